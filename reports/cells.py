@@ -1,27 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cells: the cases that differ in their seed alone. Never an average over different settings."""
+from __future__ import annotations
+
+import dataclasses
 import math
+from typing import Any, Iterable, Sequence
 
 import numpy as np
 
+from recollect.schema import Value
+from reports.records import Blank, Case, Cell, Params, Summary
+
 DIRECTIONS = {"larger": 1, "smaller": -1}
+SHARED = ("experiment", "task", "variant", "family", "form", "real", "chance", "ceiling", "params", "setting", "file")
 WORST_FIRST = ("failed", "not run", "skipped", "meaningless", "ok")
 
 
-def planned(case):
+def planned(case: Case) -> tuple[Any, ...]:
     """What tells a case from its neighbours, its seed apart: chosen parameters are no setting of the user's."""
-    chosen = case["chosen"]
+    chosen = case.chosen
     params = tuple(
         (owner, name, value)
-        for owner, mine in sorted(case["params"].items())
+        for owner, mine in sorted(case.params.items())
         for name, value in sorted(mine.items())
         if (owner, name) not in chosen and not (isinstance(value, float) and math.isnan(value))
     )
-    return (case.get("file", 0), case["experiment"], case["task"], case["variant"], case["form"], case["real"],
-            case["chunk"], params)  # fmt: skip
+    return (case.file, case.experiment, case.task, case.variant, case.form, case.real,
+            case.chunk, params)  # fmt: skip
 
 
-def mean_and_error(values):
+def mean_and_error(values: Sequence[float]) -> tuple[float, float]:
     """Mean and standard error of the mean; the error is NaN for one value."""
     if not values:
         return math.nan, math.nan
@@ -29,134 +37,148 @@ def mean_and_error(values):
     return mean, float(np.std(values, ddof=1) / math.sqrt(len(values))) if len(values) > 1 else math.nan
 
 
-def cell_of(cases):
+def cell_of(cases: list[Case]) -> Cell:
     first = cases[0]
-    status = next(s for s in WORST_FIRST if any(c["status"] == s for c in cases))
-    speaks = next(c for c in cases if c["status"] == status)
-    good = [c for c in cases if c["status"] == "ok"] if status == "ok" else []
-    metrics = {}
-    for name in dict.fromkeys(n for c in good for n in c["metrics"]):
-        values = [c["metrics"][name] for c in good if name in c["metrics"]]
-        metrics[name] = (*mean_and_error(values), values)
-    headline = first["headline"] or next(iter(metrics), None)
-    mean, error, values = metrics.get(headline, (math.nan, math.nan, []))
-    keep = ("experiment", "task", "variant", "family", "form", "real", "chance", "ceiling", "params", "setting")
-    return {
-        **{name: first[name] for name in keep},
-        **dict(file=first.get("file", 0), chosen=good[0]["chosen"] if good else {}, headline=headline, direction=DIRECTIONS.get(first["better"], 0)),
-        **dict(status=status, reason=speaks["reason"], count=len(cases), seeds=[c["seed"] for c in cases]),
-        **dict(metrics=metrics, mean=mean, error=error, values=values),
-        **dict(state_bytes=speaks["state_bytes"], flops=speaks["flops"]),
-        **dict(series={n: [c["series"][n] for c in good if n in c["series"]] for c in good[:1] for n in c["series"]}),
-    }
+    status = next(s for s in WORST_FIRST if any(c.status == s for c in cases))
+    speaks = next(c for c in cases if c.status == status)
+    good = [c for c in cases if c.status == "ok"] if status == "ok" else []
+    metrics: dict[str, Summary] = {}
+    for name in dict.fromkeys(n for c in good for n in c.metrics):
+        values = [c.metrics[name] for c in good if name in c.metrics]
+        metrics[name] = Summary(*mean_and_error(values), values)
+    headline = first.headline or (list(metrics)[0] if metrics else None)
+    main = metrics.get(headline or "", Summary(math.nan, math.nan, []))
+    return Cell(
+        **{name: getattr(first, name) for name in SHARED},
+        chosen=good[0].chosen if good else {},
+        headline=headline,
+        direction=DIRECTIONS.get(first.better, 0),
+        status=status,
+        reason=speaks.reason,
+        count=len(cases),
+        seeds=[c.seed for c in cases],
+        metrics=metrics,
+        mean=main.mean,
+        error=main.error,
+        values=main.values,
+        state_bytes=speaks.state_bytes,
+        flops=speaks.flops,
+        series={n: [c.series[n] for c in good if n in c.series] for c in good[:1] for n in c.series},
+    )
 
 
-def cells(results):
+def cells(cases: list[Case]) -> list[Cell]:
     """Every cell of the files, in the order of the plan; trials are how a cell was chosen, not cells."""
-    groups = {}
-    for case in results["cases"]:
-        if case["setting"] != "trial":
+    groups: dict[tuple[Any, ...], list[Case]] = {}
+    for case in cases:
+        if case.setting != "trial":
             groups.setdefault(planned(case), []).append(case)
-    found = [cell_of(cases) for cases in groups.values()]
+    found = [cell_of(group) for group in groups.values()]
     tell_apart(found)
     return found
 
 
-def tell_apart(cells):
+def tell_apart(cells: list[Cell]) -> None:
     """Gives every cell as `told` the settings that tell it from others: of its task from all cells of that task and
     experiment, of a layer from the layer's other cells there. What was chosen by tuning is no setting."""
-    values = {}
+    values: dict[tuple[str, ...], set[str]] = {}
 
-    def place(cell, owner, name):
-        return (cell["experiment"].replace("matrix", ""), cell["task"], owner, name)  # a task's page shows both in one table
+    def place(cell: Cell, owner: str, name: str) -> tuple[str, ...]:
+        return (cell.experiment.replace("matrix", ""), cell.task, owner, name)  # a task's page shows both in one table
 
     for cell in cells:
-        for owner, mine in cell["params"].items():
+        for owner, mine in cell.params.items():
             for name, value in mine.items():
                 values.setdefault(place(cell, owner, name), set()).add(str(value))
     for cell in cells:
         apart = {
-            owner: {n: v for n, v in mine.items() if len(values[place(cell, owner, n)]) > 1 and (owner, n) not in cell["chosen"]}
-            for owner, mine in cell["params"].items()
+            owner: {
+                n: v
+                for n, v in mine.items()
+                if len(values[place(cell, owner, n)]) > 1 and (owner, n) not in cell.chosen
+            }
+            for owner, mine in cell.params.items()
         }
-        cell["told"] = settings(dict(cell, params=apart))
+        cell.told = settings(dataclasses.replace(cell, params=apart))
 
 
-def task_setting(cell):
+def task_setting(cell: Cell) -> str:
     """What the task was run at: cells are compared only where this is the same."""
-    return str(sorted(cell["params"].get(cell["task"], {}).items()))
+    return str(sorted(cell.params.get(cell.task, {}).items()))
 
 
-def ran_with(cell):
+def ran_with(cell: Cell) -> dict[str, Params]:
     """{owner: {name: value}}: the parameters that a cell ran with, what tuning chose over what was planned."""
-    params = {owner: dict(mine) for owner, mine in cell["params"].items()}
-    for (owner, name), value in cell["chosen"].items():
+    params = {owner: dict(mine) for owner, mine in cell.params.items()}
+    for (owner, name), value in cell.chosen.items():
         params.setdefault(owner, {})[name] = value
     return params
 
 
-def settings(cell):
-    """{name: value} of both owners, as planned; the variant's own are called owner.name where the task has the name too."""
-    task = dict(cell["params"].get(cell["task"], {}))
-    for name, value in cell["params"].get(cell["variant"], {}).items():
-        task[f"{cell['variant']}.{name}" if name in task else name] = value
+def settings(cell: Cell) -> Params:
+    """{name: value} of both owners, as planned; the variant's own are called owner.name where the task has the name
+    too."""
+    task = dict(cell.params.get(cell.task, {}))
+    for name, value in cell.params.get(cell.variant, {}).items():
+        task[f"{cell.variant}.{name}" if name in task else name] = value
     return task
 
 
-def varying(group):
+def varying(group: list[Cell]) -> dict[str, list[Value]]:
     """The parameters that differ among cells, gates and free parameters that were chosen apart: {name: values}."""
-    values = {}
+    values: dict[str, dict[Value, None]] = {}
     for cell in group:
         for name, value in settings(cell).items():
             values.setdefault(name, {}).setdefault(value if value == value else "automatic", None)
     return {name: list(found) for name, found in values.items() if len(found) > 1}
 
 
-def tuning(cell):
+def tuning(cell: Cell) -> str:
     """ "tuned: scale = 16", "untuned defaults", "nothing free"."""
-    if cell["setting"] == "tuned":
+    if cell.setting == "tuned":
         said = ", ".join(f"{name} = {value:g}" if value == value else f"{name} = default"
-                         for (_, name), value in cell["chosen"].items())  # fmt: skip
+                         for (_, name), value in cell.chosen.items())  # fmt: skip
         return f"tuned: {said}" if said else "tuned: no trial ran"
-    return {"untuned": "untuned defaults", "fixed": "nothing free"}.get(cell["setting"], "")
+    return {"untuned": "untuned defaults", "fixed": "nothing free"}.get(cell.setting, "")
 
 
-def signature(cell):
+def signature(cell: Cell) -> tuple[Any, ...]:
     """All metrics of all seeds to nine digits: layers that are the same map under the settings used agree in it."""
-    return (tuple(cell["seeds"]), tuple((n, tuple(f"{v:.8e}" for v in values)) for n, (_, _, values) in sorted(cell["metrics"].items())))
+    numbers = sorted((name, of.values) for name, of in cell.metrics.items())
+    return (tuple(cell.seeds), tuple((n, tuple(f"{v:.8e}" for v in values)) for n, values in numbers))
 
 
-def coincidences(group):
+def coincidences(group: list[Cell]) -> dict[str, str]:
     """{variant: letter} of the cells of one task that are one: the same numbers for every metric and seed."""
-    same = {}
+    same: dict[tuple[Any, ...], list[str]] = {}
     for cell in group:
-        if cell["status"] == "ok":
-            same.setdefault(signature(cell), []).append(cell["variant"])
+        if cell.status == "ok":
+            same.setdefault(signature(cell), []).append(cell.variant)
     shared = [variants for variants in same.values() if len(variants) > 1]
     return {v: (chr(ord("a") + i) if i < 26 else f"a{i}") for i, variants in enumerate(shared) for v in variants}
 
 
-def counts(cells):
+def counts(cells: Iterable[Cell | Blank]) -> dict[str, int]:
     """{status: cells}: a layer on a task at one setting is a cell, however many settings were swept."""
-    found = {}
+    found: dict[str, int] = {}
     for cell in cells:
-        found[cell["status"]] = found.get(cell["status"], 0) + 1
+        found[cell.status] = found.get(cell.status, 0) + 1
     return found
 
 
-def beats_chance(cell):
+def beats_chance(cell: Cell) -> bool:
     """Better than a guess by more than two standard errors; one seed has none, and shows nothing."""
-    if math.isnan(cell["error"]):
+    if math.isnan(cell.error):
         return False
-    return math.isnan(cell["chance"]) or cell["direction"] * (cell["mean"] - cell["chance"]) > 2 * cell["error"]
+    return math.isnan(cell.chance) or cell.direction * (cell.mean - cell.chance) > 2 * cell.error
 
 
-def is_fixed(cell):
+def is_fixed(cell: Cell) -> bool:
     """Whether the layer's weights are fixed: it cannot be written to, and is compared apart from those that can."""
-    return cell["family"] == "persistent memory"
+    return cell.family == "persistent memory"
 
 
-def pareto(points, direction):
+def pareto(points: list[tuple[float, float]], direction: int) -> list[int]:
     """Indices of (cost, value) that no other point beats in both: cheaper, and better."""
     order = sorted(range(len(points)), key=lambda i: (points[i][0], -direction * points[i][1]))
     front, best = [], -math.inf

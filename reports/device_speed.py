@@ -1,19 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
 """Times that bench/collect.py gathered of one device (bench/results/DEVICE.csv): ours beside the fastest of theirs."""
+from __future__ import annotations
+
 import csv
 import os
 import re
 
+from reports.records import Device, DeviceRow
+
 SHAPE = ("B", "H", "T", "Dk", "Dv")
 NEEDED = {
-    "source", "variant", "pass", *SHAPE, "storage", "math", "without", "status", "reason", "median_seconds", "noise", "limit_seconds",
+    "source",
+    "variant",
+    "pass",
+    *SHAPE,
+    "storage",
+    "math",
+    "without",
+    "status",
+    "reason",
+    "median_seconds",
+    "noise",
+    "limit_seconds",
     "bound",
-}  # fmt: skip
+}
 
 
-def read(path):
-    """{name of its page, title, origin: lines on how it was made, passes: {pass: rows}, refused: [(peer, reason, cases)]}.
-    ValueError where it is no such file."""
+def read(path: str) -> Device:
+    """The table in a file. ValueError where it is no such file."""
     with open(path, encoding="utf-8", newline="") as f:
         lines = f.read().splitlines()
     origin = [line[1:].strip() for line in lines if line.startswith("#")]
@@ -25,15 +39,18 @@ def read(path):
         raise ValueError("a row has another number of fields than the header")
     device = next((line.partition(": ")[2] for line in origin if line.startswith("device: ")), "")
     stem = os.path.splitext(os.path.basename(path))[0]
-    passes = {which: compared([r for r in rows if r["pass"] == which]) for which in dict.fromkeys(r["pass"] for r in rows)}
-    return dict(name=re.sub(r"[^A-Za-z0-9_-]", "_", stem), title=device or stem, origin=origin, passes=passes, refused=refused(rows))
+    names = dict.fromkeys(r["pass"] for r in rows)
+    passes = {which: compared([r for r in rows if r["pass"] == which]) for which in names}
+    return Device(re.sub(r"[^A-Za-z0-9_-]", "_", stem), device or stem, origin, passes, refused(rows))
 
 
-def compared(rows):
-    """A row for each layer, shape and arithmetic: our time, the fastest of theirs, their ratio, the share of the limit."""
-    cases = {}
+def compared(rows: list[dict[str, str]]) -> list[DeviceRow]:
+    """A row for each layer, shape and arithmetic: our time, the fastest of theirs, their ratio, the share of the
+    limit."""
+    cases: dict[tuple[tuple[int, ...], str, str, str], list[dict[str, str]]] = {}
     for row in rows:
-        cases.setdefault((tuple(int(row[n]) for n in SHAPE), row["variant"], row["without"], row["math"]), []).append(row)
+        key = (tuple(int(row[n]) for n in SHAPE), row["variant"], row["without"], row["math"])
+        cases.setdefault(key, []).append(row)
     found = []
     for (shape, variant, without, math), mine in sorted(cases.items()):
         timed = sorted((r for r in mine if r["status"] == "ok"), key=lambda r: float(r["median_seconds"]))
@@ -42,14 +59,14 @@ def compared(rows):
         if ours:
             seconds, limit = float(ours["median_seconds"]), float(ours["limit_seconds"])
             ratio = seconds / float(theirs["median_seconds"]) if theirs else None
-            found.append(dict(variant=variant, without=without, shape=shape, math=math, ours=ours, theirs=theirs, ratio=ratio,
-                              share=limit / seconds if limit else None))  # fmt: skip
+            share = limit / seconds if limit else None
+            found.append(DeviceRow(variant, without, shape, math, ours, theirs, ratio, share))
     return found
 
 
-def refused(rows):
+def refused(rows: list[dict[str, str]]) -> list[tuple[str, str, int]]:
     """[(peer, reason, how many cases)] of what was not timed."""
-    said = {}
+    said: dict[tuple[str, str], int] = {}
     for row in rows:
         if row["status"] != "ok":
             key = (row["source"], f"{row['status']}: {row['reason']}")

@@ -1,23 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the findings of a file come to: the telling point of each, its outcome, and the counts that head the report."""
+from __future__ import annotations
+
 import math
 
-def distance(point):
+from reports.records import Claim, Point
+
+
+def distance(point: Point) -> float:
     """How far measured and predicted lie apart, in tolerances."""
-    if point["tolerance"] > 0:
-        return abs(point["measured"] - point["predicted"]) / point["tolerance"]
-    return 0.0 if point["measured"] == point["predicted"] else math.inf
+    if point.tolerance > 0:
+        return abs(point.measured - point.predicted) / point.tolerance
+    return 0.0 if point.measured == point.predicted else math.inf
 
 
-def strain(point):
+def strain(point: Point) -> tuple[bool, bool, float]:
     """How near a point is to its tolerance or beyond it; the paper's own statement first."""
     apart = distance(point)
-    return (point["role"] == "statement", point["verdict"] != "holds", 0.0 if math.isnan(apart) else apart)
+    return (point.role == "statement", point.verdict != "holds", 0.0 if math.isnan(apart) else apart)
 
 
-def decisive(claim):
+def decisive(claim: Claim) -> Point | None:
     """The point a reader wants first, or None: the paper's statement, else the one furthest beyond its tolerance."""
-    return max(claim["points"], key=strain, default=None)
+    return max(claim.points, key=strain) if claim.points else None
 
 
 # What can come of a claim, in the order in which a reader is told: (words for one, words for many).
@@ -38,36 +43,39 @@ FOUND = {
 }
 
 
-def outcome(claim):
-    """What came of a claim, a key of FOUND: a refutation by its scope; failed where our own check did not pass; where it
-    asks for training, what trained models say of its row."""
-    if claim["reason"]:
-        return claim["trained"]["outcome"] if claim.get("trained") else "not_tested"
-    if not claim["passed"]:
+def outcome(claim: Claim) -> str:
+    """What came of a claim, a key of FOUND: a refutation by its scope; failed where our own check did not pass; where
+    it asks for training, what trained models say of its row."""
+    if claim.reason:
+        return claim.trained.outcome if claim.trained else "not_tested"
+    if not claim.passed:
         return "failed"
-    return claim["scope"] if claim["scope"] in FOUND else claim["verdict"]
+    return claim.scope if claim.scope in FOUND else claim.verdict
 
 
-def verdict_text(claim):
+def verdict_text(claim: Claim) -> str:
     """The verdict as it is said everywhere: with its scope, its reason or its condition; of trained models theirs."""
     found = outcome(claim)
     if found.startswith("trained_"):
         return FOUND[found][0]
-    beside = (claim["scope"] or claim["reason"]).replace("_", " ") or claim.get("condition", "")
-    return claim["verdict"].replace("_", " ") + (f" ({beside})" if beside else "")
+    beside = (claim.scope or claim.reason).replace("_", " ") or claim.condition
+    return claim.verdict.replace("_", " ") + (f" ({beside})" if beside else "")
 
 
-def counts(claims):
+def counts(claims: list[Claim]) -> dict[str, int]:
     """{outcome: number}, in the order of FOUND, without zeros."""
     found = [outcome(c) for c in claims]
     return {name: found.count(name) for name in FOUND if name in found}
 
 
-def paper_of(claim):
+def paper_of(claim: Claim) -> str:
     """The paper a claim's source begins with: "000" of "000 Eq 7, Appendix A"."""
-    return claim["source"].split(" ")[0].rstrip(",;:") or "unknown"
+    return claim.source.split(" ")[0].rstrip(",;:") or "unknown"
 
 
-def needs_explaining(claim):
-    """Refuted, or true under a condition or in a limit, as expected. Any other verdict puts our own work in doubt first."""
-    return claim["verdict"] == claim["expected"] in ("refuted", "holds_under", "holds_asymptotically") and claim["scope"] != "typo"
+def needs_explaining(claim: Claim) -> bool:
+    """Refuted, or true under a condition or in a limit, as expected. Any other verdict puts our own work in doubt
+    first."""
+    return (
+        claim.verdict == claim.expected in ("refuted", "holds_under", "holds_asymptotically") and claim.scope != "typo"
+    )

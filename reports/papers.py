@@ -1,21 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """The papers: what they are called, and where they are."""
+from __future__ import annotations
 
 import csv
 import os
 
+from reports.records import Claim
 
-def _table():
+
+def _table() -> dict[str, dict[str, str]]:
     """papers.tsv, which the program reads too: by number, what the site prints."""
-    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "papers.tsv"), encoding="utf-8", newline="") as file:
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "papers.tsv")
+    with open(path, encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
-    return {row["number"]: dict(row, link=f"https://arxiv.org/abs/{row['arxiv']}" if row["arxiv"] else "") for row in rows}
+    for row in rows:
+        row["link"] = f"https://arxiv.org/abs/{row['arxiv']}" if row["arxiv"] else ""
+    return {row["number"]: row for row in rows}
 
 
 PAPERS = _table()
 
-# The size of the models that a paper trains, where it gives one, by row of the ledger. 000 leaves the size of Fig 4, 6 and
-# 7 open.
+# The size of the models that a paper trains, where it gives one, by row of the ledger. 000 leaves the size of Fig 4,
+# 6 and 7 open.
 GPT2_SMALL = dict(width=768, layers=12)  # 000 §3.1
 LISTING_2 = dict(width=12, layers=1)  # 000 E.4
 ONE_LAYER_OF_64 = dict(width=64, layers=1)  # 003 §6
@@ -39,19 +45,20 @@ TRAINED_SIZES = {
 }
 
 
-def short_name(paper):
+def short_name(paper: str) -> str:
     """ "Test-time regression" of "003"; the digits where the paper is not one of ours."""
     return PAPERS[paper]["title"].split(":")[0] if paper in PAPERS else paper
 
 
-def bibtex(claim, verdict, meta):
+def bibtex(claim: Claim, verdict: str, meta: dict[str, str]) -> str:
     """How to cite one finding, its verdict in words: the version, commit and seed that made it."""
     commit = meta.get("git_commit", "")[:12]
     dirty = " with uncommitted changes" if meta.get("git_dirty") == "true" else ""
-    key = "recollect_" + "".join(c if c.isalnum() else "_" for c in claim["id"])
+    version, seed = meta.get("version", "?"), meta.get("seed", "?")
+    key = "recollect_" + "".join(c if c.isalnum() else "_" for c in claim.id)
     return (
-        f"@misc{{{key},\n  title = {{{{{claim['id']}}}: {claim['source']}, {verdict}}},\n"
+        f"@misc{{{key},\n  title = {{{{{claim.id}}}: {claim.source}, {verdict}}},\n"
         f"  author = {{{{The recollect developers}}}},\n"
-        f"  howpublished = {{recollect {meta.get('version', '?')}, commit {commit}{dirty}, seed {meta.get('seed', '?')}}},\n"
+        f"  howpublished = {{recollect {version}, commit {commit}{dirty}, seed {seed}}},\n"
         f"  year = {{{meta.get('start_utc', '?')[:4]}}}\n}}"
     )

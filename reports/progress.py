@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How far the work is: "[i/N] what, time remaining", in place on a terminal, a line every ten seconds elsewhere."""
+from __future__ import annotations
+
 import os
 import time
 
@@ -7,15 +9,16 @@ import time
 class Progress:
     """Speaks to a file descriptor; to none where it is given None."""
 
-    def __init__(self, what, total, descriptor=None):
+    def __init__(self, what: str, total: int, descriptor: int | None = None) -> None:
         self.what, self.total, self.done, self.descriptor = what, total, 0, descriptor
         self.terminal = descriptor is not None and os.isatty(descriptor)
         self.start = self.told = time.monotonic()
 
-    def say(self, text):
+    def say(self, text: str) -> None:
+        assert self.descriptor is not None
         os.write(self.descriptor, text.encode())
 
-    def advance(self, by):
+    def advance(self, by: int) -> None:
         self.done += by
         now = time.monotonic()
         if self.descriptor is None or not self.terminal and now - self.told < 10:
@@ -25,6 +28,6 @@ class Progress:
         line = f"[{self.done}/{self.total}] {self.what}, {left // 60}:{left % 60:02} remaining"
         self.say(f"\r\033[K{line}" if self.terminal else line + "\n")
 
-    def end(self):
+    def end(self) -> None:
         if self.terminal:
             self.say("\r\033[K")

@@ -3,6 +3,8 @@
 
 A site is made in a folder of its own beside the target and exchanged with it. Files in the target that no report wrote
 are kept. Tables are written beside their targets and renamed."""
+from __future__ import annotations
+
 import contextlib
 import ctypes
 import errno
@@ -11,15 +13,16 @@ import os
 import shutil
 import signal
 import tempfile
+from typing import Iterator, NoReturn
 
-import workers
+from reports import workers
 
 MANIFEST = ".recollect-report"  # a name that no user gives a file: every file of the report, a path a line
 FOLDERS = ("figures", "claims", "layers", "tasks", "training", "speed")
 AT_FDCWD, EXCHANGE = -100, 2  # of renameat2(2)
 
 
-def files_below(folder):
+def files_below(folder: str) -> Iterator[str]:
     """Paths relative to `folder` of all that is no folder."""
     for at, folders, names in os.walk(folder):
         links = [name for name in folders if os.path.islink(os.path.join(at, name))]
@@ -27,7 +30,7 @@ def files_below(folder):
             yield os.path.relpath(os.path.join(at, name), folder)
 
 
-def is_report(folder):
+def is_report(folder: str) -> bool:
     try:
         with open(os.path.join(folder, "index.html"), encoding="utf-8", errors="replace") as f:
             return 'name="generator" content="recollect report"' in f.read(4096)
@@ -35,7 +38,7 @@ def is_report(folder):
         return False
 
 
-def written_by_report(folder):
+def written_by_report(folder: str) -> set[str]:
     """What an earlier report wrote there. Reports of versions without a manifest wrote pages and four folders."""
     if not is_report(folder):
         return set()
@@ -45,7 +48,7 @@ def written_by_report(folder):
     return {p for p in files_below(folder) if p.split(os.sep)[0] in FOLDERS or (os.sep not in p and p.endswith(pages))}
 
 
-def check_folder(folder):
+def check_folder(folder: str) -> None:
     """Refuses a folder that cannot take a site, before any work is done."""
     if os.path.exists(folder) and not os.path.isdir(folder):
         raise OSError(f"{folder} exists and is not a folder")
@@ -56,7 +59,7 @@ def check_folder(folder):
             raise OSError(f"{os.path.join(folder, name)} exists and belongs to no report: choose another folder")
 
 
-def force_to_disk(folder):
+def force_to_disk(folder: str) -> None:
     """Every file below `folder`, and the folders."""
     for at, _, names in os.walk(folder):
         for path in [os.path.join(at, name) for name in names] + [at]:
@@ -66,7 +69,7 @@ def force_to_disk(folder):
                 os.close(descriptor)
 
 
-def take_along(folder, new):
+def take_along(folder: str, new: str) -> None:
     """Files of `folder` that no report wrote, linked into `new`."""
     ours = written_by_report(folder)
     for path in files_below(folder):
@@ -82,7 +85,7 @@ def take_along(folder, new):
             shutil.copy2(source, target, follow_symlinks=False)
 
 
-def exchange(new, folder):
+def exchange(new: str, folder: str) -> bool:
     """`folder` becomes `new`, and `new` what `folder` was. False where the system cannot do that in one step."""
     libc = ctypes.CDLL(None, use_errno=True)
     if not hasattr(libc, "renameat2"):
@@ -95,7 +98,7 @@ def exchange(new, folder):
     raise OSError(failure, f"cannot replace {folder}: {os.strerror(failure)}")
 
 
-def put_in_place(new, folder):
+def put_in_place(new: str, folder: str) -> None:
     """Moves the finished site in `new` to `folder`; `new` may be what `folder` was."""
     with open(os.path.join(new, MANIFEST), "w", encoding="utf-8") as f:
         f.write("\n".join(sorted(files_below(new))))
@@ -120,13 +123,13 @@ def put_in_place(new, folder):
     os.close(descriptor)
 
 
-def umask():
+def umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
 
 
-def remove_abandoned(parent):
+def remove_abandoned(parent: str) -> None:
     """Removes what reports that were killed left in `parent`: nobody holds a lock on it."""
     for entry in os.scandir(parent):
         if entry.name.startswith(".report-") and entry.is_dir(follow_symlinks=False):
@@ -140,19 +143,21 @@ def remove_abandoned(parent):
 
 
 @contextlib.contextmanager
-def site(folder):
-    """A new folder for the pages, put in place of `folder` at the end. An exception or a signal leaves nothing behind; a
-    kill leaves a folder that the next report removes."""
+def site(folder: str) -> Iterator[str]:
+    """A new folder for the pages, put in place of `folder` at the end. An exception or a signal leaves nothing behind;
+    a kill leaves a folder that the next report removes."""
     folder = os.path.realpath(folder)
     parent = os.path.dirname(folder)
     os.makedirs(parent, exist_ok=True)
     remove_abandoned(parent)
     new = tempfile.mkdtemp(prefix=".report-", dir=parent)
     held = os.open(new, os.O_RDONLY | os.O_DIRECTORY)
-    with contextlib.suppress(OSError):  # a file system without locks: another report may remove it, and this one then fails
+    with contextlib.suppress(
+        OSError
+    ):  # a file system without locks: another report may remove it, and this one then fails
         fcntl.flock(held, fcntl.LOCK_EX)
 
-    def give_up(*_):
+    def give_up(*_: object) -> NoReturn:
         """Ends at once. (An exception would be lost where the signal meets a fork's callbacks.)"""
         workers.end()
         shutil.rmtree(new, ignore_errors=True)
@@ -168,7 +173,7 @@ def site(folder):
         os.close(held)
 
 
-def files(folder, contents):
+def files(folder: str, contents: dict[str, str]) -> None:
     """Writes {name: text} into `folder`, each file in one step."""
     os.makedirs(folder, exist_ok=True)
     for name, text in contents.items():

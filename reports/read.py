@@ -1,190 +1,148 @@
 # SPDX-License-Identifier: Apache-2.0
-"""HDF5 result files -> plain dictionaries and lists. The schema is written by harness/files/results.cpp."""
-import csv
-import math
-import os
-import re
+"""Result files -> records. The schema of the files is recollect.schema's."""
+from __future__ import annotations
 
-import h5py
+import csv
+import re
+from dataclasses import replace
+from typing import Union
+
 import numpy as np
 
-import device_speed
-import trainings
+from recollect.schema import ResultFile, Row, Unreadable, opened, plain, value_of
+from reports import device_speed
+from reports.records import BenchRow, Case, Claim, Device, Experiment, File, Point, Results, Statement, Trained, known
 
-SCHEMA, VERSIONS = "recollect results", (1, 2, 3, 4, 5)
-
-
-class Unreadable(Exception):
-    """A file that no report can be made of; the message is one line naming it."""
+Key = Union[int, str]  # of a finding: its number, in older files the claim's name
 
 
-def plain(value):
-    """A Python str, int or float for any HDF5 scalar. What is not UTF-8 in a text becomes U+FFFD."""
-    if isinstance(value, str):
-        value = value.encode("utf-8", "surrogateescape")
-    if isinstance(value, bytes):
-        return value.split(b"\0")[0].decode("utf-8", "replace")
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def file_name(name):
+def file_name(name: str) -> str:
     """A name that pages and figures are called after. Whoever wrote another did not write it with this program."""
     if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}", name):
         raise ValueError(f"'{name[:40]}' cannot be the name of a page")
     return name
 
 
-def rows_of(file, name):
-    """The rows of a compound dataset as dictionaries; [] where the file has none."""
-    if name not in file:
-        return []
-    table = file[name][()]
-    columns = {c: [plain(x) for x in table[c].tolist()] for c in table.dtype.names}
-    return [dict(zip(columns, row)) for row in zip(*columns.values())]
+def case_of(row: Row) -> Case:
+    case = Case(**known(Case, row))
+    file_name(case.variant), file_name(case.task)
+    case.family = case.family or "other"
+    return case
 
 
-def value_of(row):
-    """A parameter's value: its text where it has one, else its number, whole numbers as int."""
-    if row["text"]:
-        return row["text"]
-    number = row["value"]
-    return int(number) if math.isfinite(number) and number == int(number) else number
+def recorded(case: Case, row: Row) -> None:
+    case.status, case.reason = row["status"], row["reason"]
+    case.state_bytes, case.flops = row["state_bytes"], row["flops"]
 
 
-def read_cases(file):
-    """The runs of one file: one dictionary a planned case, with its parameters, record, metrics, seconds and series."""
-    cases = {}
-    for row in rows_of(file, "plan"):
-        file_name(row["variant"]), file_name(row["task"])
-        cases[row["case"]] = dict(
-            row,
-            family=row.get("family") or "other",
-            headline=row.get("headline", ""),
-            better=row.get("better", ""),
-            chance=row.get("chance", math.nan),
-            ceiling=row.get("ceiling", math.nan),
-            setting=row.get("setting", ""),
-            experiment=row.get("experiment", ""),
-            chosen={},
-            state_bytes=math.nan,
-            flops=math.nan,
-            status="not run",
-            reason="the run ended before it",
-            params={},
-            metrics={},
-            seconds=[],
-            series={},
-        )
-    for row in rows_of(file, "parameters"):
-        cases[row["case"]]["params"].setdefault(row["owner"], {})[row["name"]] = value_of(row)
-    for row in rows_of(file, "choices"):  # of a tuned case: what its trials chose, over what was planned
-        cases[row["case"]]["chosen"][row["owner"], row["name"]] = value_of({"text": "", **row})
-    for row in rows_of(file, "records"):
-        cases[row["case"]].update(row)
-    for row in rows_of(file, "metrics"):
-        cases[row["case"]]["metrics"][row["metric"]] = row["value"]
-    for row in rows_of(file, "samples"):
-        cases[row["case"]]["seconds"].append(row["seconds"])
-    for name in file["series"] if "series" in file else []:
-        table = file["series"][name][()]
-        for case in np.unique(table["case"]):
-            mine = table[table["case"] == case]
-            cases[int(case)]["series"][name] = mine["value"][np.argsort(mine["step"], kind="stable")]
+def read_cases(file: ResultFile) -> list[Case]:
+    """The runs of one file: one case a planned row, with its parameters, record, metrics, seconds and series."""
+    cases: dict[int, Case] = {row["case"]: case_of(row) for row in file.rows("plan")}
+    for row in file.rows("parameters"):
+        cases[row["case"]].params.setdefault(row["owner"], {})[row["name"]] = value_of(row)
+    for row in file.rows("choices"):  # of a tuned case: what its trials chose, over what was planned
+        cases[row["case"]].chosen[row["owner"], row["name"]] = value_of(row)
+    for row in file.rows("records"):
+        recorded(cases[row["case"]], row)
+    for row in file.rows("metrics"):
+        cases[row["case"]].metrics[row["metric"]] = row["value"]
+    for row in file.rows("samples"):
+        cases[row["case"]].seconds.append(row["seconds"])
+    for name, table in file.series().items():
+        for number in np.unique(table["case"]):
+            mine = table["case"] == number
+            order = np.argsort(table["step"][mine], kind="stable")
+            cases[int(number)].series[name] = table["value"][mine][order]
     return list(cases.values())
 
 
-def point_of(row):
+def point_of(row: Row) -> Point:
     """A row of /claims as a point. Version 1 had tiers for roles, and the points of one control a claim for rivals."""
     if "role" in row:
-        return dict(row, params={})
+        return Point(**known(Point, row))
     role = "rival" if row["is_control"] else {"paper": "statement", "limit": "limit"}.get(row["tier"], "obligation")
     rival, label = ("system", "control") if role == "rival" else ("", row["tier"])
-    return dict(row, role=role, rival=rival, label=label, sensitivity=math.nan, params={})
+    return Point(**{**known(Point, row), "role": role, "rival": rival, "label": label})
 
 
-def read_claims(file):
+def finding_of(row: Row) -> Key:
+    key: Key = row.get("finding", row["claim"])
+    return key
+
+
+def claim_of(row: Row) -> Claim:
+    lists: Row = {name: row.get(name, "").split() for name in ("covers", "variants")}
+    claim = Claim(**dict(known(Claim, row), **lists, id=file_name(row["claim"])))
+    claim.passed = bool(claim.passed)
+    if claim.verdict == "not_tested" and not claim.reason:
+        claim.reason = "reason_not_in_the_file"  # a baseline keeps verdicts alone
+    return claim
+
+
+def read_claims(file: ResultFile) -> dict[str, Claim]:
     """The findings of one file, the points apart from the rivals; {claim: finding}. What version 1 did not record is
     empty. A claim is found once in versions 1 and 2, later once for each of the points that were asked for."""
-    texts = ("source", "statement", "exact", "explanation", "scope", "reason", "condition", "paragraph", "conditions", "next", "answer", "system", "covers", "variants", "expected")  # fmt: skip
-    absent = {**dict.fromkeys(texts, ""), "verdict": "inconclusive", "passed": 0}
-    findings, points = {}, {}
-
-    def key(row):
-        return row.get("finding", row["claim"])
-
-    for row in rows_of(file, "claim_texts"):
-        row = {**absent, **row}
-        if row["verdict"] == "not_tested" and not row["reason"]:
-            row["reason"] = "reason_not_in_the_file"  # a baseline keeps verdicts alone
-        lists = {name: row[name].split() for name in ("covers", "variants")}
-        findings[key(row)] = dict(row, **lists, id=file_name(row["claim"]), passed=bool(row["passed"]), points=[], rivals=[])
-    for row in rows_of(file, "claim_plan"):  # of what the file found, how hard it looked
+    findings: dict[Key, Claim] = {finding_of(row): claim_of(row) for row in file.rows("claim_texts")}
+    points: dict[tuple[Key, int], Point] = {}
+    for row in file.rows("claim_plan"):  # of what the file found, how hard it looked
         if row["finding"] in findings:
-            findings[row["finding"]].update(effort=row["effort"], seed=row["seed"])
-    for row in rows_of(file, "claims"):
-        claim, point = findings[key(row)], point_of(row)
-        claim.update(verdict=row["claim_verdict"], expected=row["expected"], passed=bool(row["passed"]))
-        claim["rivals" if point["role"] == "rival" else "points"].append(point)
+            findings[row["finding"]].effort, findings[row["finding"]].seed = row["effort"], row["seed"]
+    for row in file.rows("claims"):
+        claim, point = findings[finding_of(row)], point_of(row)
+        claim.verdict, claim.expected, claim.passed = row["claim_verdict"], row["expected"], bool(row["passed"])
+        (claim.rivals if point.role == "rival" else claim.points).append(point)
         if not row.get("is_control"):  # version 1 numbers a control's points anew, and keeps no parameters of them
-            points[key(row), row["point"]] = point
-    for row in rows_of(file, "claim_parameters"):
-        points[key(row), row["point"]]["params"][row["name"]] = value_of(row)
-    claims = {}
+            points[finding_of(row), row["point"]] = point
+    for row in file.rows("claim_parameters"):
+        points[finding_of(row), row["point"]].params[row["name"]] = value_of(row)
+    claims: dict[str, Claim] = {}
     for claim in findings.values():
-        claims[claim["id"]] = joined(claims[claim["id"]], claim) if claim["id"] in claims else claim
+        claims[claim.id] = joined(claims[claim.id], claim) if claim.id in claims else claim
     return claims
 
 
-def joined(one, other):
+def joined(one: Claim, other: Claim) -> Claim:
     """Two findings of one claim as one that passes where both do."""
-    points, rivals = (one[name] + other[name] for name in ("points", "rivals"))
-    return dict(other if one["passed"] else one, points=points, rivals=rivals)
+    points, rivals = one.points + other.points, one.rivals + other.rivals
+    return replace(other if one.passed else one, points=points, rivals=rivals)
 
 
-def read_bench(file):
-    """The timed cases of one file, each with its samples in seconds."""
-    rows = {row["row"]: dict(row, seconds=[]) for row in rows_of(file, "bench")}
-    for row in rows_of(file, "bench_samples"):
-        rows[row["row"]]["seconds"].append(row["seconds"])
-    return list(rows.values())
+def read_trainings(file: ResultFile) -> list[Trained]:
+    """The trained models of one file, each with its settings, its outcome and its curve."""
+    runs: dict[int, Trained] = {row["run"]: Trained(**known(Trained, row)) for row in file.rows("training_plan")}
+    for row in file.rows("training_parameters"):
+        name = row["name"] if row["owner"] == "train" else f"{row['owner']}.{row['name']}"
+        runs[row["run"]].settings[name] = row["text"] or row["value"]
+    for row in file.rows("trained"):
+        run = runs[row["run"]]
+        run.status, run.loss, run.accuracy, run.chance = (row[n] for n in ("status", "loss", "accuracy", "chance"))
+    for row in file.rows("training_curves"):
+        runs[row["run"]].curve.append((row["step"], row["loss"], row["accuracy"]))
+    return list(runs.values())
 
 
-def read_file(path):
-    """{path, meta, cases, claims} of one result file."""
-    if not os.path.isfile(path):
-        raise Unreadable(f"no such file: {path}")
-    try:
-        file = h5py.File(path, "r")
-    except OSError:
-        raise Unreadable(f"{path} is not a readable HDF5 file: it is damaged, unfinished or of another kind") from None
-    with file:
-        try:
-            schema, version = plain(file.attrs.get("schema", "")), int(np.ravel(file.attrs.get("schema_version", 0))[0])
-            if schema != SCHEMA:
-                raise Unreadable(
-                    f"{path} holds no recollect results (its schema attribute is {schema!r}, not {SCHEMA!r})"
-                )
-            if version not in VERSIONS:
-                known = f"{VERSIONS[0]} to {VERSIONS[-1]}"
-                raise Unreadable(f"{path} has schema version {version}; this report reads versions {known}")
-            meta = {name: str(plain(value)) for name, value in file["meta"].attrs.items()}
-            return {
-                "path": plain(path),  # as it is shown
-                "meta": meta,
-                "cases": read_cases(file),
-                "claims": read_claims(file),
-                "experiments": {file_name(r["experiment"]): r for r in rows_of(file, "experiments")},
-                "trainings": trainings.read(rows_of, file),
-                "trained_statements": rows_of(file, "trained_statements"),
-                "bench": read_bench(file),
-                "growth": rows_of(file, "bench_growth"),
-                "ceilings": {r["name"]: r["value"] for r in rows_of(file, "ceilings")},
-            }
-        except (OSError, KeyError, ValueError, TypeError, RuntimeError, AttributeError) as failure:
-            raise Unreadable(f"{path} is damaged: {' '.join(str(failure).split())}") from None
+def bench_row(row: Row) -> BenchRow:
+    return BenchRow(**known(BenchRow, row), pass_=row.get("pass", ""))
 
 
-def read_device(path):
+def read_file(path: str) -> File:
+    """One result file."""
+    with opened(path) as file:
+        return File(
+            path=plain(path),
+            meta=file.meta,
+            cases=read_cases(file),
+            claims=read_claims(file),
+            experiments={
+                file_name(r["experiment"]): Experiment(**known(Experiment, r)) for r in file.rows("experiments")
+            },
+            trainings=read_trainings(file),
+            statements=[Statement(**known(Statement, row)) for row in file.rows("trained_statements")],
+            bench=[bench_row(row) for row in file.rows("bench")],
+        )
+
+
+def read_device(path: str) -> Device:
     """The times of a device in a table of bench/collect.py."""
     try:
         return device_speed.read(path)
@@ -192,28 +150,25 @@ def read_device(path):
         raise Unreadable(f"{path} cannot be read: {' '.join(str(failure).split())}") from None
 
 
-def read(paths):
+def read(paths: list[str]) -> Results:
     """All files as one: cases side by side; of a claim measured twice, the last file's finding. A baseline, which keeps
     verdicts alone, never replaces a finding with its points."""
     devices = [read_device(path) for path in paths if path.endswith(".csv")]
     files = [read_file(path) for path in paths if not path.endswith(".csv")]
-    claims = {}
+    claims: dict[str, Claim] = {}
     for file in files:
-        for id, claim in file["claims"].items():
-            if id in claims and claims[id]["source"] and not claim["source"]:
+        for id, claim in file.claims.items():
+            if id in claims and claims[id].source and not claim.source:
                 continue
             claims.pop(id, None)  # the order is that of the last measurement
-            claims[id] = dict(claim, path=file["path"])
-    experiments = {name: e for f in files for name, e in f["experiments"].items()}
-    return {
-        "files": files,
-        "devices": devices,
-        "cases": [dict(c, file=i) for i, f in enumerate(files) for c in f["cases"]],
-        "claims": list(claims.values()),
-        "experiments": experiments,
-        "trainings": [dict(t, file=i) for i, f in enumerate(files) for t in f["trainings"]],
-        "trained_statements": [dict(s, file=i) for i, f in enumerate(files) for s in f["trained_statements"]],
-        "bench": [dict(b, file=i) for i, f in enumerate(files) for b in f["bench"]],
-        "growth": [g for f in files for g in f["growth"]],
-        "ceilings": next((f["ceilings"] for f in reversed(files) if f["ceilings"]), {}),
-    }
+            claims[id] = replace(claim, path=file.path)
+    return Results(
+        files=files,
+        devices=devices,
+        cases=[replace(c, file=i) for i, f in enumerate(files) for c in f.cases],
+        claims=list(claims.values()),
+        experiments={name: e for f in files for name, e in f.experiments.items()},
+        trainings=[replace(t, file=i) for i, f in enumerate(files) for t in f.trainings],
+        statements=[replace(s, file=i) for i, f in enumerate(files) for s in f.statements],
+        bench=[replace(b, file=i) for i, f in enumerate(files) for b in f.bench],
+    )

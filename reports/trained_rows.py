@@ -2,92 +2,100 @@
 """What trained models say of a row of the ledger: one verdict, by models of the paper's size.
 
 A row has statements on several experiments: some at the size of the paper, some at others, some that the paper does not
-print. Those that decide are held against something printed, by models of the paper's size; by the widest where the paper
-gives no size or no model has it, and the verdict says so."""
+print. Those that decide are held against something printed, by models of the paper's size; by the widest where the
+paper gives no size or no model has it, and the verdict says so."""
+from __future__ import annotations
+
 import collections
+import dataclasses
+from typing import Counter
 
-import papers
-
-from style import params_text
+from reports import papers
+from reports.figures.style import params_text
+from reports.records import Judged, Results, Statement
 
 SIZE = ("width", "layers", "steps")  # settings that say how large a model is, and how long it was trained
 
 
-def claim_of(row):
+def claim_of(row: str) -> str:
     """The id of a row's claim: "vla-copy-task" -> "vla_copy_task"."""
     return row.replace("-", "_")
 
 
-def sizes(results):
+def sizes(results: Results) -> dict[tuple[int, str], dict[str, float]]:
     """{(file, experiment): {setting: its largest value}} of the settings that say how large its models are."""
-    found = {}
-    for run in results["trainings"]:
-        mine = found.setdefault((run["file"], run["experiment"]), {})
+    found: dict[tuple[int, str], dict[str, float]] = {}
+    for run in results.trainings:
+        mine = found.setdefault((run.file, run.experiment), {})
         for name in SIZE:
-            value = run["settings"].get(name)
+            value = run.settings.get(name)
             if isinstance(value, (int, float)):
                 mine[name] = max(mine.get(name, value), value)
     return found
 
 
-def described(statements, results):
-    """Every statement with its experiment's title, what the paper prints of it, its models' size and whether that is the
-    paper's: the paper's size first, then the widest."""
+def described(statements: list[Statement], results: Results) -> list[Statement]:
+    """Every statement with its experiment's title, what the paper prints of it, its models' size and whether that is
+    the paper's: the paper's size first, then the widest."""
     known = sizes(results)
     said = []
     for s in statements:
-        experiment, size = results["experiments"].get(s["experiment"], {}), known.get((s["file"], s["experiment"]), {})
-        paper = papers.TRAINED_SIZES.get(s["row"])
-        as_printed = bool(paper) and all(size.get(name) == value for name, value in paper.items())
-        title, printed = experiment.get("title") or s["experiment"], experiment.get("printed", "")
-        said.append(dict(s, title=title, printed=printed, size=size, paper_size=as_printed))
-    return sorted(said, key=lambda s: (not s["paper_size"], -s["size"].get("width", 0), not s["printed"]))
+        experiment, size = results.experiments.get(s.experiment), known.get((s.file, s.experiment), {})
+        paper = papers.TRAINED_SIZES.get(s.row)
+        as_printed = paper is not None and all(size.get(name) == value for name, value in paper.items())
+        title, printed = (experiment.title, experiment.printed) if experiment else ("", "")
+        said.append(
+            dataclasses.replace(s, title=title or s.experiment, printed=printed, size=size, paper_size=as_printed)
+        )
+    return sorted(said, key=lambda s: (not s.paper_size, -s.size.get("width", 0), not s.printed))
 
 
-def deciding(statements):
-    """Of described statements those that decide: on what is printed where any is, by models of the paper's size where any
-    has it, else by the widest."""
-    mine = [s for s in statements if s["printed"]] or statements
-    as_printed = [s for s in mine if s["paper_size"]]
-    widest = max(s["size"].get("width", 0) for s in mine)
-    return as_printed or [s for s in mine if s["size"].get("width", 0) == widest]
+def deciding(statements: list[Statement]) -> list[Statement]:
+    """Of described statements those that decide: on what is printed where any is, by models of the paper's size where
+    any has it, else by the widest."""
+    mine = [s for s in statements if s.printed] or statements
+    as_printed = [s for s in mine if s.paper_size]
+    widest = max(s.size.get("width", 0) for s in mine)
+    return as_printed or [s for s in mine if s.size.get("width", 0) == widest]
 
 
-def size_text(statement):
+def size_text(statement: Statement) -> str:
     """How large the models of a statement are, beside the size that the paper gives."""
-    paper = papers.TRAINED_SIZES.get(statement["row"])
-    mine = params_text({n: v for n, v in statement["size"].items() if n != "steps"}) or "unknown size"
-    if statement["paper_size"]:
+    paper = papers.TRAINED_SIZES.get(statement.row)
+    mine = params_text({n: v for n, v in statement.size.items() if n != "steps"}) or "unknown size"
+    if statement.paper_size:
         return mine + ", the paper's size"
-    return mine + (f" (the paper's size is {params_text(paper)})" if paper else ", the widest (the paper gives no size)")
+    return mine + (
+        f" (the paper's size is {params_text(paper)})" if paper else ", the widest (the paper gives no size)"
+    )
 
 
-def verdict(counts):
+def verdict(counts: Counter[str]) -> str:
     """The verdict of a row by {verdict: statements}: one that is refuted here and holds there is refuted in part."""
     if counts["refuted"]:
         return "trained_in_part" if counts["holds"] else "trained_refuted"
     return "trained_holds" if counts["holds"] == sum(counts.values()) else "trained_undecided"
 
 
-def judged(results):
-    """{row: {outcome, counts, said, statements}} of every row that has statements."""
-    rows = {}
-    for s in results["trained_statements"]:
-        rows.setdefault(s["row"], []).append(s)
+def judged(results: Results) -> dict[str, Judged]:
+    """{row: what trained models say of it} of every row that has statements."""
+    rows: dict[str, list[Statement]] = {}
+    for s in results.statements:
+        rows.setdefault(s.row, []).append(s)
     found = {}
     for row, mine in rows.items():
         mine = described(mine, results)
         decide = deciding(mine)
-        counts = collections.Counter(holds=0, refuted=0)
-        counts.update(s["verdict"] for s in decide)
+        counts: Counter[str] = collections.Counter(holds=0, refuted=0)
+        counts.update(s.verdict for s in decide)
         tally = ", ".join(f"{n} {'hold' if v == 'holds' and n != 1 else v}" for v, n in counts.items() if n)
         said = f"{len(decide)} statement{'s' if len(decide) != 1 else ''} by models of {size_text(decide[0])}: {tally}"
-        found[row] = dict(outcome=verdict(counts), counts=counts, said=said, statements=mine)
+        found[row] = Judged(verdict(counts), counts, said, mine)
     return found
 
 
-def attach(results):
+def attach(results: Results) -> None:
     """Gives every claim that asks for training what trained models say of its row."""
     by_claim = {claim_of(row): found for row, found in judged(results).items()}
-    for claim in results["claims"]:
-        claim["trained"] = by_claim.get(claim["id"])
+    for claim in results.claims:
+        claim.trained = by_claim.get(claim.id)

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Work in forked processes. Nothing lies between them and their parent that either could wait for in vain: what a worker
-makes are files, what it says is a byte an item and at most one message, and its end is its exit status."""
+"""Work in forked processes. Nothing lies between them and their parent that either could wait for in vain: what a
+worker makes are files, what it says is a byte an item and at most one message, and its end is its exit status."""
+from __future__ import annotations
+
 import ctypes
 import os
 import signal
+from typing import Callable, NoReturn, TypeVar
 
-running = []  # process ids
+Item = TypeVar("Item")
+running: list[int] = []  # process ids
 
 
-def live(parent, work, items, finished, errors):
+def live(parent: int, work: Callable[[Item], None], items: list[Item], finished: int, errors: int) -> NoReturn:
     """A worker's whole life."""
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: it does not outlive its parent
     for number in (signal.SIGTERM, signal.SIGHUP):
@@ -28,7 +32,7 @@ def live(parent, work, items, finished, errors):
         os._exit(status)
 
 
-def end():
+def end() -> None:
     """Kills whatever still works."""
     while running:
         pid = running.pop()
@@ -36,18 +40,23 @@ def end():
         os.waitpid(pid, 0)
 
 
-def spread(work, items, advance=lambda count: None):
-    """work(item) for every item, on all cores; advance(how many were finished since). OSError where a worker fails or dies."""
+def spread(
+    work: Callable[[Item], None], items: list[Item], advance: Callable[[int], None] = lambda count: None
+) -> None:
+    """work(item) for every item, on all cores; advance(how many were finished since). OSError where a worker fails or
+    dies."""
     count = min(len(os.sched_getaffinity(0)), len(items))
     parent, (said, errors), (heard, finished) = os.getpid(), os.pipe(), os.pipe()
+    open_ = {said, errors, heard, finished}
     try:
         for first in range(count):
             pid = os.fork()
             if pid == 0:
                 live(parent, work, items[first::count], finished, errors)
             running.append(pid)
-        os.close(errors), os.close(finished)
-        errors = finished = None
+        for descriptor in (errors, finished):  # the workers have them
+            os.close(descriptor)
+        open_.difference_update((errors, finished))
         while some := os.read(heard, 4096):  # nothing once the last worker has ended, however it did
             advance(len(some))
         while running:
@@ -58,6 +67,5 @@ def spread(work, items, advance=lambda count: None):
                 raise OSError(message or "a process that drew figures died: was it killed, or did memory run out?")
     finally:
         end()
-        for descriptor in (said, errors, heard, finished):
-            if descriptor is not None:
-                os.close(descriptor)
+        for descriptor in open_:
+            os.close(descriptor)

@@ -34,7 +34,7 @@ class Install(unittest.TestCase):
     def test_the_report_runs_from_the_prefix(self):
         done = subprocess.run([self.program, "report", self.runs, "-o", self.at("out"), "--format", "md", "--quiet"], capture_output=True, text=True)  # fmt: skip
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertTrue(os.path.exists(self.at("share", "recollect", "reports", "templates", "base.html")))
+        self.assertTrue(os.path.exists(self.at("share", "recollect", "reports", "site", "templates", "base.html")))
 
     def test_man_page_and_completions(self):
         offered = subprocess.run([self.program, "--help"], capture_output=True, text=True).stdout.split("Subcommands:")[1]

@@ -8,8 +8,9 @@ import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-REPORTS = os.path.join(HERE, "..", "..", "reports")
-sys.path[:0] = [HERE, REPORTS]
+ROOT = os.path.join(HERE, "..", "..")
+REPORTS = os.path.join(ROOT, "reports")
+sys.path[:0] = [HERE, ROOT, os.path.join(REPORTS, "python")]
 
 
 def run(*arguments, **environment):

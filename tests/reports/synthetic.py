@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Result files of any size with the columns of harness/pipeline/record.cpp, to test the report without running anything."""
+"""Result files of any size with the columns of harness/files/results.cpp, to test the report without running anything."""
 import h5py
 import numpy as np
 

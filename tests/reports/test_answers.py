@@ -3,10 +3,10 @@
 import unittest
 
 from pages import ReportCase  # noqa: I001: finds the modules below
-import answers
-import matrix
-import report
-import run_figures
+from reports import command as report
+from reports import matrix
+from reports.figures import runs as run_figures
+from reports.site import answers
 import synthetic
 from synthetic import seeded
 
@@ -16,7 +16,7 @@ NAN = float("nan")
 class Answers(ReportCase):
     def answered(self, cases, task="recall"):
         synthetic.write_cases(self.runs, cases)
-        found = {t: (good, text) for t, good, text in answers.answers(report.load([self.runs])["matrix"])}
+        found = {t: (good, text) for t, good, text in answers.answers(report.load([self.runs]).matrix)}
         return found.get(task)
 
     def sweep(self):
@@ -109,7 +109,7 @@ class Answers(ReportCase):
             *seeded([0.9, 0.92], variant="softmax", state_bytes=64.0, flops=64.0),
         ]
         synthetic.write_cases(self.runs, cases)
-        for ax in run_figures.against_cost(matrix.ranked(report.load([self.runs])["matrix"], "recall")).axes:
+        for ax in run_figures.against_cost(matrix.ranked(report.load([self.runs]).matrix, "recall")).axes:
             self.assertEqual(ax.get_xlabel().split("\n")[1], "1 linear,  2 softmax")
 
     def test_untuned_layers_and_single_seeds_answer_nothing(self):

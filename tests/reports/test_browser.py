@@ -17,7 +17,7 @@ import matplotlib.image
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 REPORTS = os.path.join(HERE, "..", "..", "reports")
-sys.path[:0] = [HERE, REPORTS]
+sys.path[:0] = [HERE]
 import shapes  # noqa: E402
 import synthetic  # noqa: E402
 

@@ -13,9 +13,9 @@ import own_reader as own
 import synthetic
 from own_reader import shows
 from pages import ReportCase  # noqa: I001: finds the modules below
-import counter_examples
-import report
-import run_figures
+from reports.site import counter_examples
+from reports import command as report
+from reports.figures import runs as run_figures
 
 EXAMPLES = counter_examples.EXAMPLES
 BASELINE = os.path.join(os.path.dirname(__file__), "..", "..", "ci", "baseline.h5")

@@ -11,7 +11,7 @@ import unittest.mock
 import h5py
 import synthetic
 from pages import ReportCase, run  # noqa: I001: finds the modules below
-import formulas
+from reports.site import formulas
 
 PROGRAM = os.environ.get("RECOLLECT_PROGRAM", "")
 KATEX = unittest.skipUnless(formulas.available(), "no KaTeX here: no formula was typeset")
@@ -145,7 +145,7 @@ class Sites(ReportCase):
 
     @KATEX
     def test_one_process_sets_what_is_new(self):
-        with unittest.mock.patch("formulas.subprocess.run", wraps=subprocess.run) as started:
+        with unittest.mock.patch("reports.site.formulas.subprocess.run", wraps=subprocess.run) as started:
             pages = formulas.Formulas()
             html = [("a", str(pages.mark("x_1 and x_2 <"))), ("b", str(pages.mark("x_2 and x_3")))]
             first = pages.fill(html)

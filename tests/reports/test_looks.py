@@ -6,12 +6,12 @@ import unittest
 
 import h5py
 from pages import ReportCase  # noqa: I001: finds the modules below
-import curves
-import report
-import run_figures
-import style
+from reports.figures import curves
+from reports import command as report
+from reports.figures import runs as run_figures
+from reports.figures import style
 import synthetic
-import trainings
+from reports import trainings
 from test_trainings import experiment, run
 
 VARIANTS = os.path.join(os.path.dirname(__file__), "..", "..", "variants", "*.cpp")
@@ -60,8 +60,8 @@ class Looks(ReportCase):
         results = report.load([self.runs])
         trained = experiment([run(layer, 0.01, seed, 0.5) for layer in layers for seed in (1, 2)])
         figures = [
-            run_figures.by_load(results["cells"]),
-            run_figures.experiment(results["cells"]),
+            run_figures.by_load(results.cells),
+            run_figures.experiment(results.cells),
             trainings.curves(trained),
         ]
         looks = [
@@ -90,7 +90,7 @@ class Looks(ReportCase):
         ]
         synthetic.write_cases(self.runs, cases)
         results = report.load([self.runs])
-        for figure in (run_figures.by_load(results["cells"]), run_figures.experiment(results["cells"])):
+        for figure in (run_figures.by_load(results.cells), run_figures.experiment(results.cells)):
             widths = [c[0].get_linewidth() for c in figure.axes[0].containers]
             self.assertEqual((len(widths), widths), (3, sorted(set(widths), reverse=True)))
 
@@ -102,7 +102,7 @@ class Looks(ReportCase):
             for c in synthetic.seeded([0.5, 0.6], variant=layer, params={"recall": {"n": n}})
         ]
         synthetic.write_cases(self.runs, cases)
-        self.assertEqual(sorted(drawn(run_figures.experiment(report.load([self.runs])["cells"]))), NAMES[:30])
+        self.assertEqual(sorted(drawn(run_figures.experiment(report.load([self.runs]).cells))), NAMES[:30])
 
     def test_curves_are_those_of_comparable_cells(self):
         """The means over steps of cells at several settings of a task are no curve of a layer."""

@@ -18,14 +18,16 @@ import synthetic
 # The report's arguments, after the folder of its code; its workers do what is put in in place of drawing.
 WATCHED = """
 import os, signal, sys, time
-sys.path.insert(0, sys.argv.pop(1))
-import draw, report
+here = sys.argv.pop(1)
+sys.path[:0] = [os.path.dirname(here), os.path.join(here, "python")]
+from reports import command
+from reports.figures import draw
 heard, said = int(sys.argv.pop(1)), int(sys.argv.pop(1))
 draw_one = draw.draw_one
 def work(job):
     {}
 draw.draw_one = work
-sys.exit(report.main())
+sys.exit(command.main())
 """
 
 
@@ -89,7 +91,7 @@ class Outputs(ReportCase):
         self.assertEqual(run(self.verdicts).returncode, 2)
 
     def test_a_failure_names_the_files(self):
-        import report
+        from reports import command as report
 
         said = io.StringIO()
         with mock.patch.object(report, "write", side_effect=KeyError("exact")), contextlib.redirect_stderr(said):
@@ -194,7 +196,7 @@ class Outputs(ReportCase):
         self.assertEqual(sorted(os.listdir(self.folder)), sorted(["r.h5", os.path.basename(self.out)]))
 
     def test_without_an_exchange_in_one_step_two_renames_do(self):
-        import publish
+        from reports import publish
 
         old, new = (os.path.join(self.folder, n) for n in ("old", "new"))
         os.makedirs(old), os.makedirs(new)
@@ -210,7 +212,7 @@ class Outputs(ReportCase):
         synthetic.write_cases(self.runs, synthetic.seeded([0.5, 0.7], variant="softmax", params={"recall": {"n": 16}}))
         self.assertEqual(run(self.runs, "-o", self.out, "--format", "md", "--csv").returncode, 0)
         before = self.contents()
-        import publish
+        from reports import publish
 
         with mock.patch("os.fsync", side_effect=OSError(28, "No space left on device")), self.assertRaises(OSError):
             publish.files(self.out, {"report.md": "half"})
@@ -224,7 +226,7 @@ class Outputs(ReportCase):
         with open(os.path.join(self.out, "cells.csv"), encoding="utf-8", newline="") as f:
             (row,) = csv.DictReader(f)
         self.assertEqual(row["reason"], "'=HYPERLINK(\"x\") <b> [31m")
-        import tables
+        from reports import tables
 
         self.assertEqual([tables.plain(v) for v in ("-1e-3", -1.5, "+inf", "-x", "@a", "\t=1")], ["-1e-3", -1.5, "+inf", "'-x", "'@a", "' =1"])
         self.assertEqual(tables.cell("<img src=x>|"), "&lt;img src=x&gt;\\|")

@@ -5,11 +5,11 @@ import subprocess
 import unittest
 
 from pages import ReportCase  # noqa: I001: finds the modules below
-import findings
-import matrix
-import report
-import speed_figures
-import trainings
+from reports import findings
+from reports import matrix
+from reports import command as report
+from reports.figures import speed as speed_figures
+from reports import trainings
 
 
 class ProgramFiles(ReportCase):
@@ -24,16 +24,16 @@ class ProgramFiles(ReportCase):
         sweep = ("--shape", "1,1,64,8,8", "--sweep", "T=64:256:*2", "--min-time", "0.001")
         program("bench", "--variants", "linear", *sweep, "-o", bench)
         results = report.load([self.runs, self.verdicts, bench])
-        table = matrix.build(results["matrix_cells"])
-        told = table["cell"]["softmax", "recall"]
-        self.assertEqual((told["headline"], told["direction"], told["count"], told["setting"]), ("accuracy", 1, 2, "tuned"))
-        self.assertEqual((told["chance"], told["ceiling"]), (1 / 32, 1))
-        self.assertEqual(list(told["chosen"]), [("softmax", "scale")])
-        self.assertGreater(told["mean"], 0.9)  # untuned it is at chance
-        self.assertEqual(table["cell"]["linear", "online_regression"]["direction"], -1)
-        self.assertEqual(told["state_bytes"], 32 * (32 + 32) * 8)
-        self.assertEqual([findings.outcome(c) for c in results["claims"]].count("holds"), 2)
-        self.assertEqual(len(speed_figures.series(results["bench"])), 1)
+        table = matrix.build(results.matrix_cells)
+        told = table.cell["softmax", "recall"]
+        self.assertEqual((told.headline, told.direction, told.count, told.setting), ("accuracy", 1, 2, "tuned"))
+        self.assertEqual((told.chance, told.ceiling), (1 / 32, 1))
+        self.assertEqual(list(told.chosen), [("softmax", "scale")])
+        self.assertGreater(told.mean, 0.9)  # untuned it is at chance
+        self.assertEqual(table.cell["linear", "online_regression"].direction, -1)
+        self.assertEqual(told.state_bytes, 32 * (32 + 32) * 8)
+        self.assertEqual([findings.outcome(c) for c in results.claims].count("holds"), 2)
+        self.assertEqual(len(speed_figures.series(results.bench)), 1)
         done = subprocess.run(
             [os.environ["RECOLLECT_PROGRAM"], "report", self.runs, self.verdicts, bench, "--quiet", "-o", self.out],
             capture_output=True, text=True,
@@ -87,24 +87,24 @@ class ProgramFiles(ReportCase):
                     "evaluate = 2 }\n")  # fmt: skip
         subprocess.run([os.environ["RECOLLECT_PROGRAM"], "train", "--suite", suite, "-o", trained], capture_output=True, check=True)
         (experiment,) = trainings.experiments(report.load([trained]))
-        self.assertEqual([(r["mixer"], r["shown"], r["count"]) for r in experiment["rows"]],
+        self.assertEqual([(r.mixer, r.shown, r.count) for r in experiment.rows],
                          [(m, f"convolution = {c}", 2) for c in (0, 2) for m in ("linear", "none")])  # fmt: skip
-        for row in experiment["rows"]:
-            self.assertAlmostEqual(row["mean"], sum(r["accuracy"] for r in row["runs"]) / 2)
-            self.assertEqual(row["chance"], 0.5)
-            self.assertEqual([step for step, _, _ in row["runs"][0]["curve"]], [10, 20, 30])
+        for row in experiment.rows:
+            self.assertAlmostEqual(row.mean, sum(r.accuracy for r in row.runs) / 2)
+            self.assertEqual(row.chance, 0.5)
+            self.assertEqual([step for step, _, _ in row.runs[0].curve], [10, 20, 30])
         self.written(trained)
         self.says(self.page("training.html"), "Pairs & <keys>")
         page = self.page(f"training/{os.path.splitext(os.path.basename(trained))[0]}.html")
         self.says(page, "Printed. 1.000")
         self.says(page, "accuracy of linear above none, convolution=2")
         self.says(page, "T <1>")
-        (stated,) = report.load([trained])["trained_statements"]
-        self.assertEqual((stated["row"], stated["verdict"]), ("a-row", "undecided"))  # two seeds show nothing
+        (stated,) = report.load([trained]).statements
+        self.assertEqual((stated.row, stated.verdict), ("a-row", "undecided"))  # two seeds show nothing
         for side, mixer in (("mean", "linear"), ("other_mean", "none")):
-            (row,) = [r for r in experiment["rows"] if (r["mixer"], r["shown"]) == (mixer, "convolution = 2")]
-            self.assertAlmostEqual(stated[side], row["mean"])
-        self.assertIn("recollect train --suite", trainings.told(report.load([trained])["files"][0]["meta"]))
+            (row,) = [r for r in experiment.rows if (r.mixer, r.shown) == (mixer, "convolution = 2")]
+            self.assertAlmostEqual(getattr(stated, side), row.mean)
+        self.assertIn("recollect train --suite", trainings.told(report.load([trained]).files[0].meta))
         self.assertTrue(os.path.exists(os.path.join(self.out, "figures", "training_0.svg")))
         self.assertNotIn("Pairs", self.page("tasks.html").text)
 

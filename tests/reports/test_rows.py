@@ -6,17 +6,21 @@ import re
 import sys
 import unittest
 import xml.dom.minidom
+from dataclasses import replace
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "reports")]
-import claim_figures  # noqa: E402
-import rows  # noqa: E402
-import scales  # noqa: E402
+sys.path[:0] = [HERE]
+import pages  # noqa: E402, F401: finds the modules below
+from reports.figures import claims as claim_figures  # noqa: E402
+from reports.figures import equivalence  # noqa: E402
+from reports.figures import rows  # noqa: E402
+from reports.figures import scales  # noqa: E402
 import synthetic  # noqa: E402
+from reports.records import Claim, Point, Results  # noqa: E402
 
 
 def point(measured, predicted, **changes):
-    return dict(synthetic.point("statement", {"d": 2}, measured, predicted), **changes)
+    return Point(**{**synthetic.point("statement", {"d": 2}, measured, predicted), **changes})
 
 
 class Rows(unittest.TestCase):
@@ -64,8 +68,8 @@ class Rows(unittest.TestCase):
             return re.sub(r"[\d.]+", "0", rows.rows([p], ["name"], "").split("name</text>")[1].split("\n\n")[0])
 
         plain = point(0.5, 0.6)
-        others = [dict(plain, standard_error=0.1), dict(plain, verdict="refuted"), dict(plain, relation="at_most"),
-                  dict(plain, relation="at_least")]  # fmt: skip
+        others = [replace(plain, standard_error=0.1), replace(plain, verdict="refuted"), replace(plain, relation="at_most"),
+                  replace(plain, relation="at_least")]  # fmt: skip
         self.assertEqual(len({marks(p) for p in [plain, *others]}), 5)
 
     def test_a_plot_runs_along_the_parameter_of_its_law(self):
@@ -86,20 +90,26 @@ class Rows(unittest.TestCase):
         self.assertEqual([claim_figures.sweep(points, exact)[0] for exact in ("1 / d", "dv")], ["d", None])
 
     def test_the_law_is_a_curve_and_the_statement_a_line_across(self):
-        law = [dict(point(1 / d, 1.1 / d, params={"d": d}), role="obligation") for d in (2, 4, 8, 16)]
-        stated = [dict(point(1 / d, 0.5, params={"d": d}), role="statement") for d in (4, 8)]
-        claim = dict(points=law + stated, rivals=[], reason="", passed=True, scope="", verdict="refuted", exact="1 / d")
+        law = [point(1 / d, 1.1 / d, params={"d": d}, role="obligation") for d in (2, 4, 8, 16)]
+        stated = [point(1 / d, 0.5, params={"d": d}) for d in (4, 8)]
+        claim = Claim("c", points=law + stated, passed=True, verdict="refuted", exact="1 / d")
         (ax,) = claim_figures.claim_figure(claim).axes
         drawn = {line.get_linestyle(): line for line in ax.get_lines() if len(line.get_xdata()) > 1 and line.get_linestyle() != "None"}
         self.assertEqual(list(drawn["-"].get_xdata()), [2, 4, 8, 16])
         self.assertEqual(list(drawn["-"].get_ydata()), [1.1 / d for d in (2, 4, 8, 16)])
         self.assertEqual((list(drawn["--"].get_xdata()), list(drawn["--"].get_ydata())), ([0, 1], [0.5, 0.5]))  # all of the axes
 
+    def test_forms_that_use_one_share_of_their_bound_stand_by_name(self):
+        forms = [f"layer_{i:02}" for i in range(20)]
+        points = [point(0.5, 0.0, relation="at_most", tolerance=1.0, params={"variant": v}) for v in forms[::-1]]
+        figure = equivalence.bound_used(Results(claims=[Claim("chunk_equals_recurrent", points=points)]))
+        self.assertEqual([label.get_text() for label in figure.axes[0].get_yticklabels()], forms)
+
     def test_a_claim_of_many_points_says_how_many_are_not_shown(self):
         points = [point(1.0 + i, 2.0, label=f"case {i}", params={}) for i in range(13)]
-        claim = dict(points=points, rivals=[], reason="", passed=True, scope="", verdict="holds")
+        claim = Claim("c", points=points, passed=True, verdict="holds")
         self.assertIn("3 more points in the file", claim_figures.claim_figure(claim))
-        self.assertIsNone(claim_figures.claim_figure(dict(claim, points=[point(float("nan"), 1.0)])))
+        self.assertIsNone(claim_figures.claim_figure(replace(claim, points=[point(float("nan"), 1.0)])))
 
 
 if __name__ == "__main__":

@@ -3,13 +3,14 @@
 import os
 import re
 import unittest
+from dataclasses import replace
 
 from pages import ReportCase  # noqa: I001: finds the modules below
-import findings
+from reports import findings
 import pages
-import read
-import site_pages
-import style
+from reports import read
+from reports.site import pages as site_pages
+from reports.figures import style
 import synthetic
 
 FIGURES = ["snr_curves", "paper_error", "swap_accuracy", "regression_loss", "equivalence", "bound_used", "pulls", "power", "capacity", "cost_recall"]
@@ -120,23 +121,23 @@ class Site(ReportCase):
         """ci/baseline.h5 keeps the verdicts alone; beside a file that measured the same claim it says nothing new."""
         baseline = os.path.join(pages.HERE, "..", "..", "ci", "baseline.h5")
         index = self.written(baseline)
-        kept = read.read([baseline])["claims"]
-        tested = [c for c in kept if not c["reason"]]
+        kept = read.read([baseline]).claims
+        tested = [c for c in kept if not c.reason]
         self.says(index, f"{len(tested)} / {len(tested)} as expected.")
-        self.assertEqual({c["reason"] for c in kept}, {"", "reason_not_in_the_file"})
+        self.assertEqual({c.reason for c in kept}, {"", "reason_not_in_the_file"})
         self.assertGreater(len(kept) - len(tested), 10)
         synthetic.write_claims(self.verdicts, [("additive", "linear")], count=9)
-        ours = [c for c in read.read([self.verdicts, baseline])["claims"] if c["source"]]
-        self.assertEqual(ours, read.read([baseline, self.verdicts])["claims"][-9:])
-        self.assertIn("snr_linear", [c["id"] for c in ours])  # which the baseline has as well
+        ours = [c for c in read.read([self.verdicts, baseline]).claims if c.source]
+        self.assertEqual(ours, read.read([baseline, self.verdicts]).claims[-9:])
+        self.assertIn("snr_linear", [c.id for c in ours])  # which the baseline has as well
 
     def test_a_scope_stands_beside_every_verdict(self):
         synthetic.write_claims(self.verdicts, [("additive", "linear")], count=42, failing=0, kernels=[])
-        claims = {c["id"]: c for c in read.read([self.verdicts])["claims"]}
-        told = {id: findings.verdict_text(c) for id, c in claims.items() if c["scope"] or c["reason"]}
+        claims = {c.id: c for c in read.read([self.verdicts]).claims}
+        told = {id: findings.verdict_text(c) for id, c in claims.items() if c.scope or c.reason}
         self.assertEqual(sorted(set(told.values())), ["not tested (needs training)", "not tested (not numeric)", "refuted (boundary)",
                                                       "refuted (paper)", "refuted (typo)", "refuted (untrained)"])  # fmt: skip
-        under = dict(claims["claim_8"], verdict="holds_under", scope="", reason="", condition="|k| < 2")
+        under = replace(claims["claim_8"], verdict="holds_under", scope="", reason="", condition="|k| < 2")
         self.assertEqual(findings.verdict_text(under), "holds under (|k| < 2)")
         index = self.written(self.verdicts)
         ledger = self.page("ledger.html")
@@ -145,7 +146,7 @@ class Site(ReportCase):
             self.says(ledger, text)
         # One answer to "how many of a paper are refuted?": by scope, and the parts add up.
         for paper in ("000", "002", "003", "004"):
-            mine = [c for c in claims.values() if c["source"].startswith(paper)]
+            mine = [c for c in claims.values() if c.source.startswith(paper)]
             parts = ", ".join(f"{n} {findings.FOUND[o][n != 1]}" for o, n in findings.counts(mine).items())
             self.says(index, f"{len(mine)} claims: {parts}")
             self.assertEqual(sum(findings.counts(mine).values()), len(mine))
@@ -155,10 +156,10 @@ class Site(ReportCase):
     def test_first_edition(self):
         """Files of schema version 1 keep their verdicts; tiers become roles, and the control a rival."""
         synthetic.write_first_edition(self.verdicts)
-        (old,) = read.read([self.verdicts])["claims"]
-        self.assertEqual([p["role"] for p in old["points"]], ["statement", "obligation"])
-        self.assertEqual([(p["label"], p["params"]) for p in old["rivals"]], [("control", {})])
-        self.assertEqual((findings.outcome(old), old["points"][0]["params"]), ("refuted", {"d": 2}))
+        (old,) = read.read([self.verdicts]).claims
+        self.assertEqual([p.role for p in old.points], ["statement", "obligation"])
+        self.assertEqual([(p.label, p.params) for p in old.rivals], [("control", {})])
+        self.assertEqual((findings.outcome(old), old.points[0].params), ("refuted", {"d": 2}))
         self.written(self.verdicts)
         page = self.page("claims/old.html")
         self.says(page, "1 of 1 rivals refuted")
@@ -166,7 +167,7 @@ class Site(ReportCase):
 
     def test_what_was_found_heads_the_page(self):
         synthetic.write_claims(self.verdicts, [("additive", "linear")], count=40, failing=1, kernels=[])
-        claims = read.read([self.verdicts])["claims"]
+        claims = read.read([self.verdicts]).claims
         found = findings.counts(claims)
         one_each = dict.fromkeys(("holds_asymptotically", "refuted", "boundary", "typo", "untrained"), 1)
         self.assertEqual(found, {"holds": 32, **one_each, "not_tested": 2, "failed": 1})

@@ -5,11 +5,12 @@ import os
 import unittest
 
 import pages  # noqa: I001: finds the modules below
-import findings
+from reports import findings
 import own_reader as own
-import papers
-import report
-import trained_rows
+from reports import papers
+from reports import command as report
+from reports import trained_rows
+from reports.records import Experiment, Results, Statement, Trained
 
 RESULTS = sorted(glob.glob(os.path.join(pages.HERE, "..", "..", "reports", "results", "*.h5")))
 BASELINE = os.path.join(pages.HERE, "..", "..", "ci", "baseline.h5")
@@ -18,13 +19,13 @@ BASELINE = os.path.join(pages.HERE, "..", "..", "ci", "baseline.h5")
 def results_of(*stated):
     """Results with a statement each: (row, experiment, verdict); experiments are (name, printed, width)."""
     sizes = dict(small=("Table 1", 32), large=("Table 1", 128), control=("", 128), wide_control=("", 256))
-    statements = [dict(row=row, experiment=e, file=0, verdict=verdict, says="", paper="") for row, e, verdict in stated]
-    return dict(
-        trained_statements=statements,
+    statements = [Statement(row=row, experiment=e, verdict=verdict) for row, e, verdict in stated]
+    return Results(
+        statements=statements,
         trainings=[
-            dict(file=0, experiment=e, settings=dict(width=w, layers=2, task="mqar")) for e, (_, w) in sizes.items()
+            Trained(e, "linear", 1, settings=dict(width=w, layers=2, task="mqar")) for e, (_, w) in sizes.items()
         ],
-        experiments={e: dict(title=e, printed=printed) for e, (printed, _) in sizes.items()},
+        experiments={e: Experiment(e, e, printed) for e, (printed, _) in sizes.items()},
     )
 
 
@@ -42,19 +43,19 @@ class Rows(unittest.TestCase):
             ([("large", "holds"), ("large", "no difference that matters")], "trained_undecided"),
         ):
             found = trained_rows.judged(results_of(*(("a-row", e, v) for e, v in stated)))["a-row"]
-            self.assertEqual(found["outcome"], outcome, stated)
+            self.assertEqual(found.outcome, outcome, stated)
         order = [
-            s["experiment"]
+            s.experiment
             for s in trained_rows.judged(results_of(*(("a-row", e, "holds") for e in ("small", "control", "large"))))[
                 "a-row"
-            ]["statements"]
+            ].statements
         ]
         self.assertEqual(order, ["large", "control", "small"])
 
     def test_reduced_models_are_never_counted_as_the_paper_s_size(self):
         found = trained_rows.judged(results_of(("a-row", "small", "holds"), ("a-row", "large", "refuted")))["a-row"]
         self.assertEqual(
-            found["said"],
+            found.said,
             "1 statement by models of width = 128, layers = 2, the widest (the paper gives no size): 1 refuted",
         )
 
@@ -62,17 +63,17 @@ class Rows(unittest.TestCase):
         row = "vla-copy-task"  # of width 128 and two layers
         self.assertEqual(papers.TRAINED_SIZES[row], dict(width=128, layers=2))
         stated = results_of((row, "huge", "holds"), (row, "large", "refuted"), (row, "small", "holds"))
-        stated["trainings"].append(dict(file=0, experiment="huge", settings=dict(width=512, layers=2)))
-        stated["experiments"]["huge"] = dict(title="huge", printed="Table 1")
+        stated.trainings.append(Trained("huge", "linear", 1, settings=dict(width=512, layers=2)))
+        stated.experiments["huge"] = Experiment("huge", "huge", "Table 1")
         found = trained_rows.judged(stated)[row]
-        self.assertEqual(found["outcome"], "trained_refuted")
-        self.assertEqual([s["experiment"] for s in found["statements"]], ["large", "huge", "small"])
-        self.assertEqual(found["said"], "1 statement by models of width = 128, layers = 2, the paper's size: 1 refuted")
+        self.assertEqual(found.outcome, "trained_refuted")
+        self.assertEqual([s.experiment for s in found.statements], ["large", "huge", "small"])
+        self.assertEqual(found.said, "1 statement by models of width = 128, layers = 2, the paper's size: 1 refuted")
         deeper = results_of((row, "large", "refuted"))
-        for run in deeper["trainings"]:
-            run["settings"]["layers"] = 4  # as wide as the paper's, not as deep
+        for run in deeper.trainings:
+            run.settings["layers"] = 4  # as wide as the paper's, not as deep
         self.assertEqual(
-            trained_rows.judged(deeper)[row]["said"],
+            trained_rows.judged(deeper)[row].said,
             "1 statement by models of width = 128, layers = 4 (the paper's size is width = 128, layers = 2): 1 refuted",
         )
 
@@ -90,7 +91,7 @@ class Rows(unittest.TestCase):
                 printed = {e["experiment"]: e["printed"] for e in tables["experiments"]}[s["experiment"]]
                 at_size[s["row"]] = at_size.get(s["row"], False) or (has and bool(printed))
         for row, found in trained_rows.judged(report.load(RESULTS)).items():
-            self.assertEqual(", the paper's size: " in found["said"], at_size[row], row)
+            self.assertEqual(", the paper's size: " in found.said, at_size[row], row)
         self.assertTrue(any(at_size.values()) and not all(at_size.values()))
 
 
@@ -100,7 +101,7 @@ class Pages(pages.ReportCase):
         index = self.written(BASELINE, *kept)
         results = report.load([BASELINE, *kept])
         rows = trained_rows.judged(results)
-        claims = {c["id"]: c for c in results["claims"]}
+        claims = {c.id: c for c in results.claims}
         self.assertIn("vla-mqar-capacity-curve", rows)
         shown = {
             "trained_holds": "holds of trained models",
@@ -112,16 +113,16 @@ class Pages(pages.ReportCase):
         for row, found in rows.items():
             id = trained_rows.claim_of(row)
             page = self.page(f"claims/{id}.html")
-            self.says(page, f"{shown[found['outcome']]} {found['said']}")
-            self.says(self.page("training.html"), f"{shown[found['outcome']]} {row} {found['said']}")
-            self.assertEqual(outcomes["claim-" + id], found["outcome"])
-            self.assertEqual(findings.outcome(claims[id]), found["outcome"])
+            self.says(page, f"{shown[found.outcome]} {found.said}")
+            self.says(self.page("training.html"), f"{shown[found.outcome]} {row} {found.said}")
+            self.assertEqual(outcomes["claim-" + id], found.outcome)
+            self.assertEqual(findings.outcome(claims[id]), found.outcome)
             self.assertFalse("not tested" in page.text or "Exact form" in page.text, row)
         self.says(index, f"{len(rows)} more are compared with trained models")
         capacity = self.page("claims/vla_mqar_capacity_curve.html")
         self.says(capacity, "Printed004 Table 9: softmax .081, linear .074, DeltaNet .011, VLA 1.000 (24 pairs")
-        self.says(capacity, "Reproducerecollect train --suite suites/trained_vla_capacity.toml")
-        titles = [s["title"] for s in rows["vla-mqar-capacity-curve"]["statements"]]
+        self.says(capacity, "Reproducerecollect train --suite ci/suites/trained_vla_capacity.toml")
+        titles = [s.title for s in rows["vla-mqar-capacity-curve"].statements]
         self.assertLess(
             titles.index("24 pairs without positions and convolution, by learning rate"),
             titles.index("6 pairs, every text its own"),

@@ -3,24 +3,34 @@
 import os
 import unittest
 import unittest.mock
+from dataclasses import replace
 
 import pages  # noqa: F401, I001: finds the modules below
-import explain
-import findings
-import progress
-import style
+from reports.site import explain
+from reports import findings
+from reports import progress
+from reports.figures import style
 import synthetic
+from reports.records import Claim, Point
+
+
+def point(*arguments, **changes):
+    return Point(**synthetic.point(*arguments, **changes))
+
+
+def rival(*arguments):
+    return Point(**synthetic.rival(*arguments))
 
 
 class Words(unittest.TestCase):
     def test_explanations(self):
         def claim(**changes):
-            stated = synthetic.point("statement", {"d": 2}, 1.5, 1.0, verdict="refuted")
-            wide = synthetic.point("statement", {"d": 64}, 9.0, 1.0, verdict="refuted")
-            corrected = synthetic.point("obligation", {"d": 2}, 1.5, 1.5)
+            stated = point("statement", {"d": 2}, 1.5, 1.0, verdict="refuted")
+            wide = point("statement", {"d": 64}, 9.0, 1.0, verdict="refuted")
+            corrected = point("obligation", {"d": 2}, 1.5, 1.5)
             base = dict(id="x", verdict="refuted", expected="refuted", scope="paper", reason="", passed=True, covers=[])
-            points = dict(points=[wide, stated, corrected], rivals=[synthetic.rival({"d": 2}, 1.5, 3.0)])
-            return {**base, **points, "explanation": "The square was dropped.", **changes}
+            points = dict(points=[wide, stated, corrected], rivals=[rival({"d": 2}, 1.5, 3.0)])
+            return Claim(**{**base, **points, "explanation": "The square was dropped.", **changes})
 
         self.assertEqual(
             explain.explain(claim()),
@@ -35,7 +45,7 @@ class Words(unittest.TestCase):
         self.assertFalse(findings.needs_explaining(claim(expected="holds")))  # our failure is never told as the paper's
         self.assertIn("nothing measured is never a pass", explain.why_failed(claim(points=[], passed=False))[0])
         self.assertIn("no rival", explain.why_failed(claim(rivals=[], passed=False))[0])
-        open_rival = dict(synthetic.rival({"d": 2}, 1.5, 1.5), verdict="holds")
+        open_rival = replace(rival({"d": 2}, 1.5, 1.5), verdict="holds")
         undecided = claim(passed=False, verdict="inconclusive", rivals=[open_rival])
         said = "Its rival “n for n-1” was not refuted, so the check cannot tell the two apart."
         self.assertEqual(explain.why_failed(undecided), [said])
@@ -61,7 +71,7 @@ class Words(unittest.TestCase):
         heard, said = os.pipe()
         self.addCleanup(os.close, heard)
         now = 0.0
-        with unittest.mock.patch("progress.time.monotonic", lambda: now):
+        with unittest.mock.patch("reports.progress.time.monotonic", lambda: now):
             shown = progress.Progress("figures", 100, said)
             for now in (1, 9, 11, 14, 20, 22):
                 shown.advance(10)

@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Figures of curves over steps, the variants in small multiples by family."""
-import matrix
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
-import style
-from style import INK, below
+
+from reports import matrix
+from reports.figures import style
+from reports.figures.style import Figure, INK, below
+from reports.records import Case, Curve, Results
 
 
-def binned(values, bins=100, logarithmic=False):
+def binned(values: Any, bins: int = 100, logarithmic: bool = False) -> tuple[Curve, Curve]:
     """(steps, values) of a long curve as the means of at most `bins` runs of steps; geometric means where asked."""
     values = np.asarray(values, float)
     edges = np.unique(np.linspace(0, len(values), min(bins, len(values)) + 1).astype(int))
@@ -16,12 +22,12 @@ def binned(values, bins=100, logarithmic=False):
     return (edges[:-1] + edges[1:] - 1) / 2 + 1, np.exp(means) if logarithmic else means
 
 
-def curves(cases, name, logarithmic):
+def curves(cases: list[Case], name: str, logarithmic: bool) -> dict[tuple[str, str], tuple[Curve, Curve]]:
     """Each variant's curve: the mean over its cases (seeds, forms) of equal length, then binned; and its family."""
-    by_variant = {}
+    by_variant: dict[tuple[str, str], list[Curve]] = {}
     for case in cases:
-        if name in case["series"]:
-            by_variant.setdefault((case["family"], case["variant"]), []).append(case["series"][name])
+        if name in case.series:
+            by_variant.setdefault((case.family, case.variant), []).append(case.series[name])
     found = {}
     for key, list_ in by_variant.items():
         longest = max(map(len, list_))
@@ -29,18 +35,31 @@ def curves(cases, name, logarithmic):
     return found
 
 
-def by_family(results, task, series, ylabel, logarithmic=False, baseline=None, most=7):
+def by_family(
+    results: Results,
+    task: str,
+    series: list[str],
+    ylabel: str,
+    logarithmic: bool = False,
+    baseline: str | None = None,
+    most: int = 7,
+) -> Figure | None:
     """Small multiples by family, at most `most` variants a panel, on the median and middle 80% of all variants."""
-    comparable = {c["variant"] for c in matrix.ranked(results["matrix"], task)}
+    comparable = {c.variant for c in matrix.ranked(results.matrix, task)}
     cases = [
         c
-        for c in results["cases"]
-        if c["task"] == task and c["status"] == "ok" and c["setting"] != "trial" and c["experiment"] in ("", "matrix") and c["variant"] in comparable
+        for c in results.cases
+        if c.task == task
+        and c.status == "ok"
+        and c.setting != "trial"
+        and c.experiment in ("", "matrix")
+        and c.variant in comparable
     ]
     found = next((f for f in (curves(cases, s, logarithmic) for s in series) if f), None)
     if not found:
         return None
-    families, flat = {}, []
+    families: dict[str, list[str]] = {}
+    flat: list[str] = []
     for (family, variant), (_, y) in found.items():
         if not logarithmic and not np.any(y):
             flat.append(variant)  # zero all along: named below the figure, not drawn
@@ -83,20 +102,22 @@ def by_family(results, task, series, ylabel, logarithmic=False, baseline=None, m
         ax.set_xlabel("step")
         ax.set_ylabel(ylabel if ax in axes[::columns] else "")
         below(ax, ncol=2)
-    seeds = sorted({len([c for c in cases if c["variant"] == v]) for _, v in found})
+    seeds = sorted({len([c for c in cases if c.variant == v]) for _, v in found})
     note = f"Mean over {seeds[0] if len(seeds) == 1 else f'{seeds[0]} to {seeds[-1]}'} runs a layer."
     if flat:
         note += f" Zero at every step and not drawn: {', '.join(sorted(flat))}."
-    under = style.box_of(figure).y0 / figure.get_figheight() - 0.03  # the legends, whose rows differ from panel to panel
+    under = (
+        style.box_of(figure).y0 / figure.get_figheight() - 0.03
+    )  # the legends, whose rows differ from panel to panel
     figure.text(0.02, under, style.wrapped(note, 150), fontsize=7.5, color=style.MUTED, va="top")
     return figure
 
 
-def swap_accuracy(results):
+def swap_accuracy(results: Results) -> Figure | None:
     return by_family(results, "swap", ["state_accuracy_by_step", "accuracy_by_step"], "share of states wholly right")
 
 
-def regression_loss(results):
+def regression_loss(results: Results) -> Figure | None:
     return by_family(
         results, "online_regression", ["loss_by_step"], "squared error", logarithmic=True, baseline="naive_by_step"
     )

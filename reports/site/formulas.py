@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Formulas in texts: found, written as TeX, typeset by KaTeX in one call for a whole site.
 
-A text marks its formulas with `$...$`; inside stands the plain notation that the terminal shows: x_t, S_{t-1}, k^T, sqrt(d),
-lambda0, <=. In a text without marks, as older result files have, formulas are found by what they are made of."""
+A text marks its formulas with `$...$`; inside stands the plain notation that the terminal shows: x_t, S_{t-1}, k^T,
+sqrt(d), lambda0, <=. In a text without marks, as older result files have, formulas are found by what they are made
+of."""
+from __future__ import annotations
+
 import json
 import os
 import re
@@ -10,8 +13,9 @@ import shutil
 import subprocess
 import unicodedata
 
-import style
 from markupsafe import Markup, escape
+
+from reports.figures import style
 
 GREEK = """alpha beta gamma delta epsilon eps eta theta kappa lambda mu nu xi pi rho sigma tau phi chi psi omega
 Gamma Delta Theta Lambda Sigma Phi Psi Omega""".split()
@@ -19,26 +23,46 @@ FUNCTIONS = "exp log ln cos sin tan cosh sinh tanh det max min dim gcd arg".spli
 NAMED = "diag rank sign tr relu elu vec var cov Var SNR softmax floor ceil span erf".split()
 SUMS = dict(sum=r"\sum", prod=r"\prod", int=r"\int")
 SIGNS = {
-    "<=": r"\le", ">=": r"\ge", "->": r"\to", "!=": r"\ne", "~=": r"\approx", "<<": r"\ll", ">>": r"\gg", "+-": r"\pm", "~": r"\sim",
-    "...": r"\dots", "..": r"\dots", "*": r"\cdot", "%": r"\%", "&": r"\&", "#": r"\#", "−": "-", "{": r"\{", "}": r"\}",
-}  # fmt: skip
+    "<=": r"\le",
+    ">=": r"\ge",
+    "->": r"\to",
+    "!=": r"\ne",
+    "~=": r"\approx",
+    "<<": r"\ll",
+    ">>": r"\gg",
+    "+-": r"\pm",
+    "~": r"\sim",
+    "...": r"\dots",
+    "..": r"\dots",
+    "*": r"\cdot",
+    "%": r"\%",
+    "&": r"\&",
+    "#": r"\#",
+    "−": "-",
+    "{": r"\{",
+    "}": r"\}",
+}
 SUBSCRIPTED = r"[Dd][kv]|W[kvqo]|[a-zA-Z]\d+"  # Dk, dv, Wk, e1: a letter and its index
 OPERATORS = ("=", "<", ">", "+", "-", "−", "/", *(s for s in SIGNS if s not in ("...", "..", "{", "}", "#")))
 BETWEEN = {*(SIGNS.get(s, s) for s in OPERATORS), *",;:.", r"\,"}  # as TeX: what parts factors
 
+Tokens = list[tuple[str, str]]  # (kind, text)
+
 TOKEN = re.compile(
     r"(?P<number>(?:\d+(?:[,\u202f]\d{3})+|\d*\.?\d+)(?:e[+-]?\d+)?)"
-    rf"|(?P<words>(?!(?:{'|'.join(GREEK)})_(?:max|min)\b)(?:[A-Za-z]{{2,}}\d*|[A-Za-z]\d+)(?:[-_][A-Za-z0-9]{{2,}})+|[A-Za-z]+\d*)"
-    r"|(?P<left><(?=[^<>=\s](?:[^<>]*[^<>\s])?>))|(?P<low>_(?=[A-Za-z0-9{]))|(?P<high>\^)|(?P<sign><=|>=|->|!=|~=|<<|>>|\+-|\.\.\.?|.)",
+    rf"|(?P<words>(?!(?:{'|'.join(GREEK)})_(?:max|min)\b)(?:[A-Za-z]{{2,}}\d*|[A-Za-z]\d+)(?:[-_][A-Za-z0-9]{{2,}})+"
+    r"|[A-Za-z]+\d*)"
+    r"|(?P<left><(?=[^<>=\s](?:[^<>]*[^<>\s])?>))|(?P<low>_(?=[A-Za-z0-9{]))|(?P<high>\^)"
+    r"|(?P<sign><=|>=|->|!=|~=|<<|>>|\+-|\.\.\.?|.)",
     re.S,
 )
 
 
-def tokens(text):
+def tokens(text: str) -> Tokens:
     """[(kind, text)]; the brackets of <q, k> are told from signs: they touch what they hold."""
     found, open_ = [], 0
     for m in TOKEN.finditer(text):
-        kind, part = m.lastgroup, m.group()
+        kind, part = m.lastgroup or "", m.group()
         open_ += kind == "left"
         if part == ">" and open_:
             kind, open_ = "right", open_ - 1
@@ -46,7 +70,7 @@ def tokens(text):
     return found
 
 
-def is_name(word):
+def is_name(word: str) -> bool:
     """Whether a word without its scripts is a name that formulas are made of."""
     bare = word.rstrip("0123456789")
     if bare in (*GREEK, *FUNCTIONS) or word in NAMED or word in SUMS or word == "sqrt":
@@ -54,15 +78,15 @@ def is_name(word):
     return len(bare) == 1 or bool(re.fullmatch(SUBSCRIPTED + "|d[A-Z]", word))
 
 
-# --- finding formulas in a text without marks ---------------------------------------------------------------------------
+# --- finding formulas in a text without marks -----------------------------------------------------
 
 
-def ends_a_name(found, i):
+def ends_a_name(found: Tokens, i: int) -> bool:
     """Whether the star before i ends a name, S*, and is no product."""
     return i >= len(found) or found[i][1] in " ,.;:)"
 
 
-def scripted(found, i):
+def scripted(found: Tokens, i: int) -> int:
     """The index after the scripts that follow token i, or i + 1."""
     i += 1
     if i < len(found) and found[i][1] == "*" and found[i - 1][0] == "words" and ends_a_name(found, i + 1):
@@ -86,7 +110,7 @@ def scripted(found, i):
     return i
 
 
-def run_from(found, i):
+def run_from(found: Tokens, i: int) -> tuple[int, bool]:
     """(the index after the longest run of formula tokens from i, whether anything in it can only be a formula)."""
     start, end, depth, sure, operator, applied = i, i, [], False, False, False
     while i < len(found):
@@ -99,10 +123,19 @@ def run_from(found, i):
         has_script = after > i + 1
         if broken:
             break
-        product = kind == "words" and len(part) == 2 and part.islower() and i > start and found[i - 1][0] == "number"  # 2ab
-        if kind == "number" or product or kind == "words" and (is_name(part) or has_script and len(part) <= 3 and "_" not in part):
+        product = (
+            kind == "words" and len(part) == 2 and part.islower() and i > start and found[i - 1][0] == "number"
+        )  # 2ab
+        if (
+            kind == "number"
+            or product
+            or kind == "words"
+            and (is_name(part) or has_script and len(part) <= 3 and "_" not in part)
+        ):
             beside = i > start and not operator and found[i - 1][1] == " "  # an operand beside an operand
-            if beside and (kind == "number" or article(found, i) and not (found[i + 2][0] == "words" and is_name(found[i + 2][1]))):
+            if beside and (
+                kind == "number" or article(found, i) and not (found[i + 2][0] == "words" and is_name(found[i + 2][1]))
+            ):
                 break
             if part in NAMED and not has_script and found[i + 1 : i + 2] != [("sign", "(")]:
                 break
@@ -126,9 +159,23 @@ def run_from(found, i):
             operator |= i > start and end + len(depth) > start
             i += 1
             continue  # no run ends with an operator
-        elif depth and part in ",;" or part == "'" and i > start and found[i - 1][0] == "words" and found[i - 2][0] not in ("low", "high") or part in ("...", ".."):
+        elif (
+            depth
+            and part in ",;"
+            or part == "'"
+            and i > start
+            and found[i - 1][0] == "words"
+            and found[i - 2][0] not in ("low", "high")
+            or part in ("...", "..")
+        ):
             i = after
-        elif part == "." and end == i > start and i + 1 < len(found) and found[i + 1][0] == "words" and is_name(found[i + 1][1]):
+        elif (
+            part == "."
+            and end == i > start
+            and i + 1 < len(found)
+            and found[i + 1][0] == "words"
+            and is_name(found[i + 1][1])
+        ):
             i += 1
             continue
         else:
@@ -138,27 +185,34 @@ def run_from(found, i):
     return end, sure
 
 
-def article(found, i):
+def article(found: Tokens, i: int) -> bool:
     """Whether the single letter at i is a word of English: "a" or "I" before a word or a name."""
     if found[i][1] not in ("a", "A", "I") or i + 2 >= len(found) or found[i + 1][1] != " ":
         return False
     return found[i + 2][1] not in OPERATORS
 
 
-def is_range(part):
+def is_range(part: str) -> bool:
     """Whether it is made of numbers that no formula relates: 8-9, .08/.07/.08, (9)-(10)."""
     return bool(re.fullmatch(r"[-\d.,/() ]+", part)) and not re.fullmatch(r"\d+ ?/ ?\d+", part)
 
 
-def recognised(text):
+def recognised(text: str) -> list[tuple[bool, str]]:
     """[(whether it is a formula, part)] of a text without marks."""
     found, parts, plain, i = tokens(text), [], "", 0
     while i < len(found):
         kind, part = found[i]
-        starts = kind in ("number", "words", "left") or part in "([|" or part == "-" and found[i + 1 : i + 2] != [("sign", " ")]
+        starts = (
+            kind in ("number", "words", "left")
+            or part in "([|"
+            or part == "-"
+            and found[i + 1 : i + 2] != [("sign", " ")]
+        )
         before = [kind for kind, part in found[max(0, i - 2) : i] if part != "{"]
         starts = starts and not (before and before[-1] in ("low", "high"))  # what stood before the script is no name
-        starts = starts and not (i > 1 and found[i - 1][1] == "'" and found[i - 2][0] in ("words", "number"))  # a genitive
+        starts = starts and not (
+            i > 1 and found[i - 1][1] == "'" and found[i - 2][0] in ("words", "number")
+        )  # a genitive
         end, sure = run_from(found, i) if starts and not article(found, i) else (i, False)
         if end > i and sure and not is_range("".join(t for _, t in found[i:end])):
             parts += [(False, plain), (True, "".join(t for _, t in found[i:end]))]
@@ -168,7 +222,7 @@ def recognised(text):
     return [(formula, part) for formula, part in [*parts, (False, plain)] if part]
 
 
-def parts(text):
+def parts(text: str) -> list[tuple[bool, str]]:
     """[(whether it is a formula, part)] of a text: by its marks where it has any."""
     if "$" not in text:
         return recognised(text)
@@ -178,10 +232,10 @@ def parts(text):
     return [(i % 2 == 1, piece) for i, piece in enumerate(pieces) if piece]
 
 
-# --- plain notation as TeX ----------------------------------------------------------------------------------------------
+# --- plain notation as TeX ------------------------------------------------------------------------
 
 
-def name(word):
+def name(word: str) -> str:
     letters = word.rstrip("0123456789")
     digits = word[len(letters) :]
     index = f"_{{{digits}}}" if digits else ""
@@ -202,13 +256,13 @@ def name(word):
     return (r"\operatorname{%s}" if word in NAMED else r"\mathrm{%s}") % word.replace("_", r"\_")
 
 
-def number(text):
+def number(text: str) -> str:
     mantissa, e, power = text.partition("e")
     mantissa = mantissa.replace(",", "{,}").replace("\u202f", r"\,")
     return rf"{mantissa}\cdot 10^{{{power.lstrip('+')}}}" if e else mantissa
 
 
-def group(found, i):
+def group(found: Tokens, i: int) -> tuple[Tokens, int]:
     """(tokens inside the bracket that opens at i, the index after it)."""
     closing, depth = {"(": ")", "{": "}"}[found[i][1]], 0
     for j in range(i, len(found)):
@@ -218,7 +272,7 @@ def group(found, i):
     return found[i + 1 :], len(found)
 
 
-def script(found, i):
+def script(found: Tokens, i: int) -> tuple[str, int]:
     """(TeX of the script that begins at i, the index after it)."""
     if i >= len(found):
         return "{}", i
@@ -235,14 +289,21 @@ def script(found, i):
     return "{" + tokens_of_script(found[i]) + "}", i + 1
 
 
-def tokens_of_script(token):
+def tokens_of_script(token: tuple[str, str]) -> str:
     kind, part = token
     if kind == "number":
         return part
-    return {"T": r"\top", "*": "*", "+": "+"}.get(part) or (name(part) if kind == "words" else SIGNS.get(part, part))
+    if part in ("*", "+", "T"):
+        return r"\top" if part == "T" else part
+    return name(part) if kind == "words" else SIGNS.get(part, part)
 
 
-def tex_of(found):
+def multiplies(found: Tokens, i: int) -> bool:
+    """Whether the dot before i stands between factors."""
+    return found[i][0] == "words" or found[i - 2][1] == found[i][1] == " "
+
+
+def tex_of(found: Tokens) -> str:
     out, i = [], 0
     while i < len(found):
         kind, part = found[i]
@@ -263,9 +324,9 @@ def tex_of(found):
                 out.append("^{*}")
                 i += 1
         elif kind in ("low", "high"):
-            inside, i = script(found, i)
-            out.append(("_" if kind == "low" else "^") + inside)
-        elif part == "." and out and i < len(found) and (found[i][0] == "words" or found[i - 2][1] == found[i][1] == " "):
+            raised, i = script(found, i)
+            out.append(("_" if kind == "low" else "^") + raised)
+        elif part == "." and out and i < len(found) and multiplies(found, i):
             out.append(r"\cdot ")  # k.q and k . q
         elif kind in ("left", "right"):
             out.append(r"\langle " if kind == "left" else r"\rangle ")
@@ -279,35 +340,37 @@ def tex_of(found):
     return re.sub(r"_\{([^{}]*)\}_\{", r"_{\1,", "".join(out))
 
 
-def tex(formula):
+def tex(formula: str) -> str:
     return tex_of(tokens(formula))
 
 
-# --- typesetting --------------------------------------------------------------------------------------------------------
+# --- typesetting ----------------------------------------------------------------------------------
 
 ROOTS = ("/usr/share/nodejs", "/usr/lib/nodejs", "/usr/local/lib/node_modules")
 STYLES = ("/usr/share/javascript/katex",)
 SCRIPT = """
 const katex = require("katex");
-const set = tex => { try { return katex.renderToString(tex, { output: "htmlAndMathml", strict: "ignore" }); } catch (e) { return null; } };
+const how = { output: "htmlAndMathml", strict: "ignore" };
+const set = tex => { try { return katex.renderToString(tex, how); } catch (e) { return null; } };
 process.stdout.write(JSON.stringify([katex.version, JSON.parse(require("fs").readFileSync(0, "utf8")).map(set)]));
 """
 
 
-def cache_path():
+def cache_path() -> str:
     home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     return os.path.join(home, "recollect", "formulas.json")
 
 
-def cached():
+def cached() -> dict[str, str | None]:
     try:
         with open(cache_path(), encoding="utf-8") as f:
-            return json.load(f)
+            found: dict[str, str | None] = json.load(f)
+            return found
     except (OSError, ValueError):
         return {}
 
 
-def keep(known):
+def keep(known: dict[str, str | None]) -> None:
     """Writes the cache in one step; without a place for it the next report renders again."""
     path = cache_path()
     try:
@@ -319,13 +382,15 @@ def keep(known):
         pass
 
 
-def available():
-    return bool(shutil.which("node")) and any(os.path.exists(os.path.join(folder, "katex.min.css")) for folder in STYLES)
+def available() -> bool:
+    return bool(shutil.which("node")) and any(
+        os.path.exists(os.path.join(folder, "katex.min.css")) for folder in STYLES
+    )
 
 
-def typeset(formulas):
-    """{TeX: HTML} of all of these, of those not yet in the cache by one process; None where KaTeX is not installed. What
-    KaTeX cannot read is left out."""
+def typeset(formulas: list[str]) -> dict[str, str] | None:
+    """{TeX: HTML} of all of these, of those not yet in the cache by one process; None where KaTeX is not installed.
+    What KaTeX cannot read is left out."""
     if not available():
         return None
     known = cached()
@@ -338,10 +403,10 @@ def typeset(formulas):
             return None
         known.update(zip(missing, json.loads(done.stdout)[1]))
         keep(known)
-    return {f: known[f] for f in formulas if known[f]}
+    return {f: html for f in formulas if (html := known[f])}
 
 
-def copy_style(folder):
+def copy_style(folder: str) -> None:
     """KaTeX's style sheet and fonts into the site, so that it needs no network."""
     source = next(path for path in STYLES if os.path.exists(os.path.join(path, "katex.min.css")))
     with open(os.path.join(source, "katex.min.css"), encoding="utf-8") as f:
@@ -353,31 +418,35 @@ def copy_style(folder):
         shutil.copyfile(os.path.join(source, "fonts", file), os.path.join(folder, "fonts", file))
 
 
-def unicode(formula):
+def unicode(formula: str) -> str:
     """A formula without KaTeX: Greek letters, and short scripts raised and lowered."""
     letters = re.sub(rf"(?<![A-Za-z])({'|'.join(GREEK)})(?![A-Za-z])", lambda m: greek_letter(m[1]), formula)
     return style.scripted(letters)
 
 
-def greek_letter(word):
+def greek_letter(word: str) -> str:
     size = "CAPITAL" if word[0].isupper() else "SMALL"
-    return unicodedata.lookup(f"GREEK {size} LETTER {dict(LAMBDA='LAMDA', EPS='EPSILON').get(word.upper(), word.upper())}")
+    return unicodedata.lookup(
+        f"GREEK {size} LETTER {dict(LAMBDA='LAMDA', EPS='EPSILON').get(word.upper(), word.upper())}"
+    )
 
 
 class Formulas:
     """Collects the formulas of all pages, then puts them in."""
 
-    def __init__(self):
-        self.found = {}  # formula -> its number
+    def __init__(self) -> None:
+        self.found: dict[str, int] = {}  # formula -> its number
 
-    def mark(self, text):
+    def mark(self, text: str | None) -> Markup:
         """HTML of a text in which each formula is a place to be filled."""
         shown = []
         for formula, part in parts(text or ""):
-            shown.append(Markup(f"\ue000{self.found.setdefault(part, len(self.found))}\ue001") if formula else escape(part))
+            shown.append(
+                Markup(f"\ue000{self.found.setdefault(part, len(self.found))}\ue001") if formula else escape(part)
+            )
         return Markup("").join(shown)
 
-    def fill(self, pages):
+    def fill(self, pages: list[tuple[str, str]]) -> list[tuple[str, str]]:
         """The (path, html) of all pages with their formulas: as KaTeX sets them, in Unicode where it does not."""
         written = {formula: tex(formula) for formula in self.found}
         html = typeset(list(dict.fromkeys(written.values()))) or {}

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plain sentences about one claim: why its verdict is so, the counter-example, why it failed."""
-from style import number, params_text, words
+from __future__ import annotations
+
+from reports.figures.style import number, params_text, words
+from reports.records import Claim, Point
 
 FAIRNESS = {
     "boundary": "This is a stricter reading than the paper's own: it marks where the statement stops "
@@ -11,52 +14,52 @@ FAIRNESS = {
 }
 
 
-def holds(point):
-    return point["verdict"] == "holds"
+def holds(point: Point) -> bool:
+    return point.verdict == "holds"
 
 
-def compared(point):
+def compared(point: Point) -> str:
     """ "1.5 ± 0.1 was measured where 2 is predicted"; of the statement itself: "... where the statement gives 2"."""
-    error = f" ± {number(point['standard_error'], 2)}" if point["standard_error"] else ""
-    stated = point["role"] == "statement"
+    error = f" ± {number(point.standard_error, 2)}" if point.standard_error else ""
+    stated = point.role == "statement"
     given = (
         {"equal": "gives ", "at_most": "allows at most ", "at_least": "asks for at least "}
         if stated
         else {"equal": "", "at_most": "at most ", "at_least": "at least "}
     )
-    value = given[point["relation"]] + number(point["predicted"])
-    if point["tolerance"] and not point["predicted"] and not stated:
-        value += f" (tolerance {number(point['tolerance'], 2)})"
-    return f"{number(point['measured'])}{error} was measured where " + (
+    value = given[point.relation] + number(point.predicted)
+    if point.tolerance and not point.predicted and not stated:
+        value += f" (tolerance {number(point.tolerance, 2)})"
+    return f"{number(point.measured)}{error} was measured where " + (
         f"the statement {value}" if stated else f"{value} is predicted"
     )
 
 
-def place(point):
+def place(point: Point) -> str:
     """ "At d = 2 (a read without a write)": the numbers, then what the texts say."""
-    numbers = {k: v for k, v in point["params"].items() if not isinstance(v, str)}
-    said = "; ".join(v for v in [point["label"], *point["params"].values()] if isinstance(v, str) and v)
+    numbers = {k: v for k, v in point.params.items() if not isinstance(v, str)}
+    said = "; ".join(v for v in [point.label, *point.params.values()] if isinstance(v, str) and v)
     at = f"At {params_text(numbers)}" if numbers else "For one point"
     return f"{at} ({said})" if said else at
 
 
-def size(point):
+def size(point: Point) -> float:
     """Small parameters make the better counter-example."""
-    return sum(abs(v) for v in point["params"].values() if isinstance(v, (int, float)))
+    return sum(abs(v) for v in point.params.values() if isinstance(v, (int, float)))
 
 
-def counter_example(claim):
+def counter_example(claim: Claim) -> Point | None:
     """The smallest refuted point of the statement (of any other role where it has none), or None."""
-    refuted = [p for p in claim["points"] if p["verdict"] == "refuted"]
-    stated = [p for p in refuted if p["role"] == "statement"]
-    return min(stated or refuted, key=size, default=None)
+    refuted = [p for p in claim.points if p.verdict == "refuted"]
+    stated = [p for p in refuted if p.role == "statement"]
+    return min(stated or refuted, key=size) if refuted else None
 
 
-def in_its_place(claim):
+def in_its_place(claim: Claim) -> str:
     """One sentence on what was held in the statement's place, or ""."""
     kinds = {"holds_asymptotically": ("limit", "limit"), "holds_under": ("condition", "statement under this condition")}
-    wanted, name = kinds.get(claim["verdict"], ("obligation", "exact form"))
-    mine = [p for p in claim["points"] if p["role"] == wanted]
+    wanted, name = kinds.get(claim.verdict, ("obligation", "exact form"))
+    mine = [p for p in claim.points if p.role == wanted]
     if not mine:
         return ""
     good = sum(map(holds, mine))
@@ -66,32 +69,32 @@ def in_its_place(claim):
     return f"The {name} given here holds at {everywhere} where it was measured."
 
 
-def explain(claim):
+def explain(claim: Claim) -> list[str]:
     """Why the verdict is so, in the claim's words; the counter-example; what holds instead; what it does not say."""
     example = counter_example(claim)
     measured = f"{place(example)}, {compared(example)}." if example else ""
-    sentences = [claim["explanation"], measured, in_its_place(claim), FAIRNESS.get(claim["scope"], "")]
+    sentences = [claim.explanation, measured, in_its_place(claim), FAIRNESS.get(claim.scope, "")]
     return [s for s in sentences if s]
 
 
-def why_failed(claim):
+def why_failed(claim: Claim) -> list[str]:
     """Reasons for a claim that did not pass, as sentences."""
-    if not claim["points"]:
+    if not claim.points:
         return ["It measured no point at all, and nothing measured is never a pass."]
-    reasons, open_rivals = [], [p for p in claim["rivals"] if p["verdict"] != "refuted"]
-    if not claim["rivals"]:
+    reasons, open_rivals = [], [p for p in claim.rivals if p.verdict != "refuted"]
+    if not claim.rivals:
         reasons.append("It has no rival, so nothing shows that the check could have come out otherwise.")
     for p in open_rivals:
-        reasons.append(f"Its rival “{p['label']}” was not refuted, so the check cannot tell the two apart.")
-    if claim["verdict"] == "inconclusive" and not reasons:
+        reasons.append(f"Its rival “{p.label}” was not refuted, so the check cannot tell the two apart.")
+    if claim.verdict == "inconclusive" and not reasons:
         reasons.append("Its samples are too few to tell: inconclusive is never a pass.")
-    elif claim["verdict"] not in (claim["expected"], "inconclusive"):
+    elif claim.verdict not in (claim.expected, "inconclusive"):
         reasons.append(
-            f"It was expected to come out as “{words(claim['expected'])}” and came out as “{words(claim['verdict'])}”."
+            f"It was expected to come out as “{words(claim.expected)}” and came out as “{words(claim.verdict)}”."
         )
-    broken = [p for p in claim["points"] if p["role"] != "statement" and not holds(p)]
+    broken = [p for p in claim.points if p.role != "statement" and not holds(p)]
     if broken:
         first = broken[0]
-        named = " ".join(x for x in (first["role"], first["label"], params_text(first["params"])) if x)
+        named = " ".join(x for x in (first.role, first.label, params_text(first.params)) if x)
         reasons.append(f"{len(broken)} of its obligations did not hold; the first: {named}, {compared(first)}.")
     return reasons or ["The file records it as failed."]

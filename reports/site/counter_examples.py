@@ -1,12 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counter-examples that a reader can repeat: data alone, by claim, those for the first page first.
 
-`says`: the counter-example in words. `code`: at most five lines after NumPy's import; it prints what is found and what the
-statement gives. `point`: whether these are the numbers of a point of the claim, measured by the program."""
+`says`: the counter-example in words. `code`: at most five lines after NumPy's import; it prints what is found and what
+the statement gives. `point`: whether these are the numbers of a point of the claim, measured by the program."""
+from __future__ import annotations
 
-EXAMPLES = {
+from typing import TypedDict
+
+
+class Example(TypedDict):
+    says: str
+    point: bool
+    code: str
+
+
+EXAMPLES: dict[str, Example] = {
     "vla_prop2_unit_jacobian": dict(
-        says="Take the key $e1$ and the write direction $e2$ in the plane: the norm of $I - a k^T$ is the golden ratio.",
+        says="Take the key $e1$ and the write direction $e2$ in the plane: the norm of $I - a k^T$ is the golden "
+        "ratio.",
         point=True,
         code="""\
 k, a = np.eye(2)
@@ -51,7 +62,8 @@ def products(T, Dk):
 print(products(16, 14), 2 * products(16, 7))""",
     ),
     "vla_prop1_counterexample_sqrt": dict(
-        says="Unit keys, each at a right angle to what is stored, and values of 1: the norm is $sqrt(t)$, without a plateau.",
+        says="Unit keys, each at a right angle to what is stored, and values of 1: the norm is $sqrt(t)$, without a "
+        "plateau.",
         point=True,
         code="""\
 S = np.array([1.0, 0.0])
@@ -131,6 +143,6 @@ print(np.linalg.norm(np.eye(2) - np.outer(u, u), 2), 2)  # the text: 2 at u = v"
 }
 
 
-def program(claim):
+def program(claim: str) -> str:
     """The lines that show a claim's counter-example, or ""."""
     return "import numpy as np\n\n" + EXAMPLES[claim]["code"] if claim in EXAMPLES else ""

@@ -1,32 +1,38 @@
 # SPDX-License-Identifier: Apache-2.0
 """Axes of the plots that are written as SVG: where values lie between 0 and 1, and the ticks that fit."""
-import math
+from __future__ import annotations
 
-from style import RAISED, number
+import math
+from typing import Sequence, Union
+
+from reports.figures.style import RAISED, number
 
 MOST_LABELS = 80  # characters of tick labels that one axis has room for
 
 
 class Linear:
-    def __init__(self, values):
-        self.unit = max(map(abs, values)) or 1.0  # differences of what floating point can hold may be more than it can
+    def __init__(self, values: Sequence[float]) -> None:
+        self.unit: float = (
+            max(abs(v) for v in values) or 1.0
+        )  # differences of what floating point can hold may be more than it can
         low, high = min(values) / self.unit, max(values) / self.unit
         if high - low < 1e-12:  # rounding is no spread
             low, high = low - 0.5, high + 0.5
         edge = 0.04 * (high - low)
         self.low, self.high = low - edge, high + edge
 
-    def place(self, value):
+    def place(self, value: float) -> float:
         return (value / self.unit - self.low) / (self.high - self.low)
 
-    def ticks(self):
-        """(value, label) at multiples of 1, 2, 2.5 or 5 times a power of ten: as many, up to 8, as their labels have room."""
+    def ticks(self) -> list[tuple[float, str]]:
+        """(value, label) at multiples of 1, 2, 2.5 or 5 times a power of ten: as many, up to 8, as their labels have
+        room."""
         for most in range(8, 0, -1):
             raw = (self.high - self.low) / most
-            power = 10.0 ** math.floor(math.log10(raw * self.unit) + 1e-9) / self.unit
+            power: float = 10.0 ** math.floor(math.log10(raw * self.unit) + 1e-9) / self.unit
             step = next(power * m for m in (1, 2, 2.5, 5, 10) if power * m >= raw * (1 - 1e-9))
             at = [i * step for i in range(math.ceil(self.low / step), math.floor(self.high / step) + 1)]
-            digits = 2 + math.ceil(math.log10(max(1.0, max(map(abs, at), default=1.0) / step)))
+            digits = 2 + math.ceil(math.log10(max(1.0, max((abs(x) for x in at), default=1.0) / step)))
             shown = [(x * self.unit, number(x * self.unit, digits)) for x in at]
             if sum(len(label) + 2 for _, label in shown) <= MOST_LABELS:
                 return shown
@@ -34,15 +40,15 @@ class Linear:
 
 
 class Log:
-    def __init__(self, values):
+    def __init__(self, values: Sequence[float]) -> None:
         low, high = math.log10(min(values)), math.log10(max(values))
         edge = 0.04 * (high - low)
         self.low, self.high = low - edge, high + edge
 
-    def place(self, value):
+    def place(self, value: float) -> float:
         return (math.log10(value) - self.low) / (self.high - self.low) if value > 0 else 0.0
 
-    def ticks(self):
+    def ticks(self) -> list[tuple[float, str]]:
         """Powers of ten, at most eight."""
         first, last = math.ceil(self.low), math.floor(self.high)
         return [(10.0**p, number_of_power(p)) for p in range(first, last + 1, -(-(last - first + 1) // 8) or 1)]
@@ -51,7 +57,7 @@ class Log:
 class Symmetric:
     """Linear up to `near`, logarithmic beyond, of either sign."""
 
-    def __init__(self, values):
+    def __init__(self, values: Sequence[float]) -> None:
         sizes = sorted(abs(v) for v in values if v)
         self.near = 10.0 ** max(math.floor(math.log10(sizes[0])), math.ceil(math.log10(sizes[-1])) - 6)
         self.largest = {sign: max((sign * v for v in values), default=0.0) for sign in (-1, 1)}
@@ -59,14 +65,14 @@ class Symmetric:
         edge = 0.04 * (high - low)
         self.low, self.high = low - edge, high + edge
 
-    def bent(self, value):
+    def bent(self, value: float) -> float:
         size = abs(value) / self.near
         return math.copysign(size if size < 1 else 1 + math.log10(size), value)
 
-    def place(self, value):
+    def place(self, value: float) -> float:
         return (self.bent(value) - self.low) / (self.high - self.low)
 
-    def ticks(self):
+    def ticks(self) -> list[tuple[float, str]]:
         """Zero, and on each side two powers of ten well away from it: labels near zero would print over it."""
         around_zero = min(self.largest.values()) >= 0
         shown = [(0.0, "0")] if around_zero else []
@@ -78,11 +84,14 @@ class Symmetric:
         return sorted(t for t in shown if 0 <= self.place(t[0]) <= 1)
 
 
-def number_of_power(p):
+Axis = Union[Linear, Log, Symmetric]
+
+
+def number_of_power(p: int) -> str:
     return "1" if p == 0 else "10" + str(p).translate(RAISED)
 
 
-def scale(values):
+def scale(values: Sequence[float]) -> Axis:
     """The axis on which values of very different size can all be seen."""
     sizes = sorted(abs(v) for v in values if v)
     if not sizes or sizes[-1] / sizes[0] <= 300:

@@ -1,29 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which layer? An answer a task, or the reason why the files give none."""
+from __future__ import annotations
+
 import math
 
-import cells as cells_
-import matrix as matrices
-from style import number
+from reports import cells as cells_, matrix as matrices
+from reports.figures.style import number
+from reports.records import Blank, Cell, Matrix
 
 ASKED_FIRST = ("recall", "mqar", "needle", "swap", "online_regression")
 MOST = 3  # layers named of a front, the best
 
 
-def named(mine):
+def named(mine: list[Cell]) -> str:
     """The layers that nothing beats at a smaller state, the best last: "delta_net 0.98 at 2 048 bytes"."""
-    front = cells_.pareto([(c["state_bytes"], c["mean"]) for c in mine], mine[0]["direction"])
+    front = cells_.pareto([(c.state_bytes, c.mean) for c in mine], mine[0].direction)
     chosen = [mine[i] for i in front[-MOST:]]
-    return ", ".join(f"{c['variant']} {number(c['mean'], 2)} at {number(c['state_bytes'])} bytes" for c in chosen)
+    return ", ".join(f"{c.variant} {number(c.mean, 2)} at {number(c.state_bytes)} bytes" for c in chosen)
 
 
-def answer(cells, settings):
+def answer(cells: list[Cell], settings: int) -> tuple[bool, str]:
     """(answered, text) of one task, from its comparable cells and the number of settings that it was run at."""
     if settings > 1:
         return False, f"run at {settings} settings, of which none is the answer: see how the layers compare at each"
-    if any(c["setting"] == "untuned" for c in cells):
+    if any(c.setting == "untuned" for c in cells):
         return False, "not answered from untuned defaults: recollect run --tune gives each layer its best"
-    if all(math.isnan(c["error"]) for c in cells):
+    if all(math.isnan(c.error) for c in cells):
         return False, "one seed a layer: without a standard error nothing is told from a guess"
     good = [c for c in cells if cells_.beats_chance(c)]
     written, fixed = ([c for c in good if cells_.is_fixed(c) == apart] for apart in (False, True))
@@ -33,13 +35,18 @@ def answer(cells, settings):
     return bool(good), "; ".join(said)
 
 
-def answers(matrix):
+def is_swept(place: Cell | Blank | None) -> bool:
+    return place is not None and place.status == "swept"
+
+
+def answers(matrix: Matrix | None) -> list[tuple[str, bool, str]]:
     """[(task, answered, text)] of the tasks that a reader asks for first, where at least two layers ran."""
-    found = []
+    found: list[tuple[str, bool, str]] = []
     for task in ASKED_FIRST if matrix else ():
-        mine = [c for c in matrices.ranked(matrix, task) if c["direction"] and c["state_bytes"] > 0]
-        swept = [v for _, v in matrix["variants"] if matrix["cell"].get((v, task), {}).get("status") == "swept"]
-        settings = matrix["settings"].get(task, 0)
+        assert matrix is not None
+        mine = [c for c in matrices.ranked(matrix, task) if c.direction and c.state_bytes > 0]
+        swept = [v for _, v in matrix.variants if is_swept(matrix.cell.get((v, task)))]
+        settings = matrix.settings.get(task, 0)
         if len(mine) > 1 or len(swept) > 1:
             found.append((task, *answer(mine, max(settings, 2) if swept else settings)))
     return found

@@ -1,44 +1,51 @@
 # SPDX-License-Identifier: Apache-2.0
 """Figures of runs: accuracy against load with theory, against cost with its Pareto front, capacities, any sweep."""
+from __future__ import annotations
+
+import dataclasses
 import math
 import textwrap
+from typing import Any, Sequence
 
-import cells as cells_
-import matrix
 import numpy as np
-import style
-from style import CYCLE, INK, MUTED
+
+from reports import cells as cells_, matrix
+from reports.figures import style
+from reports.figures.style import CYCLE, Figure, INK, MUTED
+from reports.records import Cell, Results
+
+Panel = tuple[str, list[tuple[tuple[str, str], list[Cell]]]]  # title, and the cells of each (layer, name of a line)
 
 MOST_PANELS, MOST_LINES = 12, 12  # of a figure, of a panel
 T_95 = [12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262]  # Student's t, two-sided, 1 ... 9 degrees
 
 
-def interval(cell):
+def interval(cell: Cell) -> float:
     """Half the width of the mean's 95% interval over seeds; 0 for one seed."""
-    n = len(cell["values"])
-    return 0.0 if n < 2 else (T_95[n - 2] if n <= 10 else 2.1) * cell["error"]
+    n = len(cell.values)
+    return 0.0 if n < 2 else (T_95[n - 2] if n <= 10 else 2.1) * cell.error
 
 
-def bars(line):
+def bars(line: Sequence[tuple[Any, Cell]]) -> list[float]:
     """Standard errors along a line of (x, cell); 0 where one seed has none."""
-    return [c["error"] if math.isfinite(c["error"]) else 0.0 for _, c in line]
+    return [c.error if math.isfinite(c.error) else 0.0 for _, c in line]
 
 
-def said(cells):
+def said(cells: list[Cell]) -> str:
     """ "5 seeds, bars: ± 1 standard error"."""
-    counts = sorted({c["count"] for c in cells})
+    counts = sorted({c.count for c in cells})
     seeds = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     return f"{seeds} seed{'s' if seeds != '1' else ''} a mark"
 
 
-def ok(cells):
-    return [c for c in cells if c["status"] == "ok" and math.isfinite(c["mean"])]
+def ok(cells: list[Cell]) -> list[Cell]:
+    return [c for c in cells if c.status == "ok" and math.isfinite(c.mean)]
 
 
-def linear_memory_accuracy(n, d, dv):
-    """Of the read of n random unit keys with Gaussian values, decoded by the largest inner product, when all of its terms
-    are taken as Gaussian and independent: the right value scores dv (1 + ...), each wrong one the crosstalk."""
-    z, weight = np.polynomial.hermite_e.hermegauss(40)
+def linear_memory_accuracy(n: float, d: float, dv: float) -> float:
+    """Of the read of n random unit keys with Gaussian values, decoded by the largest inner product, when all of its
+    terms are taken as Gaussian and independent: the right value scores dv (1 + ...), each wrong one the crosstalk."""
+    z, weight = np.polynomial.hermite_e.hermegauss(40)  # type: ignore[no-untyped-call]
     crosstalk = (n - 1) / d
     right = dv + math.sqrt(dv * (2 + crosstalk)) * z
     wrong = math.sqrt(dv * (1 + crosstalk) + dv * (dv + 1) / d)
@@ -46,35 +53,45 @@ def linear_memory_accuracy(n, d, dv):
     return float(np.sum(weight * below ** (n - 1)) / np.sum(weight))
 
 
-def lines_of(variant, points):
+def lines_of(variant: str, points: list[tuple[float, Cell]]) -> dict[str, list[tuple[float, Cell]]]:
     """{name: [(x, cell)] along x} of one layer: a line each setting of its own."""
-    mine = [c for _, c in points if c["variant"] == variant]
-    varying = cells_.varying([dict(c, params={variant: c["params"].get(variant, {})}) for c in mine])
-    lines = {}
+    mine = [c for _, c in points if c.variant == variant]
+    varying = cells_.varying([dataclasses.replace(c, params={variant: c.params.get(variant, {})}) for c in mine])
+    lines: dict[str, list[tuple[float, Cell]]] = {}
     for x, c in points:
-        if c["variant"] == variant:
-            own = {n: v for n, v in c["params"].get(variant, {}).items() if n in varying and (variant, n) not in c["chosen"]}
+        if c.variant == variant:
+            planned = c.params.get(variant, {})
+            own = {n: v for n, v in planned.items() if n in varying and (variant, n) not in c.chosen}
             lines.setdefault(" ".join([variant, style.params_text(own)]).strip(), []).append((x, c))
     return {name: sorted(line, key=lambda p: p[0]) for name, line in lines.items()}
 
 
-def by_load(cells):
-    """Accuracy against n / d, a line a layer, the theory of the linear memory and chance over them; None without a sweep."""
-    mine = [c for c in ok(cells) if c["task"] == "recall" and {"n", "d", "dv"} <= set(c["params"].get("recall", {}))]
-    groups = {}
+def by_load(cells: list[Cell]) -> Figure | None:
+    """Accuracy against n / d, a line a layer, the theory of the linear memory and chance over them; None without a
+    sweep."""
+    mine = [c for c in ok(cells) if c.task == "recall" and {"n", "d", "dv"} <= set(c.params.get("recall", {}))]
+    groups: dict[tuple[Any, ...], list[tuple[float, Cell]]] = {}
     for c in mine:
-        p = c["params"]["recall"]
-        groups.setdefault((c["experiment"], c["file"], p["d"], p["dv"]), []).append((p["n"] / p["d"], c))
+        at: dict[str, Any] = {**c.params["recall"]}
+        groups.setdefault((c.experiment, c.file, at["d"], at["dv"]), []).append((at["n"] / at["d"], c))
     groups = {k: v for k, v in groups.items() if len({x for x, _ in v}) > 2}
     if not groups:
         return None
     figure, axes = style.panels(len(groups), 2, height=3.2, between=1.6 if len(groups) > 1 else 0.9)
     for ax, ((experiment, _, d, dv), points) in zip(axes, sorted(groups.items())):
-        for order, variant in enumerate(sorted({c["variant"] for _, c in points})):
+        for order, variant in enumerate(sorted({c.variant for _, c in points})):
             lines = lines_of(variant, points)
             for i, (name, line) in enumerate(sorted(lines.items())):
-                ax.errorbar([x for x, _ in line], [c["mean"] for _, c in line], yerr=bars(line), linewidth=style.width(order),
-                            elinewidth=1.2, capsize=2, label=style.label(name), **style.look(variant, i))  # fmt: skip
+                ax.errorbar(
+                    [x for x, _ in line],
+                    [c.mean for _, c in line],
+                    yerr=bars(line),
+                    linewidth=style.width(order),
+                    elinewidth=1.2,
+                    capsize=2,
+                    label=style.label(name),
+                    **style.look(variant, i),
+                )
         loads = np.geomspace(min(x for x, _ in points), max(x for x, _ in points), 60)
         ax.plot(loads, [linear_memory_accuracy(x * d, d, dv) for x in loads], color=INK, linestyle=(0, (5, 2)),
                 linewidth=1.2, label="theory: linear memory")  # fmt: skip
@@ -85,41 +102,58 @@ def by_load(cells):
         ax.xaxis.set_major_formatter("{x:g}")
         ax.set_xlabel("stored pairs a key channel, n / d")
         ax.set_ylabel("accuracy of the last read")
-        untuned = ", untuned" if any(c["setting"] == "untuned" for _, c in points) else ""
+        untuned = ", untuned" if any(c.setting == "untuned" for _, c in points) else ""
         title = f"{style.words(experiment)}: " if experiment else ""
         ax.set_title(style.wrapped(f"{title}d = {d}, dv = {dv}; {said([c for _, c in points])}, ± 1 s.e.{untuned}", 60))
         style.below(ax, ncol=2) if len(groups) > 1 else style.beside(ax)
     return figure
 
 
-def against_cost(cells):
-    """The headline against state bytes a head and against flops a token. The Pareto front of the layers that are written to
-    and beat a guess is drawn and named; fixed weights are hollow."""
-    mine = [c for c in ok(cells) if c["direction"] and c["state_bytes"] > 0 and c["flops"] > 0]
+def against_cost(cells: list[Cell]) -> Figure | None:
+    """The headline against state bytes a head and against flops a token. The Pareto front of the layers that are
+    written to and beat a guess is drawn and named; fixed weights are hollow."""
+    mine = [c for c in ok(cells) if c.direction and c.state_bytes > 0 and c.flops > 0]
     if len(mine) < 4:
         return None
     figure, axes = style.panels(2, 2, height=3.4, between=0.7)
-    direction, headline = mine[0]["direction"], mine[0]["headline"]
+    direction, headline = mine[0].direction, mine[0].headline
     for ax, cost, label in zip(axes, ("state_bytes", "flops"), ("state, bytes a head", "flops a token and head")):
-        points = [(c[cost], c["mean"]) for c in mine]
+        points = [(getattr(c, cost), c.mean) for c in mine]
         for fixed in (False, True):
             some = [c for c in mine if cells_.is_fixed(c) == fixed]
-            ax.errorbar([c[cost] for c in some], [c["mean"] for c in some], yerr=[interval(c) for c in some], fmt="o", color=CYCLE[0],
-                        markerfacecolor="none" if fixed else CYCLE[0], alpha=0.55, markersize=4, elinewidth=0.8)  # fmt: skip
+            ax.errorbar(
+                [getattr(c, cost) for c in some],
+                [c.mean for c in some],
+                yerr=[interval(c) for c in some],
+                fmt="o",
+                color=CYCLE[0],
+                markerfacecolor="none" if fixed else CYCLE[0],
+                alpha=0.55,
+                markersize=4,
+                elinewidth=0.8,
+            )
         good = [c for c in mine if cells_.beats_chance(c) and not cells_.is_fixed(c)]
-        front = [good[i] for i in cells_.pareto([(c[cost], c["mean"]) for c in good], direction)]
-        ax.plot([c[cost] for c in front], [c["mean"] for c in front], color=CYCLE[1], drawstyle="steps-post",
+        front = [good[i] for i in cells_.pareto([(getattr(c, cost), c.mean) for c in good], direction)]
+        ax.plot([getattr(c, cost) for c in front], [c.mean for c in front], color=CYCLE[1], drawstyle="steps-post",
                 linewidth=1.3, label="Pareto front")  # fmt: skip
         for number, c in enumerate(front, 1):  # named below the axis, where names have room
-            ax.annotate(str(number), (c[cost], c["mean"]), textcoords="offset points", xytext=(-3, 4 * direction), fontsize=7.5,
-                        color=CYCLE[1], ha="right", va="bottom" if direction > 0 else "top")  # fmt: skip
-        named = textwrap.fill(",  ".join(f"{n} {c['variant']}" for n, c in enumerate(front, 1)), 56)
-        share = mine[0]["ceiling"] == 1  # of right answers: from 0 to 1
+            ax.annotate(
+                str(number),
+                (getattr(c, cost), c.mean),
+                textcoords="offset points",
+                xytext=(-3, 4 * direction),
+                fontsize=7.5,
+                color=CYCLE[1],
+                ha="right",
+                va="bottom" if direction > 0 else "top",
+            )
+        named = textwrap.fill(",  ".join(f"{n} {c.variant}" for n, c in enumerate(front, 1)), 56)
+        share = mine[0].ceiling == 1  # of right answers: from 0 to 1
         positive = all(y > 0 for _, y in points) and max(y for _, y in points) > 30 * min(y for _, y in points)
         logarithmic = positive and not share
         if logarithmic:
             ax.set_yscale("log")
-        for end, name in ((mine[0]["chance"], "chance"), (mine[0]["ceiling"], "best")):
+        for end, name in ((mine[0].chance, "chance"), (mine[0].ceiling, "best")):
             if math.isfinite(end) and (end > 0 or not logarithmic):  # a log axis has no zero
                 ax.axhline(end, color=MUTED, linewidth=0.8, linestyle=":")
                 ax.annotate(name, (1, end), xycoords=("axes fraction", "data"), fontsize=7, color=MUTED, ha="right",
@@ -131,20 +165,28 @@ def against_cost(cells):
     return figure
 
 
-def capacities(cells):
-    """n at 99% accuracy with its 95% interval over seeds, the best first; marks at the right edge reached the largest n."""
-    mine = [c for c in ok(cells) if c["task"] == "capacity"]
+def capacities(cells: list[Cell]) -> Figure | None:
+    """n at 99% accuracy with its 95% interval over seeds, the best first; marks at the right edge reached the largest
+    n."""
+    mine = [c for c in ok(cells) if c.task == "capacity"]
     if len(mine) < 2:
         return None
-    mine.sort(key=lambda c: c["mean"])
+    mine.sort(key=lambda c: c.mean)
     figure = style.new_figure(8, 0.9 + 0.19 * len(mine))
     ax = figure.subplots()
     for y, c in enumerate(mine):
-        capped = c["mean"] >= c["ceiling"]
-        ax.errorbar(max(c["mean"], 0.8), y, xerr=interval(c) or None, fmt=">" if capped else "o", color=CYCLE[1] if capped else CYCLE[0],
-                    capsize=2, markersize=4)  # fmt: skip
-    ax.set_yticks(range(len(mine)), [c["variant"] for c in mine], fontsize=7)
-    d = mine[0]["params"]["capacity"].get("d", 1)
+        capped = c.mean >= c.ceiling
+        ax.errorbar(
+            max(c.mean, 0.8),
+            y,
+            xerr=interval(c) or None,
+            fmt=">" if capped else "o",
+            color=CYCLE[1] if capped else CYCLE[0],
+            capsize=2,
+            markersize=4,
+        )
+    ax.set_yticks(range(len(mine)), [c.variant for c in mine], fontsize=7)
+    d = mine[0].params["capacity"].get("d", 1)
     ax.axvline(d, color=MUTED, linewidth=0.8, linestyle="--")
     ax.annotate(f" n = d = {d}", (d, 0.01), xycoords=("data", "axes fraction"), fontsize=7.5, color=MUTED)
     ax.set_xscale("log", base=2)
@@ -154,14 +196,15 @@ def capacities(cells):
     return figure
 
 
-def panels_of(cells, across, within):
-    """[(title, [((variant, name), cells)])]: a panel for each task and value of `across`, with at most MOST_LINES lines."""
-    panels = {}
+def panels_of(cells: list[Cell], across: list[str], within: list[str]) -> list[Panel]:
+    """[(title, [((variant, name), cells)])]: a panel for each task and value of `across`, with at most MOST_LINES
+    lines."""
+    panels: dict[tuple[str, ...], dict[tuple[str, str], list[Cell]]] = {}
     for c in cells:
-        s = c["told"]
-        key = (c["task"], *(str(s.get(n, "")) for n in across))
-        name = " ".join([c["variant"], *(f"{n.split('.')[-1]}={s[n]}" for n in within if n in s)])
-        panels.setdefault(key, {}).setdefault((c["variant"], name), []).append(c)
+        s = c.told
+        key = (c.task, *(str(s.get(n, "")) for n in across))
+        name = " ".join([c.variant, *(f"{n.split('.')[-1]}={s[n]}" for n in within if n in s)])
+        panels.setdefault(key, {}).setdefault((c.variant, name), []).append(c)
     found = []
     for (task, *values), lines in sorted(panels.items()):
         title = ", ".join([task, *(f"{n.split('.')[-1]} = {v}" for n, v in zip(across, values))])
@@ -172,21 +215,23 @@ def panels_of(cells, across, within):
     return found
 
 
-def experiment(cells):
+def experiment(cells: list[Cell]) -> Figure | None:
     """One experiment that sweeps: its longest numeric parameter along x, panels over the next two, a line a layer (and
     whatever else varies). None where nothing numeric varies."""
-    axes_of = {}
+    axes_of: dict[str, list[Any]] = {}
     for c in ok(cells):
-        for name, value in c["told"].items():
+        for name, value in c.told.items():
             axes_of.setdefault(name, []).append(value)
     numeric = [n for n, values in axes_of.items() if style.finite(*values) and len(set(values)) > 1]
     if not numeric:
         return None
-    x = max(numeric, key=lambda n: (len(axes_of[n]), len(set(axes_of[n]))))  # of a layer's own sweep the others know nothing
-    mine = [c for c in ok(cells) if x in c["told"]]
+    x = max(
+        numeric, key=lambda n: (len(axes_of[n]), len(set(axes_of[n])))
+    )  # of a layer's own sweep the others know nothing
+    mine = [c for c in ok(cells) if x in c.told]
     rest = sorted((n for n in axes_of if n != x), key=lambda n: len(set(map(str, axes_of[n]))))
     every = panels_of(mine, rest[:2], rest[2:])
-    names = {}
+    names: dict[str, list[str]] = {}
     for _, lines in every:
         for variant, name in (key for key, _ in lines):
             names.setdefault(variant, []).append(name)
@@ -194,19 +239,19 @@ def experiment(cells):
     figure, axes = style.panels(len(shown), 3, height=2.4, between=1.5)
     for ax, (title, lines) in zip(axes, shown):
         for order, ((variant, name), line) in enumerate(lines):
-            points = sorted(((c["told"][x], c) for c in line), key=lambda p: p[0])
+            points = sorted(((c.told[x], c) for c in line), key=lambda p: p[0])
             look = style.look(variant, sorted(set(names[variant])).index(name))
-            ax.errorbar([p for p, _ in points], [c["mean"] for _, c in points], yerr=bars(points), capsize=2,
+            ax.errorbar([p for p, _ in points], [c.mean for _, c in points], yerr=bars(points), capsize=2,
                         linewidth=style.width(order), elinewidth=1.2, label=style.label(name), **look)  # fmt: skip
         some = lines[0][1][0]
         if style.spread_log([p for p in axes_of[x]]):
             ax.set_xscale("log", base=2)
             ax.xaxis.set_major_formatter("{x:g}")
-        if style.spread_log([c["mean"] for _, line in lines for c in line]) and some["direction"] <= 0:
+        if style.spread_log([c.mean for _, line in lines for c in line]) and some.direction <= 0:
             ax.set_yscale("log")
         ax.set_title(style.label(style.wrapped(title, 34)))
         ax.set_xlabel(x)
-        ax.set_ylabel(style.words(some["headline"]))
+        ax.set_ylabel(style.words(some.headline))
         style.below(ax, ncol=2)
     if len(every) > len(shown):
         said = f"{len(every) - len(shown)} more panels are not drawn: their cells are in the table."
@@ -214,9 +259,9 @@ def experiment(cells):
     return figure
 
 
-def stacked(places, heights):
-    """Middles of labels of these heights near their places (ascending), moved apart as little as a sweep up and one down
-    need so that none covers another."""
+def stacked(places: list[float], heights: list[float]) -> list[float]:
+    """Middles of labels of these heights near their places (ascending), moved apart as little as a sweep up and one
+    down need so that none covers another."""
     middles = list(places)
     for i in range(1, len(middles)):
         middles[i] = max(middles[i], middles[i - 1] + (heights[i - 1] + heights[i]) / 2)
@@ -227,15 +272,15 @@ def stacked(places, heights):
     return middles
 
 
-def recall_by_state(results):
-    """Accuracy of recall, one column per state size, every layer named; layers with the same value share a mark. None unless
-    the layers were tuned and ran with several seeds at one setting."""
-    cells = [c for c in matrix.ranked(results["matrix"], "recall") if c["state_bytes"] > 0 and math.isfinite(c["error"])]
-    if len(cells) < 4 or any(c["setting"] == "untuned" for c in cells) or all(c["setting"] == "fixed" for c in cells):
+def recall_by_state(results: Results) -> Figure | None:
+    """Accuracy of recall, one column per state size, every layer named; layers with the same value share a mark. None
+    unless the layers were tuned and ran with several seeds at one setting."""
+    cells = [c for c in matrix.ranked(results.matrix, "recall") if c.state_bytes > 0 and math.isfinite(c.error)]
+    if len(cells) < 4 or any(c.setting == "untuned" for c in cells) or all(c.setting == "fixed" for c in cells):
         return None
-    marks = {}
+    marks: dict[tuple[float, float, float, bool], list[str]] = {}
     for c in cells:
-        marks.setdefault((c["state_bytes"], c["mean"], interval(c), cells_.is_fixed(c)), []).append(c["variant"])
+        marks.setdefault((c.state_bytes, c.mean, interval(c), cells_.is_fixed(c)), []).append(c.variant)
     sizes = sorted({size for size, *_ in marks})
     longest = max(sum(len(names) for (size, *_), names in marks.items() if size == at) for at in sizes)
     figure = style.new_figure(11, min(9, max(3.5, 0.2 * longest)))
@@ -250,13 +295,30 @@ def recall_by_state(results):
         middles = stacked([mean for mean, *_ in mine], [line * len(names) for *_, names in mine])
         for (mean, error, fixed, names), middle in zip(mine, middles):
             colour = CYCLE[1] if fixed else CYCLE[0]
-            ax.errorbar(column, mean, yerr=error or None, fmt="o", color=colour, markersize=4, capsize=2, elinewidth=0.9,
-                        markerfacecolor="none" if fixed else colour)  # fmt: skip
+            ax.errorbar(
+                column,
+                mean,
+                yerr=error or None,
+                fmt="o",
+                color=colour,
+                markersize=4,
+                capsize=2,
+                elinewidth=0.9,
+                markerfacecolor="none" if fixed else colour,
+            )
             ax.plot([column + 0.06, column + 0.17], [mean, middle], color=style.RULE, linewidth=0.7, clip_on=False)
             ax.annotate("\n".join(sorted(names)), (column + 0.2, middle), fontsize=6.3, va="center", linespacing=1.1,
                         color=colour, annotation_clip=False)  # fmt: skip
-    ax.axhline(cells[0]["chance"], color=MUTED, linewidth=0.8, linestyle=":")
-    ax.annotate("chance", (1, cells[0]["chance"]), xycoords=("axes fraction", "data"), fontsize=7, color=MUTED, ha="right", va="bottom")
+    ax.axhline(cells[0].chance, color=MUTED, linewidth=0.8, linestyle=":")
+    ax.annotate(
+        "chance",
+        (1, cells[0].chance),
+        xycoords=("axes fraction", "data"),
+        fontsize=7,
+        color=MUTED,
+        ha="right",
+        va="bottom",
+    )
     ax.set_xlim(-0.3, right)
     ax.set_ylim(-0.02, 1.08)
     ax.set_xticks(columns, [f"{size:,.0f}".replace(",", "\u202f") for size in sizes])

@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Figures of claims, one function each: results -> a matplotlib figure, or None where the files hold no data for it."""
+from __future__ import annotations
+
 import math
 
 import numpy as np
 
-import style
-from findings import FOUND, outcome, paper_of
-from style import CYCLE, INK, MARKERS, MUTED, OUTCOMES, ROLES
+from reports.figures import style
+from reports.figures.style import CYCLE, Figure, INK, MARKERS, MUTED, OUTCOMES, ROLES
+from reports.findings import FOUND, outcome, paper_of
+from reports.records import Claim, Point, Results
 
 
-def verdicts_by_paper(results):
-    claims = results["claims"]
+def verdicts_by_paper(results: Results) -> Figure | None:
+    claims = results.claims
     if not claims:
         return None
     papers = sorted({paper_of(c) for c in claims})
@@ -51,47 +54,47 @@ def verdicts_by_paper(results):
     return figure
 
 
-def snr_points(claim):
+def snr_points(claim: Claim) -> list[Point]:
     """The points, limits apart, that measure SNR^-1 itself over the key width d."""
     return [
         p
-        for p in claim["points"]
-        if p["role"] != "limit"
-        and p["params"].get("quantity", "snr_inverse") == "snr_inverse"
-        and "d" in p["params"]
-        and style.finite(p["measured"], p["predicted"])
-        and p["relation"] == "equal"
+        for p in claim.points
+        if p.role != "limit"
+        and p.params.get("quantity", "snr_inverse") == "snr_inverse"
+        and "d" in p.params
+        and style.finite(p.measured, p.predicted)
+        and p.relation == "equal"
     ]
 
 
-def snr_claims(results):
-    found = [(c, snr_points(c)) for c in results["claims"] if c["id"].startswith("snr_")]
-    return [(c, points) for c, points in found if len({p["params"]["d"] for p in points}) > 2][:12]
+def snr_claims(results: Results) -> list[tuple[Claim, list[Point]]]:
+    found = [(c, snr_points(c)) for c in results.claims if c.id.startswith("snr_")]
+    return [(c, points) for c, points in found if len({p.params["d"] for p in points}) > 2][:12]
 
 
-def per_pair(point, value):
-    return value / point["params"].get("n", 1)
+def per_pair(point: Point, value: float) -> float:
+    return value / float(point.params.get("n", 1))
 
 
-def snr_curves(results):
+def snr_curves(results: Results) -> Figure | None:
     """SNR^-1 a stored pair against d: a line a role and label, where its points differ in d alone; ticks elsewhere."""
     claims = snr_claims(results)
     if not claims:
         return None
     figure, axes = style.panels(len(claims), 2 if len(claims) < 5 else 3, height=2.7, between=1.6)
     for ax, (claim, points) in zip(axes, claims):
-        lines = {}
+        lines: dict[tuple[str, str], list[Point]] = {}
         for p in points:
-            lines.setdefault((p["role"], p["label"]), []).append(p)
+            lines.setdefault((p.role, p.label), []).append(p)
         for i, ((role, label), mine) in enumerate(sorted(lines.items(), key=lambda line: line[0][0] != "statement")):
-            mine.sort(key=lambda p: p["params"]["d"])
-            d, colour = [p["params"]["d"] for p in mine], ROLES[role]  # a colour is a role in every panel
+            mine.sort(key=lambda p: p.params["d"])
+            d, colour = [p.params["d"] for p in mine], ROLES[role]  # a colour is a role in every panel
             dash = "--" if len(set(d)) == len(d) > 1 else "_"
-            ax.plot(d, [per_pair(p, p["predicted"]) for p in mine], dash, color=colour, markersize=12, linewidth=1.1)
+            ax.plot(d, [per_pair(p, p.predicted) for p in mine], dash, color=colour, markersize=12, linewidth=1.1)
             ax.errorbar(
                 d,
-                [per_pair(p, p["measured"]) for p in mine],
-                yerr=[per_pair(p, p["standard_error"]) for p in mine],
+                [per_pair(p, p.measured) for p in mine],
+                yerr=[per_pair(p, p.standard_error) for p in mine],
                 fmt=MARKERS[i % len(MARKERS)],
                 color=colour,
                 markerfacecolor="white" if role == "statement" else colour,
@@ -100,7 +103,7 @@ def snr_curves(results):
             )
         ax.set_xscale("log", base=2)
         ax.set_yscale("log")
-        ax.set_title(style.label(style.wrapped(f"{claim['id']} ({claim['source']})", 46)))
+        ax.set_title(style.label(style.wrapped(f"{claim.id} ({claim.source})", 46)))
         ax.set_xlabel("key width d")
         ax.set_ylabel("inverse SNR a stored pair")
         ax.xaxis.set_major_formatter("{x:.0f}")
@@ -108,21 +111,20 @@ def snr_curves(results):
     return figure
 
 
-def paper_error(results):
+def paper_error(results: Results) -> Figure | None:
     """|exact / printed - 1| against d, for every claim whose printed form is an approximation in d."""
     lines = []
     for claim, points in snr_claims(results):
         printed = sorted(
-            (p for p in points if p["role"] == "statement" and p["predicted"]),
-            key=lambda p: (p["params"]["d"], p["standard_error"]),
+            (p for p in points if p.role == "statement" and p.predicted),
+            key=lambda p: (p.params["d"], p.standard_error),
         )
-        steady = [p for p in printed if p["standard_error"] == 0] or printed
+        steady = [p for p in printed if p.standard_error == 0] or printed
         pairs = [
-            (p["params"]["d"], abs(p["measured"] / p["predicted"] - 1), p["standard_error"] / abs(p["predicted"]))
-            for p in steady
+            (p.params["d"], abs(p.measured / p.predicted - 1), p.standard_error / abs(p.predicted)) for p in steady
         ]
         if len({d for d, _, _ in pairs}) > 2:
-            lines.append((claim["id"], pairs))
+            lines.append((claim.id, pairs))
     if not lines:
         return None
     figure = style.new_figure(8.5, 3.8)
@@ -161,17 +163,17 @@ def paper_error(results):
     return figure
 
 
-def pulls(results):
+def pulls(results: Results) -> Figure | None:
     """Sampled obligations: (measured - predicted) / standard error, beside the normal law that a right theory gives."""
     values = [
-        (p["measured"] - p["predicted"]) / p["standard_error"]
-        for c in results["claims"]
-        for p in c["points"]
-        if p["standard_error"] > 0
-        and p["relation"] == "equal"
-        and p["role"] == "obligation"
-        and style.finite(p["measured"], p["predicted"])
-        and p["tolerance"] < 6.5 * p["standard_error"]
+        (p.measured - p.predicted) / p.standard_error
+        for c in results.claims
+        for p in c.points
+        if p.standard_error > 0
+        and p.relation == "equal"
+        and p.role == "obligation"
+        and style.finite(p.measured, p.predicted)
+        and p.tolerance < 6.5 * p.standard_error
     ]  # a wider tolerance allows for a known bias
     if len(values) < 10:
         return None
@@ -189,12 +191,12 @@ def pulls(results):
     return figure
 
 
-def power(results):
+def power(results: Results) -> Figure | None:
     """What the points would notice: sampled equalities by relative error, bounds by how much of them was reached."""
-    points = [p for c in results["claims"] for p in c["points"]]
-    points = [p for p in points if style.finite(p["sensitivity"]) and p["sensitivity"] > 0]
-    sampled = [p["sensitivity"] for p in points if p["relation"] == "equal" and p["standard_error"] > 0]
-    tight = [p["sensitivity"] for p in points if p["relation"] != "equal"]
+    points = [p for c in results.claims for p in c.points]
+    points = [p for p in points if style.finite(p.sensitivity) and p.sensitivity > 0]
+    sampled = [p.sensitivity for p in points if p.relation == "equal" and p.standard_error > 0]
+    tight = [p.sensitivity for p in points if p.relation != "equal"]
     shown = [
         (values, what, "points")
         for values, what in ((sampled, "smallest relative error noticed"), (tight, "measured / bound"))
@@ -204,9 +206,9 @@ def power(results):
         return None
     figure, axes = style.panels(len(shown), 2, height=2.6, between=1.1)
     for ax, (values, what, of) in zip(axes, shown):
-        values = np.clip(values, 1e-4, 10)
-        ax.hist(values, np.logspace(-4, 1, 41), color=CYCLE[0], alpha=0.75, label=f"{len(values)} {of}")
-        middle = float(np.median(values))
+        shares = np.clip(values, 1e-4, 10)
+        ax.hist(shares, np.logspace(-4, 1, 41), color=CYCLE[0], alpha=0.75, label=f"{len(values)} {of}")
+        middle = float(np.median(shares))
         ax.axvline(middle, color=INK, linestyle="--", linewidth=1, label=f"median {style.number(middle, 2)}")
         ax.set_xscale("log")
         ax.set_xlabel(what)

@@ -1,27 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
 """The plot of one claim, from its points alone: curves where a parameter sweeps, one row a point elsewhere."""
-import re
+from __future__ import annotations
 
-import rows
-import style
-from findings import outcome, strain
-from style import INK, MARKERS, MUTED, ROLES, number
+import re
+from typing import Any, Callable, Iterable
+
+from recollect.schema import Value
+from reports.figures import rows, style
+from reports.figures.style import Axes, Figure, INK, MARKERS, MUTED, ROLES, number
+from reports.findings import outcome, strain
+from reports.records import Claim, Params, Point
+
+Line = tuple[str, str, tuple[tuple[str, Value], ...]]  # role, label and the parameters that tell it from other lines
 
 MOST_ROWS, MOST_LINES, WIDTH = 10, 6, 5.6
 FIRST_CHOICE = ("d", "T", "t", "n", "C")  # parameters that make the best x axis, where the law is one in several
 NAMING = ("quantity", "case")  # parameters that say what a point measures
 
 
-def measures(point):
-    return tuple(point["params"].get(name) for name in NAMING)
+def measures(point: Point) -> tuple[Value | None, ...]:
+    return tuple(point.params.get(name) for name in NAMING)
 
 
-def shared_params(points):
+def shared_params(points: list[Point]) -> Params:
     """Parameters that all the points agree on."""
-    return dict(set.intersection(*[set(p["params"].items()) for p in points])) if points else {}
+    return dict(set.intersection(*[set(p.params.items()) for p in points])) if points else {}
 
 
-def name_of(role, label, params, leave_out=()):
+def name_of(role: str, label: str, params: Params, leave_out: Iterable[str] = ()) -> str:
     """A short name: the role, what is measured, and the parameters that tell it from its neighbours."""
     said = [label, *(str(params[n]) for n in NAMING if n in params and n not in leave_out)]
     said.append(style.params_text(params, (*leave_out, *NAMING)))
@@ -29,72 +35,74 @@ def name_of(role, label, params, leave_out=()):
     return f"{role}: {text}" if text else role
 
 
-def is_law_in(points, x):
+def is_law_in(points: list[Point], x: str) -> bool:
     """True where along every line of points one x has one prediction: the exact form is a function of x there."""
-    for _, mine in lines_of([p for p in points if x in p["params"]], x):
-        seen = {}
+    for _, mine in lines_of([p for p in points if x in p.params], x):
+        seen: dict[Value, float] = {}
         for p in mine:
-            first = seen.setdefault(p["params"][x], p["predicted"])
-            if abs(p["predicted"] - first) > 1e-9 * max(abs(first), abs(p["predicted"])):
+            first = seen.setdefault(p.params[x], p.predicted)
+            if abs(p.predicted - first) > 1e-9 * max(abs(first), abs(p.predicted)):
                 return False
     return True
 
 
-def names(exact, parameter):
+def names(exact: str, parameter: str) -> bool:
     """Whether the text of the exact form names this parameter."""
     return bool(re.search(rf"(?<![A-Za-z0-9_]){re.escape(parameter)}(?![A-Za-z0-9_])", exact))
 
 
-def best_axis(candidates, points, exact):
+def best_axis(candidates: list[str], points: list[Point], exact: str) -> str | None:
     """Of these parameters the one that the exact form is a law in; of several one that its text names."""
-    def rank(name):
+
+    def rank(name: str) -> tuple[bool, bool, int, int, str]:
         choice = FIRST_CHOICE.index(name) if name in FIRST_CHOICE else len(FIRST_CHOICE)
-        return (not is_law_in(points, name), not names(exact, name), choice, -len({p["params"].get(name) for p in points}), name)
+        return (not is_law_in(points, name), not names(exact, name), choice, -len({p.params.get(name) for p in points}),
+                name)  # fmt: skip
 
-    return min(candidates, key=rank, default=None)
+    return min(candidates, key=rank) if candidates else None
 
 
-def sweep(points, exact=""):
-    """(x, the points along it): a number that takes at least 4 values among points of one quantity, or 3 where the text of
-    the exact form names it; else (None, [])."""
-    best = (None, [])
+def sweep(points: list[Point], exact: str = "") -> tuple[str | None, list[Point]]:
+    """(x, the points along it): a number that takes at least 4 values among points of one quantity, or 3 where the text
+    of the exact form names it; else (None, [])."""
+    best: tuple[str | None, list[Point]] = (None, [])
     for what in sorted({measures(p) for p in points}, key=str):
-        mine = [p for p in points if measures(p) == what and p["relation"] == "equal"]
-        values = {}
+        mine = [p for p in points if measures(p) == what and p.relation == "equal"]
+        values: dict[str, set[Value]] = {}
         for p in mine:
-            for name, value in p["params"].items():
+            for name, value in p.params.items():
                 if style.finite(value):
                     values.setdefault(name, set()).add(value)
         long_ = [n for n in sorted(values) if len(values[n]) >= (3 if names(exact, n) else 4)]
         x = best_axis(long_, mine, exact)
-        along = [p for p in mine if x in p["params"]]
-        if x and (any(p["role"] == "statement" for p in along), len(along)) > (
-            any(p["role"] == "statement" for p in best[1]),
+        along = [p for p in mine if x in p.params]
+        if x and (any(p.role == "statement" for p in along), len(along)) > (
+            any(p.role == "statement" for p in best[1]),
             len(best[1]),
         ):
             best = (x, along)
     return best
 
 
-def lines_of(points, x):
+def lines_of(points: list[Point], x: str) -> list[tuple[Line, list[Point]]]:
     """Points on one line share role, label and texts, and each number that takes two or three values in all."""
-    values = {}
+    values: dict[str, set[Value]] = {}
     for p in points:
-        for name, value in p["params"].items():
+        for name, value in p.params.items():
             values.setdefault(name, set()).add(value)
     telling = {n for n, v in values.items() if n != x and (2 <= len(v) <= 3 or any(isinstance(one, str) for one in v))}
-    lines = {}
+    lines: dict[Line, list[Point]] = {}
     for p in points:
-        key = (p["role"], p["label"], tuple((n, v) for n, v in p["params"].items() if n in telling))
+        key = (p.role, p.label, tuple((n, v) for n, v in p.params.items() if n in telling))
         lines.setdefault(key, []).append(p)
     return sorted(lines.items(), key=lambda item: (item[0][0] != "statement", -len(item[1])))
 
 
-def draw_prediction(ax, mine, x, colour):
+def draw_prediction(ax: Axes, mine: list[Point], x: str, colour: str) -> None:
     """Of the statement its own value, dashed: across the axes where it is one; of anything else the law, a solid curve
     through what it predicts. Ticks where one x has several predictions."""
-    at, values = [p["params"][x] for p in mine], [p["predicted"] for p in mine]
-    stated = mine[0]["role"] == "statement"
+    at, values = [p.params[x] for p in mine], [p.predicted for p in mine]
+    stated = mine[0].role == "statement"
     if stated and len(set(values)) == 1:
         ax.axhline(values[0], color=colour, linewidth=1.1, linestyle="--")
     elif len(set(at)) == len(at) > 1:
@@ -103,20 +111,20 @@ def draw_prediction(ax, mine, x, colour):
         ax.plot(at, values, "_", color=colour, markersize=12)
 
 
-def swept(points, x):
+def swept(points: list[Point], x: str) -> Figure:
     lines = lines_of(points, x)
     shown = lines[:MOST_LINES]
     same = shared_params(points)
     figure = style.new_figure(WIDTH, 3.0)
     ax = figure.subplots()
     for i, ((role, label, telling), mine) in enumerate(shown):
-        mine = sorted(mine, key=lambda p: p["params"][x])
+        mine = sorted(mine, key=lambda p: p.params[x])
         colour = ROLES[role]  # a colour is a role in every plot; marks tell lines apart
         draw_prediction(ax, mine, x, colour)
         ax.errorbar(
-            [p["params"][x] for p in mine],
-            [p["measured"] for p in mine],
-            yerr=[p["standard_error"] for p in mine],
+            [p.params[x] for p in mine],
+            [p.measured for p in mine],
+            yerr=[p.standard_error for p in mine],
             fmt=MARKERS[i % len(MARKERS)],
             color=colour,
             capsize=2.5,
@@ -124,10 +132,10 @@ def swept(points, x):
             markerfacecolor="white" if role == "statement" else colour,
             zorder=3.5 if role == "statement" else 3,
         )
-        exact = [p for p in mine if not p["standard_error"]]
-        ax.plot([p["params"][x] for p in exact], [p["measured"] for p in exact], "x", color=INK, markersize=3.5)
-    values = [v for _, mine in shown for p in mine for v in (p["measured"], p["predicted"])]
-    if style.spread_log([p["params"][x] for p in points]):
+        exact = [p for p in mine if not p.standard_error]
+        ax.plot([p.params[x] for p in exact], [p.measured for p in exact], "x", color=INK, markersize=3.5)
+    values = [v for _, mine in shown for p in mine for v in (p.measured, p.predicted)]
+    if style.spread_log([p.params[x] for p in points]):
         ax.set_xscale("log")
     if style.spread_log(values):
         ax.set_yscale("log")
@@ -135,49 +143,49 @@ def swept(points, x):
     said = "solid: the law; dashed: the statement's own value;\nmarks: measured, ± 1 s.e.; crosses: without sampling"
     ax.plot([], [], "--", color=MUTED, label=said + more)
     ax.set_xlabel(x)
-    ax.set_ylabel(style.label(style.wrapped(next((same[n] for n in NAMING if n in same), "measured"), 40)))
+    ax.set_ylabel(style.label(style.wrapped(next((str(same[n]) for n in NAMING if n in same), "measured"), 40)))
     ax.legend(loc="upper left", bbox_to_anchor=(-0.1, -0.17), fontsize=7.5, labelspacing=0.25)
     return figure
 
 
-def by_role(point):
-    role = ("statement", "condition", "limit", "obligation", "rival").index(point["role"])
-    return (role, point["verdict"] == "holds", -min(strain(point)[2], 1e300))
+def by_role(point: Point) -> tuple[int, bool, float]:
+    role = ("statement", "condition", "limit", "obligation", "rival").index(point.role)
+    return (role, point.verdict == "holds", -min(strain(point)[2], 1e300))
 
 
-def by_failure(point):
-    return (point["verdict"] == ("refuted" if point["role"] == "rival" else "holds"), *by_role(point))
+def by_failure(point: Point) -> tuple[bool, int, bool, float]:
+    return (point.verdict == ("refuted" if point.role == "rival" else "holds"), *by_role(point))
 
 
-def one_row_a_point(points, rank):
+def one_row_a_point(points: list[Point], rank: Callable[[Point], tuple[Any, ...]]) -> str:
     """Each point's name stands above its marks, so that long names cost no width."""
     ranked = sorted(points, key=rank)
     shown = ranked[:MOST_ROWS]
     same = shared_params(points) if len(points) > 1 else {}
-    named = [style.wrapped(name_of(p["role"], p["label"], p["params"], same), 98) for p in shown]
+    named = [style.wrapped(name_of(p.role, p.label, p.params, same), 98) for p in shown]
     more = f"\n{len(points) - len(shown)} more points in the file" if len(points) > len(shown) else ""
     marks = "dots: sampled, ± 1 s.e.; diamonds: without sampling; hollow: refuted;\nbars: predicted; triangles: bounds"
     return rows.rows(shown, named, marks + more)
 
 
-def claim_figure(claim):
+def claim_figure(claim: Claim) -> Figure | str | None:
     """The claim's plot: a figure, or SVG; None without a single finite point."""
     points, rivals = (
-        [p for p in claim[key] if style.finite(p["measured"], p["predicted"], p["standard_error"])]
-        for key in ("points", "rivals")
+        [p for p in mine if style.finite(p.measured, p.predicted, p.standard_error)]
+        for mine in (claim.points, claim.rivals)
     )
     if not points:
         return None
     if outcome(claim) == "failed":
         return one_row_a_point(points + rivals, by_failure)
-    x, along = sweep(points, claim.get("exact", ""))
-    decides = any(p["role"] == "statement" for p in along) or all(p["role"] != "statement" for p in points)
-    return swept(along, x) if decides and len(along) >= 3 else one_row_a_point(points + rivals, by_role)
+    x, along = sweep(points, claim.exact)
+    decides = any(p.role == "statement" for p in along) or all(p.role != "statement" for p in points)
+    return swept(along, x) if x and decides and len(along) >= 3 else one_row_a_point(points + rivals, by_role)
 
 
-def alt_text(claim):
-    worst = max(claim["points"], key=strain)
+def alt_text(claim: Claim) -> str:
+    worst = max(claim.points, key=strain)
     return (
-        f"Measured against predicted values of {claim['id']}; the decisive point ({worst['role']}) measured "
-        f"{number(worst['measured'])}, predicted {number(worst['predicted'])}."
+        f"Measured against predicted values of {claim.id}; the decisive point ({worst.role}) measured "
+        f"{number(worst.measured)}, predicted {number(worst.predicted)}."
     )

@@ -1,22 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
 """What all figures share: colours that colour-blind readers can tell apart (Okabe and Ito), type, numbers, saving."""
+from __future__ import annotations
+
 import io
 import math
 import os
 import re
 import textwrap
 from html import escape
+from typing import Any, Iterable, Mapping
 
 import matplotlib
+from matplotlib.axes import Axes as Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Figure
 from matplotlib.ticker import Formatter, LogFormatterMathtext, NullLocator
 from matplotlib.transforms import Bbox, TransformedBbox
 
 INK, MUTED, RULE = "#1d2733", "#5a6673", "#d5dae0"
 CYCLE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#7A5C00", "#56B4E9", "#E69F00", "#3B3B8F"]
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
-DASHES = ["-", (0, (5, 1.5)), (0, (1.5, 1)), (0, (6, 1.5, 1.5, 1.5)), (0, (10, 2)), (0, (4, 1, 1, 1, 1, 1)), (0, (3, 1)), (0, (9, 1.5, 3, 1.5))]
+DASHES = [
+    "-",
+    (0, (5, 1.5)),
+    (0, (1.5, 1)),
+    (0, (6, 1.5, 1.5, 1.5)),
+    (0, (10, 2)),
+    (0, (4, 1, 1, 1, 1, 1)),
+    (0, (3, 1)),
+    (0, (9, 1.5, 3, 1.5)),
+]
 OUTCOMES = {
     "holds": "#0072B2",
     "holds_under": "#56B4E9",
@@ -32,7 +45,13 @@ OUTCOMES = {
     "not_tested": "#9aa2ab",
     "failed": "#C4320A",
 }
-ROLES = {"statement": "#D55E00", "limit": "#009E73", "condition": "#56B4E9", "obligation": "#0072B2", "rival": "#7f8790"}
+ROLES = {
+    "statement": "#D55E00",
+    "limit": "#009E73",
+    "condition": "#56B4E9",
+    "obligation": "#0072B2",
+    "rival": "#7f8790",
+}
 
 matplotlib.rcParams.update(
     {
@@ -67,14 +86,16 @@ matplotlib.rcParams.update(
 )
 
 
-def new_figure(width, height):
+def new_figure(width: float, height: float) -> Figure:
     """A figure of one panel or more. Its margins are those that its contents need: see save."""
     figure = Figure(figsize=(width, height))
     FigureCanvasAgg(figure)
     return figure
 
 
-def panels(count, columns, height=2.5, between=0.75, **subplots):
+def panels(
+    count: int, columns: int, height: float = 2.5, between: float = 0.75, **subplots: Any
+) -> tuple[Figure, list[Axes]]:
     """A figure of `count` panels of `height` inches in rows of `columns`, and its axes as a flat list."""
     columns = max(1, min(columns, count))
     rows = -(-count // columns)
@@ -89,41 +110,45 @@ def panels(count, columns, height=2.5, between=0.75, **subplots):
     return figure, axes[:count]
 
 
-_places = {}  # layer -> its place in the order of looks
+_places: dict[str, int] = {}  # layer -> its place in the order of looks
 
 
-def look(layer, variation=0):
-    """Colour, marker and dash of a layer: the same in every panel and figure of a report. Of 64 layers no two share colour
-    and dash, of the first eight no two a colour. Variations of a layer on one figure differ in their dash."""
+def look(layer: str, variation: int = 0) -> dict[str, Any]:
+    """Colour, marker and dash of a layer: the same in every panel and figure of a report. Of 64 layers no two share
+    colour and dash, of the first eight no two a colour. Variations of a layer on one figure differ in their dash."""
     place = _places.setdefault(layer, len(_places))
     row, column = divmod(place, len(CYCLE))
-    return dict(color=CYCLE[column], marker=MARKERS[(row + column) % len(MARKERS)], linestyle=DASHES[(row + variation) % len(DASHES)],
-                markersize=4)  # fmt: skip
+    return dict(
+        color=CYCLE[column],
+        marker=MARKERS[(row + column) % len(MARKERS)],
+        linestyle=DASHES[(row + variation) % len(DASHES)],
+        markersize=4,
+    )
 
 
-def width(order):
+def width(order: int) -> float:
     """Of the line number `order` of a panel: each thinner than the last, so that equal curves show as stripes."""
     return max(0.9, 3.2 - 0.4 * order)
 
 
-def assign_looks(layers):
+def assign_looks(layers: Iterable[str]) -> None:
     """Gives these layers, in this order, the first looks. Before processes fork, so that all of them draw alike."""
     _places.clear()
     for layer in layers:
         look(layer)
 
 
-def wrapped(text, width):
+def wrapped(text: str, width: int) -> str:
     """The whole text in lines of about that many characters: nothing is cut off."""
     return "\n".join(textwrap.wrap(text, width, break_on_hyphens=False)) or text
 
 
-def beside(ax, **legend):
+def beside(ax: Axes, **legend: Any) -> None:
     """A legend right of the panel, where it hides nothing."""
     ax.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=7.5, labelspacing=0.3, **legend)
 
 
-def below(ax, **legend):
+def below(ax: Axes, **legend: Any) -> None:
     """A legend under the panel, where it hides nothing."""
     ax.legend(
         loc="upper left",
@@ -136,36 +161,37 @@ def below(ax, **legend):
     )
 
 
-class Powers(Formatter):
-    """What a formatter of log axes says, in plain characters: setting a tick as mathematics costs as much as the rest."""
+class Powers(Formatter):  # type: ignore[misc]  # the drawing library has no types
+    """What a formatter of log axes says, in plain characters: setting a tick as mathematics costs as much as the
+    rest."""
 
     TEX = re.compile(r"\$\\mathdefault\{(-?)(?:([\d.]+)\\times ?)?10\^\{(-?\d+)\}\}\$")
 
-    def __init__(self, of):
+    def __init__(self, of: Formatter) -> None:
         self.of = of
 
-    def set_axis(self, axis):
+    def set_axis(self, axis: Any) -> None:
         super().set_axis(axis)
         self.of.set_axis(axis)
 
-    def set_locs(self, locs):
+    def set_locs(self, locs: Any) -> None:
         super().set_locs(locs)
         self.of.set_locs(locs)
 
-    def __call__(self, x, pos=None):
+    def __call__(self, x: float, pos: int | None = None) -> str:
         return self.TEX.sub(
             lambda m: (m[1] and "−") + (m[2] + "×" if m[2] else "") + "10" + m[3].translate(RAISED), self.of(x, pos)
         ).replace(r"$\mathdefault{0}$", "0")
 
 
-def box_of(figure):
+def box_of(figure: Figure) -> TransformedBbox:
     """What the drawing covers, in inches. (The figure's own method measures every panel twice.)"""
     renderer = figure.canvas.get_renderer()
     parts = [a for a in (*figure.axes, *figure.texts, *figure.legends) if a.get_visible()]
     return TransformedBbox(Bbox.union([a.get_tightbbox(renderer) for a in parts]), figure.dpi_scale_trans.inverted())
 
 
-def rendered(figure, png=None):
+def rendered(figure: Figure, png: str | None = None) -> str:
     """The figure as SVG, cropped to the drawing; also as the file `png`, where it is given."""
     for axis in (axis for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)):
         if isinstance(axis.get_major_formatter(), LogFormatterMathtext):
@@ -184,14 +210,14 @@ def rendered(figure, png=None):
     return text.getvalue().replace("'DejaVu Sans'", "'DejaVu Sans', Verdana, sans-serif")
 
 
-def save(figure, folder, name, png=True):
+def save(figure: Figure | str, folder: str, name: str, png: bool = True) -> None:
     """NAME.svg (and NAME.png) in folder; a figure may be SVG already."""
     svg = figure if isinstance(figure, str) else rendered(figure, os.path.join(folder, name + ".png") if png else None)
     with open(os.path.join(folder, name + ".svg"), "w", encoding="utf-8") as f:
         f.write(svg)
 
 
-def plain(text):
+def plain(text: str) -> str:
     """A text as the terminal shows it: without the marks of its formulas, where they come in pairs."""
     return text.replace("$", "") if text.count("$") % 2 == 0 else text
 
@@ -200,25 +226,29 @@ RAISED = str.maketrans("-0123456789nTd", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹ⁿᵀ�
 LOWERED = str.maketrans("-0123456789ijktn", "₋₀₁₂₃₄₅₆₇₈₉ᵢⱼₖₜₙ")
 
 
-def scripted(text):
+def scripted(text: object) -> str:
     """Text from a file with its short scripts lowered and raised."""
     text = plain(str(text))
-    text = re.sub(r"(?<![A-Za-z0-9])([A-Za-z])_([0-9ijktn]\b|\{[ijktn]-[0-9]\})", lambda m: m[1] + m[2].strip("{}").translate(LOWERED), text)  # fmt: skip
+    text = re.sub(
+        r"(?<![A-Za-z0-9])([A-Za-z])_([0-9ijktn]\b|\{[ijktn]-[0-9]\})",
+        lambda m: m[1] + m[2].strip("{}").translate(LOWERED),
+        text,
+    )
     text = re.sub(r"\^(-?[0-9]+|[nTd]\b)", lambda m: m[1].translate(RAISED), text)
     return text.replace("<=", "≤").replace(">=", "≥")
 
 
-def label(text):
+def label(text: str) -> str:
     """Text from a file as a label of the drawing library: $ is no mathematics in it."""
     return scripted(text).replace("$", r"\$")
 
 
-def escaped(text):
+def escaped(text: str) -> str:
     """Text from a file as text of an SVG."""
     return escape("".join(c if c.isprintable() else " " for c in scripted(text)), quote=False)
 
 
-def number(x, digits=4):
+def number(x: Any, digits: int = 4) -> str:
     """A number for people: 4 significant digits, powers of ten as superscripts."""
     if not isinstance(x, (int, float)):
         return str(x)
@@ -237,20 +267,20 @@ def number(x, digits=4):
     return text.replace("-", "−")
 
 
-def words(name):
+def words(name: object) -> str:
     """A name of the program for people: loss_late -> loss late."""
     return str(name).replace("_", " ")
 
 
-def params_text(params, leave_out=()):
+def params_text(params: Mapping[str, Any], leave_out: Iterable[str] = ()) -> str:
     return ", ".join(f"{k} = {number(v)}" for k, v in params.items() if k not in leave_out)
 
 
-def finite(*values):
+def finite(*values: Any) -> bool:
     return all(isinstance(v, (int, float)) and math.isfinite(v) for v in values)
 
 
-def spread_log(values):
+def spread_log(values: Iterable[Any]) -> bool:
     """True where positive values span so much that only a log axis shows them."""
     positive = [v for v in values if finite(v) and v > 0]
     return len(positive) == len(list(values)) and bool(positive) and max(positive) / min(positive) > 30

@@ -1,28 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which figures the site has, on which page, and how they come into its folder."""
+from __future__ import annotations
+
 import os
 import re
+from dataclasses import dataclass
+from typing import Any, Callable
 
-import claim_figures
-import curves
-import equivalence
-import figures
-import matrix
-import run_figures
-import speed_figures
-import style
-import trainings
-import workers
-from progress import Progress
+from reports import matrix, trainings, workers
+from reports.figures import (
+    claims as claim_figures,
+    curves,
+    equivalence,
+    ledger as figures,
+    runs as run_figures,
+    speed as speed_figures,
+    style,
+)
+from reports.figures.style import Figure
+from reports.progress import Progress
+from reports.records import Picture, Results
+
 
 # page -> (name, how it is drawn from the results, caption)
-FIGURES = {
+FIGURES: dict[str, list[tuple[str, Callable[[Results], Figure | None], str]]] = {
     "index": [
         (
             "recall_by_state",
             run_figures.recall_by_state,
-            "Recall against the size of the state, every layer tuned on separate seeds; bars: 95% interval of the mean over "
-            "seeds. Layers with one value share a mark. Hollow: fixed weights, which are not written to.",
+            "Recall against the size of the state, every layer tuned on separate seeds; bars: 95% interval of the mean "
+            "over seeds. Layers with one value share a mark. Hollow: fixed weights, which are not written to.",
         ),
     ],
     "noise": [
@@ -42,13 +49,13 @@ FIGURES = {
     "layers": [
         (
             "accuracy_by_load",
-            lambda results: run_figures.by_load(results["cells"]),
+            lambda results: run_figures.by_load(results.cells),
             "Accuracy of the last of n reads against n / d. Dashed: the linear memory's theory, with all terms of the "
             "read taken as Gaussian and independent.",
         ),
         (
             "capacity",
-            lambda results: run_figures.capacities(matrix.ranked(results["matrix"], "capacity")),
+            lambda results: run_figures.capacities(matrix.ranked(results.matrix, "capacity")),
             "How many pairs each layer still recalls with 99% accuracy.",
         ),
     ],
@@ -102,72 +109,85 @@ FIGURES = {
         (
             "roofline",
             speed_figures.roofline,
-            "Operations a second against operations a byte, under this machine's measured ceilings. Above the line: the form "
-            "does fewer operations than the definition.",
+            "Operations a second against operations a byte, under this machine's measured ceilings. Above the line: "
+            "the form does fewer operations than the definition.",
         ),
     ],
 }
 
 
 COST = (
-    "Every layer's headline against what it costs; bars: 95% interval over seeds. Named: layers that beat a guess and that "
-    "nothing beats at less cost. Hollow: fixed weights, which are not written to and not named."
+    "Every layer's headline against what it costs; bars: 95% interval over seeds. Named: layers that beat a guess and "
+    "that nothing beats at less cost. Hollow: fixed weights, which are not written to and not named."
 )
 
 
-def draw_one(job):
+@dataclass
+class Job:
+    """A figure to draw: `make` of `of`, or None where the data do not allow it."""
+
+    name: str
+    make: Callable[[Any], Figure | str | None]
+    of: Any
+    caption: str
+    alt: str
+    folder: str
+    png: bool = True
+
+
+def draw_one(job: Job) -> None:
     """Draws and saves one figure, or none where the data do not allow it."""
-    name, make, of, _, _, folder, png = job
-    figure = make(of)
+    figure = job.make(job.of)
     if figure:
-        style.save(figure, folder, name, png)
+        style.save(figure, job.folder, job.name, job.png)
 
 
-def jobs_of(results, folder):
+def jobs_of(results: Results, folder: str) -> list[Job]:
     jobs = [
-        (name, make, results, caption, caption, folder, True) for page in FIGURES.values() for name, make, caption in page
+        Job(name, make, results, caption, caption, folder) for page in FIGURES.values() for name, make, caption in page
     ]
-    for task in results["matrix"]["tasks"] if results["matrix"] else ():
-        mine = matrix.ranked(results["matrix"], task)
-        untuned = " At untuned defaults." if any(c["setting"] == "untuned" for c in mine) else ""
-        jobs.append((f"cost_{task}", run_figures.against_cost, mine, COST + untuned, f"{task}: accuracy against cost", folder, True))
-        swept = [c for c in results["cells"] if c["task"] == task and not c["experiment"]]
+    for task in results.matrix.tasks if results.matrix else ():
+        mine = matrix.ranked(results.matrix, task)
+        untuned = " At untuned defaults." if any(c.setting == "untuned" for c in mine) else ""
+        alt = f"{task}: accuracy against cost"
+        jobs.append(Job(f"cost_{task}", run_figures.against_cost, mine, COST + untuned, alt, folder))
+        swept = [c for c in results.cells if c.task == task and not c.experiment]
         caption = "The headline over what was swept, a line a layer; bars: one standard error over seeds."
-        jobs.append((f"sweep_{task}", run_figures.experiment, swept, caption, f"{task} over what was swept", folder, True))
-    for name, described in results["experiments"].items():
-        mine = [c for c in results["cells"] if c["experiment"] == name]  # of a training there are none
-        jobs.append((f"experiment_{name}", run_figures.experiment, mine, described["title"], described["title"], folder, True))
+        jobs.append(Job(f"sweep_{task}", run_figures.experiment, swept, caption, f"{task} over what was swept", folder))
+    for name, described in results.experiments.items():
+        mine = [c for c in results.cells if c.experiment == name]  # of a training there are none
+        jobs.append(Job(f"experiment_{name}", run_figures.experiment, mine, described.title, described.title, folder))
     for i, e in enumerate(trainings.experiments(results)):
-        alt = f"{e['title']}: {trainings.measure(e)} against steps"
-        jobs.append((f"training_{i}", trainings.curves, e, trainings.caption(e), alt, folder, True))
+        alt = f"{e.title}: {trainings.measure(e)} against steps"
+        jobs.append(Job(f"training_{i}", trainings.curves, e, trainings.caption(e), alt, folder))
     jobs += [
-        (f"claim_{c['id']}", claim_figures.claim_figure, c, "", claim_figures.alt_text(c), folder, False)
-        for c in results["claims"]
-        if c["points"]
+        Job(f"claim_{c.id}", claim_figures.claim_figure, c, "", claim_figures.alt_text(c), folder, png=False)
+        for c in results.claims
+        if c.points
     ]
     return jobs
 
 
-def drawn(job):
+def drawn(job: Job) -> Picture | None:
     """The entry of a figure that was saved, its size in pixels of the page; or None."""
-    name, _, _, caption, alt, folder, png = job
-    path = os.path.join(folder, name + ".svg")
+    path = os.path.join(job.folder, job.name + ".svg")
     if not os.path.exists(path):
         return None
     with open(path, encoding="utf-8") as f:
         size = re.search(r'width="([\d.]+)pt" height="([\d.]+)pt"', f.read(4096))
+    assert size, f"{path} has no size"
     width, height = (round(float(points) * 96 / 72) for points in size.groups())
-    return {"name": name, "width": width, "height": height, "caption": caption, "alt": alt, "png": png}
+    return Picture(job.name, width, height, job.caption, job.alt, job.png)
 
 
-def draw(results, folder, descriptor=None):
-    """Every figure that the data allow, saved in folder: name -> {name, width, height, caption, alt}. All cores work;
+def draw(results: Results, folder: str, descriptor: int | None = None) -> dict[str, Picture]:
+    """Every figure that the data allow, saved in folder, by name. All cores work;
     `descriptor` is told how far they are."""
     os.makedirs(folder)
-    jobs = sorted(jobs_of(results, folder), key=lambda job: not job[-1])  # pictures of many panels first
+    jobs = sorted(jobs_of(results, folder), key=lambda job: not job.png)  # pictures of many panels first
     progress = Progress("figures", len(jobs), descriptor)
     try:
         workers.spread(draw_one, jobs, progress.advance)
     finally:
         progress.end()
-    return {picture["name"]: picture for picture in map(drawn, jobs) if picture}
+    return {picture.name: picture for picture in map(drawn, jobs) if picture}

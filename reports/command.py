@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""report.py RESULTS.h5 ... -o DIR: a site of static pages in DIR that needs no network, its figures in DIR/figures;
+with --format md one Markdown file, with --csv tables instead.
+
+Exit codes: 0 written; 2 usage; 3 a file that cannot be read or a folder that cannot be written (one line on
+standard error, nothing left behind)."""
+from __future__ import annotations
+
+import argparse
+import collections
+import json
+import logging
+import os
+import shutil
+import sys
+from typing import Any
+
+os.environ["OMP_NUM_THREADS"] = "1"  # a process a core draws: NumPy's threads would only wait for one another
+
+logging.getLogger("matplotlib").setLevel(
+    logging.ERROR
+)  # that it makes a cache of fonts is none, and slow machines hear of it
+
+from reports import publish  # noqa: E402
+from reports import read  # noqa: E402
+from recollect.schema import Unreadable  # noqa: E402
+from reports.records import Results  # noqa: E402
+
+
+def layers_in_order(results: Results) -> list[str]:
+    """Every layer of the files, those of the fewest first: what is drawn beside few others gets the plainest looks.
+    Among all, those of a family, which share a panel, follow one another."""
+    family = {c.variant: c.family for c in results.cells}
+    trained = {t.mixer for t in results.trainings}
+    runs = collections.Counter((c.experiment, c.task, c.variant) for c in results.cells)
+    swept = {variant for (experiment, _, variant), n in runs.items() if n > 1 or experiment not in ("", "matrix")}
+    timed = {b.variant for b in results.bench}
+    sets = sorted((trained, swept, timed, set(family)), key=len)
+    return [layer for layers in sets for layer in sorted(layers, key=lambda v: (family.get(v, ""), v))]
+
+
+def load(paths: list[str]) -> Results:
+    """The results of all files, with their cells."""
+    results = read.read(paths)
+    from reports import cells
+    from reports import matrix
+    from reports.figures import style
+    from reports import trained_rows
+
+    trained_rows.attach(results)
+    results.cells = cells.cells(results.cases)
+    named, unnamed = ([c for c in results.cells if c.experiment == name] for name in ("matrix", ""))
+    results.matrix_cells = named or unnamed or results.cells
+    results.matrix = matrix.build(results.matrix_cells)
+    style.assign_looks(layers_in_order(results))
+    return results
+
+
+def write_site(results: Results, new: str, catalogue: dict[str, Any], descriptor: int | None) -> None:
+    from reports.figures import draw  # the drawing library takes seconds to load: a refusal does not wait for it
+    from reports.site import formulas
+    from reports.site import pages as site_pages
+
+    pictures = draw.draw(results, os.path.join(new, "figures"), descriptor)
+    for folder in publish.FOLDERS[1:]:
+        os.makedirs(os.path.join(new, folder))
+    for path, html in site_pages.Site(results, pictures, catalogue).pages():
+        with open(os.path.join(new, path), "w", encoding="utf-8") as f:
+            f.write(html)
+    if formulas.available():
+        formulas.copy_style(new)
+    here = os.path.dirname(os.path.abspath(__file__))
+    for name in ("site.css", "site.js", "explorer.js"):
+        shutil.copyfile(os.path.join(here, "site", "templates", name), os.path.join(new, name))
+
+
+def write(arguments: argparse.Namespace) -> None:
+    folder = os.path.abspath(arguments.output)
+    whole = arguments.format == "site" and not arguments.csv
+    if whole:
+        publish.check_folder(folder)
+    results = load(arguments.results)
+    catalogue = {}
+    if arguments.catalogue:
+        with open(arguments.catalogue, encoding="utf-8") as f:
+            catalogue = json.load(f)
+    if whole:
+        with publish.site(folder) as new:
+            write_site(results, new, catalogue, arguments.progress)
+    else:
+        from reports import tables
+
+        publish.files(folder, tables.texts(results, arguments.format == "md", arguments.csv))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="recollect report", description="A site, or tables, from result files.")
+    parser.add_argument("results", nargs="+", metavar="RESULTS.h5", help="or bench/results/DEVICE.csv")
+    parser.add_argument("-o", "--output", required=True, metavar="DIR")
+    parser.add_argument("--format", choices=("site", "md"), default="site")
+    parser.add_argument("--csv", action="store_true", help="tables as CSV instead of pages")
+    parser.add_argument("--progress", type=int, metavar="FD", help="say there how far the work is")
+    parser.add_argument("--catalogue", help="what the program knows of layers and tasks, as JSON")
+    arguments = parser.parse_args()
+    try:
+        write(arguments)
+    except (Unreadable, OSError) as failure:
+        print(f"recollect report: {' '.join(str(failure).split())}", file=sys.stderr)
+        return 3
+    except Exception as failure:  # a readable file that holds nonsense; memory that runs out
+        said = f"{', '.join(arguments.results)}: {type(failure).__name__}: {failure}"
+        print(f"recollect report: no page can be made of {' '.join(said.split())[:500]}", file=sys.stderr)
+        return 3
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,330 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What result files hold, as the report's values: one dataclass each. read.py makes them; nothing else reads files."""
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass, field
+from typing import Any, Counter, Optional, TypeVar, Union
+
+from numpy.typing import NDArray
+
+from recollect.schema import Row, Value
+
+Params = dict[str, Value]
+Chosen = dict[tuple[str, str], Value]  # (owner, name) -> value
+Curve = NDArray[Any]
+
+
+@dataclass
+class Case:
+    """A layer on a task with one seed: as planned, then as recorded."""
+
+    variant: str
+    form: str
+    task: str
+    real: str
+    chunk: int
+    seed: int
+    family: str = "other"
+    headline: str = ""  # the task's first metric
+    better: str = ""  # larger, smaller or neither
+    chance: float = math.nan  # the headline of a guess
+    ceiling: float = math.nan
+    setting: str = ""  # tuned, untuned, fixed, or trial
+    experiment: str = ""
+    status: str = "not run"
+    reason: str = "the run ended before it"
+    state_bytes: float = math.nan  # a head
+    flops: float = math.nan  # a token and head
+    params: dict[str, Params] = field(default_factory=dict)  # by owner: the task, the layer
+    chosen: Chosen = field(default_factory=dict)  # by tuning, over what was planned
+    metrics: dict[str, float] = field(default_factory=dict)
+    seconds: list[float] = field(default_factory=list)
+    series: dict[str, Curve] = field(default_factory=dict)
+    file: int = 0  # index of the file
+
+
+@dataclass
+class Summary:
+    """A metric over seeds; the standard error is NaN for one seed."""
+
+    mean: float
+    error: float
+    values: list[float]
+
+
+@dataclass
+class Cell:
+    """The cases that differ in their seed alone."""
+
+    experiment: str
+    task: str
+    variant: str
+    status: str
+    setting: str
+    headline: Optional[str]
+    direction: int  # 1 where larger is better, -1 where smaller is, else 0
+    count: int  # cases, a seed each
+    mean: float  # of the headline
+    error: float
+    params: dict[str, Params]
+    chosen: Chosen = field(default_factory=dict)
+    family: str = "other"
+    form: str = ""
+    real: str = ""
+    file: int = 0
+    reason: str = ""
+    chance: float = math.nan
+    ceiling: float = math.nan
+    state_bytes: float = math.nan
+    flops: float = math.nan
+    seeds: list[int] = field(default_factory=list)
+    values: list[float] = field(default_factory=list)
+    metrics: dict[str, Summary] = field(default_factory=dict)
+    series: dict[str, list[Curve]] = field(default_factory=dict)  # a curve a seed
+    told: Params = field(default_factory=dict)  # the settings that tell it from other cells
+    same: str = ""  # the letter shared by layers with the same numbers
+
+
+@dataclass
+class Blank:
+    """A place of the matrix without a cell: not planned, or swept over settings of which none is the one."""
+
+    status: str
+    reason: str
+
+
+@dataclass
+class Matrix:
+    """Layers on tasks, a cell a pair."""
+
+    tasks: list[str]
+    variants: list[tuple[str, str]]  # (family, layer)
+    cell: dict[tuple[str, str], Union[Cell, Blank]]  # by (layer, task)
+    same: dict[str, dict[str, str]]  # task -> {layer: letter of the layers with its numbers}
+    settings: dict[str, int]  # task -> how many settings of it were run
+
+
+@dataclass
+class Point:
+    """One comparison of a claim: a measured value beside a predicted one."""
+
+    role: str  # statement, limit, condition, obligation or rival
+    rival: str  # of a rival: law or system
+    label: str
+    measured: float
+    predicted: float
+    standard_error: float  # 0 where nothing is sampled
+    tolerance: float
+    relation: str  # equal, at_most or at_least
+    verdict: str
+    sensitivity: float = math.nan  # the smallest relative error that would be noticed
+    params: Params = field(default_factory=dict)
+
+
+@dataclass
+class Claim:
+    """A statement of a paper and what was found of it."""
+
+    id: str
+    version: Value = ""  # of its statement and check; older files have none
+    verdict: str = "inconclusive"
+    expected: str = ""
+    passed: bool = False
+    source: str = ""
+    statement: str = ""
+    exact: str = ""
+    explanation: str = ""
+    scope: str = ""  # of a refutation
+    reason: str = ""  # why it is not tested
+    condition: str = ""
+    paragraph: str = ""
+    conditions: str = ""
+    next: str = ""
+    answer: str = ""
+    system: str = ""
+    covers: list[str] = field(default_factory=list)  # rows of the ledger
+    variants: list[str] = field(default_factory=list)
+    points: list[Point] = field(default_factory=list)
+    rivals: list[Point] = field(default_factory=list)
+    effort: str = ""
+    seed: int = 0
+    path: str = ""  # of the file it was found in
+    trained: Optional[Judged] = None  # what trained models say of its row
+
+
+@dataclass
+class Experiment:
+    """The [[run]] or [[train]] entry of a suite."""
+
+    experiment: str
+    title: str = ""
+    printed: str = ""  # what the paper prints of it
+
+
+@dataclass
+class Trained:
+    """One trained model."""
+
+    experiment: str
+    mixer: str
+    seed: int
+    status: str = "not run"
+    accuracy: float = math.nan
+    loss: float = math.nan
+    chance: float = math.nan
+    settings: Params = field(default_factory=dict)
+    curve: list[tuple[int, float, float]] = field(default_factory=list)  # (step, loss, accuracy)
+    file: int = 0
+
+
+@dataclass
+class Statement:
+    """What a suite states of trained models, and what was found."""
+
+    row: str  # of the ledger
+    experiment: str
+    verdict: str
+    says: str = ""
+    paper: str = ""
+    p: float = math.nan
+    adjusted: Optional[float] = None  # p for the number of the suite's comparisons; older files have none
+    rate: float = math.nan
+    mean: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    seeds: int = 0
+    diverged: int = 0
+    other_rate: float = math.nan
+    other_mean: float = math.nan
+    other_low: float = math.nan
+    other_high: float = math.nan
+    other_seeds: int = 0
+    other_diverged: int = 0
+    file: int = 0
+    title: str = ""  # of its experiment
+    printed: str = ""
+    size: dict[str, float] = field(default_factory=dict)  # of the models
+    paper_size: bool = False  # whether that is the paper's
+
+
+@dataclass
+class Judged:
+    """What trained models say of a row of the ledger."""
+
+    outcome: str
+    counts: Counter[str]  # verdict -> statements that decide
+    said: str
+    statements: list[Statement]
+
+
+@dataclass
+class BenchRow:
+    """A timed case. A file of an older program has no kind of pass: these are empty."""
+
+    source: str
+    name: str
+    variant: str
+    form: str
+    B: int
+    H: int
+    T: int
+    Dk: int
+    Dv: int
+    real: str
+    status: str
+    reason: str = ""
+    chunk: int = 0
+    median_seconds: float = math.nan
+    low_seconds: float = math.nan
+    high_seconds: float = math.nan
+    samples: int = 0
+    tokens_per_second: float = math.nan
+    bytes: float = math.nan
+    bytes_ceiling: float = math.nan
+    flops: float = math.nan
+    flops_ceiling: float = math.nan
+    pass_: str = ""  # forward or backward
+    math: str = ""
+    schedule: str = ""
+    without: str = ""
+    file: int = 0
+    machine: str = ""  # as it is told apart on a page
+
+
+@dataclass
+class DeviceRow:
+    """Our time of one case on a device beside the fastest of theirs."""
+
+    variant: str
+    without: str
+    shape: tuple[int, ...]  # B, H, T, Dk, Dv
+    math: str
+    ours: dict[str, str]
+    theirs: Optional[dict[str, str]]
+    ratio: Optional[float]  # our time over theirs
+    share: Optional[float]  # of the limit
+
+
+@dataclass
+class Device:
+    """The table of bench/collect.py for one device."""
+
+    name: str  # of its page
+    title: str
+    origin: list[str]  # lines on how it was made
+    passes: dict[str, list[DeviceRow]]
+    refused: list[tuple[str, str, int]]  # (peer, reason, how many cases)
+
+
+@dataclass
+class File:
+    """One result file."""
+
+    path: str  # as it is shown
+    meta: dict[str, str] = field(default_factory=dict)
+    cases: list[Case] = field(default_factory=list)
+    claims: dict[str, Claim] = field(default_factory=dict)
+    experiments: dict[str, Experiment] = field(default_factory=dict)
+    trainings: list[Trained] = field(default_factory=list)
+    statements: list[Statement] = field(default_factory=list)
+    bench: list[BenchRow] = field(default_factory=list)
+
+
+@dataclass
+class Results:
+    """All files of a report; report.load adds the cells and their matrix."""
+
+    files: list[File] = field(default_factory=list)
+    devices: list[Device] = field(default_factory=list)
+    cases: list[Case] = field(default_factory=list)
+    claims: list[Claim] = field(default_factory=list)
+    experiments: dict[str, Experiment] = field(default_factory=dict)
+    trainings: list[Trained] = field(default_factory=list)
+    statements: list[Statement] = field(default_factory=list)
+    bench: list[BenchRow] = field(default_factory=list)
+    cells: list[Cell] = field(default_factory=list)
+    matrix_cells: list[Cell] = field(default_factory=list)
+    matrix: Optional[Matrix] = None
+
+
+@dataclass
+class Picture:
+    """A drawn figure, its size in pixels of the page."""
+
+    name: str
+    width: int
+    height: int
+    caption: str
+    alt: str
+    png: bool
+
+
+Record = TypeVar("Record")
+
+
+def known(kind: type[Record], row: Row) -> dict[str, Any]:
+    """The columns of a row that are fields of the dataclass."""
+    names = {f.name for f in dataclasses.fields(kind)}
+    return {name: value for name, value in row.items() if name in names}
