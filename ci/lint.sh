@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Replaced words (ci/words.py), cppcheck over harness/ and tasks/, then clang-tidy (.clang-tidy) over the files given, or those
-# of harness/ and tasks/, JOBS at once (default: all processors). Needs a configured build/. What cppcheck cannot follow is suppressed by name:
-# tables of references that are not local, and structs whose pointers a later statement sets. Two types of numbers are
-# left without a value, as a double is.
+# Replaced words (ci/words.py), mypy and flake8 over reports/, cppcheck over harness/ and tasks/, then clang-tidy
+# (.clang-tidy) over the files given, or those of harness/ and tasks/, JOBS at once (default: all processors). Needs a
+# configured build/. What cppcheck cannot follow is suppressed by name: tables of references that are not local, and
+# structs whose pointers a later statement sets. Two types of numbers are left without a value, as a double is.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 ci/words.py
+mypy reports
+flake8 reports tests/python
 cppcheck --quiet --error-exitcode=1 --enable=warning,portability --std=c++17 --library=boost -I . -I build \
   --suppress=missingInclude --suppress=unknownMacro --suppress=internalAstError --suppress=returnReference \
   --suppress=uninitvar --suppress=mismatchingContainerExpression \
