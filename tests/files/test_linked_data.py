@@ -6,6 +6,8 @@ import subprocess
 import tempfile
 import unittest
 
+import h5py
+
 try:
     from pyld import jsonld
 except ImportError:
@@ -68,6 +70,27 @@ class LinkedData(unittest.TestCase):
             [n.get("additionalProperty") for n in again["@graph"]],
             [n.get("additionalProperty") for n in document["@graph"]],
         )
+
+
+class Addresses(unittest.TestCase):
+    def test_every_output_has_the_same_version(self):
+        listed = subprocess.run(
+            [PROGRAM, "list", "claims", "snr_exp", "--json"], capture_output=True, check=True
+        ).stdout
+        (claim,) = json.loads(listed)
+        self.assertEqual(claim["address"], f"000/snr_exp@{claim['version']}")
+        explained = subprocess.run([PROGRAM, "explain", "snr_exp"], capture_output=True, text=True, check=True).stdout
+        self.assertRegex(explained, rf"^claim +{claim['address']}\n")
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "v.h5")
+            subprocess.run([PROGRAM, "verify", "snr_exp", "-o", path, "--quiet"], capture_output=True, check=True)
+            with h5py.File(path, "r") as file:
+                self.assertEqual(list(file["claim_texts"]["version"]), [claim["version"]])
+            subprocess.run(
+                [PROGRAM, "report", path, "-o", folder + "/site", "--quiet"], capture_output=True, check=True
+            )
+            with open(folder + "/site/claims/snr_exp.html", encoding="utf-8") as page:
+                self.assertIn(f"<code>{claim['address']}</code>", page.read())
 
 
 if __name__ == "__main__":
