@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Log-linear attention (Guo et al. 2025, arXiv:2506.04761; fla's fla/ops/log_linear_attn/naive.py): a state for every
+// level of a Fenwick tree over the past, read with weights of their own.
+//
+// With steps counted from 0, level 0 holds step t alone. Level l >= 1 holds the 2^(l-1) steps before the last multiple of
+// 2^(l-1) up to t, where bit l - 1 of t is 1, and nothing where it is 0. When bits 0 ... m - 1 of t turn from 1 to 0, the
+// states of levels 0 ... m become that of level m + 1.
+//
+// Chunked, each level is a layer of its own: its state starts anew every 2^l steps, the first half of them write and the
+// second half read. That is O(T log T), in memory linear in T.
+#pragma once
+#include "variants/kernels/common/arrays.hpp"
+#include "variants/kernels/common/rows.hpp"
+
+namespace recollect::variants {
+
+/// Beside level 0: the bits of T - 1.
+inline int levels_of(int T) {
+  int levels = 0;
+  while ((T - 1) >> levels) ++levels;
+  return levels;
+}
+
+/// What a level does at a step.
+struct Level {
+  int level;
+  KOKKOS_FUNCTION bool is_full(int t) const { return level == 0 || (t >> (level - 1)) % 2 == 1; }
+  KOKKOS_FUNCTION bool writes(int t) const { return level == 0 || !is_full(t); }
+  KOKKOS_FUNCTION bool begins(int t) const { return t % (1 << level) == 0; }
+};
+
+/// The weight of level l at a step: w_t[l mod Dk], or 1 where there is no w.
+template <class Real> struct LevelWeights {
+  bool given;
+  int Dk;
+  Array<Real> w; // [B,H,T,Dk]
+  explicit LevelWeights(const Call<Real> &call) : given(call.has("w")), Dk(call.shape.Dk), w(call.w) {}
+  KOKKOS_FUNCTION Real operator()(size_t step, int level) const { return given ? w(step * Dk + level % Dk) : Real(1); }
+};
+
+/// One row of the levels' states, those of level 0 followed by those of level 1, 2 ..., across step t.
+template <class Real, class Layer> struct LevelRows {
+  Layer layer;
+  LevelWeights<Real> weight;
+  KOKKOS_FUNCTION Real operator()(const Head<Real> &h, int t, int i, Real *s) const {
+    const size_t step = h.index * h.T + t;
+    if (t > 0) {
+      int top = 1;
+      while (!Level{top}.is_full(t)) ++top;
+      for (int j = 0; j < top * h.Dk; ++j) s[top * h.Dk + j % h.Dk] += s[j], s[j] = 0;
+    }
+    layer.write(h, t, i, s);
+    Real read = weight(step, 0) * dot(s, h.q(t), h.Dk);
+    for (int l = 1; t >> (l - 1); ++l)
+      if (Level{l}.is_full(t)) {
+        layer.move(h, t, s + l * h.Dk);
+        read += weight(step, l) * dot(s + l * h.Dk, h.q(t), h.Dk);
+      }
+    return read;
+  }
+};
+
+/// The definition. The layer supplies write(head, t, i, s), which sets row i of level 0 to what step t writes, and
+/// move(head, t, s), which takes a row of another level across step t.
+template <class Real, class Layer>
+void recurrent_levels(const std::string &label, Call<Real> call, const Layer &layer) {
+  call.state_shape = {call.shape.Dv, (levels_of(call.shape.T) + 1) * call.shape.Dk};
+  call.state = filled(call, call.shape.heads() * call.state_shape.size(), Real(0));
+  recurrent_rows(label, call, LevelRows<Real, Layer>{layer, LevelWeights<Real>(call)});
+}
+
+/// A level as a layer of its own: weighted queries of the steps that read, strengths of those that write, and a gate of 0
+/// where it begins.
+template <class Real> Call<Real> call_of(const Call<Real> &call, int level) {
+  Call<Real> one = call;
+  one.q = allocate(call, call.q.extent(0)), one.o = allocate(call, call.o.extent(0));
+  one.alpha = allocate(call, call.steps()), one.beta = allocate(call, call.steps());
+  one.state_shape = {call.shape.Dv, call.shape.Dk};
+  one.state = filled(call, call.shape.heads() * one.state_shape.size(), Real(0));
+  one.stateless = true;
+  const Level is{level};
+  const LevelWeights<Real> weight(call);
+  const Array<Real> q = call.q, alpha = call.alpha, beta = call.beta, its_q = one.q, its_alpha = one.alpha,
+                    its_beta = one.beta;
+  const int T = call.shape.T, D = call.shape.Dk;
+  Kokkos::parallel_for(
+      "level", over(call.steps()), KOKKOS_LAMBDA(const size_t step) {
+        const int t = int(step % T);
+        const Real read = is.is_full(t) ? weight(step, level) : Real(0);
+        for (size_t j = step * D; j < (step + 1) * D; ++j) its_q(j) = read * q(j);
+        its_alpha(step) = is.begins(t) ? Real(0) : alpha(step);
+        its_beta(step) = is.writes(t) ? beta(step) : Real(0);
+      });
+  return one;
+}
+
+template <class Real> void add(const Array<Real> &terms, const Array<Real> &sum) {
+  Kokkos::parallel_for(
+      "levels::add", over(sum.extent(0)), KOKKOS_LAMBDA(const size_t i) { sum(i) += terms(i); });
+}
+
+/// run(call) for every level's call; the outputs are summed.
+template <class Real, class Run> void by_levels(const Call<Real> &call, const Run &run) {
+  fill(call.o, Real(0));
+  for (int level = 0; level <= levels_of(call.shape.T); ++level) {
+    const size_t mark = call.arena->mark();
+    const Call<Real> one = call_of(call, level);
+    run(one);
+    add(one.o, call.o);
+    call.arena->release(mark);
+  }
+}
+
+/// Adds what a level's gradients are in the inputs of all levels.
+template <class Real> struct LevelGradient {
+  int level, T, D;
+  LevelWeights<Real> weight;
+  Array<Real> q, its_q, its_alpha, its_beta, d_q, d_alpha, d_beta, d_w; // its: gradients
+  KOKKOS_FUNCTION void operator()(size_t step) const {
+    const Level is{level};
+    const int t = int(step % T);
+    if (is.is_full(t)) {
+      const Real read = weight(step, level);
+      Real along = 0;
+      for (size_t j = step * D; j < (step + 1) * D; ++j) d_q(j) += read * its_q(j), along += q(j) * its_q(j);
+      if (weight.given) d_w(step * D + level % D) += along;
+    }
+    if (!is.begins(t)) d_alpha(step) += its_alpha(step);
+    if (is.writes(t)) d_beta(step) += its_beta(step);
+  }
+};
+
+/// vjp(pullback) for every level's pass, which is given back.d.o; the gradients are summed.
+template <class Real, class Run> void by_levels_vjp(const Pullback<Real> &back, const Run &vjp) {
+  const Call<Real> &call = back.call;
+  for (const Array<Real> &d : {back.d.q, back.d.k, back.d.v, back.d.alpha, back.d.beta, back.d.w}) fill(d, Real(0));
+  for (int level = 0; level <= levels_of(call.shape.T); ++level) {
+    const size_t mark = call.arena->mark();
+    Pullback<Real> one{call_of(call, level), back.d};
+    for (Array<Real> *d : {&one.d.q, &one.d.k, &one.d.v, &one.d.alpha, &one.d.beta}) *d = allocate(call, d->extent(0));
+    one.d.state = filled(call, one.call.state.extent(0), Real(0));
+    vjp(one);
+    Kokkos::parallel_for("level::gradients", over(call.steps()),
+                         LevelGradient<Real>{level, call.shape.T, call.shape.Dk, LevelWeights<Real>(call), call.q,
+                                             one.d.q, one.d.alpha, one.d.beta, back.d.q, back.d.alpha, back.d.beta,
+                                             back.d.w});
+    add(one.d.k, back.d.k), add(one.d.v, back.d.v);
+    call.arena->release(mark);
+  }
+}
+
+/// What the descriptors of both layers share.
+inline Variant levels_variant() {
+  Variant v;
+  v.family = "gated";
+  v.layout = "";
+  v.state_shape = [](const Shape &, const Params &) { return StateShape{}; };
+  v.inputs = {{"beta", false, "strength of the write"},
+              {"alpha", true, "decay of every level's state"},
+              {"w", false, "weights of the levels: channel l mod Dk is that of level l", "1"}};
+  return v;
+}
+
+} // namespace recollect::variants

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Log-linear Mamba-2 (Guo et al. 2025, arXiv:2506.04761; fla's fla/ops/log_linear_attn/naive.py): mamba2 with a state for
+// every level l of a Fenwick tree over the past, each read with a weight of its own.
+//
+//   S_t^0 = beta_t v_t k_t^T,   S_t^l = alpha_t S_{t-1}^l        (levels.hpp: which steps a level holds)
+//   o_t = sum_l w_t^l S_t^l q_t
+//
+// With all weights 1 it is mamba2. State: at most log2(T) + 2 matrices Dv x Dk, so that none is finite. Cost of token t: at
+// least that of mamba2, 5 Dv Dk, and about 3/2 Dv Dk log2(t) for the other levels; chunked a mamba2 a level.
+#include "variants/kernels/chunked/decayed_sum_backward.hpp"
+#include "variants/kernels/chunked/levels.hpp"
+
+namespace recollect::variants {
+namespace {
+
+struct Mamba2 {
+  template <class Real> KOKKOS_FUNCTION void write(const Head<Real> &h, int t, int i, Real *s) const {
+    const Real write = h.beta[t] * h.v(t)[i];
+    for (int j = 0; j < h.Dk; ++j) s[j] = write * h.k(t)[j];
+  }
+  template <class Real> KOKKOS_FUNCTION void move(const Head<Real> &h, int t, Real *s) const {
+    for (int j = 0; j < h.Dk; ++j) s[j] *= h.alpha[t];
+  }
+};
+template <class Real> void recurrent(const Call<Real> &call) {
+  recurrent_levels("log_linear_mamba2::recurrent", call, Mamba2());
+}
+
+template <class Real> DecayedSum<Real> as_sum(const Call<Real> &call) {
+  return {call.shape.Dk, call.q, call.k, call.alpha, {}, Real(1), {}, false, call.beta};
+}
+template <class Real> void chunked(const Call<Real> &call) {
+  by_levels(call, [](const Call<Real> &one) { decayed_sum("log_linear_mamba2::chunked", one, as_sum(one)); });
+}
+template <class Real> void backward(const Pullback<Real> &back) {
+  by_levels_vjp(back, [](const Pullback<Real> &one) {
+    decayed_sum_vjp("log_linear_mamba2::backward", one, as_sum(one.call), {one.d.q, one.d.k, one.d.alpha, one.d.beta});
+  });
+}
+
+} // namespace
+
+Variant log_linear_mamba2() {
+  Variant v = levels_variant();
+  v.aliases = {"log_linear_attention", "log_linear_attn"};
+  v.update = "S_t^0 = beta_t v_t k_t^T, S_t^l = alpha_t S_{t-1}^l, levels merged as a Fenwick tree, o_t = sum_l w_t^l "
+             "S_t^l q_t";
+  v.source = "Guo et al. 2025 (arXiv:2506.04761), Mamba-2 variant";
+  v.differs = "levels l and l + Dk share their weight";
+  v.cost = cost::at_least(5 * cost::Dv * cost::Dk);
+  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
+  v.forms.back().vjp = {backward<float>, backward<double>};
+  v.traits.repeats = Repeats::sum;
+  return v;
+}
+
+} // namespace recollect::variants
