@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Log-linear Gated DeltaNet (Guo et al. 2025, arXiv:2506.04761): gated_delta_net with a state for every level l of a
+// Fenwick tree over the past, each read with a weight of its own. What a step erases, it erases from all of them.
+//
+//   S_t^0 = beta_t v_t k_t^T,   S_t^l = alpha_t S_{t-1}^l (I - beta_t k_t k_t^T)   (levels.hpp: which steps a level holds)
+//   o_t = sum_l w_t^l S_t^l q_t
+//
+// With all weights 1 it is gated_delta_net. State: at most log2(T) + 2 matrices Dv x Dk, so that none is finite. Cost of
+// token t: at least that of the one state, 7 Dv Dk; chunked a gated_delta_net a level.
+#include "variants/kernels/chunked/delta_rule_backward.hpp"
+#include "variants/kernels/chunked/levels.hpp"
+
+namespace recollect::variants {
+namespace {
+
+struct GatedDelta {
+  template <class Real> KOKKOS_FUNCTION void write(const Head<Real> &h, int t, int i, Real *s) const {
+    const Real write = h.beta[t] * h.v(t)[i];
+    for (int j = 0; j < h.Dk; ++j) s[j] = write * h.k(t)[j];
+  }
+  template <class Real> KOKKOS_FUNCTION void move(const Head<Real> &h, int t, Real *s) const {
+    const Real *k = h.k(t), alpha = h.alpha[t], erase = h.beta[t] * alpha * dot(s, k, h.Dk);
+    for (int j = 0; j < h.Dk; ++j) s[j] = alpha * s[j] - erase * k[j];
+  }
+};
+template <class Real> void recurrent(const Call<Real> &call) {
+  recurrent_levels("log_linear_gated_delta::recurrent", call, GatedDelta());
+}
+
+/// Of one level: what it erases is what the gated layer does, and what it writes is its own part.
+template <class Real> DeltaRule<Real> as_rule(const Call<Real> &one, const Array<Real> &beta) {
+  const Array<Real> erase = allocate(one, one.steps()), alpha = one.alpha;
+  Kokkos::parallel_for(
+      "log_linear_gated_delta::erase", over(one.steps()),
+      KOKKOS_LAMBDA(const size_t t) { erase(t) = alpha(t) * beta(t); });
+  return {1, one.k, one.k, erase, one.beta, alpha, {}};
+}
+template <class Real> void chunked(const Call<Real> &call) {
+  by_levels(call, [&](const Call<Real> &one) {
+    delta_rule("log_linear_gated_delta::chunked", one, as_rule(one, call.beta));
+  });
+}
+/// The erase strength is alpha beta, in every level with the whole beta.
+template <class Real>
+void add_erase_gradient(const Array<Real> &alpha, const Array<Real> &beta, const Array<Real> &d_erase,
+                        const Array<Real> &d_alpha, const Array<Real> &d_beta) {
+  Kokkos::parallel_for(
+      "log_linear_gated_delta::gates", over(d_erase.extent(0)), KOKKOS_LAMBDA(const size_t t) {
+        d_alpha(t) += beta(t) * d_erase(t);
+        d_beta(t) += alpha(t) * d_erase(t);
+      });
+}
+template <class Real> void backward(const Pullback<Real> &back) {
+  const Array<Real> beta = back.call.beta;
+  by_levels_vjp(back, [&](const Pullback<Real> &one) {
+    const Array<Real> d_erase = allocate(one.call, one.call.steps());
+    delta_rule_vjp("log_linear_gated_delta::backward", one, as_rule(one.call, beta),
+                   {one.d.q, one.d.k, d_erase, one.d.beta, one.d.alpha});
+    add_erase_gradient(one.call.alpha, beta, d_erase, one.d.alpha, back.d.beta);
+  });
+}
+
+} // namespace
+
+Variant log_linear_gated_delta() {
+  Variant v = levels_variant();
+  v.aliases = {"log_linear_gdn", "log_linear_gated_deltanet"};
+  v.family = "delta rule";
+  v.update = "S_t^0 = beta_t v_t k_t^T, S_t^l = alpha_t S_{t-1}^l (I - beta_t k_t k_t^T), levels merged as a Fenwick "
+             "tree, o_t = sum_l w_t^l S_t^l q_t";
+  v.source = "Guo et al. 2025 (arXiv:2506.04761), Gated DeltaNet variant";
+  v.differs = "levels l and l + Dk share their weight";
+  v.cost = cost::at_least(7 * cost::Dv * cost::Dk);
+  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
+  v.forms.back().vjp = {backward<float>, backward<double>};
+  v.traits.repeats = Repeats::last;
+  return v;
+}
+
+} // namespace recollect::variants
