@@ -26,11 +26,12 @@ if TYPE_CHECKING:
 __all__ = ["Layer", "RecollectError", "Report", "Results", "check", "definition", "layer", "load", "tensors"]
 
 
-def load(path: str | PathLike[str]) -> Results:
-    """Every table of a file written by `recollect run`, `verify`, `bench` or `train`. ValueError for any other file."""
+def load(path: str | PathLike[str], *more: str | PathLike[str]) -> Results:
+    """Every table of files written by `recollect run`, `verify`, `bench` or `train`. Of several files, rows stand one
+    below another, with a column "file". ValueError for any other file."""
     from recollect.results import load as load_results  # h5py and pandas, which checks do not need
 
-    return load_results(path)
+    return load_results(path, *more)
 
 
 def __getattr__(name: str) -> Any:

@@ -10,22 +10,28 @@
     r.trained   # one row a trained model: settings as columns, "train.steps", "vla.lambda0"
     r.curves    # one row a point of a training's curve
     r.meta      # version, commit, seed, ... as a dictionary
+
+    # which statements of a paper were refuted, and what holds in their place
+    r.claims.query("verdict == 'refuted' and source.str.startswith('004')")[["claim", "source", "exact"]]
+
+    both = recollect.load("a.h5", "b.h5")   # every frame with a column "file", to compare machines or commits
+    both.files                              # one row per file: version, commit, device, ...
 """
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from os import PathLike, fspath
-from typing import Dict
 
-import h5py
 import pandas as pd
+
+from recollect.schema import ResultFile, opened
 
 __all__ = ["Results", "load"]
 
 
-@dataclass
+@dataclass(repr=False)
 class Results:
-    """What one file holds; a frame is empty where the file has none of it."""
+    """What result files hold; a frame is empty where no file has any of it."""
 
     runs: pd.DataFrame = field(default_factory=pd.DataFrame)
     series: pd.DataFrame = field(default_factory=pd.DataFrame)
@@ -35,21 +41,23 @@ class Results:
     bench: pd.DataFrame = field(default_factory=pd.DataFrame)
     trained: pd.DataFrame = field(default_factory=pd.DataFrame)
     curves: pd.DataFrame = field(default_factory=pd.DataFrame)
-    meta: Dict[str, str] = field(default_factory=dict)
+    files: pd.DataFrame = field(default_factory=pd.DataFrame)
+    meta: dict[str, str] = field(default_factory=dict)  # of the first file
+
+    def __repr__(self) -> str:
+        """A line per frame that is not empty: its rows, and the names of its first columns."""
+        lines = [f"recollect results of {', '.join(self.files['file'])}" if len(self.files) else "no recollect results"]
+        for name in (f.name for f in fields(self) if f.name not in ("files", "meta")):
+            frame = getattr(self, name)
+            if len(frame):
+                more = ", ..." if len(frame.columns) > 6 else ""
+                lines.append(f"  .{name:8}{len(frame):>7} rows: {', '.join(frame.columns[:6])}{more}")
+        return "\n".join(lines)
 
 
-def _table(file: h5py.File, name: str) -> pd.DataFrame:
-    """A compound dataset as a frame, its texts decoded; an empty frame where there is none."""
-    if name not in file:
-        return pd.DataFrame()
-    rows = file[name][()]
-    columns = {}
-    for column in rows.dtype.names:
-        values = rows[column]
-        if values.dtype.kind in "SO":
-            values = [v.decode("utf-8", "replace").rstrip("\0") if isinstance(v, bytes) else v for v in values.tolist()]
-        columns[column] = values
-    return pd.DataFrame(columns)
+def _table(file: ResultFile, name: str) -> pd.DataFrame:
+    """A table as a frame; an empty frame where there is none."""
+    return pd.DataFrame(file.columns(name))
 
 
 def _wide(parameters: pd.DataFrame, index: list[str], names: pd.Series) -> pd.DataFrame:
@@ -69,7 +77,13 @@ def _wide(parameters: pd.DataFrame, index: list[str], names: pd.Series) -> pd.Da
     return wide
 
 
-def _runs(file: h5py.File) -> pd.DataFrame:
+def _names(owned: pd.DataFrame, plan: pd.DataFrame) -> pd.Series:
+    """What the columns of parameters are called: "task.n" of the task, "softmax.scale" of a layer."""
+    task = owned["case"].map(plan.set_index("case")["task"])
+    return owned["owner"].where(owned["owner"] != task, "task") + "." + owned["name"]
+
+
+def _runs(file: ResultFile) -> pd.DataFrame:
     plan = _table(file, "plan")
     if plan.empty:
         return plan
@@ -78,22 +92,27 @@ def _runs(file: h5py.File) -> pd.DataFrame:
     choices = _table(file, "choices")  # what --tune chose, over what was planned
     if not choices.empty:
         owned = pd.concat([owned, choices.assign(text="")], ignore_index=True)
-    task = owned["case"].map(plan.set_index("case")["task"])
-    names = owned["name"].where(owned["owner"] != task, "task." + owned["name"])
-    names = names.where(owned["owner"] == task, owned["owner"] + "." + owned["name"])
-    frame = frame.join(_wide(owned, ["case"], names))
+    if not owned.empty:
+        frame = frame.join(_wide(owned, ["case"], _names(owned, plan)))
     metrics = _table(file, "metrics")
     return frame.join(metrics.set_index("case"), how="left").reset_index()
 
 
-def _series(file: h5py.File) -> pd.DataFrame:
-    if "series" not in file:
-        return pd.DataFrame()
-    parts = [_table(file["series"], name).assign(series=name) for name in file["series"]]
-    return pd.concat(parts, ignore_index=True)
+def _series(file: ResultFile) -> pd.DataFrame:
+    parts = [pd.DataFrame(table).assign(series=name) for name, table in file.series().items()]
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 
-def _points(file: h5py.File) -> pd.DataFrame:
+def _claims(file: ResultFile) -> pd.DataFrame:
+    claims = _table(file, "claim_texts")
+    if not claims.empty and "passed" in claims:
+        claims["passed"] = claims["passed"].astype(bool)
+        for lists in {"covers", "variants"} & set(claims.columns):
+            claims[lists] = claims[lists].str.split()
+    return claims
+
+
+def _points(file: ResultFile) -> pd.DataFrame:
     points, parameters = _table(file, "claims"), _table(file, "claim_parameters")
     if points.empty:
         return points
@@ -103,7 +122,7 @@ def _points(file: h5py.File) -> pd.DataFrame:
     return points.join(wide, on=key) if not wide.empty else points
 
 
-def _trained(file: h5py.File) -> pd.DataFrame:
+def _trained(file: ResultFile) -> pd.DataFrame:
     plan = _table(file, "training_plan")
     if plan.empty:
         return plan
@@ -112,18 +131,34 @@ def _trained(file: h5py.File) -> pd.DataFrame:
     return frame.join(_wide(owned, ["run"], owned["owner"] + "." + owned["name"])).reset_index()
 
 
-def load(path: str | PathLike[str]) -> Results:
-    """Every table of a file written by `recollect run`, `verify`, `bench` or `train`. ValueError for any other file."""
-    with h5py.File(fspath(path), "r") as file:
-        schema = file.attrs.get("schema", b"")
-        if (schema.decode() if isinstance(schema, bytes) else str(schema)) != "recollect results":
-            raise ValueError(f"{fspath(path)} holds no results of recollect")
-        said = file["meta"].attrs.items()
-        meta = {k: v.decode("utf-8", "replace") if isinstance(v, bytes) else str(v) for k, v in said}
-        claims = _table(file, "claim_texts")
-        if not claims.empty and "passed" in claims:
-            claims["passed"] = claims["passed"].astype(bool)
-            for lists in {"covers", "variants"} & set(claims.columns):
-                claims[lists] = claims[lists].str.split()
+def _load_one(path: str) -> Results:
+    with opened(path) as file:
         samples, bench, curves = (_table(file, name) for name in ("samples", "bench", "training_curves"))
-        return Results(_runs(file), _series(file), samples, claims, _points(file), bench, _trained(file), curves, meta)
+        return Results(
+            runs=_runs(file),
+            series=_series(file),
+            samples=samples,
+            claims=_claims(file),
+            points=_points(file),
+            bench=bench,
+            trained=_trained(file),
+            curves=curves,
+            files=pd.DataFrame([{"file": path, **file.meta}]),
+            meta=file.meta,
+        )
+
+
+def load(path: str | PathLike[str], *more: str | PathLike[str]) -> Results:
+    """Every table of files written by `recollect run`, `verify`, `bench` or `train`. Of several files, rows stand one
+    below another, with a column "file". ValueError for any other file."""
+    paths = [fspath(one) for one in (path, *more)]
+    parts = [_load_one(one) for one in paths]
+    if len(parts) == 1:
+        return parts[0]
+    found = Results(meta=parts[0].meta, files=pd.concat([one.files for one in parts], ignore_index=True))
+    for name in (f.name for f in fields(Results) if f.name not in ("files", "meta")):
+        frames = {at: getattr(one, name) for at, one in zip(paths, parts) if len(getattr(one, name))}
+        if frames:
+            joined = pd.concat(frames, names=["file", None])
+            setattr(found, name, joined.reset_index(level="file").reset_index(drop=True))
+    return found

@@ -81,7 +81,7 @@ def _validated(path: str, file: h5py.File) -> ResultFile:
         raise Unreadable(f"{path} holds no recollect results (its schema attribute is {schema!r}, not {SCHEMA!r})")
     if version not in VERSIONS:
         known = f"{VERSIONS[0]} to {VERSIONS[-1]}"
-        raise Unreadable(f"{path} has schema version {version}; this report reads versions {known}")
+        raise Unreadable(f"{path} has schema version {version}; this version reads {known}")
     return ResultFile(path, file)
 
 
