@@ -107,10 +107,10 @@ Task in_context_regression() {
   t.summary = "predict a noisy linear function from examples, fewer and more than its dimensions";
   t.source = "Garg et al. 2022, arXiv 2208.01066";
   t.params = with_gates({integer_param("sequences", 8, 1, 1e6, "independent functions (batch)"),
-                         integer_param("d", 16, 1, 65536, "dimensions of x"),
-                         integer_param("dv", 4, 1, 65536, "dimensions of y"),
-                         integer_param("rounds", 4, 2, 1e6, "examples a dimension; T = rounds d"),
-                         real_param("noise", 0.5, 0, 1e6, "standard deviation of the noise on y, beside 1 of y")});
+                         integer_param("d", 16, 1, 65536, "dimensions of $x$"),
+                         integer_param("dv", 4, 1, 65536, "dimensions of $y$"),
+                         integer_param("rounds", 4, 2, 1e6, "examples a dimension; $T$ = rounds $d$"),
+                         real_param("noise", 0.5, 0, 1e6, "standard deviation of the noise on $y$, beside 1 of $y$")});
   t.metrics = {{"loss_late", Metric::smaller},
                {"loss_below_d", Metric::smaller},
                {"loss_past_d", Metric::smaller},

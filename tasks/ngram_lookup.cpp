@@ -105,7 +105,7 @@ Task ngram_lookup() {
   t.source = "Jelassi et al. 2024 (Repeat After Me), arXiv 2402.01032";
   t.params = with_gates({integer_param("memories", 32, 1, 1e6, "independent texts (batch)"),
                          integer_param("n", 2, 1, 64, "tokens of an n-gram"),
-                         integer_param("length", 32, 2, 1e7, "tokens of a text; T = length - n + 1"),
+                         integer_param("length", 32, 2, 1e7, "tokens of a text; $T$ = length $- n + 1$"),
                          integer_param("d", 64, 1, 65536, "width of keys and values"),
                          integer_param("vocabulary", 16, 2, 1e6, "words a token may be")});
   t.metrics = {accuracy, mse, cosine};

@@ -93,7 +93,7 @@ Task robustness() {
        integer_param("levels", 5, 1, 1000, "strengths, from 0 up in equal steps"),
        real_param("most", 0.9, 0, 1e6, "the largest strength"),
        choice_param("corruption", {"noise", "drop", "scale"},
-                    "noise added, channels dropped, or a factor 1 + strength"),
+                    "noise added, channels dropped, or a factor $1 + s$ of the strength $s$"),
        integer_param("n", 16, 1, 1e6, "stored pairs"), integer_param("d", 32, 1, 65536, "width of keys and values"),
        keys_param("orthonormal"),
        real_param("cosine", 0.5, -1, 1, "inner product of correlated or equicorrelated keys, bound of packed ones")});

@@ -138,7 +138,7 @@ Task word_problem() {
        choice_param("group", group_names(), "which group; parity is Z2"),
        integer_param("letters", 32, 1, 1e7, "letters of a word"),
        integer_param("d", 8, 1, 65536, "width of keys and values; exact for more than the group's points"),
-       automatic_param("reflections", "points - 1", 1, 100, "steps a letter, rounded down"),
+       automatic_param("reflections", "points - 1", 1, 100, "steps a letter (DeltaProduct's $n_h$), rounded down"),
        real_param("eigenvalue", -1, -1, 1, "of a step's transition along its key; -1: the step exchanges two values"),
        real_param("level", 0.9, 0.01, 1, "share of memories right that counts as solved")});
   t.metrics = {{"length", Metric::larger}, {"product_accuracy", Metric::larger}, accuracy, mse, cosine};
