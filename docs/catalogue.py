@@ -109,11 +109,19 @@ def tasks() -> list[str]:
 # --- the ledger ---------------------------------------------------------------------------------------------------------
 
 
+def expected(claim: Entry) -> str:
+    """The verdict with its scope or reason: "refuted (typo)"."""
+    why = claim["scope"] or claim["reason"]
+    return claim["expected"] + (f" ({why})" if why else "")
+
+
 def rows_of_ledger() -> list[tuple[str, str]]:
-    """(row, verdict) of every checkable statement."""
+    """(row, verdict) of every checkable statement: the rows of the independent study of 000 to 004, and the claims of other
+    papers, each its own row."""
     with open(os.path.join(ROOT, "tests", "theory", "ledger.txt"), encoding="utf-8") as file:
         cells = [line.rstrip("\n").split("\t") for line in file if line.strip() and not line.startswith("#")]
-    return [(row, verdict) for row, verdict in cells]
+    others = [(row, expected(claim)) for claim in listed("claims") if not claim["paper"].startswith("00") for row in claim["covers"]]
+    return [*((row, verdict) for row, verdict in cells), *others]
 
 
 def ledger() -> list[str]:

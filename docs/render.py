@@ -113,10 +113,10 @@ def as_it_is(name: str) -> list[str]:
 
 
 def ledger() -> list[str]:
-    """How many checkable statements of the papers have which verdict: tests/theory/ledger.txt."""
+    """How many checkable statements of the papers have which verdict."""
     verdicts = collections.Counter(verdict for _, verdict in catalogue.rows_of_ledger())
     rows = [[verdict, str(count)] for verdict, count in sorted(verdicts.items(), key=lambda item: (-item[1], item[0]))]
-    return table(["verdict", "statements of the four papers"], rows)
+    return table(["verdict", "statements of the papers"], rows)
 
 
 def left_out(rows: list[Row]) -> list[tuple[str, list[Row], list[Row]]]:
