@@ -6,15 +6,15 @@ import pathlib
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "reports"))
-from papers import PAPERS  # noqa: E402
+sys.path[:0] = [str(ROOT), str(ROOT / "reports" / "python")]
+from reports.papers import PAPERS  # noqa: E402
 
 START = "references: # by ci/citation.py from reports/papers.tsv\n"
 
 
 def person(name):
-    """The family name begins at the first word in lower case after the first, or is the last word; "y" joins two of them.
-    A team is no person."""
+    """The family name begins at the first word in lower case after the first, or is the last word; "y" joins two of
+    them. A team is no person."""
     words = name.split()
     if words[-1] == "Team":
         return f'      - {{name: "{name}"}}'

@@ -112,7 +112,7 @@ def tasks() -> list[str]:
 def expected(claim: Entry) -> str:
     """The verdict with its scope or reason: "refuted (typo)"."""
     why = claim["scope"] or claim["reason"]
-    return claim["expected"] + (f" ({why})" if why else "")
+    return f"{claim['expected']} ({why})" if why else str(claim["expected"])
 
 
 def rows_of_ledger() -> list[tuple[str, str]]:
