@@ -105,6 +105,7 @@ BOOST_AUTO_TEST_CASE(layers_go_by_the_names_that_people_type) {
       {"DeltaProduct", "delta_product"},
       {"DeltaFormer", "delta_former"},
       {"KDA", "kda"},
+      {"GSA", "gated_slot_attention"},
       {"log-linear attention", "log_linear_mamba2"},
       {"Kimi-Delta-Attention", "kda"},
   };

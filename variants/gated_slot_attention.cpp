@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gated slot attention (Zhang et al. 2024, arXiv:2409.07146; fla's fla/ops/gsa/naive.py): softmax attention to a fixed
+// number of slots, each of which keeps a decayed sum of keys and one of values.
+//
+//   K_t[m] = lambda_t[m] K_{t-1}[m] + w_t[m] k_t,   V_t[m] = lambda_t[m] V_{t-1}[m] + w_t[m] v_t
+//   o_t = sum_m p_t[m] V_t[m],   p_t = softmax_m(scale K_t q_t)
+//
+// w is 1 - lambda where it is absent, as in the paper. Slot m is channel m of lambda and w: there are Dk slots, as fla's
+// layer has by default. State: (Dv + Dk) x Dk, V transposed over K. Cost a token: 5 Dk (Dk + Dv) flops, Dk exponentials.
+#include "variants/kernels/attention/online_softmax.hpp"
+#include "variants/kernels/scan/slots.hpp"
+
+namespace recollect::variants {
+namespace {
+
+template <class Real> void recurrent(const Call<Real> &call) {
+  const Real scale = call.params.real("scale");
+  const Array<Real> writes = slot_writes(call);
+  each_head(
+      "gated_slot_attention::recurrent", call, call.shape.Dk, KOKKOS_LAMBDA(const Team &team, const Head<Real> &h) {
+        Real *const p = h.work, *const V = h.state, *const K = V + size_t(h.Dv) * h.Dk;
+        for (int t = 0; t < h.T; ++t) {
+          const Real *q = h.q(t), *k = h.k(t), *lambda = h.lambda(t), *w = writes.data() + (h.index * h.T + t) * h.Dk;
+          each(team, h.Dk, [=](int m) {
+            Real *const slot = K + size_t(m) * h.Dk;
+            const Real keep = lambda[m], add = w[m];
+            for (int j = 0; j < h.Dk; ++j) slot[j] = keep * slot[j] + add * k[j];
+            p[m] = scale * dot(slot, q, h.Dk);
+          });
+          team.barrier();
+          soften(team, h.Dk, p);
+          team.barrier();
+          each(team, h.Dv, [=](int i) {
+            Real *const slots = V + size_t(i) * h.Dk;
+            for (int m = 0; m < h.Dk; ++m) slots[m] = lambda[m] * slots[m] + w[m] * h.v(t)[i];
+            h.o(t)[i] = dot(slots, p, h.Dk);
+          });
+          team.barrier();
+        }
+      });
+}
+
+template <class Real> void chunked(const Call<Real> &call) { slots_chunked("gated_slot_attention::chunked", call); }
+template <class Real> void backward(const Pullback<Real> &back) { slots_vjp("gated_slot_attention::backward", back); }
+
+} // namespace
+
+Variant gated_slot_attention() {
+  Variant v;
+  v.aliases = {"gsa"};
+  v.family = "gated";
+  v.update = "K_t = diag(lambda_t) K_{t-1} + w_t k_t^T, V_t = diag(lambda_t) V_{t-1} + w_t v_t^T, "
+             "o_t = V_t^T softmax(scale K_t q_t)";
+  v.source = "Zhang et al. 2024 (arXiv:2409.07146)";
+  v.differs = "as many slots as key channels; no feature maps of q, k and v, and no norm of the output";
+  v.cost = {5 * cost::Dk * (cost::Dk + cost::Dv), cost::Dk};
+  v.params = {tuned(real_param("scale", 1, -no_limit, no_limit, "factor on the slots' logits"), {4, 16})};
+  v.inputs = {{"lambda", true, "what each slot keeps of its key and value"},
+              {"w", false, "what each slot adds of the step's key and value", "1 - lambda"}};
+  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
+  v.forms.back().vjp = {backward<float>, backward<double>};
+  v.layout = "V transposed [Dv,Dk] (a column a slot), K [Dk,Dk] (a row a slot)";
+  v.state_shape = [](const Shape &s, const Params &) { return StateShape{s.Dv + s.Dk, s.Dk}; };
+  v.traits.zero_key_keeps = true;
+  return v;
+}
+
+} // namespace recollect::variants

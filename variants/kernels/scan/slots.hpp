@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Softmax attention to slots that keep running means of keys and values (gated_slot_attention.cpp). The state is V
+// transposed [Dv,Dk], a column a slot, over K [Dk,Dk], a row a slot.
+//
+// Chunked, a scan gives the logits, for slots decay as the rows of K do. With their softmax p as queries and what
+// slots add as keys, the outputs are a decayed sum.
+#pragma once
+#include "variants/kernels/chunked/decayed_sum_backward.hpp"
+#include "variants/kernels/common/columns.hpp"
+#include "variants/kernels/scan/scan_backward.hpp"
+
+namespace recollect::variants {
+
+/// K's recurrence, whose reads are the logits.
+template <class Real> struct SlotKeys {
+  struct Row {
+    Real keep, add, scale;
+    const Real *k, *q;
+    KOKKOS_FUNCTION Real decay(int) const { return keep; }
+    KOKKOS_FUNCTION Real write(int j) const { return add * k[j]; }
+    KOKKOS_FUNCTION Real read(int j) const { return scale * q[j]; }
+  };
+  Real scale;
+  KOKKOS_FUNCTION Row at(const Head<Real> &h, int t, int m) const {
+    return {h.lambda(t)[m], h.w(t)[m], scale, h.k(t), h.q(t)};
+  }
+};
+template <class Real> SlotKeys<Real> slot_keys(const Call<Real> &call) { return {Real(call.params.real("scale"))}; }
+
+/// What slots add of the step's key and value: w, or 1 - lambda where there is none.
+template <class Real> Array<Real> slot_writes(const Call<Real> &call) {
+  if (call.has("w")) return call.w;
+  const Array<Real> writes = allocate(call, call.k.extent(0)), lambda = call.lambda;
+  Kokkos::parallel_for(
+      "slots::writes", over(writes.extent(0)), KOKKOS_LAMBDA(const size_t i) { writes(i) = 1 - lambda(i); });
+  return writes;
+}
+
+/// K [Dk,Dk] below V in every head's state, copied from `state` to `K` or back.
+template <class Real>
+void copy_keys(const Shape &s, const Array<Real> &state, const Array<Real> &K, bool back = false) {
+  const size_t size = size_t(s.Dk) * s.Dk, first = size_t(s.Dv) * s.Dk;
+  Kokkos::parallel_for(
+      "slots::keys", over(K.extent(0)), KOKKOS_LAMBDA(const size_t i) {
+        Real &whole = state(i / size * (first + size) + first + i % size);
+        back ? whole = K(i) : K(i) = whole;
+      });
+}
+/// The call of K's recurrence: a layer of Dk values, w what its slots add.
+template <class Real> Call<Real> keys_call(const Call<Real> &call) {
+  Call<Real> keys = call;
+  keys.shape.Dv = call.shape.Dk;
+  keys.state_shape = {call.shape.Dk, call.shape.Dk};
+  keys.o = allocate(call, call.k.extent(0));
+  keys.w = slot_writes(call);
+  keys.state = allocate(call, call.shape.heads() * keys.state_shape.size());
+  copy_keys(call.shape, call.state, keys.state);
+  return keys;
+}
+/// p over the logits.
+template <class Real> struct SoftmaxRows {
+  int slots;
+  Array<Real> p;
+  KOKKOS_FUNCTION void operator()(size_t step) const {
+    Real *const own = p.data() + step * slots, peak = own[0], mass = 0;
+    for (int m = 1; m < slots; ++m) peak = math::fmax(peak, own[m]);
+    for (int m = 0; m < slots; ++m) mass += own[m] = math::exp(own[m] - peak);
+    for (int m = 0; m < slots; ++m) own[m] /= mass;
+  }
+};
+/// Runs K's recurrence; returns what reads V: its queries are p, its keys what the slots add.
+template <class Real> DecayedSum<Real> read_of(const Call<Real> &keys) {
+  chunked_scan("slots::logits", keys, slot_keys(keys));
+  Kokkos::parallel_for("slots::softmax", over(keys.steps()), SoftmaxRows<Real>{keys.shape.Dk, keys.o});
+  return {keys.shape.Dk, keys.o, keys.w, {}, keys.lambda};
+}
+template <class Real> void slots_chunked(const std::string &label, const Call<Real> &call) {
+  const Call<Real> keys = keys_call(call);
+  decayed_sum(label, call, read_of(keys));
+  copy_keys(call.shape, call.state, keys.state, true);
+}
+
+/// After dK_t += scale dp_t q_t^T: dq_t = scale K_t^T dp_t, dk_t = dK_t^T w_t, dw_t = dK_t k_t, d lambda_t the products of
+/// the rows of dK_t and K_{t-1}, and dK_{t-1} = diag(lambda_t) dK_t.
+template <class Real> struct SlotsBack {
+  int D;
+  Real scale;
+  KOKKOS_FUNCTION size_t scratch() const { return 0; }
+  KOKKOS_FUNCTION void advance(const Team &team, const Head<Real> &h, int t, const Real *before, Real *after,
+                               Real *) const {
+    const Real *lambda = h.lambda(t), *w = h.w(t), *k = h.k(t);
+    const int n = D;
+    each_cell(team, n, n, [=](int m, int j) { after[m * n + j] = lambda[m] * before[m * n + j] + w[m] * k[j]; });
+  }
+  KOKKOS_FUNCTION void back(const Team &team, const Head<Real> &h, int t, const Real *before, const Real *after,
+                            Real *dK, const StepGradient<Real> &d, Real *) const {
+    const Real *lambda = h.lambda(t), *w = h.w(t), *k = h.k(t), *q = h.q(t), scale = this->scale;
+    const int n = D;
+    each_cell(team, n, n, [=](int m, int j) { dK[m * n + j] += scale * d.o[m] * q[j]; });
+    team.barrier();
+    column_sums(team, n, n, Kokkos::Array<Real *, 2>{d.q, d.k}, [=](int m, int j) {
+      return Kokkos::Array<Real, 2>{scale * d.o[m] * after[m * n + j], w[m] * dK[m * n + j]};
+    });
+    team.barrier();
+    each(team, n, [=](int m) {
+      Real *const row = dK + m * n;
+      d.w[m] = dot(row, k, n), d.lambda[m] = dot(row, before + m * n, n);
+      for (int j = 0; j < n; ++j) row[j] *= lambda[m];
+    });
+  }
+};
+/// From p and dp to the gradient of the logits.
+template <class Real> struct SoftmaxRowsBack {
+  int slots;
+  Array<Real> p, d_p;
+  KOKKOS_FUNCTION void operator()(size_t step) const {
+    const Real *own = p.data() + step * slots;
+    Real *const d = d_p.data() + step * slots, mean = dot(own, d, slots);
+    for (int m = 0; m < slots; ++m) d[m] = own[m] * (d[m] - mean);
+  }
+};
+/// Gradients of slots_chunked(back.call).
+template <class Real> void slots_vjp(const std::string &label, const Pullback<Real> &back) {
+  const Call<Real> &call = back.call;
+  const size_t n = call.k.extent(0);
+  const DecayedSum<Real> read = read_of(keys_call(call));
+  Pullback<Real> keys{keys_call(call), back.d};
+  keys.d.o = allocate(call, n), keys.d.lambda = allocate(call, n), keys.d.w = allocate(call, n);
+  DecayedSumGradient<Real> d{keys.d.o, allocate(call, n)};
+  d.lambda = back.d.lambda;
+  keys.d.state = allocate(call, keys.call.state.extent(0));
+  copy_keys(call.shape, back.d.state, keys.d.state);
+  decayed_sum_vjp(label, back, read, d);
+  Kokkos::parallel_for("slots::softmax_back", over(call.steps()),
+                       SoftmaxRowsBack<Real>{call.shape.Dk, read.q, keys.d.o});
+  scan_vjp(label + "::logits", keys, slot_keys(call), SlotsBack<Real>{call.shape.Dk, slot_keys(call).scale});
+  copy_keys(call.shape, back.d.state, keys.d.state, true);
+  const bool given = call.has("w");
+  const Array<Real> d_lambda = back.d.lambda, d_w = back.d.w, lambda_by_keys = keys.d.lambda, w_by_keys = keys.d.w,
+                    w_by_values = d.k;
+  Kokkos::parallel_for(
+      "slots::gates", over(n), KOKKOS_LAMBDA(const size_t i) {
+        const Real added = w_by_keys(i) + w_by_values(i);
+        d_w(i) = given ? added : Real(0);
+        d_lambda(i) += lambda_by_keys(i) - (given ? Real(0) : added);
+      });
+}
+
+} // namespace recollect::variants
