@@ -107,6 +107,7 @@ BOOST_AUTO_TEST_CASE(layers_go_by_the_names_that_people_type) {
       {"KDA", "kda"},
       {"GSA", "gated_slot_attention"},
       {"log-linear attention", "log_linear_mamba2"},
+      {"power retention", "power_attention"},
       {"Kimi-Delta-Attention", "kda"},
   };
   for (const auto &[word, layer] : typed) {
