@@ -11,9 +11,10 @@
 //
 // The query in place g = 0, 1, ... of the text's second part has the probability (g + 1)^(power - 1), each place once.
 // updates > 0 (forgetting MQAR): that many keys, chosen at random, are written again with another value after the pairs;
-// the answer is the last value. key_tokens = 2 (compositional MQAR): a key is two tokens, and the pairs are a grid, in which
-// neither token determines the value; k and q are sums of two tokens, so that pairs of one row overlap by one half, and
-// the g^2 keys have the rank 2 g - 1. Decoding chooses among the whole vocabulary.
+// the answer is the last value. key_tokens = 2 (compositional MQAR): a key is two tokens, and the pairs are a grid, in
+// which neither token determines the value; k and q are sums of two tokens, the odd channels of the earlier one negated,
+// so that pairs of one row or column overlap by one half, and the g^2 keys have the rank 2 g - 1. Decoding chooses among
+// the whole vocabulary.
 #include "harness/core/error.hpp"
 #include "harness/numerics/keys.hpp"
 #include "harness/numerics/random.hpp"
@@ -130,8 +131,9 @@ Problem generate(const Params &p, std::uint64_t seed) {
       const size_t step = size_t(m) * T + t;
       for (int j = 0; j < K; ++j)
         for (size_t c = 0; c < d; ++c) {
-          s.k[step * d + c] += embeddings[text.tokens[t + j] * d + c] / std::sqrt(K);
-          s.q[step * d + c] += embeddings[text.tokens[t + 1 + j] * d + c] / std::sqrt(K);
+          const double weight = (j + 1 < K && c % 2 ? -1 : 1) / std::sqrt(K); // of the convolution
+          s.k[step * d + c] += weight * embeddings[text.tokens[t + j] * d + c];
+          s.q[step * d + c] += weight * embeddings[text.tokens[t + 1 + j] * d + c];
         }
       copy_row(embeddings, text.tokens[t + K], s.v, step, d);
       problem.answer[step] = text.answers[t + K];

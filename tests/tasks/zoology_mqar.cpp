@@ -73,25 +73,26 @@ BOOST_AUTO_TEST_CASE(updated_keys_answer_with_their_last_value) {
 
 BOOST_AUTO_TEST_CASE(keys_of_two_tokens_are_a_grid) {
   check_generator("zoology_mqar", {{"key_tokens", "2"}});
-  const int d = 64;
-  const Instance row("zoology_mqar", {{"memories", "1"},
-                                      {"key_tokens", "2"},
-                                      {"pairs", "9"},
-                                      {"T", "64"},
-                                      {"vocabulary", "60"},
-                                      {"embedding", "orthonormal"}});
+  const int d = 256;
+  const Instance row(
+      "zoology_mqar",
+      {{"memories", "1"}, {"key_tokens", "2"}, {"pairs", "9"}, {"T", "64"}, {"vocabulary", "60"}, {"d", "256"}});
   const Sequence &s = row.problem.sequence;
   std::map<std::pair<int, int>, int> value;
   std::set<int> firsts, seconds;
-  const auto tokens = [&](const std::vector<double> &x, int step) { // of the lower two thirds, in a sum
-    std::pair<int, int> found{-1, -1};
-    for (int token = 0; token < 60; ++token) {
+  const auto nearest = [&](const std::vector<double> &x, int step, int from, double odd) { // of 20 tokens
+    int best = -1;
+    double most = 0.5; // a token's part is 1, a stranger's of size 1/16
+    for (int token = from; token < from + 20; ++token) {
       double product = 0;
       for (int c = 0; c < d; ++c)
-        product += x[size_t(step * d + c)] * row.problem.candidates[size_t(token * d + c)] * std::sqrt(2);
-      if (std::fabs(product - 1) < 1e-9) (token < 20 ? found.first : found.second) = token;
+        product += (c % 2 ? odd : 1) * x[size_t(step * d + c)] * row.problem.candidates[size_t(token * d + c)];
+      if (product * std::sqrt(2) > most) best = token, most = product * std::sqrt(2);
     }
-    return found;
+    return best;
+  };
+  const auto tokens = [&](const std::vector<double> &x, int step) { // of a key's sum
+    return std::pair(nearest(x, step, 0, -1), nearest(x, step, 20, 1));
   };
   for (int pair = 0; pair < 9; ++pair) { // the step of the pair's third token
     const auto key = tokens(s.k, 3 * pair);
@@ -108,6 +109,19 @@ BOOST_AUTO_TEST_CASE(keys_of_two_tokens_are_a_grid) {
     }
   BOOST_TEST(asked == 9);
   BOOST_CHECK_THROW(Instance("zoology_mqar", {{"key_tokens", "2"}, {"pairs", "5"}}), Error);
+}
+
+BOOST_AUTO_TEST_CASE(keys_on_a_grid_interfere_at_any_width) {
+  // The g^2 keys have the rank 2 g - 1: what a linear map reads at the first row and column determines its other reads.
+  const Assignments one{{"memories", "16"}, {"pairs", "16"}, {"T", "128"}, {"d", "256"}, {"vocabulary", "512"}};
+  Assignments two = one;
+  two["key_tokens"] = "2";
+  const auto accuracy_of = [](const Assignments &given) {
+    const Instance row("zoology_mqar", given);
+    return metric(row.score(delta_rule(row.problem.sequence)), "accuracy");
+  };
+  BOOST_TEST(accuracy_of(one) > 0.9);
+  BOOST_TEST(accuracy_of(two) < accuracy_of(one) - 0.2);
 }
 
 BOOST_AUTO_TEST_CASE(places_follow_the_power_law) {
