@@ -7,9 +7,9 @@
 //   number    7 digits                    words that never repeat                           (S-NIAH-2)
 //   uuid      32 hexadecimal digits       words that never repeat                           (S-NIAH-3)
 //
-// With needles > 1 the text has other needles, of which only one is asked (MK-NIAH-1: 4 numbers); with needles = 0 it is
-// full of them (MK-NIAH-2: numbers, MK-NIAH-3: uuids). `alike`: the inner product of another needle's keys with those of
-// the needle asked, token by token, as they share all words but their names.
+// With needles > 1 the text has other needles, of which only one is asked (MK-NIAH-1: 4 numbers); with needles = 0 it
+// is full of them (MK-NIAH-2: numbers, MK-NIAH-3: uuids). `alike`: the inner product of another needle's keys with
+// those of the needle asked, token by token, as they share all words but their names.
 //
 // One row with a needle of 2 tokens in a text of 7 steps (w: haystack words under their own keys x):
 //   t      1      2      3      4      5      6      7

@@ -7,9 +7,9 @@
 //   q      [ab]    [bc]    [ca]    [bc]
 //   o  ->                          a
 //
-// An n-gram's key is the sum of its tokens' codes over sqrt(n d); codes are signs (+1 or -1) by channel, and a token has
-// another code at each of the n places. N-grams that share a token at a place overlap by 1/n, those that share none by
-// about 1/sqrt(d). The n-gram asked occurs once, before the last token.
+// An n-gram's key is the sum of its tokens' codes over sqrt(n d); codes are signs (+1 or -1) by channel, and a token
+// has another code at each of the n places. N-grams that share a token at a place overlap by 1/n, those that share none
+// by about 1/sqrt(d). The n-gram asked occurs once, before the last token.
 #include "harness/core/error.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/random.hpp"

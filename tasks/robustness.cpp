@@ -10,8 +10,8 @@
 //   noise   the standard deviation of the noise's length, beside unit keys and values
 //   drop    the probability with which a channel is set to 0
 //   scale   the factor 1 + s on keys and values; a delta rule with beta = 1 is unstable from |k|^2 = 2 on, s = 0.41
-// All levels have the same pairs and, up to its strength, the same corruption. Queries are clean, and decoding chooses among
-// the clean values. The series have one value per level.
+// All levels have the same pairs and, up to its strength, the same corruption. Queries are clean, and decoding chooses
+// among the clean values. The series have one value per level.
 #include "harness/core/error.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"

@@ -11,8 +11,8 @@
 //   q      p1     p2     p2     p2     p2
 //   o  ->                b             c       <- a memory that does not erase reads b + c
 //
-// Every step takes a random stack; it pushes or pops with probability 1/2 each, but pushes on an empty stack and pops from a
-// full one. `height`: the values that a stack holds at most.
+// Every step takes a random stack; it pushes or pops with probability 1/2 each, but pushes on an empty stack and pops
+// from a full one. `height`: the values that a stack holds at most.
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"
 #include "harness/numerics/random.hpp"

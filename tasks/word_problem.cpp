@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Word problems over a group: after each letter, an element of the group, the product of all letters so far.
 //
-// The group permutes `points` keys. They are written first; then a letter rearranges their values by exchanging two at a
-// time: a write of k = k_i - k_j with v = 0 and beta = 1, whose transition I - k k^T is a reflection (000 Theorem 1).
-// A letter has `reflections` steps, by default as many as any letter needs. Steps that a letter does not need write v = 0
-// with beta = 0 under a spare key x; a letter that needs more is cut short, as by a layer with too few reflections.
+// The group permutes `points` keys. They are written first; then a letter rearranges their values by exchanging two at
+// a time: a write of k = k_i - k_j with v = 0 and beta = 1, whose transition I - k k^T is a reflection (000 Theorem 1).
+// A letter has `reflections` steps, by default as many as any letter needs. Steps that a letter does not need write v =
+// 0 with beta = 0 under a spare key x; a letter that needs more is cut short, as by a layer with too few reflections.
 //
 // One row of S3 (3 points, 2 steps a letter): the letters (1 2 3) and (1 2), seen by the head that follows key 1
 //   t      1        2        3        4          5          6          7
@@ -13,8 +13,8 @@
 //   right  -        -        -        -          v2         -          v3
 //
 // Head h follows key h; the product is right when all heads are. "length" is the number of letters before the first at
-// which fewer than `level` of the memories are right. `eigenvalue` is that of a step's transition along its key, from -1
-// (an exchange) by 0 (a projection, as beta <= 1 allows at unit keys, which loses the order) to 1 (nothing happens).
+// which fewer than `level` of the memories are right. `eigenvalue` is that of a step's transition along its key, from
+// -1 (an exchange) by 0 (a projection, as beta <= 1 allows at unit keys, which loses the order) to 1 (nothing happens).
 #include "harness/numerics/groups.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"

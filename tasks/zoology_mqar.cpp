@@ -10,11 +10,11 @@
 //   o  ->                      v2        v1          <- asked for at the query itself
 //
 // The query in place g = 0, 1, ... of the text's second part has the probability (g + 1)^(power - 1), each place once.
-// updates > 0 (forgetting MQAR): that many keys, chosen at random, are written again with another value after the pairs;
-// the answer is the last value. key_tokens = 2 (compositional MQAR): a key is two tokens, and the pairs are a grid, in
-// which neither token determines the value; k and q are sums of two tokens, the odd channels of the earlier one negated,
-// so that pairs of one row or column overlap by one half, and the g^2 keys have the rank 2 g - 1. Decoding chooses among
-// the whole vocabulary.
+// updates > 0 (forgetting MQAR): that many keys, chosen at random, are written again with another value after the
+// pairs; the answer is the last value. key_tokens = 2 (compositional MQAR): a key is two tokens, and the pairs are a
+// grid, in which neither token determines the value; k and q are sums of two tokens, the odd channels of the earlier
+// one negated, so that pairs of one row or column overlap by one half, and the g^2 keys have the rank 2 g - 1. Decoding
+// chooses among the whole vocabulary.
 #include "harness/core/error.hpp"
 #include "harness/numerics/keys.hpp"
 #include "harness/numerics/random.hpp"
