@@ -36,7 +36,7 @@ def recorded(case: Case, row: Row) -> None:
 
 
 def read_cases(file: ResultFile) -> list[Case]:
-    """The runs of one file: one case a planned row, with its parameters, record, metrics, seconds and series."""
+    """The runs of one file: one case a planned row, with its parameters, record, metrics and series."""
     cases: dict[int, Case] = {row["case"]: case_of(row) for row in file.rows("plan")}
     for row in file.rows("parameters"):
         cases[row["case"]].params.setdefault(row["owner"], {})[row["name"]] = value_of(row)
@@ -46,8 +46,6 @@ def read_cases(file: ResultFile) -> list[Case]:
         recorded(cases[row["case"]], row)
     for row in file.rows("metrics"):
         cases[row["case"]].metrics[row["metric"]] = row["value"]
-    for row in file.rows("samples"):
-        cases[row["case"]].seconds.append(row["seconds"])
     for name, table in file.series().items():
         for number in np.unique(table["case"]):
             mine = table["case"] == number
@@ -86,7 +84,7 @@ def read_claims(file: ResultFile) -> dict[str, Claim]:
     points: dict[tuple[Key, int], Point] = {}
     for row in file.rows("claim_plan"):  # of what the file found, how hard it looked
         if row["finding"] in findings:
-            findings[row["finding"]].effort, findings[row["finding"]].seed = row["effort"], row["seed"]
+            findings[row["finding"]].effort = row["effort"]
     for row in file.rows("claims"):
         claim, point = findings[finding_of(row)], point_of(row)
         claim.verdict, claim.expected, claim.passed = row["claim_verdict"], row["expected"], bool(row["passed"])

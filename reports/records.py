@@ -40,7 +40,6 @@ class Case:
     params: dict[str, Params] = field(default_factory=dict)  # by owner: the task, the layer
     chosen: Chosen = field(default_factory=dict)  # by tuning, over what was planned
     metrics: dict[str, float] = field(default_factory=dict)
-    seconds: list[float] = field(default_factory=list)
     series: dict[str, Curve] = field(default_factory=dict)
     file: int = 0  # index of the file
 
@@ -149,7 +148,6 @@ class Claim:
     points: list[Point] = field(default_factory=list)
     rivals: list[Point] = field(default_factory=list)
     effort: str = ""
-    seed: int = 0
     path: str = ""  # of the file it was found in
     trained: Optional[Judged] = None  # what trained models say of its row
 

@@ -12,7 +12,7 @@ from reports.figures import (
     claims as claim_figures,
     curves,
     equivalence,
-    ledger as figures,
+    ledger,
     runs as run_figures,
     speed as speed_figures,
     style,
@@ -35,13 +35,13 @@ FIGURES: dict[str, list[tuple[str, Callable[[Results], Figure | None], str]]] = 
     "noise": [
         (
             "snr_curves",
-            figures.snr_curves,
+            ledger.snr_curves,
             "Retrieval noise over signal against key width, a stored pair. Dashes and ticks are predicted, marks are "
             "measured; ± 1 standard error, none where nothing is sampled. Hollow: the statement.",
         ),
         (
             "paper_error",
-            figures.paper_error,
+            ledger.paper_error,
             "How far each printed large-d form is from the measured value. A falling line tends to the truth; a flat "
             "one keeps its error.",
         ),
@@ -89,13 +89,13 @@ FIGURES: dict[str, list[tuple[str, Callable[[Results], Figure | None], str]]] = 
     "statistics": [
         (
             "pulls",
-            figures.pulls,
+            ledger.pulls,
             "All sampled obligations without a known bias: were the theory or the standard errors wrong, the bars "
             "would leave the curve.",
         ),
         (
             "power",
-            figures.power,
+            ledger.power,
             "Left: the smallest relative error of its prediction that each sampled point would notice. Right: how much "
             "of each bound was reached.",
         ),

@@ -8,50 +8,7 @@ import numpy as np
 
 from reports.figures import style
 from reports.figures.style import CYCLE, Figure, INK, MARKERS, MUTED, OUTCOMES, ROLES
-from reports.findings import FOUND, outcome, paper_of
 from reports.records import Claim, Point, Results
-
-
-def verdicts_by_paper(results: Results) -> Figure | None:
-    claims = results.claims
-    if not claims:
-        return None
-    papers = sorted({paper_of(c) for c in claims})
-    figure = style.new_figure(10, 0.9 + 0.42 * len(papers))
-    ax = figure.subplots()
-    left = np.zeros(len(papers))
-    for name, colour in OUTCOMES.items():
-        counts = np.array([sum(paper_of(c) == p and outcome(c) == name for c in claims) for p in papers])
-        if not counts.any():
-            continue
-        ax.barh(
-            papers,
-            counts,
-            left=left,
-            color=colour,
-            height=0.62,
-            label=f"{FOUND[name][1]} ({counts.sum()})",
-            edgecolor="white",
-        )
-        for row, count in enumerate(counts):
-            if count > 0.02 * len(claims):
-                ax.text(
-                    left[row] + count / 2,
-                    row,
-                    str(count),
-                    ha="center",
-                    va="center",
-                    color="white",
-                    fontweight="bold",
-                    fontsize=8,
-                )
-        left += counts
-    ax.invert_yaxis()
-    ax.grid(False)
-    ax.set_xlabel("claims")
-    ax.set_ylabel("paper")
-    ax.legend(ncol=3, loc="lower left", bbox_to_anchor=(0, 1.0), borderaxespad=0.2)
-    return figure
 
 
 def snr_points(claim: Claim) -> list[Point]:

@@ -52,7 +52,7 @@ class Cells(ReportCase):
             base = dict(experiment="", task="recall", variant="linear", family="additive", form="chunked", real="f64", chunk=64,
                         seed=1, params={"recall": {"n": 4}, "linear": {"scale": 1.0}}, chosen={}, setting="fixed", status="ok",
                         reason="", headline="accuracy", better="larger", chance=0.25, ceiling=1.0, metrics={"accuracy": 0.5},
-                        seconds=[], series={}, state_bytes=8.0, flops=4.0)  # fmt: skip
+                        series={}, state_bytes=8.0, flops=4.0)  # fmt: skip
             return records.Case(**{**base, **changes})
 
         two = [case(), case(seed=2, metrics={"accuracy": 0.7})]
