@@ -45,6 +45,11 @@ TRAINED_SIZES = {
 }
 
 
+def about(paper: str) -> dict[str, str]:
+    """The row of a paper; of one that is not in the table, empty but for its title."""
+    return PAPERS.get(paper) or {**dict.fromkeys(next(iter(PAPERS.values())), ""), "title": paper}
+
+
 def short_name(paper: str) -> str:
     """ "Test-time regression" of "003"; the digits where the paper is not one of ours."""
     return PAPERS[paper]["title"].split(":")[0] if paper in PAPERS else paper

@@ -266,7 +266,7 @@ class Site:
         ids = sorted({paper_of(c) for c in self.claims})
         return [
             dict(
-                papers.PAPERS.get(p, dict(title=p, authors="", year="", link="")),
+                papers.about(p),
                 id=p,
                 short=papers.short_name(p),
                 count=sum(paper_of(c) == p for c in self.claims),
@@ -323,7 +323,7 @@ class Site:
 
     def claim_page(self, c: Claim) -> str:
         meta: dict[str, str] = next((f.meta for f in self.results.files if f.path == c.path), {})
-        paper = papers.PAPERS.get(paper_of(c), dict(title=paper_of(c), authors="", year="", link=""))
+        paper = papers.about(paper_of(c))
         effort = " --suite full" if c.effort == "full" else ""
         return self.render(
             f"claims/{c.id}.html",
