@@ -2,13 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """ci/citation.py [--check]: writes the references of CITATION.cff, the papers whose statements are measured, from
 reports/papers.tsv. --check: exit 1 where they differ."""
+import csv
 import pathlib
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "reports" / "python")]
-from reports.papers import PAPERS  # noqa: E402
-
 START = "references: # by ci/citation.py from reports/papers.tsv\n"
 
 
@@ -25,18 +23,20 @@ def person(name):
 def reference(paper):
     names = [person(name) for name in paper["authors"].split(", ") if name] or ['      - {name: "anonymous"}']
     lines = [
-        f'  - type: {"article" if paper["link"] else "blog"}',
+        f'  - type: {"article" if paper["arxiv"] else "blog"}',
         f'    title: "{paper["title"]}"',
         "    authors:",
         *names,
     ]
     lines += [f'    year: {paper["year"]}'] if paper["year"] else []
-    lines += [f'    url: "{paper["link"]}"'] if paper["link"] else []
+    lines += [f'    url: "https://arxiv.org/abs/{paper["arxiv"]}"'] if paper["arxiv"] else []
     return "\n".join(lines) + "\n"
 
 
 def with_references(text):
-    return text.split(START)[0] + START + "".join(map(reference, PAPERS.values()))
+    with open(ROOT / "reports" / "papers.tsv", encoding="utf-8", newline="") as file:
+        papers = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    return text.split(START)[0] + START + "".join(map(reference, papers))
 
 
 def main(words):
