@@ -11,8 +11,8 @@ START = "references: # by ci/citation.py from reports/papers.tsv\n"
 
 
 def person(name):
-    """The family name begins at the first word in lower case after the first, or is the last word; "y" joins two of
-    them. A team is no person."""
+    """The family name begins at the first word in lower case after the first, or is the last; "y" joins two of them.
+    A team is no person."""
     words = name.split()
     if words[-1] == "Team":
         return f'      - {{name: "{name}"}}'
