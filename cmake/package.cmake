@@ -14,7 +14,8 @@ set(CPACK_COMPONENTS_GROUPING IGNORE) # a package a component
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT) # name_version_architecture.deb
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME recollect)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS "python3, python3-h5py, python3-matplotlib, python3-jinja2")
+# Threads of this OpenBLAS are those of OpenMP, which Kokkos uses too.
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS "libopenblas0-openmp, python3, python3-h5py, python3-matplotlib, python3-jinja2")
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS katex)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME recollect-dev)

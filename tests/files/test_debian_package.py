@@ -52,7 +52,7 @@ class DebianPackage(unittest.TestCase):
         version = subprocess.run([f"{BUILD}/recollect", "--version"], capture_output=True, text=True).stdout
         self.assertIn(self.field("Version"), version)
         needed = self.field("Depends")
-        for package in "libhdf5-", "libzip4", "libopenblas0", "libstdc++6", "python3-h5py", "python3-jinja2":
+        for package in "libhdf5-", "libzip4", "libopenblas0-openmp", "libstdc++6", "python3-h5py", "python3-jinja2":
             self.assertIn(package, needed)
         held = subprocess.run(
             ["dpkg-deb", "--contents", self.package], check=True, capture_output=True, text=True
