@@ -50,10 +50,10 @@ template <class Real> void backward(const Pullback<Real> &back) {
 Variant comba() {
   Variant v;
   v.family = "delta rule";
-  v.update = "A_t = alpha_t (I - beta_t w_t k_t^T), b_t = beta_t v_t, phi(q_t) = q_t - d w_t";
+  v.update = "$A_t = alpha_t (I - beta_t w_t k_t^T)$, $b_t = beta_t v_t$, $phi(q_t) = q_t - d w_t$";
   v.source = "arXiv:2506.02475, as in fla/ops/comba/naive.py and fla/layers/comba.py";
-  v.differs =
-      "the erase key w is free, the source's is a share of k; d is 0 by default, the source starts it at 1 or 0.02";
+  v.differs = "the erase key $w$ is free, the source's is a share of $k$; $d$ is 0 by default, the source starts it at "
+              "1 or 0.02";
   v.cost = 7 * cost::Dv * cost::Dk;
   v.params = {tuned(real_param("d", 0, -no_limit, no_limit, "share of the erase key that the query loses"), {0.02, 1})};
   v.inputs = {

@@ -62,11 +62,12 @@ Variant efla() {
   Variant v;
   v.aliases = {"error_free_linear_attention"};
   v.family = "delta rule";
-  v.update = "A_t = I - g_t k_t k_t^T, b_t = g_t v_t, g_t = (1 - exp(-beta_t |k_t|^2)) / |k_t|^2, phi = identity";
-  v.objective = "|S k - v|^2 / 2, its gradient flow over a time beta_t";
+  v.update =
+      "$A_t = I - g_t k_t k_t^T$, $b_t = g_t v_t$, $g_t = (1 - exp(-beta_t |k_t|^2)) / |k_t|^2$, $phi = identity$";
+  v.objective = "$|S k - v|^2 / 2$, its gradient flow over a time $beta_t$";
   v.source = "Lei et al. 2025 (arXiv:2512.12602)";
   v.cost = 6 * cost::Dv * cost::Dk;
-  v.inputs = {{"beta", true, "time of the flow; stable for every beta >= 0", "", Input::not_negative}};
+  v.inputs = {{"beta", true, "time of the flow; stable for every $beta >= 0$", "", Input::not_negative}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
   v.forms.back().work = on_one_thread(2 * cost::Dv * cost::Dk + 80 * cost::Dk);

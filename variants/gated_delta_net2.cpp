@@ -42,11 +42,10 @@ Variant gated_delta_net2() {
   Variant v;
   v.aliases = {"gdn2", "gdn_2", "gated_deltanet2"};
   v.family = "delta rule";
-  v.update = "A_t = diag(lambda_t) (I - beta_t w_t k_t^T), b_t = beta_t v_t, phi = identity";
+  v.update = "$A_t = diag(lambda_t) (I - beta_t w_t k_t^T)$, $b_t = beta_t v_t$, $phi = identity$";
   v.source = "arXiv:2605.22791, as in fla/ops/gdn2/naive.py";
-  v.differs =
-      "w is the erase key b . k; v has been multiplied by its write strengths; no convolutions, no normalisation of "
-      "q and k, no gate on the output";
+  v.differs = "$w$ is the erase key $b * k$; $v$ has been multiplied by its write strengths; no convolutions, no "
+              "normalisation of $q$ and $k$, no gate on the output";
   v.cost = 7 * cost::Dv * cost::Dk;
   v.inputs = {{"beta", false, "factor on erase and write strengths"},
               {"lambda", true, "decay of each key channel"},

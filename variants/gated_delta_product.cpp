@@ -41,16 +41,16 @@ Variant gated_delta_product() {
   Variant v;
   v.aliases = {"gated_deltaproduct", "gdp"};
   v.family = "delta rule";
-  v.update =
-      "A_t = alpha_t prod_j (I - beta_t x_j x_j^T), b_t k_t^T -> sum of n_h rank-one writes, x = ... k, w, k; phi = "
-      "identity";
-  v.objective = "|S k - v|^2 / 2 and |S w - v|^2 / 2, gradient steps of size beta_t in turn from the decayed state";
+  v.update = "$A_t = alpha_t prod_j (I - beta_t x_j x_j^T)$, $b_t k_t^T$ -> sum of $n_h$ rank-one writes, $x = ... k, "
+             "w, k$; $phi = identity$";
+  v.objective =
+      "$|S k - v|^2 / 2$ and $|S w - v|^2 / 2$, gradient steps of size $beta_t$ in turn from the decayed state";
   v.source = "Siems et al. 2025 (arXiv:2502.10297), as in fla/ops/gated_delta_product/naive.py";
-  v.differs = "the steps of a token share its value and its beta, and their keys are k and w in turn";
+  v.differs = "the steps of a token share its value and its $beta$, and their keys are $k$ and $w$ in turn";
   v.cost = (4 * cost::parameter("householder") + 3) * cost::Dv * cost::Dk;
-  v.params = {integer_param("householder", 2, 1, 16, "Householder steps a token, n_h")};
+  v.params = {integer_param("householder", 2, 1, 16, "Householder steps per token, $n_h$")};
   v.inputs = {{"beta", true, "step size of every Householder step"},
-              {"alpha", true, "decay of the whole state, once a token"},
+              {"alpha", true, "decay of the whole state, once per token"},
               {"w", false, "key of every second step before the last"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};

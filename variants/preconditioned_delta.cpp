@@ -46,17 +46,18 @@ Variant preconditioned_delta() {
   Variant v;
   v.aliases = {"preconditioned_gated_delta_rule", "precond_gated_delta_rule", "preconditioned_deltanet", "pgdn"};
   v.family = "delta rule";
-  v.update = "A_t = alpha_t (I - beta_t k_t (M_t . k_t)^T), b_t k_t^T -> beta_t v_t (M_t . k_t)^T, phi = identity";
-  v.objective = "|S k - v|^2 / 2, one gradient step of size beta_t, scaled by channel, from the decayed state";
+  v.update =
+      "$A_t = alpha_t (I - beta_t k_t (M_t * k_t)^T)$, $b_t k_t^T -> beta_t v_t (M_t * k_t)^T$, $phi = identity$";
+  v.objective = "$|S k - v|^2 / 2$, one gradient step of size $beta_t$, scaled by channel, from the decayed state";
   v.source = "arXiv:2604.21100, as in fla/ops/precond_gated_delta_rule/naive.py";
-  v.differs = "A's decay may differ by channel and its step is 1; no normalisation of q and k";
+  v.differs = "the decay of $A$ may differ by channel and its step is 1; no normalisation of $q$ and $k$";
   v.cost = {7 * cost::Dv * cost::Dk + 14 * cost::Dk, 2 * cost::Dk};
-  v.params = {tuned(real_param("base", 1.5, 1, 1e6, "bound of the scale, [1 / base, base]"), {1, 4}),
-              real_param("center", -0.2, -no_limit, no_limit, "log A at which the scale is 1"),
-              real_param("eps", 1e-6, 1e-30, 1, "what is added to A before its logarithm")};
+  v.params = {tuned(real_param("base", 1.5, 1, 1e6, "bound of the scale, $[1 / base, base]$"), {1, 4}),
+              real_param("center", -0.2, -no_limit, no_limit, "$log A$ at which the scale is 1"),
+              real_param("eps", 1e-6, 1e-30, 1, "what is added to $A$ before its logarithm")};
   v.inputs = {{"beta", true, "step size of the write"},
               {"alpha", true, "decay of the whole state"},
-              {"lambda", false, "decay of A's channels"}};
+              {"lambda", false, "decay of the channels of $A$"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
   v.forms.back().work = on_one_thread(2 * cost::Dv * cost::Dk + 130 * cost::Dk);

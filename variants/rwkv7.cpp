@@ -53,8 +53,8 @@ Variant rwkv7() {
   v.update = "$A_t = diag(lambda_t) - beta_t x_t x_t^T$ with $x_t = w_t / |w_t|$, $b_t = v_t$, $phi = identity$";
   v.source = "Peng et al. 2025 (arXiv:2503.14456); reductions by 003 Eq 38-41";
   v.differs =
-      "one learning rate beta for all channels, where the published a_t has one for each: A_t = diag(lambda_t) - "
-      "x_t (a_t . x_t)^T, x_t from k_t; the replacement key is k as given; no bonus, no normalised output";
+      "one learning rate $beta$ for all channels, where the published $a_t$ has one for each: $A_t = diag(lambda_t) - "
+      "x_t (a_t * x_t)^T$, $x_t$ from $k_t$; the replacement key is $k$ as given; no bonus, no normalised output";
   v.cost = 9 * cost::Dv * cost::Dk;
   v.inputs = {{"beta", true, "in-context learning rate: how much is removed along w"},
               {"lambda", false, "decay of every channel"},
