@@ -66,10 +66,11 @@ Variant log_linear_gated_delta() {
   Variant v = levels_variant();
   v.aliases = {"log_linear_gdn", "log_linear_gated_deltanet"};
   v.family = "delta rule";
-  v.update = "S_t^0 = beta_t v_t k_t^T, S_t^l = alpha_t S_{t-1}^l (I - beta_t k_t k_t^T), levels merged as a Fenwick "
-             "tree, o_t = sum_l w_t^l S_t^l q_t";
+  v.update =
+      "$S_t^0 = beta_t v_t k_t^T$, $S_t^l = alpha_t S_{t-1}^l (I - beta_t k_t k_t^T)$, levels merged as a Fenwick "
+      "tree, $o_t = sum_l w_t^l S_t^l q_t$";
   v.source = "Guo et al. 2025 (arXiv:2506.04761), Gated DeltaNet variant";
-  v.differs = "levels l and l + Dk share their weight";
+  v.differs = "levels $l$ and $l + Dk$ share their weight";
   v.cost = cost::at_least(7 * cost::Dv * cost::Dk);
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};

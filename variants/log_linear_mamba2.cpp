@@ -43,10 +43,10 @@ template <class Real> void backward(const Pullback<Real> &back) {
 Variant log_linear_mamba2() {
   Variant v = levels_variant();
   v.aliases = {"log_linear_attention", "log_linear_attn"};
-  v.update = "S_t^0 = beta_t v_t k_t^T, S_t^l = alpha_t S_{t-1}^l, levels merged as a Fenwick tree, o_t = sum_l w_t^l "
-             "S_t^l q_t";
+  v.update = "$S_t^0 = beta_t v_t k_t^T$, $S_t^l = alpha_t S_{t-1}^l$, levels merged as a Fenwick tree, $o_t = sum_l "
+             "w_t^l S_t^l q_t$";
   v.source = "Guo et al. 2025 (arXiv:2506.04761), Mamba-2 variant";
-  v.differs = "levels l and l + Dk share their weight";
+  v.differs = "levels $l$ and $l + Dk$ share their weight";
   v.cost = cost::at_least(5 * cost::Dv * cost::Dk);
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
