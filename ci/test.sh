@@ -10,7 +10,7 @@ status=0
 jobs=$(nproc)
 room=$(awk '$1 == "MemAvailable:" { print int($2 / 5242880) }' /proc/meminfo) # three ranks' bench beside large caches: 5 GiB
 if ((room < jobs)); then jobs=$((room > 1 ? room : 1)); fi
-# "theory: claims_come_out_as_stated, python: test_progress": what each suite at work began or ended last.
+# "theory: one_write_by_hand, python: test_progress": what each suite at work began or ended last.
 at_work() {
   awk '$1 == "Start" { name[$2 + 0] = $3; if ($2 + 0 > most) most = $2 + 0 }
     $2 == "Test" && / sec$/ { delete name[substr($3, 2) + 0] }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every test of claims asserts: the quick run gives the expected verdict, every obligation holds, every rival is
-// refuted.
+// What the tests assert of a claim (verdicts.cpp of every claim under its suite's points, the others at points of their
+// own): the quick run gives the expected verdict, every obligation holds, every rival is refuted.
 #pragma once
 #include "harness/core/error.hpp"
 #include "harness/numerics/verdict.hpp"
@@ -28,12 +28,6 @@ inline Finding check_claim(const Claim &claim, const Protocol &protocol) {
 inline Finding check_claim_at(const std::string &id, const Assignments &point, std::uint64_t seed = 1) {
   const Claim &claim = find_claim(id);
   return check_claim(claim, {Effort::quick, seed, resolve(claim.params, point, claim.id)});
-}
-
-/// Every claim of a list under seeds 1 ... 3.
-inline void check_claims(const std::vector<std::string> &ids) {
-  for (const Claim *claim : select_claims(ids))
-    for (std::uint64_t seed : {1, 2, 3}) check_claim(*claim, {Effort::quick, seed, {}});
 }
 
 /// A point at which the claim's statement does not apply: usage error.

@@ -48,12 +48,27 @@ bool is_line_of_a_table(const std::string &source) {
 }
 
 BOOST_AUTO_TEST_CASE(every_source_has_its_test_at_the_same_place) {
-  for (const char *folder : {"harness", "variants", "tasks", "theory"})
+  for (const char *folder : {"harness", "variants", "tasks"})
     for (const std::string &source : sources(folder))
       if (source.rfind("harness/check/mistakes/", 0) != 0 && // tests/harness/check/mistakes.cpp holds the catalogue
           !is_line_of_a_table(source))
         BOOST_TEST(std::filesystem::exists(RECOLLECT_SOURCE_DIR "/tests/" + source),
                    "tests/" << source << " is missing");
+}
+
+/// tests/theory/verdicts.cpp tests every claim; a source has a file of its own in addition where a test computes by hand.
+BOOST_AUTO_TEST_CASE(every_source_of_theory_defines_a_claim_and_its_test_is_at_the_same_place) {
+  std::set<std::string> with_claims;
+  for (const Claim &claim : all_claims()) with_claims.insert(claim.file);
+  for (const std::string &source : sources("theory")) BOOST_TEST(with_claims.count(source) == 1u, source);
+  const std::filesystem::path root = RECOLLECT_SOURCE_DIR;
+  for (const std::string &test : sources("tests/theory")) {
+    std::filesystem::path source = std::filesystem::relative(test, "tests");
+    if (source.parent_path() == "theory") continue; // about all claims
+    const bool is_there = std::filesystem::exists(root / source);
+    BOOST_TEST((is_there || std::filesystem::exists(root / source.replace_extension(".hpp"))),
+               test << " tests nothing");
+  }
 }
 
 BOOST_AUTO_TEST_CASE(an_alias_is_another_name_of_the_same_layer) {

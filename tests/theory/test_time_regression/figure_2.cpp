@@ -5,10 +5,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(figure_2)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) {
-  check_claims({"fig2_linear_worst", "fig2_rls_high_error", "fig2_softmax_adapts", "fig2_p1_beats_p0"});
-}
-
 BOOST_AUTO_TEST_CASE(conclusions_hold_for_a_covariance_of_my_own) {
   for (const char *id : {"fig2_linear_worst", "fig2_rls_high_error", "fig2_softmax_adapts", "fig2_p1_beats_p0"})
     check_claim_at(id, {{"noise", "chain"}, {"correlation", "0.3"}, {"start", "zero"}});

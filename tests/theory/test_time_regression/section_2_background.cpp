@@ -6,8 +6,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(section_2_background)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) { check_claims({"linattn_recurrence", "deltanet_eq5_eq6"}); }
-
 BOOST_AUTO_TEST_CASE(at_points_of_our_own) {
   for (const char *id : {"linattn_recurrence", "deltanet_eq5_eq6"})
     check_claim_at(id, {{"T", "9"}, {"Dk", "7"}, {"Dv", "2"}}, 4);

@@ -5,10 +5,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(section_6_length)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) {
-  check_claims({"mqar_rls_vs_linear_untrained", "mqar_t_independence"});
-}
-
 BOOST_AUTO_TEST_CASE(claims_hold_at_points_of_my_own) {
   check_claim_at("mqar_rls_vs_linear_untrained", {{"P", "64"}, {"d", "32"}, {"T", "300"}});
   check_claim_at("mqar_t_independence", {{"d", "24"}, {"T", "800"}});

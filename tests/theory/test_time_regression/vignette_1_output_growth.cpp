@@ -6,8 +6,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(vignette_1_output_growth)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) { check_claims({"linattn_output_grows", "output_norm_restores"}); }
-
 BOOST_AUTO_TEST_CASE(at_points_of_our_own) {
   check_claim_at("linattn_output_grows", {{"t", "30"}, {"T", "150"}}, 4);
   const Finding turned = check_claim_at("output_norm_restores", {{"kappa", "9"}, {"t", "400"}}, 4);

@@ -6,8 +6,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(vignette_2_gated)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) { check_claims({"gated_linattn_eq16", "weighted_rls_woodbury"}); }
-
 BOOST_AUTO_TEST_CASE(at_points_of_our_own) {
   check_claim_at("gated_linattn_eq16", {{"T", "6"}, {"Dk", "3"}, {"Dv", "4"}}, 4);
   check_claim_at("weighted_rls_woodbury", {{"T", "8"}, {"Dk", "3"}, {"Dv", "2"}}, 4);

@@ -6,8 +6,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(vignette_3_nlms)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) { check_claims({"nlms_*", "kaczmarz_convergence"}); }
-
 BOOST_AUTO_TEST_CASE(at_points_of_our_own) {
   for (const char *id : {"nlms_limit"}) {
     check_claim_at(id, {{"delta", "3"}, {"norm", "0.8"}, {"Dk", "4"}, {"Dv", "2"}}, 4);

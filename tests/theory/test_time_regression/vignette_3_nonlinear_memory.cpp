@@ -7,8 +7,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(vignette_3_nonlinear_memory)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) { check_claims({"ttt_extension", "momentum_extension"}); }
-
 BOOST_AUTO_TEST_CASE(at_points_of_our_own) {
   check_claim_at("ttt_extension", {{"T", "5"}, {"Dk", "3"}, {"Dv", "4"}}, 4);
   check_claim_at("momentum_extension", {{"T", "6"}, {"Dk", "3"}, {"Dv", "2"}, {"eta", "0.7"}, {"theta", "0.2"}}, 4);

@@ -6,8 +6,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(vignette_3_regularisation)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) { check_claims({"leaky_lms_*", "gated_deltanet_map*"}); }
-
 BOOST_AUTO_TEST_CASE(at_points_of_our_own) {
   check_claim_at("leaky_lms_norm_notation", {{"Dk", "4"}, {"Dv", "6"}, {"beta", "0.7"}, {"lambda", "0.5"}}, 4);
   for (const char *id : {"leaky_lms_eq37", "gated_deltanet_map"})

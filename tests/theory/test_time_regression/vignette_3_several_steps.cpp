@@ -6,8 +6,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(vignette_3_several_steps)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) { check_claims({"deltaproduct_sequence", "deltaproduct_same_pair"}); }
-
 BOOST_AUTO_TEST_CASE(at_points_of_our_own) {
   check_claim_at("deltaproduct_sequence", {{"T", "5"}, {"Dk", "6"}, {"Dv", "2"}, {"n", "4"}}, 4);
   check_claim_at("deltaproduct_same_pair", {{"T", "5"}, {"Dk", "6"}, {"Dv", "2"}, {"steps", "4"}}, 4);

@@ -6,8 +6,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(vignette_3_stochastic_descent)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) { check_claims({"deltanet_sgd", "sgd_recency"}); }
-
 BOOST_AUTO_TEST_CASE(at_points_of_our_own) {
   check_claim_at("deltanet_sgd", {{"T", "6"}, {"Dk", "4"}, {"Dv", "2"}}, 4);
   const Finding recency = check_claim_at("sgd_recency", {{"D", "5"}, {"beta", "0.7"}, {"t", "6"}}, 4);

@@ -6,8 +6,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(figure_1_table)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) { check_claims({"blog_table_forms"}); }
-
 BOOST_AUTO_TEST_CASE(at_points_of_our_own) {
   check_claim_at("blog_table_forms", {{"T", "9"}, {"Dk", "3"}, {"Dv", "6"}}, 4);
   check_claim_at("blog_table_forms", {{"T", "5"}, {"Dk", "4"}, {"Dv", "4"}}, 4);

@@ -6,10 +6,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(section_2_cost)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) {
-  check_claims({"blog_softmax_quadratic", "blog_cost_per_token", "blog_compression"});
-}
-
 BOOST_AUTO_TEST_CASE(at_points_of_our_own) {
   const Finding all = check_claim_at("blog_softmax_quadratic", {{"T", "9"}, {"dk", "3"}, {"dv", "7"}}, 4);
   BOOST_TEST(all.points.front().measured == 45 * 10);

@@ -6,8 +6,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(section_2_infinite_kernel)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) { check_claims({"blog_exp_infinite"}); }
-
 BOOST_AUTO_TEST_CASE(at_points_of_our_own) {
   for (const char *m : {"5", "25", "64"}) check_claim_at("blog_exp_infinite", {{"m", m}});
 }

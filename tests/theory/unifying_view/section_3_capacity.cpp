@@ -6,8 +6,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(section_3_capacity)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) { check_claims({"blog_capacity_linear", "blog_capacity_argmax"}); }
-
 BOOST_AUTO_TEST_CASE(at_points_of_our_own) {
   const Finding crowded = check_claim_at("blog_capacity_linear", {{"n", "20"}, {"d", "5"}}, 4);
   BOOST_TEST(crowded.points[1].predicted == 19.0 / 5);

@@ -6,8 +6,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(section_4_5_capacity)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) { check_claims({"blog_capacity_deltanet", "blog_capacity_gated"}); }
-
 BOOST_AUTO_TEST_CASE(at_points_of_our_own) {
   check_claim_at("blog_capacity_deltanet", {{"n", "24"}, {"d", "6"}}, 4);
   check_claim_at("blog_capacity_gated", {{"n", "40"}, {"d", "6"}, {"alpha", "0.9"}}, 4);

@@ -6,10 +6,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(section_4_crosstalk)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) {
-  check_claims({"blog_linear_doubles", "blog_kold_readout", "blog_gated_kold"});
-}
-
 BOOST_AUTO_TEST_CASE(at_points_of_our_own) {
   check_claim_at("blog_linear_doubles", {{"d", "3"}, {"dv", "2"}, {"norm", "0.4"}, {"cosine", "0.9"}}, 4);
   check_claim_at("blog_kold_readout", {{"d", "17"}, {"beta", "1.3"}, {"cosine", "-0.5"}}, 4);

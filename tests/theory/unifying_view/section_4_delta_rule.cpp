@@ -6,11 +6,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(section_4_delta_rule)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) {
-  check_claims({"blog_delta_gradient", "blog_shrink", "blog_overwrite", "blog_orthogonal_untouched",
-                "blog_write_proportional", "blog_write_twice"});
-}
-
 BOOST_AUTO_TEST_CASE(at_points_of_our_own) {
   check_claim_at("blog_delta_gradient", {{"d", "5"}, {"dv", "7"}, {"beta", "0.9"}, {"norm", "1.2"}}, 4);
   check_claim_at("blog_shrink", {{"d", "3"}, {"beta", "1.9"}}, 4);

@@ -6,8 +6,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(section_4_forgetting)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) { check_claims({"blog_never_forgets", "blog_forgets_random_keys"}); }
-
 BOOST_AUTO_TEST_CASE(at_points_of_our_own) {
   check_claim_at("blog_never_forgets", {{"d", "3"}, {"writes", "40"}, {"beta", "0.7"}, {"cosine", "0.6"}}, 4);
   const Finding forgets = check_claim_at("blog_forgets_random_keys", {{"d", "8"}, {"m", "6"}, {"beta", "0.5"}}, 4);

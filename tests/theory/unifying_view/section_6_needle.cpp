@@ -6,8 +6,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(section_6_needle)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) { check_claims({"blog_needle_retention"}); }
-
 BOOST_AUTO_TEST_CASE(at_points_of_our_own) {
   check_claim_at("blog_needle_retention", {{"d", "12"}, {"m", "10"}, {"r", "3"}, {"alpha", "0.9"}}, 4);
   refuse_point("blog_needle_retention", {{"m", "4"}, {"r", "6"}}); // not all of the six are written

@@ -7,8 +7,6 @@ using namespace recollect::theory;
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(eq_8_depletion)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) { check_claims({"vla_eq8_depletion", "vla_suppression_by_a"}); }
-
 BOOST_AUTO_TEST_CASE(claims_hold_at_points_of_my_own) {
   check_claim_at("vla_eq8_depletion", {{"d", "9"}, {"lambda0", "0.5"}, {"s", "2"}});
   check_claim_at("vla_suppression_by_a", {{"d", "4"}, {"dv", "2"}, {"repeats", "7"}});

@@ -7,10 +7,6 @@ using namespace recollect::theory;
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(proposition_1)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) {
-  check_claims({"vla_prop1_telescoped_bound", "vla_prop1_residual", "vla_prop1_plateau", "vla_prop1_consistent_data"});
-}
-
 BOOST_AUTO_TEST_CASE(claims_hold_at_points_of_my_own) {
   check_claim_at("vla_prop1_telescoped_bound", {{"d", "3"}, {"T", "70"}});
   check_claim_at("vla_prop1_residual", {{"d", "3"}, {"aligned", "1"}});

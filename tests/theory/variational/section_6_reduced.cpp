@@ -6,11 +6,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(section_6_reduced)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) { // once: the seeds of the trainings are their own
-  for (const char *id : {"vla_mqar_reduced", "vla_mqar_reduced_binding"})
-    check_claim(find_claim(id), {Effort::quick, 1, {}});
-}
-
 BOOST_AUTO_TEST_CASE(guesses_among_two_values_by_hand) {
   // Of three draws of two values all are equal with 1/4: E[largest] / 3 = (3/4 + 2 * 3/4) / 3.
   BOOST_TEST(std::fabs(theory::frequent_law(3, 2) - 0.75) < 1e-15);

@@ -5,8 +5,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(section_6_trained)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) { check_claims({"vla_internal_table_inconsistencies"}); }
-
 BOOST_AUTO_TEST_CASE(what_needs_training_or_a_gpu_is_not_tested) {
   for (const char *id : {"vla_training_setup", "vla_mqar_capacity_curve", "vla_triton_14x"}) {
     const Finding found = examine(find_claim(id), {Effort::quick, 1, {}});

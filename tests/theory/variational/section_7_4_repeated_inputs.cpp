@@ -5,8 +5,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(section_7_4_repeated_inputs)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) { check_claims({"vla_redundant_inputs"}); }
-
 BOOST_AUTO_TEST_CASE(claims_hold_at_points_of_my_own) {
   check_claim_at("vla_redundant_inputs", {{"d", "12"}, {"n", "3"}});
 }
@@ -16,7 +14,6 @@ BOOST_AUTO_TEST_CASE(statements_refuse_points_where_they_do_not_apply) {
 }
 
 BOOST_AUTO_TEST_CASE(no_window_has_an_edge) {
-  check_claims({"vla_most_recent_window"});
   check_claim_at("vla_most_recent_window", {{"d", "6"}, {"m", "5"}});
 }
 

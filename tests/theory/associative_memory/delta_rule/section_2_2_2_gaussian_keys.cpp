@@ -7,8 +7,6 @@ using namespace recollect::theory;
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(section_2_2_2_gaussian_keys)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) { check_claims({"deltanet_converges_gaussian"}); }
-
 BOOST_AUTO_TEST_CASE(claims_come_out_as_stated_at_other_widths) {
   for (const char *d : {"3", "11"}) check_claim_at("deltanet_converges_gaussian", {{"d", d}});
 }

@@ -5,10 +5,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(section_2_2_2_stagnation)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) {
-  check_claims({"decay_prevents_stagnation", "conv_prevents_stagnation"});
-}
-
 BOOST_AUTO_TEST_CASE(claims_come_out_as_stated_at_other_points) {
   check_claim_at("decay_prevents_stagnation",
                  {{"lambda", "0.7"}, {"alpha", "0.8"}, {"beta", "0.6"}, {"d", "4"}, {"T", "16"}});

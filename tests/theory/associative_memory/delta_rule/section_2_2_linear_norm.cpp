@@ -7,10 +7,6 @@ using namespace recollect::theory;
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(section_2_2_linear_norm)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) {
-  check_claims({"linear_norm_growth", "linear_norm_inevitable", "gla_bounded_forgets"});
-}
-
 BOOST_AUTO_TEST_CASE(claims_come_out_as_stated_at_other_points) {
   check_claim_at("linear_norm_growth", {{"t", "5"}, {"d", "3"}, {"dv", "6"}});
   check_claim_at("linear_norm_inevitable", {{"T", "33"}});

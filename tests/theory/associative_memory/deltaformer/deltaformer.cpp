@@ -7,10 +7,6 @@ using namespace recollect::theory;
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(deltaformer)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) {
-  check_claims({"deltaformer_u_form", "eq93_deltanet", "deltaformer_special_*"});
-}
-
 BOOST_AUTO_TEST_CASE(at_points_of_its_own) {
   for (const char *id :
        {"deltaformer_u_form", "eq93_deltanet", "deltaformer_special_deltanet", "deltaformer_special_transformer"}) {

@@ -5,10 +5,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(deltaformer_normaliser)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) {
-  check_claims({"normaliser_independent", "eq94_differs_from_eq37", "eq94_z_typo", "deltaformer_exp_stability"});
-}
-
 BOOST_AUTO_TEST_CASE(at_points_of_its_own) {
   for (const char *id : {"normaliser_independent", "eq94_differs_from_eq37", "eq94_z_typo"}) {
     check_claim_at(id, {{"d", "5"}, {"dv", "2"}, {"T", "9"}});

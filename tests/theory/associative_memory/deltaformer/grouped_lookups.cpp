@@ -6,10 +6,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(grouped_lookups)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) {
-  check_claims({"gqa_four_point_fit", "gqa_fit_assumption2", "gqa_linear_stays_linear"});
-}
-
 BOOST_AUTO_TEST_CASE(at_points_of_its_own) {
   check_claim_at("gqa_fit_assumption2", {{"eps", "0.002"}, {"n", "7"}, {"swaps", "12"}});
   check_claim_at("gqa_linear_stays_linear", {{"T", "33"}, {"d", "5"}, {"G", "3"}});

@@ -5,10 +5,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(matrix_form)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) {
-  check_claims({"eq97_matrix_form", "deltaformer_exp_conditioning", "chunked_round_swaps"});
-}
-
 BOOST_AUTO_TEST_CASE(at_points_of_its_own) {
   check_claim_at("eq97_matrix_form", {{"T", "31"}, {"d", "5"}, {"dv", "2"}});
   check_claim_at("deltaformer_exp_conditioning", {{"d", "9"}});

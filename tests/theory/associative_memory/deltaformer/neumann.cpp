@@ -7,8 +7,6 @@ using namespace recollect::theory;
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(neumann)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) { check_claims({"neumann_*"}); }
-
 BOOST_AUTO_TEST_CASE(at_points_of_its_own) {
   check_claim_at("neumann_doubling", {{"C", "128"}});
   check_claim_at("neumann_non_power2", {{"C", "27"}});

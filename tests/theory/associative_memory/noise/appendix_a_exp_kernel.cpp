@@ -6,10 +6,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(appendix_a_exp_kernel)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) {
-  check_claims({"snr_exp_conditional", "snr_exp_sphere", "snr_exp_median", "snr_exp_typo"});
-}
-
 BOOST_AUTO_TEST_CASE(at_points_of_our_own) {
   const Assignments probe{{"d", "5"}, {"tau", "2.5"}, {"square", "7"}};
   const Finding finding = check_claim_at("snr_exp_conditional", probe);

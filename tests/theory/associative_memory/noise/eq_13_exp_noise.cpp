@@ -7,10 +7,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(eq_13_exp_noise)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) {
-  check_claims({"snr_exp", "snr_exp_fixed_tau", "snr_exp_large_tau", "snr_log2n", "snr_temperature"});
-}
-
 BOOST_AUTO_TEST_CASE(at_points_of_our_own) {
   const Finding finding = check_claim_at("snr_exp", {{"d", "24"}, {"n", "10"}, {"tau", "5"}});
   const double rate = 8.0 / 25, exact = 9 * 12 / 10.0 * std::pow(1 + 2 * rate, -12); // (n-1) dv/(dv-2) (1+2a)^(-d/2)

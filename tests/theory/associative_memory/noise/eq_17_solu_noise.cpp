@@ -6,10 +6,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(eq_17_solu_noise)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) {
-  check_claims({"snr_solu", "snr_solu_eq17", "snr_solu_better_than_relu", "snr_ordering"});
-}
-
 BOOST_AUTO_TEST_CASE(at_points_of_our_own) {
   check_claim_at("snr_solu", {{"n", "5"}, {"d", "10"}, {"dv", "4"}, {"tau", "6"}});
   // 5 / (25 e^10) printed, for a probe of |k_i|^2 = 25 at tau = 5.

@@ -7,10 +7,6 @@ using namespace recollect::theory;
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(eq_7_linear_noise)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) {
-  check_claims({"snr_linear", "snr_relu", "snr_eq10_quadratic", "snr_sqrt_correction"});
-}
-
 /// The prediction of the first point with this label.
 double predicted(const Finding &finding, const std::string &label) {
   for (const Point &point : finding.points)

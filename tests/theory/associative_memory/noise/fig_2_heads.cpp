@@ -6,8 +6,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(fig_2_heads)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) { check_claims({"fig2_head_noise"}); }
-
 BOOST_AUTO_TEST_CASE(at_a_point_of_our_own) {
   const Finding finding = check_claim_at("fig2_head_noise", {{"D", "60"}, {"heads", "4"}});
   BOOST_TEST(finding.points.front().predicted == 1.0 / 58);

@@ -5,8 +5,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(footnote_4_exp_kernel)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) { check_claims({"snr_norm_invariant", "dot_variance"}); }
-
 BOOST_AUTO_TEST_CASE(at_points_of_our_own) {
   check_claim_at("snr_norm_invariant", {{"n", "7"}, {"d", "5"}, {"dv", "3"}, {"tau", "2"}});
   check_claim_at("dot_variance", {{"d", "7"}});

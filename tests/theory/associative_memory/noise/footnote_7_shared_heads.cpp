@@ -7,8 +7,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(footnote_7_shared_heads)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) { check_claims({"footnote7_mqa_noise"}); }
-
 BOOST_AUTO_TEST_CASE(at_a_point_of_our_own) {
   const Finding finding =
       check_claim_at("footnote7_mqa_noise", {{"heads", "4"}, {"sigma", "2"}, {"d", "10"}, {"dv", "3"}});

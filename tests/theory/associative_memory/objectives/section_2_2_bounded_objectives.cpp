@@ -5,8 +5,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(section_2_2_bounded_objectives)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) { check_claims({"objective_boundedness"}); }
-
 BOOST_AUTO_TEST_CASE(claims_come_out_as_stated_at_other_points) {
   check_claim_at("objective_boundedness", {{"t", "40"}, {"d", "2"}, {"dv", "6"}});
 }

@@ -7,10 +7,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(eq_11_mercer)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) {
-  check_claims({"mercer_map", "mercer_truncation_law", "mercer_truncation_7_8"});
-}
-
 BOOST_AUTO_TEST_CASE(at_points_of_our_own) {
   // 1 + 0.5 + 0.125 + 1/48 + 1/384 in 5 dimensions: (5^5 - 1) / 4 = 781 features.
   const Finding finding = check_claim_at("mercer_map", {{"d", "5"}, {"order", "4"}, {"x", "0.5"}, {"tau", "3"}});

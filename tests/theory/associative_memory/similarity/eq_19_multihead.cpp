@@ -5,8 +5,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(eq_19_multihead)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) { check_claims({"multihead_forms"}); }
-
 BOOST_AUTO_TEST_CASE(at_points_of_our_own) {
   check_claim_at("multihead_forms", {{"T", "5"}, {"heads", "2"}, {"d", "1"}, {"dv", "3"}});
   check_claim_at("multihead_forms", {{"heads", "5"}});

@@ -6,8 +6,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(eq_30_gates)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) { check_claims({"gating_unrolled", "kernel_trick_space"}); }
-
 BOOST_AUTO_TEST_CASE(at_points_of_our_own) {
   check_claim_at("gating_unrolled", {{"T", "6"}, {"d", "3"}, {"dv", "2"}});
   const Finding finding = check_claim_at("kernel_trick_space", {{"t", "9"}, {"d", "4"}, {"dv", "5"}});

@@ -5,10 +5,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(eq_79_softmax_as_mean)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) {
-  check_claims({"softmax_lln", "eq79_recurrence", "softmax_write_in_vanishes", "softmax_later_attenuated"});
-}
-
 BOOST_AUTO_TEST_CASE(claims_come_out_as_stated_at_other_points) {
   check_claim_at("softmax_lln", {{"t", "10"}, {"square", "0.4"}});
   check_claim_at("eq79_recurrence", {{"T", "7"}, {"d", "2"}, {"dv", "5"}});

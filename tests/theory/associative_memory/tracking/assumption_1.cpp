@@ -7,10 +7,6 @@ using namespace recollect::theory;
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(assumption_1)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) {
-  check_claims({"theorem1_eps_threshold", "theorem1_tie_mode", "theorem1_random_keys"});
-}
-
 BOOST_AUTO_TEST_CASE(at_points_of_its_own) {
   check_claim_at("theorem1_eps_threshold", {{"eps", "0.07"}});
   check_claim_at("theorem1_random_keys", {{"n", "60"}, {"d", "100"}});

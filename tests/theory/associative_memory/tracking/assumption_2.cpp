@@ -7,8 +7,6 @@ using namespace recollect::theory;
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(assumption_2)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) { check_claims({"round_assumption2"}); }
-
 BOOST_AUTO_TEST_CASE(at_points_of_its_own) {
   check_claim_at("round_assumption2", {{"eps", "0.05"}});
   refuse_point("round_assumption2", {{"eps", "0.2"}});

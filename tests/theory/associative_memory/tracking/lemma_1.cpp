@@ -5,8 +5,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(lemma_1)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) { check_claims({"lemma1"}); }
-
 BOOST_AUTO_TEST_CASE(at_points_of_its_own) {
   check_claim_at("lemma1", {{"n", "7"}, {"d", "9"}, {"cosine", "0.1"}});
   check_claim_at("lemma1", {{"n", "11"}, {"d", "11"}, {"cosine", "-0.09"}}, 2);

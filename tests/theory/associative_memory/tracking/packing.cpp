@@ -7,8 +7,6 @@ using namespace recollect::theory;
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(packing)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) { check_claims({"packing_*", "alpha_eps_choice"}); }
-
 BOOST_AUTO_TEST_CASE(at_points_of_its_own) {
   check_claim_at("packing_random", {{"n", "30"}});
   check_claim_at("packing_structured", {{"d", "512"}});
