@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // 002 Fig 1, its table: which A_t and b_t of S_t = S_{t-1} A_t + b_t k_t^T each layer has.
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/features.hpp"
 #include "theory/support/one_head.hpp"
 
 namespace recollect::theory {
 namespace {
-
-const Shape own{1, 1, 20, 8, 4};
 
 /// A_t [Dk,Dk] and b_t [Dv,1] of a step.
 struct Step {
@@ -50,8 +49,8 @@ Output by_table(const Sequence &s, const Step &step, Side side = Side::keys) {
   });
 }
 
-std::vector<Point> forms_of(const Row &row, const Shape &shape, std::uint64_t seed) {
-  const Params p = params_of(shape).set("layer", row.name);
+void add_forms(Points &points, const Row &row, const Params &p, std::uint64_t seed) {
+  const Shape shape = shape_of(p);
   Sequence s = random_sequence(shape, seed);
   s.lambda.clear(); // no layer of the table decays by channel
   const Sequence without_features = s;
@@ -60,41 +59,30 @@ std::vector<Point> forms_of(const Row &row, const Shape &shape, std::uint64_t se
   Sequence given = s;
   if (row.variant == "mamba2") given.beta.clear(); // its own write strength is not in the table
   const Measured layer = measured(row.variant, given);
-  std::vector<Point> points{as_statement(layer.against(by_table(s, row.step)), p)};
-  for (const auto &[name, step] : row.rivals) points.push_back(rival_law(layer.against(by_table(s, step)), p, name));
-  if (row.variant == "linear")
-    points.push_back(rival_law(layer.against(by_table(without_features, row.step)), p, "phi the identity"));
+  auto form = points.at(Params(p).set("layer", row.name)).statement("", layer.against(by_table(s, row.step)));
+  for (const auto &[name, step] : row.rivals) form.but_not(name, layer.against(by_table(s, step)));
+  if (row.variant == "linear") form.but_not("phi the identity", layer.against(by_table(without_features, row.step)));
   if (row.variant == "delta_net" && shape.Dk == shape.Dv)
-    points.push_back(rival_law(layer.against(by_table(s, row.step, Side::values)), p, "A on the value side"));
-  return points;
-}
-
-std::vector<Point> forms(const Protocol &protocol) {
-  std::vector<Point> points;
-  const Shape wide{1, 1, own.T, own.Dk, own.Dk}; // A_t can act on either side only where the widths agree
-  for (const Params &p : points_of(protocol, {params_of(own), params_of(wide)}))
-    for (const Row &row : table) append(points, forms_of(row, shape_of(p), protocol.seed));
-  return points;
+    form.but_not("A on the value side", layer.against(by_table(s, row.step, Side::values)));
 }
 
 } // namespace
 
 std::vector<Claim> figure_1_table() {
-  std::vector<std::string> variants;
-  for (const Row &row : table) variants.push_back(row.variant);
-  return {explained(
-      at_parameters(
-          running(ledger_row(
-                      "blog-table-forms", "002 Fig 1, tables of §4 and §6; boxed form of §2",
-                      "The layers are $S_t = S_{t-1} A_t + b_t k_t^T$, $k_t$ standing for the key-side vector that is "
-                      "written: linear attention $I$, $v$ ($phi$ = elu + 1); Mamba2 $alpha I$, $v$; DeltaNet $I - beta "
-                      "k k^T$, "
-                      "$beta v$; Gated DeltaNet $alpha (I - beta k k^T)$, $beta v$.",
-                      "Identity; $A_t$ acts on the key side.", forms),
-                  variants),
-          one_head_params(own)),
-      "Mamba2 is taken without its step size on the write, as the table lists it, and linear attention without the "
-      "denominator, which the boxed form drops.")};
+  ClaimBuilder c("blog-table-forms", "002 Fig 1, tables of §4 and §6; boxed form of §2");
+  c.says("The layers are $S_t = S_{t-1} A_t + b_t k_t^T$, $k_t$ standing for the key-side vector that is written: "
+         "linear attention $I$, $v$ ($phi$ = elu + 1); Mamba2 $alpha I$, $v$; DeltaNet $I - beta k k^T$, $beta v$; "
+         "Gated DeltaNet $alpha (I - beta k k^T)$, $beta v$.");
+  c.exactly("Identity; $A_t$ acts on the key side.");
+  c.because("Mamba2 is taken without its step size on the write, as the table lists it, and linear attention without "
+            "the denominator, which the boxed form drops.");
+  std::vector<std::string> layers;
+  for (const Row &row : table) layers.push_back(row.variant);
+  c.runs(layers), c.takes(one_head_params({1, 1, 20, 8, 4}));
+  c.at({{}, {{"Dv", 8}}}); // A_t can act on either side only where the widths agree
+  return {c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    for (const Row &row : table) add_forms(points, row, p, protocol.seed);
+  })};
 }
 
 } // namespace recollect::theory

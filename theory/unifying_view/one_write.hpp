@@ -2,6 +2,7 @@
 // The effect of one write on the reads (002 §3-5): a layer of the registry continues from a random state S [dv,d].
 #pragma once
 #include "harness/numerics/inputs.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/layer_points.hpp"
 #include <cmath>
 
@@ -81,11 +82,6 @@ inline ParamSpec beta_param(double own = 0.3) { return real_param("beta", own, 1
 inline ParamSpec norm_param(double own) { return real_param("norm", own, 1e-2, 4, "length of the key written"); }
 inline ParamSpec cosine_param(double own) {
   return real_param("cosine", own, -0.99, 0.99, "k_new . k_old, both of length 1");
-}
-
-/// A point of the suite: d = 8, dv = 4 and the rest as given.
-inline Params write_point(std::initializer_list<std::pair<const char *, Params::Value>> values) {
-  return labels(values).set("d", 8).set("dv", 4);
 }
 
 } // namespace recollect::theory

@@ -8,6 +8,7 @@
 // m writes, times alpha^m under a gate.
 #pragma once
 #include "harness/numerics/inputs.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/layer_points.hpp"
 #include "theory/support/sampling.hpp"
 #include <cmath>

@@ -2,6 +2,7 @@
 // 002 TL;DR, §1-3: the cost per token and the memory of a layer. Multiplications are counted by running the layer's
 // steps on a counting number; stored values are counted on the layers of the registry.
 #include "harness/core/error.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/counted_definition.hpp"
 #include "theory/support/counted_layers.hpp"
 #include "theory/support/dependence.hpp"
@@ -34,7 +35,6 @@ std::vector<double> averages(const Attention<Counted> &x) {
   return all;
 }
 
-Params sized(int T, int dk, int dv) { return labels({{"T", num(T)}, {"dk", num(dk)}, {"dv", num(dv)}}); }
 Sequence sequence_of(const Params &p, std::uint64_t seed) {
   Sequence s = random_sequence({1, 1, p.integer("T"), p.integer("dk"), p.integer("dv")}, seed);
   s.beta.assign(s.shape.T, 1);
@@ -50,107 +50,69 @@ std::vector<ParamSpec> sizes(int T, int dk, int dv) {
           integer_param("dv", dv, 1, 64, "value width")};
 }
 
-// ---- Softmax attention ----------------------------------------------------------------------------------------------
-
-std::vector<Point> softmax_cost(const Protocol &protocol) {
-  std::vector<Point> points;
-  for (const Params &p : points_of(protocol, {sized(16, 8, 4), sized(64, 8, 4)})) {
+Claim softmax_cost() {
+  ClaimBuilder c("blog-softmax-quadratic", "002 TL;DR, §1");
+  c.says("Softmax attention pays for its recall with a KV cache that grows linearly with the context, and with "
+         "quadratic compute.");
+  c.exactly("A cache of $t (d_k + d_v)$ numbers at token $t$, all of which the read depends on, and as many "
+            "multiplications: $L (L+1) / 2 (d_k + d_v)$ in all.");
+  c.because("Counted in multiplications of one head; the exponentials, one a pair, come on top.");
+  c.runs({"softmax"}), c.takes(sizes(64, 8, 4)), c.at({{{"T", 16}}, {}});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     few_enough(p);
     const Sequence s = sequence_of(p, protocol.seed);
-    const double L = s.shape.T, dk = s.shape.Dk, dv = s.shape.Dv, width = dk + dv;
+    const double L = s.shape.T, dk = s.shape.Dk, dv = s.shape.Dv, width = dk + dv, law = L * (L + 1) / 2 * width;
     const Tokens<Counted> tokens(s);
-    const auto counted = [](double measured, double predicted) { return exact_point(measured, predicted, 0); };
-    const Point all = as_statement(counted(count([&] { softmax_layer(tokens); }), L * (L + 1) / 2 * width), p,
-                                   "multiplications of L tokens: L (L+1) / 2 (dk + dv)");
-    const Point last =
-        as_statement(counted(last_token(s, softmax_layer), L * width), p, "multiplications of token t: t (dk + dv)");
-    const Point cache = as_statement(counted(numbers_read("softmax", s), L * width), p,
-                                     "numbers that the last read depends on: t (dk + dv)");
-    append(points, {all, last, cache});
-    if (2 * L * dk * dv != all.predicted)
-      points.push_back(
-          rival_system(counted(count([&] { linear_layer(tokens); }), all.predicted), p, "linear attention"));
-    points.push_back(rival_law(all, "L (L-1) / 2", L * (L - 1) / 2 * width));
-    points.push_back(rival_law(all, "L^2, without causality", L * L * width));
-    points.push_back(rival_law(last, "t-1 for t", (L - 1) * width));
-    points.push_back(rival_law(cache, "the keys alone", L * dk));
-    points.push_back(as_obligation(same_reads("softmax", s, averages(Attention<Counted>(tokens)), {{"scale", "1"}}), p,
-                                   "the counted steps read as softmax"));
-    points.push_back(as_obligation(counted(count([&] { linear_layer(tokens); }), 2 * L * dk * dv), p,
-                                   "linear attention: 2 L dk dv"));
-    if (!counts_work()) continue;
+    const double linear = count([&] { linear_layer(tokens); });
+    points.rounding(0);
+    points.statement("multiplications of L tokens: L (L+1) / 2 (dk + dv)", count([&] { softmax_layer(tokens); }), law)
+        .but_not("L (L-1) / 2", L * (L - 1) / 2 * width)
+        .but_not("L^2, without causality", L * L * width);
+    points.statement("multiplications of token t: t (dk + dv)", last_token(s, softmax_layer), L * width)
+        .but_not("t-1 for t", (L - 1) * width);
+    points.statement("numbers that the last read depends on: t (dk + dv)", numbers_read("softmax", s), L * width)
+        .but_not("the keys alone", L * dk);
+    if (2 * L * dk * dv != law) points.wrong_system("linear attention", linear, law);
+    points.obligation("the counted steps read as softmax",
+                      same_reads("softmax", s, averages(Attention<Counted>(tokens)), {{"scale", "1"}}));
+    points.obligation("linear attention: 2 L dk dv", linear, 2 * L * dk * dv);
+    if (!counts_work()) return;
     const auto definition = [&](const char *layer) {
       return products_by_widths(layer, s.shape.T, s.shape.Dk, s.shape.Dv);
     };
-    points.push_back(as_obligation(counted(definition("softmax"), all.predicted), p,
-                                   "the layer's definition: L (L+1) / 2 (dk + dv)"));
-    points.push_back(
-        rival_system(counted(definition("ffn_relu"), all.predicted), p, "the definition of ffn_relu, which reads all"));
-  }
-  return points;
+    points.obligation("the layer's definition: L (L+1) / 2 (dk + dv)", definition("softmax"), law);
+    points.wrong_system("the definition of ffn_relu, which reads all", definition("ffn_relu"), law);
+  });
 }
 
-Claim softmax_claim() {
-  return explained(
-      at_parameters(
-          running(
-              ledger_row("blog-softmax-quadratic", "002 TL;DR, §1",
-                         "Softmax attention pays for its recall with a KV cache that grows linearly with the "
-                         "context, and with quadratic compute.",
-                         "A cache of $t (d_k + d_v)$ numbers at token $t$, all of which the read depends on, and as "
-                         "many multiplications: $L (L+1) / 2 (d_k + d_v)$ in all.",
-                         softmax_cost),
-              {"softmax"}),
-          sizes(64, 8, 4)),
-      "Counted in multiplications of one head; the exponentials, one a pair, come on top.");
-}
-
-// ---- A token of a fixed state ---------------------------------------------------------------------------------------
-
-std::vector<Point> token_cost(const Protocol &protocol) {
-  std::vector<Point> points;
-  for (const Params &p : points_of(protocol, {sized(1, 12, 5), sized(10, 12, 5), sized(1000, 12, 5)})) {
+Claim token_cost() {
+  ClaimBuilder c("blog-cost-per-token", "002 §2");
+  c.says("Each step writes a rank-1 matrix into a state of $d_v x d_phi$ and reads it: $O(d_v d_phi)$ a token, "
+         "regardless of the sequence's length.");
+  c.exactly("$d_v d_phi$ multiplications to write and $d_v d_phi$ to read.");
+  c.because("Softmax passes this cost from $t = 2 d_k d_v / (d_k + d_v)$ tokens on.");
+  c.runs({"linear"}), c.takes(sizes(10, 12, 5)), c.at({{{"T", 1}}, {}, {{"T", 1000}}});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     Sequence s = sequence_of(p, protocol.seed);
     s.q = elu_plus_one(s.q), s.k = elu_plus_one(s.k); // phi, which keeps the width
-    const double T = s.shape.T, area = double(s.shape.Dk) * s.shape.Dv;
-    const auto counted = [](double measured, double predicted) { return exact_point(measured, predicted, 0); };
-    const Point token = as_statement(counted(last_token(s, linear_layer), 2 * area), p,
-                                     "multiplications of token T: dv dphi to write, dv dphi to read");
-    points.push_back(token);
-    points.push_back(as_obligation(same_reads("linear", s, values_of(linear_reads(Tokens<Counted>(s)))), p,
-                                   "the counted steps read as linear attention"));
-    points.push_back(
-        rival_system(counted(last_token(s, delta_layer), 2 * area), p, "DeltaNet, which reads before it writes too"));
-    if (counts_work()) { // the token that comes last: T tokens minus T - 1
-      const auto definition = [&](const char *layer) {
-        const double before = T == 1 ? 0 : products_by_area(layer, s.shape.T - 1, s.shape.Dk, s.shape.Dv);
-        return counted(products_by_area(layer, s.shape.T, s.shape.Dk, s.shape.Dv) - before, 2 * area);
-      };
-      points.push_back(as_obligation(definition("linear"), p, "the layer's definition: dv dphi twice"));
-      points.push_back(rival_system(definition("delta_net"), p, "the definition of DeltaNet"));
-    }
-    points.push_back(rival_law(token, "the write alone", area));
-    points.push_back(rival_law(token, "3 dv dphi", 3 * area));
-    if (T > 2 * area / (s.shape.Dk + s.shape.Dv))
-      points.push_back(rival_law(token, "the cost of softmax at T", T * (s.shape.Dk + s.shape.Dv)));
-  }
-  return points;
+    const double T = s.shape.T, width = s.shape.Dk + s.shape.Dv, area = double(s.shape.Dk) * s.shape.Dv;
+    points.rounding(0);
+    auto token = points.statement("multiplications of token T: dv dphi to write, dv dphi to read",
+                                  last_token(s, linear_layer), 2 * area);
+    token.but_not("the write alone", area).but_not("3 dv dphi", 3 * area);
+    if (T > 2 * area / width) token.but_not("the cost of softmax at T", T * width);
+    points.obligation("the counted steps read as linear attention",
+                      same_reads("linear", s, values_of(linear_reads(Tokens<Counted>(s)))));
+    points.wrong_system("DeltaNet, which reads before it writes too", last_token(s, delta_layer), 2 * area);
+    if (!counts_work()) return;
+    const auto definition = [&](const char *layer) { // the token that comes last: T tokens minus T - 1
+      const double before = T == 1 ? 0 : products_by_area(layer, s.shape.T - 1, s.shape.Dk, s.shape.Dv);
+      return products_by_area(layer, s.shape.T, s.shape.Dk, s.shape.Dv) - before;
+    };
+    points.obligation("the layer's definition: dv dphi twice", definition("linear"), 2 * area);
+    points.wrong_system("the definition of DeltaNet", definition("delta_net"), 2 * area);
+  });
 }
-
-Claim token_claim() {
-  return explained(
-      at_parameters(
-          running(
-              ledger_row("blog-cost-per-token", "002 §2",
-                         "Each step writes a rank-1 matrix into a state of $d_v x d_phi$ and reads it: $O(d_v d_phi)$ "
-                         "a token, regardless of the sequence's length.",
-                         "$d_v d_phi$ multiplications to write and $d_v d_phi$ to read.", token_cost),
-              {"linear"}),
-          sizes(10, 12, 5)),
-      "Softmax passes this cost from $t = 2 d_k d_v / (d_k + d_v)$ tokens on.");
-}
-
-// ---- Cache over state -----------------------------------------------------------------------------------------------
 
 /// Numbers of the state that the next token's read depends on, after all but the last step.
 double state_numbers(const std::string &variant, const Sequence &s) {
@@ -167,49 +129,36 @@ double state_numbers(const std::string &variant, const Sequence &s) {
   return moved;
 }
 
-std::vector<Point> compression(const Protocol &protocol) {
-  std::vector<Point> points;
-  for (const Params &p : points_of(protocol, {sized(25, 4, 12), sized(24, 8, 8), sized(4, 8, 8)})) {
+Claim compression() {
+  ClaimBuilder c("blog-compression", "002 §3");
+  c.says("The cache over the state is $t (d_k + d_v) / (d_k d_v)$, about $2 t / d$ where $d_k = d_v = d$.");
+  c.exactly("$t (1/d_k + 1/d_v)$, exactly $2 t / d$ for equal widths: equal size at $t = d / 2$.");
+  c.because("Counted on the layers: the numbers of cache and state that the next read depends on.");
+  c.runs({"softmax", "linear", "linear_elu"}), c.takes(sizes(25, 4, 12));
+  c.at({{}, {{"T", 24}, {"dk", 8}, {"dv", 8}}, {{"T", 4}, {"dk", 8}, {"dv", 8}}});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     few_enough(p);
     const Sequence s = sequence_of(p, protocol.seed);
-    const double t = s.shape.T, dk = s.shape.Dk, dv = s.shape.Dv;
-    const double kept = numbers_read("softmax", s);
-    const auto over = [&](const std::string &variant, double predicted) {
-      return exact_point(kept / state_numbers(variant, s), predicted, 4 * predicted);
-    };
-    const Point ratio = as_statement(over("linear", t * (1 / dk + 1 / dv)), p, "cache over state: t (1/dk + 1/dv)");
-    points.push_back(ratio);
-    points.push_back(rival_system(over("linear_elu", ratio.predicted), p, "a state that keeps z as well"));
-    points.push_back(rival_law(ratio, "t-1 for t", (t - 1) * (1 / dk + 1 / dv)));
-    if (dk != dv) points.push_back(rival_law(ratio, "2 t over the mean width", 4 * t / (dk + dv)));
-    if (dk == dv) points.push_back(as_statement(over("linear", 2 * t / dk), p, "equal widths: exactly 2 t / d"));
+    const double t = s.shape.T, dk = s.shape.Dk, dv = s.shape.Dv, law = t * (1 / dk + 1 / dv);
+    const double kept = numbers_read("softmax", s), ratio = kept / state_numbers("linear", s);
+    points.rounding(4 * law);
+    auto over = points.statement("cache over state: t (1/dk + 1/dv)", ratio, law);
+    over.but_not("t-1 for t", (t - 1) * (1 / dk + 1 / dv));
+    if (dk != dv) over.but_not("2 t over the mean width", 4 * t / (dk + dv));
+    points.wrong_system("a state that keeps z as well", kept / state_numbers("linear_elu", s), law);
+    if (dk == dv) points.rounding(4 * (2 * t / dk)).statement("equal widths: exactly 2 t / d", ratio, 2 * t / dk);
     // The state suffices: starting from it, the last read is the same.
     Sequence next = slice_steps(s, s.shape.T - 1, s.shape.T);
     next.state = run("linear", slice_steps(s, 0, s.shape.T - 1)).state;
     const std::vector<double> o = run("linear", s).o;
-    points.push_back(
-        as_obligation(exact_point(run("linear", next).o, {o.end() - s.shape.Dv, o.end()}, rounding_units("linear", s)),
-                      p, "the state alone reads as the whole sequence does"));
-  }
-  return points;
-}
-
-Claim compression_claim() {
-  return explained(
-      at_parameters(
-          running(
-              ledger_row("blog-compression", "002 §3",
-                         "The cache over the state is $t (d_k + d_v) / (d_k d_v)$, about $2 t / d$ where $d_k = d_v = "
-                         "d$.",
-                         "$t (1/d_k + 1/d_v)$, exactly $2 t / d$ for equal widths: equal size at $t = d / 2$.",
-                         compression),
-              {"softmax", "linear", "linear_elu"}),
-          sizes(25, 4, 12)),
-      "Counted on the layers: the numbers of cache and state that the next read depends on.");
+    points.rounding(rounding_units("linear", s));
+    points.obligation("the state alone reads as the whole sequence does", run("linear", next).o,
+                      std::vector<double>(o.end() - s.shape.Dv, o.end()));
+  });
 }
 
 } // namespace
 
-std::vector<Claim> section_2_cost() { return {softmax_claim(), token_claim(), compression_claim()}; }
+std::vector<Claim> section_2_cost() { return {softmax_cost(), token_cost(), compression()}; }
 
 } // namespace recollect::theory

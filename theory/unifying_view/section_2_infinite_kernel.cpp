@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // 002 §2, Why softmax can't fit this form: the exponential kernel has no finite feature map.
 #include "harness/numerics/linalg.hpp"
-#include "theory/support/claims.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/delta_recursion.hpp"
 #include "theory/support/features.hpp"
 #include <algorithm>
@@ -52,43 +52,32 @@ std::vector<double> rim_spectrum(int m) {
 }
 double cubic(double x) { return (1 + x) * (1 + x) * (1 + x); }
 
-std::vector<Point> infinite_features(const Protocol &protocol) {
-  std::vector<Point> points;
-  for (const Params &p :
-       points_of(protocol, {labels({{"m", num(4)}}), labels({{"m", num(16)}}), labels({{"m", num(48)}})})) {
-    const int m = p.integer("m");
-    const auto rank = [&](const Dense &G) { return exact_point(numerical_rank(symmetric_eigenvalues(G)), m, 0); };
-    const Dense positive(m, 2, elu_plus_one(disc(m).data));
-    points.push_back(as_statement(rank(gram(disc(m), exp_kernel)), p, "rank of the Gram matrix of m points, exp"));
-    points.push_back(rival_system(rank(gram(positive, linear_kernel)), p, "elu + 1: d features"));
-    if (m > 10) points.push_back(rival_system(rank(gram(disc(m), cubic)), p, "(1 + x.y)^3: 10 features"));
-    const std::vector<double> law = rim_spectrum(m), found = symmetric_eigenvalues(gram(rim(m), exp_kernel));
-    // Each element errs by a few eps e^4 (4 eps in the exponent), the eigensolver by m eps of the largest eigenvalue.
-    points.push_back(as_obligation(exact_point(found, law, m * (5 * std::exp(4.0) + law.back())), p,
-                                   "m points on a circle: eigenvalues by Bessel functions"));
-    points.push_back(as_obligation(exact_point(numerical_rank(found), numerical_rank(law), 0), p,
-                                   "of which float64 tells this many from rounding"));
-  }
-  return points;
-}
-
-Claim infinite_claim() {
-  return explained(
-      at_parameters(
-          ledger_row(
-              "blog-exp-infinite", "002 §2",
-              "exp($q$ . $k$) is a kernel, and its feature map is infinite-dimensional, so that the state would be "
-              "an infinite matrix.",
-              "The Gram matrix of any $m$ distinct points has rank $m$, whatever $m$ is; that of elu + 1 has rank $d$ "
-              "at most. On a circle the spectrum is known: $m sum_j I$_($n$+jm)$(4) > 0$.",
-              infinite_features),
-          {integer_param("m", 16, 3, 64, "distinct points on a disc of radius 2 in the plane")}),
-      "The eigenvalues fall faster than any power: in float64 only about 39 of those on the circle stand clear of "
-      "rounding, which is why finite feature maps can approximate the kernel well.");
-}
-
 } // namespace
 
-std::vector<Claim> section_2_infinite_kernel() { return {infinite_claim()}; }
+std::vector<Claim> section_2_infinite_kernel() {
+  ClaimBuilder c("blog-exp-infinite", "002 §2");
+  c.says("exp($q$ . $k$) is a kernel, and its feature map is infinite-dimensional, so that the state would be an "
+         "infinite matrix.");
+  c.exactly("The Gram matrix of any $m$ distinct points has rank $m$, whatever $m$ is; that of elu + 1 has rank $d$ at "
+            "most. On a circle the spectrum is known: $m sum_j I$_($n$+jm)$(4) > 0$.");
+  c.because("The eigenvalues fall faster than any power: in float64 only about 39 of those on the circle stand clear "
+            "of rounding, which is why finite feature maps can approximate the kernel well.");
+  c.takes({integer_param("m", 16, 3, 64, "distinct points on a disc of radius 2 in the plane")});
+  c.at({{{"m", 4}}, {}, {{"m", 48}}});
+  return {c.measure([](Points &points, const Params &p, const Protocol &) {
+    const int m = p.integer("m");
+    const auto rank = [](const Dense &G) { return numerical_rank(symmetric_eigenvalues(G)); };
+    const Dense positive(m, 2, elu_plus_one(disc(m).data));
+    points.rounding(0);
+    points.statement("rank of the Gram matrix of m points, exp", rank(gram(disc(m), exp_kernel)), m);
+    points.wrong_system("elu + 1: d features", rank(gram(positive, linear_kernel)), m);
+    if (m > 10) points.wrong_system("(1 + x.y)^3: 10 features", rank(gram(disc(m), cubic)), m);
+    const std::vector<double> law = rim_spectrum(m), found = symmetric_eigenvalues(gram(rim(m), exp_kernel));
+    points.obligation("of which float64 tells this many from rounding", numerical_rank(found), numerical_rank(law));
+    // Each element errs by a few eps e^4 (4 eps in the exponent), the eigensolver by m eps of the largest eigenvalue.
+    points.rounding(m * (5 * std::exp(4.0) + law.back()));
+    points.obligation("m points on a circle: eigenvalues by Bessel functions", found, law);
+  })};
+}
 
 } // namespace recollect::theory

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // 002 §2: softmax attention under its causal mask, the factoring of a kernel into a state, and the denominator.
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/delta_recursion.hpp"
 #include "theory/support/features.hpp"
 #include "theory/support/one_head.hpp"
@@ -9,7 +10,7 @@
 namespace recollect::theory {
 namespace {
 
-const Shape own{1, 1, 20, 8, 4};
+std::vector<ParamSpec> sizes() { return one_head_params({1, 1, 20, 8, 4}); }
 
 /// N(0,1) queries, keys and values.
 Sequence gaussian_steps(const Shape &shape, std::uint64_t seed) {
@@ -28,8 +29,6 @@ struct Rows {
         v(rows_of(s.v, s.shape.T, s.shape.Dv)) {}
 };
 
-// ---- The mask -------------------------------------------------------------------------------------------------------
-
 /// softmax(q k^T * M) V with M = 1 on and below the diagonal, 0 above: a masked logit becomes 0 and weighs e^0.
 std::vector<double> multiplied_mask(const Rows &x) {
   Dense weights = x.q * transpose(x.k);
@@ -42,48 +41,39 @@ std::vector<double> added_mask(const Rows &x, Triangle triangle) {
   return (normalise_sums(causal_weights(x.k, x.q, exp_kernel, triangle)) * x.v).data;
 }
 
-std::vector<Point> mask(const Protocol &protocol) {
-  const auto printed_and_meant = [](const Sequence &s, const Params &p) {
-    const Measured layer = measured("softmax", s, {{"scale", "1"}});
-    return std::vector<Point>{
-        as_statement(layer.against(multiplied_mask(Rows(s))), p, "softmax(Q K^T * M) V"),
-        as_obligation(layer.against(added_mask(Rows(s), Triangle::with_diagonal)), p, "softmax(Q K^T + M) V")};
-  };
-  Sequence two; // q = k = 1 and v = (1, 2): o_1 is v_1 = 1, as printed (e + 2) / (e + 1) = 1.27
-  two.shape = {1, 1, 2, 1, 1};
-  two.q = two.k = {1, 1}, two.v = {1, 2};
-  std::vector<Point> points = printed_and_meant(two, params_of(two.shape).set("data", "q = k = 1, v = (1, 2)"));
-  for (const Params &p : points_of(protocol, {params_of(own)})) {
+Points::Stated<Point> add_printed_and_meant(Points &points, const Sequence &s) {
+  const Measured layer = measured("softmax", s, {{"scale", "1"}});
+  points.statement("softmax(Q K^T * M) V", layer.against(multiplied_mask(Rows(s))));
+  return points.obligation("softmax(Q K^T + M) V", layer.against(added_mask(Rows(s), Triangle::with_diagonal)));
+}
+
+Claim mask() {
+  ClaimBuilder c("blog-mask", "002 §2, first display");
+  c.says("$O = softmax$($Q K^T$ (.) $M$) $V$, $M$ the causal mask matrix, is row by row the causal sum of exp($q_t$ . "
+         "$k_j$) $v_j$ over $j <= t$, divided by the sum of its weights.");
+  c.exactly("$softmax(Q K^T + M)$ with $M = 0$ on and below the diagonal and -infinity above.");
+  c.because("The element-wise product is shorthand for masking. Taken literally, a mask of ones and zeros turns the "
+            "logits of future tokens into 0, and each of them keeps the weight $e^0 = 1$; the causal sum beside it is "
+            "what is meant.");
+  c.is_refuted(slip("§2, first display: $softmax$($Q K^T$ (.) $M$) $V$.",
+                    "'M being the causal mask matrix to ensure tokens cannot attend into the future'",
+                    "The causal sum on the next line is what is meant."));
+  c.runs({"softmax"}), c.takes(sizes());
+  c.first([](Points &points, const Protocol &) {
+    Sequence two; // q = k = 1 and v = (1, 2): o_1 is v_1 = 1, as printed (e + 2) / (e + 1) = 1.27
+    two.shape = {1, 1, 2, 1, 1};
+    two.q = two.k = {1, 1}, two.v = {1, 2};
+    points.at(params_of(two.shape).set("data", "q = k = 1, v = (1, 2)"));
+    add_printed_and_meant(points, two);
+  });
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Sequence s = gaussian_steps(shape_of(p), protocol.seed);
-    append(points, printed_and_meant(s, p));
     const Measured layer = measured("softmax", s, {{"scale", "1"}}), doubled = measured("softmax", s, {{"scale", "2"}});
-    points.push_back(
-        rival_law(layer.against(added_mask(Rows(s), Triangle::strict)), p, "a mask that hides the token itself"));
-    points.push_back(rival_system(doubled.against(added_mask(Rows(s), Triangle::with_diagonal)), p, "logits doubled"));
-  }
-  return points;
+    add_printed_and_meant(points, s).but_not("a mask that hides the token itself",
+                                             layer.against(added_mask(Rows(s), Triangle::strict)));
+    points.wrong_system("logits doubled", doubled.against(added_mask(Rows(s), Triangle::with_diagonal)));
+  });
 }
-
-Claim mask_claim() {
-  return explained(
-      at_parameters(
-          running(refuted_row(
-                      "blog-mask",
-                      slip("§2, first display: $softmax$($Q K^T$ (.) $M$) $V$.",
-                           "'M being the causal mask matrix to ensure tokens cannot attend into the future'",
-                           "The causal sum on the next line is what is meant."),
-                      "002 §2, first display",
-                      "$O = softmax$($Q K^T$ (.) $M$) $V$, $M$ the causal mask matrix, is row by row the causal sum of "
-                      "exp($q_t$ . $k_j$) $v_j$ over $j <= t$, divided by the sum of its weights.",
-                      "$softmax(Q K^T + M)$ with $M = 0$ on and below the diagonal and -infinity above.", mask),
-                  {"softmax"}),
-          one_head_params(own)),
-      "The element-wise product is shorthand for masking. Taken literally, a mask of ones and zeros turns the logits "
-      "of future tokens into 0, and each of them keeps the weight $e^0 = 1$; the causal sum beside it is what is "
-      "meant.");
-}
-
-// ---- The factoring --------------------------------------------------------------------------------------------------
 
 double elu(double x) { return x > 0 ? x : std::expm1(x); }
 Dense mapped(Dense x, double (*feature)(double)) {
@@ -91,60 +81,47 @@ Dense mapped(Dense x, double (*feature)(double)) {
   return x;
 }
 
-std::vector<Point> factoring(const Protocol &protocol) {
-  std::vector<Point> points;
-  for (const Params &p : points_of(protocol, {params_of(own)})) {
+Claim factoring() {
+  ClaimBuilder c("blog-kernel-factoring", "002 §2; 000 Eq 2-3, 8-9");
+  c.says(
+      "Where the similarity is a kernel $f(q, k) = <phi(q), phi(k)>$, the weighted average of the values is $o_t = S_t "
+      "phi(q_t)$ / ($z_t$ . $phi(q_t)$) with $S_t = sum_j v_j phi(k_j)^T$ and $z_t = sum_j phi(k_j)$ over $j <= t$.");
+  c.exactly("Identity, for $phi$ = elu + 1, whose denominator is positive.");
+  c.because(
+      "The query leaves the sum, so that a state of $d_v x d_phi$ numbers and one vector replace all past tokens.");
+  c.runs({"linear_elu", "linear"}), c.takes(sizes());
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Sequence s = gaussian_steps(shape_of(p), protocol.seed);
     const Rows x(s);
     const auto weights = [&](double (*feature)(double)) { // phi(q_t) . phi(k_j), j <= t
       return causal_weights(mapped(x.k, feature), mapped(x.q, feature), linear_kernel, Triangle::with_diagonal);
     };
-    const Dense seen = weights(elu_plus_one);
+    const Dense seen = weights(elu_plus_one), average = normalise_sums(seen) * x.v;
     Dense late = seen; // z of t-1: every sum without its last term (the first has no other)
     for (int t = 0; t < late.rows; ++t) {
       double sum = 0;
       for (int i = 0; i < std::max(t, 1); ++i) sum += seen(t, i);
       for (int i = 0; i <= t; ++i) late(t, i) /= sum;
     }
-    const Measured layer{run("linear_elu", s).o, rounding_units("linear_elu", s)};
-    const std::vector<double> average = (normalise_sums(seen) * x.v).data;
-    points.push_back(as_statement(layer.against(average), p, "S phi(q) / (z . phi(q)) is the weighted average"));
-    points.push_back(rival_law(layer.against((late * x.v).data), p, "z of t-1"));
-    points.push_back(rival_law(layer.against((normalise_sums(weights(elu)) * x.v).data), p, "elu without the 1"));
+    points.rounding(rounding_units("linear_elu", s));
+    points.statement("S phi(q) / (z . phi(q)) is the weighted average", run("linear_elu", s).o, average.data)
+        .but_not("z of t-1", (late * x.v).data)
+        .but_not("elu without the 1", (normalise_sums(weights(elu)) * x.v).data);
     Sequence features = s;
     features.q = mapped(x.q, elu_plus_one).data, features.k = mapped(x.k, elu_plus_one).data;
-    points.push_back(rival_system(exact_point(run("linear", features).o, average, layer.units), p, "no denominator"));
+    points.wrong_system("no denominator", run("linear", features).o, average.data);
 
     const int rows = s.shape.Dv; // of S; z lies below them
     const std::vector<double> state = run("linear_elu", s).state, z(state.begin() + rows * s.shape.Dk, state.end());
     const auto sum_of_keys = [&](int steps) {
-      return (Dense(1, steps, std::vector<double>(steps, 1)) *
-              rows_of(mapped(x.k, elu_plus_one).data, steps, x.k.columns))
-          .data;
+      const Dense ones(1, steps, std::vector<double>(steps, 1));
+      return (ones * rows_of(features.k, steps, x.k.columns)).data;
     };
-    const Measured sums{z, accumulated_terms(s.shape, 1) * max_abs(z)};
-    points.push_back(as_obligation(sums.against(sum_of_keys(s.shape.T)), p, "z_t is the sum of phi(k_j)"));
-    points.push_back(rival_law(sums.against(sum_of_keys(s.shape.T - 1)), p, "z_t is the sum up to t-1"));
-  }
-  return points;
+    points.rounding(accumulated_terms(s.shape, 1) * max_abs(z));
+    points.obligation("z_t is the sum of phi(k_j)", z, sum_of_keys(s.shape.T))
+        .but_not("z_t is the sum up to t-1", sum_of_keys(s.shape.T - 1));
+  });
 }
-
-Claim factoring_claim() {
-  return explained(
-      at_parameters(
-          running(
-              ledger_row(
-                  "blog-kernel-factoring", "002 §2; 000 Eq 2-3, 8-9",
-                  "Where the similarity is a kernel $f(q, k) = <phi(q), phi(k)>$, the weighted average of the "
-                  "values is $o_t = S_t phi(q_t)$ / ($z_t$ . $phi(q_t)$) with $S_t = sum_j v_j phi(k_j)^T$ and $z_t = "
-                  "sum_j phi(k_j)$ over $j <= t$.",
-                  "Identity, for $phi$ = elu + 1, whose denominator is positive.", factoring),
-              {"linear_elu", "linear"}),
-          one_head_params(own)),
-      "The query leaves the sum, so that a state of $d_v x d_phi$ numbers and one vector replace all past tokens.");
-}
-
-// ---- The denominator ------------------------------------------------------------------------------------------------
 
 /// Channel 0 of S phi(q) / (z . phi(q)) with phi the identity, for one state and many Gaussian queries. Only the plane
 /// of z and the part of S's first row beyond it matter: o = a + b C with C = tan of a uniform angle, a Cauchy variable.
@@ -179,18 +156,24 @@ struct IdentityMap {
   double exceeds(double level) const { return 1 - (std::atan((level - a) / b) + std::atan((level + a) / b)) / M_PI; }
 };
 
-std::vector<Point> denominator(const Protocol &protocol) {
-  std::vector<Point> points;
-  for (const Params &p : points_of(protocol, {params_of(own)})) {
+Claim denominator() {
+  ClaimBuilder c("blog-denominator-unstable", "002 §2");
+  c.says("The denominator $z_t$ . $phi(q_t)$ can introduce numerical instabilities.");
+  c.exactly("It does for $phi$ the identity and Gaussian queries: the denominator has the wrong sign for half of them, "
+            "and a read is a Cauchy variable, without a mean. For $phi$ = elu + $1 > 0$ a read stays an average: it "
+            "never exceeds the largest value.");
+  c.because(
+      "The text says that it can, not that it must: a positive feature map keeps the division harmless in exact "
+      "arithmetic. Hence the usual remedies, positive features or a norm on the output in place of the division.");
+  c.runs({"linear_elu", "linear"}), c.takes(sizes());
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Shape shape = shape_of(p);
     const Sequence s = gaussian_steps(shape, protocol.seed);
     const double largest = max_abs(s.v), rounding = 4 * accumulated_terms(shape, 1) * epsilon_of(Real::f64) * largest;
-    points.push_back(as_obligation(at_most_point(max_abs(run("linear_elu", s).o), largest, rounding), p,
-                                   "elu + 1: no read exceeds the largest value"));
     IdentityMap map(shape, protocol.seed);
-    points.push_back(
-        rival_system(at_most_point(map.largest_read(10000, protocol.seed), largest, rounding), p, "phi the identity"));
-    const double level = largest;
+    points.obligation("elu + 1: no read exceeds the largest value",
+                      at_most_point(max_abs(run("linear_elu", s).o), largest, rounding));
+    points.wrong_system("phi the identity", at_most_point(map.largest_read(10000, protocol.seed), largest, rounding));
     const auto share = [&](auto counts) {
       const auto draw = [&](size_t first, size_t count) {
         const std::vector<double> read = map.reads(protocol.seed, first, count);
@@ -201,39 +184,21 @@ std::vector<Point> denominator(const Protocol &protocol) {
       return sample_mean(wanted_sensitivity(protocol), pilot_size(protocol, 10000), 20'000'000,
                          in_blocks(cached_block(2 * shape.Dk), draw));
     };
-    const Point negative = as_statement(sampled_point(share([](double, double below) { return below < 0; }), 0.5), p,
-                                        "identity: queries whose denominator has the wrong sign");
-    points.push_back(negative);
-    points.push_back(rival_law(negative, "as for elu + 1: none", 0));
-    const double wild = map.exceeds(level);
-    const Point beyond = as_statement(
-        sampled_point(share([=](double above, double below) { return std::fabs(above / below) > level; }), wild), p,
-        "identity: reads beyond the largest value, a Cauchy tail");
-    points.push_back(beyond);
-    points.push_back(rival_law(beyond, "a read is an average of values: none", 0));
-    points.push_back(rival_law(beyond, "the tail of one side only", wild / 2));
-  }
-  return points;
-}
-
-Claim denominator_claim() {
-  return explained(
-      at_parameters(
-          running(ledger_row(
-                      "blog-denominator-unstable", "002 §2",
-                      "The denominator $z_t$ . $phi(q_t)$ can introduce numerical instabilities.",
-                      "It does for $phi$ the identity and Gaussian queries: the denominator has the wrong sign for "
-                      "half of them, and a read is a Cauchy variable, without a mean. For $phi$ = elu + $1 > 0$ a read "
-                      "stays an average: it never exceeds the largest value.",
-                      denominator),
-                  {"linear_elu", "linear"}),
-          one_head_params(own)),
-      "The text says that it can, not that it must: a positive feature map keeps the division harmless in exact "
-      "arithmetic. Hence the usual remedies, positive features or a norm on the output in place of the division.");
+    points
+        .statement("identity: queries whose denominator has the wrong sign",
+                   share([](double, double below) { return below < 0; }), 0.5)
+        .but_not("as for elu + 1: none", 0);
+    const double wild = map.exceeds(largest);
+    points
+        .statement("identity: reads beyond the largest value, a Cauchy tail",
+                   share([=](double above, double below) { return std::fabs(above / below) > largest; }), wild)
+        .but_not("a read is an average of values: none", 0)
+        .but_not("the tail of one side only", wild / 2);
+  });
 }
 
 } // namespace
 
-std::vector<Claim> section_2_linear_attention() { return {mask_claim(), factoring_claim(), denominator_claim()}; }
+std::vector<Claim> section_2_linear_attention() { return {mask(), factoring(), denominator()}; }
 
 } // namespace recollect::theory

@@ -7,8 +7,6 @@
 namespace recollect::theory {
 namespace {
 
-Params sized(int n, int d) { return labels({{"n", num(n)}, {"d", num(d)}}); }
-
 /// The best state by least squares, read at its own keys with one-hot values: K K^+, whose distance from I is the
 /// error.
 Point best_state(int n, int columns, double law, std::uint64_t seed) {
@@ -18,51 +16,33 @@ Point best_state(int n, int columns, double law, std::uint64_t seed) {
   return exact_point(error, law, 16.0 * n * s.front() / s.back());
 }
 
-std::vector<Point> ceiling(const Protocol &protocol) {
-  std::vector<Point> points;
-  for (const Params &p : points_of(protocol, {sized(8, 8), sized(32, 32), sized(64, 16)})) {
+Claim ceiling() {
+  ClaimBuilder c("blog-capacity-linear", "002 §3; 000 §2.1");
+  c.says("Linear attention compresses the cache into a state with a capacity ceiling at about $d_k$ stored pairs: $n "
+         "<~ d_k$ for reliable recall, since a cross-talk larger than the signal hides the value.");
+  c.exactly("For random unit keys and $N(0, I)$ values the relative squared error is $(n-1)/d$: a level $rho$ is "
+            "reached at $n = 1 + rho d$. No state of $d$ columns does better than $1 - d/n$ at $n > d$.");
+  c.because("The scale $n ~ d$ is right, with noise equal to the signal at $n = d + 1$. Which $n$ is reliable depends "
+            "on the error that one accepts: at 10 % it is $d/10$, and the text does not name a criterion.");
+  c.holds_asymptotically(), c.runs({"linear", "gated_linear"}), c.draws({"capacity", "recall"});
+  c.takes({integer_param("n", 32, 2, 256, "pairs stored"), integer_param("d", 32, 3, 512, "key width")});
+  c.at({{{"n", 8}, {"d", 8}}, {}, {{"n", 64}, {"d", 16}}});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int n = p.integer("n"), d = p.integer("d");
     const double exact = (n - 1.0) / d, crowded = double(n) / d, narrower = (n - 1.0) / (d - 1);
-    const Mean error =
-        mean_error({"linear", n, d, 1}, 0, n, protocol, wanted_sensitivity(protocol, exact, {crowded, narrower}));
-    const Point law = as_limit(sampled_point(error, exact), p, "linear attention: relative error (n-1)/d");
-    points.push_back(as_statement(sampled_point(error, crowded), p, "error n/d: as large as the signal at n = d"));
-    points.push_back(law);
+    const double wanted = wanted_sensitivity(protocol, exact, {crowded, narrower});
+    const Mean error = mean_error({"linear", n, d, 1}, 0, n, protocol, wanted);
+    points.statement("error n/d: as large as the signal at n = d", error, crowded);
+    points.limit("linear attention: relative error (n-1)/d", error, exact).but_not("d-1 for d", narrower);
     if (n > d) {
       const double least = least_error(n, d);
-      const Point best = as_obligation(best_state(n, d, least, protocol.seed), p, "the best state of all: 1 - d/n");
-      points.push_back(best);
-      points.push_back(rival_law(best, "1 - (d-1)/n", 1 - (d - 1.0) / n));
-      points.push_back(rival_system(best_state(n, d - 1, least, protocol.seed), p, "a state of d-1 columns"));
+      points.obligation("the best state of all: 1 - d/n", best_state(n, d, least, protocol.seed))
+          .but_not("1 - (d-1)/n", 1 - (d - 1.0) / n);
+      points.wrong_system("a state of d-1 columns", best_state(n, d - 1, least, protocol.seed));
     }
-    points.push_back(rival_law(law, "d-1 for d", narrower));
-    const Mean gated = mean_error({"gated_linear", n, d, 0.8}, 0, n, protocol, 0.04);
-    points.push_back(rival_system(sampled_point(gated, exact), p, "a gate of 0.8"));
-  }
-  return points;
+    points.wrong_system("a gate of 0.8", mean_error({"gated_linear", n, d, 0.8}, 0, n, protocol, 0.04), exact);
+  });
 }
-
-Claim ceiling_claim() {
-  Claim c = asymptotic(explained(
-      at_parameters(
-          running(
-              ledger_row(
-                  "blog-capacity-linear", "002 §3; 000 §2.1",
-                  "Linear attention compresses the cache into a state with a capacity ceiling at about $d_k$ stored "
-                  "pairs: $n <~ d_k$ for reliable recall, since a cross-talk larger than the signal hides the value.",
-                  "For random unit keys and $N(0, I)$ values the relative squared error is $(n-1)/d$: a level $rho$ is "
-                  "reached at $n = 1 + rho d$. No state of $d$ columns does better than $1 - d/n$ at $n > d$.",
-                  ceiling),
-              {"linear", "gated_linear"}),
-          {integer_param("n", 32, 2, 256, "pairs stored"), integer_param("d", 32, 3, 512, "key width")}),
-      "The scale $n ~ d$ is right, with noise equal to the signal at $n = d + 1$. Which $n$ is reliable depends on the "
-      "error "
-      "that one accepts: at 10 % it is $d/10$, and the text does not name a criterion."));
-  c.tasks = {"capacity", "recall"};
-  return c;
-}
-
-// ---- Decoding -------------------------------------------------------------------------------------------------------
 
 /// Reads of n items as combinations of the stored values: C [n,n] = K K^T, the sum of linear attention with q = k.
 struct Reads {
@@ -153,53 +133,39 @@ Mean decoded(int n, int d, int dv, std::uint64_t seed, bool all) {
   return mean_of(right);
 }
 
-std::vector<Point> decoding(const Protocol &protocol) {
-  std::vector<Point> points;
-  for (const Params &p : points_of(protocol, {sized(128, 16).set("dv", 512)})) {
+Claim decoding() {
+  ClaimBuilder c("blog-capacity-argmax", "002 §3, boxed; a stricter reading");
+  c.says("$n <~ d_k$ for reliable recall, read as decoding among the stored values.");
+  c.exactly("Choosing the stored value with the largest product with the read reaches $n$ of about $d_k d_v / (2 ln "
+            "n)$: at $n = 8 d_k$, where the squared error is 8, nearly all is right for wide values. A single other "
+            "value scores higher with the probability of a Student tail.");
+  c.because("The text names no criterion for reliable. With the squared error the ceiling is $d_k$; with decoding it "
+            "grows with the width of the values, because the cross-talk spreads over $d_v$ channels.");
+  c.is_refuted(stricter("§3, boxed: $n <~ d_k$ for reliable recall.", "reliable; no criterion",
+                        "The text compares cross-talk with the signal, which the squared error does."));
+  c.runs({"linear"}), c.draws({"capacity", "recall"});
+  c.takes({integer_param("n", 128, 3, 512, "pairs stored"), integer_param("d", 16, 2, 256, "key width"),
+           integer_param("dv", 512, 8, 4096, "value width")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int n = p.integer("n"), d = p.integer("d"), dv = p.integer("dv"), few = 4;
     if (n <= d || double(d) * dv < 8 * n * std::log(double(n)))
       usage_error("decoding beyond the ceiling needs n > d, and wide values: d dv well above 2 n ln n");
-    const Mean right = decoded(n, d, dv, protocol.seed, protocol.full());
-    points.push_back(as_statement(at_most_point(right, 0.5), p, "above the ceiling at most half is decoded"));
-    points.push_back(as_obligation(at_least_point(right, 0.9), p, "wide values: nearly all is decoded"));
-    points.push_back(rival_system(at_least_point(decoded(n, d, few, protocol.seed, protocol.full()), 0.9),
-                                  Params(p).set("dv", few), "narrow values"));
+    const auto right = [&](int width) { return decoded(n, d, width, protocol.seed, protocol.full()); };
+    const Mean wide = right(dv);
+    points.statement("above the ceiling at most half is decoded", at_most_point(wide, 0.5));
+    points.obligation("wide values: nearly all is decoded", at_least_point(wide, 0.9));
+    points.at(Params(p).set("dv", few)).wrong_system("narrow values", at_least_point(right(few), 0.9));
     const int pairs = 2 * d, channels = 4; // few enough that mistakes can be counted
     const Mistakes mistakes = pair_mistakes(pairs, d, channels, protocol);
-    const Point contest =
-        as_obligation(sampled_point(mistakes.measured, mistakes.law), sized(pairs, d).set("dv", channels),
-                      "another value scores higher: Student's tail");
-    points.push_back(contest);
-    points.push_back(rival_law(contest, "the value's own spread left out", mistakes.without_own));
-    points.push_back(rival_law(contest, "a normal tail", mistakes.as_if_normal));
-  }
-  return points;
-}
-
-Claim decoding_claim() {
-  Claim c = explained(
-      at_parameters(
-          running(refuted_row(
-                      "blog-capacity-argmax",
-                      stricter("§3, boxed: $n <~ d_k$ for reliable recall.", "reliable; no criterion",
-                               "The text compares cross-talk with the signal, which the squared error does."),
-                      "002 §3, boxed; a stricter reading",
-                      "$n <~ d_k$ for reliable recall, read as decoding among the stored values.",
-                      "Choosing the stored value with the largest product with the read reaches $n$ of about $d_k d_v "
-                      "/ (2 ln n)$: at $n = 8 d_k$, where the squared error is 8, nearly all is right for wide "
-                      "values. A single other value scores higher with the probability of a Student tail.",
-                      decoding),
-                  {"linear"}),
-          {integer_param("n", 128, 3, 512, "pairs stored"), integer_param("d", 16, 2, 256, "key width"),
-           integer_param("dv", 512, 8, 4096, "value width")}),
-      "The text names no criterion for reliable. With the squared error the ceiling is $d_k$; with decoding it grows "
-      "with the width of the values, because the cross-talk spreads over $d_v$ channels.");
-  c.tasks = {"capacity", "recall"};
-  return c;
+    points.at(Params(p).set("n", pairs).set("dv", channels))
+        .obligation("another value scores higher: Student's tail", mistakes.measured, mistakes.law)
+        .but_not("the value's own spread left out", mistakes.without_own)
+        .but_not("a normal tail", mistakes.as_if_normal);
+  });
 }
 
 } // namespace
 
-std::vector<Claim> section_3_capacity() { return {ceiling_claim(), decoding_claim()}; }
+std::vector<Claim> section_3_capacity() { return {ceiling(), decoding()}; }
 
 } // namespace recollect::theory

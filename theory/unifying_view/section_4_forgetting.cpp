@@ -8,20 +8,23 @@
 namespace recollect::theory {
 namespace {
 
-// ---- Never, unless something is written nearby ----------------------------------------------------------------------
-
-std::vector<Point> never(const Protocol &protocol) {
-  std::vector<Point> points;
-  const auto own = [](double beta, double cosine) {
-    return write_point({{"beta", num(beta)}, {"cosine", num(cosine)}, {"writes", num(200)}});
-  };
-  for (const Params &p : points_of(protocol, {own(1, 0.3), own(0.5, -0.8)})) {
+Claim never() {
+  ClaimBuilder c("blog-never-forgets", "002 §4-5");
+  c.says("Anything in $S$ orthogonal to $k_t$ is preserved exactly: a stale write at $k_old$ stays in $S$ at full "
+         "magnitude for ever unless something is written near $k_old$ again, and every orthogonal direction persists.");
+  c.exactly("Exact while every later key is orthogonal to $k_old$; a write at cosine $c$ keeps $1 - beta c^2$ of it.");
+  c.because("The exception for later writes near $k_old$ is the authors' own. How much it takes away among keys that "
+            "are near nothing in particular is the row blog_forgets_random_keys.");
+  c.runs({"delta_net", "gated_delta_net"});
+  c.takes(write_params({beta_param(1), cosine_param(0.3), integer_param("writes", 200, 1, 2000, "later writes")}));
+  c.at({{}, {{"beta", 0.5}, {"cosine", -0.8}}});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Setting x(p, protocol.seed); // the old key is x.other, read as S x.other; x.key has the given cosine with it
     const int d = x.S.columns, m = p.integer("writes");
     const double beta = p.real("beta"), cosine = p.real("cosine");
     const Vector old = times(x.S, x.other);
-    // Later unit keys, drawn in the complement of the old key and turned towards it by `lean`.
-    const auto later = [&](double lean, double alpha) {
+    // The read after later unit keys, drawn in the complement of the old key and turned towards it by `lean`.
+    const auto read = [&](const std::string &variant, double lean, double alpha) {
       std::vector<Write> writes;
       for (int t = 0; t < m; ++t) {
         Vector k = Stream(protocol.seed, "002/orthogonal keys", t).normals(d);
@@ -30,51 +33,23 @@ std::vector<Point> never(const Protocol &protocol) {
         writes.push_back({mix(std::sqrt(1 - lean * lean), k, lean, x.other),
                           Stream(protocol.seed, "002/later values", t).normals(x.S.rows), beta, alpha});
       }
-      return writes;
+      return times(after(variant, x.S, writes), x.other);
     };
     // Each write leaves a few units behind, and the state stays as large as the values written.
-    const double units = 8.0 * m * d * (spectral_norm(x.S) + 4 * std::sqrt(double(x.S.rows)));
-    const auto read = [&](const std::string &variant, const std::vector<Write> &writes, const Vector &expected) {
-      return exact_point(times(after(variant, x.S, writes), x.other), expected, units);
-    };
-    points.push_back(
-        as_statement(read("delta_net", later(0, 1), old), p, "after writes at orthogonal keys: all of it"));
-    points.push_back(rival_system(read("gated_delta_net", later(0, 0.999), old), p, "a gate of 0.999"));
-    points.push_back(rival_system(read("delta_net", later(0.1, 1), old), p, "later keys at cosine 0.1"));
+    points.rounding(8.0 * m * d * (spectral_norm(x.S) + 4 * std::sqrt(double(x.S.rows))));
+    points.statement("after writes at orthogonal keys: all of it", read("delta_net", 0, 1), old);
+    points.wrong_system("a gate of 0.999", read("gated_delta_net", 0, 0.999), old);
+    points.wrong_system("later keys at cosine 0.1", read("delta_net", 0.1, 1), old);
+    // One write of 0 at x.key; S k_new enters too (blog_kold_readout).
     const Vector nothing(x.S.rows, 0.0);
-    const auto near = [&](double share) { // one write of 0 at x.key; S k_new enters too (blog_kold_readout)
-      const Dense only = outer(old, x.other);
-      return exact_point(times(after("delta_net", only, {{x.key, nothing, beta, 1}}), x.other), scaled(share, old),
-                         units);
-    };
-    const double cc = cosine * cosine;
-    points.push_back(as_obligation(near(1 - beta * cc), p, "a write nearby keeps 1 - beta cos^2"));
-    if (cosine == 0) continue;
-    points.push_back(rival_law(near(1 - beta * std::fabs(cosine)), p, "1 - beta |cos|"));
-    points.push_back(rival_law(near(1), p, "kept whole by a write nearby"));
-  }
-  return points;
+    const Vector near = times(after("delta_net", outer(old, x.other), {{x.key, nothing, beta, 1}}), x.other);
+    auto kept =
+        points.obligation("a write nearby keeps 1 - beta cos^2", near, scaled(1 - beta * (cosine * cosine), old));
+    if (cosine == 0) return;
+    kept.but_not("1 - beta |cos|", scaled(1 - beta * std::fabs(cosine), old))
+        .but_not("kept whole by a write nearby", scaled(1, old));
+  });
 }
-
-Claim never_claim() {
-  return explained(
-      at_parameters(
-          running(ledger_row(
-                      "blog-never-forgets", "002 §4-5",
-                      "Anything in $S$ orthogonal to $k_t$ is preserved exactly: a stale write at $k_old$ stays in $S$ "
-                      "at full magnitude for ever unless something is written near $k_old$ again, and every "
-                      "orthogonal direction persists.",
-                      "Exact while every later key is orthogonal to $k_old$; a write at cosine $c$ keeps $1 - beta "
-                      "c^2$ of it.",
-                      never),
-                  {"delta_net", "gated_delta_net"}),
-          write_params({beta_param(1), cosine_param(0.3), integer_param("writes", 200, 1, 2000, "later writes")})),
-      "The exception for later writes near $k_old$ is the authors' own. How much it takes away among keys that are "
-      "near "
-      "nothing in particular is the row blog_forgets_random_keys.");
-}
-
-// ---- Random keys ----------------------------------------------------------------------------------------------------
 
 /// What one needle keeps among m keys whose |cosine| with it is at most `most`: k = x needle + sqrt(1 - x^2) u with u
 /// uniform on the unit sphere around it. E k k^T is diagonal in these directions, so that the mean is (1 - beta E
@@ -109,61 +84,48 @@ double square_cosine(int d, double most) {
   return beta(1.5, (d - 1) / 2.0, most * most) / beta(0.5, (d - 1) / 2.0, most * most);
 }
 
-std::vector<Point> random_keys(const Protocol &protocol) {
-  std::vector<Point> points;
-  const auto own = [](int m, double beta) { return labels({{"d", num(16)}, {"m", num(m)}, {"beta", num(beta)}}); };
-  for (const Params &p : points_of(protocol, {own(16, 1), own(32, 0.5)})) {
+Claim random_keys() {
+  ClaimBuilder c("blog-forgets-random-keys", "002 §4-5, a stricter reading");
+  c.says("A stale write survives random later keys, none of which is near its own.");
+  c.exactly("The mean retention after $m$ keys drawn uniformly from the sphere is $(1 - beta/d)^m$: a time constant of "
+            "$d / beta$ writes. More than $d - 1$ later keys cannot all be orthogonal to the old one.");
+  c.because("The text speaks of directions that later keys do not touch, and there it is right. Random keys touch "
+            "every direction a little: DeltaNet forgets them exponentially, without a gate.");
+  c.is_refuted(stricter(
+      "§4: a stale write 'stays in $S$ at full magnitude forever, unless we happen to write near $k_old$ again'.",
+      "directions orthogonal to later keys", "'DeltaNet never forgets': said of orthogonal directions."));
+  c.runs({"delta_net", "linear"});
+  c.takes({integer_param("d", 16, 4, 512, "key width"), integer_param("m", 16, 1, 2000, "later writes"),
+           real_param("beta", 1, 0.05, 1.5, "write strength")});
+  c.at({{}, {{"m", 32}, {"beta", 0.5}}});
+  c.also([](Points &points, const Protocol &protocol) {
+    for (double most : {0.5, 0.3}) { // not even keys that are all nearly orthogonal to the needle preserve it
+      const int d = 16, m = 8;
+      points.at(labels({{"d", num(d)}, {"m", num(m)}, {"beta", num(1)}, {"largest |cos|", num(most)}}))
+          .obligation("keys drawn with |cos| limited", kept_among_far_keys(m, d, 1, most, protocol),
+                      std::pow(1 - square_cosine(d, most), m))
+          .but_not("the limit ignored", std::pow(1 - 1.0 / d, m))
+          .but_not("as if uniform in [-c, c]", std::pow(1 - most * most / 3, m));
+    }
+  });
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int d = p.integer("d"), m = p.integer("m");
     const double beta = p.real("beta");
     const double law = std::pow(1 - beta / d, m), other_width = std::pow(1 - beta / (d - 1), m),
                  fewer = std::pow(1 - beta / d, m - 1), faster = std::pow(1 - 2 * beta / d, m);
-    const Mean left = mean_kept("delta_net", m, d, beta, 1, protocol,
-                                wanted_sensitivity(protocol, law, {other_width, fewer, faster}));
-    const Mean added = mean_kept("linear", m, d, 1, 1, protocol, 1);
-    const Point mean = as_obligation(sampled_point(left, law), p, "mean retention (1 - beta/d)^m");
-    append(points, {as_statement(sampled_point(left, 1), p, "a stale write survives whole"), mean,
-                    rival_system(sampled_point(added, law), p, "linear attention")});
-    append(points, {rival_law(mean, "d-1 for d", other_width), rival_law(mean, "m-1 for m", fewer),
-                    rival_law(mean, "2 beta/d", faster)});
-  }
-  if (protocol.point) return points;
-  for (double most : {0.5, 0.3}) { // not even keys that are all nearly orthogonal to the needle preserve it
-    const int d = 16, m = 8;
-    const Params p = own(m, 1).set("largest |cos|", most);
-    const Point far = as_obligation(
-        sampled_point(kept_among_far_keys(m, d, 1, most, protocol), std::pow(1 - square_cosine(d, most), m)), p,
-        "keys drawn with |cos| limited");
-    points.push_back(far);
-    points.push_back(rival_law(far, "the limit ignored", std::pow(1 - 1.0 / d, m)));
-    points.push_back(rival_law(far, "as if uniform in [-c, c]", std::pow(1 - most * most / 3, m)));
-  }
-  return points;
-}
-
-Claim random_claim() {
-  return explained(
-      at_parameters(
-          running(refuted_row(
-                      "blog-forgets-random-keys",
-                      stricter("§4: a stale write 'stays in $S$ at full magnitude forever, unless we happen to write "
-                               "near $k_old$ again'.",
-                               "directions orthogonal to later keys",
-                               "'DeltaNet never forgets': said of orthogonal directions."),
-                      "002 §4-5, a stricter reading",
-                      "A stale write survives random later keys, none of which is near its own.",
-                      "The mean retention after $m$ keys drawn uniformly from the sphere is $(1 - beta/d)^m$: a time "
-                      "constant of $d / beta$ writes. More than $d - 1$ later keys cannot all be orthogonal to the old "
-                      "one.",
-                      random_keys),
-                  {"delta_net", "linear"}),
-          {integer_param("d", 16, 4, 512, "key width"), integer_param("m", 16, 1, 2000, "later writes"),
-           real_param("beta", 1, 0.05, 1.5, "write strength")}),
-      "The text speaks of directions that later keys do not touch, and there it is right. Random keys touch every "
-      "direction a little: DeltaNet forgets them exponentially, without a gate.");
+    const double wanted = wanted_sensitivity(protocol, law, {other_width, fewer, faster});
+    const Mean left = mean_kept("delta_net", m, d, beta, 1, protocol, wanted);
+    points.statement("a stale write survives whole", left, 1);
+    points.obligation("mean retention (1 - beta/d)^m", left, law)
+        .but_not("d-1 for d", other_width)
+        .but_not("m-1 for m", fewer)
+        .but_not("2 beta/d", faster);
+    points.wrong_system("linear attention", mean_kept("linear", m, d, 1, 1, protocol, 1), law);
+  });
 }
 
 } // namespace
 
-std::vector<Claim> section_4_forgetting() { return {never_claim(), random_claim()}; }
+std::vector<Claim> section_4_forgetting() { return {never(), random_keys()}; }
 
 } // namespace recollect::theory

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // 002 §5 (and §2, which announces it): an exponential decay on the state: the weights it gives, what still doubles,
 // what bounds.
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/one_head.hpp"
 #include <cmath>
 
@@ -23,11 +24,14 @@ Sequence same_pair(int T, const std::function<double(int)> &alpha) {
 }
 double last(const Output &out) { return out.o.back(); }
 
-// ---- Unrolled -------------------------------------------------------------------------------------------------------
-
-std::vector<Point> unrolled(const Protocol &protocol) {
-  std::vector<Point> points;
-  for (const Params &p : points_of(protocol, {params_of({1, 1, 20, 8, 4})})) {
+Claim unrolled() {
+  ClaimBuilder c("blog-mamba2-unrolled", "002 §5");
+  c.says("$S_t = alpha_t S_{t-1} + v_t k_t^T$ with $alpha_t$ in (0, 1): a write at step $j < t$ counts with weight "
+         "$alpha_{j+1} ... alpha_t$ at step $t$, which decays exponentially.");
+  c.exactly("Identity; exponential while $alpha$ stays below some bar < 1.");
+  c.because("Gates that approach 1 fast enough keep a write for ever: see blog_gating_bounds.");
+  c.runs({"mamba2"}), c.takes(one_head_params({1, 1, 20, 8, 4}));
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Sequence s = gated_steps(shape_of(p), protocol.seed);
     // sum_j (product of alpha_l over l = j + from ... t - short_of) v_j k_j^T
     const auto sum = [&](int from, int short_of) {
@@ -42,149 +46,104 @@ std::vector<Point> unrolled(const Protocol &protocol) {
       });
     };
     const Measured layer = measured("mamba2", s);
-    points.push_back(as_statement(layer.against(sum(1, 0)), p, "each write weighs the product of the later decays"));
-    points.push_back(rival_law(layer.against(sum(0, 0)), p, "its own decay included"));
-    points.push_back(rival_law(layer.against(sum(1, 1)), p, "the last decay left out"));
+    points.statement("each write weighs the product of the later decays", layer.against(sum(1, 0)))
+        .but_not("its own decay included", layer.against(sum(0, 0)))
+        .but_not("the last decay left out", layer.against(sum(1, 1)));
     // A constant decay is exponential: one write, then none.
     const int T = s.shape.T;
-    const auto alone = [&](double (*law)(double, int)) {
-      Sequence one = same_pair(T, [](int) { return 0.9; });
-      std::fill(one.v.begin() + 1, one.v.end(), 0.0);
+    Sequence one = same_pair(T, [](int) { return 0.9; });
+    std::fill(one.v.begin() + 1, one.v.end(), 0.0);
+    const auto each = [&](double (*law)(int)) {
       std::vector<double> expected;
-      for (int t = 0; t < T; ++t) expected.push_back(law(0.9, t));
-      return exact_point(run("mamba2", one).o, expected, 2.0 * T);
+      for (int t = 0; t < T; ++t) expected.push_back(law(t));
+      return expected;
     };
-    points.push_back(as_statement(alone([](double a, int t) { return std::pow(a, t); }), p, "alpha = 0.9: 0.9^(t-j)"));
-    points.push_back(rival_law(alone([](double a, int t) { return 1 - (1 - a) * t; }), p, "a linear decay"));
-    points.push_back(rival_law(alone([](double a, int t) { return std::pow(a, t + 1); }), p, "one decay more"));
-  }
-  return points;
+    points.rounding(2.0 * T);
+    points.statement("alpha = 0.9: 0.9^(t-j)", run("mamba2", one).o, each([](int t) { return std::pow(0.9, t); }))
+        .but_not("a linear decay", each([](int t) { return 1 - (1 - 0.9) * t; }))
+        .but_not("one decay more", each([](int t) { return std::pow(0.9, t + 1); }));
+  });
 }
 
-Claim unrolled_claim() {
-  return explained(
-      at_parameters(
-          running(
-              ledger_row("blog-mamba2-unrolled", "002 §5",
-                         "$S_t = alpha_t S_{t-1} + v_t k_t^T$ with $alpha_t$ in (0, 1): a write at step $j < t$ counts "
-                         "with weight $alpha_{j+1} ... alpha_t$ at step $t$, which decays exponentially.",
-                         "Identity; exponential while $alpha$ stays below some bar < 1.", unrolled),
-              {"mamba2"}),
-          one_head_params({1, 1, 20, 8, 4})),
-      "Gates that approach 1 fast enough keep a write for ever: see blog_gating_bounds.");
-}
-
-// ---- The same pair twice --------------------------------------------------------------------------------------------
-
-std::vector<Point> doubles(const Protocol &protocol) {
-  std::vector<Point> points;
-  for (const Params &p : points_of(protocol, {labels({{"alpha", num(0.9)}}), labels({{"alpha", num(0.5)}})})) {
+Claim doubles() {
+  ClaimBuilder c("blog-mamba2-doubles", "002 §5, Mamba2");
+  c.says("Under the gate, seeing the same ($k$, $v$) twice still doubles the value (the word read as the number 2).");
+  c.exactly(
+      "It adds up to $1 + alpha$ times the value, to 2 only at $alpha = 1$; repeated for ever, to $1 / (1 - alpha)$.");
+  c.because("The point of the sentence stands: the layer keeps adding what it already knows instead of correcting it.");
+  c.is_refuted(stricter("§5: 'seeing the same ($k$, $v$) twice still doubles the value'.", "$alpha_t$ in (0, 1)",
+                        "'while gaining no information': the point is the accumulation, not the number."));
+  c.runs({"mamba2", "linear"}), c.takes({real_param("alpha", 0.9, 0.01, 0.99, "constant decay")});
+  c.at({{}, {{"alpha", 0.5}}});
+  return c.measure([](Points &points, const Params &p, const Protocol &) {
     const double alpha = p.real("alpha");
     const auto amplitude = [&](int writes) {
       return last(run("mamba2", same_pair(writes, [=](int) { return alpha; })));
     };
-    const double two = amplitude(2);
-    points.push_back(as_statement(exact_point(two, 2, 8), p, "two writes: twice the value"));
-    const Point exact = as_obligation(exact_point(two, 1 + alpha, 8), p, "two writes: 1 + alpha");
+    const double two = amplitude(2), ungated = last(run("linear", same_pair(2, [](int) { return 1; })));
     const int many = 2000;
-    const Point limit = as_obligation(
-        exact_point(amplitude(many), (1 - std::pow(alpha, many)) / (1 - alpha), 8 / ((1 - alpha) * (1 - alpha))), p,
-        "2000 writes: 1 / (1 - alpha)");
-    points.push_back(exact);
-    points.push_back(limit);
-    points.push_back(rival_law(exact, "1 + alpha^2", 1 + alpha * alpha));
-    points.push_back(rival_law(limit, "alpha / (1 - alpha)", alpha / (1 - alpha)));
-    points.push_back(rival_law(limit, "1 / (1 - alpha^2)", 1 / (1 - alpha * alpha)));
-    const double ungated = last(run("linear", same_pair(2, [](int) { return 1; })));
-    points.push_back(rival_system(exact_point(ungated, 1 + alpha, 8), p, "no gate: the value doubles"));
-  }
-  return points;
+    points.rounding(8);
+    points.statement("two writes: twice the value", two, 2);
+    points.obligation("two writes: 1 + alpha", two, 1 + alpha).but_not("1 + alpha^2", 1 + alpha * alpha);
+    points.wrong_system("no gate: the value doubles", ungated, 1 + alpha);
+    points.rounding(8 / ((1 - alpha) * (1 - alpha)));
+    points.obligation("2000 writes: 1 / (1 - alpha)", amplitude(many), (1 - std::pow(alpha, many)) / (1 - alpha))
+        .but_not("alpha / (1 - alpha)", alpha / (1 - alpha))
+        .but_not("1 / (1 - alpha^2)", 1 / (1 - alpha * alpha));
+  });
 }
 
-Claim doubles_claim() {
-  return explained(
-      at_parameters(
-          running(refuted_row(
-                      "blog-mamba2-doubles",
-                      stricter("§5: 'seeing the same ($k$, $v$) twice still doubles the value'.", "$alpha_t$ in (0, 1)",
-                               "'while gaining no information': the point is the accumulation, not the number."),
-                      "002 §5, Mamba2",
-                      "Under the gate, seeing the same ($k$, $v$) twice still doubles the value (the word read as the "
-                      "number 2).",
-                      "It adds up to $1 + alpha$ times the value, to 2 only at $alpha = 1$; repeated for ever, to $1 / "
-                      "(1 - alpha)$.",
-                      doubles),
-                  {"mamba2", "linear"}),
-          {real_param("alpha", 0.9, 0.01, 0.99, "constant decay")}),
-      "The point of the sentence stands: the layer keeps adding what it already knows instead of correcting it.");
+double norm_after(int T, const std::function<double(int)> &alpha) { return last(run("mamba2", same_pair(T, alpha))); }
+/// alpha_t = 1 - 1/(t+1)^2 lies in (0, 1), and its product from j+1 to t is (j+1)(t+2) / ((j+2)(t+1)) > 1/2.
+double creeping(int t) { return 1 - 1 / ((t + 1.0) * (t + 1.0)); }
+double creeping_sum(int T) {
+  double sum = 0;
+  for (int j = 1; j <= T; ++j) sum += (j + 1.0) * (T + 2.0) / ((j + 2.0) * (T + 1.0));
+  return sum;
 }
 
-// ---- Bounded --------------------------------------------------------------------------------------------------------
-
-std::vector<Point> bounds(const Protocol &protocol) {
-  std::vector<Point> points;
-  const auto norm = [](int T, const std::function<double(int)> &alpha) {
-    return last(run("mamba2", same_pair(T, alpha)));
-  };
-  // alpha_t = 1 - 1/(t+1)^2 lies in (0, 1), and its product from j+1 to t is (j+1)(t+2) / ((j+2)(t+1)) > 1/2.
-  const auto creeping = [](int t) { return 1 - 1 / ((t + 1.0) * (t + 1.0)); };
-  const auto law = [](int T) {
-    double sum = 0;
-    for (int j = 1; j <= T; ++j) sum += (j + 1.0) * (T + 2.0) / ((j + 2.0) * (T + 1.0));
-    return sum;
-  };
-  const int T = 2000;
-  const Params gates = labels({{"T", num(T)}, {"alpha_t", txt("1 - 1/(t+1)^2")}});
-  const double crept = norm(T, creeping), rounding = 8.0 * T * crept;
-  points.push_back(as_statement(exact_point(crept, law(T / 2), rounding), gates, "|S| grows no more after step 1000"));
-  const Point growth = as_obligation(exact_point(crept, law(T), rounding), gates, "|S| by its law: it grows as t");
-  points.push_back(growth);
-
-  for (const Params &p :
-       points_of(protocol, {labels({{"bar", num(0.5)}}), labels({{"bar", num(0.9)}}), labels({{"bar", num(0.99)}})})) {
+Claim bounds() {
+  ClaimBuilder c("blog-gating-bounds", "002 §2");
+  c.says("Gating, $alpha_t$ in (0, 1), bounds $S$.");
+  c.exactly("$|S_t| <= max |v||k|$ / (1 - bar) where $alpha_t$ <= bar < 1 at every step; $alpha$ in (0, 1) alone does "
+            "not bound it.");
+  c.because("A learned sigmoid stays below some bar < 1 on bounded inputs, and there the promise holds. Gates that "
+            "approach 1 like $1 - 1/(t+1)^2$ let $S$ grow as $t$.");
+  c.holds_under("alpha_t <= bar < 1 at every step");
+  c.runs({"mamba2"}), c.takes({real_param("bar", 0.9, 0.1, 0.999, "largest decay allowed")});
+  c.at({{{"bar", 0.5}}, {}, {{"bar", 0.99}}});
+  constexpr int T = 2000;
+  c.first([](Points &points, const Protocol &) {
+    const double crept = norm_after(T, creeping);
+    points.at(labels({{"T", num(T)}, {"alpha_t", txt("1 - 1/(t+1)^2")}})).rounding(8.0 * T * crept);
+    points.statement("|S| grows no more after step 1000", crept, creeping_sum(T / 2));
+    points.obligation("|S| by its law: it grows as t", crept, creeping_sum(T));
+  });
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const double bar = p.real("bar"), bound = 1 / (1 - bar), slack = 8 * bound * bound * epsilon_of(Real::f64);
     const int steps = int(40 / (1 - bar)); // bar^steps < e^-40
-    const Point held = as_condition(exact_point(norm(steps, [=](int) { return bar; }), bound, 8 * bound * bound), p,
-                                    "alpha = bar, one pair: |S| reaches max |v||k| / (1 - bar)");
-    points.push_back(held);
+    points.rounding(8 * bound * bound);
+    points
+        .condition("alpha = bar, one pair: |S| reaches max |v||k| / (1 - bar)",
+                   norm_after(steps, [=](int) { return bar; }), bound)
+        .but_not("1 / (1 - bar^2)", 1 / (1 - bar * bar))
+        .but_not("bar / (1 - bar)", bar / (1 - bar));
     // One pair of vectors again and again, the gates a little below the bar and all different.
     Sequence s = gated_steps({1, 1, steps, 8, 4}, protocol.seed);
     for (double &alpha : s.alpha) alpha = bar * (0.95 + 0.05 * (alpha - 0.8) / 0.2);
     for (size_t i = 8; i < s.k.size(); ++i) s.k[i] = s.k[i - 8];
     for (size_t i = 4; i < s.v.size(); ++i) s.v[i] = s.v[i - 4];
     const double pair = frobenius_norm(column(s.v, 0, 4)) * frobenius_norm(column(s.k, 0, 8));
-    points.push_back(
-        as_condition(at_most_point(spectral_norm(memory(run("mamba2", s), s.shape)), pair * bound, slack * pair), p,
-                     "alpha_t in (0.95 bar, bar): |S| <= max |v||k| / (1 - bar)"));
-    points.push_back(rival_law(held, "1 / (1 - bar^2)", 1 / (1 - bar * bar)));
-    points.push_back(rival_law(held, "bar / (1 - bar)", bar / (1 - bar)));
-    points.push_back(rival_system(at_most_point(norm(T, creeping), bound, slack), p, "alpha_t = 1 - 1/(t+1)^2"));
-    points.push_back(
-        rival_system(at_most_point(norm(steps, [](int) { return 1; }), bound, slack), p, "no gate: |S| = t"));
-  }
-  return points;
-}
-
-Claim bounds_claim() {
-  return under(
-      "alpha_t <= bar < 1 at every step",
-      explained(
-          at_parameters(
-              running(
-                  ledger_row(
-                      "blog-gating-bounds", "002 §2", "Gating, $alpha_t$ in (0, 1), bounds $S$.",
-                      "$|S_t| <= max |v||k|$ / (1 - bar) where $alpha_t$ <= bar < 1 at every step; $alpha$ in (0, 1) "
-                      "alone does not bound it.",
-                      bounds),
-                  {"mamba2"}),
-              {real_param("bar", 0.9, 0.1, 0.999, "largest decay allowed")}),
-          "A learned sigmoid stays below some bar < 1 on bounded inputs, and there the promise holds. Gates that "
-          "approach "
-          "1 like $1 - 1/(t+1)^2$ let $S$ grow as $t$."));
+    const double size = spectral_norm(memory(run("mamba2", s), s.shape));
+    points.condition("alpha_t in (0.95 bar, bar): |S| <= max |v||k| / (1 - bar)",
+                     at_most_point(size, pair * bound, slack * pair));
+    points.wrong_system("alpha_t = 1 - 1/(t+1)^2", at_most_point(norm_after(T, creeping), bound, slack));
+    points.wrong_system("no gate: |S| = t", at_most_point(norm_after(steps, [](int) { return 1; }), bound, slack));
+  });
 }
 
 } // namespace
 
-std::vector<Claim> section_5_gating() { return {unrolled_claim(), doubles_claim(), bounds_claim()}; }
+std::vector<Claim> section_5_gating() { return {unrolled(), doubles(), bounds()}; }
 
 } // namespace recollect::theory

@@ -16,10 +16,21 @@ std::vector<double> repeated_keys(int r, int m, int d, std::uint64_t seed) {
   return keys;
 }
 
-std::vector<Point> retention(const Protocol &protocol) {
-  std::vector<Point> points;
-  const auto own = [](int m) { return labels({{"d", num(16)}, {"m", num(m)}, {"r", num(4)}, {"alpha", num(0.97)}}); };
-  for (const Params &p : points_of(protocol, {own(8), own(16)})) {
+Claim retention() {
+  ClaimBuilder c("blog-needle-retention", "002 §6, measured beside its table");
+  c.says("What $m$ later writes leave of a needle: DeltaNet clears it by erasure at keys that resemble it, Mamba2 "
+         "decays it with the haystack, Gated DeltaNet does both.");
+  c.exactly("Among random unit keys, at $beta = 1$: $(1 - 1/d)^m$ in DeltaNet, $alpha^m$ under a gate, their product "
+            "in Gated DeltaNet; $1 - r/d$ for ever among $r$ repeated keys.");
+  c.because(
+      "These are the three mechanisms by which the text reads the trained table; they need no training. A haystack of "
+      "few repeated keys, as in the passkey task, leaves DeltaNet's needle alone, and a gate wears it down by $m$.");
+  c.runs({"delta_net", "gated_delta_net", "mamba2", "linear"}), c.draws({"needle"});
+  c.takes({integer_param("d", 16, 4, 256, "key width"), integer_param("m", 16, 2, 500, "later writes"),
+           integer_param("r", 4, 1, 256, "distinct keys of the repeated haystack"),
+           real_param("alpha", 0.97, 0.5, 0.999, "decay a step")});
+  c.at({{{"m", 8}}, {}});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int d = p.integer("d"), m = p.integer("m"), r = p.integer("r");
     const double alpha = p.real("alpha"), delta = std::pow(1 - 1.0 / d, m), gate = std::pow(alpha, m);
     if (r > std::min(d, m)) usage_error("r keys that are all written need r <= d and r <= m");
@@ -28,68 +39,50 @@ std::vector<Point> retention(const Protocol &protocol) {
     const double other_width = std::pow(1 - 1.0 / (d - 1), m), fewer = std::pow(1 - 1.0 / d, m - 1),
                  late = gate / alpha;
     const auto mean = [&](const std::string &variant, double law, const std::vector<double> &rivals) {
-      const Mean left = mean_kept(variant, m, d, 1, alpha, protocol, wanted_sensitivity(protocol, law, rivals));
-      return sampled_point(left, law);
+      return mean_kept(variant, m, d, 1, alpha, protocol, wanted_sensitivity(protocol, law, rivals));
     };
-    const Point random = as_statement(mean("delta_net", delta, {other_width, fewer}), p, "DeltaNet: (1 - 1/d)^m");
-    const Point both = as_statement(mean("gated_delta_net", gate * delta, {gate, delta, late * delta}), p,
-                                    "Gated DeltaNet: the product");
+    points.statement("DeltaNet: (1 - 1/d)^m", mean("delta_net", delta, {other_width, fewer}), delta)
+        .but_not("d-1 for d", other_width)
+        .but_not("m-1 for m", fewer);
+    const Mean both = mean("gated_delta_net", gate * delta, {gate, delta, late * delta});
+    points.statement("Gated DeltaNet: the product", both, gate * delta)
+        .but_not("the gate alone", gate)
+        .but_not("the erasure alone", delta)
+        .but_not("alpha^(m-1)", late * delta);
     // Exact for any keys: the gate is blind to them, and repeated ones clear their own directions once and for all.
     const std::vector<double> keys = repeated_keys(r, m, d, protocol.seed);
-    const auto left = [&](const std::string &variant, double expected) {
-      return exact_point(kept(variant, keys, m, d, 1, alpha)[0], expected, 16.0 * m * d);
-    };
-    const Point gated = as_statement(left("mamba2", gate), p, "Mamba2: alpha^m, whatever the keys");
-    const Point cleared =
-        as_statement(left("delta_net", 1 - double(r) / d), p, "DeltaNet among r repeated keys: 1 - r/d");
-    append(points, {random, both, gated, cleared});
-    append(points, {rival_law(random, "d-1 for d", other_width), rival_law(random, "m-1 for m", fewer)});
-    append(points, {rival_law(both, "the gate alone", gate), rival_law(both, "the erasure alone", delta),
-                    rival_law(both, "alpha^(m-1)", late * delta)});
-    append(points, {rival_law(gated, "alpha^(m-1)", late), rival_law(cleared, "each repeat erases again", delta),
-                    rival_law(cleared, "r-1 for r", 1 - (r - 1.0) / d),
-                    rival_system(left("linear", 1 - double(r) / d), p, "linear attention")});
-  }
-  return points;
+    const auto left = [&](const std::string &variant) { return kept(variant, keys, m, d, 1, alpha)[0]; };
+    const double cleared = 1 - double(r) / d;
+    points.rounding(16.0 * m * d);
+    points.statement("Mamba2: alpha^m, whatever the keys", left("mamba2"), gate).but_not("alpha^(m-1)", late);
+    points.statement("DeltaNet among r repeated keys: 1 - r/d", left("delta_net"), cleared)
+        .but_not("each repeat erases again", delta)
+        .but_not("r-1 for r", 1 - (r - 1.0) / d);
+    points.wrong_system("linear attention", left("linear"), cleared);
+  });
 }
 
-Claim retention_claim() {
-  Claim c = explained(
-      at_parameters(
-          running(ledger_row(
-                      "blog-needle-retention", "002 §6, measured beside its table",
-                      "What $m$ later writes leave of a needle: DeltaNet clears it by erasure at keys that resemble "
-                      "it, Mamba2 decays it with the haystack, Gated DeltaNet does both.",
-                      "Among random unit keys, at $beta = 1$: $(1 - 1/d)^m$ in DeltaNet, $alpha^m$ under a gate, their "
-                      "product in Gated DeltaNet; $1 - r/d$ for ever among $r$ repeated keys.",
-                      retention),
-                  {"delta_net", "gated_delta_net", "mamba2", "linear"}),
-          {integer_param("d", 16, 4, 256, "key width"), integer_param("m", 16, 2, 500, "later writes"),
-           integer_param("r", 4, 1, 256, "distinct keys of the repeated haystack"),
-           real_param("alpha", 0.97, 0.5, 0.999, "decay a step")}),
-      "These are the three mechanisms by which the text reads the trained table; they need no training. A haystack of "
-      "few repeated keys, as in the passkey task, leaves DeltaNet's needle alone, and a gate wears it down by $m$.");
-  c.tasks = {"needle"};
-  return c;
+Claim trained_table() {
+  ClaimBuilder c("blog-sniah", "002 §6, Table 2 of Yang, Kautz, Hatamizadeh 2024");
+  c.says("On RULER's needle tasks at contexts of 1K, 2K, 4K and 8K (accuracies in %): on S-NIAH-1 (passkey) DeltaNet "
+         "stays near perfect through 8K (about 99), Mamba2 falls from 99.2 to 30.4, Gated DeltaNet sits around 90 at "
+         "8K; on S-NIAH-2 (number) DeltaNet falls from 98.4 to 14.4; Gated DeltaNet wins every cell of S-NIAH-2 and "
+         "S-NIAH-3 (uuid).");
+  c.exactly("Numbers of trained models; the table is an image in the post, which names neither model size, data, "
+            "tokens, training length nor seeds. The row blog_needle_retention measures the mechanisms.");
+  return c.is_not_tested(Reason::needs_training);
+}
+
+Claim state_aware() {
+  ClaimBuilder c("blog-state-aware", "002 §4, §6, Outlook");
+  c.says("Learned gates see $x_t$ but not the state: not the mistake made at $k_t$. A step size that depends on the "
+         "residual would be the natural next step.");
+  c.exactly("A proposal, not a statement with a number.");
+  return c.is_not_tested(Reason::not_numeric);
 }
 
 } // namespace
 
-std::vector<Claim> section_6_needle() {
-  return {
-      retention_claim(),
-      untested_row("blog-sniah", Reason::needs_training, "002 §6, Table 2 of Yang, Kautz, Hatamizadeh 2024",
-                   "On RULER's needle tasks at contexts of 1K, 2K, 4K and 8K (accuracies in %): on S-NIAH-1 (passkey) "
-                   "DeltaNet stays near perfect through 8K (about 99), Mamba2 falls from 99.2 to 30.4, Gated DeltaNet "
-                   "sits around 90 at 8K; on S-NIAH-2 (number) DeltaNet falls from 98.4 to 14.4; Gated DeltaNet wins "
-                   "every cell of S-NIAH-2 and S-NIAH-3 (uuid).",
-                   "Numbers of trained models; the table is an image in the post, which names neither model size, "
-                   "data, tokens, training length nor seeds. The row blog_needle_retention measures the mechanisms."),
-      untested_row(
-          "blog-state-aware", Reason::not_numeric, "002 §4, §6, Outlook",
-          "Learned gates see $x_t$ but not the state: not the mistake made at $k_t$. A step size that depends on "
-          "the residual would be the natural next step.",
-          "A proposal, not a statement with a number.")};
-}
+std::vector<Claim> section_6_needle() { return {retention(), trained_table(), state_aware()}; }
 
 } // namespace recollect::theory

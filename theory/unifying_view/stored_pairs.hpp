@@ -3,6 +3,7 @@
 // N(0, I). The relative error of item i is E |S k_i - v_i|^2 / dv.
 #pragma once
 #include "harness/numerics/inputs.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/layer_points.hpp"
 #include "theory/support/sampling.hpp"
 #include <cmath>

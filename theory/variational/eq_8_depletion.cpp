@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // 004 Eq 8 and the text's conclusions: how each u_t depletes A_t, and whether a small A_t k_t suppresses the update of
 // S.
-#include "theory/support/claims.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/variational/vla_steps.hpp"
 
 namespace recollect::theory {
@@ -9,19 +9,24 @@ namespace {
 
 constexpr double paper_lambda0 = 0.1;
 
-// ---- A_t ---------------------------------------------------------------------------------------------------------------
-
-std::vector<Point> depletion(const Protocol &p) {
-  std::vector<Point> points;
-  const int steps = 30;
-  const auto place = [](int d, double lambda0, double s) {
-    return labels({{"d", num(d)}, {"lambda0", num(lambda0)}, {"s", num(s)}});
-  };
-  for (const Params &at : points_of(p, {place(32, paper_lambda0, 1), place(32, paper_lambda0, 1 / std::sqrt(32.0))})) {
-    const int d = at.integer("d");
-    const double lambda0 = at.real("lambda0"), s = at.real("s"), first_drop = s * s / (lambda0 * (lambda0 + s * s)),
+Claim depletion() {
+  ClaimBuilder c("vla-eq8-depletion", "004 §3.2, Eq 8");
+  c.says("Because $u_t$ is normalised, each rank-1 update depletes $A_t$ in exactly one direction by a bounded amount; "
+         "subspaces that no $u$ touches keep their full magnitude.");
+  c.exactly("$A_{t-1} - A_t = z z^T / delta_t$ with $z = A_{t-1} u_t$: rank 1, trace at most $|A_{t-1}| (delta - 1) / "
+            "delta < 1 / lambda0$, the first $s^2 / (lambda0 (lambda0 + s^2))$ for $|u| = s$. The direction is $z$, "
+            "not $u$. Needs the refresh off.");
+  c.because("Even a direction that $u$ itself never had is depleted, if $A$ has turned it into $z$.");
+  c.runs({"vla"});
+  c.takes({integer_param("d", 32, 3, 64, "head width"),
+           real_param("lambda0", paper_lambda0, 1e-3, 10, "penalty at the start"),
+           real_param("s", 1, 0.05, 3, "length of u")});
+  c.at({{}, {{"s", 1 / std::sqrt(32.0)}}});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int d = p.integer("d"), steps = 30;
+    const double lambda0 = p.real("lambda0"), s = p.real("s"), first_drop = s * s / (lambda0 * (lambda0 + s * s)),
                  units = step_units(steps, d, lambda0, s * s) / lambda0, rounding = units * epsilon_of(Real::f64);
-    const Vector penalties = scaled(s, random_units(steps, d, Stream(p.seed, "depletion/penalties")));
+    const Vector penalties = scaled(s, random_units(steps, d, Stream(protocol.seed, "depletion/penalties")));
     Vla layer(d, 1, lambda0);
     layer.follow_chain = false;
     Dense M = lambda0 * Dense::identity(d);
@@ -53,46 +58,40 @@ std::vector<Point> depletion(const Protocol &p) {
     Vla elsewhere(d, 1, lambda0);
     elsewhere.follow_chain = false;
     elsewhere.update_inverse(Vector(confined.begin() + d, confined.end()));
-    append(points,
-           {as_obligation(exact_point(drops, along_z, units), at, "drop z z^T / delta, z = A u"),
-            rival_law(exact_point(drops, along_u, units), at, "along u instead of z"),
-            as_obligation(exact_point(first, first_drop, units * d), at, "first drop s^2 / (lambda0 (lambda0 + s^2))"),
-            rival_law(exact_point(first, 1 / lambda0, units * d), at, "1 / lambda0"),
-            as_obligation(at_most_point(largest, first_drop, rounding * d), at, "no drop exceeds the first"),
-            rival_system(at_most_point(undamped, first_drop, rounding * d), at, "delta = u.z"),
-            as_obligation(exact_point(times(elsewhere.A, kept), scaled(1 / lambda0, kept), units), at,
-                          "an untouched direction keeps 1 / lambda0"),
-            rival_system(exact_point(times(layer.A, kept), scaled(1 / lambda0, kept), units), at, "a touched one")});
-  }
-  return points;
+    points.rounding(units);
+    points.obligation("drop z z^T / delta, z = A u", drops, along_z).but_not("along u instead of z", along_u);
+    points.obligation("an untouched direction keeps 1 / lambda0", times(elsewhere.A, kept), scaled(1 / lambda0, kept));
+    points.wrong_system("a touched one", times(layer.A, kept), scaled(1 / lambda0, kept));
+    points.rounding(units * d);
+    points.obligation("first drop s^2 / (lambda0 (lambda0 + s^2))", first, first_drop)
+        .but_not("1 / lambda0", 1 / lambda0);
+    points.obligation("no drop exceeds the first", at_most_point(largest, first_drop, rounding * d));
+    points.wrong_system("delta = u.z", at_most_point(undamped, first_drop, rounding * d));
+  });
 }
 
-Claim eq8_depletion() {
-  return explained(
-      at_parameters(
-          running(ledger_row("vla-eq8-depletion", "004 §3.2, Eq 8",
-                             "Because $u_t$ is normalised, each rank-1 update depletes $A_t$ in exactly one direction "
-                             "by a bounded amount; subspaces that no $u$ touches keep their full magnitude.",
-                             "$A_{t-1} - A_t = z z^T / delta_t$ with $z = A_{t-1} u_t$: rank 1, trace at most "
-                             "$|A_{t-1}| (delta - 1) / delta < 1 / lambda0$, the first $s^2 / (lambda0 (lambda0 + "
-                             "s^2))$ for $|u| = s$. The direction is $z$, not $u$. Needs the refresh off.",
-                             depletion),
-                  {"vla"}),
-          {integer_param("d", 32, 3, 64, "head width"),
-           real_param("lambda0", paper_lambda0, 1e-3, 10, "penalty at the start"),
-           real_param("s", 1, 0.05, 3, "length of u")}),
-      "Even a direction that $u$ itself never had is depleted, if $A$ has turned it into $z$.");
-}
-
-// ---- S_t ---------------------------------------------------------------------------------------------------------------
-
-std::vector<Point> suppression(const Protocol &p) {
-  std::vector<Point> points;
-  for (const Params &at : points_of(p, {labels({{"d", num(8)}, {"dv", num(3)}, {"repeats", num(50)}})})) {
-    const int d = at.integer("d"), dv = at.integer("dv"), steps = at.integer("repeats");
-    const Vector k = random_unit(d, Stream(p.seed, "suppression/key"), 0),
-                 u = random_unit(d, Stream(p.seed, "suppression/penalty"), 0),
-                 values = Stream(p.seed, "suppression/values").normals(size_t(steps) * dv);
+Claim suppression() {
+  ClaimBuilder c("vla-suppression-by-a", "004 §3.2, §4.4, §7.1, §7.4, Algorithm 1");
+  c.says("Where $k_t$ lies in directions seen before, $A_t k_t$ is small and the update of $S$ is suppressed; a new "
+         "direction is written at full magnitude.");
+  c.exactly("$a_t = A_t k_t / |A_t k_t|$, so that $|e_t a_t^T|_F = |e_t|$ whatever $|A_t k_t|$ is: only the direction "
+            "of $A_t k_t$ matters, and $A -> c$ A changes nothing.");
+  c.because("It describes the un-normalised form, and contradicts the normalisation that Proposition 2 asks for.");
+  c.is_refuted(
+      asserted("§7.1: 'if $k_t$ lies in the span of previously seen keys, $A_t k_t$ is small and the $S$ update is "
+               "suppressed; if it introduces a new direction, the update proceeds at full magnitude'.",
+               "$u_s = k_s$", "§7.4 repeats that update magnitudes diminish.",
+               "The suppression acts through $e_t$: a key that is stored already has a small residual, so that its "
+               "write is small. And the direction of $A_t k_t$ does avoid what was written before. The length of $A_t "
+               "k_t$ is divided out in VLAv3; the sentence describes VLAv2."));
+  c.runs({"vla", "vla_unnormalized"});
+  c.takes({integer_param("d", 8, 2, 64, "head width"), integer_param("dv", 3, 1, 32, "value width"),
+           integer_param("repeats", 50, 2, 500, "of one key, with new values")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int d = p.integer("d"), dv = p.integer("dv"), steps = p.integer("repeats");
+    const Vector k = random_unit(d, Stream(protocol.seed, "suppression/key"), 0),
+                 u = random_unit(d, Stream(protocol.seed, "suppression/penalty"), 0),
+                 values = Stream(protocol.seed, "suppression/values").normals(size_t(steps) * dv);
     Vla layer(d, dv, paper_lambda0), scaled_up(d, dv, paper_lambda0 / 1000, {{"refresh", "0"}}),
         raw(d, dv, paper_lambda0, {{"refresh", "0"}}, "vla_unnormalized");
     VlaAlgebra algebra(d, dv, paper_lambda0);
@@ -111,45 +110,20 @@ std::vector<Point> suppression(const Protocol &p) {
       suppressed.push_back(as_stated(errors.back())), raw_suppressed.push_back(as_stated(error(raw_before)));
     }
     const double units = step_units(steps, d, paper_lambda0) * (1 + max_abs(errors));
-    append(points, {as_statement(exact_point(moved, suppressed, units), at, "|update| = |e| lambda0 |A_t k|"),
-                    as_obligation(exact_point(moved, errors, units), at, "|update| = |e|"),
-                    rival_system(exact_point(raw_moved, errors, units), at, "a not normalised"),
-                    as_obligation(exact_point(raw_moved, raw_suppressed, units), at,
-                                  "a not normalised: lambda0 |update| = |e| lambda0 |A_t k|"),
-                    rival_law(exact_point(raw_moved, errors, units), at, "a not normalised: as for a of length 1"),
-                    as_obligation(exact_point(scaled_up.S.data, algebra.S.data, units * steps), at, "A times 1000"),
-                    rival_system(exact_point(raw.S.data, algebra.S.data, units * steps), at, "a not normalised")});
-  }
-  return points;
-}
-
-Claim suppression_by_a() {
-  return explained(
-      at_parameters(
-          running(
-              refuted_row(
-                  "vla-suppression-by-a",
-                  asserted(
-                      "§7.1: 'if $k_t$ lies in the span of previously seen keys, $A_t k_t$ is small and the $S$ update "
-                      "is suppressed; if it introduces a new direction, the update proceeds at full magnitude'.",
-                      "$u_s = k_s$", "§7.4 repeats that update magnitudes diminish.",
-                      "The suppression acts through $e_t$: a key that is stored already has a small residual, so "
-                      "that its write is small. And the direction of $A_t k_t$ does avoid what was written before. "
-                      "The length of $A_t k_t$ is divided out in VLAv3; the sentence describes VLAv2."),
-                  "004 §3.2, §4.4, §7.1, §7.4, Algorithm 1",
-                  "Where $k_t$ lies in directions seen before, $A_t k_t$ is small and the update of $S$ is "
-                  "suppressed; a new direction is written at full magnitude.",
-                  "$a_t = A_t k_t / |A_t k_t|$, so that $|e_t a_t^T|_F = |e_t|$ whatever $|A_t k_t|$ is: "
-                  "only the direction of $A_t k_t$ matters, and $A -> c$ A changes nothing.",
-                  suppression),
-              {"vla", "vla_unnormalized"}),
-          {integer_param("d", 8, 2, 64, "head width"), integer_param("dv", 3, 1, 32, "value width"),
-           integer_param("repeats", 50, 2, 500, "of one key, with new values")}),
-      "It describes the un-normalised form, and contradicts the normalisation that Proposition 2 asks for.");
+    points.rounding(units);
+    points.statement("|update| = |e| lambda0 |A_t k|", moved, suppressed);
+    points.obligation("|update| = |e|", moved, errors);
+    points.wrong_system("a not normalised", raw_moved, errors);
+    points.obligation("a not normalised: lambda0 |update| = |e| lambda0 |A_t k|", raw_moved, raw_suppressed)
+        .but_not("a not normalised: as for a of length 1", errors);
+    points.rounding(units * steps);
+    points.obligation("A times 1000", scaled_up.S, algebra.S);
+    points.wrong_system("a not normalised", raw.S, algebra.S);
+  });
 }
 
 } // namespace
 
-std::vector<Claim> eq_8_depletion() { return {eq8_depletion(), suppression_by_a()}; }
+std::vector<Claim> eq_8_depletion() { return {depletion(), suppression()}; }
 
 } // namespace recollect::theory

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// A claim written from the top down: source, text, verdict, layers, parameters, and the measurement at a point.
+//
+//   ClaimBuilder c("blog-shrink", "002 §4");
+//   c.says("..."), c.exactly("..."), c.because("...");
+//   c.runs({"delta_net"}), c.takes({real_param("beta", 0.3, 0, 4, "write strength")});
+//   c.at({{}, {{"beta", 1}}});  // the suite's points: the defaults, and beta = 1 beside the other defaults
+//   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+//     points.rounding(64);      // units of every comparison that follows
+//     points.statement("label", measured, predicted).but_not("another law", other);
+//     points.wrong_system("another layer", measured_there, predicted);
+//   });
+#pragma once
+#include "harness/numerics/linalg.hpp"
+#include "theory/support/claims.hpp"
+
+namespace recollect::theory {
+
+/// Measured, compared with a prediction: algebra up to `units` of rounding (numerics/verdict.hpp), a mean up to its
+/// standard error, and a point as it is.
+inline Point compare(double measured, double law, double units) { return exact_point(measured, law, units); }
+inline Point compare(const std::vector<double> &measured, const std::vector<double> &law, double units) {
+  return exact_point(measured, law, units);
+}
+inline Point compare(const Dense &measured, const Dense &law, double units) {
+  return exact_point(measured.data, law.data, units);
+}
+inline Point compare(const Point &compared, double) { return compared; }
+inline Point compare(const Mean &measured, double law, double) { return sampled_point(measured, law); }
+
+/// The points of a claim, in the order in which they are stated.
+class Points {
+public:
+  /// A measurement whose wrong laws can be told. Of a Point, the measurement is the number in it.
+  template <class Measured> class Stated {
+  public:
+    Stated(Points &points, size_t index, Measured measured, double units)
+        : points_(points), index_(index), measured_(std::move(measured)), units_(units) {}
+    /// A rival law, which predicts this for the same measurement. It must be refuted.
+    template <class Law> Stated &but_not(std::string name, const Law &law) {
+      if constexpr (std::is_same_v<Law, Point>)
+        points_.add(rival_law(law, points_.all_[index_].params, std::move(name)));
+      else if constexpr (std::is_same_v<Measured, Point> || std::is_same_v<Measured, Mean>)
+        points_.add(rival_law(points_.all_[index_], std::move(name), law));
+      else
+        points_.add(rival_law(compare(measured_, law, units_), points_.all_[index_].params, std::move(name)));
+      return *this;
+    }
+
+  private:
+    Points &points_;
+    size_t index_;
+    Measured measured_;
+    double units_;
+  };
+
+  explicit Points(Params at = {}) : at_(std::move(at)) {}
+
+  /// The parameters that label the points that follow.
+  Points &at(Params place) { return at_ = std::move(place), *this; }
+  /// The rounding units of the comparisons that follow, derived by the caller.
+  Points &rounding(double units) { return units_ = units, *this; }
+
+  // A measurement and its law, or a Point that was compared elsewhere: a bound, a quadrature, a layer's own tolerance.
+  template <class M, class... Law> Stated<M> statement(std::string label, const M &measured, const Law &...law) {
+    return hold(as_statement, std::move(label), measured, law...);
+  }
+  template <class M, class... Law> Stated<M> limit(std::string label, const M &measured, const Law &...law) {
+    return hold(as_limit, std::move(label), measured, law...);
+  }
+  template <class M, class... Law> Stated<M> condition(std::string label, const M &measured, const Law &...law) {
+    return hold(as_condition, std::move(label), measured, law...);
+  }
+  template <class M, class... Law> Stated<M> obligation(std::string label, const M &measured, const Law &...law) {
+    return hold(as_obligation, std::move(label), measured, law...);
+  }
+  /// Another system, measured by the same code and compared with the prediction for the right one.
+  template <class M, class... Law> void wrong_system(std::string name, const M &measured, const Law &...law) {
+    hold(rival_system, std::move(name), measured, law...);
+  }
+
+  const std::vector<Point> &all() const { return all_; }
+
+private:
+  void add(Point point) { all_.push_back(std::move(point)); }
+  using Cast = Point (*)(Point, const Params &, std::string);
+  template <class M, class... Law> Stated<M> hold(Cast cast, std::string label, const M &measured, const Law &...law) {
+    add(cast(compare(measured, law..., units_), at_, std::move(label)));
+    return {*this, all_.size() - 1, measured, units_};
+  }
+
+  Params at_;
+  double units_ = std::numeric_limits<double>::quiet_NaN(); // refutes every comparison before rounding() is called
+  std::vector<Point> all_;
+};
+
+/// A parameter that differs from its default at one of the suite's points.
+struct Change {
+  Change(const char *name_of, double value) : name(name_of), number(value) {}
+  Change(const char *name_of, std::string value) : name(name_of), text(std::move(value)) {}
+  std::string name;
+  double number = 0;
+  std::string text;
+};
+using Changes = std::vector<Change>;
+
+class ClaimBuilder {
+public:
+  /// A claim that measures one row of the ledger has the row's id. It is expected to hold.
+  ClaimBuilder(const std::string &row, const std::string &source) {
+    claim_.id = canonical(row), claim_.covers = {row}, claim_.source = source;
+  }
+
+  /// A fair paraphrase, with every condition that the paper states.
+  void says(const std::string &statement) { claim_.statement = statement; }
+  /// The exact form, the condition, or the corrected statement.
+  void exactly(const std::string &form) { claim_.exact = form; }
+  /// Why the verdict is what it is, and what the paper meant.
+  void because(const std::string &explanation) { claim_.explanation = explanation; }
+
+  // The expected verdict, if it is not `holds`.
+  void is_refuted(Reading reading) {
+    claim_.expected = Verdict::refuted, claim_.scope = scope_of(reading), claim_.reading = std::move(reading);
+  }
+  void holds_asymptotically() { claim_.expected = Verdict::holds_asymptotically; }
+  /// "if " + condition must read as a clause.
+  void holds_under(const std::string &condition) {
+    claim_.expected = Verdict::holds_under, claim_.condition = condition;
+  }
+  /// Nothing decides it here. What can be measured about it is a separate claim.
+  Claim is_not_tested(Reason reason) {
+    claim_.expected = Verdict::not_tested, claim_.reason = reason;
+    return claim_;
+  }
+
+  void runs(std::vector<std::string> layers) { claim_.variants = std::move(layers); }
+  void draws(std::vector<std::string> tasks) { claim_.tasks = std::move(tasks); }
+  /// What --point accepts, with the defaults.
+  void takes(std::vector<ParamSpec> params) { claim_.params = std::move(params); }
+  /// The suite's points, as changes of the defaults. Without a call: the defaults.
+  void at(std::vector<Changes> points) { suite_ = std::move(points); }
+
+  /// Measured first, whatever the point.
+  void first(std::function<void(Points &, const Protocol &)> more) { first_ = std::move(more); }
+  /// Measured after the suite's points, and not at the user's.
+  void also(std::function<void(Points &, const Protocol &)> more) { also_ = std::move(more); }
+  /// The claim, measured at the user's point if there is one, else at the suite's.
+  Claim measure(std::function<void(Points &, const Params &, const Protocol &)> at_point) {
+    std::vector<Params> suite;
+    for (const Changes &changes : suite_) {
+      Params p = resolve(claim_.params, {}, claim_.id);
+      for (const Change &change : changes)
+        change.text.empty() ? p.set(change.name, change.number) : p.set(change.name, change.text);
+      suite.push_back(std::move(p));
+    }
+    claim_.measure = [suite, at_point, first = first_, also = also_](const Protocol &protocol) {
+      Points points;
+      if (first) first(points, protocol);
+      for (const Params &p : points_of(protocol, suite)) at_point(points.at(p), p, protocol);
+      if (also && !protocol.point) also(points, protocol);
+      return points.all();
+    };
+    return claim_;
+  }
+
+private:
+  Claim claim_;
+  std::vector<Changes> suite_{Changes()};
+  std::function<void(Points &, const Protocol &)> first_, also_;
+};
+
+} // namespace recollect::theory
