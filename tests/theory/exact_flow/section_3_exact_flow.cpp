@@ -7,10 +7,6 @@ using namespace recollect::theory;
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(section_3_exact_flow)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) {
-  check_claims({"efla_closed_form", "efla_small_step", "efla_non_expansive"});
-}
-
 BOOST_AUTO_TEST_CASE(at_points_of_our_own) {
   check_claim_at("efla_closed_form", {{"beta", "1.1"}, {"norm", "2.2"}, {"T", "20"}}, 4);
   check_claim_at("efla_small_step", {{"norm", "0.6"}}, 4);

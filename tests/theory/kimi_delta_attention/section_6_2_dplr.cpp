@@ -5,8 +5,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(section_6_2_dplr)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) { check_claims({"kda_dplr", "kda_gradient_step", "kda_reductions"}); }
-
 BOOST_AUTO_TEST_CASE(at_points_of_our_own) {
   for (const char *id : {"kda_dplr", "kda_gradient_step", "kda_reductions"})
     check_claim_at(id, {{"T", "21"}, {"Dk", "7"}, {"Dv", "2"}}, 4);

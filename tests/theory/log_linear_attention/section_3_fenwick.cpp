@@ -7,8 +7,6 @@ using namespace recollect::theory;
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(section_3_fenwick)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) { check_claims({"log_linear_states", "log_linear_weights_of_one"}); }
-
 BOOST_AUTO_TEST_CASE(at_points_of_our_own) {
   check_claim_at("log_linear_states", {{"T", "1000"}}, 4);
   check_claim_at("log_linear_weights_of_one", {{"T", "23"}, {"Dk", "3"}, {"Dv", "2"}}, 4);

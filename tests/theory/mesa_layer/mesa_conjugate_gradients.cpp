@@ -7,8 +7,6 @@ using namespace recollect::theory;
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(mesa_conjugate_gradients)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) { check_claims({"mesa_conjugate_gradients_rate"}); }
-
 BOOST_AUTO_TEST_CASE(at_points_of_our_own) {
   check_claim_at("mesa_conjugate_gradients_rate", {{"T", "40"}, {"d", "12"}, {"ridge", "0.3"}}, 4);
 }

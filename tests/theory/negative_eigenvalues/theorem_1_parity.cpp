@@ -5,10 +5,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(theorem_1_parity)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) {
-  check_claims({"negative_eigenvalue_parity", "parity_needs_negative_eigenvalue", "parity_neither_real"});
-}
-
 BOOST_AUTO_TEST_CASE(at_points_of_our_own) {
   check_claim_at("negative_eigenvalue_parity", {{"T", "2000"}, {"d", "1"}}, 4);
   check_claim_at("parity_needs_negative_eigenvalue", {{"T", "500"}, {"beta", "0.85"}, {"d", "7"}}, 4);

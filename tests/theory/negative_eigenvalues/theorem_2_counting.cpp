@@ -6,10 +6,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(theorem_2_counting)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) {
-  check_claims({"counting_needs_complex_eigenvalues", "cyclic_two_reflections"});
-}
-
 BOOST_AUTO_TEST_CASE(at_points_of_our_own) {
   check_claim_at("counting_needs_complex_eigenvalues", {{"T", "333"}, {"lambda", "-0.7"}, {"above", "-1.3"}}, 4);
   check_claim_at("cyclic_two_reflections", {{"m", "7"}, {"T", "1000"}}, 4);

@@ -7,8 +7,6 @@ using namespace recollect::theory;
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(theorem_2_7_copying)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) { check_claims({"copying_state_bound"}); }
-
 BOOST_AUTO_TEST_CASE(at_points_of_our_own) {
   check_claim_at("copying_state_bound", {{"d", "4"}, {"more", "3"}}, 4);
   refuse_point("copying_state_bound", {{"d", "2"}, {"more", "3"}});

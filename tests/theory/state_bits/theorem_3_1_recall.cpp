@@ -7,8 +7,6 @@ using namespace recollect::theory;
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(theorem_3_1_recall)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) { check_claims({"recall_state_bits"}); }
-
 BOOST_AUTO_TEST_CASE(at_points_of_our_own) { check_claim_at("recall_state_bits", {{"N", "5"}}, 4); }
 
 BOOST_AUTO_TEST_CASE(two_signs_by_hand) {
