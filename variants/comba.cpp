@@ -35,12 +35,12 @@ template <class Real> void recurrent(const Call<Real> &call) {
 template <class Real> void chunked(const Call<Real> &call) {
   decay_first("comba::chunked", corrected(call), {call.w, call.k, call.beta, call.alpha});
 }
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   const Call<Real> &call = back.call;
   const Array<Real> d_q = back.d.q, d_w = back.d.w;
   const Real d = call.params.real("d");
-  decay_first_vjp("comba::backward", Pullback<Real>{corrected(call), back.d}, {call.w, call.k, call.beta, call.alpha},
-                  {d_w, back.d.k, back.d.beta, back.d.alpha});
+  decay_first_vjp("comba::backward", BackwardCall<Real>{corrected(call), back.d},
+                  {call.w, call.k, call.beta, call.alpha}, {d_w, back.d.k, back.d.beta, back.d.alpha});
   Kokkos::parallel_for(
       "comba::query_gradient", over(d_w.extent(0)), KOKKOS_LAMBDA(const size_t i) { d_w(i) -= d * d_q(i); });
 }

@@ -44,7 +44,7 @@ template <class Real> void chunked(const Call<Real> &call) {
   turn_state(call, turned);
 }
 
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   const Real angle = theta(back.call);
   const Array<Real> q = back.call.q, k = back.call.k, d_q = back.d.q, d_k = back.d.k;
   DecayedSum<Real> sum{};

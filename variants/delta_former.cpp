@@ -84,9 +84,9 @@ template <class Real> void by_chunks(const Call<Real> &call, Inverse inverse) {
 template <class Real> void chunked(const Call<Real> &call) { by_chunks(call, Inverse::substitution); }
 template <class Real> void doubling(const Call<Real> &call) { by_chunks(call, Inverse::doubling); }
 
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   const std::string label = "delta_former::backward";
-  Pullback<Real> reads = back; // of u
+  BackwardCall<Real> reads = back; // of u
   reads.call.v = written(label + "::u", back.call, Inverse::substitution), reads.d.v = empty_u(back.call);
   with_fixed(kernel_param<Real>(back.call.params, "kappa2"),
              [&](const auto &kappa2) { attend_vjp(label + "::reads", reads, kappa2); });

@@ -31,7 +31,7 @@ template <class Real> void chunked(const Call<Real> &call) {
   run_chunks("delta_momentum::chunked", call, MomentumAlgebra<Real>{HeadArrays<Real>(call), momentum(call)});
 }
 
-template <class Real> void backward(const Pullback<Real> &back) { momentum_vjp("delta_momentum::backward", back); }
+template <class Real> void backward(const BackwardCall<Real> &back) { momentum_vjp("delta_momentum::backward", back); }
 
 } // namespace
 

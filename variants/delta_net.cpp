@@ -32,7 +32,7 @@ template <class Real> void add_erase_gradient(const Array<Real> &d_erase, const 
   Kokkos::parallel_for(
       "delta_net::gates", over(d_erase.extent(0)), KOKKOS_LAMBDA(const size_t t) { d_write(t) += d_erase(t); });
 }
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   const Array<Real> d_erase = allocate(back.call, back.call.steps()), d_write = back.d.beta;
   delta_rule_vjp("delta_net::backward", back, as_rule(back.call), {back.d.q, back.d.k, d_erase, d_write});
   add_erase_gradient(d_erase, d_write);
@@ -45,7 +45,7 @@ template <class Stored> StoredRule stored_rule(const Call<float, Stored> &call) 
 template <class Stored> void chunked_stored(const Call<float, Stored> &call) {
   run_16_bits("delta_net::chunked", call, stored_rule(call));
 }
-template <class Stored> void backward_stored(const Pullback<float, Stored> &back) {
+template <class Stored> void backward_stored(const BackwardCall<float, Stored> &back) {
   const Array<float> d_erase = back.call.arena->template take<float>(back.call.steps()), d_write = back.d.beta;
   run_16_bits("delta_net::backward", back, stored_rule(back.call), {{}, d_erase, d_write});
   add_erase_gradient(d_erase, d_write);

@@ -44,7 +44,7 @@ template <class Real> void chunked(const Call<Real> &call) {
   exponential_chunked("dijiang::chunked", call, log_features(call));
 }
 
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   const Array<Real> rows = directions(back.call);
   exponential_backward(
       "dijiang::backward", back, log_features(back.call),

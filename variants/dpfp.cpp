@@ -28,7 +28,7 @@ template <class Real> void recurrent(const Call<Real> &call) {
   feature_recurrent("dpfp::recurrent", call, features(call));
 }
 template <class Real> void chunked(const Call<Real> &call) { feature_chunked("dpfp::chunked", call, features(call)); }
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   const int nu = back.call.params.integer("nu");
   feature_backward(
       "dpfp::backward", back, features(back.call), KOKKOS_LAMBDA(const Real *x, int D, const Real *d_phi, Real *d_x) {

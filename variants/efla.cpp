@@ -39,7 +39,7 @@ template <class Real> void recurrent(const Call<Real> &call) {
 template <class Real> void chunked(const Call<Real> &call) {
   delta_rule("efla::chunked", call, as_rule(call, scaled_rows(call, call.k, call.shape.Dk)));
 }
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   const Call<Real> &call = back.call;
   const ScaledRows<Real> key = scaled_rows(call, call.k, call.shape.Dk);
   const Array<Real> d_erase = allocate(call, call.steps()), d_write = allocate(call, call.steps()), beta = call.beta,

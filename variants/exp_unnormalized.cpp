@@ -20,7 +20,7 @@ template <class Real> void recurrent(const Call<Real> &call) {
 template <class Real> void parallel(const Call<Real> &call) {
   attend("exp_unnormalized::parallel", call, kernel(call));
 }
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   attend_vjp("exp_unnormalized::backward", back, kernel(back.call));
 }
 

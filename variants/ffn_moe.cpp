@@ -59,7 +59,7 @@ template <class Real> void parallel(const Call<Real> &call) {
                        RunExperts<Real>{call.shape.Dk, call.shape.Dv, choice_of(call, experts(call), false), call.q,
                                         call.k, call.v, call.o});
 }
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   const Call<Real> &call = back.call;
   chosen_vjp("ffn_moe::backward", back, choice_of(call, experts(call), false), FixedKernel<Real, Kind::relu>{1, 1});
   fill(back.d.w, Real(0));

@@ -17,7 +17,7 @@ template <class Real> void parallel(const Call<Real> &call) {
   attend("ffn_relu::parallel", call, FixedKernel<Real, Kind::relu>{1, 1}, CausalMask::everything);
 }
 
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   attend_vjp("ffn_relu::backward", back, FixedKernel<Real, Kind::relu>{1, 1}, CausalMask::everything);
 }
 

@@ -22,7 +22,7 @@ template <class Real> void parallel(const Call<Real> &call) {
   attend("ffn_silu::parallel", call, Silu<Real>{}, CausalMask::everything);
 }
 
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   attend_vjp("ffn_silu::backward", back, Silu<Real>{}, CausalMask::everything);
 }
 

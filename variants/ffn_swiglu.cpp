@@ -44,10 +44,10 @@ template <class Real> void parallel(const Call<Real> &call) {
   attend("ffn_swiglu::parallel", call, kernel(call), CausalMask::everything);
 }
 
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   const Call<Real> &call = back.call;
   attend_vjp("ffn_swiglu::backward", back, kernel(call), CausalMask::everything);
-  Pullback<Real> gate = back;
+  BackwardCall<Real> gate = back;
   gate.call.k = call.w, gate.d.k = back.d.w;
   gate.d.q = allocate(call, call.q.extent(0)), gate.d.v = allocate(call, call.v.extent(0)); // v has its own
   attend_vjp("ffn_swiglu::gate", gate, Gate<Real>{{call.shape.T, call.shape.Dk, call.q, call.k}},

@@ -26,7 +26,7 @@ template <class Real> void recurrent(const Call<Real> &call) {
 template <class Real> void chunked(const Call<Real> &call) {
   decay_first("gated_delta_net::chunked", call, {call.k, call.k, call.beta, call.alpha});
 }
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   const Call<Real> &call = back.call, &d = back.d;
   decay_first_vjp("gated_delta_net::backward", back, {call.k, call.k, call.beta, call.alpha},
                   {d.k, d.k, d.beta, d.alpha});
@@ -42,7 +42,7 @@ template <class Stored> StoredRule stored_rule(const Call<float, Stored> &call) 
 template <class Stored> void chunked_stored(const Call<float, Stored> &call) {
   run_16_bits("gated_delta_net::chunked", call, stored_rule(call));
 }
-template <class Stored> void backward_stored(const Pullback<float, Stored> &back) {
+template <class Stored> void backward_stored(const BackwardCall<float, Stored> &back) {
   const Array<float> d_erase = back.call.arena->template take<float>(back.call.steps());
   run_16_bits("gated_delta_net::backward", back, stored_rule(back.call), {back.d.alpha, d_erase, back.d.beta});
   add_erase_gradient(back.call.alpha, back.call.beta, d_erase, back.d.alpha, back.d.beta);

@@ -30,7 +30,7 @@ template <class Real> void recurrent(const Call<Real> &call) {
 template <class Real> void chunked(const Call<Real> &call) {
   decay_first("gated_delta_net2::chunked", call, {call.w, call.k, call.beta, {}, call.lambda});
 }
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   const Call<Real> &call = back.call, &d = back.d;
   decay_first_vjp("gated_delta_net2::backward", back, {call.w, call.k, call.beta, {}, call.lambda},
                   {d.w, d.k, d.beta, {}, d.lambda});

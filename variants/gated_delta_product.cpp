@@ -31,7 +31,7 @@ template <class Real> void recurrent(const Call<Real> &call) {
 template <class Real> void chunked(const Call<Real> &call) {
   delta_steps("gated_delta_product::chunked", call, call.params.integer("householder"));
 }
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   delta_steps_vjp("gated_delta_product::backward", back, back.call.params.integer("householder"));
 }
 

@@ -31,7 +31,7 @@ template <class Real> DecayedSum<Real> as_sum(const Call<Real> &call) {
   return {call.shape.Dk, call.q, call.k, alpha, lambda, Real(call.params.real("scale"))};
 }
 template <class Real> void chunked(const Call<Real> &call) { decayed_sum("gated_linear::chunked", call, as_sum(call)); }
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   DecayedSumGradient<Real> d{back.d.q, back.d.k};
   if (back.call.has("alpha")) d.alpha = back.d.alpha;
   if (back.call.has("lambda")) d.lambda = back.d.lambda;

@@ -41,7 +41,9 @@ template <class Real> void recurrent(const Call<Real> &call) {
 }
 
 template <class Real> void chunked(const Call<Real> &call) { slots_chunked("gated_slot_attention::chunked", call); }
-template <class Real> void backward(const Pullback<Real> &back) { slots_vjp("gated_slot_attention::backward", back); }
+template <class Real> void backward(const BackwardCall<Real> &back) {
+  slots_vjp("gated_slot_attention::backward", back);
+}
 
 } // namespace
 

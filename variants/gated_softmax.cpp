@@ -147,7 +147,7 @@ template <class Real> struct GateGradient {
   }
 };
 
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   const Call<Real> &call = back.call;
   const Real scale = variants::scale(call);
   const ForgettingBySums<Real> logit = by_sums(call, scale);

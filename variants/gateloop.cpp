@@ -65,7 +65,7 @@ template <class Real> void chunked(const Call<Real> &call) {
   decayed_sum("gateloop::chunked", call, sum);
   turn_state(call, turned);
 }
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   const Call<Real> &call = back.call;
   const int D = call.shape.Dk;
   const DecayedSum<Real> sum = as_sum(call);

@@ -27,7 +27,7 @@ template <class Real> void chunked(const Call<Real> &call) {
   exponential_chunked("hedgehog::chunked", call, log_features(call));
 }
 
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   exponential_backward(
       "hedgehog::backward", back, log_features(back.call),
       KOKKOS_LAMBDA(const Real *, int D, const Real *d_l, Real *d_x) {

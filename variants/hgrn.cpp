@@ -76,7 +76,7 @@ template <class Real> struct ChannelsBack {
     }
   }
 };
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   const Call<Real> &call = back.call;
   const size_t n = call.k.extent(0);
   const ForgetGates<Real> d{allocate(call, n), allocate(call, n)};

@@ -28,7 +28,7 @@ template <class Real> void chunked(const Call<Real> &call) {
   const ForgetGates<Real> f = forget_gates(call);
   decayed_sum("hgrn2::chunked", call, {call.shape.Dk, call.q, f.write, {}, f.keep});
 }
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   const ForgetGates<Real> f = forget_gates(back.call),
                           d{allocate(back.call, f.keep.extent(0)), allocate(back.call, f.keep.extent(0))};
   DecayedSumGradient<Real> to{back.d.q, d.write};

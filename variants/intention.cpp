@@ -18,7 +18,7 @@ template <class Real> void recurrent(const Call<Real> &call) {
 template <class Real> void chunked(const Call<Real> &call) {
   normal_equations_chunked("intention::chunked", call, false);
 }
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   normal_equations_vjp("intention::backward", back, false);
 }
 

@@ -28,7 +28,7 @@ template <class Real> void recurrent(const Call<Real> &call) {
 template <class Real> void chunked(const Call<Real> &call) {
   decay_first("kda::chunked", call, {call.k, call.k, call.beta, {}, call.lambda});
 }
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   const Call<Real> &call = back.call, &d = back.d;
   decay_first_vjp("kda::backward", back, {call.k, call.k, call.beta, {}, call.lambda},
                   {d.k, d.k, d.beta, {}, d.lambda});

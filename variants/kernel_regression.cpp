@@ -199,7 +199,7 @@ template <class Real> struct ChunkedBack {
     tile::gemm(team, T, F, T, Real(1), tile::transposed<Real>(Y, T), tile::rows(k, F), Real(0), dq, F);
   }
 };
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   const Call<Real> &call = back.call;
   each_head("kernel_regression::backward", call, ChunkedBack<Real>::work_size(call.shape.T, call.chunk, call.shape.Dv),
             ChunkedBack<Real>{factor_of(call), back.d.o, back.d.q, back.d.k, back.d.v});

@@ -26,7 +26,7 @@ template <class Real> DeltaRule<Real> as_rule(const Call<Real> &call) {
   return {1, call.k, call.k, call.beta, call.beta, call.alpha, {}};
 }
 template <class Real> void chunked(const Call<Real> &call) { delta_rule("leaky_lms::chunked", call, as_rule(call)); }
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   const Array<Real> d_erase = allocate(back.call, back.call.steps()), d_write = back.d.beta;
   delta_rule_vjp("leaky_lms::backward", back, as_rule(back.call), {back.d.q, back.d.k, d_erase, d_write, back.d.alpha});
   Kokkos::parallel_for(

@@ -26,7 +26,7 @@ template <class Real> DecayedSum<Real> as_sum(const Call<Real> &call) {
   return {call.shape.Dk, call.q, call.k, {}, {}, Real(call.params.real("scale"))};
 }
 template <class Real> void chunked(const Call<Real> &call) { decayed_sum("linear::chunked", call, as_sum(call)); }
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   decayed_sum_vjp("linear::backward", back, as_sum(back.call), {back.d.q, back.d.k});
 }
 
@@ -39,7 +39,7 @@ template <class Stored> StoredRule stored_rule(const Call<float, Stored> &call) 
 template <class Stored> void chunked_stored(const Call<float, Stored> &call) {
   run_16_bits("linear::chunked", call, stored_rule(call));
 }
-template <class Stored> void backward_stored(const Pullback<float, Stored> &back) {
+template <class Stored> void backward_stored(const BackwardCall<float, Stored> &back) {
   run_16_bits("linear::backward", back, stored_rule(back.call), {});
 }
 #endif

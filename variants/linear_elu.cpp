@@ -22,7 +22,7 @@ template <class Real> void recurrent(const Call<Real> &call) {
 template <class Real> void chunked(const Call<Real> &call) {
   feature_chunked("linear_elu::chunked", call, features(call));
 }
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   feature_backward(
       "linear_elu::backward", back, features(back.call),
       KOKKOS_LAMBDA(Real x, Real d_phi) { return d_phi * (x > 0 ? Real(1) : math::exp(x)); });

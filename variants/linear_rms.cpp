@@ -47,7 +47,7 @@ template <class Real> void chunked(const Call<Real> &call) {
 }
 
 /// From do to dy = (do - o (o . do) / Dv) / size.
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   const Call<Real> &call = back.call;
   const Real epsilon = call.params.real("epsilon");
   const int Dv = call.shape.Dv;

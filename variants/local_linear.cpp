@@ -184,7 +184,7 @@ template <class Real> struct RegressionBack {
     }
   }
 };
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   const Call<Real> &call = back.call;
   const Basis basis = basis_of(call);
   using Kernel = RegressionBack<Real>;

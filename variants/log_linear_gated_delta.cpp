@@ -50,9 +50,9 @@ void add_erase_gradient(const Array<Real> &alpha, const Array<Real> &beta, const
         d_beta(t) += alpha(t) * d_erase(t);
       });
 }
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   const Array<Real> beta = back.call.beta;
-  by_levels_vjp(back, [&](const Pullback<Real> &one) {
+  by_levels_vjp(back, [&](const BackwardCall<Real> &one) {
     const Array<Real> d_erase = allocate(one.call, one.call.steps());
     delta_rule_vjp("log_linear_gated_delta::backward", one, as_rule(one.call, beta),
                    {one.d.q, one.d.k, d_erase, one.d.beta, one.d.alpha});

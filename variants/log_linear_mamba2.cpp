@@ -32,8 +32,8 @@ template <class Real> DecayedSum<Real> as_sum(const Call<Real> &call) {
 template <class Real> void chunked(const Call<Real> &call) {
   by_levels(call, [](const Call<Real> &one) { decayed_sum("log_linear_mamba2::chunked", one, as_sum(one)); });
 }
-template <class Real> void backward(const Pullback<Real> &back) {
-  by_levels_vjp(back, [](const Pullback<Real> &one) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
+  by_levels_vjp(back, [](const BackwardCall<Real> &one) {
     decayed_sum_vjp("log_linear_mamba2::backward", one, as_sum(one.call), {one.d.q, one.d.k, one.d.alpha, one.d.beta});
   });
 }

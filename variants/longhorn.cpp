@@ -57,7 +57,7 @@ template <class Real> void chunked(const Call<Real> &call) {
 
 /// With m fixed, because nothing depends on it: dg / dd = (1 / m^2)^2 / (1 / m^2 + d |x|^2)^2 m^2, dg / d|x|^2 = - g^2,
 /// dk = dx / m.
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   const Call<Real> &call = back.call;
   const ScaledRows<Real> key = scaled_rows(call, call.k, call.shape.Dk);
   const DeltaRule<Real> rule = as_rule(call, key);

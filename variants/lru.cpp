@@ -78,7 +78,7 @@ template <class Real> void chunked(const Call<Real> &call) {
   decayed_sum("lru::chunked", call, {2 * D, turned.features.q, turned.features.k, {}, decays(call, a)});
   turn_state(call, turned);
 }
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   const Call<Real> &call = back.call;
   const int D = call.shape.Dk;
   const Ring<Real> a = ring(call);

@@ -138,7 +138,7 @@ template <class Real> struct StepBack {
     });
   }
 };
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   const StepSizes<Real> sizes = step_sizes(back.call);
   scan_vjp("mamba::backward", back, Rule<Real>{sizes.delta},
            StepBack<Real>{back.call.shape.Dk, back.call.shape.Dv, sizes});

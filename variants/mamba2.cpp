@@ -28,7 +28,7 @@ template <class Real> DecayedSum<Real> as_sum(const Call<Real> &call) {
   return {call.shape.Dk, call.q, call.k, call.alpha, {}, Real(1), {}, false, call.beta};
 }
 template <class Real> void chunked(const Call<Real> &call) { decayed_sum("mamba2::chunked", call, as_sum(call)); }
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   decayed_sum_vjp("mamba2::backward", back, as_sum(back.call), {back.d.q, back.d.k, back.d.alpha, back.d.beta});
 }
 
@@ -39,7 +39,7 @@ template <class Stored> StoredRule stored_rule(const Call<float, Stored> &call) 
 template <class Stored> void chunked_stored(const Call<float, Stored> &call) {
   run_16_bits("mamba2::chunked", call, stored_rule(call));
 }
-template <class Stored> void backward_stored(const Pullback<float, Stored> &back) {
+template <class Stored> void backward_stored(const BackwardCall<float, Stored> &back) {
   run_16_bits("mamba2::backward", back, stored_rule(back.call), {back.d.alpha, {}, back.d.beta});
 }
 #endif

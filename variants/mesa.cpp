@@ -39,7 +39,7 @@ template <class Real> void chunked(const Call<Real> &call) {
 template <class Real> void iterative(const Call<Real> &call) {
   conjugate_gradients("mesa::conjugate_gradients", weighed(call), true);
 }
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   const Call<Real> &call = back.call;
   const bool weighs = call.has("beta");
   normal_equations_vjp("mesa::backward", back, true, weighs ? call.beta : Array<Real>(),

@@ -109,7 +109,7 @@ template <class Real> struct StabiliseBack {
     });
   }
 };
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   const Call<Real> &call = back.call;
   const Stabilise<Real> gates = stabilise(call, true);
   DecayedSumGradient<Real> d{back.d.q, back.d.k};

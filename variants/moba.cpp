@@ -72,7 +72,7 @@ template <class Real> void parallel(const Call<Real> &call) {
                        ReadBlocks<Real>{scale(call), call.shape.Dk, call.shape.Dv, choice_of(call, blocks(call), true),
                                         call.q, call.k, call.v, call.o});
 }
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   const Call<Real> &call = back.call;
   chosen_vjp("moba::backward", back, choice_of(call, blocks(call), true),
              FixedKernel<Real, Kind::softmax>{scale(call), 1});

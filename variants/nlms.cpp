@@ -37,7 +37,7 @@ template <class Real> DeltaRule<Real> as_rule(const Call<Real> &call, const Unit
 template <class Real> void chunked(const Call<Real> &call) {
   delta_rule("nlms::chunked", call, as_rule(call, unit_rows(call, call.k, call.shape.Dk)));
 }
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   const Call<Real> &call = back.call;
   const UnitRows<Real> unit = unit_rows(call, call.k, call.shape.Dk),
                        d{allocate(call, call.k.extent(0)), allocate(call, call.steps())};

@@ -52,7 +52,7 @@ template <class Real> void chunked(const Call<Real> &call) {
   exponential_chunked("performer::chunked", call, log_features(call));
 }
 
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   const int F = back.call.params.integer("features");
   const Real scale = back.call.params.real("scale"), root = math::sqrt(scale);
   const Array<Real> omega = directions(back.call);

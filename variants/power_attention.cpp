@@ -34,7 +34,7 @@ template <class Real> void recurrent(const Call<Real> &call) {
 template <class Real> void chunked(const Call<Real> &call) {
   decayed_sum("power_attention::chunked", call, as_sum(call));
 }
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   const DecayedSum<Real> in = as_sum(back.call);
   const Features<Real> d{in.width, allocate(back.call, in.q.extent(0)), allocate(back.call, in.k.extent(0))};
   decayed_sum_vjp("power_attention::backward", back, in, {d.q, d.k, back.d.alpha});

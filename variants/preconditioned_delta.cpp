@@ -31,7 +31,7 @@ template <class Real> void chunked(const Call<Real> &call) {
   const Array<Real> keys = precondition(call, true).keys;
   decay_first("preconditioned_delta::chunked", call, {call.k, keys, call.beta, call.alpha});
 }
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   const Call<Real> &call = back.call;
   const Preconditioned<Real> made = precondition(call, false);
   const Array<Real> d_p = allocate(call, call.k.extent(0));

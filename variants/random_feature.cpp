@@ -41,7 +41,7 @@ template <class Real> void recurrent(const Call<Real> &call) {
 template <class Real> void chunked(const Call<Real> &call) {
   feature_chunked("random_feature::chunked", call, features(call));
 }
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   const int n = back.call.params.integer("features");
   const Real scale = back.call.params.real("scale"), root = math::sqrt(scale), weight = 1 / math::sqrt(Real(n));
   const Array<Real> omega = frequencies(back.call);

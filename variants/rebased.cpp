@@ -74,7 +74,7 @@ template <class Real> struct NormPull {
     for (int j = 0; j < D; ++j) out[j] = gain * (out[j] - mean - along * own[j]) / spread;
   }
 };
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   const Call<Real> &call = back.call;
   const int D = call.shape.Dk;
   const Features<Real> phi = features(call), d = feature_gradients("rebased::backward", back, phi);

@@ -18,7 +18,7 @@ template <class Real> void recurrent(const Call<Real> &call) {
   attend_one_by_one("relu_kernel::recurrent", call, kernel(call));
 }
 template <class Real> void parallel(const Call<Real> &call) { attend("relu_kernel::parallel", call, kernel(call)); }
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   attend_vjp("relu_kernel::backward", back, kernel(back.call));
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 template <class Real> void recurrent(const Call<Real> &call) { least_squares_recurrent("rls::recurrent", call, false); }
 template <class Real> void chunked(const Call<Real> &call) { least_squares_chunked("rls::chunked", call, false); }
-template <class Real> void backward(const Pullback<Real> &back) { least_squares_vjp("rls::backward", back, false); }
+template <class Real> void backward(const BackwardCall<Real> &back) { least_squares_vjp("rls::backward", back, false); }
 
 } // namespace
 

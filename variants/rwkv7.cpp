@@ -35,7 +35,7 @@ template <class Real> void chunked(Call<Real> call) {
   delta_rule("rwkv7::chunked", call, rule(call, unit_rows(call, call.w, call.shape.Dk).rows));
 }
 
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   const Call<Real> &call = back.call;
   const UnitRows<Real> unit = unit_rows(call, call.w, call.shape.Dk),
                        d{allocate(call, call.w.extent(0)), filled(call, call.steps(), Real(0))};

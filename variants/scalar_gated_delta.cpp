@@ -27,7 +27,7 @@ template <class Real> DeltaRule<Real> as_rule(const Call<Real> &call) {
 template <class Real> void chunked(const Call<Real> &call) {
   delta_rule("scalar_gated_delta::chunked", call, as_rule(call));
 }
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   delta_rule_vjp("scalar_gated_delta::backward", back, as_rule(back.call), {back.d.q, back.d.k, {}, {}, back.d.beta});
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 template <class Real> void recurrent(const Call<Real> &call) { gaussian_recurrent("skyformer::recurrent", call); }
 template <class Real> void parallel(const Call<Real> &call) { gaussian_parallel("skyformer::parallel", call); }
-template <class Real> void backward(const Pullback<Real> &back) { gaussian_vjp("skyformer::backward", back); }
+template <class Real> void backward(const BackwardCall<Real> &back) { gaussian_vjp("skyformer::backward", back); }
 
 template <class Real> void through_landmarks(const Call<Real> &call) {
   const int T = call.shape.T, Dk = call.shape.Dk, m = std::min(call.params.integer("features"), 2 * T);

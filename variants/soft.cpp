@@ -15,7 +15,7 @@ namespace {
 
 template <class Real> void recurrent(const Call<Real> &call) { gaussian_recurrent("soft::recurrent", call); }
 template <class Real> void parallel(const Call<Real> &call) { gaussian_parallel("soft::parallel", call); }
-template <class Real> void backward(const Pullback<Real> &back) { gaussian_vjp("soft::backward", back); }
+template <class Real> void backward(const BackwardCall<Real> &back) { gaussian_vjp("soft::backward", back); }
 
 template <class Real> void through_landmarks(const Call<Real> &call) {
   const int T = call.shape.T, Dk = call.shape.Dk, m = std::min(call.params.integer("features"), T);

@@ -21,7 +21,7 @@ template <class Real> void recurrent(const Call<Real> &call) {
   attend_one_by_one("softmax::recurrent", call, kernel(call));
 }
 template <class Real> void parallel(const Call<Real> &call) { attend("softmax::parallel", call, kernel(call)); }
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   attend_vjp("softmax::backward", back, kernel(back.call));
 }
 

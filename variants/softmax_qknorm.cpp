@@ -28,11 +28,11 @@ template <class Real> void parallel(const Call<Real> &call) {
   attend("softmax_qknorm::parallel", on_the_sphere(call), kernel(call));
 }
 
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   const Call<Real> &call = back.call;
   const UnitRows<Real> q = unit_rows(call, call.q, call.shape.Dk), k = unit_rows(call, call.k, call.shape.Dk);
   const Array<Real> no_length = filled(call, call.steps(), Real(0));
-  Pullback<Real> unit = back;
+  BackwardCall<Real> unit = back;
   unit.call.q = q.rows, unit.call.k = k.rows;
   unit.d.q = allocate(call, call.q.extent(0)), unit.d.k = allocate(call, call.k.extent(0));
   attend_vjp("softmax_qknorm::backward", unit, kernel(call));

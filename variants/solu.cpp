@@ -28,7 +28,7 @@ template <class Real> void recurrent(const Call<Real> &call) {
   attend_one_by_one("solu::recurrent", call, kernel(call));
 }
 template <class Real> void parallel(const Call<Real> &call) { attend("solu::parallel", call, kernel(call)); }
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   attend_vjp("solu::backward", back, kernel(back.call));
 }
 

@@ -25,7 +25,7 @@ template <class Real> MlpMemory<Real, Silu<Real>, PlainRead<Real>> memory(const 
 template <class Real> void recurrent(const Call<Real> &call) {
   train_one_by_one("titans::recurrent", call, memory(call));
 }
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   train_vjp("titans::backward", back, memory(back.call));
 }
 template <class Real> void minibatch(const Call<Real> &call) {

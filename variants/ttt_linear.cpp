@@ -148,7 +148,7 @@ template <class Real> struct StepBack {
 template <class Real> void recurrent(const Call<Real> &call) {
   each_head("ttt_linear::recurrent", call, call.shape.Dv, OneByOne<Real>{Real(call.params.real("lr")), {}});
 }
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   const Call<Real> &call = back.call;
   recurrent_vjp("ttt_linear::backward", back,
                 StepBack<Real>{call.shape.Dk, call.shape.Dv, Real(call.params.real("lr")), {}});

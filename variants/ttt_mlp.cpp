@@ -20,7 +20,7 @@ template <class Real> MlpMemory<Real, Gelu<Real>, NormedResidualRead<Real>> memo
 template <class Real> void recurrent(const Call<Real> &call) {
   train_one_by_one("ttt_mlp::recurrent", call, memory(call));
 }
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   train_vjp("ttt_mlp::backward", back, memory(back.call));
 }
 template <class Real> void minibatch(const Call<Real> &call) {

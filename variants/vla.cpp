@@ -16,7 +16,9 @@ namespace {
 
 template <class Real> void recurrent(const Call<Real> &call) { variational_recurrent("vla::recurrent", call, true); }
 template <class Real> void chunked(const Call<Real> &call) { variational_chunked("vla::chunked", call, true); }
-template <class Real> void backward(const Pullback<Real> &back) { variational_backward("vla::backward", back, true); }
+template <class Real> void backward(const BackwardCall<Real> &back) {
+  variational_backward("vla::backward", back, true);
+}
 
 } // namespace
 

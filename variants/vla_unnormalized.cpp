@@ -20,7 +20,7 @@ template <class Real> void recurrent(const Call<Real> &call) {
 template <class Real> void chunked(const Call<Real> &call) {
   variational_chunked("vla_unnormalized::chunked", call, false);
 }
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   variational_backward("vla_unnormalized::backward", back, false);
 }
 

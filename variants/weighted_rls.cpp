@@ -23,7 +23,7 @@ template <class Real> void recurrent(const Call<Real> &call) {
 template <class Real> void chunked(const Call<Real> &call) {
   least_squares_chunked("weighted_rls::chunked", call, true);
 }
-template <class Real> void backward(const Pullback<Real> &back) {
+template <class Real> void backward(const BackwardCall<Real> &back) {
   least_squares_vjp("weighted_rls::backward", back, true);
 }
 

@@ -10,7 +10,7 @@ namespace recollect {
 namespace {
 
 template <class Real, class Stored> struct Prepared {
-  Pullback<Real, Stored> back;
+  BackwardCall<Real, Stored> back;
   Array<Real> start; // the final state's gradient
 };
 
@@ -35,7 +35,7 @@ bool is_the_key(const Variant &variant, const Sequence &s, Tensor tensor) {
 }
 
 /// A gradient left unwritten cannot pass for one.
-template <class Real, class Stored> void spoil_results(const Variant &variant, Pullback<Real, Stored> &back) {
+template <class Real, class Stored> void spoil_results(const Variant &variant, BackwardCall<Real, Stored> &back) {
   for (Tensor tensor : taken(variant)) back.d.with(tensor, [](const auto &array) { spoil(array); });
   spoil(back.call.o);
 }
@@ -78,7 +78,7 @@ std::shared_ptr<Prepared<Real, Stored>> prepared(const Variant &variant, const S
 
 template <class Real, class Stored>
 BackwardJob job_of(const Variant &variant, const Sequence &s, const std::shared_ptr<Prepared<Real, Stored>> &x,
-                   const std::function<void(const Pullback<Real, Stored> &)> &kernel) {
+                   const std::function<void(const BackwardCall<Real, Stored> &)> &kernel) {
   BackwardJob job;
   job.reset = [x, variant] {
     spoil_results(variant, x->back);
@@ -104,7 +104,7 @@ BackwardJob prepare_stored(const Variant &variant, const Sequence &s, const Run 
                            const OutputWeights &weights, const Vjp &vjp) {
   const auto x = prepared<float, Stored>(variant, s, run, params, weights);
   if (vjp.native.has(run.real, s.shape, params)) return job_of(variant, s, x, vjp.native.of<Stored>());
-  const auto wide = std::make_shared<Pullback<float>>();
+  const auto wide = std::make_shared<BackwardCall<float>>();
   wide->call = widened(x->back.call), wide->d = widened(x->back.d);
   BackwardJob job = job_of(variant, s, x, converting<Stored>(wide, vjp.f32));
   job.reset = [reset = job.reset, variant, wide] {

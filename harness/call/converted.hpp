@@ -49,9 +49,10 @@ std::function<void(const Call<float, Stored> &)> converting(const std::shared_pt
 
 /// The same of a backward pass.
 template <class Stored>
-std::function<void(const Pullback<float, Stored> &)>
-converting(const std::shared_ptr<Pullback<float>> &wide, const std::function<void(const Pullback<float> &)> &kernel) {
-  return [=](const Pullback<float, Stored> &back) {
+std::function<void(const BackwardCall<float, Stored> &)>
+converting(const std::shared_ptr<BackwardCall<float>> &wide,
+           const std::function<void(const BackwardCall<float> &)> &kernel) {
+  return [=](const BackwardCall<float, Stored> &back) {
     convert_inputs(wide->call, back.call);
     convert(wide->d.o, back.d.o);
     kernel(*wide);

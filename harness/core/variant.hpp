@@ -16,7 +16,7 @@ namespace recollect {
 // device.hpp: device arrays, parameters and chunk length of one forward pass, and the same of one backward pass. q, k,
 // v, w and o hold Stored numbers.
 template <class Real, class Stored = Real> struct Call;
-template <class Real, class Stored = Real> struct Pullback;
+template <class Real, class Stored = Real> struct BackwardCall;
 
 /// Kernels of a pass that read and write arrays of 16 bits themselves; sums, states and gates are float32. Where there
 /// are none, arrays are converted before and after the pass in float32 (converted.hpp).
@@ -41,9 +41,9 @@ template <template <class, class> class Pass> struct Native16 {
 
 /// Gradients with respect to every input of a form, from those of its outputs and its final state.
 struct Vjp {
-  std::function<void(const Pullback<float> &)> f32 = nullptr;
-  std::function<void(const Pullback<double> &)> f64 = nullptr;
-  Native16<Pullback> native = {};
+  std::function<void(const BackwardCall<float> &)> f32 = nullptr;
+  std::function<void(const BackwardCall<double> &)> f64 = nullptr;
+  Native16<BackwardCall> native = {};
   explicit operator bool() const { return bool(f64); }
 };
 

@@ -30,7 +30,7 @@ struct CallSettings {
 
 /// One forward pass. Absent optional inputs that the variant takes are filled with their neutral values; inputs that it
 /// does not take are empty. `state` holds the initial state on entry and the final one on return; every element of `o`
-/// must be written. Of a stateless call the state starts at zeros and its end is not wanted, in a Pullback neither the
+/// must be written. Of a stateless call the state starts at zeros and its end is not wanted, in a BackwardCall neither the
 /// gradients of both: a form may do without.
 template <class Real, class Stored> struct Call : CallSettings {
   Array<Stored> q, k, v, w, o;
@@ -66,7 +66,7 @@ template <class Real, class Stored> struct Call : CallSettings {
 /// One backward pass. `call` is the forward one, whose `state` is the initial one and stays, and whose `o` is free to
 /// write. `d` has the gradients: d.o, and d.state of the final state on entry and of the initial one on return, are
 /// given; every element of the others, of whatever the call has, must be written.
-template <class Real, class Stored> struct Pullback { Call<Real, Stored> call, d; };
+template <class Real, class Stored> struct BackwardCall { Call<Real, Stored> call, d; };
 
 /// One (batch, head): pointers to its first step.
 template <class Real> struct Head {

@@ -60,7 +60,7 @@ template <class Real> Array<Real> Mixing<Real>::forward(Arena &arena, const std:
 
 template <class Real> void Mixing<Real>::backward(Arena &arena, const Array<Real> &d_o, Mixing &gradient) const {
   if (const Form &form = find_form(variant_, backward_form(variant_)); form.vjp) {
-    Pullback<Real> back{call_, gradient.call_};
+    BackwardCall<Real> back{call_, gradient.call_};
     back.call.o = arena.take<Real>(d_o.extent(0)), back.call.state = state_of_all(arena, call_, start_);
     back.d.o = d_o, back.d.state = arena.take<Real>(back.call.state.extent(0));
     fill(back.d.state, Real(0));

@@ -277,7 +277,7 @@ BOOST_AUTO_TEST_CASE(the_definition_serves_where_a_pass_does_not, *boost::unit_t
   BOOST_TEST((k(c.variant, {"recurrent", Real::f64, 1, c.params}) == defined.k));
   Variant silent = c.variant; // its pass writes nothing
   for (Form &form : silent.forms)
-    if (form.vjp) form.vjp.f64 = [](const Pullback<double> &) {};
+    if (form.vjp) form.vjp.f64 = [](const BackwardCall<double> &) {};
   BOOST_TEST((k(silent, chunked) == defined.k));
 }
 

@@ -149,7 +149,7 @@ void gradients_by_blocks(const std::string &label, const Call<Real> &call, const
 
 /// Gradients of attend(back.call): writes back.d.q, back.d.k and back.d.v, and returns what queries left.
 template <class Real, class Kernel, class Gates = NoGates>
-QueryFacts<Real> attend_vjp(const std::string &label, const Pullback<Real> &back, const Kernel &kernel,
+QueryFacts<Real> attend_vjp(const std::string &label, const BackwardCall<Real> &back, const Kernel &kernel,
                             CausalMask mask = CausalMask::through_self, const Gates &gates = {}) {
   const Call<Real> &call = back.call;
   const Shape &s = call.shape;

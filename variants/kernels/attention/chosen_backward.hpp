@@ -91,7 +91,7 @@ template <class Number, class Kernel> struct ChosenKeys {
 
 /// Writes back.d.q, back.d.k and back.d.v.
 template <class Real, class Kernel>
-void chosen_vjp(const std::string &label, const Pullback<Real> &back, const Choice<Real> &choice,
+void chosen_vjp(const std::string &label, const BackwardCall<Real> &back, const Choice<Real> &choice,
                 const Kernel &kernel) {
   const Call<Real> &call = back.call;
   const Shape &s = call.shape;

@@ -134,7 +134,8 @@ template <class Real> struct WriteGradients {
     for (int c = 0; c < V; ++c) d_v(at + c) = alpha(t) * e(at + c);
   }
 };
-template <class Real> void write_gradients(const std::string &label, const Pullback<Real> &back, const Array<Real> &e) {
+template <class Real>
+void write_gradients(const std::string &label, const BackwardCall<Real> &back, const Array<Real> &e) {
   Kokkos::parallel_for(
       label + "::write", over(back.call.steps()),
       WriteGradients<Real>{back.call.shape.Dv, back.call.v, back.call.alpha, e, back.d.v, back.d.alpha});
@@ -159,7 +160,7 @@ template <class Real> struct AddArray {
 
 /// From u and e, which holds du, to the gradients of v, alpha, beta and w; adds to that of k.
 template <class Real, class Kernel>
-void write_vjp(const std::string &label, const Pullback<Real> &back, const Kernel &kernel, const Array<Real> &u,
+void write_vjp(const std::string &label, const BackwardCall<Real> &back, const Kernel &kernel, const Array<Real> &u,
                const Array<Real> &e) {
   const Call<Real> &call = back.call;
   const Shape &s = call.shape;

@@ -29,12 +29,12 @@ template <class Real> struct WithoutThem {
   }
 };
 
-template <class Real> void gaussian_vjp(const std::string &label, const Pullback<Real> &back) {
+template <class Real> void gaussian_vjp(const std::string &label, const BackwardCall<Real> &back) {
   const Call<Real> &call = back.call;
   const int D = call.shape.Dk;
   const size_t n = call.steps() * (D + 2);
   const SlopedGaussian<Real> kernel{gaussian_by_product<Real, false>(call)};
-  Pullback<Real> wide = back;
+  BackwardCall<Real> wide = back;
   wide.call.shape.Dk = wide.d.shape.Dk = D + 2;
   wide.call.q = allocate(call, n), wide.call.k = allocate(call, n);
   wide.d.q = allocate(call, n), wide.d.k = allocate(call, n);
@@ -46,7 +46,7 @@ template <class Real> void gaussian_vjp(const std::string &label, const Pullback
   Kokkos::parallel_for(label + "::k", steps, WithoutThem<Real>{D, D, call.k, wide.d.k, back.d.k});
 }
 
-template void gaussian_vjp(const std::string &, const Pullback<float> &);
-template void gaussian_vjp(const std::string &, const Pullback<double> &);
+template void gaussian_vjp(const std::string &, const BackwardCall<float> &);
+template void gaussian_vjp(const std::string &, const BackwardCall<double> &);
 
 } // namespace recollect::variants

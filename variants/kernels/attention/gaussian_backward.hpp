@@ -11,6 +11,6 @@
 namespace recollect::variants {
 
 /// Gradients of gaussian_parallel(back.call).
-template <class Real> void gaussian_vjp(const std::string &label, const Pullback<Real> &back);
+template <class Real> void gaussian_vjp(const std::string &label, const BackwardCall<Real> &back);
 
 } // namespace recollect::variants

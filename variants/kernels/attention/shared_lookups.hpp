@@ -76,7 +76,7 @@ template <class Real> struct SharedGradients {
 
 /// As write_vjp of any kernel. `back.call` has the beta of the lookups.
 template <class Real>
-void write_vjp(const std::string &label, const Pullback<Real> &back, const SharedLookups<Real> &lookups,
+void write_vjp(const std::string &label, const BackwardCall<Real> &back, const SharedLookups<Real> &lookups,
                const Array<Real> &u, const Array<Real> &e) {
   const Shape &s = back.call.shape;
   solve_back(label, whole_steps(back.call), lookups, {}, e);

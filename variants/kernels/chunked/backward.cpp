@@ -25,7 +25,8 @@ bool serves(const Call<float> &call, int keys) {
 float *of(const Array<float> &array) { return array.extent(0) ? array.data() : nullptr; }
 
 /// What every rule is given, but queries, keys, gates and their gradients.
-template <class Number, class Stored> Gradients<Number> gradients_of(const Pullback<float, Stored> &back, int keys) {
+template <class Number, class Stored>
+Gradients<Number> gradients_of(const BackwardCall<float, Stored> &back, int keys) {
   const Call<float, Stored> &call = back.call;
   Gradients<Number> g;
   g.in.B = call.shape.B, g.in.H = g.in.key_heads = call.shape.H, g.in.T = call.shape.T;
@@ -53,7 +54,7 @@ template <bool erases> void run(const std::string &label, const Call<float> &cal
 }
 } // namespace
 
-bool run_static(const std::string &label, const Pullback<float> &back, const DecayedSum<float> &in,
+bool run_static(const std::string &label, const BackwardCall<float> &back, const DecayedSum<float> &in,
                 const DecayedSumGradient<float> &d) {
   if (!serves(back.call, in.width) || in.lambda.extent(0) || in.bonus.extent(0) || in.normalised) return false;
   Gradients<float> g = gradients_of<float>(back, in.width);
@@ -64,7 +65,7 @@ bool run_static(const std::string &label, const Pullback<float> &back, const Dec
   return true;
 }
 
-bool run_static(const std::string &label, const Pullback<float> &back, const DeltaRule<float> &in,
+bool run_static(const std::string &label, const BackwardCall<float> &back, const DeltaRule<float> &in,
                 const DeltaRuleGradient<float> &d) {
   const int keys = back.call.shape.Dk;
   if (!serves(back.call, keys) || in.steps != 1 || in.lambda.extent(0) || in.keys.extent(0) ||
@@ -82,7 +83,7 @@ bool run_static(const std::string &label, const Pullback<float> &back, const Del
 bool takes_16_bits_back(const Shape &shape, const Params &) { return has_extents(shape.Dk, shape.Dv); }
 
 template <class Stored>
-void run_16_bits(const std::string &label, const Pullback<float, Stored> &back, const StoredRule &rule,
+void run_16_bits(const std::string &label, const BackwardCall<float, Stored> &back, const StoredRule &rule,
                  const StoredGradient &d) {
   using Number = typename CudaNumber<Stored>::type;
   using Op = typename CudaNumber<Stored>::Op;
@@ -94,16 +95,16 @@ void run_16_bits(const std::string &label, const Pullback<float, Stored> &back, 
   g.d_alpha = of(d.alpha), g.d_erase = of(d.erase), g.d_write = of(d.write);
   rule.erases ? run<Op, true>(label, back.call, g) : run<Op, false>(label, back.call, g);
 }
-template void run_16_bits(const std::string &, const Pullback<float, BFloat16> &, const StoredRule &,
+template void run_16_bits(const std::string &, const BackwardCall<float, BFloat16> &, const StoredRule &,
                           const StoredGradient &);
-template void run_16_bits(const std::string &, const Pullback<float, Float16> &, const StoredRule &,
+template void run_16_bits(const std::string &, const BackwardCall<float, Float16> &, const StoredRule &,
                           const StoredGradient &);
 #else
-bool run_static(const std::string &, const Pullback<float> &, const DecayedSum<float> &,
+bool run_static(const std::string &, const BackwardCall<float> &, const DecayedSum<float> &,
                 const DecayedSumGradient<float> &) {
   return false;
 }
-bool run_static(const std::string &, const Pullback<float> &, const DeltaRule<float> &,
+bool run_static(const std::string &, const BackwardCall<float> &, const DeltaRule<float> &,
                 const DeltaRuleGradient<float> &) {
   return false;
 }

@@ -53,7 +53,7 @@ void add_erase_gradient(const Array<Real> &alpha, const Array<Real> &beta, const
 /// Gradients of decay_first(back.call): writes the arrays of d, and back.d.q, v and state. Where r and p are one array, so
 /// are their gradients, which are added up.
 template <class Real>
-void decay_first_vjp(const std::string &label, const Pullback<Real> &back, const DecayFirst<Real> &in,
+void decay_first_vjp(const std::string &label, const BackwardCall<Real> &back, const DecayFirst<Real> &in,
                      const DecayFirst<Real> &d) {
   const bool channels = in.lambda.extent(0), one_key = in.r.data() == in.p.data();
   const Array<Real> d_erase = allocate(back.call, back.call.steps()), d_read = channels

@@ -284,7 +284,7 @@ ChunkStates<Real> decayed_sum_chunk_states(const std::string &label, const Call<
 }
 
 template <class Real>
-void decayed_sum_back(const std::string &label, const Pullback<Real> &back, const DecayedSum<Real> &in,
+void decayed_sum_back(const std::string &label, const BackwardCall<Real> &back, const DecayedSum<Real> &in,
                       const DecayedSumGradient<Real> &d, const ChunkStates<Real> &starts, const Array<Real> &d_o,
                       const Array<Real> &d_weight) {
   const Call<Real> &call = back.call;
@@ -303,7 +303,7 @@ void decayed_sum_back(const std::string &label, const Pullback<Real> &back, cons
 /// o = sum / divisor, divisor = weight or with a floor max(|weight|, floor): from do to that of the sum, and from the
 /// weights to theirs.
 template <class Real>
-void divided(const Pullback<Real> &back, const Array<Real> &floor, const Array<Real> &d_floor,
+void divided(const BackwardCall<Real> &back, const Array<Real> &floor, const Array<Real> &d_floor,
              const Array<Real> &weights, const Array<Real> &d_sum) {
   const int V = back.call.shape.Dv;
   const Array<Real> o = back.call.o, given = back.d.o;
@@ -323,7 +323,7 @@ void divided(const Pullback<Real> &back, const Array<Real> &floor, const Array<R
 
 /// alpha_t lambda_t of both gates, and back.
 template <class Real>
-void both_gates_vjp(const std::string &label, const Pullback<Real> &back, DecayedSum<Real> in,
+void both_gates_vjp(const std::string &label, const BackwardCall<Real> &back, DecayedSum<Real> in,
                     DecayedSumGradient<Real> d) {
   const size_t n = in.lambda.extent(0);
   const int F = in.width;
@@ -345,13 +345,13 @@ void both_gates_vjp(const std::string &label, const Pullback<Real> &back, Decaye
 }
 
 template <class Real>
-void decayed_sum_vjp(const std::string &label, const Pullback<Real> &given, DecayedSum<Real> in,
+void decayed_sum_vjp(const std::string &label, const BackwardCall<Real> &given, DecayedSum<Real> in,
                      const DecayedSumGradient<Real> &d) {
   const Shape &s = given.call.shape;
   const WholeSumGradient<Real> whole{{in, s.T, s.Dv, given.call.v}, given.d.o, d.q, d.k, given.d.v};
   if (run_whole(label, given.call, in, whole)) return;
   if (in.alpha.extent(0) && in.lambda.extent(0)) return both_gates_vjp(label, given, in, d);
-  Pullback<Real> back = given;
+  BackwardCall<Real> back = given;
   if (in.lambda.extent(0)) back.call.chunk = std::min(back.call.chunk, ChannelGradient<Real>::most);
   const Call<Real> &call = back.call;
   if constexpr (std::is_same<Real, float>::value)
@@ -368,15 +368,15 @@ template ChunkStates<float> decayed_sum_chunk_states(const std::string &, const 
                                                      const DecayedSum<float> &, bool, const Array<float> &);
 template ChunkStates<double> decayed_sum_chunk_states(const std::string &, const Call<double> &,
                                                       const DecayedSum<double> &, bool, const Array<double> &);
-template void decayed_sum_back(const std::string &, const Pullback<float> &, const DecayedSum<float> &,
+template void decayed_sum_back(const std::string &, const BackwardCall<float> &, const DecayedSum<float> &,
                                const DecayedSumGradient<float> &, const ChunkStates<float> &, const Array<float> &,
                                const Array<float> &);
-template void decayed_sum_back(const std::string &, const Pullback<double> &, const DecayedSum<double> &,
+template void decayed_sum_back(const std::string &, const BackwardCall<double> &, const DecayedSum<double> &,
                                const DecayedSumGradient<double> &, const ChunkStates<double> &, const Array<double> &,
                                const Array<double> &);
-template void decayed_sum_vjp(const std::string &, const Pullback<float> &, DecayedSum<float>,
+template void decayed_sum_vjp(const std::string &, const BackwardCall<float> &, DecayedSum<float>,
                               const DecayedSumGradient<float> &);
-template void decayed_sum_vjp(const std::string &, const Pullback<double> &, DecayedSum<double>,
+template void decayed_sum_vjp(const std::string &, const BackwardCall<double> &, DecayedSum<double>,
                               const DecayedSumGradient<double> &);
 
 } // namespace recollect::variants

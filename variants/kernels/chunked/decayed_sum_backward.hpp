@@ -22,7 +22,7 @@ template <class Real> struct DecayedSumGradient {
 
 /// Gradients of decayed_sum(back.call): writes back.d.v, back.d.state and the arrays of d.
 template <class Real>
-void decayed_sum_vjp(const std::string &label, const Pullback<Real> &given, DecayedSum<Real> in,
+void decayed_sum_vjp(const std::string &label, const BackwardCall<Real> &given, DecayedSum<Real> in,
                      const DecayedSumGradient<Real> &d);
 
 // In two steps, for a layer that computes further from the outputs:
@@ -33,7 +33,7 @@ ChunkStates<Real> decayed_sum_chunk_states(const std::string &label, const Call<
                                            bool reads, const Array<Real> &weights = {});
 /// From d_o, that of the sum, and d_weight, and back.d.state to back.d.v, back.d.state and the arrays of d.
 template <class Real>
-void decayed_sum_back(const std::string &label, const Pullback<Real> &back, const DecayedSum<Real> &in,
+void decayed_sum_back(const std::string &label, const BackwardCall<Real> &back, const DecayedSum<Real> &in,
                       const DecayedSumGradient<Real> &d, const ChunkStates<Real> &starts, const Array<Real> &d_o,
                       const Array<Real> &d_weight = {});
 

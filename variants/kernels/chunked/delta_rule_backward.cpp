@@ -14,7 +14,7 @@ ChunkStates<Real> delta_rule_chunk_states(const std::string &label, const Call<R
 }
 
 template <class Real>
-void delta_rule_vjp(const std::string &label, const Pullback<Real> &back, const DeltaRule<Real> &in,
+void delta_rule_vjp(const std::string &label, const BackwardCall<Real> &back, const DeltaRule<Real> &in,
                     const DeltaRuleGradient<Real> &d) {
   const bool channels = in.lambda.extent(0);
   if (in.steps != 1 || (in.keys.extent(0) && !channels))
@@ -38,9 +38,9 @@ void delta_rule_vjp(const std::string &label, const Pullback<Real> &back, const 
 template ChunkStates<float> delta_rule_chunk_states(const std::string &, const Call<float> &, const DeltaRule<float> &);
 template ChunkStates<double> delta_rule_chunk_states(const std::string &, const Call<double> &,
                                                      const DeltaRule<double> &);
-template void delta_rule_vjp(const std::string &, const Pullback<float> &, const DeltaRule<float> &,
+template void delta_rule_vjp(const std::string &, const BackwardCall<float> &, const DeltaRule<float> &,
                              const DeltaRuleGradient<float> &);
-template void delta_rule_vjp(const std::string &, const Pullback<double> &, const DeltaRule<double> &,
+template void delta_rule_vjp(const std::string &, const BackwardCall<double> &, const DeltaRule<double> &,
                              const DeltaRuleGradient<double> &);
 
 } // namespace recollect::variants

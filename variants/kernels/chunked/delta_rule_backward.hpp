@@ -26,7 +26,7 @@ template <class Real> struct DeltaRuleGradient {
 /// Gradients of delta_rule(back.call): writes back.d.v, back.d.state and the arrays of d. Where channels decay, step by
 /// step (delta_rule_backward_steps.hpp). Logic error where the rule has sub-steps, or keys of its own without a lambda.
 template <class Real>
-void delta_rule_vjp(const std::string &label, const Pullback<Real> &back, const DeltaRule<Real> &in,
+void delta_rule_vjp(const std::string &label, const BackwardCall<Real> &back, const DeltaRule<Real> &in,
                     const DeltaRuleGradient<Real> &d);
 
 /// The states at the starts of delta_rule(call)'s chunks, for any rule, in the layer's layout [Dv,Dk].

@@ -145,7 +145,7 @@ private:
 };
 
 template <class Real>
-void delta_rule_vjp_by_steps(const std::string &label, const Pullback<Real> &back, const DeltaRule<Real> &in,
+void delta_rule_vjp_by_steps(const std::string &label, const BackwardCall<Real> &back, const DeltaRule<Real> &in,
                              const DeltaRuleGradient<Real> &d) {
   Call<Real> call = back.call;
   call.chunk = std::min(call.chunk, longest_segment);

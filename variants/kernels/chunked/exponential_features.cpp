@@ -99,7 +99,8 @@ template <class Real> struct PeakScanBack {
 };
 
 template <class Real>
-Features<Real> exponential_gradients(const std::string &label, const Pullback<Real> &back, const Features<Real> &logs) {
+Features<Real> exponential_gradients(const std::string &label, const BackwardCall<Real> &back,
+                                     const Features<Real> &logs) {
   const Call<Real> &call = back.call;
   const DecayedSum<Real> sum = exponential_sum(label, call, logs, true);
   const Features<Real> d{logs.width, allocate(call, logs.q.extent(0)), allocate(call, logs.k.extent(0))};
@@ -114,8 +115,9 @@ Features<Real> exponential_gradients(const std::string &label, const Pullback<Re
 
 template void exponential_chunked(const std::string &, const Call<float> &, const Features<float> &);
 template void exponential_chunked(const std::string &, const Call<double> &, const Features<double> &);
-template Features<float> exponential_gradients(const std::string &, const Pullback<float> &, const Features<float> &);
-template Features<double> exponential_gradients(const std::string &, const Pullback<double> &,
+template Features<float> exponential_gradients(const std::string &, const BackwardCall<float> &,
+                                               const Features<float> &);
+template Features<double> exponential_gradients(const std::string &, const BackwardCall<double> &,
                                                 const Features<double> &);
 
 } // namespace recollect::variants

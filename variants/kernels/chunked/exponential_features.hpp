@@ -58,11 +58,12 @@ template <class Real>
 void exponential_chunked(const std::string &label, const Call<Real> &call, const Features<Real> &logs);
 /// Gradients of exponential_chunked(): those of the logs, and back.d.v and back.d.state.
 template <class Real>
-Features<Real> exponential_gradients(const std::string &label, const Pullback<Real> &back, const Features<Real> &logs);
+Features<Real> exponential_gradients(const std::string &label, const BackwardCall<Real> &back,
+                                     const Features<Real> &logs);
 
 /// Gradients of exponential_chunked(features logs): pull(row, D, d logs(row), d row) is theirs.
 template <class Real, class Pull>
-void exponential_backward(const std::string &label, const Pullback<Real> &back, const Features<Real> &logs,
+void exponential_backward(const std::string &label, const BackwardCall<Real> &back, const Features<Real> &logs,
                           const Pull &pull) {
   pull_features(label, back, exponential_gradients(label, back, logs), pull);
 }

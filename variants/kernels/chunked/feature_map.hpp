@@ -126,7 +126,7 @@ void feature_chunked(const std::string &label, const Call<Real> &call, const Fea
 
 /// Gradients of feature_chunked(): those of the features, and back.d.v and back.d.state.
 template <class Real>
-Features<Real> feature_gradients(const std::string &label, const Pullback<Real> &back, const Features<Real> &phi) {
+Features<Real> feature_gradients(const std::string &label, const BackwardCall<Real> &back, const Features<Real> &phi) {
   const Features<Real> d{phi.width, allocate(back.call, phi.q.extent(0)), allocate(back.call, phi.k.extent(0))};
   decayed_sum_vjp(label, back, {phi.width, phi.q, phi.k, {}, {}, Real(1), {}, true}, {d.q, d.k});
   return d;
@@ -134,14 +134,15 @@ Features<Real> feature_gradients(const std::string &label, const Pullback<Real> 
 
 /// From the gradients of features to those of q and k: pull(row, D, d phi(row), d row), or of every number pull(x, d phi(x)).
 template <class Real, class Pull>
-void pull_features(const std::string &label, const Pullback<Real> &back, const Features<Real> &d, const Pull &pull) {
+void pull_features(const std::string &label, const BackwardCall<Real> &back, const Features<Real> &d,
+                   const Pull &pull) {
   const int D = back.call.shape.Dk;
   map_rows(label + "::pull", back.call, D, d.width, D, pull, Mapped<Real>{back.call.q, d.q, back.d.q},
            {back.call.k, d.k, back.d.k});
 }
 /// Gradients of feature_chunked(features phi): pull is phi's own.
 template <class Real, class Pull>
-void feature_backward(const std::string &label, const Pullback<Real> &back, const Features<Real> &phi,
+void feature_backward(const std::string &label, const BackwardCall<Real> &back, const Features<Real> &phi,
                       const Pull &pull) {
   pull_features(label, back, feature_gradients(label, back, phi), pull);
 }

@@ -130,13 +130,13 @@ template <class Real> struct LevelGradient {
   }
 };
 
-/// vjp(pullback) for every level's pass, which is given back.d.o; the gradients are summed.
-template <class Real, class Run> void by_levels_vjp(const Pullback<Real> &back, const Run &vjp) {
+/// vjp(backward_call) for every level's pass, which is given back.d.o; the gradients are summed.
+template <class Real, class Run> void by_levels_vjp(const BackwardCall<Real> &back, const Run &vjp) {
   const Call<Real> &call = back.call;
   for (const Array<Real> &d : {back.d.q, back.d.k, back.d.v, back.d.alpha, back.d.beta, back.d.w}) fill(d, Real(0));
   for (int level = 0; level <= levels_of(call.shape.T); ++level) {
     const size_t mark = call.arena->mark();
-    Pullback<Real> one{call_of(call, level), back.d};
+    BackwardCall<Real> one{call_of(call, level), back.d};
     for (Array<Real> *d : {&one.d.q, &one.d.k, &one.d.v, &one.d.alpha, &one.d.beta}) *d = allocate(call, d->extent(0));
     one.d.state = filled(call, one.call.state.extent(0), Real(0));
     vjp(one);

@@ -278,7 +278,7 @@ private:
   }
 };
 
-template <class Real> void momentum_vjp(const std::string &label, const Pullback<Real> &back) {
+template <class Real> void momentum_vjp(const std::string &label, const BackwardCall<Real> &back) {
   const Call<Real> &call = back.call, &d = back.d;
   const MomentumAlgebra<Real> forward{HeadArrays<Real>(call), momentum(call)};
   const KeptMomentum<Real> kept{ChunkStates<Real>(call, forward), allocate(call, call.steps() * call.shape.Dv)};

@@ -53,7 +53,7 @@ template <class Real, class Phase> struct TurnForth {
 /// Gradients of turn_state() of the decayed sum `sum` over turn_back(in): writes d_in, back.d.v, back.d.state, what d_sum
 /// holds beside q and k, and d_phase.
 template <class Real, class Phase>
-void turned_vjp(const std::string &label, const Pullback<Real> &back, const Features<Real> &in, const Phase &phase,
+void turned_vjp(const std::string &label, const BackwardCall<Real> &back, const Features<Real> &in, const Phase &phase,
                 DecayedSum<Real> sum, DecayedSumGradient<Real> d_sum, const Features<Real> &d_in,
                 const Array<Real> &d_phase = {}) {
   const Call<Real> &call = back.call;

@@ -15,7 +15,7 @@ struct StoredRule {
   Array<float> alpha = {}, erase = {}, write = {}, lambda = {};
   float scale = 1;
 };
-/// Where the gates' gradients go; empty: not wanted. Those of q, k, v and the state go to the pullback's.
+/// Where the gates' gradients go; empty: not wanted. Those of q, k, v and the state go to the backward_call's.
 struct StoredGradient {
   Array<float> alpha = {}, erase = {}, write = {};
 };
@@ -40,7 +40,7 @@ void run_16_bits(const std::string &label, const Call<float, Stored> &call, cons
 /// The same of the backward pass, without lambda: keys and values up to 256 wide.
 bool takes_16_bits_back(const Shape &shape, const Params &);
 template <class Stored>
-void run_16_bits(const std::string &label, const Pullback<float, Stored> &back, const StoredRule &rule,
+void run_16_bits(const std::string &label, const BackwardCall<float, Stored> &back, const StoredRule &rule,
                  const StoredGradient &d);
 
 } // namespace recollect::variants

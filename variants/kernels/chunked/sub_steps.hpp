@@ -71,10 +71,10 @@ template <class Real> void read_last_steps(const Call<Real> &call, const Call<Re
 }
 
 /// The backward pass of the call of single steps, whose gradients have their places.
-template <class Real> Pullback<Real> in_single_steps(const Pullback<Real> &back, int steps) {
+template <class Real> BackwardCall<Real> in_single_steps(const BackwardCall<Real> &back, int steps) {
   const Call<Real> &call = back.call;
   const size_t n = call.steps() * steps;
-  Pullback<Real> fine = back;
+  BackwardCall<Real> fine = back;
   fine.call = in_single_steps(call, steps);
   fine.d.shape.T = fine.call.shape.T, fine.d.o = repeated(call, steps, back.d.o, call.shape.Dv, steps - 1);
   fine.d.q = allocate(call, n * call.shape.Dk), fine.d.k = allocate(call, n * call.shape.Dk);
@@ -107,7 +107,7 @@ template <class Real> struct GatherSteps {
     if (alpha.extent(0)) d_alpha(t) = alpha(begin);
   }
 };
-template <class Real> void gather_steps(const Pullback<Real> &back, const Pullback<Real> &fine, int steps) {
+template <class Real> void gather_steps(const BackwardCall<Real> &back, const BackwardCall<Real> &fine, int steps) {
   const Call<Real> &of = fine.d, &d = back.d;
   const Shape &n = back.call.shape;
   each_row(
@@ -127,8 +127,8 @@ template <class Real> void delta_steps(const std::string &label, const Call<Real
     read_last_steps(call, fine, steps);
   }
 }
-template <class Real> void delta_steps_vjp(const std::string &label, const Pullback<Real> &back, int steps) {
-  const Pullback<Real> fine = in_single_steps(back, steps);
+template <class Real> void delta_steps_vjp(const std::string &label, const BackwardCall<Real> &back, int steps) {
+  const BackwardCall<Real> fine = in_single_steps(back, steps);
   const Call<Real> &call = fine.call, &d = fine.d;
   decay_first_vjp(label, fine, {call.k, call.k, call.beta, call.alpha}, {d.k, d.k, d.beta, d.alpha});
   gather_steps(back, fine, steps);

@@ -43,7 +43,7 @@ template <class Real> struct Power {
     });
   }
 };
-/// Its pullback, for pull_features(): d_x from d_phi.
+/// Its backward_call, for pull_features(): d_x from d_phi.
 template <class Real> struct PowerPull {
   int p;
   KOKKOS_FUNCTION void operator()(const Real *x, int D, const Real *d_phi, Real *d_x) const {

@@ -56,7 +56,7 @@ template <class Real> Preconditioned<Real> precondition(const Call<Real> &call, 
 /// From the gradients d_p of the keys p and of the last A, in row Dv of back.d.state, to those of k, which are added to
 /// back.d.k, of lambda, and of the first A.
 template <class Real>
-void precondition_vjp(const Pullback<Real> &back, const Preconditioned<Real> &made, const Array<Real> &d_p) {
+void precondition_vjp(const BackwardCall<Real> &back, const Preconditioned<Real> &made, const Array<Real> &d_p) {
   const HeadArrays<Real> arrays(back.call);
   const Array<Real> d_k = back.d.k, d_lambda = back.d.lambda, d_state = back.d.state;
   const Squash<Real> squash(back.call.params);

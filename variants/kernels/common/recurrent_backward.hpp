@@ -29,7 +29,7 @@ template <class Number, class Step> struct StepsBack {
   Array<Real> d_o, d_q, d_k, d_v, d_beta, d_alpha, d_lambda, d_w, d_state;
   Step step;
 
-  StepsBack(const Pullback<Real> &back, const Step &step)
+  StepsBack(const BackwardCall<Real> &back, const Step &step)
       : arrays(back.call), d_o(back.d.o), d_q(back.d.q), d_k(back.d.k), d_v(back.d.v), d_beta(back.d.beta),
         d_alpha(back.d.alpha), d_lambda(back.d.lambda), d_w(back.d.w), d_state(back.d.state), step(step) {}
 
@@ -115,7 +115,7 @@ private:
 
 /// Gradients of all inputs of the layer, from those of its outputs and its final state.
 template <class Real, class Step>
-void recurrent_vjp(const std::string &label, const Pullback<Real> &back, const Step &step) {
+void recurrent_vjp(const std::string &label, const BackwardCall<Real> &back, const Step &step) {
   const Call<Real> &call = back.call;
   const RecurrentAdjoint<Real, Step> kernel{{back, step}, int(std::ceil(std::sqrt(double(call.shape.T))))};
   run<Real>({label, call.shape.heads(), 128, call.math}, *call.arena, kernel.scratch(), kernel);

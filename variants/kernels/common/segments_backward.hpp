@@ -81,7 +81,7 @@ private:
 
 /// Segments have call.chunk steps, as those whose states are in `starts`.
 template <class State, class Pass, class Step, class Real>
-void segments_vjp(const std::string &label, const Call<Real> &call, const Pullback<Real> &back, const State &state,
+void segments_vjp(const std::string &label, const Call<Real> &call, const BackwardCall<Real> &back, const State &state,
                   const Pass &pass, const Step &step, const ChunkStates<Real> &starts) {
   run_chunks(label, call, SegmentAdjoint<State, Pass, Step>{state, pass, {back, step}, starts}, true);
 }

@@ -8,7 +8,7 @@
 //   dh_j = u_j act''(h_j) (dG_b k_t)_j + s_j (da_j + (A dy)_j)
 //   dM_{t-1} = keep dM_t + [dh_j k_t, du_j e + a_j dy],   dk_t += B^T dh,   dZ_{t-1} = eta D
 //
-// dy from de by the read's own pullback.
+// dy from de by the read's own backward_call.
 #pragma once
 #include "variants/kernels/common/columns.hpp"
 #include "variants/kernels/common/recurrent_backward.hpp"
@@ -157,7 +157,7 @@ template <class Real, class Act, class Read> struct TrainBack {
 };
 
 template <class Real, class Act, class Read>
-void train_vjp(const std::string &label, const Pullback<Real> &back, const MlpMemory<Real, Act, Read> &m) {
+void train_vjp(const std::string &label, const BackwardCall<Real> &back, const MlpMemory<Real, Act, Read> &m) {
   recurrent_vjp(label, back, TrainBack<Real, Act, Read>{m, back.call.shape.Dk, back.call.shape.Dv});
 }
 

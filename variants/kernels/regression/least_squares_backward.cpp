@@ -247,13 +247,13 @@ private:
   }
 };
 
-template <class Real> void least_squares_vjp(const std::string &label, const Pullback<Real> &back, bool forgets) {
+template <class Real> void least_squares_vjp(const std::string &label, const BackwardCall<Real> &back, bool forgets) {
   using Kernel = LeastSquaresBack<Real>;
   each_head(label, back.call, Kernel::work_size(back.call),
             Kernel{forgets, back.d.o, back.d.q, back.d.k, back.d.v, back.d.alpha, back.d.state});
 }
 
-template void least_squares_vjp(const std::string &, const Pullback<float> &, bool);
-template void least_squares_vjp(const std::string &, const Pullback<double> &, bool);
+template void least_squares_vjp(const std::string &, const BackwardCall<float> &, bool);
+template void least_squares_vjp(const std::string &, const BackwardCall<double> &, bool);
 
 } // namespace recollect::variants

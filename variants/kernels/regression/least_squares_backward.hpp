@@ -22,6 +22,6 @@
 namespace recollect::variants {
 
 /// Gradients of least_squares_chunked(back.call): writes back.d.q, k, v, state and, where it forgets, alpha.
-template <class Real> void least_squares_vjp(const std::string &label, const Pullback<Real> &back, bool forgets);
+template <class Real> void least_squares_vjp(const std::string &label, const BackwardCall<Real> &back, bool forgets);
 
 } // namespace recollect::variants

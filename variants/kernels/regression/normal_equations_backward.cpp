@@ -70,8 +70,8 @@ template <class Real> struct TransposedTop {
   }
 };
 template <class Real>
-void normal_equations_vjp(const std::string &label, const Pullback<Real> &back, bool decays, const Array<Real> &weight,
-                          const Array<Real> &d_weight, const Array<Real> &weighed_keys) {
+void normal_equations_vjp(const std::string &label, const BackwardCall<Real> &back, bool decays,
+                          const Array<Real> &weight, const Array<Real> &d_weight, const Array<Real> &weighed_keys) {
   const Call<Real> &call = back.call;
   const int F = call.shape.Dk, V = call.shape.Dv;
   const size_t steps = call.steps(), heads = call.shape.heads(), stride = call.state_shape.size();
@@ -92,7 +92,7 @@ void normal_equations_vjp(const std::string &label, const Pullback<Real> &back, 
   run_chunks(label + "::solutions", call,
              PrefixSolutions<Real>{sum, Real(call.params.real("ridge")), call.q, turned.o, x, y});
 
-  Pullback<Real> both = back;
+  BackwardCall<Real> both = back;
   both.call.shape.Dv = both.d.shape.Dv = V + F;
   both.call.v = allocate(call, steps * (V + F)), both.d.o = allocate(call, steps * (V + F)),
   both.d.v = allocate(call, steps * (V + F));
@@ -107,9 +107,9 @@ void normal_equations_vjp(const std::string &label, const Pullback<Real> &back, 
   Kokkos::parallel_for(label + "::k", all_steps, Apart<Real>{V, F, both.d.v, back.d.v, back.d.k});
 }
 
-template void normal_equations_vjp(const std::string &, const Pullback<float> &, bool, const Array<float> &,
+template void normal_equations_vjp(const std::string &, const BackwardCall<float> &, bool, const Array<float> &,
                                    const Array<float> &, const Array<float> &);
-template void normal_equations_vjp(const std::string &, const Pullback<double> &, bool, const Array<double> &,
+template void normal_equations_vjp(const std::string &, const BackwardCall<double> &, bool, const Array<double> &,
                                    const Array<double> &, const Array<double> &);
 
 } // namespace recollect::variants

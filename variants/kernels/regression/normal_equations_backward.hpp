@@ -13,7 +13,7 @@ namespace recollect::variants {
 /// Gradients of normal_equations_chunked(back.call), pairs weighed by `weight` where it is not empty, whose gradient goes
 /// to d_weight.
 template <class Real>
-void normal_equations_vjp(const std::string &label, const Pullback<Real> &back, bool decays,
+void normal_equations_vjp(const std::string &label, const BackwardCall<Real> &back, bool decays,
                           const Array<Real> &weight = {}, const Array<Real> &d_weight = {},
                           const Array<Real> &weighed_keys = {});
 

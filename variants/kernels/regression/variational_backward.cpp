@@ -244,7 +244,8 @@ private:
   }
 };
 
-template <class Real> void variational_backward(const std::string &label, const Pullback<Real> &back, bool normalised) {
+template <class Real>
+void variational_backward(const std::string &label, const BackwardCall<Real> &back, bool normalised) {
   const Call<Real> &call = back.call, &d = back.d;
   const Shape &s = call.shape;
   const size_t keys = call.k.extent(0), chunks = (s.T - 1) / call.chunk + 1, square = size_t(s.Dk) * s.Dk;
@@ -252,7 +253,7 @@ template <class Real> void variational_backward(const std::string &label, const 
   const VariationalDirections<Real> of =
       variational_directions(label, call, normalised, allocate(call, s.heads() * chunks * square));
 
-  Pullback<Real> inner = back;
+  BackwardCall<Real> inner = back;
   inner.call.q = of.rows.query;
   if (of.rule.elu) {
     inner.d.o = allocate(call, d.o.extent(0));
@@ -277,7 +278,7 @@ template <class Real> void variational_backward(const std::string &label, const 
            VariationalInputs<Real>{of, dp, dx, dc, du, dn, d.q, d.k, d.w});
 }
 
-template void variational_backward(const std::string &, const Pullback<float> &, bool);
-template void variational_backward(const std::string &, const Pullback<double> &, bool);
+template void variational_backward(const std::string &, const BackwardCall<float> &, bool);
+template void variational_backward(const std::string &, const BackwardCall<double> &, bool);
 
 } // namespace recollect::variants

@@ -22,6 +22,7 @@
 namespace recollect::variants {
 
 /// Gradients of variational_chunked(back.call).
-template <class Real> void variational_backward(const std::string &label, const Pullback<Real> &back, bool normalised);
+template <class Real>
+void variational_backward(const std::string &label, const BackwardCall<Real> &back, bool normalised);
 
 } // namespace recollect::variants

@@ -53,7 +53,7 @@ template <class Rule> struct ScanPass {
 };
 
 template <class Real, class Rule, class Step>
-void scan_vjp(const std::string &label, const Pullback<Real> &back, const Rule &rule, const Step &step) {
+void scan_vjp(const std::string &label, const BackwardCall<Real> &back, const Rule &rule, const Step &step) {
   Call<Real> call = back.call;
   call.chunk = std::min(call.chunk, longest_segment);
   const ScanState<Real> state{HeadArrays<Real>(call), call.state_shape.columns};

@@ -120,11 +120,11 @@ template <class Real> struct SoftmaxRowsBack {
   }
 };
 /// Gradients of slots_chunked(back.call).
-template <class Real> void slots_vjp(const std::string &label, const Pullback<Real> &back) {
+template <class Real> void slots_vjp(const std::string &label, const BackwardCall<Real> &back) {
   const Call<Real> &call = back.call;
   const size_t n = call.k.extent(0);
   const DecayedSum<Real> read = read_of(keys_call(call));
-  Pullback<Real> keys{keys_call(call), back.d};
+  BackwardCall<Real> keys{keys_call(call), back.d};
   keys.d.o = allocate(call, n), keys.d.lambda = allocate(call, n), keys.d.w = allocate(call, n);
   DecayedSumGradient<Real> d{keys.d.o, allocate(call, n)};
   d.lambda = back.d.lambda;

@@ -41,7 +41,7 @@ BOOST_AUTO_TEST_CASE(a_value_overwritten_has_no_gradient) {
 BOOST_AUTO_TEST_CASE(rules_whose_gradients_are_not_here_are_refused) {
   const Array<double> some("some", 4);
   const auto refuse = [](const variants::DeltaRule<double> &rule) {
-    BOOST_CHECK_THROW(variants::delta_rule_vjp("rule", Pullback<double>(), rule, {}), std::logic_error);
+    BOOST_CHECK_THROW(variants::delta_rule_vjp("rule", BackwardCall<double>(), rule, {}), std::logic_error);
   };
   variants::DeltaRule<double> twice, own_keys;
   twice.steps = 2, own_keys.keys = some;
