@@ -7,8 +7,6 @@ using namespace recollect::theory;
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(gates_of_gdn2)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated) { check_claims({"gdn2_equal_gates"}); }
-
 BOOST_AUTO_TEST_CASE(at_points_of_our_own) {
   check_claim_at("gdn2_equal_gates", {{"T", "20"}, {"Dk", "7"}, {"Dv", "2"}}, 4);
 }
