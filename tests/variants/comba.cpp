@@ -33,8 +33,20 @@ BOOST_AUTO_TEST_CASE(the_correction_is_one_of_the_query) {
   check_reduction("comba", other, "comba", s, {}, {{"d", "0.75"}});
 }
 
-BOOST_AUTO_TEST_CASE(
-    a_share_of_the_key_erases_that_share) { // the source's b = 1/2 and a unit key, beta = 1: half is left
+BOOST_AUTO_TEST_CASE(the_gradient_of_the_erase_key_has_that_of_the_query) {
+  const Sequence s = random_sequence({1, 2, 21, 5, 3}, 63);
+  Sequence other = s;
+  for (size_t i = 0; i < s.q.size(); ++i) other.q[i] -= 0.75 * s.w[i];
+  const std::vector<double> weights = Stream(63, "comba/weights").normals(s.v.size());
+  const Sequence mine = gradients("comba", s, 8, weights, {{"d", "0.75"}}), its = gradients("comba", other, 8, weights);
+  std::vector<double> w = its.w;
+  for (size_t i = 0; i < w.size(); ++i) w[i] -= 0.75 * its.q[i];
+  check_close(mine.w, w, 16 * epsilon_of(Real::f64) * max_abs(w));
+  check_close(mine.q, its.q, 16 * epsilon_of(Real::f64) * max_abs(its.q));
+}
+
+BOOST_AUTO_TEST_CASE(a_share_of_the_key_erases_that_share) {
+  // The source's b = 1/2 and a unit key, beta = 1: half is left.
   Sequence s = one_head(1, {1, 0}, {1, 0}, {0});
   s.w = {0.5, 0}, s.beta = {1}, s.alpha = {1}, s.state = {8, 3};
   check_close(forward(find_variant("comba"), s).state, {4, 3}, 0);
