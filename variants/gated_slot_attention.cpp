@@ -61,7 +61,7 @@ Variant gated_slot_attention() {
               {"w", false, "what each slot adds of the step's key and value", "1 - lambda"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
-  v.layout = "V transposed [Dv,Dk] (a column a slot), K [Dk,Dk] (a row a slot)";
+  v.layout = "V transposed [Dv,Dk] (a column per slot), K [Dk,Dk] (a row per slot)";
   v.state_shape = [](const Shape &s, const Params &) { return StateShape{s.Dv + s.Dk, s.Dk}; };
   v.traits.zero_key_keeps = true;
   return v;
