@@ -4,9 +4,10 @@
 //
 //   o_t = sum_{i<=t} p(t,i) v_i,   p(t,i) ~ exp(scale q_t . k_i) prod_{j=i+1..t} alpha_j,   scale = 1/sqrt(Dk)
 //
-// normalised over i <= t, so that alpha = 1 is softmax attention. No finite state. Cost of token t: 2 t (Dk
-// + Dv) flops and t exponentials. The parallel form adds sums of log alpha to the logits: sums in double with their
-// rounding carried along, because a short product late in a long sequence is a small difference of large sums.
+// normalised over i <= t, so that alpha = 1 is softmax attention. A sink adds exp(sink) to the sum of the weights, which
+// no gate decays and which reads 0 (fla's fla/ops/attn/parallel.py, sink_bias). No finite state. Cost of token
+// t: 2 t (Dk + Dv) flops and t exponentials. The parallel form adds sums of log alpha to the logits: sums in double with
+// their rounding carried along, because a short product late in a long sequence is a small difference of large sums.
 //
 // Gradients. With dl_ti = p(t,i) (do_t . v_i - do_t . o_t), that of a logit, and m_t the normaliser's logarithm,
 //
@@ -25,9 +26,9 @@ namespace {
 
 /// The definition, a query after another. Gates of 0 multiply the exponentials: their logarithms have no slope.
 template <class Real> struct Recurrent {
-  Real scale;
+  Real scale, sink;
   KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
-    const Real scale = this->scale, least = Kokkos::reduction_identity<Real>::max(),
+    const Real scale = this->scale, sink = this->sink, least = Kokkos::reduction_identity<Real>::max(),
                most = Real((std::numeric_limits<Real>::max_exponent - 1) * M_LN2); // 0 times its exponential is 0
     Real *p = h.work, *closed = p + h.T;
     for (int t = 0; t < h.T; ++t) {
@@ -42,11 +43,13 @@ template <class Real> struct Recurrent {
       });
       team.barrier();
       const Real peak = reduce(
-          team, t + 1, least, [=](int i) { return closed[i] == 0 ? least : p[i]; },
+          team, t + 1, sink, [=](int i) { return closed[i] == 0 ? least : p[i]; },
           [](Real a, Real b) { return a > b ? a : b; });
-      const Real mass = reduce(
-          team, t + 1, Real(0), [=](int i) { return p[i] = closed[i] * math::exp(math::fmin(p[i] - peak, most)); },
-          [](Real a, Real b) { return a + b; });
+      const Real taken = is_sink(sink) ? Real(math::exp(sink - peak)) : Real(0);
+      const Real mass = taken + reduce(
+                                    team, t + 1, Real(0),
+                                    [=](int i) { return p[i] = closed[i] * math::exp(math::fmin(p[i] - peak, most)); },
+                                    [](Real a, Real b) { return a + b; });
       team.barrier();
       each(team, t + 1, [=](int i) { p[i] /= mass; });
       team.barrier();
@@ -62,11 +65,12 @@ template <class Real> struct Recurrent {
 
 /// The logit from running sums: log alpha is summed as high + low, and gates of 0 are counted instead.
 template <class Real> struct ForgettingBySums {
-  Real scale;
+  Real scale, sink_logit;
   int T;
   static constexpr bool steady = true;
   Array<double> high, low, zeros; // [heads,T]
   KOKKOS_FUNCTION bool normalised() const { return true; }
+  KOKKOS_FUNCTION Real sink() const { return sink_logit; }
   KOKKOS_FUNCTION Real operator()(size_t head, int t, int i, Real qk) const {
     return closed(head, t, i) > 0 ? -Real(HUGE_VAL) : open(head, t, i, qk);
   }
@@ -81,11 +85,14 @@ template <class Real> struct ForgettingBySums {
   KOKKOS_FUNCTION double closed(size_t head, int t, int i) const { return zeros(head * T + t) - zeros(head * T + i); }
 };
 
+template <class Real> Real sink(const Call<Real> &call) {
+  return Real(call.params.real_or("sink", double(Kokkos::reduction_identity<Real>::max())));
+}
 template <class Real> ForgettingBySums<Real> by_sums(const Call<Real> &call, Real scale) {
   const int T = call.shape.T;
   const size_t size = call.shape.heads() * T;
   const auto taken = [&] { return call.arena->template take<double>(size); };
-  const ForgettingBySums<Real> sums{scale, T, taken(), taken(), taken()};
+  const ForgettingBySums<Real> sums{scale, sink(call), T, taken(), taken(), taken()};
   const Array<Real> alpha = call.alpha;
   Kokkos::parallel_for(
       "gated_softmax::sums", over(call.shape.heads()), KOKKOS_LAMBDA(size_t head) {
@@ -106,7 +113,7 @@ template <class Real> Real scale(const Call<Real> &call) {
   return Real(call.params.real_or("scale", 1 / std::sqrt(double(call.shape.Dk))));
 }
 template <class Real> void recurrent(const Call<Real> &call) {
-  each_head("gated_softmax::recurrent", call, 2 * size_t(call.shape.T), Recurrent<Real>{scale(call)});
+  each_head("gated_softmax::recurrent", call, 2 * size_t(call.shape.T), Recurrent<Real>{scale(call), sink(call)});
 }
 template <class Real> void parallel(const Call<Real> &call) {
   attend("gated_softmax::parallel", call, by_sums(call, scale(call)));
@@ -171,7 +178,8 @@ Variant gated_softmax() {
   v.cost = cost::at_least(v.cost);
   v.update = "$o_t = sum_{i<=t} softmax_i(scale q_t . k_i + sum_{j=i+1..t} log alpha_j) v_i$";
   v.source = "000 Eq 30-31, Table 2; Lin et al. 2025 (arXiv:2503.02130)";
-  v.params = {tuned(automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on $q k^T$"), {1, 4, 16, 64})};
+  v.params = {tuned(automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on q k^T"), {1, 4, 16, 64}),
+              automatic_param("sink", "none", -1e30, 1e30, "logit of a sink, which takes its share of the weight")};
   v.inputs = {{"alpha", true, "what each step keeps of every earlier weight"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};

@@ -79,6 +79,55 @@ BOOST_AUTO_TEST_CASE(gentle_gates_after_a_long_hard_stretch_keep_their_digits) {
   }
 }
 
+/// With a sink of logit x.
+Params with_sink(const std::string &x) { return variant_params(find_variant("gated_softmax"), {{"sink", x}}); }
+
+BOOST_AUTO_TEST_CASE(a_sink_takes_its_share_by_hand) {
+  // Logits are 0. Step 1: one of two shares. Step 2: weights 0.5, 1 and the sink's 1, which the gate leaves alone.
+  Sequence s = one_head(2, {1, 0}, {0, 2}, {9, 3});
+  s.alpha = {0.1, 0.5};
+  for (const char *form : {"recurrent", "parallel"})
+    check_close(forward(find_variant("gated_softmax"), s, {form, Real::f64, 1, with_sink("0")}).o, {4.5, 3},
+                32 * epsilon_of(Real::f64));
+}
+
+BOOST_AUTO_TEST_CASE(a_sink_is_a_key_that_no_gate_decays_and_that_reads_0) {
+  // Softmax over one more key of its own channel, which every query asks with that logit, and of the value 0.
+  const Shape shape{1, 1, 40, 6, 4}, longer{1, 1, 41, 7, 4};
+  Sequence s = random_sequence(shape, 10), keys = random_sequence(longer, 10);
+  s.alpha.assign(s.alpha.size(), 1.0), keys.alpha.assign(keys.alpha.size(), 1.0);
+  std::fill(keys.k.begin(), keys.k.end(), 0.0), std::fill(keys.q.begin(), keys.q.end(), 0.0);
+  std::fill(keys.v.begin(), keys.v.begin() + 4, 0.0), std::copy(s.v.begin(), s.v.end(), keys.v.begin() + 4);
+  keys.k[6] = 1;
+  for (int t = 0; t < 40; ++t) {
+    std::copy_n(s.k.begin() + t * 6, 6, keys.k.begin() + (t + 1) * 7);
+    std::copy_n(s.q.begin() + t * 6, 6, keys.q.begin() + (t + 1) * 7), keys.q[(t + 1) * 7 + 6] = 0.75;
+  }
+  Params sunk = with_sink("0.75"), plain = variant_params(find_variant("softmax"), {{"scale", "1"}});
+  sunk.set("scale", 1);
+  const std::vector<double> wanted = forward(find_variant("softmax"), keys, {"recurrent", Real::f64, 1, plain}).o;
+  for (const char *form : {"recurrent", "parallel"})
+    check_close(forward(find_variant("gated_softmax"), s, {form, Real::f64, 8, sunk}).o,
+                {wanted.begin() + 4, wanted.end()},
+                accumulated_terms(s.shape, 8) * epsilon_of(Real::f64) * max_abs(s.v));
+}
+
+BOOST_AUTO_TEST_CASE(a_sinks_gradients_are_those_of_the_definition, *boost::unit_test::precondition(tape_runs)) {
+  for (const char *sink : {"-3", "0", "2", "40"}) {
+    Sequence s = random_sequence({1, 2, 70, 6, 4}, 11);
+    s.alpha[30] = 0; // a gate of 0 has sums of its own
+    for (Tensor tensor : {Tensor::beta, Tensor::lambda, Tensor::w}) s[tensor].clear();
+    const Variant &layer = find_variant("gated_softmax");
+    const OutputWeights weights{Stream(11, "do").normals(s.v.size()), {}};
+    const Sequence found = backward(layer, s, {"parallel", Real::f64, 16, with_sink(sink)}, weights);
+    const Params params = with_sink(sink);
+    const Sequence wanted = gradient(layer, s, params, weights);
+    const double bound = accumulated_terms(s.shape, 16) * epsilon_of(Real::f64) * input_condition(layer, s, params, 2);
+    for (Tensor tensor : {Tensor::q, Tensor::k, Tensor::v, Tensor::alpha})
+      check_close(found[tensor], wanted[tensor], bound * max_abs(wanted[tensor]));
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 } // namespace recollect

@@ -134,7 +134,7 @@ Operands<Op> operands(const std::string &label, const Call<float> &call, const K
 template <class Kernel> using TableOf = std::conditional_t<std::is_same_v<Kernel, Softmax>, AllExtents, FewExtents>;
 /// Whether rows of these widths are served.
 template <class Kernel> bool has_extents(const KeyLoop<float, Kernel> &loop) {
-  return !is_costly<Kernel> && loop.queries.width <= 256 && loop.values.width <= 256 &&
+  return !is_costly<Kernel> && !has_sink<float>(loop.kernel) && loop.queries.width <= 256 && loop.values.width <= 256 &&
          Execution().cuda_device_prop().major >= 8;
 }
 

@@ -166,7 +166,7 @@ QueryFacts<Real> attend_vjp(const std::string &label, const BackwardCall<Real> &
     }
 #ifdef KOKKOS_ENABLE_CUDA
   if constexpr (on_cuda)
-    if (whole_gradient(label, call, block, dq, dk, dv, gates)) return facts;
+    if (!has_sink<Real>(kernel) && whole_gradient(label, call, block, dq, dk, dv, gates)) return facts;
 #endif
 #ifdef __CUDACC__
   if constexpr (std::is_same_v<Real, float> && std::is_same_v<Gates, NoGates>)

@@ -86,12 +86,14 @@ private:
   /// z and dp of whole rows to p and dz, and what the queries leave.
   void soften(size_t head, Range rows, int seen, Real *all_p, Real *all_dz) const {
     const Kernel kappa = block.loop.kernel;
+    const Real sink = Sink<Real, Kernel>::of(kappa);
     for (int r = 0; r < rows.size(); ++r) {
       const int t = rows.begin + r, n = block.seen(rows, {0, seen}).end(r, seen);
       Real *const p = all_p + r * ld(), *const dz = all_dz + r * ld();
       for (int i = n; i < seen; ++i) p[i] = dz[i] = 0;
-      const Real peak = row_max<Real>(n, 0, 1, [=](int i) { return p[i] = kappa(head, t, i, p[i]); }),
-                 mass = row_exponentials(p, n, peak, 0, 1);
+      const Real highest = row_max<Real>(n, 0, 1, [=](int i) { return p[i] = kappa(head, t, i, p[i]); }),
+                 peak = highest > sink ? highest : sink,
+                 mass = row_exponentials(p, n, peak, 0, 1) + (is_sink(sink) ? math::exp(sink - peak) : Real(0));
       const bool any = mass > 0;
       const Real share = any ? 1 / mass : Real(0), read = any ? share * inner(p, dz, n) : Real(0),
                  slope = kappa.slope(head, t, t, Real(0), Real(0));

@@ -115,6 +115,22 @@ template <class Real> KOKKOS_FUNCTION Real row_exponentials(Real *p, int n, Real
   return across_row(sum, [](Real a, Real b) { return a + b; });
 }
 
+/// Of a kernel with a method sink(): the logit of an attention sink, which takes its share of a query's weight and reads 0.
+/// Of others, and where there is none, the least number.
+template <class Real, class Kernel, class = void> struct Sink {
+  KOKKOS_FUNCTION static Real of(const Kernel &) { return Kokkos::reduction_identity<Real>::max(); }
+};
+template <class Real, class Kernel>
+struct Sink<Real, Kernel, std::void_t<decltype(std::declval<const Kernel &>().sink())>> {
+  KOKKOS_FUNCTION static Real of(const Kernel &kernel) { return kernel.sink(); }
+};
+template <class Real> KOKKOS_FUNCTION bool is_sink(Real logit) {
+  return logit > Kokkos::reduction_identity<Real>::max();
+}
+template <class Real, class Kernel> bool has_sink(const Kernel &kernel) {
+  return is_sink(Sink<Real, Kernel>::of(kernel));
+}
+
 /// A block of queries of one head on its way through the keys.
 template <class Number, class Kernel> struct KeyLoop {
   using Real = Number;
@@ -140,11 +156,11 @@ template <class Number, class Kernel> struct KeyLoop {
 
   /// These rows have seen nothing yet. A barrier ends it.
   KOKKOS_FUNCTION void begin(const Team &team, int rows, const Room &x, Real *sum, std::ptrdiff_t ld) const {
-    const bool normalised = kernel.normalised();
+    const Real sink = Sink<Real, Kernel>::of(kernel), mass = Real(!kernel.normalised() || is_sink(sink));
     each_cell(team, rows, values.width, [=](int r, int c) { sum[r * ld + c] = 0; });
     each(team, rows, [=](int r) {
-      x.peak[r] = Kokkos::reduction_identity<Real>::max(); // finite: a row of logits -infinity weighs 0
-      x.mass[r] = Real(normalised ? 0 : 1);
+      x.peak[r] = sink; // finite: a row of logits -infinity weighs 0
+      x.mass[r] = mass;
     });
     team.barrier();
   }
