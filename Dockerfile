@@ -3,8 +3,8 @@
 # Builds the Debian packages in one stage and installs the program in another. The image runs on processors that have the
 # instructions of the one that built it. BASE may be any image of Debian 12.
 #
-# What was run: the last stage, by buildah 1.28 with `bud --isolation chroot`, on a base made by debootstrap (bookworm, minbase), with
-# the Debian package that cpack made on Debian 12. The first stage was not run.
+# What was run: the commands of the last stage, in a chroot made by debootstrap (bookworm, minbase), with the Debian package that
+# cpack made on Debian 12; there `verify`, `run` and `report` worked. The first stage was not run, nor Docker itself.
 ARG BASE=debian:12
 FROM ${BASE} AS build
 RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates git g++ dpkg-dev file
@@ -17,6 +17,6 @@ RUN git config --global --add safe.directory /source && rm -rf build && \
 
 FROM ${BASE}
 COPY --from=build /packages/recollect_*.deb /tmp/
-RUN apt-get update && apt-get install -y /tmp/recollect_*.deb && rm -rf /tmp/recollect_*.deb /var/lib/apt/lists/*
+RUN apt-get update && apt-get install -y --no-install-recommends /tmp/recollect_*.deb && rm -rf /tmp/recollect_*.deb /var/lib/apt/lists/*
 WORKDIR /work
 ENTRYPOINT ["recollect"]
