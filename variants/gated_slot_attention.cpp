@@ -51,17 +51,17 @@ Variant gated_slot_attention() {
   Variant v;
   v.aliases = {"gsa"};
   v.family = "gated";
-  v.update = "K_t = diag(lambda_t) K_{t-1} + w_t k_t^T, V_t = diag(lambda_t) V_{t-1} + w_t v_t^T, "
-             "o_t = V_t^T softmax(scale K_t q_t)";
+  v.update = "$K_t = diag(lambda_t) K_{t-1} + w_t k_t^T$, $V_t = diag(lambda_t) V_{t-1} + w_t v_t^T$, "
+             "$o_t = V_t^T softmax(scale K_t q_t)$";
   v.source = "Zhang et al. 2024 (arXiv:2409.07146)";
-  v.differs = "as many slots as key channels; no feature maps of q, k and v, and no norm of the output";
+  v.differs = "as many slots as key channels; no feature maps of $q$, $k$ and $v$, and no norm of the output";
   v.cost = {5 * cost::Dk * (cost::Dk + cost::Dv), cost::Dk};
   v.params = {tuned(real_param("scale", 1, -no_limit, no_limit, "factor on the slots' logits"), {4, 16})};
   v.inputs = {{"lambda", true, "what each slot keeps of its key and value"},
               {"w", false, "what each slot adds of the step's key and value", "1 - lambda"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};
-  v.layout = "V transposed [Dv,Dk] (a column per slot), K [Dk,Dk] (a row per slot)";
+  v.layout = "V transposed [Dv,Dk] (one column per slot), K [Dk,Dk] (one row per slot)";
   v.state_shape = [](const Shape &s, const Params &) { return StateShape{s.Dv + s.Dk, s.Dk}; };
   v.traits.zero_key_keeps = true;
   return v;

@@ -47,14 +47,14 @@ Variant power_attention() {
   Variant v;
   v.aliases = {"power_retention", "symmetric_power"};
   v.family = "gated";
-  v.update = "A_t = alpha_t I, b_t = v_t, phi(q) . phi(k) = (q . k)^degree";
-  v.objective = "-<S phi(k), v> + (1 - alpha) / 2 |S|^2";
+  v.update = "$A_t = alpha_t I$, $b_t = v_t$, $phi(q) . phi(k) = (q . k)^degree$";
+  v.objective = "$-<S phi(k), v> + (1 - alpha) / 2 |S|^2$";
   v.source = "Buckman et al. 2024, Symmetric Power Transformers; Gelada et al. 2025 (arXiv:2507.04239)";
   v.differs = "reads are not divided by the sum of their weights and not layer-normed";
   v.cost = {2.5 * cost::Dv * cost::Dk * cost::Dk + 2.5 * cost::Dv * cost::Dk + 6 * cost::Dk * cost::Dk,
             cost::Dk * cost::Dk + cost::Dk};
   v.params = {integer_param("degree", 2, 1, most_power, "power of the inner product; the source takes even ones"),
-              real_param("scale", 1, -no_limit, no_limit, "factor on q . k; the source's is 1/sqrt(Dk)")};
+              real_param("scale", 1, -no_limit, no_limit, "factor on $q . k$; the source's is $1/sqrt(Dk)$")};
   v.inputs = {{"alpha", false, "decay of the whole state"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
   v.forms.back().vjp = {backward<float>, backward<double>};

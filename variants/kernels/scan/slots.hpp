@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Softmax attention to slots that keep running means of keys and values (gated_slot_attention.cpp). The state is V
-// transposed [Dv,Dk], a column per slot, over K [Dk,Dk], a row per slot.
+// transposed [Dv,Dk], one column per slot, over K [Dk,Dk], one row per slot.
 //
 // Chunked, a scan gives the logits, for slots decay as the rows of K do. With their softmax p as queries and what
 // slots add as keys, the outputs are a decayed sum.
