@@ -19,7 +19,7 @@ from matplotlib.transforms import Bbox, TransformedBbox
 
 INK, MUTED, RULE = "#1d2733", "#5a6673", "#d5dae0"
 CYCLE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#7A5C00", "#56B4E9", "#E69F00", "#3B3B8F"]
-MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
+MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*", "<", "p"]
 DASHES = [
     "-",
     (0, (5, 1.5)),
@@ -29,6 +29,8 @@ DASHES = [
     (0, (4, 1, 1, 1, 1, 1)),
     (0, (3, 1)),
     (0, (9, 1.5, 3, 1.5)),
+    (0, (2, 2.5)),
+    (0, (7, 1, 1, 1, 1, 1, 1, 1)),
 ]
 OUTCOMES = {
     "holds": "#0072B2",
@@ -114,7 +116,7 @@ _places: dict[str, int] = {}  # layer -> its place in the order of looks
 
 
 def look(layer: str, variation: int = 0) -> dict[str, Any]:
-    """Colour, marker and dash of a layer: the same in every panel and figure of a report. Of 64 layers no two share
+    """Colour, marker and dash of a layer: the same in every panel and figure of a report. Of 80 layers no two share
     colour and dash, of the first eight no two a colour. Variations of a layer on one figure differ in their dash."""
     place = _places.setdefault(layer, len(_places))
     row, column = divmod(place, len(CYCLE))
