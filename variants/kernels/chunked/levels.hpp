@@ -133,7 +133,8 @@ template <class Real> struct LevelGradient {
 /// vjp(backward_call) for every level's pass, which is given back.d.o; the gradients are summed.
 template <class Real, class Run> void by_levels_vjp(const BackwardCall<Real> &back, const Run &vjp) {
   const Call<Real> &call = back.call;
-  for (const Array<Real> &d : {back.d.q, back.d.k, back.d.v, back.d.alpha, back.d.beta, back.d.w}) fill(d, Real(0));
+  const Array<Real> sums[] = {back.d.q, back.d.k, back.d.v, back.d.alpha, back.d.beta, back.d.w};
+  for (const Array<Real> &d : sums) fill(d, Real(0)); // nvcc takes no list of arrays here
   for (int level = 0; level <= levels_of(call.shape.T); ++level) {
     const size_t mark = call.arena->mark();
     BackwardCall<Real> one{call_of(call, level), back.d};
