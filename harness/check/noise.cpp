@@ -113,9 +113,14 @@ CheckCase disturbed(const CheckCase &problem, Precision precision, int draw, int
 
 namespace {
 
+/// Steps between two roundings of the state: a low precision rounds it where a chunk hands it over; float32 and float64
+/// round it at every step.
+int steps_of_segment(Precision precision, int chunk) {
+  return rounds_every_step(precision) ? std::min(chunk, 8) : chunk;
+}
+
 PartList disturbed_results(const CheckCase &problem, Precision precision, int draw, int chunk) {
-  // A low precision rounds the state where a chunk hands it over; float32 and float64 round it at every step.
-  const int steps = rounds_every_step(precision) ? std::min(chunk, 8) : chunk;
+  const int steps = steps_of_segment(precision, chunk);
   int handovers = 0;
   return in_segments(disturbed(problem, precision, draw, chunk), steps, [&](Numbers &numbers, const std::string &what) {
     move(numbers, Signs(draw, what + " handed over " + std::to_string(++handovers)),
@@ -244,11 +249,16 @@ Noise noise_of(const CheckCase &problem, const PartList &definition, const std::
   chunk = std::clamp(chunk, 1, n.T);
   Noise noise;
   for (const Part &part : definition) noise.push_back({part.name, Numbers(part.heads * part.rows, 0.0), precision});
+  // Disturbed gradients come from the layer's backward pass, the definition's often from the tape. A fault of that pass
+  // must not count as noise, so that both sides of the difference come from it.
+  const PartList undisturbed = problem.wants_gradient() ? in_segments(problem, steps_of_segment(precision, chunk),
+                                                                      [](Numbers &, const std::string &) {})
+                                                        : definition;
   for (int draw = 0; draw < noise_draws; ++draw) {
     const PartList moved = disturbed_results(problem, precision, draw, chunk);
     for (size_t p = 0; p < definition.size(); ++p)
       if (const Part *other = find_part(moved, definition[p].name))
-        add_squares(noise[p].rows, *other, definition[p], noise_draws, true);
+        add_squares(noise[p].rows, *other, *find_part(undisturbed, definition[p].name), noise_draws, true);
   }
   if (rounds_every_step(precision)) // a gradient passes through the chunk twice: forward and backward
     for (PartNoise &part : noise)

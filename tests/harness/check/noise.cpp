@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/check/noise.hpp"
+#include "harness/device/device.hpp"
 #include "harness/numerics/random.hpp"
 #include "tests/testing.hpp"
 #include <cmath>
@@ -71,6 +72,30 @@ BOOST_AUTO_TEST_CASE(a_gradient_whose_terms_cancel_keeps_the_noise_of_its_terms)
   BOOST_TEST(max_abs(find_part(right, "dq")->values) < 1e-15);
   for (const PartNoise &part : noise_of(problem, right, float32_rounding(problem, right), Precision::bf16, 64))
     if (part.name == "dq") BOOST_TEST((part.rows.at(0) > 1e-4 && part.rows.at(0) < 1e-1));
+}
+
+BOOST_AUTO_TEST_CASE(a_fault_of_the_backward_pass_is_no_noise) {
+  const Variant &right = find_variant("retnet");
+  Variant wrong = right; // its backward pass takes the decay for 1/2
+  const Vjp pass = right.forms.back().vjp;
+  const auto fault = [](const auto &run) {
+    return [run](auto back) {
+      back.call.params.set("gamma", 0.5);
+      run(back);
+    };
+  };
+  wrong.forms.back().vjp = {fault(pass.f32), fault(pass.f64)};
+  const auto noise = [](const Variant &v, Precision precision) {
+    CheckCase problem{v, variant_params(v), random_sequence({1, 1, 20, 4, 4}, 1), {}, false};
+    problem.weights.o = Stream(1, "do").normals(20 * 4);
+    return noise_at(problem, precision);
+  };
+  for (Precision precision : {Precision::bf16, Precision::f32, Precision::f64}) {
+    const Noise of_right = noise(right, precision), of_wrong = noise(wrong, precision);
+    for (size_t p = 0; p < of_right.size(); ++p)
+      for (size_t row = 0; row < of_right[p].rows.size(); ++row)
+        BOOST_TEST(of_wrong[p].rows[row] < 10 * of_right[p].rows[row]);
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
