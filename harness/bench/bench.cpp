@@ -122,6 +122,13 @@ std::string conversion_of(const BenchCase &c) {
   return native ? "" : "arrays converted to float32 and back within the time";
 }
 
+/// What ranks that scan take besides their own passes, measured apart. Called by all ranks.
+std::string exchange_of(const BenchCase &c, const Sequence &own) {
+  if (c.along.empty() || carry_along(*c.variant, own, run_of(c), c.along) == Carry::chain) return "";
+  const double seconds = exchange_seconds(*c.variant, c.shape, c.params);
+  return seconds == 0 ? "" : "the exchange of maps alone takes " + number(seconds * 1e3) + " ms";
+}
+
 /// What of the case lies on this rank.
 BenchCase own_part(const BenchCase &c) {
   BenchCase own = c;
@@ -360,9 +367,9 @@ void measure(const BenchCase &c, const BenchSettings &settings, std::vector<Benc
     if (rows[i].status == "ok") settings.peers->finish(i - 1, rows[i]);
   if (settings.ceilings && c.along.empty()) // ranks that share a sequence have a ceiling each
     for (BenchResult &row : rows) hold_to_limit(row, *settings.ceilings);
-  const std::string converted = conversion_of(c);
-  if (mine().status == "ok" && !converted.empty())
-    mine().reason = mine().reason.empty() ? converted : mine().reason + "; " + converted;
+  for (const std::string &remark : {conversion_of(c), exchange_of(c, sequence)})
+    if (mine().status == "ok" && !remark.empty())
+      mine().reason = mine().reason.empty() ? remark : mine().reason + "; " + remark;
 }
 
 } // namespace

@@ -4,8 +4,10 @@
 #include "harness/core/error.hpp"
 #include "harness/core/packing.hpp"
 #include "harness/core/registry.hpp"
+#include "harness/numerics/timing.hpp"
 #include "harness/system/ranks.hpp"
 #include <algorithm>
+#include <chrono>
 
 namespace recollect {
 namespace {
@@ -15,6 +17,12 @@ std::vector<double> numbers_of(const std::string &bytes) {
   std::vector<double> numbers;
   Unpacker(bytes) >> numbers;
   return numbers;
+}
+
+/// A map among all ranks; the state before this rank's steps comes back. Of `heads` states of n rows and m columns.
+Rows exchanged(const Rows &map, size_t heads, int n, int m) {
+  return ranks::combined_before(
+      map, [=](const Rows &earlier, const Rows &later) { return through(earlier, later, heads, n, m); });
 }
 
 Job scanned(const Variant &variant, const Sequence &own, const Run &run) {
@@ -27,11 +35,10 @@ Job scanned(const Variant &variant, const Sequence &own, const Run &run) {
   job.reset = segment->reset;
   job.launch = [=] {
     segment->launch();
-    const auto then = [=](const Rows &earlier, const Rows &later) { return through(earlier, later, heads, n, m); };
     const size_t B = size_t(n) * size_t(m), A = size_t(m) * size_t(m);
     const Rows end = segment->end(),
                map = first ? widened_rows(end, B, A) : end; // A = 0: it forgets what was before it
-    const Rows before = ranks::combined_before(map, then);
+    const Rows before = exchanged(map, heads, n, m);
     if (!first) segment->respond(narrowed_rows(before, B, A));
   };
   job.fetch = segment->fetch;
@@ -102,6 +109,21 @@ Carry carry_along(const Variant &variant, const Sequence &sequence, const Run &r
 
 Job prepare_along_ranks(const Variant &variant, const Sequence &own, const Run &run, Carry carry) {
   return carry == Carry::scan ? scanned(variant, own, run) : chained(variant, own, run);
+}
+
+double exchange_seconds(const Variant &variant, const Shape &shape, const Params &params) {
+  if (ranks::size() == 1) return 0;
+  const StateShape state = variant.state_shape(shape, params);
+  const int n = state.rows, m = state.columns;
+  const Rows map(shape.heads() * size_t(n + m) * size_t(m), 1.0 / m); // [B; A], which keeps its size when composed
+  std::vector<double> seconds;
+  for (int i = 0; i < 5; ++i) {
+    ranks::largest(0); // all start together
+    const auto start = std::chrono::steady_clock::now();
+    exchanged(map, shape.heads(), n, m);
+    seconds.push_back(ranks::largest(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()));
+  }
+  return median_of(seconds);
 }
 
 Output joined(const Output &own, const Shape &whole) {

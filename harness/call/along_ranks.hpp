@@ -31,6 +31,10 @@ Carry carry_along(const Variant &variant, const Sequence &sequence, const Run &r
 /// A pass that all ranks launch together, each on its own steps; fetches this rank's outputs and the state at their end.
 Job prepare_along_ranks(const Variant &variant, const Sequence &own, const Run &run, Carry carry);
 
+/// Median seconds of five exchanges of maps of the state among all ranks, which start each together: what a scan takes
+/// besides the ranks' own passes. 0 where there is one rank. Called by all ranks.
+double exchange_seconds(const Variant &variant, const Shape &shape, const Params &params);
+
 /// On rank 0 the outputs of all steps and the last rank's state; elsewhere nothing.
 Output joined(const Output &own, const Shape &whole);
 

@@ -224,9 +224,11 @@ class Ranks(Processes):
         self.call(*self.mpirun(3), "bench", "--variants", "delta_net,mamba,softmax", "--shape", "1,2,500,8,8", "--min-time",
                   "0", "--ranks-along", "T", "-o", self.path("b.h5"))  # fmt: skip
         with h5py.File(self.path("b.h5")) as f:
-            found = {row["name"].decode(): row["status"].decode() for row in f["bench"][:]}
-        self.assertEqual(sorted(found.values()), ["ok", "ok", "skipped"], found)
+            found = {row["name"].decode(): (row["status"].decode(), row["reason"].decode()) for row in f["bench"][:]}
+        self.assertEqual(sorted(status for status, _ in found.values()), ["ok", "ok", "skipped"], found)
         self.assertTrue(all(name.endswith("/ranks_along_T:3") for name in found), found)
+        for name, (_, reason) in found.items():  # delta_net is scanned, mamba goes from rank to rank
+            self.assertEqual("the exchange of maps alone takes" in reason, name.startswith("delta_net"), (name, reason))
 
     def test_an_error_ends_all_ranks(self):
         done = subprocess.run([*self.mpirun(3), "run", *PLAN, "-o", self.path("no/such/r.h5")], capture_output=True, text=True,

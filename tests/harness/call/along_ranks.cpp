@@ -23,6 +23,11 @@ BOOST_AUTO_TEST_CASE(steps_are_shared_out_in_whole_chunks) {
   BOOST_CHECK_THROW(steps_of_rank(2, 64, 0, 3), Error);
 }
 
+BOOST_AUTO_TEST_CASE(one_rank_exchanges_nothing) {
+  const Variant &linear = find_variant("linear");
+  BOOST_TEST(exchange_seconds(linear, {1, 1, 64, 4, 4}, variant_params(linear)) == 0);
+}
+
 BOOST_AUTO_TEST_CASE(one_rank_computes_what_forward_does) {
   const Sequence s = random_sequence({2, 2, 21, 4, 3}, 12);
   for (const char *name : {"gated_delta_net", "mamba"}) {
