@@ -3,13 +3,30 @@
 #define BOOST_TEST_ALTERNATIVE_INIT_API
 #include "harness/device/backend.hpp"
 #include <boost/test/included/unit_test.hpp>
+#include <cstdlib>
+#include <cstring>
 #include <iostream>
+
+/// `tests --run_test=... -- --list`: instead of running the chosen cases, prints their names, one a line.
+class CaseList : public boost::unit_test::test_observer, private boost::unit_test::test_tree_visitor {
+public:
+  void test_unit_start(const boost::unit_test::test_unit &all) override {
+    traverse_test_tree(all, *this);
+    std::cout.flush();
+    std::_Exit(EXIT_SUCCESS);
+  }
+
+private:
+  void visit(const boost::unit_test::test_case &one) override { std::cout << one.full_name() << '\n'; }
+};
 
 // Kokkos lives as long as the whole run; `tests --run_test=<folder>/<file>` picks cases, one suite a folder.
 int main(int argc, char **argv) {
   using namespace boost::unit_test;
   recollect::let_idle_threads_sleep(argv);
   const recollect::Backend backend;
+  CaseList list;
+  if (!std::strcmp(argv[argc - 1], "--list")) framework::register_observer(list);
   const int status = unit_test_main([] { return true; }, argc, argv);
   const test_results &results = results_collector.results(framework::master_test_suite().p_id);
   std::cout << results.p_test_cases_passed << " passed, " << results.p_test_cases_failed + results.p_test_cases_aborted

@@ -10,6 +10,9 @@
 
 namespace recollect {
 
+/// Labels a case that takes more than two seconds: BOOST_AUTO_TEST_CASE(name, *slow). `ctest -L quick` leaves it out.
+inline const boost::unit_test::label slow("slow");
+
 /// One head with the given rows; T, Dk, Dv follow from the sizes.
 inline Sequence one_head(int T, std::vector<double> q, std::vector<double> k, std::vector<double> v) {
   Sequence s;

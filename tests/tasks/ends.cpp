@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_CASE(every_headline_with_a_direction_has_two_ends) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(the_shape_is_that_of_what_is_generated) {
+BOOST_AUTO_TEST_CASE(the_shape_is_that_of_what_is_generated, *slow) {
   int compared = 0;
   for (const Task &task : all_tasks()) {
     std::vector<Assignments> settings{{}};
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(chances_by_hand) { // one among the candidates
   }
 }
 
-BOOST_AUTO_TEST_CASE(chance_is_what_the_ignorant_score) {
+BOOST_AUTO_TEST_CASE(chance_is_what_the_ignorant_score, *slow) {
   const std::vector<std::pair<std::string, Assignments>> beside_the_defaults{
       {"swap", {{"n", "2"}, {"memories", "64"}}},
       {"swap", {{"read", "one"}}},

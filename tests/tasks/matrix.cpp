@@ -40,7 +40,7 @@ void check_score(const Task &task, const Score &score, std::set<std::string> &re
 BOOST_AUTO_TEST_SUITE(tasks)
 BOOST_AUTO_TEST_SUITE(matrix)
 
-BOOST_AUTO_TEST_CASE(every_cell_is_a_score_or_a_reason) {
+BOOST_AUTO_TEST_CASE(every_cell_is_a_score_or_a_reason, *slow) {
   std::map<std::string, std::set<std::string>> reported;
   for (const Case &c : make_plan(RunRequest{})) {
     Record record = run_case(c, 0, 1);

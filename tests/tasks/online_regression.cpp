@@ -23,7 +23,7 @@ BOOST_AUTO_TEST_CASE(generates_what_it_says) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(the_noise_has_the_law_of_equation_55) {
+BOOST_AUTO_TEST_CASE(the_noise_has_the_law_of_equation_55, *slow) {
   // Recovered e_t = (x_{t+1} - f x_t) / 0.02: unit variances; correlations c (equicorrelated), c^|i-j| (chain). A
   // correlation of N draws has standard error at most 1/sqrt(N), a variance sqrt(2/N).
   const int T = 400000, d = 3;

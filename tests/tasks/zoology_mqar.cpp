@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(keys_of_two_tokens_are_a_grid) {
   BOOST_CHECK_THROW(Instance("zoology_mqar", {{"key_tokens", "2"}, {"pairs", "5"}}), Error);
 }
 
-BOOST_AUTO_TEST_CASE(keys_on_a_grid_interfere_at_any_width) {
+BOOST_AUTO_TEST_CASE(keys_on_a_grid_interfere_at_any_width, *slow) {
   // The g^2 keys have the rank 2 g - 1: what a linear map reads at the first row and column determines its other reads.
   const Assignments one{{"memories", "16"}, {"pairs", "16"}, {"T", "128"}, {"d", "256"}, {"vocabulary", "512"}};
   Assignments two = one;

@@ -12,7 +12,7 @@ BOOST_AUTO_TEST_SUITE(costs, *boost::unit_test::precondition(work_is_counted))
 /// Sizes in the tens: terms of lower order are a few hundredths, and one operation in eleven is nine.
 constexpr double lower_order = 0.05;
 
-BOOST_AUTO_TEST_CASE(descriptors_say_what_their_definitions_do) {
+BOOST_AUTO_TEST_CASE(descriptors_say_what_their_definitions_do, *slow) {
   for (const Variant &v : all_variants())
     for (const Shape &shape : {Shape{1, 1, 128, 64, 48}, Shape{1, 1, 96, 48, 64}}) {
       const Params params = variant_params(v);

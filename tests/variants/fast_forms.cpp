@@ -7,7 +7,7 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(variants)
 BOOST_AUTO_TEST_SUITE(fast_forms)
 
-BOOST_AUTO_TEST_CASE(equal_the_recurrent_form) {
+BOOST_AUTO_TEST_CASE(equal_the_recurrent_form, *slow) {
   for (const Variant &variant : all_variants())
     for (int T : {1, 2, 63, 64, 65, 500}) {
       const Shape shape{1, 2, T, 10, 6};

@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(edges) {
 // Keys that nearly repeat, also as the keys to erase at, make I + A and the Gram matrix ill-conditioned. What calls
 // itself stable stays within the bound of its condition number in float32, and the bound must be worth something; what
 // does not must be seen to break it.
-BOOST_AUTO_TEST_CASE(float32_on_ill_conditioned_keys) {
+BOOST_AUTO_TEST_CASE(float32_on_ill_conditioned_keys, *slow) {
   std::map<std::string, double> broken; // largest error of an unstable form in units of its bound
   const auto nearly_repeated = [](const Shape &shape, double noise) {
     Sequence s = random_sequence(shape, 30);

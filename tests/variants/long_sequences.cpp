@@ -79,7 +79,7 @@ double error_within(const Output &out, const Output &reference, int begin, int e
 BOOST_AUTO_TEST_SUITE(variants)
 BOOST_AUTO_TEST_SUITE(long_sequences)
 
-BOOST_AUTO_TEST_CASE(tame_gates) {
+BOOST_AUTO_TEST_CASE(tame_gates, *slow) {
   const Sequence s = random_sequence(long_shape, 5);
   every_state([&](const Variant &variant, const Params &params) {
     const LongReference reference{variant, params, s};
@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(tame_gates) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(tiny_gates_at_every_step_and_now_and_then) {
+BOOST_AUTO_TEST_CASE(tiny_gates_at_every_step_and_now_and_then, *slow) {
   for (bool every : {true, false}) {
     const char *gates = every ? "all gates 1e-8" : "some gates 1e-8";
     Sequence s = random_sequence(long_shape, 5), by_beta = s;
@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(tiny_gates_at_every_step_and_now_and_then) {
 
 // What a layer has forgotten cannot make it err: its errors late in a sequence are those early on, the largest of 4,096
 // steps within a factor of 4. A drift that grows with T is 8 times as large after 8 times as many steps.
-BOOST_AUTO_TEST_CASE(layers_that_forget_do_not_drift) {
+BOOST_AUTO_TEST_CASE(layers_that_forget_do_not_drift, *slow) {
   const int T = long_shape.T, window = 4096;
   Sequence s = random_sequence(long_shape, 6);
   std::fill(s.w.begin(), s.w.end(), 0.1); // gateloop: one phase at every step

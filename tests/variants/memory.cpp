@@ -54,7 +54,7 @@ double allowed_bytes(const Variant &variant, const Sequence &s, const Params &pa
 BOOST_AUTO_TEST_SUITE(variants)
 BOOST_AUTO_TEST_SUITE(memory)
 
-BOOST_AUTO_TEST_CASE(of_layers_without_a_finite_state_grows_as_declared) {
+BOOST_AUTO_TEST_CASE(of_layers_without_a_finite_state_grows_as_declared, *slow) {
   for (const Variant &variant : all_variants()) {
     if (variant.state_shape({1, 1, 1, 4, 3}, variant_params(variant)).size() > 0) continue;
     for (const Form &form : variant.forms) {
@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(of_layers_without_a_finite_state_grows_as_declared) {
 }
 
 /// States are kept at the starts of chunks, T / C of them: one per step would be the whole state for every step.
-BOOST_AUTO_TEST_CASE(of_backward_passes_is_that_of_a_state_a_chunk) {
+BOOST_AUTO_TEST_CASE(of_backward_passes_is_that_of_a_state_a_chunk, *slow) {
   if (!counts_work()) return; // a GPU works on up to 16 stretches a multiprocessor at once, each with states of its own
   const int D = 64;
   for (const Variant &variant : all_variants()) {
@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(of_backward_passes_is_that_of_a_state_a_chunk) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(of_layers_with_a_state_is_inputs_outputs_features_and_a_window) {
+BOOST_AUTO_TEST_CASE(of_layers_with_a_state_is_inputs_outputs_features_and_a_window, *slow) {
   if (!counts_work()) return; // a GPU's schedules keep more
   for (const Variant &variant : all_variants()) {
     const Sequence s = random_sequence({1, 1, 1 << 15, 4, 3}, 1);

@@ -62,18 +62,18 @@ void check_schedules(const GradientCase &c, const Form &form, int chunk, Real re
                  bits_of(results(c, form, chunk, real, Schedule::three_phase)),
              named(c, form, chunk, real));
 }
-BOOST_AUTO_TEST_CASE(in_every_schedule) {
+BOOST_AUTO_TEST_CASE(in_every_schedule, *slow) {
   each_case([](const GradientCase &c, const Form &form, int chunk, Real real) {
     if (form.name != "recurrent") check_schedules(c, form, chunk, real);
   });
 }
-BOOST_AUTO_TEST_CASE(in_several_windows) { // of 1100 chunks
+BOOST_AUTO_TEST_CASE(in_several_windows, *slow) { // of 1100 chunks
   for (const Variant &variant : all_variants())
     if (const Form *form = variant.find_form("chunked"))
       check_schedules(case_of(variant, {1, 1, 1100, 16, 16}, 22), *form, 1, Real::f64);
 }
 
-BOOST_AUTO_TEST_CASE(on_any_number_of_threads) { // a number to a process: those that it starts print
+BOOST_AUTO_TEST_CASE(on_any_number_of_threads, *slow) { // a number to a process: those that it starts print
   if (std::getenv("RECOLLECT_PRINT_BITS"))
     return each_case([](const GradientCase &c, const Form &form, int chunk, Real real) {
       std::cout << named(c, form, chunk, real) << ": " << bits_of(results(c, form, chunk, real, Schedule::automatic))

@@ -7,7 +7,7 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(variants)
 BOOST_AUTO_TEST_SUITE(schedules)
 
-BOOST_AUTO_TEST_CASE(give_what_the_recurrent_form_gives) {
+BOOST_AUTO_TEST_CASE(give_what_the_recurrent_form_gives, *slow) {
   for (const Variant &variant : all_variants()) {
     if (!variant.find_form("chunked")) continue;
     for (const Shape &shape : {Shape{1, 1, 333, 10, 19}, Shape{2, 3, 70, 5, 3}}) {
@@ -30,7 +30,7 @@ BOOST_AUTO_TEST_CASE(give_what_the_recurrent_form_gives) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(at_the_sizes_that_gpus_have_kernels_for) { // harness/device/usual.hpp
+BOOST_AUTO_TEST_CASE(at_the_sizes_that_gpus_have_kernels_for, *slow) { // harness/device/usual.hpp
   int told = 0;
   for (const Variant &variant : all_variants()) {
     if (!variant.find_form("chunked")) continue;

@@ -130,7 +130,7 @@ const std::vector<std::string> switches{"cosformer", "dpfp",     "ffn_relu",    
                                         "nlms",      "rwkv7",    "softmax_qknorm", "vla",         "vla_unnormalized",
                                         "dijiang",   "hedgehog", "performer",      "mlstm",       "ttt_mlp"};
 
-BOOST_AUTO_TEST_CASE(every_gradient_is_the_limit_of_difference_quotients) {
+BOOST_AUTO_TEST_CASE(every_gradient_is_the_limit_of_difference_quotients, *slow) {
   for (const Variant &variant : all_variants()) {
     Judged judged;
     for (bool with_state : {true, false}) {

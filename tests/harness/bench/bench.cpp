@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(a_form_that_computes_something_else_when_it_is_timed_gets_n
   BOOST_TEST(r.reason.find("after timing its output deviates by") == 0u, r.reason);
 }
 
-BOOST_AUTO_TEST_CASE(a_time_below_its_limit_is_an_error) {
+BOOST_AUTO_TEST_CASE(a_time_below_its_limit_is_an_error, *slow) {
   const auto plan = bench_plan(request_for("linear", {"chunked"}));
   Ceilings measured{{{"bytes", "copy", "1 MiB", 1e3}}}; // of a machine that was busy: they are measured again
   const BenchResult again = timed(plan[0], &measured);

@@ -25,7 +25,7 @@ std::vector<BenchResult> timed_with(Peers &peers, const BenchCase &c) {
   return bench(c, settings);
 }
 
-BOOST_AUTO_TEST_CASE(peers_take_turns_with_ours_or_their_absence_is_said) {
+BOOST_AUTO_TEST_CASE(peers_take_turns_with_ours_or_their_absence_is_said, *slow) {
   try {
     Peers peers(60);
     for (const char *variant : {"linear", "gated_delta_net"}) {
@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(peers_take_turns_with_ours_or_their_absence_is_said) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(no_peer_answers_for_parameters_that_it_does_not_take) {
+BOOST_AUTO_TEST_CASE(no_peer_answers_for_parameters_that_it_does_not_take, *slow) {
   const auto answered = [&](Peers &peers, const std::string &variant, const Assignments &settings) {
     const auto plan = cases(variant, "recurrent", settings);
     return timed_with(peers, plan[0]).size() - 1;
@@ -104,7 +104,7 @@ done
   return script;
 }
 
-BOOST_AUTO_TEST_CASE(a_peer_that_refuses_fails_or_computes_something_else_is_a_row_with_its_reason) {
+BOOST_AUTO_TEST_CASE(a_peer_that_refuses_fails_or_computes_something_else_is_a_row_with_its_reason, *slow) {
   const Folder where;
   const StandIn python(four_peers(where / ""));
   Peers peers(5);

@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(every_layer_has_one) {
                variant.name);
 }
 
-BOOST_AUTO_TEST_CASE(any_chunks_in_any_schedule) {
+BOOST_AUTO_TEST_CASE(any_chunks_in_any_schedule, *slow) {
   each_backward([](const Variant &variant, const Form &form) {
     const GradientCase c = case_of(variant, {2, 1, 23, 7, 5}, 11);
     for (Schedule schedule : {Schedule::streaming, Schedule::three_phase})
@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(any_chunks_in_any_schedule) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(several_blocks_and_windows) {
+BOOST_AUTO_TEST_CASE(several_blocks_and_windows, *slow) {
   each_backward([](const Variant &variant, const Form &form) {
     const GradientCase c = case_of(variant, {1, 2, 147, 18, 33}, 12);
     for (int chunk : {37, 64})
@@ -81,7 +81,7 @@ const Form &fast_form(const Variant &variant) {
   return *variant.find_form(variant.find_form("chunked") ? "chunked" : "parallel");
 }
 
-BOOST_AUTO_TEST_CASE(at_the_sizes_that_gpus_have_kernels_for) {
+BOOST_AUTO_TEST_CASE(at_the_sizes_that_gpus_have_kernels_for, *slow) {
   for (const char *name : at_usual_sizes) {
     GradientCase c = case_of(find_variant(name), {1, 1, 192, 64, 64}, 19);
     for (bool gates_of_0 : {false, true}) {
@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(at_the_sizes_that_gpus_have_kernels_for) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(what_is_asked_at_one_step_does_not_reach_later_ones) {
+BOOST_AUTO_TEST_CASE(what_is_asked_at_one_step_does_not_reach_later_ones, *slow) {
   for (const char *name : at_usual_sizes)
     for (Real real : {Real::f32, Real::f64}) {
       GradientCase c = case_of(find_variant(name), {1, 1, 192, 64, 64}, 20);
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(what_is_asked_at_one_step_does_not_reach_later_ones) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_wrong_sign_is_noticed_in_every_tensor) {
+BOOST_AUTO_TEST_CASE(a_wrong_sign_is_noticed_in_every_tensor, *slow) {
   each_backward([](const Variant &variant, const Form &form) {
     const GradientCase c = case_of(variant, {1, 1, 12, 4, 3}, 13);
     const Sequence right = pass(c, form, 5);

@@ -26,7 +26,7 @@ Table metrics(const std::string &arguments, int threads) {
 BOOST_AUTO_TEST_SUITE(harness)
 BOOST_AUTO_TEST_SUITE(threads)
 
-BOOST_AUTO_TEST_CASE(leave_every_bit) {
+BOOST_AUTO_TEST_CASE(leave_every_bit, *slow) {
   for (const char *arguments :
        {"--variants all --form fast", "--variants all --form recurrent", "--variants delta_former --form doubling",
         "--variants mesa --form conjugate_gradients", "--variants skyformer --form nystrom"}) {

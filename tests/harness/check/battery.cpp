@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(a_decode_step_goes_on_from_the_prefill) {
   BOOST_TEST(decode->state == state);
 }
 
-BOOST_AUTO_TEST_CASE(inputs_are_exact_in_the_type) {
+BOOST_AUTO_TEST_CASE(inputs_are_exact_in_the_type, *slow) {
   for (Precision precision : {Precision::bf16, Precision::f16, Precision::tf32})
     for (const BatteryCase &one : of("rwkv7", precision, true)) {
       const CheckCase &c = one.problem;
@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(names_are_files_and_seeds_are_bits) {
 }
 
 /// Cases of every layer in the narrowest type, f16, whose largest number is 65504.
-BOOST_AUTO_TEST_CASE(every_layer_has_one_that_it_can_take_and_stays_finite_on) {
+BOOST_AUTO_TEST_CASE(every_layer_has_one_that_it_can_take_and_stays_finite_on, *slow) {
   for (const Variant &v : all_variants()) {
     const std::vector<BatteryCase> all = battery(v, variant_params(v), Precision::f16, false);
     BOOST_TEST(all.size() >= (v.traits.stable ? 14u : 4u), v.name << ": " << all.size());

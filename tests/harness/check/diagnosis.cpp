@@ -30,7 +30,7 @@ Counted count(const std::string &layer, Precision precision) {
   return found;
 }
 
-BOOST_AUTO_TEST_CASE(the_planted_catalogue_is_named) {
+BOOST_AUTO_TEST_CASE(the_planted_catalogue_is_named, *slow) {
   for (const char *layer : {"gated_delta_net", "linear", "softmax"})
     for (Precision precision : {Precision::f32, Precision::bf16}) {
       const Counted found = count(layer, precision);
@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_CASE(the_planted_catalogue_is_named) {
 }
 
 /// The layers' own fast forms in float32 on misread inputs: they round as kernels do, not as the noise is drawn.
-BOOST_AUTO_TEST_CASE(float32_kernels_that_misread_are_named) {
+BOOST_AUTO_TEST_CASE(float32_kernels_that_misread_are_named, *slow) {
   int wrong = 0, named = 0;
   for (const char *layer : {"gated_linear", "gated_delta_net", "softmax"}) {
     CheckCase problem = planting_ground(find_variant(layer), Precision::f32, false);

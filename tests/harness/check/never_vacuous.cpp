@@ -60,7 +60,7 @@ const std::vector<Wrong> &wrongs() {
   return all;
 }
 
-BOOST_AUTO_TEST_CASE(what_is_plainly_wrong_is_refused) {
+BOOST_AUTO_TEST_CASE(what_is_plainly_wrong_is_refused, *slow) {
   int judged = 0, undecided = 0;
   for (const Variant &v : all_variants())
     for (BatteryCase &one : chosen(v)) {

@@ -17,7 +17,7 @@ BOOST_AUTO_TEST_CASE(the_ground_is_exact_in_the_type_and_has_gates_of_nothing_an
   BOOST_TEST((has(0) && has(1) && !problem.given.state.empty() && problem.wants_gradient()));
 }
 
-BOOST_AUTO_TEST_CASE(what_shows_is_refused_and_named_and_what_is_right_is_not) {
+BOOST_AUTO_TEST_CASE(what_shows_is_refused_and_named_and_what_is_right_is_not, *slow) {
   size_t shown = 0, refused = 0, named = 0, right = 0, accused = 0;
   plant(find_variant("linear"), Precision::bf16, 1, [&](const Planted &one) {
     if (one.mistake.empty()) {

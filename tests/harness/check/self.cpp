@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(what_float16_cannot_hold_is_skipped) {
 }
 
 /// A layer whose fast form computes another layer in float32.
-BOOST_AUTO_TEST_CASE(a_wrong_form_fails) {
+BOOST_AUTO_TEST_CASE(a_wrong_form_fails, *slow) {
   Variant wrong = find_variant("linear");
   wrong.forms[1].f32 = find_variant("nlms").forms[0].f32;
   int failed = 0;
@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(a_definition_that_is_wrong_in_float32_fails) {
 
 /// Features of keys of norm 1000, logits as large, gradients whose terms cancel: right forms that only rounding parts from
 /// the definition.
-BOOST_AUTO_TEST_CASE(rounding_inside_a_kernel_is_no_mistake) {
+BOOST_AUTO_TEST_CASE(rounding_inside_a_kernel_is_no_mistake, *slow) {
   const std::pair<const char *, const char *> hard[] = {{"based", "T64-norms-S0"},
                                                         {"dpfp", "T2-norms"},
                                                         {"mesa", "T1-rates-norms"},

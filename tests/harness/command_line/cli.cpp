@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(memory_bounds_every_case) {
   BOOST_TEST(o.out.find("0 ok, 0 meaningless, 1 skipped, 0 failed") != std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(memory_bounds_scratch) { // linear's weights of a chunk of 3000 steps: 36 MB
+BOOST_AUTO_TEST_CASE(memory_bounds_scratch, *slow) { // linear's weights of a chunk of 3000 steps: 36 MB
   const Folder folder;
   const std::string input = folder / "in.h5", output = folder / "o.h5",
                     how = " --form chunked --chunk 3000 --dtype f32 --memory 20M";

@@ -8,7 +8,7 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(harness)
 BOOST_AUTO_TEST_SUITE(plant_tables, *boost::unit_test::precondition(tape_runs))
 
-BOOST_AUTO_TEST_CASE(a_row_a_mistake_and_totals_that_add_up) {
+BOOST_AUTO_TEST_CASE(a_row_a_mistake_and_totals_that_add_up, *slow) {
   std::ostringstream csv, log;
   PlantOptions options;
   options.layers = {&find_variant("linear")}, options.precisions = {Precision::f32};

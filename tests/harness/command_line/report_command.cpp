@@ -7,7 +7,7 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(harness)
 BOOST_AUTO_TEST_SUITE(report_command)
 
-BOOST_AUTO_TEST_CASE(a_results_file_becomes_a_page) {
+BOOST_AUTO_TEST_CASE(a_results_file_becomes_a_page, *slow) {
   const Folder folder;
   const std::string r = "'" + (folder / "r.h5") + "'", page = folder / "page";
   BOOST_TEST_REQUIRE(run_program("verify chunk-equals-recurrent -o " + r).status == 0);

@@ -8,7 +8,7 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(harness)
 BOOST_AUTO_TEST_SUITE(sample_command)
 
-BOOST_AUTO_TEST_CASE(a_battery_is_a_folder_of_cases_and_its_definition_passes_it) {
+BOOST_AUTO_TEST_CASE(a_battery_is_a_folder_of_cases_and_its_definition_passes_it, *slow) {
   const Folder folder;
   BOOST_TEST(run_program("sample linear --battery '" + (folder / "in") + "' --dtype bf16").status == 0);
   size_t cases = 0;

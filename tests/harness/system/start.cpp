@@ -10,7 +10,7 @@ BOOST_AUTO_TEST_SUITE(harness)
 BOOST_AUTO_TEST_SUITE(start)
 
 /// OpenBLAS asked for memory for ever, in a loop before main(), with nobody to stop it.
-BOOST_AUTO_TEST_CASE(too_little_address_space_is_an_error_and_no_wait) {
+BOOST_AUTO_TEST_CASE(too_little_address_space_is_an_error_and_no_wait, *slow) {
   const Folder folder;
   const std::string said = folder / "said";
   const int status = std::system(

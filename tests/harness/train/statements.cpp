@@ -269,7 +269,7 @@ BOOST_AUTO_TEST_CASE(rows_that_need_training_have_statements) {
 }
 
 /// What stands in reports/results is what the suites of today say of those models.
-BOOST_AUTO_TEST_CASE(kept_results_have_the_verdicts_of_their_suites) {
+BOOST_AUTO_TEST_CASE(kept_results_have_the_verdicts_of_their_suites, *slow) {
   const std::map<std::string, Suite> suites = training_suites();
   int judged = 0;
   for (const auto &entry : std::filesystem::directory_iterator(RECOLLECT_SOURCE_DIR "/reports/results")) {

@@ -42,7 +42,7 @@ double product_error(int m, int n, int k, bool transposed, Real real, Math math,
 BOOST_AUTO_TEST_SUITE(harness)
 BOOST_AUTO_TEST_SUITE(device)
 
-BOOST_AUTO_TEST_CASE(products_of_any_size_round_as_their_type_does) {
+BOOST_AUTO_TEST_CASE(products_of_any_size_round_as_their_type_does, *slow) {
   for (Real real : {Real::f32, Real::f64})
     for (int m : {1, 5, 16, 33, 64})
       for (int n : {1, 7, 16, 65})
