@@ -45,9 +45,10 @@ Variant based() {
   v.source = "Arora et al. 2024 (arXiv:2402.18668), Taylor feature map";
   v.cost = 2 * cost::Dv * cost::Dk * cost::Dk + 6 * cost::Dv * cost::Dk + 4 * cost::Dk * cost::Dk;
   v.params = {tuned(real_param("scale", 1, 0, no_limit, "factor on $q . k$; the paper's is $1/sqrt(Dk)$"), {2, 4})};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
-  v.forms.back().work = on_one_thread(6.5 * cost::Dv * cost::Dk + 50 * cost::Dk * cost::Dk);
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("chunked", chunked<float>, chunked<double>)
+                 .backward(backward<float>, backward<double>)
+                 .work(6.5 * cost::Dv * cost::Dk + 50 * cost::Dk * cost::Dk)};
   v.traits.repeats = Repeats::mean;
   return v;
 }

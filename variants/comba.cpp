@@ -58,9 +58,9 @@ Variant comba() {
   v.params = {tuned(real_param("d", 0, -no_limit, no_limit, "share of the erase key that the query loses"), {0.02, 1})};
   v.inputs = {
       {"beta", true, "step size of the write"}, {"alpha", true, "decay of the whole state"}, {"w", false, "erase key"}};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
-  v.forms.back().work = on_one_thread(2 * cost::Dv * cost::Dk + 95 * cost::Dk);
+  v.forms = {definition([](const auto &call) { recurrent(call); }), fast("chunked", chunked<float>, chunked<double>)
+                                                                        .backward(backward<float>, backward<double>)
+                                                                        .work(2 * cost::Dv * cost::Dk + 95 * cost::Dk)};
   v.traits.zero_step_keeps = true;
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::last;

@@ -73,8 +73,8 @@ Variant cosformer() {
                ? ""
                : "T is " + std::to_string(s.T) + ", more than its length; give --set length=" + std::to_string(s.T);
   };
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("chunked", chunked<float>, chunked<double>).backward(backward<float>, backward<double>)};
   v.traits.order_invariant = false;
   return v;
 }

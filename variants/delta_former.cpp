@@ -118,9 +118,8 @@ Variant delta_former() {
               {"alpha", false, "strength of the write"},
               {"w", false, "key to erase at"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }),
-             {"chunked", chunked<float>, chunked<double>},
-             {"doubling", doubling<float>, doubling<double>, true, false}};
-  v.forms[1].vjp = {backward<float>, backward<double>};
+             fast("chunked", chunked<float>, chunked<double>).backward(backward<float>, backward<double>),
+             fast("doubling", doubling<float>, doubling<double>).unstable()};
   v.joins_heads = shares_lookups;
   v.unsuitable = [](const Shape &, const Params &p) -> std::string {
     const bool several = p.integer("groups") > 1, shared = shares_lookups(p);

@@ -47,9 +47,10 @@ Variant delta_momentum() {
   v.inputs = {{"alpha", false, "factor on $eta$ at every step"}};
   v.layout = "S [Dv,Dk], C [Dv,Dk]";
   v.state_shape = [](const Shape &s, const Params &) { return StateShape{2 * s.Dv, s.Dk}; };
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
-  v.forms.back().work = on_one_thread(5.4 * cost::Dv * cost::Dk + 240 * cost::Dk);
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("chunked", chunked<float>, chunked<double>)
+                 .backward(backward<float>, backward<double>)
+                 .work(5.4 * cost::Dv * cost::Dk + 240 * cost::Dk)};
   return v;
 }
 

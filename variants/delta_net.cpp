@@ -63,13 +63,14 @@ Variant delta_net() {
   v.source = "002 §4; 003 Eq 6, 29; 000 Table 2; Yang et al. 2024 (arXiv:2406.06484)";
   v.cost = 6 * cost::Dv * cost::Dk;
   v.inputs = {{"beta", true, "step size of the write; stable where $beta |k|^2 < 2$"}};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("chunked", chunked<float>, chunked<double>)
+                 .backward(backward<float>, backward<double>)
 #ifdef KOKKOS_ENABLE_CUDA
-  v.forms.back().native = {chunked_stored<BFloat16>, chunked_stored<Float16>, takes_16_bits};
-  v.forms.back().vjp.native = {backward_stored<BFloat16>, backward_stored<Float16>, takes_16_bits_back};
+                 .native({chunked_stored<BFloat16>, chunked_stored<Float16>, takes_16_bits})
+                 .native_backward({backward_stored<BFloat16>, backward_stored<Float16>, takes_16_bits_back})
 #endif
-  v.forms.back().work = on_one_thread(1.9 * cost::Dv * cost::Dk + 80 * cost::Dk);
+                 .work(1.9 * cost::Dv * cost::Dk + 80 * cost::Dk)};
   v.traits.zero_step_keeps = true;
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::last;

@@ -46,9 +46,10 @@ Variant delta_product() {
   v.params = {integer_param("householder", 2, 1, 16, "Householder steps per token, $n_h$")};
   v.inputs = {{"beta", true, "step size of every Householder step"},
               {"w", false, "key of every second step before the last"}};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms.back().work = on_one_thread(cost::parameter("householder") * (1.5 * cost::Dv * cost::Dk + 85 * cost::Dk));
-  v.forms[1].vjp = {backward<float>, backward<double>};
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("chunked", chunked<float>, chunked<double>)
+                 .work(cost::parameter("householder") * (1.5 * cost::Dv * cost::Dk + 85 * cost::Dk))
+                 .backward(backward<float>, backward<double>)};
   v.traits.zero_step_keeps = true;
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::last;

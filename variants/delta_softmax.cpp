@@ -61,9 +61,8 @@ Variant delta_softmax() {
   v.params = {tuned(real_param("scale", 1, -no_limit, no_limit, "factor on the inner products"), {4, 16, 64}),
               real_param("tau", 1, std::numeric_limits<double>::min(), no_limit, "temperature")};
   v.forms = {definition([](const auto &call) { recurrent(call); }),
-             {"chunked", chunked<float>, chunked<double>},
-             {"doubling", doubling<float>, doubling<double>}};
-  v.forms[1].vjp = {backward<float>, backward<double>};
+             fast("chunked", chunked<float>, chunked<double>).backward(backward<float>, backward<double>),
+             fast("doubling", doubling<float>, doubling<double>)};
   v.traits.order_invariant = false;
   return v;
 }

@@ -65,9 +65,10 @@ Variant dijiang() {
               "phi(q_t)$, and the transpose of the cosine transform";
   v.cost = {5 * (cost::Dv + 1) * cost::Dk + 4 * cost::Dk * cost::Dk, 3 * cost::Dk};
   v.params = {integer_param("seed", 1, 0, 1e9, "of $tau$")};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
-  v.forms.back().work = on_one_thread(1.9 * cost::Dv * cost::Dk + 4.8 * cost::Dk * cost::Dk + 8 * cost::Dv + 1100);
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("chunked", chunked<float>, chunked<double>)
+                 .backward(backward<float>, backward<double>)
+                 .work(1.9 * cost::Dv * cost::Dk + 4.8 * cost::Dk * cost::Dk + 8 * cost::Dv + 1100)};
   v.traits.repeats = Repeats::mean;
   return v;
 }

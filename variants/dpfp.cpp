@@ -58,9 +58,10 @@ Variant dpfp() {
   v.unsuitable = [](const Shape &s, const Params &p) {
     return p.integer("nu") < 2 * s.Dk ? "" : "nu must be below 2 Dk, where the shifts begin to repeat";
   };
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
-  v.forms.back().work = on_one_thread(cost::parameter("nu") * (5.6 * cost::Dv * cost::Dk + 54 * cost::Dk) + 130);
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("chunked", chunked<float>, chunked<double>)
+                 .backward(backward<float>, backward<double>)
+                 .work(cost::parameter("nu") * (5.6 * cost::Dv * cost::Dk + 54 * cost::Dk) + 130)};
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::mean;
   return v;

@@ -68,9 +68,9 @@ Variant efla() {
   v.source = "Lei et al. 2025 (arXiv:2512.12602)";
   v.cost = 6 * cost::Dv * cost::Dk;
   v.inputs = {{"beta", true, "time of the flow; stable for every $beta >= 0$", "", Input::not_negative}};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
-  v.forms.back().work = on_one_thread(2 * cost::Dv * cost::Dk + 80 * cost::Dk);
+  v.forms = {definition([](const auto &call) { recurrent(call); }), fast("chunked", chunked<float>, chunked<double>)
+                                                                        .backward(backward<float>, backward<double>)
+                                                                        .work(2 * cost::Dv * cost::Dk + 80 * cost::Dk)};
   v.traits.zero_step_keeps = true;
   v.traits.zero_key_keeps = true;
   return v;

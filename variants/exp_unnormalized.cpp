@@ -33,8 +33,8 @@ Variant exp_unnormalized() {
   v.source = "000 Eq 3, Table 2; 003 Eq 44-47";
   v.params = {tuned(automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on $q k^T$"), {1, 4, 16, 64}),
               real_param("tau", 1, std::numeric_limits<double>::min(), no_limit, "temperature")};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("parallel", parallel<float>, parallel<double>).backward(backward<float>, backward<double>)};
   return v;
 }
 

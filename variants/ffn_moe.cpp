@@ -77,8 +77,8 @@ Variant ffn_moe() {
   v.params = {integer_param("block", 4, 1, 1 << 20, "rows per expert"),
               integer_param("topk", 1, 1, 1 << 20, "experts per query; only these have gradients")};
   v.inputs = {{"w", false, "rows whose mean over an expert routes to it"}};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};
-  v.forms[1].vjp = {backward<float>, backward<double>};
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("parallel", parallel<float>, parallel<double>).backward(backward<float>, backward<double>)};
   v.traits.order_invariant = false;
   v.traits.stable = false; // rounding decides between experts whose scores nearly tie
   return v;

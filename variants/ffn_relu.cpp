@@ -27,8 +27,8 @@ Variant ffn_relu() {
   Variant v = persistent_variant();
   v.update = "$o_t = sum_i max(0, k_i . q_t) v_i$ over all rows";
   v.source = "000 Eq 14-15";
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};
-  v.forms[1].vjp = {backward<float>, backward<double>};
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("parallel", parallel<float>, parallel<double>).backward(backward<float>, backward<double>)};
   return v;
 }
 

@@ -33,8 +33,8 @@ Variant ffn_silu() {
   v.cost = {2 * cost::T * (cost::Dk + cost::Dv), cost::T};
   v.update = "$o_t = sum_i silu(k_i . q_t) v_i$ over all rows";
   v.source = "000 Table 1, Eq 14";
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};
-  v.forms[1].vjp = {backward<float>, backward<double>};
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("parallel", parallel<float>, parallel<double>).backward(backward<float>, backward<double>)};
   return v;
 }
 

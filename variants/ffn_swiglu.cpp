@@ -65,8 +65,8 @@ Variant ffn_swiglu() {
   v.source = "000 Eq 28-29; Shazeer 2020 (arXiv:2002.05202)";
   v.cost = {2 * cost::T * (2 * cost::Dk + cost::Dv), cost::T};
   v.inputs = {{"w", true, "rows of the gate $W_G$"}};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};
-  v.forms[1].vjp = {backward<float>, backward<double>};
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("parallel", parallel<float>, parallel<double>).backward(backward<float>, backward<double>)};
   return v;
 }
 

@@ -60,13 +60,14 @@ Variant gated_delta_net() {
   v.source = "002 §5; 003 Eq 38-41; Yang, Kautz, Hatamizadeh 2024 (arXiv:2412.06464)";
   v.cost = 7 * cost::Dv * cost::Dk;
   v.inputs = {{"beta", true, "step size of the write"}, {"alpha", true, "decay of the whole state"}};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("chunked", chunked<float>, chunked<double>)
+                 .backward(backward<float>, backward<double>)
 #ifdef KOKKOS_ENABLE_CUDA
-  v.forms.back().native = {chunked_stored<BFloat16>, chunked_stored<Float16>, takes_16_bits};
-  v.forms.back().vjp.native = {backward_stored<BFloat16>, backward_stored<Float16>, takes_16_bits_back};
+                 .native({chunked_stored<BFloat16>, chunked_stored<Float16>, takes_16_bits})
+                 .native_backward({backward_stored<BFloat16>, backward_stored<Float16>, takes_16_bits_back})
 #endif
-  v.forms.back().work = on_one_thread(1.8 * cost::Dv * cost::Dk + 95 * cost::Dk);
+                 .work(1.8 * cost::Dv * cost::Dk + 95 * cost::Dk)};
   v.traits.zero_step_keeps = true;
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::last;

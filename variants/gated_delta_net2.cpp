@@ -50,9 +50,10 @@ Variant gated_delta_net2() {
   v.inputs = {{"beta", false, "factor on erase and write strengths"},
               {"lambda", true, "decay of each key channel"},
               {"w", false, "erase key: the key times its erase strengths"}};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
-  v.forms.back().work = on_one_thread(3.2 * cost::Dv * cost::Dk + 145 * cost::Dk);
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("chunked", chunked<float>, chunked<double>)
+                 .backward(backward<float>, backward<double>)
+                 .work(3.2 * cost::Dv * cost::Dk + 145 * cost::Dk)};
   v.traits.zero_step_keeps = true;
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::last;

@@ -52,9 +52,10 @@ Variant gated_delta_product() {
   v.inputs = {{"beta", true, "step size of every Householder step"},
               {"alpha", true, "decay of the whole state, once per token"},
               {"w", false, "key of every second step before the last"}};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
-  v.forms.back().work = on_one_thread(cost::parameter("householder") * (1.9 * cost::Dv * cost::Dk + 95 * cost::Dk));
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("chunked", chunked<float>, chunked<double>)
+                 .backward(backward<float>, backward<double>)
+                 .work(cost::parameter("householder") * (1.9 * cost::Dv * cost::Dk + 95 * cost::Dk))};
   v.traits.zero_step_keeps = true;
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::last;

@@ -62,12 +62,13 @@ Variant gated_linear() {
   v.inputs = {{"alpha", false, "decay of the whole state"},
               {"lambda", false, "decay of each key channel; multiplies $alpha$"}};
   v.needs_one_of = {"alpha", "lambda"};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("chunked", chunked<float>, chunked<double>)
+                 .backward(backward<float>, backward<double>)
 #ifdef KOKKOS_ENABLE_CUDA
-  v.forms.back().native = {chunked_stored<BFloat16>, chunked_stored<Float16>, takes_16_bits};
+                 .native({chunked_stored<BFloat16>, chunked_stored<Float16>, takes_16_bits})
 #endif
-  v.forms.back().work = on_one_thread(2.5 * cost::Dv * cost::Dk + 130 * cost::Dk + 340);
+                 .work(2.5 * cost::Dv * cost::Dk + 130 * cost::Dk + 340)};
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::sum;
   return v;

@@ -59,8 +59,8 @@ Variant gated_slot_attention() {
   v.params = {tuned(real_param("scale", 1, -no_limit, no_limit, "factor on the slots' logits"), {4, 16})};
   v.inputs = {{"lambda", true, "what each slot keeps of its key and value"},
               {"w", false, "what each slot adds of the step's key and value", "1 - lambda"}};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("chunked", chunked<float>, chunked<double>).backward(backward<float>, backward<double>)};
   v.layout = "V transposed [Dv,Dk] (one column per slot), K [Dk,Dk] (one row per slot)";
   v.state_shape = [](const Shape &s, const Params &) { return StateShape{s.Dv + s.Dk, s.Dk}; };
   v.traits.zero_key_keeps = true;

@@ -181,8 +181,8 @@ Variant gated_softmax() {
   v.params = {tuned(automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on q k^T"), {1, 4, 16, 64}),
               automatic_param("sink", "none", -1e30, 1e30, "logit of a sink, which takes its share of the weight")};
   v.inputs = {{"alpha", true, "what each step keeps of every earlier weight"}};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("parallel", parallel<float>, parallel<double>).backward(backward<float>, backward<double>)};
   v.traits.order_invariant = false;
   v.traits.repeats = Repeats::mean;
   return v;

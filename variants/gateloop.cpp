@@ -94,9 +94,10 @@ Variant gateloop() {
               {"lambda", false, "modulus of each key channel's decay"},
               {"w", false, "phase of each key channel's decay in radians", "0"}};
   v.needs_one_of = {"alpha", "lambda"};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
-  v.forms.back().work = on_one_thread(4.7 * cost::Dv * cost::Dk + 275 * cost::Dk);
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("chunked", chunked<float>, chunked<double>)
+                 .backward(backward<float>, backward<double>)
+                 .work(4.7 * cost::Dv * cost::Dk + 275 * cost::Dk)};
   v.layout = "real part of S [Dv,Dk] beside its imaginary part [Dv,Dk]";
   v.state_shape = [](const Shape &s, const Params &) { return StateShape{s.Dv, 2 * s.Dk}; };
   v.traits.zero_key_keeps = true;

@@ -43,9 +43,10 @@ Variant hedgehog() {
   v.source = "Zhang et al. 2024 (arXiv:2402.04347), untrained";
   v.differs = "the learned projection is the identity";
   v.cost = {10 * (cost::Dv + 1) * cost::Dk, 6 * cost::Dk};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
-  v.forms.back().work = on_one_thread(6.6 * cost::Dv * cost::Dk + 42 * cost::Dk + 12 * cost::Dv + 700);
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("chunked", chunked<float>, chunked<double>)
+                 .backward(backward<float>, backward<double>)
+                 .work(6.6 * cost::Dv * cost::Dk + 42 * cost::Dk + 12 * cost::Dv + 700)};
   v.traits.repeats = Repeats::mean;
   return v;
 }

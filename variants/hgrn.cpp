@@ -97,8 +97,8 @@ Variant hgrn() {
   v.cost = {4 * cost::Dv + 16 * cost::Dk, 3 * cost::Dk};
   v.params = forget_gate_params();
   v.inputs = forget_gate_inputs();
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms[1].vjp = {backward<float>, backward<double>};
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("chunked", chunked<float>, chunked<double>).backward(backward<float>, backward<double>)};
   v.layout = "S [Dv,1]";
   v.state_shape = [](const Shape &s, const Params &) { return StateShape{s.Dv, 1}; };
   return v;

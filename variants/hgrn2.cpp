@@ -47,9 +47,10 @@ Variant hgrn2() {
   v.cost = {5 * cost::Dv * cost::Dk + 16 * cost::Dk, 3 * cost::Dk};
   v.params = forget_gate_params();
   v.inputs = forget_gate_inputs();
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
-  v.forms.back().work = on_one_thread(4.1 * cost::Dv * cost::Dk + 49 * cost::Dk + 360);
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("chunked", chunked<float>, chunked<double>)
+                 .backward(backward<float>, backward<double>)
+                 .work(4.1 * cost::Dv * cost::Dk + 49 * cost::Dk + 360)};
   return v;
 }
 

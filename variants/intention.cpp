@@ -32,8 +32,8 @@ Variant intention() {
   v.source = "003 Eq 10-11, Vignette 1; Garnelo and Czarnecki 2023 (arXiv:2305.10203)";
   v.cost = cost::at_least(4 * cost::Dv * cost::Dk + 3 * cost::Dk * cost::Dk + cost::Dk * cost::Dk * cost::Dk / 3);
   v.params = {tuned(real_param("ridge", 1e-2, 1e-12, 1e12, "weight of $|S|^2$"), {1e-4, 0.1, 1})};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("chunked", chunked<float>, chunked<double>).backward(backward<float>, backward<double>)};
   v.traits.order_invariant = true;
   v.layout = "V^T K [Dv,Dk], K^T K [Dk,Dk]";
   v.symmetric = "K^T K";

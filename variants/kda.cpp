@@ -46,9 +46,10 @@ Variant kda() {
   v.differs = "no convolutions, no normalisation of q and k, no gate on the output";
   v.cost = 7 * cost::Dv * cost::Dk;
   v.inputs = {{"beta", true, "step size of the write"}, {"lambda", true, "decay of each key channel"}};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
-  v.forms.back().work = on_one_thread(3.2 * cost::Dv * cost::Dk + 145 * cost::Dk);
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("chunked", chunked<float>, chunked<double>)
+                 .backward(backward<float>, backward<double>)
+                 .work(3.2 * cost::Dv * cost::Dk + 145 * cost::Dk)};
   v.traits.zero_step_keeps = true;
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::last;

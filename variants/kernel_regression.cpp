@@ -241,8 +241,8 @@ Variant kernel_regression() {
   v.params = {tuned(real_param("ridge", 0.1, 1e-12, 1e12, "weight of $|S|^2$"), {1e-3, 0.01, 1}),
               choice_param("kernel", {"exp", "linear"}, "$kappa$: $exp(scale x . y)$ or $scale x . y$"),
               tuned(automatic_param("scale", "1/sqrt(Dk)", 0, 1e6, "factor on $x . y$"), {1, 4, 16})};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms[1].vjp = {backward<float>, backward<double>};
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("chunked", chunked<float>, chunked<double>).backward(backward<float>, backward<double>)};
   v.traits.order_invariant = true;
   v.layout = "";
   v.state_shape = [](const Shape &, const Params &) { return StateShape{}; };

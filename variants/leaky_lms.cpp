@@ -44,9 +44,10 @@ Variant leaky_lms() {
   v.source = "003 Eq 34-37";
   v.cost = 7 * cost::Dv * cost::Dk;
   v.inputs = {{"beta", true, "step size of the write"}, {"alpha", true, "decay $1 - beta lambda$ of the whole state"}};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
-  v.forms.back().work = on_one_thread(1.8 * cost::Dv * cost::Dk + 105 * cost::Dk);
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("chunked", chunked<float>, chunked<double>)
+                 .backward(backward<float>, backward<double>)
+                 .work(1.8 * cost::Dv * cost::Dk + 105 * cost::Dk)};
   v.traits.zero_step_keeps = true;
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::last;

@@ -55,13 +55,14 @@ Variant linear() {
   v.source = "000 Eq 1, 32; 002 §2; 003 Eq 2-3";
   v.cost = 4 * cost::Dv * cost::Dk;
   v.params = {tuned(real_param("scale", 1, -no_limit, no_limit, "factor on $q k^T$"), {0.2, 0.05})};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("chunked", chunked<float>, chunked<double>)
+                 .backward(backward<float>, backward<double>)
 #ifdef KOKKOS_ENABLE_CUDA
-  v.forms.back().native = {chunked_stored<BFloat16>, chunked_stored<Float16>, takes_16_bits};
-  v.forms.back().vjp.native = {backward_stored<BFloat16>, backward_stored<Float16>, takes_16_bits_back};
+                 .native({chunked_stored<BFloat16>, chunked_stored<Float16>, takes_16_bits})
+                 .native_backward({backward_stored<BFloat16>, backward_stored<Float16>, takes_16_bits_back})
 #endif
-  v.forms.back().work = on_one_thread(1.3 * cost::Dv * cost::Dk + 50 * cost::Dk + 7 * cost::Dv);
+                 .work(1.3 * cost::Dv * cost::Dk + 50 * cost::Dk + 7 * cost::Dv)};
   v.traits.order_invariant = true;
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::sum;

@@ -35,9 +35,10 @@ Variant linear_elu() {
   v.update = "$A_t = I$, $b_t = v_t$, $phi = elu + 1$, divided by $z_t . phi(q_t)$";
   v.source = "Katharopoulos et al. 2020 (arXiv:2006.16236) Eq 7; 002 §2; 003 Eq 3";
   v.cost = {4 * (cost::Dv + 1) * cost::Dk, cost::Dk};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
-  v.forms.back().work = on_one_thread(1.45 * cost::Dv * cost::Dk + 52 * cost::Dk + 11 * cost::Dv);
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("chunked", chunked<float>, chunked<double>)
+                 .backward(backward<float>, backward<double>)
+                 .work(1.45 * cost::Dv * cost::Dk + 52 * cost::Dk + 11 * cost::Dv)};
   v.traits.repeats = Repeats::mean;
   return v;
 }

@@ -74,9 +74,10 @@ Variant linear_rms() {
   v.source = "Qin et al. 2022 (arXiv:2210.10340), NormAttention; RMSNorm, arXiv:1910.07467";
   v.cost = 4 * cost::Dv * cost::Dk + 3 * cost::Dv;
   v.params = {real_param("epsilon", 1e-6, 1e-30, no_limit, "added to the mean square")};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
-  v.forms.back().work = on_one_thread(1.45 * cost::Dv * cost::Dk + 53 * cost::Dk + 12 * cost::Dv);
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("chunked", chunked<float>, chunked<double>)
+                 .backward(backward<float>, backward<double>)
+                 .work(1.45 * cost::Dv * cost::Dk + 53 * cost::Dk + 12 * cost::Dv)};
   v.traits.linear_in_v = false;
   v.traits.order_invariant = true;
   v.traits.zero_key_keeps = true;

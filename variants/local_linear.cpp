@@ -250,8 +250,8 @@ Variant local_linear() {
                                "penalty on the slopes, in units of one full-weight pair"),
                     {1e-3, 0.01}),
               integer_param("order", 1, 1, 2, "degree $p$ of the local polynomial")};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};
-  v.forms[1].vjp = {backward<float>, backward<double>};
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("parallel", parallel<float>, parallel<double>).backward(backward<float>, backward<double>)};
   v.unsuitable = [](const Shape &s, const Params &p) -> std::string {
     const int n = Basis{p.integer("order"), s.Dk}.size();
     return n > 300 ? "its " + std::to_string(n) + " slopes a query and value are more than 300" : "";

@@ -48,8 +48,8 @@ Variant log_linear_mamba2() {
   v.source = "Guo et al. 2025 (arXiv:2506.04761), Mamba-2 variant";
   v.differs = "levels $l$ and $l + Dk$ share their weight";
   v.cost = cost::at_least(5 * cost::Dv * cost::Dk);
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("chunked", chunked<float>, chunked<double>).backward(backward<float>, backward<double>)};
   v.traits.repeats = Repeats::sum;
   return v;
 }

@@ -90,9 +90,10 @@ Variant longhorn() {
   v.cost = 6 * cost::Dv * cost::Dk;
   v.params = {tuned(real_param("delta", 1, 0, 1e30, "weight of the new pair against the old memory"), {0.1, 10, 100})};
   v.inputs = {{"beta", false, "factor on $delta$ at every step", "", Input::not_negative}};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
-  v.forms.back().work = on_one_thread(2.35 * cost::Dv * cost::Dk + 72 * cost::Dk);
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("chunked", chunked<float>, chunked<double>)
+                 .backward(backward<float>, backward<double>)
+                 .work(2.35 * cost::Dv * cost::Dk + 72 * cost::Dk)};
   v.traits.zero_step_keeps = true;
   v.traits.zero_key_keeps = true;
   return v;

@@ -104,9 +104,10 @@ Variant lru() {
               real_param("r_max", 0.999, 0, 1, "largest modulus"),
               real_param("phase", 0.314, 0, 6.2832, "largest phase, radians"),
               integer_param("seed", 1, 0, 1e9, "of the ring")};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
-  v.forms.back().work = on_one_thread(2.6 * cost::Dv * cost::Dk + 150 * cost::Dk + 35 * cost::Dv);
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("chunked", chunked<float>, chunked<double>)
+                 .backward(backward<float>, backward<double>)
+                 .work(2.6 * cost::Dv * cost::Dk + 150 * cost::Dk + 35 * cost::Dv)};
   v.layout = "real part of S [Dv,Dk] beside its imaginary part [Dv,Dk]";
   v.state_shape = [](const Shape &s, const Params &) { return StateShape{s.Dv, 2 * s.Dk}; };
   return v;

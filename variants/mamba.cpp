@@ -158,8 +158,8 @@ Variant mamba() {
               real_param("dt_max", 0.1, 1e-6, 10, "step size of the last value channel")};
   v.inputs = {{"beta", false, "factor on all step sizes; 0 skips the step", "", Input::not_negative},
               {"w", false, "the step sizes' data-dependent part before the softplus", "0"}};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("chunked", chunked<float>, chunked<double>).backward(backward<float>, backward<double>)};
   v.traits.zero_step_keeps = true;
   return v;
 }

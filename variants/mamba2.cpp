@@ -56,13 +56,14 @@ Variant mamba2() {
   v.cost = 5 * cost::Dv * cost::Dk;
   v.inputs = {{"beta", false, "step size $Delta$, the write's strength"},
               {"alpha", true, "decay of the whole state, $exp(Delta A)$"}};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("chunked", chunked<float>, chunked<double>)
+                 .backward(backward<float>, backward<double>)
 #ifdef KOKKOS_ENABLE_CUDA
-  v.forms.back().native = {chunked_stored<BFloat16>, chunked_stored<Float16>, takes_16_bits};
-  v.forms.back().vjp.native = {backward_stored<BFloat16>, backward_stored<Float16>, takes_16_bits_back};
+                 .native({chunked_stored<BFloat16>, chunked_stored<Float16>, takes_16_bits})
+                 .native_backward({backward_stored<BFloat16>, backward_stored<Float16>, takes_16_bits_back})
 #endif
-  v.forms.back().work = on_one_thread(1.4 * cost::Dv * cost::Dk + 80 * cost::Dk + 8 * cost::Dv);
+                 .work(1.4 * cost::Dv * cost::Dk + 80 * cost::Dk + 8 * cost::Dv)};
   v.traits.zero_step_keeps = true;
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::sum;

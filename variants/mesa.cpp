@@ -62,9 +62,8 @@ Variant mesa() {
   v.inputs = {{"beta", false, "weight of the pair", "", Input::not_negative},
               {"alpha", false, "decay of every earlier pair's weight"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }),
-             {"chunked", chunked<float>, chunked<double>},
-             {"conjugate_gradients", iterative<float>, iterative<double>}};
-  v.forms[1].vjp = {backward<float>, backward<double>};
+             fast("chunked", chunked<float>, chunked<double>).backward(backward<float>, backward<double>),
+             fast("conjugate_gradients", iterative<float>, iterative<double>)};
   v.layout = "B [Dv,Dk], H [Dk,Dk]";
   v.symmetric = "H";
   v.state_shape = stacked_state;

@@ -131,9 +131,10 @@ Variant mlstm() {
   v.params = {real_param("scale", 1, -no_limit, no_limit, "factor on $q k^T$; the paper's is $1/sqrt(Dk)$")};
   v.inputs = {{"beta", false, "exponential input gate as the factor $exp(i)$ of its logit $i$: any positive number"},
               {"alpha", false, "forget gate $f$"}};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
-  v.forms.back().work = on_one_thread(1.2 * cost::Dv * cost::Dk + 80 * cost::Dk + 10 * cost::Dv);
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("chunked", chunked<float>, chunked<double>)
+                 .backward(backward<float>, backward<double>)
+                 .work(1.2 * cost::Dv * cost::Dk + 80 * cost::Dk + 10 * cost::Dv)};
   v.layout = "C [Dv,Dk], n [1,Dk], M [1,Dk] (the first element: the factor in whose units both are kept)";
   v.state_shape = [](const Shape &s, const Params &) { return StateShape{s.Dv + 2, s.Dk}; };
   v.traits.zero_step_keeps = true;

@@ -91,8 +91,8 @@ Variant moba() {
   v.params = {integer_param("block", 4, 1, 1 << 20, "keys per block"),
               integer_param("topk", 2, 1, 1 << 20, "blocks read, the current one included; only these have gradients"),
               tuned(automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on $q k^T$"), {1, 4, 16, 64})};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};
-  v.forms[1].vjp = {backward<float>, backward<double>};
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("parallel", parallel<float>, parallel<double>).backward(backward<float>, backward<double>)};
   v.traits.order_invariant = false;
   v.traits.stable = false; // rounding decides between blocks whose scores nearly tie
   return v;

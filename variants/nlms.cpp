@@ -58,9 +58,10 @@ Variant nlms() {
   v.objective = "$|S - S_{t-1}|_F^2 / 2$ subject to $S k = v$";
   v.source = "003 Eq 32-33";
   v.cost = 6 * cost::Dv * cost::Dk;
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
-  v.forms.back().work = on_one_thread(2.15 * cost::Dv * cost::Dk + 73 * cost::Dk);
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("chunked", chunked<float>, chunked<double>)
+                 .backward(backward<float>, backward<double>)
+                 .work(2.15 * cost::Dv * cost::Dk + 73 * cost::Dk)};
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::last;
   return v;

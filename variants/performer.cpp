@@ -80,8 +80,8 @@ Variant performer() {
   v.params = {integer_param("features", 64, 1, 65536, "random features"),
               integer_param("seed", 1, 0, 1e9, "of the features"),
               tuned(real_param("scale", 1, 0, no_limit, "of the kernel $exp(scale q . k)$"), {4, 16})};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("chunked", chunked<float>, chunked<double>).backward(backward<float>, backward<double>)};
   v.traits.repeats = Repeats::mean;
   return v;
 }

@@ -56,8 +56,8 @@ Variant power_attention() {
   v.params = {integer_param("degree", 2, 1, most_power, "power of the inner product; the source takes even ones"),
               real_param("scale", 1, -no_limit, no_limit, "factor on $q . k$; the source's is $1/sqrt(Dk)$")};
   v.inputs = {{"alpha", false, "decay of the whole state"}};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("chunked", chunked<float>, chunked<double>).backward(backward<float>, backward<double>)};
   v.layout = "S [Dv,F], F features";
   v.state_shape = [](const Shape &s, const Params &p) {
     return StateShape{s.Dv, power_features(s.Dk, p.integer("degree"))};

@@ -58,9 +58,10 @@ Variant preconditioned_delta() {
   v.inputs = {{"beta", true, "step size of the write"},
               {"alpha", true, "decay of the whole state"},
               {"lambda", false, "decay of the channels of $A$"}};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
-  v.forms.back().work = on_one_thread(2 * cost::Dv * cost::Dk + 130 * cost::Dk);
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("chunked", chunked<float>, chunked<double>)
+                 .backward(backward<float>, backward<double>)
+                 .work(2 * cost::Dv * cost::Dk + 130 * cost::Dk)};
   v.layout = "S [Dv,Dk], A [1,Dk]";
   v.state_shape = [](const Shape &s, const Params &) { return StateShape{s.Dv + 1, s.Dk}; };
   v.traits.zero_key_keeps = true;

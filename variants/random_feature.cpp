@@ -72,9 +72,10 @@ Variant random_feature() {
   v.params = {integer_param("features", 64, 1, 65536, "random frequencies"),
               integer_param("seed", 1, 0, 1e9, "of the frequencies"),
               tuned(real_param("scale", 1, 0, no_limit, "of the kernel $exp(scale q . k)$"), {4, 16})};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
-  v.forms.back().work = on_one_thread(cost::parameter("features") * (4.2 * cost::Dk + 7 * cost::Dv + 34));
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("chunked", chunked<float>, chunked<double>)
+                 .backward(backward<float>, backward<double>)
+                 .work(cost::parameter("features") * (4.2 * cost::Dk + 7 * cost::Dv + 34))};
   v.traits.repeats = Repeats::mean;
   return v;
 }

@@ -94,9 +94,10 @@ Variant rebased() {
   v.cost = 2 * cost::Dv * cost::Dk * cost::Dk + 2 * cost::Dv * cost::Dk + 4 * cost::Dk * cost::Dk;
   v.params = {real_param("gain", 1, -no_limit, no_limit, "$gamma$, the factor after the layer norm"),
               tuned(real_param("shift", 1.5, -no_limit, no_limit, "$beta$, added after the factor"), {0})};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
-  v.forms.back().work = on_one_thread(7.1 * cost::Dv * cost::Dk + 43 * cost::Dk * cost::Dk);
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("chunked", chunked<float>, chunked<double>)
+                 .backward(backward<float>, backward<double>)
+                 .work(7.1 * cost::Dv * cost::Dk + 43 * cost::Dk * cost::Dk)};
   v.traits.repeats = Repeats::mean;
   return v;
 }

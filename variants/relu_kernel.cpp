@@ -30,8 +30,8 @@ Variant relu_kernel() {
   v.source = "000 Eq 14-15";
   v.cost = 2 * cost::t * (cost::Dk + cost::Dv);
   v.params = {tuned(real_param("scale", 1, -no_limit, no_limit, "factor on $q k^T$"), {0.2, 0.05})};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("parallel", parallel<float>, parallel<double>).backward(backward<float>, backward<double>)};
   v.traits.repeats = Repeats::sum;
   return v;
 }

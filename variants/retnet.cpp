@@ -63,13 +63,14 @@ Variant retnet() {
   v.cost = 5 * cost::Dv * cost::Dk;
   v.params = {tuned(real_param("gamma", 0.96875, 0, 1, "decay of the whole state"), {1, 0.99, 0.9}),
               real_param("scale", 1, -no_limit, no_limit, "factor on $q k^T$")};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("chunked", chunked<float>, chunked<double>)
+                 .backward(backward<float>, backward<double>)
 #ifdef KOKKOS_ENABLE_CUDA
-  v.forms.back().native = {chunked_stored<BFloat16>, chunked_stored<Float16>, takes_16_bits};
-  v.forms.back().vjp.native = {backward_stored<BFloat16>, backward_stored<Float16>, takes_16_bits_back};
+                 .native({chunked_stored<BFloat16>, chunked_stored<Float16>, takes_16_bits})
+                 .native_backward({backward_stored<BFloat16>, backward_stored<Float16>, takes_16_bits_back})
 #endif
-  v.forms.back().work = on_one_thread(1.5 * cost::Dv * cost::Dk + 75 * cost::Dk + 7 * cost::Dv);
+                 .work(1.5 * cost::Dv * cost::Dk + 75 * cost::Dk + 7 * cost::Dv)};
   return v;
 }
 

@@ -30,9 +30,10 @@ Variant rls() {
   v.cost = 6 * cost::Dv * cost::Dk + 6 * cost::Dk * cost::Dk;
   v.params = {
       tuned(real_param("ridge", 1e-2, 1e-12, 1e12, "weight of $|S|^2$; $P$ starts at $I / ridge$"), {1e-4, 0.1, 1})};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
-  v.forms.back().work = on_one_thread(4 * cost::Dk * cost::Dk + 150 * cost::Dk + 20 * cost::Dv + 670);
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("chunked", chunked<float>, chunked<double>)
+                 .backward(backward<float>, backward<double>)
+                 .work(4 * cost::Dk * cost::Dk + 150 * cost::Dk + 20 * cost::Dv + 670)};
   v.traits.order_invariant = true;
   v.layout = "S [Dv,Dk], P [Dk,Dk]";
   v.symmetric = "P";

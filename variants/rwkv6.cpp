@@ -62,9 +62,10 @@ Variant rwkv6() {
               {"lambda", false, "decay of each key channel"},
               {"w", false, "bonus of each key channel", "the parameter u"}};
   v.needs_one_of = {"alpha", "lambda"};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
-  v.forms.back().work = on_one_thread(2 * cost::Dv * cost::Dk + 120 * cost::Dk + 1400);
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("chunked", chunked<float>, chunked<double>)
+                 .backward(backward<float>, backward<double>)
+                 .work(2 * cost::Dv * cost::Dk + 120 * cost::Dk + 1400)};
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::sum;
   return v;

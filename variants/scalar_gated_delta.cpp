@@ -41,9 +41,10 @@ Variant scalar_gated_delta() {
   v.source = "004 Eq 4";
   v.cost = 7 * cost::Dv * cost::Dk;
   v.inputs = {{"beta", true, "decay of the whole state"}};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
-  v.forms.back().work = on_one_thread(1.85 * cost::Dv * cost::Dk + 95 * cost::Dk);
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("chunked", chunked<float>, chunked<double>)
+                 .backward(backward<float>, backward<double>)
+                 .work(1.85 * cost::Dv * cost::Dk + 95 * cost::Dk)};
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::last;
   return v;

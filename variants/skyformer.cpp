@@ -45,9 +45,8 @@ Variant skyformer() {
               integer_param("seed", 1, 0, 1 << 30, "which rows are landmarks"),
               real_param("ridge", 1e-4, 0, no_limit, "added to the landmarks' kernel matrix")};
   v.forms = {definition([](const auto &call) { recurrent(call); }),
-             {"parallel", parallel<float>, parallel<double>},
-             {"nystrom", through_landmarks<float>, through_landmarks<double>, false, true, false}};
-  v.forms[1].vjp = {backward<float>, backward<double>};
+             fast("parallel", parallel<float>, parallel<double>).backward(backward<float>, backward<double>),
+             fast("nystrom", through_landmarks<float>, through_landmarks<double>).approximate().not_causal()};
   v.traits.repeats = Repeats::sum;
   return v;
 }

@@ -42,9 +42,8 @@ Variant soft() {
   v.params = {bandwidth_spec(), integer_param("features", 64, 1, 1 << 20, "pooled keys of `nystrom`"),
               real_param("ridge", 1e-4, 0, no_limit, "added to the landmarks' kernel matrix")};
   v.forms = {definition([](const auto &call) { recurrent(call); }),
-             {"parallel", parallel<float>, parallel<double>},
-             {"nystrom", through_landmarks<float>, through_landmarks<double>, false, true, false}};
-  v.forms[1].vjp = {backward<float>, backward<double>};
+             fast("parallel", parallel<float>, parallel<double>).backward(backward<float>, backward<double>),
+             fast("nystrom", through_landmarks<float>, through_landmarks<double>).approximate().not_causal()};
   v.traits.repeats = Repeats::sum;
   return v;
 }

@@ -52,11 +52,13 @@ Variant softmax() {
   v.objective = "$sum_{i<=t} exp(scale q_t . k_i) |M - v_i|^2$ over a constant $M$, at each query";
   v.source = "000 Eq 2; 003 Eq 1";
   v.params = {tuned(automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on $q k^T$"), {1, 4, 16, 64})};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("parallel", parallel<float>, parallel<double>)
+                 .backward(backward<float>, backward<double>)
 #ifdef __CUDACC__
-  v.forms.back().native = {parallel_stored<BFloat16>, parallel_stored<Float16>, takes_rows};
+                 .native({parallel_stored<BFloat16>, parallel_stored<Float16>, takes_rows})
 #endif
+  };
   v.traits.repeats = Repeats::mean;
   return v;
 }

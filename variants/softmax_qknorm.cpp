@@ -51,8 +51,8 @@ Variant softmax_qknorm() {
   v.params = {tuned(
       automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on the cosine; the bandwidth is $2 / scale$"),
       {1, 4, 16, 64})};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("parallel", parallel<float>, parallel<double>).backward(backward<float>, backward<double>)};
   v.traits.repeats = Repeats::mean;
   return v;
 }

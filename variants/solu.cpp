@@ -42,8 +42,8 @@ Variant solu() {
   v.params = {real_param("scale", 1, -no_limit, no_limit, "factor on $q k^T$"),
               tuned(automatic_param("tau", "sqrt(Dk)", std::numeric_limits<double>::min(), no_limit, "temperature"),
                     {1, 0.25, 0.0625})};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"parallel", parallel<float>, parallel<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("parallel", parallel<float>, parallel<double>).backward(backward<float>, backward<double>)};
   return v;
 }
 

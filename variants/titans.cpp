@@ -59,9 +59,8 @@ Variant titans() {
   v.inputs = {{"beta", false, "factor on the step size"},
               {"alpha", false, "what each step keeps of the memory"},
               {"lambda", false, "its first channel is a factor on $eta$ at every step; the others are not read"}};
-  v.forms = {definition([](const auto &call) { recurrent(call); }),
-             {"minibatch", minibatch<float>, minibatch<double>, false}};
-  v.forms[0].vjp = {backward<float>, backward<double>};
+  v.forms = {definition([](const auto &call) { recurrent(call); }).backward(backward<float>, backward<double>),
+             fast("minibatch", minibatch<float>, minibatch<double>).approximate()};
   v.layout = "one row per hidden unit: input weights (Dk), then output weights (Dv): M [width,Dk+Dv], Z [width,Dk+Dv]";
   v.state_shape = [](const Shape &s, const Params &p) { return StateShape{2 * hidden_width(s, p), s.Dk + s.Dv}; };
   v.initial_state = empty_memory;

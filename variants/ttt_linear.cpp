@@ -175,9 +175,8 @@ Variant ttt_linear() {
               integer_param("minibatch", 16, 1, 1 << 20, "tokens whose gradients share a state in `minibatch`"),
               integer_param("seed", 1, 0, 1 << 30, "of the initial state")};
   v.inputs = {{"beta", false, "factor on the step size"}};
-  v.forms = {definition([](const auto &call) { recurrent(call); }),
-             {"minibatch", minibatch<float>, minibatch<double>, false}};
-  v.forms[0].vjp = {backward<float>, backward<double>};
+  v.forms = {definition([](const auto &call) { recurrent(call); }).backward(backward<float>, backward<double>),
+             fast("minibatch", minibatch<float>, minibatch<double>).approximate()};
   v.traits.linear_in_v = false;
   v.initial_state = [](const Shape &s, const Params &p) {
     return Stream(p.integer("seed"), "ttt_linear/state").normals(size_t(s.Dv) * s.Dk);

@@ -41,9 +41,8 @@ Variant ttt_mlp() {
   v.cost = {(10 * cost::Dv + 8 * cost::Dk) * width, 4 * width};
   v.params.insert(v.params.begin(), real_param("lr", 0.25, 0, no_limit, "step size"));
   v.inputs = {{"beta", false, "factor on the step size"}};
-  v.forms = {definition([](const auto &call) { recurrent(call); }),
-             {"minibatch", minibatch<float>, minibatch<double>, false}};
-  v.forms[0].vjp = {backward<float>, backward<double>};
+  v.forms = {definition([](const auto &call) { recurrent(call); }).backward(backward<float>, backward<double>),
+             fast("minibatch", minibatch<float>, minibatch<double>).approximate()};
   v.layout = "one row per hidden unit: input weights (Dk), then output weights (Dv): M [width,Dk+Dv]";
   v.state_shape = [](const Shape &s, const Params &p) { return StateShape{hidden_width(s, p), s.Dk + s.Dv}; };
   v.initial_state = [](const Shape &s, const Params &p) {

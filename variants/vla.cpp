@@ -38,10 +38,10 @@ Variant vla() {
               automatic_param("u_norm", "1/sqrt(Dk)", 0, 1e6,
                               "length of $u$ (Algorithm 1: $1/sqrt(Dk)$, Eq 8: 1), 0: as w is")};
   v.inputs = {{"w", false, "penalty direction $u$"}};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
-  v.forms.back().work =
-      on_one_thread(0.92 * cost::Dv * cost::Dk + 7.3 * cost::Dk * cost::Dk + 42 * cost::Dk + 28 * cost::Dv);
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("chunked", chunked<float>, chunked<double>)
+                 .backward(backward<float>, backward<double>)
+                 .work(0.92 * cost::Dv * cost::Dk + 7.3 * cost::Dk * cost::Dk + 42 * cost::Dk + 28 * cost::Dv)};
   v.layout = "S [Dv,Dk], A [Dk,Dk], sum of features [1,Dk], steps since the last refresh [1,Dk] (the first element)";
   v.symmetric = "A";
   v.state_shape = variational_state;

@@ -41,9 +41,10 @@ Variant vla_unnormalized() {
               choice_param("phi", {"identity", "elu"}, "feature map; elu also divides the output as vla does"),
               real_param("u_norm", 0, 0, 1e6, "length of $u$, 0: as w is")};
   v.inputs = {{"w", false, "penalty direction $u$"}};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
-  v.forms.back().work = on_one_thread(5.2 * cost::Dk * cost::Dk + 61 * cost::Dk + 33 * cost::Dv + 1050);
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("chunked", chunked<float>, chunked<double>)
+                 .backward(backward<float>, backward<double>)
+                 .work(5.2 * cost::Dk * cost::Dk + 61 * cost::Dk + 33 * cost::Dv + 1050)};
   v.layout = "S [Dv,Dk], A [Dk,Dk], sum of features [1,Dk], steps since the last refresh [1,Dk] (the first element)";
   v.symmetric = "A";
   v.state_shape = variational_state;

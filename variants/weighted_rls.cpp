@@ -41,9 +41,10 @@ Variant weighted_rls() {
   v.params = {tuned(real_param("ridge", 1e-2, 1e-12, 1e12, "weight of $|S|^2$ at the start; $P$ starts at $I / ridge$"),
                     {1e-4, 0.1, 1})};
   v.inputs = {{"alpha", true, "decay of every earlier pair's weight, and of the ridge", "", Input::positive}};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
-  v.forms.back().work = on_one_thread(6.3 * cost::Dk * cost::Dk + 120 * cost::Dk + 5 * cost::Dv + 1850);
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("chunked", chunked<float>, chunked<double>)
+                 .backward(backward<float>, backward<double>)
+                 .work(6.3 * cost::Dk * cost::Dk + 120 * cost::Dk + 5 * cost::Dv + 1850)};
   v.traits.stable = false; // wind-up: nothing bounds the rounding in P along directions that are forgotten
   v.layout = "S [Dv,Dk], P [Dk,Dk]";
   v.symmetric = "P";

@@ -2,6 +2,7 @@
 // What a kernel sees: device arrays of one call, and raw row-major pointers of one (batch, head).
 #pragma once
 #include "harness/core/variant.hpp"
+#include "harness/device/form_builder.hpp"
 #include "harness/device/launch.hpp"
 #include "harness/device/math.hpp"
 #include <memory>
@@ -113,16 +114,6 @@ template <class Real> struct HeadArrays {
             work};
   }
 };
-
-/// The form `recurrent` of a generic function of a call: definition([](const auto &call) { recurrent(call); }).
-template <class F> Form definition(const F &recurrent) {
-  Form form{"recurrent", recurrent, recurrent};
-  if constexpr (on_host) form.counted = recurrent, form.taped = recurrent, form.quad = recurrent;
-  return form;
-}
-
-/// What is faster than its definition on a GPU everywhere, and on a host where widths are large enough (Form::work).
-inline Polynomial on_one_thread(const Polynomial &work) { return on_host ? work : Polynomial(); }
 
 /// A functor, not a lambda around a lambda, because nvcc does not nest extended lambdas.
 template <class Real, class Body> struct HeadKernel {
