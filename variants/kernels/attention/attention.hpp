@@ -7,7 +7,7 @@
 
 namespace recollect::variants {
 
-/// One block of queries per unit: read, then finish(team, head, rows, sum, ld, peak, mass, stack).
+/// One block of queries per unit: reads the keys, then calls finish(team, head, rows, sum, ld, peak, mass, stack).
 template <class Number, class Kernel, class Finish> struct Attend {
   using Real = Number;
   KeyLoop<Real, Kernel> loop;
@@ -20,7 +20,8 @@ template <class Number, class Kernel, class Finish> struct Attend {
     const std::ptrdiff_t ld = tile::pitch<Real>(loop.values.width);
     Real *sum = stack.take(loop.most_rows * ld);
     const size_t head = unit / blocks();
-    const int T = loop.queries.count, begin = (blocks() - 1 - int(unit % blocks())) * loop.most_rows; // longest first
+    const int T = loop.queries.count,
+              begin = (blocks() - 1 - int(unit % blocks())) * loop.most_rows; // blocks with the most keys first
     const Range rows{begin, begin + loop.most_rows < T ? begin + loop.most_rows : T};
     loop.begin(team, rows.size(), room, sum, ld);
     loop.gather(team, head, rows, {0, loop.mask == CausalMask::everything ? loop.keys.count : rows.end}, room, sum, ld);
@@ -35,7 +36,7 @@ template <class Number, class Kernel, class Finish> struct Attend {
   }
 };
 
-/// out_t = sum_t / mass_t, 0 where nothing is seen.
+/// out_t = sum_t / mass_t; 0 where a query sees no key.
 template <class Real> struct Divide {
   Rows<Real> out;
   void place(Stack<Real> &) const {}
@@ -52,7 +53,7 @@ template <class Real> struct Divide {
 };
 
 #ifdef __CUDACC__
-/// attend() on tensor cores (attention_cuda.hpp), if the kernel, what ends a block and the widths are served there.
+/// attend() on tensor cores (attention_cuda.hpp). False if these widths have no kernel.
 template <class Kernel, class Finish>
 auto attend_on_fragments(const std::string &label, const Call<float> &call, const KeyLoop<float, Kernel> &loop,
                          const Finish &finish) -> decltype(finish.on_fragments(), bool()) {
@@ -69,7 +70,7 @@ auto attend_on_fragments(const std::string &label, const Call<float> &call, cons
 template <class... Other> bool attend_on_fragments(const std::string &, const Other &...) { return false; }
 #endif
 
-/// Every query of every head through its keys, then `finish`.
+/// Reads all keys for every query of every head, then calls `finish`.
 template <class Real, class Kernel, class Finish>
 void attend(const std::string &label, const Call<Real> &call, const KeyLoop<Real, Kernel> &loop, const Finish &finish) {
 #ifdef __CUDACC__
@@ -92,7 +93,7 @@ void attend(const std::string &label, const Call<Real> &call, const Kernel &kern
       Divide<Real>{rows_of(call.o, s, s.Dv)});
 }
 
-/// The same as a plain loop over the queries: the definition.
+/// The definition: the same sum as a plain loop over queries.
 template <class Real, class Kernel> struct OneQueryAtATime {
   Kernel kernel;
   CausalMask mask;
@@ -121,7 +122,7 @@ void attend_one_by_one(const std::string &label, const Call<Real> &call, const K
   each_head(label, call, call.shape.T, OneQueryAtATime<Real, Kernel>{kernel, mask});
 }
 
-/// What the descriptors of all such layers share.
+/// Descriptor fields that all attention layers share.
 inline Variant attention_variant() {
   Variant v;
   v.family = "nonparametric";

@@ -14,10 +14,10 @@
 
 namespace recollect::variants::attention {
 
-/// Widths of keys and of values that a kernel is compiled for. Narrower rows are filled up with zeros.
+/// Widths of keys and of values that a kernel is compiled for. Narrower rows are padded with zeros.
 template <int Dk_, int Dv_> struct Extents { static constexpr int Dk = Dk_, Dv = Dv_; };
 template <class... Each> struct ExtentsTable {
-  /// visit(Extents) of the first that hold these widths; false if none do.
+  /// Calls visit(Extents) for the first extents that are at least these widths; false if there are none.
   template <class Visit> static bool find(int Dk, int Dv, const Visit &visit) {
     return ((Dk <= Each::Dk && Dv <= Each::Dv && (visit(Each()), true)) || ...);
   }
@@ -26,7 +26,7 @@ using AllExtents = ExtentsTable<Extents<32, 32>, Extents<64, 64>, Extents<96, 96
                                 Extents<128, 256>, Extents<256, 256>>;
 using FewExtents = ExtentsTable<Extents<64, 64>, Extents<128, 128>, Extents<256, 256>>;
 
-/// A similarity without a normaliser, chosen while the program runs.
+/// A similarity without a normaliser, chosen at run time.
 struct ChosenKernel {
   Kind kind;
   float factor;
@@ -38,16 +38,16 @@ struct ChosenKernel {
 };
 using Softmax = FixedKernel<float, Kind::softmax>;
 
-/// The kernel as it is compiled.
+/// The kernel in the type that is compiled for tensor cores.
 template <class Kernel> const Kernel &compiled(const Kernel &kernel) { return kernel; }
 inline const Softmax &compiled(const Softmax &kernel) { return kernel; }
 template <Kind kind> ChosenKernel compiled(const FixedKernel<float, kind> &kernel) { return {kind, kernel.factor}; }
 
-/// Kernels that take a product of rows for every pair are left to the portable loop.
+/// Kernels that need another product of rows for every pair run in the portable loop.
 template <class Kernel, class = void> constexpr bool is_costly = false;
 template <class Kernel> constexpr bool is_costly<Kernel, std::enable_if_t<Kernel::costly>> = true;
 
-/// A unit by one team (harness/device/launch.hpp).
+/// One unit per team (harness/device/launch.hpp).
 template <class Body> struct OnTeams {
   static constexpr bool on_chip = true;
   static constexpr int threads = Body::threads, teams_at_once = Body::blocks_at_once;
@@ -67,12 +67,12 @@ template <class Body> void start(const std::string &label, const CallSettings &c
 
 template <class T> DeviceRows<T> device_rows(const Rows<T> &rows) { return {rows.data.data(), rows.count, rows.width}; }
 
-/// Rows in the products' type, filled up with zeros to whole vectors of 16 bytes.
+/// Rows converted to the operand type of the products, padded with zeros to whole 16-byte vectors.
 template <class E> struct ConvertRows {
-  static constexpr int threads = 256, pack = 16 / sizeof(E), each = 4; // packs of a thread
+  static constexpr int threads = 256, pack = 16 / sizeof(E), each = 4; // packs per thread
   Rows<float> from;
   E *to;
-  int width; // of the rows written
+  int width; // width of the output rows
   size_t packs;
   KOKKOS_FUNCTION void operator()(const Team &team, size_t unit, float *memory) const {
 #if __CUDA_ARCH__ >= 800
@@ -132,13 +132,13 @@ Operands<Op> operands(const std::string &label, const Call<float> &call, const K
 }
 
 template <class Kernel> using TableOf = std::conditional_t<std::is_same_v<Kernel, Softmax>, AllExtents, FewExtents>;
-/// Whether rows of these widths are served.
+/// Whether a kernel is compiled for these widths.
 template <class Kernel> bool has_extents(const KeyLoop<float, Kernel> &loop) {
   return !is_costly<Kernel> && !has_sink<float>(loop.kernel) && loop.queries.width <= 256 && loop.values.width <= 256 &&
          Execution().cuda_device_prop().major >= 8;
 }
 
-/// Every query through its keys, and then `finish`.
+/// Reads all keys for every query, then calls `finish`.
 template <class Op, class Kernel, class Finish>
 void forward(const std::string &label, const CallSettings &call, const Kernel &kernel, CausalMask mask,
              const Operands<Op> &in, const Finish &finish) {
@@ -150,7 +150,7 @@ void forward(const std::string &label, const CallSettings &call, const Kernel &k
   });
 }
 
-/// dq, dk and dv from what the queries left.
+/// dq, dk and dv, from the statistics that the forward pass saved per query.
 template <class Op, class Kernel>
 void backward(const std::string &label, const Call<float> &call, const Kernel &kernel, CausalMask mask,
               const Operands<Op> &in, const Operand<Op> &d_o, const QueryFacts<float> &facts, const Rows<float> &dq,
@@ -173,7 +173,7 @@ void backward(const std::string &label, const Call<float> &call, const Kernel &k
   });
 }
 
-/// visit(an operand type) as the call allows. Where TF32 would do, products are exact.
+/// Calls visit(operand type) for the type that the call's precision allows. Where TF32 is allowed, products are exact.
 template <class Visit> void with_products(const Call<float> &call, const Visit &visit) {
   call.math == Math::bf16 ? visit(fragments::Bf16()) : visit(fragments::Exact());
 }

@@ -16,7 +16,7 @@
 
 namespace recollect::variants {
 
-/// Ends a block of queries' way through the keys (attention.hpp): what they leave.
+/// Finish of the forward loop (attention.hpp): saves each query's softmax statistics.
 template <class Real> struct LeaveFacts {
   QueryFacts<Real> facts;
   Rows<Real> d_o;
@@ -41,11 +41,12 @@ template <class Real> struct LeaveFacts {
   }
 };
 
-/// One block of queries per unit, which goes through the keys: dq. Or one of keys through the queries: dk and dv.
+/// Per unit, either one block of queries, with a loop over keys (dq), or one block of keys, with a loop over queries
+/// (dk and dv).
 template <class Number, class Kernel, bool of_queries, class Gates = NoGates> struct SideGradient {
   using Real = Number;
   BlockGradient<Real, Kernel> block;
-  Rows<Real> d_logits, d_values; // dq and none, or dk and dv
+  Rows<Real> d_logits, d_values; // dq and an empty one, or dk and dv
   Gates gates = {};
 
   KOKKOS_FUNCTION int own_size() const { return of_queries ? block.loop.most_rows : block.loop.most_keys; }
@@ -55,7 +56,8 @@ template <class Number, class Kernel, bool of_queries, class Gates = NoGates> st
     Stack<Real> stack{memory};
     const auto room = block.place(stack);
     const size_t head = unit / blocks();
-    const int nth = int(unit % blocks()), begin = (of_queries ? blocks() - 1 - nth : nth) * own_size(); // longest first
+    const int nth = int(unit % blocks()),
+              begin = (of_queries ? blocks() - 1 - nth : nth) * own_size(); // blocks with the most pairs first
     const Range own{begin, begin + own_size() < d_logits.count ? begin + own_size() : d_logits.count},
         others = others_of(own);
     typename BlockGradient<Real, Kernel>::Block b;
@@ -103,15 +105,15 @@ private:
   }
 };
 
-/// Every block of every head, a unit each.
+/// Runs the gradient of every block of every head, one unit per block.
 template <class Real, class Gradient>
 void run_blocks(const std::string &label, const Call<Real> &call, const Gradient &gradient) {
   run<Real>({label, call.shape.heads() * gradient.blocks(), 256, call.math}, *call.arena, gradient.scratch(), gradient);
 }
 
 #ifdef __CUDACC__
-/// dq, dk and dv on tensor cores, if attention_cuda.hpp serves the kernel and the widths; after the queries' facts where
-/// they are missing.
+/// dq, dk and dv on tensor cores, if attention_cuda.hpp has a kernel for these widths. Computes the queries' softmax
+/// statistics first if they are missing.
 template <class Kernel>
 bool gradients_on_fragments(const std::string &label, const Call<float> &call,
                             const BlockGradient<float, Kernel> &block, const Rows<float> &dq, const Rows<float> &dk,
@@ -135,7 +137,7 @@ bool gradients_on_fragments(const std::string &label, const Call<float> &call,
 }
 #endif
 
-/// dq, dk and dv, from the queries' facts where weights are normalised.
+/// dq, dk and dv. Where weights are normalised, the queries' softmax statistics are inputs.
 template <class Real, class Kernel, class Gates = NoGates>
 void gradients_by_blocks(const std::string &label, const Call<Real> &call, const BlockGradient<Real, Kernel> &block,
                          const Rows<Real> &dq, const Rows<Real> &dk, const Rows<Real> &dv, const Gates &gates = {}) {
@@ -147,7 +149,7 @@ void gradients_by_blocks(const std::string &label, const Call<Real> &call, const
   run_blocks(label + "::keys", call, SideGradient<Real, Kernel, false, Gates>{block, dk, dv, gates});
 }
 
-/// Gradients of attend(back.call): writes back.d.q, back.d.k and back.d.v, and returns what queries left.
+/// Gradients of attend(back.call): writes back.d.q, back.d.k and back.d.v, and returns the queries' softmax statistics.
 template <class Real, class Kernel, class Gates = NoGates>
 QueryFacts<Real> attend_vjp(const std::string &label, const BackwardCall<Real> &back, const Kernel &kernel,
                             CausalMask mask = CausalMask::through_self, const Gates &gates = {}) {

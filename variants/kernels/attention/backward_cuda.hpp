@@ -16,13 +16,14 @@
 
 namespace recollect::variants::attention {
 
-/// Whose gradients a kernel computes: dq, dk and dv, dk, or dv.
+/// Which gradients a kernel computes.
 enum class Of { queries, keys_and_values, keys, values };
 constexpr bool is_of_queries(Of of) { return of == Of::queries; }
-/// Whether one pass gives dk and dv: registers hold more rows of each in a pass of its own, which pays from here on.
+/// Whether one pass computes both dk and dv. Above these widths two passes are faster: each keeps more rows in
+/// registers.
 template <int Dk, int Dv> constexpr bool keys_with_values = Dk <= 96 && Dv <= 96;
 
-/// Tuning::keys: rows of the other side at a time.
+/// Tuning::keys is the number of rows of the other side that are loaded at a time.
 template <class Op, int Dk, int Dv, Of of> constexpr Tuning backward_tuning() {
   constexpr int D = Dk > Dv ? Dk : Dv;
   if (fragments::is_narrow<Op>) {
@@ -44,14 +45,14 @@ template <class Op, int Dk, int Dv, class Kernel, class Out, Of of> struct Backw
   static constexpr int tiles = tuning.tiles, others = tuning.keys, warp_rows = 16 * tiles,
                        rows = tuning.warps * warp_rows;
   static constexpr int pitch_k = Dk + fragments::pad<Op>, pitch_v = Dv + fragments::pad<Op>;
-  static constexpr int others_size = others * (pitch_k + pitch_v); // numbers of a block
+  static constexpr int others_size = others * (pitch_k + pitch_v); // numbers per block
   static constexpr size_t shared_bytes =
       sizeof(Element) * (rows * (pitch_k + (has_logits ? pitch_v : 0)) + 2 * others_size) + sizeof(float) * 4 * others;
 
   DeviceRows<const Element> q, k, v, d_o;
-  const float *normaliser, *read;     // [heads of queries, queries], where weights are normalised
-  DeviceRows<Out> d_logits, d_values; // dq or dk, and dv
-  int heads, group;                   // of queries, and how many of them share a head of keys and values
+  const float *normaliser, *read;     // [heads of queries, queries]; only where weights are normalised
+  DeviceRows<Out> d_logits, d_values; // dq or dk; dv
+  int heads, group;                   // heads of queries; how many of them share one head of keys and values
   CausalMask mask;
   Kernel kernel;
 
@@ -63,7 +64,7 @@ template <class Op, int Dk, int Dv, class Kernel, class Out, Of of> struct Backw
   __device__ void operator()(size_t unit, void *shared) const {
     const Room room = place(shared);
     size_t head;
-    const int nth = block_of(unit, own_heads(), blocks(), head), // those with most pairs first
+    const int nth = block_of(unit, own_heads(), blocks(), head), // blocks with the most pairs first
         first_of_block = (of_queries ? blocks() - 1 - nth : nth) * rows;
     const int thread = threadIdx.x, warp_first = thread / 32 * warp_rows, first = first_of_block + warp_first;
     copy_rows<Element, rows, Dk, pitch_k, threads>(of_queries ? q : k, head, first_of_block, room.logits);
@@ -82,7 +83,7 @@ template <class Op, int Dk, int Dv, class Kernel, class Out, Of of> struct Backw
     if (count > 0) start(0);
     for (int n = 0; n < count; ++n) {
       fragments::wait_for_copies();
-      __syncthreads(); // the block is there, and all warps have read the one before
+      __syncthreads(); // the block has arrived, and all warps have read the last one
       if (n + 1 < count) start(n + 1);
       add_block(of_queries ? head : other_head(head, n / per_head), first, range.begin + n % per_head * others, room,
                 warp_first, room.others_at(n % 2), statistics, sums);
@@ -98,10 +99,10 @@ template <class Op, int Dk, int Dv, class Kernel, class Out, Of of> struct Backw
 private:
   struct Others {
     Element *logits, *products; // [others, pitch]
-    float *normaliser, *read;   // [others] of queries
+    float *normaliser, *read;   // [others], per query
   };
   struct Room {
-    Element *logits, *products; // [rows, pitch] the block's own
+    Element *logits, *products; // [rows, pitch], the block's own rows
     Others first;
     __device__ __forceinline__ Others others_at(int which) const {
       return {first.logits + which * others_size, first.products + which * others_size,
@@ -114,7 +115,7 @@ private:
     float *const normaliser = reinterpret_cast<float *>(first + 2 * others_size);
     return {logits, products, {first, first + others * pitch_k, normaliser, normaliser + others}};
   }
-  /// Of a lane's queries: the logarithm of the mass to the base 2, and do . o.
+  /// Of the queries of a lane: log2 of the softmax denominator, and do . o.
   struct Statistics {
     float normaliser[tiles][2], read[tiles][2];
     __device__ void of_rows(const Backward &self, size_t head, int first) {
@@ -138,7 +139,7 @@ private:
   };
 
   __device__ __forceinline__ int seen(int t) const { return keys_seen(mask, t, q.count, k.count); }
-  /// Of which some pair with a row of the block counts.
+  /// The rows of the other side that form at least one visible pair with a row of this block.
   __device__ Range others_of(int first) const {
     if (of_queries) return {0, seen(min(first + rows, q.count) - 1)};
     return {mask == CausalMask::everything ? 0 : min(q.count, mask == CausalMask::earlier ? first + 1 : first),
@@ -157,7 +158,7 @@ private:
     to.read[threadIdx.x] = given ? read[t] : 0.0f;
   }
 
-  /// The gradients' part from the pairs of the warp's rows with these.
+  /// Adds the gradients from pairs of the warp's rows with rows of this block.
   __device__ __forceinline__ void add_block(size_t head, int first, int other, const Room &room, int warp_first,
                                             const Others &block, const Statistics &statistics, Gradients &sums) const {
     if (of_queries) {
@@ -178,7 +179,7 @@ private:
     if constexpr (has_logits) apply<pitch_k, Dk>(dz, block.logits, sums.logits);
   }
 
-  /// Own rows times the others', over so many columns.
+  /// Dot products of own rows with the other side's, over `width` columns.
   template <int pitch, int width>
   __device__ __forceinline__ static void multiply(const Element *own, int row, const Element *other,
                                                   Sum (&x)[tiles][others / 8]) {
@@ -195,7 +196,7 @@ private:
       }
     }
   }
-  /// sums += weights times the others' rows.
+  /// sums += weights times the other side's rows.
   template <int pitch, int width>
   __device__ __forceinline__ static void apply(const Sum (&weights)[tiles][others / 8], const Element *other,
                                                Sum (&sums)[tiles][width / 8]) {
@@ -213,8 +214,8 @@ private:
     }
   }
 
-  /// p from z to the weight, and dz from dp to the derivative in z, in units of the factor where logits are
-  /// proportional.
+  /// On entry p is z and dz is dp. On return p is the weight and dz the derivative with respect to z; where logits are
+  /// proportional to z, still without that factor.
   __device__ __forceinline__ void weigh_pair(size_t head, int t, int i, float normaliser, float read, float &p,
                                              float &dz) const {
     if (is_proportional<Kernel> && kernel.normalised()) {
@@ -259,7 +260,7 @@ private:
     }
   }
 
-  /// The warp's gradients, row by row and pair by pair.
+  /// Scalar fallback: the warp's gradients, row by row and pair by pair.
   __device__ __forceinline__ void one_by_one(size_t own_head, int first, Gradients &sums) const {
     const int lane = threadIdx.x % 32;
     sums = Gradients();

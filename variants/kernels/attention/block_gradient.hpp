@@ -16,16 +16,16 @@
 
 namespace recollect::variants {
 
-/// Logarithm of a mass of exponentials of logits less the largest, `peak`; 0 where nothing is seen.
+/// Log of a softmax denominator: `mass` sums exp(logit - peak). 0 where nothing is seen.
 template <class Real> KOKKOS_FUNCTION Real log_mass(Real peak, Real mass) {
   return mass > 0 ? peak + math::log(mass) : Real(0);
 }
 
-/// What a query leaves for the way back, where weights are normalised.
+/// Softmax statistics of the queries, which the backward pass needs where weights are normalised.
 template <class Real> struct QueryFacts {
-  Array<Real> normaliser; // [heads,T] log of its mass of exponentials
+  Array<Real> normaliser; // [heads,T] log of the softmax denominator
   Array<Real> read;       // [heads,T] do_t . o_t
-  /// Of query `at`; `along`: its exponentials' sum of do_t . v_i.
+  /// Saves query `at`; `along` is the sum of exp(logit - peak) do_t . v_i.
   KOKKOS_FUNCTION void leave(size_t at, Real peak, Real mass, Real along) const {
     normaliser.data()[at] = log_mass(peak, mass);
     read.data()[at] = mass > 0 ? along / mass : Real(0);
@@ -58,7 +58,7 @@ template <class Number, class Kernel> struct BlockGradient {
             tile::room(s, loop.most_rows, d_o.width)};
   }
   struct Block {
-    tile::Matrix<Real> q, d_o;       // [rows, Dk], [rows, Dv]
+    tile::Matrix<Real> q, d_o;
     tile::Matrix<Real> k;            // [keys, Dk]
     tile::Matrix<Real> k_by_columns; // [Dk, keys]
     tile::Matrix<Real> v_by_columns; // [Dv, keys]
@@ -76,20 +76,20 @@ template <class Number, class Kernel> struct BlockGradient {
     b.v_by_columns = tile::transposed(v.data, v.row);
   }
 
-  /// The keys among these that are visible to these rows.
+  /// The causal mask of these rows and keys.
   KOKKOS_FUNCTION tile::Staircase seen(Range rows, Range keys) const {
     if (loop.mask == CausalMask::everything) return {};
     return {rows.begin - keys.begin + (loop.mask == CausalMask::earlier ? 0 : 1), 1};
   }
 
-  /// Between barriers: p and dz of a block.
+  /// p and dz of a block. The caller places barriers before and after.
   KOKKOS_FUNCTION void weigh(const Team &team, size_t head, Range rows, Range keys, const Block &b,
                              const Room &x) const {
     multiply(team, rows, keys, b, x.p, x.dz, ld());
     team.barrier();
     weigh(team, head, rows, keys, x.p, x.dz, ld());
   }
-  /// z and dp of the pairs that count, rows `ld` apart.
+  /// z and dp of the visible pairs, rows `ld` apart.
   KOKKOS_FUNCTION void multiply(const Team &team, Range rows, Range keys, const Block &b, Real *z, Real *dp,
                                 std::ptrdiff_t ld) const {
     tile::Product<Real> scores{b.q, b.k_by_columns, loop.queries.width}, products{b.d_o, b.v_by_columns, d_o.width};
@@ -97,7 +97,8 @@ template <class Number, class Kernel> struct BlockGradient {
     tile::gemm(team, rows.size(), keys.size(), Real(1), scores, tile::Product<Real>{}, Real(0), z, ld);
     tile::gemm(team, rows.size(), keys.size(), Real(1), products, tile::Product<Real>{}, Real(0), dp, ld);
   }
-  /// Those to p and dz, and 0 for other pairs. By the queries' facts where weights are normalised.
+  /// Turns z and dp into p and dz, and writes 0 for masked pairs. Reads the softmax statistics where weights are
+  /// normalised.
   KOKKOS_FUNCTION void weigh(const Team &team, size_t head, Range rows, Range keys, Real *all_p, Real *all_dz,
                              std::ptrdiff_t ld) const {
     const int n = keys.size();
@@ -126,7 +127,6 @@ template <class Number, class Kernel> struct BlockGradient {
   }
 };
 
-/// Whether the kernel's slope is the same for all pairs.
 template <class Kernel, class = void> struct Steady : std::false_type {};
 template <class Kernel> struct Steady<Kernel, std::enable_if_t<Kernel::steady>> : std::true_type {};
 

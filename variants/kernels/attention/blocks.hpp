@@ -16,7 +16,7 @@ template <class Real> struct Blocks {
     return dot(q, means.data() + (head * count + e) * width, width);
   }
 
-  /// The definition: e is among the `wanted` best of blocks 0 ... n-1.
+  /// The definition: whether block e is among the `wanted` highest scores of blocks 0 ... n-1.
   KOKKOS_FUNCTION bool among_best(size_t head, int e, const Real *q, int n, int wanted) const {
     const Real own = score(head, e, q);
     int better = 0;
@@ -27,14 +27,14 @@ template <class Real> struct Blocks {
     return better < wanted;
   }
 
-  /// The same for all at once: indices of the `wanted` best of blocks 0 ... n-1 into best, and how many there are.
-  /// scores: [wanted] work.
+  /// The same for all blocks at once: writes the indices of the `wanted` best of blocks 0 ... n-1 to best, and returns
+  /// how many there are. scores: [wanted] scratch.
   KOKKOS_FUNCTION int find_best(size_t head, const Real *q, int n, int wanted, int *best, Real *scores) const {
     int found = 0;
     for (int e = 0; e < n; ++e) {
       const Real s = score(head, e, q);
       int place = found;
-      while (place > 0 && scores[place - 1] < s) --place; // equal scores stay in order of index
+      while (place > 0 && scores[place - 1] < s) --place; // ties keep the order of their indices
       if (place == wanted) continue;
       if (found < wanted) ++found;
       for (int i = found - 1; i > place; --i) best[i] = best[i - 1], scores[i] = scores[i - 1];
@@ -44,7 +44,7 @@ template <class Real> struct Blocks {
   }
 };
 
-/// No lambda: nvcc keeps pointers of one that a header makes in several files, and lost them here.
+/// Not a lambda: nvcc lost captured pointers of a lambda in a header that several files include.
 template <class Real> struct BlockMeans {
   int T, width, block, count;
   Array<Real> router, means;
@@ -57,7 +57,7 @@ template <class Real> struct BlockMeans {
   }
 };
 
-/// Blocks of `block` rows of router [heads,T,Dk].
+/// Means of blocks of `block` rows of router [heads,T,Dk].
 template <class Real> Blocks<Real> blocks_of(const Array<Real> &router, const Shape &s, int block) {
   const int T = s.T, width = s.Dk, count = (T + block - 1) / block;
   const Array<Real> means("block means", s.heads() * count * width);
@@ -65,13 +65,13 @@ template <class Real> Blocks<Real> blocks_of(const Array<Real> &router, const Sh
   return {T, width, block, count, means};
 }
 
-/// The blocks that each query reads: the `topk` best of all; or, where it is causal, its own up to itself, never scored, and
-/// the topk - 1 best before it.
+/// The blocks that each query reads. Not causal: the `topk` best of all. Causal: its own block up to itself, without a
+/// score, and the topk - 1 best of the blocks before it.
 template <class Real> struct Choice {
   Blocks<Real> blocks;
   int topk;
   bool causal;
-  Array<Real> q, scores; // scores: work
+  Array<Real> q, scores; // scores: scratch
   Array<int> best;       // [heads,T,topk], -1 where there are fewer
 
   KOKKOS_FUNCTION void find(size_t step) const {
@@ -83,18 +83,18 @@ template <class Real> struct Choice {
     while (found < topk) chosen[found++] = -1;
   }
 
-  // Once they are found:
+  // Valid after the search:
   KOKKOS_FUNCTION bool reads(size_t step, int e) const {
     for (size_t b = step * topk; b < (step + 1) * topk; ++b)
       if (best(b) == e) return true;
     return false;
   }
-  /// Block e's rows that a query of step t sees end here.
+  /// End of the rows of block e that a query at step t sees.
   KOKKOS_FUNCTION int end(int e, int t) const {
     const int stop = (e + 1) * blocks.block, all = causal ? t + 1 : blocks.T;
     return stop < all ? stop : all;
   }
-  /// f(i) for the rows that the query reads.
+  /// Calls f(i) for every row that the query reads.
   template <class F> KOKKOS_FUNCTION void each_read(size_t step, const F &f) const {
     const int *chosen = best.data() + step * topk;
     for (int b = 0; b < topk && chosen[b] >= 0; ++b)

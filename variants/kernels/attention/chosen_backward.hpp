@@ -27,7 +27,7 @@ template <class Number, class Kernel> struct ChosenPairs {
   }
 };
 
-/// One query of all heads: its blocks, its facts and dq.
+/// One query of every head: its blocks, its softmax statistics and dq.
 template <class Real, class Kernel> struct ChoosingQuery {
   ChosenPairs<Real, Kernel> pairs;
   Rows<Real> dq;
@@ -58,7 +58,7 @@ template <class Real, class Kernel> struct ChoosingQuery {
   }
 };
 
-/// One block of keys per unit, a key by the threads that share a row: dk and dv.
+/// dk and dv of one block of keys per unit; threads that share a row take one key.
 template <class Number, class Kernel> struct ChosenKeys {
   using Real = Number;
   ChosenPairs<Real, Kernel> pairs;
@@ -76,20 +76,20 @@ template <class Number, class Kernel> struct ChosenKeys {
     for (int t = first; t < T; ++t) {
       if (!choice.reads(head * T + t, e)) continue;
       const Real *q = pairs.q.at(head, t), *d_o = pairs.d_o.at(head, t);
-      each_row(team, choice.end(e, t) - begin, [=, *this](int r, int lane, int lanes) { // a row stays with its threads
-        const int i = begin + r;
-        const Real z = row_dot<Real>(q, pairs.k.at(head, i), Dk, lane, lanes),
-                   dp = row_dot<Real>(d_o, pairs.v.at(head, i), Dv, lane, lanes);
-        const auto pair = pairs.weigh(head, t, i, z, dp);
-        Real *to_k = dk.at(head, i), *to_v = dv.at(head, i);
-        for (int j = lane; j < Dk; j += lanes) to_k[j] += pair.dz * q[j];
-        for (int c = lane; c < Dv; c += lanes) to_v[c] += pair.p * d_o[c];
-      });
+      each_row(team, choice.end(e, t) - begin,
+               [=, *this](int r, int lane, int lanes) { // the same threads always take the same row
+                 const int i = begin + r;
+                 const Real z = row_dot<Real>(q, pairs.k.at(head, i), Dk, lane, lanes),
+                            dp = row_dot<Real>(d_o, pairs.v.at(head, i), Dv, lane, lanes);
+                 const auto pair = pairs.weigh(head, t, i, z, dp);
+                 Real *to_k = dk.at(head, i), *to_v = dv.at(head, i);
+                 for (int j = lane; j < Dk; j += lanes) to_k[j] += pair.dz * q[j];
+                 for (int c = lane; c < Dv; c += lanes) to_v[c] += pair.p * d_o[c];
+               });
     }
   }
 };
 
-/// Writes back.d.q, back.d.k and back.d.v.
 template <class Real, class Kernel>
 void chosen_vjp(const std::string &label, const BackwardCall<Real> &back, const Choice<Real> &choice,
                 const Kernel &kernel) {

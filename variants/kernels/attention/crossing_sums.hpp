@@ -32,13 +32,13 @@ template <class Number> struct CrossingSums {
     return sum;
   }
   KOKKOS_FUNCTION static bool is_later(int step, int level) { return step >> level & 1; }
-  /// Those of the steps `among` that are in the other half of the step's node.
+  /// The steps of `among` that lie in the other half of this step's node.
   KOKKOS_FUNCTION static Range across(int step, int level, Range among) {
     const int begin = (step >> level ^ 1) << level, end = begin + (1 << level);
     return {begin > among.begin ? begin : among.begin, end < among.end ? end : among.end};
   }
 
-  /// `count` times such sums, of 0, for threads that add concurrently, and one of them.
+  /// `count` zeroed copies of the sums, for threads that add concurrently; and one of those copies.
   CrossingSums copies(const Call<Real> &call, int count) const {
     return {filled(call, count * parts.extent(0), Real(0)), levels, T};
   }
@@ -47,7 +47,7 @@ template <class Number> struct CrossingSums {
     return {Array<Real>(parts.data() + i * size, size), levels, T};
   }
 
-  /// x[rows,keys] of a block, rows `ld` apart, to the sums of its rows: of every block once. No barrier.
+  /// Adds each row of x [rows,keys], rows `ld` apart, to that query's sums. Every block must be added once. No barrier.
   KOKKOS_FUNCTION void of_queries(const Team &team, size_t head, Range rows, Range keys, const Real *x,
                                   std::ptrdiff_t ld) const {
     each_row(team, rows.size(), [=, *this](int r, int lane, int lanes) {
@@ -62,7 +62,7 @@ template <class Number> struct CrossingSums {
       }
     });
   }
-  /// The same to the sums of its columns.
+  /// Adds each column of x to that key's sums.
   KOKKOS_FUNCTION void of_keys(const Team &team, size_t head, Range rows, Range keys, const Real *x,
                                std::ptrdiff_t ld) const {
     each(team, keys.size(), [=, *this](int j) {
@@ -84,7 +84,8 @@ template <class Real> CrossingSums<Real> crossing_sums(const Call<Real> &call) {
   return {filled(call, call.steps() * levels, Real(0)), levels, call.shape.T};
 }
 
-/// Rows' and columns' sums to those of each of their steps, a node a unit: that whose later half begins at a step.
+/// Adds the sums of rows and columns to each of their steps. One node per unit: the node whose later half begins at a
+/// step.
 template <class Real> struct AddUpNodes {
   CrossingSums<Real> sums;
   KOKKOS_FUNCTION void operator()(size_t unit) const {
@@ -106,7 +107,7 @@ template <class Real> struct AddUpNodes {
   }
 };
 
-/// When all blocks are in: total() is sum_s from then on.
+/// Call after all blocks were added; total() is then the sum over s.
 template <class Real> void add_up(const std::string &label, const Call<Real> &call, const CrossingSums<Real> &sums) {
   Kokkos::parallel_for(label, over(call.steps()), AddUpNodes<Real>{sums});
 }

@@ -13,7 +13,7 @@
 
 namespace recollect::variants {
 
-/// The definition (000 Eq 41-42), one step at a time. Work of a head: u [T,Dv] and one row of weights [T].
+/// The definition (000 Eq 41-42), one step at a time. Scratch per head: u [T,Dv] and one row of weights [T].
 template <class Real, class Erase, class Read> struct StepByStep {
   Erase kappa1;
   Read kappa2;
@@ -82,7 +82,7 @@ KOKKOS_FUNCTION void solve_by_doubling(const Team &team, int n, int width, const
   product(X, n, rhs, width, Real(0), u);
 }
 
-/// One head, chunk after chunk. The queries of its key loop are w, its values u.
+/// Chunks of one head in order. In its key loop, queries are w and values are u.
 template <class Number, class Kernel> struct WriteByChunks {
   using Real = Number;
   KeyLoop<Real, Kernel> loop;
@@ -91,7 +91,7 @@ template <class Number, class Kernel> struct WriteByChunks {
 
   struct Room {
     typename KeyLoop<Real, Kernel>::Room loop;
-    Real *sum, *work; // [C,Dv]; of the doubling
+    Real *sum, *work; // [C,Dv]; scratch of the doubling
   };
   KOKKOS_FUNCTION Room place(Stack<Real> &s) const {
     const size_t C = loop.most_rows;
@@ -132,14 +132,13 @@ template <class Number, class Kernel> struct WriteByChunks {
   }
 };
 
-/// Fills u [heads,T,Dv] from the call's k, w, v, alpha, beta.
 template <class Real, class Kernel>
 void write_by_chunks(const std::string &label, const Call<Real> &call, const Kernel &kernel, Inverse inverse,
                      const Array<Real> &u) {
   const Shape &s = call.shape;
   KeyLoop<Real, Kernel> loop = key_loop(kernel, CausalMask::earlier, rows_of(call.w, s, s.Dk), rows_of(call.k, s, s.Dk),
                                         rows_of(u, s, s.Dv), call.chunk);
-  loop.most_rows = call.chunk, loop.most_keys = std::max(loop.most_keys, call.chunk); // a chunk is never cut
+  loop.most_rows = call.chunk, loop.most_keys = std::max(loop.most_keys, call.chunk); // chunks must stay whole
   const WriteByChunks<Real, Kernel> write{loop, inverse, HeadArrays<Real>(call)};
   Stack<Real> size;
   write.place(size);

@@ -14,7 +14,8 @@
 
 namespace recollect::variants {
 
-/// What reading and erasing leave for the way back: overlap_t, and the log of its mass where weights are normalised.
+/// Statistics of reading and erasing for the backward pass: overlap_t and, where weights are normalised, the log of the
+/// softmax denominator.
 template <class Real> struct Overlaps {
   Rows<Real> overlap;
   Array<Real> normaliser;
@@ -31,10 +32,10 @@ template <class Real> struct Overlaps {
   }
 };
 
-/// One head: e from du, in place, and -beta e.
+/// One head: solves for e from du in place, and writes -beta e.
 template <class Number, class Kernel> struct SolveBack {
   using Real = Number;
-  KeyLoop<Real, Kernel> loop; // of write_by_chunks, its values e
+  KeyLoop<Real, Kernel> loop; // the loop of write_by_chunks, with e as its values
   Array<Real> normaliser, beta;
   Rows<Real> asked; // -beta_t e_t
 
@@ -82,7 +83,7 @@ template <class Number, class Kernel> struct SolveBack {
   }
 
 private:
-  /// x.p = p_ti of a block, 0 where t does not see i. Barriers inside, and at the end.
+  /// x.p = p_ti of a block; 0 where t does not see i. Barriers inside and at the end.
   KOKKOS_FUNCTION void weigh(const Team &team, size_t head, Range rows, Range keys, const tile::Matrix<Real> &k,
                              const Room &x) const {
     const int width = loop.queries.width, n = keys.size(), first = rows.begin - keys.begin;
@@ -108,7 +109,7 @@ private:
   }
 };
 
-/// e from du, in place; the return is -beta e.
+/// Solves for e from du in place; returns -beta e.
 template <class Real, class Kernel>
 Rows<Real> solve_back(const std::string &label, const Call<Real> &call, const Kernel &kernel,
                       const Array<Real> &normaliser, const Array<Real> &e) {
@@ -123,7 +124,7 @@ Rows<Real> solve_back(const std::string &label, const Call<Real> &call, const Ke
   return asked;
 }
 
-/// Per step: of v and alpha.
+/// Gradients of v and alpha, one step per unit.
 template <class Real> struct WriteGradients {
   int V;
   Array<Real> v, alpha, e;
@@ -141,7 +142,7 @@ void write_gradients(const std::string &label, const BackwardCall<Real> &back, c
       WriteGradients<Real>{back.call.shape.Dv, back.call.v, back.call.alpha, e, back.d.v, back.d.alpha});
 }
 
-/// Per step: of beta, and what the attention to earlier keys reads of its own gradient.
+/// Gradient of beta, and do . o of the attention to earlier keys, one step per unit.
 template <class Real> struct EraseGradients {
   int V;
   Array<Real> e, asked, overlap;
@@ -158,7 +159,7 @@ template <class Real> struct AddArray {
   KOKKOS_FUNCTION void operator()(size_t i) const { to(i) += from(i); }
 };
 
-/// From u and e, which holds du, to the gradients of v, alpha, beta and w; adds to that of k.
+/// From u and e (which holds du): gradients of v, alpha, beta and w; adds to the gradient of k.
 template <class Real, class Kernel>
 void write_vjp(const std::string &label, const BackwardCall<Real> &back, const Kernel &kernel, const Array<Real> &u,
                const Array<Real> &e) {
@@ -177,7 +178,7 @@ void write_vjp(const std::string &label, const BackwardCall<Real> &back, const K
   const BlockGradient<Real, Kernel> block{loop, asked, facts};
   const Array<Real> d_k = allocate(call, call.k.extent(0));
   gradients_by_blocks(label, call, block, rows_of(back.d.w, s, s.Dk), rows_of(d_k, s, s.Dk),
-                      overlap); // the values' gradient is part of e
+                      overlap); // e holds the gradient with respect to the values
   Kokkos::parallel_for(label + "::k", over(d_k.extent(0)), AddArray<Real>{d_k, back.d.k});
 }
 

@@ -17,7 +17,7 @@
 
 namespace recollect::variants::attention {
 
-/// Warps of a block, tiles of 16 queries of a warp, keys at a time, and blocks that share a multiprocessor.
+/// Warps per block, tiles of 16 queries per warp, keys loaded at a time, and blocks per multiprocessor.
 struct Tuning {
   int warps, tiles, keys, blocks;
 };
@@ -27,7 +27,7 @@ template <class Op, int Dk, int Dv> constexpr Tuning forward_tuning() {
   return D <= 64 ? Tuning{4, 2, 32, 2} : D <= 128 ? Tuning{4, 2, 16, 2} : Tuning{8, 1, 16, 1};
 }
 
-/// `group` heads of queries share a head of keys and values. Finish: what becomes of the sums (WriteOutput).
+/// `group` heads of queries share a head of keys and values. Finish uses the sums (WriteOutput, LeaveStatistics).
 template <class Op, int Dk, int Dv, class Kernel, class Finish> struct Forward {
   using Element = fragments::Element<Op>;
   static constexpr Tuning tuning = forward_tuning<Op, Dk, Dv>();
@@ -52,7 +52,7 @@ template <class Op, int Dk, int Dv, class Kernel, class Finish> struct Forward {
                    *const v_tiles = k_tiles + 2 * keys * pitch_k;
     size_t head;
     const int first_of_block =
-        (blocks() - 1 - block_of(unit, heads, blocks(), head)) * rows; // those that see most first
+        (blocks() - 1 - block_of(unit, heads, blocks(), head)) * rows; // blocks with the most keys first
     const int thread = threadIdx.x, lane = thread % 32, warp_first = thread / 32 * warp_rows,
               first = first_of_block + warp_first;
     const int end = seen(min(first_of_block + rows, q.count) - 1), // of the block's queries
@@ -64,7 +64,7 @@ template <class Op, int Dk, int Dv, class Kernel, class Finish> struct Forward {
     fragments::A16<Op> queries[keeps_queries ? tiles : 1][keeps_queries ? Dk / 16 : 1];
     for (int key = 0, here = 0; key < end; key += keys, here = 1 - here) {
       fragments::wait_for_copies();
-      __syncthreads(); // the block is there, and all warps have read the one before
+      __syncthreads(); // the block has arrived, and all warps have read the last one
       if (key == 0) {
         if (is_negative()) negate(q_tile, warp_first);
         if (keeps_queries) load_queries(q_tile, warp_first, queries);
@@ -89,7 +89,8 @@ template <class Op, int Dk, int Dv, class Kernel, class Finish> struct Forward {
 private:
   struct Sums {
     Sum of[tiles][Dv / 8];
-    float peak[tiles][2], mass[tiles][2]; // peak: of logits in powers of 2; mass: of the lane's own columns
+    float peak[tiles][2],
+        mass[tiles][2]; // peak: running maximum of base-2 logits; mass: running sum over the lane's own columns
     __device__ Sums() {
 #pragma unroll
       for (int i = 0; i < tiles; ++i)
@@ -137,9 +138,9 @@ private:
     }
   }
 
-  /// Logits, or weights that are not normalised, of queries t, t + 8 ... and keys key, key + 1, key + 8 ...; and the
-  /// peaks brought up to date with them. A peak grows only when a logit exceeds it by `slack`: weights are at
-  /// most 2^slack, and sums are rarely rescaled.
+  /// Logits (or weights, where they are not normalised) of queries t, t + 8 ... and keys key, key + 1, key + 8 ...;
+  /// updates the running maxima. A maximum grows only when a logit exceeds it by `slack`: weights stay at most 2^slack,
+  /// and sums are rarely rescaled.
   template <bool masked>
   __device__ __forceinline__ void find_peaks(size_t head, int t, int key, Sum (&p)[tiles][keys / 8], Sums &sums) const {
     constexpr float slack = 6;
@@ -181,7 +182,8 @@ private:
       }
   }
 
-  /// Logits to weights, and sums += weights times values: exponentials of some keys beside products of others.
+  /// Turns logits into weights, and sums += weights times values. Exponentials of some keys overlap with products of
+  /// others.
   __device__ __forceinline__ void add_values(Sum (&p)[tiles][keys / 8], const Element *v_tile, Sums &sums) const {
     const float scale = fabsf(exponent_scale(kernel));
     float base[tiles][2];
@@ -217,7 +219,7 @@ private:
     if constexpr (is_proportional<Kernel>) return kernel.normalised() && kernel.factor < 0;
     return false;
   }
-  /// The warp's queries: the largest product is then that of the largest logit.
+  /// Negates the warp's queries, so that the largest product belongs to the largest logit.
   __device__ static void negate(Element *q_tile, int first) {
     for (int i = threadIdx.x % 32; i < warp_rows * Dk; i += 32) {
       Element &x = q_tile[(first + i / Dk) * pitch_k + i % Dk];
@@ -226,7 +228,7 @@ private:
     __syncwarp();
   }
 
-  /// The warp's sums, query by query and key by key.
+  /// Scalar fallback: the warp's sums, query by query and key by key.
   __device__ __forceinline__ void one_by_one(size_t head, int first, Sums &sums) const {
     const int lane = threadIdx.x % 32;
     const float sign = is_negative() ? -1.0f : 1.0f, scale = fabsf(exponent_scale(kernel));
@@ -281,7 +283,7 @@ private:
   }
 };
 
-/// Writes the outputs, [heads, queries, Dv], and the logarithms of the masses of exponentials where they are wanted.
+/// Writes the outputs [heads, queries, Dv] and, if asked for, the logs of the softmax denominators.
 template <class T> struct WriteOutput {
   DeviceRows<T> o;
   float *normaliser = nullptr; // [heads, queries]
@@ -296,7 +298,7 @@ template <class T> struct WriteOutput {
   }
 };
 
-/// Leaves what the backward pass needs of each query: the logarithm of its mass of exponentials, and do_t . o_t.
+/// Saves each query's statistics for the backward pass: the log of the softmax denominator, and do_t . o_t.
 template <class T> struct LeaveStatistics {
   DeviceRows<const T> d_o;
   float *normaliser, *read; // [heads, queries]

@@ -12,7 +12,7 @@ namespace recollect::variants::attention {
 
 using fragments::Sum;
 
-/// Rows of all heads in device memory: [heads, count, width]. Those that kernels read start and end on 16 bytes.
+/// Rows of all heads in device memory: [heads, count, width]. Rows that kernels read are aligned to 16 bytes.
 template <class T> struct DeviceRows {
   T *data;
   int count, width;
@@ -21,14 +21,13 @@ template <class T> struct DeviceRows {
 
 __host__ __device__ constexpr int common_divisor(int a, int b) { return b == 0 ? a : common_divisor(b, a % b); }
 
-/// Copies rows of `width` numbers to a tile in shared memory, by all threads of a block: under way until committed and
-/// waited for. Zeros past the rows that are left and past their width.
+/// All threads of a block copy rows of `width` numbers to a tile in shared memory. Asynchronous: commit, then wait.
+/// Rows past the end and columns past the width become 0.
 template <class E, int rows, int width, int pitch, int threads>
 __device__ __forceinline__ void copy_rows(const DeviceRows<const E> &from, size_t head, int first, E *to) {
-  constexpr int pack = 16 / sizeof(E), across = width / pack,
-                side = common_divisor(across, threads), // threads of a row
+  constexpr int pack = 16 / sizeof(E), across = width / pack, side = common_divisor(across, threads), // threads per row
       step = threads / side;
-  constexpr bool even = rows % step == 0; // every thread copies as many rows
+  constexpr bool even = rows % step == 0; // all threads copy the same number of rows
   const int row = int(threadIdx.x) / side, column = int(threadIdx.x) % side * pack, left = from.count - first;
   const E *const at = from.at(head, first) + row * from.width + column;
   E *const tile = to + row * pitch + column;
@@ -119,7 +118,7 @@ __device__ __forceinline__ void add_row(Sum (&sums)[N], int r, float shrink, flo
     }
 }
 
-/// Two columns of a row, if they are within the width.
+/// Writes two adjacent columns of a row where they are within the width.
 template <class T> __device__ __forceinline__ void put_two(T *to, int column, int width, float x, float y) {
   if (column + 1 < width && width % 2 == 0) {
     if constexpr (sizeof(T) == 2)
@@ -132,7 +131,7 @@ template <class T> __device__ __forceinline__ void put_two(T *to, int column, in
   }
 }
 
-/// How many keys the query sees: the first ones.
+/// How many keys the query sees, counted from the first.
 __device__ __forceinline__ int keys_seen(CausalMask mask, int t, int queries, int keys) {
   if (t >= queries) return 0;
   return mask == CausalMask::everything ? keys : min(keys, mask == CausalMask::earlier ? t : t + 1);

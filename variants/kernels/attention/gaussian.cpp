@@ -9,7 +9,7 @@ template <class Real> void gaussian_parallel(const std::string &label, const Cal
   attend(label, c, gaussian_by_product<Real, false>(c));
 }
 
-/// Fills features f(q) and f(k), [heads,T,m], for landmarks [heads,m,Dk].
+/// Writes the features f(q) and f(k), [heads,T,m], from landmarks [heads,m,Dk].
 template <class Real> struct Nystrom {
   int m;
   Real bandwidth, ridge;

@@ -13,7 +13,7 @@
 
 namespace recollect::variants {
 
-/// The definition: distances as they are written.
+/// The definition, from squared distances.
 template <class Real> struct GaussianByDistance {
   Real bandwidth;
   int T, width;
@@ -37,8 +37,8 @@ template <class Real> Array<Real> squared_lengths(const Call<Real> &call, const 
   return squares;
 }
 
-/// From the inner product: |q - k|^2 = |q|^2 + |k|^2 - 2 q.k, as the logit of a normalised kernel or as the kernel
-/// itself.
+/// From the inner product: |q - k|^2 = |q|^2 + |k|^2 - 2 q.k. Returns the logit of a normalised kernel, or the kernel's
+/// value.
 template <class Real, bool as_logit> struct GaussianByProduct {
   Real bandwidth;
   int T;

@@ -19,7 +19,7 @@ template <class Real> struct TwoChannelsMore {
     to[D] = first, to[D + 1] = second;
   }
 };
-/// dx = d [x, .., ..] without those, less x times the channel `sum`.
+/// dx = the first columns of d, without the two added channels, minus x times channel `sum`.
 template <class Real> struct WithoutThem {
   int D, sum;
   Array<Real> x, d_wide, d_x;

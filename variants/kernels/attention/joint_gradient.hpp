@@ -11,19 +11,19 @@
 
 namespace recollect::variants {
 
-/// Of these, a host's threads are all at work to the end or nearly.
+/// With this many units or more, all threads of a CPU stay busy nearly to the end.
 constexpr size_t enough_units = 16;
 
-/// One share of a head's blocks of queries per unit. Where weights are normalised the kernel's slope is the same for all
-/// pairs (steady).
+/// Each unit takes a share of a head's blocks of queries. Where weights are normalised, the kernel's slope must be the
+/// same for all pairs (`steady`).
 template <class Number, class Kernel, class Gates> struct JointGradient {
   using Real = Number;
   BlockGradient<Real, Kernel> block;
-  Columns<Real> keys, values; // where that pays
-  Rows<Real> dq, dk, dv;      // dk, dv of each share, [shares,heads,T,width]
+  Columns<Real> keys, values; // transposed, where that is faster
+  Rows<Real> dq, dk, dv;      // dk and dv of each share: [shares,heads,T,width]
   size_t heads;
   int shares;
-  Gates gates; // a copy for each share
+  Gates gates; // one copy per share
 
   KOKKOS_FUNCTION std::ptrdiff_t ld() const { return dk.count; }
   KOKKOS_FUNCTION void operator()(const Team &team, size_t unit, Real *memory) const {
@@ -83,7 +83,7 @@ private:
     for (int begin = 0; begin < seen; begin += most) f(Range{begin, begin + most < seen ? begin + most : seen});
   }
 
-  /// z and dp of whole rows to p and dz, and what the queries leave.
+  /// Turns z and dp of whole rows into p and dz, and saves the queries' softmax statistics.
   void soften(size_t head, Range rows, int seen, Real *all_p, Real *all_dz) const {
     const Kernel kappa = block.loop.kernel;
     const Real sink = Sink<Real, Kernel>::of(kappa);
@@ -114,7 +114,7 @@ private:
   }
 };
 
-/// Of every share.
+/// Sums dk and dv over the shares.
 template <class Real> struct AddShares {
   Array<Real> from, to;
   int shares;

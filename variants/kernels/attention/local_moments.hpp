@@ -18,8 +18,8 @@ struct Basis {
       for (int b = a; b < Dk; ++b, ++at) out[at] = out[a] * out[b];
   }
 
-  /// A moment of each monomial at y - z from those at y: out[a * to] from in[b * from] and `constant`, the same moment
-  /// of 1.
+  /// Moments about y - z from moments about y: reads in[b * from], writes out[a * to]. `constant` is the same moment of
+  /// 1.
   template <class Real>
   KOKKOS_FUNCTION void move_origin(const Real *z, Real constant, const Real *in, int from, Real *out, int to) const {
     for (int c = 0; c < Dk; ++c) out[c * to] = in[c * from] - z[c] * constant;
@@ -29,13 +29,13 @@ struct Basis {
   }
 };
 
-/// The ridge where the weights sum to exp(peak) mass, in their units; finite where every key is far away.
+/// The ridge in units of the weights, which sum to exp(peak) mass. Finite even where every key is far away.
 template <class Real> KOKKOS_FUNCTION Real ridge_of(Real ridge, Real peak, Real mass) {
   return math::fmin(ridge * math::exp(-peak) / mass, Real(1e30));
 }
 
-/// out = vbar - M1 xbar from the covariances N = cov(x, x) [n,n] and R = cov(x, v) [n,Dv], both overwritten. The
-/// weights behind them sum to exp(peak) mass.
+/// out = vbar - M1 xbar from the covariances N = cov(x, x) [n,n] and R = cov(x, v) [n,Dv], both overwritten. Their
+/// weights sum to exp(peak) mass.
 template <class Real>
 KOKKOS_FUNCTION void finish_regression(const Team &team, int n, int Dv, Real ridge, Real peak, Real mass,
                                        const Real *xbar, const Real *vbar, Real *N, Real *R, Real *out) {
@@ -53,7 +53,8 @@ KOKKOS_FUNCTION void finish_regression(const Team &team, int n, int Dv, Real rid
   });
 }
 
-/// Value row of step i, with y the monomials of k_i about the head's first key: y_a, y_a y_b (a <= b), v_c, y_a v_c.
+/// Value row of step i, where y are the monomials of k_i minus the head's first key: y_a, y_a y_b (a <= b), v_c, y_a
+/// v_c.
 template <class Real> struct Moments {
   Basis basis;
   int T, Dv, width;
@@ -69,15 +70,15 @@ template <class Real> struct Moments {
   }
 };
 
-/// After a block of queries has gathered its moments: about each query, then its regression. The moments are taken about
-/// the head's first key; a query whose neighbours' spread is small beside their distance from it has lost digits in them,
-/// and looks at its keys again.
+/// Solves the regression of every query in a block: shifts its moments to the query, then solves. Moments are
+/// accumulated about the head's first key. Where a query's neighbours are far from that key and close together, the
+/// shift cancels digits, and the query reads its keys again.
 template <class Real> struct SolveBlock {
   Basis basis;
   Real bandwidth, ridge;
   int T, Dv;
   Array<Real> q, k, v, o;
-  static constexpr int most = 64; // keys looked at together
+  static constexpr int most = 64; // keys read at a time
 
   /// N [n,n], P [n,n], R [n,Dv], P' [n,Dv], ybar [n], xbar [n], vbar [Dv], z [Dk]; X [most,n], p [most], W [most,n],
   /// V [most,Dv].
@@ -107,7 +108,7 @@ private:
     each(team, D, [=](int c) { vbar[c] = values[c] / total; });
     team.barrier();
     each(team, n,
-         [=](int a) { // both triangles from the packed upper one, whose row a starts after rows of length n, n-1, ...
+         [=](int a) { // fills both triangles from the packed upper one, whose rows have lengths n, n-1, ...
            for (int b = a; b < n; ++b)
              N[a * n + b] = N[b * n + a] = second[a * n - a * (a - 1) / 2 + b - a] / total - ybar[a] * ybar[b];
            for (int c = 0; c < D; ++c) R[a * D + c] = cross[a * D + c] / total - ybar[a] * vbar[c];
@@ -115,7 +116,8 @@ private:
     team.barrier();
     Real spread = 0, size = 0, away = 0;
     for (int a = 0; a < Dk; ++a) spread += N[a * n + a], size += N[a * n + a] + ybar[a] * ybar[a], away += z[a] * z[a];
-    // About 4 bits may be lost: of moments of degree 2, or 4; of logits; and in moving products of two monomials.
+    // Allows a loss of about 4 bits. Moments have degree 2 (order 1) or 4; the loss is in logits and in shifts of
+    // products of two monomials.
     const Real limit = x.order == 1 ? 16 : 4;
     if (!(size <= limit * spread && away <= limit * (x.order == 1 ? bandwidth : math::fmin(spread, bandwidth)))) {
       look_again(team, head, t, N, R, xbar, vbar, X, p, &peak, &total);
@@ -131,15 +133,15 @@ private:
     finish_regression(team, n, D, ridge, peak, total, xbar, vbar, N, Q, o.data() + step * D);
   }
 
-  /// Means and covariances of the monomials and values about query t, as the definition takes them, block by block.
+  /// Means and covariances of monomials and values about query t, from its keys, block by block, as in the definition.
   KOKKOS_FUNCTION void look_again(const Team &team, size_t head, int t, Real *N, Real *R, Real *xbar, Real *vbar,
                                   Real *X, Real *p, Real *peak, Real *total) const {
     const int n = basis.size(), D = Dv, Dk = basis.Dk;
     const Basis x = basis;
-    Real *W = p + most, *V = W + size_t(most) * n; // X, each key by its weight, and its values
+    Real *W = p + most, *V = W + size_t(most) * n; // X, X weighted by key, and values
     const Real width = bandwidth, *query = q.data() + (head * T + t) * Dk, *keys = k.data() + head * T * Dk,
                *values = v.data() + head * T * D;
-    const auto each_block = [&](const auto &f) { // f(first key, keys) with X and their logits p
+    const auto each_block = [&](const auto &f) { // calls f(first key, keys) with X and the logits p of those keys
       for (int first = 0; first <= t; first += most) {
         const int count = t + 1 - first < most ? t + 1 - first : most;
         team.barrier();

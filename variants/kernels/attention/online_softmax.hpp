@@ -34,19 +34,19 @@ struct Range {
   KOKKOS_FUNCTION int size() const { return end - begin; }
 };
 
-/// Such rows by columns, block by block: [heads, blocks, width, block]. Products with a block's transpose take it as it
-/// lies, where the host's tiles would transpose it again for every block of queries.
+/// The same rows transposed block by block: [heads, blocks, width, block]. Products with a block's transpose then read
+/// memory in order; otherwise the CPU tiles would transpose the block again for every block of queries.
 template <class Real> struct Columns {
   Array<Real> data;
   int blocks = 0, width = 0, block = 0;
   KOKKOS_FUNCTION bool given() const { return blocks > 0; }
-  /// [width, block] of the block that begins at this row.
+  /// The [width, block] matrix of the block that begins at this row.
   KOKKOS_FUNCTION Real *at(size_t head, int row) const {
     return data.data() + (head * blocks + row / block) * width * block;
   }
 };
 
-/// Lays one block of rows by columns per unit.
+/// Transposes one block of rows per unit.
 template <class Number> struct LayColumns {
   using Real = Number;
   Rows<Real> from;
@@ -59,7 +59,7 @@ template <class Number> struct LayColumns {
   }
 };
 
-/// By columns on the host, where more than a few blocks of queries make up for it. Elsewhere of no rows.
+/// Transposes on a CPU, if there are enough blocks of queries to pay for it. Returns no columns otherwise.
 template <class Real>
 Columns<Real> columns_of(const std::string &label, const Call<Real> &call, const Rows<Real> &rows, int block,
                          int blocks_of_queries) {
@@ -80,34 +80,34 @@ template <class Real> KOKKOS_FUNCTION Real largest(const Team &team, int n, cons
       team, n, Kokkos::reduction_identity<Real>::max(), [=](int i) { return p[i]; },
       [](Real a, Real b) { return a > b ? a : b; });
 }
-/// p = exp(p - peak), and its sum. Called by the whole team; barriers inside.
+/// Replaces p by exp(p - peak) and returns the sum. Called by the whole team; barriers inside.
 template <class Real> KOKKOS_FUNCTION Real exponentiate(const Team &team, int n, Real peak, Real *p) {
   return reduce(
       team, n, Real(0), [=](int i) { return p[i] = math::exp(p[i] - peak); }, [](Real a, Real b) { return a + b; });
 }
 
-/// Logits p[0 ... n-1] of one query to its softmax. Called by the whole team; barriers inside.
+/// Replaces the logits p[0 ... n-1] of one query by their softmax. Called by the whole team; barriers inside.
 template <class Real> KOKKOS_FUNCTION void soften(const Team &team, int n, Real *p) {
   const Real mass = exponentiate(team, n, largest(team, n, p), p);
   team.barrier();
   each(team, n, [=](int i) { p[i] = mass == 0 ? 0 : p[i] / mass; });
 }
 
-/// The largest of value(0) ... value(n-1), n > 0, by the threads that share the row.
+/// The largest of value(0) ... value(n-1), n > 0, computed by the threads that share the row.
 template <class Real, class Value> KOKKOS_FUNCTION Real row_max(int n, int lane, int lanes, const Value &value) {
   constexpr int bundle = on_host ? 64 / sizeof(Real) : 1;
   const auto larger = [](Real a, Real b) { return a > b ? a : b; };
   Real best[bundle];
-  for (int l = 0; l < bundle; ++l) best[l] = Kokkos::reduction_identity<Real>::max(); // p[0] is another thread's
+  for (int l = 0; l < bundle; ++l) best[l] = Kokkos::reduction_identity<Real>::max(); // another thread may own p[0]
   int j = lane * bundle;
   for (; j + bundle <= n; j += lanes * bundle)
     for (int l = 0; l < bundle; ++l) best[l] = larger(value(j + l), best[l]);
-  for (; j < n; ++j) best[0] = larger(value(j), best[0]); // on the host alone
+  for (; j < n; ++j) best[0] = larger(value(j), best[0]); // on a CPU only
   for (int half = bundle / 2; half > 0; half /= 2)
     for (int l = 0; l < half; ++l) best[l] = larger(best[l], best[l + half]);
   return across_row(best[0], larger);
 }
-/// p = exp(p - peak), and its sum, by the threads that share the row.
+/// Replaces p by exp(p - peak) and returns the sum, by the threads that share the row.
 template <class Real> KOKKOS_FUNCTION Real row_exponentials(Real *p, int n, Real peak, int lane, int lanes) {
   if constexpr (tile::in_registers<Real>) return tile::host::exponentiate(n, peak, p);
   Real sum = 0;
@@ -115,8 +115,8 @@ template <class Real> KOKKOS_FUNCTION Real row_exponentials(Real *p, int n, Real
   return across_row(sum, [](Real a, Real b) { return a + b; });
 }
 
-/// Of a kernel with a method sink(): the logit of an attention sink, which takes its share of a query's weight and reads 0.
-/// Of others, and where there is none, the least number.
+/// The logit of an attention sink, if the kernel has sink(): it takes a share of the softmax and contributes 0 to the
+/// output. Otherwise the lowest finite number.
 template <class Real, class Kernel, class = void> struct Sink {
   KOKKOS_FUNCTION static Real of(const Kernel &) { return Kokkos::reduction_identity<Real>::max(); }
 };
@@ -131,14 +131,14 @@ template <class Real, class Kernel> bool has_sink(const Kernel &kernel) {
   return is_sink(Sink<Real, Kernel>::of(kernel));
 }
 
-/// A block of queries of one head on its way through the keys.
+/// Loop of one block of queries of a head over the keys.
 template <class Number, class Kernel> struct KeyLoop {
   using Real = Number;
   Kernel kernel;
   CausalMask mask;
   Rows<Real> queries, keys, values;
-  int most_rows, most_keys;      // of a block
-  Columns<Real> by_columns = {}; // the keys, where that pays
+  int most_rows, most_keys;      // per block
+  Columns<Real> by_columns = {}; // transposed keys, where that is faster
 
   struct Room {
     Real *p;           // [rows,keys] scores, then weights
@@ -154,19 +154,19 @@ template <class Number, class Kernel> struct KeyLoop {
             tile::room(s, most_keys, values.width)};
   }
 
-  /// These rows have seen nothing yet. A barrier ends it.
+  /// Resets the running statistics of these rows. Ends with a barrier.
   KOKKOS_FUNCTION void begin(const Team &team, int rows, const Room &x, Real *sum, std::ptrdiff_t ld) const {
     const Real sink = Sink<Real, Kernel>::of(kernel), mass = Real(!kernel.normalised() || is_sink(sink));
     each_cell(team, rows, values.width, [=](int r, int c) { sum[r * ld + c] = 0; });
     each(team, rows, [=](int r) {
-      x.peak[r] = sink; // finite: a row of logits -infinity weighs 0
+      x.peak[r] = sink; // finite, so that a row of -infinity logits gets weight 0
       x.mass[r] = mass;
     });
     team.barrier();
   }
 
-  /// Weights x.p[rows, keys] of one block of keys k [Dk, keys], and the rows' normalisers and sums brought up to date
-  /// with it. A barrier ends it.
+  /// Weights x.p[rows, keys] of one block of keys k [Dk, keys]; updates the running maximum and sum of the rows. Ends
+  /// with a barrier.
   KOKKOS_FUNCTION void weigh(const Team &team, size_t head, Range rows, Range block, const tile::Matrix<Real> &q,
                              const tile::Matrix<Real> &k, const Room &x, Real *sum, std::ptrdiff_t lds) const {
     const int n = block.size(), first = rows.begin - block.begin, width = values.width;
@@ -193,20 +193,20 @@ template <class Number, class Kernel> struct KeyLoop {
       const Real added = row_exponentials(p, seen, now, lane, lanes), shrink = math::exp(old - now);
       if (shrink != 1)
         for (int c = lane; c < width; c += lanes) sum[r * lds + c] *= shrink;
-      row_barrier(); // all have read the old peak
+      row_barrier(); // all have read the old maximum
       if (lane == 0) x.peak[r] = now, x.mass[r] = x.mass[r] * shrink + added;
     });
     team.barrier();
   }
 
-  /// Keys of a block [Dk, keys]. The caller places a barrier before they are used.
+  /// Keys of a block as columns, [Dk, keys]. The caller places a barrier before using them.
   KOKKOS_FUNCTION tile::Matrix<Real> key_columns(const Team &team, size_t head, Range block, Real *room) const {
     if (on_host && by_columns.given()) return tile::rows<Real>(by_columns.at(head, block.begin), by_columns.block);
     const auto k = tile::stage(team, block.size(), keys.width, keys.at(head, block.begin), keys.width, room);
     return tile::transposed(k.data, k.row);
   }
 
-  /// Adds what the queries `rows` read at `seen` keys to sum [rows, width of the values]. A barrier ends it.
+  /// Adds the `seen` keys' contribution for queries `rows` to sum [rows, width of the values]. Ends with a barrier.
   KOKKOS_FUNCTION void gather(const Team &team, size_t head, Range rows, Range seen, const Room &x, Real *sum,
                               std::ptrdiff_t lds) const {
     const auto q = tile::stage(team, rows.size(), queries.width, queries.at(head, rows.begin), queries.width, x.q);
@@ -224,8 +224,8 @@ template <class Number, class Kernel> struct KeyLoop {
   }
 };
 
-/// A loop with blocks for this chunk length: a chunk is a block of queries, and long enough blocks of keys that the
-/// weights of a block come out of the first-level cache, or half of a GPU's shared memory.
+/// A key loop with block sizes for this chunk length. A chunk is a block of queries. Blocks of keys are as long as lets
+/// the weights fit in the first-level cache, or in half of a GPU's shared memory.
 template <class Real, class Kernel>
 KeyLoop<Real, Kernel> key_loop(const Kernel &kernel, CausalMask mask, Rows<Real> queries, Rows<Real> keys,
                                Rows<Real> values, int chunk) {

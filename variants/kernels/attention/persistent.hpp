@@ -7,7 +7,7 @@
 
 namespace recollect::variants {
 
-/// s (1 + z (1 - s)), s the sigmoid of z.
+/// Derivative of silu: s (1 + z (1 - s)), where s is the sigmoid of z.
 template <class Real> KOKKOS_FUNCTION Real silu_slope(Real z) {
   const Real s = math::sigmoid(z);
   return s * (1 + z * math::sigmoid(-z));

@@ -15,13 +15,13 @@
 namespace recollect::variants {
 
 template <class Real> struct SharedLookups {
-  static constexpr bool costly = true; // (attention_cuda.hpp)
-  AnyKernel<Real> kernel;              // not a normalised one
+  static constexpr bool costly = true; // attention_cuda.hpp does not serve it
+  AnyKernel<Real> kernel;              // must not be a normalised kernel
   Rows<Real> w, k;
   Array<Real> beta;
   int heads;
   KOKKOS_FUNCTION bool normalised() const { return false; }
-  KOKKOS_FUNCTION size_t first_of(size_t head) const { return head / heads * heads; } // of its text
+  KOKKOS_FUNCTION size_t first_of(size_t head) const { return head / heads * heads; } // head 0 of the same sequence
   KOKKOS_FUNCTION Real strength(size_t head, int t) const { return beta(head * w.count + t) / heads; }
   KOKKOS_FUNCTION Real inner(size_t head, int t, int i) const { return dot(k.at(head, i), w.at(head, t), k.width); }
   KOKKOS_FUNCTION Real operator()(size_t head, int t, int i, Real) const {
@@ -36,13 +36,13 @@ template <class Real> SharedLookups<Real> shared_lookups(const Call<Real> &call,
   return {kernel, rows_of(call.w, s, s.Dk), rows_of(call.k, s, s.Dk), call.beta, s.H};
 }
 
-/// The call whose beta is 1, for it is in the lookups.
+/// The call with beta = 1, since the lookups already include beta.
 template <class Real> Call<Real> whole_steps(Call<Real> call) {
   call.beta = filled(call, call.steps(), Real(1));
   return call;
 }
 
-/// Of one lookup, and of one key.
+/// Gradients with respect to one lookup and to one key.
 template <class Real> struct SharedGradients {
   SharedLookups<Real> lookups;
   Rows<Real> u, e;
@@ -55,7 +55,7 @@ template <class Real> struct SharedGradients {
     for (size_t h = first; h < first + lookups.heads; ++h) sum -= dot(e.at(h, t), u.at(h, i), u.width);
     return sum;
   }
-  /// Adds dz_ti x to dx; the return is a_ti kappa1.
+  /// Adds dz_ti x to dx; returns a_ti kappa1.
   KOKKOS_FUNCTION Real add(size_t head, int t, int i, const Real *x, Real *dx) const {
     const Real asked = of_weight(head, t, i), z = lookups.inner(head, t, i), p = lookups.kernel(head, t, i, z),
                dz = asked * lookups.strength(head, t) * lookups.kernel.slope(head, t, i, z, p);
@@ -74,7 +74,7 @@ template <class Real> struct SharedGradients {
   }
 };
 
-/// As write_vjp of any kernel. `back.call` has the beta of the lookups.
+/// write_vjp for shared lookups. `back.call` has the beta of the lookups.
 template <class Real>
 void write_vjp(const std::string &label, const BackwardCall<Real> &back, const SharedLookups<Real> &lookups,
                const Array<Real> &u, const Array<Real> &e) {

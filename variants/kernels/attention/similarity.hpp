@@ -24,13 +24,13 @@ template <class Real> KOKKOS_FORCEINLINE_FUNCTION Real similarity(Kind kind, Rea
   return z;
 }
 
-/// Its derivative in xy where it is similarity(kind, factor xy, 1); of a rounding, that of what it rounds
-/// (straight-through).
+/// Derivative with respect to xy of similarity(kind, factor xy, 1). For a rounding: the derivative of its argument
+/// (straight-through estimator).
 template <class Real> KOKKOS_FORCEINLINE_FUNCTION Real slope_of(Kind kind, Real factor, Real returned) {
   return kind == Kind::exp ? factor * returned : kind == Kind::relu && !(returned > 0) ? Real(0) : factor;
 }
 
-/// A kernel chosen while the program runs.
+/// A kernel chosen at run time.
 template <class Real> struct AnyKernel {
   Kind kind;
   Real scale, tau;
@@ -41,7 +41,7 @@ template <class Real> struct AnyKernel {
   }
 };
 
-/// One chosen while it is compiled, for inner loops: no choice and no division there.
+/// A kernel chosen at compile time, so that inner loops contain no branch and no division.
 template <class Real, Kind kind> struct FixedKernel {
   static constexpr bool steady = kind == Kind::linear || kind == Kind::softmax; // (block_gradient.hpp)
   static constexpr bool proportional = steady;                                  // (fragments_cuda.hpp)
@@ -52,14 +52,14 @@ template <class Real, Kind kind> struct FixedKernel {
   KOKKOS_FUNCTION Real slope(size_t, int, int, Real, Real returned) const { return slope_of(kind, factor, returned); }
 };
 
-/// The kernel that the choice parameter `name` asks for.
+/// The kernel named by the choice parameter `name`.
 template <class Real> AnyKernel<Real> kernel_param(const Params &params, const std::string &name) {
   Kind kind = Kind::linear;
   while (kind_names[int(kind)] != params.text(name)) kind = Kind(int(kind) + 1);
   return {kind, Real(params.real("scale")), Real(params.real("tau"))};
 }
 
-/// visit(FixedKernel) for the kernel asked for.
+/// Calls visit(FixedKernel) with the kernel asked for.
 template <class Real, class Visit> void with_fixed(const AnyKernel<Real> &any, const Visit &visit) {
   switch (any.kind) {
   case Kind::linear:

@@ -6,10 +6,10 @@
 
 namespace recollect::variants {
 
-/// One head a unit: dq, dk and dv.
+/// dq, dk and dv of one head per unit.
 template <class Number, class Kernel, class Gates> struct WholeGradient {
   using Real = Number;
-  BlockGradient<Real, Kernel> block; // of one block
+  BlockGradient<Real, Kernel> block; // the whole head is one block
   Rows<Real> dq, dk, dv;
   Gates gates;
 
@@ -42,7 +42,7 @@ template <class Number, class Kernel, class Gates> struct WholeGradient {
   }
 
 private:
-  /// For every query, from all its z and dp.
+  /// Saves every query's softmax statistics, from all its z and dp.
   KOKKOS_FUNCTION void leave_facts(const Team &team, size_t head, Range rows, Range keys, const Real *all_z,
                                    const Real *all_dp, std::ptrdiff_t ld) const {
     const Kernel kappa = block.loop.kernel;
@@ -68,7 +68,7 @@ private:
 };
 
 #ifdef KOKKOS_ENABLE_CUDA
-/// Whether sequences are short enough that two such teams run concurrently, and then all gradients.
+/// Computes all gradients if sequences are so short that two such teams run concurrently; returns whether it did.
 template <class Real, class Kernel, class Gates>
 bool whole_gradient(const std::string &label, const Call<Real> &call, BlockGradient<Real, Kernel> block,
                     const Rows<Real> &dq, const Rows<Real> &dk, const Rows<Real> &dv, const Gates &gates) {
