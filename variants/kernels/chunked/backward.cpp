@@ -14,7 +14,7 @@ using chunked::Gradients, fragments::Element;
 
 bool has_extents(int keys, int values) {
   const cudaDeviceProp &device = Execution().cuda_device_prop();
-  constexpr size_t shared = 224 * 1024; // bytes: the most that a stage takes
+  constexpr size_t shared = 224 * 1024; // bytes; the largest stage needs this much
   return device.major >= 8 && device.sharedMemPerBlockOptin >= shared && std::max(keys, values) <= 256;
 }
 bool serves(const Call<float> &call, int keys) {
@@ -24,7 +24,7 @@ bool serves(const Call<float> &call, int keys) {
 
 float *of(const Array<float> &array) { return array.extent(0) ? array.data() : nullptr; }
 
-/// What every rule is given, but queries, keys, gates and their gradients.
+/// Fields that every rule needs, except queries, keys, gates and their gradients.
 template <class Number, class Stored>
 Gradients<Number> gradients_of(const BackwardCall<float, Stored> &back, int keys) {
   const Call<float, Stored> &call = back.call;

@@ -6,13 +6,14 @@
 
 namespace recollect::variants {
 
-/// Writes what decayed_sum_vjp() does, or returns false if the stages do not serve it: channel decays, a bonus, a
-/// normaliser, keys or values wider than 256, chunks that are not of 64 steps, the streaming schedule, a GPU with too
-/// little shared memory, or no GPU.
+/// Writes the results of decayed_sum_vjp(). Returns false where these kernels do not serve the call: channel decays, a
+/// bonus, a normaliser, keys or values wider than 256, chunks of other than 64 steps, the streaming schedule, a GPU
+/// with too little shared memory, or no GPU.
 bool run_static(const std::string &label, const BackwardCall<float> &back, const DecayedSum<float> &in,
                 const DecayedSumGradient<float> &d);
 
-/// Writes the results of delta_rule_vjp(). Returns false as above, and where the key written is not the key read.
+/// Writes the results of delta_rule_vjp(). Returns false in the same cases, and where the key that is written differs
+/// from the key that is read.
 bool run_static(const std::string &label, const BackwardCall<float> &back, const DeltaRule<float> &in,
                 const DeltaRuleGradient<float> &d);
 

@@ -17,15 +17,15 @@ namespace recollect::variants {
 
 template <class Real> struct ChannelGradient {
   static constexpr int most = on_host ? 32 : 16;                // steps
-  static constexpr int lanes = on_host ? 64 / sizeof(Real) : 1; // channels that one thread carries at once
+  static constexpr int lanes = on_host ? 64 / sizeof(Real) : 1; // channels per thread at a time
   int n, F;
-  const Real *decay, *q, *k, *bonus; // [n,F]; bonus null: writes before it reads
-  Real scale;                        // of q
+  const Real *decay, *q, *k, *bonus; // [n,F]; no bonus: a step writes before it reads
+  Real scale;                        // of the queries
   const Real *pairs;                 // [n,n] do_t . v_i for i <= t
   std::ptrdiff_t ldp;
   const Real *across;      // [F] dS_n . S_0
-  Real *dq, *dk;           // [n,F] on entry do_t . S_0 and dS_n . v_i
-  Real *d_decay, *d_bonus; // [n,F], null: not wanted
+  Real *dq, *dk;           // [n,F]; on entry do_t . S_0 and dS_n . v_i
+  Real *d_decay, *d_bonus; // [n,F]; null: not computed
 
   RECOLLECT_IN_LINE void operator()(const Team &team) const {
     each(team, (F - 1) / lanes + 1, [=, *this](int bundle) {
@@ -40,8 +40,8 @@ template <class Real> struct ChannelGradient {
 private:
   using all_lanes = std::integral_constant<int, lanes>;
 
-  /// f(t) for t = begin ... n-1, and the other way round. On a GPU every t is known to the compiler, so that what it
-  /// indexes stays in registers.
+  /// Calls f(t) for t = begin ... n-1, or in reverse. On a GPU the loops are unrolled, so that arrays indexed by t stay
+  /// in registers.
   template <class F> RECOLLECT_IN_LINE void up(int begin, const F &f) const {
     if constexpr (on_host) {
       for (int t = begin; t < n; ++t) f(t);
@@ -61,7 +61,7 @@ private:
     }
   }
 
-  /// Channels j0 ... j0 + count - 1. What is read after step s begins with q_{s + early}.
+  /// Channels j0 ... j0 + count - 1. The first query that reads after step s is q_{s + early}.
   template <int early, class Count> RECOLLECT_IN_LINE void columns(int j0, Count count) const {
     Real y[most][lanes], query[most][lanes], factor[most][lanes], end[lanes], sum[lanes], key[lanes], now[lanes];
     const auto read_later = [&](int t) { return t + early < most && t + early < n; };
@@ -102,7 +102,7 @@ private:
         if (t > s)
           for (int c = 0; c < count; ++c) sum[c] *= factor[t][c];
       });
-      const Real pair = early ? scale * pairs[s * ldp + s] : Real(0); // what is read of the step's own write
+      const Real pair = early ? scale * pairs[s * ldp + s] : Real(0); // the step reads its own write
       for (int c = 0; c < count; ++c) dk[own + c] = early ? sum[c] + pair * bonus[own + c] * q[own + c] : sum[c];
       if (early && d_bonus)
         for (int c = 0; c < count; ++c) d_bonus[own + c] = pair * key[c] * q[own + c];

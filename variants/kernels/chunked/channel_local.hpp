@@ -15,16 +15,16 @@
 
 namespace recollect::chunked {
 
-/// Gates of the channels, and what the phase leaves, of each chunk; K = kept_keys().
+/// Gates of the channels, and what the chunk-local phase saves for each chunk; K = kept_keys().
 template <class Op> struct Channels {
   const float *lambda = nullptr;          // [B,H,T,Dk]
-  const float *bonus = nullptr;           // [B,H,T,Dk]; null: writes before it reads
-  Element<Op> *q = nullptr, *k = nullptr; // kept [64,K]
-  Element<Op> *scores = nullptr;          // kept [64,64], times write_i
-  float *total = nullptr;                 // kept [K]
+  const float *bonus = nullptr;           // [B,H,T,Dk]; null: a step writes before it reads
+  Element<Op> *q = nullptr, *k = nullptr; // saved [64,K]
+  Element<Op> *scores = nullptr;          // saved [64,64], times write_i
+  float *total = nullptr;                 // saved [K]
 };
 
-/// load_a, its term j times factor[j].
+/// load_a with column j multiplied by factor[j].
 template <class Op, int pitch>
 __device__ __forceinline__ A16<Op> load_a_scaled(const Element<Op> *tile, int row, int term, const float *factor) {
   const int lane = threadIdx.x % 32;
@@ -50,7 +50,7 @@ __device__ __forceinline__ A16<Op> load_a_scaled(const Element<Op> *tile, int ro
 
 template <class Op, class Stored, int Dk> struct ChannelLocal {
   using E = Element<Op>;
-  static constexpr int side = 16, sides = chunk / side; // of a sub-block
+  static constexpr int side = 16, sides = chunk / side; // steps per sub-block
   static constexpr int warps = sides, threads = 32 * warps;
   static constexpr int pitch = Dk + fragments::pad<Op>, gate_pitch = Dk + 4, score_pitch = chunk + 4;
   static constexpr std::size_t bytes =
@@ -64,8 +64,8 @@ template <class Op, class Stored, int Dk> struct ChannelLocal {
     const ChunkOfHead c = in.chunk_of_head(blockIdx.x);
     E *const q = reinterpret_cast<E *>(shared), *const k = q + chunk * pitch;
     float *const gates = reinterpret_cast<float *>(k + chunk * pitch), *const scores = gates + chunk * gate_pitch;
-    float *const whole = scores + chunk * score_pitch; // [sides,Dk] of a sub-block
-    float *const between = whole + sides * Dk;         // [sides - 1,Dk] of sub-blocks 1, 2, and both
+    float *const whole = scores + chunk * score_pitch; // [sides,Dk] decay of a whole sub-block
+    float *const between = whole + sides * Dk;         // [sides - 1,Dk] decays of sub-blocks 1, 2, and both
 
     fragments::load_tile<Op, chunk, Dk, pitch, threads>(in.q + c.key_row * in.Dk, in.Dk, c.steps, in.Dk,
                                                         rows_aligned(in.q, in.Dk), q, thread);
@@ -133,7 +133,7 @@ template <class Op, class Stored, int Dk> struct ChannelLocal {
       *reinterpret_cast<float4 *>(to) = make_float4(x[0], x[1], x[2], x[3]);
   }
 
-  /// Decays of the chunk's steps, once they are there: times alpha, and 1 behind the text's end and behind Dk.
+  /// Once the decays have arrived: multiplies them by alpha, and writes 1 past the end of the sequence and past Dk.
   __device__ __forceinline__ void complete_gates(const ChunkOfHead &c, float *gates) const {
     if (!in.alpha && c.steps == chunk && in.Dk == Dk) return;
     for (int n = threadIdx.x; n < chunk * Dk; n += threads) {
@@ -147,7 +147,7 @@ template <class Op, class Stored, int Dk> struct ChannelLocal {
     __syncthreads();
   }
 
-  /// Pairs of the warp's own sub-block. A lane has a step t, and every second pack of four channels.
+  /// Pairs of steps in the warp's own sub-block. Each lane has one step t and every second pack of four channels.
   __device__ __forceinline__ void sum_own_pairs(const ChunkOfHead &c, const E *q, const E *k, const float *gates,
                                                 float *scores) const {
     const int lane = threadIdx.x % 32, first = threadIdx.x / 32 * side, own = lane % side, t = first + own;
@@ -184,7 +184,7 @@ template <class Op, class Stored, int Dk> struct ChannelLocal {
       if (lane < side && i <= own) scores[t * score_pitch + first + i] = sum[i];
     }
   }
-  /// Four neighbours from a multiple of four on.
+  /// Loads four neighbours; `first` is a multiple of four.
   template <class T> __device__ __forceinline__ static void take(const T *from, float (&to)[4]) {
     if constexpr (sizeof(T) == 4) {
       const float4 four = *reinterpret_cast<const float4 *>(from);
@@ -197,7 +197,8 @@ template <class Op, class Stored, int Dk> struct ChannelLocal {
     }
   }
 
-  /// Decays q_t from its sub-block's start and k_i to its end, in place. A thread takes a channel of a sub-block.
+  /// Multiplies q_t by the decays since its sub-block's start and k_i by the decays to its end, in place. One channel
+  /// of a sub-block per thread.
   __device__ __forceinline__ void decay_within(E *q, E *k, const float *gates, float *whole) const {
     const bool reads_first = channels.bonus;
     for (int n = threadIdx.x; n < sides * Dk; n += threads) {
@@ -223,7 +224,7 @@ template <class Op, class Stored, int Dk> struct ChannelLocal {
     }
   }
 
-  /// Pairs of different sub-blocks a > b.
+  /// Pairs of steps in different sub-blocks a > b.
   __device__ __forceinline__ static void multiply_pairs(const E *q, const E *k, const float *between, int K,
                                                         float *scores) {
     const int warp = threadIdx.x / 32;
@@ -252,7 +253,7 @@ __global__ void __launch_bounds__(128) channel_local_kernel(const __grid_constan
   body(shared);
 }
 
-/// Writes what channels keeps.
+/// Fills `channels`.
 template <class Op, class Stored>
 void channel_local(const Inputs<Stored> &in, const Channels<Op> &channels, cudaStream_t stream) {
   with_extent(in.Dk, [&](auto extent) {

@@ -21,7 +21,7 @@
 
 namespace recollect::chunked {
 
-/// What stages with a block of threads for each chunk have in common.
+/// Shared by all stages that run one thread block per chunk.
 template <class Op, class Stored_, int Dk_, int Dv_> struct ChunkStage {
   using Stored = Stored_;
   using E = Element<Op>;
@@ -29,7 +29,7 @@ template <class Op, class Stored_, int Dk_, int Dv_> struct ChunkStage {
   static constexpr int parts = wider > 128 ? 4 : 2, threads = 128 * parts;
   static constexpr int P = sizeof(E) == 4 && wider > 128 ? 16 : 32; // width of panels
   static constexpr int panel_pitch = P + 8, score_pitch = chunk + 8, key_pitch = Dk + 8, value_pitch = Dv + 8;
-  static constexpr int tile = chunk * score_pitch; // elements of a matrix of pairs of steps
+  static constexpr int tile = chunk * score_pitch; // elements of a [steps, steps] matrix
   using Place = WarpPlace<parts>;
   using Scores = RowsOfSums<chunk, parts>;
   using Keys = RowsOfSums<Dk, parts>;
@@ -37,9 +37,10 @@ template <class Op, class Stored_, int Dk_, int Dv_> struct ChunkStage {
 
   template <int rows, int columns>
   __device__ __forceinline__ static void load(const E *from, int ld, int valid_rows, int valid_columns, E *to) {
-    load_panel<Op, rows, columns, threads>(from, ld, valid_rows, valid_columns, true, to); // of a kept array
+    load_panel<Op, rows, columns, threads>(from, ld, valid_rows, valid_columns, true,
+                                           to); // of an array that an earlier stage saved
   }
-  /// A part of an array with `width` numbers per step: `columns` columns from `first` on.
+  /// Columns first ... first + columns - 1 of an array with `width` numbers per step.
   template <int rows, int columns>
   __device__ __forceinline__ static void load_steps(const Stored *from, int width, int first, int valid_rows, E *to) {
     load_panel<Op, rows, columns, threads>(from + first, width, valid_rows, width - first, rows_aligned(from, width),
@@ -61,7 +62,7 @@ struct ChunkGradient : ChunkStage<Op, Stored, Dk_, Dv_> {
   static constexpr int panel_elements =
       max_of(max_of(states_at + P * key_pitch, 2 * P * key_pitch),
              max_of(erases ? P *value_pitch + erased_panel : 2 * narrow_panel + Dv * panel_pitch, P *value_pitch));
-  /// One panel; for the gradients of gates it holds both S and dS.
+  /// One panel; it holds both S and dS where gates have gradients.
   __host__ __device__ static int panel_bytes(bool gates) {
     constexpr int both = states_at + 2 * P * key_pitch;
     return (gates && both > panel_elements ? both : panel_elements) * int(sizeof(E));
@@ -72,12 +73,12 @@ struct ChunkGradient : ChunkStage<Op, Stored, Dk_, Dv_> {
     return int(sizeof(DecayTables)) + dots_bytes + (erases || weighs ? 2 : 1) * tile * int(sizeof(E)) +
            (decays ? PairDecays::bytes : 0) + (gates ? GateTable::bytes : 0);
   }
-  /// Buffers of panels: as many as leave memory for min_blocks blocks.
+  /// Number of panel buffers: as many as fit if min_blocks blocks share a multiprocessor.
   __host__ __device__ static int buffers_of(bool decays, bool gates, bool weighs) {
     const int room = (227 / min_blocks - 1) * 1024 - rest_bytes(decays, gates, weighs), fit = room / panel_bytes(gates);
     return fit < 2 ? 2 : fit > 4 ? 4 : fit;
   }
-  /// Shared memory of a block; `weighs`: write strengths of a decayed sum.
+  /// Shared memory per block. `weighs`: a decayed sum with write strengths.
   __host__ __device__ static int shared_bytes(bool decays, bool gates, bool weighs) {
     return rest_bytes(decays, gates, weighs) + buffers_of(decays, gates, weighs) * panel_bytes(gates);
   }
@@ -112,12 +113,12 @@ struct ChunkGradient : ChunkStage<Op, Stored, Dk_, Dv_> {
     const Place at(thread);
     const int value_panels = (in.Dv + P - 1) / P, key_panels = (in.Dk + P - 1) / P, step_panels = chunk / P;
 
-    // Of each step: write_t, erase_t, D(t,0), D(t-1,0), D(C,t).
+    // Per step: write_t, erase_t, D(t,0), D(t-1,0), D(C,t).
     float *const writes = dots + slots * parts * chunk + 2 * 32, *const erasures = writes + chunk,
                  *const from_start = erasures + chunk, *const before = from_start + chunk,
                  *const to_end = before + chunk;
     const auto element = [](unsigned char *buffer) { return reinterpret_cast<E *>(buffer); };
-    /// rows_t . sum_t, to a slot.
+    /// rows_t . sum_t, written to a slot.
     const auto dot_rows = [&](const Stored *rows, int width, auto &sum, int slot) {
       const float2 own = dot_own(at, sum, rows, width, steps);
 #pragma unroll
@@ -151,13 +152,13 @@ struct ChunkGradient : ChunkStage<Op, Stored, Dk_, Dv_> {
       to_end[thread] = decays ? decay.to_end(thread) : 1;
     }
 
-    // What the phases take, panel by panel: 32 values, keys or steps at a time.
+    // Loaders of the phases' operands, a panel of 32 values, keys or steps at a time.
     const E *const inverse = erases ? a.inverse + c.chunk * chunk * chunk : nullptr;
-    const auto load_errors_gradient = [&](int n, unsigned char *buffer) { // dE and X, of P steps
+    const auto load_errors_gradient = [&](int n, unsigned char *buffer) { // dE and X, P steps
       Stage::template load<P, Dv>(dE + n * P * V, V, P, V, element(buffer));
       Stage::template load<P, chunk>(inverse + n * P * chunk, chunk, P, chunk, element(buffer) + P * value_pitch);
     };
-    const auto load_written = [&](int n, E *to) { // v or E^T, of P values
+    const auto load_written = [&](int n, E *to) { // v or E^T, P values
       if constexpr (erases)
         Stage::template load<P, chunk>(errors + n * P * chunk, chunk, V - n * P, chunk, to);
       else
@@ -190,7 +191,7 @@ struct ChunkGradient : ChunkStage<Op, Stored, Dk_, Dv_> {
     const auto load_given = [&](int n, unsigned char *buffer) {
       Stage::template load_steps<P, Dv>(d_o + std::size_t(n) * P * in.Dv, in.Dv, 0, steps - n * P, element(buffer));
     };
-    const auto load_pairs = [&](int n, unsigned char *buffer) { // q, k, and of decayed sums dS, of P keys
+    const auto load_pairs = [&](int n, unsigned char *buffer) { // q, k and (decayed sums) dS, P keys
       E *const queries = element(buffer), *const keys = queries + narrow_panel;
       Stage::template load_steps<chunk, P>(q, in.Dk, n * P, steps, queries);
       Stage::template load_steps<chunk, P>(k, in.Dk, n * P, steps, keys);
@@ -201,7 +202,7 @@ struct ChunkGradient : ChunkStage<Op, Stored, Dk_, Dv_> {
                   P>(at, at.row, rows, values, sum, 0, P, at.row + 16);
     };
 
-    const auto scalar = [&] { return ScalarGradients<Op, Stored, erases>{a, c}; }; // made where it is needed
+    const auto scalar = [&] { return ScalarGradients<Op, Stored, erases>{a, c}; }; // created only where it is called
     bool finite_keys = true;
     if constexpr (erases) { // dY = X^T dE, over dE
       Values dY;
@@ -315,7 +316,7 @@ struct ChunkGradient : ChunkStage<Op, Stored, Dk_, Dv_> {
 
     { // dk
       Keys dk;
-      Sum across[2]; // dS S^T, of which the diagonal is wanted
+      Sum across[2]; // dS S^T; only its diagonal is used
       stream_panels(
           ring, value_panels, load_end,
           [&](int, unsigned char *buffer) {
@@ -404,7 +405,7 @@ struct ChunkGradient : ChunkStage<Op, Stored, Dk_, Dv_> {
       else
         scalar().values();
     }
-    if (!finite_keys) scalar().keys(); // last: it writes a strength's gradient again
+    if (!finite_keys) scalar().keys(); // last, because it overwrites a strength's gradient
     if (gates) {
       __syncthreads();
       G.differentiate(decay, D, steps, a.d_alpha + c.row, thread);

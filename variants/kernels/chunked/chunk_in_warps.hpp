@@ -27,16 +27,16 @@ KOKKOS_FUNCTION constexpr bool looks_ahead(Seen seen) { return seen == Seen::fro
 struct ChunkInWarps {
   static constexpr int size = engine::usual_size, block = 8, blocks = size / block;
   static constexpr int height = tile::cuda::height, threads = size / height * 32;
-  // Rows that a warp reads together begin in different banks: pairs that lie in a row, and pairs of rows.
+  // Pitches that avoid bank conflicts: for reads of pairs within a row, and of pairs of rows.
   static constexpr int key_pitch = size + 8, pitch = size + 4;
 
   /// Products of decays.
   struct Decay {
-    float *own;           // [size] of a step
-    float *inside, *tail; // [size] from a step's block's start on, itself too; of the steps behind it in its block
-    float *whole;         // [blocks] of a block
+    float *own;           // [size] of one step
+    float *inside, *tail; // [size] from the start of a step's block through the step; of the later steps of its block
+    float *whole;         // [blocks] of a whole block
   };
-  /// None where nothing decays.
+  /// Empty where nothing decays.
   KOKKOS_FUNCTION static Decay place_decay(Stack<float> &s, bool decays) {
     Decay x{};
     if (!decays) return x;
@@ -44,7 +44,8 @@ struct ChunkInWarps {
     return x;
   }
 
-  /// What a chunk's steps read of it and of the state at its start, in shared memory: rows key_pitch and pitch apart.
+  /// What outputs read, in shared memory: the chunk's keys and values and the state at its start. Pitches are key_pitch
+  /// and pitch.
   struct Reading {
     Decay decay;
     float *k, *v, *S;
@@ -65,16 +66,16 @@ struct ChunkInWarps {
   using Results = tile::cuda::Results<float>;
   template <int N> using Group = tile::cuda::Group<float, N>;
 
-  /// A lane's part of its warp's rows: `row()` and 8 further; `place` and the next of each eight columns.
+  /// A lane's elements of its warp's rows: rows `row()` and row() + 8; columns `place` and place + 1 of every eight.
   struct Lane {
-    int first, lane, place; // of the warp's rows
+    int first, lane, place; // first row of the warp
     __device__ explicit Lane(const Team &team)
         : first(team.rank / 32 * height), lane(team.rank % 32), place(team.rank % 4 * 2) {}
-    __device__ int inner() const { return lane / 4; } // row in its eight
+    __device__ int inner() const { return lane / 4; } // row within a block of eight
     __device__ int row() const { return first + inner(); }
   };
 
-  /// A lane's part of rows `ld` apart, `groups` blocks of it, and the next on their way.
+  /// A lane's elements of rows `ld` apart, `groups` blocks at a time; the next blocks are prefetched.
   template <int groups> struct Queries {
     const float *at;
     int ld;
@@ -95,7 +96,8 @@ struct ChunkInWarps {
     }
   };
 
-  /// to = from [size,size], rows `pitch` and ld apart, under way until the team's next barrier.
+  /// Starts an asynchronous copy of [size,size], rows `ld` apart, to rows `pitch` apart. Complete after the team's next
+  /// barrier.
   template <int pitch>
   __device__ __forceinline__ static void fetch(const Team &team, const float *from, float *to, int ld = size) {
     constexpr int across = size / 4, down = threads / across; // 16 bytes at a time
@@ -105,7 +107,7 @@ struct ChunkInWarps {
     for (int i = 0; i < size; i += down) tile::cuda::move_16(from + i * ld, to + i * pitch, true);
   }
 
-  /// The tables, a block by every eight threads. No barrier.
+  /// Fills the tables; every eight threads take one block. No barrier.
   __device__ static void prepare(const Team &team, const float *alpha, const Decay &x) {
     if (team.rank >= size) return;
     const unsigned all = 0xffffffffu;
@@ -123,14 +125,14 @@ struct ChunkInWarps {
     if (lane == block - 1) x.whole[team.rank / block] = inside;
   }
 
-  /// p(t,i) times D(t,i), which is 1 unless something `decays`, and 0 where i > t; `left` becomes D(t,0). Or with t - 1
-  /// in place of t: what is read before the step decays and writes.
+  /// Multiplies p(t,i) by D(t,i) for i <= t (1 unless something `decays`) and sets 0 for i > t; `left` becomes D(t,0).
+  /// With `before`, t - 1 replaces t, for a step that reads before it decays and writes.
   template <bool before = false>
   __device__ __forceinline__ static void weigh(const Lane &at, bool decays, const Decay &decay, Results (&p)[blocks],
                                                float (&left)[2]) {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      const int own = at.first / block + r, last = at.inner() - before; // the row's block, and its last step there
+      const int own = at.first / block + r, last = at.inner() - before; // the row's block, and its last step in it
       left[r] = decays && last >= 0 ? decay.inside[own * block + last] : 1;
 #pragma unroll
       for (int b = blocks - 1; b >= 0; --b) {
@@ -139,10 +141,10 @@ struct ChunkInWarps {
         if (b > own) {
           x[0] = x[1] = 0;
         } else if (b == own) {
-          float factor[2] = {1, 1}; // of the two pairs
+          float factor[2] = {1, 1}; // one per pair
           if (decays) {
 #pragma unroll
-            for (int s = 2; s < block; ++s) // between the second of the two and the row
+            for (int s = 2; s < block; ++s) // steps between the second pair and the row
               if (at.place + 1 < s && s <= last) factor[1] *= decay.own[b * block + s];
             if (at.place < last) factor[0] = factor[1] * decay.own[i + 1];
           }
@@ -157,7 +159,7 @@ struct ChunkInWarps {
     }
   }
 
-  /// sum_t *= decay, that of the row's step.
+  /// sum_t *= the decay of row t.
   __device__ __forceinline__ static void decay_rows(const float (&decay)[2], Results (&sum)[blocks]) {
 #pragma unroll
     for (int b = 0; b < blocks; ++b)
@@ -165,7 +167,7 @@ struct ChunkInWarps {
       for (int e = 0; e < 4; ++e) sum[b].x[e] *= decay[e / 2];
   }
 
-  /// Blocks of eight rows in shared memory, `pitch` apart, as columns.
+  /// Blocks of eight rows in shared memory, `pitch` apart, loaded as columns.
   template <int pitch, int N, int groups>
   __device__ __forceinline__ static void load_keys(const float *k, Group<N> (&group)[groups]) {
 #pragma unroll
@@ -177,7 +179,7 @@ struct ChunkInWarps {
       }
   }
 
-  /// As load_keys, rows in load_rows's order of columns: every second of sixteen.
+  /// Like load_keys for rows in load_rows's order of columns: every second of sixteen.
   template <int N> __device__ __forceinline__ static void load_along(const float *from, Group<N> &group) {
 #pragma unroll
     for (int c = 0; c < N; ++c) {
@@ -185,7 +187,7 @@ struct ChunkInWarps {
       group.b[c][0] = both.x, group.b[c][1] = both.y;
     }
   }
-  /// sum_t += sum of p(t,i) v_i over blocks that are seen
+  /// sum_t += sum of p(t,i) v_i over the blocks that row t sees.
   template <class Unit, int pitch, Seen seen = Seen::until>
   __device__ __forceinline__ static void read_own(const Lane &at, const float *v, const Results (&p)[blocks],
                                                   Results (&sum)[blocks]) {
@@ -208,8 +210,8 @@ struct ChunkInWarps {
     }
   }
 
-  /// p(t,i) = row_t . k_i, of blocks that have a pair that is seen, and, unless S is null, sum_t += the state's read:
-  /// sum of row_t's j times its row j, or where its rows lie `along` the sum, its column j.
+  /// p(t,i) = row_t . k_i for all blocks with a visible pair. Unless S is null, also adds the product with the state to
+  /// sum_t: element j of row_t times row j of S, or column j where the rows of S lie `along` the sum.
   template <class Unit, int keys_pitch, Seen seen = Seen::until, bool along = false>
   __device__ __forceinline__ static void meet(const Lane &at, Queries<Unit::groups> &row, const float *k,
                                               const float *S, Results (&p)[blocks], Results (&sum)[blocks]) {
@@ -248,14 +250,14 @@ struct ChunkInWarps {
     for (int c = 0; c < half; ++c) p[c] = early[c], p[half + c] = late[c];
   }
 
-  /// sum += sum of v_i (strength_i D(C,i) k_i)^T, or from the `start` on of v_i (D(i,0) k_i)^T, transposed, and z +=
-  /// what the lane sees of the keys' own. Returns D(C,0). A null strength is 1.
+  /// Adds sum of v_i (strength_i D(C,i) k_i)^T to sum, transposed; with `start`, v_i (D(i,0) k_i)^T instead. z += the
+  /// lane's share of the sum of these keys. Returns D(C,0). A null strength is 1.
   template <class Unit, int keys_pitch, bool start>
   __device__ __forceinline__ static float add_up(const Lane &at, bool decays, const float *strength, const float *k,
                                                  const float *v, const Decay &decay, Results (&sum)[blocks],
                                                  float (&z)[2]) {
     constexpr int groups = Unit::groups;
-    float beyond = 1; // decay of the blocks between
+    float beyond = 1; // decay of the blocks in between
 #pragma unroll 2
     for (int turn = 0; turn < blocks; turn += groups) {
       const int b = start ? turn : blocks - groups - turn;
@@ -279,16 +281,16 @@ struct ChunkInWarps {
     return beyond;
   }
 
-  /// Begins to copy a chunk's keys and values, these `ld` apart.
+  /// Starts to copy a chunk's keys, and its values with rows `ld` apart.
   __device__ __forceinline__ static void begin(const Team &team, const float *keys, const float *values, int ld,
                                                const Reading &x) {
     fetch<key_pitch>(team, keys, x.k);
     asm volatile("cp.async.commit_group;" ::: "memory");
-    fetch<pitch>(team, values, x.v, ld); // they are needed last
+    fetch<pitch>(team, values, x.v, ld); // used last
     asm volatile("cp.async.commit_group;" ::: "memory");
   }
-  /// Outputs of a chunk that is being copied, and its state to x.S: p(t,i) = D(t,i) q_t . k_i for i <= t, which more(p) may
-  /// change, sum_t = D(t,0) S q_t + sum of p(t,i) v_i, and D(t,0).
+  /// Outputs of a chunk whose copy has been started and whose state is copied to x.S. p(t,i) = D(t,i) q_t . k_i for i
+  /// <= t, which more(p) may change; sum_t = D(t,0) S q_t + sum of p(t,i) v_i; decay = D(t,0).
   template <class Unit, class More>
   __device__ __forceinline__ static void read_chunk(const Team &team, const Lane &at, Queries<Unit::groups> &q,
                                                     bool decays, const float *alpha, const Reading &x, const More &more,
@@ -304,15 +306,15 @@ struct ChunkInWarps {
     read_own<Unit, pitch>(at, x.v, p, sum);
   }
 
-  /// One step t of a chunk in device memory, read pair by pair by a whole warp: numbers that are not finite and not
-  /// seen do not reach it. Null strengths and decays are 1.
+  /// Scalar fallback: one step t of a chunk in device memory, which a whole warp reads pair by pair. NaN or Inf behind
+  /// the causal mask does not reach it. Null strengths and decays are 1.
   struct Given {
     const float *q, *k, *v, *S;
     int ldv, lds;
     const float *alpha, *strength;
   };
   struct Alone {
-    float sum[2], mass, decay; // a lane's columns, lane and lane + 32; of the weights; D(t,0)
+    float sum[2], mass, decay; // columns lane and lane + 32; sum of the weights; D(t,0)
   };
   __device__ static Alone read_alone(int t, const Given &x) {
     const int lane = threadIdx.x % 32;
@@ -329,7 +331,7 @@ struct ChunkInWarps {
     return own;
   }
 
-  /// A lane's results value(row, x) to their places in out [size,size], rows ld apart.
+  /// Writes a lane's results value(row, x) to out [size,size], rows ld apart.
   template <class Value>
   __device__ __forceinline__ static void put(const Lane &at, const Results (&sum)[blocks], float *out,
                                              const Value &value, int ld = size) {
@@ -346,7 +348,7 @@ struct ChunkInWarps {
     put(
         at, sum, out, [](int, float x) { return x; }, ld);
   }
-  /// The other way round.
+  /// The reverse: reads them.
   __device__ __forceinline__ static void take(const Lane &at, const float *from, int ld, Results (&sum)[blocks]) {
 #pragma unroll
     for (int r = 0; r < 2; ++r)
@@ -358,9 +360,10 @@ struct ChunkInWarps {
         x[0] = four.x, y[0] = four.y, x[1] = four.z, y[1] = four.w;
       }
   }
-  /// Whether all that the warp has are: behind what a row sees may be an infinite v, which a weight of 0 does not hide.
+  /// Whether all results of the warp are finite. If not, an infinite v behind the causal mask may have been multiplied
+  /// by a weight of 0.
   __device__ __forceinline__ static bool finite(const Results (&sum)[blocks]) {
-    float sign = 0; // NaN, if some are not
+    float sign = 0; // NaN if any is not finite
 #pragma unroll
     for (int b = 0; b < blocks; ++b)
 #pragma unroll

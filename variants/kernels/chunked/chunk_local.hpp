@@ -15,13 +15,13 @@
 
 namespace recollect::chunked {
 
-/// Products of the inverse: TF32 where operands of the rest are narrower, else exact.
+/// Precision of the inverse's products: TF32 if other operands are narrower, else exact.
 template <class Op> using InverseOp = std::conditional_t<is_narrow<Op>, fragments::Tf32, fragments::Exact>;
 
 /// The inverse X of I + L for L [64,64], both in shared memory, float32, rows `pitch` apart. By four warps; the warp's own
 /// rows of L are visible to it. Elements of X above the diagonal become 0. Ends with a barrier.
 template <class Op, int pitch> struct UnitLowerInverse {
-  /// X(b,b) of rows 16 b ...
+  /// X(b,b) of rows 16 b ... 16 b + 15.
   __device__ __forceinline__ static void on_diagonal(const float *L, float *X, int b) {
     const int lane = threadIdx.x % 32, column = lane % 16, first = 16 * b;
     float x[16];
@@ -59,7 +59,7 @@ template <class Op, int pitch> struct UnitLowerInverse {
   __device__ __forceinline__ static void solve(const float *L, float *X) {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     on_diagonal(L, X, warp);
-    for (int i = lane; i < 16 * 16 * (3 - warp); i += 32) // above
+    for (int i = lane; i < 16 * 16 * (3 - warp); i += 32) // above the diagonal
       X[(16 * warp + i % 16) * pitch + 16 * (warp + 1) + i / 16] = 0;
     __syncthreads();
     if (warp % 2) {
@@ -95,7 +95,7 @@ template <class Op, class Stored, int Dk> struct ChunkLocal {
   static constexpr std::size_t bytes = (keys_size + values_size) * sizeof(E) + 2 * square * sizeof(float);
 
   Inputs<Stored> in;
-  E *inverse, *W, *U; // kept; null: not wanted
+  E *inverse, *W, *U; // saved; null: not wanted
 
   __device__ __forceinline__ void load_values(const ChunkOfHead &c, int first_value, E *to) const {
     fragments::load_tile<Op, chunk, values, value_pitch, threads>(in.v + c.row * in.Dv + first_value, in.Dv, c.steps,
@@ -110,7 +110,8 @@ template <class Op, class Stored, int Dk> struct ChunkLocal {
     const ChunkOfHead c = in.chunk_of_head(blockIdx.x);
     E *const k = reinterpret_cast<E *>(shared), *const v = k + keys_size;
     float *const L = reinterpret_cast<float *>(v + values_size), *const X = L + square;
-    E *const X_keys = reinterpret_cast<E *>(L), *const X_values = reinterpret_cast<E *>(X); // X times of_key, write
+    E *const X_keys = reinterpret_cast<E *>(L), *const X_values =
+                                                    reinterpret_cast<E *>(X); // X times of_key; X times write
 
     fragments::load_tile<Op, chunk, Dk, key_pitch, threads>(in.k + c.key_row * in.Dk, in.Dk, c.steps, in.Dk,
                                                             rows_aligned(in.k, in.Dk), k, thread);
@@ -166,7 +167,7 @@ template <class Op, class Stored, int Dk> struct ChunkLocal {
     }
   }
 
-  /// The warp's 16 rows of L.
+  /// Computes the warp's 16 rows of L.
   __device__ __forceinline__ static void find_erasures(const E *k, int K, bool decays, const DecayTables &decay,
                                                        const float *erase, float *L) {
     const int lane = threadIdx.x % 32, first = threadIdx.x / 32 * 16;
@@ -193,7 +194,7 @@ template <class Op, class Stored, int Dk> struct ChunkLocal {
 
   /// Columns j ... j + 15 of W.
   __device__ __forceinline__ static void multiply_keys(const E *x, const E *k, int j, E *to, int K) {
-    Sum w[warps][4]; // the last two of a row of blocks: unused, for whole quads
+    Sum w[warps][4]; // the last two of a row of blocks are unused; they complete quads
 #pragma unroll
     for (int i = 0; i < chunk; i += 16) {
       const B16<Op> b = fragments::load_b<Op, key_pitch>(k, i, j);
@@ -224,7 +225,8 @@ template <class Op, class Stored, int Dk> struct ChunkLocal {
     else
       redo_product(x, v + j, value_pitch, to, 1, chunk);
   }
-  /// Scalar fallback of both: 16 columns of X times a tile, no step of which reaches an earlier one. By a warp.
+  /// Scalar fallback of both products: 16 columns of X times a tile, skipping zeros of X, so that no step reaches an
+  /// earlier one. By one warp.
   __device__ __noinline__ static void redo_product(const E *x, const E *tile, int tile_pitch, E *to, int step,
                                                    int column) {
     __syncwarp();
@@ -236,7 +238,7 @@ template <class Op, class Stored, int Dk> struct ChunkLocal {
     }
   }
 
-  /// By all threads: a barrier.
+  /// Called by all threads; contains a barrier.
   __device__ __forceinline__ static bool finite(const float *X) {
     float sign = 0;
 #pragma unroll
@@ -244,7 +246,7 @@ template <class Op, class Stored, int Dk> struct ChunkLocal {
       sign = fmaf(X[(n * threads / chunk + threadIdx.x / chunk) * pitch + threadIdx.x % chunk], 0.0f, sign);
     return !__syncthreads_or(sign != sign);
   }
-  /// X by substitution, a column per thread: a row that is not finite reaches only the rows behind it.
+  /// X by substitution, one column per thread: a row with NaN or Inf reaches only later rows.
   __device__ __noinline__ static void substitute(const float *L, float *X) {
     const int column = threadIdx.x;
     if (column < chunk)
@@ -264,7 +266,7 @@ __global__ void __launch_bounds__(128) chunk_local_kernel(const __grid_constant_
   body(shared);
 }
 
-/// Delta rules: X to `inverse`, W and U; what is null is not written.
+/// Delta rules: writes X to `inverse`, W and U. A null pointer is skipped.
 template <class Op, class Stored>
 void chunk_local(const Inputs<Stored> &in, Element<Op> *inverse, Element<Op> *W, Element<Op> *U, cudaStream_t stream) {
   with_extent(in.Dk, [&](auto extent) {

@@ -17,7 +17,7 @@ template <class Op, class Stored, int Dk, int values, bool erases, bool channels
   using E = Element<Op>;
   static constexpr int warps = chunk / 16, threads = 32 * warps;
   static constexpr int slice = is_narrow<Op> ? (Dk <= 128 ? Dk : Dk / 2) : Dk <= 64 ? Dk : Dk == 96 ? 48 : 64;
-  static constexpr int slices = Dk / slice; // of keys, one after the other: two blocks share a multiprocessor
+  static constexpr int slices = Dk / slice; // slices of keys in sequence, so that two blocks share a multiprocessor
   static constexpr int key_pitch = slice + fragments::pad<Op>, step_pitch = chunk + fragments::pad<Op>,
                        value_pitch = values + fragments::pad<Op>;
   static constexpr int keys_size = chunk * (channels && step_pitch > key_pitch ? step_pitch : key_pitch),
@@ -26,9 +26,9 @@ template <class Op, class Stored, int Dk, int values, bool erases, bool channels
   static constexpr std::size_t bytes = (2 * keys_size + state_size + values_size) * sizeof(E);
 
   Inputs<Stored> in;
-  const E *states, *written; // kept
+  const E *states, *written; // saved by earlier stages
   Stored *o;
-  const E *channel_queries = nullptr, *channel_scores = nullptr; // kept: of channels that decay separately
+  const E *channel_queries = nullptr, *channel_scores = nullptr; // saved, where channels decay separately
 
   __device__ __forceinline__ void operator()(E *shared) const {
     __shared__ DecayTables decay;
@@ -39,7 +39,7 @@ template <class Op, class Stored, int Dk, int values, bool erases, bool channels
     const int thread = threadIdx.x, lane = thread % 32, first = thread / 32 * 16; // the warp's first step
     E *const q = shared, *const k = q + keys_size, *const S = k + keys_size, *const value = S + state_size;
 
-    const auto load_keys = [&](int first) { // of a slice
+    const auto load_keys = [&](int first) { // per slice
       const int left = in.Dk - first;
       if constexpr (channels)
         fragments::load_tile<Op, chunk, slice, key_pitch, threads>(channel_queries + c.chunk * chunk * K + first, K,
@@ -55,7 +55,7 @@ template <class Op, class Stored, int Dk, int values, bool erases, bool channels
       fragments::commit_copies();
     };
     load_keys(0);
-    if constexpr (channels) // scores lie where keys would
+    if constexpr (channels) // scores take the buffer of the keys
       fragments::load_tile<Op, chunk, chunk, step_pitch, threads>(channel_scores + c.chunk * chunk * chunk, chunk,
                                                                   chunk, chunk, true, k, thread);
     if constexpr (erases)
@@ -67,7 +67,7 @@ template <class Op, class Stored, int Dk, int values, bool erases, bool channels
                                                                     value, thread);
     fragments::commit_copies();
     const bool decays = in.alpha && !channels, strengthens = !erases && !channels && in.write;
-    if (decays) decay.prepare(in.alpha + c.row, c.steps, thread, threads); // while the copies are under way
+    if (decays) decay.prepare(in.alpha + c.row, c.steps, thread, threads); // overlaps with the copies
     if (strengthens && thread < chunk) strength[thread] = thread < c.steps ? in.write[c.row + thread] : 0;
 
     Sum scores[blocks], sum[values / 8];
@@ -75,7 +75,7 @@ template <class Op, class Stored, int Dk, int values, bool erases, bool channels
     for (int nth = 0; nth < slices; ++nth) {
       if (nth * slice >= K) break;
       if (nth > 0) {
-        __syncthreads(); // all warps have read the slice before
+        __syncthreads(); // all warps have read the last slice
         load_keys(nth * slice);
         fragments::wait_for_copies<0>();
       } else {
@@ -157,7 +157,7 @@ __global__ void __launch_bounds__(128)
   body(reinterpret_cast<Element<Op> *>(shared));
 }
 
-/// As chunk_output, for one kind.
+/// chunk_output for one kind of rule.
 template <class Op, bool erases, class Stored>
 void output_chunks(const Inputs<Stored> &in, const Element<Op> *states, const Element<Op> *written, Stored *o,
                    cudaStream_t stream) {
@@ -177,7 +177,7 @@ void output_chunks(const Inputs<Stored> &in, const Element<Op> *states, const El
   });
 }
 
-/// Decayed sums whose channels decay separately: from what channel_local() kept.
+/// Decayed sums whose channels decay separately, from the results of channel_local().
 template <class Op, class Stored>
 void output_channel_chunks(const Inputs<Stored> &in, const Channels<Op> &channels, const Element<Op> *states, Stored *o,
                            cudaStream_t stream) {

@@ -10,7 +10,6 @@
 
 namespace recollect::variants {
 
-/// The rule, or the gradients of its parts.
 template <class Real> struct DecayFirst {
   Array<Real> r, p;                    // [B,H,T,Dk]; may be one array
   Array<Real> beta;                    // [B,H,T]
@@ -38,7 +37,7 @@ template <class Real> void decay_first(const std::string &label, const Call<Real
   delta_rule(label, call, as_delta_rule(call, in));
 }
 
-/// From the gradient of the erase strength alpha beta to those of both; alpha may be absent.
+/// Gradients of alpha and beta from the gradient of the erase strength alpha beta. alpha may be absent.
 template <class Real>
 void add_erase_gradient(const Array<Real> &alpha, const Array<Real> &beta, const Array<Real> &d_erase,
                         const Array<Real> &d_alpha, const Array<Real> &d_beta) {
@@ -50,8 +49,8 @@ void add_erase_gradient(const Array<Real> &alpha, const Array<Real> &beta, const
       });
 }
 
-/// Gradients of decay_first(back.call): writes the arrays of d, and back.d.q, v and state. Where r and p are one array, so
-/// are their gradients, which are added up.
+/// Gradients of decay_first(back.call): writes the arrays of d, and back.d.q, v and state. Where r and p share an
+/// array, it receives the sum of their gradients.
 template <class Real>
 void decay_first_vjp(const std::string &label, const BackwardCall<Real> &back, const DecayFirst<Real> &in,
                      const DecayFirst<Real> &d) {

@@ -11,16 +11,16 @@ namespace recollect::chunked {
 using fragments::Sum;
 
 constexpr int chunk = 64;                        // steps
-constexpr int block = 8, blocks = chunk / block; // steps of a block, the columns of a fragment of results
+constexpr int block = 8, blocks = chunk / block; // steps per block: columns of a result fragment
 
 struct DecayTables {
   float own[chunk];    // alpha_t
-  float inside[chunk]; // alpha from t's block's start to t, both included
-  float tail[chunk];   // alpha behind t to its block's end
-  float whole[blocks]; // alpha of a block
+  float inside[chunk]; // product from the start of t's block through t
+  float tail[chunk];   // product from t + 1 to the end of its block
+  float whole[blocks]; // product of a whole block
 
-  /// From the alpha of the chunk's `valid` steps; the others keep, and so do all where alpha is null. By all threads of
-  /// the block; readers wait for a barrier.
+  /// Fills the tables from alpha of the chunk's `valid` steps; later steps, and all steps where alpha is null, get 1.
+  /// Called by all threads of the block; a barrier must follow before the tables are read.
   __device__ void prepare(const float *alpha, int valid, int thread, int threads) {
     const unsigned all = 0xffffffffu;
     for (int t = thread; t < chunk; t += threads) {
@@ -39,15 +39,15 @@ struct DecayTables {
       if (lane == block - 1) whole[t / block] = before;
     }
   }
-  /// D(t,0), t counted from 0: alpha of the chunk's steps until t, it included.
+  /// D(t,0): alpha of the chunk's steps 0 ... t.
   __device__ float from_start(int t) const {
     float product = inside[t];
     for (int b = t / block - 1; b >= 0; --b) product *= whole[b];
     return product;
   }
-  /// D(t-1,0): without t's own.
+  /// D(t-1,0): the same without step t.
   __device__ float before(int t) const { return t > 0 ? from_start(t - 1) : 1; }
-  /// D(C,t): alpha of the chunk's steps behind t.
+  /// D(C,t): alpha of the chunk's steps after t.
   __device__ float to_end(int t) const {
     float product = tail[t];
     for (int b = t / block + 1; b < blocks; ++b) product *= whole[b];
@@ -62,13 +62,14 @@ struct DecayTables {
   }
 };
 
-/// scores(t,i) *= D(t,i) for i <= t, 0 for i > t, of rows t = first ... first + 15 of a warp's results and all columns i
-/// of the chunk; factor[r] becomes D(t,0) of row lane / 4 + 8 r. `before`: with t - 1 in place of t, for i < t, as what is
-/// read before the step decays and writes. Where nothing `decays`, D = 1.
+/// scores(t,i) *= D(t,i) for i <= t, 0 for i > t; rows t = first ... first + 15 are a warp's results, columns i are all
+/// of the chunk. factor[r] becomes D(t,0) of row lane / 4 + 8 r. With `before`, t - 1 replaces t (and i < t), for steps
+/// that read before they decay and write. Where nothing `decays`, D = 1.
 template <bool before = false>
 __device__ __forceinline__ void apply_decay(int first, bool decays, const DecayTables &decay, Sum (&scores)[blocks],
                                             float (&factor)[2]) {
-  const int lane = threadIdx.x % 32, place = lane % 4 * 2, last = lane / 4 - before; // last step of its block read
+  const int lane = threadIdx.x % 32, place = lane % 4 * 2,
+            last = lane / 4 - before; // the last step of its block that is read
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
     const int own = first / block + r;
@@ -80,7 +81,7 @@ __device__ __forceinline__ void apply_decay(int first, bool decays, const DecayT
       if (b > own) {
         x[0] = x[1] = 0;
       } else if (b == own) {
-        float between[2] = {1, 1}; // behind the two columns' steps, until the row's
+        float between[2] = {1, 1}; // after the two columns' steps, up to the row's step
         if (decays) {
 #pragma unroll
           for (int s = 2; s < block; ++s)

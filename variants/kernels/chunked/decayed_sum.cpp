@@ -14,7 +14,7 @@ template <class Real> void decayed_sum(const std::string &label, const Call<Real
   const DecayedState<Real> state{in, call.shape.T, call.chunk, call.shape.Dv, call.state, call.state_shape.size()};
 #ifdef KOKKOS_ENABLE_CUDA
   if constexpr (std::is_same<Real, float>::value)
-    if (DecayedSumInWarps::suits(call, in)) // normalised
+    if (DecayedSumInWarps::suits(call, in))
       return run_chunks(label, call, DecayedSumInWarps{state, {}, call.v, call.o});
 #endif
   run_chunks(label, call, DecayedSumAlgebra<Real>{state, call.v, call.o});

@@ -25,17 +25,18 @@ template <class Real> struct DecayedSum {
   Array<Real> alpha;  // [B,H,T], empty: 1
   Array<Real> lambda; // [B,H,T,F], empty: 1
   Real scale = 1;
-  Array<Real> bonus = {}; // [B,H,T,F] u, with lambda only; empty: writes before it reads
+  Array<Real> bonus = {}; // [B,H,T,F] u, only with lambda; empty: a step writes before it reads
   bool normalised = false;
-  Array<Real> strength = {}, floor = {}; // [B,H,T]; empty: 1, and none
+  Array<Real> strength = {}, floor = {}; // [B,H,T]; empty: strength 1, no floor
 };
 
-/// sum / weight, and 0 where nothing has any weight yet.
+/// sum / weight; 0 while the weight is 0.
 template <class Real> KOKKOS_FUNCTION Real weighted_mean(Real sum, Real weight) {
   return weight == 0 ? Real(0) : sum / weight;
 }
 
-/// Runs the sum from and to call.state, whose first rows are S [Dv,F] and, normalised, z. Writes call.o.
+/// Runs the sum from call.state and leaves the final state there; its first rows are S [Dv,F] and, if normalised, z.
+/// Writes call.o.
 template <class Real> void decayed_sum(const std::string &label, const Call<Real> &call, const DecayedSum<Real> &in);
 
 } // namespace recollect::variants

@@ -19,21 +19,23 @@ RECOLLECT_IN_LINE void weigh_own_pairs(const Team &team, int n, int F, const til
   });
 }
 
-/// S and z of the engine's algebras, and how a chunk carries them: those of the sum, and of its gradient
-/// (decayed_sum_backward.hpp), which decays alike on its way back.
+/// S and z, and how a chunk carries them. Shared by the sum and by its gradient (decayed_sum_backward.hpp), whose state
+/// decays in the same way.
 template <class Number> struct DecayedState {
   using Real = Number;
   static constexpr bool carries_by_reading = false;
   static constexpr bool elementwise = true, places = true;
   static constexpr bool fetches = false;
   DecayedSum<Real> in;
-  int T, C, V; // steps, of a chunk, width of v and o
+  int T, C, V; // steps, steps per chunk, width of v and o
   Array<Real> state;
-  size_t state_stride; // reals of a head's state in the layer's layout: rows of S [V,F], then z
-  int decays = in.lambda.extent(0) ? 2 : in.alpha.extent(0) ? 1 : 0; // by channels, by one number per step, not
+  size_t state_stride; // reals per head in the layer's layout: rows of S [V,F], then z
+  int decays = in.lambda.extent(0)  ? 2
+               : in.alpha.extent(0) ? 1
+                                    : 0; // 2: one decay per channel, 1: one number per step, 0: none
 
   struct Summary {
-    Real *added;   // [F,V] what the chunk adds to S, transposed, so that products run along V; then to z [F]
+    Real *added; // [F,V] what the chunk adds to S, transposed, so that products run along V; then what it adds to z [F]
     Real *carried; // [0, 1 or F] D(C,0)
   };
   struct Carrying {};
@@ -83,7 +85,7 @@ template <class Number> struct DecayedState {
   }
 
 private:
-  /// What a chunk leaves of row j of the state before it.
+  /// The part of row j of the previous state that survives the chunk.
   KOKKOS_FUNCTION Real carried(const Summary &chunk, int j) const {
     const int width = decay_width();
     return width == 0 ? Real(1) : chunk.carried[width > 1 ? j : 0];
@@ -95,19 +97,19 @@ template <class Number> struct DecayedSumAlgebra : DecayedState<Number> {
   using State = DecayedState<Real>;
   using State::bare_keys, State::decay_width, State::elements;
   using State::in, State::T, State::C, State::V;
-  using typename State::Summary; // added: sum of v_i (D(C,i) k_i)^T, and of D(C,i) k_i
+  using typename State::Summary; // added: sum of v_i (D(C,i) k_i)^T, then sum of D(C,i) k_i
   Array<Real> v, o;
-  Array<Real> weights = {}; // [B,H,T] takes scale z_t . q_t, normalised; empty: not wanted
+  Array<Real> weights = {}; // [B,H,T] receives scale z_t . q_t, if normalised; empty: not wanted
 
   struct Summarising {
     Decays<Real> decays;
-    Real *gates, *keys; // [C,F] alpha lambda where both are given; D(C,i) k_i, where k lay if it may
+    Real *gates, *keys; // [C,F] alpha lambda, if both are given; D(C,i) k_i, in the buffer of k if possible
     Real *k, *v;        // buffers
   };
   struct Reading {
     Decays<Real> decays;
     Real *gates,
-        *decayed;  // [C,F] alpha lambda; q_t decayed from its block's start, then D(t,0) q_t, where it lay if it may
+        *decayed;  // [C,F] alpha lambda; q_t decayed in its block, then D(t,0) q_t (in the buffer of q if possible)
     Real *weights; // [C,C] q_t . D(t,i) k_i for i <= t
     Real *divisor; // [C]
     Real *q, *k, *v, *S; // buffers
@@ -146,7 +148,7 @@ template <class Number> struct DecayedSumAlgebra : DecayedState<Number> {
     const Real *k = in.k.data() + step * F, *strength = in.strength.extent(0) ? in.strength.data() + step : nullptr;
     const auto values = tile::stage(team, n, V, v.data() + step * V, V, x.v);
     const auto given = decay_width() > 1 ? tile::rows(k, F) : tile::stage(team, n, F, k, F, x.k);
-    prepare(team, step, n, x.gates, x.decays); // while the copies are under way
+    prepare(team, step, n, x.gates, x.decays); // overlaps with the copies
     if (!bare_keys()) {
       if (x.k) team.barrier();
       x.decays.to_end(team, given.data, given.row, strength, x.keys, tile::pitch<Real>(F));
@@ -178,7 +180,7 @@ template <class Number> struct DecayedSumAlgebra : DecayedState<Number> {
     const auto S = tile::stage(team, F, V, before, V, x.S);
     const auto queries = width > 1 ? tile::rows(q, F) : tile::stage(team, n, F, q, F, x.q);
     const auto keys = width > 1 ? tile::rows(k, F) : tile::stage(team, n, F, k, F, x.k);
-    prepare(team, step, n, x.gates, x.decays); // while the copies are under way
+    prepare(team, step, n, x.gates, x.decays); // overlaps with the copies
     if (width > 1) x.decays.from_start(team, reads, q, F, x.decayed, ld, true);
     team.barrier();
     x.decays.weights(team, reads, queries.data, queries.row, x.decayed, ld, keys.data, keys.row, nullptr, strength,
@@ -218,7 +220,7 @@ template <class Number> struct DecayedSumAlgebra : DecayedState<Number> {
   }
 
 private:
-  /// Decays of the n steps from `step` on.
+  /// Prepares the decays of n steps from `step` on.
   RECOLLECT_IN_LINE void prepare(const Team &team, size_t step, int n, Real *gates, Decays<Real> &decays) const {
     const int F = in.width;
     const Real *alpha = in.alpha.data() + (in.alpha.extent(0) ? step : 0),

@@ -13,7 +13,7 @@
 
 namespace recollect::variants {
 
-/// Where channels decay, chunks are shorter than those of a forward run alone.
+/// Where channels decay, chunks are shorter than in a forward pass without gradients.
 template <class State> struct InShortChunks : State {
   KOKKOS_FUNCTION static constexpr int usual_steps(int kind) {
     return kind == 2 ? ChannelGradient<typename State::Real>::most : engine::usual_size;
@@ -28,7 +28,7 @@ template <class State> struct InShortChunks : State {
   }
 };
 
-/// The forward run, kept; its reads on request.
+/// The forward pass, which saves the states at the chunks' starts, and computes outputs only on request.
 template <class Number> struct DecayedSumSaving : InShortChunks<DecayedSumAlgebra<Number>> {
   using Base = DecayedSumAlgebra<Number>;
   using typename Base::Reading;
@@ -48,17 +48,17 @@ template <class Number> struct DecayedSumSaving : InShortChunks<DecayedSumAlgebr
   bool reads_nothing() const { return !reads; }
 };
 
-/// `state` is that of the gradient.
+/// The adjoint; its `state` is the gradient of the state.
 template <class Number> struct DecayedSumAdjoint : InShortChunks<DecayedState<Number>> {
   using Real = Number;
   using State = InShortChunks<DecayedState<Real>>;
   using State::bare_keys, State::decay_width, State::elements;
   using State::in, State::T, State::C, State::V;
-  using typename State::Summary; // added: sum of scale D(t,0) q_t do_t^T, and of dz
+  using typename State::Summary; // added: sum of scale D(t,0) q_t do_t^T, then the same for dz
   DecayedSumGradient<Real> d;
   Array<Real> v, d_o, d_v;
   ChunkStates<Real> starts;
-  Array<Real> d_weight; // [B,H,T] of scale z_t . q_t, normalised
+  Array<Real> d_weight; // [B,H,T] gradient of scale z_t . q_t, if normalised
 
   struct Summarising {
     Decays<Real> decays;
@@ -68,7 +68,7 @@ template <class Number> struct DecayedSumAdjoint : InShortChunks<DecayedState<Nu
   struct Reading {
     Decays<Real> decays;
     Real *A, *dA;                 // [C,C]
-    Real *within, *across;        // [C,F] q_t decayed within its block, [F] dS_C . S_0: where channels decay
+    Real *within, *across;        // [C,F] q_t decayed within its block; [F] dS_C . S_0; only where channels decay
     Real *G;                      // [C+1,C+1] as in gate_gradient.hpp
     Real *keys;                   // [C,F] strength_i D(C,i) k_i
     Real *q, *k, *v, *o, *S, *dS; // buffers
@@ -76,7 +76,7 @@ template <class Number> struct DecayedSumAdjoint : InShortChunks<DecayedState<Nu
 
   static constexpr bool reads_alone(int kind) { return kind < 2; }
   KOKKOS_FUNCTION bool channels() const { return State::decays == 2; }
-  /// With a bonus the step's own pair has a weight of its own.
+  /// With a bonus, the pair of a step with itself has a separate weight.
   KOKKOS_FUNCTION Reads reads(int n) const { return {n, in.bonus.extent(0) ? 0 : 1, 1}; }
   KOKKOS_FUNCTION std::ptrdiff_t ldg() const { return C + 1; }
 
@@ -127,7 +127,7 @@ template <class Number> struct DecayedSumAdjoint : InShortChunks<DecayedState<Nu
     each(team, decay_width(), [&](int j) { out.carried[j] = x.decays.total(j); });
   }
 
-  /// `after` is dS_C: what comes after the chunk has left it.
+  /// `after` is dS_C, the gradient of the state at the chunk's end.
   template <class AnyTeam>
   RECOLLECT_IN_LINE void read(const AnyTeam &team, const Chunk &c, const Summary &, const Real *after,
                               Reading x) const {
@@ -191,7 +191,7 @@ template <class Number> struct DecayedSumAdjoint : InShortChunks<DecayedState<Nu
   }
 
 private:
-  /// What is left of read where channels decay: dq and dk hold what comes from S_0 and dS_C alone, decays left out.
+  /// The rest of read() where channels decay. dq and dk contain the parts from S_0 and dS_C, without decays.
   template <class AnyTeam>
   RECOLLECT_IN_LINE void
   read_channels(const AnyTeam &team, const Chunk &c, const Real *after, const Reading &x, const tile::Matrix<Real> &q,
@@ -229,8 +229,8 @@ private:
                           own(d.lambda),
                           own(d.bonus)}(team);
   }
-  /// Row j of dS_C . S_0. What the loops over rows take is given to them by value: an algebra that they could see would
-  /// have to lie in memory, on a GPU.
+  /// Row j of dS_C . S_0. The loops' arguments are passed by value: with access to the algebra, a GPU would keep it in
+  /// memory instead of registers.
   struct Across {
     tile::Matrix<Real> S, dS;
     int V;
@@ -244,7 +244,7 @@ private:
                                 const Real *after) const {
     return {S, dS, V, in.normalised ? starts.of(c) + elements() : nullptr, after + elements()};
   }
-  /// The normaliser's part of do_t . v_i, do_t . S_0 and dS_C . v_i.
+  /// Adds the normaliser's part to do_t . v_i, do_t . S_0 and dS_C . v_i.
   RECOLLECT_IN_LINE void add_normaliser(const Team &team, const Chunk &c, const Real *after, Real *dA,
                                         std::ptrdiff_t lda, Real *dq, Real *dk) const {
     const int F = in.width;
@@ -257,7 +257,8 @@ private:
   KOKKOS_FUNCTION const Real *decay(size_t step) const {
     return channels() ? in.lambda.data() + step * in.width : in.alpha.extent(0) ? in.alpha.data() + step : nullptr;
   }
-  /// All of G but what passes from before the chunk to after it: dq and dk hold what comes from S_0 and dS_C alone.
+  /// Fills G, except the element for what passes from before the chunk to after it. dq and dk contain the parts from
+  /// S_0 and dS_C only.
   RECOLLECT_IN_LINE static void fill(const Team &team, int n, int F, Real scale, const Real *A, const Real *dA,
                                      std::ptrdiff_t lda, const Real *strength, const tile::Matrix<Real> &q,
                                      const Real *dq, const tile::Matrix<Real> &k, const Real *dk, Real *G,
@@ -300,8 +301,8 @@ void decayed_sum_back(const std::string &label, const BackwardCall<Real> &back, 
              true);
 }
 
-/// o = sum / divisor, divisor = weight or with a floor max(|weight|, floor): from do to that of the sum, and from the
-/// weights to theirs.
+/// o = sum / divisor, where divisor = weight, or max(|weight|, floor) with a floor. Turns do into the gradient of the
+/// sum, and computes the gradient of the weights.
 template <class Real>
 void divided(const BackwardCall<Real> &back, const Array<Real> &floor, const Array<Real> &d_floor,
              const Array<Real> &weights, const Array<Real> &d_sum) {
@@ -313,7 +314,7 @@ void divided(const BackwardCall<Real> &back, const Array<Real> &floor, const Arr
         const bool limited = floor.extent(0) && floor(t) > math::fabs(weight);
         const Real divisor = limited ? floor(t) : floor.extent(0) ? math::fabs(weight) : weight;
         const Real along = row_dot(own, o.data() + size_t(t) * V, V, first, side);
-        const Real slope = divisor == 0 ? Real(0) : -along / divisor; // in the divisor
+        const Real slope = divisor == 0 ? Real(0) : -along / divisor; // derivative with respect to the divisor
         for (int i = first; i < V; i += side) d_sum(size_t(t) * V + i) = divisor == 0 ? Real(0) : own[i] / divisor;
         if (first) return;
         weights(t) = limited ? Real(0) : floor.extent(0) && weight < 0 ? -slope : slope;
@@ -321,7 +322,7 @@ void divided(const BackwardCall<Real> &back, const Array<Real> &floor, const Arr
       });
 }
 
-/// alpha_t lambda_t of both gates, and back.
+/// alpha_t lambda_t where both gates are given, and the gradients of both.
 template <class Real>
 void both_gates_vjp(const std::string &label, const BackwardCall<Real> &back, DecayedSum<Real> in,
                     DecayedSumGradient<Real> d) {

@@ -15,7 +15,7 @@
 
 namespace recollect::variants {
 
-/// Where the gradients go; empty: not wanted. q and k always are. No strength where channels decay.
+/// Where to write the gradients; empty: not wanted. q and k are required. There is no strength where channels decay.
 template <class Real> struct DecayedSumGradient {
   Array<Real> q, k, alpha = {}, strength = {}, floor = {}, lambda = {}, bonus = {};
 };
@@ -25,13 +25,14 @@ template <class Real>
 void decayed_sum_vjp(const std::string &label, const BackwardCall<Real> &given, DecayedSum<Real> in,
                      const DecayedSumGradient<Real> &d);
 
-// In two steps, for a layer that computes further from the outputs:
+// The same in two steps, for a layer whose loss depends on more than the outputs:
 
-/// The chunks' starts; on request also the outputs, to call.o, and with `weights` scale z_t . q_t.
+/// Saves the states at the chunks' starts. On request also writes the outputs to call.o and, to `weights`, scale z_t .
+/// q_t.
 template <class Real>
 ChunkStates<Real> decayed_sum_chunk_states(const std::string &label, const Call<Real> &call, const DecayedSum<Real> &in,
                                            bool reads, const Array<Real> &weights = {});
-/// From d_o, that of the sum, and d_weight, and back.d.state to back.d.v, back.d.state and the arrays of d.
+/// From d_o (gradient of the sum), d_weight and back.d.state, computes back.d.v, back.d.state and the arrays of d.
 template <class Real>
 void decayed_sum_back(const std::string &label, const BackwardCall<Real> &back, const DecayedSum<Real> &in,
                       const DecayedSumGradient<Real> &d, const ChunkStates<Real> &starts, const Array<Real> &d_o,

@@ -61,8 +61,9 @@ protected:
     const float *S, *z;
     int ld;
   };
-  /// Summarises a chunk by these keys and values; value(row, x) is what is left of an element of the sum. What the keys
-  /// wrote decays to the chunk's end; what queries read has decayed from its `start` on, and has no strength.
+  /// Chunk-local phase with these keys and values; writes value(row, x) for element x of the sum. Keys decay to the
+  /// chunk's end. With `start` the keys are queries (of a backward pass): they decay from the chunk's start and have no
+  /// strength.
   template <class Unit, bool start = false, class Value>
   __device__ __forceinline__ void sum_up(const Team &team, const Chunk &c, const Array<float> &keys,
                                          const Array<float> &values, const Summary &out, const Summarising &x,
@@ -82,12 +83,12 @@ protected:
   __device__ __forceinline__ void begin(const Team &team, size_t step, const Reading &x) const {
     ChunkInWarps::begin(team, in.k.data() + step * size, v.data() + step * size, size, x);
   }
-  /// The outputs of the chunk, whose state is in x.S, too.
+  /// Outputs of the chunk whose state is in x.S.
   template <class Unit>
   __device__ __forceinline__ void reads(const Team &team, const Lane &at, size_t step, Queries<Unit::groups> &q,
                                         const Start &before, const Reading &x) const {
     Results p[blocks], sum[blocks];
-    float decay[2]; // from the chunk's start to the rows
+    float decay[2]; // from the chunk's start to each row
     const auto strengthened = [&](Results(&p)[blocks]) {
       if (in.strength.extent(0)) strengthen(at, step, p);
     };
@@ -101,13 +102,13 @@ protected:
     const float *const strength = !start && in.strength.extent(0) ? in.strength.data() + step : nullptr;
     return ChunkInWarps::add_up<Unit, keys_pitch, start>(at, decays, strength, k, v, decay, sum, z);
   }
-  /// The rest of a summary: what is carried, and z.
+  /// Writes the rest of the summary: D(C,0) and z.
   __device__ __forceinline__ void put_rest(const Lane &at, float carried, const float (&z)[2],
                                            const Summary &out) const {
     if (decays && at.row() == 0 && at.place == 0) out.carried[0] = carried;
     if (in.normalised) put_keys(at, z, out.added + size * size);
   }
-  /// The sums over keys of which the lanes have their parts.
+  /// Sums z over the lanes that share a row and writes it.
   __device__ __forceinline__ static void put_keys(const Lane &at, const float (&z)[2], float *out) {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
@@ -116,7 +117,6 @@ protected:
     }
   }
 
-  /// p(t,i) times strength_i
   __device__ __forceinline__ void strengthen(const Lane &at, size_t step, Results (&p)[blocks]) const {
     const float *const strength = in.strength.data() + step + at.place;
 #pragma unroll
@@ -125,7 +125,7 @@ protected:
       for (int e = 0; e < 4; ++e) p[b].x[e] *= strength[b * block + e % 2];
   }
 
-  /// The outputs, from sums and weights so far.
+  /// Writes the outputs from the sums and weights.
   __device__ __forceinline__ void write(const Lane &at, size_t step, const Start &before, const float (&decay)[2],
                                         const Results (&p)[blocks], const Results (&sum)[blocks]) const {
     if (!finite(sum)) return one_by_one(*this, at.first, step, before);
@@ -148,7 +148,8 @@ protected:
     return in.floor.extent(0) ? math::fmax(math::fabs(weight), in.floor[step]) : weight;
   }
 
-  /// The same, pair by pair. By value, so that registers stay what they are where it is not called.
+  /// Scalar fallback of write(), pair by pair. `self` is passed by value so that the caller keeps its copy in
+  /// registers.
   __device__ __noinline__ static void one_by_one(DecayedSumInWarps self, int first, size_t step, Start before) {
     const DecayedSum<float> &in = self.in;
     const int lane = threadIdx.x % 32;

@@ -12,7 +12,7 @@
 
 namespace recollect::variants {
 
-/// Rows x_m, m < count, that are read after the first tau(m) steps of the chunk.
+/// Rows x_m, m < count; row m reads the state after the first tau(m) steps of the chunk.
 struct Reads {
   int count, first, stride;
   KOKKOS_FUNCTION int tau(int m) const { return first + stride * m; }
@@ -26,13 +26,13 @@ struct Reads {
 
 template <class Real> struct Decays {
   static constexpr int sub = on_host ? 8 : 16;
-  static constexpr int lanes = on_host ? 64 / sizeof(Real) : 1; // channels that one thread carries at once
+  static constexpr int lanes = on_host ? 64 / sizeof(Real) : 1; // channels per thread at a time
 
-  int n = 0, F = 0, width = 0; // steps, channels; 0 no decay, 1 one number per step, F one per channel
-  std::ptrdiff_t ld = 0;       // of rows
+  int n = 0, F = 0, width = 0; // steps; channels; width 0: no decay, 1: one number per step, F: one per channel
+  std::ptrdiff_t ld = 0;       // pitch of `rows`
   const Real *decay = nullptr; // [n,width]
-  Real *product = nullptr;     // [blocks,width] of a block's steps
-  Real *first = nullptr;       // [blocks + 1,width] D(start of a block, start of the chunk); of all steps at last
+  Real *product = nullptr;     // [blocks,width] product of a block's steps
+  Real *first = nullptr;       // [blocks + 1,width] D(start of a block, start of the chunk); last row: of all steps
   Real *last = nullptr;        // [blocks,width] D(end of the chunk, end of a block)
   Real *inside = nullptr;      // [n] one number per step: D(t, start of its block)
   Real *since = nullptr;       // [n] one number per step: D(t, start of the chunk)
@@ -40,7 +40,7 @@ template <class Real> struct Decays {
   Real *same = nullptr;        // [n,sub] one number per step: D(t, i) for i in the same block
   Real *until = nullptr;       // [blocks,n] one number per step: D(start of a block, i) for i before it
   Real *rows = nullptr;        // [n,F] channels: p_i D(start of a block, i)
-  Real *running = nullptr;     // [F] channels, on the host, which goes by rows as memory does: their decays so far
+  Real *running = nullptr;     // [F] channels, on a CPU: the product so far, since a CPU goes through memory row by row
 
   KOKKOS_FUNCTION void place(Stack<Real> &stack, int most, int channels, int decay_width) {
     const int blocks = (most - 1) / sub + 1;
@@ -61,12 +61,12 @@ template <class Real> struct Decays {
 
   KOKKOS_FUNCTION int blocks() const { return (n - 1) / sub + 1; }
   KOKKOS_FUNCTION int end_of(int block) const { return (block + 1) * sub < n ? (block + 1) * sub : n; }
-  /// The decay of all steps together, in channel j.
+  /// Product of all steps' decays in channel j.
   KOKKOS_FUNCTION Real total(int j) const {
     return width == 0 ? Real(1) : first[size_t(blocks()) * width + (width > 1 ? j : 0)];
   }
 
-  /// Sets the tables for `steps` steps. Barriers inside, for which no copies wait that are under way.
+  /// Fills the tables for `steps` steps. Contains barriers, which do not wait for asynchronous copies.
   RECOLLECT_IN_LINE void prepare(const Team &team, int steps, const Real *factors) {
     n = steps, decay = factors;
     if (width == 0) return;
@@ -75,7 +75,7 @@ template <class Real> struct Decays {
     if (width == 1) {
       each(team, n, [=](int t) {
         const int begin = t / sub * sub;
-        Real factors[sub], running = 1; // all are loaded before the first is needed
+        Real factors[sub], running = 1; // all loads come before the first use
         RECOLLECT_UNROLL
         for (int r = 0; r < sub; ++r) factors[r] = begin + r <= t ? d.decay[begin + r] : Real(1);
         RECOLLECT_UNROLL
@@ -123,8 +123,9 @@ template <class Real> struct Decays {
     team.meet();
   }
 
-  /// out_m = factor_m x_m D(tau(m), 0): what is read of the chunk's start. Rows of width F, `ldx` and `ldo` apart. With
-  /// `within_block`, only the decays since the start of the block of step tau(m). Null factors are 1.
+  /// out_m = factor_m x_m D(tau(m), 0): what row m reads of the state at the chunk's start. Rows have width F and lie
+  /// `ldx` and `ldo` apart. With `within_block`, only the decays since the start of the block of step tau(m). Null
+  /// factors are 1.
   RECOLLECT_IN_LINE void from_start(const Team &team, const Reads &reads, const Real *x, std::ptrdiff_t ldx, Real *out,
                                     std::ptrdiff_t ldo, bool within_block = false, const Real *factor = nullptr) const {
     const Decays d = *this;
@@ -144,11 +145,11 @@ template <class Real> struct Decays {
         }
       }
     } else {
-      each_column(team, [=](int b, int j) { // everything is loaded before the first is stored
+      each_column(team, [=](int b, int j) { // all loads come before the first store
         const int begin = d.first_row(reads, b), end = reads.after(d.end_of(b));
         Real decays[sub + 1], rows[sub + 1], running = within_block ? Real(1) : d.first[size_t(b) * d.F + j];
         RECOLLECT_UNROLL
-        for (int r = 0; r <= sub; ++r) { // where channels decay a row is read after every step
+        for (int r = 0; r <= sub; ++r) { // where channels decay, one row reads after every step
           const int m = begin + r, tau = reads.tau(m);
           decays[r] = m < end && tau > b * sub ? d.decay[size_t(tau - 1) * d.F + j] : Real(1);
           rows[r] = m < end ? x[m * ldx + j] * (factor ? factor[m] : Real(1)) : Real(0);
@@ -184,7 +185,7 @@ template <class Real> struct Decays {
         const int begin = b * sub, end = d.end_of(b);
         Real decays[sub], rows[sub], running = d.last[size_t(b) * d.F + j];
         RECOLLECT_UNROLL
-        for (int r = 0; r < sub; ++r) { // no branch: all are loaded before the first is needed
+        for (int r = 0; r < sub; ++r) { // no branch: all loads come before the first use
           const int i = begin + r;
           decays[r] = i < end ? d.decay[size_t(i) * d.F + j] : Real(1);
           rows[r] = i < end ? p[i * ldp + j] * (factor ? factor[i] : Real(1)) : Real(0);
@@ -226,14 +227,14 @@ template <class Real> struct Decays {
     team.barrier();
   }
 
-  /// W(m,i) *= row_m factor_i for i < tau(m), with one number per step also D(tau(m) - 1, i), and 0 elsewhere. No barrier.
+  /// W(m,i) *= row_m factor_i for i < tau(m), times D(tau(m) - 1, i) with one number per step; 0 elsewhere. No barrier.
   RECOLLECT_IN_LINE void weigh(const Team &team, const Reads &reads, const Real *row_factor, const Real *factor,
                                Real *W, std::ptrdiff_t ldw) const {
     const Decays d = *this;
     each_row(team, reads.count, [=](int m, int begin, int step) {
       Real *row = W + m * ldw;
       const RowWeights of(d, reads, row_factor, factor, m);
-      int i = begin; // an element stays with one thread: nobody waits for another
+      int i = begin; // each thread keeps its elements, so that no barrier is needed
       for (; i < of.block; i += step) row[i] = of.earlier(row[i], i);
       for (; i < of.tau; i += step) row[i] = of.within(row[i], i);
       for (; i < d.n; i += step) row[i] = 0;
@@ -241,7 +242,8 @@ template <class Real> struct Decays {
   }
 
 private:
-  /// What row m's elements W(m,i) are weighed with: i < block, those before its step's block; block <= i < tau, those in it.
+  /// Factors of row m's elements W(m,i): i < block are steps before the block of its step; block <= i < tau are steps
+  /// in that block.
   struct RowWeights {
     int block, tau;
     bool decays;
@@ -267,7 +269,7 @@ private:
     }
   };
 #if __CUDA_ARCH__ >= 800
-  /// The same as a product's results (tile/cuda.hpp).
+  /// The same for a product's results (tile/cuda.hpp).
   struct Weighed {
     const Decays &d;
     const Reads &reads;
@@ -280,7 +282,7 @@ private:
       W[m * ldw + i] = i < of.block ? of.earlier(x, i) : i < of.tau ? of.within(x, i) : Real(0);
     }
     template <int N>
-    __device__ void row(int m, int i, const Real (&x)[N][2]) const { // no branch but what all rows take
+    __device__ void row(int m, int i, const Real (&x)[N][2]) const { // branches only where all rows agree
       const RowWeights of(d, reads, row_factor, factor, m);
       using Pair = tile::cuda::Pair<Real>;
       const Pair table{d.n % 2 == 0}, result{Pair::aligned(W, ldw)};
@@ -288,7 +290,7 @@ private:
       for (int c = 0; c < N; ++c) {
         const int at = i + 8 * c;
         Real first = x[c][0], second = x[c][1];
-        if (of.decays && at < of.tau) { // blocks begin with a pair, and what lies past tau is not kept
+        if (of.decays && at < of.tau) { // blocks begin with a pair, and elements past tau are dropped
           const bool earlier = at < of.block;
           const auto left = table.load(earlier ? of.until + at : of.same + (at - of.block));
           const Real inside = earlier ? of.inside : Real(1);
@@ -302,7 +304,7 @@ private:
   };
 #endif
 
-  /// out_i = own(i) x_i for rows of width F, in place too.
+  /// out_i = own(i) x_i for rows of width F; may be in place.
   template <class Own>
   RECOLLECT_IN_LINE void scale_rows(const Team &team, int rows, const Real *x, std::ptrdiff_t ldx, Real *out,
                                     std::ptrdiff_t ldo, const Own &own) const {
@@ -329,17 +331,17 @@ private:
     }
   }
 
-  /// The first row that is read within block b, or before any step.
+  /// The first row that reads within block b, or before any step.
   KOKKOS_FUNCTION int first_row(const Reads &reads, int b) const { return b ? reads.after(b * sub) : 0; }
 
-  /// f(block, channel) for all.
+  /// Calls body(block, channel) for all.
   template <class Body> KOKKOS_FUNCTION void each_column(const Team &team, const Body &body) const {
     const int all = width;
     each(team, blocks() * all, [=](int unit) { body(unit / all, unit % all); });
   }
 
-  // The host's, of rows of F channels.
-  void start(const Real *from) const { // null: at 1
+  // On a CPU: rows of F channels.
+  void start(const Real *from) const { // null: 1
     for (int j = 0; j < F; ++j) running[j] = from ? from[j] : Real(1);
   }
   void forget(Real *row, int t) const {
@@ -350,15 +352,15 @@ private:
     for (int j = 0; j < F; ++j) out[j] = own * x[j] * running[j];
   }
 
-  /// W(m,i) where step i and row m belong to one block: key i is compared with the rows, one after the other.
+  /// W(m,i) where step i and row m are in the same block: key i is scored against each of those rows in turn.
   RECOLLECT_IN_LINE void pairs_within_blocks(const Team &team, const Reads &reads, const Real *x, std::ptrdiff_t ldx,
                                              const Real *p, std::ptrdiff_t ldp, Real *W, std::ptrdiff_t ldw) const {
     const Decays d = *this;
     if constexpr (on_host) {
       for (int i = 0; i < n; ++i) {
         const int begin = reads.after(i), end = reads.after(end_of(i / sub));
-        Real sums[sub][lanes] = {};                  // of the rows scored against key i, channel by channel
-        const auto meet = [&](int j0, auto counts) { // counts(c): whether there is such a channel
+        Real sums[sub][lanes] = {};                  // one sum per row scored against key i, and channel
+        const auto meet = [&](int j0, auto counts) { // counts(c): whether channel c exists
           Real key[lanes];
           for (int c = 0; c < lanes; ++c) key[c] = counts(c) ? p[i * ldp + j0 + c] : Real(0);
           for (int m = begin, t = i + 1; m < end; ++m) {
@@ -382,16 +384,16 @@ private:
                [=](int b, int lane, int) { pairs_of_block(d, reads, b, lane, x, ldx, p, ldp, W, ldw); });
     }
   }
-  /// The same of one block, by a row of threads: keys decay in their registers, a thread some channels, while the rows pass,
-  /// and the pairs' sums over channels are taken `side` at a time.
+  /// The same for one block, by a row of threads. Each thread keeps some channels of all keys in registers and decays
+  /// them from row to row. Sums over channels are reduced for `side` pairs at a time.
   RECOLLECT_IN_LINE static void pairs_of_block(const Decays &d, const Reads &reads, int b, int lane, const Real *x,
                                                std::ptrdiff_t ldx, const Real *p, std::ptrdiff_t ldp, Real *W,
                                                std::ptrdiff_t ldw) {
-    constexpr int side = 32, pairs = sub * (sub + 1) / 2, own = sizeof(Real) == 4 ? 2 : 1; // channels of a thread
+    constexpr int side = 32, pairs = sub * (sub + 1) / 2, own = sizeof(Real) == 4 ? 2 : 1; // channels per thread
     const int begin = b * sub, end = d.end_of(b), row = reads.after(begin), rows = reads.after(end) - row;
     for (int j0 = lane; j0 - lane < d.F; j0 += own * side) {
       Real keys[sub][own], sums[side];
-      const auto keep = [&](int group) { // of its `side` pairs a thread keeps one: row r and key i
+      const auto keep = [&](int group) { // a thread keeps one of `side` pairs: row r, key i
         const Real sum = sums_across_row(sums);
         const int at = group * side + lane, r = int(sqrtf(2 * at + .25f) - .5f), i = at - r * (r + 1) / 2;
         if (at >= pairs || r >= rows) return;
@@ -399,7 +401,7 @@ private:
         weight = j0 == lane ? sum : weight + sum;
       };
       RECOLLECT_UNROLL
-      for (int r = 0; r < sub; ++r) { // where channels decay a row is read after every step
+      for (int r = 0; r < sub; ++r) { // where channels decay, one row reads after every step
         Real x_r[own], decay_r[own];
         RECOLLECT_UNROLL
         for (int c = 0; c < own; ++c) {
@@ -428,7 +430,7 @@ private:
     }
   }
 
-  /// W(m,i) where step i lies in an earlier block than row m.
+  /// W(m,i) where step i is in an earlier block than row m.
   template <class AnyTeam>
   RECOLLECT_IN_LINE void pairs_of_two_blocks(const AnyTeam &team, const Reads &reads, const Real *within,
                                              std::ptrdiff_t ldin, const Real *p, std::ptrdiff_t ldp, Real *W,

@@ -26,10 +26,11 @@ template <class Real> struct DeltaRule {
   Array<Real> r, p;          // [B,H,T * steps,Dk]
   Array<Real> erase, write;  // [B,H,T * steps], empty: 1
   Array<Real> alpha, lambda; // [B,H,T * steps] or [B,H,T * steps,Dk]: D_t; both empty: 1
-  Array<Real> keys = {};     // [B,H,T,Dk] k_t along which v_t is written; empty: along p_t, in every sub-step
+  Array<Real> keys = {};     // [B,H,T,Dk] k_t, the key of v_t's write; empty: p_t, in every sub-step
 };
 
-/// The rule run from and to call.state, whose first Dv rows are S [Dv,Dk]; reads call.q and call.v, writes call.o.
+/// Runs the rule from call.state, whose first Dv rows are S [Dv,Dk], and leaves the final state there. Reads call.q and
+/// call.v, writes call.o.
 template <class Real> void delta_rule(const std::string &label, const Call<Real> &call, const DeltaRule<Real> &in);
 
 } // namespace recollect::variants

@@ -13,7 +13,7 @@
 
 namespace recollect::variants {
 
-/// Whether summarise solves.
+/// Whether the chunk-local phase solves for W and U.
 template <class Real> bool solves_ahead(const Call<Real> &call) {
   return !on_host && schedule_of(call) == Schedule::three_phase;
 }
@@ -26,17 +26,19 @@ template <class Number> struct DeltaRuleAlgebra {
   DeltaRule<Real> in;
   int T, C, F, V;
   Array<Real> q, v, o, state;
-  size_t state_stride; // reals of a head's state in the layer's layout: S [V,F] first
-  bool ahead;          // solve in summarise, not in carry
-  int decays = in.lambda.extent(0) ? 2 : in.alpha.extent(0) ? 1 : 0; // by channels, by one number per step, not
+  size_t state_stride; // reals per head in the layer's layout: S [V,F] first
+  bool ahead;          // solve in summarise (chunk-local), not in carry
+  int decays = in.lambda.extent(0)  ? 2
+               : in.alpha.extent(0) ? 1
+                                    : 0; // 2: one decay per channel, 1: one number per step, 0: none
   bool own_keys = in.keys.extent(0) > 0;
 
   struct Summary {
-    Real *X;       // [N,F+V] W and U, or their right hand sides; at last e_t in place of U
-    Real *L;       // [N,N] where the carry solves
+    Real *X;       // [N,F+V] W and U, or their right-hand sides; finally e_t in place of U
+    Real *L;       // [N,N], where the carry solves
     Real *ends;    // [N,F] D(C,i) p_i, where anything decays
     Real *carried; // [1 or F] D(C,0)
-    Real *added;   // [F,V] sum of v_i (D(C,i) k_i)^T, where v has keys of its own
+    Real *added;   // [F,V] sum of v_i (D(C,i) k_i)^T, where values have keys of their own
   };
   struct Summarising {
     Decays<Real> decays;
@@ -64,7 +66,7 @@ template <class Number> struct DeltaRuleAlgebra {
   }
   KOKKOS_FUNCTION int most() const { return C * in.steps; }
   KOKKOS_FUNCTION int width() const { return decays == 2 ? F : decays; }
-  KOKKOS_FUNCTION bool one_key() const { return in.r.data() == in.p.data(); } // that is read and written
+  KOKKOS_FUNCTION bool one_key() const { return in.r.data() == in.p.data(); } // one key both reads and writes
   KOKKOS_FUNCTION size_t state_size() const { return size_t(F) * V; }
   KOKKOS_FUNCTION DeltaRuleState<Real> across() const { return {most(), F, V, ahead, own_keys}; }
   KOKKOS_FUNCTION int parts() const { return across().parts(); }
@@ -76,7 +78,7 @@ template <class Number> struct DeltaRuleAlgebra {
     x.X = s.take(most() * ldx());
     return x;
   }
-  /// A summary without its rows.
+  /// The summary without its rows X.
   KOKKOS_FUNCTION Summary rest(Stack<Real> &s) const {
     Summary x{};
     x.L = ahead ? nullptr : s.take(size_t(most()) * most());
@@ -134,12 +136,12 @@ template <class Number> struct DeltaRuleAlgebra {
     const Real *erase = at(in.erase, step), *write = at(in.write, step), *values = v.data() + token * V;
     Real *const X = on_host ? out.X : x.X;
     const std::ptrdiff_t ldx = on_host ? this->ldx() : tile::pitch<Real>(F + V);
-    const bool fetched = !on_host && steps == 1 && !own_keys; // the values, while the keys are on their way
+    const bool fetched = !on_host && steps == 1 && !own_keys; // copies of the values overlap with work on the keys
     if (fetched) tile::copy<Real>(team, N, V, values, V, X + F, ldx);
     const Reads reads{N, 0, 1};
     const auto r = staged(team, N, in.r.data() + step * F, x.r),
                p = one_key() ? r : staged(team, N, in.p.data() + step * F, x.p);
-    x.decays.prepare(team, N, decay(step)); // while the copies are under way
+    x.decays.prepare(team, N, decay(step)); // overlaps with the copies
     if (width() > 1) x.decays.from_start(team, reads, r.data, r.row, x.within, ld, true);
     team.barrier();
     Real *const L = ahead ? x.L : out.L;
@@ -200,7 +202,7 @@ template <class Number> struct DeltaRuleAlgebra {
     const Reads reads{n, in.steps, in.steps};
     const auto q = staged(team, n, this->q.data() + token * F, x.q), p = staged(team, N, in.p.data() + step * F, x.p);
     const auto S = tile::stage(team, F, V, before, V, x.S), E = tile::stage<Real>(team, N, V, chunk.X + F, ldx(), x.E);
-    x.decays.prepare(team, N, decay(step)); // while the copies are under way
+    x.decays.prepare(team, N, decay(step)); // overlaps with the copies
     if (width > 1) x.decays.from_start(team, reads, q.data, q.row, x.decayed, ld, true);
     team.barrier();
     x.decays.weights(team, reads, q.data, q.row, x.decayed, ld, p.data, p.row, nullptr, nullptr, x.A, lda);
@@ -226,7 +228,7 @@ template <class Number> struct DeltaRuleAlgebra {
   }
 
 protected:
-  /// e_t of the chunk's writes, given the state: U - W S; and D(C,i) p_i.
+  /// Factors of the chunk's state update: e_t = U - W S, and D(C,i) p_i.
   KOKKOS_FUNCTION typename DeltaRuleState<Real>::Factors factors(const Chunk &c, const Summary &chunk) const {
     const Real *ends = width() ? chunk.ends : in.p.data() + (c.head * T + c.first) * in.steps * F;
     return {c.n * in.steps, chunk.X, ldx(), ends, F, chunk.X + F, ldx(), chunk.added};
@@ -237,7 +239,7 @@ protected:
   KOKKOS_FUNCTION const Real *decay(size_t step) const {
     return decays == 2 ? in.lambda.data() + step * F : at(in.alpha, step);
   }
-  /// Keys of a chunk, copied first where that pays; channels' decays read them where they lie.
+  /// Keys of a chunk, staged where that is faster. Channel decays read them in place.
   RECOLLECT_IN_LINE tile::Matrix<Real> staged(const Team &team, int n, const Real *from, Real *room) const {
     return room ? tile::stage(team, n, F, from, F, room) : tile::rows(from, F);
   }

@@ -17,14 +17,15 @@
 
 namespace recollect::variants {
 
-/// Where to write the gradients; empty: not wanted. Those of q and p are required. Without an array for r, its gradient is
-/// added to that of p: one key is both.
+/// Where to write the gradients; empty: not wanted. q and p are required. Without an array for r, its gradient is added
+/// to that of p (the rule reads and writes with one key).
 template <class Real> struct DeltaRuleGradient {
   Array<Real> q, p, erase = {}, write = {}, alpha = {}, r = {}, lambda = {}, keys = {};
 };
 
 /// Gradients of delta_rule(back.call): writes back.d.v, back.d.state and the arrays of d. Where channels decay, step by
-/// step (delta_rule_backward_steps.hpp). Logic error where the rule has sub-steps, or keys of its own without a lambda.
+/// step (delta_rule_backward_steps.hpp). Logic error if the rule has sub-steps, or separate write keys without a
+/// lambda.
 template <class Real>
 void delta_rule_vjp(const std::string &label, const BackwardCall<Real> &back, const DeltaRule<Real> &in,
                     const DeltaRuleGradient<Real> &d);

@@ -10,18 +10,18 @@
 
 namespace recollect::variants {
 
-/// What a forward run saves.
+/// Arrays that the forward pass saves.
 template <class Real> struct KeptRule {
   ChunkStates<Real> starts;
-  Array<Real> X; // [B,H,T,F+V] W, or where the carry solved erase_t D(t-1,0) r_t, and the errors
+  Array<Real> X; // [B,H,T,F+V] W (erase_t D(t-1,0) r_t where the carry solved) and the errors
 };
 
-/// `Base` is the forward run's algebra.
+/// The forward pass with saving; `Base` is its algebra.
 template <class Base> struct DeltaRuleSaving : Base {
   using Number = typename Base::Real;
   using typename Base::Summary;
   struct Reading {};
-  static constexpr int kinds = 2; // channels have no gradient here
+  static constexpr int kinds = 2; // no channel decays in this backward pass
   KeptRule<Number> kept;
 
   KOKKOS_FUNCTION Summary summary(Stack<Number> &s) const { return Base::rest(s); }
@@ -49,20 +49,20 @@ template <class Base> struct DeltaRuleSaving : Base {
   bool reads_nothing() const { return true; }
 
 private:
-  /// A summary's rows are what is kept of the chunk.
+  /// The summary with its rows in the saved array.
   KOKKOS_FUNCTION Summary with_rows(const Chunk &c, Summary chunk) const {
     chunk.X = kept.X.data() + (c.head * this->T + c.first) * this->ldx();
     return chunk;
   }
 };
 
-/// The states alone.
+/// Saves the states only.
 template <class Number> struct DeltaRuleStates : DeltaRuleAlgebra<Number> {
   using typename DeltaRuleAlgebra<Number>::Summary;
   struct Reading {};
   ChunkStates<Number> starts;
 
-  KOKKOS_FUNCTION void set_sizes() const {} // chunks are short: no kernels for usual sizes
+  KOKKOS_FUNCTION void set_sizes() const {} // chunks are short, so there are no kernels of static extents
   KOKKOS_FUNCTION Reading reading(Stack<Number> &) const { return {}; }
   RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &, const Number *before,
                               const Reading &) const {
@@ -82,11 +82,11 @@ template <class Number> struct DeltaRuleAdjoint {
   Array<Real> q, v, d_o, d_v, d_state;
   size_t state_stride;
   KeptRule<Real> kept;
-  bool ahead; // the forward run solved in summarise: then dY is solved for in read, else in the carry
-  int decays = in.alpha.extent(0) ? 1 : 0; // by one number per step, not
+  bool ahead; // whether the forward pass solved in summarise: then read solves for dY, else the carry does
+  int decays = in.alpha.extent(0) ? 1 : 0; // 1: one number per step, 0: none
 
   struct Summary {
-    Real *dE;      // [C,V] A^T dO, with dS_C's part after the carry; dY where that solves
+    Real *dE;      // [C,V] A^T dO, after the carry plus dS_C's part; or dY, where the carry solves
     Real *added;   // [F,V] sum of (D(t,0) q_t) do_t^T
     Real *flipped; // [C,C] L (tile::flip)
     Real *ends;    // [C,F] D(C,i) p_i, where anything decays
@@ -101,10 +101,10 @@ template <class Number> struct DeltaRuleAdjoint {
   using Carrying = typename DeltaRuleState<Real>::Rooms;
   struct Reading {
     Decays<Real> decays;
-    Real *dA, *dL;                    // [C,C]
-    Real *A, *L, *G;                  // [C,C], [C,C], [C+1,C+1]: for the decays' gradients; A and L where o and E were
-    Real *dY;                         // [C,V] where solved for here
-    Real *x;                          // [C,F]
+    Real *dA, *dL;   // [C,C]
+    Real *A, *L, *G; // [C,C], [C,C], [C+1,C+1], for the decays' gradients; A and L reuse the buffers of o and E
+    Real *dY;        // [C,V], where read solves
+    Real *x;         // [C,F]
     Real *q, *r, *p, *o, *E, *S, *dS; // buffers
   };
 
@@ -202,7 +202,7 @@ template <class Number> struct DeltaRuleAdjoint {
              });
   }
 
-  /// `after` is dS_C: what comes after the chunk has left it.
+  /// `after` is dS_C, the gradient of the state at the chunk's end.
   RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &chunk, const Real *after,
                               Reading x) const {
     const int n = c.n, F = this->F, V = this->V;
@@ -283,7 +283,8 @@ template <class Number> struct DeltaRuleAdjoint {
   }
 
 protected:
-  /// dE of the chunk's steps, given the gradient of the state: plus D(C,i) p_i of it; and W.
+  /// Factors of the update of the state's gradient: dE of the chunk's steps (plus D(C,i) p_i times that gradient), and
+  /// W.
   KOKKOS_FUNCTION typename DeltaRuleState<Real>::Factors factors(const Chunk &c, const Summary &chunk) const {
     const size_t step = c.head * T + c.first;
     const Real *ends = decay_width() ? chunk.ends : in.p.data() + step * F;
@@ -304,21 +305,22 @@ protected:
     product.wanted = tile::Staircase{1, 1};
     tile::gemm(team, n, n, factor, product, {}, Real(0), out, ldo);
   }
-  /// out += W p, W zero but for what `reads` read.
+  /// out += W p, where W is zero except where `reads` read.
   RECOLLECT_IN_LINE void add_lower(const Team &team, int n, const Reads &reads, const Real *W, std::ptrdiff_t ldw,
                                    const tile::Matrix<Real> &p, Real *out, std::ptrdiff_t ldo) const {
     tile::Product<Real> product{tile::rows(W, ldw), p, n};
     product.given = reads.staircase();
     tile::gemm(team, n, F, Real(1), product, {}, Real(1), out, ldo);
   }
-  /// All of G but what passes from before the chunk to after it: dq, x and dp hold what comes from S_0 and dS_C alone.
+  /// Fills G, except the element for what passes from before the chunk to after it. dq, x and dp contain the parts from
+  /// S_0 and dS_C only.
   RECOLLECT_IN_LINE void fill(const Team &team, int n, const Reading &x, const tile::Matrix<Real> &q, const Real *dq,
                               const tile::Matrix<Real> &r, const tile::Matrix<Real> &p, const Real *dp,
                               const Real *erase) const {
     const int F = this->F;
     const std::ptrdiff_t ld = tile::pitch<Real>(F), lda = tile::pitch<Real>(C), ldg = this->ldg();
     each_row(team, n, [=](int t, int first, int side) {
-      const bool erases = t + 1 < n; // what r_{t+1} reads after step t
+      const bool erases = t + 1 < n; // r_{t+1} reads after step t
       const Real e = erases && erase ? erase[t + 1] : Real(1);
       for (int i = first; i < t; i += side) {
         const std::ptrdiff_t own = t * lda + i, next = own + lda;

@@ -18,9 +18,9 @@ namespace recollect::variants {
 
 /// The rule at one step of a head.
 template <class Real> struct RuleStep {
-  const Real *r, *p, *k; // [Dk]; k null: no key of its own
+  const Real *r, *p, *k; // [Dk]; k null: no separate write key
   const Real *lambda;    // [Dk]
-  Real erase, write;     // write is 0 where v has a key of its own
+  Real erase, write;     // write is 0 where v has a separate key
 
   KOKKOS_FUNCTION RuleStep(const DeltaRule<Real> &in, const Head<Real> &h, int t)
       : r(in.r.data() + at(h, t) * h.Dk), p(in.p.data() + at(h, t) * h.Dk),
@@ -91,14 +91,14 @@ private:
   }
 };
 
-/// dS passes backward across steps row by row, by the same matrix: dS_0 = end + dS_C across.
+/// The backward pass of dS over a chunk maps each row of dS by the same matrix: dS_0 = end + dS_C across.
 template <class Number> struct RowsState {
   using Real = Number;
   static constexpr bool elementwise = false;
   int F, V;
 
   struct Summary {
-    Real *end, *across; // [V,F] what the outputs' gradients add, [F,F] the map of dS
+    Real *end, *across; // [V,F] contribution of the outputs' gradients; [F,F] the map of dS
   };
   KOKKOS_FUNCTION size_t state_size() const { return size_t(V) * F; }
   int parts() const { return (V - 1) / 8 + 1; }
@@ -116,13 +116,14 @@ template <class Number> struct RowsState {
   }
 };
 
-/// dS_{t-1} = (dS_t + do_t q_t^T) (diag(lambda_t) - erase_t p_t r_t^T), for its rows and for those of the identity.
+/// dS_{t-1} = (dS_t + do_t q_t^T) (diag(lambda_t) - erase_t p_t r_t^T), applied to its rows and to those of the
+/// identity.
 template <class Real> struct RulePass {
   DeltaRule<Real> in;
   RECOLLECT_IN_LINE void operator()(const Team &team, const Head<Real> &h, const Chunk &c, const Real *d_o,
                                     const typename RowsState<Real>::Summary &out) const {
     const int F = h.Dk, V = h.Dv;
-    each_row(team, V + F, [=, *this](int r, int first, int side) { // an element stays with its thread
+    each_row(team, V + F, [=, *this](int r, int first, int side) { // each element stays with one thread
       Real *const row = r < V ? out.end + size_t(r) * F : out.across + size_t(r - V) * F;
       for (int j = first; j < F; j += side) row[j] = r - V == j ? 1 : 0;
       for (int t = c.first + c.n - 1; t >= c.first; --t)

@@ -13,13 +13,13 @@
 namespace recollect::variants {
 
 template <class Real> struct DeltaRuleState {
-  int N, F, V; // the most writes of a chunk
-  bool apart;  // columns are independent: the chunk-local phase has solved for E
+  int N, F, V; // N: largest number of writes per chunk
+  bool apart;  // columns are independent, because the chunk-local phase solved for E
   bool adds;   // `added` is given
 
-  static constexpr int grain = on_host ? 64 / sizeof(Real) : 16; // columns of a part: on a host a cache line
+  static constexpr int grain = on_host ? 64 / sizeof(Real) : 16; // columns per part: a cache line on a CPU
   struct Rooms {
-    Real *S, *E, *A, *B, *added; // one buffer of S, rooms() of each other matrix
+    Real *S, *E, *A, *B, *added; // one buffer of S, rooms() buffers of each other matrix
   };
   struct Factors {
     int n; // writes
@@ -37,11 +37,11 @@ template <class Real> struct DeltaRuleState {
   };
 
   KOKKOS_FUNCTION int parts() const { return (V - 1) / grain + 1; }
-  /// Number of buffers: two where both fit into shared memory and leave space for a second team, which float64 does not.
+  /// Number of buffers: two if both fit into shared memory beside a second team (not in float64), else one.
   KOKKOS_FUNCTION int rooms() const { return apart && !on_host && sizeof(Real) == 4 && N * F <= 1 << 13 ? 2 : 1; }
 
   KOKKOS_FUNCTION Rooms place(Stack<Real> &s) const {
-    const int columns = apart && !on_host && V > grain ? grain : V; // of one part, where there is more than one
+    const int columns = apart && !on_host && V > grain ? grain : V; // columns per part, if there are several parts
     Rooms x;
     x.S = tile::room(s, F, columns);
     x.E = tile::room(s, rooms() * N, columns);
@@ -60,7 +60,7 @@ template <class Real> struct DeltaRuleState {
     if (adds) tile::stage(team, F, of.count, f.added + of.begin, V, room(x.added, of.count, part, F));
   }
 
-  /// solve(E, lde, columns) for a part of them.
+  /// Calls solve(E, lde, columns) for the part's columns.
   template <class AnyTeam, class Solve>
   RECOLLECT_IN_LINE void operator()(const AnyTeam &team, const Factors &f, Real sign, const Decay &decay,
                                     const Part &part, const Real *before, Real *after, const Rooms &x,
@@ -84,7 +84,7 @@ template <class Real> struct DeltaRuleState {
     tile::gemm(team, n, of.count, F, sign, A, old, Real(1), E, lde);
     team.meet();
     solve(E, lde, of.count);
-    const bool scales = !on_host && decay.width <= 1 && !adds; // then the product does the rest
+    const bool scales = !on_host && decay.width <= 1 && !adds; // then the product scales by the decay
     if (!scales) {
       const Decay d = decay;
       each_cell(team, F, of.count, [=](int j, int i) {
@@ -109,7 +109,7 @@ private:
     const int begin = part.begin(V, grain);
     return {begin, part.count == parts() && V % grain == 0 ? grain : part.end(V, grain) - begin};
   }
-  /// The buffer of the part's turn, with rows of this width.
+  /// The part's buffer of `first`, with rows of this width.
   KOKKOS_FUNCTION Real *room(Real *first, int width, const Part &part) const { return room(first, width, part, N); }
   KOKKOS_FUNCTION Real *room(Real *first, int width, const Part &part, int rows) const {
     return rooms() == 2 && part.turn % 2 ? first + rows * tile::pitch<Real>(width) : first;

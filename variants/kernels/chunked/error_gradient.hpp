@@ -62,10 +62,11 @@ template <class Op, class Stored, int Dk_, int Dv_> struct ErrorGradient : Chunk
     A.scale_rows({in.scale, in.scale});
     put_rows(at, A, scores, score_pitch, chunk, chunk);
     Values dE;
-    stream_panels(ring, chunk / P, load_given, [&](int n, unsigned char *buffer) { // a barrier behind the scores first
-      add_product<Op, Lies::across, score_pitch, Lies::across, value_pitch, P>(
-          at, at.row, scores + n * P * score_pitch, reinterpret_cast<const E *>(buffer), dE, at.row - n * P);
-    });
+    stream_panels(
+        ring, chunk / P, load_given, [&](int n, unsigned char *buffer) { // starts with a barrier after the scores
+          add_product<Op, Lies::across, score_pitch, Lies::across, value_pitch, P>(
+              at, at.row, scores + n * P * score_pitch, reinterpret_cast<const E *>(buffer), dE, at.row - n * P);
+        });
     E *const to = a.d_E + c.chunk * chunk * V;
     put_rows(at, dE, to, V, chunk, V);
     if (!block_is_finite(dE)) ScalarGradients<Op, Stored, true>{a, c}.errors();

@@ -4,9 +4,10 @@
 
 namespace recollect::variants {
 
-/// Decays, y and, but for c_t, x of some channels of a head; the state's peaks become the last ones unless they are kept.
+/// Decays, y and (except for c_t) x of some channels of a head. Updates the state's running maxima ("peaks") unless
+/// they must be kept.
 template <class Real> struct PeakScan {
-  static constexpr int lanes = on_host ? 64 / sizeof(Real) : 1; // channels that one thread takes at once
+  static constexpr int lanes = on_host ? 64 / sizeof(Real) : 1; // channels per thread at a time
   int T, F, rows;
   bool keep;
   Features<Real> logs;
@@ -24,7 +25,7 @@ template <class Real> struct PeakScan {
 private:
   template <class Channels> KOKKOS_FUNCTION void scan(size_t head, int first, Channels channels) const {
     const size_t at_end = (head * rows + rows - 1) * F + first;
-    Real peak[lanes], left[lanes], key[lanes]; // of a step, so that nothing stored can be what is loaded next
+    Real peak[lanes], left[lanes], key[lanes]; // per step, so that no store can alias a later load
     for (int j = 0; j < channels; ++j) peak[j] = state(at_end + j);
     for (size_t at = head * T * F + first, t = 0; t < size_t(T); ++t, at += F) {
       for (int j = 0; j < channels; ++j) {
@@ -51,8 +52,8 @@ template <class Real> struct LargestToOne {
   }
 };
 
-/// The same sum with decays, y and x of all steps taken first. Writes y over the logs of the keys unless it keeps them and
-/// the state's peaks.
+/// The same sum, with decays, y and x computed first for all steps. Overwrites the logs of the keys with y, unless the
+/// call must keep them and the state's running maxima.
 template <class Real>
 DecayedSum<Real> exponential_sum(const std::string &label, const Call<Real> &call, const Features<Real> &logs,
                                  bool keep) {
@@ -69,17 +70,17 @@ void exponential_chunked(const std::string &label, const Call<Real> &call, const
   decayed_sum(label, call, exponential_sum(label, call, logs, false));
 }
 
-/// From the gradients of x, y and the decays of one channel of a head, in place, to those of the logs. A peak passes its
-/// own to what it was the larger of; c_t divides out, and has none.
+/// Turns the gradients of x, y and the decays of one channel of a head into gradients of the logs, in place. A running
+/// maximum passes its gradient to whichever argument was larger; c_t cancels and has no gradient.
 template <class Real> struct PeakScanBack {
   int T, F, rows;
-  Features<Real> logs, d;           // d: of x and y on entry
-  Array<Real> state, d_state;       // of the start
-  Array<Real> decay, x, y, d_decay; // d_decay takes the peaks
+  Features<Real> logs, d;           // d: gradients of x and y on entry
+  Array<Real> state, d_state;       // at the sequence's start
+  Array<Real> decay, x, y, d_decay; // the running maxima are written to d_decay
   KOKKOS_FUNCTION void operator()(size_t unit) const {
     const size_t head = unit / F, j = unit % F, own = (head * rows + rows - 1) * F + j, first = head * T * F + j;
     Real before = state(own), slope = d_state(own);
-    for (int t = 0; t < T; ++t) { // whether the key's is the peak
+    for (int t = 0; t < T; ++t) { // whether the key is the new maximum
       const size_t at = first + size_t(t) * F;
       const bool larger = logs.k(at) > before;
       if (larger) before = logs.k(at);

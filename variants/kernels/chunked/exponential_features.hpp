@@ -15,9 +15,9 @@
 
 namespace recollect::variants {
 
-constexpr double no_peak = -1e30; // of a channel that has seen no key
+constexpr double no_peak = -1e30; // running maximum of a channel before its first key
 
-/// Work of a head: decay, y, x [F], reads [Dv+1].
+/// Scratch per head: decay, y, x [F], reads [Dv+1].
 template <class Real> struct ExponentialRecurrent {
   Features<Real> logs;
   KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
@@ -53,22 +53,22 @@ void exponential_recurrent(const std::string &label, const Call<Real> &call, con
   each_head(label, call, 3 * size_t(logs.width) + call.shape.Dv + 1, ExponentialRecurrent<Real>{logs});
 }
 
-/// Writes over the logs of the keys.
+/// Overwrites the logs of the keys.
 template <class Real>
 void exponential_chunked(const std::string &label, const Call<Real> &call, const Features<Real> &logs);
-/// Gradients of exponential_chunked(): those of the logs, and back.d.v and back.d.state.
+/// Gradients of exponential_chunked() with respect to the logs; writes back.d.v and back.d.state.
 template <class Real>
 Features<Real> exponential_gradients(const std::string &label, const BackwardCall<Real> &back,
                                      const Features<Real> &logs);
 
-/// Gradients of exponential_chunked(features logs): pull(row, D, d logs(row), d row) is theirs.
+/// Gradients of exponential_chunked(features logs); pull(row, D, d logs(row), d row) is the backward pass of the logs.
 template <class Real, class Pull>
 void exponential_backward(const std::string &label, const BackwardCall<Real> &back, const Features<Real> &logs,
                           const Pull &pull) {
   pull_features(label, back, exponential_gradients(label, back, logs), pull);
 }
 
-/// feature_variant with the peaks below the state.
+/// feature_variant whose state also stores the running maxima, after S.
 inline Variant exponential_variant(std::function<int(const Shape &, const Params &)> width) {
   Variant v = feature_variant(width);
   v.layout = "S [Dv,F], z [1,F], peak [1,F], F features: S and z in units of $e^peak$";

@@ -19,19 +19,19 @@ template <class Real> struct Features {
   Array<Real> q, k; // [B,H,T,F]
 };
 
-/// Rows that a map takes: y [rows,width] from x [rows,D] and, of some maps, given [rows,G].
+/// Arguments of a map: y [rows,width] from x [rows,D] and, for some maps, given [rows,G].
 template <class Real> struct Mapped { Array<Real> x, given, y; };
 
-/// y = map(x), or map(x, given), of one array or two alike: row by row, or number by number, as the map takes them; a bundle
-/// of rows per unit. On a GPU rows pass through the team's memory, so that neighbouring threads, a row each, meet neighbouring
-/// numbers outside: there, rows lie an odd number apart, in different banks. Rows too wide for that go straight.
+/// y = map(x) or map(x, given), for one array or two of equal shape, a bundle of rows per unit. A map takes a row or
+/// single numbers. On a GPU rows are staged in the team's memory, so that global accesses are coalesced although each
+/// thread maps one row; the pitch is odd, to avoid bank conflicts. Rows too wide for that are read directly.
 template <class Real, class Map> struct RowMap {
   static constexpr bool alone = std::is_invocable_v<const Map &, Real>,
                         by_number = alone || std::is_invocable_v<const Map &, Real, Real>;
   static constexpr int bundle = by_number && !on_host ? 32 : 128;
   static constexpr size_t on_chip = (size_t(160) << 10) / sizeof(Real);
   Mapped<Real> first, second;
-  size_t rows, units; // of one
+  size_t rows, units; // per array
   int D, G, width;
   Map map;
 
@@ -79,7 +79,7 @@ private:
   }
 };
 
-/// Maps the rows of one array, or of two alike in one kernel.
+/// Maps the rows of one array, or of two of equal shape in one kernel.
 template <class Real, class Map>
 void map_rows(const std::string &label, const Call<Real> &call, int D, int G, int width, const Map &map,
               const Mapped<Real> &first, const Mapped<Real> &second = {}) {
@@ -98,7 +98,7 @@ Array<Real> map_rows(const std::string &label, const Call<Real> &call, const Arr
   return y;
 }
 
-/// phi of the rows of q and k, or where the features are as many as the channels phi(x) of every number.
+/// phi of the rows of q and k; where there are as many features as channels, phi(x) of every number.
 template <class Real, class Map> Features<Real> map_features(const Call<Real> &call, int width, const Map &phi) {
   const int D = call.shape.Dk;
   const size_t n = call.q.extent(0) / D * width;
@@ -124,7 +124,7 @@ void feature_chunked(const std::string &label, const Call<Real> &call, const Fea
   decayed_sum(label, call, {phi.width, phi.q, phi.k, {}, {}, Real(1), {}, true});
 }
 
-/// Gradients of feature_chunked(): those of the features, and back.d.v and back.d.state.
+/// Gradients of feature_chunked() with respect to the features; writes back.d.v and back.d.state.
 template <class Real>
 Features<Real> feature_gradients(const std::string &label, const BackwardCall<Real> &back, const Features<Real> &phi) {
   const Features<Real> d{phi.width, allocate(back.call, phi.q.extent(0)), allocate(back.call, phi.k.extent(0))};
@@ -132,7 +132,8 @@ Features<Real> feature_gradients(const std::string &label, const BackwardCall<Re
   return d;
 }
 
-/// From the gradients of features to those of q and k: pull(row, D, d phi(row), d row), or of every number pull(x, d phi(x)).
+/// Gradients of q and k from the gradients of the features: pull(row, D, d phi(row), d row) per row, or pull(x, d
+/// phi(x)) per number.
 template <class Real, class Pull>
 void pull_features(const std::string &label, const BackwardCall<Real> &back, const Features<Real> &d,
                    const Pull &pull) {
@@ -140,14 +141,14 @@ void pull_features(const std::string &label, const BackwardCall<Real> &back, con
   map_rows(label + "::pull", back.call, D, d.width, D, pull, Mapped<Real>{back.call.q, d.q, back.d.q},
            {back.call.k, d.k, back.d.k});
 }
-/// Gradients of feature_chunked(features phi): pull is phi's own.
+/// Gradients of feature_chunked(features phi); pull is the backward pass of phi.
 template <class Real, class Pull>
 void feature_backward(const std::string &label, const BackwardCall<Real> &back, const Features<Real> &phi,
                       const Pull &pull) {
   pull_features(label, back, feature_gradients(label, back, phi), pull);
 }
 
-/// The descriptor that all of them share; `width` is F for a shape and parameters.
+/// The descriptor that these layers share; `width` returns F for a shape and parameters.
 inline Variant feature_variant(std::function<int(const Shape &, const Params &)> width) {
   Variant v;
   v.family = "additive";

@@ -11,11 +11,12 @@ namespace recollect::variants {
 namespace {
 using chunked::Inputs, chunked::Segments, fragments::Element;
 
-constexpr int few_steps = 16; // the recurrence itself is faster: it moves the state once
+constexpr int few_steps = 16; // at most so many: the step-by-step recurrence is faster, since it moves the state once
 
 bool has_extents(int keys) {
   const cudaDeviceProp &device = Execution().cuda_device_prop();
-  const size_t shared = keys <= 64 ? 128 * 1024 : 224 * 1024; // bytes: the most that a stage of these extents takes
+  const size_t shared =
+      keys <= 64 ? 128 * 1024 : 224 * 1024; // bytes; the largest stage of these extents needs this much
   return device.major >= 8 && device.sharedMemPerBlockOptin >= shared && keys <= 256;
 }
 bool serves(const Call<float> &call, int keys) {
@@ -23,11 +24,11 @@ bool serves(const Call<float> &call, int keys) {
          call.chunk == std::min(chunked::chunk, call.shape.T);
 }
 
-/// Which stages a call takes.
+/// Which stages a call runs.
 struct Rule {
   bool erases;
   const float *lambda = nullptr, *bonus = nullptr; // [B,H,T,Dk]; null: none
-  /// Elements that stages keep of a chunk.
+  /// Number of elements that stages save per chunk.
   size_t kept(size_t K, size_t V) const {
     constexpr size_t C = chunked::chunk;
     return V * K + (erases ? C * (K + V) : lambda ? C * (2 * K + C) + 2 * K : 0);
@@ -36,7 +37,7 @@ struct Rule {
 
 const float *of(const Array<float> &array) { return array.extent(0) ? array.data() : nullptr; }
 
-/// A window of all heads: as many steps as fit into memory beside the arrays that stages keep.
+/// A window over all heads: as many steps as fit into memory together with the saved arrays.
 template <class Op, class Stored>
 void run_window(const std::string &label, const CallSettings &call, const Inputs<Stored> &in, const Rule &rule,
                 Stored *o, float *end) {
@@ -74,7 +75,7 @@ void run_window(const std::string &label, const CallSettings &call, const Inputs
 template <class Op, class Stored>
 void run_windows(const std::string &label, const CallSettings &call, Inputs<Stored> in, const Rule &rule, Stored *o,
                  float *state) {
-  constexpr size_t budget = size_t(1) << 31, least = 64; // bytes that stages keep; chunks of a window
+  constexpr size_t budget = size_t(1) << 31, least = 64; // bytes of saved arrays; chunks per window
   const size_t bytes = rule.kept(in.kept_keys(), in.kept_values()) * sizeof(Element<Op>);
   const size_t chunks = std::max(least, budget / (call.shape.heads() * bytes));
   const int T = in.T, most = int(std::min<size_t>(chunks, in.chunks_of_text()) * chunked::chunk);
@@ -84,12 +85,12 @@ void run_windows(const std::string &label, const CallSettings &call, Inputs<Stor
   for (; in.first_step < T; in.first_step += most) {
     in.T = std::min(most, T - in.first_step);
     run_window<Op>(label, call, in, rule, o, end);
-    in.start = end;            // of the next window
+    in.start = end;            // start of the next window
     call.arena->release(mark); // kernels run in order
   }
 }
 
-/// What every rule has of a call, but queries, keys and gates.
+/// Fields that every rule needs, except queries, keys and gates.
 template <class Stored, class To> void take_shape(const Call<float, Stored> &call, Inputs<To> &in) {
   in.B = call.shape.B, in.H = in.key_heads = call.shape.H, in.T = call.shape.T, in.Dv = call.shape.Dv;
   in.v = reinterpret_cast<const To *>(call.v.data());

@@ -6,12 +6,13 @@
 
 namespace recollect::variants {
 
-/// Runs the sum as decayed_sum() does, or returns false, if the stages do not serve it: a normaliser, few steps where
-/// channels decay separately, keys wider than 256, chunks that are not of 64 steps, a schedule of one team per head, a GPU with
-/// too little shared memory, or none.
+/// Runs the sum like decayed_sum(). Returns false where these kernels do not serve the call: a normaliser, few steps
+/// with one decay per channel, keys wider than 256, chunks of other than 64 steps, a schedule of one team per head, a
+/// GPU with too little shared memory, or no GPU.
 bool run_static(const std::string &label, const Call<float> &call, const DecayedSum<float> &in);
 
-/// Runs the rule as delta_rule() does, or returns false, as above and where the key written is not the key read.
+/// Runs the rule like delta_rule(). Returns false in the same cases, and where the key that is written differs from the
+/// key that is read.
 bool run_static(const std::string &label, const Call<float> &call, const DeltaRule<float> &in);
 
 } // namespace recollect::variants

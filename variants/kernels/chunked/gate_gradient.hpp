@@ -11,18 +11,18 @@
 
 namespace recollect::variants {
 
-/// G[n+1,n+1], rows `ldg` apart: row t is read after step t and row n after the chunk; column 0 was written before the
-/// chunk and column i+1 at step i. Only G(t,i) with i < t, and row n, are read; all of it is scratch. Barriers inside,
-/// none at the start.
+/// G[n+1,n+1], rows `ldg` apart. Row t is read after step t, row n after the chunk; column 0 was written before the
+/// chunk, column i+1 at step i. Reads only G(t,i) with i < t, and row n; overwrites all of it. Barriers inside, none at
+/// the start.
 template <class Real>
 KOKKOS_FUNCTION void gate_gradient(const Team &team, int n, const Real *decay, Real *G, std::ptrdiff_t ldg, Real *d) {
-  constexpr int lanes = on_host ? 64 / sizeof(Real) : 1; // columns that one thread carries at once
+  constexpr int lanes = on_host ? 64 / sizeof(Real) : 1; // columns per thread at a time
   each(team, (n - 1) / lanes + 1, [=](int bundle) {      // G(s,i) becomes sum_{t>=s} D(t,s) G(t,i)
     const int begin = bundle * lanes, count = n - begin < lanes ? n - begin : lanes;
     Real sum[lanes];
     for (int c = 0; c < count; ++c) sum[c] = G[n * ldg + begin + c];
     for (int s = n - 1; s >= begin; --s) {
-      const int wanted = s + 1 - begin < count ? s + 1 - begin : count; // the others are not read, now or later
+      const int wanted = s + 1 - begin < count ? s + 1 - begin : count; // the others are never read
       Real *const row = G + s * ldg + begin;
       for (int c = 0; c < wanted; ++c) {
         sum[c] += row[c];

@@ -7,12 +7,12 @@
 
 namespace recollect::chunked {
 
-/// D(t,i) for i <= t, 0 for i > t; without a table where nothing decays.
+/// D(t,i) for i <= t, 0 for i > t. Has no table where nothing decays.
 struct PairDecays {
   static constexpr int pitch = chunk + 8, bytes = chunk * pitch * int(sizeof(float));
   float *table;
 
-  /// By all threads, after a barrier behind decay.prepare; readers wait for a barrier.
+  /// Called by all threads after decay.prepare and a barrier; a barrier must follow before the table is read.
   __device__ void prepare(const DecayTables &decay, int thread, int threads) const {
     for (int n = thread; n < chunk * blocks; n += threads) { // a row's eight columns
       const int t = n / blocks, b = n % blocks, own = t / block;
@@ -33,7 +33,7 @@ struct PairDecays {
       }
     }
   }
-  /// pairs(t,i) *= D(t,i), or D(t - earlier,i), 0 above the diagonal of these.
+  /// pairs(t,i) *= D(t,i), or D(t - earlier,i); 0 above that diagonal.
   template <int earlier = 0, class Pairs, class Place>
   __device__ __forceinline__ void apply(const Place &at, Pairs &pairs) const {
     if (table) {
@@ -57,7 +57,7 @@ struct PairDecays {
 #pragma unroll
       for (int h = 0; h < 2; ++h)
 #pragma unroll
-        for (int e = 0; e < 4; ++e) // whatever it is, NaN too
+        for (int e = 0; e < 4; ++e) // even if it is NaN
           if (at.column(j, h) + e % 2 > at.row_of(e / 2) - earlier) pairs.x[j][h].x[e] = 0;
   }
 };
@@ -71,9 +71,9 @@ struct GateTable {
 
   __device__ float &of(int t, int column) const { return table[t * pitch + column]; }
   __device__ float &started(int t) const { return of(t, 0); }
-  /// What step i wrote and is read after the chunk. Nothing decays that of the last step.
+  /// What step i wrote, as read after the chunk. The last step's write does not decay.
   __device__ float &left(int i) const { return of(chunk, i + 1); }
-  // Pairs of steps, i < t; each thread finds its own again.
+  // Writes pairs of steps i < t; each thread later reads back its own elements.
   template <class Place, class Pairs> __device__ __forceinline__ void put_pairs(const Place &at, const Pairs &x) const {
     each(at, x, [&](int t, int i, float own) { of(t, i + 1) = i < t ? own : 0; });
   }
@@ -83,7 +83,7 @@ struct GateTable {
       if (i < t) of(t, i + 1) *= own;
     });
   }
-  /// Gradients of what is read before step t, hence after t - 1.
+  /// The gradients of what is read before step t, i.e. after t - 1.
   template <class Place, class Pairs>
   __device__ __forceinline__ void subtract_before(const Place &at, const Pairs &x) const {
     each(at, x, [&](int t, int i, float own) {
@@ -96,8 +96,8 @@ struct GateTable {
       f(at.row_of(r), i, first), f(at.row_of(r), i + 1, second);
     });
   }
-  /// The sum over all threads: what passes through the chunk. `partial` [32]. A barrier inside; there for readers after
-  /// the next.
+  /// Writes the sum over all threads for what passes through the whole chunk. `partial` [32]. Contains a barrier;
+  /// another must follow before it is read.
   __device__ void put_across(float sum, float *partial, int thread, int threads) const {
 #pragma unroll
     for (int side = 16; side > 0; side /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, side);
@@ -110,10 +110,10 @@ struct GateTable {
     }
   }
 
-  /// d_s = sum_{t>=s} sum_{i<s} D(t,s) D(s-1,i) G(t,i), by 256 threads: within quarters of the rows first.
+  /// d_s = sum_{t>=s} sum_{i<s} D(t,s) D(s-1,i) G(t,i), by 256 threads; first within quarters of the rows.
   __device__ void differentiate(const DecayTables &decay, const PairDecays &D, int steps, float *d, int thread) const {
     constexpr int quarter = chunk / 4;
-    float *const passed = table + (chunk + 1) * pitch; // [4][64] from later quarters
+    float *const passed = table + (chunk + 1) * pitch; // [4][64] sums from later quarters
     if (thread < 4 * chunk) {
       const int column = thread % chunk, first = thread / chunk * quarter;
       float sum = 0;
@@ -125,7 +125,7 @@ struct GateTable {
       passed[thread] = sum;
     }
     __syncthreads();
-    if (thread < chunk) { // passed: of a quarter, what all later ones leave at its end
+    if (thread < chunk) { // passed: for each quarter, the sum that all later ones leave at its end
       float sum = of(chunk, thread);
       for (int b = 3; b >= 0; --b) {
         const float own = passed[b * chunk + thread];

@@ -14,14 +14,14 @@
 
 namespace recollect::variants {
 
-/// Beside level 0: the bits of T - 1.
+/// Number of levels besides level 0: the bits of T - 1.
 inline int levels_of(int T) {
   int levels = 0;
   while ((T - 1) >> levels) ++levels;
   return levels;
 }
 
-/// What a level does at a step.
+/// Whether a level is read, written or moved at a step.
 struct Level {
   int level;
   KOKKOS_FUNCTION bool is_full(int t) const { return level == 0 || (t >> (level - 1)) % 2 == 1; }
@@ -29,7 +29,7 @@ struct Level {
   KOKKOS_FUNCTION bool begins(int t) const { return t % (1 << level) == 0; }
 };
 
-/// The weight of level l at a step: w_t[l mod Dk], or 1 where there is no w.
+/// The weight of level l at a step: w_t[l mod Dk], or 1 without w.
 template <class Real> struct LevelWeights {
   bool given;
   int Dk;
@@ -38,7 +38,7 @@ template <class Real> struct LevelWeights {
   KOKKOS_FUNCTION Real operator()(size_t step, int level) const { return given ? w(step * Dk + level % Dk) : Real(1); }
 };
 
-/// One row of the levels' states, those of level 0 followed by those of level 1, 2 ..., across step t.
+/// Advances one row of all levels' states (level 0, then 1, 2 ...) by step t.
 template <class Real, class Layer> struct LevelRows {
   Layer layer;
   LevelWeights<Real> weight;
@@ -60,8 +60,8 @@ template <class Real, class Layer> struct LevelRows {
   }
 };
 
-/// The definition. The layer supplies write(head, t, i, s), which sets row i of level 0 to what step t writes, and
-/// move(head, t, s), which takes a row of another level across step t.
+/// The definition. The layer supplies write(head, t, i, s), which sets row i of level 0 to the write of step t, and
+/// move(head, t, s), which advances a row of another level by step t.
 template <class Real, class Layer>
 void recurrent_levels(const std::string &label, Call<Real> call, const Layer &layer) {
   call.state_shape = {call.shape.Dv, (levels_of(call.shape.T) + 1) * call.shape.Dk};
@@ -69,8 +69,8 @@ void recurrent_levels(const std::string &label, Call<Real> call, const Layer &la
   recurrent_rows(label, call, LevelRows<Real, Layer>{layer, LevelWeights<Real>(call)});
 }
 
-/// A level as a layer of its own: weighted queries of the steps that read, strengths of those that write, and a gate of 0
-/// where it begins.
+/// The call that runs one level as a layer: queries are weighted at steps that read the level, strengths are nonzero at
+/// steps that write it, and the gate is 0 where it begins.
 template <class Real> Call<Real> call_of(const Call<Real> &call, int level) {
   Call<Real> one = call;
   one.q = allocate(call, call.q.extent(0)), one.o = allocate(call, call.o.extent(0));
@@ -99,7 +99,7 @@ template <class Real> void add(const Array<Real> &terms, const Array<Real> &sum)
       "levels::add", over(sum.extent(0)), KOKKOS_LAMBDA(const size_t i) { sum(i) += terms(i); });
 }
 
-/// run(call) for every level's call; the outputs are summed.
+/// Runs run(call) for every level and sums the outputs.
 template <class Real, class Run> void by_levels(const Call<Real> &call, const Run &run) {
   fill(call.o, Real(0));
   for (int level = 0; level <= levels_of(call.shape.T); ++level) {
@@ -111,11 +111,11 @@ template <class Real, class Run> void by_levels(const Call<Real> &call, const Ru
   }
 }
 
-/// Adds what a level's gradients are in the inputs of all levels.
+/// Adds a level's gradients to those of the inputs that all levels share.
 template <class Real> struct LevelGradient {
   int level, T, D;
   LevelWeights<Real> weight;
-  Array<Real> q, its_q, its_alpha, its_beta, d_q, d_alpha, d_beta, d_w; // its: gradients
+  Array<Real> q, its_q, its_alpha, its_beta, d_q, d_alpha, d_beta, d_w; // its: of this level
   KOKKOS_FUNCTION void operator()(size_t step) const {
     const Level is{level};
     const int t = int(step % T);
@@ -130,11 +130,11 @@ template <class Real> struct LevelGradient {
   }
 };
 
-/// vjp(backward_call) for every level's pass, which is given back.d.o; the gradients are summed.
+/// Calls vjp(backward_call) for every level with back.d.o, and sums the gradients.
 template <class Real, class Run> void by_levels_vjp(const BackwardCall<Real> &back, const Run &vjp) {
   const Call<Real> &call = back.call;
   const Array<Real> sums[] = {back.d.q, back.d.k, back.d.v, back.d.alpha, back.d.beta, back.d.w};
-  for (const Array<Real> &d : sums) fill(d, Real(0)); // nvcc takes no list of arrays here
+  for (const Array<Real> &d : sums) fill(d, Real(0)); // nvcc rejects a braced list of arrays here
   for (int level = 0; level <= levels_of(call.shape.T); ++level) {
     const size_t mark = call.arena->mark();
     BackwardCall<Real> one{call_of(call, level), back.d};
@@ -150,7 +150,7 @@ template <class Real, class Run> void by_levels_vjp(const BackwardCall<Real> &ba
   }
 }
 
-/// What the descriptors of both layers share.
+/// Descriptor fields that both layers share.
 inline Variant levels_variant() {
   Variant v;
   v.family = "gated";

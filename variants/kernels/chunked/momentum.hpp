@@ -6,8 +6,8 @@
 
 namespace recollect::variants {
 
-/// What writes amount to within their chunk of steps 0 ... n - 1, with P(i,t) = eta_{i+1} ... eta_t:
-/// g(i,t) = sum_{s=i..t} P(i,s) is what C's write at i amounts to in S_t, were nothing erased.
+/// Weights of writes within a chunk of steps 0 ... n - 1, with P(i,t) = eta_{i+1} ... eta_t: without erasure, what C
+/// writes at step i contributes g(i,t) = sum_{s=i..t} P(i,s) times to S_t.
 template <class Real> struct Momentum {
   Array<Real> eta, from_start, to_end, left; // [B,H,T] eta_t, eta_0 g(0,t), g(t,n-1), P(t,n-1)
 };
@@ -54,7 +54,7 @@ template <class Number> struct MomentumAlgebra {
   Momentum<Real> momentum;
 
   struct Summary {
-    Real *X;     // [n,2F+V] (I + L)^{-1} of both parts of the right hand side; at last e_t in place of the second
+    Real *X;     // [n,2F+V] (I + L)^{-1} times both parts of the right-hand side; finally e_t in place of the second
     Real *added; // [2F,V]
   };
   struct Phase {
@@ -108,7 +108,7 @@ template <class Number> struct MomentumAlgebra {
       Real product = 1, g = 0;
       for (int t = 0; t < n; ++t) {
         const size_t at = size_t(t) * n + i;
-        const int last = t + shift - 1; // of the writes that count
+        const int last = t + shift - 1; // the last write that counts
         if (last > i) product *= eta[last];
         if (last >= i) g += product;
         p.G[at] = last < i ? Real(0) : p.W[at] * g;

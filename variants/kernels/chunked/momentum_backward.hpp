@@ -21,7 +21,7 @@
 
 namespace recollect::variants {
 
-/// What a forward run leaves.
+/// Arrays that the forward pass saves.
 template <class Real> struct KeptMomentum {
   ChunkStates<Real> starts;
   Array<Real> errors; // [B,H,T,V] e_t
@@ -58,8 +58,8 @@ template <class Number> struct MomentumAdjoint {
   Real factor; // d eta_t / d alpha_t
 
   struct Summary {
-    Real *g;       // [C,V] sum_s [q_s . k_t] do_s; g_t after the carry
-    Real *added;   // [2F,V] what the chunk's outputs add to A and B
+    Real *g;       // [C,V] sum_s [q_s . k_t] do_s; after the carry g_t
+    Real *added;   // [2F,V] what the chunk's outputs add to the gradients of A and B
     Real *flipped; // [C,C] k_s . k_t (tile::flip)
   };
   using Summarising = typename MomentumAlgebra<Real>::Phase;
@@ -70,9 +70,9 @@ template <class Number> struct MomentumAdjoint {
     Real *growth;                       // [C,C] g(i,t), 0 where i > t
     Real *qk, *kk, *do_v, *g_v, *M, *N; // [C,C]
     Real *G;                            // [C+1,C+1]
-    Real *do_C, *g_C;                   // [C,F] C_0^T do_t, C_0^T g_t
+    Real *do_C, *g_C;                   // [C,F] C_0^T do_t; C_0^T g_t
     Real *A_k, *B_k;                    // [C,V]
-    Real *to_A, *to_B;                  // [C,V] e_t + g(t,n-1) v_t, P(t,n-1) v_t
+    Real *to_A, *to_B;                  // [C,V] e_t + g(t,n-1) v_t; P(t,n-1) v_t
   };
 
   KOKKOS_FUNCTION size_t state_size() const { return forward.state_size(); }
@@ -144,7 +144,7 @@ template <class Number> struct MomentumAdjoint {
     tile::gemm(team, F, columns, n, Real(-1), keys, tile::rows<Real>(x, V), Real(1), after + half + begin, V);
   }
 
-  /// `after` is [A; B]: what comes after the chunk has left it.
+  /// `after` is [A; B] at the chunk's end.
   RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &chunk, const Real *after,
                               const Reading &x) const {
     const Head<Real> h = forward.arrays.head(c.head);
@@ -208,9 +208,9 @@ template <class Number> struct MomentumAdjoint {
   }
 
 private:
-  /// g(i,t) of all i, 0 where i > t.
+  /// g(i,t) for all i; 0 where i > t.
   KOKKOS_FUNCTION static void grow(const Team &team, int n, const Real *eta, Real *growth) {
-    constexpr int lanes = on_host ? 64 / sizeof(Real) : 1; // columns that one thread carries at once
+    constexpr int lanes = on_host ? 64 / sizeof(Real) : 1; // columns per thread at a time
     each(team, (n - 1) / lanes + 1, [=](int bundle) {
       const int begin = bundle * lanes, count = n - begin < lanes ? n - begin : lanes;
       Real product[lanes] = {}, sum[lanes] = {};
@@ -227,19 +227,19 @@ private:
     product.wanted = tile::Staircase{1, 1};
     tile::called::gemm(team, n, n, Real(1), product, Real(0), out, n);
   }
-  /// factor times the rows of x by a state, which is transposed.
+  /// `by` times x S for a transposed state S.
   RECOLLECT_IN_LINE void by_state(const Team &team, int n, Real by, const Real *x, const Real *state, Real *out) const {
     const int F = forward.arrays.Dk, V = forward.arrays.Dv;
     tile::called::gemm(team, n, F, V, by, tile::rows(x, V), tile::transposed(state, V), Real(0), out, F);
   }
-  /// out += by W k, W lower triangular.
+  /// out += by W k for a lower triangular W.
   RECOLLECT_IN_LINE void add_lower(const Team &team, int n, Real by, const Real *W, const Real *k, Real *out) const {
     const int F = forward.arrays.Dk;
     const tile::Product<Real> product{tile::rows(W, n), tile::rows(k, F), n, {1, 1}};
     tile::called::gemm(team, n, F, by, product, Real(1), out, F);
   }
-  /// d alpha by gate_gradient: a write's growth g(i,t) is the sum of what stays of it at the steps s = i ... t, so what is
-  /// read after step s is what is read of it in all of s, s + 1, ...
+  /// d alpha by gate_gradient. The weight g(i,t) of a write is the sum of what remains of it at steps s = i ... t.
+  /// Hence what is read of it after step s is the sum over the reads at s, s + 1, ...
   RECOLLECT_IN_LINE void of_gates(const Team &team, const Chunk &c, const Real *after, const Real *C,
                                   const Reading &x) const {
     const Head<Real> h = forward.arrays.head(c.head);
@@ -248,7 +248,7 @@ private:
     const Real *const q = h.q(c.first), *const k = h.k(c.first), *const v = h.v(c.first);
     Real *const G = x.G, *const d = d_alpha.data() + step, factor = this->factor;
     each_row(team, n, [=](int t, int first, int side) {
-      const bool erases = t + 1 < n; // what e_{t+1} reads is as after step t
+      const bool erases = t + 1 < n; // e_{t+1} reads the state after step t
       for (int i = first; i < t; i += side) {
         const size_t own = size_t(t) * n + i, next = own + n;
         G[t * ldg + i + 1] = x.qk[own] * x.do_v[own] - (erases ? x.kk[next] * x.g_v[next] : Real(0));

@@ -8,7 +8,7 @@
 namespace recollect::variants {
 
 template <class Real, class Step> struct NormalisedRows {
-  int columns; // of the state
+  int columns; // columns of the state
   Step step;
   KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
     Real *read = h.work; // [Dv+1]
@@ -24,8 +24,8 @@ template <class Real, class Step> struct NormalisedRows {
   }
 };
 
-/// Recurrent form. The variant supplies step(head, t, v, s): update the state's row s with the value v and return its
-/// read.
+/// Recurrent form. The variant supplies step(head, t, v, s), which updates row s of the state with the value v and
+/// returns that row's read.
 template <class Real, class Step>
 void normalised_rows(const std::string &label, const Call<Real> &call, const Step &step) {
   each_head(label, call, call.shape.Dv + 1, NormalisedRows<Real, Step>{call.state_shape.columns, step});

@@ -12,25 +12,25 @@ namespace recollect::chunked {
 using fragments::Element;
 using fragments::Sum;
 
-/// Where a thread's warp stands.
+/// Which rows and columns of a result belong to a thread's warp.
 template <int parts> struct WarpPlace {
   int row, part, lane;
   __device__ explicit WarpPlace(int thread)
       : row(thread / 32 / parts * 16), part(thread / 32 % parts), lane(thread % 32) {}
-  /// The row of results x[2 r] and x[2 r + 1].
+  /// The result's row that holds x[2 r] and x[2 r + 1].
   __device__ int row_of(int r) const { return row + lane / 4 + 8 * r; }
-  /// The first column of half h of its nth group.
+  /// The first column of half h of the warp's nth group.
   __device__ int column(int nth, int h) const { return (part + parts * nth) * 16 + 8 * h + lane % 4 * 2; }
 };
 
-/// A warp's results of 16 rows and its share of `columns` columns.
+/// A warp's results: 16 rows and the warp's share of `columns` columns.
 template <int columns_, int parts_> struct RowsOfSums {
   static constexpr int columns = columns_, parts = parts_, groups = (columns / 16 + parts - 1) / parts;
   Sum x[groups][2];
   __device__ __forceinline__ static bool has(const WarpPlace<parts> &at, int nth) {
     return columns / 16 % parts == 0 || (at.part + parts * nth) * 16 < columns;
   }
-  /// f(r, column, first, second) of all pairs of neighbours.
+  /// Calls f(r, column, first, second) for all pairs of adjacent columns.
   template <class F> __device__ __forceinline__ void each_pair(const WarpPlace<parts> &at, const F &f) const {
 #pragma unroll
     for (int j = 0; j < groups; ++j)
@@ -48,7 +48,7 @@ template <int columns_, int parts_> struct RowsOfSums {
 #pragma unroll
         for (int e = 0; e < 4; ++e) x[j][h].x[e] *= factor[e / 2];
   }
-  /// Times numbers of the columns, in shared memory.
+  /// Multiplies column j by factor j from shared memory.
   __device__ __forceinline__ void scale_columns(const WarpPlace<parts> &at, const float *factor) {
 #pragma unroll
     for (int j = 0; j < groups; ++j)
@@ -70,11 +70,11 @@ template <int columns_, int parts_> struct RowsOfSums {
   }
 };
 
-/// How an operand's tile lies: [row or column of the result][term], or [term][row or column].
+/// Layout of an operand's tile: [row or column of the result][term] or [term][row or column].
 enum class Lies { along, across };
 
-/// sum += A B over the terms from ... to - 1 of tiles of `pitch` elements per row. `row` is A's first row in its tile.
-/// Groups of columns from `end` on are left out.
+/// sum += A B over the terms from ... to - 1. Tiles have `pitch` elements per row; `row` is A's first row in its tile.
+/// Groups of columns from `end` on are skipped.
 template <class Op, Lies a_lies, int a_pitch, Lies b_lies, int b_pitch, int terms, int columns, int parts>
 __device__ __forceinline__ void add_product(const WarpPlace<parts> &at, int row, const Element<Op> *A,
                                             const Element<Op> *B, RowsOfSums<columns, parts> &sum, int from = 0,
@@ -103,18 +103,18 @@ __device__ __forceinline__ void add_product(const WarpPlace<parts> &at, int row,
   }
 }
 
-/// Buffers of `bytes` for panels, one after the other: while one is used, the next `count` - 1 are under way.
+/// A ring of buffers of `bytes` for panels: while one is used, the next `count` - 1 are being copied.
 struct PanelRing {
   unsigned char *buffers;
   int bytes, count;
-  int place = 0;     // of the next panel
-  int under_way = 0; // panels, counted from that one on
+  int place = 0;     // buffer of the next panel
+  int under_way = 0; // panels being copied, including the next
 
   __device__ __forceinline__ unsigned char *buffer(int ahead) const {
     const int at = place + ahead;
     return buffers + (at < count ? at : at - count) * bytes;
   }
-  __device__ __forceinline__ void wait() const { // for the next panel
+  __device__ __forceinline__ void wait() const { // waits for the next panel
     if (count == 2)
       fragments::wait_for_copies<1>();
     else if (count == 3)
@@ -124,17 +124,17 @@ struct PanelRing {
   }
 };
 
-/// Calls use(n, buffer) for panels n = 0 ... panels - 1, each after load(n, buffer), and towards the end
-/// next(n, buffer) for the first of the `next_panels` that the next call will use. Barriers surround each use.
+/// Calls load(n, buffer), then use(n, buffer), for panels n = 0 ... panels - 1. Near the end also calls next(n, buffer)
+/// for the first `next_panels` panels of the next call, so that their copies overlap. Barriers surround each use.
 template <class Load, class Use, class Next>
 __device__ __forceinline__ void stream_panels(PanelRing &ring, int panels, const Load &load, const Use &use,
                                               int next_panels, const Next &next) {
   const int most = ring.count - 1;
   for (int n = ring.under_way; n < most; ++n) {
     if (n < panels) load(n, ring.buffer(n));
-    fragments::commit_copies(); // an empty group at times, so that the last `most` are always the ones under way
+    fragments::commit_copies(); // may be empty, so that the last `most` groups are always those being copied
   }
-  int ahead = 0; // of the next
+  int ahead = 0; // panels of the next call
   for (int n = 0; n < panels; ++n) {
     const int coming = n + most;
     if (coming < panels) {
@@ -157,7 +157,7 @@ __device__ __forceinline__ void stream_panels(PanelRing &ring, int panels, const
   stream_panels(ring, panels, load, use, 0, [](int, unsigned char *) {});
 }
 
-/// A tile whose rows do not start on 16 bytes. Out of line: the instructions of the usual path stay together.
+/// A tile whose rows are not aligned to 16 bytes. Not inlined, so that the aligned path stays compact.
 template <class Op, int rows, int columns, int threads, class Stored>
 __device__ __noinline__ void load_scattered(const Stored *from, int ld, int valid_rows, int valid_columns,
                                             Element<Op> *to) {
@@ -169,8 +169,8 @@ __device__ __noinline__ void load_scattered(const Stored *from, int ld, int vali
                                                    : 0.0f);
   }
 }
-/// A tile [rows][columns + 8] of rows `ld` apart, zeros where they are not valid: under way until copies are
-/// waited for, or there after a barrier.
+/// Copies a tile [rows][columns + 8] from rows `ld` apart, with zeros where they are not valid. Complete after the
+/// copies were waited for, or after a barrier.
 template <class Op, int rows, int columns, int threads, class Stored>
 __device__ __forceinline__ void load_panel(const Stored *from, int ld, int valid_rows, int valid_columns, bool aligned,
                                            Element<Op> *to) {
@@ -187,18 +187,18 @@ __device__ __forceinline__ void load_panel(const Stored *from, int ld, int valid
 #pragma unroll
     for (int row = 0; row < rows; row += down, from += std::ptrdiff_t(down) * ld)
       if (rows % down == 0 || row + first < rows)
-        fragments::copy_16(to + row * (columns + 8), from, row + first < valid); // reads nothing where not valid
+        fragments::copy_16(to + row * (columns + 8), from, row + first < valid); // reads nothing if not valid
   }
 }
 
-/// 4 bytes to shared memory, as copy_16.
+/// Copies 4 bytes to shared memory, like copy_16.
 __device__ __forceinline__ void copy_4(float *to, const float *from, bool valid) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(std::uint32_t(__cvta_generic_to_shared(to))),
                "l"(from), "r"(valid ? 4 : 0)
                : "memory");
 }
 
-/// Two neighbours of a row, where they lie in `width` columns. `even`: rows start on whole pairs.
+/// Two adjacent elements of a row, as far as they lie within `width` columns. `even`: rows are aligned to pairs.
 template <class T>
 __device__ __forceinline__ void put_pair(T *row, int column, int width, bool even, float first, float second) {
   if (even && column < width) {
@@ -217,7 +217,7 @@ template <class T> __device__ __forceinline__ float2 get_pair(const T *row, int 
           column + 1 < width ? fragments::widened(row[column + 1]) : 0.0f};
 }
 
-/// Results to rows `width` apart, of which `rows` and `columns` exist.
+/// Writes results to rows `width` apart, limited to `rows` and `columns`.
 template <class T, int columns_, int parts>
 __device__ __noinline__ void put_scattered(const WarpPlace<parts> &at, const RowsOfSums<columns_, parts> &sum, T *to,
                                            int ld, int rows, int columns) {
@@ -229,7 +229,7 @@ template <class T, int columns_, int parts>
 __device__ __forceinline__ void put_rows(const WarpPlace<parts> &at, const RowsOfSums<columns_, parts> &sum, T *to,
                                          int ld, int rows, int columns) {
   if (ld % 2 != 0 || columns % 2 != 0) {
-    const RowsOfSums<columns_, parts> copy = sum; // what others see lies in memory
+    const RowsOfSums<columns_, parts> copy = sum; // the copy is what the lambda captures in memory
     return put_scattered(at, copy, to, ld, rows, columns);
   }
   to += std::ptrdiff_t(at.row_of(0)) * ld + at.column(0, 0);
@@ -263,7 +263,7 @@ __device__ __noinline__ float2 dot_scattered(const WarpPlace<parts> &at, const R
   });
   return {own[0], own[1]};
 }
-/// rows_t . sum_t over a thread's own columns, of its two rows.
+/// rows_t . sum_t over the thread's columns, for its two rows.
 template <class T, int columns_, int parts>
 __device__ __forceinline__ float2 dot_own(const WarpPlace<parts> &at, const RowsOfSums<columns_, parts> &sum,
                                           const T *rows, int width, int valid_rows) {
@@ -276,7 +276,7 @@ __device__ __forceinline__ float2 dot_own(const WarpPlace<parts> &at, const Rows
   float own[2] = {0, 0};
 #pragma unroll
   for (int r = 0; r < 2; ++r, rows += 8 * width) {
-    float2 two[sum.groups][2]; // all on their way before the first is used
+    float2 two[sum.groups][2]; // all loads come before the first use
 #pragma unroll
     for (int j = 0; j < sum.groups; ++j)
 #pragma unroll

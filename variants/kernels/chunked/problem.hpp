@@ -25,47 +25,47 @@ namespace recollect::chunked {
 
 using fragments::Element;
 
-/// Where a text's head lies. Rows count steps of [B,H,T] or, of q and k, of [B,key heads,T].
+/// Position of one head of one sequence ("text"). Rows count steps of [B,H,T], or for q and k of [B,key heads,T].
 struct HeadOfText {
-  std::size_t row, key_row; // of its first step
-  int steps;                // 0 at least
-  std::size_t chunk;        // its first chunk, in kept arrays
+  std::size_t row, key_row; // rows of its first step
+  int steps;                // at least 0
+  std::size_t chunk;        // its first chunk in saved arrays
   std::size_t state;        // its state: text * H + head
 };
-/// Where a chunk lies.
+/// Position of a chunk.
 struct ChunkOfHead {
-  std::size_t row, key_row; // of its first step
-  int steps;                // of the chunk, 1 ... 64
-  std::size_t chunk;        // in kept arrays
+  std::size_t row, key_row; // rows of its first step
+  int steps;                // steps of the chunk, 1 ... 64
+  std::size_t chunk;        // its place in saved arrays
 };
 
-/// Arrays of a call, in device memory. Stored: float, __nv_bfloat16 or __half. Of packed texts B is 1, text n has the
-/// steps starts[n] ... starts[n+1] - 1 of the T.
+/// Arrays of a call, in device memory. Stored: float, __nv_bfloat16 or __half. With packed texts (variable-length
+/// sequences) B is 1, and text n has steps starts[n] ... starts[n+1] - 1 of the T.
 template <class Stored> struct Inputs {
   int B = 1, H = 1, T = 0, Dk = 0, Dv = 0;
-  int key_heads = 1;                                                // H = key_heads * group: q, k of head / group
-  const Stored *q = nullptr, *k = nullptr;                          // [B,key_heads,T,Dk]
-  const Stored *v = nullptr;                                        // [B,H,T,Dv]
+  int key_heads = 1;                       // H = key_heads * group: head h uses q and k of head h / group
+  const Stored *q = nullptr, *k = nullptr; // [B,key_heads,T,Dk]
+  const Stored *v = nullptr;               // [B,H,T,Dv]
   const float *alpha = nullptr, *erase = nullptr, *write = nullptr; // [B,H,T]; null: 1
   float scale = 1;
   const float *start = nullptr; // [texts * H] states S [Dv,Dk], `state_stride` numbers apart; null: 0
-  std::size_t state_stride = 0; // Dv Dk at least
-  // A window of longer heads: T steps from first_step on, heads lie head_steps apart; 0: T.
+  std::size_t state_stride = 0; // at least Dv Dk
+  // A window of longer sequences: T steps from first_step on. Heads lie head_steps apart; 0: T.
   int first_step = 0, head_steps = 0;
   // Packed texts; null: B texts of T steps.
   int packed = 0;                    // texts
-  int packed_chunks = 0;             // of all texts, of one head
+  int packed_chunks = 0;             // of all texts, for one head
   const int *starts = nullptr;       // [packed + 1] steps
-  const int *chunk_starts = nullptr; // [packed + 1] chunks of the texts before
+  const int *chunk_starts = nullptr; // [packed + 1] chunks of all earlier texts
   const int *chunk_texts = nullptr;  // [packed_chunks] text of a chunk
 
   __host__ __device__ int texts() const { return packed ? packed : B; }
   __host__ __device__ int chunks_of_text() const { return (T + chunk - 1) / chunk; }
-  /// Chunks of all heads and texts: what kept arrays hold.
+  /// Number of chunks of all heads and texts: the length of saved arrays.
   __host__ __device__ std::size_t chunks() const {
     return packed ? std::size_t(H) * packed_chunks : std::size_t(B) * H * chunks_of_text();
   }
-  /// Widths of kept arrays: whole fragments of 16, zeros behind Dk and Dv.
+  /// Widths of saved arrays: multiples of 16, padded with zeros past Dk and Dv.
   __host__ __device__ int kept_keys() const { return (Dk + 15) / 16 * 16; }
   __host__ __device__ int kept_values() const { return (Dv + 15) / 16 * 16; }
 
@@ -80,10 +80,10 @@ template <class Stored> struct Inputs {
     return {std::size_t(head) * T + first, key_head * T + first, starts[text + 1] - first,
             std::size_t(head) * packed_chunks + chunk_starts[text], state};
   }
-  /// Of unit = 0 ... chunks() - 1, in the order of kept arrays.
+  /// unit = 0 ... chunks() - 1, in the order of saved arrays.
   __device__ ChunkOfHead chunk_of_head(std::size_t unit) const {
     const int each = packed ? packed_chunks : chunks_of_text();
-    const int head = int(unit / each), nth = int(unit % each); // head of all texts
+    const int head = int(unit / each), nth = int(unit % each); // head over all texts
     const int text = packed ? chunk_texts[nth] : head / H;
     const HeadOfText h = head_of_text(text, packed ? head : head % H);
     const int first = (nth - (packed ? chunk_starts[text] : 0)) * chunk, left = h.steps - first;
@@ -91,7 +91,8 @@ template <class Stored> struct Inputs {
   }
 };
 
-// Arrays that stages keep, of Element<Op>, K = kept_keys(), V = kept_values(); all aligned to 16 bytes, chunks() of each:
+// Arrays of Element<Op> that stages save, K = kept_keys(), V = kept_values(); all aligned to 16 bytes, chunks() of
+// each:
 //   inverse  [64,64]   X(t,i)
 //   W        [64,K]
 //   U, E     [V,64]    transposed: rows are columns of values, columns are steps

@@ -11,13 +11,13 @@
 
 namespace recollect::chunked {
 
-/// Elements of scratch that recurrence_gradients takes, in all.
+/// Total scratch of recurrence_gradients, in elements.
 template <class Stored> std::size_t backward_scratch(const Inputs<Stored> &in, bool erases) {
   const std::size_t K = in.kept_keys(), V = in.kept_values();
   return in.chunks() * (2 * V * K + (erases ? chunk * (chunk + K + 2 * V) : 0));
 }
 
-/// Gradients of a decayed sum, or of a delta rule, which erases. `scratch` is aligned to 16 bytes.
+/// Gradients of a decayed sum or (`erases`) of a delta rule. `scratch` is aligned to 16 bytes.
 template <class Op, bool erases, class Stored>
 void recurrence_gradients(const Gradients<Stored> &given, Element<Op> *scratch, cudaStream_t stream) {
   Adjoint<Op, Stored> a{given};

@@ -22,15 +22,15 @@ template <class Real> struct Complex {
 template <class Real> KOKKOS_FUNCTION Complex<Real> unit_phase(Real angle) {
   return {math::cos(angle), math::sin(angle)};
 }
-/// turn e^{i angle}, of length 1.
+/// turn e^{i angle}, scaled to length 1.
 template <class Real> KOKKOS_FUNCTION Complex<Real> following(Complex<Real> turn, Real angle) {
   turn = turn * unit_phase(angle);
   const Real stretch = (3 - (turn.re * turn.re + turn.im * turn.im)) / 2; // 1 / |turn| to second order
   return {stretch * turn.re, stretch * turn.im};
 }
 
-/// One channel of a state row, a step on: s = s a + v k. `s` points to the row, [re | im] of F columns each; returns
-/// Re(s).
+/// Advances one channel of a state row by a step: s = s a + v k. `s` points to the row, [re | im] of F columns each;
+/// returns Re(s).
 template <class Real>
 KOKKOS_FUNCTION Real rotate_and_write(Real *s, int j, int F, const Complex<Real> &a, Real written) {
   const Complex<Real> next = Complex<Real>{s[j], s[F + j]} * a;
@@ -57,7 +57,7 @@ template <class Real, class Phase> struct TurnBack {
   }
 };
 
-/// Features turned back by the running phase, and the turn that is left at the end.
+/// Features rotated back by the accumulated phase, and the rotation at the end of the sequence.
 template <class Real> struct Turned {
   Features<Real> features; // width 2 F
   Array<Real> end;         // [B,H,F,2]
@@ -73,7 +73,7 @@ Turned<Real> turn_back(const Call<Real> &call, const Features<Real> &in, const P
   return out;
 }
 
-/// The state after a decayed sum over turned features, brought to the last step.
+/// Rotates the state that a decayed sum over rotated features leaves to the last step's phase.
 template <class Real> void turn_state(const Call<Real> &call, const Turned<Real> &turned) {
   const int F = turned.features.width / 2, rows = call.state_shape.rows;
   const Array<Real> state = call.state, end = turned.end;

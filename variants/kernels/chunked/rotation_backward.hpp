@@ -12,7 +12,7 @@
 
 namespace recollect::variants {
 
-/// Of rows of the state: the gradient of the final one, brought back to the angles of the sum.
+/// Gradient of the final state, rotated back to the angles of the decayed sum; one state row per unit.
 template <class Real> struct TurnGradientBack {
   Array<Real> state, end; // [B,H,rows,2F], [B,H,F,2]
   int F, rows;
@@ -23,10 +23,10 @@ template <class Real> struct TurnGradientBack {
   }
 };
 
-/// One channel of a head, first step to last.
+/// One channel of a head, from the first step to the last.
 template <class Real, class Phase> struct TurnForth {
   Features<Real> in, d_turned, d_in;
-  Array<Real> state, d_state, d_phase; // of the start; [B,H,T,F], empty: not wanted
+  Array<Real> state, d_state, d_phase; // at the start; [B,H,T,F], empty: not wanted
   int T, rows;
   Phase phase;
   KOKKOS_FUNCTION void operator()(size_t unit) const {
@@ -50,8 +50,8 @@ template <class Real, class Phase> struct TurnForth {
   }
 };
 
-/// Gradients of turn_state() of the decayed sum `sum` over turn_back(in): writes d_in, back.d.v, back.d.state, what d_sum
-/// holds beside q and k, and d_phase.
+/// Gradients of turn_state() of the decayed sum `sum` over turn_back(in): writes d_in, back.d.v, back.d.state, the
+/// members of d_sum other than q and k, and d_phase.
 template <class Real, class Phase>
 void turned_vjp(const std::string &label, const BackwardCall<Real> &back, const Features<Real> &in, const Phase &phase,
                 DecayedSum<Real> sum, DecayedSumGradient<Real> d_sum, const Features<Real> &d_in,

@@ -13,7 +13,8 @@ namespace recollect::chunked {
 using fragments::A16, fragments::B16, fragments::is_narrow, fragments::rounded, fragments::widened;
 
 namespace detail {
-/// Of a quad's lanes, which have the pairs `lane % 4` of four blocks of eight columns: the four pairs of block lane % 4.
+/// The four lanes of a quad hold pairs of columns 2 (lane % 4) of four 8-column blocks. Returns all four pairs of block
+/// lane % 4.
 __device__ __forceinline__ uint4 block_of_quad(const std::uint32_t (&pair)[4]) {
   const unsigned all = 0xffffffffu;
   const bool odd = threadIdx.x & 1, upper = threadIdx.x & 2;
@@ -26,8 +27,8 @@ __device__ __forceinline__ uint4 block_of_quad(const std::uint32_t (&pair)[4]) {
 }
 } // namespace detail
 
-/// Results of 16 x 8 N to rows `ld` apart, of which `rows` and `columns` exist. `aligned`: rows start on 16 bytes, and
-/// columns fill whole packs of 16 bytes. All lanes of the warp call it.
+/// Writes results of 16 x 8 N to rows `ld` apart, limited to `rows` and `columns`. `aligned`: rows start on 16 bytes,
+/// and columns fill whole 16-byte packs. All lanes of the warp must call it.
 template <class T, int N>
 __device__ __forceinline__ void store_rows(const Sum (&x)[N], T *to, std::ptrdiff_t ld, int rows, int columns,
                                            bool aligned) {
@@ -68,7 +69,6 @@ __device__ __forceinline__ void store_rows(const Sum (&x)[N], T *to, std::ptrdif
   }
 }
 
-/// The pair of neighbours at `at`.
 __device__ __forceinline__ float2 load_pair(const float *at) { return *reinterpret_cast<const float2 *>(at); }
 __device__ __forceinline__ float2 load_pair(const __nv_bfloat16 *at) {
   return __bfloat1622float2(*reinterpret_cast<const __nv_bfloat162 *>(at));
@@ -77,7 +77,7 @@ __device__ __forceinline__ float2 load_pair(const __half *at) {
   return __half22float2(*reinterpret_cast<const __half2 *>(at));
 }
 
-/// load_a_across, its term i times factor[i].
+/// load_a_across with term i multiplied by factor[i].
 template <class Op, int pitch>
 __device__ __forceinline__ A16<Op> load_a_across_scaled(const Element<Op> *tile, int row, int term,
                                                         const float *factor) {
@@ -119,13 +119,13 @@ template <class... Parameters, class... Arguments>
 void launch(const char *what, void (*kernel)(Parameters...), std::size_t blocks, int threads, std::size_t bytes,
             cudaStream_t stream, const Arguments &...arguments) {
   if (blocks == 0) return;
-  if (bytes > 40 * 1024) // beside it lies what a kernel declares
+  if (bytes > 40 * 1024) // the rest is statically allocated by the kernel
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(bytes)), what);
   kernel<<<unsigned(blocks), threads, bytes, stream>>>(arguments...);
   check(cudaGetLastError(), what);
 }
 
-/// with(extent): the least static extent that holds `width`, which is at most 256.
+/// Calls with(extent) for the smallest static extent that holds `width`; width is at most 256.
 template <class With> void with_extent(int width, const With &with) {
   if (width <= 32) return with(std::integral_constant<int, 32>());
   if (width <= 64) return with(std::integral_constant<int, 64>());

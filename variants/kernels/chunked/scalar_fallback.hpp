@@ -7,7 +7,7 @@
 
 namespace recollect::chunked {
 
-/// x . y of `width` elements, by a warp.
+/// Dot product of `width` elements, by one warp.
 template <class X, class Y> __device__ float warp_dot(const X *x, const Y *y, int width) {
   float sum = 0;
   for (int j = threadIdx.x % 32; j < width; j += 32) sum += widened(x[j]) * widened(y[j]);
@@ -18,7 +18,7 @@ template <class X, class Y> __device__ float warp_dot(const X *x, const Y *y, in
 
 /// Whether all results of the warp are finite.
 template <int N> __device__ __forceinline__ bool all_finite(const Sum (&x)[N]) {
-  float sign = 0; // NaN, if some are not
+  float sign = 0; // NaN if any is not finite
 #pragma unroll
   for (int n = 0; n < N; ++n)
 #pragma unroll
@@ -26,15 +26,15 @@ template <int N> __device__ __forceinline__ bool all_finite(const Sum (&x)[N]) {
   return !__any_sync(0xffffffffu, sign != sign);
 }
 
-/// Outputs of steps first ... last - 1 of a chunk and of `columns` values from first_value on, by a warp. Kept: null
-/// states are 0; null E: values are write_t v_t.
+/// Outputs of steps first ... last - 1 of a chunk, for `columns` values from first_value on, by one warp. Saved arrays
+/// may be null: null states are 0; with a null E, values are write_t v_t.
 template <class Stored, class E>
 __device__ __noinline__ void redo_outputs(const Inputs<Stored> &in, ChunkOfHead c, const E *states, const E *written,
                                           Stored *o, int first, int last, int first_value, int columns) {
   const int lane = threadIdx.x % 32, K = in.kept_keys(), V = in.kept_values();
   for (int t = first; t < last; ++t) {
     const Stored *const q = in.q + (c.key_row + t) * in.Dk;
-    for (int begin = 0; begin < columns; begin += 32) { // a column a lane
+    for (int begin = 0; begin < columns; begin += 32) { // one column per lane
       const int j = first_value + begin + lane;
       const bool valid = begin + lane < columns && j < in.Dv;
       float sum = 0, decay = 1;
@@ -54,7 +54,7 @@ __device__ __noinline__ void redo_outputs(const Inputs<Stored> &in, ChunkOfHead 
   }
 }
 
-/// The same from kept queries and scores, which hold the decays (channel_local.hpp).
+/// The same from saved queries and scores that include the decays (channel_local.hpp).
 template <class Stored, class E>
 __device__ __noinline__ void redo_channel_outputs(const Inputs<Stored> &in, ChunkOfHead c, const E *states, const E *q,
                                                   const E *scores, Stored *o, int first, int last, int first_value,

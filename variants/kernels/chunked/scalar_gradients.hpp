@@ -9,9 +9,9 @@
 
 namespace recollect::chunked {
 
-/// Whether all results of the block are finite. A barrier.
+/// Whether all results of the block are finite. Contains a barrier.
 template <class Sums> __device__ __forceinline__ bool block_is_finite(const Sums &sums) {
-  float sign = 0; // NaN, if some are not
+  float sign = 0; // NaN if any is not finite
 #pragma unroll
   for (int j = 0; j < sums.groups; ++j)
 #pragma unroll
@@ -38,7 +38,7 @@ template <class Op, class Stored, bool erases> struct ScalarGradients {
   __device__ const E *kept(const E *states, int value) const {
     return states + (c.chunk * a.in.kept_values() + value) * a.in.kept_keys();
   }
-  /// v or e of a step.
+  /// What a step writes: v, or e of a delta rule.
   __device__ float written(int step, int value) const {
     if constexpr (erases)
       return widened(a.E[(c.chunk * a.in.kept_values() + value) * chunk + step]);
@@ -52,7 +52,7 @@ template <class Op, class Stored, bool erases> struct ScalarGradients {
     for (int side = 16; side > 0; side /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, side);
     return sum;
   }
-  /// f(step, column) by a warp per step, columns over its lanes; all lanes call it, `column` past `width` at times.
+  /// Calls f(step, column): one step per warp, columns over its lanes. All lanes call it, some with `column` >= width.
   template <class F> __device__ void each(int width, const F &f) const {
     for (int step = threadIdx.x / 32; step < c.steps; step += blockDim.x / 32)
       for (int first = 0; first < width; first += 32) f(step, first + int(threadIdx.x) % 32);
@@ -72,7 +72,7 @@ template <class Op, class Stored, bool erases> struct ScalarGradients {
       a.d_q[(c.row + t) * a.in.Dk + j] = rounded<Stored>(a.in.scale * sum);
     });
   }
-  /// And what a strength gains by its own write, or an erasure.
+  /// dk, and the gradient of a step's strength (of its write or its erasure).
   __device__ __noinline__ void keys() const {
     float *const gate = erases ? a.d_erase : a.d_write;
     for (int i = threadIdx.x / 32; i < c.steps; i += blockDim.x / 32) {
@@ -80,7 +80,7 @@ template <class Op, class Stored, bool erases> struct ScalarGradients {
       for (int first = 0; first < a.in.Dk; first += 32) {
         const int j = first + int(threadIdx.x) % 32;
         const bool valid = j < a.in.Dk;
-        float sum = 0, own = 0, decay = 1, earlier = 0; // decay D(t,i), earlier D(t-1,i)
+        float sum = 0, own = 0, decay = 1, earlier = 0; // decay D(t,i); earlier D(t-1,i)
         for (int t = i; t < c.steps; ++t) {
           if (t > i) earlier = decay, decay *= alpha(t);
           const float weight = a.in.scale * decay * dot_written(given(t), i);
@@ -112,7 +112,7 @@ template <class Op, class Stored, bool erases> struct ScalarGradients {
       if (gate && threadIdx.x % 32 == 0) gate[c.row + i] = along;
     }
   }
-  /// sum_{t>=i} scale D(t,i) (q_t . k_i) do_t, and D(C,i) to `decay`.
+  /// sum_{t>=i} scale D(t,i) (q_t . k_i) do_t; `decay` becomes D(C,i).
   __device__ float read_later(int i, int value, float &decay) const {
     float sum = 0;
     decay = 1;
@@ -123,7 +123,7 @@ template <class Op, class Stored, bool erases> struct ScalarGradients {
     }
     return sum;
   }
-  /// Of decayed sums.
+  /// dv and the strengths' gradients of decayed sums.
   __device__ __noinline__ void values() const {
     each(a.in.Dv, [&](int i, int v) {
       float decay, sum = read_later(i, v, decay);
@@ -132,7 +132,7 @@ template <class Op, class Stored, bool erases> struct ScalarGradients {
       a.d_v[(c.row + i) * a.in.Dv + v] = rounded<Stored>(strength(i) * sum);
     });
   }
-  /// error_gradient.hpp's.
+  /// The fallback of error_gradient.hpp.
   __device__ __noinline__ void errors() const {
     each(a.in.Dv, [&](int i, int v) {
       float decay;
@@ -140,7 +140,7 @@ template <class Op, class Stored, bool erases> struct ScalarGradients {
       if (v < a.in.Dv) a.d_E[(c.chunk * chunk + i) * a.in.kept_values() + v] = rounded<E>(sum);
     });
   }
-  /// dY over dE, from the last step to the first, and what follows from it: dv and d write. A column a lane.
+  /// Replaces dE by dY, from the last step to the first, then computes dv and d write. One column per lane.
   __device__ __noinline__ void solve() const {
     for (int first = threadIdx.x / 32 * 32; first < a.in.Dv; first += blockDim.x) {
       const int v = first + int(threadIdx.x) % 32;

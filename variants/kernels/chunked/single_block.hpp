@@ -11,7 +11,7 @@
 
 namespace recollect::variants {
 
-/// What both ways have.
+/// Shared by the forward and the backward pass.
 template <class Number> struct WholePairs {
   using Real = Number;
   DecayedSum<Real> in;
@@ -39,7 +39,7 @@ template <class Number> struct WholePairs {
   }
 };
 
-/// One head a unit: o.
+/// Outputs of one head per unit.
 template <class Number> struct WholeSum : WholePairs<Number> {
   using Real = Number;
   using WholePairs<Real>::in, WholePairs<Real>::T, WholePairs<Real>::V, WholePairs<Real>::ld;
@@ -76,7 +76,7 @@ template <class Number> struct WholeSum : WholePairs<Number> {
   }
 };
 
-/// One head a unit: dq, dk and dv.
+/// dq, dk and dv of one head per unit.
 template <class Number> struct WholeSumGradient : WholePairs<Number> {
   using Real = Number;
   using WholePairs<Real>::in, WholePairs<Real>::T, WholePairs<Real>::V, WholePairs<Real>::ld;
@@ -109,7 +109,7 @@ template <class Number> struct WholeSumGradient : WholePairs<Number> {
   }
 
 private:
-  /// A and dp to p and dA, and 0 for pairs that are none.
+  /// Turns A and dp into p and dA; 0 for masked pairs.
   RECOLLECT_IN_LINE void weigh(const Team &team, Real *all_p, Real *all_dA, std::ptrdiff_t ld) const {
     const bool normalised = in.normalised;
     const int n = T;
@@ -127,7 +127,7 @@ private:
   }
 };
 
-/// Runs it, unless decays, strengths or lengths are in its way: then false.
+/// Runs `Whole`. Returns false if the call has decays, strengths or sequences that are too long.
 template <class Whole, class Real>
 bool run_whole(const std::string &label, const Call<Real> &call, const DecayedSum<Real> &in, const Whole &whole) {
   if (!call.stateless || in.alpha.extent(0) || in.lambda.extent(0) || in.strength.extent(0) || in.floor.extent(0))
@@ -136,7 +136,7 @@ bool run_whole(const std::string &label, const Call<Real> &call, const DecayedSu
 #ifdef KOKKOS_ENABLE_CUDA
   const bool fits = on_cuda ? launching::fit_together<Real>(2, scratch) : whole.T <= 128;
 #else
-  const bool fits = whole.T <= 128; // beyond, pairs cost more than a state
+  const bool fits = whole.T <= 128; // above this, all pairs cost more than a state
 #endif
   if (fits) run<Real>({label + "::whole", call.shape.heads(), 256, call.math}, *call.arena, scratch, whole);
   return fits;

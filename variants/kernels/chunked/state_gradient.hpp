@@ -14,21 +14,21 @@
 
 namespace recollect::chunked {
 
-/// What a backward pass is given and writes, in device memory.
+/// Inputs and outputs of a backward pass, in device memory.
 template <class Stored> struct Gradients {
   Inputs<Stored> in;
   const Stored *d_o = nullptr; // [B,H,T,Dv]
   float *d_state =
-      nullptr; // [texts * H], in.state_stride apart: from the last state's gradient to the first's; null: 0
-  Stored *d_q = nullptr, *d_k = nullptr;                            // [B,H,T,Dk], of each head of values
+      nullptr; // [texts * H], in.state_stride apart: in: final state's gradient, out: initial state's; null: 0
+  Stored *d_q = nullptr, *d_k = nullptr;                            // [B,H,T,Dk], one per head of values
   Stored *d_v = nullptr;                                            // [B,H,T,Dv]
   float *d_alpha = nullptr, *d_erase = nullptr, *d_write = nullptr; // [B,H,T]; null: not wanted
 };
-/// And the arrays that its stages keep, laid out as in problem.hpp.
+/// Adds the arrays that its stages save, laid out as in problem.hpp.
 template <class Op, class Stored> struct Adjoint : Gradients<Stored> {
-  const Element<Op> *states = nullptr, *inverse = nullptr, *W = nullptr, *E = nullptr; // of the forward pass
-  Element<Op> *d_states = nullptr; // [V,K] dS: of the state at the chunk's end
-  Element<Op> *d_E = nullptr;      // [64,V] dE: error_gradient's share of it, then all of it, then dY
+  const Element<Op> *states = nullptr, *inverse = nullptr, *W = nullptr, *E = nullptr; // from the forward pass
+  Element<Op> *d_states = nullptr;                                                     // [V,K] dS at the chunk's end
+  Element<Op> *d_E = nullptr; // [64,V] dE: first error_gradient's share, then all of it, then dY
 };
 
 template <class Op, class Stored_, int Dk_, bool erases_> struct StateGradient {
@@ -37,9 +37,9 @@ template <class Op, class Stored_, int Dk_, bool erases_> struct StateGradient {
   static constexpr int Dk = Dk_, rows = 32, threads = 256, parts = 8 / (rows / 16);
   static constexpr bool erases = erases_;
   static constexpr int key_pitch = Dk + 8, value_pitch = rows + 8;
-  static constexpr int items = erases ? 3 : 1; // panels of a chunk: K with dE; Q with dO; W
+  static constexpr int items = erases ? 3 : 1; // panels per chunk: K with dE; Q with dO; W
   static constexpr int panel_elements = chunk * (key_pitch + value_pitch);
-  static constexpr int panel_bytes = panel_elements * int(sizeof(E)) + chunk * int(sizeof(float)); // and alpha
+  static constexpr int panel_bytes = panel_elements * int(sizeof(E)) + chunk * int(sizeof(float)); // includes alpha
   static constexpr int most = 225 * 1024,
                        rest = int(sizeof(DecayTables)) +
                               (erases ? (rows * key_pitch + chunk * value_pitch) * int(sizeof(E)) : 0);
@@ -96,7 +96,7 @@ template <class Op, class Stored_, int Dk_, bool erases_> struct StateGradient {
       const int back = chunks - 1 - n / items, item = n % items, steps = min(chunk, head.steps - back * chunk);
       E *const keys = reinterpret_cast<E *>(buffer), *const values = keys + chunk * key_pitch;
       const std::size_t here = head.chunk + back;
-      if (item == 0) { // the state at the chunk's end
+      if (item == 0) { // gradient of the state at the chunk's end
         E *const kept = a.d_states + (here * V + first_value) * K;
         put_rows(at, dS, kept, K, V - first_value, K);
         if (erases) put_rows(at, dS, own_state, key_pitch, rows, Dk);
@@ -121,7 +121,7 @@ template <class Op, class Stored_, int Dk_, bool erases_> struct StateGradient {
       }
       if (item == (erases ? 1 : 0)) { // + sum_t (scale D(t,0) do_t) q_t^T
         if (weighs) {
-          constexpr int share = rows * chunk / threads; // columns of a thread
+          constexpr int share = rows * chunk / threads; // columns per thread
           const int step = thread / (rows / share);
           E *const own = values + step * value_pitch + thread % (rows / share) * share;
           const float factor = in.scale * (decays ? decay.from_start(step) : 1);

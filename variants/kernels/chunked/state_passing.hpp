@@ -17,11 +17,11 @@
 
 namespace recollect::chunked {
 
-/// States at the ends, and then at the starts, of segments.
+/// States at the ends of segments, later at their starts.
 struct Segments {
-  int count = 1, chunks = 0; // of a text's head; of a segment
+  int count = 1, chunks = 0; // segments per head and text; chunks per segment
   float *states = nullptr;   // [texts * H,count,Dv,Dk]
-  float *decays = nullptr;   // [texts * H,count] of a segment
+  float *decays = nullptr;   // [texts * H,count] decay of a segment
 };
 
 template <class Op, class Stored, int Dk, int row_warps, int key_warps, bool erases, bool channels = false>
@@ -29,31 +29,31 @@ struct StatePassing {
   static_assert(!erases || (key_warps == 1 && !channels), "E takes all keys");
   using E = Element<Op>;
   static constexpr int workers = row_warps * key_warps, loaders = 2, threads = 32 * (workers + loaders);
-  static constexpr int values = 16 * row_warps, keys = Dk / key_warps; // of a block, of a warp
+  static constexpr int values = 16 * row_warps, keys = Dk / key_warps; // per block; per warp
   static constexpr int key_pitch = Dk + fragments::pad<Op>, step_pitch = chunk + fragments::pad<Op>,
                        value_pitch = values + fragments::pad<Op>;
   static constexpr int keys_size = chunk * key_pitch, values_size = erases ? values * step_pitch : chunk * value_pitch;
   static constexpr int stage_size = keys_size * (erases ? 2 : 1) + values_size;
-  static constexpr int room = 100 * 1024 / int(sizeof(E)) / stage_size; // stages in half of a multiprocessor
+  static constexpr int room = 100 * 1024 / int(sizeof(E)) / stage_size; // stages that fit half of a multiprocessor
   static constexpr int stages = room >= 4 ? 4 : room >= 2 ? room : 2 * stage_size * sizeof(E) <= 220 * 1024 ? 2 : 1;
   static constexpr std::size_t bytes = std::size_t(stages) * stage_size * sizeof(E);
 
   Inputs<Stored> in;
-  const E *W, *U;  // of delta rules
-  E *states, *out; // kept: the states, and E of delta rules; null: not wanted
+  const E *W, *U;  // delta rules only
+  E *states, *out; // saved: the states, and E of delta rules; null: not wanted
   const float *start;
   float *end;                           // final states; null: not wanted
-  std::size_t start_stride, end_stride; // of a head's or a segment's state
+  std::size_t start_stride, end_stride; // distance between states of heads or segments
   Segments segments;
-  const E *channel_keys = nullptr; // kept: keys of channels that decay separately
-  const float *totals = nullptr;   // and their decays
+  const E *channel_keys = nullptr; // saved: keys of channels that decay separately
+  const float *totals = nullptr;   // total decays of those channels
 
-  struct Gates { // of a chunk, one warp's: two steps a lane
+  struct Gates { // Gates of a chunk in one warp, two steps per lane.
     float2 alpha{1, 1}, write{1, 1};
   };
   struct alignas(16) Factors { // read in pairs
-    float step[chunk];         // what is left at the chunk's end of what a step writes
-    float total;               // and of the state
+    float step[chunk];         // D(C,t): what remains of step t's write at the chunk's end
+    float total;               // D(C,0): what remains of the state
   };
 
   __device__ static E *keys_of(E *stage) { return stage; }
@@ -95,7 +95,7 @@ struct StatePassing {
     }
     return g;
   }
-  /// By one warp.
+  /// Called by one warp.
   __device__ __forceinline__ static void prepare(const Gates &g, Factors &factors) {
     const unsigned all = 0xffffffffu;
     const int lane = threadIdx.x % 32;
@@ -112,7 +112,7 @@ struct StatePassing {
     if (lane == 0) factors.total = until_end;
   }
 
-  /// A segment of a text's head.
+  /// One segment of a head of a text.
   __device__ __forceinline__ HeadOfText segment(int head, int nth) const {
     HeadOfText h = in.head_of_text(head / in.H, head % in.H);
     if (segments.count == 1) return h;
@@ -124,7 +124,8 @@ struct StatePassing {
   __device__ __forceinline__ void operator()(E *shared) const {
     __shared__ Factors factors[2];
     const int V = in.kept_values(), column_blocks = (V + values - 1) / values;
-    const int nth = blockIdx.x / column_blocks, first_value = blockIdx.x % column_blocks * values; // of all segments
+    const int nth = blockIdx.x / column_blocks,
+              first_value = blockIdx.x % column_blocks * values; // index over all segments
     const HeadOfText h = segment(nth / segments.count, nth % segments.count);
     const int chunks = (h.steps + chunk - 1) / chunk;
     if (threadIdx.x >= 32 * workers)
@@ -133,11 +134,11 @@ struct StatePassing {
       process(h, chunks, first_value, nth, shared, factors);
   }
 
-  /// The loaders.
+  /// Warps that load.
   __device__ __forceinline__ void load_ahead(const HeadOfText &h, int chunks, int first_value, int nth, E *shared,
                                              Factors *factors) const {
     const bool multiplies = threadIdx.x < 32 * workers + 32 && ((in.alpha && !channels) || (!erases && in.write));
-    float decay = 1; // of the segment
+    float decay = 1; // decay of the segment
     Gates next;
     if (multiplies) prepare(gates(h, 0), factors[0]), next = gates(h, 1);
     constexpr int ahead = stages > 1 ? stages - 1 : 1;
@@ -150,7 +151,7 @@ struct StatePassing {
 #pragma unroll 1
     for (int c = 0; c < chunks; ++c) {
       fragments::wait_for_copies<ahead - 1>();
-      __syncthreads(); // chunk c is there, chunk c - 1 done
+      __syncthreads(); // chunk c has arrived, chunk c - 1 is finished
       if constexpr (stages == 1) __syncthreads();
       if (c + ahead < chunks) load(h, c + ahead, first_value, shared + free * stage_size);
       fragments::commit_copies();
@@ -164,11 +165,12 @@ struct StatePassing {
     if (segments.decays && first_value == 0 && threadIdx.x == 32 * workers) segments.decays[nth] = decay;
   }
 
-  /// The workers.
+  /// Warps that compute.
   __device__ __forceinline__ void process(const HeadOfText &h, int chunks, int first_value, int nth, E *shared,
                                           const Factors *factors) const {
     const int V = in.kept_values(), K = in.kept_keys(), warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const int row = first_value + 16 * (warp / key_warps), column = warp % key_warps * keys; // the warp's first of S
+    const int row = first_value + 16 * (warp / key_warps),
+              column = warp % key_warps * keys; // the warp's first row and column of S
     const bool at_work = row < V && column < K, decays = in.alpha && !channels,
                scales = decays || (!erases && in.write);
     Sum S[keys / 8];
@@ -200,7 +202,7 @@ struct StatePassing {
     if (end && at_work) each_of_state([&](std::size_t at, float &x) { end[nth * end_stride + at] = x; });
   }
 
-  /// Decays of the warp's channels across a chunk, until the `last`.
+  /// Decays of the warp's channels across a chunk; `last` is the last chunk.
   using Totals = float2[channels ? keys / 8 : 1];
   __device__ __forceinline__ void load_totals(std::size_t chunk_index, std::size_t last, int column,
                                               Totals &total) const {
@@ -212,11 +214,11 @@ struct StatePassing {
                                                             : make_float2(1, 1);
   }
 
-  /// The warp's part of S across a chunk.
+  /// Advances the warp's part of S by one chunk.
   __device__ __forceinline__ void pass(std::size_t chunk_index, E *stage, int row, int column, bool decays, bool scales,
                                        const Factors &factor, std::size_t last, Totals &total,
                                        Sum (&S)[keys / 8]) const {
-    const int lane = threadIdx.x % 32, own = row % values; // of the block's values
+    const int lane = threadIdx.x % 32, own = row % values; // row within the block's values
     const E *const key = keys_of(stage) + column, *const value = values_of(stage);
     Sum e[blocks]; // 16 values x 64 steps
     if constexpr (erases) {
@@ -251,7 +253,7 @@ struct StatePassing {
       for (int n = 0; n < keys / 8; ++n)
 #pragma unroll
         for (int i = 0; i < 4; ++i) S[n].x[i] *= i % 2 ? total[n].y : total[n].x;
-      load_totals(chunk_index + 1, last, column, total); // while the products run
+      load_totals(chunk_index + 1, last, column, total); // overlaps with the products
     } else if (decays) {
       const float total = factor.total;
 #pragma unroll
@@ -282,12 +284,13 @@ __global__ void __launch_bounds__(32 * (row_warps * key_warps + 2)) state_passin
   body(reinterpret_cast<Element<Op> *>(shared));
 }
 
-/// From the segments' ends, of passes from 0, to their starts, in place, and the final states. A thread per element.
+/// Turns the segments' end states, which were computed from 0, into their start states, in place, and computes the
+/// final states. One element per thread.
 struct ScanSegments {
   Segments segments;
   const float *start;
   float *end;
-  std::size_t state_stride, size; // of the user's states; Dv Dk
+  std::size_t state_stride, size; // distance of the caller's states; Dv Dk
   __device__ void operator()(std::size_t element, std::size_t state) const {
     float x = start ? start[state * state_stride + element] : 0;
     for (int s = 0; s < segments.count; ++s) {
@@ -305,12 +308,12 @@ template <int = 0> __global__ void scan_segments_kernel(const __grid_constant__ 
   if (i < states * body.size) body(i % body.size, i / body.size);
 }
 
-/// Values of a block: fewer where heads are too few for every multiprocessor.
+/// Values per block: fewer if there would be too few blocks for the multiprocessors.
 template <class Stored> int values_of_block(const Inputs<Stored> &in) {
   return in.Dv <= 32 || in.texts() * in.H * ((in.kept_values() + 63) / 64) < 100 ? 32 : 64;
 }
-/// How many segments a head of decayed sums is best cut into: enough for every multiprocessor. The caller gives
-/// scratch for them if there is more than one, scratch_of_segments() numbers.
+/// Into how many segments each head of a decayed sum is cut: enough for all multiprocessors. With more than one segment
+/// the caller allocates scratch_of_segments() numbers.
 template <class Stored> Segments segments_of(const Inputs<Stored> &in, bool erases, int multiprocessors) {
   Segments s;
   const int blocks = in.texts() * in.H * ((in.kept_values() + 63) / 64), chunks = in.chunks_of_text(),
@@ -324,7 +327,7 @@ template <class Stored> std::size_t scratch_of_segments(const Inputs<Stored> &in
   return s.count == 1 ? 0 : std::size_t(in.texts()) * in.H * s.count * (std::size_t(in.Dv) * in.Dk + 1);
 }
 
-/// As state_passing, for one kind.
+/// state_passing for one kind of rule.
 template <class Op, bool erases, class Stored>
 void pass_states(const Inputs<Stored> &in, const Element<Op> *W, const Element<Op> *U, Element<Op> *states,
                  Element<Op> *out, float *end, cudaStream_t stream, Segments segments, float *scratch) {
@@ -356,7 +359,7 @@ void pass_states(const Inputs<Stored> &in, const Element<Op> *W, const Element<O
   });
 }
 
-/// Decayed sums whose channels decay separately: from what channel_local() kept.
+/// Decayed sums whose channels decay separately, from the results of channel_local().
 template <class Op, class Stored>
 void pass_channel_states(const Inputs<Stored> &in, const Channels<Op> &channels, Element<Op> *states, float *end,
                          cudaStream_t stream) {
@@ -379,9 +382,9 @@ void pass_channel_states(const Inputs<Stored> &in, const Channels<Op> &channels,
   });
 }
 
-/// Delta rules, W and U given: E to `out`, states at the chunks' starts to `states`, final states to `end`, which may be
-/// in.start; what is null is not written. Decayed sums, W and U null: likewise, without `out`; in segments, if there is
-/// scratch for them.
+/// Delta rules, from W and U: writes E to `out`, states at the chunks' starts to `states`, and final states to `end`,
+/// which may be in.start. A null pointer is skipped. Decayed sums (W and U null): the same without `out`, in segments
+/// if there is scratch for them.
 template <class Op, class Stored>
 void state_passing(const Inputs<Stored> &in, const Element<Op> *W, const Element<Op> *U, Element<Op> *states,
                    Element<Op> *out, float *end, cudaStream_t stream, Segments segments = {},

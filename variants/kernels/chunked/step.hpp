@@ -12,16 +12,16 @@ namespace recollect::chunked {
 
 template <class Stored, int Dk, bool erases> struct Steps {
   static constexpr int warps = 4, threads = 32 * warps, across = 8,
-                       down = 32 / across;                                 // lanes of a row, rows at a time
-  static constexpr int packs = Dk / (4 * across);                          // of four keys, of a lane
-  static constexpr int rows = packs >= 5 ? 1 : packs >= 3 ? 2 : 8 / packs; // of a lane
+                       down = 32 / across;                                 // lanes per row; rows at a time
+  static constexpr int packs = Dk / (4 * across);                          // packs of four keys per lane
+  static constexpr int rows = packs >= 5 ? 1 : packs >= 3 ? 2 : 8 / packs; // per lane
   static constexpr int rows_of_block = warps * down * rows;
 
   Inputs<Stored> in;
   Stored *o;
   float *end; // null: not wanted
 
-  /// A lane's four neighbours from `first` on, zeros behind `width`.
+  /// Loads a lane's four elements from `first` on, zeros past `width`.
   template <class T>
   __device__ __forceinline__ static void take(const T *from, int first, int width, bool aligned, float (&to)[4]) {
     if (aligned && sizeof(T) == 4) {
@@ -52,7 +52,7 @@ template <class Stored, int Dk, bool erases> struct Steps {
   __device__ __forceinline__ void operator()() const {
     const int blocks = (in.Dv + rows_of_block - 1) / rows_of_block, head = blockIdx.x / blocks;
     const HeadOfText h = in.head_of_text(head / in.H, head % in.H);
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, column = lane % across * 4; // of a pack
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, column = lane % across * 4; // first column of its pack
     const int first = blockIdx.x % blocks * rows_of_block + warp * down * rows + lane / across;
     const bool state_aligned = in.Dk % 4 == 0 && in.state_stride % 4 == 0 &&
                                (reinterpret_cast<std::size_t>(in.start) | reinterpret_cast<std::size_t>(end)) % 16 == 0;

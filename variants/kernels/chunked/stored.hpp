@@ -8,20 +8,21 @@
 
 namespace recollect::variants {
 
-/// A decayed sum, or a delta rule, which erases, of the call's q, k and v: its gates, float32, [B,H,T], lambda [B,H,T,Dk]
-/// without the others. Empty: 1.
+/// Gates of a decayed sum, or of a delta rule (`erases`), over the call's q, k and v: float32, [B,H,T]. lambda
+/// [B,H,T,Dk] excludes the others. Empty: 1.
 struct StoredRule {
   bool erases = false;
   Array<float> alpha = {}, erase = {}, write = {}, lambda = {};
   float scale = 1;
 };
-/// Where the gates' gradients go; empty: not wanted. Those of q, k, v and the state go to the backward_call's.
+/// Where to write the gates' gradients; empty: not wanted. Gradients of q, k, v and the state are those of the
+/// BackwardCall.
 struct StoredGradient {
   Array<float> alpha = {}, erase = {}, write = {};
 };
 
 #ifdef __CUDACC__
-/// The same 16 bits in CUDA's words, and what multiplies them.
+/// CUDA's type of these 16 bits, and the precision of their products.
 template <class Stored> struct CudaNumber {
   using type = __nv_bfloat16;
   using Op = fragments::Bf16;
@@ -32,12 +33,13 @@ template <> struct CudaNumber<Float16> {
 };
 #endif
 
-/// Whether the forward pass takes the shape: keys up to 256 wide, more than a few steps, and a GPU with enough memory.
+/// Whether the forward pass serves this shape: keys up to 256 wide, more than a few steps, and a GPU with enough shared
+/// memory.
 bool takes_16_bits(const Shape &shape, const Params &);
 template <class Stored>
 void run_16_bits(const std::string &label, const Call<float, Stored> &call, const StoredRule &rule);
 
-/// The same of the backward pass, without lambda: keys and values up to 256 wide.
+/// The same for the backward pass (without lambda): keys and values up to 256 wide.
 bool takes_16_bits_back(const Shape &shape, const Params &);
 template <class Stored>
 void run_16_bits(const std::string &label, const BackwardCall<float, Stored> &back, const StoredRule &rule,

@@ -14,9 +14,9 @@ template <class Real> KOKKOS_FUNCTION const Real *key_of_step(const Head<Real> &
   return (steps - 1 - j) % 2 == 0 ? h.k(t) : h.w(t);
 }
 
-/// Rows of x for all sub-steps: the token's at each, or at one of them alone and `elsewhere` at the others.
+/// Rows of x for all sub-steps: the token's row at each of them; or at one of them, and `elsewhere` at the others.
 template <class Real> struct Repeat {
-  int steps, width, at; // at: -1 for each
+  int steps, width, at; // at: which sub-step, -1: each
   Real elsewhere;
   Array<Real> x, out;
   KOKKOS_FUNCTION void operator()(int s, int first, int side) const {
@@ -34,7 +34,7 @@ Array<Real> repeated(const Call<Real> &call, int steps, const Array<Real> &x, in
   return out;
 }
 
-/// The rule of all sub-steps: keys [B,H,T * steps,Dk], step sizes and decays [B,H,T * steps].
+/// The rule over all sub-steps: keys [B,H,T * steps,Dk], step sizes and decays [B,H,T * steps].
 template <class Real> DecayFirst<Real> sub_steps(const Call<Real> &call, int steps) {
   const int Dk = call.shape.Dk;
   const Array<Real> keys = allocate(call, call.steps() * steps * Dk), beta = allocate(call, call.steps() * steps);
@@ -51,7 +51,7 @@ template <class Real> DecayFirst<Real> sub_steps(const Call<Real> &call, int ste
   return {keys, keys, beta, decays ? repeated(call, steps, call.alpha, 1, 0, Real(1)) : Array<Real>()};
 }
 
-/// The call of single steps.
+/// The call in which every sub-step is a step.
 template <class Real> Call<Real> in_single_steps(const Call<Real> &call, int steps) {
   Call<Real> fine = call;
   const DecayFirst<Real> all = sub_steps(call, steps);
@@ -60,7 +60,7 @@ template <class Real> Call<Real> in_single_steps(const Call<Real> &call, int ste
   fine.o = allocate(call, call.steps() * steps * call.shape.Dv);
   return fine;
 }
-/// The tokens' outputs, from those of the sub-steps.
+/// The tokens' outputs: those of their last sub-steps.
 template <class Real> void read_last_steps(const Call<Real> &call, const Call<Real> &fine, int steps) {
   const Array<Real> o = call.o, all = fine.o;
   const int Dv = call.shape.Dv;
@@ -70,7 +70,7 @@ template <class Real> void read_last_steps(const Call<Real> &call, const Call<Re
       });
 }
 
-/// The backward pass of the call of single steps, whose gradients have their places.
+/// The backward call in which every sub-step is a step, with arrays for its gradients.
 template <class Real> BackwardCall<Real> in_single_steps(const BackwardCall<Real> &back, int steps) {
   const Call<Real> &call = back.call;
   const size_t n = call.steps() * steps;
@@ -83,7 +83,7 @@ template <class Real> BackwardCall<Real> in_single_steps(const BackwardCall<Real
   return fine;
 }
 
-/// A token's gradients, from those of its sub-steps.
+/// Sums a token's gradients over its sub-steps.
 template <class Real> struct GatherSteps {
   int steps, Dk, Dv;
   Array<Real> q, k, v, beta, alpha; // of the sub-steps
@@ -115,13 +115,13 @@ template <class Real> void gather_steps(const BackwardCall<Real> &back, const Ba
       GatherSteps<Real>{steps, n.Dk, n.Dv, of.q, of.k, of.v, of.beta, of.alpha, d.q, d.k, d.w, d.v, d.beta, d.alpha});
 }
 
-/// The forward pass of a layer that takes beta and perhaps alpha and w.
+/// Forward pass of a layer with beta and optionally alpha and w.
 template <class Real> void delta_steps(const std::string &label, const Call<Real> &call, int steps) {
   if constexpr (on_host) {
     DeltaRule<Real> rule = as_delta_rule(call, sub_steps(call, steps));
     rule.steps = steps;
     delta_rule(label, call, rule);
-  } else { // a chunk of all its sub-steps is too large for a GPU's shared memory
+  } else { // a chunk with all its sub-steps does not fit a GPU's shared memory
     const Call<Real> fine = in_single_steps(call, steps);
     decay_first(label, fine, {fine.k, fine.k, fine.beta, fine.alpha});
     read_last_steps(call, fine, steps);

@@ -5,12 +5,12 @@
 
 namespace recollect::variants {
 
-/// n numbers, not initialised.
+/// An uninitialised array of n numbers.
 template <class Real> Array<Real> allocate(const Call<Real> &call, size_t n) {
   return call.arena->template take<Real>(n);
 }
 
-/// n times the same number.
+/// An array of n equal numbers.
 template <class Real> Array<Real> filled(const Call<Real> &call, size_t n, Real value) {
   const Array<Real> array = allocate(call, n);
   fill(array, value);
@@ -31,7 +31,7 @@ template <class Real, class Step> struct StepMap {
   }
 };
 
-/// [B,H,T] step(head, t).
+/// An array [B,H,T] with the values step(head, t).
 template <class Real, class Step>
 Array<Real> per_step(const std::string &label, const Call<Real> &call, const Step &step) {
   const Array<Real> out = allocate(call, call.steps());

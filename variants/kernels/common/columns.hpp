@@ -6,7 +6,7 @@
 
 namespace recollect::variants {
 
-/// f(i, j) for all cells, each column by one thread, down its rows. No barrier.
+/// Calls f(i, j) for all cells; each thread takes a column, row by row. No barrier.
 template <class F> KOKKOS_FUNCTION void down_columns(const Team &team, int rows, int columns, const F &f) {
   if constexpr (on_host) {
     for (int i = 0; i < rows; ++i)
@@ -18,8 +18,8 @@ template <class F> KOKKOS_FUNCTION void down_columns(const Team &team, int rows,
   }
 }
 
-/// sums[s][j] = terms(i, j)[s] summed over the rows i, a place of `sums` that is null left out. No barrier. On the host a
-/// few columns are processed together, their sums in registers.
+/// sums[s][j] = sum over rows i of terms(i, j)[s]; a null sums[s] is skipped. No barrier. A CPU processes a few columns
+/// at a time, with their sums in registers.
 template <class Real, size_t N, class Terms>
 KOKKOS_FUNCTION void column_sums(const Team &team, int rows, int columns, const Kokkos::Array<Real *, N> &sums,
                                  const Terms &terms) {

@@ -10,11 +10,12 @@ template <class Real> KOKKOS_FUNCTION Real exact_gain(Real b, Real s) {
   const Real x = b * s, half = math::tanh(x / 2), share = 2 * half / (1 + half);
   return x > 1 ? share / s : x > Real(1e-30) ? b * (share / x) : b * (1 - x / 2);
 }
-/// Its derivative by s, (x exp(-x) - 1 + exp(-x)) / s^2, as a power series where that cancels.
+/// Derivative of exact_gain with respect to s: (x exp(-x) - 1 + exp(-x)) / s^2 with x = b s; as a power series where
+/// that cancels.
 template <class Real> KOKKOS_FUNCTION Real exact_gain_slope(Real b, Real s) {
   const Real x = b * s, decay = math::exp(-x);
   if (x > 1) return decay > 0 ? (x * decay - 1 + decay) / s / s : -1 / s / s;
-  Real sum = 0, term = Real(-0.5); // of index n: (-1)^(n+1) x^n / (n + 2)!
+  Real sum = 0, term = Real(-0.5); // term n: (-1)^(n+1) x^n / (n + 2)!
   for (int n = 0; n < 18; ++n) sum += Real(n + 1) * term, term *= -x / Real(n + 3);
   return b * b * sum;
 }

@@ -7,7 +7,7 @@
 namespace recollect::variants {
 
 template <class Real> struct ForgetGates {
-  Array<Real> keep, write; // [B,H,T,Dk] f, 1 - f
+  Array<Real> keep, write; // [B,H,T,Dk] f; 1 - f
 };
 
 template <class Real> ForgetGates<Real> forget_gates(const Call<Real> &call) {
@@ -22,7 +22,7 @@ template <class Real> ForgetGates<Real> forget_gates(const Call<Real> &call) {
   return {keep, write};
 }
 
-/// From the gradients of f and 1 - f to those of k and lambda: f = lower + (1 - lower) lambda s(-k), s' = s (1 - s).
+/// Gradients of k and lambda from those of f and 1 - f: f = lower + (1 - lower) lambda s(-k), s' = s (1 - s).
 template <class Real> void forget_gates_vjp(const BackwardCall<Real> &back, const ForgetGates<Real> &d) {
   const Real room = 1 - Real(back.call.params.real("lower"));
   const Array<Real> k = back.call.k, lambda = back.call.lambda, d_k = back.d.k, d_lambda = back.d.lambda;

@@ -9,7 +9,7 @@ namespace recollect::variants {
 
 constexpr int most_power = 6;
 
-/// f(factor, places) for every product x[places[0]] ... x[places[p-1]], places in order, and its factor.
+/// Calls f(factor, places) for every product x[places[0]] ... x[places[p-1]] of degree p; `places` is sorted.
 template <class Real, class F> KOKKOS_FUNCTION void each_product(int D, int p, const F &f) {
   int at[most_power] = {};
   for (;;) {
@@ -26,7 +26,7 @@ template <class Real, class F> KOKKOS_FUNCTION void each_product(int D, int p, c
     for (; a < p; ++a) at[a] = next;
   }
 }
-/// (D + p - 1) over p, or 2^30 if it is more.
+/// Binomial(D + p - 1, p), at most 2^30.
 inline int power_features(int D, int p) {
   double n = 1;
   for (int a = 0; a < p; ++a) n = n * (D + a) / (a + 1);
@@ -43,7 +43,7 @@ template <class Real> struct Power {
     });
   }
 };
-/// Its backward_call, for pull_features(): d_x from d_phi.
+/// Its backward pass, for pull_features(): d_x from d_phi.
 template <class Real> struct PowerPull {
   int p;
   KOKKOS_FUNCTION void operator()(const Real *x, int D, const Real *d_phi, Real *d_x) const {

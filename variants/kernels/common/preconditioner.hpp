@@ -31,7 +31,7 @@ template <class Real> struct Preconditioned {
   Array<Real> squares; // [B,H,T,Dk] A_t
 };
 
-/// From the A in row Dv of each head's state. `advance` leaves the last A there.
+/// Starts from A in row Dv of each head's state. `advance` writes the final A there.
 template <class Real> Preconditioned<Real> precondition(const Call<Real> &call, bool advance) {
   const Preconditioned<Real> out{allocate(call, call.k.extent(0)), allocate(call, call.k.extent(0))};
   const HeadArrays<Real> arrays(call);
@@ -53,8 +53,8 @@ template <class Real> Preconditioned<Real> precondition(const Call<Real> &call, 
   return out;
 }
 
-/// From the gradients d_p of the keys p and of the last A, in row Dv of back.d.state, to those of k, which are added to
-/// back.d.k, of lambda, and of the first A.
+/// From d_p, the gradient of the keys p, and from the gradient of the final A in row Dv of back.d.state: adds the
+/// gradient of k to back.d.k, and writes those of lambda and of the first A.
 template <class Real>
 void precondition_vjp(const BackwardCall<Real> &back, const Preconditioned<Real> &made, const Array<Real> &d_p) {
   const HeadArrays<Real> arrays(back.call);

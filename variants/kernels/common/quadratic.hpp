@@ -7,7 +7,7 @@ namespace recollect::variants {
 
 KOKKOS_FUNCTION inline int quadratic_features(int D) { return D * (D + 1) / 2; }
 
-/// out = factor (x_i^2, and sqrt(2) x_i x_j for i < j); inner products factor^2 (x . y)^2.
+/// out = factor (x_i^2 for all i, sqrt(2) x_i x_j for i < j). Inner products are factor^2 (x . y)^2.
 template <class Real> KOKKOS_FUNCTION void quadratic(const Real *x, int D, Real factor, Real *out) {
   const Real mixed = factor * math::sqrt(Real(2));
   for (int i = 0; i < D; ++i) {
@@ -16,7 +16,7 @@ template <class Real> KOKKOS_FUNCTION void quadratic(const Real *x, int D, Real 
   }
 }
 
-/// d_x += the gradient in x, from that of those features.
+/// d_x += the gradient with respect to x, from that of the features.
 template <class Real>
 KOKKOS_FUNCTION void add_quadratic_pull(const Real *x, int D, Real factor, const Real *d_phi, Real *d_x) {
   const Real mixed = factor * math::sqrt(Real(2));

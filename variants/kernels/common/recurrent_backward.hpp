@@ -16,7 +16,7 @@
 
 namespace recollect::variants {
 
-/// Gradients at step t: that of o is the input, the others are outputs.
+/// Gradients at step t: o is the input, the others are outputs.
 template <class Real> struct StepGradient {
   const Real *o;
   Real *q, *k, *v, *beta, *alpha, *lambda, *w; // null: the layer has no such input
@@ -49,7 +49,8 @@ template <class Number, class Step> struct StepsBack {
       team.barrier();
     }
   }
-  /// Gradients of the inputs of steps begin ... end - 1; `dS` is that of the state after them, then of the state before.
+  /// Gradients of the inputs of steps begin ... end - 1. On entry `dS` is the gradient of the state after them, on
+  /// return of the state before them.
   KOKKOS_FUNCTION void back(const Team &team, const Head<Real> &h, int begin, int end, const Real *states, Real *dS,
                             Real *room) const {
     for (int t = end - 1; t >= begin; --t) {
@@ -82,7 +83,7 @@ private:
 template <class Number, class Step> struct RecurrentAdjoint {
   using Real = Number;
   StepsBack<Real, Step> steps;
-  int segment; // steps between the states that the forward run saves
+  int segment; // steps between the states that the forward pass saves
 
   KOKKOS_FUNCTION int segments() const { return (steps.arrays.T - 1) / segment + 1; }
   size_t scratch() const {
@@ -101,7 +102,7 @@ template <class Number, class Step> struct RecurrentAdjoint {
       if (c + 1 < count) steps.copy(team, n, states + segment * n, starts + (c + 1) * n);
     }
     for (int c = count - 1; c >= 0; --c) {
-      if (c + 1 < count) // the states of the last segment are still there
+      if (c + 1 < count) // the states of the last segment are still in memory
         steps.replay(team, h, c * segment, end(c), starts + c * n, states, room);
       steps.back(team, h, c * segment, end(c), states, dS, room);
     }
@@ -113,7 +114,7 @@ private:
   }
 };
 
-/// Gradients of all inputs of the layer, from those of its outputs and its final state.
+/// Gradients of all inputs of the layer, from those of its outputs and of its final state.
 template <class Real, class Step>
 void recurrent_vjp(const std::string &label, const BackwardCall<Real> &back, const Step &step) {
   const Call<Real> &call = back.call;

@@ -11,11 +11,13 @@ namespace recollect::variants {
 
 template <class Real, class Step> struct RowRecurrence {
   HeadArrays<Real> arrays;
-  int columns, together, teams; // of the state; rows of a team; teams per head
+  int columns, together, teams; // columns of the state; rows per team; teams per head
   bool in_place;
   Step step;
 
-  KOKKOS_FUNCTION static std::ptrdiff_t pitch(int columns) { return columns | 1; } // 32 rows lie in 32 banks
+  KOKKOS_FUNCTION static std::ptrdiff_t pitch(int columns) {
+    return columns | 1;
+  } // odd, so that 32 rows start in 32 banks
   KOKKOS_FUNCTION void operator()(const Team &team, size_t unit, Real *scratch) const {
     const Head<Real> head = arrays.head(unit / teams);
     const int first = int(unit % teams) * together, n = head.Dv - first < together ? head.Dv - first : together;
@@ -35,7 +37,7 @@ template <class Real, class Step>
 void recurrent_rows(const std::string &label, const Call<Real> &call, const Step &step) {
   const int columns = call.state_shape.columns, Dv = call.shape.Dv, together = on_host ? Dv : 32,
             teams = (Dv - 1) / together + 1;
-  const bool in_place = on_host || call.state_shape.rows != Dv; // a step may look for more than S beyond its row
+  const bool in_place = on_host || call.state_shape.rows != Dv; // a step may need more of the state than its row of S
   using Rows = RowRecurrence<Real, Step>;
   run<Real>({label, call.shape.heads() * teams, together, call.math}, *call.arena,
             in_place ? 0 : together * Rows::pitch(columns),

@@ -10,9 +10,9 @@
 
 namespace recollect::variants {
 
-/// An adjoint algebra (engine.hpp) whose chunks are the segments. State supplies the type of a summary and carry();
-/// pass(team, head, chunk, do of the head, summary) writes the summary of a segment; pass.carry(head, chunk, do of the head,
-/// i, row i of dS) passes one row through a segment with Step's operations; Step is described in recurrent_backward.hpp.
+/// An adjoint algebra (engine.hpp) whose chunks are segments. `State` supplies the summary type and carry(). pass(team,
+/// head, chunk, do of the head, summary) writes the summary of a segment. pass.carry(head, chunk, do of the head, i,
+/// row i of dS) takes one row back through a segment with the operations of Step (recurrent_backward.hpp).
 template <class State, class Pass, class Step> struct SegmentAdjoint : State {
   using Real = typename State::Real;
   static constexpr bool carries_by_reading = true;
@@ -62,7 +62,7 @@ template <class State, class Pass, class Step> struct SegmentAdjoint : State {
     }
   }
 
-  /// `end` is dS after the segment, `left` the place for dS before it.
+  /// `end` is dS after the segment; `left` receives dS before it.
   RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const typename State::Summary &, const Real *end,
                               Real *left, const Reading &x) const {
     const Head<Real> h = steps.arrays.head(c.head);
@@ -73,20 +73,19 @@ template <class State, class Pass, class Step> struct SegmentAdjoint : State {
   }
 
 private:
-  /// The gradient do of a head's outputs.
   KOKKOS_FUNCTION const Real *given(const Head<Real> &h) const {
     return steps.d_o.data() + h.index * size_t(h.T) * h.Dv;
   }
 };
 
-/// Segments have call.chunk steps, as those whose states are in `starts`.
+/// Segments have call.chunk steps, like those whose states are in `starts`.
 template <class State, class Pass, class Step, class Real>
 void segments_vjp(const std::string &label, const Call<Real> &call, const BackwardCall<Real> &back, const State &state,
                   const Pass &pass, const Step &step, const ChunkStates<Real> &starts) {
   run_chunks(label, call, SegmentAdjoint<State, Pass, Step>{state, pass, {back, step}, starts}, true);
 }
 
-/// Steps of a segment: a team holds the states of all of them.
+/// Steps per segment. A team holds all their states in memory.
 constexpr int longest_segment = 16;
 
 } // namespace recollect::variants

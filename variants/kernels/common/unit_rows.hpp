@@ -7,9 +7,9 @@
 
 namespace recollect::variants {
 
-/// |x|, found by one thread.
+/// |x|, computed by one thread.
 template <class Real> KOKKOS_FUNCTION Real length_of(const Real *x, int n) {
-  constexpr int lanes = on_host ? 16 : 1; // independent partial results, which become vectors
+  constexpr int lanes = on_host ? 16 : 1; // independent partial sums, which the compiler vectorises
   Real largest[lanes] = {}, sum[lanes] = {};
   int i = 0;
   for (; i + lanes <= n; i += lanes)
@@ -28,7 +28,7 @@ template <class Real> KOKKOS_FUNCTION Real length_of(const Real *x, int n) {
   return unit * math::sqrt(sum[0]);
 }
 
-/// |x|, found by the threads that share a row: elements first, first + side ... are one's own.
+/// |x|, computed by the threads that share a row; each takes the elements first, first + side ...
 template <class Real> KOKKOS_FUNCTION Real row_length(const Real *x, int n, int first, int side) {
   Real largest = 0, sum = 0;
   for (int i = first; i < n; i += side) largest = math::fmax(largest, math::fabs(x[i]));
@@ -64,8 +64,8 @@ template <class Real> UnitRows<Real> unit_rows(const Call<Real> &call, const Arr
   return {rows, length};
 }
 
-/// From the gradients of unit_rows(x) to that of x: d x = (d row - row (row . d row)) / length + d length row, and 0 where
-/// x = 0.
+/// Gradient of x from the gradients of the rows and of the length: d x = (d row - row (row . d row)) / length + d
+/// length row; 0 where x = 0.
 template <class Real> void unit_rows_vjp(const UnitRows<Real> &unit, const UnitRows<Real> &d, const Array<Real> &d_x) {
   const int width = int(d_x.extent(0) / unit.length.extent(0));
   each_row(

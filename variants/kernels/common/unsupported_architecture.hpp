@@ -5,7 +5,7 @@
 
 namespace recollect::variants {
 
-/// Ends the program: outputs left as they were would pass for results.
+/// Ends the program. If the kernel returned instead, unwritten outputs would look like results.
 template <class... Unused> KOKKOS_FUNCTION void too_old(const Unused &...) {
   Kokkos::abort("recollect was compiled for GPUs before compute capability 8.0: build it for the one at hand\n");
 }

@@ -42,13 +42,13 @@ template <class Real, class Act, class Read> struct MlpMemory {
   Real lr, eta;
   Act act;
   Read head;
-  /// eta_t, t steps after those that lambda points at.
+  /// eta of the step t steps after the one that lambda points at.
   KOKKOS_FUNCTION Real kept_momentum(const Real *lambda, int Dk, int t) const {
     return lambda ? eta * lambda[size_t(t) * Dk] : eta;
   }
 };
 
-/// The definition. Work of a head: h, a [width], e [Dv].
+/// The definition. Scratch per head: h, a [width], e [Dv].
 template <class Real, class Act, class Read> struct TrainOneByOne {
   MlpMemory<Real, Act, Read> m;
 
@@ -98,7 +98,7 @@ template <class Real, class Act, class Read> struct TrainOneByOne {
   }
 };
 
-/// Gradients at the state before each batch of b steps.
+/// Gradients are taken at the state before each batch of b steps.
 template <class Real, class Act, class Read> struct TrainByBatches {
   MlpMemory<Real, Act, Read> m;
   int batch;
@@ -109,15 +109,16 @@ template <class Real, class Act, class Read> struct TrainByBatches {
   }
 
   KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &head) const {
-    const std::ptrdiff_t Dk = head.Dk, Dv = head.Dv, row = Dk + Dv, W = m.width, b = batch; // their products pass 2^31
+    const std::ptrdiff_t Dk = head.Dk, Dv = head.Dv, row = Dk + Dv, W = m.width,
+                         b = batch; // products of these exceed 2^31
     const MlpMemory<Real, Act, Read> memory = m;
     Real *M = head.state, *Z = m.momentum ? M + W * row : nullptr;
     Real *BT = head.work, *A = BT + Dk * W, *ZT = A + Dv * W; // transposes: B^T [Dk,W], A [Dv,W], Z's input part [Dk,W]
     Real *h = ZT + Dk * W, *a = h + b * W, *dh = a + b * W, *hq = dh + b * W, *aT = hq + b * W; // [n,W], aT [W,n]
     Real *e = aT + b * W, *w = e + b * Dv, *G = w + b * b, *kT = G + b * b, *y = kT + b * Dk,
-         *yZ = y + b * Dv; // [n,Dv], w and G [n,n], [Dk,n], [n,Dv]
+         *yZ = y + b * Dv; // [n,Dv]; w and G [n,n], [Dk,n], [n,Dv]
     Real *c = yZ + b * Dv, *d = c + b, *last = d + b, *lastZ = last + b,
-         *momentum = lastZ + b; // [n]; what is left of Z'
+         *momentum = lastZ + b; // [n]; the remaining factor of Z'
     for (int t0 = 0; t0 < head.T; t0 += b) {
       const std::ptrdiff_t n = head.T - t0 < b ? head.T - t0 : b;
       const Real *q = head.q(t0), *k = head.k(t0), *v = head.v(t0), *beta = head.beta + t0,
@@ -128,7 +129,7 @@ template <class Real, class Act, class Read> struct TrainByBatches {
       if (Z) tile::transpose(team, W, Dk, Z, row, ZT, W);
       tile::transpose(team, n, Dk, k, Dk, kT, n);
       each(team, n + 1,
-           [=](int s) { // column s of w, or c and d: what a unit gradient at s, M' and Z' amount to at every later step
+           [=](int s) { // column s of w (or c and d): what a unit gradient at s adds to later M' and Z'
              Real weight = 0, impulse = 1, from_state = 1, from_momentum = 0;
              for (int t = 0; t < n; ++t) {
                const Real keep = alpha ? alpha[t] : Real(1), eta = memory.kept_momentum(lambda, Dk, t);
@@ -208,7 +209,8 @@ template <class Real, class Act, class Read> struct TrainByBatches {
   }
 
 private:
-  /// to [W,Dk + Dv] -= sum_s weights_s grad_s, of hidden units dh_s k_s^T beside a_s e_s^T. dh, a and scratch x, y are [n,W].
+  /// Subtracts sum_s weights_s grad_s from `to` [W,Dk + Dv]; grad_s is dh_s k_s^T next to a_s e_s^T. dh, a and scratch
+  /// x, y are [n,W].
   KOKKOS_FUNCTION static void add_gradients(const Team &team, std::ptrdiff_t n, std::ptrdiff_t W, std::ptrdiff_t Dk,
                                             std::ptrdiff_t Dv, const Real *weights, const Real *dh, const Real *a,
                                             const Real *k, const Real *e, Real *x, Real *y, Real *to) {
@@ -233,7 +235,7 @@ void train_by_batches(const std::string &label, const Call<Real> &call, const Ml
   each_head(label, call, Kernel::work_size(batch, m.width, call.shape.Dk, call.shape.Dv), Kernel{m, batch});
 }
 
-/// What both descriptors share: hidden width, minibatch, seed; beta; forms are their own.
+/// Parameters that both descriptors share: hidden width, minibatch, seed and beta.
 inline int hidden_width(const Shape &s, const Params &p) { return int(p.real_or("width", 4.0 * s.Dk)); }
 inline Variant mlp_variant() {
   Variant v;

@@ -56,7 +56,7 @@ template <class Real, class Act, class Read> struct TrainBack {
     down_columns(team, m.width, V, [=](int j, int c) { y[c] += a[j] * M[size_t(j) * row + F + c]; });
     team.barrier();
   }
-  /// The same at the key, then e.
+  /// apply() at the key, then e.
   KOKKOS_FUNCTION void learn(const Team &team, const Head<Real> &head, int t, const Real *M, const Room &x) const {
     apply(team, M, head.k(t), x.h, x.a, x.y);
     once(team, [=, *this] { m.head.gradient(Dk, Dv, head.k(t), head.v(t), x.y, x.e); });
@@ -116,7 +116,7 @@ template <class Real, class Act, class Read> struct TrainBack {
       x.d_a[j] = -step * along_error;
       x.d_h[j] = -step * along_key * x.u[j] * net.act.curvature(x.h[j]);
       x.u[j] *= slope;
-      x.read_a[j] = -step * along_key * slope; // du_j from here on
+      x.read_a[j] = -step * along_key * slope; // du_j from this line on
     });
     each(team, V, [=](int c) { x.d_e[c] = 0; });
     team.barrier();

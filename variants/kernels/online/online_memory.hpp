@@ -26,7 +26,7 @@ template <class Real> struct PlainRead {
 };
 
 /// read = P x + norm(y): norm subtracts the mean and divides by sqrt(variance + epsilon), with no learned scale or
-/// shift; P is the Dv x Dk identity, padded with zeros or cut off where Dk and Dv differ. `out` and `e` may be y
+/// shift; P is the Dv x Dk identity, padded with zeros or truncated where Dk and Dv differ. `out` and `e` may be y
 /// itself.
 template <class Real> struct NormedResidualRead {
   static constexpr Real epsilon = Real(1e-6);
@@ -37,7 +37,7 @@ template <class Real> struct NormedResidualRead {
     Real mean = 0, largest = 0, sum = 0;
     for (int c = 0; c < Dv; ++c) mean += y[c] / Dv;
     for (int c = 0; c < Dv; ++c) largest = math::fmax(largest, math::fabs(y[c] - mean));
-    const Real unit = math::fmax(largest, Real(1)); // squares of large numbers overflow
+    const Real unit = math::fmax(largest, Real(1)); // squares of large numbers would overflow
     for (int c = 0; c < Dv; ++c) sum += (y[c] - mean) / unit * ((y[c] - mean) / unit) / Dv;
     return {mean, 1 / (unit * math::sqrt(sum + epsilon / unit / unit))};
   }
@@ -58,14 +58,15 @@ template <class Real> struct NormedResidualRead {
       e[c] = m.inverse * (g - mean - n * along);
     }
   }
-  /// From d_n, with n = norm(y): d_y = inverse (d_n - mean(d_n) - n mean(d_n n)), the matrix of `gradient`, symmetric.
+  /// Gradient of y from d_n, with n = norm(y): d_y = inverse (d_n - mean(d_n) - n mean(d_n n)). This is the symmetric
+  /// matrix of `gradient`.
   KOKKOS_FUNCTION void read_vjp(int Dk, int Dv, const Real *y, const Real *d_out, Real *d_y, Real *d_x) const {
     const Moments m = moments(Dv, y);
     for (int c = 0; c < Dv && c < Dk; ++c) d_x[c] += d_out[c];
     through_norm(Dv, m, y, d_out, Real(0), d_y);
   }
-  /// e = L g with L that matrix: d_g = L d_e, and of n in L itself d_n = - mean(g n) d_e - mean(d_e n) g, each times
-  /// inverse; inverse's own gradient adds - inverse n mean(d_e e) to d_y.
+  /// Backward pass of e = L g, where L is that matrix: d_g = L d_e. The n in L adds d_n = - mean(g n) d_e - mean(d_e n)
+  /// g, both times inverse; the gradient of inverse adds - inverse n mean(d_e e) to d_y.
   KOKKOS_FUNCTION void gradient_vjp(int Dk, int Dv, const Real *k, const Real *v, const Real *y, const Real *d_e,
                                     Real *d_y, Real *d_k, Real *d_v) const {
     const Moments m = moments(Dv, y);

@@ -6,7 +6,7 @@
 
 namespace recollect::variants {
 
-/// Lower triangle of A [n,n] becomes L with L L^T = A; the strict upper triangle is neither read nor written.
+/// Replaces the lower triangle of A [n,n] by L with L L^T = A. The strict upper triangle is neither read nor written.
 template <class Real> KOKKOS_FUNCTION void cholesky(const Team &team, int n, Real *A, int lda) {
   for (int j = 0; j < n; ++j) {
     team.barrier();

@@ -12,9 +12,9 @@ namespace recollect::variants {
 template <class Real> struct ConjugateGradients {
   Real *r;       // [C,F] residuals
   Real *d;       // [C,F] search directions
-  Real *started; // [C,F] the same decayed from the chunk's start; null: nothing decays
+  Real *started; // [C,F] the directions decayed from the chunk's start; null: nothing decays
   Real *y;       // [C,F] H_t d_t
-  Real *square;  // [C] |r_t|^2, 0 once the step is done
+  Real *square;  // [C] |r_t|^2; 0 once the step is finished
   Real *H;       // buffer
 
   KOKKOS_FUNCTION void place(Stack<Real> &s, int C, int F, int decay_width) {
@@ -24,7 +24,7 @@ template <class Real> struct ConjugateGradients {
     H = tile::room(s, F, F);
   }
 
-  /// X [n,F] and d, r, y have rows ld apart, W [n,n] is scratch. Barriers around.
+  /// X [n,F] and d, r, y have rows ld apart; W [n,n] is scratch. The caller places barriers before and after.
   RECOLLECT_IN_LINE void solve(const Team &team, const Prefixes<Real> &p, Real *X, std::ptrdiff_t ld, Real *W,
                                std::ptrdiff_t ldw) const {
     const ConjugateGradients s = *this;

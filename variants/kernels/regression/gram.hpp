@@ -8,8 +8,8 @@
 
 namespace recollect::variants {
 
-/// M_t = r_t I + G_t and B_t, G_t and B_t the sums of beta k k^T and beta v k^T, no beta unless it `weighs`, which alpha
-/// decays where `decays`; r_t the ridge, which it decays too where `ridge_decays`.
+/// M_t = r_t I + G_t and B_t. G_t and B_t are the sums of beta k k^T and beta v k^T; beta is 1 unless `weighs`. If
+/// `decays`, alpha decays both. r_t is the ridge, which alpha also decays if `ridge_decays`.
 struct Gram {
   double ridge;
   bool decays, ridge_decays, weighs = false;
@@ -17,7 +17,7 @@ struct Gram {
   double alpha(const Sequence &s, size_t step) const { return decays && !s.alpha.empty() ? s.alpha[step] : 1; }
   double beta(const Sequence &s, size_t step) const { return weighs && !s.beta.empty() ? s.beta[step] : 1; }
 
-  /// visit(t, M_t, B_t) for every prefix of a head.
+  /// Calls visit(t, M_t, B_t) for every prefix of a head.
   template <class Visit> void each_prefix(const Sequence &s, size_t head, const Visit &visit) const {
     const Shape &n = s.shape;
     Dense G = (ridge_decays ? ridge : 0) * Dense::identity(n.Dk), B(n.Dv, n.Dk);
@@ -35,8 +35,8 @@ struct Gram {
   }
 };
 
-/// Response of the reads o_t = B_t M_t^{-1} q_t to a relative change of M_t's elements by random signs, the largest
-/// over heads and prefixes in units of the largest |o|. Infinite where some M_t is singular.
+/// How much the reads o_t = B_t M_t^{-1} q_t change, in units of the largest |o|, per relative change of M_t's elements
+/// with random signs; the largest over heads and prefixes. Infinite if some M_t is singular.
 inline double gram_response(const Sequence &s, const Gram &gram) {
   double change = 0, scale = 0;
   for (size_t head = 0; head < s.shape.heads(); ++head)
@@ -47,7 +47,7 @@ inline double gram_response(const Sequence &s, const Gram &gram) {
   return change == 0 ? 0 : change / scale;
 }
 
-/// At most M_t's condition number, for any t of the head: of its trace over its ridge.
+/// Upper bound of the condition number of M_t for all t of the head: the largest 1 + trace / ridge.
 inline double most_condition(const Sequence &s, const Gram &gram, size_t head) {
   double most = 1, ridge = gram.ridge, trace = 0;
   for (int t = 0; t < s.shape.T; ++t) {
@@ -75,7 +75,7 @@ inline Conditioned gram_condition(const Sequence &s, const Gram &gram, double le
   return worst;
 }
 
-/// Descriptor entries of a layer that solves with these matrices.
+/// Descriptor fields of a layer that solves with these matrices.
 template <class GramOf> void solves_with(Variant &v, const GramOf &gram) {
   v.solved_condition = [gram](const Sequence &s, const Params &p) { return gram_response(s, gram(p)); };
   v.worst_condition = [gram](const Sequence &s, const Params &p, double least) {

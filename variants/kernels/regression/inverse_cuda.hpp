@@ -10,26 +10,26 @@
 
 namespace recollect::variants {
 
-/// b_t = A_t x_t, or the gains z / d, which are A_t u_t to the last digit.
-enum class Inverse { reads, gains, forgetting_gains }; // alpha is 1 but in the last
+/// What is written: reads b_t = A_t x_t, or gains z / d, which equal A_t u_t.
+enum class Inverse { reads, gains, forgetting_gains }; // alpha is 1 except in the last
 template <class Number, Inverse kind> struct InverseInRegisters {
   using Real = Number;
   static constexpr bool reads = kind == Inverse::reads, forgets = kind == Inverse::forgetting_gains, on_chip = true;
   static constexpr int most_width = 64, quarters = 4, own = most_width / quarters;
   static constexpr int threads = most_width * quarters, teams_at_once = sizeof(Real) == 4 ? 2 : 1;
   static constexpr int ahead = 16;                      // steps whose rows are fetched together
-  static constexpr int pitch = own + 16 / sizeof(Real); // quarters of a row begin in different banks
-  static constexpr int row = quarters * pitch;          // on the chip
+  static constexpr int pitch = own + 16 / sizeof(Real); // so that quarters of a row start in different banks
+  static constexpr int row = quarters * pitch;          // in shared memory
   static constexpr int rows = (1 + reads) * ahead, stage = rows * row + ahead,
-                       fetched = rows * most_width / threads; // a thread's
+                       fetched = rows * most_width / threads; // per thread
 
-  HeadArrays<Real> heads; // A [F,F] stands below the Dv rows of another matrix
+  HeadArrays<Real> heads; // A [F,F] lies below the Dv rows of another matrix in the state
   Array<Real> u, x;       // [B,H,T,F]
   Array<Real> alpha;      // [B,H,T]
-  int refresh; // of reads: eta I is added to A every so many steps, 0: never; the state counts them, a row below A
+  int refresh; // of reads: adds eta I to A every `refresh` steps, 0: never; the state counts them in the row after A
   Real eta;
   Array<Real> b;      // [B,H,T,F]
-  Array<Real> starts; // [B,H,T/C,F,F] takes A at the chunks' starts, and then the state stays as it was; or empty
+  Array<Real> starts; // [B,H,T/C,F,F] receives A at the chunks' starts, and the state stays unchanged; or empty
 
   static bool suits(const Call<Real> &call) { return call.shape.Dk <= most_width; }
   void run_on(const std::string &label, const Call<Real> &call) const {
@@ -76,7 +76,7 @@ template <class Number, Inverse kind> struct InverseInRegisters {
         const Real noise = forgets ? staged[rows * row + t] : Real(1);
         const Real over = 1 / (noise + tile::cuda::across_four(product(mine, other))), factor = own_z * over;
 #pragma unroll
-        for (int j = 0; j < own; ++j) A[j] = fma(-over, own_z * other[j], A[j]); // symmetric to the last digit
+        for (int j = 0; j < own; ++j) A[j] = fma(-over, own_z * other[j], A[j]); // exactly symmetric
         if constexpr (forgets) grow(noise, A);
         Real value = factor;
         if constexpr (reads) {
@@ -102,15 +102,15 @@ template <class Number, Inverse kind> struct InverseInRegisters {
 
 #ifdef __CUDA_ARCH__
 private:
-  /// Of the steps ahead: u and x element by element, and alpha.
+  /// u and x, element by element, and alpha of the prefetched steps.
   struct Rows {
     Real x[fetched], alpha;
   };
 
-  /// Where element j of a row stands on the chip.
+  /// Index of element j of a row in shared memory.
   __device__ static int place(int j) { return j / own * pitch + j % own; }
 
-  /// Zeros past the width and the sequence.
+  /// Loads zeros past the width and the end of the sequence.
   __device__ void fetch(const Team &team, const Head<Real> &h, int begin, Rows &to) const {
     const int j = team.rank % most_width, first = team.rank / most_width;
 #pragma unroll
@@ -136,7 +136,7 @@ private:
     for (int j = 0; j < own; ++j) sum[j % 4] = fma(a[j], b[j], sum[j % 4]);
     return sum[0] + sum[1] + (sum[2] + sum[3]);
   }
-  /// A / noise, whose inverse may be beyond the type.
+  /// A / noise. 1 / noise might overflow.
   __device__ static void grow(Real noise, Real (&A)[own]) {
     const Real by = 1 / noise;
     const bool within = isfinite(by);

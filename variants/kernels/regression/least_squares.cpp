@@ -45,7 +45,7 @@ template <class Real> struct LeastSquaresChunked {
 };
 
 #ifdef __CUDACC__
-/// S follows a delta rule that writes along the gains z_t / d_t, which can be had first.
+/// S follows a delta rule that writes along the gains z_t / d_t. They do not depend on S, so they are computed first.
 template <Inverse kind, class Real> void by_steps(const std::string &label, const Call<Real> &call) {
   const Array<Real> gain = allocate(call, call.k.extent(0));
   using Steps = InverseInRegisters<Real, kind>;

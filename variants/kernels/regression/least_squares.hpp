@@ -11,7 +11,7 @@
 namespace recollect::variants {
 
 template <class Real> struct LeastSquaresRecurrent {
-  bool forgets; // by alpha
+  bool forgets; // with forgetting factor alpha
   KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
     const int F = h.Dk, Dv = h.Dv;
     Real *S = h.state, *P = S + size_t(Dv) * F, *z = h.work;
@@ -33,7 +33,7 @@ template <class Real> struct LeastSquaresRecurrent {
       });
       team.barrier();
       each(team, F,
-           [=](int i) { // the upper triangle is P: what is antisymmetric, in gradients too, would grow by 1 / alpha
+           [=](int i) { // reads P's upper triangle only: an antisymmetric part would grow by 1 / alpha
              for (int j = i + 1; j < F; ++j) P[size_t(j) * F + i] = P[size_t(i) * F + j];
            });
     }
@@ -45,7 +45,7 @@ template <class Real> void least_squares_recurrent(const std::string &label, con
 }
 template <class Real> void least_squares_chunked(const std::string &label, const Call<Real> &call, bool forgets);
 
-/// Rows of an output-value matrix [Dv,Dk] above a square matrix over key channels [Dk,Dk].
+/// State shape: a value matrix [Dv,Dk] above a square matrix [Dk,Dk] over key channels.
 inline StateShape stacked_state(const Shape &s, const Params &) { return {s.Dv + s.Dk, s.Dk}; }
 
 /// S = 0 above P = I / ridge.

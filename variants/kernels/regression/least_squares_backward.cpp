@@ -28,22 +28,22 @@ template <class Real> struct Solution {
   }
 };
 
-/// One head's gradients at its first step; alpha null: nothing is forgotten.
+/// One head's gradients from its first step on; alpha null: no forgetting.
 template <class Real> struct StepGradients {
   const Real *o;
   Real *q, *k, *v, *alpha;
 };
 
-/// A block that has run, gone through backwards.
+/// Backward pass of a block whose forward pass has run.
 template <class Real> struct LeastSquaresBlockBack {
   LeastSquaresBlock<Real> block;
   Real *D;            // [C] products of alphas
   Real *flipped;      // [C,C] L (tile::flip)
-  Real *read, *error; // [C,C] do_s . e_t, de_s . e_t
+  Real *read, *error; // [C,C] do_s . e_t; de_s . e_t
   Real *N;            // [C,C]
   Real *dz;           // [C,F]
   Real *dd;           // [C]
-  Real *added;        // [F,F] of a block, to dQ
+  Real *added;        // [F,F] of a block, for dQ
 
   KOKKOS_FUNCTION void place(Stack<Real> &s, int C, int F, int Dv) {
     const size_t square = size_t(C) * C;
@@ -52,8 +52,8 @@ template <class Real> struct LeastSquaresBlockBack {
     dz = s.take(size_t(C) * F), dd = s.take(C), D = s.take(C), added = s.take(size_t(F) * F);
   }
 
-  /// Of steps t0 ..., that ran from `start` to P_n: `d`, dP + dP^T in its P, is the gradient after them on entry, before
-  /// them on return.
+  /// The block began at step t0 from `start` and ended with P_n. `d` holds the gradient after the block on entry and
+  /// before it on return; its P holds dP + dP^T.
   KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h, int t0, const Solution<Real> &start,
                                   const Real *P, const Solution<Real> &d, const StepGradients<Real> &out) const {
     const int n = block.updates.n, F = h.Dk, V = h.Dv;
@@ -101,7 +101,7 @@ template <class Real> struct LeastSquaresBlockBack {
               [=](int i, int j) { both[size_t(i) * F + j] += added[size_t(i) * F + j] + added[size_t(j) * F + i]; });
     if (out.alpha)
       once(team, [=, *this] {
-        Real sum = at_end; // in D_t of this step and the later ones, by the chain of alphas
+        Real sum = at_end; // gradient of D_t of this and the later steps, by the chain rule over alphas
         for (int t = n - 1; t >= 0; --t) {
           sum += dd[t];
           out.alpha[t0 + t] = (t ? D[t - 1] : Real(1)) * sum;
@@ -112,7 +112,7 @@ template <class Real> struct LeastSquaresBlockBack {
   }
 
 private:
-  /// out_si = x_s . y_i for i < s + through, 0 for the others. A barrier inside.
+  /// out_si = x_s . y_i for i < s + through, else 0. Contains a barrier.
   KOKKOS_FUNCTION static void pairs(const Team &team, int n, int width, const Real *x, const Real *y,
                                     std::ptrdiff_t ldy, int through, Real *out, std::ptrdiff_t ld) {
     tile::gemm(team, n, n, width, Real(1), tile::rows(x, width), tile::transposed(y, ldy), Real(0), out, ld);
@@ -121,14 +121,14 @@ private:
       if (i >= s + through) out[s * ld + i] = 0;
     });
   }
-  /// out += factor W x, W lower triangular.
+  /// out += factor W x for a lower triangular W.
   KOKKOS_FUNCTION static void add_lower(const Team &team, int n, int F, Real factor, int through, const Real *W,
                                         std::ptrdiff_t ld, const Real *x, std::ptrdiff_t ldx, Real *out) {
     tile::Product<Real> product{tile::rows(W, ld), tile::rows(x, ldx), n};
     product.given = {through, 1};
     tile::gemm(team, n, F, factor, product, {}, Real(1), out, F);
   }
-  /// dz, which holds dg, N and dd, the last step first. Barriers inside and at the end.
+  /// Computes dz (which holds dg on entry), N and dd, from the last step to the first. Barriers inside and at the end.
   KOKKOS_FUNCTION void rank_ones(const Team &team, int n, int F, const Real *L, std::ptrdiff_t ldl, const Real *k,
                                  const Real *z, const Real *gain, std::ptrdiff_t ldz, const Real *both) const {
     Real *const dz = this->dz, *const dd = this->dd, *const N = this->N;
@@ -208,7 +208,7 @@ template <class Real> struct LeastSquaresBack {
       within(0).copy(team, start(c));
       team.barrier();
       int b = 0, t = first, last = first;
-      while (t < end) { // keeps the starts of the blocks, and where they are
+      while (t < end) { // saves the starts of blocks and the states there
         within(b + 1).copy(team, within(b));
         once(team, [=] { begins[b] = Real(t - first); });
         team.barrier();
@@ -217,7 +217,7 @@ template <class Real> struct LeastSquaresBack {
       }
       for (; b > 0; --b) {
         const int begin = first + int(begins[b - 1]);
-        if (begin != last) { // what ran last is still there
+        if (begin != last) { // the states of the last segment are still in memory
           const Solution<Real> again = within(b + 1);
           again.copy(team, within(b - 1));
           team.barrier();
@@ -232,13 +232,13 @@ template <class Real> struct LeastSquaresBack {
   }
 
 private:
-  /// The block that begins at step t, of S from `now`.
+  /// Runs the block that begins at step t, with S from `now`.
   KOKKOS_FUNCTION int run(const Team &team, LeastSquaresBlockBack<Real> &back, const Head<Real> &h, int t, int end,
                           const Solution<Real> &now) const {
     const int steps = block_products(team, forgets ? h.alpha + t : nullptr, end - t, back.D);
     return back.block.run(team, h, t, steps, back.D, now.P, h.Dk, now.ST, h.Dv);
   }
-  /// And P after it.
+  /// The same, and updates P.
   KOKKOS_FUNCTION int step(const Team &team, LeastSquaresBlockBack<Real> &back, const Head<Real> &h, int t, int end,
                            const Solution<Real> &now) const {
     const int n = run(team, back, h, t, end, now);

@@ -12,7 +12,7 @@
 
 namespace recollect::variants {
 
-/// The outputs of a block of steps from S_0 and P_0, and S after them.
+/// Outputs of a block of steps that starts from S_0 and P_0, and S after the block.
 template <class Real> struct LeastSquaresBlock {
   RankOneBlock<Real> updates;
   std::ptrdiff_t lda, lde;
@@ -54,8 +54,8 @@ template <class Real> struct LeastSquaresBlock {
   }
 };
 
-/// D[t] of the steps at hand, at most `most`, and how many they are; the block may end before the last of them. No
-/// alpha means 1. Barriers around.
+/// D[t] of at most `most` steps from this one on; returns their number, which may exceed the block's. Without alpha, D
+/// = 1. The caller places barriers before and after.
 template <class Real> KOKKOS_FUNCTION int block_products(const Team &team, const Real *alpha, int most, Real *D) {
   int steps = 0;
   for (Real product = 1; steps < most && product >= Real(1) / 16; ++steps)

@@ -15,8 +15,8 @@ namespace recollect::variants {
 
 template <class Real> struct NormalEquationsRecurrent {
   Real ridge;
-  bool decays; // by alpha
-  bool weighs; // pairs by beta
+  bool decays; // alpha decays the sums
+  bool weighs; // beta weights the pairs
 
   static size_t work_size(int F) { return size_t(F) * F + F; }
 

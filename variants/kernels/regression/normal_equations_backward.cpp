@@ -6,7 +6,7 @@
 
 namespace recollect::variants {
 
-/// x_t and y_t of all steps, from H.
+/// x_t and y_t of all steps, solved with H.
 template <class Number> struct PrefixSolutions : DecayedSumAlgebra<Number> {
   using Real = Number;
   using Base = DecayedSumAlgebra<Real>;
@@ -51,7 +51,7 @@ template <class Real> struct SideBySide {
     for (int j = 0; j < B; ++j) out(row * (A + B) + A + j) = factor * b(row * B + j);
   }
 };
-/// a = the first A of both, b = or += the others.
+/// a = the first A columns of each row of `both`; b = (or +=) the others.
 template <class Real> struct Apart {
   int A, B;
   Array<Real> both, a, b;
@@ -60,7 +60,7 @@ template <class Real> struct Apart {
     for (int j = 0; j < B; ++j) b(row * B + j) += both(row * (A + B) + A + j);
   }
 };
-/// B^T of every head, from B above H.
+/// B^T of every head, from a state with B above H.
 template <class Real> struct TransposedTop {
   int V, F;
   Array<Real> state, out;
@@ -78,7 +78,7 @@ void normal_equations_vjp(const std::string &label, const BackwardCall<Real> &ba
   const Array<Real> alpha = decays ? call.alpha : Array<Real>(), keys = weight.extent(0) ? weighed_keys : call.k;
   const auto all_steps = over(steps);
 
-  Call<Real> turned = call; // sum of k_i v_i^T, read at do_t
+  Call<Real> turned = call; // a sum of k_i v_i^T that do_t reads
   turned.shape.Dk = V, turned.shape.Dv = F, turned.state_shape = {F, V};
   turned.v = call.k, turned.o = allocate(call, steps * F), turned.state = allocate(call, heads * F * V);
   Kokkos::parallel_for(label + "::turned", over(heads * F * V), TransposedTop<Real>{V, F, call.state, turned.state});

@@ -10,8 +10,8 @@
 
 namespace recollect::variants {
 
-/// Gradients of normal_equations_chunked(back.call), pairs weighed by `weight` where it is not empty, whose gradient goes
-/// to d_weight.
+/// Gradients of normal_equations_chunked(back.call). `weight` weights the pairs unless it is empty; its gradient is
+/// written to d_weight.
 template <class Real>
 void normal_equations_vjp(const std::string &label, const BackwardCall<Real> &back, bool decays,
                           const Array<Real> &weight = {}, const Array<Real> &d_weight = {},

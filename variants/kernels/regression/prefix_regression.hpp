@@ -12,7 +12,7 @@
 
 namespace recollect::variants {
 
-/// What the solutions at a chunk's steps are computed from.
+/// Inputs of the solver for the steps of a chunk.
 template <class Real> struct Prefixes {
   int n, F;
   Real ridge;
@@ -22,14 +22,14 @@ template <class Real> struct Prefixes {
   const Decays<Real> &decays; // of the chunk's steps
 };
 
-/// x_t by one factorisation each, many in parallel.
+/// x_t by one factorisation per step; several run in parallel.
 template <class Real> struct Factorisations {
   Real *H, *work;
 
   KOKKOS_FUNCTION void place(Stack<Real> &s, int, int F, int) {
     H = s.take(size_t(F) * F), work = s.take(tile::prefix_work<Real>(F));
   }
-  /// X [n,F], rows ld apart. W is scratch. Barriers around.
+  /// X [n,F], rows ld apart. W is scratch. The caller places barriers before and after.
   RECOLLECT_IN_LINE void solve(const Team &team, const Prefixes<Real> &p, Real *X, std::ptrdiff_t ld, Real *,
                                std::ptrdiff_t) const {
     tile::copy(team, p.F, p.F, p.H.data, p.H.row, H, p.F);
@@ -48,7 +48,7 @@ template <class Number, template <class> class Solver> struct PrefixRegressionAl
   Sum sum; // its values are [B,H,T,F + V]
   Real ridge;
   int F, V;
-  Array<Real> v, o, state; // of the layer: B [V,F] above H [F,F]
+  Array<Real> v, o, state; // in the layer's layout: B [V,F] above H [F,F]
 
   using Summary = typename Sum::Summary;
   using Summarising = typename Sum::Summarising;
@@ -56,14 +56,14 @@ template <class Number, template <class> class Solver> struct PrefixRegressionAl
   struct Reading {
     Decays<Real> decays;
     Solver<Real> solver;
-    Real *x;       // [C,F] solutions, then decayed from the chunk's start
+    Real *x;       // [C,F] solutions, later decayed from the chunk's start
     Real *weights; // [C,C] x_t . D(t,i) k_i for i <= t
-    Real *k;       // one buffer: beside the solutions a GPU's shared memory holds no more
+    Real *k;       // one buffer; a GPU's shared memory has no space for more
   };
 
   KOKKOS_FUNCTION bool has_sizes(int size) const { return F == size && V == size && sum.C == size; }
   static constexpr int kinds = 2;
-  static constexpr bool every_precision = false; // rounding grows with the matrix's condition
+  static constexpr bool every_precision = false; // rounding errors grow with the condition number
   KOKKOS_FUNCTION int kind() const { return sum.decays; }
   KOKKOS_FUNCTION void set_sizes(int size, int kind) {
     F = V = sum.in.width = sum.C = size, sum.V = 2 * size, sum.decays = kind;
@@ -138,7 +138,8 @@ template <class Real> struct KeysBesideValues {
   }
 };
 
-/// From and to `state`, B above H a head; reads call.q, call.k, call.v and, where `decays`, call.alpha; writes call.o.
+/// Runs from and to `state` (per head, B above H). Reads call.q, call.k, call.v and, where `decays`, call.alpha; writes
+/// call.o.
 template <class Algebra, class Real>
 void prefix_regression(const std::string &label, const Call<Real> &call, Real ridge, bool decays,
                        const Array<Real> &state) {

@@ -14,14 +14,14 @@ struct PrefixRegressionInWarps : PrefixRegressionAlgebra<float, Factorisations> 
   static constexpr int size = In::size, block = In::block, blocks = In::blocks, fours = size / 16;
   static constexpr bool usual_alone = true;
   static constexpr int reading_threads = In::threads, reading_teams = 3; // with 168 registers per thread
-  // What a warp reads together begins in different banks, but for rows of d and of keys: with room for that, too, a
-  // third team would have none.
+  // Rows that a warp reads together start in different banks, except rows of d and of keys: padding those would leave
+  // no shared memory for a third team.
   static constexpr int pitch = size + 4, column_pitch = size + 4;
 
   static bool suits(const Call<float> &call) { return In::suits(call) && call.shape.Dk == size; }
 
-  /// A lane's elements of a symmetric matrix's lower triangle, by blocks (a, b) of 8 x 8, a >= b, those on the diagonal
-  /// whole: rows lane / 8 and 4 further of a block, column lane % 8.
+  /// A lane's elements of the lower triangle of a symmetric matrix, in blocks (a, b) of 8 x 8, a >= b; diagonal blocks
+  /// are stored whole. Per block: rows lane / 8 and lane / 8 + 4, column lane % 8.
   struct Triangle {
     static constexpr int size = blocks * (blocks + 1);
     float x[size / 2][2];
@@ -30,11 +30,11 @@ struct PrefixRegressionInWarps : PrefixRegressionAlgebra<float, Factorisations> 
 
   struct Reading {
     In::Decay decay;
-    float *d;      // [size,pitch] solutions; a warp reads what it wrote
+    float *d;      // [size,pitch] solutions; each warp reads only its own
     float *keys;   // [size,pitch]
-    float *column; // [warps,2,column_pitch] of a pivot, this one and the next
-    float *H;      // [warps,32 * Triangle::size] of a warp's step, each lane's elements four by four
-    float *B, *v;  // [size,pitch], once all is solved in place of H
+    float *column; // [warps,2,column_pitch] columns of this pivot and of the next
+    float *H;      // [warps,32 * Triangle::size] of a warp's step; each lane's elements in groups of four
+    float *B, *v;  // [size,pitch]; after solving, they reuse the memory of H
   };
   KOKKOS_FUNCTION Reading reading(Stack<float> &s) const {
     constexpr int warps = In::threads / 32;
@@ -71,7 +71,7 @@ private:
   using Results = In::Results;
   using Unit = tile::cuda::Exact;
   template <int N> using Group = In::Group<N>;
-  /// x_t of the warp's steps into x.d.
+  /// Solves for x_t of the warp's steps and writes them to x.d.
   __device__ __forceinline__ void solve(const Lane &at, const float *q, const float *before, const Reading &x) const {
     const int warp = at.first / In::height, row = at.lane / block, column = at.lane % block;
     q += row_of(at.lane);
@@ -82,7 +82,7 @@ private:
     });
 #pragma unroll 1
     for (int t = 0; t < at.first + In::height; ++t) {
-      Solved solved = {{q[t * size], q[t * size + block]}, {}}; // on its way meanwhile
+      Solved solved = {{q[t * size], q[t * size + block]}, {}}; // loaded during the elimination
       advance(x.keys + t * pitch + row, x.keys + t * pitch + column, sum.decays ? x.decay.own[t] : 1, H);
       if (t < at.first) continue;
 #pragma unroll
@@ -99,7 +99,7 @@ private:
     row_barrier();
   }
 
-  // Loops over blocks go over all of them, for the compiler to unroll, whatever is skipped.
+  // Loops over all blocks so that the compiler can unroll it; `body` skips some.
   template <class Body> __device__ __forceinline__ static void each_element(const Body &body) {
 #pragma unroll
     for (int b = 0; b < blocks; ++b)
@@ -110,7 +110,7 @@ private:
           if (a >= b) body(a, b, h);
   }
 
-  /// H = decay H + k k^T, of k at the lane's first row and at its column.
+  /// H = decay H + k k^T; rows and columns are the lane's elements of k.
   __device__ __forceinline__ void advance(const float *rows, const float *columns, float decay, Triangle &H) const {
     float own[blocks][2], other[blocks];
 #pragma unroll
@@ -122,26 +122,26 @@ private:
     });
   }
 
-  /// Where row r of a column stands: rows of the same place in their blocks together, in different banks for lanes that
-  /// read together.
+  /// Index of row r of a column. Rows with the same place in their blocks are adjacent, so that lanes that read
+  /// together use different banks.
   __device__ __forceinline__ static constexpr int place(int r) {
     return r % block * block + r / block + r % block / 4 * 4;
   }
 
-  /// Without a branch: the instruction's own of a quarter, for it has no result below the normal numbers.
+  /// 1 / x without a branch. Divides by x / 4 first, because the instruction flushes subnormal results to zero.
   __device__ __forceinline__ static float reciprocal(float x) { return 0.25f * __fdividef(1, 0.25f * x); }
 
-  /// y = D U^{-1} q, at first q itself, and 1 / diagonal: of two rows, this one and 8 further.
+  /// y = D U^{-1} q (q on entry) and 1 / diagonal, for two rows: this one and the one 8 further.
   struct Solved {
     float y[2], inverse[2];
   };
   __device__ __forceinline__ static int row_of(int lane) { return 2 * block * (lane % 4) + lane / 4; }
 
-  /// Leaves the columns of U in H, but for the ridge. The next pivot's column is on its way while the others are worked
-  /// on. Above the diagonal of blocks on it stands nothing that is used.
+  /// Replaces H by the columns of U, without the ridge. The next pivot's column is fetched while the current one is
+  /// applied. Elements above the diagonal of diagonal blocks are never used.
   __device__ __forceinline__ void eliminate(int lane, float *column, Triangle &H, Solved &s) const {
     const int side = lane % block, row = row_of(lane);
-    float *const rows = column + place(lane / block); // of the lane, and 4 further
+    float *const rows = column + place(lane / block); // the lane's rows; the second is 4 further
     const float *const columns = column + place(side), *const pair = column + place(row);
     const auto publish = [&](int b, int c, int buffer) {
       if (side != c) return;
@@ -172,7 +172,7 @@ private:
           take(rows + buffer, m, own[0]), take(rows + buffer + place(4), m, own[1]), take(columns + buffer, m, other);
           const float2 mine = *reinterpret_cast<const float2 *>(pair + buffer);
           const float over = -reciprocal(pivots[buffer + odd * block] + ridge);
-          if (side <= c) other[m] = 0; // those columns are done
+          if (side <= c) other[m] = 0; // these columns are finished
           const auto update = [&](int b) {
             const float factor = over * other[b];
 #pragma unroll
@@ -195,7 +195,7 @@ private:
       if (m + 1 < blocks) publish(m + 1, 0, 0);
     }
   }
-  /// Rows of a column from block b on.
+  /// Loads rows of a column from block b on.
   __device__ __forceinline__ static void take(const float *from, int b, float (&to)[blocks]) {
 #pragma unroll
     for (int a = 0; a < blocks; a += 4)
@@ -206,7 +206,7 @@ private:
   __device__ __forceinline__ static void substitute(int lane, const Solved &s, Triangle &H, float *x) {
     constexpr unsigned all = 0xffffffffu;
     const int side = lane % block;
-    float own[blocks][2]; // of the lane's rows
+    float own[blocks][2]; // the lane's rows
 #pragma unroll
     for (int b = blocks - 1; b >= 0; --b) {
       float below[2] = {};
@@ -233,8 +233,8 @@ private:
     }
   }
 
-  /// p(t,i) = d_t . k_i, of blocks that have an i <= t, and y_t = S d_t, where other(m, group) takes the rows of S that
-  /// the m-th sixteen channels of d_t meet.
+  /// p(t,i) = d_t . k_i for blocks with some i <= t, and y_t = S d_t. other(m, group) returns the rows of S for the
+  /// m-th sixteen channels of d_t.
   template <class Other>
   __device__ __forceinline__ static void meet(const Lane &at, const Reading &x, Results (&p)[blocks],
                                               Results (&y)[blocks], const Other &other) {
@@ -276,7 +276,7 @@ private:
     group[1][0].b[c][0] = four.z, group[1][0].b[c][1] = four.w;
   }
 
-  /// y_t = D(t,0) y_t + sum of p(t,i) D(t,i) rows_i over i <= t
+  /// y_t = D(t,0) y_t + sum over i <= t of p(t,i) D(t,i) rows_i
   __device__ __forceinline__ void follow(const Lane &at, const Reading &x, const float *rows, Results (&p)[blocks],
                                          Results (&y)[blocks]) const {
     float decay[2];
@@ -298,7 +298,8 @@ private:
     In::put(at, y, o.data() + step * size);
   }
 
-  /// The same, pair by pair. By value, so that registers stay what they are where it is not called.
+  /// Scalar fallback of write(), pair by pair. `self` is passed by value so that the caller keeps its copy in
+  /// registers.
   __device__ __noinline__ static void one_by_one(PrefixRegressionInWarps self, int first, size_t step,
                                                  const float *before, Reading x) {
     const int lane = threadIdx.x % 32;

@@ -6,9 +6,9 @@
 
 namespace recollect::variants {
 
-/// M = L U of a symmetric positive definite M[n,n], in place: L unit lower, U = diag(U) L^T. Only M's upper triangle is
-/// read. Blocks of rows one after the other: the block on the diagonal, U right of it by substitution, L below it from U
-/// by symmetry, and what is left of M by a product.
+/// Factorises a symmetric positive definite M[n,n] in place: M = L U, L unit lower triangular, U = diag(U) L^T. Reads
+/// only M's upper triangle. Per block of rows: factorise the diagonal block, compute U to its right by substitution and
+/// L below it by symmetry, then subtract their product from the rest of M.
 template <class Real> KOKKOS_FUNCTION void factorise(const Team &team, int n, Real *M, std::ptrdiff_t ld) {
   constexpr int most = 16;
   for (int j0 = 0; j0 < n; j0 += most) {
@@ -37,7 +37,7 @@ template <class Real> KOKKOS_FUNCTION void factorise(const Team &team, int n, Re
   team.barrier();
 }
 
-/// X[n,columns] = M^{-1} X from M's factors.
+/// X[n,columns] = M^{-1} X, given M's factors.
 template <class Real>
 KOKKOS_FUNCTION void solve(const Team &team, int n, int columns, const Real *M, int ld, Real *X, int ldx) {
   tile::solve_unit_lower(team, n, columns, M, ld, X, ldx);
@@ -52,7 +52,7 @@ KOKKOS_FUNCTION void solve(const Team &team, int n, int columns, const Real *M, 
   team.barrier();
 }
 
-/// P[n,n] = M^{-1} from M's factors.
+/// P[n,n] = M^{-1}, given M's factors.
 template <class Real> KOKKOS_FUNCTION void invert(const Team &team, int n, const Real *M, int ld, Real *P) {
   each(team, n, [=](int i) {
     for (int j = 0; j < n; ++j) P[size_t(i) * n + j] = i == j ? 1 : 0;
@@ -64,13 +64,13 @@ template <class Real> KOKKOS_FUNCTION void invert(const Team &team, int n, const
 /// P = scale (P + P^T) / 2. No barrier.
 template <class Real> KOKKOS_FUNCTION void symmetrise(const Team &team, int n, Real scale, Real *P, std::ptrdiff_t ld) {
   each_cell(team, n, n, [=](int i, int j) {
-    if (j > i) return; // an element and its mirror image belong to one thread
+    if (j > i) return; // one thread updates an element and its mirror image
     Real &low = P[i * ld + j], &high = P[j * ld + i];
     low = high = scale * (low + high) / 2;
   });
 }
 
-/// 0 above the diagonal of W[n,n]. No barrier.
+/// Sets W[n,n] to 0 above the diagonal. No barrier.
 template <class Real> KOKKOS_FUNCTION void keep_lower(const Team &team, int n, Real *W, std::ptrdiff_t ld) {
   each_cell(team, n, n, [=](int t, int i) {
     if (i > t) W[t * ld + i] = 0;
@@ -82,25 +82,25 @@ template <class Real> KOKKOS_FUNCTION void keep_lower(const Team &team, int n, R
 ///   P_t = P_{t-1} - z_t z_t^T / d_t,   z_t = P_{t-1} u_t,   d_t = noise_t + u_t . z_t
 ///
 /// The pivots of U P U^T + diag(noise) = L diag(d) L^T are the d_t, and L^{-1} U P has the rows z_t. A pivot much
-/// smaller than its diagonal element has lost its leading digits to cancellation, which the one-by-one recursion does
-/// not suffer: the block ends before the first one that fell below 1/4, and the next block starts from the P that this
-/// one leaves.
+/// smaller than its diagonal element has lost leading digits by cancellation, which the one-by-one recursion does not.
+/// So the block ends before the first pivot below 1/4 of its diagonal element, and the next block starts from the P at
+/// that step.
 template <class Real> struct RankOneBlock {
-  int n, F;                    // updates of this block, width
-  std::ptrdiff_t ldm, ld;      // from row to row of M, and of z and gain
+  int n, F;                    // updates of this block; width
+  std::ptrdiff_t ldm, ld;      // row pitch of M; of z and gain
   const Real *noise = nullptr; // [n], null: 1
   Real *M;                     // [n,n] factors: strict lower L_ti = u_t . z_i / d_i, diagonal d_t
-  Real *diagonal;              // [n] of M before it was factorised
+  Real *diagonal;              // [n] diagonal of M before factorisation
   Real *z;                     // [n,F]
   Real *gain;                  // [n,F] z_t / d_t
 
-  /// Takes M, z and gain for up to C updates.
+  /// Places M, z and gain for up to C updates.
   KOKKOS_FUNCTION void place(Stack<Real> &s, int C, int width) {
     F = width, ldm = tile::pitch<Real>(C), ld = tile::pitch<Real>(F);
     M = s.take(C * ldm), diagonal = s.take(C), z = s.take(C * ld), gain = s.take(C * ld);
   }
 
-  /// Up to `steps` updates of P, rows ldp apart, by the rows of `updates`: sets n, M, z and gain, and leaves P as it is.
+  /// Up to `steps` updates of P, rows ldp apart, by the rows of `updates`. Sets n, M, z and gain; does not change P.
   KOKKOS_FUNCTION void compute(const Team &team, int steps, const tile::Matrix<Real> &updates, const Real *P,
                                std::ptrdiff_t ldp) {
     n = steps;
@@ -117,7 +117,7 @@ template <class Real> struct RankOneBlock {
     });
     factorise(team, n, M, ldm);
     constexpr int side = on_host ? 1 : 32;
-    for (int t = steps - 1 - team.rank % side; t > 0; t -= side) // the first pivot that fell, which ends the block
+    for (int t = steps - 1 - team.rank % side; t > 0; t -= side) // the first pivot that is too small ends the block
       if (!(M[t * ldm + t] * 4 >= diagonal[t])) n = t;
     n = across_row(n, [](int a, int b) { return a < b ? a : b; });
     tile::solve_unit_lower(team, n, F, M, ldm, z, ld);
@@ -126,7 +126,7 @@ template <class Real> struct RankOneBlock {
     team.barrier();
   }
 
-  /// P = scale (P - sum_t z_t z_t^T / d_t), made symmetric.
+  /// P = scale (P - sum_t z_t z_t^T / d_t), symmetrised.
   KOKKOS_FUNCTION void apply(const Team &team, Real scale, Real *P, std::ptrdiff_t ldp) const {
     tile::gemm(team, F, F, n, Real(-1), tile::transposed<Real>(gain, ld), tile::rows<Real>(z, ld), Real(1), P, ldp);
     team.barrier();

@@ -20,22 +20,22 @@
 namespace recollect::variants {
 
 template <class Real> struct VariationalRule {
-  bool elu;        // phi = elu + 1, and the output is divided; else the identity
-  bool normalised; // x_t and a_t to length 1
-  Real u_norm;     // length of u_t, 0: as w_t is
-  int refresh;     // steps, 0: never
+  bool elu;        // phi = elu + 1 and outputs are divided by a normaliser; else phi is the identity
+  bool normalised; // scale x_t and a_t to length 1
+  Real u_norm;     // length of u_t; 0: the length of w_t
+  int refresh;     // steps between refreshes; 0: never
   Real eta;
 
-  /// Steps since the last refresh as the state counts them; 0 for a number that is no such count (check_counts()).
+  /// Steps since the last refresh, as the state stores them; 0 if the number is not a valid count (check_counts()).
   template <class Number> KOKKOS_FUNCTION int counted(Number count) const {
     return count >= Number(0) && count < Number(refresh) ? int(count) : 0;
   }
-  /// Steps since the last refresh, n after there were `since`; and what is added to A where that was now.
+  /// Steps since the last refresh, n steps later; and what a refresh at that step adds to A.
   KOKKOS_FUNCTION int since(int since, int n) const { return since + n == refresh ? 0 : since + n; }
   KOKKOS_FUNCTION Real added(int since) const { return refresh > 0 && since == 0 ? eta : Real(0); }
   KOKKOS_FUNCTION Real phi(Real x) const { return !elu ? x : x > 0 ? x + 1 : math::exp(x); }
   KOKKOS_FUNCTION static Real inverse(Real length) { return length > 0 ? 1 / length : Real(0); }
-  /// Factors from f_t, w_t and A_t x_t to x_t, u_t and a_t; 0 for a zero vector.
+  /// Scale factors that turn f_t, w_t and A_t x_t into x_t, u_t and a_t; 0 for a zero vector.
   KOKKOS_FUNCTION Real key_factor(const Real *f, int n) const {
     return normalised ? inverse(length_of(f, n)) : Real(1);
   }
@@ -45,7 +45,7 @@ template <class Real> struct VariationalRule {
   KOKKOS_FUNCTION Real write_factor(const Real *a, int n) const {
     return normalised ? inverse(length_of(a, n)) : Real(1);
   }
-  /// The output's factor from the sum of features and phi(q).
+  /// The output's scale factor, from the sum of features and phi(q).
   KOKKOS_FUNCTION Real read_factor(const Real *sum, const Real *query, int n) const {
     return elu ? 1 / math::fmax(dot(sum, query, n), Real(1e-4)) : Real(1);
   }
@@ -102,7 +102,8 @@ template <class Real> struct VariationalRecurrent {
   }
 };
 
-/// Input error where the state that is given counts no steps since a refresh. On a GPU nobody looks: there it counts as 0.
+/// Input error if the given state has no valid count of steps since a refresh. Not checked on a GPU, where such a count
+/// is read as 0.
 template <class Real> void check_counts(const std::string &label, const Call<Real> &call, int refresh) {
   if constexpr (on_host) {
     const size_t row = size_t(call.state_shape.rows) - 1;

@@ -6,15 +6,15 @@
 
 namespace recollect::variants {
 
-/// The derivative in x of <d, factor x / |x|> given unit = x / |x| and along = unit . d; 0 where x is.
+/// Gradient with respect to x of <d, factor x / |x|>, given unit = x / |x| and along = unit . d; 0 where x is 0.
 template <class Real> KOKKOS_FUNCTION Real through_length(Real factor, Real unit, Real along, Real length, Real d) {
   return length > 0 ? factor * (d - along * unit) / length : Real(0);
 }
 
-/// From da to db, and dn.
+/// Turns da into db, and computes dn.
 template <class Real> struct VariationalReads {
   VariationalDirections<Real> of;
-  Array<Real> dp, da, dn; // [B,H,T,F] twice, da becomes db; [B,H,T]
+  Array<Real> dp, da, dn; // [B,H,T,F] twice (da becomes db); [B,H,T]
   KOKKOS_FUNCTION void operator()(int t, int first, int side) const {
     const int F = of.rows.F;
     const size_t row = size_t(t) * F;
@@ -29,7 +29,7 @@ template <class Real> struct VariationalReads {
   }
 };
 
-/// From the gradients of phi(q), x, u and the sums of features to those of q, k and w.
+/// Gradients of q, k and w, from those of phi(q), x, u and the sums of features.
 template <class Real> struct VariationalInputs {
   VariationalDirections<Real> of;
   Array<Real> dp, dx, dc, du, dn; // [B,H,T,F] four times, [B,H,T]
@@ -43,7 +43,7 @@ template <class Real> struct VariationalInputs {
                       *const u = of.rows.penalty.data() + row;
     for (int j = first; j < F; j += side)
       dq(row + j) = slope(of.rows.q(row + j)) * (dp(row + j) + dn(t) * of.sums(row + j));
-    if (rule.normalised) { // dk holds phi(k) for a moment
+    if (rule.normalised) { // dk temporarily holds phi(k)
       for (int j = first; j < F; j += side) dk(row + j) = rule.phi(k[j]);
       const Real length = row_length(dk.data() + row, F, first, side),
                  along = row_dot(x, dx.data() + row, F, first, side);
@@ -63,23 +63,23 @@ template <class Real> struct VariationalInputs {
   }
 };
 
-/// The gradients of x, u, the sums of features and A, a team per head, blocks last to first.
+/// Gradients of x, u, the sums of features and A: one team per head, from the last block to the first.
 template <class Real> struct InverseAdjoint {
   VariationalInverse<Real> of;
   Array<Real> db, dn;       // [B,H,T,F], [B,H,T]
   Array<Real> dx, du, dc;   // [B,H,T,F]: dx is added to
-  Array<Real> d_state;      // of the layer
-  size_t state_stride;      // reals of a head's state in it
+  Array<Real> d_state;      // in the layer's layout
+  size_t state_stride;      // reals per head in it
   Array<Real> block_starts; // [B,H,C,F,F]
   Array<int> block_ends;    // [B,H,C]
 
   struct Room {
-    VariationalBlock<Real> block; // a: A_0 hb
+    VariationalBlock<Real> block; // its a is A_0 hb
     std::ptrdiff_t ld, ldw;
     Real *A, *end, *dA;               // [F,F] A_0, A_n, dA
     Real *db, *hu, *hb, *hy, *y, *du; // [C,F]
-    Real *through, *turned, *back;    // [C,F] A_n u, (dA + dA^T) A_n u, and one in between
-    Real *Y, *P, *Q;                  // [C,C] db_t . z_i / d_i, b_s . u_t, y_s . u_t
+    Real *through, *turned, *back;    // [C,F] A_n u; (dA + dA^T) A_n u; an intermediate
+    Real *Y, *P, *Q;                  // [C,C] db_t . z_i / d_i; b_s . u_t; y_s . u_t
     Real *sum;                        // [F]
     KOKKOS_FUNCTION Room(Stack<Real> &s, int C, int F) : block(s, C, F), ld(block.ld), ldw(block.ldw) {
       for (Real **square : {&A, &end, &dA}) *square = s.take(F * ld);
@@ -132,23 +132,23 @@ template <class Real> struct InverseAdjoint {
     team.barrier();
     each_cell(team, F, F, [=](int i, int j) { given[i * F + j] = x.dA[i * ld + j]; });
     each(team, F, [=](int j) { given_sum[j] = x.sum[j]; });
-    once(team, [=] { given_sum[F] = 0; }); // of a count; what stands beside it passes as it is
+    once(team, [=] { given_sum[F] = 0; }); // a count has no gradient; the rest of its row passes unchanged
   }
 
 private:
-  /// The block of up to `steps` steps from `row` on, which begins at x.A.
+  /// The block of up to `steps` steps from `row` on that starts from x.A.
   KOKKOS_FUNCTION int update(const Team &team, Room &x, size_t row, int steps) const {
     const size_t at = row * of.rows.F;
     return x.block.update(team, of.rows.penalty.data() + at, of.rows.key.data() + at, steps, x.A);
   }
-  /// C += alpha A B, A lower triangular.
+  /// C += alpha A B for a lower triangular A.
   KOKKOS_FUNCTION static void lower(const Team &team, int n, int width, Real alpha, const Real *A, std::ptrdiff_t lda,
                                     const Real *B, std::ptrdiff_t ldb, Real *C, std::ptrdiff_t ldc) {
     tile::Product<Real> product{tile::rows(A, lda), tile::rows(B, ldb), n};
     product.given = {1, 1};
     tile::called::gemm(team, n, width, alpha, product, Real(1), C, ldc);
   }
-  /// C = the lower triangle of A B^T, and zeros above it. Barriers inside and at the end.
+  /// C = the lower triangle of A B^T, zeros above. Barriers inside and at the end.
   KOKKOS_FUNCTION static void pairs(const Team &team, int n, int F, const Real *A, const Real *B, std::ptrdiff_t ld,
                                     Real *C, std::ptrdiff_t ldc) {
     tile::Product<Real> product{tile::rows(A, ld), tile::transposed(B, ld), F};
@@ -159,8 +159,8 @@ private:
     team.barrier();
   }
 
-  /// The n steps from `row` on, which began with x.A and after which eta was added: dA and the sum go from after them to
-  /// before.
+  /// Backward pass of the n steps from `row` on, which started from x.A and ended by adding eta: dA and the sum hold
+  /// the gradients after these steps on entry, before them on return.
   KOKKOS_FUNCTION void back(const Team &team, Room &x, size_t row, int n, Real eta) const {
     const int F = of.rows.F;
     const std::ptrdiff_t ld = x.ld, ldw = x.ldw;
@@ -207,7 +207,7 @@ private:
       du[size_t(t) * F + j] = x.du[t * ld + j];
     });
     each(team, F, [=](int j) {
-      constexpr int together = 8; // read before the first is needed
+      constexpr int together = 8; // loads that come before the first use
       Real running = x.sum[j];
       for (int t0 = n - 1; t0 >= 0; t0 -= together) {
         Real more[together];
@@ -221,7 +221,7 @@ private:
     });
   }
 
-  /// dA = M_n dA M_n^T + sum_s hy_s hb_s^T, made symmetric.
+  /// dA = M_n dA M_n^T + sum_s hy_s hb_s^T, symmetrised.
   KOKKOS_FUNCTION void carry(const Team &team, const Room &x, const RankOneBlock<Real> &block, int n) const {
     const int F = of.rows.F;
     const std::ptrdiff_t ld = x.ld;

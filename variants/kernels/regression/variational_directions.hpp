@@ -10,7 +10,7 @@
 
 namespace recollect::variants {
 
-/// What the recursions need of every step, for itself: phi(q), x and u.
+/// Per-step inputs of the recursions: phi(q), x and u.
 template <class Real> struct VariationalRows {
   VariationalRule<Real> rule;
   int F;
@@ -31,7 +31,7 @@ template <class Real> struct VariationalRows {
   }
 };
 
-/// A block of updates of A, and how it reads: A_t x_t = x_t A_0 - sum_{i<=t} (x_t . z_i) z_i / d_i.
+/// A block of updates of A, and its reads: A_t x_t = x_t A_0 - sum_{i<=t} (x_t . z_i) z_i / d_i.
 template <class Real> struct VariationalBlock {
   RankOneBlock<Real> updates;
   std::ptrdiff_t ldw, ld;
@@ -43,7 +43,7 @@ template <class Real> struct VariationalBlock {
     W = s.take(C * ldw), x = s.take(C * ld), u = s.take(C * ld), a = s.take(C * ld);
   }
 
-  /// Begins with up to `steps` rows of u and x at A, and returns how many the block takes.
+  /// Starts from A with up to `steps` rows of u and x; returns the number of steps in the block.
   KOKKOS_FUNCTION int update(const Team &team, const Real *penalties, const Real *keys, int steps, const Real *A) {
     const int F = updates.F;
     tile::copy(team, steps, F, penalties, F, u, ld);
@@ -52,7 +52,7 @@ template <class Real> struct VariationalBlock {
     updates.compute(team, steps, tile::rows<Real>(u, ld), A, ld);
     return updates.n;
   }
-  /// a_t = A_t x_t, after the last step with eta I in A. Barriers inside and at the end.
+  /// a_t = A_t x_t; the last step includes eta I. Barriers inside and at the end.
   KOKKOS_FUNCTION void read(const Team &team, const Real *A, Real eta) const {
     const int n = updates.n, F = updates.F;
     const std::ptrdiff_t ld = this->ld;
@@ -72,7 +72,7 @@ template <class Real> struct VariationalBlock {
     each(team, F, [=](int j) { last[j] += eta * key[j]; });
     team.barrier();
   }
-  /// A after the block, eta I added. Barriers inside and at the end.
+  /// A after the block, plus eta I. Barriers inside and at the end.
   KOKKOS_FUNCTION void carry(const Team &team, Real eta, Real *A) const {
     const std::ptrdiff_t ld = this->ld;
     updates.apply(team, Real(1), A, ld);
@@ -81,7 +81,7 @@ template <class Real> struct VariationalBlock {
   }
 };
 
-/// Steps until a block must end: at a refresh, at a chunk's end, at the sequence's.
+/// Steps until a block must end: at a refresh, at the end of a chunk, or of the sequence.
 KOKKOS_FUNCTION inline int steps_until(int t, int T, int C, int refresh, int since) {
   int steps = C - t % C;
   if (T - t < steps) steps = T - t;
@@ -89,11 +89,11 @@ KOKKOS_FUNCTION inline int steps_until(int t, int T, int C, int refresh, int sin
   return steps;
 }
 
-/// Sums of features up to every step, and after the last.
+/// Running sums of features at every step and at the end.
 template <class Real> struct FeatureSums {
   VariationalRule<Real> rule;
   Array<Real> sums; // [B,H,T,F]
-  bool moves;       // the state's sum with them
+  bool moves;       // whether the state's sum is updated
   KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
     const int F = h.Dk, T = h.T;
     const VariationalRule<Real> rule = this->rule;
@@ -101,7 +101,7 @@ template <class Real> struct FeatureSums {
     Real *const sums = this->sums.data() + h.index * T * F, *const sum = h.state + (size_t(h.Dv) + F) * F;
     const Real *const keys = h.k(0);
     each(team, F, [=](int j) {
-      constexpr int together = 16; // read before the first is needed
+      constexpr int together = 16; // loads that come before the first use
       Real running = sum[j];
       for (int t0 = 0; t0 < T; t0 += together) {
         Real read[together];
@@ -116,12 +116,12 @@ template <class Real> struct FeatureSums {
   }
 };
 
-/// b_t = A_t x_t at every step; and the final A and count.
+/// b_t = A_t x_t at every step, and the final A and count.
 template <class Real> struct VariationalInverse {
   VariationalRule<Real> rule;
   VariationalRows<Real> rows;
   Array<Real> b;      // [B,H,T,F]
-  Array<Real> starts; // [B,H,T/C,F,F] takes A at the chunks' starts, and then the state stays as it was; or empty
+  Array<Real> starts; // [B,H,T/C,F,F] receives A at the chunks' starts, and the state stays unchanged; or empty
 
   KOKKOS_FUNCTION static int longest(int C, int refresh) { return refresh > 0 && refresh < C ? refresh : C; }
   struct Room {
@@ -166,11 +166,11 @@ template <class Real> struct VariationalInverse {
   }
 };
 
-/// From b to the directions a in which S is written; and what phi = elu + 1 divides outputs by.
+/// Turns b into the directions a along which S is written; also computes the divisor of outputs where phi = elu + 1.
 template <class Real> struct VariationalWrites {
   VariationalRule<Real> rule;
   int F;
-  Array<Real> query, sums, b, length, weight; // [B,H,T,F] three times, b becomes a; [B,H,T] |b_t|, p_t . c_t
+  Array<Real> query, sums, b, length, weight; // [B,H,T,F] three times (b becomes a); [B,H,T] |b_t|; p_t . c_t
   KOKKOS_FUNCTION void operator()(int t, int first, int side) const {
     const size_t row = size_t(t) * F;
     Real *const b = this->b.data() + row;
@@ -183,7 +183,7 @@ template <class Real> struct VariationalWrites {
   }
 };
 
-/// The rule's own rows of a call: what S is written and read by.
+/// Rows of a call along which S is written and read.
 template <class Real> struct VariationalDirections {
   VariationalRule<Real> rule;
   VariationalRows<Real> rows;
@@ -215,7 +215,7 @@ void variational_inverse(const std::string &label, const Call<Real> &call, const
             InBlocks{rule, d.rows, d.write, d.starts});
 }
 
-/// Leaves the final A, sum and count in the state, unless it keeps A at the chunks' starts.
+/// Writes the final A, sum and count to the state, unless it saves A at the chunks' starts.
 template <class Real>
 VariationalDirections<Real> variational_directions(const std::string &label, const Call<Real> &call, bool normalised,
                                                    const Array<Real> &starts = {}) {

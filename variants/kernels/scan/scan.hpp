@@ -11,18 +11,18 @@
 
 namespace recollect::variants {
 
-/// A state whose elements go across a chunk each on its own.
+/// A state whose elements are carried across a chunk independently.
 template <class Number> struct ScanState {
   using Real = Number;
   static constexpr bool elementwise = true;
   HeadArrays<Real> arrays;
   int columns;
-  int first = 0, rows = arrays.Dv; // of the state, its own
+  int first = 0, rows = arrays.Dv; // the state's rows that this algebra handles
 
   struct Summary {
-    Real *end, *decay; // [V,columns] from zero; product of the decays
+    Real *end, *decay; // [V,columns] end state from a zero start; product of the decays
   };
-  static constexpr int grain = 64 / sizeof(Real); // rows of a part on a host: their outputs are a cache line
+  static constexpr int grain = 64 / sizeof(Real); // rows per part on a CPU: their outputs fill a cache line
   KOKKOS_FUNCTION size_t state_size() const { return size_t(rows) * columns; }
   int parts() const { return (arrays.Dv - 1) / grain + 1; }
   KOKKOS_FUNCTION Summary summary(Stack<Real> &s) const { return {s.take(state_size()), s.take(state_size())}; }
@@ -31,7 +31,8 @@ template <class Number> struct ScanState {
   }
 };
 
-/// Rule supplies at(head, t, i), row i of the state at step t, and that decay(j), write(j) and read(j) for its column j.
+/// Rule supplies at(head, t, i), row i of the state at step t, with members decay(j), write(j) and read(j) for column
+/// j.
 template <class Number, class Rule> struct ScanAlgebra : ScanState<Number> {
   using Real = Number;
   using State = ScanState<Real>;
@@ -64,7 +65,7 @@ template <class Number, class Rule> struct ScanAlgebra : ScanState<Number> {
     const Head<Real> h = arrays.head(c.head);
     const Rule step = rule;
     const int F = columns;
-    if constexpr (on_host) return; // it streams
+    if constexpr (on_host) return; // a CPU uses the streaming schedule
     if (F > 1) {
       each_patch(team, [=](int i0, int j0, int side) {
         Real end[patch_rows][patch_columns] = {}, decay[patch_rows][patch_columns];
@@ -102,7 +103,7 @@ template <class Number, class Rule> struct ScanAlgebra : ScanState<Number> {
     });
   }
 
-  /// Reads the chunk; `after`, where given, becomes the state at its end.
+  /// Reads the chunk. Unless it is null, `after` receives the state at the chunk's end.
   RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &, const Real *before, Real *after,
                               const Reading &x) const {
     const Head<Real> h = arrays.head(c.head);
@@ -126,7 +127,7 @@ template <class Number, class Rule> struct ScanAlgebra : ScanState<Number> {
       return;
     }
     if constexpr (
-        !on_host) { // what a thread's columns give the outputs is summed over the row of threads for `together` at once
+        !on_host) { // a thread's contributions to `together` outputs are summed over the row of threads at once
       constexpr int together = 32, steps = together / patch_rows;
       each_patch(team, [=](int i0, int j0, int side) {
         Real state[patch_rows][patch_columns];
@@ -176,9 +177,9 @@ template <class Number, class Rule> struct ScanAlgebra : ScanState<Number> {
   }
 
 private:
-  static constexpr int patch_rows = 4, patch_columns = 2; // of the state, in a GPU thread's registers
-  /// f(first row, first column, side) for patches of the state that a row of threads shares: rows i, i + 1 ..., of them
-  /// columns j, j + side ... a thread's own; patches beside one another come one after the other.
+  static constexpr int patch_rows = 4, patch_columns = 2; // part of the state in a GPU thread's registers
+  /// Calls body(first row, first column, side) for patches of the state. A row of threads shares a patch: rows i, i + 1
+  /// ...; columns j, j + side ... belong to one thread. Adjacent patches are processed in order.
   template <class Body> KOKKOS_FUNCTION void each_patch(const Team &team, const Body &body) const {
     const int F = columns;
     each_row(team, (arrays.Dv - 1) / patch_rows + 1, [=](int i, int first, int side) {
@@ -186,9 +187,9 @@ private:
     });
   }
 
-  static constexpr int bundle = on_host ? State::grain : 1; // rows of one column that a thread carries at once
+  static constexpr int bundle = on_host ? State::grain : 1; // rows of one column per thread at a time
 
-  /// f(row, count) for bundles of rows.
+  /// Calls f(row, count) for bundles of rows.
   template <class Body> KOKKOS_FUNCTION void each_bundle(const Team &team, const Body &body) const {
     each(team, (rows - 1) / bundle + 1, [=, *this](int unit) {
       const int i = unit * bundle, left = rows - i;
@@ -200,7 +201,7 @@ private:
   }
 
 protected:
-  /// From where its rows of a head's state lie, or are kept.
+  /// Where the rows of this algebra begin in a head's state.
   KOKKOS_FUNCTION Real *own(Real *state) const { return state + size_t(first) * columns; }
   KOKKOS_FUNCTION static void copy(const Team &team, size_t n, const Real *from, Real *to) {
     for (size_t i = team.rank; i < n; i += team.size) to[i] = from[i];

@@ -8,7 +8,7 @@
 
 namespace recollect::variants {
 
-/// The forward run, kept.
+/// The forward pass, which saves states.
 template <class Number, class Rule> struct ScanSaving : ScanAlgebra<Number, Rule> {
   using Base = ScanAlgebra<Number, Rule>;
   ChunkStates<Number> starts;
@@ -43,7 +43,7 @@ template <class Rule> struct ScanPass {
       for (int t = c.first + c.n - 1; t >= c.first; --t) {
         const auto row = of.at(h, t, i);
         const Real given = d_o[size_t(t) * h.Dv + i];
-        for (int j = first; j < F; j += side) { // an element stays with its thread
+        for (int j = first; j < F; j += side) { // each element stays with one thread
           const Real d = row.decay(j);
           end[j] = d * (end[j] + given * row.read(j)), decay[j] *= d;
         }

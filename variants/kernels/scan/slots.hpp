@@ -11,7 +11,7 @@
 
 namespace recollect::variants {
 
-/// K's recurrence, whose reads are the logits.
+/// The recurrence of K; its reads are the logits.
 template <class Real> struct SlotKeys {
   struct Row {
     Real keep, add, scale;
@@ -27,7 +27,7 @@ template <class Real> struct SlotKeys {
 };
 template <class Real> SlotKeys<Real> slot_keys(const Call<Real> &call) { return {Real(call.params.real("scale"))}; }
 
-/// What slots add of the step's key and value: w, or 1 - lambda where there is none.
+/// Factor of the step's key and value in the slots: w, or 1 - lambda without w.
 template <class Real> Array<Real> slot_writes(const Call<Real> &call) {
   if (call.has("w")) return call.w;
   const Array<Real> writes = allocate(call, call.k.extent(0)), lambda = call.lambda;
@@ -36,7 +36,7 @@ template <class Real> Array<Real> slot_writes(const Call<Real> &call) {
   return writes;
 }
 
-/// K [Dk,Dk] below V in every head's state, copied from `state` to `K` or back.
+/// K [Dk,Dk] is stored below V in every head's state. Copies it from `state` to `K`, or back.
 template <class Real>
 void copy_keys(const Shape &s, const Array<Real> &state, const Array<Real> &K, bool back = false) {
   const size_t size = size_t(s.Dk) * s.Dk, first = size_t(s.Dv) * s.Dk;
@@ -46,7 +46,7 @@ void copy_keys(const Shape &s, const Array<Real> &state, const Array<Real> &K, b
         back ? whole = K(i) : K(i) = whole;
       });
 }
-/// The call of K's recurrence: a layer of Dk values, w what its slots add.
+/// The call of K's recurrence: a layer with Dk values, whose w is what the slots add.
 template <class Real> Call<Real> keys_call(const Call<Real> &call) {
   Call<Real> keys = call;
   keys.shape.Dv = call.shape.Dk;
@@ -57,7 +57,7 @@ template <class Real> Call<Real> keys_call(const Call<Real> &call) {
   copy_keys(call.shape, call.state, keys.state);
   return keys;
 }
-/// p over the logits.
+/// p = softmax of the logits.
 template <class Real> struct SoftmaxRows {
   int slots;
   Array<Real> p;
@@ -68,7 +68,7 @@ template <class Real> struct SoftmaxRows {
     for (int m = 0; m < slots; ++m) own[m] /= mass;
   }
 };
-/// Runs K's recurrence; returns what reads V: its queries are p, its keys what the slots add.
+/// Runs K's recurrence. Returns the recurrence that reads V: queries p, keys what the slots add.
 template <class Real> DecayedSum<Real> read_of(const Call<Real> &keys) {
   chunked_scan("slots::logits", keys, slot_keys(keys));
   Kokkos::parallel_for("slots::softmax", over(keys.steps()), SoftmaxRows<Real>{keys.shape.Dk, keys.o});
@@ -80,8 +80,8 @@ template <class Real> void slots_chunked(const std::string &label, const Call<Re
   copy_keys(call.shape, call.state, keys.state, true);
 }
 
-/// After dK_t += scale dp_t q_t^T: dq_t = scale K_t^T dp_t, dk_t = dK_t^T w_t, dw_t = dK_t k_t, d lambda_t the products of
-/// the rows of dK_t and K_{t-1}, and dK_{t-1} = diag(lambda_t) dK_t.
+/// After dK_t += scale dp_t q_t^T: dq_t = scale K_t^T dp_t, dk_t = dK_t^T w_t, dw_t = dK_t k_t; d lambda_t is the
+/// product of each row of dK_t with that of K_{t-1}; and dK_{t-1} = diag(lambda_t) dK_t.
 template <class Real> struct SlotsBack {
   int D;
   Real scale;
@@ -109,7 +109,7 @@ template <class Real> struct SlotsBack {
     });
   }
 };
-/// From p and dp to the gradient of the logits.
+/// Gradient of the logits, from p and dp.
 template <class Real> struct SoftmaxRowsBack {
   int slots;
   Array<Real> p, d_p;
