@@ -32,7 +32,7 @@ namespace {
 
 Run run_of(const BenchCase &c) { return run_of(c.form->name, c, c.params); }
 
-/// How much coarser than float32's the arithmetic rounds: 11 or 8 bits in place of 24.
+/// How much larger the rounding error is than float32's: 11 or 8 significant bits instead of 24.
 double coarseness(Math math) { return math == Math::tf32 ? 1 << 13 : math == Math::bf16 ? 1 << 16 : 1; }
 
 Job forward_job(const BenchCase &c, const Sequence &sequence) {
@@ -48,7 +48,7 @@ OutputWeights weights_of(const BenchCase &c, const Shape &s) {
   return weights;
 }
 
-/// Its own steps of a sequence that the ranks share, against the definition's.
+/// This rank's steps of a sequence that the ranks share, compared with the definition's outputs.
 Equivalence own_equivalence(const BenchCase &c, const Sequence &whole, const Definition &definition) {
   const Steps own = steps_of_rank(whole.shape.T, c.chunk, ranks::rank(), ranks::size());
   const Job job = forward_job(c, slice_steps(whole, own.begin, own.end));
@@ -57,10 +57,10 @@ Equivalence own_equivalence(const BenchCase &c, const Sequence &whole, const Def
   const Output found = job.fetch();
   Sequence outputs;
   outputs.shape = whole.shape, outputs.v = definition.output.o;
-  const bool last = own.end == whole.shape.T; // elsewhere there is no state to hold it to
+  const bool last = own.end == whole.shape.T; // other ranks have no final state to compare
   const Output wanted{slice_steps(outputs, own.begin, own.end).v, last ? definition.output.state : found.state, {}};
   const double own_deviation = deviation(found, wanted).largest();
-  return {ranks::largest(own_deviation == own_deviation ? own_deviation : HUGE_VAL), // NaN is no maximum
+  return {ranks::largest(own_deviation == own_deviation ? own_deviation : HUGE_VAL), // NaN must stay NaN
           accumulated_terms(whole.shape, c.chunk) * epsilon_of(c.real) * definition.condition};
 }
 
@@ -69,7 +69,7 @@ std::string too_far(double deviation, double allowed, const std::string &where) 
   return where + " deviates by " + number(deviation) + " from its definition, rounding allows " + number(allowed);
 }
 
-/// Holds the same layer's backward pass, where the definition's gradient is quick, to that gradient.
+/// Compares the layer's backward pass with the definition's gradient, at a shape where that gradient is fast.
 void hold_to_gradient(const BenchCase &c, BenchResult &result) {
   BenchCase small = c;
   small.shape = {1, std::min(c.shape.H, 2), std::min(c.shape.T, c.chunk + 17), std::min(c.shape.Dk, 24),
@@ -87,7 +87,7 @@ void hold_to_gradient(const BenchCase &c, BenchResult &result) {
   }
 }
 
-/// Holds the same layer on a short sequence, where its definition is quick, to that definition.
+/// Compares the layer's outputs with its definition on a sequence so short that the definition is fast.
 void hold_to_definition(const BenchCase &c, BenchResult &result) {
   if (c.backward) return hold_to_gradient(c, result);
   const bool along = !c.along.empty();
@@ -107,14 +107,14 @@ void hold_to_definition(const BenchCase &c, BenchResult &result) {
 double bytes_moved(const BenchCase &c, const Sequence &s) {
   const size_t stored = bytes_of(c.real), wide = bytes_of(wide_of(c.real));
   const size_t state = c.variant->state_shape(c.shape, c.params).size() * c.shape.heads() * wide;
-  const size_t o = s.v.size() * stored; // o is as large as v
+  const size_t o = s.v.size() * stored; // o has as many numbers as v
   size_t bytes = o + 2 * state;
   for (Tensor tensor : all_tensors) bytes += s[tensor].size() * (facts_of(tensor).gate() ? wide : stored);
-  if (c.backward) bytes = 2 * bytes - o - state; // as many gradients, and o and the final state unread
-  return double(bytes) * c.shape.T / s.shape.T;  // a rank has its own steps only
+  if (c.backward) bytes = 2 * bytes - o - state; // twice as many arrays, but o and the final state are not read
+  return double(bytes) * c.shape.T / s.shape.T;  // a rank has only its own steps
 }
 
-/// What has 16 bits in memory and float32 kernels is converted within the time.
+/// Says which arrays of 16 bits are converted within the measured time, because the form has only a float32 kernel.
 std::string conversion_of(const BenchCase &c) {
   if (bytes_of(c.real) > 2) return "";
   const bool native =
@@ -129,7 +129,7 @@ std::string exchange_of(const BenchCase &c, const Sequence &own) {
   return seconds == 0 ? "" : "the exchange of maps alone takes " + number(seconds * 1e3) + " ms";
 }
 
-/// What of the case lies on this rank.
+/// The part of the case that this rank computes.
 BenchCase own_part(const BenchCase &c) {
   BenchCase own = c;
   if (c.along.empty()) return own;
@@ -138,7 +138,7 @@ BenchCase own_part(const BenchCase &c) {
   return own;
 }
 
-/// Steps [0, steps) of the last batch's first heads, whose outputs nothing later has a part in.
+/// Steps [0, steps) of the first heads of the last batch entry. Later steps do not affect their outputs.
 Sequence beginning(const Sequence &s, int heads, int steps) {
   Sequence part;
   part.shape = s.shape, part.shape.B = 1, part.shape.H = heads, part.shape.T = steps;
@@ -154,7 +154,7 @@ Sequence beginning(const Sequence &s, int heads, int steps) {
   return part;
 }
 
-/// Whether a longer sequence leaves the outputs of its first steps as they are: not where weights depend on T.
+/// Whether a longer sequence leaves the outputs of earlier steps unchanged; false where weights depend on T.
 bool same_at_any_length(const BenchCase &c) {
   BenchCase tiny = c;
   tiny.along.clear(), tiny.shape = {1, 1, 12, c.shape.Dk, c.shape.Dv};
@@ -164,9 +164,9 @@ bool same_at_any_length(const BenchCase &c) {
   return std::equal(few.o.begin(), few.o.end(), all.o.begin());
 }
 
-/// What the outputs of the timed inputs are to begin with.
+/// Expected outputs of the timed inputs, for the first steps of some heads.
 struct Expected {
-  Sequence inputs; // the beginning of some heads
+  Sequence inputs; // the first steps of some heads
   Definition definition;
 };
 std::optional<Expected> expected_of(const BenchCase &c, const Sequence &s) {
@@ -175,7 +175,7 @@ std::optional<Expected> expected_of(const BenchCase &c, const Sequence &s) {
   return Expected{part, definition(*c.variant, part, c.params)};
 }
 
-/// Holds what the pass computes of the timed inputs, to where they are expected.
+/// Compares the outputs of the timed pass with the expected ones.
 std::string after_timing(const BenchCase &c, const Output &found, const Expected &expected, double &error) {
   const Shape &part = expected.inputs.shape;
   Sequence outputs;
@@ -195,11 +195,11 @@ std::string unwritten(const std::string &name, const std::vector<double> &values
          name + " unwritten, or NaN";
 }
 
-/// The form's part in a contest.
+/// The form as a contestant.
 struct Own {
   Pass pass;
-  std::function<std::string()> complete; // "" or what the last pass left out
-  std::function<Output()> output;        // of a pass from the start; forwards only
+  std::function<std::string()> complete; // "" or which outputs the last pass left unwritten
+  std::function<Output()> output;        // outputs of a pass from the start; forward pass only
 };
 Own own_of(const BenchCase &c, const Sequence &sequence) {
   if (c.backward) {
@@ -223,7 +223,7 @@ Own own_of(const BenchCase &c, const Sequence &sequence) {
           }};
 }
 
-/// A pass that ranks share takes what the slowest of them takes, from when all are ready.
+/// The time of a pass that ranks share: that of the slowest rank, counted from when all are ready.
 Sample shared_sample(const Pass &pass) {
   pass.reset();
   flush_caches();
@@ -233,7 +233,7 @@ Sample shared_sample(const Pass &pass) {
   return {ranks::largest(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()), 1};
 }
 
-/// The samples, and what each took on average.
+/// Samples, each with the average wall time it took.
 std::vector<Sample> with_time_taken(const std::function<std::vector<Sample>()> &take) {
   const auto start = std::chrono::steady_clock::now();
   std::vector<Sample> samples = take();
@@ -258,14 +258,14 @@ void keep_samples(BenchResult &result, const Sampling &sampling) {
   if (!result.seconds.empty()) result.timing = summarise(result.seconds);
 }
 
-/// How many times slower than alone a host may have been while its ceilings were measured: by what other programs took.
+/// By which factor other programs may have slowed this machine while its ceilings were measured.
 double slowed_by_others() {
   double load = 0;
-  if (default_clock() > 0 || getloadavg(&load, 1) != 1) return 1; // a GPU is not shared so
+  if (default_clock() > 0 || getloadavg(&load, 1) != 1) return 1; // a GPU is not shared in that way
   return 1 + load / std::max(1u, std::thread::hardware_concurrency());
 }
 
-/// A time below the limit is no record: something was not computed, or the ceilings were measured on a busy machine.
+/// A time below the limit is an error: something was not computed, or the ceilings were measured on a busy machine.
 void hold_to_limit(BenchResult &result, Ceilings &ceilings) {
   set_limit(result, ceilings);
   if (result.status != "ok" || result.timing.median >= result.limit) return;
@@ -312,7 +312,7 @@ void measure(const BenchCase &c, const BenchSettings &settings, std::vector<Benc
   const std::optional<Expected> expected = expected_of(own, sequence);
   mine().bytes = bytes_moved(c, sequence);
   if (!c.backward) mine().flops = c.variant->cost.flops.at(c.shape, c.params) * double(c.shape.heads()) * c.shape.T;
-  flush_caches(); // takes its own memory now, where it does not count as the form's
+  flush_caches(); // allocates its memory here, so that it is not counted as the form's
   Own first;
   mine().peak_bytes = peak_bytes([&] {
     first = own_of(c, sequence);
@@ -326,7 +326,7 @@ void measure(const BenchCase &c, const BenchSettings &settings, std::vector<Benc
   if (c.along.empty()) watch = std::make_unique<Stopwatch>(make, mine().bytes);
   std::vector<Contestant> contestants{
       watch ? contestant_of([&] { return watch->sample(); })
-            : Contestant{[&](size_t count) { // all ranks stop together, so by times that they share alone
+            : Contestant{[&](size_t count) { // all ranks must stop together, so they decide by times that they all know
                 std::vector<Sample> taken;
                 while (taken.size() < count) taken.push_back(shared_sample(first.pass));
                 return taken;
@@ -336,7 +336,7 @@ void measure(const BenchCase &c, const BenchSettings &settings, std::vector<Benc
     PeerCase asked{&c, &sequence, {}, 0};
     if (expected) {
       const Shape &part = expected->inputs.shape;
-      asked.expected_steps = part.T; // of the first of the heads
+      asked.expected_steps = part.T; // steps of the first head
       const auto &o = expected->definition.output.o;
       asked.expected.assign(o.begin(), o.begin() + std::ptrdiff_t(part.T) * part.Dv);
     }
@@ -345,7 +345,7 @@ void measure(const BenchCase &c, const BenchSettings &settings, std::vector<Benc
       rows.push_back(std::move(peer));
     }
   }
-  std::vector<size_t> row_of{0}; // of each contestant
+  std::vector<size_t> row_of{0}; // row of each contestant
   for (size_t i = 1; i < rows.size(); ++i)
     if (rows[i].status == "ok") {
       row_of.push_back(i);
@@ -365,7 +365,7 @@ void measure(const BenchCase &c, const BenchSettings &settings, std::vector<Benc
   if (!mine().reason.empty()) mine().status = "wrong", mine().seconds.clear(), mine().timing = {};
   for (size_t i = 1; i < rows.size(); ++i)
     if (rows[i].status == "ok") settings.peers->finish(i - 1, rows[i]);
-  if (settings.ceilings && c.along.empty()) // ranks that share a sequence have a ceiling each
+  if (settings.ceilings && c.along.empty()) // ranks that share a sequence have separate ceilings
     for (BenchResult &row : rows) hold_to_limit(row, *settings.ceilings);
   for (const std::string &remark : {conversion_of(c), exchange_of(c, sequence)})
     if (mine().status == "ok" && !remark.empty())
@@ -376,7 +376,8 @@ void measure(const BenchCase &c, const BenchSettings &settings, std::vector<Benc
 
 void set_limit(BenchResult &result, const Ceilings &ceilings) {
   const BenchCase &c = *result.bench_case;
-  const bool halved = result.storage == "bf16" && c.real == Real::f32; // a peer's; states and gates are wider
+  const bool halved =
+      result.storage == "bf16" && c.real == Real::f32; // q, k, v, o of a peer; states and gates are wider
   const Math math = halved ? Math::bf16 : c.math;
   const auto seconds = [](double work, double rate) { return rate > 0 ? work / rate : 0; };
   const double bytes = seconds(halved ? result.bytes / 2 : result.bytes, ceilings.bytes_per_second()),
@@ -392,10 +393,10 @@ std::vector<BenchResult> bench(const BenchCase &c, const BenchSettings &settings
   } catch (const std::bad_alloc &) {
     throw;
   } catch (const OverMemory &refused) {
-    if (!c.along.empty()) throw; // it may be this rank's alone
+    if (!c.along.empty()) throw; // only this rank may have failed
     rows[0].status = "skipped", rows[0].reason = refused.what();
   } catch (const std::exception &failure) {
-    if (!c.along.empty()) throw; // it may be this rank's alone
+    if (!c.along.empty()) throw; // only this rank may have failed
     rows[0].status = "failed", rows[0].reason = failure.what();
   }
   return rows;

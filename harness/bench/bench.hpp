@@ -11,32 +11,31 @@ namespace recollect {
 
 struct BenchResult {
   const BenchCase *bench_case = nullptr;
-  std::string source = "recollect"; // or the peer: "torch", "fla", "torch-flash" ...
-  std::string storage;              // what q, k, v and o are stored in: "f32", "f64", "bf16", "f16"
-  // "ok" | "skipped" (cannot take the shape, or for a peer the type or the time) | "wrong" (not its definition, or faster
-  // than the machine can be) | "failed"
-  // If the row is ok, `reason` is a remark: what a peer does otherwise, how its tuning was cut, that arrays were
-  // converted.
+  std::string source = "recollect"; // or the name of the peer: "torch", "fla", "torch-flash" ...
+  std::string storage;              // type of q, k, v and o in memory: "f32", "f64", "bf16", "f16"
+  // "ok" | "skipped" (does not take the shape; or a peer does not take the type or would take too long) | "wrong"
+  // (differs from its definition, or is faster than the machine can be) | "failed".
+  // Of an ok row, `reason` is a remark: how a peer differs, that its tuning was cut short, that arrays were converted.
   std::string status = "ok", reason;
   std::string method; // how it was timed: Stopwatch::method
   std::vector<double> seconds;
   Timing timing;
-  double clock = 1;       // median of the samples' (sampling.hpp)
-  size_t discarded = 0;   // samples at a slow clock
-  bool kept_slow = false; // the clock stayed slow, and samples were kept all the same
+  double clock = 1;       // median over the samples (sampling.hpp)
+  size_t discarded = 0;   // samples discarded because the clock was slow
+  bool kept_slow = false; // the clock stayed slow, so its samples were kept
   std::string stopped_by; // Sampling::stopped_by
-  double bytes = 0;  // read and written once: inputs, outputs, initial and final state; backwards also their gradients
-  double flops = 0;  // of the definition, as its descriptor has them; 0 backwards
-  double limit = 0;  // seconds that the bytes or the flops take at the ceilings, whichever is more; 0 without ceilings
-  std::string bound; // which: "bytes" or "flops"
+  double bytes =
+      0; // read and written once: inputs, outputs, initial and final state; of a backward pass also their gradients
+  double flops = 0;  // of the definition, from its descriptor; 0 for a backward pass
+  double limit = 0;  // seconds for the bytes or the flops at the ceilings, whichever is longer; 0 without ceilings
+  std::string bound; // which of the two: "bytes" or "flops"
   std::int64_t peak_bytes = 0;
-  double error =
-      0; // deviation from the definition, over the largest value; 0: is the definition, or was not compared with it
+  double error = 0; // deviation from the definition, relative to its largest value; 0 if not compared
 };
 
-/// Time as a power of T, over the cases that differ in T alone.
+/// The exponent p of time ~ T^p, fitted over cases that differ in T only.
 struct Growth {
-  std::string name; // of the cases, without T
+  std::string name; // name of the cases, without T
   double exponent, standard_error;
   int points;
 };
@@ -45,24 +44,23 @@ class Peers;
 
 struct BenchSettings {
   SamplingRule rule;
-  Ceilings *ceilings =
-      nullptr;            // a time below its limit is an error: measured again before that is said. Null: no limits
-  Peers *peers = nullptr; // take turns with the form
-  std::function<void(const std::string &)> told = [](const std::string &) {}; // before what may take long
+  Ceilings *ceilings = nullptr; // a time below its limit is measured again, then reported as an error. Null: no limits
+  Peers *peers = nullptr;       // timed in turn with the form
+  std::function<void(const std::string &)> told = [](const std::string &) {}; // called before steps that may take long
 };
 
-/// The case's form, and after it a row for every peer that knows the case. A form that is not its definition gets no
-/// time; it is held to it before on a short sequence, and after on what the timed pass left in outputs that had been
-/// filled with NaN. Never throws, but for memory, and where the other ranks wait.
+/// One row for the case's form, then one for every peer that supports the case. A form gets no time unless it agrees
+/// with its definition: on a short sequence before timing, and after timing in the outputs of the timed pass, which had
+/// been filled with NaN. Throws only if memory runs out, or if other ranks are waiting.
 std::vector<BenchResult> bench(const BenchCase &c, const BenchSettings &settings);
 
-/// Fills in `limit` and `bound`, for work that is stored in `result.storage`.
+/// Sets `limit` and `bound`, for arrays of type `result.storage`.
 void set_limit(BenchResult &result, const Ceilings &ceilings);
 
-/// Cases with at least three different T and a time each.
+/// One for each group of cases with times at three or more different T.
 std::vector<Growth> growth(const std::vector<BenchResult> &results);
 
-/// Results of this plan for another process, and back.
+/// Serialises the results of this plan for another process, and reads them back.
 std::string packed(const std::vector<BenchResult> &results);
 std::vector<BenchResult> unpacked(const std::string &bytes, const std::vector<BenchCase> &plan);
 

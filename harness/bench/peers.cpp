@@ -35,7 +35,7 @@ template <class Real> std::string as_bytes(const std::vector<double> &values) {
   return std::string(reinterpret_cast<const char *>(cast.data()), cast.size() * sizeof(Real));
 }
 
-/// q.bin, k.bin ... of the case: raw, row-major, in float64 or float32, which holds 16-bit numbers exactly; and
+/// Writes q.bin, k.bin ... of the case: raw, row-major float64 or float32 (which holds 16-bit numbers exactly); and
 /// expected.bin in float64.
 void write_tensors(const PeerCase &asked, const std::string &folder) {
   for (Tensor tensor : all_tensors) {
@@ -62,14 +62,14 @@ std::string python_with_torch() {
   input_error("--peers needs a python3 with PyTorch and NumPy, and none was found");
 }
 
-/// {"kappa1": "softmax", "tau": 0.5}: those that differ from the layer's defaults.
+/// The parameters that differ from the layer's defaults: {"kappa1": "softmax", "tau": 0.5}.
 json set_parameters(const BenchCase &c) {
   json set = json::object();
   const Params defaults = resolve(c.variant->params, {}, c.variant->name);
   for (const auto &[name, value] : c.params)
     if (!value.text.empty() && value.text != defaults.text(name))
       set[name] = value.text;
-    else if (value.number == value.number && value.number != defaults.real(name)) // NaN is left automatic
+    else if (value.number == value.number && value.number != defaults.real(name)) // NaN means "automatic"
       set[name] = value.number;
   return set;
 }
@@ -92,9 +92,9 @@ json description(const PeerCase &asked, const std::string &folder) {
           {"clock", default_clock()}};
 }
 
-/// How far a peer's output may be from the definition's (the norm of the difference over the norm) and still be the same
-/// layer: products in TF32 round by 2^-11 and bfloat16 numbers by 2^-9, and the faults that this is to find (a gate, a
-/// scale, a strength left out) are 1 or so.
+/// Up to this relative error (norm of the difference over the norm) a peer computes the same layer. Products in TF32
+/// round by 2^-11, bfloat16 numbers by 2^-9. The mistakes to find (a gate, scale or strength left out) cause errors of
+/// about 1.
 constexpr double same_layer = 0.1;
 
 } // namespace
@@ -104,7 +104,7 @@ struct Peers::Process {
 
   double first_call, tuning;
   std::string python = python_with_torch(), script = RECOLLECT_SOURCE_DIR "/bench/peers.py";
-  std::unique_ptr<Dialogue> dialogue; // one for many cases: PyTorch takes seconds to start
+  std::unique_ptr<Dialogue> dialogue; // one process for many cases: PyTorch takes seconds to start
 
   /// "failed" where the process has ended; the next question restarts it.
   json ask(const json &question) {
@@ -115,7 +115,7 @@ struct Peers::Process {
     return {{"status", "failed"}, {"reason", "the process of bench/peers.py ended"}};
   }
 
-  /// The case's peers, as rows that wait.
+  /// The case's peers as rows, not yet timed.
   std::vector<BenchResult> names(const PeerCase &asked, const std::string &folder) {
     json question = description(asked, folder);
     question["tuning"] = tuning;
@@ -131,8 +131,7 @@ struct Peers::Process {
     return rows;
   }
 
-  /// False where the peer failed, after which the process is restarted: what failed on a GPU may have left nothing
-  /// usable behind it.
+  /// False if the peer failed. Then the process is restarted, since a GPU may be unusable after an error.
   bool keep(const json &answer, BenchResult &row) {
     row.status = answer.at("status"), row.reason = answer.at("reason");
     if (row.status == "failed") dialogue.reset();
@@ -157,7 +156,7 @@ std::vector<BenchResult> Peers::enter(const PeerCase &asked, const std::function
       told(name + ": first call of " + rows[i].source + ", which may compile and tune");
       if (process_->keep(process_->ask({{"ask", "ready"}, {"peer", i}, {"limit", process_->first_call}}), rows[i]))
         continue;
-      again = true; // those that were ready went with the process
+      again = true; // the restart also ended peers that were ready
       process_->names(asked, folder.path);
     }
   }
@@ -181,9 +180,9 @@ void Peers::finish(size_t peer, BenchResult &row) {
     return;
   }
   row.method = answer.at("method");
-  if (answer.at("error").is_null()) return; // what it computes is not compared
+  if (answer.at("error").is_null()) return; // there is no error to compare
   row.error = answer.at("error");
-  if (row.error < same_layer) return; // NaN is not
+  if (row.error < same_layer) return; // false for NaN
   row.status = "wrong", row.seconds.clear(), row.timing = {};
   row.reason = "its output is off by " + number(row.error) + " of the definition's norm: it computes something else";
 }

@@ -7,7 +7,7 @@
 
 namespace recollect {
 
-/// What the peers of a case are asked for.
+/// A case as peers receive it.
 struct PeerCase {
   const BenchCase *bench_case;
   const Sequence *inputs;
@@ -15,22 +15,22 @@ struct PeerCase {
   int expected_steps;
 };
 
-/// A Python process that keeps the tensors and the peers of one case at a time. It takes samples when it is told to, so
-/// that the program says who runs when, and when there are enough.
+/// A Python process that holds the tensors and peers of one case at a time. It takes samples on request, so that the
+/// program decides who runs when and how many samples are enough.
 class Peers {
 public:
-  /// A peer's first call may take `first_call` seconds, with compiling and tuning. Triton times every configuration for
-  /// `tuning` milliseconds; 0: as long as it does by itself, 100. Input error where no Python with PyTorch is found.
+  /// `first_call`: seconds allowed for a peer's first call, which compiles and tunes. `tuning`: milliseconds per Triton
+  /// configuration while tuning; 0: Triton's default, 100. Input error if no Python with PyTorch is found.
   explicit Peers(double first_call, double tuning = 0);
   ~Peers();
   Peers(const Peers &) = delete;
   Peers &operator=(const Peers &) = delete;
 
-  /// A row for every peer that knows the case and its parameters: "ok" if it is ready to be timed, else with the reason.
+  /// A row for every peer that knows the case and its parameters: "ok" if it can be timed, else with the reason.
   std::vector<BenchResult> enter(const PeerCase &asked, const std::function<void(const std::string &)> &told);
-  /// Samples of a peer that is ready; fewer where it broke down, which its row then says.
+  /// Samples of a peer that is ready. If it fails there are fewer, and its row says so.
   std::vector<Sample> take(size_t peer, size_t count, BenchResult &row);
-  /// How it was timed, and how far its output is from what was expected: a row that computes something else is "wrong".
+  /// Sets the timing method and the output's error; a peer that computes something else is "wrong".
   void finish(size_t peer, BenchResult &row);
 
 private:

@@ -13,9 +13,9 @@ struct BenchRequest : ExecutionOptions {
   std::vector<Shape> shapes;
   Assignments settings;
   std::vector<std::string> without; // optional inputs that are not given
-  SamplingRule rule;                // when there are enough samples of a case
+  SamplingRule rule;                // how many samples of a case are enough
   std::uint64_t seed = 1;
-  std::string along;     // "auto", "scan", "chain": all ranks share each sequence (along_ranks.hpp); "": none is shared
+  std::string along;     // "auto", "scan", "chain": all ranks share each sequence (along_ranks.hpp); "": not shared
   bool backward = false; // time the forms' backward passes
 };
 
@@ -27,24 +27,24 @@ struct BenchCase : ExecutionOptions {
   Shape shape;
   std::uint64_t seed = 1;
   std::vector<std::string> without = {};
-  std::string along = ""; // as asked for
+  std::string along = ""; // as in BenchRequest
   bool backward = false;
 };
 /// "variant/form/B:4/H:16/T:4096/Dk:64/Dv:64/f32": the type of the arrays, with "/backward", "/math:tf32" (of products
 /// of float32 arrays), "/streaming", "/without:lambda" and "/ranks_along_T:4" where asked for
 std::string name_of(const BenchCase &c);
-/// Each number to the nearest of a type of 16 bits; others stay.
+/// Rounds each number to the nearest of a 16-bit type; other types leave it unchanged.
 void round_to(Real real, std::vector<double> &numbers);
-/// The tensors that a case is timed on: q, k, v and the inputs that its layer takes, numbers of the case's type.
+/// The tensors of a timed case: q, k, v and the layer's other inputs, rounded to the case's type.
 Sequence inputs_of(const BenchCase &c);
 
 /// Every form of every variant at every shape. Usage error for unknown names.
 std::vector<BenchCase> bench_plan(const BenchRequest &request);
-/// "T=1024:65536:*2" replaces T in every shape by each of the values. Usage error for what is no dimension.
+/// "T=1024:65536:*2" replaces T in every shape by each of the values. Usage error for an unknown dimension.
 std::vector<Shape> swept(const std::vector<Shape> &shapes, const std::string &sweep);
 /// "B,H,T,Dk,Dv"
 Shape parse_shape(const std::string &text);
-/// One of them a line, of a file of that name; # begins a comment. Usage error where there is none.
+/// Shapes from a file of that name, one per line; # begins a comment. Usage error if it contains none.
 std::vector<Shape> shapes_of(const std::string &text, const std::string &file);
 
 } // namespace recollect

@@ -26,7 +26,7 @@ Rows exchanged(const Rows &map, size_t heads, int n, int m) {
 }
 
 Job scanned(const Variant &variant, const Sequence &own, const Run &run) {
-  const bool first = ranks::rank() == 0; // its state is known: it waits for nothing
+  const bool first = ranks::rank() == 0; // rank 0 knows its initial state and waits for nothing
   const auto segment = std::make_shared<Segment>(prepare_segment(variant, own, run, first));
   const StateShape state = variant.state_shape(own.shape, run.params);
   const size_t heads = own.shape.heads();
@@ -37,7 +37,7 @@ Job scanned(const Variant &variant, const Sequence &own, const Run &run) {
     segment->launch();
     const size_t B = size_t(n) * size_t(m), A = size_t(m) * size_t(m);
     const Rows end = segment->end(),
-               map = first ? widened_rows(end, B, A) : end; // A = 0: it forgets what was before it
+               map = first ? widened_rows(end, B, A) : end; // A = 0: the result does not depend on earlier steps
     const Rows before = exchanged(map, heads, n, m);
     if (!first) segment->respond(narrowed_rows(before, B, A));
   };
@@ -66,7 +66,7 @@ Job chained(const Variant &variant, const Sequence &own, const Run &run) {
   };
   job.fetch = [=] {
     Output all;
-    for (const Segment &s : segments) { // a head after the other
+    for (const Segment &s : segments) { // one head after the other
       const Output one = s.fetch();
       all.o.insert(all.o.end(), one.o.begin(), one.o.end());
       all.state.insert(all.state.end(), one.state.begin(), one.state.end());

@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-// One sequence cut along T into a segment a rank: sequences longer than one device.
+// One sequence cut along T into one segment per rank: sequences longer than one device.
 #pragma once
 #include "harness/call/forward.hpp"
 
 namespace recollect {
 
-/// How the state gets from rank to rank.
-enum class Carry {
-  chain, // each rank waits for the one before. For every layer with a state; heads go in groups, so that ranks work on
-         // different groups at one time: of G groups on R ranks, G / (G + R - 1) of the time is used
-  scan   // ranks run at once and then combine their maps of the state (segment.hpp); more work, none of it waiting
-};
+/// How the state passes from rank to rank.
+/// chain: each rank waits for the rank before it. Works for every layer with a state. Heads go in groups, so that ranks
+/// work on different groups at one time: with G groups on R ranks, G / (G + R - 1) of the time is used.
+/// scan: all ranks run at once, then combine their maps of the state (segment.hpp). More work, but no rank waits.
+enum class Carry { chain, scan };
 inline const char *name_of(Carry carry) { return carry == Carry::scan ? "scan" : "chain"; }
 
-/// Steps [begin, end) of a rank.
+/// Steps [begin, end) of one rank.
 struct Steps {
   int begin, end;
   int count() const { return end - begin; }
 };
-/// About equal, in whole chunks where there are enough. Input error where there are fewer steps than ranks.
+/// About equal parts, in whole chunks if there are enough of them. Input error if there are fewer steps than ranks.
 Steps steps_of_rank(int T, int chunk, int rank, int ranks);
 
 /// Why the layer cannot be cut along T, "" if it can.
 std::string not_along(const Variant &variant, const Form &form, const Shape &shape, const Params &params);
 
-/// The scan where the layer allows it, else the chain; the same on every rank. Usage error where it cannot be cut, or
-/// `asked` ("auto", "scan" or "chain") cannot be had.
+/// The scan if the layer allows it, else the chain; the same on every rank. Usage error if the layer cannot be cut
+/// along T, or does not allow `asked` ("auto", "scan" or "chain").
 Carry carry_along(const Variant &variant, const Sequence &sequence, const Run &run, const std::string &asked);
 
-/// A pass that all ranks launch together, each on its own steps; fetches this rank's outputs and the state at their end.
+/// A pass that all ranks launch together, each on its own steps. Its fetch() returns this rank's outputs and the state
+/// after its steps.
 Job prepare_along_ranks(const Variant &variant, const Sequence &own, const Run &run, Carry carry);
 
 /// Median seconds of five exchanges of maps of the state among all ranks, which start each together: what a scan takes
 /// besides the ranks' own passes. 0 where there is one rank. Called by all ranks.
 double exchange_seconds(const Variant &variant, const Shape &shape, const Params &params);
 
-/// On rank 0 the outputs of all steps and the last rank's state; elsewhere nothing.
+/// On rank 0 the outputs of all steps and the last rank's state; empty on other ranks.
 Output joined(const Output &own, const Shape &whole);
 
 } // namespace recollect

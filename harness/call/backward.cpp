@@ -11,7 +11,7 @@ namespace {
 
 template <class Real, class Stored> struct Prepared {
   BackwardCall<Real, Stored> back;
-  Array<Real> start; // the final state's gradient
+  Array<Real> start; // gradient of the final state
 };
 
 template <class Number> void spoil(const Array<Number> &array) { fill(array, Number(std::nan(""))); }
@@ -20,21 +20,21 @@ bool all_finite(const std::vector<double> &values) {
   return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
 }
 
-/// What the layer takes: its gradients are written, whether they are asked for or not.
+/// Inputs that the layer takes. Their gradients are always written, even if not asked for.
 std::vector<Tensor> taken(const Variant &variant) {
   std::vector<Tensor> all{Tensor::q, Tensor::k, Tensor::v};
   for (const Input &input : variant.inputs) all.push_back(input.tensor());
   return all;
 }
 
-/// Whether the key takes the tensor's place, and so has its gradient.
+/// Whether the key replaces this tensor and receives its gradient.
 bool is_the_key(const Variant &variant, const Sequence &s, Tensor tensor) {
   return s[tensor].empty() && facts_of(tensor).neutral == TensorFacts::the_key &&
          std::all_of(variant.inputs.begin(), variant.inputs.end(),
                      [&](const Input &input) { return input.tensor() != tensor || input.absent.empty(); });
 }
 
-/// A gradient left unwritten cannot pass for one.
+/// Fills results with NaN, so that an unwritten gradient is detected.
 template <class Real, class Stored> void spoil_results(const Variant &variant, BackwardCall<Real, Stored> &back) {
   for (Tensor tensor : taken(variant)) back.d.with(tensor, [](const auto &array) { spoil(array); });
   spoil(back.call.o);

@@ -6,14 +6,15 @@
 
 namespace recollect {
 
-/// Name of the form whose backward pass is the layer's: the fast one, unless only the definition has one.
+/// Name of the form whose backward pass the layer uses: the fast form's, or the definition's if only it has one.
 std::string backward_form(const Variant &variant);
 
-/// As gradient(), in run.real. Usage error where the form has no backward pass.
+/// Like gradient(), but computed in run.real by the form's backward pass. Usage error if it has none.
 Sequence backward(const Variant &variant, const Sequence &sequence, const Run &run, const OutputWeights &weights);
 
-/// By the form's backward pass where it has one and all of its gradients are finite, by gradient() elsewhere. Usage error
-/// for an approximate form without a backward pass: the definition's gradients are not those of its outputs.
+/// The gradient from the form's backward pass if it has one and all its numbers are finite, else from gradient(). Usage
+/// error for an approximate form without a backward pass, because the definition's gradients are not those of its
+/// outputs.
 Sequence gradient_by(const Variant &variant, const Sequence &sequence, const Run &run, const OutputWeights &weights);
 
 /// A prepared backward pass, as Job is a forward one.

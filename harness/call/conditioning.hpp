@@ -20,14 +20,14 @@ struct Deviation {
 };
 Deviation deviation(const Output &measured, const Output &reference);
 
-/// Every number of the sequence moved by the fraction `delta`, up or down by a sign of the draw's own; decays stay within
-/// [0,1].
+/// A copy in which every number is changed by the fraction `delta`, up or down by random signs of this draw. Decays
+/// stay within [0,1].
 Sequence perturbed(const Sequence &sequence, double delta, int draw);
 
 /// kappa as above, at least 1, plus the variant's solved_condition; `draws` recurrent float64 passes.
 double input_condition(const Variant &variant, const Sequence &sequence, const Params &params, int draws = 4);
 
-/// Rounding units lost by sums over T steps, Dk channels and a chunk: the n of the bound above.
+/// Rounding units that sums over T steps, Dk channels and a chunk may lose: the n of the bound above.
 double accumulated_terms(const Shape &shape, int chunk);
 
 } // namespace recollect

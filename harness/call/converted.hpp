@@ -16,7 +16,7 @@ template <class To, class From> void convert(const Array<To> &to, const Array<Fr
   each_index("convert", to.extent(0), Convert<To, From>{to, from});
 }
 
-/// A call of the same sizes, settings and gates, with float32 arrays of its own for what is stored in 16 bits.
+/// A call of the same sizes, settings and gates, with float32 copies of the arrays that have 16 bits.
 template <class Stored> Call<float> widened(const Call<float, Stored> &call) {
   Call<float> wide;
   static_cast<CallSettings &>(wide) = call;
@@ -29,13 +29,13 @@ template <class Stored> Call<float> widened(const Call<float, Stored> &call) {
   return wide;
 }
 
-/// q, k, v and w of `to` from those of `from`.
+/// Copies q, k, v and w of `from` to `to`, in its type.
 template <class To, class From> void convert_inputs(const Call<float, To> &to, const Call<float, From> &from) {
   convert(to.q, from.q), convert(to.k, from.k), convert(to.v, from.v), convert(to.w, from.w);
 }
 
-/// The float32 kernel for a call in 16 bits. `wide` is widened() that call; the caller fills its o with NaN before a
-/// pass, as it does the call's.
+/// Runs the float32 kernel for a call in 16 bits. `wide` is widened() of that call. The caller fills both outputs with
+/// NaN before a pass.
 template <class Stored>
 std::function<void(const Call<float, Stored> &)> converting(const std::shared_ptr<Call<float>> &wide,
                                                             const std::function<void(const Call<float> &)> &kernel) {
@@ -47,7 +47,7 @@ std::function<void(const Call<float, Stored> &)> converting(const std::shared_pt
   };
 }
 
-/// The same of a backward pass.
+/// The same for a backward pass.
 template <class Stored>
 std::function<void(const BackwardCall<float, Stored> &)>
 converting(const std::shared_ptr<BackwardCall<float>> &wide,

@@ -11,7 +11,7 @@ using Numbers = std::vector<double>;
 
 double inner(const Numbers &a, const Numbers &b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }
 
-/// Every number of it times its weight.
+/// Every output number times its weight.
 Numbers weighed(const Output &out, const OutputWeights &weights) {
   Numbers all = out.o;
   all.insert(all.end(), out.state.begin(), out.state.begin() + std::ptrdiff_t(weights.state.size()));
@@ -19,10 +19,10 @@ Numbers weighed(const Output &out, const OutputWeights &weights) {
   return all;
 }
 
-/// Along one direction of one tensor, by differences of h and 2 h.
+/// The slope along one direction of one tensor, from differences at h and 2 h.
 struct Along {
   Slope slope;
-  bool smooth; // no kink (max, ReLU, |x|) lies within 2 h of any number: there differences are no derivatives
+  bool smooth; // no kink (max, ReLU, |x|) lies within 2 h of any number; at a kink, differences are not derivatives
 };
 
 Along along(const Variant &variant, const Sequence &s, const Params &params, const OutputWeights &weights,
@@ -35,14 +35,17 @@ Along along(const Variant &variant, const Sequence &s, const Params &params, con
   Slope slope{std::string("d") + name_of(tensor), inner(claimed, direction), 0, 0, 0};
   for (size_t i = 0; i < claimed.size(); ++i) slope.size += std::fabs(claimed[i] * direction[i]);
   const Numbers up = at(h), down = at(-h);
-  for (size_t i = 0; i < up.size(); ++i) { // one by one: their sum would be rounded in the size of the largest
+  for (
+      size_t i = 0; i < up.size();
+      ++i) { // difference by difference: the difference of two sums would have the rounding error of their largest term
     slope.measured += (up[i] - down[i]) / (2 * h);
     slope.rounding += epsilon_of(Real::f64) / (2 * h) * std::fabs(up[i]);
   }
-  if (slope.right()) return {slope, true}; // the second order says so: passes of a definition take long
+  if (slope.right())
+    return {slope, true}; // central differences of second order suffice; further passes of a definition take long
   slope.measured = slope.rounding = 0;
   const Numbers far_up = at(2 * h), far_down = at(-2 * h);
-  double apart = 0, all = 0; // of the differences by h and by 2 h
+  double apart = 0, all = 0; // disagreement of the differences at h and at 2 h
   for (size_t i = 0; i < up.size(); ++i) {
     const double near = up[i] - down[i], far = far_up[i] - far_down[i];
     slope.measured += (8 * near - far) / (12 * h);
@@ -52,10 +55,10 @@ Along along(const Variant &variant, const Sequence &s, const Params &params, con
   return {slope, apart <= Slope::at * all + slope.rounding};
 }
 
-/// A random one, in proportion to the tensor's numbers.
+/// A random direction, in proportion to the tensor's numbers.
 Numbers direction_of(Tensor tensor, const Sequence &s, std::uint64_t seed) {
   Numbers direction = Stream(seed, std::string("differences/") + name_of(tensor)).normals(s[tensor].size());
-  for (size_t i = 0; i < direction.size(); ++i) { // zeros stay: layers may have kinks there (|k|, ReLU, beta >= 0)
+  for (size_t i = 0; i < direction.size(); ++i) { // zeros stay 0: layers may have kinks there (|k|, ReLU, beta >= 0)
     const double x = s[tensor][i];
     direction[i] *= facts_of(tensor).decay ? x * (1 - x) : std::fabs(x); // stays within [0,1]
   }
@@ -72,7 +75,8 @@ std::vector<Slope> slopes(const Variant &variant, const Sequence &s, const Param
     if (claimed.empty()) continue;
     const Numbers direction = direction_of(tensor, s, seed);
     Along one = along(variant, s, params, weights, tensor, claimed, direction, 2e-6);
-    if (!one.smooth) one = along(variant, s, params, weights, tensor, claimed, direction, 6e-8); // rounded more
+    if (!one.smooth)
+      one = along(variant, s, params, weights, tensor, claimed, direction, 6e-8); // larger rounding error
     found.push_back(one.slope);
   }
   return found;

@@ -7,22 +7,23 @@
 
 namespace recollect {
 
-/// How sum(weights.o * o) + sum(weights.state * state) rises along one random direction of one tensor.
+/// The derivative of sum(weights.o * o) + sum(weights.state * state) along one random direction of one tensor.
 struct Slope {
   std::string name;                  // dq, dk, ..., dw
-  double claimed, size;              // <candidate, direction>, and the sum of its terms' sizes
-  double measured, rounding;         // by differences, and what a rounding of each output makes of them
-  static constexpr double at = 1e-7; // of the terms
-  bool right() const { return std::fabs(claimed - measured) <= at * size + rounding; } // nor NaN
+  double claimed, size;              // <candidate, direction>; the sum of the absolute values of its terms
+  double measured, rounding;         // from differences; its error if every output is rounded once
+  static constexpr double at = 1e-7; // relative to the size of the terms
+  bool right() const { return std::fabs(claimed - measured) <= at * size + rounding; } // false for NaN
 };
 
-/// One of every tensor that `candidate` has, along numbers in proportion to its own (zeros stay), by the definition in float64. Not of the initial state, in which some layers
-/// keep a count of steps.
+/// One slope per tensor that `candidate` has, by the float64 definition. The direction is proportional to the tensor's
+/// numbers, so zeros stay 0. Not for the initial state, where some layers count steps.
 std::vector<Slope> slopes(const Variant &variant, const Sequence &sequence, const Params &params,
                           const OutputWeights &weights, const Sequence &candidate, std::uint64_t seed = 1);
 
-/// Whether differences in 113 bits along the same direction confirm the claim of a slope. Of a layer whose definition is ill
-/// conditioned, float64's own are drowned in rounding. It takes a hundred times as long, where kernels run on the host.
+/// Whether differences in 113 bits along the same direction confirm the claimed slope. Needed for ill-conditioned
+/// layers, whose float64 differences are dominated by rounding. Takes a hundred times as long; only where kernels run
+/// on the CPU.
 bool right_in_113_bits(const Slope &slope, const Variant &variant, const Sequence &sequence, const Params &params,
                        const OutputWeights &weights, std::uint64_t seed = 1);
 

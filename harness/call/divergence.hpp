@@ -6,20 +6,20 @@
 
 namespace recollect {
 
-/// Where the outputs stop being finite: "step 41 of head 3", the earliest step; "the final state" where only that does;
-/// "" where all is finite. Heads count through the batch.
+/// Where the outputs stop being finite: "step 41 of head 3" (the earliest step), "the final state" if only the state is
+/// not finite, "" if all numbers are finite. Heads are counted through the batch.
 std::string divergence(const Output &output, const Shape &shape);
 
 /// "diverged in f32 at step 41 of head 3", "" where it did not.
 std::string diverged(const Output &output, const Shape &shape, Real real);
 
-/// "f32 does not resolve the matrix solved at step 7 of head 3, of condition number 2e+09": the outputs that hang on it may
-/// have no right digit. "" where none is known (Variant::worst_condition).
+/// "f32 does not resolve the matrix solved at step 7 of head 3, of condition number 2e+09": outputs that depend on it
+/// may have no correct digit. "" if no such matrix is known (Variant::worst_condition).
 std::string unresolved(const Variant &variant, const Sequence &sequence, const Run &run);
 
-/// `output` is that of `run`. Where it diverges and the recurrent form in the same type does not, it becomes that one's.
-/// Returns what there is to know: "", as unresolved() says, "diverged in f32 at step 41 of head 3", or "recurrent in place
-/// of chunked, which diverged in f32 at step 41 of head 3".
+/// Checks `output`, the result of `run`. If it diverges and the recurrent form in the same type does not, replaces it
+/// by that form's output. Returns a remark: "", the text of unresolved(), "diverged in f32 at step 41 of head 3", or
+/// "recurrent in place of chunked, which diverged in f32 at step 41 of head 3".
 std::string settle(const Variant &variant, const Sequence &sequence, const Run &run, Output &output);
 
 } // namespace recollect

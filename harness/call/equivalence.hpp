@@ -6,19 +6,19 @@
 namespace recollect {
 
 struct Equivalence {
-  double deviation = 0;                             // of outputs and state, over the largest value of each
+  double deviation = 0;                             // of outputs and state, each relative to its largest value
   double bound = 0;                                 // (T + Dk + C) eps kappa (conditioning.hpp)
-  bool holds() const { return deviation <= bound; } // NaN does not
+  bool holds() const { return deviation <= bound; } // false for NaN
 };
 
-/// The float64 recurrent form's output, and its response to its inputs.
+/// Output of the float64 recurrent form, and its sensitivity to its inputs.
 struct Definition {
   Output output;
   double condition;
 };
 Definition definition(const Variant &variant, const Sequence &sequence, const Params &params);
 
-/// `run` on `sequence` against the definition. The bound is for forms that are exact.
+/// Compares `run` on `sequence` with the definition. The bound holds for exact forms only.
 Equivalence equivalence(const Variant &variant, const Sequence &sequence, const Run &run, const Definition &definition);
 
 } // namespace recollect

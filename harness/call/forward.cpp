@@ -43,7 +43,7 @@ Job prepare_typed(const Variant &variant, const Sequence &s, const Run &run, con
   return job_of(call, upload<Real>("initial state", initial_state(variant, s, params)), kernel);
 }
 
-/// By the form's own kernel for arrays of 16 bits, or by its float32 kernel on converted ones.
+/// Runs the form's own kernel for arrays of 16 bits, or its float32 kernel on converted arrays.
 template <class Stored>
 Job prepare_stored(const Variant &variant, const Sequence &s, const Run &run, const Params &params, const Form &form) {
   const auto call = std::make_shared<Call<float, Stored>>(make_call<float, Stored>(variant, s, run, params));
@@ -58,7 +58,8 @@ Job prepare_stored(const Variant &variant, const Sequence &s, const Run &run, co
   return job;
 }
 
-/// Bytes of the inputs, outputs and states of one pass: so many a stored number, and a number of a gate or a state.
+/// Bytes of inputs, outputs and states of one pass, given the bytes per stored number and per number of a gate or
+/// state.
 std::uint64_t bytes_of_pass(const Variant &variant, const Shape &n, const Params &params, unsigned stored,
                             unsigned wide) {
   const std::uint64_t steps = saturating_product(n.heads(), std::uint64_t(n.T));

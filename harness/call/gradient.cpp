@@ -10,14 +10,14 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-/// The tape that numbers record themselves on, for a while.
+/// The tape that numbers record on while this object lives.
 class Recording {
 public:
   explicit Recording(Tape &tape) { Tape::current() = &tape; }
   ~Recording() { Tape::current() = nullptr; }
 };
 
-/// What of the inputs is given, and so differentiated by.
+/// Inputs that are present, hence differentiated.
 std::vector<Tensor> given_tensors(const Variant &variant, const Sequence &s) {
   std::vector<Tensor> given{Tensor::q, Tensor::k, Tensor::v};
   for (const Input &input : variant.inputs)
@@ -25,7 +25,7 @@ std::vector<Tensor> given_tensors(const Variant &variant, const Sequence &s) {
   return given;
 }
 
-/// Numbers that are recorded one after the other.
+/// Consecutive numbers on the tape.
 struct Recorded {
   size_t begin = 0, count = 0;
   void fill(const Array<Taped> &array, const Numbers &values, const Tape &tape) {
@@ -42,7 +42,7 @@ void weigh(const Array<Taped> &array, const Numbers &weights, Numbers &adjoint) 
     if (const auto index = array(i).index; index != Tape::constant) adjoint[size_t(index)] += weights[i];
 }
 
-/// The gradient of one segment of heads; nothing where the tape is too short for it. s.state is the state at its start.
+/// The gradient of one segment of heads, where s.state is the state at its start. Empty if the tape is too short.
 bool go_back(const Variant &variant, const Sequence &s, const Params &params, const OutputWeights &weights,
              size_t capacity, Sequence &result) {
   Tape tape(capacity);
@@ -75,7 +75,7 @@ Numbers part(const Numbers &all, size_t begin, size_t count) {
   return Numbers(all.begin() + std::ptrdiff_t(begin), all.begin() + std::ptrdiff_t(begin + count));
 }
 
-/// `heads` of them from `first` on.
+/// `heads` heads from `first` on.
 Sequence some_of_the_heads(const Sequence &s, size_t first, int heads, size_t state_size) {
   Sequence some;
   some.shape = s.shape, some.shape.B = 1, some.shape.H = heads;
@@ -87,9 +87,9 @@ Sequence some_of_the_heads(const Sequence &s, size_t first, int heads, size_t st
   return some;
 }
 
-constexpr size_t bytes_a_step = 40; // of the tape and the adjoint
+constexpr size_t bytes_a_step = 40; // of tape and adjoint, per operation
 
-/// The gradient of one head, or of one text whose heads are joined, in segments of `length` steps; each is cut in two
+/// The gradient of one head (or of one text with its heads joined), in segments of `length` steps. A segment is halved
 /// until its operations fit. Without a state there is one segment.
 class HeadGradient {
 public:
@@ -113,7 +113,7 @@ public:
   }
 
 private:
-  /// Of a token of one head.
+  /// Operations per token of one head.
   double operations() const {
     return variant_.cost.flops.at(s_.shape, params_) + variant_.cost.functions.at(s_.shape, params_);
   }
@@ -123,7 +123,7 @@ private:
     return some;
   }
 
-  /// From the weights of the state at `end` to those of the state at `begin`.
+  /// Turns the weights of the state at `end` into those of the state at `begin`.
   void back(int begin, int end, const Numbers &state) {
     const size_t most = size_t(memory_limit() / 2 / bytes_a_step);
     const Sequence some = segment(begin, end, state);
@@ -131,7 +131,7 @@ private:
                                      s_.shape.heads() * size_t(end - begin) * size_t(s_.shape.Dv)),
                                 weights_.state};
     Sequence found;
-    // Twice what is counted: freeing what was never touched takes seconds under AddressSanitizer.
+    // Twice the estimate: freeing untouched memory takes seconds under AddressSanitizer.
     const double counted = 2 * operations() * double(s_.shape.heads()) * (end - begin);
     const size_t enough = size_t(std::clamp(counted, double(1 << 20), double(1 << 24)));
     for (size_t capacity = std::min(most, enough);; capacity = std::min(most, 4 * capacity)) {

@@ -6,28 +6,30 @@
 
 namespace recollect {
 
-/// What the layer's outputs weigh: do [B,H,T,Dv], and dstate [B,H,rows,columns], the final state's; empty: zeros.
+/// Weights of the layer's outputs in the loss: do [B,H,T,Dv] and dstate [B,H,rows,columns] for the final state; empty:
+/// zeros.
 struct OutputWeights {
   std::vector<double> o, state;
 };
 
-/// Input error where they do not match the layer's outputs.
+/// Input error if their sizes differ from those of the layer's outputs.
 void check_weights(const Variant &variant, const Sequence &sequence, const Params &params,
                    const OutputWeights &weights);
 
-/// Whether there are any: only where kernels run on the host.
+/// Whether gradients can be recorded: only where kernels run on the CPU.
 bool takes_gradients();
 
-/// Derivatives of sum(weights.o * o) + sum(weights.state * state) in every input: q, k, v, those of beta, alpha, lambda
-/// and w that the sequence gives (a w that is not given is the key, and counts there), and the initial state, of a layer
-/// that has one, symmetrised (variant.hpp). A layer with a state goes through the sequence in segments, last to first,
-/// from the states at their starts, so that memory grows with the states and one segment's operations; one without keeps
-/// every operation. Selections (the largest score, a rounding) count as they fell: they have no slope.
-/// Input error where the weights do not match the outputs, where the operations do not fit --memory, or where kernels do
-/// not run on the host.
+/// Derivatives of sum(weights.o * o) + sum(weights.state * state) with respect to every input: q, k, v, the beta,
+/// alpha, lambda and w that are given (without w, the key takes its place and receives its gradient), and a layer's
+/// initial state, symmetrised (variant.hpp). A layer with a state is differentiated in segments, from last to first,
+/// starting from saved states, so that memory holds the states and the operations of one segment. A layer without a
+/// state records every operation. Selections (the largest score, a rounding) have derivative 0.
+/// Input error if the weights do not match the outputs, if the operations do not fit --memory, or if kernels do not run
+/// on the CPU.
 Sequence gradient(const Variant &variant, const Sequence &sequence, const Params &params, const OutputWeights &weights);
 
-/// Derivatives in alpha and lambda, at `sequence`, as those in their logarithms.
+/// Converts derivatives with respect to alpha and lambda, at `sequence`, to derivatives with respect to their
+/// logarithms.
 void in_logarithms(Sequence &gradient, const Sequence &sequence);
 
 } // namespace recollect

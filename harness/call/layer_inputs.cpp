@@ -23,7 +23,7 @@ std::string spoken(const UsersArrays &user, const std::string &name) {
   return "dataset " + (array && !array->name.empty() ? array->name : name);
 }
 
-/// Shapes are said as the file has them.
+/// The message gives shapes in the order of the file.
 void check_dims(const UsersArrays &user, const std::string &name, const Dims &needed, const std::string &why,
                 const Convention &c) {
   if (user.at(name).dims != needed)
@@ -42,7 +42,7 @@ Dims over_steps(Tensor tensor, int heads, const Shape &n) {
 
 int heads_in(const UsersArray &array) { return int(array.dims.at(1)); }
 
-/// The head that head i of H uses, of so many.
+/// The head, of `heads`, that head i of H uses.
 size_t shared_head(size_t i, size_t heads, size_t H, bool interleaved) {
   return interleaved ? i % heads : i / (H / heads);
 }
@@ -58,7 +58,7 @@ Numbers for_every_head(const Numbers &data, size_t B, size_t heads, size_t H, bo
   return all;
 }
 
-/// Its adjoint: sums over the heads that share one.
+/// Adjoint of for_every_head: sums over the heads that share one.
 Numbers summed_over_sharing(const Numbers &all, size_t B, size_t heads, size_t H, bool interleaved) {
   if (heads == H) return all;
   const size_t size = all.size() / (B * H);
@@ -86,7 +86,7 @@ void normalise(Numbers &rows, size_t width, const std::optional<double> &epsilon
   }
 }
 
-/// The gradient in x, from that in y.
+/// The gradient with respect to x, from that of y.
 void normalise_back(Numbers &gradient, const Numbers &rows, size_t width, const std::optional<double> &epsilon,
                     double factor) {
   for (size_t row = 0; row < rows.size(); row += width) {
@@ -98,7 +98,7 @@ void normalise_back(Numbers &gradient, const Numbers &rows, size_t width, const 
   }
 }
 
-/// The gate array of a decay [B,h,T,width], and where its parameters lie.
+/// The gate array of a decay [B,h,T,width], and the location of its parameters.
 class GateMap {
 public:
   GateMap(const UsersArrays &user, Tensor decay, const Shape &n, const Convention &c)
@@ -118,7 +118,7 @@ public:
   }
   size_t size() const { return array_.data.size(); }
   size_t head_of(size_t i) const { return i / (T_ * width_) % size_t(heads_in(array_)); }
-  /// The place of its dt_bias.
+  /// Index of its dt_bias.
   size_t bias_of(size_t i) const { return head_of(i) * width_ + i % width_; }
   Rate at(size_t i) const {
     return rate_of(gate_, array_.data[i], A_ ? A_->data[head_of(i)] : 0, bias_ ? &bias_->data[bias_of(i)] : nullptr);
@@ -138,7 +138,7 @@ bool has_scale(const Variant &variant) {
                      [](const ParamSpec &spec) { return spec.name == "scale"; });
 }
 
-/// The factor on q, where it is not the layer's own parameter.
+/// The factor on q that the layer's own parameters do not contain.
 double q_factor(const Params &params, const Convention &c, int Dk) { return params.has("scale") ? 1 : c.scale.of(Dk); }
 
 Shape shape_of(const UsersArrays &user) {
@@ -219,7 +219,7 @@ Numbers skip_in(const UsersArrays &user, const Shape &n, const Convention &c) {
   return skip;
 }
 
-/// Calls told(i, place of the head and channel in [H,Dv]) for every number of o at a step of a text.
+/// Calls told(i, index of its head and channel in [H,Dv]) for every number i of o at a step of a text.
 template <class Told> void each_output(const LayerInputs &inputs, const Told &told) {
   const Shape &n = inputs.all.shape;
   const size_t T = size_t(n.T), H = size_t(n.H), Dv = size_t(n.Dv);
@@ -235,7 +235,7 @@ Numbers part(const Numbers &all, size_t index, size_t parts) {
   return Numbers(all.begin() + std::ptrdiff_t(index * size), all.begin() + std::ptrdiff_t((index + 1) * size));
 }
 
-/// The gradient in a gate array from that in the logarithms of the decays, and in the parameters.
+/// Adds the gradients of a gate array and its parameters, from the gradient of the logarithms of the decays.
 void add_gate_gradients(UsersArrays &found, const UsersArrays &user, Tensor decay, const Numbers &in_logarithms,
                         const Numbers &in_strengths, const Shape &n, const Convention &c) {
   const GateMap gates(user, decay, n, c);
@@ -252,7 +252,8 @@ void add_gate_gradients(UsersArrays &found, const UsersArrays &user, Tensor deca
   if (!bias.empty()) found["ddt_bias"] = {gates.bias()->dims, std::move(bias), ""};
 }
 
-/// o from the layer's, and what the skip term and the output gate add to the gradients: to dv, dD and dz.
+/// Computes the user's o from the layer's, and adds the gradients through the skip term and the output gate: to dv, dD
+/// and dz.
 void add_skip_and_gate(UsersArrays &found, Numbers &o, Sequence &gradient, const UsersArrays &user,
                        const LayerInputs &inputs, bool errors) {
   const bool backward = !gradient.v.empty();

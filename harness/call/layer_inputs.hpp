@@ -22,56 +22,56 @@ struct Text {
 };
 
 struct LayerInputs {
-  Sequence all; // every step, of every text; states [B or N,H,rows,columns]
+  Sequence all; // all steps of all texts; states [B or N,H,rows,columns]
   OutputWeights weights;
-  Params params; // with the scale, where the layer has one of its own
+  Params params; // includes the scale, if the layer has that parameter
   bool packed = false;
-  std::vector<Text> texts;  // one of all steps, where nothing is packed
+  std::vector<Text> texts;  // one text of all steps, if nothing is packed
   std::vector<double> skip; // D [H,Dv]; empty: none
-  std::vector<double> gate; // silu(z) [B,H,T,Dv]; empty: none. Weights of o are already multiplied by it
+  std::vector<double> gate; // silu(z) [B,H,T,Dv]; empty: none. The weights of o include it
 };
 
-/// The layer's inputs. Input error where an array has an unsuitable shape. Weights are read where `gradient`.
+/// The layer's inputs. Input error if an array has an unsuitable shape. Reads output weights if `gradient`.
 LayerInputs to_layer(const UsersArrays &user, const Variant &variant, const Params &params,
                      const Convention &convention, bool gradient);
-/// One text, which is not empty, with its initial state.
+/// One text with its initial state. The text must not be empty.
 Sequence sequence_of(const LayerInputs &inputs, size_t text);
 OutputWeights weights_of(const LayerInputs &inputs, size_t text);
 
-/// What one text gives. Of an empty text: its initial state, and the gradient of its final one.
+/// Results of one text. For an empty text: its initial state, and the gradient of its final one.
 struct TextResults {
   Output output;
-  Sequence gradient; // empty where none is asked for; of gates, in their logarithms where Convention::log_gates()
+  Sequence gradient; // empty if not asked for; of gates, in logarithms if Convention::log_gates()
 };
 TextResults results_of_empty(const LayerInputs &inputs, const Variant &variant, size_t text);
 
-/// o, final_state, and the gradients in each of the user's arrays, in the order of the arrays that were given: dq ...,
-/// dA_log, dstate. Gradients at steps of no text are 0, as outputs are. Of small errors of the layer's results it gives
-/// those of the user's where `errors`: terms that do not depend on the layer's results are left out.
+/// o, final_state, and the gradients of the user's arrays, in the order in which these were given: dq ..., dA_log,
+/// dstate. Outputs and gradients at steps outside every text are 0. With `errors`, the layer's results are small
+/// errors, and terms that do not depend on them are left out.
 UsersArrays to_user(const UsersArrays &user, const LayerInputs &inputs, const Convention &convention,
                     const std::vector<TextResults> &results, bool errors = false);
 
-/// How many heads a sample's arrays share, its packed texts, and what it has beside the layer's inputs.
+/// How many heads a sample's arrays share, its packed texts, and its arrays besides the layer's inputs.
 struct Sharing {
   int q_heads = 0, k_heads = 0, v_heads = 0; // 0: as many as the result has
   std::vector<int> cu_seqlens;               // empty: none
-  bool skip = false, gate = false;           // with D, with z
+  bool skip = false, gate = false;           // has D; has z
 };
-/// Input error where results have other shapes than these inputs give.
+/// Input error if the results' shapes do not follow from these inputs.
 void check_results(const UsersArrays &results, const UsersArrays &user, const LayerInputs &inputs,
                    const Variant &variant, const Convention &convention);
 
-/// Arrays in this convention that mean these inputs, as far as it can say them: raw gates are at most 30 in size. The
-/// states are [B or N,H,rows,columns]. Parameters of gates are drawn.
+/// Arrays in this convention that represent these inputs, as far as it can: raw gates are at most 30 in size. States
+/// are [B or N,H,rows,columns]. Parameters of gates are drawn at random.
 UsersArrays in_convention(const Sequence &inputs, const OutputWeights &weights, const StateShape &state,
                           const Convention &convention, const Sharing &sharing, std::uint64_t seed);
 
-/// Whether the user's arrays are the layer's but for gates in logarithms.
+/// Whether the user's arrays equal the layer's, except that gates are logarithms.
 bool same_arrays(const UsersArrays &user, const LayerInputs &inputs, const Convention &convention);
 
-/// Arrays of the user that a convention changes before the layer sees them, other than in place and order.
+/// Arrays whose values a convention changes before the layer sees them, beyond layout and order.
 std::vector<std::string> converted(const Convention &convention);
-/// Whether the array is a parameter, of a gate or a skip term, which kernels hold in float32 whatever their type.
+/// Whether the array is a parameter of a gate or skip term. Kernels hold these in float32 whatever their type.
 bool is_parameter(const std::string &name);
 
 } // namespace recollect

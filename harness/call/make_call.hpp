@@ -12,13 +12,13 @@
 
 namespace recollect {
 
-/// Its name in messages.
+/// Name of a number type in messages.
 template <class Number>
 constexpr const char *type_name = std::is_same_v<Number, BFloat16>  ? "bfloat16"
                                   : std::is_same_v<Number, Float16> ? "float16, whose largest number is 65504"
                                                                     : "float32";
 
-/// Each number rounded once to the type. Input error where a finite number is none in it.
+/// Rounds each number once to the type. Input error if a finite number becomes infinite.
 template <class Number> Array<Number> upload(const std::string &label, const std::vector<double> &data) {
   return uploaded<Number>(label, data.size(), [&](size_t i) {
     const Number value = static_cast<Number>(data[i]);
@@ -33,7 +33,7 @@ void upload_to(Array<Number> &array, const std::string &label, const std::vector
   array = upload<Number>(label, data);
 }
 
-/// Everything but the state is on the device; o is uninitialised.
+/// A call whose arrays, except the state, are on the device; o is uninitialised.
 template <class Real, class Stored = Real>
 Call<Real, Stored> make_call(const Variant &variant, const Sequence &s, const Run &run, const Params &params) {
   Call<Real, Stored> call;
@@ -53,14 +53,14 @@ Call<Real, Stored> make_call(const Variant &variant, const Sequence &s, const Ru
   return call;
 }
 
-/// `kernel` on `call`, every time from `start`.
+/// Runs `kernel` on `call`, each time from `start`.
 template <class Real, class Stored>
 Job job_of(const std::shared_ptr<Call<Real, Stored>> &call, const Array<Real> &start,
            const std::function<void(const Call<Real, Stored> &)> &kernel) {
   call->state = allocated<Real>("state", start.extent(0));
   Job job;
   job.reset = [call, start] {
-    fill(call->o, Stored(std::nan(""))); // an output left unwritten cannot pass for a result
+    fill(call->o, Stored(std::nan(""))); // NaN, so that an unwritten output is detected
     copy(call->state, start);
     Kokkos::fence();
   };

@@ -7,13 +7,13 @@ namespace recollect {
 std::optional<double> OneSided::derivative(double size) const {
   if (!below || !above)
     return below && !std::isnan(*below) ? below : above && !std::isnan(*above) ? above : std::nullopt;
-  if (!(std::fabs(*below - *above) <= 1e-9 * size)) return {}; // nor NaN
+  if (!(std::fabs(*below - *above) <= 1e-9 * size)) return {}; // false for NaN
   return (*below + *above) / 2;
 }
 
 namespace {
 
-/// Whether the layer takes x moved a little along the direction: decays lie in [0,1], and other inputs have ranges.
+/// Whether the layer accepts a small step of x along the direction: decays lie in [0,1], and other inputs have ranges.
 bool takes(const Variant &variant, Tensor tensor, const std::vector<double> &x, const std::vector<double> &direction,
            double sign) {
   const bool decay = facts_of(tensor).decay,
@@ -39,9 +39,9 @@ struct Quotients::Prepared {
   const Sequence s;
   const OutputWeights weights;
   Call<Quad> call;
-  Quad here = 0; // the weighed sum without a step
+  Quad here = 0; // the weighted sum without a step
 
-  /// The weighed sum per step along the direction.
+  /// The weighted sum after a step along the direction.
   Quad at(Quad step, const Sequence &direction) {
     for (Tensor tensor : all_tensors) move(call[tensor], s[tensor], step, direction[tensor]);
     move(call.state, s.state, step, direction.state);
@@ -76,8 +76,8 @@ OneSided Quotients::along(const Sequence &direction) const {
       if (!takes(prepared_->variant, tensor, prepared_->s[tensor], direction[tensor], sign)) return {};
     const Quad near = (prepared_->at(sign * h, direction) - prepared_->here) / (sign * h),
                far = (prepared_->at(2 * sign * h, direction) - prepared_->here) / (2 * sign * h);
-    const double found(2 * near - far); // without the term of second order
-    // Of a smooth function the two differ by h times its second derivative; x log(x) at 0, by a fortieth.
+    const double found(2 * near - far); // extrapolated: the second-order term cancels
+    // The two differ by h times the second derivative for a smooth function, and by a fortieth for x log(x) at 0.
     return std::fabs(double(near - far)) <= 1e-6 + 1e-3 * std::fabs(found) ? found : std::nan("");
   };
   return {limit(-1), limit(1)};

@@ -7,21 +7,21 @@
 
 namespace recollect {
 
-/// Limits of the difference quotient from below and from above. Empty: the layer takes no such input. NaN: there is no
-/// limit, because the function jumps or its slope is infinite.
+/// Limits of the difference quotient from below and from above. Empty: the layer does not accept inputs on that side.
+/// NaN: no limit, because the function jumps or its slope is infinite.
 struct OneSided {
   std::optional<double> below, above;
-  /// The derivative, where the limits that exist agree to 1e-9 of `size`; empty where they differ.
+  /// The derivative, if the limits that exist agree to 1e-9 of `size`; else empty.
   std::optional<double> derivative(double size) const;
 };
 
-/// Of sum(weights.o * o) + sum(weights.state * final state), at `sequence`. Where kernels do not run on the host it is
-/// a logic error to ask.
+/// Difference quotients of sum(weights.o * o) + sum(weights.state * final state) at `sequence`. Logic error unless
+/// kernels run on the CPU.
 class Quotients {
 public:
   Quotients(const Variant &variant, const Sequence &sequence, const Params &params, const OutputWeights &weights);
   ~Quotients();
-  /// Along `direction`, whose arrays have the sizes of the sequence's; an empty one: that input stays.
+  /// Along `direction`, whose arrays have the sizes of the sequence's; an empty array leaves that input unchanged.
   OneSided along(const Sequence &direction) const;
 
 private:

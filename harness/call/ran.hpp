@@ -6,9 +6,9 @@
 
 namespace recollect {
 
-/// The names of the variants that forward() and prepare() were given since the last call.
+/// Names of the variants that were passed to forward() or prepare() since the last call of this function.
 std::set<std::string> take_variants_run();
-/// The same said of a run whose results were kept and are used again.
+/// Adds a variant whose stored results are used instead of a run.
 void note_variant_run(const std::string &name);
 
 } // namespace recollect

@@ -12,7 +12,8 @@
 namespace recollect {
 namespace {
 
-/// The state from which the layer shows its map: [0; I] below as many rows as values have channels, for each head.
+/// The initial state from which a segment computes its map: zeros for the value channels, the identity below, for each
+/// head.
 std::vector<double> map_start(size_t heads, int n, int m) {
   std::vector<double> state;
   for (size_t head = 0; head < heads; ++head) {
@@ -23,14 +24,14 @@ std::vector<double> map_start(size_t heads, int n, int m) {
   return state;
 }
 
-/// Zeros beside the values, where they are: a sequence may be too long for a copy of it.
+/// Appends columns of zeros to the values in place, since a long sequence may have no memory for a copy.
 template <class Real> void widen(const Variant &variant, const Params &params, Call<Real> &call, int m) {
   const Array<Real> v = call.v;
   const int n = call.shape.Dv, width = n + m;
   const size_t steps = call.steps();
   call.shape.Dv = width;
   call.state_shape = variant.state_shape(call.shape, params);
-  call.v = call.o = Array<Real>(); // o's memory first, for what takes its place
+  call.v = call.o = Array<Real>(); // frees o first, to make space
   call.v = allocated<Real>("v", steps * width);
   const Array<Real> wide = call.v;
   Kokkos::parallel_for(
@@ -64,7 +65,7 @@ Segment prepare_typed(const Variant &variant, const Sequence &s, const Run &how,
   if (!waits) widen(variant, params, *call, m);
   const std::vector<double> start = waits ? initial_state(variant, s, params) : map_start(heads, n, m);
   const Job job = job_of(call, upload<Real>("initial state", start), kernel);
-  const auto before = std::make_shared<Rows>(); // what it responded to
+  const auto before = std::make_shared<Rows>(); // the state it responded to
   Segment segment;
   segment.reset = [=] { before->clear(), job.reset(); };
   segment.launch = job.launch;
@@ -160,7 +161,7 @@ bool needs_no_state(const Variant &variant, const Sequence &sequence, const Para
   const auto last = whole.o.begin() + std::ptrdiff_t(cut) * shape.Dv;
   const Output wanted{{last, whole.o.end()}, whole.state, whole.state_shape};
   const double bound = accumulated_terms(shape, 1) * epsilon_of(Real::f64) * input_condition(variant, probe, params);
-  return deviation(found, wanted).largest() <= bound; // NaN is not
+  return deviation(found, wanted).largest() <= bound; // false for NaN
 }
 
 Sequence slice_heads(const Sequence &s, size_t first, size_t count) {

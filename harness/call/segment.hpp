@@ -13,10 +13,10 @@
 
 namespace recollect {
 
-/// Per head, rows of m numbers: n of a state, or n of B above m of A.
+/// Per head, rows of m numbers: a state of n rows, or a map of n rows of B above m rows of A.
 using Rows = std::vector<double>;
 
-/// What `earlier`, a state or a map, becomes through the map `later`: of [B; A] and [B'; A'] that is [B A' + B'; A A'].
+/// Applies the map `later` to `earlier`, a state or a map: [B; A] then [B'; A'] gives [B A' + B'; A A'].
 Rows through(const Rows &earlier, const Rows &later, size_t heads, int n, int m);
 
 /// Rows of n numbers, each with m zeros appended; and the first n of rows of n + m.
@@ -24,27 +24,27 @@ std::vector<double> widened_rows(const std::vector<double> &rows, size_t n, size
 std::vector<double> narrowed_rows(const std::vector<double> &rows, size_t n, size_t m);
 
 struct Segment {
-  std::function<void()> reset, launch; // as a job's
-  /// In place of its own state, between reset() and launch().
+  std::function<void()> reset, launch; // as in Job
+  /// Replaces the initial state; call between reset() and launch().
   std::function<void(const Rows &state)> start_from;
-  /// After launch(): the state, or the map of a segment that waits for none.
+  /// After launch(): the final state; or the map, of a segment that does not wait for its initial state.
   std::function<Rows()> end;
-  /// After launch(), where it waited for none: the outputs and the end become those from this state.
+  /// After launch() of a segment that did not wait: corrects its outputs and its end for this initial state.
   std::function<void(const Rows &state)> respond;
   std::function<Output()> fetch;
 };
 
-/// Usage error where arrays have 16 bits: the ranks' passes are on float32 or float64 ones.
+/// Usage error for arrays of 16 bits: ranks pass states between float32 or float64 passes only.
 void refuse_cut(Real real);
 
-/// `sequence` are the segment's own steps. With `waits` false it begins without the state.
+/// `sequence` contains only the segment's steps. With `waits` false it starts without its initial state.
 Segment prepare_segment(const Variant &variant, const Sequence &sequence, const Run &run, bool waits);
 
-/// Whether segments of this layer need not wait: whether two parts of a short random sequence come to what the whole of
-/// it does, to rounding.
+/// Whether segments of this layer can run without their initial state: tests that two parts of a short random sequence
+/// combine to the result of the whole, up to rounding.
 bool needs_no_state(const Variant &variant, const Sequence &sequence, const Params &params);
 
-/// Heads [first, first + count) of the batch, as so many heads of a batch of one.
+/// Heads [first, first + count) of the batch, as `count` heads of a batch of one.
 Sequence slice_heads(const Sequence &sequence, size_t first, size_t count);
 
 } // namespace recollect

@@ -9,7 +9,7 @@
 namespace recollect {
 namespace {
 
-/// The name that the types of an array go by: those of a state, of its gradient and of what weighs it are one.
+/// The name under which types are stored: a state, its gradient and its weights share one.
 std::string plain(const std::string &array) {
   std::string name = array == "dt_bias" || array[0] != 'd' ? array : array.substr(1);
   if (name == "final_state") name = "state";

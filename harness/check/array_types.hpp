@@ -11,30 +11,30 @@
 
 namespace recollect {
 
-using StatedTypes = std::map<std::string, Precision>; // by the layer's name: q, alpha, state (initial and final), o
+using StatedTypes = std::map<std::string, Precision>; // by the layer's names: q, alpha, state (initial and final), o
 
 class ArrayTypes {
 public:
   ArrayTypes() = default;
-  /// Those of the convention (wide_arrays()), but for the stated ones.
+  /// The convention's types (wide_arrays()), overridden by `stated`.
   explicit ArrayTypes(const Convention &convention, StatedTypes stated = {});
 
-  /// Types of files count where no others are stated: `in_files` are those of every array of a file that has some of 16
-  /// bits. A file of float32 alone says nothing: it holds the numbers of every narrower type.
+  /// Adds types found in files, where none are stated. `in_files` has the types of all arrays of a file in which some
+  /// have 16 bits. A file of float32 only says nothing, because float32 holds the numbers of every narrower type.
   void add_those_in_files(const StatedTypes &in_files);
 
-  /// The type in which a kernel that computes in `computed` stores the array. Default of dalpha: the type of alpha.
+  /// The type in which a kernel that computes in `computed` stores the array. Default for dalpha: the type of alpha.
   Precision stored(const std::string &array, Precision computed) const;
-  /// The type to which a right kernel rounds this input.
+  /// The type to which a correct kernel rounds this input.
   Precision used(const std::string &array, Precision computed) const;
-  /// The type to which it rounds this result on output.
+  /// The type to which a correct kernel rounds this result.
   Precision written(const std::string &result, Precision computed) const;
 
 private:
   const Precision *stated(const std::string &array) const;
   bool wide(const std::string &array) const;
   StatedTypes stated_;
-  std::vector<std::string> wide_; // float32, where the computation is in 16 bits
+  std::vector<std::string> wide_; // stay float32 if the computation is in 16 bits
 };
 
 /// "state=f32,g=f32": names of the convention or the layer. Usage error for an unknown name or type.

@@ -10,7 +10,7 @@
 namespace recollect {
 namespace {
 
-// The factors and their values. Cases take the two lengths of a pair in turn.
+// The factors and their values. Cases use the two lengths of a pair alternately.
 constexpr int lengths[4][2] = {{1, 2}, {63, 64}, {65, 130}, {250, 250}};
 constexpr Recipe::Gates gate_kinds[4] = {Recipe::whole_range, Recipe::exact, Recipe::strong, Recipe::rates};
 constexpr Recipe::Keys key_kinds[4] = {Recipe::unit, Recipe::gaussian, Recipe::repeated, Recipe::norms};
@@ -68,24 +68,24 @@ const char *meaning_of(Recipe::Keys keys) {
 
 bool has_gates(const Variant &variant) { return variant.takes(Tensor::alpha) || variant.takes(Tensor::lambda); }
 
-/// A case as the covering array wants it; the layer may not be able to take all of it.
+/// A case as the covering array asks for it; the layer may not support all of it.
 struct Asked {
   Shape shape;
   Recipe recipe;
   bool state = false;
-  std::string label = ""; // in the name, in place of what the recipe says
+  std::string label = ""; // in the name, instead of the recipe's
   std::string also = "";  // added to BatteryCase::why
 };
 
-/// Operations of the definition; exp and the like count as twenty. Where the descriptor states only the least number of
-/// operations needed, the definition is taken to go through all earlier steps at every step.
+/// Operations of the definition; exp and similar functions count as twenty. If the descriptor only states a lower
+/// bound, the definition is assumed to visit all earlier steps at every step.
 double work(const Variant &variant, const Params &params, const Shape &s) {
   const double token = variant.cost.flops.at(s, params) + 20 * variant.cost.functions.at(s, params);
   return token * double(s.heads()) * s.T * (variant.cost.least ? std::max(1.0, s.T / 16.0) : 1);
 }
 constexpr double most_work = 6e8, most_state = 40000; // state: numbers per head
 
-/// Halves the widths until a token is cheap and the layer takes them, then shortens T. Returns what it changed.
+/// Halves the widths until a token is cheap and the layer accepts them, then shortens T. Returns what it changed.
 std::string fit(const Variant &variant, const Params &params, Shape &s) {
   std::vector<std::string> done;
   const auto too_wide = [&] {
@@ -141,9 +141,9 @@ private:
     return std::any_of(cases_.begin(), cases_.end(), [&](const BatteryCase &one) { return one.name == name; });
   }
 
-  /// The case without what does not concern the layer: gates, beta, w or a state that it does not have.
+  /// The case without parts that the layer does not have: gates, beta, w or a state.
   Asked relevant(Asked a) const {
-    a.recipe.spread = std::max(0.01, 128 * half_spacing(1, precision_)); // rounding leaves the keys apart
+    a.recipe.spread = std::max(0.01, 128 * half_spacing(1, precision_)); // rounding must not make keys equal
     if (!has_gates(variant_)) a.recipe.gates = Recipe::whole_range;
     if (!variant_.takes(Tensor::beta)) a.recipe.beta_ends = false;
     if (!variant_.takes(Tensor::w)) a.recipe.w_norms = false;
@@ -176,7 +176,7 @@ private:
 
   std::uint64_t seed_of(const std::string &called) const { return Stream(seed_, "battery/" + called).bits(0); }
 
-  /// T, halved until inputs exist, by a milder recipe if need be, that keep outputs and state in range.
+  /// T, halved until some inputs, perhaps of a milder recipe, keep outputs and state in range.
   int stable_length(Asked a) const {
     while (a.shape.T > 1 && !draw_stable(variant_, a.shape, params_, a.recipe, seed_of(name(a)), largest()).stable)
       a.shape.T /= 2;
@@ -203,7 +203,7 @@ private:
     if (a.state) drawn.inputs.state = plausible_state(variant_, a.shape, params_, seed);
     push(called, why(a, drawn.toned_down), well, std::move(drawn.inputs), seed);
     if (!a.state || in_range(outputs_of(cases_.back().problem))) return true;
-    cases_.pop_back(); // no state of the layer leaves it in the range of the type
+    cases_.pop_back(); // no state of the layer keeps it in the range of the type
     return false;
   }
 
@@ -245,7 +245,7 @@ private:
 } // namespace
 
 const std::vector<BatteryRow> &battery_rows() {
-  // An orthogonal array of the first five factors, L16(4^5), and five rows that pair the others with them.
+  // An orthogonal array of the first five factors, L16(4^5), and five rows that pair these with the other factors.
   static const std::vector<BatteryRow> rows{
       {0, 0, 0, 0, 0, 0, 0, 0}, {0, 0, 3, 1, 0, 1, 1, 0}, {0, 1, 1, 2, 3, 0, 1, 1}, {0, 2, 2, 3, 1, 1, 1, 1},
       {0, 3, 3, 1, 2, 0, 0, 0}, {0, 3, 3, 2, 1, 0, 1, 1}, {1, 0, 1, 1, 1, 1, 0, 1}, {1, 1, 0, 0, 0, 0, 0, 0},

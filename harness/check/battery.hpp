@@ -13,19 +13,19 @@ namespace recollect {
 
 /// One case of the battery. Its inputs are exact in `precision`.
 struct BatteryCase {
-  std::string name;      // T130-gates01-S0: also the stem of its file
-  std::string why;       // what it is there for, and what the layer cannot take of it
-  bool well_conditioned; // unit keys and gates that are not extreme: forms that are not stable are judged on these only
+  std::string name;      // T130-gates01-S0; also the stem of its file
+  std::string why;       // its purpose, and what was changed because the layer does not support it
+  bool well_conditioned; // unit keys and moderate gates: unstable forms are judged on such cases only
   CheckCase problem;
 };
 
-/// About 24 cases for the layer; with `gradient` the weights do and dstate are drawn, too. Cases that do not concern a
-/// layer (gates of a layer without gates, a state where there is none) are left out, and so are ill-conditioned ones of a
-/// layer that is not stable. A layer whose definition takes long has shorter and narrower ones, and `why` says so.
+/// About 24 cases for the layer; with `gradient`, do and dstate are drawn as well. Left out are cases that do not
+/// concern the layer (gates of a layer without gates, a state where there is none) and, for an unstable layer,
+/// ill-conditioned cases. If the layer's definition is slow, cases are shorter and narrower, and `why` says so.
 std::vector<BatteryCase> battery(const Variant &variant, const Params &params, Precision precision, bool gradient,
                                  std::uint64_t seed = 1);
 
-/// The rows of the covering array that cases are made from: an index into the values of each factor. For tests.
+/// Rows of the covering array behind the cases: an index into the values of each factor. For tests.
 struct BatteryRow {
   int steps, gates, keys, widths, heads, state, beta, w;
 };

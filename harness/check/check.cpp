@@ -72,7 +72,7 @@ std::vector<Judged> judge_all(const Reference &reference, const PartList &candid
       all[i] = judge(part, noise[given[i]], find_part(candidate, part.name)->values, reference.heads_in(part));
     }
   };
-  size_t largest = 1; // an empty text and the parameters of gates have no o
+  size_t largest = 1; // an empty text and the gate parameters have no o
   for (size_t i : given) largest = std::max(largest, reference.results()[i].values.size());
   in_pieces(given.size(), judge_some, largest);
   return all;

@@ -27,8 +27,8 @@ Difference difference(const Part &reference, const Part &candidate) {
 
 bool is_gradient(const Part &part) { return part.name != "o" && part.name != "state"; }
 
-/// fla: the RMS error over the RMS value is below a ratio, .005 for outputs and states, .008 for gradients and .02 for those
-/// of gates and beta; an absolute error up to 1e-6 always passes.
+/// fla: the RMS error over the RMS value is below a ratio, .005 for outputs and states, .008 for gradients, .02 for
+/// gradients of gates and beta; an absolute error up to 1e-6 always passes.
 double fla_ratio(const Part &part) {
   if (!is_gradient(part)) return 0.005;
   return part.name == "dbeta" || part.name == "dalpha" || part.name == "dlambda" ? 0.02 : 0.008;
@@ -51,7 +51,7 @@ bool all_close(const Part &reference, const Part &candidate, double absolute, do
   return true;
 }
 bool flashinfer(const Part &reference, const Part &candidate, Precision) {
-  if (is_gradient(reference)) return true; // inference only
+  if (is_gradient(reference)) return true; // a criterion for inference only
   return reference.name == "state" ? all_close(reference, candidate, 5e-3, 1e-3)
                                    : all_close(reference, candidate, 1e-2, 1e-2);
 }

@@ -12,7 +12,7 @@ struct Criterion {
   std::function<bool(const Part &reference, const Part &candidate, Precision precision)> accepts;
 };
 
-/// Those in use elsewhere; ours is judge().
+/// Criteria of other projects; ours is judge().
 const std::vector<Criterion> &criteria_in_use();
 
 } // namespace recollect

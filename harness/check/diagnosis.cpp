@@ -9,7 +9,7 @@ namespace recollect {
 namespace {
 
 constexpr int mistake_draws = 3;
-constexpr size_t most_examined = 12; // of the nearest mistakes, whose own noise is measured
+constexpr size_t most_examined = 12; // the nearest mistakes, whose own noise is measured
 
 bool is_forward(const std::string &name) { return name == "o" || name == "state"; }
 
@@ -38,7 +38,7 @@ const PartNoise &noise_of_part(const Noise &noise, const std::string &name) {
   return *std::find_if(noise.begin(), noise.end(), [&](const PartNoise &one) { return one.name == name; });
 }
 
-/// Sum over rows of (error / noise)^2; infinity where one is finite and the other not.
+/// Sum over rows of (error / noise)^2; infinity if an element is finite in one part only.
 double squared_distance(const Part &a, const Part &b, const PartNoise &noise) {
   double sum = 0;
   for (size_t i = 0; i < a.values.size(); ++i) {
@@ -51,7 +51,7 @@ double squared_distance(const Part &a, const Part &b, const PartNoise &noise) {
   return sum;
 }
 
-/// Numbers beyond the range of the type are infinite there.
+/// Sets numbers beyond the range of the type to infinity.
 void overflow(PartList &made, Precision precision) {
   constexpr double held_by_all = 65504; // the largest number of f16
   for (Part &part : made)
@@ -59,7 +59,7 @@ void overflow(PartList &made, Precision precision) {
       if (std::fabs(x) > held_by_all && std::isinf(rounded(x, storage_of(precision)))) x = std::copysign(HUGE_VAL, x);
 }
 
-/// Whether every wrong part is nearer to the mistake's than half as far as to the definition's.
+/// Whether every wrong part is less than half as far from the mistake's results as from the definition's.
 bool nearer(const PartList &candidate, const PartList &made, const PartList &right, const Noise &noise,
             const std::vector<std::string> &wrong) {
   return std::all_of(wrong.begin(), wrong.end(), [&](const std::string &name) {
@@ -70,7 +70,8 @@ bool nearer(const PartList &candidate, const PartList &made, const PartList &rig
   });
 }
 
-/// Noise of the mistake's part: what disturbed inputs do to it, but at least the definition's, and a spacing.
+/// Noise of the mistake's part: the effect of disturbed inputs on it, but at least the definition's noise and one
+/// spacing.
 PartNoise own_noise(const Part &made, const std::vector<PartList> &disturbed, const PartNoise &definition,
                     Precision precision) {
   PartNoise noise{made.name, Numbers(made.heads * made.rows, 0.0), precision};
@@ -89,7 +90,6 @@ PartNoise own_noise(const Part &made, const std::vector<PartList> &disturbed, co
   return noise;
 }
 
-/// That of every part.
 Noise own_noise(const PartList &made, const std::vector<PartList> &disturbed, const Noise &definition,
                 Precision precision) {
   Noise noise;
@@ -105,7 +105,7 @@ struct Agreement {
   double distance() const { return rows ? std::sqrt(squares / double(rows)) : 0; }
 };
 
-/// NaN and infinity agree with each other.
+/// NaN and infinity count as equal.
 Agreement agreement(const PartList &candidate, const PartList &made, const Noise &noise, size_t H) {
   Agreement found;
   for (Part mine : candidate) {
@@ -121,7 +121,7 @@ Agreement agreement(const PartList &candidate, const PartList &made, const Noise
   return found;
 }
 
-/// The nearest, and the next where it is about as near; of one mistake the nearest way to make it.
+/// The nearest, and the next if it is about as near. Of the ways to make one mistake only the nearest counts.
 std::vector<Explanation> nearest(std::vector<Explanation> all) {
   constexpr double about_as_near = 1.5;
   std::stable_sort(all.begin(), all.end(),
@@ -137,7 +137,7 @@ std::vector<Explanation> nearest(std::vector<Explanation> all) {
   return found;
 }
 
-/// What two mistakes that occur together make, by name; the first misreads its inputs.
+/// Names of mistakes that occur in pairs; the first one misreads its inputs.
 constexpr std::pair<const char *, const char *> common_pairs[] = {
     {"initial_state_transposed", "state_returned_transposed"},
     {"initial_state_ignored", "state_not_handed_over"},
@@ -167,7 +167,7 @@ Suspects::Suspects(const Reference &reference) : reference_(reference) {
   }
 }
 
-/// What the mistake makes of the forward or the backward pass; nothing where this layer cannot make it.
+/// The mistake's effect on the forward or the backward pass; empty if this layer cannot make it.
 PartList Suspects::made_by(const Way &way, bool forward) const {
   PartList &kept = forward ? way.forward : way.backward;
   if (!kept.empty()) return kept;
@@ -194,7 +194,7 @@ const std::vector<Suspects::Draw> &Suspects::draws(Precision precision) const {
   return all;
 }
 
-/// How far the mistake's results move where the inputs do.
+/// How far the mistake's results move if the inputs are disturbed.
 const Noise &Suspects::noise_by(const Way &way, Precision precision) const {
   const auto known = way.noise.find(precision);
   if (known != way.noise.end()) return known->second;
@@ -264,7 +264,7 @@ std::vector<Explanation> Suspects::pairs(const PartList &candidate, const std::v
           PartList both = results_of(made, changed_inputs, right);
           overflow(both, precision);
           if (!nearer(candidate, both, reference_.results(), noise, wrong)) continue;
-          // the inputs of the first, disturbed, and the second made on them
+          // the first mistake's disturbed inputs, with the second made on them
           std::vector<PartList> moved;
           for (int draw = 0; draw < mistake_draws; ++draw) {
             const CheckCase other = disturbed_but_for_ones(changed_inputs, precision, draw);
@@ -288,7 +288,7 @@ std::vector<Explanation> Suspects::explain(const PartList &candidate, const std:
                                            Precision precision) const {
   const std::vector<std::string> wrong = wrong_parts(judged);
   if (wrong.empty()) return {};
-  for (const std::string &name : wrong) { // nothing but NaN agrees with too much
+  for (const std::string &name : wrong) { // a part of NaN only would agree with too many mistakes
     const Numbers &values = find_part(candidate, name)->values;
     if (std::none_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); })) return {};
   }

@@ -13,17 +13,17 @@ namespace recollect {
 struct Explanation {
   std::vector<const Mistake *> mistakes; // one, or two that occur together
   std::string what;
-  double distance; // RMS over all rows of error over noise: about 1 for a candidate that rounds as expected
+  double distance; // RMS over all rows of error over noise: about 1 if the candidate is the mistake plus rounding
 };
 
-/// The catalogue, made on one problem: results are kept where they are small, so that many candidates can be explained.
-/// Refers to the reference.
+/// The catalogue of mistakes applied to one problem. Keeps small results, so that explaining further candidates is
+/// fast. Holds a reference to `reference`.
 class Suspects {
 public:
   explicit Suspects(const Reference &reference);
-  /// The nearest mistake that explains the candidate; two where the second is at most 1.5 times as far; none where none
-  /// does. Outputs and gradients that no one mistake explains together are explained separately, then as two mistakes that
-  /// occur together. `judged` is what was found wrong.
+  /// The nearest mistake that explains the candidate; two if the second is at most 1.5 times as far; none if none
+  /// explains it. If no single mistake explains outputs and gradients together, they are explained separately, then by
+  /// pairs of mistakes that occur together. `judged` says which parts are wrong.
   std::vector<Explanation> explain(const PartList &candidate, const std::vector<Judged> &judged,
                                    Precision precision) const;
 
@@ -32,10 +32,10 @@ private:
     const Mistake *mistake;
     size_t number; // among the ways to make it
     Made made;
-    mutable PartList forward, backward; // kept, where small
+    mutable PartList forward, backward; // kept if small
     mutable std::map<Precision, Noise> noise;
   };
-  struct Draw { // a disturbed problem, with its definition's results
+  struct Draw { // a disturbed problem and the definition's results on it
     CheckCase problem;
     PartList right;
   };
@@ -53,7 +53,7 @@ private:
   mutable std::map<Precision, std::vector<Draw>> draws_;
 };
 
-/// What a diagnosis prints: the explanations, or that the errors are of the size of a coarser type's.
+/// The text of a diagnosis: the explanations, or that the errors have the size of a coarser type's rounding.
 std::vector<std::string> diagnose(const Reference &reference, const PartList &candidate,
                                   const std::vector<Judged> &judged, Precision precision);
 

@@ -6,7 +6,7 @@
 namespace recollect {
 namespace {
 
-/// |a - b|; infinity where it is no number: an element that is missing is wrong.
+/// |a - b|; infinity if it is NaN, so that a missing element is wrong.
 double gap(double a, double b) {
   const double difference = std::fabs(a - b);
   return std::isnan(difference) ? HUGE_VAL : difference;
@@ -23,7 +23,7 @@ struct HeadErrors {
   }
 };
 
-/// The errors of a head, row by row: error(i) is that of element i, told(row, ratio) hears each row's.
+/// Errors of a head, row by row: error(i) is the error of element i; told(row, ratio) receives each row's ratio.
 template <class Error, class Told>
 HeadErrors head_errors(const Part &reference, const PartNoise &noise, size_t head, const Error &error,
                        const Told &told) {
@@ -40,8 +40,8 @@ HeadErrors head_errors(const Part &reference, const PartNoise &noise, size_t hea
   return found;
 }
 
-/// Whether zeros in place of the head would be refused, with a margin. A head that is zero but for float64's own rounding
-/// has nothing to refuse.
+/// Whether zeros in place of the head would be refused, with a margin. True for a head that is zero up to float64
+/// rounding.
 bool has_power(const Part &reference, const PartNoise &noise, size_t head, const Limits &limits) {
   constexpr double margin = 1.25;
   const auto own = [&](size_t i) { return std::isfinite(reference.values[i]) ? std::fabs(reference.values[i]) : NAN; };
@@ -51,7 +51,7 @@ bool has_power(const Part &reference, const PartNoise &noise, size_t head, const
   return errors.ratio() <= 4 * float64 || errors.beyond(limits, reference.rows, margin);
 }
 
-/// Heads of fewer than 32 numbers count together: one number may be near 0 by chance.
+/// Heads of fewer than 32 numbers are pooled, since one number may be near 0 by chance.
 std::vector<size_t> heads_without_power(const Part &reference, const PartNoise &noise, const Limits &limits) {
   std::vector<size_t> found;
   for (size_t head = 0; head < reference.heads; ++head)
@@ -60,7 +60,7 @@ std::vector<size_t> heads_without_power(const Part &reference, const PartNoise &
   return few_numbers && found.size() < reference.heads ? std::vector<size_t>{} : found;
 }
 
-/// The element of the row that is farthest off, as b, h, row, column.
+/// The element of the row with the largest error, as b, h, row, column.
 std::vector<long> place_in(const Part &reference, const std::vector<double> &candidate, size_t row, size_t H) {
   size_t worst = row * reference.columns;
   for (size_t i = worst; i < (row + 1) * reference.columns; ++i)
@@ -93,7 +93,7 @@ Judged judge(const Part &reference, const PartNoise &noise, const std::vector<do
   found.rms = std::sqrt(whole > 0 ? squares / whole : squares);
 
   found.without_power = heads_without_power(reference, noise, limits);
-  size_t first = reference.rows, first_row = 0; // the earliest step beyond the limits, and where it is
+  size_t first = reference.rows, first_row = 0; // the earliest step beyond the limits; its row
   const auto powerless = [&](size_t head) {
     return std::binary_search(found.without_power.begin(), found.without_power.end(), head);
   };
@@ -107,7 +107,8 @@ Judged judge(const Part &reference, const PartNoise &noise, const std::vector<do
     const auto begin = found.ratios.begin() + std::ptrdiff_t(head * reference.rows),
                end = begin + std::ptrdiff_t(reference.rows);
     auto bad = std::find_if(begin, end, [&](double ratio) { return ratio > limits.row; });
-    if (bad == end) bad = std::max_element(begin, end); // the head as a whole: its worst row
+    if (bad == end)
+      bad = std::max_element(begin, end); // only the head as a whole is beyond its limit: report its worst row
     if (size_t(bad - begin) < first) first = size_t(bad - begin), first_row = head * reference.rows + first;
   }
   if (!found.bad_heads.empty()) {

@@ -5,11 +5,12 @@
 
 namespace recollect {
 
-/// Largest errors, in units of sigma, that are still rounding. docs/checking-a-kernel.md shows how they were calibrated.
+/// Largest errors, in units of sigma, that count as rounding. docs/checking-a-kernel.md shows how they were calibrated.
 struct Limits {
   double row;  // RMS error of a row over its noise
   double head; // RMS error of a head of many rows over its noise
-  /// Of a head of so many rows: few rows average less; one row is judged as a row.
+  /// The limit for a head of this many rows. Few rows average less, so the limit is higher; one row has the limit of a
+  /// row.
   double head_of(size_t rows) const;
 };
 Limits limits_of(Precision precision);
@@ -20,18 +21,18 @@ struct Judged {
   std::string name;
   Judgement judgement = Judgement::right;
   bool finite = true;          // no NaN or infinity where the definition is finite
-  double row = 0, head = 0;    // largest errors in units of sigma; 0 where all is exact
-  double worst = 0, rms = 0;   // largest |error| over the largest |reference|, and Euclidean norms' ratio
+  double row = 0, head = 0;    // largest errors in units of sigma; 0 if all is exact
+  double worst = 0, rms = 0;   // largest |error| over the largest |reference|; ratio of Euclidean norms
   std::vector<long> first_bad; // b, h, row, column of the first element beyond the limits; empty: none
   std::vector<size_t> bad_heads;
-  /// Heads in which zeros would pass for right: the noise is as large as the values. Of these only NaN and infinity are
-  /// judged wrong: how errors grow that large is not what small disturbances show.
+  /// Heads whose noise is as large as their values, so that zeros would pass. In these only NaN and infinity are judged
+  /// wrong: small disturbances do not predict such large errors.
   std::vector<size_t> without_power;
-  std::vector<double> ratios; // [heads, rows] error over noise, for whoever wants to see where
+  std::vector<double> ratios; // [heads, rows] error over noise, to show where errors are
 };
 
-/// `candidate` [heads, rows, columns] of the reference's shape, by the limits of the noise's type; `H` heads per batch
-/// entry.
+/// `candidate` [heads, rows, columns] has the reference's shape. Limits are those of the noise's type; `H`: heads per
+/// batch entry.
 Judged judge(const Part &reference, const PartNoise &noise, const std::vector<double> &candidate, size_t H);
 
 } // namespace recollect

@@ -7,37 +7,38 @@
 
 namespace recollect {
 
-/// What a kernel with the mistake returns. Parts that are left out, and a function that is absent, are the definition's.
+/// Results of a kernel with the mistake. Parts that are left out, and null functions, equal the definition's.
 struct Made {
   std::string what;                   // in one sentence, with its numbers: "... between chunks of 64"
   std::function<PartList()> forward;  // o, state
-  std::function<PartList()> backward; // gradients; called only where they are asked for
+  std::function<PartList()> backward; // gradients; called only if asked for
 };
 
-/// Numbers that a kernel works on in place of those it was given.
+/// Inputs as a kernel with the mistake reads them.
 struct Misread {
   std::string what;
-  std::function<Sequence()> inputs; // those that are given, of the same shapes
-  /// The chain rule: turns a gradient in `inputs` into that in what was given. Null: the identity.
+  std::function<Sequence()> inputs; // as misread, in the given shapes
+  /// The chain rule: turns the gradient with respect to the misread inputs into that of the given ones. Null: the
+  /// identity.
   std::function<void(Sequence &gradient)> chain = nullptr;
 };
 
-/// A mistake is made on a problem in several ways, for each chunk length, say; in none where the layer or the inputs
-/// cannot show it. It has either of `misread` and `make`.
+/// A mistake can be made on a problem in several ways, e.g. for each chunk length, or in none if the layer or the
+/// inputs cannot show it. It defines either `misread` or `make`.
 struct Mistake {
-  std::string name;                 // the file's stem, set by the registry
+  std::string name;                 // file stem, set by the registry
   std::string what;                 // in one sentence
-  std::string shows;                // how it shows, and on which inputs
+  std::string shows;                // its symptoms, and the inputs that show it
   std::vector<std::string> reports; // public reports: "vllm #22034"
   std::function<std::vector<Misread>(const CheckCase &)> misread;
-  /// `right` are the definition's results.
+  /// `right`: the definition's results.
   std::function<std::vector<Made>(const CheckCase &, const PartList &right)> make;
 };
 
-/// What `make` returns; of a misreading, what a kernel computes whose backward pass differentiates its wrong outputs, or
-/// whose backward pass is right, or whose backward pass alone misreads. What is returned refers to the arguments.
+/// What `make` returns. Of a misreading, three kernels: the backward pass differentiates the wrong outputs; or it is
+/// correct; or it alone misreads. The result refers to the arguments.
 std::vector<Made> ways_to_make(const Mistake &mistake, const CheckCase &problem, const PartList &right);
-/// All parts that the problem asks for, those of the definition where the mistake leaves them right.
+/// All parts that the problem asks for; parts that the mistake does not change are the definition's.
 PartList results_of(const Made &made, const CheckCase &problem, const PartList &right);
 
 const std::vector<Mistake> &all_mistakes();

@@ -13,14 +13,14 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-/// Random signs, orthogonal over the draws: over a full set of eight, what two neighbouring numbers do adds up in squares
-/// exactly. Of independent signs, one set in thirty has two neighbours cancel in every draw.
+/// Random signs that are orthogonal over the draws: over a set of eight draws, the effects of two neighbouring numbers
+/// add in squares exactly. With independent signs, in one of thirty sets two neighbours cancel in every draw.
 class Signs {
 public:
   Signs(int draw, const std::string &array)
       : stream_(17, "check/signs/" + array), first_(size_t(stream_.bits(~std::uint64_t(0)) % 7)),
         draw_(unsigned(draw)) {}
-  /// Keeps the last 64 signs: quick where i goes up by one, and of one thread alone, so that others need copies.
+  /// Caches the last 64 signs, which is fast if i increases by one. Not thread-safe: each thread needs a copy.
   double operator()(size_t i) {
     const size_t row = 1 + (i + first_) % 7; // of a Hadamard matrix of order 8
     const unsigned common = unsigned(row) & draw_;
@@ -37,12 +37,12 @@ private:
   std::uint64_t bits_ = 0;
 };
 
-/// In float32 and float64 every intermediate result is rounded, in a lower precision the operands of products are.
+/// float32 and float64 round every intermediate result; lower precisions round the operands of products.
 bool rounds_every_step(Precision precision) { return precision == Precision::f64 || precision == Precision::f32; }
 
 double passages(Precision precision) { return rounds_every_step(precision) ? 4 : precision == Precision::tf32 ? 2 : 1; }
 
-/// Calls told(i) for every i below n, in parallel where there are many.
+/// Calls told(i) for every i < n, in parallel if n is large.
 template <class Told> void each_of(size_t n, size_t cost, const Told &told) {
   in_pieces(
       n,
@@ -52,9 +52,9 @@ template <class Told> void each_of(size_t n, size_t cost, const Told &told) {
       cost);
 }
 
-/// Rounding leaves zeros as they are, and whole numbers of a state: counts of steps, which kernels keep exactly.
+/// Zeros are not rounded, nor are whole numbers of a state: counts of steps, which kernels keep exactly.
 void move(Numbers &values, const Signs &sign, Precision precision, bool counts) {
-  constexpr size_t cost = 64; // a state is moved every few steps: pieces of a quarter of a millisecond
+  constexpr size_t cost = 64; // a state is disturbed every few steps, in pieces that take a quarter of a millisecond
   in_pieces(
       values.size(),
       [&](size_t begin, size_t end) {
@@ -66,8 +66,8 @@ void move(Numbers &values, const Signs &sign, Precision precision, bool counts) 
       cost);
 }
 
-/// Decays [heads, T, width], factors in [0,1]: each logarithm moves by half a spacing of the type, and the sum G_t of the
-/// logarithms since the start of the chunk by half a spacing of float32, the type of such sums in every kernel.
+/// Decays [heads, T, width], factors in [0,1]. Each logarithm moves by half a spacing of the type. The sum G_t of
+/// logarithms since the start of the chunk moves by half a spacing of float32, in which every kernel keeps such sums.
 void move_decays(Numbers &decays, const Signs &sign, const Signs &sum_sign, Precision precision, size_t T, size_t width,
                  int chunk) {
   each_of(decays.size() / T, 16 * T, [&](size_t lane) {
@@ -77,7 +77,7 @@ void move_decays(Numbers &decays, const Signs &sign, const Signs &sum_sign, Prec
     for (size_t t = 0; t < T; ++t) {
       double &x = decays[first + t * width];
       if (t % size_t(chunk) == 0) sum = moved = 0;
-      if (!(x > 0)) continue; // 0 stays 0; -inf is not summed
+      if (!(x > 0)) continue; // 0 stays 0, since -inf is not summed
       const size_t i = lane * T + t;
       const double log = std::log(x), before = moved;
       sum += log;
@@ -113,8 +113,7 @@ CheckCase disturbed(const CheckCase &problem, Precision precision, int draw, int
 
 namespace {
 
-/// Steps between two roundings of the state: a low precision rounds it where a chunk hands it over; float32 and float64
-/// round it at every step.
+/// Steps between two roundings of the state: a low precision rounds it between chunks, float32 and float64 at every step.
 int steps_of_segment(Precision precision, int chunk) {
   return rounds_every_step(precision) ? std::min(chunk, 8) : chunk;
 }
@@ -128,7 +127,7 @@ PartList disturbed_results(const CheckCase &problem, Precision precision, int dr
   });
 }
 
-/// Below it float32 is zero or subnormal, whatever the type of the arrays: numbers that small count as zero.
+/// Below this size float32 is zero or subnormal, whatever the type of the arrays; smaller numbers count as zero.
 double underflow(const Part &part, Precision precision) {
   double largest = 1;
   for (double x : part.values)
@@ -136,7 +135,7 @@ double underflow(const Part &part, Precision precision) {
   return std::ldexp(largest, precision == Precision::f64 ? -1022 : -126);
 }
 
-/// Sums of squares of rows of `width` numbers; of their products with `factors` where there are some.
+/// Sums of squares of rows of `width` numbers, or of their products with `factors`, if given.
 Numbers row_squares(const Numbers &values, size_t width, const Numbers *factors = nullptr) {
   Numbers squares(values.size() / width, 0.0);
   each_of(squares.size(), width, [&](size_t row) {
@@ -148,7 +147,8 @@ Numbers row_squares(const Numbers &values, size_t width, const Numbers *factors 
   return squares;
 }
 
-/// Adds to the rows' sums of squares, each divided by so many draws, what parts a from b; NaN and infinity if they count.
+/// Adds the squared differences of a and b to the rows' sums, divided by `draws`. NaN and infinity are skipped unless
+/// they count.
 void add_squares(Numbers &rows, const Part &a, const Part &b, int draws, bool all) {
   each_of(rows.size(), a.columns, [&](size_t row) {
     for (size_t i = row * a.columns; i < (row + 1) * a.columns; ++i)
@@ -157,11 +157,12 @@ void add_squares(Numbers &rows, const Part &a, const Part &b, int draws, bool al
   });
 }
 
-/// A gradient may vanish because its terms cancel, as those of q do where softmax sees one key; their roundings do not.
-/// A number x_t of step t scales its share of o_t: the terms of its gradient have the size of do_t o_t / x_t. Those of q_t
-/// and k_t also have that of the score's gradient, do_t v_t and do_t o_t, times the largest key seen, or q_t. Kernels sum
-/// the gradients of decays' logarithms and of w, a rotation in some layers, over the later steps of the chunk. Where
-/// outputs are weighted means, a decay scales sum and weight alike: its terms cancel at every later step that it reaches.
+/// A gradient may vanish because its terms cancel, for instance that of q where softmax sees one key. The roundings of
+/// the terms do not cancel. A number x_t of step t scales its contribution to o_t, so the terms of its gradient have
+/// the size of do_t o_t / x_t. For q_t and k_t there are also terms of the size of the score's gradient, do_t v_t and
+/// do_t o_t, times the largest key seen, or q_t. Kernels sum the gradients of the decays' logarithms, and of w (a
+/// rotation in some layers), over the later steps of the chunk. Where outputs are weighted means, a decay scales sum
+/// and weight alike: its terms cancel at every later step that it reaches.
 void add_cancelled_terms(Noise &noise, const CheckCase &problem, const PartList &definition, Precision precision,
                          int chunk) {
   const Shape &n = problem.given.shape;
@@ -170,7 +171,7 @@ void add_cancelled_terms(Noise &noise, const CheckCase &problem, const PartList 
                 scores = row_squares(problem.given.v, Dv, &problem.weights.o),
                 q = row_squares(problem.given.q, size_t(n.Dk)), k = row_squares(problem.given.k, size_t(n.Dk));
   const double unit = rounding(1, precision), square_unit = unit * unit;
-  const Numbers &beta = problem.given.beta; // a write's share of its score
+  const Numbers &beta = problem.given.beta; // contribution of a write to its score
   const auto strength = [&](size_t row) { return beta.empty() ? 1 : beta[row] * beta[row]; };
   Numbers reached(k.size()); // the largest key that step t sees
   for (size_t row = 0; row < k.size(); ++row)
@@ -181,7 +182,7 @@ void add_cancelled_terms(Noise &noise, const CheckCase &problem, const PartList 
     });
     if (part == noise.end() || problem.given[tensor].empty()) continue;
     const bool decay = facts_of(tensor).decay, summed = decay || tensor == Tensor::w;
-    const bool in_factors = decay && !problem.log_gates; // only a mean divides by a decay
+    const bool in_factors = decay && !problem.log_gates; // only a mean is divided by a decayed weight
     const bool mean = problem.variant.traits.repeats == Repeats::mean;
     const double width = width_of(tensor, n);
     const Numbers own = row_squares(problem.given[tensor], size_t(width));
@@ -207,7 +208,7 @@ double rms_of_head(const Part &part, size_t head) {
   return std::sqrt(squares / double(size));
 }
 
-/// Rows backed by few numbers have at least the RMS of the rows around them.
+/// Rows backed by few numbers get at least the RMS of the rows around them.
 void pool(Numbers &squares, const Part &part) {
   const size_t backed = part.columns * size_t(noise_draws), radius = backed >= 32 ? 0 : (32 / backed + 1) / 2;
   if (radius == 0) return;
@@ -237,7 +238,7 @@ std::vector<Numbers> float32_rounding(const CheckCase &problem, const PartList &
     const PartList coarse = results_in(moved, Real::f32), fine = results_in(moved, Real::f64);
     for (size_t p = 0; p < definition.size(); ++p) {
       const Part *rough = find_part(coarse, definition[p].name), *smooth = find_part(fine, definition[p].name);
-      if (rough) add_squares(squares[p], *rough, *smooth, noise_draws, false); // NaN is no rounding
+      if (rough) add_squares(squares[p], *rough, *smooth, noise_draws, false); // NaN is not rounding
     }
   }
   return squares;
@@ -276,7 +277,7 @@ Noise noise_of(const CheckCase &problem, const PartList &definition, const std::
     const Precision written = problem.types.written(part.name, precision);
     Numbers solved(part.heads), bound(part.heads); // rounding of solves; the square of n eps kappa
     for (size_t head = 0; head < part.heads; ++head) {
-      // Elimination rounds each element Dk times; a backward pass solves twice.
+      // Elimination rounds each element Dk times. A backward pass solves twice.
       const double passes = part.name[0] == 'd' ? 2 : 1;
       solved[head] = passes * solves * std::sqrt(double(n.Dk)) * rounding(rms_of_head(part, head), sums);
       const auto first = noise[p].rows.begin() + std::ptrdiff_t(head * part.rows);

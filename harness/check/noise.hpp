@@ -27,20 +27,20 @@ using Noise = std::vector<PartNoise>;
 
 constexpr int noise_draws = 8;
 
-/// How far rounding moves a number on its way through a chunk: half a spacing of the type for an operand of a product; two
-/// halves in TF32, to which hardware truncates; four in float32 and float64, where some sixteen operations round, as a
-/// random walk.
+/// How far rounding moves a number within a chunk: half a spacing of the type for an operand of a product; a whole
+/// spacing in TF32, since hardware truncates; two spacings in float32 and float64, where about sixteen operations
+/// round, as a random walk.
 double rounding(double x, Precision precision);
 
-/// One disturbed copy of the problem, of draw 0, 1, ...: the numbers given are moved.
+/// Copy number `draw` (0, 1, ...) of the problem with disturbed inputs.
 CheckCase disturbed(const CheckCase &problem, Precision precision, int draw, int chunk);
 
-/// What float32 changes in the layer's own kernels, for each part of the definition: the mean over draws of the squared
-/// difference from float64, summed over the channels of a row; [heads, rows]. Gradients of a layer without a backward pass
-/// have none.
+/// Rounding error of the layer's own float32 kernels, for each part of the definition: mean over draws of the squared
+/// difference from float64, summed over the channels of a row; [heads, rows]. Empty for gradients of a layer without a
+/// backward pass.
 std::vector<std::vector<double>> float32_rounding(const CheckCase &problem, const PartList &definition);
 
-/// `measured` is float32_rounding(); `chunk`: steps from one handover of the state to the next, at most T.
+/// `measured` is float32_rounding(); `chunk` is the number of steps after which the state is handed over, at most T.
 Noise noise_of(const CheckCase &problem, const PartList &definition, const std::vector<std::vector<double>> &measured,
                Precision precision, int chunk);
 

@@ -11,13 +11,13 @@
 namespace recollect {
 namespace {
 
-constexpr int chunk = 64, first_draw = 97, right_kernels = 8; // draws apart from those that measure noise
+constexpr int chunk = 64, first_draw = 97, right_kernels = 8; // draws that the noise is not measured with
 
 void round_all(Numbers &values, Precision precision) {
   for (double &x : values) x = rounded(x, storage_of(precision));
 }
 
-/// Heads by turns: mild, half of them exactly 1, down to 1e-3 and some exactly 0, strong.
+/// Heads in turn: mild gates; half of them exactly 1; down to 1e-3 and some exactly 0; strong.
 void vary_gates(Numbers &gates, const Shape &n, size_t width, std::uint64_t seed) {
   const Stream random(seed, "plant/gates");
   for (size_t i = 0; i < gates.size(); ++i) {
@@ -75,7 +75,8 @@ public:
     for (int draw = 1; draw <= right_kernels; ++draw)
       told(judged(results_in(disturbed(reference_.problem(), precision_, first_draw + draw, chunk), Real::f64)));
     if (precision_ != Precision::f32) return;
-    for (int length : {16, 64}) told(judged(fast_form(length))); // which rounds as it does, not as the noise is drawn
+    for (int length : {16, 64})
+      told(judged(fast_form(length))); // real rounding, not the disturbances that noise is drawn from
   }
 
 private:
@@ -136,7 +137,7 @@ CheckCase planting_ground(const Variant &variant, Precision precision, bool wide
   CheckCase problem{variant, params, random_sequence(shape, seed, Keys::unit, takes), {}};
   Sequence &s = problem.given;
   vary_norms(s.k, size_t(shape.Dk), 0.5, 1.2, seed), vary_norms(s.w, size_t(shape.Dk), 0.5, 1.2, seed + 1);
-  const double sharp = has_state(problem) ? 1 : 12; // scores of attention beyond 1
+  const double sharp = has_state(problem) ? 1 : 12; // attention scores above 1
   vary_norms(s.q, size_t(shape.Dk), 0.5 * sharp, 2 * sharp, seed);
   vary_gates(s.alpha, shape, 1, seed), vary_gates(s.lambda, shape, size_t(shape.Dk), seed);
   if (has_state(problem)) {

@@ -7,7 +7,7 @@
 
 namespace recollect {
 
-/// What a kernel claims to compute in. tf32: float32 arrays whose products round their operands to 10 bits.
+/// The arithmetic that a kernel claims to use. tf32: float32 arrays whose products round their operands to 10 bits.
 enum class Precision { f64, f32, tf32, f16, bf16 };
 constexpr Precision all_precisions[] = {Precision::f64, Precision::f32, Precision::tf32, Precision::f16,
                                         Precision::bf16};
@@ -16,14 +16,15 @@ const std::vector<std::string> &precision_names();
 /// Usage error that suggests the nearest name.
 Precision parse_precision(const std::string &name);
 
-/// Half the distance between neighbouring numbers of the type at x: the most that rounding to nearest moves x.
-/// Subnormal numbers of f16 have a distance of 2^-24; exponents beyond the type's range count as within it.
+/// Half the distance between neighbouring numbers of the type at x: the largest change by rounding to nearest.
+/// Subnormal numbers of f16 have a distance of 2^-24. Numbers beyond the type's range are treated as if exponents were
+/// unlimited.
 double half_spacing(double x, Precision precision);
 /// x rounded to the nearest number of the type, ties to even; infinity beyond its largest.
 double rounded(double x, Precision precision);
 /// The type that arrays are stored in: f32 for tf32, otherwise itself.
 Precision storage_of(Precision precision);
-/// What a run in this type and arithmetic computes in.
+/// The arithmetic of a run in this type and with these products.
 Precision precision_of(Real real, Math math);
 
 } // namespace recollect

@@ -65,7 +65,7 @@ CheckCase with_inputs(const CheckCase &problem, Sequence given) {
 PartList gradient_results(const CheckCase &problem, const Sequence &inputs,
                           const std::function<void(Sequence &)> &chain) {
   CheckCase other = with_inputs(problem, inputs);
-  other.log_gates = false; // the chain rule is that of the gates
+  other.log_gates = false; // the chain rule is with respect to the gates
   Sequence gradient = gradients_of(other);
   if (chain) chain(gradient);
   if (problem.log_gates) in_logarithms(gradient, problem.given);
@@ -141,7 +141,7 @@ Misread gathered(const CheckCase &problem, const std::vector<std::string> &names
 
 namespace {
 
-/// Rows (b, h, t) of one order put where the other has them.
+/// Moves rows (b, h, t) from one order to the other.
 Numbers laid_out(const Numbers &values, const Shape &shape, int width, bool to_bthd) {
   Numbers out(values.size());
   if (values.empty()) return out;
@@ -254,7 +254,7 @@ Numbers read_at(const CheckCase &problem, const std::function<int(int)> &when) {
   std::vector<int> waiting;
   for (int t = 0; t < n.T; ++t)
     if (when(t) >= 0) waiting.push_back(t);
-  while (!waiting.empty()) { // each pass of the definition answers one query a step
+  while (!waiting.empty()) { // each pass of the definition answers one query per step
     std::map<int, int> query_at;
     std::vector<int> later;
     for (int t : waiting)

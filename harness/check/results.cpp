@@ -12,20 +12,21 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-// Operations of the definition: a second of tape, and as many as the tape takes on where differences decide nothing.
+// Operations of the definition: up to quick_tape the tape takes a second; up to long_tape it is still used where
+// differences cannot decide.
 constexpr double quick_tape = 1e6, long_tape = 2e7;
-constexpr double long_quad = 2e8; // as many as 113 bits take on: half a minute
+constexpr double long_quad = 2e8; // up to which differences in 113 bits are used: half a minute
 
 Run definition_run(const CheckCase &problem, Real real) {
   Run run{"recurrent", real, 1, problem.params};
-  run.any_gate = true; // mistakes and disturbed inputs may leave [0,1]
+  run.any_gate = true; // mistakes and disturbed inputs may lie outside [0,1]
   return run;
 }
 
 Sequence back(const CheckCase &problem, Real real) {
   Run run{backward_form(problem.variant), real, 64, problem.params};
   run.any_gate = true;
-  const auto compute = real == Real::f64 ? gradient_by : backward; // the tape is float64's
+  const auto compute = real == Real::f64 ? gradient_by : backward; // the tape records float64 only
   return compute(problem.variant, problem.given, run, problem.weights);
 }
 
@@ -45,9 +46,9 @@ Sequence by_tape(const CheckCase &problem) {
   return gradient(problem.variant, problem.given, problem.params, problem.weights);
 }
 
-/// The gradient of the backward pass, compared with differences of the definition. Where they disagree, at a kink say, or where
-/// rounding drowns the differences, the tape's, whose subgradients are the declared ones (taped.hpp); where the tape takes
-/// too long, differences in 113 bits decide.
+/// The gradient of the backward pass, compared with differences of the definition. If they disagree, at a kink or
+/// because rounding dominates the differences, returns the tape's gradient, whose subgradients are the declared ones
+/// (taped.hpp). If the tape takes too long, differences in 113 bits decide.
 Sequence held_gradient(const CheckCase &problem) {
   Sequence found = back(problem, Real::f64);
   for (const Slope &slope : slopes(problem.variant, problem.given, problem.params, problem.weights, found)) {

@@ -12,15 +12,16 @@
 namespace recollect {
 namespace {
 
-/// Where a number stands: its head of so many, its step of so many.
+/// Position of a number: its head (of how many) and its step (of how many).
 struct Place {
   size_t head, heads;
   int step, steps;
 };
 
-constexpr int few = 8; // steps: extremes that leave nothing to see of so few are milder
+constexpr int few = 8; // sequences this short get milder extremes, so that outputs do not vanish
 
-/// One step in eight has each of the odd norms; of few steps every second has one, by head.
+/// One step in eight has each of the unusual norms. In short sequences every second step has one, which depends on the
+/// head.
 double key_norm(const Place &at, bool large) {
   const double most = !large ? 1 : at.steps < few ? 30 : at.head % 2 ? 1e3 : 1;
   const double odd[] = {1e-3, most, 0};
@@ -43,7 +44,8 @@ double strong_gate(const Place &at, double u) {
 }
 
 double rate_gate(const Place &at, double u) {
-  if (at.step / 4 % 4 == 1) return slow(u); // so that not all gradients of gates drown in rounding, as those of 1e-7 do
+  if (at.step / 4 % 4 == 1)
+    return slow(u); // so that not all gradients of gates are below rounding, as those of 1e-7 are
   const double place = at.heads < 2 ? 1 : double(at.head) / double(at.heads - 1);
   return std::exp(-(at.steps < few ? 2 : 16) * place * place * (0.5 + u / 2));
 }
@@ -126,7 +128,8 @@ private:
     if (recipe_.beta_ends)
       for (size_t i = 0; i < all.size(); ++i) {
         const Place at = place(i);
-        const size_t turn = at.steps < 4 ? at.head : draw.bits(i) >> 20; // every head has both where there are steps
+        const size_t turn =
+            at.steps < 4 ? at.head : draw.bits(i) >> 20; // every head has both values if it has enough steps
         if (turn % 4 == 0) all[i] = 0;
         if (turn % 4 == 1) all[i] = 2;
       }
@@ -178,14 +181,14 @@ bool stable(const Variant &variant, const Sequence &s, const Params &params, dou
   const double limit = std::min(largest, 1e3 * max_abs(s.v) * (1 + largest_norm(s.q, Dk) * largest_norm(s.k, Dk)));
   const Output found = forward(variant, probe, {"recurrent", Real::f64, 1, params});
   const auto within = [&](const std::vector<double> &all) {
-    return std::all_of(all.begin(), all.end(), [&](double x) { return std::fabs(x) <= limit; }); // NaN is not
+    return std::all_of(all.begin(), all.end(), [&](double x) { return std::fabs(x) <= limit; }); // false for NaN
   };
   return within(found.o) && within(found.state);
 }
 
 struct ToneDown {
   const char *what;
-  std::function<bool(Recipe &)> apply; // false where the recipe has nothing of the kind
+  std::function<bool(Recipe &)> apply; // false if the recipe has nothing to change
 };
 const std::vector<ToneDown> &tone_downs() {
   static const auto change = [](auto &choice, auto from, auto to) {

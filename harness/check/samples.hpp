@@ -5,46 +5,46 @@
 
 namespace recollect {
 
-/// How inputs are drawn: one choice for each of them. Queries have the norm of the keys' kind, values are N(0,1).
+/// How inputs are drawn, one choice per input. Queries have the same norms as keys; values are N(0,1).
 struct Recipe {
   enum Keys {
-    unit,       // uniform on the unit sphere
-    gaussian,   // N(0,1) in every channel, queries too: what attention is given
-    repeated,   // one unit key at every step plus `spread` noise: the ill-conditioned end
-    norms,      // of norm 1 mostly, and 0, 1e-3 and (in every second head) 1e3, or 30 in fewer than 8 steps
+    unit,     // uniform on the unit sphere
+    gaussian, // N(0,1) in every channel, also of queries: typical of attention
+    repeated, // one unit key at every step plus `spread` noise: most ill-conditioned
+    norms, // mostly 1, else 0, 1e-3 and (in every second head) 1e3; 30 instead of 1e3 if there are fewer than 8 steps
     small_norms // the same without 1e3
   } keys = unit;
   enum Gates {
-    whole_range, // three of four in (0.9, 1), the rest in (0, 1): 1 - 10^-4u, u even
-    exact,       // half of them 1, some 0, the rest as above; at a step beside a multiple of 64 all are 0
-    strong,      // the logarithms of any 64 sum to less than -88: evenly, and in every second head within eight steps
-    rates, // twelve steps of 16 decay at a rate (-log alpha) of the head's, from 0 to 16, or 2 in fewer than 8 steps
-    tiny,  // 10^-u, u even in (0, 6), at every fourth step, the rest in (0.9, 1)
-    gentle // in (0.9, 1): 1 - 10^-u, u even in (1, 4)
+    whole_range, // three of four in (0.9, 1), the rest in (0, 1); 1 - 10^-4u, u uniform
+    exact,       // half of them 1, some 0, the rest as above; all are 0 at a step next to a multiple of 64
+    strong, // the logarithms of any 64 steps sum to less than -88: evenly, or (every second head) within eight steps
+    rates,  // 12 of 16 steps decay at the head's rate (-log alpha), from 0 to 16, or to 2 if T < 8
+    tiny,   // 10^-u with u uniform in (0, 6) at every fourth step, the rest in (0.9, 1)
+    gentle  // in (0.9, 1): 1 - 10^-u, u uniform in (1, 4)
   } gates = whole_range;
   bool beta_ends = false; // beta 0 and 2 at a quarter of the steps each; else in (0, 1)
-  double spread = 0.01;   // of repeated keys
+  double spread = 0.01;   // for repeated keys
   bool w_norms = false;   // w of norms from 1/4 to 1.4; else unit
 };
 
-/// q, k, v and the inputs that the variant takes, without an initial state. In sequences of 8 steps or more beta is at most
-/// 2 / |key|^2, so that layers that erase stay stable.
+/// q, k, v and the variant's other inputs, without an initial state. In sequences of at least 8 steps beta is at most 2
+/// / |key|^2, so that layers that erase stay stable.
 Sequence draw(const Variant &variant, const Shape &shape, const Recipe &recipe, std::uint64_t seed);
 
 struct Drawn {
   Sequence inputs;
-  std::string toned_down; // what was changed in the recipe because the layer is not stable otherwise; "" if nothing
-  bool stable;            // false: the layer is not stable even with the mildest recipe
+  std::string toned_down; // what was changed in the recipe to make the layer stable; "" if nothing
+  bool stable;            // false: the layer is unstable even with the mildest recipe
 };
-/// As draw(), with a milder recipe where the layer is not stable: where outputs or state of the float64 definition exceed
-/// `largest`, or a thousand times the largest value times 1 + |q| |k|, in the first 256 steps. Tried are, in this order:
-/// beta below 1, no key of norm 1e3, unit w, unit keys, gentle gates; first each change alone, then the first two
+/// Like draw(), with a milder recipe if the layer is unstable: if in the first 256 steps outputs or state of the
+/// float64 definition exceed `largest`, or a thousand times the largest value times 1 + |q| |k|. Changes are tried in
+/// this order: beta below 1, no key of norm 1e3, unit w, unit keys, gentle gates; first each alone, then the first two
 /// together, the first three, and so on.
 Drawn draw_stable(const Variant &variant, const Shape &shape, const Params &params, const Recipe &recipe,
                   std::uint64_t seed, double largest = 1e30);
 
-/// The definition's final state after twelve steps of other inputs: one that the layer can reach, whatever its state
-/// holds. Empty where there is no finite state.
+/// The definition's final state after twelve steps of other inputs: a state that the layer can reach. Empty if it is
+/// not finite.
 std::vector<double> plausible_state(const Variant &variant, const Shape &shape, const Params &params,
                                     std::uint64_t seed);
 

@@ -21,10 +21,10 @@ PartList computed(const CheckCase &problem, const Form &form, Real real, Math ma
   return as_results(problem, output, &gradient);
 }
 
-/// Why no kernel could store what is right: the first of `found` whose reference is beyond the type's largest number. ""
-/// where there is none. States and gradients of gates are float32.
+/// Why no kernel could store the correct result: the first of `found` whose reference exceeds the type's largest
+/// number; else "". States and gradients of gates are float32.
 std::string beyond_range(const PartList &reference, const PartList &found, Real real) {
-  if (real != Real::f16) return ""; // the others reach as far as float32
+  if (real != Real::f16) return ""; // the other types have float32's range
   for (const char *name : {"o", "dq", "dk", "dv", "dw"}) {
     const Part *const right = find_part(reference, name);
     if (!right || !find_part(found, name)) continue;
@@ -35,7 +35,7 @@ std::string beyond_range(const PartList &reference, const PartList &found, Real 
   return "";
 }
 
-/// The battery's, or of those a short one and one per step beyond a chunk.
+/// The cases of the battery; with --quick a short one, and one with one step more than a chunk.
 std::vector<BatteryCase> chosen(const Variant &variant, const Params &params, bool gradient,
                                 const SelfOptions &options) {
   const Real first = options.reals.at(0);
@@ -70,7 +70,7 @@ void check_forms(const Variant &variant, const SelfOptions &options,
     std::optional<Reference> reference;
     try {
       reference.emplace(std::move(one.problem));
-    } catch (const Error &failure) { // no form can be judged
+    } catch (const Error &failure) { // without a reference no form can be judged
       result.form = variant.forms[0].name, result.checked.reason = failure.what();
       told(result);
       continue;

@@ -9,7 +9,7 @@
 namespace recollect {
 namespace {
 
-/// `work`, whose errors are about the arrays of a file.
+/// Runs `work`, whose error messages are about the arrays of a file.
 template <class Work> auto about(const std::string &path, const Work &work) {
   try {
     return work();
@@ -43,7 +43,7 @@ std::string switch_that_fits(const Convention &convention, const std::function<v
   return "";
 }
 
-/// `work` in the convention of the case; an error names the switch with which there is none.
+/// Runs `work` in the convention of the case. If it fails, the error names the switch with which it succeeds.
 void in_convention_of(const UsersCase &problem, const std::function<void(const Convention &)> &work) {
   try {
     work(problem.convention);
@@ -64,7 +64,7 @@ UsersCase read_case(const std::string &path, const Variant &variant, const Param
 
 namespace {
 
-/// The types of a file that has some of 16 bits, array by array.
+/// Types of the arrays of a file in which some have 16 bits.
 StatedTypes types_in(const UsersArrays &in_file) {
   StatedTypes types;
   for (const auto &[name, array] : in_file)
@@ -93,7 +93,7 @@ void write_case(const std::string &path, const UsersCase &problem, Precision pre
 
 namespace {
 
-/// The entries of a batch one after the other, as packed texts: a layout without a batch has no other way to hold them.
+/// Concatenates the entries of a batch as packed texts, for a layout without a batch dimension.
 CheckCase packed(const CheckCase &problem, std::vector<int> &cu_seqlens) {
   const Shape &n = problem.given.shape;
   const auto joined = [&](const std::vector<double> &data) { // [B,H,T,width] -> [1,H,B T,width]

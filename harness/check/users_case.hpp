@@ -12,53 +12,54 @@ struct UsersCase {
   const Variant &variant;
   Params params;
   Convention convention;
-  UsersArrays in_file; // as they lie there
+  UsersArrays in_file; // in the user's layout
   bool gradient = false;
   ArrayTypes types = ArrayTypes(convention);
 };
 
-/// The inputs in a file and, with `gradient`, do and dfinal_state. Input error for an array of another name, and for
-/// inputs that the layer cannot take; it names the switch of the convention with which the layer could. Types that are not
-/// stated are those of the file.
+/// The inputs in a file and, with `gradient`, do and dfinal_state. Input error for an array with an unknown name and
+/// for inputs that the layer cannot take; the message names the switch of the convention that would make them fit.
+/// Types that are not stated are those of the file.
 UsersCase read_case(const std::string &path, const Variant &variant, const Params &params, const Convention &convention,
                     bool gradient, const StatedTypes &stated = {});
 
-/// The same, without looking at arrays of other names.
+/// The same, ignoring arrays with other names.
 UsersCase read_inputs(const std::string &path, const Variant &variant, const Params &params,
                       const Convention &convention, bool gradient, const StatedTypes &stated = {});
 
-/// Arrays that mean the case: float64 for f64, else float32, which holds the numbers of every other type.
+/// Writes the case's arrays: float64 for f64, else float32, which holds the numbers of every narrower type.
 void write_case(const std::string &path, const UsersCase &problem, Precision precision, const Facts &meta);
-/// A case of the layer in the user's convention; every number as the type of its array holds it. In the layout thd a
-/// batch becomes packed texts.
+/// A case of the layer in the user's convention, each number rounded to the type of its array. In layout thd a batch
+/// becomes packed texts.
 UsersCase users_case(const CheckCase &problem, const Convention &convention, const Sharing &sharing,
                      Precision precision, std::uint64_t seed, const StatedTypes &stated = {});
 
-/// Input error where the arrays give none that the layer can take.
+/// Input error if the layer cannot take these arrays.
 LayerInputs layer_inputs(const UsersCase &problem);
-/// The layer's case of a text that is not empty.
+/// The layer's case for one text, which must not be empty.
 CheckCase case_of(const UsersCase &problem, const LayerInputs &inputs, size_t text);
 
 struct Candidate {
-  UsersArrays in_file;              // what of the results it has
-  std::vector<std::string> ignored; // gradients that it has and the case does not ask for, as its file names them
+  UsersArrays in_file; // the results that it contains
+  std::vector<std::string>
+      ignored; // gradients that it contains but the case does not ask for, by their names in the file
 };
-/// Input error for an array of another name.
+/// Input error for an array with an unknown name.
 Candidate read_candidate(const std::string &path, const UsersCase &problem);
 
-/// An array by its name in the file, and the type that it is stored in.
+/// An array, its name in the file, and its type there.
 struct TypedArray {
   std::string name;
   Precision type;
-  const UsersArray *array = nullptr; // of the case
+  const UsersArray *array = nullptr; // in the case
 };
-/// Of the inputs that count: all, without a gradient all but do and dfinal_state.
+/// All inputs that are used; do and dfinal_state only with a gradient.
 std::vector<TypedArray> typed_inputs(const UsersCase &problem, Precision precision);
-/// Those whose type cannot hold their numbers.
+/// Inputs whose type cannot hold their numbers exactly.
 std::vector<TypedArray> inexact_inputs(const UsersCase &problem, Precision precision);
 
-/// Results in the layer's order as parts, a list a text; the gradients of parameters are in the last list, which is the
-/// only one where no texts are packed.
+/// Results as parts in the layer's order, one list per text. The gradients of parameters are in the last list, which is
+/// the only one without packed texts.
 std::vector<PartList> parts_by_text(const UsersArrays &results, const LayerInputs &inputs, const Variant &variant);
 
 } // namespace recollect

@@ -26,8 +26,8 @@ TextResults as_text_results(const PartList &parts, const CheckCase &problem) {
   return found;
 }
 
-/// Errors of an honest run of the layer in one draw: what disturbed inputs change, scaled row by row to the layer's noise.
-/// They are correlated over steps as errors are, which counts where a gradient is a sum over steps.
+/// Errors of a correct run in one draw: the effect of disturbed inputs, scaled row by row to the layer's noise. Like
+/// real errors they are correlated over steps, which matters for a gradient that is a sum over steps.
 std::vector<PartList> errors_in_draws(const Reference &layer, Precision precision, int chunk) {
   std::vector<PartList> errors;
   for (int draw = 0; draw < noise_draws; ++draw) {
@@ -62,14 +62,14 @@ std::vector<PartList> errors_in_draws(const Reference &layer, Precision precisio
   return errors;
 }
 
-/// Every number up or down by what rounding moves it.
+/// Moves every number up or down by its rounding error.
 void move(Numbers &values, const std::string &name, Precision precision, int draw) {
   const Stream signs(31 + std::uint64_t(draw), "check/users/" + name);
   for (size_t i = 0; i < values.size(); ++i)
     if (values[i] != 0) values[i] += (signs.bits(i) & 1 ? 1 : -1) * rounding(values[i], precision);
 }
 
-/// Squared errors over squared values, a part at a time.
+/// Sum over parts of squared errors over squared values.
 double distance(const std::vector<PartList> &results, const std::vector<PartList> &candidate) {
   double sum = 0;
   for (size_t g = 0; g < results.size() && g < candidate.size(); ++g)
@@ -110,7 +110,7 @@ std::vector<std::string> wrong_names(const Checked &found) {
   return said;
 }
 
-/// What the candidate's file calls them, or for parts that it lacks, the convention.
+/// The names in the candidate's file; for parts that it lacks, the convention's names.
 PartNames users_names(const PartList &parts, const UsersArrays &in_file, const Convention &convention) {
   PartNames names;
   for (const Part &part : parts) {
@@ -125,8 +125,8 @@ PartNames users_names(const PartList &parts, const UsersArrays &in_file, const C
 
 bool in_a_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-/// A sentence about the layer's gradients in the user's words. That of the state is left alone: dstate is a part, and also
-/// what a backward pass is given.
+/// Replaces names of the layer's gradients in a sentence by the user's. Not dstate, which is both a part and an input
+/// of the backward pass.
 std::string in_users_words(const std::string &sentence, const PartNames &names) {
   std::string said, word;
   for (size_t i = 0; i <= sentence.size(); ++i) {
@@ -141,8 +141,8 @@ std::string in_users_words(const std::string &sentence, const PartNames &names) 
   return said;
 }
 
-/// The parts of a candidate that the layer's arrays determine one by one: all but gradients of converted inputs, and o
-/// where silu(z) may be 0. The skip term is taken away.
+/// The parts of a candidate that determine the layer's arrays one by one: all except gradients of converted inputs, and
+/// o where silu(z) may be 0. Subtracts the skip term.
 PartList in_layers_arrays(const PartList &candidate, const CheckCase &layer, const Convention &c,
                           const LayerInputs &inputs) {
   const std::vector<std::string> lost = converted(c);
@@ -248,7 +248,7 @@ std::vector<Noise> UsersReference::noise(Precision precision) const {
     std::vector<PartList> errors;
     for (size_t text = 0; text < inputs_.texts.size(); ++text) {
       errors.push_back(layer_errors[text][size_t(draw)]);
-      if (!groups_[text].layer) errors.back() = by_group_[text]; // the sizes; an empty text has no errors
+      if (!groups_[text].layer) errors.back() = by_group_[text]; // sizes only; an empty text has no errors
       if (!groups_[text].layer)
         for (Part &part : errors.back()) std::fill(part.values.begin(), part.values.end(), 0.0);
     }
@@ -284,7 +284,7 @@ std::vector<Noise> UsersReference::noise(Precision precision) const {
   for (size_t g = 0; g < noise.size(); ++g)
     for (PartNoise &own : noise[g]) {
       const Part &part = *find_part(by_group_[g], own.name);
-      // The layer's noise has the rounding of its own outputs and states.
+      // The layer's noise includes the rounding of its outputs and states.
       const bool gated = part.name == "o" && !(inputs_.skip.empty() && inputs_.gate.empty()),
                  rounds = part.name[0] == 'd' || gated || !groups_[g].layer;
       const Precision written = problem_.types.written(part.name, precision);
@@ -344,7 +344,7 @@ std::vector<std::string> UsersReference::explained(const std::vector<PartList> &
                                                    Precision precision) const {
   std::vector<std::string> said = right_elsewhere(candidate, in_file, precision);
   if (!said.empty()) return said;
-  constexpr int most_texts = 3; // the catalogue takes its time
+  constexpr int most_texts = 3; // the catalogue of mistakes is slow
   int wrong_texts = 0;
   for (size_t g = 0; g < groups_.size() && wrong_texts < most_texts; ++g) {
     if (!groups_[g].layer) continue;
@@ -384,9 +384,9 @@ std::vector<std::string> UsersReference::right_elsewhere(const std::vector<PartL
       };
       const std::vector<PartList> as_given = parts_of(in_file);
       if (same_inputs(inputs, inputs_) && distance(candidate, as_given) == 0 && !neighbour.convention.texts_joined)
-        continue; // it differs in what is not there
+        continue; // it differs in an input that is not given
       const UsersArrays forward = forward_part(in_file);
-      const bool forward_alone = neighbour.convention.texts_joined; // gradients do not pass from text to text
+      const bool forward_alone = neighbour.convention.texts_joined; // gradients do not pass between texts
       if (!forward.empty()) {
         const UsersReference outputs(other, chunk_);
         const std::vector<PartList> parts = parts_of(forward);

@@ -8,8 +8,8 @@
 
 namespace recollect {
 
-/// A case with its float64 results in the user's arrays and the noise of each type. Parts of packed text i are called
-/// o[i], state[i] ...
+/// A case, its float64 results in the user's arrays, and the noise of each type. Parts of packed text i are named o[i],
+/// state[i] ...
 class UsersReference {
 public:
   explicit UsersReference(UsersCase problem, int chunk = 64);
@@ -23,15 +23,15 @@ public:
   Checked check(const Candidate &candidate, Precision precision) const;
 
 private:
-  struct Group { // a text, or the parameters of gates
+  struct Group { // one text, or the parameters of gates
     std::string label;
-    CheckCase problem;                // of an empty text, and of parameters: a shape alone
-    std::shared_ptr<Reference> layer; // in the layer's arrays; null where there are no steps
-    std::shared_ptr<Reference> own;   // in the user's
+    CheckCase problem;                // of an empty text and of parameters only the shape
+    std::shared_ptr<Reference> layer; // in the layer's arrays; null without steps
+    std::shared_ptr<Reference> own;   // in the user's arrays
   };
   std::vector<TextResults> text_results(const std::vector<PartList> &by_text) const;
   std::vector<Noise> noise(Precision precision) const;
-  /// Whether no part is wrong, without an explanation.
+  /// Whether no part is wrong; computes no diagnosis.
   bool agrees(const std::vector<PartList> &candidate, Precision precision) const;
   std::vector<std::string> explained(const std::vector<PartList> &candidate, const UsersArrays &in_file,
                                      Precision precision) const;
@@ -42,7 +42,7 @@ private:
   int chunk_;
   LayerInputs inputs_;
   UsersArrays user_; // in the layer's order
-  bool plain_;       // the layer's own arrays
+  bool plain_;       // the user's arrays are the layer's
   std::vector<Group> groups_;
   std::vector<PartList> by_group_;
   PartList results_;

@@ -10,7 +10,7 @@
 namespace recollect {
 namespace {
 
-constexpr double enough = 0.95; // of the bad rows lie in a pattern, and of the good ones outside
+constexpr double enough = 0.95; // fraction of bad rows inside a pattern, and of good rows outside
 
 struct Row {
   size_t head, step;
@@ -46,7 +46,7 @@ std::vector<Row> rows_of(const Part &part, const Judged &judged, const Limits &l
   return rows;
 }
 
-/// Batch entries, or heads, that hold all bad rows; none where all do.
+/// The batch entries (or heads) that contain all bad rows; empty if all entries do.
 std::optional<Pattern> group_pattern(const std::vector<Row> &rows, const char *one, const char *several, size_t groups,
                                      const std::function<size_t(size_t head)> &group) {
   std::set<size_t> found;
@@ -57,7 +57,7 @@ std::optional<Pattern> group_pattern(const std::vector<Row> &rows, const char *o
                  [found, group](const Row &row) { return found.count(group(row.head)) > 0; }};
 }
 
-/// Steps: one, from or up to one, those of one residue.
+/// Patterns over steps: one step, from or up to one, all of one residue.
 void add_steps(std::vector<Pattern> &all, const std::vector<Row> &rows, size_t T) {
   size_t begin = T, end = 0;
   for (const Row &row : rows)
@@ -121,7 +121,7 @@ void add_gates(std::vector<Pattern> &all, const std::vector<Row> &rows, const Ch
                    }});
 }
 
-/// A band of columns or of a state's rows that holds the errors; "" where all are wrong.
+/// A range of columns, or of a state's rows, that contains the errors; "" if all are wrong.
 std::string band(const std::string &noun, const std::vector<bool> &bad) {
   const auto first = std::find(bad.begin(), bad.end(), true);
   if (first == bad.end()) return "";
@@ -189,7 +189,7 @@ std::string describe(const Reference &reference, const Part &part, const Part &c
 std::string where_wrong(const Reference &reference, const PartList &candidate, const std::vector<Judged> &judged,
                         const Noise &noise, const PartNames &names) {
   std::vector<std::string> wrong, right;
-  std::vector<std::pair<std::string, std::vector<std::string>>> places; // and the parts whose errors lie there
+  std::vector<std::pair<std::string, std::vector<std::string>>> places; // and the parts with errors there
   for (const Judged &one : judged) {
     const std::string name = called(one.name, names);
     (one.judgement == Judgement::wrong ? wrong : right).push_back(name);

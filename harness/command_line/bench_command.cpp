@@ -43,7 +43,7 @@ struct BenchFlags {
   }
 };
 
-/// Threads that kernels take where they run on the host, else one, which launches them.
+/// Threads that kernels use if they run on the CPU, else 1, the thread that launches them.
 int host_threads() {
   if (device_memory_free()) return 1;
   for (const auto &[name, value] : backend_facts())
@@ -51,7 +51,7 @@ int host_threads() {
   return 1;
 }
 
-/// What disturbs timings on this machine, said before them, and all that is known of it.
+/// Warns of what disturbs timings on this machine before they start, and returns all that is known of it.
 Facts conditions(std::ostream &errors) {
   const HostConditions found = host_conditions(host_threads());
   for (const std::string &line : found.warnings) errors << "warning: " << line << "\n";
@@ -91,10 +91,12 @@ int run_bench(const BenchFlags &flags, const Words &command_line) {
   std::vector<double> work;
   for (const BenchCase &c : plan) work.push_back(work_of(*c.variant, c.shape, c.params));
   std::vector<size_t> order = longest_first(work);
-  if (alone) std::reverse(order.begin(), order.end()); // the first rows come soon
+  if (alone) std::reverse(order.begin(), order.end()); // fast cases first, so that rows appear soon
   ranks::Counter counter;
   size_t taken = 0;
-  const auto draw = [&] { return request.along.empty() ? counter.next() : taken++; }; // one along ranks is everybody's
+  const auto draw = [&] {
+    return request.along.empty() ? counter.next() : taken++;
+  }; // all ranks take part in a case that they share
   const BenchSettings settings{request.rule, &ceilings, peers.get(),
                                [&](const std::string &what) { progress.next(what, 0); }};
   for (size_t next = draw(); next < order.size(); next = draw()) {

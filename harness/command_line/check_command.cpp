@@ -47,7 +47,7 @@ std::string quoted(const std::string &word) {
   return text + "'";
 }
 
-/// The command that checks one file again.
+/// The command line that repeats the check of one file.
 std::string command_for(const CheckFlags &f, const std::string &input, const std::string &candidate) {
   std::string command = "recollect check " + f.variant + " --input " + quoted(input) + " --candidate " +
                         quoted(candidate) + " --dtype " + f.types.dtype;
@@ -59,7 +59,7 @@ std::string command_for(const CheckFlags &f, const std::string &input, const std
   return command;
 }
 
-/// A file and its candidate, once read and judged.
+/// A file and its candidate, after they were read and judged.
 struct Done {
   std::shared_ptr<const UsersReference> reference;
   Checked checked;
@@ -77,10 +77,11 @@ struct Done {
   }
 };
 
-/// Of the inputs in the file. `recollect serve` asks for the same one for every candidate and type.
+/// The reference for the inputs of the file. Cached, because `recollect serve` needs the same one for every candidate
+/// and type.
 std::shared_ptr<const UsersReference> reference_of(CheckFlags flags, const std::string &input, UsersCase problem) {
   static Recent<std::shared_ptr<const UsersReference>> references(64 << 20); // bytes of inputs
-  flags.types.dtype.clear();                                                 // the definition is float64 in every case
+  flags.types.dtype.clear(); // the definition is float64 whatever the type
   return *references.get(command_for(flags, "", "") + read_regular_file(input),
                          [&] { return std::make_shared<const UsersReference>(std::move(problem), flags.chunk); });
 }
@@ -195,7 +196,7 @@ int check_battery(const CheckFlags &flags) {
   return tally.passed && !tally.failed && !tally.undecided ? exit_ok : exit_failed;
 }
 
-/// A line for each part that was judged: what the limits are calibrated on.
+/// One line per judged part, for calibrating the limits.
 std::string record_lines(const SelfCase &one) {
   const Limits limits = limits_of(precision_of(one.real, one.math));
   std::string lines;
@@ -254,7 +255,7 @@ int check_self(const CheckFlags &flags) {
   return tally.passed && !tally.failed ? exit_ok : exit_failed;
 }
 
-/// All in a line each, or the one named.
+/// All mistakes, one per line; or the named one in full.
 int list_mistakes(const std::string &name) {
   if (name.empty())
     print_mistakes(std::cout);

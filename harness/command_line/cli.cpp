@@ -34,7 +34,7 @@ const Subcommand subcommands[] = {{"list", add_list},       {"plan", add_plan}, 
                                   {"merge", add_merge},     {"crate", add_crate},     {"info", add_info},
                                   {"serve", add_serve},     {"help", add_help}};
 
-/// Help of the terminal's width.
+/// Wraps help to the terminal's width.
 struct FoldedHelp : CLI::Formatter {
   std::string make_help(const CLI::App *app, std::string name, CLI::AppFormatMode mode) const override {
     return folded(CLI::Formatter::make_help(app, name, mode));
@@ -60,13 +60,13 @@ void check_words(int argc, char **argv, CLI::App &app) {
     for (const std::string &name : option->get_lnames()) flags.push_back("--" + name);
   for (int i = 2; i < argc; ++i) {
     const std::string word = argv[i], flag = word.substr(0, word.find('='));
-    if (word == "--") break; // names of files alone
+    if (word == "--") break; // only file names follow
     if (word.rfind("--", 0) == 0 && word.size() > 2 && std::find(flags.begin(), flags.end(), flag) == flags.end())
       usage_error(first + " has no flag " + flag + suggestion(flag, flags));
   }
 }
 
-/// `alone`: not on behalf of `serve`, which has standard error for its own words.
+/// `alone` is false for a command run by `serve`, which uses standard error itself.
 int parse_and_run(int argc, char **argv, bool alone) {
   CLI::App app{"recollect: benchmarks and verifies associative memory in sequence models", "recollect"};
   app.formatter(std::make_shared<FoldedHelp>());
@@ -90,14 +90,15 @@ int parse_and_run(int argc, char **argv, bool alone) {
     if (app.got_subcommand(subcommands[i].name)) {
       const std::string name = subcommands[i].name;
       std::optional<Heartbeat> heartbeat;
-      if (alone && name != "serve") heartbeat.emplace("recollect " + name); // serve waits for others
+      if (alone && name != "serve")
+        heartbeat.emplace("recollect " + name); // serve waits for requests, so it has no heartbeat
       return actions[i](Words(argv, argv + argc));
     }
   return exit_usage;
 }
 
-/// A library that gives up ends the program by itself (the OpenMP runtime calls exit(1), an exception in the wrong place
-/// calls terminate): that is the environment's failure, and says nothing about a claim.
+/// A library may end the program itself: the OpenMP runtime calls exit(1); an exception in the wrong place calls
+/// terminate. Such an end is reported as an error of the environment, not as a failed claim.
 bool finished = false;
 void end_like_an_environment_failure() {
   std::atexit([] {
@@ -116,7 +117,7 @@ int finish(int status) {
   return status;
 }
 
-/// A usage error is that of every rank, which have read the same command line: rank 0 says so and ends with the status.
+/// All ranks read the same command line, so they have the same usage error: rank 0 prints it and ends with the status.
 int finish_with(int status, const char *what) {
   const bool of_all = status == exit_usage, mine = !of_all || ranks::rank() == 0;
   if (mine) std::cerr << "recollect: " << one_line(what) << std::endl;
@@ -125,7 +126,7 @@ int finish_with(int status, const char *what) {
   return mine ? status : exit_ok;
 }
 
-/// What goes to a stream, as text, while it lives.
+/// Captures a stream's output as text while it lives.
 class Capture {
 public:
   explicit Capture(std::ostream &stream) : stream_(stream), before_(stream.rdbuf(text_.rdbuf())) {}
@@ -140,7 +141,7 @@ private:
   std::streambuf *before_;
 };
 
-/// --memory holds for one command.
+/// --memory applies to one command.
 class MemoryLimit {
 public:
   MemoryLimit() = default;
@@ -158,7 +159,7 @@ std::string version() { return "recollect " RECOLLECT_VERSION; }
 
 int run_command_line(int argc, char **argv) {
   open_standard_descriptors();
-  signal(SIGXFSZ, SIG_IGN); // a file beyond ulimit -f is then an error of write()
+  signal(SIGXFSZ, SIG_IGN); // so that exceeding ulimit -f makes write() fail instead
   end_like_an_environment_failure();
   try {
     const int status = parse_and_run(argc, argv, true);
@@ -166,7 +167,7 @@ int run_command_line(int argc, char **argv) {
     return finish(status);
   } catch (const Error &failure) {
     return finish_with(failure.code, failure.what());
-  } catch (const std::exception &failure) { // out of memory, no device, a failed kernel: the environment
+  } catch (const std::exception &failure) { // out of memory, no device, a failed kernel: an error of the environment
     return finish_with(exit_input, failure.what());
   }
 }

@@ -18,7 +18,7 @@ struct CrateFlags {
   std::string output, license, name;
 };
 
-/// The file as the crate lists it. A file that ends in .h5 must hold results; an input error says so otherwise.
+/// The crate's entry for a file. Input error if a file that ends in .h5 contains no results.
 CrateFile described(const std::string &path) {
   require_regular_file(path);
   const std::filesystem::path file(path);

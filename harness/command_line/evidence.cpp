@@ -5,7 +5,7 @@
 namespace recollect {
 namespace {
 
-/// The sum of the sizes of its numbers: small parameters make the better counter-example.
+/// Sum of the absolute values of its parameters: small ones make a better counter-example.
 double size(const Point &p) {
   double total = 0;
   for (const auto &[name, value] : p.params) total += value.text.empty() ? std::fabs(value.number) : 0;

@@ -16,7 +16,7 @@ namespace recollect {
 namespace {
 
 struct ExplainFlags {
-  Words name; // a name or several words
+  Words name; // a name, or words to search for
   std::uint64_t seed = 1;
   bool measure = true;
 };

@@ -14,7 +14,7 @@
 
 namespace recollect {
 
-/// name=value texts; a name that is given twice is a usage error, not the last one wins.
+/// Parses name=value texts. Usage error if a name is given twice.
 inline Assignments assignments(const std::vector<std::string> &texts) {
   Assignments all;
   for (const std::string &text : texts) {
@@ -25,7 +25,7 @@ inline Assignments assignments(const std::vector<std::string> &texts) {
   return all;
 }
 
-/// How a chunked form goes through a sequence, and how its matrix products round.
+/// Schedule of chunked forms, and precision of their matrix products.
 struct EngineFlags {
   std::string schedule = "auto", math = "exact";
   void add(CLI::App &c) {
@@ -65,7 +65,7 @@ struct AlongFlags {
   bool asked() const { return !dimension.empty(); }
 };
 
-/// What q, k, v, w, o and their gradients are stored in.
+/// Type of q, k, v, w, o and their gradients.
 struct TypeFlag {
   std::string name;
   void add(CLI::App &c) {
@@ -78,7 +78,7 @@ struct TypeFlag {
   Real real() const { return *real_named(name); }
 };
 
-/// Which form, in which type and chunks, with which parameters.
+/// Form, type, chunk length and parameters.
 struct FormFlags {
   std::string form = "fast";
   TypeFlag dtype{"f64"};
@@ -95,7 +95,7 @@ struct FormFlags {
   Real real() const { return dtype.real(); }
 };
 
-/// How the user's arrays are named, laid out and parametrised.
+/// Names, layout and parametrisation of the user's arrays.
 struct ConventionFlags {
   std::string names, layout, state, gate, beta, scale, l2norm;
 
@@ -118,7 +118,7 @@ struct ConventionFlags {
     c.add_option("--scale", scale, "factor on q: a number (default 1), or rsqrt: 1/sqrt(Dk)");
     c.add_option("--l2norm", l2norm, "EPS: q and k are divided by sqrt(sum of squares + EPS); none: they are not");
   }
-  /// `settings` are those of the layer's parameters: a scale among them is the one.
+  /// `settings` are the layer's parameters; a scale among them overrides the convention's.
   Convention get(const std::vector<std::string> &settings) const {
     Convention c = names.empty() ? Convention() : preset(names);
     const bool layers_scale = std::any_of(settings.begin(), settings.end(),
@@ -137,7 +137,7 @@ struct ConventionFlags {
     }
     return c;
   }
-  /// The flags as they were given, each with a space before it.
+  /// The flags as given on the command line, each preceded by a space.
   std::string text() const {
     std::string words;
     const std::pair<const char *, const std::string &> all[] = {
@@ -149,7 +149,7 @@ struct ConventionFlags {
   }
 };
 
-/// The type of the computation, and of arrays that are held in another one.
+/// Type of the computation, and types of arrays that differ from it.
 struct TypeFlags {
   std::string dtype, of;
   CLI::Option *add(CLI::App &c, const std::string &usual, const std::string &meaning) {
@@ -165,7 +165,7 @@ struct TypeFlags {
   StatedTypes stated(const Convention &convention) const { return parse_types(of, convention); }
 };
 
-/// What `work` says of values that were read from a file names the file.
+/// Runs `work` on values read from a file; its error messages name the file.
 template <class Work> auto in_file(const std::string &path, const Work &work) {
   try {
     return work();
@@ -180,7 +180,7 @@ inline void add_memory_flag(CLI::App &c) {
       "memory limit of a case or a file, such as 8G; default: the machine's memory, on a GPU its free memory");
 }
 
-/// Progress and what each piece of work found are left out; the last line and failures stay.
+/// Suppresses progress and individual results; the last line and failures are still printed.
 struct QuietFlag {
   bool quiet = false;
   void add(CLI::App &c) { c.add_flag("--quiet", quiet, "print only failures and the last line"); }
@@ -189,7 +189,7 @@ struct QuietFlag {
 /// "Example:" at the end of a subcommand's help.
 inline void example(CLI::App &c, const std::string &command) { c.footer("Example: " + command); }
 
-/// A results file that is written while the work goes on.
+/// A results file that is written during the work.
 struct OutputFlags {
   std::string path;
   bool resume = false;

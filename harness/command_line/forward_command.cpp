@@ -26,7 +26,7 @@ struct ForwardFlags {
   AlongFlags along;
 };
 
-/// On rank 0 the whole of it; a pass that leaves its type's range has no other form to fall back to.
+/// The whole output on rank 0. If a pass overflows there is no other form to fall back to.
 Output run_along_ranks(const Variant &variant, const Sequence &whole, const Run &run, const std::string &asked) {
   const Steps own = steps_of_rank(whole.shape.T, run.chunk, ranks::rank(), ranks::size());
   const Carry carry = carry_along(variant, whole, run, asked);
@@ -36,7 +36,7 @@ Output run_along_ranks(const Variant &variant, const Sequence &whole, const Run 
   return joined(job.fetch(), whole.shape);
 }
 
-/// The input; arrays of other layers are not looked at.
+/// Reads the input and ignores arrays of other layers.
 UsersCase read_for_forward(const ForwardFlags &flags, const Variant &variant, const Params &params) {
   const Convention convention = flags.convention.get(flags.form.settings);
   std::vector<std::string> known = input_names(variant, convention);
@@ -45,7 +45,7 @@ UsersCase read_for_forward(const ForwardFlags &flags, const Variant &variant, co
   return read_inputs(flags.input, variant, params, convention, flags.gradient);
 }
 
-/// Of one text. On ranks other than 0 nothing.
+/// Results of one text; empty on ranks other than 0.
 TextResults results_of(const ForwardFlags &flags, const Variant &variant, const LayerInputs &inputs, size_t text,
                        const Run &run) {
   const Sequence sequence = sequence_of(inputs, text);
@@ -68,9 +68,9 @@ int run_forward(const ForwardFlags &flags, const Words &command_line) {
   if (along) ranks::join();
   if (along && ranks::rank() != 0) stop_heartbeat();
   const Variant &variant = find_variant(flags.variant);
-  find_form(variant, flags.form.form); // or a usage error
+  find_form(variant, flags.form.form); // usage error for an unknown form
   const Params params = variant_params(variant, assignments(flags.form.settings));
-  { const OutputFile tried(flags.output); } // refused, if it is to be, before anything is read
+  { const OutputFile tried(flags.output); } // fails before anything is read
   const UsersCase problem = read_for_forward(flags, variant, params);
   const Convention &convention = problem.convention;
   const LayerInputs inputs = layer_inputs(problem);

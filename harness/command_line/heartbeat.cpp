@@ -15,31 +15,31 @@
 namespace recollect {
 namespace {
 
-constexpr int ticks = 5; // of the longest silence: a line comes after 4 to 5 of them
+constexpr int ticks = 5; // per `between`: a line comes after 4 to 5 ticks of silence
 
 struct Beat {
   std::mutex mutex;
   std::thread thread;
   std::string what;
-  int quiet = 0, doing = 0; // ticks since something was said, and since the program does what it does
+  int quiet = 0, doing = 0; // ticks since the last message, and since the current task began
   bool in_place = false, over = true;
-  int stop = -1; // a descriptor that the end makes readable
+  int stop = -1; // a file descriptor that becomes readable at the end
 };
 Beat &beat() {
-  static Beat &the_only_one = *new Beat; // never destroyed: a library may call exit() while the thread runs
+  static Beat &the_only_one = *new Beat; // never destroyed, because a library may call exit() while the thread runs
   return the_only_one;
 }
 
-/// Past std::cerr, which the main thread may be using.
+/// Bypasses std::cerr, which the main thread may be using.
 void say(const Beat &b, std::chrono::milliseconds tick) {
   const std::string time = ", " + clock_text(double(b.doing) * double(tick.count()) / 1e3) + " so far";
   const size_t room = terminal_width(STDERR_FILENO) - 1;
   const std::string text = b.what.substr(0, room > time.size() ? room - time.size() : 0) + time,
                     line = b.in_place ? "\r\033[K" + text : text + "\n";
-  if (::write(STDERR_FILENO, line.data(), line.size()) < 0) return; // nobody listens: the work goes on
+  if (::write(STDERR_FILENO, line.data(), line.size()) < 0) return; // nobody reads it: the work continues
 }
 
-/// Ticks are the kernel's: the thread never looks at a clock, which may jump.
+/// Ticks are timeouts of poll(): clocks, which may jump, are not read.
 void keep_talking(std::chrono::milliseconds between) {
   Beat &b = beat();
   const std::chrono::milliseconds tick = std::max(between / ticks, std::chrono::milliseconds(1));
@@ -63,7 +63,7 @@ Heartbeat::Heartbeat(const std::string &doing, std::chrono::milliseconds between
   b.over = false;
   now_doing(doing, true, false);
   b.stop = ::eventfd(0, EFD_CLOEXEC);
-  if (b.stop < 0) return; // the command works, and is silent; so it is if no thread can be had
+  if (b.stop < 0) return; // without a descriptor or a thread the command works silently
   try {
     b.thread = std::thread(keep_talking, between);
   } catch (const std::system_error &) {

@@ -6,19 +6,19 @@
 
 namespace recollect {
 
-/// While it lives, a line on standard error for every `between` in which nothing else was said. One per process.
+/// While it lives, prints a line on standard error after every `between` without other messages. One per process.
 class Heartbeat {
 public:
-  /// `doing`: what the program does until it says otherwise, such as "recollect explain".
+  /// `doing`: the current task until now_doing() changes it, e.g. "recollect explain".
   explicit Heartbeat(const std::string &doing, std::chrono::milliseconds between = std::chrono::seconds(10));
   ~Heartbeat();
   Heartbeat(const Heartbeat &) = delete;
   Heartbeat &operator=(const Heartbeat &) = delete;
 };
 
-/// What the program does now. `said`: the user was just told. `in_place`: the line stands on a terminal and is replaced.
+/// Sets the current task. `said`: the user was just told. `in_place`: the line is on a terminal and will be replaced.
 void now_doing(const std::string &what, bool said, bool in_place);
-/// For --quiet: nothing is said from here on.
+/// For --quiet: no further messages.
 void stop_heartbeat();
 
 /// "0:07", "12:05", "1:00:00"

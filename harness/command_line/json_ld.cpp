@@ -40,7 +40,7 @@ json paper_of(const Claim &c) {
   return paper;
 }
 
-/// The statement as the paper makes it, with the place in the paper.
+/// The statement as the paper makes it, and its place in the paper.
 json claim_node(const Claim &c) {
   const size_t space = c.source.find(' ');
   json appearance = paper_of(c);
@@ -55,7 +55,7 @@ json claim_node(const Claim &c) {
   return claim;
 }
 
-/// A measurement against its prediction, each a PropertyValue, with the parameters where it was made.
+/// A measurement and its prediction, each as a PropertyValue, with the parameters of the point.
 json point_node(const std::string &name, const Point &p) {
   json values = json::array({property("measured", p.measured), property("predicted", p.predicted),
                              property("relation", name_of(p.relation)), property("tolerance", p.tolerance)});
@@ -110,7 +110,8 @@ std::string findings_json_ld(const std::vector<Reviewed> &findings, const Facts 
   json graph = json::array({program_node(meta)});
   for (const Reviewed &reviewed : findings) {
     const json claim = claim_node(*reviewed.finding.claim);
-    if (std::find(graph.begin(), graph.end(), claim) == graph.end()) graph.push_back(claim); // one a point asked for
+    if (std::find(graph.begin(), graph.end(), claim) == graph.end())
+      graph.push_back(claim); // a claim may occur once per point asked for
     graph.push_back(review_node(reviewed, meta));
   }
   const json context{{"@vocab", "https://schema.org/"}, {"prov", "http://www.w3.org/ns/prov#"}};

@@ -11,8 +11,8 @@ struct Reviewed {
   Protocol protocol;
 };
 
-/// A JSON-LD 1.1 document: a Claim and a ClaimReview a finding, and the program. Ids: "#" and the claim's address; of
-/// reviews "#review/" and the address, with the point where the user named one. `meta` is of the run.
+/// A JSON-LD 1.1 document: a Claim and a ClaimReview per finding, and the program. A claim's id is "#" and its address;
+/// a review's is "#review/" and the address, plus the point if the user named one. `meta` describes the run.
 std::string findings_json_ld(const std::vector<Reviewed> &findings, const Facts &meta);
 
 } // namespace recollect

@@ -35,7 +35,7 @@ int list_entries(const std::vector<const Entry *> &entries, const ListFlags &fla
   return exit_ok;
 }
 
-/// One of the names of an enumeration, the last of which is `last`.
+/// A name of an enumeration as its value; `last` is its last value.
 template <class Enum> Enum named(const std::string &text, Enum last, const std::string &flag) {
   std::vector<std::string> known;
   for (int i = 0; i <= int(last); ++i) {
@@ -46,7 +46,7 @@ template <class Enum> Enum named(const std::string &text, Enum last, const std::
   usage_error(flag + " is one of " + join(known, ", ") + "; got '" + text + "'");
 }
 
-/// Those of the claims that pass every filter. Where none does, a usage error, so that a misspelling is seen.
+/// The claims that pass every filter. Usage error if none does, so that a misspelt filter is noticed.
 std::vector<const Claim *> filtered(const std::vector<const Claim *> &claims, const ListFlags &flags) {
   ClaimQuery query = parse_claim_query(flags.search);
   if (!flags.paper.empty()) {

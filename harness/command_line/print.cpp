@@ -22,7 +22,7 @@ std::string forms_text(const Variant &v) {
   return join(all, ", ");
 }
 
-/// What a read at a key returns after several values were written at it.
+/// What a read at a key returns if several values were written at that key.
 const char *returned(Repeats repeats) {
   const char *const texts[] = {"", "the sum of its values", "the mean of its values",
                                "the sum of its values over (their number + ridge)", "its latest value"};
@@ -40,7 +40,7 @@ std::string traits_text(const Traits &t) {
          (t.linear_memory ? "" : ", memory grows as T^2");
 }
 
-/// The headline first; an arrow says which way is better.
+/// The headline metric first; an arrow says which direction is better.
 std::string metrics_text(const Task &t) {
   const char *const arrows[] = {"", " (larger)", " (smaller)"};
   std::vector<std::string> all;
@@ -58,7 +58,7 @@ std::string inputs_text(const Variant &v) {
   return join(all, ", ");
 }
 
-/// "gated_linear (gla)": of its other names the first; all stand under the layer's own.
+/// "gated_linear (gla)": only the first alias; the layer's own page lists all.
 std::string both_names(const Variant &v) { return v.name + (v.aliases.empty() ? "" : " (" + v.aliases.front() + ")"); }
 
 std::string state_text(const Variant &v) {
@@ -87,7 +87,7 @@ void line(std::ostream &out, const std::string &name, const std::string &value) 
 } // namespace
 
 void print_variants(std::ostream &out, const std::vector<const Variant *> &list) {
-  Rows rows{{"variant", "family", "state at 64 x 64", "inputs", "update"}}; // everything else is under its name
+  Rows rows{{"variant", "family", "state at 64 x 64", "inputs", "update"}}; // more is shown when a name is given
   for (const Variant *v : list)
     rows.push_back({both_names(*v), v->family, state_text(*v), inputs_text(*v), unmarked(v->update)});
   print_table(out, rows);
@@ -106,7 +106,7 @@ void print_claims(std::ostream &out, const std::vector<const Claim *> &list) {
           << folded("      " + unmarked(c->statement)) << '\n';
     return;
   }
-  Rows rows{{"claim", "expected", "source", "statement"}}; // everything else is under its name
+  Rows rows{{"claim", "expected", "source", "statement"}}; // more is shown when a name is given
   for (const Claim *c : list) rows.push_back({c->id, qualified(c->expected, *c), c->source, unmarked(c->statement)});
   print_table(out, rows);
 }
@@ -181,7 +181,7 @@ std::string varying(const Params &mine, const Values &all) {
   return join(told, " ");
 }
 
-/// Cases of a plan that differ in their seed, or that tune one layer.
+/// Cases of a plan that differ only in their seed, or that tune one layer.
 struct PlannedCell {
   const Case *reported = nullptr;
   int trials = 0, seeds = 0;

@@ -23,40 +23,41 @@ void describe(std::ostream &out, const Variant &variant);
 void describe(std::ostream &out, const Task &task);
 void describe(std::ostream &out, const Claim &claim);
 
-/// A claim in full, with what was found where it was measured; `meta` names the program for the citation.
+/// A claim in full, and its finding if it was measured; `meta` names the program for the citation.
 void explain(std::ostream &out, const Claim &claim, const Finding *finding, const Facts &meta);
-/// The claims that run a variant.
+/// Lists the claims that run a variant.
 void explain_claims(std::ostream &out, const Variant &variant);
 
 /// One line per case: what ran, its metrics, its time.
 void print_record(std::ostream &out, const Case &c, const Record &record);
-/// A table per task: every layer at every value swept, with mean and standard error in each metric (names, or "all"; none:
-/// the headline), next to chance and ceiling; a table of untuned layers says so.
+/// A table per task: every layer at every swept value, with mean and standard error of each metric (names, or "all";
+/// none: the headline), next to chance and ceiling. A table of untuned layers says so.
 void print_cells(std::ostream &out, const std::vector<Ensemble> &all, const std::vector<std::string> &metrics = {});
-/// Why cases were left out or need a remark, each reason once with its layers. Failures have lines of their own.
+/// Why cases were left out or need a remark: each reason once, with its layers. Failures have separate lines.
 void print_remarks(std::ostream &out, const Results &results);
-/// Every pair of these layers on every task: paired difference, interval, p and q.
+/// For every pair of these layers on every task: paired difference, interval, p and q.
 void print_comparisons(std::ostream &out, const std::vector<Ensemble> &all, const std::vector<std::string> &layers,
                        const std::vector<std::string> &metrics = {});
-/// Layers whose state takes at most `bytes`, the best first, then their pairs.
+/// Layers whose state takes at most `bytes`, the best first, then pairs of them.
 void print_ranking(std::ostream &out, const std::vector<Ensemble> &all, double bytes, bool every_pair);
 void print_facts(std::ostream &out, const Facts &facts);
 void print_facts_json(std::ostream &out, const Facts &facts);
 
-/// One line per case: median with its interval, noise and discarded samples, tokens per second, and the share of its limit
-/// that is reached; of a peer also its time over `ours`, the median seconds of the form that took turns with it.
+/// One line per case: median with its interval, noise and discarded samples, tokens per second, and the fraction of its
+/// limit that is reached. For a peer also its time over `ours`, the median seconds of the form timed in turn with it.
 void print_bench(std::ostream &out, const BenchResult &result, double ours);
 void print_ceilings(std::ostream &out, const Ceilings &ceilings);
 void print_growth(std::ostream &out, const std::vector<Growth> &fits);
 
-/// id, measured, predicted, standard error, verdict, expected; one row per claim (its decisive point), or one per point;
-/// failing points always, the worst in the claim's own row; last line "N passed, M failed".
-/// `quiet`: nothing but what failed, and that line.
+/// id, measured, predicted, standard error, verdict, expected: one row per claim (its decisive point), or one per
+/// point. Failing points are always shown, the worst in the claim's row. Last line: "N passed, M failed". `quiet`: only
+/// failures and that line.
 void print_findings(std::ostream &out, const std::vector<Finding> &findings, bool every_point, bool quiet = false);
-/// A table per claim and law of the measurements at the user's points, with the relative error that each detects.
+/// A table per claim and law of the measurements at the user's points, with the smallest relative error that each
+/// detects.
 void print_sweep(std::ostream &out, const std::vector<Finding> &findings);
-/// What came of a finding: "holds", "holds_asymptotically", "not_tested" or "failed"; of a refutation "refuted" (as the paper
-/// asserts it), "boundary", "typo" or "untrained". The same names as on the pages of the report.
+/// Outcome of a finding: "holds", "holds_asymptotically", "not_tested" or "failed"; of a refutation its scope:
+/// "refuted" (the paper asserts it), "boundary", "typo" or "untrained". The report's pages use the same names.
 std::string outcome_name(const Finding &finding);
 std::string findings_json(const std::vector<Finding> &findings);
 std::string findings_junit(const std::vector<Finding> &findings);

@@ -15,7 +15,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// The metrics that a task's table shows: its headline, or those asked for that it has.
+/// The metrics in a task's table: its headline, or those asked for that it has.
 Names shown_metrics(const std::vector<const Ensemble *> &rows, const Names &asked) {
   if (asked.empty()) return {rows[0]->headline};
   Names shown;
@@ -25,7 +25,7 @@ Names shown_metrics(const std::vector<const Ensemble *> &rows, const Names &aske
   return shown;
 }
 
-/// The same text for all of them, or none.
+/// The text that all of them share, or none.
 template <class Text> std::string common(const std::vector<const Ensemble *> &rows, const Text &text) {
   const std::string first = text(*rows[0]);
   return std::all_of(rows.begin(), rows.end(), [&](const Ensemble *e) { return text(*e) == first; }) ? first : "";
@@ -51,7 +51,7 @@ std::string heading(const std::vector<const Ensemble *> &rows, const Names &metr
          (untuned ? ", untuned" : "");
 }
 
-/// "tuned: beta=0.5", and the layer's parameters that are swept.
+/// "tuned: beta=0.5", and the layer's swept parameters.
 std::string setting(const Ensemble &e, const Swept &swept) {
   std::string text = e.setting + (e.chosen.empty() ? "" : ": " + e.chosen);
   for (const auto &[name, value] : swept.of_variant(e)) text += " " + name + "=" + value;
@@ -60,7 +60,7 @@ std::string setting(const Ensemble &e, const Swept &swept) {
 
 void print_table_of(std::ostream &out, const std::vector<const Ensemble *> &rows, const Swept &swept,
                     const Names &metrics) {
-  std::set<std::string> names; // of the task's parameters that are swept
+  std::set<std::string> names; // names of the task's swept parameters
   for (const Ensemble *e : rows)
     for (const auto &[name, value] : swept.of_task(*e)) names.insert(name);
   const bool several = std::any_of(rows.begin(), rows.end(), [&](const Ensemble *e) {
@@ -106,9 +106,9 @@ void print_cells(std::ostream &out, const std::vector<Ensemble> &all, const std:
   bool untuned = false;
   for (const auto &rows : tables) {
     const Names shown = shown_metrics(rows, metrics);
-    if (shown.empty()) continue; // of another task
+    if (shown.empty()) continue; // a metric of another task
     for (const Ensemble *e : rows) untuned = untuned || e->setting == name_of(Setting::untuned);
-    const bool together = shown.size() <= 2; // more would not fit a terminal
+    const bool together = shown.size() <= 2; // more do not fit a terminal
     for (size_t i = 0; i < (together ? 1 : shown.size()); ++i) {
       const Names one = together ? shown : Names{shown[i]};
       out << folded(heading(rows, one)) << '\n';

@@ -59,7 +59,7 @@ json part_json(const Part &part, const Judged &found, const Limits &limits) {
           {"without_power", found.without_power}};
 }
 
-/// What the user calls a part.
+/// The user's name of a part.
 std::string users_name(const std::string &part, const PartNames &names) {
   const auto found = names.find(part);
   return found == names.end() ? part : found->second;
@@ -81,7 +81,7 @@ std::vector<std::string> typed(const std::vector<std::string> &arrays, const std
   return said;
 }
 
-/// Steps from one up to, and without, another; the verdict is null where nothing of the text was given.
+/// Each text as a half-open range of steps; the verdict is null if the candidate contains nothing of the text.
 json texts_json(const CheckReport &report) {
   json texts = json::array();
   for (size_t i = 0; i < report.texts.size(); ++i) {
@@ -141,7 +141,7 @@ void print_checked(std::ostream &out, const CheckReport &report) {
   for (const std::string &mistake : c.diagnosis) out << folded("diagnosis: " + mistake) << '\n';
   if (c.judgement == Judgement::wrong && c.diagnosis.empty())
     out << "diagnosis: none of the known mistakes gives these numbers\n";
-  out << report.command << '\n'; // in one line, however long: it is there to be copied
+  out << report.command << '\n'; // in one line however long, so that it can be copied
 }
 
 json checked_json(const CheckReport &report) {

@@ -12,7 +12,7 @@
 namespace recollect {
 namespace {
 
-constexpr size_t most_all_pairs = 6; // layers whose pairs are all printed
+constexpr size_t most_all_pairs = 6; // up to this many layers, all pairs are printed
 
 std::string short_number(double value) {
   char text[32];
@@ -20,14 +20,14 @@ std::string short_number(double value) {
   return text;
 }
 
-/// "delta_net", with what tells it from the layer's other rows.
+/// "delta_net", plus what distinguishes it from the layer's other rows.
 std::string name_of_row(const Ensemble &e, const Swept &swept) {
   std::string name = e.variant;
   for (const auto &[parameter, value] : swept.of_variant(e)) name += " " + parameter + "=" + value;
   return name;
 }
 
-/// " n=16" for the task's parameters that are swept, widths aside where they are chosen by layer.
+/// " n=16" for the task's swept parameters; without widths if these are chosen per layer.
 std::string conditions(const Ensemble &e, const Swept &swept, const std::vector<std::string> &except) {
   std::string text;
   for (const auto &[name, value] : swept.of_task(e))
@@ -63,7 +63,7 @@ void print_comparisons(std::ostream &out, const std::vector<Ensemble> &all, cons
   const Swept swept(all);
   bool any = false;
   for (const EnsembleList &peers : under_same_conditions(all)) {
-    EnsembleList chosen; // in the order that was asked for
+    EnsembleList chosen; // in the order asked for
     for (const std::string &layer : layers)
       std::copy_if(peers.begin(), peers.end(), std::back_inserter(chosen),
                    [&](const Ensemble *e) { return e->variant == layer; });

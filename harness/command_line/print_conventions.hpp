@@ -7,12 +7,12 @@
 
 namespace recollect {
 
-/// "layer", the convention of the layers themselves, and the presets.
+/// "layer" (the layers' own convention) and the presets.
 const std::vector<std::string> &convention_names();
-/// A row each; with names, the arrays of each as well.
+/// One row per convention; if names are given, also the arrays of each.
 void print_conventions(std::ostream &out, const std::vector<std::string> &names);
-/// Switches, the arrays that are float32 beside 16-bit ones, and by the layer's name of every array its names in files,
-/// with any gate and write strength.
+/// For each convention: its switches, the arrays that are float32 next to 16-bit ones, and for every array of the layer
+/// the names it has in files, with any gate and write strength.
 void print_conventions_json(std::ostream &out, const std::vector<std::string> &names);
 
 } // namespace recollect

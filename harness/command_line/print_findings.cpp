@@ -14,15 +14,15 @@
 namespace recollect {
 namespace {
 
-/// How much a reader wants a point: rivals last; what fails first, and of that the paper's statement; then by how near its
-/// tolerance it is, or how far beyond.
+/// Sort key of how interesting a point is: rivals last; failures first, the paper's statement before others; then by
+/// how near to its tolerance, or how far beyond it, the point is.
 std::tuple<bool, bool, bool, double> strain(const Point &p) {
   const double ratio = std::fabs(p.measured - p.predicted) / p.tolerance;
   return {p.role != Role::rival, p.verdict != Verdict::holds, p.role == Role::statement,
           std::isnan(ratio) ? 0.0 : ratio};
 }
 
-/// The point of those admitted that a reader wants first; null where there is none.
+/// The most interesting of the admitted points; null if there is none.
 template <class Admits> const Point *first_of(const Finding &f, const Admits &admits) {
   const Point *found = nullptr;
   for (const Point &p : f.points)
@@ -30,7 +30,7 @@ template <class Admits> const Point *first_of(const Finding &f, const Admits &ad
   return found;
 }
 
-/// A point whose verdict fails its claim, or would if it counted as a statement.
+/// Whether the point's verdict makes its claim fail, or would if it counted as a statement.
 bool unexpected(const Point &p) {
   return p.role == Role::rival ? p.verdict != Verdict::refuted
                                : p.role != Role::statement && p.verdict != Verdict::holds;
@@ -57,7 +57,7 @@ std::string point_note(const Point &p) {
   return join(words, " ");
 }
 
-/// " (detects 1e-9)": a relative error of the prediction; nothing for bounds and rivals.
+/// " (detects 1e-9)": a relative error of the prediction; empty for bounds and rivals.
 std::string detected(const Point &p) {
   if (p.role == Role::rival || p.relation != Point::equal || !(sensitivity(p) > 0)) return "";
   char text[40];
@@ -68,11 +68,12 @@ std::string detected(const Point &p) {
 /// "refuted (boundary)"
 std::string verdict_text(const Finding &f) {
   const std::string beside =
-      f.claim->condition.empty() ? qualifier(*f.claim) : ""; // a condition stands in its own column
+      f.claim->condition.empty() ? qualifier(*f.claim) : ""; // a condition has a column of its own
   return name_of(f.verdict) + (beside.empty() ? "" : " (" + beside + ")");
 }
 
-/// The point that stands for a claim: of one that failed the worst of those that fail it, if any; else the decisive one.
+/// The point that represents a claim: of a failed claim the worst failing point, if there is one; else the decisive
+/// one.
 const Point &decisive(const Finding &f) {
   const Point *const broken = f.passed ? nullptr : first_of(f, unexpected);
   return broken ? *broken : *first_of(f, [](const Point &) { return true; });

@@ -7,9 +7,9 @@
 
 namespace recollect {
 
-/// One line per mistake, of kernels and of conventions: its name and what is wrong.
+/// One line per mistake (of kernels and of conventions): its name and what is wrong.
 void print_mistakes(std::ostream &out);
-/// One mistake: what is wrong, where it shows, where it was reported.
+/// One mistake: what is wrong, its symptoms, and reports of it.
 void describe(std::ostream &out, const Mistake &mistake);
 void describe(std::ostream &out, const ConventionMistake &mistake);
 

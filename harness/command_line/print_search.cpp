@@ -20,7 +20,7 @@ std::vector<const Entry *> having(const std::vector<Entry> &entries, const std::
   return found;
 }
 
-/// One line, cut where the terminal ends.
+/// One line, cut at the terminal's width.
 std::string one_line(const std::string &text) {
   const size_t width = terminal_width();
   return text.size() <= width ? text : cut(text, width - 4) + " ...";
@@ -35,7 +35,7 @@ void print_entry(std::ostream &out, const std::string &name, const std::string &
   out << one_line("  " + name + ": " + text) << '\n';
 }
 
-/// The first of the entries, each by `print`, under a heading.
+/// Prints the first entries by `print`, under a heading.
 template <class Entry, class Print>
 void print_some(std::ostream &out, const std::string &kind, const std::vector<const Entry *> &entries,
                 const Print &print) {

@@ -16,11 +16,11 @@ struct SearchResult {
   size_t size() const { return claims.size() + variants.size() + tasks.size() + mistakes.size(); }
 };
 
-/// Everything that matches; a citation is of claims alone. Nothing where the query is empty.
+/// Everything that matches. A citation matches claims only. Empty for an empty query.
 SearchResult search(const ClaimQuery &query);
 
-/// A short list: two lines per claim, one per other entry, at most ten of a kind. For a whole paper: a summary of its
-/// out.
+/// A short list: two lines per claim, one per other entry, at most ten of each kind. For a whole paper: a summary of
+/// its outcomes.
 void print_search(std::ostream &out, const std::string &text, const ClaimQuery &query, const SearchResult &found);
 
 } // namespace recollect

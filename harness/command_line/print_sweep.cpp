@@ -12,7 +12,7 @@
 namespace recollect {
 namespace {
 
-/// What one label measures, at every point.
+/// Measurements with one label, at every point.
 struct Law {
   const Claim *claim;
   Role role;
@@ -35,7 +35,7 @@ std::vector<Law> laws_of(const std::vector<Finding> &findings) {
 
 std::string text_of(const Params::Value &value) { return value.text.empty() ? number(value.number) : value.text; }
 
-/// Parameters with several values; of a single point all that it has.
+/// Parameters with several values; for a single point all its parameters.
 std::set<std::string> shown_parameters(const std::vector<const Point *> &points) {
   std::map<std::string, std::set<std::string>> values;
   for (const Point *p : points)

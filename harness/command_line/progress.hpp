@@ -14,9 +14,9 @@ public:
   ~Progress() { done(); }
   Progress(const Progress &) = delete;
   Progress &operator=(const Progress &) = delete;
-  /// Before so many items; none: another step of the one at work.
+  /// Call before `items` items are processed; 0: another step of the current item.
   void next(const std::string &name, size_t items = 1);
-  /// Takes the line off the terminal, for other output or for good.
+  /// Erases the line from the terminal, for other output or at the end.
   void done();
 
 private:

@@ -30,8 +30,8 @@ std::string last_line(const std::string &text) {
   return lines.empty() ? "" : lines.back();
 }
 
-/// What the program knows of layers and tasks, in memory that the report reads as a file. It ends with the processes that
-/// have it open, so that no signal leaves anything behind.
+/// The program's description of layers and tasks, in anonymous memory that the report reads as a file. It disappears
+/// with the processes that have it open, so that a signal leaves nothing behind.
 class Catalogue {
 public:
   Catalogue() : descriptor_(memfd_create("catalogue", 0)) {
@@ -54,7 +54,7 @@ private:
   int descriptor_;
 };
 
-/// The report's code: beside the installed program, else in the tree it was built from.
+/// Path of the report's code: next to the installed program, else in the source tree.
 std::string report_script() {
   std::error_code failed;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", failed);
@@ -63,7 +63,7 @@ std::string report_script() {
 }
 
 int report(const ReportFlags &flags) {
-  for (const std::string &path : flags.results) // whole? only then is Python's HDF5 let near it
+  for (const std::string &path : flags.results) // Python's HDF5 library only opens complete files
     if (std::filesystem::path(path).extension() != ".csv") Results::read(path);
   const std::string python = RECOLLECT_PYTHON, script = report_script();
   if (python.empty())
@@ -74,10 +74,9 @@ int report(const ReportFlags &flags) {
   std::vector<std::string> words{python,        script,          "--output=" + flags.folder, "--format", flags.format,
                                  "--catalogue", catalogue.path()};
   if (flags.csv) words.push_back("--csv");
-  const int progress =
-      flags.quiet.quiet ? -1 : dup(STDERR_FILENO); // what it says on its own standard error is kept for errors
+  const int progress = flags.quiet.quiet ? -1 : dup(STDERR_FILENO); // standard error is kept for its error messages
   if (progress >= 0) words.insert(words.end(), {"--progress", std::to_string(progress)});
-  if (flags.quiet.quiet || isatty(STDERR_FILENO)) stop_heartbeat(); // on a terminal the report has a line of its own
+  if (flags.quiet.quiet || isatty(STDERR_FILENO)) stop_heartbeat(); // on a terminal the report prints its own progress
   words.push_back("--");                                            // a name may begin with a dash
   words.insert(words.end(), flags.results.begin(), flags.results.end());
   std::string said;

@@ -15,7 +15,7 @@
 namespace recollect {
 namespace {
 
-/// Reads every table of a results file, checksums included. Exit 1 where planned work is missing.
+/// Reads every table of a results file and verifies checksums. Exit 1 if planned work is missing.
 int inspect(const std::string &path, bool json) {
   const Results results = Results::read(path);
   Facts facts = results.meta;
@@ -28,7 +28,7 @@ int inspect(const std::string &path, bool json) {
   return missing ? exit_failed : exit_ok;
 }
 
-/// "linear/chunked (with backward) ...": whose kernels read and write arrays of bf16 and f16 themselves.
+/// "linear/chunked (with backward) ...": forms whose kernels read and write bf16 and f16 arrays directly.
 std::string native_16_bit_forms() {
   std::vector<std::string> all;
   for (const Variant &variant : all_variants())

@@ -57,7 +57,7 @@ json program(const Facts &run) {
           {"softwareVersion", fact(run, "version") + ", commit " + fact(run, "git_commit")}};
 }
 
-/// The run that made a results file, and a PropertyValue for everything else that /meta says of it.
+/// The run that wrote a results file, and a PropertyValue for every other fact in /meta.
 void add_run(json &graph, json &runs, const CrateFile &file) {
   const std::string id = "#run-" + encoded(file.name);
   json settings = json::array(), action{{"@id", id},

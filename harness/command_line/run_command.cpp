@@ -63,7 +63,7 @@ struct PlanFlags {
     r.seed = seed, r.seeds = seeds, r.tune = tune, r.settings = assignments(form.settings), r.shapes = shapes;
     if (state_bytes.empty()) return r;
     r.state_bytes = double(parse_bytes(state_bytes, "--state-bytes")), r.tune = true;
-    if (!seeds_option->count()) r.seeds = 10; // 5 seeds cannot show a difference
+    if (!seeds_option->count()) r.seeds = 10; // 5 seeds are too few to show a difference
     if (!tasks_option->count()) r.tasks = {"recall"};
     return r;
   }
@@ -94,9 +94,9 @@ struct RunFlags {
   bool every_case = false;
 };
 
-/// The metrics asked for, as their tasks spell them.
+/// The metrics asked for, in their tasks' spelling.
 std::vector<std::string> known_metrics(const std::vector<std::string> &asked, const std::vector<Case> &plan) {
-  std::vector<std::string> known{"deviation"}, found; // which approximate forms report on any task
+  std::vector<std::string> known{"deviation"}, found; // approximate forms report it on any task
   for (const Case &c : plan)
     for (const Metric &metric : c.task->metrics)
       if (std::find(known.begin(), known.end(), metric.name) == known.end()) known.push_back(metric.name);
@@ -109,7 +109,7 @@ std::vector<std::string> known_metrics(const std::vector<std::string> &asked, co
   return found;
 }
 
-/// The layers to be compared, by their own names. They are those that run where no others were chosen.
+/// Names of the layers to compare. These are also the layers that run, if no others were chosen.
 std::vector<std::string> compared_layers(const std::vector<std::string> &asked, const std::vector<Case> &plan) {
   std::vector<std::string> layers;
   for (const std::string &name : asked) {
@@ -133,10 +133,10 @@ std::string duration_text(double seconds) {
                             : whole(seconds / 86400) + " days";
 }
 
-/// Says what a large plan will cost before it is begun. It never asks: the user may not be there.
+/// Prints the cost of a large plan before it starts. It does not ask: the user may be away.
 void say_cost(const std::vector<Case> &plan, const std::vector<const Case *> &left, const RunFlags &flags) {
   constexpr size_t many = 100;
-  constexpr double heavy = 2e10; // operations: some ten seconds
+  constexpr double heavy = 2e10; // operations: about ten seconds
   double work = 0;
   for (double group : work_of(groups_of(plan))) work += group;
   if (left.size() <= many && work < heavy) return;
@@ -155,7 +155,7 @@ void say_cost(const std::vector<Case> &plan, const std::vector<const Case *> &le
   std::cerr << folded(said) << std::endl;
 }
 
-/// This process's part of a plan, group by group: all of it in order, or what no other rank has begun.
+/// This process's part of a plan, by groups: the whole plan in order, or groups that no other rank has started.
 class Share {
 public:
   explicit Share(const std::vector<Case> &plan)
@@ -188,7 +188,8 @@ int run(RunFlags &flags, const Words &command_line) {
   const std::vector<Case> plan = PlanFlags::plan(experiments);
   const std::vector<std::string> metrics = known_metrics(flags.metrics, plan),
                                  layers = compared_layers(flags.compare, plan);
-  if (!flags.output.path.empty()) OutputFile{flags.output.path}; // before minutes of work: can it be written at all?
+  if (!flags.output.path.empty())
+    OutputFile{flags.output.path}; // fails before minutes of work if the file cannot be written
   const Backend backend;
   Results start = Results::planned(plan, provenance(command_line, flags.plan.seed));
   for (const Experiment &e : experiments)
@@ -223,7 +224,7 @@ int run(RunFlags &flags, const Words &command_line) {
   }
   recorder.finish();
   progress.done();
-  if (ranks::rank() != 0) return exit_ok; // rank 0 has everything and speaks for all
+  if (ranks::rank() != 0) return exit_ok; // rank 0 has all results and prints them
   std::map<std::string, int> counts;
   for (const std::string &status : recorder.results().statuses()) ++counts[status];
   if (!quiet) {

@@ -86,7 +86,7 @@ int write_one(const SampleFlags &flags, const Words &command_line) {
   return exit_ok;
 }
 
-/// Refuses a folder that holds other cases: they would count as the battery's.
+/// Refuses a folder that contains other cases, because they would count as the battery's.
 void make_folder(const std::string &folder, const std::vector<BatteryCase> &cases) {
   std::error_code problem;
   std::filesystem::create_directories(folder, problem);

@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Standard output, for answers alone: what a command or a library prints there goes nowhere.
+/// Reserves standard output for answers: what a command or a library prints there is discarded.
 class Answers {
 public:
   Answers() : descriptor_(dup(STDOUT_FILENO)) {
@@ -29,7 +29,7 @@ public:
   ~Answers() { close(descriptor_); }
   Answers(const Answers &) = delete;
   Answers &operator=(const Answers &) = delete;
-  /// False where nobody reads them any more.
+  /// False if the reader has closed the pipe.
   bool send(const std::string &line) const {
     for (size_t done = 0; done < line.size();) {
       const ssize_t n = write(descriptor_, line.data() + done, line.size() - done);

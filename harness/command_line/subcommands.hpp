@@ -14,7 +14,7 @@ namespace recollect {
 
 using Words = std::vector<std::string>; // the command line, for /meta
 
-/// From parsed flags to the exit status.
+/// Runs a subcommand after its flags were parsed; returns the exit status.
 using Action = std::function<int(const Words &command_line)>;
 
 Action add_list(CLI::App &app);

@@ -13,12 +13,12 @@ namespace recollect {
 
 namespace {
 
-/// UTF-8 characters: continuation bytes take no column.
+/// Counts UTF-8 characters: continuation bytes take no column.
 size_t columns_of(const std::string &text) {
   return size_t(std::count_if(text.begin(), text.end(), [](unsigned char c) { return (c & 0xC0) != 0x80; }));
 }
 
-/// Lines of at most that many columns, each indented as the text is.
+/// Wraps the text to that many columns; each line has the text's indent.
 std::vector<std::string> lines_of(const std::string &text, size_t width) {
   const size_t start = std::min(text.find_first_not_of(' '), text.size());
   width -= std::min(start, width - 1);
@@ -26,7 +26,7 @@ std::vector<std::string> lines_of(const std::string &text, size_t width) {
   std::string line, word;
   const auto end_word = [&] {
     if (word.empty()) return;
-    for (size_t bytes; columns_of(word) > width; word.erase(0, bytes)) { // cut where no space is
+    for (size_t bytes; columns_of(word) > width; word.erase(0, bytes)) { // cuts a word that is longer than a line
       if (!line.empty()) lines.push_back(line), line.clear();
       for (bytes = 1; columns_of(word.substr(0, bytes + 1)) <= width; ++bytes) {
       }
@@ -48,7 +48,7 @@ std::vector<std::string> lines_of(const std::string &text, size_t width) {
   return lines;
 }
 
-/// The widest columns give way until the row fits, but none below 8.
+/// Narrows the widest columns until the row fits, but none below 8.
 void fit(std::vector<size_t> &widths, size_t most) {
   const auto total = [&] { return std::accumulate(widths.begin(), widths.end(), 2 * widths.size()) - 2; };
   while (!widths.empty() && total() > most) {
@@ -131,7 +131,7 @@ void print_table(std::ostream &out, const Rows &rows) {
 }
 
 std::string alarmed(const std::string &text) {
-  const char *plain = std::getenv("NO_COLOR"); // no-color.org: set and not empty
+  const char *plain = std::getenv("NO_COLOR"); // no-color.org: applies if set and not empty
   if (!isatty(STDOUT_FILENO) || (plain && *plain)) return text;
   return std::regex_replace(text, std::regex("FAILED|WRONG"), "\033[1;31m$&\033[0m");
 }

@@ -9,27 +9,27 @@ namespace recollect {
 
 using Rows = std::vector<std::vector<std::string>>;
 
-/// Left-aligned columns, two spaces apart; the first row is the heading. The widest columns break into lines where the
-/// table would be wider than the terminal.
+/// Left-aligned columns, two spaces apart; the first row is the heading. The widest columns wrap if the table would be
+/// wider than the terminal.
 void print_table(std::ostream &out, const Rows &rows);
 
-/// Columns of the terminal that a descriptor is (standard output), or that COLUMNS says; without end elsewhere, so that a
-/// pipe has one line per row.
+/// Columns of the terminal behind a descriptor (standard output), or the value of COLUMNS. Unlimited elsewhere, so that
+/// a pipe gets one line per row.
 size_t terminal_width(int descriptor = 1);
 /// "name        text ...": lines of at most the terminal's width, the later ones indented by `indent`.
 std::string wrapped(const std::string &text, const std::string &name, size_t indent);
 
-/// The text without the marks of its formulas, `$x_t$`; with them where one has no other.
+/// The text without the marks of its formulas: `$x_t$` becomes x_t. Keeps the marks of formulas that need typesetting.
 std::string unmarked(std::string text);
 
-/// Each line of the text in lines of at most the terminal's width: the later ones stand under what follows the first gap of
-/// two spaces, else a little further right than the first.
+/// Wraps each line to the terminal's width. Further lines are aligned with the text after the first gap of two spaces,
+/// else indented a little.
 std::string folded(const std::string &text);
 
-/// The text with FAILED and WRONG in red where standard output is a terminal and NO_COLOR is not set.
+/// The text with FAILED and WRONG in red if standard output is a terminal and NO_COLOR is not set.
 std::string alarmed(const std::string &text);
 
-/// The first characters of UTF-8 that fill at most so many columns.
+/// The longest beginning of UTF-8 text that fits that many columns.
 std::string cut(const std::string &text, size_t columns);
 
 /// Six significant digits.

@@ -28,7 +28,7 @@ struct TrainFlags {
   std::string suite, corpus;
   std::vector<std::string> judged;
   std::uint64_t seed = 1;
-  int seeds = 1, at_once = 0; // 0: what the machine is good for
+  int seeds = 1, at_once = 0; // 0: as many as the machine can train at once
   OutputFlags output;
   QuietFlag quiet;
   CLI::Option *seeds_option = nullptr;
@@ -59,7 +59,7 @@ Assignments described(const TrainingRun &run) {
   return all;
 }
 
-/// The settings in which runs differ, besides their seeds.
+/// The settings that differ between runs, except seeds.
 std::vector<std::string> labels_of(const std::vector<TrainingRun> &plan) {
   std::map<std::string, std::set<std::string>> values;
   for (const TrainingRun &run : plan)
@@ -75,14 +75,14 @@ std::vector<std::string> labels_of(const std::vector<TrainingRun> &plan) {
   return labels;
 }
 
-/// One of the plan's models on its way.
+/// One model of the plan in training.
 class Underway {
 public:
   Underway(size_t model, const TrainingRun &run, TrainingRecord &record)
       : index(model), run_(run), record_(record), trainer_(run.setup, run.seed) {
     if (auto kept = record.kept(model)) trainer_.restore(std::move(*kept));
   }
-  /// Hears what the steps begun came to, and says what comes next; false once it is trained.
+  /// Collects the loss of the steps begun and updates the progress line; false once the model is trained.
   bool goes_on(const std::string &label, Progress &progress) {
     trainer_.end();
     if (trainer_.done()) return false;
@@ -94,11 +94,11 @@ public:
                   size_t(steps_));
     return true;
   }
-  /// Begins step i of these.
+  /// Begins step i of these models.
   void begin(int i) {
     if (i < steps_) trainer_.begin();
   }
-  /// Calls `report` once the model is on the disk.
+  /// Calls `report` once the model is written.
   void evaluate(const std::function<void(size_t, const Trained &)> &report) {
     const Judged judged = trainer_.evaluate();
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
@@ -160,7 +160,7 @@ void print_rulings(const std::vector<Statement> &statements, const std::vector<R
   print_table(std::cout, rows);
 }
 
-/// The statements by models that were trained before, in however many runs.
+/// Judges the statements by models trained earlier, in any number of runs.
 int judge(const TrainFlags &flags) {
   refuse_overlap({flags.output.path}, flags.judged);
   const Suite suite = flags.chosen();
@@ -182,7 +182,7 @@ int judge(const TrainFlags &flags) {
   return exit_ok;
 }
 
-/// In order, or where several ranks share them the longest first.
+/// In order; if several ranks share them, the longest first.
 std::vector<size_t> left_to_train(const std::vector<TrainingRun> &plan, const TrainingRecord &record) {
   std::vector<double> work;
   for (const TrainingRun &run : plan) {
@@ -195,7 +195,7 @@ std::vector<size_t> left_to_train(const std::vector<TrainingRun> &plan, const Tr
   return left;
 }
 
-/// Those of the plan that are left, `at_once` at a time where the device has memory for them.
+/// Trains the rest of the plan, `at_once` at a time if the device has memory for them.
 void train_all(const std::vector<size_t> &left, int at_once, const std::vector<TrainingRun> &plan,
                const std::vector<std::string> &labels, TrainingRecord &record, Progress &progress,
                const std::function<void(size_t, const Trained &)> &report) {
@@ -217,7 +217,7 @@ void train_all(const std::vector<size_t> &left, int at_once, const std::vector<T
         model = underway.erase(model);
       }
     }
-    for (int i = 0; i < int(Model::most_begun); ++i) // by turns: a GPU's queues take only so many steps at a time
+    for (int i = 0; i < int(Model::most_begun); ++i) // in turns, because a GPU's queue holds a limited number of steps
       for (Underway &model : underway) model.begin(i);
   }
 }
@@ -237,7 +237,7 @@ int run_train(const TrainFlags &flags, const Words &command_line) {
   TrainingRecord record(flags.output.path, plan, experiments, provenance(command_line, flags.seed),
                         flags.output.resume);
   const std::vector<std::string> labels = labels_of(plan);
-  rule_all(suite.statements, models_of(record.results())); // whether they can be judged
+  rule_all(suite.statements, models_of(record.results())); // fails early if they cannot be judged
   const std::vector<size_t> left = left_to_train(plan, record);
   size_t steps = 0;
   for (size_t i : left) steps += size_t(plan[i].setup.settings.integer("steps"));
@@ -258,7 +258,7 @@ int run_train(const TrainFlags &flags, const Words &command_line) {
     ruled = rule_all(suite.statements, models_of(results));
     return table_of(suite.statements, ruled);
   });
-  if (ranks::rank() != 0) return exit_ok; // rank 0 has everything and speaks for all
+  if (ranks::rank() != 0) return exit_ok; // rank 0 has all results and prints them
   print_summary(labels, record);
   if (!ruled.empty()) std::cout << '\n', print_rulings(suite.statements, ruled);
   return exit_ok;

@@ -31,7 +31,7 @@ struct VerifyFlags {
     r.suite = load_suite(suite);
     r.claims = claims;
     r.seed = seed_option->count() ? seed : r.suite.seed.value_or(seed);
-    for (const std::string &text : points) // a comma parts parameters, so that a parameter takes a value or a range
+    for (const std::string &text : points) // commas separate parameters, so a parameter takes a value or a range
       for (const Assignments &point : combinations(assignments(split(text, ',')), "--point")) r.points.push_back(point);
     if (!r.points.empty() && r.claims.empty()) usage_error("--point needs the id of the claim that it is for");
     return r;
@@ -45,13 +45,13 @@ int verify(VerifyFlags &flags, const Words &command_line) {
   const VerifyRequest request = flags.request();
   refuse_overlap({flags.output.path, flags.json, flags.json_ld, flags.junit}, {request.suite.path});
   if (!flags.output.path.empty()) OutputFile{flags.output.path};
-  for (const auto &point : request.suite.points) select_claims({point.claim}); // refuses misspelt names
+  for (const auto &point : request.suite.points) select_claims({point.claim}); // fails for misspelt names
   const std::vector<Measurement> plan = measurements(request, select_claims(request.patterns()));
   const Backend backend;
   Recorder recorder(flags.output.path, Results::planned(plan, provenance(command_line, request.seed)),
                     flags.output.resume);
   Progress progress(plan.size(), flags.quiet.quiet || ranks::rank() != 0);
-  std::vector<double> work; // alone in the plan's order
+  std::vector<double> work; // a single process works in the plan's order
   for (const Measurement &m : plan) work.push_back(ranks::size() > 1 ? work_of(*m.claim) : 0);
   const std::vector<size_t> order = longest_first(work);
   ranks::Counter counter;

@@ -18,7 +18,7 @@ Mistake beta_gradient_lacks_key_side() {
                return changed(right, {"dbeta"}, [&](Part &part) {
                  for (size_t t = 0; t < part.values.size(); ++t) {
                    const double beta = problem.given.beta[t];
-                   if (beta == 0) continue; // its write gives no gradient to divide
+                   if (beta == 0) continue; // without a write there is no gradient to divide
                    part.values[t] = 0;
                    for (size_t i = t * dv->columns; i < (t + 1) * dv->columns; ++i)
                      part.values[t] += dv->values[i] * problem.given.v[i] / beta;

@@ -7,7 +7,7 @@
 namespace recollect::mistakes {
 namespace {
 
-constexpr double least = 1e-30; // of alpha: the rule divides by it
+constexpr double least = 1e-30; // of alpha, because the rule divides by it
 
 } // namespace
 

@@ -8,7 +8,7 @@
 namespace recollect::mistakes {
 namespace {
 
-/// The chunk's own pairs with keys and queries clipped, and what it reads of the state at its start.
+/// Pairs within the chunk with clipped keys and queries, plus what queries read of the state at its start.
 Numbers clipped_outputs(const CheckCase &problem, int length) {
   const Shape &n = problem.given.shape;
   const size_t T = size_t(n.T), D = size_t(n.Dk);

@@ -17,7 +17,7 @@ Mistake first_token_only() {
                Misread first = gathered(problem, {"k", "v", "beta", "alpha", "lambda", "w"}, "", [](Place p) {
                  return Place{p.head, 0, p.column};
                });
-               CheckCase each = with_inputs(problem, first.inputs()); // every step a head of its own
+               CheckCase each = with_inputs(problem, first.inputs()); // every step becomes a head
                each.weights = {};
                each.given.shape.H *= n.T, each.given.shape.T = 1;
                const Numbers start = initial_state(problem.variant, problem.given, problem.params);

@@ -7,8 +7,8 @@
 namespace recollect::mistakes {
 namespace {
 
-/// A float16 number of magnitude 2^e (1 + m / 1024) has bits (e + 15) m; bfloat16 reads them as an exponent of 8 bits and
-/// 7 of a significand.
+/// A float16 number of magnitude 2^e (1 + m / 1024) has the bits (e + 15) and m. bfloat16 reads the same bits as an
+/// 8-bit exponent and a 7-bit significand.
 double reread(double x) {
   const double size = std::min(std::fabs(x), 65504.0);
   const int exponent = size < 0x1p-14 ? -15 : std::ilogb(size);

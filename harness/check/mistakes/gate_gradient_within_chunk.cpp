@@ -6,7 +6,7 @@
 namespace recollect::mistakes {
 namespace {
 
-/// alpha dalpha is a sum over this and later steps; from each the sum at the start of the next chunk is taken away.
+/// alpha dalpha is a sum over this and later steps. Subtracts its part from the next chunk on.
 void cut(Part &part, const Numbers &gate, size_t length, bool logs) {
   const size_t width = part.columns, T = part.rows;
   for (size_t lane = 0; lane < part.heads * width; ++lane)

@@ -24,7 +24,7 @@ Mistake masked_pairs_give_nan() {
              return changed(right, {"dq", "dk", "dbeta", "dalpha", "dlambda"}, [&](Part &part) {
                for (size_t head = 0; head < part.heads; ++head)
                  for (const Steps &steps : chunks(int(T), length)) {
-                   double sum = 0; // the first gate of a chunk is in no difference of two sums
+                   double sum = 0; // no difference of two sums contains the first gate of a chunk
                    for (size_t t = size_t(steps.begin) + 1; t < size_t(steps.end); ++t) sum += rates[head * T + t];
                    if (sum > 88)
                      std::fill(row_of(part, head, size_t(steps.begin)),

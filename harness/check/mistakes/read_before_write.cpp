@@ -12,7 +12,7 @@ Mistake read_before_write() {
     return {{"it reads before it writes: o_t sees steps before t only",
              [&] {
                return changed(right, {"o"}, [&](Part &o) {
-                 CheckCase before = padded(problem, 1, 0); // a step of nothing, to read the initial state after
+                 CheckCase before = padded(problem, 1, 0); // a zero step, after which the initial state is read
                  o.values = read_at(before, [](int t) { return t - 1; });
                  const Shape &n = problem.given.shape;
                  const size_t row = size_t(n.Dv), rows = size_t(n.T) * row;

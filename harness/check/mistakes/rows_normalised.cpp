@@ -6,7 +6,7 @@
 namespace recollect::mistakes {
 namespace {
 
-/// x / sqrt(|x|^2 + eps), rows of zeros staying zero.
+/// x / sqrt(|x|^2 + eps); rows of zeros stay zero.
 Numbers unit_rows(Numbers x, size_t width, double eps) {
   for (size_t row = 0; row < x.size(); row += width) {
     double squares = eps;
@@ -17,22 +17,23 @@ Numbers unit_rows(Numbers x, size_t width, double eps) {
 }
 Misread normalised(const CheckCase &problem, Tensor tensor, double eps, const std::string &what) {
   const size_t width = size_t(width_of(tensor, problem.given.shape));
-  return {what,
-          [&problem, tensor, width, eps] {
-            Sequence other = problem.given;
-            other[tensor] = unit_rows(other[tensor], width, eps);
-            return other;
-          },
-          [&problem, tensor, width, eps](Sequence &gradient) { // (d - x (x . d)) / |given|, x the row normalised
-            Numbers &d = gradient[tensor];
-            const Numbers &given = problem.given[tensor], x = unit_rows(given, width, eps);
-            for (size_t row = 0; row < d.size(); row += width) {
-              double along = 0, squares = eps;
-              for (size_t i = row; i < row + width; ++i) along += x[i] * d[i], squares += given[i] * given[i];
-              for (size_t i = row; i < row + width; ++i)
-                d[i] = squares > 0 ? (d[i] - x[i] * along) / std::sqrt(squares) : 0;
-            }
-          }};
+  return {
+      what,
+      [&problem, tensor, width, eps] {
+        Sequence other = problem.given;
+        other[tensor] = unit_rows(other[tensor], width, eps);
+        return other;
+      },
+      [&problem, tensor, width, eps](Sequence &gradient) { // (d - x (x . d)) / |given|, where x is the normalised row
+        Numbers &d = gradient[tensor];
+        const Numbers &given = problem.given[tensor], x = unit_rows(given, width, eps);
+        for (size_t row = 0; row < d.size(); row += width) {
+          double along = 0, squares = eps;
+          for (size_t i = row; i < row + width; ++i) along += x[i] * d[i], squares += given[i] * given[i];
+          for (size_t i = row; i < row + width; ++i)
+            d[i] = squares > 0 ? (d[i] - x[i] * along) / std::sqrt(squares) : 0;
+        }
+      }};
 }
 
 } // namespace

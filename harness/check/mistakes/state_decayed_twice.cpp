@@ -6,7 +6,7 @@
 namespace recollect::mistakes {
 namespace {
 
-/// The final state times the decays of steps [begin, T) once more.
+/// Multiplies the final state again by the decays of steps [begin, T).
 void decay_since(Part &state, const CheckCase &problem, int begin) {
   const Shape &n = problem.given.shape;
   const Numbers alpha = problem.given.or_neutral(Tensor::alpha), lambda = problem.given.or_neutral(Tensor::lambda);

@@ -17,7 +17,7 @@ Mistake state_gradient_of_wider_chunks() {
     for (int length : chunk_lengths(problem))
       all.push_back({"the gradient of the state is missing at every second boundary of " + of_chunks(length), nullptr,
                      [&problem, length] {
-                       int boundary = (problem.given.shape.T - 1) / length; // they come from the last to the first
+                       int boundary = (problem.given.shape.T - 1) / length; // from the last to the first
                        return backward_in_chunks(problem, length, [&](Numbers &dstate) {
                          if (boundary-- % 2) std::fill(dstate.begin(), dstate.end(), 0.0);
                        });

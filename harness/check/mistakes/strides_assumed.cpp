@@ -17,7 +17,7 @@ Mistake strides_assumed() {
       if (gives(problem, tensor))
         all.push_back(gathered(
             problem, {name_of(tensor)}, std::string(name_of(tensor)) + " alone is read as [B,T,H,D]", [=](Place p) {
-              const long at = p.row * H + p.head % H; // where [B,T,H] has step t of head h, taken for [B,H,T]
+              const long at = p.row * H + p.head % H; // position of step t of head h in [B,T,H], read as [B,H,T]
               return Place{p.head / H * H + at / T, at % T, p.column};
             }));
     return all;
