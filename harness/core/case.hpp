@@ -8,19 +8,20 @@ namespace recollect {
 
 struct RunRequest : ExecutionOptions {
   std::vector<std::string> variants{"all"}, tasks{"all"}; // names or globs
-  std::string form = "fast";                              // a form's name, or "fast": the faster at the task's shape
+  std::string form = "fast";                              // a form's name, or "fast": the fastest at the task's shape
   std::uint64_t seed = 1;
   int seeds = 1;          // seeds seed ... seed + seeds - 1
-  bool tune = false;      // each layer at the best of its grid (tune.hpp)
-  int tuning_seeds = 3;   // of the trials: those after the seeds reported
-  std::string experiment; // of a suite: what these cases are for
+  bool tune = false;      // each layer with the best parameters of its grid (tune.hpp)
+  int tuning_seeds = 3;   // of the trials; they follow the reported seeds
+  std::string experiment; // of a suite: the purpose of these cases
   /// "name" for every selected variant and task that has it, "owner.name" for one; lists and ranges of values
   /// (sweep.hpp) give every combination.
   Assignments settings;
-  std::vector<std::string> shapes; // "d,dv" for every selected task that has them: pairs, each with all of `settings`
+  std::vector<std::string>
+      shapes; // "d,dv" for every selected task that has both: pairs, each combined with all of `settings`
   int warmup = 0, repetitions = 1;
   double state_bytes =
-      0; // of a head: each layer has the largest widths whose state fits (state_budget.hpp); 0: no limit
+      0; // per head: each layer gets the largest widths whose state fits (state_budget.hpp); 0: no limit
 };
 
 /// Where a case's free parameters come from:
@@ -36,7 +37,7 @@ inline const char *name_of(Setting setting) {
 
 struct Case : ExecutionOptions {
   int index = 0;
-  int group = 0; // trials and the cases that wait for them share one; they run in order, in one process
+  int group = 0; // a tuned case and its trials have one number; they run in order, in one process
   Setting setting = Setting::fixed;
   std::string experiment;
   const Variant *variant = nullptr;
@@ -47,25 +48,26 @@ struct Case : ExecutionOptions {
   double state_limit = 0; // bytes of state that a head may have; 0: any
 };
 
-/// A parameter's value that tuning chose, of a layer or a task.
+/// A parameter of a layer or a task, and the value that tuning chose.
 struct Chosen {
   std::string owner, name;
   double value;
 };
 using Choice = std::vector<Chosen>;
 
-/// What a case came out as.
+/// Result of a case.
 struct Record {
   int case_index = 0;
   Shape shape;
   /// "ok" | "meaningless" (the task says why this variant's result would mean nothing, or the variant why it cannot
   /// take the shape) | "skipped" (it would need more than --memory) | "failed"
   std::string status;
-  std::string reason; // "" when ok, or that the pass diverged, or what stands in for it (harness/call/divergence.hpp)
+  std::string
+      reason; // "" when ok; else that the pass diverged, or which form replaced it (harness/call/divergence.hpp)
   Score score;
-  double state_bytes = 0, flops = 0; // of a head; of the definition, a token
-  Choice chosen;                     // of a tuned case
-  std::vector<double> seconds;       // one a repetition: kernel time with inputs already on the device
+  double state_bytes = 0, flops = 0; // per head; of the definition, per token
+  Choice chosen;                     // if tuned
+  std::vector<double> seconds;       // one per repetition: kernel time with inputs already on the device
 };
 
 } // namespace recollect

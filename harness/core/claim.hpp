@@ -43,7 +43,7 @@ struct Protocol {
 struct Point {
   Role role = Role::obligation;
   RivalKind rival = RivalKind::none;
-  std::string label; // for people only
+  std::string label; // for readers only
   Params params;
   double measured = 0, predicted = 0;
   double standard_error = 0; // of `measured`; 0 for exact algebra
@@ -59,16 +59,16 @@ struct Claim {
   std::string source;      // "000 Eq 7, App A"
   std::string statement;   // a fair paraphrase, with every condition that the paper states
   std::string exact;       // the exact form, the condition, or the corrected statement
-  std::string explanation; // why the verdict is what it is, and what the paper meant if that is plain
+  std::string explanation; // why this verdict, and what the paper meant if that is plain
   Verdict expected = Verdict::holds;
   Scope scope = Scope::none;       // of a refutation; equals scope_of(reading)
-  Reading reading;                 // what was read in the paper before it was called refuted
+  Reading reading;                 // what was read in the paper before the claim was called refuted
   std::string condition;           // of a claim with the verdict holds_under
   Reason reason = Reason::none;    // of a claim with the verdict not_tested
-  std::vector<std::string> covers; // ledger rows measured here; may be none
+  std::vector<std::string> covers; // ledger rows that this claim measures; may be none
   std::vector<std::string> tasks;
-  std::vector<std::string> variants; // the layers that `measure` runs; none: algebra on matrices
-  Effort suite = Effort::quick;      // the smallest suite that carries it
+  std::vector<std::string> variants; // layers that `measure` runs; none: algebra on matrices
+  Effort suite = Effort::quick;      // the smallest suite that contains it
   std::vector<ParamSpec> params;     // what --point accepts
   /// Returns every point, rivals included; null for claims that are not tested. Throws a usage error if the statement
   /// does not apply at the protocol's point.
@@ -76,7 +76,8 @@ struct Claim {
 };
 /// "layer" if the claim runs layers of the registry, "algebra" if it is about matrices only.
 const char *system_of(const Claim &);
-/// What qualifies the expected verdict: the scope of a refutation, the reason for not testing, the condition; else "".
+/// What qualifies the expected verdict: the scope of a refutation, the reason why it is not tested, the condition; else
+/// "".
 std::string qualifier(const Claim &);
 /// A verdict with its qualifier: "refuted (paper)", "holds_under (unit keys)", "holds".
 std::string qualified(Verdict, const Claim &);

@@ -65,12 +65,12 @@ std::vector<std::string> numbers_in(const std::string &list) {
 }
 
 void add_place(std::set<Place> &places, const std::string &paper, const std::string &kind, const std::string &number) {
-  const bool lettered =
-      std::isalpha(static_cast<unsigned char>(number[0])); // A.1 is in an appendix, whatever it is called
+  const bool lettered = std::isalpha(
+      static_cast<unsigned char>(number[0])); // a number such as A.1 is in an appendix even without that word
   places.insert({paper, lettered ? "appendix" : kind, number});
 }
 
-/// Takes every match of `pattern` out of the text, so that a space is left, and hands it to `use`.
+/// Removes every match of `pattern` from the text, leaving a space, and passes it to `use`.
 template <class Use> void take(std::string &text, const std::regex &pattern, const Use &use) {
   std::smatch found;
   while (std::regex_search(text, found, pattern)) {
@@ -79,13 +79,13 @@ template <class Use> void take(std::string &text, const std::regex &pattern, con
   }
 }
 
-/// Papers and places of a text; they are taken out of it.
+/// Papers and places named in a text; removes them from it.
 ClaimQuery parse(std::string &text) {
   static const std::regex arxiv(R"((?:arxiv\s*:?\s*)?\b(\d{4}\.\d{4,5})(?:v\d+)?\b)"), paper(R"(\b(00\d)\b)"),
       lettered(R"(\b([a-e](?:\.\d+)+)\b)");
   ClaimQuery query;
   take(text, arxiv, [&](const std::smatch &m) {
-    std::string number = m[1]; // one that is nobody's matches nothing
+    std::string number = m[1]; // an unknown number matches nothing
     for (const Paper &p : all_papers())
       if (p.arxiv == m[1]) number = p.number;
     query.papers.insert(number);
@@ -108,7 +108,7 @@ ClaimQuery parse_source(const std::string &source) {
   for (std::string part : split(source, ';')) {
     part = normal(part);
     ClaimQuery one = parse(part);
-    if (one.papers.empty() && all.papers.size() == 1) { // "§6.6" after "004 Table 4;"
+    if (one.papers.empty() && all.papers.size() == 1) { // "§6.6" after "004 Table 4;" is in the same paper
       std::set<Place> places;
       for (Place place : one.places) place.paper = *all.papers.begin(), places.insert(place);
       one.places = places;
@@ -119,7 +119,7 @@ ClaimQuery parse_source(const std::string &source) {
   return all;
 }
 
-/// Whether `whole` is `part` or holds it: 2.2 holds 2.2.1, Appendix A holds A.1, Fig 2 holds Fig 2b.
+/// Whether `whole` contains or equals `part`: 2.2 contains 2.2.1, Appendix A contains A.1, Fig 2 contains Fig 2b.
 bool holds(const Place &whole, const Place &part) {
   if (whole.kind != part.kind || (!whole.paper.empty() && whole.paper != part.paper)) return false;
   if (part.number.rfind(whole.number, 0) != 0) return false;
@@ -127,7 +127,7 @@ bool holds(const Place &whole, const Place &part) {
   return after == '.' || std::isalpha(static_cast<unsigned char>(after));
 }
 
-/// Runs of letters, digits and what is no ASCII.
+/// Runs of letters, digits and non-ASCII characters.
 std::vector<std::string> words_of(const std::string &text) {
   std::vector<std::string> words(1);
   for (char c : text) {

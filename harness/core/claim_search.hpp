@@ -12,7 +12,7 @@ namespace recollect {
 
 /// A place in a paper: "prop" "2", "eq" "17", "section" "2.2.1", "appendix" "a.1", "fig" "2b".
 struct Place {
-  std::string paper, kind, number; // paper: its number (papers.hpp), "" where the text names none
+  std::string paper, kind, number; // paper: its number (papers.hpp), "" if the text names none
   friend bool operator<(const Place &a, const Place &b) {
     return std::tie(a.paper, a.kind, a.number) < std::tie(b.paper, b.kind, b.number);
   }
@@ -22,20 +22,20 @@ struct Place {
 struct ClaimQuery {
   std::set<std::string> papers; // numbers
   std::set<Place> places;
-  std::vector<std::string> words; // in lower case, what is left
+  std::vector<std::string> words; // the remaining words, in lower case
 };
 
-/// Any text is a query. Ranges and lists name each of their places: "Eq 5-7, 9" is Eq 5, 6, 7 and 9.
+/// Any text is a query. Ranges and lists stand for each of their places: "Eq 5-7, 9" is Eq 5, 6, 7 and 9.
 ClaimQuery parse_claim_query(const std::string &text);
 
-/// Whether a claim is of one of the papers, of every place (its source says which it is about), and has every word in its
-/// name, source, statement, exact form or explanation. A section holds its subsections, a figure its panels.
+/// Whether a claim belongs to one of the papers, its source names every place, and each word occurs in its name,
+/// source, statement, exact form or explanation. A section contains its subsections, a figure its panels.
 bool matches(const ClaimQuery &query, const Claim &claim);
 
-/// The claims that match; those that have the words nearer to their name first.
+/// The claims that match; those with the words in or near their name first.
 std::vector<const Claim *> search_claims(const std::vector<Claim> &claims, const ClaimQuery &query);
 
-/// Whether `text` has every word, or words that begin so; '-' and '_' separate words.
+/// Whether `text` contains every word, or words that start with it; '-' and '_' separate words.
 bool has_words(const std::string &text, const std::vector<std::string> &words);
 
 } // namespace recollect

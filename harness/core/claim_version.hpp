@@ -10,15 +10,16 @@ namespace recollect {
 
 /// "000/snr_exp": paper and id.
 std::string name_in_paper(const Claim &);
-/// Of the statement and the expected verdict with its qualifier: 16 hexadecimal digits.
+/// Digest of the statement and the expected verdict with its qualifier: 16 hexadecimal digits.
 std::string digest_of(const Claim &);
-/// 0 where the table lacks this statement with this verdict: a claim of another program, or one changed without its
+/// 0 if the table lacks this statement with this verdict: the claim is of another program, or was changed without a new
 /// version.
 int version_of(const Claim &);
-/// "000/snr_exp@3", which names one statement with one verdict for good; without "@" where the version is 0.
+/// "000/snr_exp@3", a permanent name of one statement with one verdict; without "@" if the version is 0.
 std::string address_of(const Claim &);
 
-/// The rows of the table: name in the paper, digests apart by a space. The last is "withdrawn" where the claim is gone.
+/// The rows of the table: name in the paper, then digests separated by spaces. The last one is "withdrawn" if the claim
+/// was removed.
 struct ClaimVersions {
   const char *name, *digests;
 };

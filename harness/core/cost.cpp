@@ -62,7 +62,7 @@ double Polynomial::at(const Shape &n, const Params &params) const {
 }
 
 std::string Polynomial::str() const {
-  std::vector<std::pair<int, std::string>> sum; // by degree, the highest first
+  std::vector<std::pair<int, std::string>> sum; // highest degree first
   for (const auto &[powers, coefficient] : terms_) {
     std::vector<std::string> above, below;
     int degree = 0;

@@ -27,7 +27,7 @@ public:
   }
   friend Polynomial operator+(Polynomial a, const Polynomial &b);
   friend Polynomial operator*(const Polynomial &a, const Polynomial &b);
-  /// b has one term.
+  /// b must have one term.
   friend Polynomial operator/(const Polynomial &a, const Polynomial &b);
   /// The average over the steps of a sequence: (T + 1) / 2 for t, (T + 1) (2 T + 1) / 6 for t^2. Other names are the
   /// variant's parameters. Throws a logic error for an unknown name.
@@ -41,12 +41,12 @@ private:
   std::map<std::string, std::shared_ptr<const Polynomial>> automatic_;
 };
 
-/// Per token and head, averaged over a sequence, of the recurrent form, to leading order in the sizes.
+/// Cost of the recurrent form per token and head, averaged over a sequence, to leading order in the sizes.
 struct Cost {
   Polynomial flops;     // additions, multiplications and divisions
   Polynomial functions; // exponentials, roots, sines ...
   Cost(Polynomial arithmetic = {}, Polynomial calls = {}) : flops(std::move(arithmetic)), functions(std::move(calls)) {}
-  /// True: the recurrent form repeats work because it is written to be read; this is the cost without the repetitions.
+  /// True: the recurrent form repeats work to be easier to read; this is the cost without the repetitions.
   bool least = false;
   std::string str() const;
 };

@@ -7,8 +7,9 @@
 
 namespace recollect {
 
-/// A double. Each addition, multiplication and division of two of them counts as one flop (the latter two also as a
-/// product), each function call as one, in any thread. Signs, comparisons and copies are free.
+/// A double that counts operations, over all threads. Each addition, multiplication and division of two of them counts
+/// as one flop (multiplications and divisions also as a product), each function call as one. Signs, comparisons and
+/// copies are free.
 struct Counted {
   double value;
   static inline std::atomic<long> flops{0}, products{0}, functions{0};
