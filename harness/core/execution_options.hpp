@@ -6,7 +6,7 @@
 namespace recollect {
 
 struct ExecutionOptions {
-  Real real = Real::f64; // of the arrays
+  Real real = Real::f64; // type of the arrays
   int chunk = 64;        // steps; clamped to 1 ... T
   Schedule schedule = Schedule::automatic;
   Math math = Math::exact;

@@ -25,14 +25,14 @@ RECOLLECT_ON_BOTH inline float number(std::uint32_t bits) {
   return x;
 }
 
-/// The nearest float, or where x lies between two floats the one with an odd last bit. A narrower type rounds that as
-/// it would round x: rounding twice to nearest would take some numbers for ties that are none.
+/// The nearest float; if x lies between two floats, the one whose last bit is odd. A narrower type rounds that number
+/// as it would round x. Rounding to nearest twice would create ties that are not there.
 RECOLLECT_ON_BOTH inline float to_odd(double x) {
   const float nearest = float(x);
   const double back = double(nearest);
   const std::uint32_t bits = of(nearest);
   if (back == x || x != x || bits % 2 == 1) return nearest;
-  const bool towards_zero = x > 0 ? back > x : back < x; // the odd neighbour's side
+  const bool towards_zero = x > 0 ? back > x : back < x; // x lies towards the odd neighbour
   return number(towards_zero ? bits - 1 : bits + 1);
 }
 
@@ -67,9 +67,9 @@ struct Float16 {
     std::uint32_t rounded;
     if (size >= 0x47800000u) // 2^16 and more, NaN
       rounded = size > 0x7f800000u ? 0x7e00u : 0x7c00u;
-    else if (size < 0x38800000u) // less than 2^-14: the spacing of numbers from 0.5 on is 2^-24, as it is here
+    else if (size < 0x38800000u) // less than 2^-14: the spacing is 2^-24, which is that of floats from 0.5 on
       rounded = float_bits::of(float_bits::number(size) + 0.5f) - float_bits::of(0.5f);
-    else // the exponent counts from -15 in place of -127; rounding may carry into it
+    else // exponent bias 15 instead of 127; rounding may carry into the exponent
       rounded = (size - (112u << 23) + 0xfffu + (size >> 13 & 1u)) >> 13;
     bits = std::uint16_t(sign | rounded);
   }

@@ -13,7 +13,7 @@ namespace recollect {
 template <class Fill> void in_pieces(size_t n, const Fill &fill, size_t cost = 1) {
   constexpr size_t piece = size_t(1) << 22; // about 50 ms of random numbers
   const size_t pieces = std::clamp<size_t>(n * cost / piece, 1, std::max(1u, std::thread::hardware_concurrency()));
-  std::vector<std::future<void>> others; // deferred until waited for, if no thread can be started
+  std::vector<std::future<void>> others; // runs when waited for, if no thread can be started
   for (size_t i = 1; i < pieces; ++i)
     others.push_back(std::async([=, &fill] { fill(n * i / pieces, n * (i + 1) / pieces); }));
   fill(0, n / pieces);

@@ -15,7 +15,7 @@ inline std::string lowered(std::string name) {
   for (char &c : name) c = c == ' ' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return canonical(std::move(name));
 }
-/// A name as names are compared, in lower case and without separators: "Delta-Net" and delta_net are "deltanet".
+/// The form in which names are compared: lower case without separators. "Delta-Net" and delta_net are "deltanet".
 inline std::string folded(const std::string &name) {
   std::string all = lowered(name);
   all.erase(std::remove(all.begin(), all.end(), '_'), all.end());
@@ -24,7 +24,7 @@ inline std::string folded(const std::string &name) {
 
 inline bool same(const std::string &one, const std::string &other) { return folded(one) == folded(other); }
 
-/// Every name that an entry goes by.
+/// Every name of an entry.
 inline std::vector<std::string> names(const Variant &v) {
   std::vector<std::string> all{v.name};
   all.insert(all.end(), v.aliases.begin(), v.aliases.end());
@@ -40,7 +40,7 @@ template <class Entry> std::vector<std::string> all_names(const std::vector<Entr
   return all;
 }
 
-/// What people ask for by a name of its own that is a layer with a setting.
+/// Names that people use for a layer with a particular setting.
 inline std::string as_a_setting(const std::string &name) {
   const std::string same = folded(name);
   if (same == "mqa" || same == "multiqueryattention") return ": it is softmax with --kv-heads 1";
@@ -52,14 +52,14 @@ template <class Entry, class Match> bool any_name(const Entry &entry, const Matc
   const std::vector<std::string> all = names(entry);
   return std::any_of(all.begin(), all.end(), match);
 }
-/// The entry that goes by this name; null where none does.
+/// The entry with this name, or null.
 template <class Entry> const Entry *named(const std::vector<Entry> &entries, std::string_view wanted) {
   const std::string same = folded(std::string(wanted));
   for (const Entry &entry : entries)
     if (any_name(entry, [&](const std::string &name) { return folded(name) == same; })) return &entry;
   return nullptr;
 }
-/// What to say after a name that no entry goes by.
+/// Error text for a name that no entry has.
 template <class Entry> std::string advice(const std::vector<Entry> &entries, const std::string &name) {
   const std::string setting = std::is_same_v<Entry, Variant> ? as_a_setting(name) : "";
   return setting.empty() ? suggestion(name, all_names(entries)) : setting;
@@ -75,7 +75,8 @@ std::vector<const Entry *> select(const std::vector<Entry> &entries, const std::
       for (size_t i = 0; i < entries.size(); ++i)
         if (any_name(entries[i], matches)) chosen[i] = matched = true;
     };
-    // Separators count in a glob, so that "delta_*" is not delta_former's "deltaformer", unless nothing matches with them.
+    // Globs respect separators, so that "delta_*" does not match delta_former's alias "deltaformer"; without any
+    // match, separators are ignored.
     choose([&](const std::string &name) { return pattern == "all" || glob_match(lowered(pattern), lowered(name)); });
     if (!matched) choose([&](const std::string &name) { return glob_match(folded(pattern), folded(name)); });
     if (!matched) usage_error("no " + std::string(kind) + " matches '" + pattern + "'" + advice(entries, pattern));

@@ -8,13 +8,13 @@ namespace recollect {
 
 struct Paper {
   std::string number;             // in `Claim::source`: "004", or the arXiv number
-  std::string title, arxiv;       // "" for arxiv where it is not there
-  std::vector<std::string> names; // lower case, words apart by a space: what stands for the paper in a citation
+  std::string title, arxiv;       // "" for arxiv if it is not there
+  std::vector<std::string> names; // names of the paper in citations: lower case, words separated by a space
   std::string read;               // how much of it was read before its claims were written
 };
 const std::vector<Paper> &all_papers();
 
-/// By number, arXiv number ("arXiv:2605.11196v1"), title or name. Usage error that lists them where it is none.
+/// By number, arXiv number ("arXiv:2605.11196v1"), title or name. Usage error that lists the papers if there is none.
 const Paper &find_paper(const std::string &name);
 
 } // namespace recollect

@@ -14,7 +14,7 @@ struct ParamSpec {
   double fallback = 0; // NaN: chosen from the shape, as `automatic` says
   double low = 0, high = 0;
   std::vector<std::string> choices; // the first is the default
-  std::string automatic;            // formula used when no value is given, "" if `fallback` is one
+  std::string automatic;            // formula used when no value is given; "" if `fallback` is used
   std::string meaning;
   std::vector<double> grid = {}; // values that `run --tune` tries in addition to the default
 
@@ -48,7 +48,7 @@ public:
   bool has(const std::string &name) const { return values_.count(name) != 0; }
   Params &set(const std::string &name, double number) { return values_[name] = {number, ""}, *this; }
   Params &set(const std::string &name, const std::string &text) { return values_[name] = {0, text}, *this; }
-  /// "d=16,n=100", in order of name: for people; files store typed columns.
+  /// "d=16,n=100", sorted by name, for readers; files store typed columns
   std::string str() const;
   auto begin() const { return values_.begin(); }
   auto end() const { return values_.end(); }

@@ -7,7 +7,7 @@ namespace recollect {
 
 /// A binary128 number, with the operations that forms use. Memory of zero bits holds 0.
 struct Quad {
-#if defined(__CUDACC__) // nvcc takes no __float128 in device code; no form runs on Quad there
+#if defined(__CUDACC__) // nvcc rejects __float128 in device code, where no form runs on Quad
   using Number = double;
 #elif defined(__SIZEOF_FLOAT128__)
   using Number = __float128;
@@ -59,7 +59,7 @@ Quad floor(Quad x);
 inline Quad fabs(Quad x) { return x < 0 ? -x : x; }
 inline Quad fmax(Quad x, Quad y) { return x < y ? y : x; }
 inline Quad fmin(Quad x, Quad y) { return y < x ? y : x; }
-/// Adding 2^112 and taking it off again rounds to a whole number, ties to even.
+/// Adding and subtracting 2^112 rounds to a whole number, ties to even.
 inline Quad round_half_even(Quad x) {
   const Quad shift = fabs(x) < 0x1p112 ? (x < 0 ? -0x1p112 : 0x1p112) : 0.0;
   return (x + shift) - shift;

@@ -22,13 +22,13 @@ enum class CounterExample { within, outside };
 enum class Next { leaves, limits };
 
 struct Reading {
-  std::string paragraph;  // where it is, in the words of the text or close to them
-  std::string conditions; // the conditions that it states
-  std::string next;       // what follows the statement, and what that does to it
+  std::string paragraph;  // the statement in the words of the text, or close to them
+  std::string conditions; // the conditions that the text states
+  std::string next;       // what follows the statement, and how that limits it
   Wording wording = Wording::asserted;
   CounterExample example = CounterExample::within;
   Next does = Next::leaves;
-  std::string answer; // of scope paper: what the authors could answer, written as they would
+  std::string answer; // for scope paper: what the authors could answer, as they would write it
 };
 
 /// paper: asserted, within the conditions, and not limited by what follows. boundary: one of the three fails.
@@ -45,7 +45,7 @@ Reading outside(std::string paragraph, std::string conditions, std::string next)
 Reading limited(std::string paragraph, std::string conditions, std::string next);
 /// A slip of notation, or a misprint.
 Reading slip(std::string paragraph, std::string conditions, std::string next);
-/// Said of trained models.
+/// The text speaks of trained models.
 Reading of_trained(std::string paragraph, std::string conditions, std::string next);
 
 } // namespace recollect

@@ -9,12 +9,13 @@
 
 namespace recollect {
 
-/// The values asked for last: as many as have keys of `most` bytes together, and at least one.
+/// A cache of the values that were asked for most recently: at least one, and as many as have keys of `most` bytes in
+/// total.
 template <class Value> class Recent {
 public:
   explicit Recent(size_t most) : most_(most) {}
 
-  /// The value of `key`, which is all that decides it; made where it is not kept. It outlives its place here.
+  /// The value of `key`, which determines it; computed if it is not cached. The result stays valid after its eviction.
   std::shared_ptr<const Value> get(const std::string &key, const std::function<Value()> &make) {
     const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry &one) { return one.key == key; });
     if (found != entries_.end()) {
@@ -37,7 +38,7 @@ private:
     std::shared_ptr<const Value> value;
   };
   size_t most_, held_ = 0;   // bytes of keys
-  std::list<Entry> entries_; // the latest first
+  std::list<Entry> entries_; // most recent first
 };
 
 } // namespace recollect

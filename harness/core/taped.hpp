@@ -14,7 +14,7 @@ namespace recollect {
 /// The recorded operations, in an order in which operands come before results, whichever threads computed them.
 class Tape {
 public:
-  static constexpr std::int64_t constant = 0; // the place of all constants: memory of zero bits holds constants
+  static constexpr std::int64_t constant = 0; // index of all constants, since memory of zero bits holds constants
 
   /// Reserves space for `capacity` more operations; operations beyond it are dropped, and full() reports that.
   explicit Tape(size_t capacity) : steps_(new Step[capacity + 1]), capacity_(capacity + 1) {} // uninitialised
@@ -43,7 +43,7 @@ public:
       if (s.b != constant) adjoint[size_t(s.b)] += weight * s.slope_b;
     }
   }
-  /// Places of numbers, that of the constants among them.
+  /// Number of entries, including that of the constants.
   size_t size() const { return used_; }
 
 private:
@@ -58,7 +58,7 @@ private:
 
 struct Taped {
   double value;
-  std::int64_t index; // on the tape
+  std::int64_t index; // index on the tape
 
   Taped() = default;
   constexpr Taped(double x) : value(x), index(Tape::constant) {}
@@ -121,7 +121,7 @@ inline Taped sqrt(Taped x) {
 }
 inline Taped pow(Taped x, Taped y) {
   const double z = std::pow(x.value, y.value);
-  const double by_x = y.value == 0 ? 0 : y.value * std::pow(x.value, y.value - 1); // x^0 is 1 at x = 0 too
+  const double by_x = y.value == 0 ? 0 : y.value * std::pow(x.value, y.value - 1); // x^0 is 1 also at x = 0
   return {z, x, by_x, y, x.value > 0 ? z * std::log(x.value) : 0};
 }
 inline Taped fabs(Taped x) { return x.value < 0 ? -x : x; }

@@ -5,14 +5,14 @@
 
 namespace recollect {
 
-/// A task's instance: the input, and the right answers.
+/// One instance of a task: the input, and the correct answers.
 struct Problem {
   Sequence sequence;
   std::vector<int> scored;    // [T] 1 where the read is scored
-  std::vector<double> target; // [B,H,T,Dv] the right read at scored steps
+  std::vector<double> target; // [B,H,T,Dv] the correct read at scored steps
   /// [B,H,N,Dv] the values a nearest-inner-product decoder chooses among; empty: no decoding.
   std::vector<double> candidates;
-  std::vector<int> answer; // [B,H,T] index of the right candidate at scored steps, -1 where this head is not asked
+  std::vector<int> answer; // [B,H,T] index of the correct candidate at scored steps, -1 if this head is not asked
 };
 
 /// A number that `score` reports.
@@ -24,7 +24,7 @@ const char *name_of(Metric::Better);
 /// The metrics of score_reads.
 constexpr Metric mse{"mse", Metric::smaller}, cosine{"cosine", Metric::larger}, accuracy{"accuracy", Metric::larger};
 
-/// Chance and ceiling of the headline: the score of a reader that knows nothing (it guesses among the answers, or reads
+/// Chance and ceiling of the headline: the score of a reader without knowledge (it guesses among the answers, or reads
 /// zero), and of one that reads the target itself.
 struct Ends {
   double chance, ceiling;
@@ -36,11 +36,12 @@ struct Task {
   std::string source;
   std::vector<ParamSpec> params;
   std::vector<Metric> metrics;                // the first is the headline
-  std::function<Shape(const Params &)> shape; // of the sequence that generate makes, known before generating it
+  std::function<Shape(const Params &)> shape; // of the sequence that `generate` will make
   std::function<Problem(const Params &, std::uint64_t seed)> generate;
   std::function<Score(const Params &, const Problem &, const Output &)> score;
-  std::function<Ends(const Params &)> ends; // of the headline; null: it has no chance and ceiling
-  /// Why this variant's result on this task means nothing, "" if it does. The case is recorded with the reason.
+  std::function<Ends(const Params &)> ends; // of the headline; null: no chance and ceiling
+  /// Why this variant's result on this task means nothing; "" if it means something. The case is recorded with the
+  /// reason.
   std::function<std::string(const Variant &, const Params &)> meaningless;
 };
 

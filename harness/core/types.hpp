@@ -12,8 +12,8 @@
 
 namespace recollect {
 
-/// What q, k, v, w, o and their gradients are stored in. Beside arrays of 16 bits, sums, states and gates (beta, alpha,
-/// lambda) are float32: a decay of 0.999 is 1 in bfloat16.
+/// Type of q, k, v, w, o and their gradients. With 16-bit arrays, sums, states and gates (beta, alpha, lambda) are
+/// still float32: in bfloat16 a decay of 0.999 would be 1.
 enum class Real { f32, f64, bf16, f16 };
 constexpr Real all_reals[] = {Real::f32, Real::f64, Real::bf16, Real::f16};
 inline const char *name_of(Real real) {
@@ -26,11 +26,11 @@ inline const Real *real_named(std::string_view name) {
     if (name == name_of(real)) return &real;
   return nullptr;
 }
-/// Of a stored number.
+/// Bytes per stored number.
 inline unsigned bytes_of(Real real) { return real == Real::f64 ? 8 : real == Real::f32 ? 4 : 2; }
 /// The type of sums, states and gates.
 inline Real wide_of(Real real) { return real == Real::f64 ? Real::f64 : Real::f32; }
-/// Spacing of numbers from 1 on: 2^-23, 2^-52, 2^-7 or 2^-10.
+/// Spacing of numbers at 1: 2^-23, 2^-52, 2^-7 or 2^-10.
 inline double epsilon_of(Real real) {
   return real == Real::f32    ? std::numeric_limits<float>::epsilon()
          : real == Real::f64  ? std::numeric_limits<double>::epsilon()
@@ -65,7 +65,7 @@ struct TensorFacts {
   enum Width { step, key, value } width; // [B,H,T], [B,H,T,Dk], [B,H,T,Dv]
   enum Neutral { none, one, the_key } neutral;
   bool decay;                                          // a factor in [0,1]
-  bool gate() const { return width == step || decay; } // beta, alpha, lambda: float32 beside arrays of 16 bits
+  bool gate() const { return width == step || decay; } // beta, alpha, lambda: float32 also with 16-bit arrays
 };
 inline const TensorFacts &facts_of(Tensor tensor) {
   static constexpr TensorFacts table[tensor_count] = {
@@ -88,13 +88,13 @@ inline Tensor tensor_named(const std::string &name) {
   throw std::logic_error("no tensor is called " + name);
 }
 
-/// Host arrays, row-major. Empty means absent. Values are held in double whatever the run's real type.
+/// Host arrays, row-major; empty means absent. Values are held in double whatever the run's type.
 struct Sequence {
   Shape shape;
   std::vector<double> q, k, lambda, w; // [B,H,T,Dk]
   std::vector<double> v;               // [B,H,T,Dv]
   std::vector<double> beta, alpha;     // [B,H,T]
-  std::vector<double> state;           // [B,H,rows,columns] of the variant's state; empty: its own initial state
+  std::vector<double> state;           // [B,H,rows,columns] of the variant's state; empty: the variant's initial state
 
   std::vector<double> &operator[](Tensor tensor) {
     std::vector<double> *const all[tensor_count] = {&q, &k, &v, &beta, &alpha, &lambda, &w};

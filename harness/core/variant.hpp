@@ -13,17 +13,17 @@
 
 namespace recollect {
 
-// device.hpp: device arrays, parameters and chunk length of one forward pass, and the same of one backward pass. q, k,
-// v, w and o hold Stored numbers.
+// device.hpp: device arrays, parameters and chunk length of one forward pass, or of one backward pass. q, k, v, w and
+// o hold Stored numbers.
 template <class Real, class Stored = Real> struct Call;
 template <class Real, class Stored = Real> struct BackwardCall;
 
-/// Kernels of a pass that read and write arrays of 16 bits themselves; sums, states and gates are float32. Where there
-/// are none, arrays are converted before and after the pass in float32 (converted.hpp).
+/// Kernels of a pass that read and write 16-bit arrays directly; sums, states and gates are float32. Without such
+/// kernels, arrays are converted before and after a pass in float32 (converted.hpp).
 template <template <class, class> class Pass> struct Native16 {
   std::function<void(const Pass<float, BFloat16> &)> bf16 = nullptr;
   std::function<void(const Pass<float, Float16> &)> f16 = nullptr;
-  /// The shapes that they take; null: all.
+  /// The shapes that they support; null: all.
   std::function<bool(const Shape &, const Params &)> takes = nullptr;
 
   template <class Stored> const auto &of() const {
@@ -32,7 +32,7 @@ template <template <class, class> class Pass> struct Native16 {
     else
       return f16;
   }
-  /// Whether there is one for arrays in `real` of this shape.
+  /// Whether there is a kernel for arrays of type `real` and this shape.
   bool has(Real real, const Shape &shape, const Params &params) const {
     const bool any = real == Real::bf16 ? bool(bf16) : real == Real::f16 && bool(f16);
     return any && (!takes || takes(shape, params));
@@ -54,15 +54,15 @@ struct Form {
   std::function<void(const Call<double> &)> f64;
   bool exact = true;  // false: equals the recurrent form only approximately even in exact arithmetic
   bool stable = true; // false: loses digits on ill-conditioned keys that the recurrent form keeps (see Traits::stable)
-  bool causal = true; // false: approximates from the whole sequence, later steps included
-  /// The definition on the host, on numbers that count operations, record them, or have 113 bits.
+  bool causal = true; // false: approximates using the whole sequence, including later steps
+  /// The definition on the CPU with numbers that count operations, record them, or have 113 bits.
   std::function<void(const Call<Counted> &)> counted = nullptr;
   std::function<void(const Call<Taped> &)> taped = nullptr;
   std::function<void(const Call<Quad> &)> quad = nullptr;
   Vjp vjp = {}; // none: gradients come from `taped`
   Native16<Call> native = {};
-  /// Cost per token on one thread, in units of the definition's operations. At small widths a chunked form costs more
-  /// than the definition, which is then the fast form. 0: it never does.
+  /// Cost per token on one thread, relative to the definition. At small widths a chunked form may cost more than the
+  /// definition, which is then the fast form. 0: the form is always faster.
   Polynomial work = 0;
 };
 
@@ -71,45 +71,45 @@ struct Input {
   std::string name; // beta | alpha | lambda | w
   bool required = false;
   std::string meaning;
-  std::string absent = "";                                // what takes its place instead of the neutral value
+  std::string absent = "";                                // what replaces it if absent, other than the neutral value
   enum Range { any, not_negative, positive } range = any; // of its values; decays also lie in [0,1]
   Tensor tensor() const { return tensor_named(name); }
   bool per_step() const { return facts_of(tensor()).width == TensorFacts::step; } // [B,H,T]; the others are [B,H,T,Dk]
 };
 
-/// What a read at a unit key returns after v_1 ... v_t were written at that key, steps and gates 1.
+/// What a read at a unit key returns after v_1 ... v_t were written at that key, with steps and gates 1.
 enum class Repeats { other, sum, mean, ridged_mean /* sum / (t + ridge) */, last };
 const char *name_of(Repeats);
 
-/// Properties of the map (q,k,v,...) -> (o, state). A test shows each declared one
-/// to hold and each undeclared one to fail.
+/// Properties of the map (q,k,v,...) -> (o, state). A test shows that each declared one holds and each undeclared one
+/// fails.
 struct Traits {
   bool causal = true;           // o_t depends on steps <= t only
   bool linear_in_v = true;      // o is linear in v
   bool order_invariant = false; // the final read is unchanged when earlier (k, v) pairs are permuted
   bool stable = true;           // float32 errs by no more than its condition number allows (conditioning.hpp),
                                 // which for t < Dk and a small ridge may be every digit
-  bool zero_step_keeps = false; // a write with beta = 0 leaves the state: beta is the step
-  bool zero_key_keeps = false;  // a write at a key of zero leaves the state, steps and gates 1, w = k
-  bool linear_memory = true;    // what it stores grows with T at most, not with T^2
+  bool zero_step_keeps = false; // a write with beta = 0 does not change the state: beta is the step size
+  bool zero_key_keeps = false;  // a write at a zero key does not change the state, with steps and gates 1 and w = k
+  bool linear_memory = true;    // stores at most O(T), not O(T^2)
   Repeats repeats = Repeats::other;
 };
 
 struct Conditioned {
-  double number = 0; // condition number of a matrix
+  double number = 0; // condition number of the matrix
   size_t head = 0;
   int step = 0;
 };
 
 struct Variant {
-  std::string name;                 // set by the registry: the file's stem
+  std::string name;                 // the file's stem, set by the registry
   std::vector<std::string> aliases; // aliases
   std::string family;               // additive | gated | delta rule | ...
   std::string update;               // A_t, b_t, phi of S_t = S_{t-1} A_t + b_t k_t^T, o_t = S_t phi(q_t)
   std::string objective;            // the loss of which the update is a gradient step, "" if none is known
   std::string source;               // paper and equation
   Cost cost;                        // per token
-  std::string layout = "S [Dv,Dk]"; // of the state, from its first row down; "" where none is finite
+  std::string layout = "S [Dv,Dk]"; // layout of the state, from its first row down; "" without a finite state
   std::string symmetric;            // name of the symmetric [Dk,Dk] matrix below the state's first Dv rows; "" if none
   std::string differs;              // how it differs from its source
   std::vector<ParamSpec> params;
@@ -125,17 +125,18 @@ struct Variant {
   /// One head's initial state, row-major; null means zeros.
   std::function<std::vector<double>(const Shape &, const Params &)> initial_state;
   /// How strongly the reads respond to relative changes of the elements of the matrices that the layer solves with;
-  /// null: it solves with none. Changes of the inputs move such a matrix only within its structure (conditioning.hpp).
+  /// null: it solves with none. Changes of the inputs change such a matrix only within its structure
+  /// (conditioning.hpp).
   std::function<double(const Sequence &, const Params &)> solved_condition;
-  /// The worst condition number of those matrices at the steps 0, 1, 3, 7 ... and the last, if it exceeds `least`; else
-  /// 0. Null: not known. For sequences without an initial state.
+  /// The worst condition number of those matrices at steps 0, 1, 3, 7 ... and the last, if it exceeds `least`; else 0.
+  /// Null: unknown. For sequences without an initial state.
   std::function<Conditioned(const Sequence &, const Params &, double least)> worst_condition;
   /// Whether a head's outputs depend on the other heads of its text; null: never. Such a layer has no finite state.
   std::function<bool(const Params &)> joins_heads;
   /// Why the variant cannot take this shape with these parameters, "" if it can.
   std::function<std::string(const Shape &, const Params &)> unsuitable;
 
-  /// Whether the layer is given this tensor: q, k and v always.
+  /// Whether the layer takes this tensor; q, k and v always.
   bool takes(Tensor tensor) const {
     if (tensor == Tensor::q || tensor == Tensor::k || tensor == Tensor::v) return true;
     for (const Input &input : inputs)
@@ -149,13 +150,13 @@ struct Variant {
   }
 };
 
-/// Puts a gradient of states, [B,H,rows,columns], into one convention for symmetric matrices (Variant::symmetric). The
-/// two stored numbers P_ij and P_ji are one variable; its derivative is the sum of both entries, and each gets half of
-/// it. However a gradient splits the sum between them, the result is the same. Other numbers are unchanged.
+/// Converts a gradient of states, [B,H,rows,columns], to one convention for symmetric matrices (Variant::symmetric).
+/// The stored numbers P_ij and P_ji are one variable, whose derivative is the sum of both entries; each gets half of
+/// it. The result does not depend on how a gradient splits the sum. Other numbers are unchanged.
 inline std::vector<double> symmetrised(const Variant &variant, const Shape &shape, std::vector<double> d_state) {
   if (variant.symmetric.empty()) return d_state;
   const size_t n = size_t(shape.Dk), before = size_t(shape.Dv) * n;
-  const size_t stride = d_state.size() / shape.heads(); // 0 where there is no gradient
+  const size_t stride = d_state.size() / shape.heads(); // 0 if there is no gradient
   for (size_t head = 0; stride > 0 && head < shape.heads(); ++head) {
     double *const d = d_state.data() + head * stride + before;
     for (size_t i = 0; i < n; ++i)

@@ -10,8 +10,8 @@
 
 namespace recollect {
 
-/// Hands out device memory, uninitialised: it stays valid until release() of an earlier mark, or reset(). From the
-/// second round on the same requests come out of one block and nothing is allocated. Throws OverMemory.
+/// A bump allocator of uninitialised device memory. Memory stays valid until release() of an earlier mark, or reset().
+/// From the second round on, the same requests are served from one block without allocation. Throws OverMemory.
 class Arena {
 public:
   template <class Real> Array<Real> take(size_t n) {
@@ -19,7 +19,7 @@ public:
   }
 
   size_t mark() const { return used_; }
-  /// What was taken since the mark may be taken again: by kernels that are launched later.
+  /// Memory taken since the mark may be reused by kernels that are launched later.
   void release(size_t mark) { used_ = mark; }
 
   void reset() {
@@ -31,7 +31,7 @@ public:
     used_ = 0;
   }
 
-  /// Where its block begins: the same requests after reset() get the same memory for as long as this does not change.
+  /// Address of its block. As long as it does not change, the same requests after reset() get the same memory.
   std::uintptr_t begin() const { return std::uintptr_t(block_.data()); }
 
 private:
@@ -59,8 +59,8 @@ private:
   size_t used_ = 0, most_ = 0;
 };
 
-/// Hands out one team's scratch memory in order. With no memory behind it, it measures how much the same requests need:
-/// what it hands out then is no memory, but not null either, which some requests hang on.
+/// Hands out one team's scratch memory in order. Without memory it only measures what the same requests need; the
+/// pointers that it then returns are invalid but not null, because some requests depend on that.
 template <class Real> struct Stack {
   Real *base = nullptr;
   size_t used = 0; // reals
@@ -68,7 +68,7 @@ template <class Real> struct Stack {
   KOKKOS_FUNCTION Real *take(size_t n) {
     constexpr size_t line = 64 / sizeof(Real);
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-    Real *const begin = base + used; // a kernel has memory; the host may only measure
+    Real *const begin = base + used; // on the host there may be no memory, only measurement
 #else
     Real *const begin = base ? base + used : reinterpret_cast<Real *>((used + line) * sizeof(Real));
 #endif

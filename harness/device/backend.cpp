@@ -11,9 +11,9 @@ std::string kokkos_version(int v) {
   return std::to_string(v / 10000) + "." + std::to_string(v / 100 % 100) + "." + std::to_string(v % 100);
 }
 
-std::int64_t held = 0, most = 0; // bytes, for peak_bytes; Kokkos's callbacks carry no data of the caller's
+std::int64_t held = 0, most = 0; // bytes, for peak_bytes; global because Kokkos's callbacks have no user data
 
-/// While it lives, every array's bytes.
+/// While it lives, counts the bytes of every array.
 struct Counting {
   Counting() {
     held = most = 0;
@@ -48,7 +48,7 @@ std::string kernels_version() {
 #ifdef KOKKOSKERNELS_VERSION
   return kokkos_version(KOKKOSKERNELS_VERSION);
 #else
-  return kokkos_version(KOKKOS_VERSION); // before 3.7 Kernels had no version macro and was released with Kokkos
+  return kokkos_version(KOKKOS_VERSION); // before 3.7 Kokkos Kernels had no version macro and was released with Kokkos
 #endif
 }
 } // namespace
@@ -61,7 +61,7 @@ void let_idle_threads_sleep(char **argv) {
 
 Backend::Backend() : first_(!Kokkos::is_initialized()) {
   if (!first_) return;
-#if KOKKOS_VERSION < 30700 // advice on thread binding would mix with our one-line errors
+#if KOKKOS_VERSION < 30700 // Kokkos would print advice on thread binding between our error lines
   Kokkos::InitArguments settings;
   settings.disable_warnings = true;
   Kokkos::initialize(settings);

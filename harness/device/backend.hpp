@@ -16,8 +16,8 @@ namespace recollect {
 /// before main, so this starts the program again with the variable set; it returns where it cannot. Call first in main.
 void let_idle_threads_sleep(char **argv);
 
-/// Starts Kokkos; finishes it on destruction. Alive while anything is computed. Kokkos starts once per process: one that
-/// is made while another lives does nothing.
+/// Starts Kokkos and finalises it on destruction; must live while anything is computed. Kokkos starts once per process,
+/// so a second object does nothing while the first lives.
 class Backend {
 public:
   Backend();
@@ -32,15 +32,15 @@ private:
 /// Kokkos and Kokkos Kernels versions, execution space, device, concurrency: (name, value) pairs for /meta and `info`.
 std::vector<std::pair<std::string, std::string>> backend_facts();
 
-/// Whether the device computes in this arithmetic.
+/// Whether the device supports this precision of products.
 bool has_math(Math math);
 
-/// Bytes that the device has free; nothing where it computes in the host's memory, which --memory is about.
+/// Free bytes on the device; nothing if it computes in host memory, which --memory limits.
 std::optional<std::uint64_t> device_memory_free();
-/// "needs B bytes on the device, which has M free" where that is so, else nothing.
+/// "needs B bytes on the device, which has M free" if that is true, else empty.
 std::string over_device_memory(std::uint64_t bytes, std::optional<std::uint64_t> free = device_memory_free());
 
-/// Most bytes that kernels and arrays held at one time while `work` ran, over what was held before.
+/// Peak of the bytes held by kernels and arrays while `work` ran, minus what was held before.
 std::int64_t peak_bytes(const std::function<void()> &work);
 
 } // namespace recollect

@@ -23,12 +23,12 @@ template <class Work> double best_seconds(const Work &work) {
     work();
     Kokkos::fence();
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (i) best = std::min(best, seconds); // the first warms up
+    if (i) best = std::min(best, seconds); // the first try is a warm-up
   }
   return best;
 }
 
-/// Between -1 and 1: products of equal numbers take less power, and may run faster than any real ones.
+/// Numbers between -1 and 1. Products of equal numbers take less power and might run faster than real ones.
 KOKKOS_INLINE_FUNCTION double scattered(size_t i) {
   std::uint64_t x = i * 0x9E3779B97F4A7C15u + 1;
   x ^= x >> 31, x *= 0xBF58476D1CE4E5B9u, x ^= x >> 29;
@@ -66,7 +66,7 @@ template <class Stored> KOKKOS_INLINE_FUNCTION Stored stored(float value) {
     return value;
 }
 
-/// cuBLAS's product in arithmetic that Kokkos Kernels does not offer. Leaves nothing where cuBLAS refuses.
+/// cuBLAS's product in a precision that Kokkos Kernels does not offer. Records nothing if cuBLAS refuses.
 template <class Stored>
 void measure_cublas(const std::string &type, cudaDataType_t data, cublasComputeType_t compute,
                     std::vector<Ceiling> &all) {
@@ -91,7 +91,7 @@ void measure_cublas(const std::string &type, cudaDataType_t data, cublasComputeT
 }
 #endif
 
-/// Bytes of an array that no cache holds.
+/// Size in bytes of an array that exceeds every cache.
 size_t beyond_caches() {
   const long cache = on_host ? sysconf(_SC_LEVEL3_CACHE_SIZE) : 0;
   return std::max<size_t>(size_t(on_host ? 64 : 512) << 20, 2 * size_t(std::max(0L, cache)));
@@ -99,7 +99,7 @@ size_t beyond_caches() {
 
 using Doubles = Kokkos::View<double *, Execution>;
 
-/// Kept until the end: fresh memory costs many times what writing to it does.
+/// Kept until the end, because touching fresh memory is many times slower than writing.
 const Doubles &large_array() {
   static Doubles kept;
   if (!kept.is_allocated()) {
@@ -111,9 +111,9 @@ const Doubles &large_array() {
 
 struct Pair {
   double x, y;
-}; // 16 bytes: the widest access of a GPU's thread
+}; // 16 bytes: the widest access of a GPU thread
 
-/// to[i] = from[i], to[i] = from[i] + 3 other[i], and the sum of from[i], over `count` pairs.
+/// to[i] = from[i]; to[i] = from[i] + 3 other[i]; sum of from[i]; each over `count` pairs.
 void copy_pairs(Pair *to, const Pair *from, size_t count) {
   Kokkos::parallel_for(
       "ceilings::copy", over(count), KOKKOS_LAMBDA(const size_t i) { to[i] = from[i]; });
@@ -193,7 +193,7 @@ Ceilings measure_ceilings() {
 }
 
 void flush_caches() {
-  Kokkos::deep_copy(large_array(), 0.0); // pushes everything else out
+  Kokkos::deep_copy(large_array(), 0.0); // evicts everything else
   Kokkos::fence();
 }
 

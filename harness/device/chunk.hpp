@@ -12,10 +12,10 @@ struct Chunk {
   int first, n;
 };
 
-/// Part `index` of `count`, which its team has carried across `turn` chunks before.
+/// Part `index` of `count` of a state; its team has carried it across `turn` chunks so far.
 struct Part {
   int index, count, turn = 0;
-  /// This part's share of `all` things, in whole multiples of `grain`.
+  /// First of the `all` items that belong to this part, in multiples of `grain`.
   KOKKOS_FUNCTION int begin(int all, int grain = 1) const {
     const std::ptrdiff_t grains = (all - 1) / grain + 1, at = grains * index / count * grain;
     return at < all ? int(at) : all;
@@ -23,7 +23,7 @@ struct Part {
   KOKKOS_FUNCTION int end(int all, int grain = 1) const { return Part{index + 1, count}.begin(all, grain); }
 };
 
-/// x -> factor x + added.
+/// The map x -> factor x + added.
 template <class Real> struct Affine {
   Real factor = 1, added = 0;
   KOKKOS_FUNCTION Real operator()(Real x) const { return factor * x + added; }

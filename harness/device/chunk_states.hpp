@@ -16,7 +16,7 @@ template <class Real> struct ChunkStates {
       : chunks((call.shape.T - 1) / call.chunk + 1), C(call.chunk), size(algebra.state_size()),
         states(call.arena->template take<Real>(call.shape.heads() * chunks * size)) {}
   KOKKOS_FUNCTION Real *of(const Chunk &c) const { return states.data() + (c.head * chunks + c.first / C) * size; }
-  /// Copies a chunk's first state there, unless the engine has written it there itself (engine.hpp, saved_states()).
+  /// Saves the state at a chunk's start, unless the engine has already written it (engine.hpp, saved_states()).
   KOKKOS_FUNCTION void keep(const Team &team, const Chunk &c, const Real *state) const {
     Real *const to = of(c);
     if (to == state) return;

@@ -9,7 +9,7 @@
 
 namespace recollect {
 
-/// One pass's sizes and settings, and the memory that it may take.
+/// Sizes and settings of one pass, and its memory.
 struct CallSettings {
   Shape shape;
   StateShape state_shape;
@@ -18,8 +18,8 @@ struct CallSettings {
   Math math = Math::exact;
   bool stateless = false;
   Params params;
-  std::vector<std::string> given;                           // the optional inputs that the caller did supply
-  std::shared_ptr<Arena> arena = std::make_shared<Arena>(); // of everything that the pass needs beside its arrays
+  std::vector<std::string> given;                           // optional inputs that the caller supplied
+  std::shared_ptr<Arena> arena = std::make_shared<Arena>(); // memory for everything except the pass's arrays
 
   bool has(const std::string &input) const {
     for (const std::string &name : given)
@@ -29,20 +29,20 @@ struct CallSettings {
   size_t steps() const { return shape.heads() * shape.T; }
 };
 
-/// One forward pass. Absent optional inputs that the variant takes are filled with their neutral values; inputs that it
-/// does not take are empty. `state` holds the initial state on entry and the final one on return; every element of `o`
-/// must be written. Of a stateless call the state starts at zeros and its end is not wanted, in a BackwardCall neither the
-/// gradients of both: a form may do without.
+/// One forward pass. Absent optional inputs that the variant takes hold their neutral values; inputs that it does not
+/// take are empty. `state` holds the initial state on entry and the final one on return. Every element of `o` must be
+/// written. In a stateless call the state starts at zeros and the final state is not needed; in a stateless
+/// BackwardCall neither gradient of the state is. A form may ignore this.
 template <class Real, class Stored> struct Call : CallSettings {
   Array<Stored> q, k, v, w, o;
   Array<Real> beta, alpha, lambda, state;
 
-  /// Of a call whose arrays are all of one type.
+  /// For a call whose arrays all have one type.
   Array<Real> &operator[](Tensor tensor) {
     Array<Real> *const all[tensor_count] = {&q, &k, &v, &beta, &alpha, &lambda, &w};
     return *all[int(tensor)];
   }
-  /// f(array of the tensor), of either type.
+  /// Calls f(array of the tensor), which has either type.
   template <class F> auto with(Tensor tensor, const F &f) {
     switch (tensor) {
     case Tensor::q:
@@ -64,9 +64,9 @@ template <class Real, class Stored> struct Call : CallSettings {
   }
 };
 
-/// One backward pass. `call` is the forward one, whose `state` is the initial one and stays, and whose `o` is free to
-/// write. `d` has the gradients: d.o, and d.state of the final state on entry and of the initial one on return, are
-/// given; every element of the others, of whatever the call has, must be written.
+/// One backward pass. `call` is the forward one: its `state` is the initial state and must not change; its `o` may be
+/// overwritten. `d` holds the gradients. Inputs are d.o and d.state, the gradient of the final state, which the pass
+/// replaces by that of the initial state. The pass must write every element of all other gradients.
 template <class Real, class Stored> struct BackwardCall { Call<Real, Stored> call, d; };
 
 /// One (batch, head): pointers to its first step.
@@ -76,7 +76,7 @@ template <class Real> struct Head {
   const Real *q_, *k_, *v_, *beta, *alpha, *lambda_, *w_;
   Real *o_;
   Real *state; // [rows, columns] of the variant's state
-  Real *work;  // this head's workspace, uninitialised
+  Real *work;  // this head's scratch, uninitialised
 
   KOKKOS_FUNCTION const Real *q(int t) const { return q_ + size_t(t) * Dk; }
   KOKKOS_FUNCTION const Real *k(int t) const { return k_ + size_t(t) * Dk; }
@@ -115,6 +115,19 @@ template <class Real> struct HeadArrays {
   }
 };
 
+<<<<<<< HEAD
+=======
+/// The form `recurrent` from a generic function of a call: definition([](const auto &call) { recurrent(call); }).
+template <class F> Form definition(const F &recurrent) {
+  Form form{"recurrent", recurrent, recurrent};
+  if constexpr (on_host) form.counted = recurrent, form.taped = recurrent, form.quad = recurrent;
+  return form;
+}
+
+/// Form::work of a form that is always faster than its definition on a GPU, and on a CPU only at large widths.
+inline Polynomial on_one_thread(const Polynomial &work) { return on_host ? work : Polynomial(); }
+
+>>>>>>> 9b9355d5 (harness/core, harness/device: say in comments what is shared, visible and asynchronous)
 /// A functor, not a lambda around a lambda, because nvcc does not nest extended lambdas.
 template <class Real, class Body> struct HeadKernel {
   HeadArrays<Real> arrays;
@@ -124,8 +137,8 @@ template <class Real, class Body> struct HeadKernel {
   }
 };
 
-/// Runs body(team, head) once for every (batch, head), one team each,
-/// with `work_size` reals of workspace a head. Label: "variant::form".
+/// Runs body(team, head) for every (batch, head), one team each, with `work_size` reals of scratch per head. Label:
+/// "variant::form".
 template <class Real, class Body>
 void each_head(const std::string &label, const Call<Real> &call, size_t work_size, const Body &body) {
   run<Real>({label, call.shape.heads(), 128, call.math}, *call.arena, work_size,

@@ -6,8 +6,8 @@
 
 namespace recollect {
 
-/// f(i) for i < n, each on its own; `cost` is that of one i in numbers read and written. Few are done at once by the
-/// thread that asks: on the host a parallel region costs microseconds.
+/// Calls f(i) for i < n, independently; `cost` of one i is in numbers read and written. A small loop runs on the
+/// calling thread, because a parallel region costs microseconds on a CPU.
 template <class F> void each_index(const char *label, size_t n, const F &f, size_t cost = 1) {
   if constexpr (on_host)
     if (n * cost < size_t(1) << 14) {
@@ -17,8 +17,8 @@ template <class F> void each_index(const char *label, size_t n, const F &f, size
   Kokkos::parallel_for(label, over(n), f);
 }
 
-/// f(row, first, side): elements first, first + side ... of the row are the thread's own, and across_row joins what the
-/// threads of a row found.
+/// f(row, first, side): the thread handles elements first, first + side ... of the row; across_row combines the results
+/// of a row's threads.
 template <class F> struct OfRows {
   F f;
   static constexpr int side = on_host ? 1 : 32;
@@ -28,22 +28,22 @@ template <class F> void each_row(const char *label, int rows, int width, const F
   each_index(label, size_t(rows) * OfRows<F>::side, OfRows<F>{f}, size_t(width));
 }
 
-/// into[j] += f(0, j) + ... + f(rows - 1, j), by blocks of rows whose sums are added in order: the number of threads
-/// changes nothing.
+/// into[j] += f(0, j) + ... + f(rows - 1, j). Sums of blocks of rows are added in order, so the result does not depend
+/// on the number of threads.
 template <class Real, class F> struct BlockSums {
-  static constexpr int block = on_host ? 64 : 16; // a GPU's threads wait for every row that they add
+  static constexpr int block = on_host ? 64 : 16; // on a GPU a thread adds the rows of a block one after the other
   F f;
   int rows, width;
   Real *sums; // [blocks,width]
   KOKKOS_FUNCTION int end(int b) const { return (b + 1) * block < rows ? (b + 1) * block : rows; }
   KOKKOS_FUNCTION void operator()(size_t i) const {
-    if constexpr (on_host) { // a block, along its rows
+    if constexpr (on_host) { // a block, row by row
       const int b = int(i);
       Real *const own = sums + size_t(b) * size_t(width);
       for (int j = 0; j < width; ++j) own[j] = 0;
       for (int row = b * block; row < end(b); ++row)
         for (int j = 0; j < width; ++j) own[j] += f(row, j);
-    } else { // one column of it
+    } else { // one column of a block
       const int b = int(i / size_t(width)), j = int(i % size_t(width));
       Real sum = 0;
       for (int place = 0; place < block; ++place)
@@ -63,7 +63,7 @@ template <class Real, class Into> struct AddBlocks {
     if (first == 0) into[j] += sum;
   }
 };
-/// Two rows of `width`, one after the other.
+/// Two rows of `width`, stored one after the other.
 template <class Real> struct TwoRows {
   Real *first, *second;
   int width;

@@ -54,7 +54,7 @@ namespace engine {
 
 struct Steps {
   int T, C;
-  bool backwards = false; // chunks come last to first
+  bool backwards = false; // from the last chunk to the first
   KOKKOS_FUNCTION int chunks() const { return (T - 1) / C + 1; }
   KOKKOS_FUNCTION Chunk at(size_t head, int turn) const {
     const int c = backwards ? chunks() - 1 - turn : turn;
@@ -62,17 +62,17 @@ struct Steps {
   }
 };
 
-/// Whether parts are streamed each on its own.
+/// Whether parts are streamed independently.
 template <class Algebra, class = void> struct Divides : std::false_type {};
 template <class Algebra>
 struct Divides<Algebra, std::void_t<decltype(std::declval<Algebra &>().narrow(Part{0, 1}))>>
     : std::bool_constant<on_host> {};
 
-/// Whether the layer's state is left as it was given.
+/// Whether the layer's state must not change.
 template <class Algebra, class = void> constexpr bool keeps_start = false;
 template <class Algebra> constexpr bool keeps_start<Algebra, std::enable_if_t<Algebra::keeps_start>> = true;
 
-/// Whether reads keep the states at the chunks' starts.
+/// Whether reading saves the states at the chunks' starts.
 template <class Algebra, class = void> constexpr bool saves_states = false;
 template <class Algebra>
 constexpr bool saves_states<Algebra, std::void_t<decltype(std::declval<const Algebra &>().saved_states())>> = true;
@@ -126,10 +126,10 @@ private:
   }
 };
 
-/// Memory of the three phases: summaries and states of the chunks [begin, end) of every head,
-/// and the states to go on from.
+/// Memory of the three phases: summaries and states of the chunks [begin, end) of every head, and the states that start
+/// the next window.
 template <class Real> struct Window {
-  int begin, end, most, kept; // chunks; those of a head whose states are kept: a window's, or all
+  int begin, end, most, kept; // chunks; `kept`: chunks per head with saved states, a window's or all
   size_t summary_size, state_size;
   Array<Real> summaries, states, current;
   KOKKOS_FUNCTION int size() const { return end - begin; }
@@ -142,12 +142,12 @@ template <class Real> struct Window {
   KOKKOS_FUNCTION Real *now(size_t head) const { return current.data() + head * state_size; }
 };
 
-/// Whether who carries an element also loads and stores it.
+/// Whether the thread that carries an element also loads and stores it.
 template <class Algebra, class = void> constexpr bool in_place = false;
 template <class Algebra>
 constexpr bool in_place<Algebra, std::enable_if_t<Algebra::elementwise && Algebra::places>> = !on_host;
 
-constexpr int teams_a_state = on_host ? 1 : 16; // that load and store it, as if they were one
+constexpr int teams_a_state = on_host ? 1 : 16; // teams that share one state, as if they were one
 KOKKOS_FUNCTION inline Team joined(const Team &team, size_t unit) {
   return {team.rank + int(unit % teams_a_state) * team.size, team.size * teams_a_state};
 }
@@ -207,7 +207,7 @@ template <class Algebra> struct Carry {
       each(team, part.end(all) - part.begin(all), [=, *this](int i) {
         const size_t at = part.begin(all) + i;
         if (at >= algebra.state_size()) return;
-        Real *state = window.state(head, window.begin) + at; // of the chunk at hand
+        Real *state = window.state(head, window.begin) + at; // state of the current chunk
         Real *first = state, *after = window.now(head) + at;
         if constexpr (in_place<Algebra>) {
           first = window.begin == 0 ? algebra.place(head, at) : after;
@@ -216,7 +216,7 @@ template <class Algebra> struct Carry {
         Real element = *first;
         *state = element;
         Real *summary = window.summary(head, window.begin);
-        constexpr int together = 8; // chunks whose summaries are read before the first is needed
+        constexpr int together = 8; // chunks whose summaries are loaded before the first use
         const auto cross = [&](int chunks, auto last) {
           Affine<Real> across[together];
           RECOLLECT_UNROLL
@@ -287,7 +287,7 @@ template <class Algebra> struct Read {
   }
 };
 
-/// Reals that a layout takes.
+/// Number of reals that a layout takes.
 template <class Real, class LayOut> size_t measure(const LayOut &lay_out) {
   Stack<Real> stack;
   lay_out(stack);
@@ -306,8 +306,8 @@ void stream(const std::string &label, const Call<Real> &call, const Algebra &alg
             Streaming<Algebra>{algebra, steps, parts});
 }
 
-/// Chunks of a head that a window holds: enough to keep every thread busy several times over, and no more than fit into
-/// `budget` bytes beyond that.
+/// Chunks per head in a window: enough to keep every thread busy several times over, or more if `budget` bytes hold
+/// more.
 inline int window_chunks(int chunks, size_t heads, size_t bytes_per_chunk) {
   constexpr size_t budget = size_t(1) << (on_host ? 22 : 28);
   const size_t teams = size_t(Execution().concurrency()) / (on_host ? 1 : team_size) + 1;
@@ -335,7 +335,7 @@ void run_usual(const Launch &launch, Arena &arena, size_t scratch, const Algebra
   run_kind<Phase, Real, 0, Math::exact>(launch, arena, scratch, algebra, rest...);
 }
 #endif
-/// Runs a phase, at usual sizes if it is `usual` and its scratch fits on the chip.
+/// Runs a phase with static extents if `usual` and if its scratch fits into shared memory.
 template <template <class> class Phase, class Real, class Algebra, class... Rest>
 void run_phase(bool usual, const Launch &launch, Arena &arena, size_t scratch, const Algebra &algebra,
                const Rest &...rest) {
@@ -391,7 +391,7 @@ void three_phases(const std::string &label, const Call<Real> &call, const Algebr
     run<Real>(launch("store", heads * teams_a_state), *call.arena, 0, Store<Algebra>{algebra, w});
 }
 
-/// Streaming where there is but one chunk, or where the heads alone keep the machine as busy as all chunks would.
+/// Streaming if there is one chunk, or if the heads alone use the machine as well as all chunks would.
 inline Schedule chosen(const Steps &steps, size_t heads) {
   if (steps.chunks() == 1) return Schedule::streaming;
   if (!on_host) return Schedule::three_phase;
@@ -401,7 +401,7 @@ inline Schedule chosen(const Steps &steps, size_t heads) {
 
 } // namespace engine
 
-/// The schedule that run_chunks takes.
+/// The schedule that run_chunks uses.
 template <class Real> Schedule schedule_of(const Call<Real> &call) {
   const engine::Steps steps{call.shape.T, call.chunk};
   return call.schedule == Schedule::automatic ? engine::chosen(steps, call.shape.heads()) : call.schedule;

@@ -9,8 +9,8 @@
 
 namespace recollect::math::host {
 
-/// What exp needs to know of a type: integers of the same size, numbers whose last bit counts wholes, where results leave
-/// the type's range, and ln 2 in two parts, the first with so few bits that its products with exponents are exact.
+/// Constants of exp for a type: integers of the same size, numbers whose last bit has the value 1, the range of
+/// arguments, and ln 2 in two parts, the first with so few bits that its products with exponents are exact.
 template <class Real> struct ExpConstants;
 template <> struct ExpConstants<float> {
   using Integer = std::int32_t;
@@ -34,20 +34,20 @@ constexpr double inverse_factorials[] = {
 /// The first and the last step of exp.
 template <class Real, class X, class Integers, class Words> struct ExpSteps {
   using K = ExpConstants<Real>;
-  /// x, or the nearer end of the range where x lies outside of it. NaN stays.
+  /// x clamped to the range of arguments. NaN stays.
   static X within_range(X x) {
     const X within = x < K::low ? K::low + X{} : x;
     return within > K::high ? K::high + X{} : within;
   }
-  /// x 2^n, rounded once, of n = shifted - whole. 2^n goes in two factors, so that subnormal results are rounded and
-  /// not cut off.
+  /// x 2^n, rounded once, with n = shifted - whole. 2^n is applied as two factors, so that subnormal results are
+  /// rounded instead of flushed to 0.
   static X scaled(X x, X shifted) {
     Integers bits;
     typename K::Integer offset;
     const Real whole = K::whole;
     std::memcpy(&bits, &shifted, sizeof bits), std::memcpy(&offset, &whole, sizeof offset);
     const Integers power = bits - offset, half = power >> 1;
-    // Of NaN the power is anything: shifts of negative numbers are undefined.
+    // For NaN the exponent may be anything; unsigned, since shifts of negative numbers are undefined.
     const Words first = (Words)(half + K::bias) << K::mantissa, second = (Words)(power - half + K::bias) << K::mantissa;
     X one, other;
     std::memcpy(&one, &first, sizeof one), std::memcpy(&other, &second, sizeof other);
@@ -55,9 +55,9 @@ template <class Real, class X, class Integers, class Words> struct ExpSteps {
   }
 };
 
-#if defined(__AVX512F__) && !defined(__CUDACC__) // nvcc does not know these instructions
-/// A whole register takes them in one instruction each: fourteen fewer of thirty. Of NaN and a number, min and max
-/// return the second. Forms with masks: g++ 12 takes the registers that the others leave out for uninitialised ones.
+#if defined(__AVX512F__) && !defined(__CUDACC__) // nvcc does not know these intrinsics
+/// AVX-512 does each step in one instruction, which saves fourteen of thirty. min and max of a NaN and a number return
+/// the second argument. The masked intrinsics are used because g++ 12 warns of uninitialised registers in the others.
 template <class Integers, class Words> struct ExpSteps<float, float __attribute__((vector_size(64))), Integers, Words> {
   using X = float __attribute__((vector_size(64)));
   using K = ExpConstants<float>;
@@ -93,7 +93,7 @@ inline X exp(X x) {
   const X shifted = within * Real(1.44269504088896340736) + K::whole, n = shifted - K::whole;
   const X r = (within - n * K::ln2_high) - n * K::ln2_low;
   X sum = Real(inverse_factorials[K::terms]) + X{};
-#pragma GCC unroll 16 // a loop inside would keep the caller's from becoming vector code
+#pragma GCC unroll 16 // an inner loop would prevent vectorisation of the caller's loop
   for (int k = K::terms - 1; k >= 0; --k) sum = sum * r + Real(inverse_factorials[k]);
   return Steps::scaled(sum, shifted);
 }

@@ -7,9 +7,10 @@ namespace recollect {
 #ifdef KOKKOS_ENABLE_CUDA
 namespace {
 
-bool host_took_part = false; // Kokkos's callbacks carry no data of the caller's
+bool host_took_part = false; // Kokkos's callbacks have no user data
 
-/// While it lives, notes whether anything is allocated, freed or waited for. An upload counts: it allocates a host copy.
+/// While it lives, notes whether anything is allocated, freed or waited for. An upload counts, because it allocates a
+/// host copy.
 struct Watching {
   Watching() {
     namespace tools = Kokkos::Tools::Experimental;
@@ -36,7 +37,7 @@ struct Watching {
 } // namespace
 
 struct DeviceGraph::Graph {
-  /// Null where something in the work cannot be recorded.
+  /// Null if some of the work cannot be recorded.
   static std::shared_ptr<Graph> of(const std::function<void()> &work) {
     const cudaStream_t stream = queue().cuda_stream();
     const auto made = std::make_shared<Graph>();

@@ -13,7 +13,7 @@ namespace recollect {
 /// runs in the current stream.
 class DeviceGraph {
 public:
-  /// All that the kernels depend on: sizes and the addresses of their memory. Work with equal keys is the same work.
+  /// Everything that the kernels depend on: sizes, and the addresses of their memory. Equal keys mean equal work.
   using Key = std::vector<std::uintptr_t>;
 
   /// Work that allocates, frees or waits needs the host and cannot be recorded. So the work is run directly until one run

@@ -14,13 +14,13 @@ namespace recollect {
 struct Launch {
   std::string label;
   size_t units;
-  int threads = 128; // of a team, on a GPU
+  int threads = 128; // per team, on a GPU
   Math math = Math::exact;
 };
 
 namespace launching {
 
-/// start(), shown to Kokkos's tools as a parallel loop: for kernels that Kokkos does not start itself.
+/// Calls start() and reports it to Kokkos's tools as a parallel loop: for kernels that Kokkos does not launch itself.
 template <class Start> void shown(const std::string &label, const Start &start) {
   std::uint64_t kernel = 0;
   Kokkos::Tools::beginParallelFor(label, 0, &kernel);
@@ -32,24 +32,24 @@ template <class Real, class Body>
 void on_threads(const Launch &launch, Arena &arena, size_t scratch, const Body &body) {
   const size_t workers = std::min<size_t>(launch.units, Execution().concurrency()), units = launch.units;
   const Array<Real> memory = arena.take<Real>(workers * scratch);
-  std::atomic<size_t> next(0); // units may differ in cost: whoever is free takes the next one
+  std::atomic<size_t> next(0); // units may differ in cost: each thread takes the next one when it is free
   std::atomic<size_t> *const counter = &next;
   const auto work = [=, &body](size_t worker) {
     for (size_t unit; (unit = counter->fetch_add(1)) < units;) body(Team(), unit, memory.data() + worker * scratch);
   };
-  if (workers == 1) return shown(launch.label, [&] { work(0); }); // to wake other threads takes microseconds
+  if (workers == 1) return shown(launch.label, [&] { work(0); }); // waking other threads takes microseconds
   Kokkos::parallel_for(launch.label, over(workers), work);
   Kokkos::fence();
 }
 
 #ifdef KOKKOS_ENABLE_CUDA
-/// Whether the body is only run where its scratch fits into shared memory, which then the compiler sees.
+/// Whether the body only runs with its scratch in shared memory, which the compiler can then assume.
 template <class Body, class = void> struct OnChip : std::false_type {};
 template <class Body> struct OnChip<Body, std::enable_if_t<Body::on_chip>> : std::true_type {};
 
-/// Threads of a team, where the compiler knows them; the others' launches say, 256 at most. A multiprocessor can run
-/// 512 with 128 registers each, in as many teams as that gives, so that one works while another waits; a body may want
-/// fewer teams and more registers.
+/// Threads per team, if known at compile time; else the launch says, at most 256. A multiprocessor runs 512 threads
+/// with 128 registers each, in several teams, so that one works while another waits. A body may ask for fewer teams
+/// with more registers.
 template <class Body, class = void> constexpr int known_threads = 0;
 template <class Body> constexpr int known_threads<Body, std::enable_if_t<(Body::threads > 0)>> = Body::threads;
 template <class Body> constexpr int most_threads = known_threads<Body> ? known_threads<Body> : 256;
@@ -78,19 +78,19 @@ template <class Real> bool fits_on_chip(size_t scratch) {
   return (scratch + reduce_room) * sizeof(Real) <= Execution().cuda_device_prop().sharedMemPerBlockOptin;
 }
 
-/// Percent of a multiprocessor's shared memory that so many teams of so many bytes take at once, rounded up.
+/// Percent of a multiprocessor's shared memory that this many teams take together, rounded up.
 inline int share_of(int teams, size_t bytes) {
   const cudaDeviceProp &device = Execution().cuda_device_prop();
   const size_t wanted = teams * (bytes + device.reservedSharedMemPerBlock), all = device.sharedMemPerMultiprocessor;
   return int((100 * wanted + all - 1) / all);
 }
 
-/// Whether a multiprocessor holds the scratch of so many teams at once.
+/// Whether a multiprocessor holds the scratch of this many teams at once.
 template <class Real> bool fit_together(int teams, size_t scratch) {
   return fits_on_chip<Real>(scratch) && share_of(teams, scratch * sizeof(Real)) <= 100;
 }
 
-/// Scratch that fits is a block's shared memory; what does not lies in device memory, for as many blocks as run at once.
+/// Scratch is in shared memory if it fits, else in device memory, for as many blocks as run at once.
 template <class Real, class Body> void on_blocks(const Launch &launch, Arena &arena, size_t scratch, const Body &body) {
   const size_t bytes = scratch * sizeof(Real),
                together = size_t(16) * Execution().cuda_device_prop().multiProcessorCount;
@@ -99,9 +99,10 @@ template <class Real, class Body> void on_blocks(const Launch &launch, Arena &ar
   const auto kernel = cuda_kernel<Real, Body>;
   if (fits && bytes > 0)
     cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(bytes)), launch.label);
-  if (const int share = share_of(teams_together<Body>, bytes); fits && share > 50) // of less, more than these fit
+  if (const int share = share_of(teams_together<Body>, bytes);
+      fits && share > 50) // at 50 or less, more teams than these fit anyway
     cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, std::min(100, share)),
-               launch.label); // the driver's own choice sometimes allows fewer
+               launch.label); // since the default share sometimes allows fewer
   const size_t blocks = std::min<size_t>(launch.units, fits ? size_t(1) << 30 : together);
   const int threads = known_threads<Body> ? known_threads<Body> : launch.threads;
   Real *const memory = fits ? nullptr : arena.take<Real>(blocks * scratch).data();
@@ -113,7 +114,7 @@ template <class Real, class Body> void on_blocks(const Launch &launch, Arena &ar
 }
 #endif
 
-/// Any other GPU: Kokkos's teams, scratch in device memory.
+/// Other GPUs: Kokkos's teams, with scratch in device memory.
 template <class Real, class Body> struct InTeams {
   using Member = typename Kokkos::TeamPolicy<Execution>::member_type;
   Body body;
@@ -144,7 +145,7 @@ template <class Real, class Body> void run(const Launch &launch, Arena &arena, s
 #endif
   else
     launching::in_teams<Real>(launch, arena, scratch, body);
-  arena.release(mark); // the next kernel runs after this one
+  arena.release(mark); // kernels run in order, so the next may reuse the memory
 }
 
 } // namespace recollect

@@ -12,7 +12,7 @@
 #define RECOLLECT_IN_LINE KOKKOS_FUNCTION
 #endif
 
-/// Before a loop over a few values in registers, on a GPU.
+/// Before a loop over a few values in registers: unrolls it on a GPU.
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
 #define RECOLLECT_UNROLL _Pragma("unroll")
 #else
@@ -41,8 +41,8 @@ inline size_t number() { return in_force ? in_force->number : 0; }
 /// The current stream: kernels and copies run in it in order.
 inline Execution queue() { return streams::in_force ? streams::in_force->execution : Execution(); }
 
-/// Indices 0 ... n - 1 for Kokkos's loops. HintLightWeight passes the functor as a kernel argument; without it Kokkos copies
-/// functors over 512 bytes to one buffer, and waits for the previous kernel before it reuses that.
+/// Indices 0 ... n - 1 for Kokkos's loops. HintLightWeight passes the functor as a kernel argument. Without it Kokkos
+/// copies functors over 512 bytes to one buffer, and waits for the previous kernel before reusing it.
 inline auto over(size_t n) {
   return Kokkos::Experimental::require(Kokkos::RangePolicy<Execution>(queue(), 0, n),
                                        Kokkos::Experimental::WorkItemProperty::HintLightWeight);

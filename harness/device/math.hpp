@@ -45,9 +45,9 @@ template <class Real> KOKKOS_FUNCTION Real sigmoid(Real x) {
 }
 template <class Real> KOKKOS_FUNCTION Real silu(Real x) { return x * sigmoid(x); }
 
-/// Nearest integer, ties to even (the IEEE default; at ties this differs from std::round: theorem1_tie_mode).
-/// From 2^52 (float: 2^23) on, numbers are integers: adding that much and taking it off again rounds. Written as
-/// selections of a value, not of a result, because that is what vectorises.
+/// Nearest integer, ties to even (the IEEE default; at ties this differs from std::round: theorem1_tie_mode). From 2^52
+/// (float: 2^23) on all numbers are integers, so adding and subtracting that rounds. The conditions select an operand
+/// instead of a result, because that vectorises.
 template <class Real> KOKKOS_FUNCTION Real round_half_even(Real x) {
   constexpr Real whole = sizeof(Real) == sizeof(double) ? Real(4503599627370496.0) : Real(8388608.0);
   const Real size = fabs(x), offset = size < whole ? whole : Real(0), shift = x < 0 ? -offset : offset;

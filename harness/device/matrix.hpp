@@ -25,7 +25,7 @@ template <class Real> RECOLLECT_FUNCTION Matrix<Real> transposed(const Real *dat
   return {data, 1, width};
 }
 
-/// Rows with an end that never moves back (step >= 0): element (i, j) counts where j < end(i).
+/// Rows with an end that never decreases (step >= 0): element (i, j) counts if j < end(i).
 struct Staircase {
   int first = 1 << 30, step = 0;
   RECOLLECT_FUNCTION int end(int i, int width) const {
@@ -34,12 +34,12 @@ struct Staircase {
   }
 };
 
-/// A[m,k] B[k,n].
+/// The product A[m,k] B[k,n].
 template <class Real> struct Product {
   Matrix<Real> A, B;
   int k = 0;
-  Staircase given = {};  // A is zero where it does not count, and what B holds there is not seen even if infinite
-  Staircase wanted = {}; // results that do not count may be left as they are
+  Staircase given = {};  // A is zero where it does not count; there B is ignored, even if infinite
+  Staircase wanted = {}; // results that do not count need not be written
 };
 
 } // namespace recollect::tile

@@ -8,23 +8,23 @@
 namespace recollect::tile::host {
 namespace {
 
-constexpr int side = 4; // of the blocks that stay in registers
+constexpr int side = 4; // size of the blocks held in registers
 inline int padded(int F) { return (F + side - 1) / side * side; }
-inline size_t packed(int i) { return size_t(i) * (i + 1) / 2; } // where row i of a lower triangle begins
+inline size_t packed(int i) { return size_t(i) * (i + 1) / 2; } // index at which row i of a lower triangle begins
 
 template <class Real> struct Systems {
   static constexpr int W = lanes<Real>;
-  int F, P;   // channels, padded to whole blocks
-  Real *M;    // lower triangles, W lanes an element: the matrices, then L with D in place of its unit diagonal
-  Real *G;    // [side,P] rows of L D of the block at hand
-  Real *x;    // [P] right hand sides, then solutions
-  Real *H;    // [P,P'] the running sum, P' = P in whole vectors
+  int F, P;   // channels; padded to whole blocks
+  Real *M;    // lower triangles, W lanes per element: the matrices, then L with D in place of its unit diagonal
+  Real *G;    // [side,P] rows of L D of the current block
+  Real *x;    // [P] right-hand sides, then solutions
+  Real *H;    // [P,P'] the running sum; P' is P rounded up to whole vectors
   Real *keys; // [W,P'] keys of the W steps
 
   Real *at(int i, int j) const { return M + (packed(i) + j) * W; }
   int row_length() const { return (P + W - 1) / W * W; }
 
-  /// Elements of rows i0 ... and columns j0 ..., less what the columns before j0 account for.
+  /// Elements of rows i0 ... and columns j0 ..., minus the contributions of columns before j0.
   void reduce(int i0, int j0, Vector<Real> (&sum)[side][side]) const {
 
     UNROLL for (int r = 0; r < side; ++r) UNROLL for (int c = 0; c < side; ++c) sum[r][c] = load(at(i0 + r, j0 + c));
@@ -44,8 +44,8 @@ template <class Real> struct Systems {
     for (int j0 = 0; j0 < P; j0 += side) {
       for (int c = 0; c < side; ++c)
         for (int p = 0; p < j0; ++p) store(load(at(j0 + c, p)) * load(at(p, p)), G + (size_t(c) * P + p) * W);
-      Vector<Real> g[side][side], l[side][side], inverse[side]; // the block on the diagonal: rows of L D, L, 1 / D
-      reduce(j0, j0, g); // and elements above the diagonal, which mean nothing and are not used
+      Vector<Real> g[side][side], l[side][side], inverse[side]; // the diagonal block: rows of L D, L, 1 / D
+      reduce(j0, j0, g);                                        // elements above the diagonal are not used
       UNROLL for (int r = 0; r < side; ++r) {
         UNROLL for (int c = 0; c <= r; ++c) {
           UNROLL for (int p = 0; p < c; ++p) g[r][c] -= l[c][p] * g[r][p];
@@ -86,7 +86,7 @@ template <class Real> struct Systems {
     }
   }
 
-  /// The matrices of the next W steps, and H after the last of them.
+  /// Computes the matrices of the next W steps, and H after the last of them.
   void form(Real ridge, const Real *decay) const {
     const int length = row_length();
     for (int i = 0; i < P; ++i) {
@@ -101,11 +101,11 @@ template <class Real> struct Systems {
         const int count = std::min(W, i + 1 - j);
         for (int c = 0; c < count; ++c) store(square[c], at(i, j + c));
       }
-      store(load(at(i, i)) + (i < F ? ridge : Real(1)), at(i, i)); // a channel of the padding: a row of the identity
+      store(load(at(i, i)) + (i < F ? ridge : Real(1)), at(i, i)); // a padding channel: a row of the identity
     }
   }
 
-  /// x[F] of W lanes from rows [count,F], or back.
+  /// Loads x[F] of W lanes from rows [count,F], or stores it.
   void gather(int count, const Real *from, std::ptrdiff_t ld) const {
     std::fill(x, x + size_t(P) * W, Real(0));
     for (int l = 0; l < count; ++l)

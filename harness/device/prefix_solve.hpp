@@ -5,10 +5,10 @@
 
 namespace recollect::tile::host {
 
-/// Reals of work for F channels.
+/// Reals of scratch for F channels.
 template <class Real> size_t prefix_work(int F);
-/// k, q and x are [n,F] with rows ldk, ldq, ldx apart; no alpha means 1. Of H [F,F] the lower triangle is read and goes
-/// on to the last step's.
+/// k, q and x are [n,F] with rows ldk, ldq, ldx apart; without alpha, alpha is 1. Reads the lower triangle of H [F,F]
+/// and advances it to the last step.
 template <class Real>
 void solve_prefixes(int n, int F, Real ridge, const Real *alpha, const Real *k, std::ptrdiff_t ldk, const Real *q,
                     std::ptrdiff_t ldq, Real *H, Real *x, std::ptrdiff_t ldx, Real *work);

@@ -5,13 +5,13 @@
 
 namespace recollect {
 
-/// tile.hpp's choice for the device, or its plain loops (tile/portable.hpp), which no host and few GPUs choose.
+/// Either tile.hpp's choice for the device, or the plain loops (tile/portable.hpp), which no CPU and few GPUs use.
 enum class Loops { best, plain };
 
 /// A [m,k] B [k,n] by tile::gemm, row-major. B may be given transposed, as [n,k].
 std::vector<double> tile_product(int m, int n, int k, const std::vector<double> &A, const std::vector<double> &B,
                                  bool transposed, Real real, Math math = Math::exact, Loops loops = Loops::best);
-/// (I + L)^{-1} X by tile::solve_unit_lower: L [n,n], X [n,columns]. By plain loops n is 16 at most.
+/// (I + L)^{-1} X by tile::solve_unit_lower: L [n,n], X [n,columns]. With plain loops n is at most 16.
 std::vector<double> tile_solve(int n, int columns, const std::vector<double> &L, const std::vector<double> &X,
                                Real real, Loops loops = Loops::best);
 /// x_t of tile::solve_prefixes: k, q [n,F], alpha [n] or empty, H [F,F].

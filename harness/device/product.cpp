@@ -18,10 +18,10 @@ void by_blocks(int m, int n, int k, const tile::Matrix<Real> &A, const tile::Mat
         tile::host::gemm<Real>(std::min(block, m - first), n, Real(1), {A.from(first, 0), B, k}, keep,
                                C + std::ptrdiff_t(first) * n, n);
       },
-      size_t(block) * size_t(n) * size_t(k) / 8); // some products take the time of one number read and written
+      size_t(block) * size_t(n) * size_t(k) / 8); // a few multiply-adds take the time of one number read or written
 }
 
-/// As it is stored, row-major, and "T" where that is transposed.
+/// An operand as stored, row-major, and "T" if that is its transpose.
 template <class Real> struct Stored {
   Kokkos::View<const Real **, Kokkos::LayoutRight, Execution> matrix;
   const char *mode;

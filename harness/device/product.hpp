@@ -6,7 +6,7 @@
 
 namespace recollect {
 
-/// C[m,n] = A[m,k] B[k,n] + keep C, C row-major; A and B whole matrices, as they are stored or transposed.
+/// C[m,n] = A[m,k] B[k,n] + keep C, C row-major; A and B are whole matrices, stored as they are or transposed.
 template <class Real>
 void product(int m, int n, int k, const tile::Matrix<Real> &A, const tile::Matrix<Real> &B, Real keep, Real *C);
 

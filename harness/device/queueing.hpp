@@ -5,7 +5,7 @@
 
 namespace recollect {
 
-/// While one lives, passes only queue their kernels.
+/// While one lives, passes queue their kernels and do not wait.
 class Queueing {
 public:
   Queueing() : before_(on_) { on_ = true; }

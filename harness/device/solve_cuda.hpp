@@ -9,7 +9,7 @@ namespace recollect::tile::cuda {
 
 #if __CUDA_ARCH__ >= 800 || !defined(__CUDA_ARCH__)
 
-/// x = (I + L)^{-1} x of a column of X [height,...]. Rows of L begin at multiples of 16 bytes.
+/// x = (I + L)^{-1} x for one column of X [height,...]. Rows of L are aligned to 16 bytes.
 template <class Real> __device__ __forceinline__ void substitute(const Real *L, int ldl, Real *X, int ldx) {
   constexpr int pack = 16 / sizeof(Real);
   Real x[height];
@@ -29,16 +29,16 @@ template <class Real> __device__ __forceinline__ void substitute(const Real *L, 
   for (int i = 1; i < height; ++i) X[i * ldx] = x[i];
 }
 
-constexpr int solved_columns = 32; // a warp's at once, one a lane
-/// Whether solve_in_warps serves.
+constexpr int solved_columns = 32; // per warp at a time, one per lane
+/// Whether solve_in_warps supports this.
 template <class Real>
 __device__ bool solves_in_warps(int n, int columns, const Real *L, std::ptrdiff_t ldl, const Real *X) {
   constexpr int pack = 16 / sizeof(Real);
   return n % height == 0 && columns % solved_columns == 0 && ldl % pack == 0 &&
          reinterpret_cast<std::uintptr_t>(L) % 16 == 0 && __isShared(L) && __isShared(X);
 }
-/// X[n,columns] = (I + L)^{-1} X: rows in blocks of 16, from which the earlier ones' products are taken first. A
-/// barrier ends it.
+/// X[n,columns] = (I + L)^{-1} X, in blocks of 16 rows; before a block is solved, products with earlier rows are
+/// subtracted. Ends with a barrier.
 template <class Real>
 __device__ __forceinline__ void solve_in_warps(const Team &team, int n, int columns, const Real *L, std::ptrdiff_t ldl,
                                                Real *X, std::ptrdiff_t ldx) {

@@ -26,11 +26,11 @@ __global__ void hold(unsigned long long nanoseconds) {
 }
 
 struct Reading {
-  unsigned long long nanoseconds, cycles; // 0, 0: none
+  unsigned long long nanoseconds, cycles; // 0, 0: not read
 };
 
 __global__ void read_clocks(Reading *of_multiprocessor, unsigned count) {
-  unsigned which; // may have gaps
+  unsigned which; // which multiprocessor; numbers may have gaps
   Reading r;
   asm volatile("mov.u32 %0, %%smid;" : "=r"(which));
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(r.nanoseconds));
@@ -38,7 +38,7 @@ __global__ void read_clocks(Reading *of_multiprocessor, unsigned count) {
   if (which < count) of_multiprocessor[which] = r;
 }
 
-/// Readings of all multiprocessors, which the host sees.
+/// Clock readings of all multiprocessors, in memory that the host reads.
 class Readings {
 public:
   Readings() : count_(size_t(Execution().cuda_device_prop().multiProcessorCount)) {
@@ -52,7 +52,7 @@ public:
     read_clocks<<<unsigned(count_), 1, 0, stream>>>(at_ + (after ? count_ : 0), unsigned(count_));
     cuda_check(cudaGetLastError(), "reading clocks");
   }
-  /// Hertz, the median of the multiprocessors that were read both times; 0 where none was.
+  /// Hertz: the median over multiprocessors that were read both times; 0 if there is none.
   double clock() const {
     std::vector<double> all;
     for (size_t i = 0; i < count_; ++i) {
@@ -92,7 +92,7 @@ private:
 struct Stopwatch::Device {
   Device(const std::function<Pass()> &make, double bytes) {
     sets.push_back(make());
-    for (int i = 0; i < 3; ++i) { // from the second on nothing is allocated
+    for (int i = 0; i < 3; ++i) { // from the second round on nothing is allocated
       sets[0].reset(), sets[0].launch();
       flush_caches();
     }
@@ -119,7 +119,7 @@ struct Stopwatch::Device {
     for (size_t i = 0; i < passes; ++i) sets[i % sets.size()].launch();
   }
 
-  /// Leaves no graph where something of the work cannot be recorded.
+  /// Makes no graph if some of the work cannot be recorded.
   void record() {
     for (const Pass &set : sets) set.reset();
     cudaGraph_t recorded = nullptr;
@@ -127,13 +127,13 @@ struct Stopwatch::Device {
     bool whole = true;
     try {
       queue_passes();
-    } catch (const std::exception &) { // Kokkos's, of a call that a recording forbids
+    } catch (const std::exception &) { // Kokkos throws for a call that may not be recorded
       whole = false;
     }
     whole = cudaStreamEndCapture(stream(), &recorded) == cudaSuccess && whole;
     if (whole && cudaGraphInstantiateWithFlags(&graph, recorded, 0) != cudaSuccess) graph = nullptr;
     if (recorded) cudaGraphDestroy(recorded);
-    cudaGetLastError(); // which would be the next kernel's
+    cudaGetLastError(); // clears the error, which the next kernel would report
   }
 
   Sample sample() {
@@ -190,7 +190,7 @@ double default_clock() {
 struct Stopwatch::Device {
   Device(const std::function<Pass()> &make, double) : pass(make()) {
     double last = sample().seconds;
-    for (int i = 0; i < 10 && last < 1; ++i) { // until two in a row take the same time to 5%
+    for (int i = 0; i < 10 && last < 1; ++i) { // until two in a row agree to 5%
       const double now = sample().seconds;
       if (std::fabs(now - last) < 0.05 * last) return;
       last = now;

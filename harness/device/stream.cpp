@@ -5,7 +5,8 @@
 namespace recollect {
 namespace {
 
-std::vector<char> taken{1}; // by number: the next stream with a number reuses the memory cached under it (transfer.hpp)
+std::vector<char> taken{
+    1}; // numbers in use; a new stream with a freed number reuses the memory cached under it (transfer.hpp)
 
 size_t free_number() {
   size_t number = 0;

@@ -9,16 +9,16 @@ namespace recollect {
 
 struct Team {
   int rank = 0, size = 1;
-  Math math = Math::exact; // of tile::gemm
+  Math math = Math::exact; // precision of tile::gemm
 
-  /// What the team's threads wrote before is seen by all of them after.
+  /// Everything that the team's threads wrote before is visible to all of them after.
   KOKKOS_FUNCTION void barrier() const {
 #if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.wait_all;" ::: "memory"); // copies that tile::stage left under way
+    asm volatile("cp.async.wait_all;" ::: "memory"); // asynchronous copies that tile::stage started
 #endif
     meet();
   }
-  /// The same but for such copies, which stay under way.
+  /// The same without waiting for such copies.
   KOKKOS_FUNCTION void meet() const {
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
     __syncthreads();
@@ -26,39 +26,39 @@ struct Team {
   }
 };
 
-/// A team whose products' math the compiler knows.
+/// A team whose precision of products is known at compile time.
 template <Math math_> struct Precise : Team {
   KOKKOS_FUNCTION explicit Precise(const Team &team) : Team{team.rank, team.size, math_} {}
 };
 
-/// f(i) for i in 0 ... n-1, shared among the team's threads. No barrier.
+/// Calls f(i) for i in 0 ... n-1, shared among the team's threads. No barrier.
 template <class F> KOKKOS_FUNCTION void each(const Team &team, int n, const F &f) {
   for (int i = team.rank; i < n; i += team.size) f(i);
 }
 
-/// f(i, j) for every cell of a rows x columns rectangle: consecutive j run in parallel. No barrier.
+/// Calls f(i, j) for every cell of a rows x columns rectangle; consecutive j run in parallel. No barrier.
 template <class F> KOKKOS_FUNCTION void each_cell(const Team &team, int rows, int columns, const F &f) {
-  constexpr int side = on_host ? 1 : 32; // threads next to each other along a row
+  constexpr int side = on_host ? 1 : 32; // adjacent threads along a row
   for (int i = team.rank / side; i < rows; i += team.size / side)
     for (int j = team.rank % side; j < columns; j += side) f(i, j);
 }
 
-/// f(i, first, step) for every row: its elements first, first + step ... belong to the thread. No barrier.
+/// Calls f(i, first, step) for every row; the thread handles elements first, first + step ... No barrier.
 template <class F> KOKKOS_FUNCTION void each_row(const Team &team, int rows, const F &f) {
   constexpr int side = on_host ? 1 : 32;
   for (int i = team.rank / side; i < rows; i += team.size / side) f(i, team.rank % side, side);
 }
 
-/// What the threads that share a row wrote before is seen by all of them after.
+/// What the threads of a row wrote before is visible to all of them after.
 KOKKOS_FUNCTION inline void row_barrier() {
 #if defined(__CUDA_ARCH__)
   __syncwarp();
 #elif defined(__HIP_DEVICE_COMPILE__)
-  __threadfence_block(); // a row's threads run in step
+  __threadfence_block(); // a row's threads run in lockstep
 #endif
 }
 
-/// join of the values of the threads that share a row, known to each of them.
+/// join() over the values of the threads that share a row; every one of them gets the result.
 template <class Real, class Join> KOKKOS_FUNCTION Real across_row(Real value, const Join &join) {
 #if defined(__CUDA_ARCH__)
   for (int offset = 16; offset > 0; offset /= 2) value = join(value, __shfl_xor_sync(0xffffffffu, value, offset));
@@ -70,13 +70,14 @@ template <class Real, class Join> KOKKOS_FUNCTION Real across_row(Real value, co
   return value;
 }
 
-/// Of 32 values that each thread of a row holds the sums over those threads: thread l has the sum of x[l], and x is used up.
-/// On the host, where a row is one thread's, x[0].
+/// Each thread of a row has 32 values x. Sums them over the row's threads; thread l returns the sum of x[l], and x is
+/// overwritten. On a CPU a row has one thread, which returns x[0].
 template <class Real> KOKKOS_FUNCTION Real sums_across_row(Real (&x)[32]) {
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
   const int lane = threadIdx.x % 32;
   RECOLLECT_UNROLL
-  for (int level = 0; level < 5; ++level) { // a thread keeps half of what it has and takes the other's sums of it
+  for (int level = 0; level < 5;
+       ++level) { // a thread keeps half of its values and adds the other thread's values of that half
     const int half = 16 >> level;
     const bool upper = lane & half;
     RECOLLECT_UNROLL
@@ -94,19 +95,19 @@ template <class Real> KOKKOS_FUNCTION Real sums_across_row(Real (&x)[32]) {
   return x[0];
 }
 
-/// f() by one thread. No barrier.
+/// Calls f() on one thread. No barrier.
 template <class F> KOKKOS_FUNCTION void once(const Team &team, const F &f) {
   if (team.rank == 0) f();
 }
 
-constexpr int reduce_room = 32; // numbers in a GPU's shared memory that reduce() keeps, beside a kernel's scratch
-/// join of `start` and value(0) ... value(n-1), known to every thread. Barriers inside.
+constexpr int reduce_room = 32; // numbers in a GPU's shared memory that reduce() uses besides a kernel's scratch
+/// join() over `start` and value(0) ... value(n-1); every thread gets the result. Barriers inside.
 template <class Real, class Value, class Join>
 KOKKOS_FUNCTION Real reduce(const Team &team, int n, Real start, const Value &value, const Join &join) {
   Real result = start;
   each(team, n, [&](int i) { result = join(result, value(i)); });
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-  __shared__ Real partial[reduce_room]; // of 32 threads each: there are 1024 at most
+  __shared__ Real partial[reduce_room]; // one per warp: there are at most 1024 threads
   result = across_row(result, join);
   team.barrier();
   if (team.rank % 32 == 0) partial[team.rank / 32] = result;
@@ -117,14 +118,13 @@ KOKKOS_FUNCTION Real reduce(const Team &team, int n, Real start, const Value &va
   return result;
 }
 
-/// term(0) + ... + term(n-1)
 template <class Real, class Term> KOKKOS_FUNCTION Real sum_of(int n, const Term &term) {
-  if constexpr (!std::is_floating_point_v<Real>) { // counted.hpp, taped.hpp: nothing to vectorise
+  if constexpr (!std::is_floating_point_v<Real>) { // for counted.hpp and taped.hpp there is nothing to vectorise
     Real sum = 0;
     for (int i = 0; i < n; ++i) sum += term(i);
     return sum;
   }
-  constexpr int lanes = 8; // independent partial sums: a vector unit may keep them without reassociating
+  constexpr int lanes = 8; // independent partial sums, which vectorise without reassociation
   Real sum[lanes] = {};
   int i = 0;
   for (; i + lanes <= n; i += lanes)
@@ -138,7 +138,7 @@ template <class Real> KOKKOS_FUNCTION Real dot(const Real *a, const Real *b, int
   return sum_of<Real>(n, [=](int i) { return a[i] * b[i]; });
 }
 
-/// x . y by the threads that share a row, known to each of them.
+/// x . y by the threads that share a row; every one of them gets the result.
 template <class Real> KOKKOS_FUNCTION Real row_dot(const Real *x, const Real *y, int n, int first, int side) {
   if constexpr (on_host) return dot(x, y, n);
   Real sum = 0;

@@ -10,16 +10,16 @@
 
 namespace recollect {
 
-/// A GPU waits for all its kernels before it hands out memory or takes it back, which costs more than a small kernel. So
-/// small arrays that nobody holds any more are handed out again, each lane's in that lane: what they are used for next runs
-/// after what used them.
+/// A GPU waits for all kernels before it allocates or frees memory, which takes longer than a small kernel. So small
+/// arrays that are no longer used are cached and reused within their stream: what uses them next runs after what used
+/// them before.
 namespace recycling {
 
-constexpr size_t largest = size_t(4) << 20, most = size_t(256) << 20; // bytes, of an array and of each type's together
+constexpr size_t largest = size_t(4) << 20, most = size_t(256) << 20; // bytes, of one array and of each type in total
 
-/// While something counts what is allocated.
+/// Set while allocations are counted.
 inline bool paused = false;
-/// How often an array was handed out again, which Kokkos's tools are not told.
+/// How often an array was reused, which Kokkos's tools do not see.
 inline size_t again = 0;
 
 template <class Real> struct Kept {
@@ -60,12 +60,12 @@ template <class Real> Array<Real> allocated(const std::string &label, size_t n) 
   return Kokkos::subview(array, std::make_pair(size_t(0), n));
 }
 
-/// The same, each element by its index, made on the host.
+/// The same, with element(i) computed on the host.
 template <class Real, class Element> Array<Real> uploaded(const std::string &label, size_t n, const Element &element) {
   const Array<Real> device = allocated<Real>(label, n);
-  const auto host = Kokkos::create_mirror_view(device); // the array itself where kernels run on the host
+  const auto host = Kokkos::create_mirror_view(device); // the array itself if kernels run on the CPU
   for (size_t i = 0; i < n; ++i) host(i) = static_cast<Real>(element(i));
-  Kokkos::deep_copy(queue(), device, host); // of memory that may be paged out: it is read when this returns
+  Kokkos::deep_copy(queue(), device, host); // host memory is pageable, so it has been read when this returns
   return device;
 }
 

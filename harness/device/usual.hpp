@@ -19,9 +19,9 @@
 
 namespace recollect::engine {
 
-constexpr int usual_size = 64, team_size = 256; // threads, on a GPU
+constexpr int usual_size = 64, team_size = 256; // threads per team, on a GPU
 
-/// The same team, its size known to the compiler.
+/// The same team with its size known at compile time.
 template <int size = team_size> KOKKOS_FUNCTION Team sized(const Team &team) {
   return {team.rank, on_cuda ? size : team.size, team.math};
 }
@@ -32,7 +32,7 @@ struct HasUsual<Algebra, std::void_t<decltype(std::declval<Algebra &>().set_size
     : std::bool_constant<on_cuda && (std::is_same<typename Algebra::Real, float>::value || Algebra::every_precision)> {
 };
 
-/// Steps of a chunk.
+/// Steps per chunk.
 template <class Algebra, class = void> struct UsualSteps {
   KOKKOS_FUNCTION static constexpr int of(int) { return usual_size; }
 };
@@ -40,7 +40,7 @@ template <class Algebra> struct UsualSteps<Algebra, std::void_t<decltype(Algebra
   KOKKOS_FUNCTION static constexpr int of(int kind) { return Algebra::usual_steps(kind); }
 };
 
-/// Whether the call is of these.
+/// Whether the call has these static sizes.
 template <class Algebra> bool is_usual(const Algebra &algebra, int T) {
   if constexpr (HasUsual<Algebra>::value)
     return algebra.kind() < Algebra::kinds && T % UsualSteps<Algebra>::of(algebra.kind()) == 0 &&
@@ -97,21 +97,21 @@ private:
 template <class Algebra> struct IsUsual : std::false_type {};
 template <class Algebra, int Kind, Math Precision> struct IsUsual<Usual<Algebra, Kind, Precision>> : std::true_type {};
 
-/// Whether the read phase excludes a second team.
+/// Whether only one team reads per multiprocessor.
 template <class Algebra, class = void> struct ReadsAlone : std::false_type {};
 template <class Algebra, int Kind, Math Precision>
 struct ReadsAlone<Usual<Algebra, Kind, Precision>, std::enable_if_t<Algebra::reads_alone(Kind)>> : std::true_type {};
 
-/// Whether the algebra is for these sizes alone.
+/// Whether the algebra supports only these sizes.
 template <class Algebra, class = void> constexpr bool usual_alone = false;
 template <class Algebra> constexpr bool usual_alone<Algebra, std::enable_if_t<Algebra::usual_alone>> = true;
 
-/// How many teams that read share a multiprocessor, as the algebra says, or `most`.
+/// How many reading teams share a multiprocessor: the algebra's number, or `most`.
 template <class Algebra, int most, class = void> constexpr int reading_teams = most;
 template <class Algebra, int most>
 constexpr int reading_teams<Algebra, most, std::enable_if_t<(Algebra::reading_teams > 0)>> = Algebra::reading_teams;
 
-/// Threads of a team that summarises and reads, and how many that read share a multiprocessor.
+/// Threads of a team that summarises or reads, and how many reading teams share a multiprocessor.
 template <class Algebra, class = void> struct Teams {
   static constexpr int summarising = team_size, reading = ReadsAlone<Algebra>::value ? 2 * team_size : team_size,
                        together = 2 * team_size / reading;

@@ -29,7 +29,7 @@ template <class Real> inline Vector<Real> load(const Real *from) {
 }
 template <class V, class Real> inline void store(const V &v, Real *to) { std::memcpy(to, &v, sizeof v); }
 
-/// The W x W block in W registers to its transpose: log2 W rounds that exchange ever larger quarters.
+/// Transposes the W x W block in W registers: log2 W rounds that exchange ever larger quarters.
 template <class Real> void transpose_registers(Vector<Real> *x) {
   constexpr int W = lanes<Real>;
   using Index = std::conditional_t<sizeof(Real) == 8, std::int64_t, std::int32_t>;

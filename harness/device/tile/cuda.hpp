@@ -10,7 +10,7 @@ namespace recollect::tile::cuda {
 
 #if __CUDA_ARCH__ >= 800 || !defined(__CUDA_ARCH__)
 
-/// sum += A B over the places before `end`.
+/// sum += A B over the terms before `end`.
 template <class Unit, int N, class Real, class Operands>
 __device__ __forceinline__ void accumulate(Operands operands, int end, Results<Real> (&sum)[N]) {
 #pragma unroll 2
@@ -26,7 +26,7 @@ __device__ __forceinline__ void accumulate(Operands operands, int end, Results<R
 }
 
 template <class Real, int N> struct Block { Results<Real> columns[N]; };
-/// A block that `Whole` does not serve: out of line, because it is rare.
+/// A block that `Whole` does not support. Not inlined, because it is rare.
 template <class Unit, int N, class Real>
 __device__ __noinline__ Block<Real, N> add_cut(Product<Real> x, int i0, int m, int j0, int n, int lane, int end,
                                                Block<Real, N> sum) {
@@ -34,12 +34,12 @@ __device__ __noinline__ Block<Real, N> add_cut(Product<Real> x, int i0, int m, i
   return sum;
 }
 
-/// Whether the block at (i0, j0) lies within m x n; known where m and n are.
+/// Whether the block at (i0, j0) lies within m x n; a compile-time constant where m and n are.
 template <int N> __device__ bool within(int i0, int m, int j0, int n) {
   return (m % height == 0 && n % (8 * N) == 0) || (i0 + height <= m && j0 + 8 * N <= n);
 }
 
-/// Whether some of a block's rows leave out places that others count.
+/// Whether some rows of a block exclude terms that others include.
 template <class Real> __device__ bool masked(const Product<Real> &x, int i0) {
   return x.given.end(i0, x.k) < x.given.end(i0 + height - 1, x.k);
 }
@@ -50,7 +50,7 @@ __device__ __forceinline__ void add_product(const Product<Real> &x, int i0, int 
   constexpr int step = 8 * Unit::groups;
   int end = x.given.end(i0 + height - 1 < m ? i0 + height - 1 : m - 1, x.k);
   if (end <= 0) return;
-  // A is zero beyond; where rows differ in what they count, what is not finite is found (blocks)
+  // A is zero beyond `end`; where rows differ in their ends, non-finite results are detected in blocks()
   if (const int rounded = (end + step - 1) / step * step; rounded <= x.k && masked(x, i0)) end = rounded;
   const bool whole = within<N>(i0, m, j0, n) && end % step == 0 && regular(x);
   if (!whole) {
@@ -70,7 +70,7 @@ __device__ __forceinline__ void add_product(const Product<Real> &x, int i0, int 
     accumulate<Unit>(Whole<Real, N, false, false>(x, i0, m, j0, n, lane), end, sum);
 }
 
-/// Two numbers that lie side by side, at once where `together`.
+/// Two adjacent numbers, accessed at once if `together`.
 template <class Real> struct Pair {
   bool together;
   __device__ static bool aligned(const Real *at, std::ptrdiff_t ld) {
@@ -90,16 +90,16 @@ template <class Real> struct Pair {
   }
 };
 
-/// Where results go: C = beta C + alpha x.
+/// Where results are written: C = beta C + alpha x.
 template <class Real> struct Scaled {
   Real alpha, beta, *C;
   std::ptrdiff_t ldc;
-  static constexpr bool everywhere = false; // blocks without wanted results are left as they are
+  static constexpr bool everywhere = false; // skips blocks without wanted results
   __device__ void element(int i, int j, Real x) const {
     Real &to = C[i * ldc + j];
     to = beta == 0 ? alpha * x : beta * to + alpha * x;
   }
-  /// x[c] at (i, j + 8 c) and beside it.
+  /// x[c] at (i, j + 8 c) and next to it.
   template <int N> __device__ void row(int i, int j, const Real (&x)[N][2]) const {
     Real *const to = C + i * ldc + j;
     const Pair<Real> pair{Pair<Real>::aligned(C, ldc)};
@@ -115,7 +115,7 @@ template <class Real> struct Scaled {
   }
 };
 
-/// A block's results without the places that do not count: where A is zero there B may be infinite.
+/// A block's results without terms that do not count: there A is zero, but B may be infinite.
 template <class Real, class Out>
 __device__ __noinline__ void one_by_one(int lane, int i0, int m, int j0, int n, Product<Real> first,
                                         Product<Real> second, Out out) {
@@ -143,7 +143,7 @@ __device__ __forceinline__ void blocks(const Team &team, int m, int n, const Pro
       if (second.k > 0) add_product<Unit>(second, i0, m, j0, n, lane, sum);
     }
     if (masked(first, i0) || (second.k > 0 && masked(second, i0))) {
-      Real sign = 0; // NaN, if some of them are not finite
+      Real sign = 0; // NaN if any is not finite
 #pragma unroll
       for (int c = 0; c < N; ++c)
 #pragma unroll
@@ -174,7 +174,7 @@ __device__ __forceinline__ void blocks(const Team &team, int m, int n, const Pro
   }
 }
 
-/// Wide blocks, unless they would leave warps without one.
+/// Uses wide blocks, unless they would leave warps without work.
 template <class Unit, class Real, class Out>
 __device__ __forceinline__ void in_blocks(const Team &team, int m, int n, const Product<Real> &first,
                                           const Product<Real> &second, const Out &out) {
@@ -184,8 +184,8 @@ __device__ __forceinline__ void in_blocks(const Team &team, int m, int n, const 
     blocks<Unit, 2>(team, m, n, first, second, out);
 }
 
-/// The same in the team's math, in line, so that how the operands lie is known to the compiler and they stay in
-/// registers; false, and nothing done, for what is uncommon unless the kernel is for it alone.
+/// The same in the team's precision, inlined, so that the compiler knows the operands' layout and keeps it in
+/// registers. Returns false, and does nothing, for uncommon layouts, unless the kernel only has this product.
 template <class Out>
 __device__ __forceinline__ bool in_line(const Team &team, int m, int n, const Product<float> &first,
                                         const Product<float> &second, const Out &out) {
@@ -199,7 +199,7 @@ __device__ __forceinline__ bool in_line(const Precise<math> &team, int m, int n,
   in_blocks<UnitOf<math>>(team, m, n, first, second, out);
   return true;
 }
-/// Out of line: the uncommon ones.
+/// Not inlined: uncommon layouts.
 __device__ __noinline__ inline void coarse_gemm(Team team, int m, int n, Product<float> first, Product<float> second,
                                                 Scaled<float> out) {
   if (team.math == Math::tf32)
@@ -213,7 +213,7 @@ __device__ __forceinline__ void gemm(const AnyTeam &team, int m, int n, float al
   const Scaled<float> out{alpha, beta, C, ldc};
   if (!in_line(team, m, n, first, second, out)) coarse_gemm(team, m, n, first, second, out);
 }
-/// Out of line: its instructions take long enough to hide the call, and a kernel compiles in half the time.
+/// Not inlined: it takes long enough to hide the call, and halves the compile time of kernels.
 __device__ __noinline__ inline void gemm(Team team, int m, int n, double alpha, Product<double> first,
                                          Product<double> second, double beta, double *C, std::ptrdiff_t ldc) {
   in_blocks<Float64>(team, m, n, first, second, Scaled<double>{alpha, beta, C, ldc});
@@ -221,7 +221,7 @@ __device__ __noinline__ inline void gemm(Team team, int m, int n, double alpha, 
 
 #endif
 
-/// 16 bytes; `apart`, from global to shared memory while the thread goes on.
+/// Moves 16 bytes; `apart`: asynchronously, from global to shared memory.
 __device__ __forceinline__ void move_16(const void *from, void *to, bool apart) {
 #if __CUDA_ARCH__ >= 800
   if (apart) {
@@ -234,7 +234,7 @@ __device__ __forceinline__ void move_16(const void *from, void *to, bool apart) 
   *static_cast<int4 *>(to) = *static_cast<const int4 *>(from);
 }
 
-/// to[rows,width] = from. From global to shared memory the copies are under way until the team's next barrier.
+/// to[rows,width] = from. Copies from global to shared memory are asynchronous until the team's next barrier.
 template <class Real>
 __device__ void copy_rows(const Team &team, int rows, int width, const Real *from, std::ptrdiff_t ld, Real *to,
                           std::ptrdiff_t ldt) {
@@ -249,12 +249,12 @@ __device__ void copy_rows(const Team &team, int rows, int width, const Real *fro
 #else
     constexpr bool apart = false;
 #endif
-    const bool shifts = (across & (across - 1)) == 0; // divisions take longer than the copy
+    const bool shifts = (across & (across - 1)) == 0; // divisions would take longer than the copy
     const int bits = __ffs(across) - 1, down = shifts ? team.size >> bits : team.size / across,
               rest = shifts ? team.size & (across - 1) : team.size % across;
     int i = shifts ? team.rank >> bits : team.rank / across,
         place = shifts ? team.rank & (across - 1) : team.rank % across;
-    if (rest == 0) { // a thread stays with its column
+    if (rest == 0) { // each thread keeps its column
       const Real *source = from + i * ld + place * pack;
       Real *target = to + i * ldt + place * pack;
       int done = 0;

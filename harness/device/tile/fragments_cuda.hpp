@@ -39,7 +39,7 @@ template <> __device__ __forceinline__ float rounded<float>(float x) { return x;
 template <> __device__ __forceinline__ __nv_bfloat16 rounded<__nv_bfloat16>(float x) { return __float2bfloat16_rn(x); }
 template <> __device__ __forceinline__ __half rounded<__half>(float x) { return __float2half_rn(x); }
 
-/// Two neighbours in one register, the first in its low half.
+/// Two adjacent numbers in one register, the first in its low half.
 template <class T> __device__ __forceinline__ std::uint32_t packed(float first, float second);
 template <> __device__ __forceinline__ std::uint32_t packed<__nv_bfloat16>(float first, float second) {
   return tile::cuda::to_bf16_pair(first, second);
@@ -50,8 +50,8 @@ template <> __device__ __forceinline__ std::uint32_t packed<__half>(float first,
   return bits;
 }
 
-/// 16 rows x 16 terms of the sum. Narrow: as mma takes them. Wide: [term / 8][row half][term pair], terms lane % 4 * 2 and
-/// the next of each eight.
+/// 16 rows x 16 terms of the sum. Narrow types: in the layout of mma. Wide: [term / 8][row half][term pair]; a lane has
+/// terms lane % 4 * 2 and the next of each eight.
 template <class Op, bool narrow = is_narrow<Op>> struct A16 { std::uint32_t x[4]; };
 template <class Op> struct A16<Op, false> { float x[2][2][2]; };
 template <> struct A16<Exact, false> { std::uint32_t high[2][4], low[2][4]; }; // split once, used for many columns
@@ -96,7 +96,7 @@ template <class Op> __device__ __forceinline__ A16<Op> operand_a(const float (&x
 }
 } // namespace detail
 
-/// Of a tile [row][term]: rows row ... row + 15, terms term ... term + 15.
+/// Loads rows row ... row + 15, terms term ... term + 15 of a tile [row][term].
 template <class Op, int pitch> __device__ __forceinline__ A16<Op> load_a(const Element<Op> *tile, int row, int term) {
   const int lane = detail::lane();
   if constexpr (is_narrow<Op>) {
@@ -116,7 +116,7 @@ template <class Op, int pitch> __device__ __forceinline__ A16<Op> load_a(const E
     return detail::operand_a<Op>(x);
   }
 }
-/// Of a tile [term][row].
+/// The same of a tile [term][row].
 template <class Op, int pitch>
 __device__ __forceinline__ A16<Op> load_a_across(const Element<Op> *tile, int row, int term) {
   const int lane = detail::lane();
@@ -136,7 +136,7 @@ __device__ __forceinline__ A16<Op> load_a_across(const Element<Op> *tile, int ro
     return detail::operand_a<Op>(x);
   }
 }
-/// Of a tile [term][column]: terms term ... term + 15, columns column ... column + 15.
+/// Loads terms term ... term + 15, columns column ... column + 15 of a tile [term][column].
 template <class Op, int pitch>
 __device__ __forceinline__ B16<Op> load_b(const Element<Op> *tile, int term, int column) {
   const int lane = detail::lane();
@@ -156,7 +156,7 @@ __device__ __forceinline__ B16<Op> load_b(const Element<Op> *tile, int term, int
   }
   return b;
 }
-/// Of a tile [column][term].
+/// The same of a tile [column][term].
 template <class Op, int pitch>
 __device__ __forceinline__ B16<Op> load_b_across(const Element<Op> *tile, int term, int column) {
   const int lane = detail::lane();
@@ -178,7 +178,7 @@ __device__ __forceinline__ B16<Op> load_b_across(const Element<Op> *tile, int te
   return b;
 }
 
-/// Results of 16 rows and 16 columns, which become terms.
+/// Converts results of 16 rows and 16 columns to an operand; the columns become terms.
 template <class Op> __device__ __forceinline__ A16<Op> as_a(const Sum &first, const Sum &second) {
   if constexpr (is_narrow<Op>) {
     using E = Element<Op>;
@@ -191,7 +191,7 @@ template <class Op> __device__ __forceinline__ A16<Op> as_a(const Sum &first, co
     return detail::operand_a<Op>(x);
   }
 }
-/// The same results transposed: their rows become the product's columns, their columns its terms.
+/// The same transposed: rows of results become the product's columns, their columns become terms.
 template <class Op> __device__ __forceinline__ B16<Op> as_b_across(const Sum &first, const Sum &second) {
   B16<Op> b;
 #pragma unroll
@@ -206,7 +206,7 @@ template <class Op> __device__ __forceinline__ B16<Op> as_b_across(const Sum &fi
   return b;
 }
 
-/// sum += a b: the results of 16 rows and columns 0 ... 7 and 8 ... 15.
+/// sum += a b for 16 rows; separate results for columns 0 ... 7 and 8 ... 15.
 template <class Op>
 __device__ __forceinline__ void multiply_add(const A16<Op> &a, const B16<Op> &b, Sum &first, Sum &second) {
   Sum *const sums[2] = {&first, &second};
@@ -243,7 +243,7 @@ __device__ __forceinline__ void multiply_add(const A16<Op> &a, const B16<Op> &b,
   }
 }
 
-/// Results of 16 x 8 to a tile in shared memory.
+/// Stores results of 16 x 8 to a tile in shared memory.
 template <class T, int pitch> __device__ __forceinline__ void store(const Sum &sum, T *tile, int row, int column) {
   const int lane = detail::lane();
 #pragma unroll
@@ -256,21 +256,21 @@ template <class T, int pitch> __device__ __forceinline__ void store(const Sum &s
   }
 }
 
-/// 16 bytes to shared memory, zeros where not valid: under way until committed and waited for.
+/// Copies 16 bytes to shared memory, zeros if not valid. Asynchronous: commit, then wait.
 __device__ __forceinline__ void copy_16(void *to, const void *from, bool valid) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(std::uint32_t(__cvta_generic_to_shared(to))),
                "l"(from), "r"(valid ? 16 : 0)
                : "memory");
 }
 __device__ __forceinline__ void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-/// Until at most `left` committed groups are under way.
+/// Waits until at most `left` committed groups of copies are outstanding.
 template <int left = 0> __device__ __forceinline__ void wait_for_copies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(left) : "memory");
 }
 
-/// A tile of rows x columns into shared memory, zeros past `valid_rows` and `valid_columns`; rows lie `ld` apart in global
-/// memory. `aligned`: every row starts and ends on 16 bytes. Copies are under way until committed and waited for; what is
-/// not aligned, or of another type, is there after a barrier.
+/// Copies a tile of rows x columns to shared memory, with zeros past `valid_rows` and `valid_columns`; rows lie `ld`
+/// apart in global memory. `aligned`: every row starts and ends on 16 bytes. Copies are asynchronous: commit, then
+/// wait. Rows that are not aligned or have another type are complete after a barrier.
 template <class Op, int rows, int columns, int pitch, int threads, class Stored>
 __device__ __forceinline__ void load_tile(const Stored *from, std::ptrdiff_t ld, int valid_rows, int valid_columns,
                                           bool aligned, Element<Op> *to, int thread) {

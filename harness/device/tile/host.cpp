@@ -12,15 +12,16 @@ namespace recollect::tile::host {
 namespace {
 
 constexpr int most_vectors = registers == 32 ? 4 : 2;
-/// Rows of a block: its sums, one row of B and one element of A stay in registers.
+/// Rows per block, such that its sums, one row of B and one element of A stay in registers.
 constexpr int most_rows(int vectors) { return std::min((registers - 2 - vectors) / vectors, 14); }
-constexpr int depth = 128; // rows of B packed at a time: with most_vectors, within the first-level cache
+constexpr int depth = 128; // rows of B packed at a time: with most_vectors they fit into the first-level cache
 
 /// C[R,width] = beta C + alpha A[R,k] B[k,N vectors], B's rows `ldb` apart; width <= N vectors.
 template <class Real, int R, int N>
 void block(int k, Real alpha, const Matrix<Real> &A, const Real *b, std::ptrdiff_t ldb, Real beta, Real *C,
            std::ptrdiff_t ldc, int width) {
-  constexpr int W = lanes<Real>, groups = (R + 2) / 3; // one pointer serves three rows: base, base + row, base + 2 row
+  constexpr int W = lanes<Real>,
+                groups = (R + 2) / 3; // one pointer addresses three rows: base, base + row, base + 2 row
   Vector<Real> sum[R][N] = {};
   const Real *a[groups];
   for (int g = 0; g < groups; ++g) a[g] = A.data + 3 * g * A.row;
@@ -120,9 +121,9 @@ template <class Real> void pack(int k, int width, int padded, const Matrix<Real>
   }
 }
 
-/// Whether every number of B's rows [begin, end) is finite; its rows hold whole vectors.
+/// Whether all numbers of B's rows [begin, end) are finite; its rows are padded to whole vectors.
 template <class Real, int N> bool finite(const Matrix<Real> &b, int begin, int end) {
-  Vector<Real> zero = {}; // x - x of every number so far: 0, or NaN once one is infinite or NaN
+  Vector<Real> zero = {}; // sum of x - x: 0, or NaN once some x is infinite or NaN
   for (int p = begin; p < end; ++p) UNROLL for (int j = 0; j < N; ++j) {
       const Vector<Real> x = load(b.data + p * b.row + j * lanes<Real>);
       zero += x - x;
@@ -138,7 +139,7 @@ template <class Real> bool finite(const Matrix<Real> &b, int vectors, int begin,
   return finite<Real, 4>(b, begin, end);
 }
 
-/// f(first, count) for `all` split into as few parts of at most `most` as there must be, as even as can be.
+/// Splits `all` into as few parts of at most `most` as possible, as even as possible, and calls f(first, count).
 template <class F> void evenly(int all, int most, const F &f) {
   for (int first = 0, parts = (all + most - 1) / most; parts > 0; --parts) {
     const int count = (all - first + parts - 1) / parts;
@@ -156,11 +157,11 @@ void gemm(int m, int n, Real alpha, const Product<Real> &product, Real beta, Rea
   const Staircase &given = product.given, &wanted = product.wanted;
   const int k = product.k;
   const int panel =
-      wanted.end(0, n) < n ? std::min(2, most_vectors) : most_vectors; // narrow, to leave out what is not wanted
+      wanted.end(0, n) < n ? std::min(2, most_vectors) : most_vectors; // narrow, to skip results that are not wanted
   for (int p = 0; p == 0 || p < k; p += depth) {
     evenly((n + W - 1) / W, panel, [&](int vector, int N) {
       const int j = vector * W, width = std::min(n - j, N * W), deep = std::min(depth, k - p);
-      int top = 0; // the first row of which any of these columns is wanted
+      int top = 0; // the first row that needs any of these columns
       while (top < m && wanted.end(top, n) <= j) ++top;
       if (top == m) return;
       Matrix<Real> b = product.B.from(p, j);
@@ -178,7 +179,7 @@ void gemm(int m, int n, Real alpha, const Product<Real> &product, Real beta, Rea
         const auto end = [&](int row) { return std::clamp(given.end(row, k) - p, 0, deep); };
         if (end(i) == end(i + R - 1) || finite(b, N, end(i), end(i + R - 1)))
           multiply(i, R, end(i + R - 1));
-        else // 0 times infinity would reach the rows whose own end comes before it
+        else // 0 times infinity would reach rows whose end comes before it
           for (int row = i; row < i + R; ++row) multiply(row, 1, end(row));
       });
     });

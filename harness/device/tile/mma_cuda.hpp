@@ -14,15 +14,15 @@
 
 namespace recollect::tile::cuda {
 
-constexpr int height = 16; // rows of a block
+constexpr int height = 16; // rows per block
 
-/// The sum over four lanes side by side, which share a row of results.
+/// The sum over the four adjacent lanes that share a row of results.
 template <class Real> __device__ __forceinline__ Real across_four(Real x) {
   x += __shfl_xor_sync(0xffffffffu, x, 1);
   return x + __shfl_xor_sync(0xffffffffu, x, 2);
 }
 
-/// Numbers side by side, from a multiple of 16 bytes on.
+/// Loads N adjacent numbers, aligned to 16 bytes.
 template <class Real, int N> __device__ __forceinline__ void take(const Real *from, Real (&to)[N]) {
   constexpr int pack = 16 / sizeof(Real);
   struct alignas(16) Pack {
@@ -52,7 +52,7 @@ __device__ inline std::uint32_t to_tf32(float x) {
 struct Parts {
   std::uint32_t high, low;
 };
-/// NaN may leave the high part, but never the low one.
+/// the high part may be NaN, the low part never
 __device__ inline Parts split(float x) {
   const std::uint32_t high = (__float_as_uint(x) + 0x1000u) & ~0x1fffu;
   return {high, __float_as_uint(x - __uint_as_float(high))};
@@ -88,8 +88,8 @@ __device__ inline void mma_f64(Results<double> &c, double a0, double a1, double 
 #endif
 }
 
-/// One thread's elements of A and B in a group of 8 products: two terms of the sum for rows lane / 4 and lane / 4 + 8 of A and
-/// for column lane / 4 of each block of 8 columns of B. Any assignment of terms to lanes is right, if A and B share it.
+/// One thread's elements of A and B for a product over 8 terms: two terms for rows lane / 4 and lane / 4 + 8 of A, and
+/// for column lane / 4 of each block of 8 columns of B. Terms may be assigned to lanes in any way, if A and B agree.
 template <class Real, int N> struct Group { Real a[2][2], b[N][2]; };
 
 struct Exact {
@@ -101,7 +101,7 @@ struct Exact {
       const Parts x = split(g[0].a[e % 2][e / 2]);
       a_high[e] = x.high, a_low[e] = x.low;
     }
-    constexpr int together = N < 4 ? N : 4; // whose instructions do not wait for each other
+    constexpr int together = N < 4 ? N : 4; // independent instructions, issued together
 #pragma unroll
     for (int c0 = 0; c0 < N; c0 += together) {
       std::uint32_t high[together][2], low[together][2];
@@ -164,7 +164,7 @@ struct Float64 {
   }
 };
 
-#else // code for GPUs before them names them, and never runs
+#else // never runs; older GPUs only need the names to compile
 struct Exact;
 struct Float64;
 #endif

@@ -9,7 +9,7 @@ namespace recollect::tile::cuda {
 
 #if __CUDA_ARCH__ >= 800 || !defined(__CUDA_ARCH__)
 
-/// A number in shared memory.
+/// Loads a number from shared memory.
 __device__ inline float load_shared(std::uint32_t at, float) {
   float x;
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(x) : "r"(at));
@@ -20,8 +20,8 @@ __device__ inline double load_shared(std::uint32_t at, double) {
   asm volatile("ld.shared.f64 %0, [%1];" : "=d"(x) : "r"(at));
   return x;
 }
-/// Four 8 x 4 blocks of numbers whose rows start where lanes 0 ... 7, 8 ... 15, 16 ... 23 and 24 ... 31 say: of each the
-/// number (lane / 4, lane % 4).
+/// Loads four 8 x 4 blocks. Lanes 0 ... 7, 8 ... 15, 16 ... 23 and 24 ... 31 pass the addresses of their rows. Each
+/// lane gets element (lane / 4, lane % 4) of every block.
 __device__ inline void load_blocks(std::uint32_t at, float &x0, float &x1, float &x2, float &x3) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
                : "=f"(x0), "=f"(x1), "=f"(x2), "=f"(x3)
@@ -30,8 +30,8 @@ __device__ inline void load_blocks(std::uint32_t at, float &x0, float &x1, float
 __device__ inline void load_blocks(std::uint32_t at, float &x0, float &x1) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0,%1}, [%2];" : "=f"(x0), "=f"(x1) : "r"(at));
 }
-/// Four 8 x 8 blocks of bf16 whose rows start where the same lanes say: of each the pair (lane / 4, lane % 4 * 2 and the
-/// next), or, across, the same of its transpose.
+/// Loads four 8 x 8 blocks of bf16 in the same way. Each lane gets the pair at (lane / 4, lane % 4 * 2) of every block,
+/// or, across, of its transpose.
 __device__ inline void load_pairs(std::uint32_t at, std::uint32_t (&x)[4]) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
                : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
@@ -43,8 +43,9 @@ __device__ inline void load_pairs_across(std::uint32_t at, std::uint32_t (&x)[4]
                : "r"(at));
 }
 
-/// B's numbers of eight terms for a lane that takes the places lane % 4 * 2 and the next, N / 2 pairs of columns at once:
-/// `at` is the first place's row, column lane / 4 * 2. Block c's columns are every second of sixteen then.
+/// B's numbers of eight terms for a lane with terms lane % 4 * 2 and the next, N / 2 pairs of columns at once. `at` is
+/// the address of the first term's row, column lane / 4 * 2. Blocks 2 c and 2 c + 1 then hold alternate columns of
+/// sixteen.
 template <class Real, int N> __device__ __forceinline__ void load_rows(const Real *at, int pitch, Group<Real, N> &g) {
   struct alignas(2 * sizeof(Real)) Both {
     Real first, second;
@@ -57,14 +58,14 @@ template <class Real, int N> __device__ __forceinline__ void load_rows(const Rea
       g.b[c][e] = both.first, g.b[c + 1][e] = both.second;
     }
 }
-/// The column of a lane's first result in a row of block c. Its second one's is two further.
+/// The column of a lane's first result in a row of block c. The second is two further.
 __device__ inline int column_of(int c, int lane) { return c / 2 * 16 + lane % 4 * 4 + c % 2; }
 
-/// Elements of a block that lies within the product, of operands in shared memory that lie along the sum (inner) or along
-/// their other index. A lane takes the places lane % 4 and lane % 4 + 4 of each eight.
+/// Elements of a block inside the product, for operands in shared memory that are contiguous along the sum (inner) or
+/// along their other index. A lane has terms lane % 4 and lane % 4 + 4 of each eight.
 template <class Real, int N, bool a_inner, bool b_inner> struct Whole {
   static constexpr int size = sizeof(Real);
-  static constexpr bool blocks = size == 4; // of four, for the instruction that loads them
+  static constexpr bool blocks = size == 4; // of four numbers, for the instruction that loads them
   std::uint32_t a[2], b[N > 2 ? N : 2], a_step, b_step;
 
   __device__ Whole(const Product<Real> &x, int i0, int, int j0, int, int lane) {
@@ -119,8 +120,8 @@ template <class Real, int N, bool a_inner, bool b_inner> struct Whole {
   }
 };
 
-/// Any block: past its edges the last row or column is read again, whose results are not stored, and past the sum's end
-/// A counts as 0.
+/// Any block. Past its edges the last row or column is read again and its results are not stored; past the end of the
+/// sum A counts as 0.
 template <class Real, int N> struct Cut {
   const Real *a[2], *b[N];
   int a_step, b_step, place;
@@ -151,7 +152,8 @@ template <class Real, int N> struct Cut {
   __device__ void advance() {}
 };
 
-/// Whether both operands lie in shared memory, along one of their indices, rows of the inner one in whole 16 bytes.
+/// Whether both operands are in shared memory and contiguous along one index, with rows of the inner one aligned to 16
+/// bytes.
 template <class Real> __device__ bool regular(const Product<Real> &x) {
   const auto aligned = [](const Matrix<Real> &matrix, std::ptrdiff_t step) {
     return sizeof(Real) == 8 || (reinterpret_cast<std::uintptr_t>(matrix.data) % 16 == 0 && step % 4 == 0);

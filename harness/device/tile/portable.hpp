@@ -12,7 +12,7 @@ KOKKOS_FUNCTION void accumulate(const Product<Real> &x, int i0, int height, int 
   const int k = x.given.end(i0 + height - 1, x.k);
   for (int p = 0; p < k; ++p)
     for (int r = 0; r < R; ++r) {
-      if (r >= height || p >= x.given.end(i0 + r, x.k)) continue; // not even 0 times infinity
+      if (r >= height || p >= x.given.end(i0 + r, x.k)) continue; // skips 0 times infinity
       const Real a = x.A(i0 + r, p);
       for (int c = 0; c < W; ++c) sum[r][c] += a * (c < width ? x.B(p, j0 + c) : Real(0));
     }
@@ -51,7 +51,7 @@ RECOLLECT_IN_LINE void substitute(const Team &team, int n, int columns, const Re
         for (int p = 0; p < i; ++p) X[i * ldx + c] -= L[i * ldl + p] * X[p * ldx + c];
       return;
     }
-    Real x[solve_block]; // everything is loaded before the first is stored
+    Real x[solve_block]; // all loads come before the first store
     RECOLLECT_UNROLL
     for (int i = 0; i < solve_block; ++i) x[i] = X[i * ldx + c];
     RECOLLECT_UNROLL
@@ -64,13 +64,13 @@ RECOLLECT_IN_LINE void substitute(const Team &team, int n, int columns, const Re
   });
 }
 
-constexpr int prefix_rows = 8; // segments of steps, one per row of 32 threads of a team of 256
+constexpr int prefix_rows = 8; // segments of steps, one per row of 32 threads in a team of 256
 
 KOKKOS_FUNCTION inline size_t prefix_work(int F) { return prefix_rows * (size_t(F) * (F + 1) + 3 * F); }
 
-/// x = M^{-1} x for a packed lower triangle M, by the threads that share a row, `line` and `inverse` [F] their work. M
-/// becomes G = L D of L D L^T, column after column: a thread sums its rows' elements, G_ij = M_ij - sum_c G_ic L_jc.
-/// Triangular numbers take every value modulo a power of two, so that 32 rows lie in 32 banks.
+/// x = M^{-1} x for a packed lower triangle M, by the threads that share a row; `line` and `inverse` [F] are scratch.
+/// Replaces M by G = L D of M = L D L^T, column by column: each thread computes elements of its rows, G_ij = M_ij -
+/// sum_c G_ic L_jc. Triangular numbers take every value modulo a power of two, so 32 rows lie in 32 banks.
 template <class Real>
 KOKKOS_FUNCTION void solve_packed(int F, Real *M, Real *x, Real *line, Real *inverse, int lane, int lanes) {
   const auto row = [=](int i) { return M + i * (i + 1) / 2; };
@@ -95,7 +95,7 @@ KOKKOS_FUNCTION void solve_packed(int F, Real *M, Real *x, Real *line, Real *inv
       if (i > j) x[i] -= row(i)[j] * y;
     row_barrier();
   }
-  for (int j = F - 1; j >= 0; --j) { // L^T x = D^{-1} y: x_j is done when its turn comes
+  for (int j = F - 1; j >= 0; --j) { // L^T x = D^{-1} y: x_j is final when column j is reached
     const Real y = x[j] * inverse[j];
     for (int i = lane; i < j; i += lanes) x[i] -= row(j)[i] * y;
     row_barrier();

@@ -14,17 +14,17 @@
 
 namespace recollect::tile {
 
-/// Register blocks are for the host's own numbers; others (counted.hpp) take the plain loops.
+/// Register blocks are for built-in types; other types (counted.hpp) use the plain loops.
 template <class Real> constexpr bool in_registers = on_host &&std::is_floating_point_v<Real>;
 
-/// Distance between the rows of a scratch array of this width: on a GPU an odd multiple of a quarter of its banks of
-/// shared memory, so that the elements which a warp takes to a product (tile/cuda.hpp) lie in different ones.
+/// Distance between rows of a scratch array of this width. On a GPU an odd multiple of a quarter of its banks of shared
+/// memory, so that the elements which a warp loads for a product (tile/cuda.hpp) lie in different banks.
 template <class Real> KOKKOS_FUNCTION constexpr std::ptrdiff_t pitch(int width) {
   constexpr int quarter = 32 / sizeof(Real);
   return on_host ? width : ((width + quarter - 1) / quarter | 1) * quarter;
 }
 
-/// to[rows,width] = from, two arrays that do not overlap. No barrier.
+/// to[rows,width] = from; the arrays must not overlap. No barrier.
 template <class Real>
 RECOLLECT_IN_LINE void copy(const Team &team, int count, int width, const Real *from, std::ptrdiff_t ld, Real *to,
                             std::ptrdiff_t ldt) {
@@ -35,11 +35,11 @@ RECOLLECT_IN_LINE void copy(const Team &team, int count, int width, const Real *
 #endif
 }
 
-/// Room for a copy of rows x width of the inputs, where copying them first pays: not on the host.
+/// A buffer for a copy of rows x width of the inputs, where copying first is faster; none on a CPU.
 template <class Real> KOKKOS_FUNCTION Real *room(Stack<Real> &stack, int rows, int width) {
   return on_host ? nullptr : stack.take(rows * pitch<Real>(width));
 }
-/// An operand in that buffer, or in place. The caller places a barrier before it is used.
+/// An operand copied to that buffer, or in place. The caller places a barrier before it is used.
 template <class Real>
 RECOLLECT_IN_LINE Matrix<Real> stage(const Team &team, int count, int width, const Real *from, std::ptrdiff_t ld,
                                      Real *room) {
@@ -72,8 +72,8 @@ RECOLLECT_IN_LINE void gemm(const AnyTeam &team, int m, int n, int k, Real alpha
   gemm(team, m, n, alpha, Product<Real>{A, B, k}, Product<Real>{}, beta, C, ldc);
 }
 
-/// X[n,columns] = (I + L)^{-1} X by forward substitution; only the strict lower triangle of L[n,n] counts. A barrier
-/// ends it.
+/// X[n,columns] = (I + L)^{-1} X by forward substitution; reads only the strict lower triangle of L[n,n]. Ends with a
+/// barrier.
 template <class Real, class AnyTeam>
 RECOLLECT_IN_LINE void solve_unit_lower(const AnyTeam &team, int n, int columns, const Real *L, std::ptrdiff_t ldl,
                                         Real *X, std::ptrdiff_t ldx) {
@@ -114,8 +114,8 @@ template <class Real> KOKKOS_FUNCTION size_t prefix_work(int F) {
     return portable::prefix_work(F);
 }
 
-/// x_t = (H_t + ridge I)^{-1} q_t at every one of n steps, H_t = alpha_t H_{t-1} + k_t k_t^T; no alpha means 1. k, q and
-/// x are [n,F] with rows ldk, ldq, ldx apart. H [F,F] is scratch afterwards. No barrier at either end.
+/// x_t = (H_t + ridge I)^{-1} q_t for each of n steps, with H_t = alpha_t H_{t-1} + k_t k_t^T; without alpha, alpha is
+/// 1. k, q and x are [n,F] with rows ldk, ldq, ldx apart. Overwrites H [F,F]. No barrier at either end.
 template <class Real>
 KOKKOS_FUNCTION void solve_prefixes(const Team &team, int n, int F, Real ridge, const Real *alpha, const Real *k,
                                     std::ptrdiff_t ldk, const Real *q, std::ptrdiff_t ldq, Real *H, Real *x,

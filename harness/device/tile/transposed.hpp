@@ -5,7 +5,7 @@
 
 namespace recollect::tile {
 
-/// The lower triangle of C[n,n] = alpha A[n,width] B[n,width]^T; what lies above it may be left as it is.
+/// The lower triangle of C[n,n] = alpha A[n,width] B[n,width]^T; elements above it need not be written.
 template <class Real, class AnyTeam>
 RECOLLECT_IN_LINE void gemm_to_lower(const AnyTeam &team, int n, int width, Real alpha, const Matrix<Real> &A,
                                      const Matrix<Real> &B, Real *C, std::ptrdiff_t ldc) {
@@ -14,8 +14,8 @@ RECOLLECT_IN_LINE void gemm_to_lower(const AnyTeam &team, int n, int width, Real
   gemm(team, n, n, alpha, product, {}, Real(0), C, ldc);
 }
 
-/// C[n,width] = beta C + alpha A^T B for a lower triangular A[n,n], zeros above its diagonal. On the host, rows are taken
-/// last to first: then those zeros come last, and are left out.
+/// C[n,width] = beta C + alpha A^T B for a lower triangular A[n,n] with zeros above its diagonal. A CPU takes rows from
+/// last to first: then those zeros come at the end and are skipped.
 template <class Real, class AnyTeam>
 RECOLLECT_IN_LINE void gemm_lower_transposed(const AnyTeam &team, int n, int width, Real alpha, const Real *A,
                                              std::ptrdiff_t lda, Matrix<Real> B, Real beta, Real *C,
@@ -29,7 +29,7 @@ RECOLLECT_IN_LINE void gemm_lower_transposed(const AnyTeam &team, int n, int wid
   }
 }
 
-/// out(n-1-i, n-1-j) = L(j, i): lower triangular where L is, and its solves are those with L^T, taken last to first.
+/// out(n-1-i, n-1-j) = L(j, i). This is lower triangular, and solving with it is solving with L^T from last to first.
 template <class Real>
 KOKKOS_FUNCTION void flip(const Team &team, int n, const Real *L, std::ptrdiff_t ldl, Real *out, std::ptrdiff_t ldo) {
   each_cell(team, n, n, [=](int i, int j) { out[i * ldo + j] = L[(n - 1 - j) * ldl + n - 1 - i]; });
