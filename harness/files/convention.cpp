@@ -11,7 +11,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// The enumerator at the place of `name` in `names`.
+/// The enumerator whose position is that of `name` in `names`.
 template <class Enum> Enum parsed(const std::string &name, const Names &names, const char *flag) {
   const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end())
@@ -49,7 +49,7 @@ const NameTable &table_of(const std::string &preset) {
   return preset == "mamba" ? mamba : preset.empty() ? none : fla;
 }
 
-/// Raw gates and write strengths go by a and b where no preset names them.
+/// Raw gates and write strengths are called a and b unless a preset names them.
 std::string raw_name(const std::string &array, const Convention &c) {
   const bool raw = c.gate == Gate::gdn || c.gate == Gate::kda || c.gate == Gate::kda_lb;
   const bool sigmoid = c.strength == Strength::sigmoid || c.strength == Strength::sigmoid_double;

@@ -9,23 +9,23 @@
 
 namespace recollect {
 
-/// Order of the dimensions of arrays over steps. thd: [T,H,D], a batch of one.
+/// Order of the dimensions of arrays over steps. thd: [T,H,D], without a batch dimension.
 enum class Layout { bhtd, bthd, thd };
 
-/// What a gate array holds, as the logarithm g of the decay factor. a is the array, A_log and dt_bias are parameters of a
-/// head (dt_bias of a head's channel where the decay has channels).
+/// How a gate array gives the logarithm g of the decay factor. a is the array; A_log and dt_bias are parameters, one
+/// per head (dt_bias: per channel, if the decay has channels).
 enum class Gate {
   factor, // g = log a
   log,    // g = a
   log2,   // g = a log 2
-  gdn,    // g = -exp(A_log) softplus(a + dt_bias), a decay a head
-  kda,    // the same, a decay a channel
+  gdn,    // g = -exp(A_log) softplus(a + dt_bias), one decay per head
+  kda,    // the same, one decay per channel
   kda_lb, // g = -5 sigmoid(exp(A_log) (a + dt_bias))
   rwkv,   // g = -exp(a)
-  mamba   // g = A dt, and the write strength is dt: the array, with dt_bias softplus(array + dt_bias)
+  mamba   // g = A dt, and the write strength is dt: the array, or with dt_bias softplus(array + dt_bias)
 };
 
-/// What the array of the write strength holds.
+/// What the array of write strengths contains.
 enum class Strength {
   factor,        // beta
   sigmoid,       // beta = sigmoid(b)
@@ -33,27 +33,27 @@ enum class Strength {
   sigmoid_double // beta = 2 sigmoid(b)
 };
 
-struct Scale { // on q
+struct Scale { // applied to q
   enum Kind { none, rsqrt /* 1/sqrt(Dk) */, number } kind = none;
   double value = 1;
   double of(int Dk) const;
 };
 
 struct Convention {
-  std::string names; // the preset whose names the arrays have; "": the layer's
+  std::string names; // the preset whose names the arrays have; "": the layer's names
   Layout layout = Layout::bhtd;
   bool state_kv = false; // states are [columns,rows], that is [Dk,Dv]
   Gate gate = Gate::factor;
   Strength strength = Strength::factor;
   Scale scale;
   std::optional<double> l2norm; // EPS: q and k are divided by sqrt(sum x^2 + EPS)
-  // What kernels do by mistake: never asked for, and tried where a kernel is wrong.
-  bool heads_interleaved = false; // of grouped heads, h reads h % n and not h / n
-  bool texts_joined = false;      // a packed text starts from the state of the one before
+  // Mistakes of kernels: not offered to users, but tried if a kernel is wrong.
+  bool heads_interleaved = false; // grouped heads: head h reads h % n instead of h / n
+  bool texts_joined = false;      // a packed text starts from the final state of the previous one
   bool skip_ignored = false;      // o without D v
   bool gate_ignored = false;      // o without the output gate silu(z)
 
-  bool log_gates() const { return gate != Gate::factor; } // gradients are those in g
+  bool log_gates() const { return gate != Gate::factor; } // gradients are with respect to g
 };
 
 /// The values of --convention, --layout, --state, --gate, --beta, --scale and --l2norm.
@@ -69,11 +69,12 @@ const char *name_of(Gate gate);
 const char *name_of(Strength strength);
 std::string text_of(const Scale &scale);
 
-/// The names that an array may have in files, the one that is written first. `array` is the layer's name for it: q, beta,
-/// alpha, state (initial), final_state, o; dq ... are gradients, do and dfinal_state those that a backward pass is given.
+/// The names that an array may have in files; the first is the one written. `array` is the layer's name: q, beta,
+/// alpha, state (initial), final_state, o. dq ... are gradients; do and dfinal_state are inputs of a backward pass.
 std::vector<std::string> names_in_files(const std::string &array, const Convention &convention);
 
-/// Arrays, by the layer's names, that the libraries of a preset hold in float32 beside 16-bit queries, keys and values.
+/// Arrays, by the layer's names, that a preset's library holds in float32 even if queries, keys and values have 16
+/// bits.
 std::vector<std::string> wide_arrays(const Convention &convention);
 
 } // namespace recollect

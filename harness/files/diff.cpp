@@ -23,7 +23,7 @@ std::string text(const Table &t, size_t row, const char *column) {
 }
 std::int64_t whole(const Table &t, size_t row, const char *column) { return t.get<std::int64_t>(row, column); }
 
-/// Claim, with the point that the user chose -> verdict, "(failed)" where it is not the expected one.
+/// Claim (and the user's point, if any) -> verdict, with "(failed)" unless it is the expected one.
 Texts verdicts(const Results &r) {
   Texts found;
   std::map<std::int64_t, std::string> points;
@@ -31,7 +31,7 @@ Texts verdicts(const Results &r) {
     for (size_t row = 0; row < plan->rows.size(); ++row)
       points[whole(*plan, row, "finding")] = text(*plan, row, "point");
   const Table *texts = find(r, "claim_texts"), *claims = find(r, "claims");
-  const bool old = !texts || texts->find("verdict") < 0; // schema_version 1 has verdicts beside the points only
+  const bool old = !texts || texts->find("verdict") < 0; // schema_version 1 stores verdicts only with points
   const Table *table = old ? claims : texts;
   for (size_t row = 0; table && row < table->rows.size(); ++row) {
     const std::string point = table->find("finding") < 0 ? "" : points[whole(*table, row, "finding")];
@@ -42,7 +42,7 @@ Texts verdicts(const Results &r) {
   return found;
 }
 
-/// Case number -> everything that tells it from another but its seed.
+/// Case number -> everything that identifies it, except its seed.
 std::map<std::int64_t, std::string> case_names(const Results &r, bool with_seed) {
   std::map<std::int64_t, std::string> names;
   const Table *plan = find(r, "plan"), *parameters = find(r, "parameters");
@@ -78,7 +78,7 @@ Texts statuses(const Results &r) {
   return found;
 }
 
-/// Metric of a case -> its values over seeds, or for "seconds" all samples.
+/// Metric of a case -> its values over seeds; for "seconds" all samples.
 Samples metrics(const Results &r) {
   Samples found;
   const auto names = case_names(r, false);
@@ -145,7 +145,7 @@ void compare_samples(const Samples &before, const Samples &after, Difference &d,
     }
 }
 
-/// Rows of kind, what, before, after, worse first.
+/// Rows of kind, what, before, after; changes for the worse first.
 std::vector<Change> ordered(const Difference &d) {
   std::vector<Change> changes = d.changes;
   std::stable_sort(changes.begin(), changes.end(), [](const Change &a, const Change &b) { return a.worse > b.worse; });
@@ -168,7 +168,7 @@ Difference diff(const Results &before, const Results &after, double resolution) 
   Difference d;
   compare_texts("verdict", verdicts(before), verdicts(after), d);
   compare_texts("status", statuses(before), statuses(after), d);
-  for (Change &c : d.changes) // a verdict that comes right is news, not a fault
+  for (Change &c : d.changes) // a verdict that is now as expected is news, not a fault
     if (c.kind == "verdict" && bad(c.before) && !bad(c.after)) c.worse = false;
   compare_samples(metrics(before), metrics(after), d,
                   [&](const std::string &name, const std::vector<double> &old, const std::vector<double> &now) {

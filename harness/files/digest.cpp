@@ -5,7 +5,7 @@
 namespace recollect {
 namespace {
 
-/// A text counts up to its first zero byte, which is where a file ends it.
+/// Hashes a text up to its first zero byte, where a file would end it.
 class Fnv {
 public:
   std::uint64_t value = fnv1a({});

@@ -7,7 +7,8 @@
 
 namespace recollect {
 
-/// Of the facts in any order. A file's digest is the sum, modulo 2^64, of those of its facts and of all its tables.
+/// Digest of facts in any order. A file's digest is the sum, modulo 2^64, of the digests of its facts and of all its
+/// tables.
 std::uint64_t digest(const Facts &facts);
 std::uint64_t digest(const Table &table);
 

@@ -30,7 +30,7 @@ std::string shape_text(const std::vector<std::uint64_t> &dims) {
   return "[" + join(parts, ",") + "]";
 }
 
-/// An object that lies in this file under a plain name: no soft or external link leads there.
+/// Whether an object is in this file under a plain name, i.e. no soft or external link leads to it.
 bool plainly_there(hid_t file, const std::string &name) {
   std::string path;
   for (const std::string &part : split(name, '/')) {
@@ -49,11 +49,11 @@ struct Dataset {
   std::uint64_t count; // product of dims
 };
 
-/// More than any deflate stream can be worth: 1032 bytes a byte.
+/// Exceeds the compression of any deflate stream: 1032 bytes per byte.
 constexpr std::uint64_t largest_compression = 1100;
 
-/// Opens a dataset that lies wholly in this file. `cell` is what one element takes in memory: nothing is allocated
-/// before that, times the declared size, is compared with the bytes that the file stores and with --memory.
+/// Opens a dataset that is stored entirely in this file. `cell` is the size of one element in memory. Before anything
+/// is allocated, that times the declared size is compared with the bytes stored in the file and with --memory.
 Dataset open_dataset(const Hdf5File &owner, hid_t file, std::uint64_t file_size, const std::string &name,
                      const std::string &needs, const std::function<std::uint64_t(hid_t)> &cell) {
   const std::string where = owner.path() + ": dataset " + name, wanted = needs.empty() ? "" : ", needs " + needs;
@@ -109,8 +109,8 @@ std::uint64_t read_whole(hid_t object, const char *name) {
   return readable && H5Aread(attribute, H5T_NATIVE_UINT64, &value) >= 0 ? value : 0;
 }
 
-/// Where HDF5 puts texts of any length while a table is read. As a writer stores each text once, a table has no more of
-/// them than bytes in the file; rows made to point at one long text would else unfold without bound.
+/// Where HDF5 puts variable-length texts while a table is read. A writer stores each text once, so a valid table has at
+/// most as many bytes of text as the file. The check stops rows that all point at one long text.
 struct Texts {
   std::uint64_t left;
   std::vector<std::unique_ptr<char[]>> kept;
@@ -121,15 +121,15 @@ struct Texts {
     texts.left -= bytes;
     try {
       texts.kept.push_back(std::make_unique<char[]>(bytes));
-    } catch (const std::bad_alloc &) { // no exception may cross the library
+    } catch (const std::bad_alloc &) { // exceptions must not pass through the C library
       return nullptr;
     }
     return texts.kept.back().get();
   }
-  static void free(void *, void *) {} // they go with `kept`
+  static void free(void *, void *) {} // freed together with `kept`
 };
 
-/// One field of a table as it is read: the kind, and the type in memory.
+/// One field of a table while it is read: its kind, and its type in memory.
 struct Field {
   Kind kind;
   Handle type;
@@ -146,7 +146,7 @@ Field field_of(hid_t row, unsigned index, size_t offset, const std::string &wher
     return number(H5Tget_sign(type) == H5T_SGN_NONE ? Kind::whole : Kind::integer);
   case H5T_FLOAT:
     return number(Kind::real);
-  case H5T_STRING: // other readers refuse what is neither ASCII nor UTF-8
+  case H5T_STRING: // text that is neither ASCII nor UTF-8 would be refused by other readers
     if (const H5T_cset_t set = H5Tget_cset(type); set != H5T_CSET_ASCII && set != H5T_CSET_UTF8)
       input_error(where + " has a text of no known encoding: the file is damaged");
     if (H5Tis_variable_str(type) > 0) return {Kind::text, text_type(), sizeof(char *), offset};
@@ -206,7 +206,7 @@ Facts Hdf5File::meta() const {
 
 namespace {
 
-/// Calls, for every link in the root and, with a `depth` of 1, in its groups, visit(name, type of object, object).
+/// Calls visit(name, type of object, object) for every link in the root and, with `depth` 1, in its groups.
 void visit_objects(hid_t file, const std::string &path, const std::string &folder, int depth,
                    const std::function<void(const std::string &, H5I_type_t, hid_t)> &visit) {
   const hid_t id = H5Gopen2(file, folder.empty() ? "/" : folder.c_str(), H5P_DEFAULT);
@@ -268,7 +268,7 @@ Table Hdf5File::table(const std::string &name) const {
   for (size_t c = 0; c < fields.size(); ++c)
     require(H5Tinsert(row, table.columns[c].name.c_str(), fields[c].offset, fields[c].type), no_memory);
   std::vector<char> buffer(d.count * width);
-  Texts texts{contents_->size + d.count * fields.size(), {}}; // each text with its final zero
+  Texts texts{contents_->size + d.count * fields.size(), {}}; // each text with its terminating zero
   const Handle transfer(H5Pcreate(H5P_DATASET_XFER), no_memory);
   require(H5Pset_vlen_mem_manager(transfer, Texts::allocate, &texts, Texts::free, nullptr), no_memory);
   if (H5Dread(d.set, row, H5S_ALL, H5S_ALL, transfer, buffer.data()) < 0)

@@ -17,10 +17,12 @@ class Hdf5Image {
 public:
   Hdf5Image();
   ~Hdf5Image();
-  void attributes(const std::string &schema, int schema_version, const Facts &meta); // of the root, and the group /meta
-  /// A compound dataset with a column a field, deflated, checksummed (Fletcher-32); texts are variable-length strings.
+  void attributes(const std::string &schema, int schema_version,
+                  const Facts &meta); // attributes of the root and of the group /meta
+  /// A compound dataset with one field per column, deflated, checksummed (Fletcher-32); texts are variable-length
+  /// strings.
   void table(const Table &table);
-  /// Row-major floating-point data, stored as `real`, where that has 16 bits as float32.
+  /// Row-major floating-point data, stored as `real`; 16-bit types are stored as float32.
   void array(const std::string &name, const std::vector<double> &data, const std::vector<std::uint64_t> &dims,
              Real real);
   /// The file, with the digest of its facts and tables as an attribute.
@@ -34,27 +36,27 @@ private:
 struct NumericArray {
   std::vector<std::uint64_t> dims;
   std::vector<double> data;
-  std::string type = ""; // in the file: f64, f32, f16 or bf16; "" of integers, and to be written in the file's own type
+  std::string type = ""; // in the file: f64, f32, f16 or bf16; "": integers, or to be written in the file's type
 };
 
-/// A file on the disk, opened for reading.
+/// A file on disk, opened for reading.
 class Hdf5File {
 public:
   explicit Hdf5File(const std::string &path);
   ~Hdf5File();
   const std::string &path() const { return path_; }
   bool has(const std::string &name) const;
-  std::string schema() const;          // "" where there is none
-  int schema_version() const;          // 0 where there is none
-  std::uint64_t stored_digest() const; // 0 where there is none
+  std::string schema() const;          // "" if absent
+  int schema_version() const;          // 0 if absent
+  std::uint64_t stored_digest() const; // 0 if absent
   Facts meta() const;
   /// The names of all compound datasets.
   std::vector<std::string> tables() const;
   Table table(const std::string &name) const;
   /// The names of the datasets outside of groups.
   std::vector<std::string> datasets() const;
-  /// A floating-point dataset of `rank` dimensions, 0: of any number; of integers, too, where `whole`. `needs` completes
-  /// the message of a refusal: "[B,H,T,Dk]".
+  /// A floating-point dataset of `rank` dimensions (0: any number); `whole` also accepts integers. `needs` completes
+  /// the error message: "[B,H,T,Dk]".
   NumericArray array(const std::string &name, size_t rank, const std::string &needs, bool whole = false) const;
 
 private:

@@ -78,7 +78,7 @@ void Hdf5Image::table(const Table &table) {
   const Handle space(H5Screate_simple(1, &rows, &unlimited), no_memory);
   const Handle creation(H5Pcreate(H5P_DATASET_CREATE), no_memory), links(H5Pcreate(H5P_LINK_CREATE), no_memory);
   require(H5Pset_chunk(creation, 1, &chunk), no_memory);
-  require(H5Pset_shuffle(creation), no_memory); // the bytes of a column together, which deflate to little
+  require(H5Pset_shuffle(creation), no_memory); // groups a column's bytes, which compresses well
   require(H5Pset_deflate(creation, 1), no_memory);
   require(H5Pset_fletcher32(creation), no_memory);
   require(H5Pset_create_intermediate_group(links, 1), no_memory);

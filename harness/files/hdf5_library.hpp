@@ -8,8 +8,8 @@
 
 namespace recollect::hdf5 {
 
-/// Before the first call of the library: errors are ours to print, no exit handler runs after a failure, and files are
-/// read whoever holds a lock on them (a run that goes on, or our own on what it resumes).
+/// Call before anything else of the library. Disables its error printing and exit handler, and file locking, so that
+/// files can be read while a run still writes or this process resumes them.
 inline void start_library() {
   static const bool once = [] {
     setenv("HDF5_USE_FILE_LOCKING", "FALSE", 1);

@@ -10,13 +10,13 @@ namespace recollect {
 struct ConventionMistake {
   std::string name;
   std::string what;                 // in one sentence
-  std::string shows;                // how it shows, and on which inputs
+  std::string shows;                // its symptoms, and the inputs that show it
   std::vector<std::string> reports; // public reports
 };
 const std::vector<ConventionMistake> &convention_mistakes();
 inline std::vector<std::string> names(const ConventionMistake &mistake) { return {mistake.name}; } // core/lookup.hpp
 
-/// A convention that differs in one switch, what to tell whoever forgot the switch, and the mistake that it is.
+/// A convention that differs in one switch, advice for users who forgot that switch, and the corresponding mistake.
 struct Neighbour {
   std::string said;
   Convention convention;

@@ -28,7 +28,7 @@ template <class Float, class Bits> double value_of(Bits bits) {
 struct Header {
   std::string descr;
   std::vector<std::uint64_t> dims;
-  size_t end; // of the header: where the data begin
+  size_t end; // end of the header: offset of the data
 };
 
 Header parse_header(std::string_view bytes, const std::string &where) {
@@ -91,7 +91,7 @@ std::string npy_bytes(const NumericArray &array, Real real) {
   for (std::uint64_t n : array.dims) shape += std::to_string(n) + ", ";
   std::string header = std::string("{'descr': '<") + (real == Real::f64 ? "f8" : "f4") +
                        "', 'fortran_order': False, 'shape': (" + shape + "), }";
-  header.append(63 - (10 + header.size()) % 64, ' ').push_back('\n'); // the data begin at a multiple of 64
+  header.append(63 - (10 + header.size()) % 64, ' ').push_back('\n'); // data are aligned to 64 bytes
   const std::uint16_t length = std::uint16_t(header.size());
   std::string bytes("\x93NUMPY\x01\x00", 8);
   bytes.append(reinterpret_cast<const char *>(&length), 2).append(header);

@@ -10,7 +10,7 @@
 namespace recollect {
 namespace {
 
-/// What ranks that ended too early left beside PATH.
+/// Files next to PATH, left by ranks that ended too early.
 std::vector<std::string> shards_of(const std::string &path) {
   namespace fs = std::filesystem;
   const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
@@ -55,7 +55,7 @@ Recorder::Recorder(const std::string &path, Results start, bool resume, std::fun
   save();
 }
 
-/// Complete before they go: a kill in between leaves both, and what is there twice counts once.
+/// PATH.partial is complete before the shards are removed. After a kill in between both exist; duplicates count once.
 void Recorder::take_over_shards(const Results &start, const std::string &path, bool resume) {
   const std::vector<std::string> shards = shards_of(path);
   if (!resume && !shards.empty())
@@ -88,7 +88,7 @@ void Recorder::during(const std::function<void()> &work) {
     work();
   } catch (...) {
     over.set_value();
-    throw; // once the thread has ended
+    throw; // after the thread has ended
   }
   over.set_value();
   keeping.get();
@@ -119,7 +119,7 @@ void Recorder::finish() {
     complete_ = true;
   }
   report_all();
-  ranks::shared(""); // the others' shards stay until PATH is there
+  ranks::shared(""); // other ranks keep their shards until PATH exists
   if (output_ && ranks::rank() != 0) output_->abandon();
 }
 

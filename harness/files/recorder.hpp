@@ -8,35 +8,35 @@
 
 namespace recollect {
 
-/// PATH.partial is a complete HDF5 file at every instant, and PATH appears when the run is done. What is added is on the
-/// disk before it is reported. Files are written whole: at most every half second,
-/// and never for more than a tenth of the time. Where several ranks share the work, rank r > 0 keeps PATH.rank-r.partial
-/// until rank 0 has everything; what a dead run left of those is taken over by --resume.
+/// PATH.partial is a complete HDF5 file at every instant; PATH appears when the run is finished. A result is reported
+/// after it is on disk. Files are written whole: at most every half second, and for at most a tenth of the time. With
+/// several ranks, rank r > 0 writes PATH.rank-r.partial until rank 0 has everything; --resume takes over such files of
+/// a dead run.
 class Recorder {
 public:
   using Clock = std::chrono::steady_clock;
-  /// "" for PATH: nothing is written, and everything is reported at once. `resume`: completes what PATH.partial holds
-  /// (or nothing, where PATH itself is complete); input error where that is of another plan, version or seed.
+  /// PATH "": nothing is written, and everything is reported at once. `resume`: completes PATH.partial (or returns at
+  /// once if PATH is complete); input error if its plan, version or seed differs.
   Recorder(const std::string &path, Results start, bool resume, std::function<Clock::time_point()> now = Clock::now);
 
-  /// On rank 0 everything once the run is finished; until then and elsewhere what this rank has.
+  /// On rank 0 all results once the run is finished; before that, and on other ranks, this rank's results.
   const Results &results() const { return results_; }
-  /// What an earlier run of whatever ranks has recorded, on every rank.
+  /// Results of an earlier run with any number of ranks, on every rank.
   const Results &before() const { return before_; }
-  /// `report` is called once the result is safe.
+  /// Calls `report` once the result is on disk.
   template <class... What> void add(std::function<void()> report, const What &...what) {
     results_.add(what...);
     waiting_.push_back(std::move(report));
     if (!output_ || due()) save();
   }
-  /// Does `work`, which may take minutes and adds nothing: what waits is kept meanwhile, as soon as it is due.
+  /// Runs `work`, which may take minutes and adds no results; meanwhile, pending results are saved when due.
   void during(const std::function<void()> &work);
-  /// All ranks together: rank 0 has everything. Once, if not by itself then by finish().
+  /// Called by all ranks: rank 0 receives everything. Happens once; finish() calls it if nobody has.
   void gather();
-  /// All ranks together: PATH appears.
+  /// Called by all ranks: creates PATH.
   void finish();
 
-  /// Whether it is time to write: not twice in half a second, and for no more than this share of all time.
+  /// Whether it is time to write: not within half a second of the last time, and for at most this share of all time.
   bool due(double share = 0.1) const;
 
 private:

@@ -89,7 +89,7 @@ void add_parameters(Table &table, int index, const std::string &owner, const Par
   for (const auto &[name, value] : params) table.add(index, owner, name, value.number, value.text);
 }
 
-/// The value of an enum whose name is `name`, among its first `count`.
+/// The enumerator called `name`, among the first `count`.
 template <class Enum> Enum named(const std::string &name, int count) {
   for (int i = 0; i < count; ++i)
     if (name == name_of(static_cast<Enum>(i))) return static_cast<Enum>(i);
@@ -265,7 +265,8 @@ void Results::absorb(const Results &other) {
     if (!find(part.name)) tables_.push_back({part.name, part.columns, {}});
     auto &rows = table(part.name).rows;
     const auto of = [](const auto &row) { return size_t(std::get<std::int64_t>(row[0])); };
-    rows.erase(std::remove_if(rows.begin(), rows.end(), // of what was under way here, and is done there
+    rows.erase(std::remove_if(rows.begin(),
+                              rows.end(), // drops the state of a run that was unfinished here and is finished there
                               [&](const auto &row) { return other.has(of(row)) && !has(of(row)); }),
                rows.end());
     for (const auto &row : part.rows)

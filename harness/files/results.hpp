@@ -10,8 +10,8 @@
 
 namespace recollect {
 
-/// 1: first release, fixed-width texts and tiers. 2: roles and rivals. 3: texts of any length,
-/// unsigned seeds, /claim_plan, headlines. 4: a digest of the contents. 5: holds_under, conditions and what was read.
+/// 1: first release, fixed-width texts and tiers. 2: roles and rivals. 3: texts of any length, unsigned seeds,
+/// /claim_plan, headlines. 4: a digest of the contents. 5: holds_under, conditions and readings of the paper.
 constexpr int schema_version = 5;
 
 /// One claim to be measured, and how.
@@ -24,43 +24,45 @@ class Results {
 public:
   Facts meta;
 
-  /// Empty results of a plan. The plan tables say what there is to be done.
+  /// Empty results of a plan, whose tables list the planned work.
   static Results planned(const std::vector<Case> &plan, Facts meta);
-  /// Says of an experiment of the plan what it is for.
+  /// Adds the title and purpose of an experiment of the plan.
   void describe(const std::string &experiment, const std::string &title, const std::string &printed);
   static Results planned(const std::vector<Measurement> &plan, Facts meta);
-  /// Of tables that others keep.
+  /// Results from tables stored elsewhere.
   static Results of(std::vector<Table> tables, Facts meta);
-  /// Those in a file; input error where it is no results file, or of a later schema.
+  /// Reads a file. Input error if it is not a results file, or has a later schema.
   static Results read(const std::string &path);
 
-  /// The shards of one plan as one: rows in the order of the plan. Input error naming the files where plans, seeds or
-  /// versions differ, or two files have the same case. `names` are the files'.
+  /// Merges the shards of one plan, with rows in the order of the plan. Input error naming the files if plans, seeds or
+  /// versions differ, or if two files have the same case. `names` are the files' names.
   static Results merged(const std::vector<Results> &parts, const std::vector<std::string> &names);
 
   /// The same results as bytes, for another process of this program.
   std::string packed() const;
   static Results unpacked(const std::string &bytes);
-  /// Takes over what these results lack of another's of the same plan.
+  /// Adds what these results lack from others of the same plan.
   void absorb(const Results &other);
-  /// Rows into the order of the plan, whatever order they were added in.
+  /// Sorts rows into the order of the plan.
   void sort();
 
   void add(const Record &record);
-  /// `index` into the plan of measurements.
+  /// `index`: position in the plan of measurements.
   void add(size_t index, const Finding &finding);
-  /// Each takes the place of the table of its name.
+  /// Each replaces the table of the same name.
   void add(const std::vector<Table> &tables);
 
-  bool has(size_t index) const { return done_.count(index) != 0; } // the case or finding at this place of the plan
-  size_t missing() const;                                          // planned, not there
-  std::vector<std::string> statuses() const;                       // of the cases recorded
-  std::map<int, double> headlines() const;                         // of the cases that have one, by index
+  bool has(size_t index) const {
+    return done_.count(index) != 0;
+  }                                          // whether the case or finding at this position of the plan exists
+  size_t missing() const;                    // number of planned items without a result
+  std::vector<std::string> statuses() const; // of the recorded cases
+  std::map<int, double> headlines() const;   // of the cases that have one, by index
   /// The finding of `claim` at `index`, as it was added.
   Finding finding(size_t index, const Claim &claim) const;
 
   const std::vector<Table> &tables() const { return tables_; }
-  /// Input error if nothing has that name.
+  /// Input error if there is no table of that name.
   const Table &table(const std::string &name) const;
   /// The bytes of the HDF5 file.
   std::string image() const;

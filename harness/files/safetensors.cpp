@@ -33,7 +33,7 @@ template <class Value> Value value_at(const char *data) {
   return value;
 }
 
-/// Reads one number of the type; empty for a type that holds none that we take.
+/// A function that reads one number of the type; empty for unsupported types.
 std::function<double(const char *)> reader_of(const std::string &type) {
   if (type == "F64") return [](const char *p) { return value_at<double>(p); };
   if (type == "F32") return [](const char *p) { return double(value_at<float>(p)); };
@@ -173,7 +173,7 @@ std::string safetensors_bytes(const std::map<std::string, NumericArray> &arrays,
     at = end;
   }
   std::string text = header.dump(-1, ' ', true, json::error_handler_t::replace);
-  text.append((8 - text.size() % 8) % 8, ' '); // the data begin at a multiple of 8
+  text.append((8 - text.size() % 8) % 8, ' '); // data are aligned to 8 bytes
   const std::uint64_t length = text.size();
   std::string bytes(reinterpret_cast<const char *>(&length), prefix);
   bytes.append(text);

@@ -11,16 +11,16 @@
 
 namespace recollect {
 
-/// A file's bytes, whose header was checked: ranges of bytes lie one after the other, without gaps, to the end of the
-/// file, and each fits its type and shape. An input error that begins with `where` for anything else.
+/// A file's bytes with a checked header: tensors' byte ranges follow each other without gaps up to the end of the file,
+/// and each fits its type and shape. Otherwise an input error that begins with `where`.
 class Safetensors {
 public:
   Safetensors(std::string bytes, std::string where);
   std::vector<std::string> names() const;
   bool has(const std::string &name) const { return entries_.count(name) != 0; }
   const Facts &meta() const { return meta_; }
-  /// F16, BF16, F32, F64, I32 and I64; U16 is read as bfloat16, whose bits people keep in it. Input error for another
-  /// type, for integers that a double does not hold, and for more than --memory.
+  /// F16, BF16, F32, F64, I32 and I64. U16 is read as bfloat16, since people store its bits that way. Input error for
+  /// other types, for integers that a double cannot represent, and for more than --memory.
   NumericArray array(const std::string &name) const;
 
 private:

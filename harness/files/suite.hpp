@@ -54,15 +54,15 @@ struct Experiment {
 /// One [[statement]] (harness/train/statements.hpp).
 struct Statement {
   std::string row, paper, experiment, measure = "accuracy";
-  std::string undecided;            // in what the models differ from the paper's, so that they cannot decide it; or ""
+  std::string undecided; // how the models differ from the paper's, so that they cannot decide the statement; else ""
   Assignments where, first, second; // first: above, or of; second: below
-  bool compares = false;            // the two; else numbers decide
+  bool compares = false;            // whether two sides are compared; else a number is
   double least = -HUGE_VAL, most = HUGE_VAL;
   int step = 0; // 0: held-out texts
 };
 
 struct Suite {
-  std::string path; // of its file, "" where it is built in
+  std::string path; // path of its file; "" if it is built in
   std::vector<std::string> claims{"all"};
   Effort effort = Effort::quick;
   std::optional<std::uint64_t> seed;
@@ -71,30 +71,29 @@ struct Suite {
     Assignments parameters;
   };
   std::vector<UserPoint> points;
-  std::vector<Experiment> experiments, trainings; // a training's request has settings and seeds alone
+  std::vector<Experiment> experiments, trainings; // a training's request only has settings and seeds
   std::vector<Statement> statements;
 };
 
-/// Usage error that names the line and the key for an unknown key, a value of another type than its key's, or a number
-/// that cannot be; input error for a file that is missing or no TOML. The names of layers, tasks, claims and their
-/// parameters are checked where they are looked up.
+/// Usage error naming line and key for an unknown key, a value of the wrong type, or an impossible number. Input error
+/// for a file that is missing or not TOML. Names of layers, tasks, claims and their parameters are checked when they
+/// are used.
 Suite load_suite(const std::string &name);
 
 struct VerifyRequest {
   Suite suite;
-  std::vector<std::string> claims; // replaces the suite's own list where not empty
+  std::vector<std::string> claims; // replaces the suite's list unless empty
   const std::vector<std::string> &patterns() const { return claims.empty() ? suite.claims : claims; }
   std::uint64_t seed = 1;
   std::vector<Assignments> points; // --point, each applied to every selected claim
 };
 
-/// How every claim selected is to be measured, once for each of its points. A claim of the full suite is left out of a
-/// quick one unless it was named. Usage error for a bad value at a point, and for a point of the suite at a claim that the
-/// suite does not select.
+/// How every selected claim is to be measured, once per point. A quick suite omits claims of the full suite unless they
+/// were named. Usage error for a bad value at a point, and for a point at a claim that the suite does not select.
 std::vector<Measurement> measurements(const VerifyRequest &request, std::vector<const Claim *> selected);
 
-/// What is known before of how long a claim takes beside others: those of the full suite alone the longest, then those
-/// that run many layers on tasks, then those that run layers on sequences of their own, then algebra.
+/// Rough relative time of a claim: longest for claims of the full suite only, then claims that run many layers on
+/// tasks, then those that run layers on their own sequences, then algebra.
 double work_of(const Claim &claim);
 
 } // namespace recollect

@@ -17,7 +17,8 @@ struct BrokenAssertion : std::exception {};
 [[noreturn]] static void break_off() { throw BrokenAssertion(); }
 #undef NDEBUG
 #define TOML_ASSERT(expression) static_cast<void>((expression) || (break_off(), false))
-// Its tables of characters promise the same of letters such as U+00C7 where a blank or a key could stand: they are neither.
+// Its character tables promise the same about letters such as U+00C7 where a blank or a key may stand: they are
+// neither.
 #include <toml++/impl/preprocessor.h>
 #undef TOML_UNREACHABLE
 #define TOML_UNREACHABLE return false
@@ -31,11 +32,10 @@ namespace recollect {
 /// Lists of values by name.
 using Choices = std::vector<std::pair<std::string, std::vector<std::string>>>;
 
-/// One table of the file. Every key of it is known and every value of its key's type, or a usage error names the file, the
-/// line and the key.
+/// One table of the file. Usage error naming file, line and key for an unknown key or a value of the wrong type.
 class SuiteEntry {
 public:
-  /// `kind` is what messages call the table; with no `known` keys any are allowed.
+  /// `kind` is the table's name in messages. Without `known` keys, any key is allowed.
   SuiteEntry(const toml::table &table, const std::string &path, std::string kind, const std::vector<std::string> &known)
       : table_(table), path_(path), kind_(std::move(kind)) {
     for (const auto &[key, value] : table) {
@@ -47,7 +47,7 @@ public:
 
   bool has(const std::string &key) const { return table_.contains(key); }
 
-  /// Names the file and the line of this table.
+  /// Usage error with the file and the line of this table.
   [[noreturn]] void refuse(const std::string &why) const { usage_error(place(table_) + why); }
 
   std::string text(const std::string &key, const std::string &otherwise = "") const {
@@ -92,7 +92,7 @@ public:
     if (!both || both->size() != 2) refuse(key, "two numbers");
     return {number_of((*both)[0], key), number_of((*both)[1], key)};
   }
-  /// The table's own numbers and texts, but for one of its keys.
+  /// The table's own numbers and texts, except the one called `key`.
   Assignments settings_but(const std::string &key) const {
     Assignments all;
     for (const auto &[name, value] : table_)

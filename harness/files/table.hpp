@@ -12,7 +12,7 @@
 
 namespace recollect {
 
-/// whole: 64 bits without sign (seeds); integer: 64 bits with sign; real: float64; text: of any length.
+/// whole: unsigned 64 bits (seeds); integer: signed 64 bits; real: float64; text: of any length.
 enum class Kind { whole, integer, real, text };
 using Cell = std::variant<std::uint64_t, std::int64_t, double, std::string>; // in the order of Kind
 
@@ -26,7 +26,7 @@ struct Table {
   std::vector<Column> columns;
   std::vector<std::vector<Cell>> rows;
 
-  /// Appends one row. Each value becomes its column's kind; a logic error where it cannot.
+  /// Appends one row. Each value is converted to its column's kind; logic error if that is impossible.
   template <class... Values> void add(const Values &...values) {
     std::vector<Cell> row;
     row.reserve(columns.size());
@@ -34,13 +34,13 @@ struct Table {
     if (row.size() != columns.size()) throw std::logic_error("a row of " + name + " has the wrong width");
     rows.push_back(std::move(row));
   }
-  /// Index of the column called so, -1 where there is none.
+  /// Index of the column with this name, or -1.
   int find(const std::string &column) const {
     for (size_t i = 0; i < columns.size(); ++i)
       if (columns[i].name == column) return int(i);
     return -1;
   }
-  /// Input error where the table has no such column, or one of another kind.
+  /// Input error if the table has no such column, or one of another kind.
   template <class T> const T &get(size_t row, const std::string &column) const {
     const int at = find(column);
     const T *found = at < 0 ? nullptr : std::get_if<T>(&rows.at(row).at(size_t(at)));
@@ -63,7 +63,7 @@ private:
 };
 
 inline bool operator==(const Column &a, const Column &b) { return a.name == b.name && a.kind == b.kind; }
-/// Bit for bit: NaN equals itself (a parameter left automatic is NaN).
+/// Bitwise equality: NaN equals itself (a parameter left automatic is NaN).
 inline bool same(const Cell &a, const Cell &b) {
   const double *x = std::get_if<double>(&a), *y = std::get_if<double>(&b);
   // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison)

@@ -82,7 +82,7 @@ Arrays read_hdf5(const std::string &path, const std::vector<Wanted> &wanted) {
   return arrays;
 }
 
-/// The format is read by code of ours alone, which needs no child to crash in.
+/// The format is parsed by our own code, so no child process is needed in case a library crashes.
 Arrays read_safetensors(const std::string &path, const std::vector<Wanted> &wanted) {
   const Safetensors file(read_regular_file(path), path);
   Arrays arrays;
@@ -117,7 +117,7 @@ std::string npz_bytes(const Arrays &arrays, Real real) {
   zip_source_t *memory = zip_source_buffer_create(nullptr, 0, 0, &problem);
   zip_t *archive = memory ? zip_open_from_source(memory, ZIP_TRUNCATE, &problem) : nullptr;
   if (!archive) input_error("cannot build an .npz file in memory");
-  zip_source_keep(memory); // outlives the archive, to be read back
+  zip_source_keep(memory); // must outlive the archive, so that it can be read
   std::vector<std::string> members;
   members.reserve(arrays.size());
   for (const auto &[name, array] : arrays) {

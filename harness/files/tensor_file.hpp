@@ -11,26 +11,26 @@ using Arrays = std::map<std::string, NumericArray>;
 struct Wanted {
   std::string name;
   size_t rank;        // 0: any
-  std::string needs;  // completes a refusal: "[B,H,T,Dk]"
+  std::string needs;  // completes the error message: "[B,H,T,Dk]"
   bool whole = false; // whole numbers, which may be stored as integers
 };
 
-/// Those of `wanted` that are in the file; others are not looked at. A .npy file holds the first of them. Input error
-/// where one is of another rank or type, not finite in size, or the file is damaged (what libraries read, they read in a
-/// child process).
+/// Reads the `wanted` arrays that are in the file and ignores others. The array of a .npy file is the first of them.
+/// Input error if one has the wrong rank or type or is too large, or if the file is damaged. Formats that libraries
+/// read are read in a child process.
 Arrays read_arrays(const std::string &path, const std::vector<Wanted> &wanted);
 
-/// The names of the arrays in the file; of a .npy file, which has none for its array, nothing.
+/// The names of the arrays in the file; empty for a .npy file, which names none.
 std::vector<std::string> array_names(const std::string &path);
 
-/// What an HDF5 file says of itself in /meta, a .safetensors file in __metadata__; nothing of other files.
+/// Metadata of a file: /meta of HDF5, __metadata__ of .safetensors; empty for others.
 Facts read_meta(const std::string &path);
 
 /// read_arrays for an .npz archive, in this process.
 Arrays read_npz(const std::string &path, const std::vector<Wanted> &wanted);
 
-/// Whole or not at all. `meta` goes into HDF5 and .safetensors files. Arrays of 16 bits lie in .safetensors files as
-/// such, in the others as float32.
+/// Writes the whole file or nothing. `meta` is written to HDF5 and .safetensors files. 16-bit arrays keep their type in
+/// .safetensors files and become float32 in others.
 void write_arrays(const std::string &path, const Arrays &arrays, Real real, const Facts &meta);
 
 } // namespace recollect

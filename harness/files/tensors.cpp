@@ -13,7 +13,7 @@ bool contains(const Names &names, const std::string &name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// dq is an array of q's kind.
+/// dq has the same kind of array as q.
 std::string without_d(const std::string &name) { return name == "dt_bias" || name[0] != 'd' ? name : name.substr(1); }
 
 enum class ArrayKind { steps, state, offsets, head_parameter, key_parameter, value_parameter };
@@ -27,14 +27,14 @@ ArrayKind kind_of(const std::string &name) {
   return ArrayKind::steps;
 }
 
-/// Numbers a step: 0 for those of one, which have no dimension of their own.
+/// Numbers per step; 0 for arrays with one number, which have no dimension for it.
 TensorFacts::Width width_of_steps(const std::string &name) {
   const std::string plain = without_d(name);
   if (plain == "o" || plain == "z") return TensorFacts::value;
   return facts_of(tensor_named(plain)).width;
 }
 
-/// The number of dimensions in a file, 0 for either of one and two, and how to say it.
+/// The number of dimensions in a file (0: either of one and two), and its description.
 struct Expected {
   size_t rank;
   std::string text;
@@ -103,7 +103,7 @@ UsersArray in_file_order(const std::string &name, const UsersArray &array, const
   return out;
 }
 
-/// fla calls every decay g: with one number per step it is alpha, with more lambda.
+/// fla calls every decay g. With one number per step it is alpha, with more it is lambda.
 void drop_other_decay(UsersArrays &found, const Convention &c) {
   const auto alpha = found.find("alpha"), lambda = found.find("lambda");
   if (alpha == found.end() || lambda == found.end() || alpha->second.name != lambda->second.name) return;
@@ -123,7 +123,7 @@ Names input_names(const Variant &variant, const Convention &c) {
   Names names{"q", "k", "v"};
   bool decays = false;
   for (const Input &input : variant.inputs) {
-    if (input.name == "beta" && c.gate == Gate::mamba) continue; // dt is both
+    if (input.name == "beta" && c.gate == Gate::mamba) continue; // mamba's dt is both a gate and the write strength
     names.push_back(input.name);
     decays = decays || facts_of(input.tensor()).decay;
     if (input.name == "alpha") names.push_back("gamma");

@@ -13,35 +13,35 @@ std::string text_of(const Dims &dims);
 struct UsersArray {
   Dims dims;
   std::vector<double> data;
-  std::string name;      // in the file that it comes from
-  std::string type = ""; // there: f64, f32, f16 or bf16
+  std::string name;      // in the file
+  std::string type = ""; // type in the file: f64, f32, f16 or bf16
 };
-/// By the layer's name for each (names_in_files): q, beta, state, do, dq ...
+/// By the layer's names (names_in_files): q, beta, state, do, dq ...
 using UsersArrays = std::map<std::string, UsersArray>;
 
-/// Names of the inputs of a layer in this convention: with cu_seqlens, parameters of gates, do and dfinal_state.
+/// Names of a layer's inputs in this convention, including cu_seqlens, parameters of gates, do and dfinal_state.
 std::vector<std::string> input_names(const Variant &variant, const Convention &convention);
-/// Of its results for these inputs: o, final_state, and a gradient for every input given.
+/// Names of its results for these inputs: o, final_state, and the gradient of every given input.
 std::vector<std::string> result_names(const UsersArrays &inputs);
 
-/// Those of the named arrays that the file has, as they lie there. Input error where one goes by two names. A .npy file,
-/// which names nothing, holds the first.
+/// Reads the named arrays that the file contains, in their layout there. Input error if one occurs under two names. The
+/// array of a .npy file is the first of them.
 UsersArrays read_users(const std::string &path, const std::vector<std::string> &names, const Convention &convention);
-/// In `real`, the arrays as they are to lie there.
+/// Writes arrays, already in the convention's layout, as `real`.
 void write_users(const std::string &path, const UsersArrays &arrays, const Convention &convention, Real real,
                  const Facts &meta);
 
-/// [B,H,T,D] and states [rows,columns] from the convention's order, and back. Input error where an array has the wrong
-/// number of dimensions.
+/// Converts [B,H,T,D] and states [rows,columns] from the convention's order, and back. Input error if an array has the
+/// wrong number of dimensions.
 UsersArrays in_layer_order(const UsersArrays &in_file, const Convention &convention);
 UsersArrays in_file_order(const UsersArrays &in_layer, const Convention &convention);
-/// Dimensions of an array in a file from those in the layer's order.
+/// Dimensions of an array in a file, from those in the layer's order.
 Dims dims_in_file(const std::string &name, const Dims &in_layer, const Convention &convention);
 
-/// Input error for an array of the file whose name is not in `known`; it names the nearest known name and all of them. `who`: whose
-/// they are, as in "an input of linear".
+/// Input error for an array of the file whose name is not in `known`; the message lists the nearest known name and all
+/// of them. `who` says what they are: "an input of linear".
 void refuse_unknown(const std::string &path, const std::vector<std::string> &known, const std::string &who);
-/// All names in files of these arrays.
+/// All names that these arrays may have in files.
 std::vector<std::string> all_names_in_files(const std::vector<std::string> &names, const Convention &convention);
 
 } // namespace recollect

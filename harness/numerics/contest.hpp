@@ -8,13 +8,13 @@
 namespace recollect {
 
 struct Contestant {
-  /// So many samples, one after the other; fewer where it broke down, which ends its part.
+  /// Takes `count` samples in a row. Returns fewer if it failed, and then is not called again.
   std::function<std::vector<Sample>(size_t count)> take;
 };
 
-/// The samples of each. All go on until the last has enough, after turns in both orders at least: on a machine that gets
-/// slower, who stopped early would have been timed while it was fast. `rest` is called after a turn in which samples were
-/// discarded for a slow clock, to let the processor cool.
+/// The samples of each contestant. All continue until the last has enough, and for at least one turn in each order: if
+/// the machine becomes slower, a contestant that stopped early would only have been timed while it was fast. `rest` is
+/// called after a turn in which samples were discarded because of a slow clock, to let the processor cool.
 std::vector<Sampling> contest(const std::vector<Contestant> &contestants, const SamplingRule &rule,
                               const std::function<void()> &rest);
 

@@ -8,7 +8,7 @@ namespace recollect {
 /// The read o = B M^{-1} q, and its first-order change B M^{-1} (M o s) M^{-1} q
 /// for a symmetric matrix s of random signs.
 struct ElementResponse {
-  double change, size; // the largest element of each; the change is infinite if M is singular
+  double change, size; // the largest absolute element of each; the change is infinite if M is singular
 };
 ElementResponse element_response(const Dense &M, const Dense &B, const std::vector<double> &q);
 

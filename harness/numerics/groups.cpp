@@ -63,7 +63,7 @@ Permutation product(const Permutation &first, const Permutation &second) {
 
 std::vector<std::pair<int, int>> exchanges_of(const Permutation &permutation) {
   std::vector<std::pair<int, int>> exchanges;
-  Permutation at = identity(int(permutation.size())); // which element is at each place
+  Permutation at = identity(int(permutation.size())); // the element at each place
   for (size_t i = 0; i < at.size(); ++i) {
     const auto wanted = std::find(at.begin(), at.end(), permutation[i]);
     if (*wanted == at[i]) continue;

@@ -9,26 +9,26 @@ namespace recollect {
 
 using Permutation = std::vector<int>; // point i goes to [i]
 
-/// The elements of a group that permutes the points 0 ... points - 1; the identity is the first.
+/// A group of permutations of the points 0 ... points - 1; the identity is the first element.
 struct Group {
   int points;
   std::vector<Permutation> elements;
 
-  /// The number of an element, which must be one.
+  /// Index of an element, which must belong to the group.
   int index_of(const Permutation &element) const;
 };
 
-/// S5, A5, S3, Z5, Z3 and parity, which is Z2: symmetric, alternating and cyclic groups. A5 and S5 are not solvable, so
-/// that their word problems are complete for NC1 (Barrington 1989).
+/// S5, A5, S3, Z5, Z3 and parity (Z2): symmetric, alternating and cyclic groups. A5 and S5 are not solvable, so their
+/// word problems are complete for NC1 (Barrington 1989).
 const std::vector<std::string> &group_names();
-/// A group of that list.
+/// The group of that name.
 Group group_named(const std::string &name);
 
-/// i -> first[second[i]]: a list rearranged by `first` and then by `second`, where x rearranged by p has x[p[i]] at place
-/// i.
+/// i -> first[second[i]]. Rearranging x by p gives x[p[i]] at place i, so this rearranges by `first`, then by `second`.
 Permutation product(const Permutation &first, const Permutation &second);
 
-/// The fewest exchanges of two places that rearrange a list by `permutation`, in order: points less cycles.
+/// The shortest sequence of exchanges of two places that rearranges a list by `permutation`; its length is points -
+/// cycles.
 std::vector<std::pair<int, int>> exchanges_of(const Permutation &permutation);
 
 } // namespace recollect

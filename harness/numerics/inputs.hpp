@@ -10,25 +10,25 @@ namespace recollect {
 enum class Keys {
   unit,     // uniform on the unit sphere: well conditioned
   gaussian, // N(0, I / Dk)
-  repeated, // one unit key at every step plus 1% noise, renormalised: the ill-conditioned end
+  repeated, // one unit key at every step plus 1% noise, renormalised: most ill-conditioned
 };
 
 inline bool every_tensor(Tensor) { return true; }
 
 /// q, k (of the given kind), v ~ N(0,1), w unit, beta in (0.2, 1), alpha in (0.8, 1), lambda in (0.8, 1). No initial
-/// state. Inputs that are not wanted stay absent; the others do not depend on that.
+/// state. Inputs that are not wanted are absent, which does not change the others.
 Sequence random_sequence(const Shape &shape, std::uint64_t seed, Keys keys = Keys::unit,
                          const std::function<bool(Tensor)> &wanted = every_tensor);
 
 /// Scales each row of `width` numbers to Euclidean norm 1.
 void normalise_rows(std::vector<double> &rows, size_t width);
 
-/// Steps [begin, end) of every head of an array [B,H,T,width], as [B,H,end-begin,width]; empty where the array is.
+/// Steps [begin, end) of every head of an array [B,H,T,width], as [B,H,end-begin,width]; empty for an empty array.
 std::vector<double> steps_of(const std::vector<double> &all, const Shape &shape, int begin, int end);
-/// Its inverse: puts the steps where they belong in `all`, which is empty or [B,H,T,width] of `shape`.
+/// The inverse: writes the steps to their places in `all`, which is empty or [B,H,T,width] of `shape`.
 void put_steps(std::vector<double> &all, const std::vector<double> &steps, const Shape &shape, int begin, int end);
 
-/// Steps [begin, end) of every head. The initial state is kept only when begin = 0.
+/// Steps [begin, end) of every head. Keeps the initial state only if begin = 0.
 Sequence slice_steps(const Sequence &sequence, int begin, int end);
 
 } // namespace recollect

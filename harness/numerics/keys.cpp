@@ -14,7 +14,7 @@ namespace {
 const std::vector<std::string> kinds{"unit",           "gaussian", "orthonormal", "correlated",
                                      "equicorrelated", "hadamard", "packed"};
 
-/// Gram-Schmidt on n <= d Gaussian rows, applied twice so that rounding leaves them orthonormal to a few eps.
+/// Gram-Schmidt on n <= d Gaussian rows, applied twice so that the rows are orthonormal to a few eps.
 void orthonormalise(double *rows, int n, int d) {
   for (int i = 0; i < n; ++i) {
     double *row = rows + size_t(i) * d;

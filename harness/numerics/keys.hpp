@@ -28,7 +28,7 @@ struct KeySet {
 /// [sets,n,d]: independent sets from one seed. Usage error if the kind does not exist at this n, d, cosine.
 std::vector<double> make_keys(const KeySet &keys, int sets, std::uint64_t seed);
 
-/// The parameter "keys" over all kinds, the first being the default.
+/// The parameter "keys" over all kinds; `fallback` is the default.
 ParamSpec keys_param(const std::string &fallback);
 
 /// Coherence: the largest |inner product| of two different rows of an n x d matrix (0 for n = 1).

@@ -13,7 +13,7 @@ namespace recollect {
 namespace {
 
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using Matrix = Eigen::MatrixXd; // one type in all decompositions: each instantiation costs seconds of compile time
+using Matrix = Eigen::MatrixXd; // one type in all decompositions, because each instantiation takes seconds to compile
 
 Eigen::Map<const RowMajor> view(const Dense &a) { return {a.data.data(), a.rows, a.columns}; }
 
@@ -118,7 +118,7 @@ Dense pseudo_inverse(const Dense &a, double cutoff) {
   const auto solver = tall.solve(Eigen::ComputeEigenvectors);
   const Eigen::VectorXd &values = solver.eigenvalues();
   const Matrix &vectors = solver.eigenvectors();
-  Matrix sum = Matrix::Zero(a.rows, a.columns); // of u v^T / sigma over R's singular vectors
+  Matrix sum = Matrix::Zero(a.rows, a.columns); // sum of u v^T / sigma over R's singular vectors
   for (Eigen::Index i = 2 * tall.n - 1; i >= 0 && values[i] > cutoff * values[2 * tall.n - 1]; --i)
     sum.topRows(tall.n) += 2 / values[i] * vectors.col(i).head(tall.n) * vectors.col(i).tail(tall.n).transpose();
   sum.applyOnTheLeft(tall.qr.householderQ());

@@ -8,15 +8,16 @@ namespace recollect {
 struct PairedComparison {
   double difference; // mean of first - second
   double low, high;  // 95% interval of it, by Student's t; infinite for one pair
-  double p;          // two-sided; 1 where there is no difference
+  double p;          // two-sided; 1 if there is no difference
 };
 
-/// p by the sign-flip permutation test (Fisher 1935): if the two are exchangeable within each pair, every difference has
-/// either sign with equal probability; p is the share of the 2^n sign patterns whose mean is at least as far from 0. Up to
-/// 16 pairs all patterns are tried, above that 100,000 drawn ones. At least one pair; values that are not finite make all NaN.
+/// p by the sign-flip permutation test (Fisher 1935). If the two are exchangeable within each pair, every difference
+/// has either sign with equal probability; p is the fraction of the 2^n sign patterns whose mean is at least as far
+/// from 0. Tries all patterns for up to 16 pairs, else 100,000 random ones. Needs at least one pair. Non-finite values
+/// make all results NaN.
 PairedComparison compare_pairs(const std::vector<double> &first, const std::vector<double> &second);
 
-/// The smallest p that so many pairs can have.
+/// The smallest p that this many pairs can give.
 double smallest_p(int pairs);
 
 } // namespace recollect

@@ -30,7 +30,8 @@ PermutationTest permutation_test(const Tried &first, const Tried &second, bool s
   Tried all = first;
   all.insert(all.end(), second.begin(), second.end());
   const double found = best(first, smallest) - best(second, smallest);
-  const double rounding = 1e-12; // absorbs rounding of sums in another order; accuracies differ by whole answers
+  const double rounding =
+      1e-12; // tolerates rounding in another order of summation; accuracies differ by at least one answer
   std::vector<char> in_first(all.size(), 0);
   std::fill_n(in_first.begin(), first.size(), char(1));
   size_t splits = 0, larger = 0, smaller = 0;

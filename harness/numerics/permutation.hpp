@@ -12,9 +12,9 @@ using Tried = std::vector<std::vector<double>>;
 /// The first column whose mean is largest, or smallest.
 size_t best_column(const Tried &trials, bool smallest = false);
 
-/// p-values of both one-sided tests: the share of all splits of the rows into groups of these sizes in which the best
-/// means differ at least as much. The best column is selected again in every split, so that the selection does not bias
-/// the test.
+/// p-values of both one-sided tests: the fraction of all splits of the rows into groups of these sizes whose best means
+/// differ at least as much. The best column is selected again in every split, so that the selection does not bias the
+/// test.
 struct PermutationTest {
   double first_larger, second_larger;
 };

@@ -18,7 +18,7 @@ public:
   /// `name` separates independent uses under one seed: "recall/keys", "recall/values", ... Two names share a stream with
   /// probability 2^-64 (FNV-1a).
   Stream(std::uint64_t seed, std::string_view name) : Stream(seed, hash(name)) {}
-  /// The same for one of many uses of a kind, numbered.
+  /// One of many numbered streams of a name.
   Stream(std::uint64_t seed, std::string_view name, std::uint64_t number);
 
   std::uint64_t bits(std::uint64_t index) const;                   // 64 uniform bits

@@ -17,7 +17,7 @@ bool Sampling::add(const Sample &sample) {
   return true;
 }
 
-/// Over the last half of the samples the noise moved by less than 5% of itself.
+/// Whether the noise changed by less than 5% over the last half of the samples.
 bool Sampling::noise_settled() const {
   const size_t window = std::max(rule_.least, noise_.size() / 2);
   if (noise_.size() < 2 * window) return false;

@@ -11,20 +11,20 @@ using EnsembleList = std::vector<const Ensemble *>;
 std::vector<EnsembleList> under_same_conditions(const std::vector<Ensemble> &all,
                                                 const std::vector<std::string> &except = {});
 
-/// By the mean of the headline, the best first; those with a mean that is not finite last.
+/// Sorted by the mean of the headline, best first; means that are not finite come last.
 EnsembleList ranked(EnsembleList layers);
 
 struct ComparedPair {
   const Ensemble *first, *second;
-  size_t seeds;           // that both have
+  size_t seeds;           // number of seeds that both have
   PairedComparison found; // first - second; NaN without a shared seed
-  double q;               // p adjusted for the pairs compared here (false_discovery.hpp); NaN where p is
+  double q;               // p adjusted for the number of pairs compared (false_discovery.hpp); NaN if p is NaN
 };
-/// Each pair over the seeds that both have.
+/// Compares each pair over the seeds that both have.
 std::vector<ComparedPair> compare(const std::vector<std::pair<const Ensemble *, const Ensemble *>> &pairs,
                                   const std::string &metric);
 
-/// Every pair, each once, the earlier first; or, `of_best`, the first with each of the others.
+/// Every pair once, the earlier one first; with `of_best` only pairs with the first.
 std::vector<std::pair<const Ensemble *, const Ensemble *>> pairs_of(const EnsembleList &layers, bool of_best);
 
 } // namespace recollect

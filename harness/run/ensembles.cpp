@@ -8,7 +8,7 @@ namespace recollect {
 namespace {
 
 using Texts = std::map<std::string, std::string>;
-/// Case -> owner -> parameters, as planned, or of the choices.
+/// Case -> owner -> parameters, either planned or chosen by tuning.
 using ByCase = std::map<std::int64_t, std::map<std::string, Texts>>;
 
 std::string six_digits(double value) {

@@ -5,36 +5,36 @@
 
 namespace recollect {
 
-/// All cases that differ in their seed alone, trials left out.
+/// Cases that differ only in their seed, without trials.
 struct Ensemble {
   std::string experiment, task, variant, form, real;
   std::string headline;                                   // the task's first metric
   std::string setting, chosen;                            // "tuned", "beta=0.5"
   std::map<std::string, std::string> of_task, of_variant; // name -> value as text, as planned
-  double chance = 0, ceiling = 0;                         // of the headline; NaN where there is none
-  double state_bytes = 0;                                 // of a head
+  double chance = 0, ceiling = 0;                         // of the headline; NaN if unknown
+  double state_bytes = 0;                                 // per head
   bool larger_is_better = false;                          // of the headline
   /// Metric -> seed -> value. NaN and Inf are values.
   std::map<std::string, std::map<std::uint64_t, double>> values;
 };
 
-/// In order of the seed; empty where it has no such metric.
+/// In order of the seed; empty without that metric.
 std::vector<double> values_of(const Ensemble &ensemble, const std::string &metric);
 
-/// In the order of the plan; those without any result are left out.
+/// In the order of the plan, without ensembles that have no result.
 std::vector<Ensemble> ensembles_of(const Results &results);
 
-/// Seeds that both have in this metric: the values, in order of the seed.
+/// The values of two ensembles in one metric for the seeds that both have, in order of the seed.
 struct SharedSeeds {
   std::vector<double> first, second;
 };
 SharedSeeds shared_seeds(const Ensemble &first, const Ensemble &second, const std::string &metric);
 
-/// Which parameters are not the same everywhere: of a task within its experiment, of a layer within its task.
+/// Parameters with more than one value: of a task within its experiment, of a layer within its task.
 class Swept {
 public:
   explicit Swept(const std::vector<Ensemble> &all);
-  /// Name -> value in `one`, of the swept ones alone.
+  /// Name -> value in `one`, for swept parameters only.
   std::map<std::string, std::string> of_task(const Ensemble &one) const;
   std::map<std::string, std::string> of_variant(const Ensemble &one) const;
 

@@ -9,7 +9,7 @@ namespace {
 double work_of(const Case &c) {
   try {
     return recollect::work_of(*c.variant, c.task->shape(c.task_params), c.variant_params);
-  } catch (const std::exception &) { // the case itself will say why
+  } catch (const std::exception &) { // running the case will report the reason
     return 0;
   }
 }
@@ -40,13 +40,13 @@ Estimate estimate(const std::vector<const Case *> &cases, double budget,
   for (size_t i = 0; i < tries && spent < budget; ++i) {
     const auto &[work, c] = by_work[tries == 1 ? 0 : i * (by_work.size() - 1) / (tries - 1)];
     const double rate = works.empty() || works.back() <= 0 ? 0 : times.back() / works.back();
-    if (i > 0 && rate * work > budget - spent) break; // it alone would take longer than we may look
+    if (i > 0 && rate * work > budget - spent) break; // this case alone would exceed the budget
     works.push_back(work), times.push_back(time(*c));
     spent += times.back();
   }
   if (times.size() == 1 && cases.size() > 1 && works[0] > 0)
-    return {times[0] / works[0] * all_work, 1}; // no overhead known
-  // The overhead of a case is what the lightest takes, the rate is that of the others together.
+    return {times[0] / works[0] * all_work, 1}; // overhead unknown
+  // The overhead per case is the time of the lightest; the rate is that of the others together.
   const double overhead = *std::min_element(times.begin(), times.end());
   double beyond = 0, work = 0;
   for (size_t i = 0; i < times.size(); ++i) beyond += times[i] - overhead, work += works[i] - works[0];

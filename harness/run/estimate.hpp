@@ -7,12 +7,12 @@
 namespace recollect {
 
 struct Estimate {
-  double seconds = 0; // of all cases, one after the other
-  size_t tried = 0;   // cases that were run to find out
+  double seconds = 0; // of all cases in sequence
+  size_t tried = 0;   // cases that were timed
 };
 
-/// Times some of the cases, from the lightest to the heaviest as far as `budget` seconds go, and takes time = a + b work for
-/// the others, work being the operations of the layer's definition. `time` runs a case and returns its seconds.
+/// Times cases from the lightest to the heaviest for up to `budget` seconds, and assumes time = a + b work for the
+/// others; work is the number of operations of the layer's definition. `time` runs a case and returns its seconds.
 Estimate estimate(const std::vector<const Case *> &cases, double budget,
                   const std::function<double(const Case &)> &time);
 

@@ -15,11 +15,11 @@
 namespace recollect {
 namespace {
 
-/// The settings meant for a variant or task: its own "owner.name" ones, by any of its names,
-/// and the general ones that it declares.
+/// The settings that apply to a variant or task: "owner.name" with any of its names, and general settings of parameters
+/// that it declares.
 template <class Entry> Assignments meant_for(const Entry &entry, const Assignments &settings) {
   Assignments mine;
-  const auto declared = [&](const std::string &name) { // as it is spelt in the descriptor, if it is there
+  const auto declared = [&](const std::string &name) { // the descriptor's spelling, if it declares the name
     for (const ParamSpec &spec : entry.params)
       if (lookup::same(name, spec.name)) return spec.name;
     return name;
@@ -28,7 +28,7 @@ template <class Entry> Assignments meant_for(const Entry &entry, const Assignmen
     for (const ParamSpec &spec : entry.params)
       if (lookup::same(key, spec.name)) mine[spec.name] = value;
   for (const std::string &owner : lookup::names(entry))
-    for (const auto &[key, value] : settings) // the specific wins over the general
+    for (const auto &[key, value] : settings) // specific settings override general ones
       if (const size_t dot = key.find('.'); dot != std::string::npos && lookup::same(key.substr(0, dot), owner))
         mine[declared(key.substr(dot + 1))] = value;
   return mine;
@@ -66,7 +66,7 @@ void refuse_unused(const Assignments &settings, const std::vector<const Variant 
 
 namespace {
 
-/// The widths that `shapes` list; where there are none, nothing is set.
+/// The widths that `shapes` lists; one empty assignment if there are none.
 std::vector<Assignments> widths(const RunRequest &request) {
   if (request.shapes.empty()) return {{}};
   std::vector<Assignments> all;
@@ -84,7 +84,7 @@ class Planner {
 public:
   explicit Planner(const RunRequest &request, std::vector<Case> &plan) : request_(request), plan_(plan) {}
 
-  /// The cases of one cell: a seed each, after their trials where they are tuned.
+  /// The cases of one cell: one per seed, after their trials if they are tuned.
   void add(Case c, const Assignments &variant_settings, const Assignments &task_settings) {
     const std::vector<Free> free = free_parameters(*c.variant, *c.task, variant_settings, task_settings);
     c.experiment = request_.experiment;
@@ -118,7 +118,7 @@ void add_plan(const RunRequest &request, std::vector<Case> &plan) {
   Planner planner(request, plan);
   for (const Task *task : tasks)
     for (const Variant *variant : variants) {
-      std::set<std::string> seen; // a setting that neither of the two has does not repeat their case
+      std::set<std::string> seen; // a setting that neither of the two has must not repeat their case
       for (const Assignments &settings : combinations(request.settings, "--set", widths(request))) {
         const Assignments of_variant = settings_for(*variant, settings), of_task = meant_for(*task, settings);
         Case c;
@@ -169,7 +169,7 @@ std::vector<double> work_of(const std::vector<Group> &groups) {
     for (const Case *c : group) {
       try {
         work.back() += work_of(*c->variant, c->task->shape(c->task_params), c->variant_params);
-      } catch (const std::exception &) { // the case will say why
+      } catch (const std::exception &) { // running the case will report the reason
       }
     }
   }

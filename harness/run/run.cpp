@@ -44,7 +44,7 @@ void execute(const Case &c, int warmup, int repetitions, Record &record) {
   record.reason = settle(*c.variant, problem.sequence, run, output);
   record.score = c.task->score(c.task_params, problem, output);
   if (c.setting == Setting::trial) record.score.series.clear(); // a trial is for its headline
-  if (!c.form->exact)                                           // another layer than its definition: by how much
+  if (!c.form->exact)                                           // how much another layer than its definition differs
     record.score.metrics.emplace_back(
         "deviation",
         deviation(output, forward(*c.variant, problem.sequence, {"recurrent", Real::f64, 1, c.variant_params}))
@@ -77,14 +77,14 @@ Record run_case(const Case &c, int warmup, int repetitions) {
     else
       record.status = "meaningless";
   } catch (const std::bad_alloc &) {
-    throw; // says nothing about the case
+    throw; // says nothing about this case
   } catch (const OverMemory &refused) {
     record.status = "skipped", record.reason = refused.what();
   } catch (const std::exception &failure) {
     record.reason = failure.what();
-    if (record.reason.find("insufficient memory") == std::string::npos) return record; // Kokkos's words
+    if (record.reason.find("insufficient memory") == std::string::npos) return record; // Kokkos's message
     if (!device_memory_free()) throw std::bad_alloc();
-    record.status = "skipped"; // the device's own: a form's workspace did not fit
+    record.status = "skipped"; // device memory: a form's workspace did not fit
   }
   return record;
 }

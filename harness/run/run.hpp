@@ -5,13 +5,13 @@
 
 namespace recollect {
 
-/// Bytes that a head carries from token to token: the final state, or all T pairs where there is no finite one.
+/// Bytes that a head carries from token to token: the final state, or all T pairs if there is no finite state.
 double state_bytes(const Variant &variant, const Shape &shape, const Params &params, Real real);
 
-/// The task's first metric, null where the case has none.
+/// The task's first metric, or null.
 const double *headline(const Case &c, const Record &record);
 
-/// What goes wrong is in status and reason; only std::bad_alloc is thrown on.
+/// Reports errors in status and reason; throws only std::bad_alloc.
 Record run_case(const Case &c, int warmup, int repetitions);
 
 } // namespace recollect

@@ -5,9 +5,9 @@
 
 namespace recollect {
 
-/// The task's parameters with the widths d and dv that use most of `bytes`: dv = d, or the one that the user left open, as
-/// large as the state of a head (with all T pairs, where no finite state exists) and the layer allow. Where nothing fits,
-/// the smallest widths: run_case() then says so. Usage error where the task has no width, or `given` sets them all.
+/// The task's parameters with the largest widths d and dv whose state fits `bytes` per head (all T pairs if there is no
+/// finite state) and which the layer allows: dv = d, or only the width that the user left open. If nothing fits, the
+/// smallest widths, which run_case() then reports. Usage error if the task has no width, or if `given` sets them all.
 Params widths_within(double bytes, const Variant &variant, const Params &variant_params, const Task &task,
                      const Params &task_params, const Assignments &given, Real real);
 

@@ -6,32 +6,32 @@
 
 namespace recollect {
 
-/// A parameter that the user left open, and what to try: its default, then its grid.
+/// A parameter that the user left open, and the values to try: its default, then its grid.
 struct Free {
   bool of_task = false; // a gate, which the task sets for the layer
   std::string name;
-  double fallback = 0; // the default; NaN where it is a formula
+  double fallback = 0; // the default; NaN if it is a formula
   std::vector<double> grid;
 };
 
-/// Free in this cell: parameters of the variant with a grid, and of the task's constant gates those that the variant
-/// reads. Where it reads lambda, alpha stays 1: constants matter only by their product. None where the task's headline
-/// has no better end.
+/// The free parameters of this cell: the variant's parameters with a grid, and the task's constant gates that the
+/// variant reads. If it reads lambda, alpha stays 1, since only the product of constants matters. None if the task's
+/// headline has no better direction.
 std::vector<Free> free_parameters(const Variant &variant, const Task &task, const Assignments &of_variant,
                                   const Assignments &of_task);
 
-/// `c` at every combination of what is free, the defaults first.
+/// `c` with every combination of the free parameters, the defaults first.
 std::vector<Case> trials(const Case &c, const std::vector<Free> &free);
 
-/// What the trials of a run have come to so far.
+/// Results of a run's trials so far.
 class Trials {
 public:
-  /// `headlines`: of the cases that an interrupted run left, by index.
+  /// `headlines`: by index, of cases that an interrupted run recorded.
   Trials(const std::vector<Case> &plan, const std::map<int, double> &headlines);
-  /// The headline of a trial that was run.
+  /// Adds the headline of a finished trial.
   void add(const Case &trial, double headline);
-  /// A tuned case with the parameters whose trials had the best mean (of equals, the first tried), and what they are.
-  /// Defaults where no trial has a headline.
+  /// A tuned case with the parameters of the best mean over trials (the first tried, if equal), and these parameters.
+  /// The defaults if no trial has a headline.
   std::pair<Case, Choice> settled(const Case &c) const;
 
 private:

@@ -39,13 +39,13 @@ void limit(int what, rlim_t most) {
 /// Everything the child does: it writes one status byte, then the result or the error message.
 [[noreturn]] void live(int answer, const std::function<std::string()> &work, unsigned seconds) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);                        // ends with its parent
-  if (answer > 3) close_range(3, unsigned(answer) - 1, 0); // closes inherited files and their locks
+  if (answer > 3) close_range(3, unsigned(answer) - 1, 0); // closes inherited files, which also releases their locks
   close_range(unsigned(answer) + 1, ~0u, 0);
   limit(RLIMIT_CORE, 0);
   if (seconds) limit(RLIMIT_CPU, seconds);
   const int nowhere = open("/dev/null", O_RDWR);
   for (int stream = 0; nowhere >= 0 && stream < 3; ++stream)
-    dup2(nowhere, stream); // a library's messages are not for users
+    dup2(nowhere, stream); // a library's messages are not meant for users
   confine_to_reading();
   bool written = false;
   try {
@@ -53,14 +53,14 @@ void limit(int what, rlim_t most) {
     written = write_all(answer, std::string_view("\0", 1)) && write_all(answer, result);
   } catch (const Error &failure) {
     written = write_all(answer, std::string(1, char(failure.code)) + failure.what());
-  } catch (const std::exception &failure) { // probably out of memory, so the message must not allocate
+  } catch (const std::exception &failure) { // probably out of memory, so the message must not be allocated
     const char code = char(exit_input);
     written = write_all(answer, std::string_view(&code, 1)) && write_all(answer, failure.what());
   }
   _exit(written ? 0 : 1);
 }
 
-/// A pipe, not a file in memory: ulimit -f limits those too.
+/// A pipe, not a file in memory: ulimit -f limits those as well.
 class Pipe {
 public:
   Pipe() {
@@ -73,14 +73,14 @@ public:
   Pipe &operator=(const Pipe &) = delete;
   int in() const { return ends_[1]; }
 
-  /// Everything that is written until nobody has the other side; false where it cannot be read to its end. Closes the pipe.
+  /// Reads everything until the other side is closed, then closes the pipe. False on a read error.
   bool read_all(std::string &bytes) {
     close_side(1);
     std::vector<char> block(1 << 16);
     ssize_t n;
     while ((n = read(ends_[0], block.data(), block.size())) > 0 || (n < 0 && errno == EINTR))
       if (n > 0) bytes.append(block.data(), size_t(n));
-    close_side(0); // a child that still writes ends
+    close_side(0); // a child that still writes is ended by SIGPIPE
     return n == 0;
   }
 
@@ -115,8 +115,8 @@ std::string in_child(const std::string &what, const std::function<std::string()>
 }
 
 std::string reading_in_child(const std::string &path, const std::function<std::string()> &work) {
-  // A deflated byte expands to at most 1032, which the slowest machine reads in 10 us. 8 of these become a table cell of 64
-  // bytes; the library's own memory comes on top.
+  // One deflated byte expands to at most 1032 bytes, which the slowest machine reads in 10 us. 8 of these become a
+  // table cell of 64 bytes, plus the library's own memory.
   constexpr unsigned least_seconds = 10, bytes_per_second = 100'000;
   constexpr std::uint64_t bytes_a_byte = 8256, least_bytes = 256 << 20;
   struct stat s {};

@@ -23,7 +23,7 @@ constexpr unsigned machine = 0;
 #endif
 
 constexpr unsigned allowed[] = {
-#ifdef __NR_open // older calls, which newer machines lack
+#ifdef __NR_open // older calls, which newer architectures lack
     __NR_stat,
     __NR_lstat,
     __NR_access,
@@ -74,7 +74,7 @@ constexpr unsigned allowed[] = {
     __NR_exit_group,
     __NR_restart_syscall};
 
-/// The flags of open() that only read.
+/// Flags of open() that only permit reading.
 constexpr unsigned reading = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_DIRECTORY | O_NOFOLLOW | O_LARGEFILE | O_NOCTTY;
 
 class Filter {
@@ -100,7 +100,7 @@ private:
   static constexpr sock_filter refuse = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
 
   void load(size_t at) { code_.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, unsigned(at))); }
-  void when(unsigned value, const Code &then) { // skips `then` where the value is another
+  void when(unsigned value, const Code &then) { // skips `then` unless the value matches
     code_.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, static_cast<unsigned char>(then.size())));
     code_.insert(code_.end(), then.begin(), then.end());
   }
@@ -112,7 +112,7 @@ private:
     return {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, unsigned(offsetof(seccomp_data, args)) + 8 * argument),
             BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 1, 0), refuse, allow};
   }
-  /// Allows a call whose argument has none of these bits in its low half.
+  /// Allows a call if the low half of an argument has none of these bits.
   static Code if_without(unsigned bits, unsigned argument) {
     return {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, unsigned(offsetof(seccomp_data, args)) + 8 * argument),
             BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1), refuse, allow};

@@ -4,10 +4,10 @@
 
 namespace recollect {
 
-/// From now on this process can open files to read them, allocate, and write to what it has open already. To change or make
-/// a file, to start a process or a program, to reach the network and to signal others fails with EPERM, whatever code of a
-/// damaged library runs. There is no way back. False where the kernel has no filters of system calls (seccomp): then nothing
-/// has changed.
+/// From now on this process can open files for reading, allocate, and write to files that are already open. Changing or
+/// creating a file, starting a process or a program, using the network and signalling others fail with EPERM, even from
+/// code in a damaged library. This cannot be undone. Returns false, without any change, if the kernel has no system
+/// call filters (seccomp).
 bool confine_to_reading();
 
 } // namespace recollect

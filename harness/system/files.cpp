@@ -38,7 +38,7 @@ bool sync_folder(const std::string &path) {
   return synced;
 }
 
-/// The file that PATH stands for after its symbolic links, also where that file does not exist yet.
+/// The target of PATH after symbolic links, even if it does not exist yet.
 std::string followed(const std::string &path) {
   std::error_code failure;
   fs::path now = path;
@@ -77,7 +77,7 @@ OutputFile::OutputFile(const std::string &path) : path_(path), target_(followed(
   struct stat s;
   if (lstat(target_.c_str(), &s) != 0) return;
   if (!S_ISREG(s.st_mode)) refuse(S_ISDIR(s.st_mode) ? "it is a folder" : "it exists and is not a regular file");
-  // The mode is asked as well, since the superuser may write any file.
+  // The mode is checked as well, because the superuser may write any file.
   if (access(target_.c_str(), W_OK) != 0 || (s.st_mode & 0222) == 0) refuse("it is write-protected");
 }
 
@@ -100,10 +100,10 @@ bool OutputFile::adopt() {
   return has_partial_ = true;
 }
 
-/// `name` becomes `bytes`, in one step and forced to the disk. Everything beside the target is this process's: it has the
-/// lock.
+/// Replaces file `name` by `bytes` in one step and forces it to disk. The lock ensures that only this process writes
+/// files next to the target.
 void OutputFile::replace(const std::string &name, std::string_view bytes) const {
-  unlink(temporary_.c_str()); // left by a process that died between writing and renaming
+  unlink(temporary_.c_str()); // left by a process that died before renaming it
   const int descriptor = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (descriptor < 0) refuse("cannot create " + temporary_ + ": " + system_reason());
   struct stat s;
@@ -131,14 +131,15 @@ void OutputFile::checkpoint(std::string_view bytes) {
 
 void OutputFile::publish(std::string_view bytes) {
   lock();
-  // The folder is forced to the disk before PATH.partial goes: a file system may keep one of a folder's changes and lose
-  // another.
+  // The folder is forced to disk before PATH.partial is removed: a file system may keep one change of a folder and
+  // lose another.
   replace(target_, bytes);
   abandon();
 }
 
 void OutputFile::abandon() {
-  if (has_partial_) unlink(partial_.c_str()), unlink(temporary_.c_str()); // what a process died writing, too
+  if (has_partial_)
+    unlink(partial_.c_str()), unlink(temporary_.c_str()); // also what a process was writing when it died
   has_partial_ = false;
   lock_.reset();
 }
@@ -146,7 +147,8 @@ void OutputFile::abandon() {
 void write_file(const std::string &path, std::string_view bytes) {
   struct stat s;
   if (stat(path.c_str(), &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode)) {
-    const int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK); // a pipe without a reader never opens
+    const int descriptor =
+        open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK); // opening a pipe without a reader would block
     if (descriptor < 0) input_error("cannot write " + path + ": " + system_reason());
     fcntl(descriptor, F_SETFL, 0);
     const bool written = write_all(descriptor, bytes);

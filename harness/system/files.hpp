@@ -12,12 +12,12 @@
 
 namespace recollect {
 
-/// PATH, reserved for this process. While work goes on its state lies in PATH.partial, itself complete at any instant, for
-/// readers too; PATH.lock keeps a second process from the same output. Symbolic links are followed to their target. What
-/// replaces a file has the mode of that file.
+/// PATH, reserved for this process. During the work its state is in PATH.partial, which is complete at any instant,
+/// also for readers. PATH.lock keeps a second process from writing the same output. Symbolic links are followed. A
+/// replaced file keeps its mode.
 class OutputFile {
 public:
-  /// Refuses a PATH that cannot be written: no folder, no permission, write-protected, not a regular file.
+  /// Input error if PATH cannot be written: no folder, no permission, write-protected, not a regular file.
   explicit OutputFile(const std::string &path);
   ~OutputFile();
   OutputFile(const OutputFile &) = delete;
@@ -25,14 +25,13 @@ public:
 
   const std::string &path() const { return path_; }
   const std::string &partial() const { return partial_; }
-  /// Takes over what an interrupted run left in PATH.partial; false where there is nothing.
-  /// Refused while another process holds it.
+  /// Takes over PATH.partial of an interrupted run; false if there is none. Input error while another process holds it.
   bool adopt();
-  /// PATH.partial becomes `bytes`. The first call refuses a PATH.partial that is there already, unless it was adopted.
+  /// Replaces PATH.partial by `bytes`. The first call refuses an existing PATH.partial, unless it was adopted.
   void checkpoint(std::string_view bytes);
-  /// PATH becomes `bytes`, and PATH.partial goes.
+  /// Replaces PATH by `bytes` and removes PATH.partial.
   void publish(std::string_view bytes);
-  /// Removes PATH.partial, where this process made it.
+  /// Removes PATH.partial if this process created it.
   void abandon();
 
 private:
@@ -41,21 +40,22 @@ private:
   [[noreturn]] void refuse(const std::string &why) const;
   std::string path_, target_, partial_, temporary_;
   std::unique_ptr<LockFile> lock_;
-  bool has_partial_ = false; // PATH.partial is this process's
+  bool has_partial_ = false; // whether PATH.partial belongs to this process
 };
 
-/// A whole small file at once: a regular one like OutputFile, a device or a pipe with a reader directly.
+/// Writes a whole small file: a regular one like OutputFile; a device, or a pipe with a reader, directly.
 void write_file(const std::string &path, std::string_view bytes);
 
-/// The whole of a regular file; input error where it is anything else or cannot be read.
+/// The contents of a regular file; input error if it is not one or cannot be read.
 std::string read_regular_file(const std::string &path);
 /// Input error unless PATH is a regular file that can be read.
 void require_regular_file(const std::string &path);
 
-/// Usage error where two outputs are one file, or an output (or what is written beside it) is an input.
+/// Usage error if two outputs are the same file, or if an output (or a file written next to it) is an input.
 void refuse_overlap(const std::vector<std::string> &outputs, const std::vector<std::string> &inputs);
 
-/// Opens what is closed of the descriptors 0, 1 and 2 on /dev/null, so that no file of ours becomes standard output.
+/// Opens those of the descriptors 0, 1 and 2 that are closed on /dev/null, so that no later file becomes standard
+/// output.
 void open_standard_descriptors();
 
 } // namespace recollect

@@ -7,7 +7,7 @@
 namespace recollect {
 namespace {
 
-/// The first word of a file, "" where there is none.
+/// The first word of a file; "" if there is none.
 std::string word_of(const std::string &path) {
   std::ifstream file(path);
   std::string word;
@@ -15,7 +15,7 @@ std::string word_of(const std::string &path) {
   return word;
 }
 
-/// "on", "off" or "unknown": two drivers say it in two files, one of them the other way round.
+/// "on", "off" or "unknown". Two drivers use two files, one of them with the opposite meaning.
 std::string turbo(const std::string &root) {
   const std::string intel = word_of(root + "/sys/devices/system/cpu/intel_pstate/no_turbo"),
                     others = word_of(root + "/sys/devices/system/cpu/cpufreq/boost");

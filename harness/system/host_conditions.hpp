@@ -9,13 +9,13 @@ namespace recollect {
 
 struct HostConditions {
   std::vector<std::pair<std::string, std::string>> facts; // for /meta: governor, turbo, load, processors, pinned
-  std::vector<std::string> warnings;                      // a line each: what disturbs, and the remedy
+  std::vector<std::string> warnings;                      // one line each: what disturbs timings, and the remedy
 };
 
-/// Reads /sys and /proc under `root`; what cannot be read there is "unknown" and warned of by nobody. `threads` is how
-/// many the kernels use, `allowed` how many processors they may run on, `pinned` whether each thread keeps its own.
+/// Reads /sys and /proc under `root`. What cannot be read is "unknown" and causes no warning. `threads`: how many the
+/// kernels use; `allowed`: how many processors they may run on; `pinned`: whether each thread stays on its processor.
 HostConditions host_conditions(int threads, int allowed, bool pinned, const std::string &root = "");
-/// The same of this process, with OMP_PROC_BIND for `pinned`.
+/// The same for this process; OMP_PROC_BIND decides `pinned`.
 HostConditions host_conditions(int threads);
 
 } // namespace recollect

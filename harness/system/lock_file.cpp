@@ -14,7 +14,7 @@
 namespace recollect {
 namespace {
 
-/// Whether the descriptor's file still has that name: who held the lock before may have removed it.
+/// Whether the descriptor's file still has that name; the previous holder of the lock may have removed it.
 bool is_named(int descriptor, const std::string &path) {
   struct stat held, named;
   return fstat(descriptor, &held) == 0 && lstat(path.c_str(), &named) == 0 && held.st_dev == named.st_dev &&
@@ -55,13 +55,13 @@ LockFile::LockFile(const std::string &name, const std::string &refusal, const Lo
     close(descriptor);
     if (reason == EINTR) continue;
     if (reason == EWOULDBLOCK) input_error(refusal + "another process is writing it (it holds " + path_ + ")");
-    unlink(path_.c_str()); // the file system has no locks, so nobody holds this one
+    unlink(path_.c_str()); // the file system has no locks, so no process can hold this one
     take_lease(name, refusal);
     return;
   }
 }
 
-/// link() makes a name in one step on every file system, NFS too, and refuses one that exists.
+/// link() creates a name atomically on every file system, including NFS, and fails if it exists.
 void LockFile::take_lease(const std::string &name, const std::string &refusal) {
   path_ = name + ".lease";
   const std::string own = host_name() + " " + std::to_string(getpid()),
@@ -78,7 +78,7 @@ void LockFile::take_lease(const std::string &name, const std::string &refusal) {
 }
 
 LockFile::~LockFile() {
-  unlink(path_.c_str()); // before the lock ends: afterwards the name may be another process's
+  unlink(path_.c_str()); // before the lock is released: afterwards the name may belong to another process
   if (descriptor_ >= 0) close(descriptor_);
 }
 

@@ -16,7 +16,7 @@ std::uint64_t machine_memory() {
   for (const char *path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
     std::ifstream file(path);
     std::uint64_t limit = 0;
-    if (file >> limit && limit > 0) bytes = std::min(bytes, limit); // "max" is no number
+    if (file >> limit && limit > 0) bytes = std::min(bytes, limit); // "max" means no limit
   }
   return bytes;
 }

@@ -10,7 +10,7 @@
 #include <limits>
 #include <thread>
 #if RECOLLECT_MPI
-#define OMPI_SKIP_MPICXX 1 // leaves out the C++ bindings, which MPI removed, and their library
+#define OMPI_SKIP_MPICXX 1 // omits the C++ bindings, which MPI removed, and their library
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
 #endif

@@ -11,7 +11,7 @@ namespace recollect {
 namespace {
 
 constexpr int seconds = 4; // a start takes 0.02 s
-// What a library does that is refused memory: it asks for ever, aborts, or writes to address 0.
+// How libraries react if memory is refused: retry for ever, abort, or write to address 0.
 constexpr int ends[] = {SIGPROF, SIGABRT, SIGSEGV};
 
 [[noreturn]] void give_up() {
@@ -33,7 +33,7 @@ void limit_start() {
   has_started = false;
   std::atexit(give_up_before_main);
   for (const int end : ends) signal(end, give_up_at);
-  std::set_new_handler(give_up); // of C++, whose exceptions nobody catches before main()
+  std::set_new_handler(give_up); // C++ exceptions before main() are caught by nobody
   const itimerval once{{0, 0}, {seconds, 0}};
   setitimer(ITIMER_PROF, &once, nullptr);
 }
@@ -44,7 +44,7 @@ void started() {
   setitimer(ITIMER_PROF, &never, nullptr);
   std::set_new_handler(nullptr);
   for (const int end : ends) {
-    struct sigaction now; // a sanitizer may have put its own there since
+    struct sigaction now; // a sanitizer may have replaced the handler since
     if (sigaction(end, nullptr, &now) == 0 && now.sa_handler == give_up_at) signal(end, SIG_DFL);
   }
 }
