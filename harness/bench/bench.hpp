@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times: the kernel alone, with its inputs on the device and the caches cold, beside what the machine can do and what
-// others take for the same tensors in turn.
+// Times kernels: without transfers and with cold caches, next to the machine's ceilings and to peers that are timed in
+// turn on the same tensors.
 #pragma once
 #include "harness/bench/plan.hpp"
 #include "harness/device/ceilings.hpp"

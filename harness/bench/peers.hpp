@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same layers by others, timed on the same tensors by bench/peers.py: PyTorch, fla and what else is installed.
+// The same layers in other libraries, timed on the same tensors by bench/peers.py: PyTorch, fla and others that are
+// installed.
 #pragma once
 #include "harness/bench/bench.hpp"
 #include <functional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of a layer by a form's own backward pass (Form::vjp), in its type and on whatever device kernels run. What
-// they are is gradient()'s to say (gradient.hpp), which every one of them is held to.
+// Gradients of a layer by a form's own backward pass (Form::vjp), in its type and on the device. gradient.hpp defines
+// them; every backward pass is compared with gradient().
 #pragma once
 #include "harness/call/gradient.hpp"
 

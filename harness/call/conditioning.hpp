@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far rounding may part two forms of one variant.
+// How much two forms of one variant may differ because of rounding.
 //
 // A form that solves with I + A makes a relative error of about eps in A; 000 Eq 51 turns it into an error of
-// |(I + A)^{-1}| |dA| |U| in the solution. The same sensitivity is measured here for any variant, as the definition's
-// own response to relative perturbations of its inputs: kappa = |o(x (1 + delta r)) - o(x)| / (delta |o(x)|), r random
-// signs, in float64, the largest of several draws. A form that is backward stable over n accumulated terms then errs by
-// at most about n eps kappa, in units of the largest |o|. A layer that solves with a matrix made from its inputs, such
-// as a Gram matrix, has rounding in each of that matrix's elements, which no change of the inputs produces: it adds its
-// response to those (Variant::solved_condition).
+// |(I + A)^{-1}| |dA| |U| in the solution. The same sensitivity is measured here for any variant, as the response of
+// its definition to relative perturbations of the inputs: kappa = |o(x (1 + delta r)) - o(x)| / (delta |o(x)|), r
+// random
+// signs, in float64, the largest of several draws. A form that is backward stable over n accumulated terms then errs
+// by at most about n eps kappa, in units of the largest |o|. If a layer solves with a matrix made from its inputs,
+// such as a Gram matrix, each of that matrix's elements is rounded, which no change of the inputs can produce. Its
+// response to such changes is added (Variant::solved_condition).
 #pragma once
 #include "harness/call/forward.hpp"
 #include "harness/numerics/linalg.hpp"

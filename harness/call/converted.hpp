@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Passes on arrays of 16 bits by kernels that know float32 alone: arrays are widened before the pass and its results
-// rounded after it, on the device, within the pass's time. Gates and states are float32 already, and shared.
+// Passes on 16-bit arrays by kernels that only support float32: arrays are converted before the pass and results are
+// rounded after it, on the device; this counts as part of the pass's time. Gates and states are float32 already, and
+// shared.
 #pragma once
 #include "harness/device/device.hpp"
 #include "harness/device/each_index.hpp"

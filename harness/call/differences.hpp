@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A gradient against central differences of the definition: what holds a backward pass where the tape of gradient() does
-// not run, on a GPU.
+// Compares a gradient with central differences of the definition. Used where the tape of gradient() is not available,
+// on a GPU.
 #pragma once
 #include "harness/call/gradient.hpp"
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of a pass that leaves its type's range or precision. NaN and Inf are always reported: either the definition
-// stays in range and takes the fast form's place, or the pass diverges, and the step at which it does is named.
+// What happens if a pass leaves the range or precision of its type. NaN and Inf are always reported: either the
+// definition stays in range and replaces the fast form, or the pass diverges and the first such step is named.
 #pragma once
 #include "harness/call/forward.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One form compared with the definition: the difference, and what rounding allows.
+// Compares a form with the definition: the difference, and the bound that rounding allows.
 #pragma once
 #include "harness/call/conditioning.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of a layer, through its definition: the recurrent form runs on numbers that remember how they came about
-// (taped.hpp), and is gone through backwards.
+// Gradients of a layer by reverse-mode differentiation of its definition: the recurrent form runs on numbers that
+// record their operations (taped.hpp).
 #pragma once
 #include "harness/call/forward.hpp"
 

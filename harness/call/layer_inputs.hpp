@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A user's arrays as the inputs of a layer, and what the layer computes as arrays of the user: grouped heads, packed
-// texts, scales, norms and gates of a convention, and the chain rule through them.
+// Converts a user's arrays to a layer's inputs, and the layer's results back: grouped heads, packed texts, scales,
+// norms and gates of a convention, and the chain rule through these.
 //
-// Arrays are named as the layer names them, whatever their file does (convention.hpp), and lie in the layer's order:
-// q [B,Hq,T,Dk], k [B,Hk,T,Dk], v [B,Hv,T,Dv], beta, alpha [B,h,T], lambda, w [B,h,T,Dk], state [B,H,rows,columns], do
-// [B,H,T,Dv], dfinal_state as the state. H is the largest number of heads, and each of the others divides it: head i of H
-// uses head i / (H / h). With cu_seqlens [N+1] B is 1 and steps [cu_i, cu_{i+1}) are a text of its own; there may be
-// empty ones, and steps after the last; states are [N,H,rows,columns]. A_log, A, gamma [h] and dt_bias [h] or [h,Dk] are
-// parameters of gates; gamma stands for an alpha that is the same at every step. Kernels of Mamba also take D [h] or [h,Dv],
-// a skip term, and z [B,H,T,Dv], an output gate: o is (o + D v) silu(z).
+// Arrays have the layer's names, whatever they are called in a file (convention.hpp), and the layer's order: q
+// [B,Hq,T,Dk], k [B,Hk,T,Dk], v [B,Hv,T,Dv], beta, alpha [B,h,T], lambda, w [B,h,T,Dk], state [B,H,rows,columns], do
+// [B,H,T,Dv], dfinal_state as the state. H is the largest number of heads, and each of the others divides it: head i
+// of H uses head i / (H / h). With cu_seqlens [N+1], B is 1 and steps [cu_i, cu_{i+1}) are text i. Texts may be empty,
+// and steps may follow the last text. States are then [N,H,rows,columns]. A_log, A, gamma [h] and dt_bias [h] or
+// [h,Dk] are parameters of gates; gamma stands for an alpha that is the same at every step. Kernels of Mamba also take
+// D [h] or [h,Dv], a skip term, and z [B,H,T,Dv], an output gate: o is (o + D v) silu(z).
 #pragma once
 #include "harness/call/gradient.hpp"
 #include "harness/files/tensors.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From host arrays to the call that a kernel gets, in any type of number. For the doors between host code and kernels.
+// Builds the call that a kernel gets from host arrays, in any number type.
 #pragma once
 #include "harness/call/forward.hpp"
 #include "harness/core/error.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One-sided derivatives of a layer's definition by difference quotients in 113 bits: what every gradient is held to where
-// a function switches (a max, a root, a division by what may be 0).
+// One-sided derivatives of a layer's definition by difference quotients in 113 bits. Every gradient is compared with
+// them where a function switches (a max, a root, a division by what may be 0).
 #pragma once
 #include "harness/call/gradient.hpp"
 #include <optional>

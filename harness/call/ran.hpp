@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which layers were run: for tests that hold a claim to the layers that it names.
+// Records which layers ran, for tests that a claim runs the layers that it names.
 #pragma once
 #include <set>
 #include <string>

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pass over consecutive steps of a longer sequence, whose state comes from the steps before, wherever they are computed.
+// A pass over some consecutive steps of a longer sequence. Its initial state comes from the steps before, which
+// another process may compute.
 //
-// Where a layer takes its state through a segment by a map of the rows, S -> S A + B, and reads it linearly, the segment
-// need not wait for it. It runs at once, on values with as many zeros appended as the state has columns and the identity
-// below its state: what follows from that part of the state are A and, step for step, the response of the outputs,
+// If a layer maps the rows of its state across a segment by S -> S A + B, and reads the state linearly, the segment
+// need not wait for its initial state. It runs at once with extra value channels: values get as many zeros appended as
+// the state has columns, and the initial state gets an identity in these rows. These rows then yield A and the
+// response r_t of the outputs,
 //
 //   [0; I] -> [B; A],   o_t(S) = o_t(0) + S r_t,
 //
-// so that everything that a state changes is known when it comes. Nothing but the layer itself is needed for that.
+// so that an initial state can be applied when it arrives. This needs nothing but the layer itself.
 #pragma once
 #include "harness/call/forward.hpp"
 

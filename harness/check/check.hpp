@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Is a kernel right? Its results are compared with the float64 definition; where they are wrong, the mistake is named.
+// Whether a kernel is right: compares its results with the float64 definition, and names the mistake if they are
+// wrong.
 #pragma once
 #include "harness/check/judge.hpp"
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Criteria that other projects hold kernels to, as functions of a reference and a candidate, to compare them with ours.
+// Criteria that other projects use for kernels, as functions of a reference and a candidate, for comparison with ours.
 #pragma once
 #include "harness/check/judge.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which known mistake explains a wrong candidate.
 //
-// Every mistake of the catalogue is made in float64. One explains the candidate if all its parts, outputs, state and
-// gradients, agree with the mistake's within the limits of a right kernel, the noise being that of the mistake's own
-// results on disturbed inputs. The nearest one counts, in units of that noise.
+// Every mistake of the catalogue is made in float64. It explains the candidate if all parts (outputs, state,
+// gradients) agree with the mistake's results within the limits for a correct kernel. The noise is that of the
+// mistake's results on disturbed inputs. The nearest mistake, in units of that noise, is reported.
 #pragma once
 #include "harness/check/check.hpp"
 #include "harness/check/mistakes.hpp"

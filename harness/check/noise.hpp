@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What rounding must do: how far an honest kernel of some number type strays from the float64 definition.
+// Rounding noise: how much a correct kernel of a number type differs from the float64 definition.
 //
-// The definition is run again on disturbed copies of the problem: every number given is moved by half a spacing of the
-// type (array_types.hpp), up or down at random; a gate moves in its logarithm, which is what kernels keep; states (and their gradients) are
-// moved likewise where one chunk hands over to the next. The RMS response of an element, together with half a spacing of
-// the element itself and the rounding of float32 sums, is its noise sigma.
+// The definition is run again on disturbed copies of the problem: every input number is moved by half a spacing of its
+// type (array_types.hpp), up or down at random. A gate is moved in its logarithm, which is what kernels store. States
+// and their gradients are moved in the same way between chunks. The RMS response of an element, together with half a
+// spacing of the element itself and the rounding of float32 sums, is its noise sigma.
 //
-// No change of the inputs produces the rounding of intermediate results: of the features of a key, of a logit of 1000, of
-// terms that cancel within a dot product. It is measured: the definition, and the layer's backward pass, run in float32
-// and in float64 on the same inputs. Counted is no more than a backward stable algorithm errs by, n eps kappa
-// (conditioning.hpp), so that a fault of the float32 kernels cannot pass for rounding.
+// Disturbed inputs do not show the rounding of intermediate results, such as features of a key, a logit of 1000, or
+// terms that cancel in a dot product. It is measured: the definition, and the layer's backward pass, run in float32
+// and in float64 on the same inputs. It counts at most as much as the error of a backward stable algorithm, n eps
+// kappa (conditioning.hpp), so that a fault in the float32 kernels cannot pass for rounding.
 #pragma once
 #include "harness/check/precision.hpp"
 #include "harness/check/results.hpp"

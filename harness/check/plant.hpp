@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The catalogue planted: every mistake made on purpose, with rounding on top, to count what is refused and what is named;
-// and right results, to count what is refused in error.
+// Plants the catalogue: every mistake is made on purpose, with rounding on top, to count how many are refused and how
+// many are named; correct results are checked too, to count false alarms.
 #pragma once
 #include "harness/check/criteria.hpp"
 #include "harness/check/diagnosis.hpp"

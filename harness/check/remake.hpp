@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files in mistakes/ share: arrays moved and rearranged, the definition on other inputs or in chunks.
+// Shared by the files in mistakes/: moving and rearranging arrays, and running the definition on other inputs or in
+// chunks.
 #pragma once
 #include "harness/check/mistakes.hpp"
 #include "harness/check/precision.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel is given and what it computes, as a list of named arrays: outputs, final state and gradients are judged
-// alike.
+// A kernel's inputs, and its results as a list of named arrays: outputs, final state and gradients are judged alike.
 #pragma once
 #include "harness/call/gradient.hpp"
 #include "harness/check/array_types.hpp"

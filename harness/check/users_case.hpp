@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel is given and what it computes, in the arrays of its user: read from files, in any convention, and as the
-// cases of the layer that they stand for.
+// A kernel's inputs and results in its user's arrays: read from files in any convention, and converted to cases of the
+// layer.
 #pragma once
 #include "harness/call/layer_inputs.hpp"
 #include "harness/check/precision.hpp"

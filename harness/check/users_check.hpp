@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Is a kernel right, in the arrays of its user? Where it is wrong, other conventions are tried before the catalogue: a
-// kernel that agrees with the definition in another convention was given, or has, that one.
+// Whether a kernel is right, judged in its user's arrays. If it is wrong, other conventions are tried before the
+// catalogue of mistakes: if the kernel agrees with the definition in another convention, that convention is the
+// explanation.
 #pragma once
 #include "harness/check/check.hpp"
 #include "harness/check/users_case.hpp"

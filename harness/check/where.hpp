@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the error of a wrong candidate lives.
+// Locates the errors of a wrong candidate.
 #pragma once
 #include "harness/check/check.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What backs a verdict: the point that shows it, and the command that measures it again.
+// Evidence for a verdict: the point that shows it, and the command that measures it again.
 #pragma once
 #include "harness/numerics/verdict.hpp"
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of criteria: how many planted mistakes of the catalogue each refuses, and how many right kernels.
+// The table of criteria: how many planted mistakes, and how many correct kernels, each criterion refuses.
 #pragma once
 #include "harness/check/precision.hpp"
 #include "harness/core/variant.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What users read: tables on the terminal, JSON and JUnit files.
+// Output for users: tables on the terminal, JSON and JUnit files.
 #pragma once
 #include "harness/bench/bench.hpp"
 #include "harness/files/results.hpp"

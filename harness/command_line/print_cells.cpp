@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `run` says at its end: by task, each layer's mean and standard error in every metric asked for.
+// The table at the end of `run`: per task, each layer's mean and standard error in every metric asked for.
 #include "harness/command_line/print.hpp"
 #include "harness/command_line/table.hpp"
 #include "harness/core/text.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `check` found, for people, as JSON and as JUnit.
+// Results of `check` as text, as JSON and as JUnit.
 #pragma once
 #include "harness/call/layer_inputs.hpp"
 #include "harness/check/check.hpp"

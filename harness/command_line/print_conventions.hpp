@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The conventions of `--convention`, for people and as JSON: the one place that other programs take them from.
+// The conventions of `--convention` as text and as JSON, from which other programs read them.
 #pragma once
 #include <iosfwd>
 #include <string>

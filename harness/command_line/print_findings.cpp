@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `verify` says on the terminal: what was found, by scope; then every claim.
+// Terminal output of `verify`: a summary by scope, then every claim.
 #include "harness/command_line/print.hpp"
 #include "harness/command_line/table.hpp"
 #include "harness/core/text.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `explain` says where several entries match.
+// Output of `explain` if several entries match.
 #pragma once
 #include "harness/check/mistakes.hpp"
 #include "harness/core/claim_search.hpp"

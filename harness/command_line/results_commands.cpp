@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is done with result files: info, merge, diff.
+// Commands on results files: info, merge, diff.
 #include "harness/command_line/flags.hpp"
 #include "harness/command_line/print.hpp"
 #include "harness/command_line/subcommands.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The metadata file of an RO-Crate 1.1 (https://w3id.org/ro/crate/1.1): results files, the runs that made them, and
-// other files beside them.
+// The metadata file of an RO-Crate 1.1 (https://w3id.org/ro/crate/1.1): results files, the runs that wrote them, and
+// other files in the same folder.
 #pragma once
 #include "harness/files/results.hpp"
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sample: inputs for a kernel of the user's, one file of one kind or a folder of the battery.
+// sample: inputs for a user's kernel, as one file of one kind or as a folder with the battery.
 #include "harness/bench/bench.hpp"
 #include "harness/check/battery.hpp"
 #include "harness/check/samples.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// serve: commands one after the other in one process, for the Python package. A line of JSON in, {"args": [...]} as on
-// the command line, a line of JSON out: {"status": ..., "out": ..., "err": ...}. What is computed once per process
-// (Kokkos's start, the references of `check`) is shared by all of them.
+// serve: runs commands in sequence in one process, for the Python package. A line of JSON in, {"args": [...]} as on
+// the command line, a line of JSON out: {"status": ..., "out": ..., "err": ...}. They share what is computed once per
+// process: Kokkos's start, and the references of `check`.
 #include "harness/command_line/cli.hpp"
 #include "harness/command_line/flags.hpp"
 #include "harness/command_line/subcommands.hpp"

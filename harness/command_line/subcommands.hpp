@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One file a subcommand: it declares its flags and returns what runs when it is chosen. Everything else (exit codes,
-// errors, suggestions) is in cli.cpp.
+// One file per subcommand: it declares the flags and returns the function that runs the subcommand. Everything else
+// (exit codes, errors, suggestions) is in cli.cpp.
 #pragma once
 #include <functional>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a user asks to be run, one case of it, and what was found: the values that pass from plan to run to results.
+// A user's request, one case of it, and its result: the values that pass from plan to run to results.
 #pragma once
 #include "harness/core/execution_options.hpp"
 #include "harness/core/task.hpp"

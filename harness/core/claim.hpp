@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of theory/ return: statements of the papers, each with its measurement.
+// The type that files of theory/ return: a statement of a paper, and its measurement.
 #pragma once
 #include "harness/core/reading.hpp"
 #include "harness/core/types.hpp"

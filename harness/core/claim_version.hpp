@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The version of a claim, which moves when its statement or its expected verdict does.
+// The version of a claim, which changes with its statement or its expected verdict.
 //
-// claim_versions.inc has a row per claim with the digest of each version, the oldest first: the version is the
-// number of digests. ci/claim_versions.py appends to it; a test fails where it lags behind.
+// claim_versions.inc has a row per claim with the digest of each version, the oldest first: the version is the number
+// of digests. ci/claim_versions.py appends to it; a test fails if it is out of date.
 #pragma once
 #include "harness/core/claim.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cost per token, as a polynomial in the sizes. It is written in a descriptor, printed and evaluated; a test compares
-// it with the operations that the recurrent form is seen to make (counted.hpp).
+// Cost per token, as a polynomial in the sizes. It is stated in a descriptor, printed and evaluated; a test compares
+// it with the counted operations of the recurrent form (counted.hpp).
 #pragma once
 #include "harness/core/params.hpp"
 #include "harness/core/types.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a form is executed: what every command that runs layers takes from its flags and passes on whole.
+// How a form is executed: options that all commands which run layers share.
 #pragma once
 #include "harness/core/types.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of 16 bits, for storage alone: sums are float32. On the host and in a GPU's kernels. Conversions from wider
+// 16-bit numbers, for storage only: sums are float32. Usable on the host and in GPU kernels. Conversions from wider
 // types round to nearest, ties to even; beyond the largest number they give infinity. Conversions to float are exact.
 #pragma once
 #include <cstdint>

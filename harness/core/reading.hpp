@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was read in a paper before a statement of it was called refuted. The scope of the refutation follows from this.
+// What was read in a paper before one of its statements was called refuted. The scope of the refutation follows from
+// this.
 #pragma once
 #include <string>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values that take long to make, kept for whoever asks for them again.
+// A cache for values that take long to compute.
 #pragma once
 #include <algorithm>
 #include <functional>

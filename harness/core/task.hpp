@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one file in tasks/ must return.
+// The type that a file in tasks/ must return.
 #pragma once
 #include "harness/core/variant.hpp"
 

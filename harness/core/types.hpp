@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The values that flow through the harness. Standard types only: no Kokkos, no HDF5.
+// Types that all parts of the harness share. Standard types only: no Kokkos, no HDF5.
 #pragma once
 #include "harness/core/params.hpp"
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one file in variants/ must return. Host types only, so that tasks, theory and tests never see Kokkos.
+// The type that a file in variants/ must return. Host types only, so that tasks, theory and tests do not include
+// Kokkos.
 #pragma once
 #include "harness/core/cost.hpp"
 #include "harness/core/counted.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of kernels: what outlives a kernel comes from the call's arena,
-// what one team needs while it runs from its stack.
+// Memory for kernels: memory that outlives a kernel comes from the call's arena, a team's scratch from its stack.
 #pragma once
 #include "harness/device/transfer.hpp"
 #include "harness/system/memory.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parallel backend's life and name, without its headers.
+// Start, end and name of the parallel backend, without its headers.
 #pragma once
 #include "harness/core/types.hpp"
 #include <cstdint>

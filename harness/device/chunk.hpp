@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the engine (engine.hpp) tells an algebra about the work it is to do.
+// What the engine (engine.hpp) passes to an algebra: a chunk, a part of the state, an affine map.
 #pragma once
 #include "harness/device/launch_space.hpp"
 #include <cstddef>

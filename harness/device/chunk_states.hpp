@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a forward run saves for the backward pass: the states at the starts of its chunks (engine.hpp).
+// The states at the starts of chunks, which a forward pass saves for the backward pass (engine.hpp).
 #pragma once
 #include "harness/device/chunk.hpp"
 #include "harness/device/device.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel sees: device arrays of one call, and raw row-major pointers of one (batch, head).
+// What a kernel gets: device arrays of one call, and raw row-major pointers of one (batch, head).
 #pragma once
 #include "harness/core/variant.hpp"
 #include "harness/device/form_builder.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops over whole arrays, as small kernels of their own.
+// Loops over whole arrays, as separate small kernels.
 #pragma once
 #include "harness/device/arena.hpp"
 #include "harness/device/team.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host's exponential, of a number or of a vector of them (vectors.hpp). Host C++ without Kokkos.
+// The CPU's exponential of a number or a vector (vectors.hpp). Host C++ without Kokkos.
 #pragma once
 #include <cstdint>
 #include <cstring>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUDA graphs, for work that launches the same kernels on the same memory again and again: launching a hundred small kernels
-// takes the host longer than running them takes the GPU.
+// CUDA graphs, for work that launches the same kernels on the same memory many times: launching a hundred small
+// kernels takes the host longer than running them takes the GPU.
 #pragma once
 #include <cstdint>
 #include <functional>

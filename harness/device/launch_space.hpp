@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where kernels run, and arrays there.
+// The execution space of kernels, and the type of device arrays.
 #pragma once
 #include <Kokkos_Core.hpp>
 #include <type_traits>

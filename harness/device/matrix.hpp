@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands of tile.hpp. Host C++ where Kokkos is not included before.
+// Operands of tile.hpp. Also compiles as host C++ without Kokkos.
 #pragma once
 #include <cstddef>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// As many steps as a vector has lanes are solved together, one per lane: the matrices of W consecutive prefixes lie
-// element by element in vectors, and the factorisation L D L^T of all of them is that of one, in vector arithmetic.
+// Solves as many steps together as a vector has lanes, one step per lane: vectors hold the same element of the
+// matrices of W consecutive prefixes, and L D L^T factorisation runs in vector arithmetic.
 #include "harness/device/prefix_solve.hpp"
 #include "harness/device/vectors.hpp"
 #include <algorithm>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// x_t = (H_t + ridge I)^{-1} q_t at every one of n steps, H_t = alpha_t H_{t-1} + k_t k_t^T: a factorisation a step.
+// x_t = (H_t + ridge I)^{-1} q_t at every one of n steps, H_t = alpha_t H_{t-1} + k_t k_t^T: one factorisation per
+// step.
 #pragma once
 #include <cstddef>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The building blocks of kernels, run alone on the device: for tests, and to measure what an arithmetic costs in digits.
+// Runs the building blocks of kernels alone on the device: for tests, and to measure how many digits a precision
+// loses.
 #pragma once
 #include "harness/core/types.hpp"
 

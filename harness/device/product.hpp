@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of whole matrices in device memory: by Kokkos Kernels on a GPU; on the host in blocks of rows, so that the result
-// does not depend on the number of threads.
+// Products of whole matrices in device memory: by Kokkos Kernels on a GPU, in blocks of rows on a CPU, so that the
+// result does not depend on the number of threads.
 #pragma once
 #include "harness/device/matrix.hpp"
 

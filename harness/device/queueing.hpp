@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Passes return when the device is through with them, unless several are to be queued.
+// A pass returns when the device has finished it, unless a Queueing object lives.
 #pragma once
 #include <Kokkos_Core.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tile.hpp's triangular solve on CUDA, of operands in shared memory: a warp takes columns of its own through all rows, and
-// no warp waits for another.
+// tile.hpp's triangular solve on CUDA, for operands in shared memory. Each warp solves its own columns and never waits
+// for another.
 #pragma once
 #ifdef __CUDACC__
 #include "harness/device/tile/cuda.hpp"

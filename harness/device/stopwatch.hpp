@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times work on the device, with caches that hold nothing of it.
+// Times work on the device with cold caches.
 #pragma once
 #include "harness/numerics/sampling.hpp"
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The threads that work on one unit together: one thread on the host, where units are the parallel axis;
-// a block on a GPU.
+// The threads that work on one unit together: one thread on a CPU, where units run in parallel; a thread block on a
+// GPU.
 #pragma once
 #include "harness/core/types.hpp"
 #include "harness/device/launch_space.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays on the device, and numbers on their way there and back: everything in the kernels' own order, so that nothing
-// waits but the host for what it reads.
+// Allocates device arrays and copies numbers to and from them. All of it runs in the order of the kernels; the host
+// only waits when it reads.
 #pragma once
 #include "harness/device/launch_space.hpp"
 #include <map>

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// An algebra (engine.hpp) at sizes that the compiler knows: heads of width 64, whole chunks of 64 steps, one precision of
-// products. Every address within a tile is then a constant, and what was a loop over rows is unrolled: on an H200 the
-// delta rule takes two thirds of the time.
+// Algebras (engine.hpp) compiled with static extents: heads of width 64, whole chunks of 64 steps, one precision of
+// products. Addresses within a tile are then constants and loops over rows are unrolled; on an H200 the delta rule
+// takes two thirds of the time.
 //
-// An algebra has it by has_sizes(size), whether its chunks and widths are these, and set_sizes(size, kind), which says so
-// again on the device, where the compiler sees it; kind() < kinds is what else is compiled for itself: how a state
-// decays; every_precision, whether float64 and the coarser products are, too, or exact float32 alone, which then serves
-// where coarser products are allowed; usual_steps(kind), if chunks are to be of other lengths; reads_alone(kind), whether
-// the scratch memory of its read phase excludes a second team.
+// An algebra opts in by has_sizes(size), which says whether a call has these chunks and widths, and set_sizes(size,
+// kind), which repeats this on the device, where the compiler sees it. Further members: kind() < kinds, variants that
+// are compiled separately, e.g. how a state decays; every_precision, whether float64 and reduced-precision products
+// are compiled too, or only exact float32, which then also serves calls that allow reduced precision;
+// usual_steps(kind), if chunks have another length; reads_alone(kind), whether the scratch of its read phase leaves no
+// space for a second team.
 //
-// An algebra may say how many threads its phases take, `threads`, or its reading alone, reading_threads; how many teams
-// that read share a multiprocessor, reading_teams; and that it is for these sizes only, usual_alone.
+// Optional: `threads` per team in its phases, or reading_threads in its read phase; reading_teams, how many reading
+// teams share a multiprocessor; usual_alone, if it supports only these sizes.
 #pragma once
 #include "harness/device/arena.hpp"
 #include "harness/device/chunk.hpp"

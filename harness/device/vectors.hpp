@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vectors of the host's widest registers, for the files of the host's tiles.
+// Vectors of the CPU's widest registers, for the files of the CPU's tiles.
 #pragma once
 #include <cstdint>
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What changed between two results files, and what of it is worse.
+// What changed between two results files, and which changes are for the worse.
 #pragma once
 #include "harness/files/results.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decays and write strengths as the numbers that a convention holds in their place: the formulas of Gate and Strength
-// (convention.hpp), their derivatives and their inverses.
+// Decays and write strengths as a convention represents them: the formulas of Gate and Strength (convention.hpp),
+// their derivatives and inverses.
 #pragma once
 #include "harness/files/convention.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What writing and reading HDF5 share. Included by hdf5_image.cpp and hdf5_file.cpp alone.
+// Shared by reading and writing HDF5. Included only by hdf5_image.cpp and hdf5_file.cpp.
 #pragma once
 #include "harness/core/error.hpp"
 #include "harness/files/hdf5_file.hpp"

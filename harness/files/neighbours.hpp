@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What users and kernels get wrong about conventions: part of the catalogue of mistakes. They are not made on the layer's
-// arrays, as those of harness/check/mistakes/ are: the arrays themselves are read in another convention.
+// Mistakes of users and kernels about conventions: part of the catalogue of mistakes. Unlike harness/check/mistakes/
+// they do not change the layer's arrays: the given arrays are read in another convention.
 #pragma once
 #include "harness/files/convention.hpp"
 #include <string_view>

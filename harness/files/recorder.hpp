@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps a run's results on the disk while it goes on.
+// Saves a run's results to disk during the run.
 #pragma once
 #include "harness/files/results.hpp"
 #include "harness/system/files.hpp"

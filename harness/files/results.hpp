@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `run` and `verify` find, as the long tables of results.h5 (docs/result-files.md lists them). Numbers have 64 bits,
-// texts any length.
+// Results of `run` and `verify`, as the long tables of results.h5 (docs/result-files.md lists them). Numbers have 64
+// bits, texts any length.
 #pragma once
 #include "harness/core/case.hpp"
 #include "harness/files/hdf5_file.hpp"

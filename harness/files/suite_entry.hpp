@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the tables of a TOML file, strictly. For suite.cpp alone: it brings the parser.
+// Strict reading of tables of a TOML file. Only for suite.cpp, because it includes the parser.
 #pragma once
 #include "harness/core/error.hpp"
 #include "harness/core/params.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A long table with typed columns, as files hold it.
+// A long table with typed columns, as stored in files.
 #pragma once
 #include "harness/core/error.hpp"
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Named arrays in files of users: HDF5, or by the ending of the name NumPy's .npz and .npy and .safetensors.
+// Named arrays in users' files: .npz, .npy and .safetensors by the ending of the name, else HDF5.
 #pragma once
 #include "harness/files/hdf5_file.hpp"
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A user's arrays in files: which there are, under which names, and in which order of dimensions.
+// A user's arrays in files: which ones exist, their names, and the order of their dimensions.
 #pragma once
 #include "harness/core/variant.hpp"
 #include "harness/files/convention.hpp"

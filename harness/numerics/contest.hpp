@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times several implementations so that none is favoured: they take turns, the order is turned round every time, and one
-// rule says for all of them when there are enough samples. It reads no clock: tests let made-up implementations compete.
+// Times several implementations fairly: they take turns, the order is reversed every time, and one rule decides for
+// all of them when there are enough samples. It reads no clock, so tests can use simulated implementations.
 #pragma once
 #include "harness/numerics/sampling.hpp"
 #include <functional>

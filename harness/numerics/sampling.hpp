@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which timings count and when there are enough of them. It reads no clock: tests feed it made-up times.
+// Decides which timings count and when there are enough. It reads no clock, so tests can feed simulated times.
 #pragma once
 #include "harness/numerics/timing.hpp"
 #include <string>

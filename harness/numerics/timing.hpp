@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a handful of timings says. Times are skewed and have outliers: medians, and intervals without a law.
+// Summary of a few timings. Times are skewed and have outliers, hence medians and distribution-free intervals.
 #pragma once
 #include <cstddef>
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of a run's layers is better, and how sure that is.
+// Which of a run's layers is better, and with what confidence.
 #pragma once
 #include "harness/numerics/paired.hpp"
 #include "harness/run/ensembles.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cases of a run, by what they have in common.
+// Groups the cases of a run.
 #pragma once
 #include "harness/files/results.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a plan will take, before it is begun.
+// Estimates the time of a plan before it starts.
 #pragma once
 #include "harness/run/plan.hpp"
 #include <functional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is to be run, decided before anything runs. Pure.
+// Decides what will run before anything runs. Pure functions.
 #pragma once
 #include "harness/core/case.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Case -> Record. The only clock around kernels.
+// Runs a Case and returns a Record. Only this file times kernels of `run`.
 #pragma once
 #include "harness/run/tune.hpp"
 

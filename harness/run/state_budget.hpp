@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Widths at which the state of a layer's head fits a number of bytes.
+// Chooses widths such that the state of a layer's head fits a number of bytes.
 #pragma once
 #include "harness/core/task.hpp"
 

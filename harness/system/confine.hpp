@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes from a process what reading a file does not need, before it reads one from a stranger.
+// Drops a process's rights that reading a file does not need, before it reads an untrusted one.
 #pragma once
 
 namespace recollect {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Output files that are absent, old or complete, whatever happens to the process or the machine.
 //
-// New contents are written beside the target, forced to the disk, and renamed; the folder is forced to the disk as well.
-// Every failure is an input error (exit 3) that names the file.
+// New contents are written to a file next to the target, forced to disk, and renamed; the folder is forced to disk as
+// well. Every failure is an input error (exit 3) that names the file.
 #pragma once
 #include "harness/system/lock_file.hpp"
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What about this machine disturbs timings on its processors.
+// Conditions of this machine that disturb timings on its processors.
 #pragma once
 #include <string>
 #include <utility>

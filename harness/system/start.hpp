@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ends a program whose libraries and static variables are refused memory before main(), where no exception is caught.
+// Ends the program if memory is refused to libraries and static variables before main(), where no exception is caught.
 // OpenBLAS asks for 128 MiB per thread, and if it cannot have them (`ulimit -v`), asks again for ever.
 #pragma once
 

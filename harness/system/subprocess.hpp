@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Other programs, and children of this one.
+// Starts other programs, and forks children of this one.
 #pragma once
 #include <string>
 #include <sys/types.h>

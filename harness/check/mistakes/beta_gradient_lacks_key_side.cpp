@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dbeta = dv . v / beta: what beta does to the write, without what it does to the erase
+// dbeta = dv . v / beta: the effect of beta on the write, without its effect on the erasure
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// log(beta / (1 - beta)), what a sigmoid makes beta of, in place of beta
+// log(beta / (1 - beta)), the number before the sigmoid, instead of beta
 #include "harness/check/remake.hpp"
 #include <cmath>
 

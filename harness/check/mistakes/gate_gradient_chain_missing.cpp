@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dL/d log alpha = alpha dL/dalpha: the factor is missing, or there though it is not asked for
+// dL/d log alpha = alpha dL/dalpha: the factor is missing, or applied although dL/dalpha is asked for
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// the sum over later steps that is a gate's gradient in its logarithm restarts in every chunk
+// a gate's gradient with respect to its logarithm is a sum over later steps, which restarts in every chunk
 #include "harness/check/remake.hpp"
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dx of one batch entry for all, as of a shared tensor whose sum over the batch is lost
+// dx of one batch entry for all, as for a shared tensor whose sum over the batch was lost
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

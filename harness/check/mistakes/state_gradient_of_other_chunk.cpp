@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dS of the chunk after for that of the chunk
+// dS of the next chunk instead of this chunk's
 #include "harness/check/remake.hpp"
 #include <utility>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// the state given returned as the final one: the update went into a copy
+// the initial state returned as the final one: the update went into a copy
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tile.hpp's products as calls, one copy for all of a kernel's: for kernels of dozens of them, which nvcc takes minutes to
-// compile in line. On a GPU a call makes a small product slower, by a sixth.
+// tile.hpp's products as function calls, for kernels with dozens of products, which nvcc takes minutes to compile
+// inline. On a GPU the call makes a small product slower, by a sixth.
 #pragma once
 #include "harness/device/tile/transposed.hpp"
 

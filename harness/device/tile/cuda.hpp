@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tile.hpp's product on CUDA: a warp computes blocks of 16 rows on the tensor cores. Operands in shared memory go straight
-// into its registers; copies into shared memory are under way while the team does something else.
+// tile.hpp's product on CUDA: a warp computes blocks of 16 rows on the tensor cores, with operands loaded from shared
+// memory to registers. Copies to shared memory are asynchronous.
 #pragma once
 #ifdef __CUDACC__
 #include "harness/device/tile/operands_cuda.hpp"

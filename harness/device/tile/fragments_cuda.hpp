@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix fragments of a warp, for kernels whose extents are known when they are compiled: operands of 16 x 16 numbers from
-// shared memory or from results, and their products on the tensor cores.
+// Matrix fragments of a warp, for kernels with static extents: operands of 16 x 16 numbers from shared memory or from
+// results, and their products on the tensor cores.
 //
-// What multiplies is a type: Bf16 and F16 take 16-bit operands, Tf32 rounds float32 operands to 10 bits, Exact splits
-// float32 operands as mma_cuda.hpp says. Sums are float32 in each. A tile in shared memory has rows of `pitch` elements;
-// pitch = columns + pad<Op> keeps the rows that a warp reads together in different banks.
+// The precision of products is a type: Bf16 and F16 take 16-bit operands, Tf32 rounds float32 operands to 10 bits,
+// Exact splits float32 operands as mma_cuda.hpp says. Sums are float32 in each. A tile in shared memory has rows of
+// `pitch` elements; pitch = columns + pad<Op> keeps the rows that a warp reads together in different banks.
 #pragma once
 #ifdef __CUDACC__
 #include "harness/device/tile/mma_cuda.hpp"

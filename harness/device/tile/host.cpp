@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks of results live in vector registers: R rows of N vectors. Every size has such a block (a table of them by R
-// and N); a last vector that is not full, and any operand B whose rows are not contiguous, is packed first.
+// Blocks of results are kept in vector registers: R rows of N vectors, with one instance per R and N. A last vector
+// that is not full, and an operand B whose rows are not contiguous, are packed first.
 #include "harness/device/tile/host.hpp"
 #include "harness/device/exp_host.hpp"
 #include "harness/device/vectors.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the lanes of a warp find their elements of a product's operands.
+// Loads the operands of a product: which elements each lane of a warp needs.
 #pragma once
 #ifdef __CUDACC__
 #include "harness/device/matrix.hpp"

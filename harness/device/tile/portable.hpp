@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tile.hpp's operations as plain loops over a team's threads: for GPUs without a specialisation of their own.
+// tile.hpp's operations as plain loops over a team's threads, for GPUs without a specialisation.
 #pragma once
 #include "harness/device/matrix.hpp"
 #include "harness/device/team.hpp"

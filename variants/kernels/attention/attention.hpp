@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers whose every query looks at every key, in memory that does not grow with T: a block of queries at a time goes
-// through the keys (online_softmax.hpp).
+// Attention in memory that does not grow with T: each block of queries loops over blocks of keys (online_softmax.hpp).
 #pragma once
 #include "variants/kernels/attention/attention_cuda.hpp"
 #include "variants/kernels/attention/online_softmax.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// attention.hpp's layers on tensor cores, for float32 arrays: exact products (three of TF32), or products rounded to
-// bf16 where Call::math allows them. Rows up to 256 wide; wider ones, and float64, take the portable loop.
+// attention.hpp on tensor cores, for float32 arrays and rows up to 256 wide; wider rows and float64 use the portable
+// loop. Products are exact (three of TF32), or rounded to bf16 where Call::math allows it.
 //
 // Softmax kernels are compiled once for all layers, at every pair of extents in `AllExtents`; so are the similarities
 // without a normaliser, as one kernel that chooses among them (ChosenKernel), at `FewExtents`. A layer's own kernel is

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients of attention.hpp's layers, by blocks of queries and keys and in memory linear in T (after Dao et al. 2022,
-// arXiv:2205.14135, Appendix B): weights are recomputed from each query's normaliser, which a forward run leaves.
+// arXiv:2205.14135, Appendix B): weights are recomputed from each query's normaliser, which the forward pass saves.
 // With p and dz of block_gradient.hpp,
 //
 //   dq_t = sum_i dz_ti k_i,   dk_i = sum_t dz_ti q_t,   dv_i = sum_t p_ti do_t
 //
-// On a GPU one team holds all pairs of a short sequence (single_block_gradient.hpp). Else many teams compute every pair twice and
-// add nothing that another adds to: where there are normalisers, queries gather them first; a block of queries then
-// gathers dq; a block of keys goes through the queries that see it for dk and dv, on tensor cores where those serve
-// (attention_cuda.hpp). A host's few threads compute it once (joint_gradient.hpp).
+// On a GPU one team holds all pairs of a short sequence (single_block_gradient.hpp). Otherwise every pair is computed
+// twice, so that no two teams add to the same sum: a block of queries loops over keys for dq, a block of keys loops
+// over queries for dk and dv. Missing normalisers are computed first. Tensor cores are used where attention_cuda.hpp
+// has kernels. The few threads of a CPU compute each pair once (joint_gradient.hpp).
 #pragma once
 #include "variants/kernels/attention/attention.hpp"
 #include "variants/kernels/attention/joint_gradient.hpp"

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of forward_cuda.hpp's attention (after Dao et al. 2022, arXiv:2205.14135, Appendix B), from what
-// a forward pass left of each query: the logarithm of its mass of exponentials m_t, and read_t = do_t . o_t.
+// Gradients of forward_cuda.hpp's attention (after Dao et al. 2022, arXiv:2205.14135, Appendix B), from what the
+// forward pass saves per query: the log of the softmax denominator m_t, and read_t = do_t . o_t.
 //
 //   z_ti = q_t . k_i,   dp_ti = do_t . v_i
 //   p_ti = exp(l_ti - m_t),  dz_ti = slope_ti p_ti (dp_ti - read_t)     normalised, l_ti the logit
 //   p_ti = l_ti,             dz_ti = slope_ti dp_ti                     not, l_ti the weight
 //   dq_t = sum_i dz_ti k_i,   dk_i = sum_t dz_ti q_t,   dv_i = sum_t p_ti do_t
 //
-// One kernel for both sides: a warp holds the gradients of its own rows, queries or keys, while they go through the
-// other side's rows. Every pair is computed for either side, and no two blocks add to the same sum: the results are the
-// same in every run. Where dk and dv fill the registers, each has a pass of its own.
+// One kernel for both sides: a warp keeps the gradients of its own rows (queries or keys) and loops over the other
+// side's rows. Every pair is computed once per side, so no two blocks add to the same sum, and results are the same in
+// every run. Where dk and dv together fill the registers, each has a separate pass.
 #pragma once
 #ifdef __CUDACC__
 #include "variants/kernels/attention/forward_cuda.hpp"

@@ -4,12 +4,12 @@
 //   dp_ti = do_t . v_i,   dz_ti = slope_ti p_ti (dp_ti - do_t . o_t)     normalised: p_ti = exp(l_ti) / mass_t
 //                         dz_ti = slope_ti dp_ti                         not:        p_ti = l_ti
 //
-// with l_ti the logit or unnormalised weight of z_ti = q_t . k_i, and slope_ti its derivative. A kernel also has
-// (online_softmax.hpp), l being what it returned:
+// with l_ti the logit or unnormalised weight of z_ti = q_t . k_i, and slope_ti its derivative. Besides the methods in
+// online_softmax.hpp, a kernel has (l: what it returned):
 //   KOKKOS_FUNCTION Real slope(size_t head, int t, int i, Real z, Real l) const;
 //   static constexpr bool steady = true;   where that is the same for all pairs
-// Where logits depend on more than z, `gates` sees dz of every block, as CrossingSums does (crossing_sums.hpp), and is copied for
-// threads that do not share it.
+// Where logits depend on more than z, `gates` gets dz of every block (crossing_sums.hpp is an example); threads that
+// do not share it get copies.
 #pragma once
 #include "harness/device/device.hpp"
 #include "variants/kernels/attention/online_softmax.hpp"

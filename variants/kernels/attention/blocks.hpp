@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention to a few blocks of keys for every query (000 Eq 25-27): blocks of `block` consecutive rows are scored by
-// s_e(q) = q . mean of the block's router rows, and the `topk` best are read. Selection is by index: of two equal
-// scores the earlier block wins, so that never more than topk are chosen.
+// s_e(q) = q . mean of the block's router rows, and the `topk` best are read. Of two equal scores the earlier block
+// wins, so that at most topk are chosen.
 #pragma once
 #include "variants/kernels/common/arrays.hpp"
 #include <algorithm>

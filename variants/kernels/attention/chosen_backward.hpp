@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of attention to the blocks chosen (blocks.hpp), the choice held fixed: p and dz of backward.hpp, of the
-// pairs that were read alone. A query finds its blocks, gathers its normaliser, where there is one, and then dq; a block of
-// keys goes through the queries that chose it for dk and dv.
+// Gradients of attention to chosen blocks (blocks.hpp), with the choice held fixed: p and dz as in backward.hpp, for
+// the pairs that were read. A query finds its blocks, computes its normaliser if there is one, and then dq. A block of
+// keys loops over the queries that chose it for dk and dv.
 #pragma once
 #include "variants/kernels/attention/backward.hpp"
 #include "variants/kernels/attention/blocks.hpp"

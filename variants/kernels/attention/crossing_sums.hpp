@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each step adds up of x over the pairs that it lies between, as a gate does of the gradients of its logits:
+// For each step s, the sum of x over the pairs that s lies between, e.g. the gradient of a gate from those of logits:
 //
 //   sum_s = sum_{t>=s} sum_{i<s} x(t,i)
 //
-// From one s to the next that is a difference, in which small sums beside large ones lose their digits. Here terms are
-// only added. Steps are halved, each half again and so on, and (t,i) belongs to the node whose later half has t and
-// whose earlier half has i: to level l, of halves of 2^l steps, where t and i differ in bit l and in none above. In each
+// Computing one s from the previous one subtracts, so that small sums next to large ones lose digits. Here terms are
+// only added. Steps form a binary tree. The pair (t,i) belongs to the node whose later half contains t and whose
+// earlier half contains i: level l, with halves of 2^l steps, if l is the highest bit in which t and i differ. In each
 // node,
 //
-//   s in the later half adds up, of all t >= s, the row's sum over the earlier half,
-//   s in the earlier half, of all i < s, the column's sum over the later half,
+//   s in the later half sums, over all t >= s, the row's sum over the earlier half,
+//   s in the earlier half sums, over all i < s, the column's sum over the later half,
 //
-// so that it takes a number per step and level, log2 T of them, which belongs to a query or to a key.
+// which needs one number per step and level (log2 T levels), belonging to a query or to a key.
 #pragma once
 #include "variants/kernels/attention/online_softmax.hpp"
 #include "variants/kernels/common/arrays.hpp"

@@ -3,9 +3,9 @@
 //
 //   u_t = alpha_t v_t - beta_t sum_{i<t} kappa1(k_i, w_t) u_i,   o_t = sum_{i<=t} kappa2(k_i, q_t) u_i
 //
-// What a chunk reads of earlier u is a matrix product; inside it (I + A) U = X with A(t,i) = beta_t kappa1(k_i, w_t)
-// strictly lower triangular and X = alpha v - beta (reads). A softmax kappa1 is divided by its row's whole mass, old
-// keys and the chunk's own, which is known before the solve.
+// A chunk's reads of earlier u are a matrix product. Within the chunk, (I + A) U = X is solved, with A(t,i) = beta_t
+// kappa1(k_i, w_t) strictly lower triangular and X = alpha v - beta (reads). A softmax kappa1 is divided by its row's
+// whole denominator, over earlier keys and the chunk's own, which is known before the solve.
 #pragma once
 #include "harness/device/tile/tile.hpp"
 #include "variants/kernels/attention/attention.hpp"

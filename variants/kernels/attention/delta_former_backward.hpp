@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of delta_former.hpp's two sums. With p_ti = kappa1(k_i, w_t), du_i what the reads ask of u_i, and e_i what
-// everything does,
+// Gradients of delta_former.hpp's two sums. With p_ti = kappa1(k_i, w_t), du_i the gradient of u_i from the reads, and
+// e_i its total gradient,
 //
 //   e_i = du_i - sum_{t>i} p_ti beta_t e_t,   dv_t = alpha_t e_t,   dalpha_t = v_t . e_t,   dbeta_t = -e_t . overlap_t
 //
-// where overlap_t = sum_{i<t} p_ti u_i is attention to earlier keys, whose own gradients, for outputs that weigh
-// -beta_t e_t, are those of w and, besides the reads' part, of k. The e_i come chunk after chunk, the last first: what later
-// chunks ask is a matrix product, and inside a chunk (I + A)^T e = du is solved.
+// where overlap_t = sum_{i<t} p_ti u_i is attention to earlier keys. Its backward pass with output gradient -beta_t
+// e_t gives the gradient of w and, in addition to the reads' part, of k. The e_i are computed from the last chunk to
+// the first: contributions of later chunks are a matrix product, and within a chunk (I + A)^T e = du is solved.
 #pragma once
 #include "harness/device/tile/transposed.hpp"
 #include "variants/kernels/attention/backward.hpp"

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention on tensor cores, for any number of queries and keys, rows no wider than the extents Dk and Dv (zeros fill
-// them up):
+// Attention on tensor cores, for any number of queries and keys, rows at most as wide as the extents Dk and Dv (padded
+// with zeros):
 //
 //   z(t,i) = q_t . k_i,   p(t,i) = kernel(head, t, i, z), 0 where query t does not see key i
 //   sum_t = sum_i p(t,i) v_i; a normalised kernel returns a logit, and p is its softmax (online_softmax.hpp)
 //
-// A warp takes 16 `tiles` queries through the keys, `keys` at a time, while the next are copied to shared memory.
-// Scores, weights and sums stay in its registers: results of q k^T lie as the first operand of p v takes them. The
-// softmax is online (Milakov and Gimelshein 2018), in powers of 2. Only blocks that the diagonal crosses are masked.
+// A warp loops with 16 `tiles` queries over the keys, `keys` at a time, while the next keys are copied to shared
+// memory. Scores, weights and sums stay in its registers, because results of q k^T have the layout of the first
+// operand of p v. The softmax is online (Milakov and Gimelshein 2018), in powers of 2. Only blocks that the diagonal
+// crosses are masked.
 //
-// A masked weight is 0, but 0 times Inf or NaN is no 0: rows of a warp whose sums are not finite are computed again one
-// by one.
+// A masked weight is 0, but 0 times Inf or NaN is NaN. A warp whose sums are not finite recomputes its rows one by
+// one.
 #pragma once
 #ifdef __CUDACC__
 #include "variants/kernels/attention/fragments_cuda.hpp"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of the exact Gaussian kernel. With dz_ti = 2 p_ti dp_ti / bandwidth they are those of inner products and of both
-// lengths,
+// Gradients of the exact Gaussian kernel. With dz_ti = 2 p_ti dp_ti / bandwidth they have terms from inner products
+// and from both lengths:
 //
 //   dq_t = sum_i dz_ti k_i - (sum_i dz_ti) q_t,   dk_i = sum_t dz_ti q_t - (sum_t dz_ti) k_i
 //
-// and two channels more, where queries are [1, 0] and keys [0, 1], leave the products alone and gather the sums.
+// Two extra channels, [1, 0] in queries and [0, 1] in keys, do not change the products and accumulate the two sums.
 #pragma once
 #include "variants/kernels/attention/gaussian.hpp"
 

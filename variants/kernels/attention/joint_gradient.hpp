@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention's backward pass that computes every pair of a query and a key once: one thread takes a block of queries to all their
-// keys, keeps the weights of whole rows, so that a softmax needs no run before it, and adds to the keys' gradients on the
-// way. Several threads share a head where there are few heads: each has every so-many-th block of queries, which are about
-// as much work under a causal mask, and sums of its own; how many depends on the shape alone, so that results do not
-// depend on the threads.
+// Attention's backward pass that computes every pair of a query and a key once, for CPUs. A thread loops with a block
+// of queries over all their keys and keeps the weights of whole rows, so that a softmax needs no pass before it; it
+// adds to the keys' gradients on the way. Where there are few heads, several threads share one: thread n of N takes
+// blocks n, n + N, ... of queries, which is about the same work for all under a causal mask, and has its own sums. N
+// depends only on the shape, so that results do not depend on the number of threads.
 #pragma once
 #include "variants/kernels/attention/block_gradient.hpp"
 #include "variants/kernels/common/arrays.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weighted regressions at every query, all their moments from one tiled attention (local_linear).
+// Weighted regressions at every query, with all moments from one tiled attention (local_linear).
 #pragma once
 #include "variants/kernels/attention/gaussian.hpp"
 #include "variants/kernels/regression/cholesky.hpp"

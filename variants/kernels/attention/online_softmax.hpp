@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers whose every query looks at every key, in memory that does not grow with T: one team takes a block of queries
-// through the keys, block by block.
+// Attention in memory that does not grow with T: one team loops with a block of queries over the keys, block by block.
 //
 //   z(t,i) = query_t . key_i
 //   p(t,i) = kernel(head, t, i, z)                 0 where query t does not see key i
 //   sum_t  = sum_i p(t,i) value_i
 //
-// A kernel that says normalised() returns a logit, and p is its softmax over the keys seen. The normaliser is gathered
+// A kernel that says normalised() returns a logit, and p is its softmax over the keys seen. The normaliser is computed
 // online (Milakov and Gimelshein 2018): with peak_t the largest logit so far, mass_t = sum_i exp(logit - peak_t) and
-// sum_t are rescaled whenever the peak grows. A kernel is a small functor
+// sum_t are rescaled whenever peak_t grows (running maximum and running sum). A kernel is a small functor
 //   KOKKOS_FUNCTION bool normalised() const;
 //   KOKKOS_FUNCTION Real operator()(size_t head, int t, int i, Real z) const;
 #pragma once

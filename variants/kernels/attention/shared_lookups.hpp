@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lookups that the heads of a text share (000 Eq 111 and E.4): all of them erase by the same weights,
+// Lookups that the heads of a text share (000 Eq 111 and E.4): all heads erase with the same weights,
 //
 //   A_ti = 1/H sum_h beta^h_t kappa1(k^h_i, w^h_t),   u^h_t = alpha^h_t v^h_t - sum_{i<t} A_ti u^h_i
 //
-// so that heads of one key and one value are one memory with H lookups into it. To the forms of delta_former.hpp A is a
-// kernel like another, with steps of 1. Its gradients, with the e of delta_former_backward.hpp:
+// so that heads with the same keys and values are one memory with H lookups into it. To delta_former.hpp, A is a
+// kernel like any other, with step sizes of 1. Its gradients, with the e of delta_former_backward.hpp:
 //
 //   a_ti = -1/H sum_h e^h_t . u^h_i,   dbeta^h_t = sum_i a_ti kappa1(k^h_i, w^h_t)
 //   dz^h_ti = a_ti beta^h_t slope^h_ti,   dw^h_t = sum_i dz^h_ti k^h_i,   dk^h_i += sum_t dz^h_ti w^h_t

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// backward.hpp's gradients where a team holds all pairs of a head: it computes them once, and needs no normalisers from
-// elsewhere.
+// backward.hpp's gradients where one team holds all pairs of a head: it computes each pair once and the normalisers
+// itself.
 #pragma once
 #include "variants/kernels/attention/block_gradient.hpp"
 

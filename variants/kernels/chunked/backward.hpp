@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Backward passes by the stages with static extents (recurrence_gradients.hpp), on CUDA, for float32 arrays.
+// Backward passes by kernels with static extents (recurrence_gradients.hpp), on CUDA, for float32 arrays.
 #pragma once
 #include "variants/kernels/chunked/decayed_sum_backward.hpp"
 #include "variants/kernels/chunked/delta_rule_backward.hpp"

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chunk-local phase of decayed sums whose key channels decay separately: lambda_t [Dk], S_t = S_{t-1} diag(lambda_t) + write_t
-// v_t k_t^T (problem.hpp). What it leaves is free of decays within the chunk:
+// Chunk-local phase of decayed sums whose key channels decay separately: lambda_t [Dk], S_t = S_{t-1} diag(lambda_t) +
+// write_t v_t k_t^T (problem.hpp). Its results include the decays within the chunk:
 //
 //   Q(t) = D(t,0) q_t,   K(i) = D(C,i) k_i,   total = D(C,0),   scores(t,i) = q_t . D(t,i) k_i for i <= t
 //
-// With a bonus u_t the state is read before it is written (RWKV-6): D(t-1,.) for D(t,.), and scores(t,t) = q_t . u_t k_t.
+// With a bonus u_t the state is read before it is written (RWKV-6): D(t-1,.) for D(t,.), and scores(t,t) = q_t . u_t
+// k_t.
 //
-// Sub-blocks of 16 steps: within one, pairs are summed with running products of decays; between two, queries decay from
-// their sub-block's start and keys to their sub-block's end, whole sub-blocks between are factors of their own, and the
-// tensor cores multiply. Decays are products everywhere, never quotients.
+// The chunk has sub-blocks of 16 steps. Pairs within one are summed with running products of decays. Between two,
+// queries include the decays since their sub-block's start, keys those to their sub-block's end, and sub-blocks in
+// between contribute one factor each; tensor cores multiply. Decays are always products, never quotients.
 #pragma once
 #include "variants/kernels/chunked/rows.hpp"
 #ifdef __CUDACC__

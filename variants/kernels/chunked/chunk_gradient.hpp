@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gradients of a chunk, given the state S at its start and the gradient dS of the state at its end: all chunks
-// run in parallel. With problem.hpp's letters and, for i <= t, dA(t,i) = scale D(t,i) do_t . v_i (e_i for delta rules):
+// The gradients of a chunk, given the state S at its start and the gradient dS of the state at its end: all chunks run
+// in parallel. With problem.hpp's letters and, for i <= t, dA(t,i) = scale D(t,i) do_t . v_i (e_i for delta rules):
 //
-//   dq_t = scale D(t,0) S^T do_t + sum_{i<=t} dA(t,i) write_i k_i                     write_i: decayed sums' alone
+//   dq_t = scale D(t,0) S^T do_t + sum_{i<=t} dA(t,i) write_i k_i                     write_i: decayed sums only
 //   dk_i = write_i (D(C,i) dS^T v_i + sum_{t>=i} dA(t,i) q_t)                         v_i: e_i for delta rules
 //   dv_i = write_i (D(C,i) dS k_i + sum_{t>=i} scale D(t,i) (q_t . k_i) do_t)         decayed sums
-//   d write_i = k_i . dk_i without its factor                                         decayed sums
+//   d write_i = k_i . dk_i without the factor write_i                                 decayed sums
 //
 // and for delta rules, with dY = X^T dE and dL(t,i) = - D(t-1,i) dy_t . e_i for i < t,
 //
 //   dv_t = write_t dy_t,   d write_t = v_t . dy_t
 //   x_t  = - D(t-1,0) S^T dy_t + sum_{i<t} dL(t,i) k_i,   d erase_t = k_t . x_t
-//   dk_i gets erase_i x_i + sum_{t>i} erase_t dL(t,i) k_t besides.
+//   dk_i += erase_i x_i + sum_{t>i} erase_t dL(t,i) k_t.
 //
-// Decays' gradients as in gate_gradient.hpp.
+// The decays' gradients are in gate_gradient.hpp.
 #pragma once
 #include "variants/kernels/chunked/gate_tables.hpp"
 #include "variants/kernels/chunked/scalar_gradients.hpp"

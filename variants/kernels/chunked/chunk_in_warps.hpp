@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A chunk of 64 steps in heads of 64 on CUDA, for kernels in which four warps take 16 of its steps each: pairs' weights
-// never leave a warp's registers, for its results of one product lie as it takes the first operand of the next.
+// A chunk of 64 steps in heads of width 64 on CUDA, for kernels whose four warps take 16 steps each. Weights of pairs
+// never leave a warp's registers, because its results of one product have the layout of the first operand of the next.
 //
-// Decays, one number per step, are products of the factors within blocks of eight steps, and of whole blocks between
-// (decays.hpp says why).
+// Decays, one number per step, are products of the factors within blocks of eight steps, and of whole blocks in
+// between (decays.hpp says why).
 #pragma once
 #include "harness/device/engine.hpp"
 #include "variants/kernels/common/unsupported_architecture.hpp"

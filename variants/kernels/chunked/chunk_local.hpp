@@ -4,11 +4,11 @@
 //   L(t,i) = erase_t D(t-1,i) k_t . k_i for i < t,   X = (I + L)^-1
 //   W = X diag(erase_t D(t-1,0)) K,   U = X diag(write) V
 //
-// X: inverses of the blocks of 16 x 16 on the diagonal by substitution, of 32 x 32 and then 64 x 64 from them,
+// X: the diagonal blocks of 16 x 16 are inverted by substitution, then those of 32 x 32 and 64 x 64 by
 //
 //   (A 0; B C)^-1 = (A^-1 0; -C^-1 B A^-1  C^-1),
 //
-// whose products stay in registers: they are kept transposed, as the second operand of the next.
+// Products stay in registers; they are transposed, which is the layout of the next product's second operand.
 #pragma once
 #include "variants/kernels/chunked/scalar_fallback.hpp"
 #ifdef __CUDACC__

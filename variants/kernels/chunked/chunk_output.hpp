@@ -4,8 +4,8 @@
 //   scores(t,i) = D(t,i) (q_t . k_i) for i <= t       (decayed sums: times write_i)
 //   O = scale (diag(D(t,0)) Q S^T + scores E)         (decayed sums: V for E)
 //
-// A block takes a chunk and a column block of values, each of its four warps 16 steps. Scores never leave registers: as
-// results of one product they lie as the first operand of the next.
+// A thread block computes a chunk and a column block of values; each of its four warps takes 16 steps. Scores never
+// leave registers, because results of one product have the layout of the first operand of the next.
 #pragma once
 #include "variants/kernels/chunked/channel_local.hpp"
 #include "variants/kernels/chunked/scalar_fallback.hpp"

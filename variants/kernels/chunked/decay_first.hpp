@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The delta rule on a state that decays before the error is taken:
+// The delta rule on a state that decays before the error is computed:
 //
 //   S'_t = S_{t-1} D_t,   S_t = S'_t + beta_t (v_t - S'_t r_t) p_t^T,   D_t = alpha_t, diag(lambda_t) or 1
 //
-// In the terms of delta_rule.hpp, the erase strength is alpha_t beta_t, or the key that is read is lambda_t . r_t.
+// In delta_rule.hpp this is an erase strength of alpha_t beta_t, or lambda_t . r_t as the key that is read.
 #pragma once
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
 #include "variants/kernels/common/arrays.hpp"

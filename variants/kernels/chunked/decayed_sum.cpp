@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled here once, for all layers that are such sums.
+// Compiled once here for all layers that are decayed sums.
 #include "variants/kernels/chunked/decayed_sum_algebra.hpp"
 #include "variants/kernels/chunked/decayed_sum_cuda.hpp"
 #include "variants/kernels/chunked/forward.hpp"

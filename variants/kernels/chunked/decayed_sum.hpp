@@ -10,10 +10,10 @@
 //   o_t = scale (S_0 D(t,0) q_t + sum_{i<=t} [q_t . D(t,i) k_i] v_i),   S_C = S_0 D(C,0) + sum_i v_i (D(C,i) k_i)^T
 //
 // With a bonus u_t the layer reads before it writes (RWKV-6): o_t = scale (S_{t-1} + v_t (u_t k_t)^T) q_t. Pairs then
-// meet D(t-1,i), and the step's own pair the weight q_t . u_t k_t.
+// have D(t-1,i), and the pair of a step with itself has the weight q_t . u_t k_t.
 //
-// Normalised, z_t sums the keys as S_t does with the value 1, and o_t is divided by scale z_t . q_t, or where there is a
-// floor by max(|scale z_t . q_t|, floor_t).
+// scale z_t . q_t|, floor_t).|If normalised, z_t is S_t for values of 1, and o_t is divided by scale z_t . q_t; with a
+// floor by max(|scale z_t . q_t|, floor_t).|scale z_t . q_t|, floor_t).
 #pragma once
 #include "harness/device/device.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The adjoint is an algebra of the engine's (engine.hpp), run backwards after a forward run that has kept the chunks'
-// starts: T / C states. A normaliser is one more column of the sum, whose values are 1 and whose do is dw: it adds dw_t to
-// do_t . v_i, and so on, but no gradient of a value.
+// The adjoint is an engine algebra (engine.hpp), run backwards after a forward pass that saves the T / C states at the
+// chunks' starts. A normaliser is one more column of the sum, with values 1 and output gradient dw: it adds dw_t to
+// do_t . v_i and so on, but no gradient of a value.
 #include "variants/kernels/chunked/decayed_sum_backward.hpp"
 #include "harness/device/each_index.hpp"
 #include "variants/kernels/chunked/backward.hpp"

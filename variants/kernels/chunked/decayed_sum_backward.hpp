@@ -7,8 +7,9 @@
 //   dk_i  = strength_i D(C,i) dS_C v_i + sum_{t>=i} dA_ti q_t
 //   dv_i  = sum_{t>=i} A_ti do_t + dS_C^T strength_i D(C,i) k_i
 //
-// (S [F,V] here), d strength_i = dk_i . k_i without its factor, and the decays' gradients as in gate_gradient.hpp. Where
-// channels decay, chunks are blocks of a few steps, and dq, dk and the decays' gradients as in channel_gradient.hpp.
+// (S is [F,V] here), and d strength_i = dk_i . k_i without the factor strength_i. The decays' gradients are in
+// gate_gradient.hpp. With one decay per channel, chunks are blocks of a few steps, and dq, dk and the decays'
+// gradients are computed as in channel_gradient.hpp.
 #pragma once
 #include "harness/device/chunk_states.hpp"
 #include "variants/kernels/chunked/decayed_sum.hpp"

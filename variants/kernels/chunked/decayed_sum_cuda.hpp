@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// decayed_sum.hpp's phases on CUDA where heads are 64 wide, chunks 64 steps long, and one number per step decays, or
-// nothing. A team waits but for what it reads to arrive.
+// decayed_sum.hpp's phases on CUDA for heads of width 64, chunks of 64 steps, and at most one decay per step. A team
+// only waits for its loads.
 #pragma once
 #include "variants/kernels/chunked/chunk_in_warps.hpp"
 #include "variants/kernels/chunked/decayed_sum_algebra.hpp"

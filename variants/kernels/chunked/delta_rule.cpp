@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled here once, for all layers of the family.
+// Compiled once here for all layers of the family.
 #include "variants/kernels/chunked/delta_rule_algebra.hpp"
 #include "variants/kernels/chunked/forward.hpp"
 

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chunked form of the whole delta family, in WY (UT) form (after Yang et al. 2024, arXiv:2406.06484, 2412.06464; 000 Eq
-// 96-98).
+// Chunked form of the whole delta family, in WY (UT) form (after Yang et al. 2024, arXiv:2406.06484, 2412.06464; 000
+// Eq 96-98).
 //
 // A token is one or more sub-steps, each a decay, a rank-one erasure and a rank-one write:
 //
-//   S_t = S_{t-1} D_t + e_t p_t^T,   e_t = write_t v_t - erase_t S_{t-1} r_t     D_t diagonal, r_t the key that is read,
-//   p_t the direction that is written
+//   S_t = S_{t-1} D_t + e_t p_t^T,   e_t = write_t v_t - erase_t S_{t-1} r_t
 //
-// With D(t,i) the product of the decays of sub-steps i+1 ... t of a chunk that starts in S_0, the e_t solve a unit lower
-// triangular system, after which outputs and state are matrix products:
+// D_t is diagonal, r_t is the key that is read, p_t the direction that is written.
+//
+// With D(t,i) the product of the decays of sub-steps i+1 ... t of a chunk that starts in S_0, the e_t solve a unit
+// lower triangular system, after which outputs and state are matrix products:
 //
 //   e_t + erase_t sum_{i<t} [r_t . D(t-1,i) p_i] e_i = write_t v_t - erase_t S_0 D(t-1,0) r_t
 //   o_t = S_0 D(t,0) q_t + sum_{i<=t} [q_t . D(t,i) p_i] e_i,    S_C = S_0 D(C,0) + sum_i e_i (D(C,i) p_i)^T
 //
-// Where keys of their own are given, v_t is written along them and not along p_t (RWKV-7): S_t = S_{t-1} D_t + e_t p_t^T
-// + v_t k_t^T with e_t = - erase_t S_{t-1} r_t. The terms of v in the system and in the outputs then have the weights
-// r_t . D(t-1,i) k_i and q_t . D(t,i) k_i, which do not wait for the e_t.
+// If `keys` are given, v_t is written along k_t instead of p_t (RWKV-7): S_t = S_{t-1} D_t + e_t p_t^T + v_t k_t^T
+// with e_t = - erase_t S_{t-1} r_t. The terms of v in the system and in the outputs then have the weights r_t .
+// D(t-1,i) k_i and q_t . D(t,i) k_i, which do not depend on e_t.
 #pragma once
 #include "harness/device/device.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine's algebra of delta_rule.hpp.
 //
-// The result of a chunk is (I + L)^{-1} applied to both parts of the right hand side, U - W S_0, so that the carry is two
-// products. Where the chunks of a head come one after the other anyway, the solve is left to the carry, for U - W S_0 as
-// a whole; on a host always, which picks the schedule by its threads: they are not to show in the bits.
+// The chunk-local phase applies (I + L)^{-1} to both parts of the right-hand side, U and W, so that the carry is only
+// two products. In the streaming schedule the carry solves instead, for U - W S_0 as a whole. A CPU always does this:
+// its schedule depends on the number of threads, which must not change results.
 #pragma once
 #include "harness/device/engine.hpp"
 #include "variants/kernels/chunked/decays.hpp"

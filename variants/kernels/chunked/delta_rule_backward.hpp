@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of delta_rule.hpp's rule with one sub-step per token, at most one decay for all channels, and values written
-// along p_t. For a chunk from S_0 to S_C ([F,V] here), with errors e_t, A_ti = q_t . D(t,i) p_i and L_ti = erase_t r_t .
-// D(t-1,i) p_i as in delta_rule.hpp, and given dO and dS_C:
+// Gradients of delta_rule.hpp's rule with one sub-step per token, at most one decay for all channels, and values
+// written along p_t. For a chunk from S_0 to S_C ([F,V] here), with errors e_t, A_ti = q_t . D(t,i) p_i and L_ti =
+// erase_t r_t . D(t-1,i) p_i as in delta_rule.hpp, and given dO and dS_C:
 //
 //   dE = A^T dO + (D(C,i) p_i) dS_C,   (I + L)^T dY = dE
 //   dS_0 = sum_t (D(t,0) q_t) do_t^T - sum_t (erase_t D(t-1,0) r_t) dy_t^T + D(C,0) dS_C
@@ -10,7 +10,7 @@
 //   x_t  = - D(t-1,0) S_0 dy_t - sum_{i<t} [D(t-1,i) dy_t . e_i] p_i,   d erase_t = r_t . x_t,   dr_t = erase_t x_t
 //   dp_i = D(C,i) dS_C e_i + sum_{t>=i} [D(t,i) do_t . e_i] q_t - sum_{t>i} [D(t-1,i) dy_t . e_i] erase_t r_t
 //
-// and the decays' gradients as in gate_gradient.hpp, q_t being read after step t and r_t before it.
+// The decays' gradients are in gate_gradient.hpp; q_t reads after step t, r_t before it.
 #pragma once
 #include "harness/device/chunk_states.hpp"
 #include "variants/kernels/chunked/delta_rule.hpp"

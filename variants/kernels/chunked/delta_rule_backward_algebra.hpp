@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's algebras of delta_rule_backward.hpp. The forward run saves the states at the chunks' starts, the errors, and
-// W = (I + L)^{-1} (erase_t D(t-1,0) r_t) where it has computed it. With W the state passing is dS_0 = ... - W^T dE, and
-// the solve for dY depends on no other chunk. Where one key is read and written, r = p = k, its gradient is the sum of both.
+// The engine's algebras of delta_rule_backward.hpp. The forward run saves the states at the chunks' starts, the
+// errors, and W = (I + L)^{-1} (erase_t D(t-1,0) r_t) if it computed W. With W, state passing is dS_0 = ... - W^T dE,
+// and the solve for dY is chunk-local. If one key reads and writes, r = p = k, its gradient is the sum of both.
 #pragma once
 #include "harness/device/tile/transposed.hpp"
 #include "variants/kernels/chunked/delta_rule_algebra.hpp"

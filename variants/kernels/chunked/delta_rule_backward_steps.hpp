@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of delta_rule.hpp's rule with a decay per channel and one sub-step per token: step by step, the segments of a
-// head in parallel (segments_backward.hpp). With e_t the error of the step, y_t = S_{t-1} r_t and g_t = dS_t p_t, after
-// dS_t += do_t q_t^T:
+// Gradients of delta_rule.hpp's rule with a decay per channel and one sub-step per token: step by step, the segments
+// of a head in parallel (segments_backward.hpp). With e_t the error of the step, y_t = S_{t-1} r_t and g_t = dS_t p_t,
+// after dS_t += do_t q_t^T:
 //
 //   dq_t = S_t^T do_t,   d lambda_t = diag(S_{t-1}^T dS_t),   dp_t = dS_t^T e_t,   dr_t = - erase_t S_{t-1}^T g_t
 //   dv_t = write_t g_t,   d write_t = g_t . v_t,   d erase_t = - g_t . y_t
 //   dS_{t-1} = dS_t diag(lambda_t) - erase_t g_t r_t^T
 //
-// and where v_t has a key k_t of its own: dv_t = dS_t k_t, dk_t = dS_t^T v_t.
+// and if v_t has a separate key k_t: dv_t = dS_t k_t, dk_t = dS_t^T v_t.
 #pragma once
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
 #include "variants/kernels/common/columns.hpp"

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// State passing of the delta family: the state S [F,V] across a chunk of N writes (delta_rule.hpp), and backwards its
-// gradient (delta_rule_backward.hpp):
+// State passing of the delta family: the state S [F,V] across a chunk of N writes (delta_rule.hpp), and, backwards, of
+// its gradient (delta_rule_backward.hpp):
 //
 //   E <- solve(E + sign A S),   S <- D S + added - sign B^T E
 //
-// A, B [N,F]; E [N,V]; D diagonal. Columns of V are independent and may be divided among teams. On a GPU the state stays in
-// a team's scratch memory from chunk to chunk, while the next chunk's matrices are copied there (double buffering).
+// A, B [N,F]; E [N,V]; D diagonal. Columns of V are independent and may be divided among teams. On a GPU the state
+// stays in a team's scratch memory from chunk to chunk, while the next chunk's matrices are copied there (double
+// buffering).
 #pragma once
 #include "harness/device/chunk.hpp"
 #include "harness/device/tile/tile.hpp"

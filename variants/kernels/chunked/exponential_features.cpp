@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled here once, for all layers whose features are exponentials.
+// Compiled once here for all layers whose features are exponentials.
 #include "variants/kernels/chunked/exponential_features.hpp"
 
 namespace recollect::variants {

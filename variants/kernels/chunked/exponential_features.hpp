@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernelised attention (feature_map.hpp) by features that are exponentials, phi(x) = exp(l(x)). They leave a type's range
-// long before the outputs do, so the state is kept in units of the largest feature that each channel has seen:
+// Kernelised attention (feature_map.hpp) with exponential features, phi(x) = exp(l(x)). These overflow long before the
+// outputs do, so the state is stored relative to the largest feature so far of each channel:
 //
 //   peak_t = max(peak_{t-1}, l(k_t))                               channel by channel
 //   S_t = S_{t-1} diag(e^{peak_{t-1} - peak_t}) + v_t y_t^T,   y_t = e^{l(k_t) - peak_t},   z_t alike with the value 1
 //   o_t = S_t x_t / (z_t . x_t),   x_t = e^{l(q_t) + peak_t - c_t},   c_t the largest element of l(q_t) + peak_t
 //
-// Every exponent is at most 0, and the term with c_t is at least 1 in the divisor: nothing overflows, and what underflows
-// weighs nothing. The sums of Katharopoulos et al. are S_t and z_t times diag(e^{peak_t}). State: Dv + 2 rows of F
-// columns, S over z over peak.
+// Every exponent is at most 0, and the term with c_t is at least 1 in the divisor: nothing overflows, and terms that
+// underflow are negligible. The sums of Katharopoulos et al. are S_t and z_t times diag(e^{peak_t}). State: Dv + 2
+// rows of F columns, S over z over peak.
 #pragma once
 #include "variants/kernels/attention/attention.hpp"
 #include "variants/kernels/chunked/feature_map.hpp"

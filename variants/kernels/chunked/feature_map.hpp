@@ -4,8 +4,8 @@
 //
 //   S_t = S_{t-1} + v_t phi(k_t)^T,   z_t = z_{t-1} + phi(k_t),   o_t = S_t phi(q_t) / (z_t . phi(q_t))
 //
-// State: Dv + 1 rows of F columns, S over z. A variant supplies phi alone; both of its forms are here. phi is taken for
-// all steps first, 2 T F numbers per head.
+// State: Dv + 1 rows of F columns, S over z. A variant only supplies phi; both of its forms are here. phi is computed
+// for all steps first, 2 T F numbers per head.
 #pragma once
 #include "harness/device/tile/tile.hpp"
 #include "variants/kernels/chunked/decayed_sum_backward.hpp"

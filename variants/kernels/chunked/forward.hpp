@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forward passes by the stages with static extents (problem.hpp), on CUDA, for float32 arrays.
+// Forward passes by kernels with static extents (problem.hpp), on CUDA, for float32 arrays.
 #pragma once
 #include "variants/kernels/chunked/decayed_sum.hpp"
 #include "variants/kernels/chunked/delta_rule.hpp"

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of a chunk's decays, one number per step. What is read after step t, of what was written at step i, weighs
-// D(t,i), and so contributes to the decay of every step s with i < s <= t what it weighs without that factor:
+// Gradients of a chunk's decays, one number per step. What is read after step t of the write at step i has weight
+// D(t,i). It contributes to the gradient of the decay of every step s with i < s <= t, with that step's factor left
+// out of the weight:
 //
 //   d decay_s = sum_{t>=s} sum_{i<s} D(t,s) D(s-1,i) G(t,i),   G(t,i) = d weight * weight, decays left out of both
 //
-// Writes before the chunk count as one, and so do reads after it. No gate is divided by, so that gates of 0 have
-// gradients too; it costs about 2 C multiplications and additions a step.
+// Writes before the chunk count as one write, reads after it as one read. Nothing is divided by a gate, so gates of 0
+// have gradients. Costs about 2 C multiplications and additions per step.
 #pragma once
 #include "harness/device/tile/tile.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decays of all pairs of a chunk's steps, and the gradients of its gates, as tables in shared memory
-// (the sum is in variants/kernels/chunked/gate_gradient.hpp). No division by a gate, so gates of 0 have gradients too.
+// Decays of all pairs of a chunk's steps, and the gradients of its gates, as tables in shared memory (the sum is in
+// variants/kernels/chunked/gate_gradient.hpp). Nothing is divided by a gate, so gates of 0 have gradients.
 #pragma once
 #include "variants/kernels/chunked/decay_tables.hpp"
 #ifdef __CUDACC__

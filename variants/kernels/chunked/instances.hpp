@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stages that are built: what multiplies x what is stored x decayed sums, decayed sums whose channels decay separately, or
-// delta rules, each with the extents of with_extent() (32, 64, 96, 128, 192 and 256 keys) and blocks of 32 or 64 (states),
-// 64 or 128 (outputs) values. A source file beside this one defines each line of the table.
+// The forward kernels that are built: precision of products x type of arrays x decayed sums, decayed sums with one
+// decay per channel, or delta rules, each with the extents of with_extent() (32, 64, 96, 128, 192 and 256 keys) and
+// blocks of 32 or 64 (states), 64 or 128 (outputs) values. A source file beside this one defines each line of the
+// table.
 #pragma once
 #include "variants/kernels/chunked/chunk_local.hpp"
 #include "variants/kernels/chunked/chunk_output.hpp"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Log-linear attention (Guo et al. 2025, arXiv:2506.04761; fla's fla/ops/log_linear_attn/naive.py): a state for every
-// level of a Fenwick tree over the past, read with weights of their own.
+// Log-linear attention (Guo et al. 2025, arXiv:2506.04761; fla's fla/ops/log_linear_attn/naive.py): one state per
+// level of a Fenwick tree over the past; each level is read with a separate weight.
 //
-// With steps counted from 0, level 0 holds step t alone. Level l >= 1 holds the 2^(l-1) steps before the last multiple of
-// 2^(l-1) up to t, where bit l - 1 of t is 1, and nothing where it is 0. When bits 0 ... m - 1 of t turn from 1 to 0, the
-// states of levels 0 ... m become that of level m + 1.
+// With steps counted from 0, level 0 holds step t only. Level l >= 1 is empty if bit l - 1 of t is 0; else it holds
+// the 2^(l-1) steps before the last multiple of 2^(l-1) up to t. When bits 0 ... m - 1 of t turn from 1 to 0, the
+// states of levels 0 ... m are merged into level m + 1.
 //
-// Chunked, each level is a layer of its own: its state starts anew every 2^l steps, the first half of them write and the
-// second half read. That is O(T log T), in memory linear in T.
+// The chunked form runs each level as a layer: its state is reset every 2^l steps; the first half of them write, the
+// second half read. This takes O(T log T) time and linear memory.
 #pragma once
 #include "variants/kernels/common/arrays.hpp"
 #include "variants/kernels/common/rows.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A delta rule whose writes go on (variants/delta_momentum.cpp), chunk by chunk.
+// A delta rule with momentum (variants/delta_momentum.cpp), chunk by chunk.
 #pragma once
 #include "harness/device/engine.hpp"
 #include "variants/kernels/common/arrays.hpp"

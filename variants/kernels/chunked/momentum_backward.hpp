@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of momentum.hpp's layer, chunk by chunk. A_t and B_t are those of S_t and C_t, g_t = A_t k_t, and A and B what
-// the steps after the chunk leave of S_{n-1} and C_{n-1}:
+// Gradients of momentum.hpp's layer, chunk by chunk. A_t and B_t are the gradients of S_t and C_t, g_t = A_t k_t, and
+// A and B the gradients of S_{n-1} and C_{n-1} from later chunks:
 //
 //   A_t = A + sum_{s>=t} do_s q_s^T - sum_{s>t} g_s k_s^T,   B_t = sum_{s>=t} P(t,s) A_s + P(t,n-1) B
 //   g_t + sum_{s>t} [k_s . k_t] g_s = A k_t + sum_{s>=t} [q_s . k_t] do_s
-//   before the chunk: A_0 - g_0 k_0^T of S_0, eta_0 B_0 of C_0
+//   before the chunk: A_0 - g_0 k_0^T for S_0, eta_0 B_0 for C_0
 //
-// With what weighs each write, M(t,i) = do_t . (e_i + g(i,t) v_i) for i <= t and N(t,i) = g_t . (e_i + g(i,t-1) v_i) for
-// i < t, and the states S_0, C_0 before the chunk,
+// With the weights' gradients M(t,i) = do_t . (e_i + g(i,t) v_i) for i <= t and N(t,i) = g_t . (e_i + g(i,t-1) v_i)
+// for i < t, and the states S_0, C_0 before the chunk,
 //
 //   dq_t = S_t^T do_t = (S_0 + eta_0 g(0,t) C_0)^T do_t + sum_i M(t,i) k_i
 //   dv_t = B_t k_t

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of a block of threads over operands in shared memory, and the pipeline that brings these operands panel by
-// panel: while one panel is multiplied, the next is under way.
+// Products of a thread block over operands in shared memory, and the pipeline that copies these operands panel by
+// panel: while one panel is multiplied, the next is being copied.
 //
-// Warps stand in 4 rows of `parts`: a warp takes 16 of the chunk's 64 rows and every `parts`-th group of 16 columns.
+// Warps form 4 rows of `parts`: a warp computes 16 of the chunk's 64 rows, and every `parts`-th group of 16 columns.
 #pragma once
 #include "variants/kernels/chunked/rows.hpp"
 #ifdef __CUDACC__

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the stages of a chunked recurrence share: the arrays of a call, where a chunk's steps lie in them, and the arrays
-// that one stage leaves to the next.
+// Shared by the stages of a chunked recurrence: the arrays of a call, the position of a chunk's steps in them, and the
+// arrays that pass from one stage to the next.
 //
 //   decayed sums:  S_t = alpha_t S_{t-1} + write_t v_t k_t^T                                        o_t = scale S_t q_t
 //   delta rules:   S_t = alpha_t S_{t-1} + e_t k_t^T,  e_t = write_t v_t - erase_t S_{t-1} k_t      o_t = scale S_t q_t
 //
-// Chunks have 64 steps. Of a chunk that starts in state S, with D(t,i) = alpha_{i+1} ... alpha_t:
+// Chunks have 64 steps. For a chunk that starts in state S, with D(t,i) = alpha_{i+1} ... alpha_t:
 //
 //   L(t,i) = erase_t D(t-1,i) k_t . k_i for i < t       the chunk's matrix of erasures, strictly lower
 //   X = (I + L)^-1                                      "inverse", unit lower

@@ -2,8 +2,8 @@
 // The backward pass of the chunked recurrence (problem.hpp): recomputes the forward pass's states, W, X and E, then
 // passes the gradient of the state from the last chunk to the first, then computes the gradients of all chunks.
 //
-// Scratch beside inputs and outputs, of Element<Op>: a chunk's states at its start and end, 2 V K, and of delta rules
-// 64 (64 + K + 2 V) besides.
+// Scratch per chunk, in Element<Op>: the states at its start and end, 2 V K; for delta rules another 64 (64 + K + 2
+// V).
 #pragma once
 #include "variants/kernels/chunked/error_gradient.hpp"
 #include "variants/kernels/chunked/instances.hpp"

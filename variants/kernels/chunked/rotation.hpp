@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Complex decays r_t e^{i theta_t} a channel, on real keys and queries:
+// Complex decays r_t e^{i theta_t} per channel, with real keys and queries:
 //
 //   S_t = S_{t-1} diag(r_t e^{i theta_t}) + v_t k_t^T,   o_t = Re(S_t q_t)
 //
 // State: V rows of [real part (F), imaginary part (F)]. With Theta_t = theta_1 + ... + theta_t the pair (t, i) has the
 // weight q_t k_i r cos(Theta_t - Theta_i) = Re(q_t e^{-i Theta_t}) Re(k_i e^{-i Theta_i}) r + the same of imaginary
-// parts: a real decayed sum over features turned back by Theta. Its final state is turned on by Theta_T. e^{i Theta} is
-// a running product, so that no large angle is ever taken; it is brought back to length 1 at every step, since its length
-// enters squared and would drift. Its angle drifts too, but only the drift between two steps enters their weight.
+// parts: a real decayed sum over features rotated by -Theta. Its final state is rotated by Theta_T. e^{i Theta} is a
+// running product, which avoids large angles. It is normalised to length 1 at every step, because its length enters
+// squared and would drift. Its angle drifts too, but a pair's weight only contains the drift between its two steps.
 #pragma once
 #include "variants/kernels/chunked/feature_map.hpp"
 

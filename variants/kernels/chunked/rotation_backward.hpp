@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of layers whose state turns (rotation.hpp). Features turned back by Theta_t = theta_1 + ... + theta_t pass
-// theirs on turned forth, d q = Re(e^{i Theta} d q'), and ask of their angle dTheta_t = -Im parts of the same. An angle theta_t
-// turns everything after it against everything before it, so that
+// Gradients of layers whose state rotates (rotation.hpp). Features rotated by -Theta_t, Theta_t = theta_1 + ... +
+// theta_t, have the gradients d q = Re(e^{i Theta} d q'), and dTheta_t is -Im of the same product. The angle theta_t
+// rotates everything after it against everything before it. Hence
 //
 //   dtheta_1 = sum of Im(conj(S_0) dS_0),   dtheta_{t+1} = dtheta_t - dTheta_t
 //
-// for to turn the first step is to turn the state before it.
+// since rotating at the first step is rotating the state before it.
 #pragma once
 #include "variants/kernels/chunked/decayed_sum_backward.hpp"
 #include "variants/kernels/chunked/rotation.hpp"

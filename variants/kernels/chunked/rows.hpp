@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A warp's results to and from rows in device memory, 16 bytes a lane where the elements have 16 bits; operands of a
-// product whose terms are scaled; and what launches a kernel of a stage.
+// Moves a warp's results to and from rows in device memory, 16 bytes per lane for 16-bit elements; loads operands
+// whose terms are scaled; and launches the kernel of a stage.
 #pragma once
 #include "variants/kernels/chunked/problem.hpp"
 #ifdef __CUDACC__

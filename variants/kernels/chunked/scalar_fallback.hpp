@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scalar fallback of a chunk's outputs: where a product's results are not finite, an Inf or NaN of a later step, whose
-// weight is 0, may have reached an earlier one. These loops read no step behind the output's.
+// Scalar fallback of a chunk's outputs: if a product's results are not finite, an Inf or NaN of a later step may have
+// reached an earlier one although its weight is 0. These loops never read a later step than the output's.
 #pragma once
 #include "variants/kernels/chunked/rows.hpp"
 #ifdef __CUDACC__

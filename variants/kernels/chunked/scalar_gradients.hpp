@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scalar fallback of a chunk's gradients: where a product's results are not finite, an Inf or NaN of a masked step,
-// whose weight is 0, may have reached others. These loops (chunk_gradient.hpp has the sums) read no masked step. All
-// warps of a block run them, a row of results each in turn. The gradients of alpha have no fallback.
+// Scalar fallback of a chunk's gradients: if a product's results are not finite, an Inf or NaN of a masked step may
+// have reached others although its weight is 0. These loops (chunk_gradient.hpp has the formulas) never read a masked
+// step. All warps of a block run them and take rows of results in turn. The gradients of alpha have no fallback.
 #pragma once
 #include "variants/kernels/chunked/scalar_fallback.hpp"
 #include "variants/kernels/chunked/state_gradient.hpp"

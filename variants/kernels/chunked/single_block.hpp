@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// decayed_sum.hpp's sum of a short sequence of its own (Call::stateless) where nothing decays: a team holds all pairs of a
-// head, meets them once and needs no state, where the engine carries one through chunks and, in the backward pass, two.
+// decayed_sum.hpp's sum for a short sequence without a given state (Call::stateless) and without decays. A team
+// computes all pairs of a head once and needs no state, whereas the engine carries one from chunk to chunk, and two in
+// the backward pass.
 //
-//   A_ti = scale q_t . k_i for i <= t,   w_t = sum_i A_ti normalised, else 1,   p_ti = A_ti / w_t,   o_t = sum_i p_ti v_i
+//   A_ti = scale q_t . k_i for i <= t,   w_t = sum_i A_ti normalised, else 1,   p_ti = A_ti / w_t
+//   o_t = sum_i p_ti v_i
 //   dp_ti = do_t . v_i,   dA_ti = (dp_ti - sum_j p_tj dp_tj) / w_t normalised, else dp_ti
 //   dq_t = scale sum_i dA_ti k_i,   dk_i = scale sum_t dA_ti q_t,   dv_i = sum_t p_ti do_t
 #pragma once

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The adjoint of state passing: the gradient of the state, from the last chunk to the first. With dS that of the state
-// [Dv,Dk] at a chunk's end, and the letters of problem.hpp:
+// The adjoint of state passing: the gradient of the state, from the last chunk to the first. dS is the gradient of the
+// state [Dv,Dk] at a chunk's end; other letters are those of problem.hpp:
 //
 //   dE = scale (D . Q K^T)^T dO + diag(D(C,i)) K dS^T                                    delta rules
 //   dS_start = D(C,0) dS + sum_t (scale D(t,0) do_t) q_t^T - dE^T W              the last term for delta rules only
 //
-// A block of threads takes `rows` columns of values of one head of a text. Its dS [rows,Dk] stays in registers, in
-// float32; what is kept of it for the chunk's gradients, and where it meets K, is an Element<Op>.
+// A thread block computes `rows` columns of values of one head of a text. Its dS [rows,Dk] stays in registers, in
+// float32. It is rounded to Element<Op> where it is saved for the chunk's gradients, and where it is multiplied by K.
 #pragma once
 #include "variants/kernels/chunked/panels.hpp"
 #include "variants/kernels/chunked/rows.hpp"

@@ -4,12 +4,13 @@
 //   E^T = U^T - S W^T                          (delta rules)
 //   S <- D(C,0) S + E^T diag(D(C,i)) K         (decayed sums: E = diag(write) V)
 //
-// A block takes a head's rows of S that belong to 16 values a row of warps. A warp keeps its part of S in registers as
-// results of products, which lie as the first operand of the next; only W, K and U come from shared memory. Two more warps
-// load them and multiply the gates, several chunks ahead. Decayed sums do not mix keys, so that several warps share rows.
+// A thread block computes some rows of S of one head, 16 values per row of warps. A warp keeps its part of S in
+// registers, because results of products have the layout of the next product's first operand; only W, K and U come
+// from shared memory. Two more warps load these and multiply the gates, several chunks ahead. Decayed sums do not mix
+// keys, so several warps share rows.
 //
-// A head may be cut into segments: where heads are few, decayed sums first pass each segment from 0, then scan over the
-// segments' ends for their starts, and then pass all segments at once.
+// A head may be cut into segments: if there are few heads, decayed sums first pass each segment from a zero state,
+// then scan the end states to get the start states, and then pass all segments at once from these.
 #pragma once
 #include "variants/kernels/chunked/channel_local.hpp"
 #ifdef __CUDACC__

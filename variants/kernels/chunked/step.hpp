@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A few steps of many heads (decoding): the recurrence step by step, the state read and written once (problem.hpp).
 //
-//   S_t = alpha_t S_{t-1} + e_t k_t^T,   e_t = write_t v_t - erase_t S_{t-1} k_t (decayed sums: erase 0),   o_t = scale S_t q_t
+//   S_t = alpha_t S_{t-1} + e_t k_t^T,   e_t = write_t v_t - erase_t S_{t-1} k_t (decayed sums: erase 0)
+//   o_t = scale S_t q_t
 //
-// Eight lanes keep a row of S in registers, all in float32; nothing else limits it than the state's traffic.
+// Eight lanes keep a row of S in registers, all in float32; the memory traffic of the state limits its speed.
 #pragma once
 #include "variants/kernels/chunked/rows.hpp"
 #ifdef __CUDACC__

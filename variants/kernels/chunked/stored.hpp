@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Passes on arrays of 16 bits by the stages with static extents (problem.hpp), on CUDA: layers name them as their native
-// forms. Chunks have 64 steps, whatever the call's.
+// Passes on 16-bit arrays by the kernels with static extents (problem.hpp), on CUDA, for Form::native. Chunks have 64
+// steps, whatever the call asks for.
 #pragma once
 #include "harness/device/device.hpp"
 #ifdef KOKKOS_ENABLE_CUDA

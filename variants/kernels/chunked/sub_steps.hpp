@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several delta steps a token: the token's value and step size at every sub-step, its decay at the first one. The keys are
-// the token's k at the last sub-step, and before it in turn w and k.
+// Several delta steps per token. The token's value and step size apply at every sub-step, its decay at the first one.
+// The key is the token's k at the last sub-step; before that w and k alternate.
 //
-// The backward pass, and on a GPU the forward pass, is one of single steps on a sequence n_h times as long, of which every
-// last output is the token's.
+// The backward pass, and on a GPU the forward pass, treats every sub-step as a step of a sequence n_h times as long; a
+// token's output is that of its last sub-step.
 #pragma once
 #include "harness/device/each_index.hpp"
 #include "variants/kernels/chunked/decay_first.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a gradient flow of the delta rule over a time b erases along a key of squared length s, divided by s.
+// How much a gradient flow of the delta rule over a time b erases along a key of squared length s, divided by s.
 #pragma once
 #include "harness/device/math.hpp"
 

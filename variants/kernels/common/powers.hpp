@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The (D + p - 1 over p) features whose inner products are powers: phi(x) . phi(y) = (x . y)^p. Each is a product of p
-// channels times the root of the number of its arrangements, p! / (m_1! ... m_D!) for channel j taken m_j times.
+// The binomial(D + p - 1, p) features whose inner products are powers: phi(x) . phi(y) = (x . y)^p. Each is a product
+// of p channels times sqrt(p! / (m_1! ... m_D!)), where channel j occurs m_j times.
 #pragma once
 #include "harness/device/math.hpp"
 #include <cmath>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A diagonal preconditioner of keys: decayed sums of their squares, squashed into [1 / base, base] (arXiv:2604.21100, as in
-// fla/ops/precond_gated_delta_rule/naive.py):
+// A diagonal preconditioner of keys: decayed sums of their squares, squashed into [1 / base, base] (arXiv:2604.21100,
+// as in fla/ops/precond_gated_delta_rule/naive.py):
 //
-//   A_t = lambda_t . A_{t-1} + k_t . k_t,   p_t = k_t . M_t,   M_t = base^{-s(log(A_t + eps) - center)},   s(r) = r / (1 + |r|)
+//   A_t = lambda_t . A_{t-1} + k_t . k_t,   p_t = k_t . M_t,   M_t = base^{-s(log(A_t + eps) - center)}
+//   s(r) = r / (1 + |r|)
 //
-// One thread runs a channel of a head through all steps.
+// One thread computes all steps of one channel of a head.
 #pragma once
 #include "variants/kernels/common/arrays.hpp"
 #include <cmath>

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients by the recurrence itself, for layers whose chunks have no adjoint algebra: S_t = f(S_{t-1}, x_t) and o_t =
-// g(S_t, x_t), step by step in both directions. The forward run saves the state at the start of each segment of about
-// sqrt(T) steps. The backward pass recomputes one segment's states at a time: 2 sqrt(T) states per head, two forward runs.
-// Layers whose segments can pass dS on independently of the states run them in parallel (segments_backward.hpp).
+// g(S_t, x_t), step by step in both directions. The forward pass saves the state at the start of each segment of about
+// sqrt(T) steps. The backward pass recomputes one segment's states at a time: 2 sqrt(T) states per head, two forward
+// runs. Layers whose segments can pass dS on independently of the states run them in parallel (segments_backward.hpp).
 //
 // A layer supplies a step, a functor that has
 //   scratch()                                        number of reals of scratch memory
 //   advance(team, head, t, before, after, scratch)   writes the state after step t
 //   back(team, head, t, before, after, dS, d, scratch)
-// `dS` is the gradient of S_t without o_t's part when back() is called, and the gradient of S_{t-1} when it returns; back()
-// writes every gradient of x_t in `d`. Both functions have barriers between their own parts; the caller adds one after each.
+// When back() is called, `dS` is the gradient of S_t without o_t's part; when it returns, the gradient of S_{t-1}.
+// back() writes every gradient of x_t in `d`. Both functions contain the barriers that they need; the caller adds one
+// after each.
 #pragma once
 #include "variants/kernels/common/arrays.hpp"
 #include <cmath>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of layers whose state gradient dS passes backward by a linear map that depends on the inputs, not on the states.
-// The maps of all segments of a head are computed in parallel, and then dS is passed from segment to segment. Last, all
-// segments run their backward steps in parallel (recurrent_backward.hpp): each from the dS at its end, with states
-// recomputed from the one saved at its start. On a host the same steps also pass dS on, some rows per thread, so that
-// results have the same bits in every schedule.
+// Gradients of layers whose state gradient dS passes backward by a linear map that depends on the inputs, not on the
+// states. The maps of all segments of a head are computed in parallel, and then dS is passed from segment to segment.
+// Finally all segments run their backward steps in parallel (recurrent_backward.hpp), each from the dS at its end,
+// with states recomputed from the one saved at its start. On a CPU the same steps also pass dS on, some rows per
+// thread, so that results are bitwise the same in every schedule.
 #pragma once
 #include "harness/device/engine.hpp"
 #include "variants/kernels/common/recurrent_backward.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows and their lengths, in whatever range of the type they lie: squares of small elements underflow and those of large
-// ones overflow, so the largest element is divided out first.
+// Rows and their lengths, over the whole range of the type. Squares of small elements underflow and those of large
+// ones overflow, so rows are first divided by their largest element.
 #pragma once
 #include "harness/device/each_index.hpp"
 #include "variants/kernels/common/arrays.hpp"

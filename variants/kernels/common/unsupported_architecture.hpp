@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel with matrix instructions does in code for GPUs that lack them, whose host part a newer GPU may start.
+// Called by kernels with matrix instructions in code for GPUs without them, in case the host starts that code.
 #pragma once
 #include <Kokkos_Core.hpp>
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of mlp_memory.hpp's definition, step by step (recurrent_backward.hpp). With rows [b_j, a_j] of M_{t-1}, h = B k_t, a =
-// act(h), e the loss's gradient at A^T a, u = A e and s = act'(h), the step is G_j = [u_j s_j k_t, a_j e], and back from D, the
-// gradient of what is added, with its input part D_b and its output part D_a:
+// Gradients of mlp_memory.hpp's definition, step by step (recurrent_backward.hpp). With rows [b_j, a_j] of M_{t-1}, h
+// = B k_t, a = act(h), e the loss's gradient at A^T a, u = A e and s = act'(h), the step is G_j = [u_j s_j k_t, a_j
+// e]. From D, the gradient of what is added to M, with input part D_b and output part D_a:
 //
 //   dG = - step D,   d step = - <D, G>,   d keep = <dM_t, M_{t-1}>,   d eta = <D, Z_{t-1}>
 //   du_j = s_j (dG_b k_t)_j,   da_j = (dG_a e)_j,   dk_t = dG_b^T (u s),   de = dG_a^T a + A^T du
 //   dh_j = u_j act''(h_j) (dG_b k_t)_j + s_j (da_j + (A dy)_j)
 //   dM_{t-1} = keep dM_t + [dh_j k_t, du_j e + a_j dy],   dk_t += B^T dh,   dZ_{t-1} = eta D
 //
-// dy from de by the read's own backward_call.
+// dy follows from de by the read's backward pass.
 #pragma once
 #include "variants/kernels/common/columns.hpp"
 #include "variants/kernels/common/recurrent_backward.hpp"

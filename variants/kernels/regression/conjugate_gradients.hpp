@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// All prefixes of a chunk solved together by conjugate gradients (von Oswald et al. 2025, arXiv:2506.05233): where each
-// step has its own matrix H_t, one product (H_t + ridge I) d_t for every t is the read of a decayed sum of k_i k_i^T at
-// d_t, three matrix products per chunk.
+// Solves all prefixes of a chunk together by conjugate gradients (von Oswald et al. 2025, arXiv:2506.05233). Each step
+// has a different matrix H_t, but the products (H_t + ridge I) d_t of all t are the reads of a decayed sum of k_i
+// k_i^T at d_t: three matrix products per chunk.
 #pragma once
 #include "variants/kernels/regression/prefix_regression.hpp"
 #include <limits>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The matrices that least-squares layers solve with, in float64 on the host, and how well that can be done.
+// The matrices that least-squares layers solve with, in float64 on the CPU, and how well conditioned they are.
 #pragma once
 #include "harness/core/variant.hpp"
 #include "harness/numerics/element_response.hpp"

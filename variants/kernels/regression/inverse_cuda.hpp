@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An inverse under rank-one updates on CUDA, where rows are at most 64 long: step by step as its definition has it,
-// with the matrix in a team's registers, a quarter of a row per thread. A step costs one barrier and no device memory,
-// where a block of steps (regression.hpp) costs a factorisation.
+// An inverse under rank-one updates on CUDA, where rows are at most 64 long: step by step as in the definition, with
+// the matrix in a team's registers, a quarter of a row per thread. A step takes one barrier and no device memory,
+// whereas a block of steps (regression.hpp) takes a factorisation.
 //
 //   A_t = (A_{t-1} - z z^T / d) / alpha_t,   z = A_{t-1} u_t,   d = alpha_t + u_t . z
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled here once, with and without forgetting.
+// Compiled once here, with and without forgetting.
 #include "variants/kernels/chunked/delta_rule.hpp"
 #include "variants/kernels/common/arrays.hpp"
 #include "variants/kernels/regression/inverse_cuda.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A forward run keeps S and P at the chunks' starts, and a chunk is run again to keep those of its blocks.
+// The forward pass saves S and P at the chunks' starts. The backward pass runs each chunk again to get them at the
+// starts of its blocks.
 #include "variants/kernels/regression/least_squares_backward.hpp"
 #include "harness/device/tile/transposed.hpp"
 #include "variants/kernels/chunked/gate_gradient.hpp"

@@ -4,7 +4,7 @@
 //   z_t = Q_{t-1} k_t,  d_t = D_t + k_t . z_t,  g_t = z_t / d_t,  Q_t = Q_{t-1} - z_t z_t^T / d_t
 //   e_t = v_t - S_{t-1} k_t,  S_t = S_{t-1} + e_t g_t^T,  o_t = S_t q_t,  L_ti = k_t . g_i
 //
-// and dO, dS_n and dQ_n = dP_n / D_n given, going back through the steps comes to
+// the gradients from dO, dS_n and dQ_n = dP_n / D_n are
 //
 //   (I + L)^T dE = G dS_n^T + A^T dO                            A_ti = q_t . g_i, i <= t;  dv_t = de_t
 //   dg_t = dS_n^T e_t + sum_{s>=t} (do_s . e_t) q_s - sum_{s>t} (de_s . e_t) k_s
@@ -14,8 +14,8 @@
 //   dk_t = Q_0 dz_t - sum_{i<t} N_ti z_i + dd_t z_t - S_0^T de_t - sum_{i<t} (de_t . e_i) g_i
 //   dS_0 = dS_n + sum_t do_t q_t^T - de_t k_t^T,   dQ_0 = dQ_n + sum_t dz_t k_t^T
 //
-// Q is symmetric, so that dQ + dQ^T alone is carried (Variant::symmetric). What is antisymmetric in dQ has no effect, and
-// would grow by 1 / alpha a step until the sum of dQ and its transpose had no digits left.
+// Q is symmetric, so only dQ + dQ^T is carried (Variant::symmetric). The antisymmetric part of dQ has no effect, but
+// would grow by 1 / alpha per step until dQ + dQ^T had no correct digits.
 #pragma once
 #include "variants/kernels/regression/least_squares.hpp"
 

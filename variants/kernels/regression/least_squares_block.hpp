@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block of least_squares.hpp's steps (Woodbury): with D_t the product of a block's alphas, D_t P_t follows the same recursion with noise D_t
-// and no division, RankOneBlock; its factor L also turns V - K S_0^T into the residuals e_t = v_t - S_{t-1} k_t, and
+// A block of least_squares.hpp's steps (Woodbury): with D_t the product of a block's alphas, D_t P_t follows the same
+// recursion with noise D_t and no division, RankOneBlock; Its factor L also turns V - K S_0^T into the residuals e_t =
+// v_t - S_{t-1} k_t, and
 //
 //   o_t = S_0 q_t + sum_{i<=t} (q_t . z_i / d_i) e_i
 //

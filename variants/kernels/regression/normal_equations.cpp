@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled here once, with and without decays.
+// Compiled once here, with and without decays.
 #include "variants/kernels/regression/normal_equations.hpp"
 #include "variants/kernels/regression/conjugate_gradients.hpp"
 #include "variants/kernels/regression/prefix_regression_cuda.hpp"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of normal_equations.hpp's layers. With x_t = (H_t + ridge I)^{-1} q_t and y_t = (H_t + ridge I)^{-1} B_t^T do_t,
-// dq_t = y_t, and what weighs on the matrices is do_t x_t^T on B_t and -y_t x_t^T on H_t. Those are the gradients of a
-// decayed sum, S = [B over H] with the values [v_i, k_i], read at x_t by outputs that weigh [do_t, -y_t]: no solution is
-// differentiated. The definition reads the upper triangle of H alone, this gradient is as if all of H were read; of a
-// symmetric matrix that is the same (Variant::symmetric). prefix_regression.hpp computes the solutions; B_t^T do_t
-// is the read at do_t of the sum of k_i v_i^T.
+// Gradients of normal_equations.hpp's layers. With x_t = (H_t + ridge I)^{-1} q_t and y_t = (H_t + ridge I)^{-1} B_t^T
+// do_t, dq_t = y_t, and the gradients of the matrices are do_t x_t^T for B_t and -y_t x_t^T for H_t. These are the
+// gradients of a decayed sum S = [B over H] with values [v_i, k_i], queries x_t and output gradients [do_t, -y_t], so
+// no solve is differentiated. The definition reads only the upper triangle of H, this gradient treats all of H as
+// read; for a symmetric matrix both are the same (Variant::symmetric). prefix_regression.hpp computes the solutions;
+// B_t^T do_t is the read of the sum of k_i v_i^T at do_t.
 #pragma once
 #include "variants/kernels/regression/normal_equations.hpp"
 

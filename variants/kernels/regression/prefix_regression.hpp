@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Least squares in information form: what a prefix knows is two decayed sums, from which its solution is read.
+// Least squares in information form: a prefix is summarised by two decayed sums, from which its solution is computed.
 //
-//   H_t = alpha_t H_{t-1} + k_t k_t^T,   B_t = alpha_t B_{t-1} + v_t k_t^T,   o_t = B_t x_t,   x_t = (H_t + ridge I)^{-1} q_t
+//   H_t = alpha_t H_{t-1} + k_t k_t^T,   B_t = alpha_t B_{t-1} + v_t k_t^T,   o_t = B_t x_t
+//   x_t = (H_t + ridge I)^{-1} q_t
 //
-// H and B are carried as one sum whose values are [k_t, v_t] (decayed_sum.hpp), so that chunks can be summarised all at
-// once. Reading a chunk solves for x_t at every step; then o_t is the read of a decayed sum at x_t in place of q_t.
+// H and B are carried as one sum whose values are [k_t, v_t] (decayed_sum.hpp), so that all chunks can be summarised
+// in parallel. Reading a chunk solves for x_t at every step; o_t is then the read of a decayed sum at x_t instead of
+// q_t.
 #pragma once
 #include "harness/device/each_index.hpp"
 #include "variants/kernels/chunked/decayed_sum_algebra.hpp"

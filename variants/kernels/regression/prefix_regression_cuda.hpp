@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// prefix_regression.hpp on CUDA for float32, heads of 64 and chunks of 64 steps: a warp solves 16 steps, one after the
-// other, each by a factorisation of its own, H + ridge I = U D^{-1} U^T with U lower triangular and D its diagonal,
-// whose triangle lies in the warp's registers.
+// prefix_regression.hpp on CUDA for float32, heads of 64 and chunks of 64 steps: a warp solves 16 steps in sequence,
+// each by a factorisation H + ridge I = U D^{-1} U^T, with U lower triangular and D its diagonal; the triangle is in
+// the warp's registers.
 #pragma once
 #include "variants/kernels/chunked/chunk_in_warps.hpp"
 #include "variants/kernels/regression/prefix_regression.hpp"

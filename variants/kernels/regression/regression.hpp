@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small dense factorisations inside one team, and the block form of a run of rank-one updates of an inverse: shared by
-// the layers that solve their regression exactly. Row-major; each function ends with its own barrier.
+// Small dense factorisations inside one team, and a sequence of rank-one updates of an inverse in blocks, for the
+// layers that solve their regression exactly. Row-major; each function ends with a barrier.
 #pragma once
 #include "harness/device/tile/tile.hpp"
 

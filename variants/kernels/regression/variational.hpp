@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variational linear attention (004 Alg 1, Eq 8-11), normalised (v3) or not (v2). With f = phi(k_t), key x_t = f or f /
+// Variational linear attention (004 Alg 1, Eq 8-11), normalised (v3) or not (v2). With f = phi(k_t), key x_t = f or f
+// /
 // |f| and penalty direction u_t from w_t:
 //
 //   A_t = A_{t-1} - z z^T / (1 + u_t . z),  z = A_{t-1} u_t;   every `refresh` steps A_t = A_t + eta I
@@ -7,10 +8,10 @@
 //   o_t = S_t phi(q_t) / max(phi(q_t) . sum_{i<=t} phi(k_i), 1e-4) with phi = elu + 1;   o_t = S_t q_t with phi the
 //   identity
 //
-// 1 + u . z >= 1, because A is positive definite: Algorithm 1's clamp of it at 1e-4 never acts.
-// The state stacks S [Dv,Dk], A [Dk,Dk] (at first I / lambda0), the sum of features [1,Dk] and the steps since the last
-// refresh [1,Dk], in its first element. Chunked: A in Woodbury blocks that end at a refresh, then S in the WY form with
-// erase key x_t and write direction a_t, which differ.
+// 1 + u . z >= 1, because A is positive definite: Algorithm 1's clamp of it at 1e-4 never acts. The state stacks S
+// [Dv,Dk], A [Dk,Dk] (at first I / lambda0), the sum of features [1,Dk] and the steps since the last refresh [1,Dk],
+// in its first element. Chunked: A in Woodbury blocks that end at a refresh, then S by the WY form of a delta rule
+// that erases along x_t and writes along a_t.
 #pragma once
 #include "harness/core/error.hpp"
 #include "harness/device/device.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What S does in variational.hpp is a delta rule whose keys and write directions can be had first, from A alone: of a whole
-// sequence, with A in Woodbury blocks.
+// In variational.hpp, S follows a delta rule whose keys and write directions depend on A only. They are computed
+// first, for a whole sequence, with A in Woodbury blocks.
 #pragma once
 #include "harness/device/each_index.hpp"
 #include "variants/kernels/chunked/gate_gradient.hpp"

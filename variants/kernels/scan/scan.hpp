@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chunked scan of element-wise recurrences, where every (row, column) of the state has a decay of its own and no matrix
-// product can carry the chunk: s_t = decay_t s_{t-1} + write_t, o_t = sum over columns of read_t s_t.
+// Chunked scan of element-wise recurrences, where every element (row, column) of the state has a different decay, so
+// that no matrix product can carry it across a chunk: s_t = decay_t s_{t-1} + write_t, o_t = sum over columns of
+// read_t s_t.
 //
-// The pair (decay, write) composes associatively (Blelloch 1990; Mamba, Gu and Dao 2023): a chunk comes to its end from
-// zero and the product of its decays. Decays are multiplied, never their logarithms added. Reading a chunk runs through
-// its states anyway, so that where chunks follow one another reading is all there is to do: on a host always, whose threads
-// process rows of the state independently.
+// The pair (decay, write) composes associatively (Blelloch 1990; Mamba, Gu and Dao 2023): a chunk is summarised by its
+// end state from a zero start and the product of its decays. Decays are multiplied; their logarithms are never added.
+// Reading a chunk computes all its states, so in the streaming schedule reading is the only phase. A CPU always uses
+// it; its threads process rows of the state independently.
 #pragma once
 #include "harness/device/engine.hpp"
 

@@ -2,8 +2,8 @@
 // Softmax attention to slots that keep running means of keys and values (gated_slot_attention.cpp). The state is V
 // transposed [Dv,Dk], one column per slot, over K [Dk,Dk], one row per slot.
 //
-// Chunked, a scan gives the logits, for slots decay as the rows of K do. With their softmax p as queries and what
-// slots add as keys, the outputs are a decayed sum.
+// In the chunked form a scan computes the logits, since the slots' decays are those of K's rows. The outputs are a
+// decayed sum, with the softmax p of the logits as queries and the slots' writes as keys.
 #pragma once
 #include "variants/kernels/chunked/decayed_sum_backward.hpp"
 #include "variants/kernels/common/columns.hpp"
