@@ -7,7 +7,7 @@
 
 namespace recollect {
 
-/// Positive q, k, v: every sum then has condition number 1, so that each output must be right to rounding by itself.
+/// Positive q, k, v: every sum has condition number 1, so each output must be right up to rounding.
 inline Sequence positive_sequence(const Shape &shape) {
   Sequence s = random_sequence(shape, 3);
   for (auto *array : {&s.q, &s.k, &s.v})
@@ -15,7 +15,7 @@ inline Sequence positive_sequence(const Shape &shape) {
   return s;
 }
 
-/// From 1 down to 1e-8, most of them 1: the differences of their summed logarithms would have lost all digits of float
+/// Gates from 1 down to 1e-8, most of them 1. Differences of their summed logarithms would lose all digits of float
 /// within a few hundred steps.
 inline std::vector<double> harsh_gates(size_t count) {
   std::vector<double> gates;
@@ -34,7 +34,7 @@ inline double largest_relative_error(const std::vector<double> &measured, const 
   return worst;
 }
 
-/// Chunks of 16, 64 and all steps give what the definition gives, as far as rounding lets them.
+/// Chunks of 16, 64 and all steps agree with the definition up to rounding.
 inline void chunks_give_the_definition(const std::string &layer, const Sequence &s) {
   const Variant &variant = find_variant(layer);
   const Output reference = forward(variant, s);

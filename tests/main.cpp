@@ -20,7 +20,7 @@ private:
   void visit(const boost::unit_test::test_case &one) override { std::cout << one.full_name() << '\n'; }
 };
 
-// Kokkos lives as long as the whole run; `tests --run_test=<folder>/<file>` picks cases, one suite a folder.
+// Kokkos runs for the whole program. `tests --run_test=<folder>/<file>` selects cases; each folder is a suite.
 int main(int argc, char **argv) {
   using namespace boost::unit_test;
   recollect::let_idle_threads_sleep(argv);

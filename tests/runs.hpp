@@ -7,7 +7,7 @@
 
 namespace recollect {
 
-/// The headline of every case is `score` of it; a second metric, "mse", twice that.
+/// The headline of every case is score(case); a second metric, "mse", is twice that.
 inline Results made_up(const RunRequest &request, const std::function<double(const Case &)> &score) {
   const std::vector<Case> plan = make_plan(request);
   Results results = Results::planned(plan, {});

@@ -115,19 +115,6 @@ template <class Real> struct HeadArrays {
   }
 };
 
-<<<<<<< HEAD
-=======
-/// The form `recurrent` from a generic function of a call: definition([](const auto &call) { recurrent(call); }).
-template <class F> Form definition(const F &recurrent) {
-  Form form{"recurrent", recurrent, recurrent};
-  if constexpr (on_host) form.counted = recurrent, form.taped = recurrent, form.quad = recurrent;
-  return form;
-}
-
-/// Form::work of a form that is always faster than its definition on a GPU, and on a CPU only at large widths.
-inline Polynomial on_one_thread(const Polynomial &work) { return on_host ? work : Polynomial(); }
-
->>>>>>> 9b9355d5 (harness/core, harness/device: say in comments what is shared, visible and asynchronous)
 /// A functor, not a lambda around a lambda, because nvcc does not nest extended lambdas.
 template <class Real, class Body> struct HeadKernel {
   HeadArrays<Real> arrays;

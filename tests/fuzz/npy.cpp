@@ -4,7 +4,7 @@
 
 using namespace recollect;
 
-/// What is read is as large as it says, and writing it gives something that reads the same.
+/// A parsed array has the size that it declares, and writing it gives bytes that parse to the same array.
 FUZZ_TARGET(bytes) {
   const NumericArray read = parse_npy(bytes, "input");
   std::uint64_t count = 1;

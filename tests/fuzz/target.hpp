@@ -12,7 +12,7 @@
 
 namespace recollect {
 
-/// A file in memory, under a path of its own.
+/// A file in memory that has a path.
 class MemoryFile {
 public:
   explicit MemoryFile(const std::string &bytes) : id_(memfd_create("input", MFD_CLOEXEC)) {

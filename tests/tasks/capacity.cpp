@@ -26,7 +26,7 @@ BOOST_AUTO_TEST_CASE(orthonormal_keys_are_all_recalled) {
 }
 
 BOOST_AUTO_TEST_CASE(a_guess_among_the_values_so_far_recalls_a_few) {
-  // Right by 1, 1/2, 1/3, 1/4 at n = 1, 2, 3, 4: means of 1, 0.75, 0.61, 0.52 over a window of all of them.
+  // Fractions right of 1, 1/2, 1/3, 1/4 at n = 1, 2, 3, 4: their running means over the window are 1, 0.75, 0.61, 0.52.
   const Task &task = find_task("capacity");
   const auto chance = [&](const char *level) { return task.ends(resolve(task.params, {{"level", level}}, "")).chance; };
   BOOST_TEST((chance("0.6") == 3 && chance("0.62") == 2 && chance("0.76") == 1 && chance("1") == 1));

@@ -12,7 +12,8 @@ BOOST_AUTO_TEST_SUITE(ends)
 
 namespace {
 
-/// Headlines over seeds of a reader that knows nothing: noise where answers are guessed, zero where errors are measured.
+/// Mean headline over seeds of a reader without knowledge: noise where answers are guessed, zero where errors are
+/// measured.
 Mean of_the_ignorant(const Task &task, const Params &params, int seeds) {
   std::vector<double> scores;
   for (int seed = 1; seed <= seeds; ++seed) {
@@ -37,7 +38,7 @@ BOOST_AUTO_TEST_CASE(the_shape_is_that_of_what_is_generated, *slow) {
   int compared = 0;
   for (const Task &task : all_tasks()) {
     std::vector<Assignments> settings{{}};
-    for (const ParamSpec &spec : task.params) { // each by itself a little larger, and every choice
+    for (const ParamSpec &spec : task.params) { // each parameter alone a little larger, and every choice
       for (const std::string &choice : spec.choices) settings.push_back({{spec.name, choice}});
       if (spec.kind == ParamSpec::integer) settings.push_back({{spec.name, std::to_string(int(spec.fallback) + 1)}});
     }
@@ -47,7 +48,7 @@ BOOST_AUTO_TEST_CASE(the_shape_is_that_of_what_is_generated, *slow) {
         try {
           problem = task.generate(params, 1);
         } catch (const Error &) {
-          continue; // the two do not go together
+          continue; // the two exclude each other
         }
         ++compared;
         const Shape a = task.shape(params), b = problem.sequence.shape;
@@ -105,8 +106,8 @@ BOOST_AUTO_TEST_CASE(chance_is_what_the_ignorant_score, *slow) {
     const Mean found = of_the_ignorant(task, params, 10);
     const double expected = task.ends(params).chance;
     BOOST_TEST_CONTEXT(name << ": " << found.mean << " +- " << found.standard_error << " for " << expected) {
-      // ten seeds give ten degrees of freedom less one: Student's t at 10^-10 two-sided is 27; a guess that is never
-      // right within them has no spread, and n^-n is then below what they could show
+      // ten seeds give nine degrees of freedom: the two-sided 10^-10 quantile of Student's t is 27. A guess that is
+      // never right in ten seeds has no spread, and n^-n is then smaller than they could show.
       BOOST_TEST(std::fabs(found.mean - expected) <= 27 * found.standard_error + 1e-3);
     }
   }

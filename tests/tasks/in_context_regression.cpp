@@ -30,8 +30,8 @@ BOOST_AUTO_TEST_CASE(noise_has_the_asked_deviation) {
 }
 
 BOOST_AUTO_TEST_CASE(bayes_rule_by_hand_in_one_dimension) {
-  // x = +-1, y = w x + e, all of one sign after turning: the estimate after t examples is the mean of turned y times
-  // t / (t + noise^2).
+  // x = +-1, y = w x + e; after multiplying by the sign of x, the estimate after t examples is the sum of y over t +
+  // noise^2.
   const Instance row("in_context_regression",
                      {{"sequences", "1"}, {"d", "1"}, {"dv", "1"}, {"rounds", "5"}, {"noise", "0.5"}});
   const Sequence &s = row.problem.sequence;

@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(every_cell_is_a_score_or_a_reason, *slow) {
       if (record.status == "ok") check_score(*c.task, record.score, reported[c.task->name]);
     }
   }
-  for (const Task &task : all_tasks()) // nothing is declared in vain
+  for (const Task &task : all_tasks()) // every declared metric is reported
     BOOST_TEST_CONTEXT(task.name) {
       BOOST_TEST(reported[task.name] == declared(task), boost::test_tools::per_element());
     }
@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(an_approximate_form_reports_its_deviation) {
   const auto reported = [&] { return run_case(c, 0, 1).score.metrics.back(); };
   BOOST_TEST(reported().first == "deviation");
   BOOST_TEST(reported().second > 1e-3);
-  c.variant_params.set("minibatch", 1); // of one token it is the layer
+  c.variant_params.set("minibatch", 1); // minibatches of one token are the layer itself
   Problem problem = c.task->generate(c.task_params, c.seed);
   problem.sequence.w = problem.sequence.k;
   const double kappa = input_condition(*c.variant, problem.sequence, c.variant_params, 1);

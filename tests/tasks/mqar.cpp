@@ -16,7 +16,7 @@ BOOST_AUTO_TEST_CASE(keys_are_the_previous_token) {
         BOOST_TEST(s.q[at] == s.v[at]);
         if (t > 0) BOOST_TEST(s.k[at] == s.v[at - 8]);
       }
-  for (int t = 0; t < 40; t += 2) BOOST_TEST(row.problem.answer[t] == -1); // a response asks for nothing
+  for (int t = 0; t < 40; t += 2) BOOST_TEST(row.problem.answer[t] == -1); // no question at a response
 }
 
 BOOST_AUTO_TEST_CASE(orthonormal_tokens_make_linear_attention_exact) {
@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(orthonormal_tokens_make_linear_attention_exact) {
     for (int c = 0; c < 16; ++c)
       largest = std::max(largest, std::fabs(out.o[t * 16 + c] - count[answer] * row.problem.target[t * 16 + c]));
   }
-  BOOST_TEST(reads > 80); // all but the first sight of each cue
+  BOOST_TEST(reads > 80); // all but the first occurrence of each cue
   BOOST_TEST(largest <= 200 * epsilon_of(Real::f64));
 }
 

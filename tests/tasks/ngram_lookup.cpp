@@ -28,7 +28,7 @@ BOOST_AUTO_TEST_CASE(the_ngram_asked_is_in_the_text_once_and_its_successor_right
 }
 
 BOOST_AUTO_TEST_CASE(ngrams_overlap_by_the_share_of_tokens_in_common) {
-  // Two texts' worth of bigrams of two tokens: keys have the inner product (shared places) / 2 up to 6 / sqrt(d).
+  // Bigrams of two tokens from two texts: keys have the inner product (shared places) / 2, up to 6 / sqrt(d).
   const size_t d = 4096, T = 15;
   const Instance row("ngram_lookup", {{"memories", "1"}, {"length", "16"}, {"d", "4096"}, {"vocabulary", "3"}});
   int full = 0, half = 0, none = 0;

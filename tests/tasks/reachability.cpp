@@ -43,7 +43,7 @@ BOOST_AUTO_TEST_CASE(a_read_counts_at_its_own_step) {
   const size_t graph = 2, node = 7, step = graph * 12 + node;
   const double *other = &row.problem.candidates[(graph * 2 + 1 - row.problem.answer[step]) * 2];
   const double *right = &row.problem.candidates[(graph * 2 + row.problem.answer[step]) * 2];
-  out.o[step * 2] = -right[1], out.o[step * 2 + 1] = right[0]; // nothing of the right root's value
+  out.o[step * 2] = -right[1], out.o[step * 2 + 1] = right[0]; // 0 along the correct root's value
   BOOST_TEST_REQUIRE(std::fabs(right[0] * other[1] - right[1] * other[0]) > 1e-3);
   std::vector<double> expected(10, 1.0);
   expected[node - 2] = 0.75;

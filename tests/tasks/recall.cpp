@@ -13,7 +13,7 @@ BOOST_AUTO_TEST_CASE(generates_what_it_says) {
     const int last = m * 3 + 2, asked = row.problem.answer[last], right = m * 3 + asked;
     for (int c = 0; c < 4; ++c) BOOST_TEST(s.q[last * 4 + c] == s.k[right * 4 + c]);
     for (int c = 0; c < 2; ++c) BOOST_TEST(row.problem.target[last * 2 + c] == s.v[right * 2 + c]);
-    for (int i = 0; i < 3; ++i) // the twin keeps the asked value only
+    for (int i = 0; i < 3; ++i) // the twin keeps only the asked value
       for (int c = 0; c < 2; ++c)
         BOOST_TEST(s.v[(6 + m * 3 + i) * 2 + c] == (i == asked ? s.v[(m * 3 + i) * 2 + c] : 0));
   }
@@ -29,7 +29,7 @@ BOOST_AUTO_TEST_CASE(a_query_is_the_asked_key_and_noise) {
     const int last = m * n + n - 1, right = m * n + row.problem.answer[last];
     for (int c = 0; c < d; ++c) {
       square += std::pow(s.q[last * d + c] - s.k[right * d + c], 2) / (memories * d);
-      BOOST_TEST(s.q[(memories * n + last) * d + c] == s.q[last * d + c]); // the twin is asked the same
+      BOOST_TEST(s.q[(memories * n + last) * d + c] == s.q[last * d + c]); // the twin has the same queries
     }
   }
   BOOST_TEST(std::fabs(square / 0.09 - 1) < 6.47 * std::sqrt(2.0 / (memories * d)));
@@ -39,7 +39,7 @@ BOOST_AUTO_TEST_CASE(a_perfect_memory_scores_perfectly) {
   Instance row("recall", {});
   Output out = perfect(row.problem);
   out.o.resize(out.o.size() / 2);
-  out.o.insert(out.o.end(), out.o.begin(), out.o.end()); // the twin's read is the value as well
+  out.o.insert(out.o.end(), out.o.begin(), out.o.end()); // the twin's read is also the value
   const Score score = row.score(out);
   BOOST_TEST(metric(score, "mse") == 0);
   BOOST_TEST(std::fabs(metric(score, "cosine") - 1) < 1e-15);

@@ -17,7 +17,7 @@ BOOST_AUTO_TEST_CASE(a_pop_asks_for_the_last_value_that_is_not_popped) {
   };
   int pops = 0;
   size_t most = 0;
-  std::vector<int> open; // steps of pushes that no pop has taken back
+  std::vector<int> open; // steps of pushes that were not popped yet
   for (int t = 0; t < T; ++t) {
     if (row.problem.answer[size_t(t)] < 0) {
       for (const int earlier : open) BOOST_TEST(std::fabs(product(s.k, t, s.k, earlier)) < 1e-12); // a free place
@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(a_pop_asks_for_the_last_value_that_is_not_popped) {
 BOOST_AUTO_TEST_CASE(one_stack_of_one_place_pushes_and_pops_in_turn) {
   const Instance row("stack", {{"memories", "1"}, {"stacks", "1"}, {"height", "1"}, {"T", "10"}});
   for (size_t t = 0; t < 10; ++t) BOOST_TEST((row.problem.answer[t] >= 0) == (t % 2 == 1));
-  // A memory that does not erase reads the sum of all values so far; its first read is right.
+  // A memory that does not erase reads the sum of all values so far, so only its first read is right.
   Output out = perfect(row.problem);
   for (size_t c = 0; c < 32; ++c) out.o[7 * 32 + c] *= -1;
   BOOST_TEST(metric(row.score(out), "accuracy") == 0.8);

@@ -24,10 +24,11 @@ inline double metric(const Score &score, const std::string &name) {
   return std::nan("");
 }
 
-/// The memory that always gives the right read.
+/// Output of a memory that always gives the correct read.
 inline Output perfect(const Problem &problem) { return {problem.target, {}, {}}; }
 
-/// The delta rule S += beta (v - S k) k^T, read by S q, written here once more so that no variant vouches for a task.
+/// The delta rule S += beta (v - S k) k^T, read by S q, implemented here again so that tests of tasks do not depend on
+/// a variant.
 inline Output delta_rule(const Sequence &s) {
   const int Dk = s.shape.Dk, Dv = s.shape.Dv, T = s.shape.T;
   Output out;

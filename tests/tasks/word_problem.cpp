@@ -10,7 +10,7 @@ namespace {
 
 double length_of(const Instance &words) { return metric(words.score(delta_rule(words.problem.sequence)), "length"); }
 
-/// The element at a letter, recovered from the keys that its steps write, and how many of them write nothing.
+/// The element at a letter, recovered from the keys that its steps write, and the number of steps that write nothing.
 std::pair<Permutation, int> letter_of(const Instance &words, int n, int reflections, int letter) {
   const Sequence &s = words.problem.sequence;
   Permutation list(static_cast<size_t>(n));
@@ -18,7 +18,7 @@ std::pair<Permutation, int> letter_of(const Instance &words, int n, int reflecti
   int idle = 0;
   for (int r = 0; r < reflections; ++r) {
     const int t = n + letter * reflections + r;
-    std::vector<int> places; // of the two keys that the step has a part of
+    std::vector<int> places; // the two keys that the step has components of
     for (int key = 0; key < n; ++key) {
       double product = 0;
       for (int c = 0; c < s.shape.Dk; ++c)
@@ -67,13 +67,13 @@ BOOST_AUTO_TEST_CASE(one_reflection_a_letter_is_enough_for_parity_alone) {
     const Instance words("word_problem", {{"group", name}, {"memories", "16"}, {"reflections", "1"}});
     BOOST_TEST((length_of(words) == 32) == (name == "parity"), name);
   }
-  // A5's longest letters are cycles of five, four exchanges, as S5's; S3's take two.
+  // A5's longest letters are 5-cycles, i.e. four exchanges, like S5's; S3's take two.
   BOOST_TEST(length_of(Instance("word_problem", {{"group", "S3"}, {"reflections", "2"}})) == 32);
   BOOST_TEST(length_of(Instance("word_problem", {{"group", "A5"}, {"memories", "16"}, {"reflections", "3"}})) < 32);
 }
 
 BOOST_AUTO_TEST_CASE(the_length_ends_at_the_first_letter_that_too_few_memories_have_right) {
-  // Parity: two heads, one step a letter. Of 4 memories one is wrong at letter 3 and another at letter 5.
+  // Parity: two heads, one step per letter. Of 4 memories one is wrong at letter 3 and another at letter 5.
   const Assignments given{{"group", "parity"}, {"letters", "8"}, {"level", "0.75"}};
   const Instance words("word_problem", given);
   Output out = perfect(words.problem);

@@ -9,7 +9,7 @@ BOOST_AUTO_TEST_SUITE(zoology_mqar)
 
 namespace {
 
-/// The token that a row of `x` is the embedding of.
+/// The token whose embedding is a row of `x`.
 int token_of(const Instance &row, const std::vector<double> &x, size_t step) {
   const size_t d = row.problem.sequence.shape.Dk, V = row.problem.candidates.size() / d;
   for (size_t token = 0; token < V; ++token)
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(keys_of_two_tokens_are_a_grid) {
   std::set<int> firsts, seconds;
   const auto nearest = [&](const std::vector<double> &x, int step, int from, double odd) { // of 20 tokens
     int best = -1;
-    double most = 0.5; // a token's part is 1, a stranger's of size 1/16
+    double most = 0.5; // a token contributes 1, another one about 1/16
     for (int token = from; token < from + 20; ++token) {
       double product = 0;
       for (int c = 0; c < d; ++c)
@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(keys_of_two_tokens_are_a_grid) {
 }
 
 BOOST_AUTO_TEST_CASE(keys_on_a_grid_interfere_at_any_width, *slow) {
-  // The g^2 keys have the rank 2 g - 1: what a linear map reads at the first row and column determines its other reads.
+  // The g^2 keys have rank 2 g - 1: a linear map's reads at the first row and column determine its other reads.
   const Assignments one{{"memories", "16"}, {"pairs", "16"}, {"T", "128"}, {"d", "256"}, {"vocabulary", "512"}};
   Assignments two = one;
   two["key_tokens"] = "2";
@@ -145,13 +145,13 @@ BOOST_AUTO_TEST_CASE(places_follow_the_power_law) {
 }
 
 BOOST_AUTO_TEST_CASE(linear_attention_is_exact_while_all_tokens_are_orthogonal) {
-  // Each key is followed by its value once; the second time it is asked before it is followed by filler.
+  // Each key is followed by its value once; the second occurrence asks for it and is followed by filler.
   const Assignments given{{"vocabulary", "256"}, {"d", "256"}, {"embedding", "orthonormal"}, {"pairs", "16"}};
   const Instance exact("zoology_mqar", given);
   Assignments forgetting = given;
   forgetting["updates"] = "8", forgetting["T"] = "96";
   const Instance updated("zoology_mqar", forgetting);
-  BOOST_TEST(metric(exact.score("linear"), "accuracy") > 0.9);   // but where a random token is a key of the text
+  BOOST_TEST(metric(exact.score("linear"), "accuracy") > 0.9);   // except where a random token is a key of the text
   BOOST_TEST(metric(updated.score("linear"), "accuracy") < 0.9); // old and new value are equally strong
   BOOST_TEST(metric(updated.score(delta_rule(updated.problem.sequence)), "accuracy") > 0.9);
 }

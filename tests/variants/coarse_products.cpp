@@ -18,7 +18,7 @@ Output fast(const char *layer, const Sequence &s, Math math) {
   return forward(find_variant(layer), s, run);
 }
 
-/// A few roundings of operands: of 2^-11 and 2^-9 each, and of exact sums over pairs in another order.
+/// A few roundings of operands, by 2^-11 or 2^-9 each, and of exact sums over pairs in another order.
 double allowed(Math math) { return std::ldexp(1, math == Math::tf32 ? -8 : math == Math::bf16 ? -6 : -18); }
 
 } // namespace
@@ -39,7 +39,7 @@ BOOST_AUTO_TEST_CASE(round_their_operands_alone) {
       BOOST_TEST_INFO(layer << " " << name_of(math) << ": outputs " << apart.outputs << " apart, states "
                             << apart.state);
       BOOST_TEST((apart.outputs <= allowed(math) && apart.state <= allowed(math)));
-      if (math == Math::bf16) BOOST_TEST(apart.outputs > std::ldexp(1, -16)); // it was rounded
+      if (math == Math::bf16) BOOST_TEST(apart.outputs > std::ldexp(1, -16)); // rounding changed something
     }
   }
 }

@@ -8,7 +8,8 @@ BOOST_AUTO_TEST_SUITE(variants)
 BOOST_AUTO_TEST_SUITE(cosformer)
 
 BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
-  // length 2: a quarter turn's half a step, c = s = cos(pi/4). S_2 = e^{i pi/4} 3 + 5*2, z_2 = e^{i pi/4} + 2.
+  // length 2: each step rotates by half of a quarter turn, c = s = cos(pi/4). S_2 = e^{i pi/4} 3 + 5*2, z_2 = e^{i
+  // pi/4} + 2.
   const double c = std::sqrt(0.5), rounding = 50 * epsilon_of(Real::f64);
   const Variant &variant = find_variant("cosformer");
   const Output out = forward(variant, one_head(2, {1, 1}, {1, 2}, {3, 5}),
@@ -35,7 +36,8 @@ BOOST_AUTO_TEST_CASE(weights_are_cosines_of_the_distance) {
   for (const char *form : {"recurrent", "chunked"}) {
     const Output out = forward(variant, s, {form, Real::f64, 7, variant_params(variant, {{"length", "100"}})});
     check_close(out.o, expected,
-                (T + D) * 4 * epsilon_of(Real::f64) * max_abs(s.v)); // weights are positive: means of the values
+                (T + D) * 4 * epsilon_of(Real::f64) *
+                    max_abs(s.v)); // weights are positive, so reads are means of the values
   }
 }
 

@@ -9,7 +9,7 @@ boost::test_tools::assertion_result work_is_counted(boost::unit_test::test_unit_
 
 BOOST_AUTO_TEST_SUITE(costs, *boost::unit_test::precondition(work_is_counted))
 
-/// Sizes in the tens: terms of lower order are a few hundredths, and one operation in eleven is nine.
+/// Sizes in the tens: terms of lower order are a few hundredths; one operation in eleven would be nine.
 constexpr double lower_order = 0.05;
 
 BOOST_AUTO_TEST_CASE(descriptors_say_what_their_definitions_do, *slow) {
@@ -25,15 +25,17 @@ BOOST_AUTO_TEST_CASE(descriptors_say_what_their_definitions_do, *slow) {
         BOOST_TEST((said > 0 && said <= flops && called <= functions));
       } else {
         BOOST_TEST(std::fabs(flops - said) <= lower_order * flops);
-        BOOST_TEST(std::fabs(functions - called) <= lower_order * functions + 16); // a root or so a token is not said
+        BOOST_TEST(std::fabs(functions - called) <=
+                   lower_order * functions + 16); // about one root per token is not stated
       }
     }
 }
 
-BOOST_AUTO_TEST_CASE(linear_attention_by_hand) { // two steps, Dk = 3, Dv = 2: s += v k and s . q, each 2 a number
+BOOST_AUTO_TEST_CASE(
+    linear_attention_by_hand) { // two steps, Dk = 3, Dv = 2: s += v k and s . q, each 2 flops per number
   Sequence s = one_head(2, {1, 2, 3, 4, 5, 6}, {1, 1, 1, 1, 1, 1}, {1, 2, 3, 4});
   const Work work = counted_work(find_variant("linear"), s, variant_params(find_variant("linear")));
-  BOOST_TEST(work.flops == 2 * (2 * 2 * 3 + 2 * 2 * 3) + 2 * 2); // and a scale a read
+  BOOST_TEST(work.flops == 2 * (2 * 2 * 3 + 2 * 2 * 3) + 2 * 2); // plus one multiplication by the scale per read
   BOOST_TEST(work.products == 2 * (2 * 3 + 2 * 3) + 2 * 2);
   BOOST_TEST(work.functions == 0);
 }

@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(shared_lookups_by_hand) {
 }
 
 BOOST_AUTO_TEST_CASE(shared_lookups_stay_within_a_text) {
-  // Every text alone; and where heads are alike in all, as each by itself.
+  // Every text separately; and if heads are equal, each as if alone.
   const Shape shape{2, 3, 37, 4, 5};
   const Sequence s = random_sequence(shape, 15);
   const auto run = [&](const char *form, const char *lookups) {
@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(
   for (int i = 0; i < n; ++i)
     for (int c = 0; c < n; ++c) k.push_back(i == c);
   const std::vector<std::pair<int, int>> swaps{
-      {0, 1}, {0, 2}, {0, 3}}; // every key is new in its second place, so that z >= -1
+      {0, 1}, {0, 2}, {0, 3}}; // every key is new at its second occurrence, so that z >= -1
   for (const auto &[i, j] : swaps) {
     for (int c = 0; c < n; ++c) k.push_back((c == i) - (c == j));
     v.push_back(0);

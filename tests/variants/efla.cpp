@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(over_a_long_time_it_is_nlms) {
   check_reduction("nlms", s, "efla", s);
 }
 
-BOOST_AUTO_TEST_CASE(two_times_at_one_key_are_their_sum) { // a flow; Euler steps are not
+BOOST_AUTO_TEST_CASE(two_times_at_one_key_are_their_sum) { // true for a flow, not for Euler steps
   Sequence s = one_head(2, {0, 0, 1, 2}, {1, 2, 1, 2}, {7, 7}), once = one_head(1, {1, 2}, {1, 2}, {7});
   s.beta = {0.125, 0.25}, once.beta = {0.375}, s.state = once.state = {3, -4};
   const double bound = 16 * epsilon_of(Real::f64);
@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(two_times_at_one_key_are_their_sum) { // a flow; Euler step
   BOOST_TEST(std::fabs(forward(find_variant("delta_net"), s).o[1] - forward(find_variant("delta_net"), once).o[0]) > 1);
 }
 
-BOOST_AUTO_TEST_CASE(no_step_is_too_long) { // Euler's diverges from beta |k|^2 = 2 on
+BOOST_AUTO_TEST_CASE(no_step_is_too_long) { // Euler's method diverges from beta |k|^2 = 2 on
   Sequence s = random_sequence({1, 1, 200, 6, 4}, 43);
   s.beta.assign(s.beta.size(), 50);
   BOOST_TEST(max_abs(forward(find_variant("efla"), s).state) < 200 * max_abs(s.v));

@@ -8,7 +8,7 @@ namespace recollect {
 
 constexpr Shape odd{2, 3, 21, 5, 3};
 
-/// f(variant, params, form, real) for every variant, form and real type; without the approximate forms where the
+/// Calls f(variant, params, form, real) for every variant, form and real type; without approximate forms if the
 /// definition is the reference.
 template <class F> void every_form(const F &f, bool approximate = true) {
   for (const Variant &variant : all_variants()) {
@@ -24,7 +24,8 @@ inline double bound(const Variant &variant, const Params &params, const Sequence
   return accumulated_terms(s.shape, 8) * epsilon_of(real) * input_condition(variant, s, params, 2);
 }
 
-/// Relative to the largest; where the type underflows, an operation per step and term may round by its least number.
+/// Difference relative to the largest number. Where the type underflows, an operation per step and term may round by
+/// its smallest number.
 inline bool within(const std::vector<double> &measured, const std::vector<double> &reference, double allowed,
                    double terms, Real real) {
   const double least = real == Real::f32 ? std::numeric_limits<float>::denorm_min() : 5e-324;

@@ -40,7 +40,7 @@ BOOST_AUTO_TEST_CASE(one_pass_equals_two_with_the_state_handed_over) {
       for (int cut = 1; cut < shape.T; ++cut)
         for (Real real : {Real::f32, Real::f64}) {
           const bool between_batches = params.has("minibatch") && cut % params.integer("minibatch") == 0;
-          if (!form.exact && !between_batches) continue; // an approximate form may be cut where its batches are
+          if (!form.exact && !between_batches) continue; // an approximate form may only be cut between its batches
           const Run run{form.name, real, 8, params};
           const Output whole = forward(variant, s, run);
           const Output first = forward(variant, slice_steps(s, 0, cut), run);

@@ -36,7 +36,7 @@ BOOST_AUTO_TEST_CASE(with_one_decay_for_all_channels_it_is_comba) {
 }
 
 BOOST_AUTO_TEST_CASE(channels_whose_erase_strength_is_0_are_never_read) {
-  // b = [1,0]: what lies in channel 2 of the state does not enter the error.
+  // b = [1,0]: channel 2 of the state does not contribute to the error.
   Sequence s = one_head(1, {1, 0}, {1, 1}, {7}), other = s;
   s.w = other.w = {1, 0}, s.lambda = other.lambda = {0.5, 0.5};
   s.state = {4, 6}, other.state = {4, -60};

@@ -31,7 +31,7 @@ BOOST_AUTO_TEST_CASE(closed_slots_read_the_last_value) {
 }
 
 BOOST_AUTO_TEST_CASE(slots_that_are_filled_in_turn_are_softmax_attention) {
-  // Step t closes slot t and leaves the others: after Dk steps the slots hold the keys and values themselves.
+  // Step t closes slot t and does not change the others: after Dk steps the slots hold the keys and values.
   const int D = 8, T = 9;
   const Shape shape{1, 1, T, D, 5};
   Sequence s = random_sequence(shape, 52);
@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(slots_that_are_filled_in_turn_are_softmax_attention) {
 }
 
 BOOST_AUTO_TEST_CASE(one_gate_of_all_slots_reads_a_decayed_mean) {
-  // Slots that are alike weigh alike: what they hold is mamba2's sum of (1 - alpha) v.
+  // Equal slots have equal weights: they hold mamba2's sum of (1 - alpha) v.
   Sequence s = random_sequence({1, 2, 40, 6, 5}, 53), sum = s;
   s.w.clear();
   for (size_t i = 0; i < s.lambda.size(); ++i) s.lambda[i] = s.alpha[i / 6];

@@ -52,12 +52,12 @@ BOOST_AUTO_TEST_CASE(a_closed_gate_has_the_slope_of_one_almost_closed, *boost::u
 }
 
 BOOST_AUTO_TEST_CASE(a_faint_gate_keeps_the_digits_of_its_gradient) {
-  // What crosses the gate weighs 1e-12 of what does not: a difference of sums over all pairs would keep four digits.
+  // Pairs across the gate weigh 1e-12 of the others: a difference of sums over all pairs would keep four digits.
   const int T = 90, faint = 40;
   GradientCase c{find_variant("gated_softmax"), {}, random_sequence({1, 1, T, 4, 3}, 9), {}};
   c.weights.o = Stream(9, "do").normals(T * 3);
   std::vector<double> slope;
-  for (double gate : {1e-12, 0.0}) { // at 0 by sums of its own
+  for (double gate : {1e-12, 0.0}) { // a gate of 0 is computed separately
     c.s.alpha[faint] = gate;
     slope.push_back(backward(c.variant, c.s, {"parallel", Real::f64, 16, {}}, c.weights).alpha[faint]);
   }
@@ -65,7 +65,8 @@ BOOST_AUTO_TEST_CASE(a_faint_gate_keeps_the_digits_of_its_gradient) {
 }
 
 BOOST_AUTO_TEST_CASE(gentle_gates_after_a_long_hard_stretch_keep_their_digits) {
-  // 3000 gates of 1e-8 sum to log = -55262; a last one of 1e-30 hides what they guard, so that the tail stands alone.
+  // 3000 gates of 1e-8 have a log sum of -55262; a last gate of 1e-30 hides all earlier steps, so that only the tail
+  // counts.
   const int T = 3050, tail = 50;
   Sequence s = random_sequence({1, 1, T, 4, 3}, 8);
   for (int t = 0; t < T - tail; ++t) s.alpha[t] = 1e-8;
@@ -83,7 +84,8 @@ BOOST_AUTO_TEST_CASE(gentle_gates_after_a_long_hard_stretch_keep_their_digits) {
 Params with_sink(const std::string &x) { return variant_params(find_variant("gated_softmax"), {{"sink", x}}); }
 
 BOOST_AUTO_TEST_CASE(a_sink_takes_its_share_by_hand) {
-  // Logits are 0. Step 1: one of two shares. Step 2: weights 0.5, 1 and the sink's 1, which the gate leaves alone.
+  // Logits are 0. Step 1: one of two equal weights. Step 2: weights 0.5, 1 and the sink's 1, which the gate does not
+  // change.
   Sequence s = one_head(2, {1, 0}, {0, 2}, {9, 3});
   s.alpha = {0.1, 0.5};
   for (const char *form : {"recurrent", "parallel"})
@@ -92,7 +94,7 @@ BOOST_AUTO_TEST_CASE(a_sink_takes_its_share_by_hand) {
 }
 
 BOOST_AUTO_TEST_CASE(a_sink_is_a_key_that_no_gate_decays_and_that_reads_0) {
-  // Softmax over one more key of its own channel, which every query asks with that logit, and of the value 0.
+  // Equals softmax with one more key in a separate channel, which gives every query that logit, and the value 0.
   const Shape shape{1, 1, 40, 6, 4}, longer{1, 1, 41, 7, 4};
   Sequence s = random_sequence(shape, 10), keys = random_sequence(longer, 10);
   s.alpha.assign(s.alpha.size(), 1.0), keys.alpha.assign(keys.alpha.size(), 1.0);
@@ -115,7 +117,7 @@ BOOST_AUTO_TEST_CASE(a_sink_is_a_key_that_no_gate_decays_and_that_reads_0) {
 BOOST_AUTO_TEST_CASE(a_sinks_gradients_are_those_of_the_definition, *boost::unit_test::precondition(tape_runs)) {
   for (const char *sink : {"-3", "0", "2", "40"}) {
     Sequence s = random_sequence({1, 2, 70, 6, 4}, 11);
-    s.alpha[30] = 0; // a gate of 0 has sums of its own
+    s.alpha[30] = 0; // a gate of 0 is computed separately
     for (Tensor tensor : {Tensor::beta, Tensor::lambda, Tensor::w}) s[tensor].clear();
     const Variant &layer = find_variant("gated_softmax");
     const OutputWeights weights{Stream(11, "do").normals(s.v.size()), {}};

@@ -27,7 +27,7 @@ double prefix_difference(const Output &a, const Output &b, const Shape &shape, i
 BOOST_AUTO_TEST_CASE(causality) {
   const Sequence s = random_sequence(odd, 21);
   const int cut = 13;
-  Sequence other = random_sequence(odd, 22); // equal to s before the cut, different from it on
+  Sequence other = random_sequence(odd, 22); // equal to s before the cut, different from it afterwards
   const auto keep = [&](std::vector<double> &to, const std::vector<double> &from) {
     const size_t width = from.size() / (odd.heads() * odd.T);
     for (size_t head = 0; head < odd.heads(); ++head)
@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(causality) {
     BOOST_TEST_INFO(label(variant, form, real) << ": change before the cut " << change << ", allowed " << allowed);
     if (variant.traits.causal && form.causal)
       BOOST_TEST(change <= allowed);
-    else if (variant.traits.causal) // a form alone may look ahead by less than float can tell
+    else if (variant.traits.causal) // a form may look ahead by less than float can resolve
       BOOST_TEST((change > allowed || real == Real::f32));
     else
       BOOST_TEST(change > 1e-3);
@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(batches_and_heads_are_independent) {
 }
 
 BOOST_AUTO_TEST_CASE(every_output_is_written) {
-  // forward() fills outputs with NaN first; inputs are finite and tame, so nothing but an unwritten element can be NaN.
+  // forward() fills outputs with NaN first; inputs are finite and moderate, so only an unwritten element can be NaN.
   const Sequence s = random_sequence(odd, 24);
   every_form([&](const Variant &variant, const Params &params, const Form &form, Real real) {
     for (int chunk : {1, 4, 21}) {
@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(every_output_is_written) {
   });
 }
 
-// Outputs are linear in v. Of the state some parts are linear and others do not depend on v at all: it is affine.
+// Outputs are linear in v. The state is affine in v: some parts are linear and others do not depend on v.
 BOOST_AUTO_TEST_CASE(linearity_in_v) {
   const Sequence x = random_sequence(odd, 25);
   Sequence y = x, mixed = x, affine = x;
@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(linearity_in_v) {
                     << ": outputs " << error.outputs << ", state " << error.state << ", allowed " << allowed);
     if (variant.traits.linear_in_v)
       BOOST_TEST(error.largest() <= allowed);
-    else if (real == Real::f64) // what learns little from a step is nearly linear
+    else if (real == Real::f64) // a layer that learns little per step is nearly linear
       BOOST_TEST(error.outputs > 1e3 * allowed);
   });
 }
@@ -120,7 +120,8 @@ BOOST_AUTO_TEST_CASE(order_of_the_stored_pairs) {
     const size_t width = from.size() / shape.T;
     for (int t = 0; t < shape.T; ++t) std::copy_n(from.begin() + order[t] * width, width, to.begin() + t * width);
   };
-  shuffle(permuted.k, s.k), shuffle(permuted.v, s.v), shuffle(permuted.w, s.w); // queries stay: the last one reads
+  shuffle(permuted.k, s.k), shuffle(permuted.v, s.v),
+      shuffle(permuted.w, s.w); // queries are not permuted: the last one reads
   shuffle(permuted.beta, s.beta), shuffle(permuted.alpha, s.alpha), shuffle(permuted.lambda, s.lambda);
   every_form(
       [&](const Variant &variant, const Params &params, const Form &form, Real real) {
@@ -134,7 +135,9 @@ BOOST_AUTO_TEST_CASE(order_of_the_stored_pairs) {
                         << ": change of the last read " << change << ", allowed " << allowed);
         if (variant.traits.order_invariant)
           BOOST_TEST((change <= allowed && deviation(b, a).state <= allowed));
-        else if (real == Real::f64) // a slow clock, as cosformer's, moves nine steps by less than float can tell
+        else if (
+            real ==
+            Real::f64) // a slow rotation, such as cosformer's, changes by less than float can resolve over nine steps
           BOOST_TEST(change > 1e3 * allowed);
       },
       false);
@@ -159,21 +162,21 @@ BOOST_AUTO_TEST_CASE(edges) {
         [&](const Variant &variant, const Params &params, const Form &form, Real real) {
           const Output reference = forward(variant, s, {"recurrent", Real::f64, 1, params});
           Output out = forward(variant, s, {form.name, real, 8, params});
-          if (real == Real::f32 && max_abs(reference.state) < FLT_MIN) // float has no such numbers
+          if (real == Real::f32 && max_abs(reference.state) < FLT_MIN) // float cannot represent such numbers
             out.state = reference.state;
           const double error = deviation(out, reference).largest(), allowed = bound(variant, params, s, real);
           BOOST_TEST_INFO(label(variant, form, real)
                           << " at " << name << ": error " << error << ", allowed " << allowed);
-          // past 1 / eps a condition number promises no digit: only what calls itself unstable may come there
+          // beyond 1 / eps a condition number promises no digit; only layers declared unstable may get there
           BOOST_TEST((allowed < 1 ? error <= allowed : !variant.traits.stable));
         },
         false);
   }
 }
 
-// Keys that nearly repeat, also as the keys to erase at, make I + A and the Gram matrix ill-conditioned. What calls
-// itself stable stays within the bound of its condition number in float32, and the bound must be worth something; what
-// does not must be seen to break it.
+// Nearly repeated keys, also as keys to erase, make I + A and the Gram matrix ill-conditioned. A layer declared stable
+// stays within the bound of its condition number in float32, and the bound must be meaningful; one declared unstable
+// must exceed it.
 BOOST_AUTO_TEST_CASE(float32_on_ill_conditioned_keys, *slow) {
   std::map<std::string, double> broken; // largest error of an unstable form in units of its bound
   const auto nearly_repeated = [](const Shape &shape, double noise) {

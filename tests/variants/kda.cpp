@@ -36,13 +36,13 @@ BOOST_AUTO_TEST_CASE(without_decay_it_is_delta_net) {
   check_reduction("delta_net", s, "kda", s);
 }
 
-BOOST_AUTO_TEST_CASE(the_decay_comes_before_the_error) { // as rwkv7, whose error comes first, it is another layer
+BOOST_AUTO_TEST_CASE(the_decay_comes_before_the_error) { // rwkv7 computes the error first: another layer
   Sequence s = with_equal_channels(random_sequence({1, 1, 40, 9, 5}, 33)), other = s;
   other.w = s.k; // unit keys
   for (size_t i = 0; i < s.v.size(); ++i) other.v[i] *= s.beta[i / s.shape.Dv];
   const Output mine = forward(find_variant("kda"), s), its = forward(find_variant("rwkv7"), other);
   BOOST_TEST(deviation(mine, its).largest() > 0.01);
-  for (size_t t = 0; t < s.beta.size(); ++t) other.beta[t] *= s.alpha[t]; // what it erases is decayed first
+  for (size_t t = 0; t < s.beta.size(); ++t) other.beta[t] *= s.alpha[t]; // what it erases has decayed first
   check_reduction("rwkv7", other, "kda", s);
 }
 

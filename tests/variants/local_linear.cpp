@@ -100,7 +100,8 @@ BOOST_AUTO_TEST_CASE(its_condition_is_that_of_the_slopes_equations) {
   const Sequence even = one_head(2, {0, 0}, {1, -1}, {3, 7});
   const Params light = variant_params(layer(), {{"bandwidth", "1"}, {"ridge", "1e-9"}});
   BOOST_TEST(layer().solved_condition(even, light) == 1, boost::test_tools::tolerance(1e-12));
-  // Steps that see fewer keys than slopes leave M to the ridge: changes of the inputs alone would allow 1e-13 at 1e-6.
+  // If a step sees fewer keys than there are slopes, the ridge determines M: changes of the inputs alone would allow
+  // 1e-13 at 1e-6.
   const Sequence s = random_sequence({1, 1, 24, 8, 4}, 27, Keys::gaussian);
   for (const char *ridge : {"0.1", "1e-6", "1e-12"}) {
     const Params params = variant_params(layer(), {{"ridge", ridge}});

@@ -31,7 +31,7 @@ BOOST_AUTO_TEST_CASE(at_right_angles_nothing_is_erased_and_it_is_log_linear_mamb
 }
 
 BOOST_AUTO_TEST_CASE(every_level_is_erased_by_the_whole_strength) {
-  // A step of strength 1 at the one key leaves nothing of any level, whatever its weight.
+  // A step of strength 1 at the same key erases every level, whatever its weight.
   const int T = 21;
   Sequence s = random_sequence({1, 1, T, 5, 3}, 46);
   for (size_t i = 0; i < s.k.size(); ++i) s.k[i] = i % 5 == 0;

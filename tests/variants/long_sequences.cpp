@@ -25,14 +25,14 @@ bool finite(const Output &out) {
   return all(out.o) && all(out.state);
 }
 
-/// Parameters with which the layer takes so many steps.
+/// Parameters with which the layer supports this many steps.
 Params long_params(const Variant &variant) {
   for (const ParamSpec &spec : variant.params)
     if (spec.name == "length") return variant_params(variant, {{"length", std::to_string(long_shape.T)}});
   return variant_params(variant);
 }
 
-/// The definition of one layer over a long sequence, and how far other forms may lie from it.
+/// The definition of one layer over a long sequence, and how far other forms may differ from it.
 struct LongReference {
   const Variant &variant;
   const Params &params;
@@ -59,14 +59,14 @@ template <class F> void every_state(const F &f) {
   }
 }
 
-/// Every form in both real types, but the definition itself.
+/// Calls f for every form in both real types, except the definition itself.
 template <class F> void every_other_form(const Variant &variant, const F &f) {
   for (const Form &form : variant.forms)
     for (Real real : {Real::f32, Real::f64})
       if (form.name != "recurrent" || real == Real::f32) f(form, real);
 }
 
-/// Largest difference of the outputs of steps [begin, end), in units of the largest `reference` of all.
+/// Largest difference of the outputs of steps [begin, end), relative to the largest `reference` output of all steps.
 double error_within(const Output &out, const Output &reference, int begin, int end) {
   double worst = 0;
   for (size_t i = size_t(begin) * long_shape.Dv; i < size_t(end) * long_shape.Dv; ++i)
@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(tiny_gates_at_every_step_and_now_and_then, *slow) {
     const auto tiny = [every](size_t count) { return every ? std::vector<double>(count, 1e-8) : harsh_gates(count); };
     s.alpha = tiny(s.alpha.size()), s.lambda = tiny(s.lambda.size()), by_beta.beta = tiny(s.beta.size());
     every_state([&](const Variant &variant, const Params &params) {
-      if (!variant.traits.stable) return; // weighted_rls winds up, and says so
+      if (!variant.traits.stable) return; // weighted_rls is declared unstable: its P grows
       for (const auto &[taken, with] : {std::pair{variant.takes(Tensor::alpha) || variant.takes(Tensor::lambda), &s},
                                         std::pair{variant.takes(Tensor::beta), &by_beta}}) {
         if (!taken) continue;
@@ -105,8 +105,8 @@ BOOST_AUTO_TEST_CASE(tiny_gates_at_every_step_and_now_and_then, *slow) {
   }
 }
 
-// What a layer has forgotten cannot make it err: its errors late in a sequence are those early on, the largest of 4,096
-// steps within a factor of 4. A drift that grows with T is 8 times as large after 8 times as many steps.
+// What a layer has forgotten cannot cause errors: its errors late in a sequence are like the early ones, the largest of
+// 4,096 steps within a factor of 4. A drift that grows with T would be 8 times as large after 8 times as many steps.
 BOOST_AUTO_TEST_CASE(layers_that_forget_do_not_drift, *slow) {
   const int T = long_shape.T, window = 4096;
   Sequence s = random_sequence(long_shape, 6);

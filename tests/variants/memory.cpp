@@ -15,9 +15,9 @@ std::int64_t bytes_at(const Variant &variant, const Form &form, int T) {
       prepare(variant, s, {form.name, Real::f64, 8, variant_params(variant)}).launch); // the inputs are O(T)
 }
 
-/// Growth from 2T to 4T over growth from T to 2T: 2 for linear, 4 for quadratic; 1 where nothing grows.
+/// Growth from 2T to 4T over growth from T to 2T: 2 for linear, 4 for quadratic memory; 1 if nothing grows.
 double growth(const Variant &variant, const Form &form) {
-  bytes_at(variant, form, 64); // Kokkos keeps scratch memory from its first use on
+  bytes_at(variant, form, 64); // Kokkos keeps scratch memory after its first use
   const std::int64_t one = bytes_at(variant, form, 256), two = bytes_at(variant, form, 512),
                      four = bytes_at(variant, form, 1024);
   BOOST_TEST_INFO(variant.name << " " << form.name << ": " << one << ", " << two << ", " << four
@@ -26,7 +26,7 @@ double growth(const Variant &variant, const Form &form) {
   return two == one ? four > one ? INFINITY : 1 : double(four - two) / double(two - one);
 }
 
-/// The most numbers at one time that a backward pass adds for every further step, in chunks of 32.
+/// Peak number of reals that a backward pass needs per additional step, with chunks of 32.
 double numbers_a_step(const Variant &variant, const Form &form, int D) {
   const auto bytes = [&](int T) {
     const Sequence s = random_sequence({1, 1, T, D, D}, 1);
@@ -39,9 +39,9 @@ double numbers_a_step(const Variant &variant, const Form &form, int D) {
   return double(bytes(512) - bytes(256)) / 256 / sizeof(double);
 }
 
-/// What a whole pass of a layer with a state may hold, in bytes: inputs, outputs and states; features of queries, keys and
-/// values, a row or a column of the state at most, and once more while they are made; and what a schedule keeps of
-/// chunks under way, 4 MiB (engine.hpp).
+/// Bytes that a whole pass of a layer with a state may use: inputs, outputs and states; features of queries, keys and
+/// values, at most a row or a column of the state, twice while they are computed; and a schedule's chunks in progress,
+/// 4 MiB (engine.hpp).
 double allowed_bytes(const Variant &variant, const Sequence &s, const Params &params) {
   const StateShape state = variant.state_shape(s.shape, params);
   double a_step = 2.0 * (s.shape.Dk + s.shape.Dv);
@@ -65,13 +65,13 @@ BOOST_AUTO_TEST_CASE(of_layers_without_a_finite_state_grows_as_declared, *slow) 
   }
 }
 
-/// States are kept at the starts of chunks, T / C of them: one per step would be the whole state for every step.
+/// States are saved at the starts of chunks, T / C of them; one per step would be a whole state for every step.
 BOOST_AUTO_TEST_CASE(of_backward_passes_is_that_of_a_state_a_chunk, *slow) {
-  if (!counts_work()) return; // a GPU works on up to 16 stretches a multiprocessor at once, each with states of its own
+  if (!counts_work()) return; // a GPU works on up to 16 segments per multiprocessor at once, each with its own states
   const int D = 64;
   for (const Variant &variant : all_variants()) {
     const double state = double(variant.state_shape({1, 1, 1, D, D}, variant_params(variant)).size());
-    if (state < D * D) continue; // what a step itself takes is more
+    if (state < D * D) continue; // a step itself needs more
     for (const Form &form : variant.forms) {
       if (!form.vjp) continue;
       const double found = numbers_a_step(variant, form, D);
@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(of_layers_with_a_state_is_inputs_outputs_features_and_a_win
   if (!counts_work()) return; // a GPU's schedules keep more
   for (const Variant &variant : all_variants()) {
     const Sequence s = random_sequence({1, 1, 1 << 15, 4, 3}, 1);
-    const bool bounded = variant_params(variant).has("length"); // by what cosformer is told
+    const bool bounded = variant_params(variant).has("length"); // cosformer's parameter
     const Params params = variant_params(variant, bounded ? Assignments{{"length", "32768"}} : Assignments{});
     if (variant.state_shape(s.shape, params).size() == 0) continue;
     for (const Form &form : variant.forms) {

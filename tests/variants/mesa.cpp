@@ -19,7 +19,7 @@ BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
 }
 
 BOOST_AUTO_TEST_CASE(forms_agree_where_decays_are_rare) {
-  // Woodbury blocks of many steps, interrupted by single decays, one of them complete.
+  // Woodbury blocks of many steps, interrupted by single decays, one of them to 0.
   Sequence s = random_sequence({1, 2, 150, 8, 5}, 85);
   for (size_t t = 0; t < s.alpha.size(); ++t) s.alpha[t] = t % 37 == 5 ? 0.5 : 1;
   s.alpha[60] = 0;
@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(a_large_ridge_is_gated_linear_attention) {
 }
 
 BOOST_AUTO_TEST_CASE(beta_weighs_pairs) {
-  // A pair of weight 2 is the pair twice; one of weight 0 is none.
+  // A pair of weight 2 equals the pair twice; a pair of weight 0 equals none.
   const Sequence once = one_head(3, {1, 2, 3, 1, 1, 1}, {1, 2, 0.5, -1, 2, 1}, {3, 5, 7});
   const Sequence twice = one_head(3, {1, 2, 1, 1, 1, 1}, {1, 2, 2, 1, 2, 1}, {3, 7, 7});
   Sequence weighed = once;

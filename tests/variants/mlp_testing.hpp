@@ -38,7 +38,7 @@ inline void check_gradient(const std::string &name, const Assignments &settings)
   }
 }
 
-/// Minibatches of one token are the definition; larger ones deviate, by an amount that the log shows.
+/// Minibatches of one token equal the definition; larger ones differ, by an amount that the log shows.
 inline void check_minibatches(const Variant &layer, const Sequence &s) {
   const Output reference = forward(layer, s);
   const auto apart = [&](const char *batch) {

@@ -52,8 +52,8 @@ BOOST_AUTO_TEST_CASE(gates_of_one_are_linear_attention_divided) { // n_t . q_t i
 }
 
 BOOST_AUTO_TEST_CASE(huge_and_vanishing_gates_stay_finite) {
-  // One value and positive keys throughout: while the divisor is above 1 every read returns it, in float, whatever the
-  // input gates' size.
+  // One value and positive keys: while the divisor is above 1 every read returns it, in float, however large the input
+  // gates.
   const Variant &variant = find_variant("mlstm");
   Sequence s = random_sequence({1, 1, 200, 2, 1}, 4);
   for (double &k : s.k) k = std::fabs(k);
@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(huge_and_vanishing_gates_stay_finite) {
   s.alpha.assign(200, 1);
   for (const char *form : {"recurrent", "chunked"})
     check_close(forward(variant, s, {form, Real::f32, 32, {}}).o, s.v, 7 * 3 * 200 * epsilon_of(Real::f32));
-  // Nothing written after the first step, and everything forgotten: M leaves the range of float, and the reads go to 0.
+  // Nothing is written after the first step and everything is forgotten: M underflows in float, and reads go to 0.
   s.alpha.assign(200, 1e-8);
   for (int t = 1; t < 200; ++t) s.beta[t] = 0;
   for (const char *form : {"recurrent", "chunked"})

@@ -31,7 +31,7 @@ double change_before(const Shape &shape, int step, const Output &changed, const 
   return change / scale;
 }
 
-/// Any one tensor and all of them at once, in every causal form of the layer.
+/// Tests each tensor alone and all at once, in every causal form of the layer.
 void hold(const Variant &variant, const Sequence &s, int step, std::initializer_list<Real> reals) {
   const Params params = variant_params(variant);
   if (!variant.traits.causal) return;

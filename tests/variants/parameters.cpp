@@ -23,7 +23,7 @@ std::vector<std::string> others(const ParamSpec &p) {
   return {values.begin(), values.end()};
 }
 
-/// `given` and every way to set one more parameter, `apart` from one.
+/// `given` and every way to set one more parameter, except `apart`.
 std::vector<Assignments> one_more(const Variant &variant, const std::vector<Assignments> &given,
                                   const std::string &apart) {
   std::vector<Assignments> all = given;
@@ -37,7 +37,7 @@ std::vector<Assignments> one_more(const Variant &variant, const std::vector<Assi
   return all;
 }
 
-/// Does any value of the parameter move the outputs of any form, beside one of these other settings?
+/// Whether some value of the parameter changes the outputs of some form, combined with one of these other settings.
 bool takes_effect(const Variant &variant, const ParamSpec &spec, const std::vector<Assignments> &beside,
                   const Sequence &s) {
   const auto reads = [&](const Form &form, const Assignments &given) {
@@ -65,7 +65,7 @@ std::vector<double> &values_of(Sequence &s, const Input &input) {
   return input.name == "beta" ? s.beta : input.name == "alpha" ? s.alpha : input.name == "lambda" ? s.lambda : s.w;
 }
 
-/// The arrays that a layout names, "S [Dv,F], z [1,F]": one above the other, or beside each other where it says so.
+/// The arrays that a layout names, "S [Dv,F], z [1,F]": one below the other, or next to each other if it says so.
 struct Layout {
   int rows = 0, columns = 0; // columns of the widest array of a known width
 };
@@ -107,7 +107,8 @@ BOOST_AUTO_TEST_CASE(take_effect) {
     for (const ParamSpec &spec : variant.params) {
       std::vector<Assignments> beside{{}};
       bool effect = takes_effect(variant, spec, beside, s) || takes_effect(variant, spec, beside, without_w);
-      for (int more = 1; !effect && more <= 2; ++more) { // some matter only beside one or two other settings
+      for (int more = 1; !effect && more <= 2;
+           ++more) { // some only have an effect together with one or two other settings
         beside = one_more(variant, beside, spec.name);
         effect = takes_effect(variant, spec, beside, s);
       }

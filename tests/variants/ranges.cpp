@@ -16,7 +16,8 @@ void scale(std::vector<double> &values, double factor) {
   for (double &x : values) x *= factor;
 }
 
-/// `form` of `real` within the bound of its condition number of the float64 definition, which promises three digits.
+/// Compares `form` in `real` with the float64 definition, within the bound of its condition number if that promises
+/// three digits.
 void check_against_definition(const Variant &variant, const Sequence &s, const Params &params, const char *what) {
   const Output reference = forward(variant, s, {"recurrent", Real::f64, 1, params});
   const double kappa = input_condition(variant, s, params, 2);
@@ -30,10 +31,10 @@ void check_against_definition(const Variant &variant, const Sequence &s, const P
     }
 }
 
-/// Every form and type of `variant`: finite where the recurrent form of the type is, if need be by that one, which then
-/// is said, as it is where the type does not resolve what the layer solves with; and within the bound of its condition
-/// number of the float64 definition wherever that promises a digit.
-/// Returns how many passes it did so.
+/// Checks every form and type of `variant`. The output is finite wherever the recurrent form in that type is, if
+/// necessary by using that form, which must be reported; so must matrices that the type does not resolve. Wherever the
+/// bound of its condition number promises a digit, the output is within it of the float64 definition. Returns how many
+/// passes that was.
 int check_extreme(const Variant &variant, const Sequence &s, const Params &params, const std::string &what) {
   const Output reference = forward(variant, s, {"recurrent", Real::f64, 1, params});
   const double terms = accumulated_terms(s.shape, 16),
@@ -58,7 +59,7 @@ int check_extreme(const Variant &variant, const Sequence &s, const Params &param
   return promised;
 }
 
-/// The same tensors with every decay factor `gate`, or one step in seven, and with that for beta as well.
+/// The same tensors with `gate` as every decay factor, or at one step in seven, and with that also for beta.
 std::vector<Sequence> forgetting(const Sequence &s, double gate) {
   const Stream draw(62, "ranges/gates");
   std::vector<Sequence> all(3, s);
@@ -88,7 +89,7 @@ BOOST_AUTO_TEST_CASE(gates_that_forget_at_once) {
   BOOST_TEST(promised > 20 * layers); // of 24 and more: two forms, two types, six sequences
 }
 
-// weighted_rls: of Dk keys the last weighs 1 and the first alpha^(Dk - 1), so that with two its matrix can be solved with.
+// weighted_rls: of Dk keys the last weighs 1 and the first alpha^(Dk - 1), so with two its matrix is solvable.
 BOOST_AUTO_TEST_CASE(regressions_that_forget_at_once) {
   const Variant &variant = find_variant("weighted_rls");
   for (int Dk : {1, 2}) {
@@ -104,8 +105,8 @@ BOOST_AUTO_TEST_CASE(regressions_that_forget_at_once) {
   }
 }
 
-// With as many keys as channels a ridge of 1e-12 is negligible, and reads have the same condition as with the default ridge.
-// A recursion for the inverse (rls, weighted_rls) does not recover what it lost at earlier steps.
+// With as many keys as channels a ridge of 1e-12 is negligible, and reads are as well conditioned as with the default
+// ridge. A recursion for the inverse (rls, weighted_rls) cannot recover what it lost at earlier steps.
 BOOST_AUTO_TEST_CASE(regressions_with_hardly_a_ridge) {
   const Shape n{1, 2, 200, 5, 3};
   Sequence s = random_sequence(n, 61);
@@ -130,7 +131,7 @@ BOOST_AUTO_TEST_CASE(regressions_with_hardly_a_ridge) {
   }
 }
 
-// Weights of pairs at their ends: nearly hard, of either sign, and writes that are not erased, erased, and turned round.
+// Extreme weights of pairs: nearly hard, of either sign, and writes that are not erased, erased, or reversed.
 BOOST_AUTO_TEST_CASE(delta_former_at_its_ends) {
   const Variant &variant = find_variant("delta_former");
   int promised = 0;
@@ -154,7 +155,7 @@ BOOST_AUTO_TEST_CASE(exponential_features_of_any_size) {
     }
 }
 
-// Of hedgehog the weights are known: 2 sum_j cosh(q_j + k_j). In logarithms they have no range.
+// hedgehog's weights have a closed form: 2 sum_j cosh(q_j + k_j). Logarithms of them cannot overflow.
 BOOST_AUTO_TEST_CASE(hedgehog_is_its_kernel_where_features_leave_the_range) {
   const Shape n{1, 1, 40, 4, 3};
   for (double size : {1.0, 30.0, 2000.0}) {
@@ -198,8 +199,8 @@ BOOST_AUTO_TEST_CASE(performer_reads_raw_normal_keys_in_float32) {
   }
 }
 
-// Powers of two change no digit: what depends on a key's direction alone, or scales with its length, is the same bit
-// for bit, as long as no square of a length is taken.
+// Powers of two change no digit: results that depend only on a key's direction, or scale with its length, are bitwise
+// the same, as long as no length is squared.
 BOOST_AUTO_TEST_CASE(lengths_of_keys_may_lie_anywhere) {
   const Shape n{1, 2, 30, 5, 3};
   for (const char *name : {"nlms", "longhorn", "softmax_qknorm", "rwkv7", "vla"})
@@ -244,7 +245,7 @@ BOOST_AUTO_TEST_CASE(two_clusters_far_apart_are_regressed_each_by_itself) {
     }
 }
 
-// Moments about the first key lose what is small beside its distance, though its weight is not.
+// Moments about the first key lose digits of what is small compared with its distance, even if its weight is not small.
 BOOST_AUTO_TEST_CASE(a_tight_cluster_beside_the_first_key_is_regressed) {
   const Variant &variant = find_variant("local_linear");
   for (const char *order : {"1", "2"})

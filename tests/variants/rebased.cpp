@@ -24,8 +24,8 @@ BOOST_AUTO_TEST_CASE(kernel_is_the_square_of_the_normed_inner_product) {
   BOOST_TEST(std::fabs(measured - 4 * g * g * h * h) <= 100 * epsilon_of(Real::f64));
 }
 
-// Weights are sums of F products of features of both signs, whose sizes add up to at most |q'|^2 |k'|^2 per pair:
-// rounding moves numerator and divisor by eps of that, which a small weight cannot hide.
+// Weights are sums of F products of features of both signs, with sizes that add up to at most |q'|^2 |k'|^2 per pair.
+// Rounding changes numerator and divisor by eps of that, even if the weight is small.
 BOOST_AUTO_TEST_CASE(chunked_errs_by_the_cancellation_in_its_weights) {
   const int T = 65, D = 6, F = 21;
   const Variant &variant = find_variant("rebased");

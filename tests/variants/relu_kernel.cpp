@@ -6,7 +6,7 @@ BOOST_AUTO_TEST_SUITE(variants)
 BOOST_AUTO_TEST_SUITE(relu_kernel)
 
 BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
-  // z = 2 at step 1; z = (-2, 4) at step 2, where the first pair is silent.
+  // z = 2 at step 1; z = (-2, 4) at step 2, where the first pair has weight 0.
   const Sequence s = one_head(2, {2, 0, -2, 4}, {1, 0, 0, 1}, {3, 5});
   for (const char *form : {"recurrent", "parallel"})
     check_close(forward(find_variant("relu_kernel"), s, {form, Real::f64, 1, {}}).o, {6, 20}, 0);

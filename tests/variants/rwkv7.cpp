@@ -17,7 +17,7 @@ BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
   }
 }
 
-/// S_t = S_{t-1} (keep I - erase k k^T) + u k^T, what 003 Eq 37 to 39 have in common, k a unit key.
+/// S_t = S_{t-1} (keep I - erase k k^T) + u k^T with a unit key k: the common form of 003 Eq 37 to 39.
 struct Common {
   Sequence s; // v holds u
   std::vector<double> keep, erase;
@@ -27,7 +27,7 @@ void scale_values(Sequence &s, size_t t, double factor) {
   for (int i = 0; i < s.shape.Dv; ++i) s.v[t * s.shape.Dv + i] *= factor;
 }
 
-/// A layer's inputs as the common form, and back.
+/// Converts a layer's inputs to the common form, and back.
 Common read_as(const std::string &layer, const Sequence &s) {
   Common c{s, s.alpha, s.beta};
   for (size_t t = 0; t < s.alpha.size(); ++t) {

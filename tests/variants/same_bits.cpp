@@ -34,7 +34,8 @@ std::string named(const GradientCase &c, const Form &form, int chunk, Real real)
          " chunk=" + std::to_string(chunk);
 }
 
-/// f(case, form, chunk, type) of every form; both types, and shapes of few and many heads, narrow and wide, and ragged chunks.
+/// Calls f(case, form, chunk, type) for every form, with both types and shapes of few and many heads, narrow and wide,
+/// and incomplete chunks.
 template <class F> void each_case(const F &f) {
   const struct {
     Shape shape;
@@ -73,7 +74,7 @@ BOOST_AUTO_TEST_CASE(in_several_windows, *slow) { // of 1100 chunks
       check_schedules(case_of(variant, {1, 1, 1100, 16, 16}, 22), *form, 1, Real::f64);
 }
 
-BOOST_AUTO_TEST_CASE(on_any_number_of_threads, *slow) { // a number to a process: those that it starts print
+BOOST_AUTO_TEST_CASE(on_any_number_of_threads, *slow) { // a fresh number per process, because its children print
   if (std::getenv("RECOLLECT_PRINT_BITS"))
     return each_case([](const GradientCase &c, const Form &form, int chunk, Real real) {
       std::cout << named(c, form, chunk, real) << ": " << bits_of(results(c, form, chunk, real, Schedule::automatic))

@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(at_the_sizes_that_gpus_have_kernels_for, *slow) { // harnes
                      accumulated_terms(shape, 64) * epsilon_of(Real::f32) * input_condition(variant, s, params, 1);
     BOOST_TEST_INFO(variant.name << ": error " << error << ", allowed " << allowed);
     BOOST_TEST(error <= allowed);
-    told += allowed < 0.01; // least squares in float32 are not conditioned well enough
+    told += allowed < 0.01; // least squares are too ill-conditioned in float32
   }
   BOOST_TEST(told >= 20);
 }

@@ -29,11 +29,11 @@ BOOST_AUTO_TEST_CASE(landmarks_approximate_and_all_of_them_are_exact) {
   };
   const double few = error("4", "1e-4"), more = error("40", "1e-4");
   BOOST_TEST_MESSAGE("skyformer nystrom deviates by " << few << " with 4 landmarks, " << more << " with 40");
-  BOOST_TEST(few > 1e-3); // visibly another layer
+  BOOST_TEST(few > 1e-3); // clearly another layer
   BOOST_TEST(more < few / 10);
-  // With every row a landmark the kernel matrix B becomes B (B + r I)^{-1} B = B - r B (B + r I)^{-1}: off by r at
-  // most, and by the rounding of B, n^2 eps, since (B + r I)^{-1} B is no larger than 1.
-  // A read adds up to T such weights.
+  // With every row a landmark the kernel matrix B becomes B (B + r I)^{-1} B = B - r B (B + r I)^{-1}. The difference
+  // is at most r, plus the rounding of B, n^2 eps, since (B + r I)^{-1} B is at most 1. A read adds up to T such
+  // weights.
   const double ridge = 1e-10, n = 120;
   BOOST_TEST(error("120", "1e-10") * max_abs(exact) <= 60 * (ridge + n * n * epsilon_of(Real::f64)) * max_abs(s.v));
 }

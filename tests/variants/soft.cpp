@@ -30,7 +30,7 @@ BOOST_AUTO_TEST_CASE(pooled_landmarks_approximate) {
   const Sequence s = random_sequence({1, 2, 60, 4, 3}, 9);
   const double few = nystrom_error(s, "4"), more = nystrom_error(s, "60");
   BOOST_TEST_MESSAGE("soft nystrom deviates by " << few << " with 4 pools, " << more << " with 60");
-  BOOST_TEST(few > 1e-3); // visibly another layer
+  BOOST_TEST(few > 1e-3); // clearly another layer
   BOOST_TEST(more < few / 10);
 }
 

@@ -23,7 +23,8 @@ BOOST_AUTO_TEST_CASE(large_logits_do_not_overflow) {
 }
 
 BOOST_AUTO_TEST_CASE(the_largest_logit_outlives_its_tile) {
-  // Logits 2000, 1900, ... over four tiles of two keys or more: were the peak the last tile's, exp(100) squared overflows.
+  // Logits 2000, 1900, ... over four tiles of at least two keys: with the last tile's maximum, exp(100) squared would
+  // overflow.
   std::vector<double> q(8, 1), k, v;
   for (int i = 0; i < 8; ++i) k.push_back(2000 - 100 * i), v.push_back(i + 3);
   const Params params = variant_params(find_variant("softmax"), {{"scale", "1"}});

@@ -53,7 +53,7 @@ std::vector<Extreme> extremes() {
   return all;
 }
 
-/// Products of two channels of such keys underflow in float32, and the descriptor says so.
+/// Products of two channels of such keys underflow in float32, which the descriptor states.
 bool declared(const Variant &variant, Real real, const Extreme &extreme) {
   return variant.name == "dpfp" && real == Real::f32 && extreme.name == "keys of 1e-30";
 }

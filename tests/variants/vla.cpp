@@ -21,7 +21,7 @@ BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
     const Output out = run(form.name, "0", "1");
     check_close(out.o, {4, 15}, 32 * eps);
     check_close(out.state, {7, 4, 0.5, 0, 0, 0.5, 5, 4, 0, 0}, 32 * eps);
-    // A refresh at every second step adds eta I before that step writes; at every third it has not come yet.
+    // With a refresh every second step, eta I was added before that step's write; with every third, not yet.
     check_close(run(form.name, "2", "0.5").state, {7, 4, 1, 0, 0, 1, 5, 4, 0, 0}, 32 * eps);
     check_close(run(form.name, "3", "0.5").state, {7, 4, 0.5, 0, 0, 0.5, 5, 4, 2, 0}, 32 * eps);
   }

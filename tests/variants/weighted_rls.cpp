@@ -72,8 +72,8 @@ BOOST_AUTO_TEST_CASE(tiny_gates_lose_every_digit_and_mesa_loses_none) {
   const Variant &weighted = find_variant("weighted_rls"), &mesa = find_variant("mesa");
   for (const char *form : {"recurrent", "chunked"}) {
     const std::vector<double> o = forward(weighted, s, {form, Real::f32, 16, {}}).o;
-    BOOST_TEST(!(max_difference(o, s.v) <= max_abs(s.v))); // NaN, or past all values
-    // mesa keeps one pair and its ridge: S = v k^T / (1 + ridge) but for 1e-8 of the pair before, over the ridge.
+    BOOST_TEST(!(max_difference(o, s.v) <= max_abs(s.v))); // NaN, or larger than all values
+    // mesa keeps one pair and its ridge: S = v k^T / (1 + ridge), except 1e-8 of the previous pair over the ridge.
     const std::vector<double> kept = forward(mesa, s, {form, Real::f32, 16, {}}).o;
     for (int t = 0; t < 40; ++t) {
       double kq = 0;
@@ -85,8 +85,8 @@ BOOST_AUTO_TEST_CASE(tiny_gates_lose_every_digit_and_mesa_loses_none) {
   }
 }
 
-/// What is antisymmetric in a gradient of P is divided by every alpha on its way back, and would leave no digit of what
-/// counts: 1 / alpha to the power of 200 is 1e22 here.
+/// The antisymmetric part of P's gradient is divided by every alpha on its way back, and would swamp the rest: 1 /
+/// alpha to the power of 200 is 1e22 here.
 BOOST_AUTO_TEST_CASE(the_gradient_of_the_first_state_keeps_its_digits, *boost::unit_test::precondition(tape_runs)) {
   GradientCase c = case_of(find_variant("weighted_rls"), {1, 1, 200, 4, 3}, 85);
   c.s.alpha = Stream(85, "alpha").uniforms(200, 0.6, 1);

@@ -9,7 +9,7 @@
 namespace recollect {
 namespace {
 
-/// A sequence that starts from what `variant` has stored before, with open gates and steps of 1.
+/// A sequence whose initial state is what `variant` stored in an earlier pass, with gates and steps of 1.
 Sequence after_a_first_pass(const Variant &variant, const Params &params) {
   Sequence s = random_sequence(odd, 31);
   s.state = forward(variant, random_sequence(odd, 32), {"recurrent", Real::f64, 1, params}).state;
@@ -17,7 +17,7 @@ Sequence after_a_first_pass(const Variant &variant, const Params &params) {
   return s;
 }
 
-/// The state after `change` was made to what is written, against the state before: equal where `keeps`.
+/// Compares the state after `change` was made to the writes with the state before: equal if `keeps`.
 template <class Change> void check_state(const char *what, bool (*keeps)(const Traits &), const Change &change) {
   every_form([&](const Variant &variant, const Params &params, const Form &form, Real real) {
     if (variant.state_shape(odd, params).size() == 0) return;
@@ -30,7 +30,7 @@ template <class Change> void check_state(const char *what, bool (*keeps)(const T
   });
 }
 
-/// A closed form for what a read gives after t values were written at one unit key.
+/// A closed form of the read after t values were written at one unit key.
 struct Law {
   double (*read)(int t, double sum, double last, const Params &);
   bool inverts = false; // T k k^T + ridge I, of condition number 1 + T / ridge

@@ -59,7 +59,7 @@ const std::vector<Change> &changes() {
   return all;
 }
 
-/// What a gradient is compared with: its one-sided limits where they agree, and how many there were.
+/// Reference of a gradient: the one-sided limits where they agree, and how many there were.
 struct Judged {
   int derivatives = 0, kinks = 0;
 };
@@ -77,7 +77,7 @@ double along(const Sequence &gradient, const Sequence &direction) {
   return sum;
 }
 
-/// For numbers of `changed`, ten of them where there are more, and along a random direction of all other inputs.
+/// Tests up to ten numbers of `changed`, and a random direction of all other inputs.
 void judge(const GradientCase &c, const Place &changed, const std::string &what, Judged &judged) {
   std::vector<std::pair<std::string, Sequence>> claimed{{"tape", gradient(c.variant, c.s, c.params, c.weights)}};
   for (const Form &form : c.variant.forms)
@@ -95,7 +95,7 @@ void judge(const GradientCase &c, const Place &changed, const std::string &what,
     const double wanted = derivative ? *derivative : along(claimed[0].second, direction);
     for (const auto &[name, gradient] : claimed) {
       const double found = along(gradient, direction);
-      if (std::fabs(found - wanted) <= 1e-9 * size) continue; // nor NaN
+      if (std::fabs(found - wanted) <= 1e-9 * size) continue; // false for NaN
       const auto text = [](const std::optional<double> &x) { return x ? std::to_string(*x) : "none"; };
       BOOST_ERROR(c.variant.name << ": " << what << ": " << in << " by " << name << " is " << found << ", limits "
                                  << text(limits.below) << " and " << text(limits.above) << ", wanted " << wanted);
@@ -123,9 +123,9 @@ GradientCase small_case(const Variant &variant, bool with_state) {
   return c;
 }
 
-/// Layers that are not differentiable at some of these inputs: those that rectify, choose, or divide a key by its length,
-/// and those whose state holds the largest number so far. Of ttt_mlp the layer norm of a constant row has slopes of 1e9,
-/// whose limits 113 bits do not show.
+/// Layers that are not differentiable at some of these inputs: they rectify, choose, or divide a key by its length, or
+/// their state holds the largest number so far. For ttt_mlp, the layer norm of a constant row has slopes of 1e9, whose
+/// limits 113 bits cannot resolve.
 const std::vector<std::string> switches{"cosformer", "dpfp",     "ffn_relu",       "relu_kernel", "ffn_moe",
                                         "nlms",      "rwkv7",    "softmax_qknorm", "vla",         "vla_unnormalized",
                                         "dijiang",   "hedgehog", "performer",      "mlstm",       "ttt_mlp"};

@@ -12,7 +12,7 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(harness)
 BOOST_AUTO_TEST_SUITE(bench_cases)
 
-/// The form's row after the fewest samples.
+/// The form's row, measured with as few samples as possible.
 BenchResult timed(const BenchCase &c, Ceilings *ceilings = nullptr) {
   BenchSettings quick;
   quick.rule.least_seconds = 0, quick.rule.most = 5, quick.ceilings = ceilings;
@@ -27,7 +27,8 @@ BOOST_AUTO_TEST_CASE(a_case_is_timed_and_counted) {
   BOOST_TEST((r.timing.low <= r.timing.median && r.timing.median <= r.timing.high && r.timing.low > 0));
   // q, k of 8, v, o of 4, beta and alpha for 200 steps, the state of 8 x 4 in and out for two heads
   BOOST_TEST(r.bytes == 4 * (200 * (8 + 8 + 4 + 4 + 1 + 1) + 2 * 2 * 32));
-  // The tensors and the form's own, which are of their size: not what the caches are flushed with, 64 MiB at least.
+  // The tensors and the form's own arrays, which have a similar size. Not the memory that flushes the caches, at least
+  // 64 MiB.
   BOOST_TEST((r.peak_bytes >= std::int64_t(r.bytes) && r.peak_bytes < 1 << 20), r.peak_bytes);
 }
 
@@ -41,7 +42,7 @@ BOOST_AUTO_TEST_CASE(arrays_of_16_bits_are_counted_and_held_to_their_type) {
     BOOST_TEST(r.storage == name_of(real));
     // q, k, v, o in 2 bytes; beta, alpha and the states in 4
     BOOST_TEST(r.bytes == 200 * (2 * (8 + 8 + 4 + 4) + 4 * 2) + 4 * 2 * 2 * 32);
-    // The error is that of o's rounding, 2^-8 or 2^-11 of a number at most, and no less than a tenth of it somewhere.
+    // The error is due to rounding o: at most 2^-8 or 2^-11 of a number, and at least a tenth of that somewhere.
     BOOST_TEST((r.error < epsilon_of(real) && r.error > epsilon_of(real) / 20), r.error);
     if (counts_work()) BOOST_TEST(r.reason == "arrays converted to float32 and back within the time");
     c.backward = true;
@@ -52,7 +53,7 @@ BOOST_AUTO_TEST_CASE(arrays_of_16_bits_are_counted_and_held_to_their_type) {
   }
 }
 
-/// Another layer's float32 kernel passes for none in 16 bits.
+/// A wrong float32 kernel is detected also if a layer has no kernel for 16 bits.
 BOOST_AUTO_TEST_CASE(a_wrong_form_in_16_bits_gets_no_time) {
   Variant broken = find_variant("linear");
   for (Form &form : broken.forms)
@@ -83,7 +84,7 @@ BOOST_AUTO_TEST_CASE(a_form_that_leaves_outputs_unwritten_when_it_is_timed_gets_
     if (form.name == "chunked") {
       const auto whole = form.f32;
       auto passes = std::make_shared<int>(0);
-      form.f32 = [whole, passes](const auto &call) { // right in its first pass, and idle from then on
+      form.f32 = [whole, passes](const auto &call) { // correct in its first pass, and idle afterwards
         if (++*passes == 1) whole(call);
       };
     }
@@ -114,12 +115,12 @@ BOOST_AUTO_TEST_CASE(a_form_that_computes_something_else_when_it_is_timed_gets_n
 
 BOOST_AUTO_TEST_CASE(a_time_below_its_limit_is_an_error, *slow) {
   const auto plan = bench_plan(request_for("linear", {"chunked"}));
-  Ceilings measured{{{"bytes", "copy", "1 MiB", 1e3}}}; // of a machine that was busy: they are measured again
+  Ceilings measured{{{"bytes", "copy", "1 MiB", 1e3}}}; // ceilings of a busy machine: they are measured again
   const BenchResult again = timed(plan[0], &measured);
   BOOST_TEST((again.status == "ok" && again.bound == "bytes" && again.limit > 0), again.reason);
   BOOST_TEST(measured.bytes_per_second() > 1e6);
   BenchCase c = plan[0];
-  Variant heavy = *c.variant; // whose definition is said to take 10^18 operations per step
+  Variant heavy = *c.variant; // its definition claims 10^18 operations per step
   heavy.cost = Cost(1e18), c.variant = &heavy, c.form = heavy.find_form("chunked");
   const BenchResult wrong = timed(c, &measured);
   BOOST_TEST((wrong.status == "wrong" && wrong.bound == "flops"));
@@ -136,9 +137,9 @@ BOOST_AUTO_TEST_CASE(limits_are_bytes_or_flops_whichever_takes_longer) {
   BOOST_TEST((std::fabs(r.limit - 5e-3) < 1e-12 && r.bound == "flops"));
   r.flops = 5e8, set_limit(r, ceilings);
   BOOST_TEST((std::fabs(r.limit - 1e-3) < 1e-12 && r.bound == "bytes"));
-  r.storage = "bf16", set_limit(r, ceilings); // of a peer: half of the bytes
+  r.storage = "bf16", set_limit(r, ceilings); // of a peer: half as many bytes
   BOOST_TEST((std::fabs(r.limit - 5e-4) < 1e-12 && r.bound == "bytes"));
-  BenchCase stored = plan[0]; // whose bytes are counted by its type already, and whose products are of 16 bits
+  BenchCase stored = plan[0]; // its bytes are already counted by its type, and its products have 16 bits
   stored.real = Real::bf16, r.bench_case = &stored, set_limit(r, ceilings);
   BOOST_TEST((std::fabs(r.limit - 1e-3) < 1e-12 && r.bound == "bytes"));
   r.flops = 5e10, set_limit(r, ceilings);
@@ -156,7 +157,7 @@ BOOST_AUTO_TEST_CASE(backward_passes_are_timed_once_they_are_right) {
   // q, k of 8, v, do of 4, beta and alpha for 200 steps, gradients of all but do; the states S, dS in and dS out
   BOOST_TEST(right.bytes == 4 * (200 * (2 * (8 + 8 + 4 + 1 + 1) + 4) + 3 * 2 * 32));
 
-  Variant broken = *c.variant; // its value of the gates' gradients is the write's alone
+  Variant broken = *c.variant; // its gradient of the gates only covers the write
   for (Form &form : broken.forms)
     if (form.vjp) form.vjp.f32 = find_variant("leaky_lms").forms[1].vjp.f32;
   c.variant = &broken, c.form = broken.find_form("chunked");
@@ -192,7 +193,7 @@ BOOST_AUTO_TEST_CASE(growth_is_the_exponent_of_T) {
   BOOST_TEST(fits[0].name == "recollect/linear/chunked/B:1/H:2/Dk:8/Dv:4/f32");
   BOOST_TEST(std::fabs(fits[0].exponent - 1.5) < 1e-9);
   results.resize(2);
-  BOOST_TEST(growth(results).empty()); // two points are no fit
+  BOOST_TEST(growth(results).empty()); // no fit from two points
 }
 
 BOOST_AUTO_TEST_SUITE_END()

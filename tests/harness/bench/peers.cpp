@@ -35,9 +35,9 @@ BOOST_AUTO_TEST_CASE(peers_take_turns_with_ours_or_their_absence_is_said, *slow)
       BOOST_TEST((rows[0].source == "recollect" && rows[0].status == "ok"), rows[0].reason);
       for (size_t i = 1; i < rows.size(); ++i) {
         BOOST_TEST((rows[i].status == "ok" || rows[i].status == "skipped"), rows[i].reason);
-        if (rows[i].status == "skipped") continue; // by its reason
+        if (rows[i].status == "skipped") continue; // its reason says so
         BOOST_TEST((rows[i].seconds.size() >= 5u && rows[i].timing.median > 0 && rows[i].storage == "f32"));
-        BOOST_TEST((rows[i].error > 0 && rows[i].error < 1e-2)); // its outputs are the layer's
+        BOOST_TEST((rows[i].error > 0 && rows[i].error < 1e-2)); // its outputs agree with the layer's
         BOOST_TEST(!rows[i].method.empty());
       }
     }
@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(no_peer_answers_for_parameters_that_it_does_not_take, *slow
   }
 }
 
-/// Found first on the PATH, as python3, while it lives.
+/// Installs itself first on the PATH as python3 while it lives.
 struct StandIn {
   Folder folder;
   std::string path = std::getenv("PATH");
@@ -76,7 +76,7 @@ struct StandIn {
   ~StandIn() { setenv("PATH", path.c_str(), 1); }
 };
 
-/// Answers for four peers: one is timed, one refuses, one fails when it is made ready, one computes something else.
+/// Answers for four peers: one is timed, one refuses, one fails while it is prepared, one computes something else.
 std::string four_peers(const std::string &folder) {
   std::string script = R"(test "$1" = -c && exit
 while read -r asked; do
@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(a_peer_that_refuses_fails_or_computes_something_else_is_a_r
   BOOST_TEST((rows[3].status == "failed" && rows[3].reason == "CUDA error" && rows[3].seconds.empty()));
   BOOST_TEST((rows[4].status == "wrong" && rows[4].seconds.empty()));
   BOOST_TEST(rows[4].reason.find("it computes something else") != std::string::npos);
-  // After the failure the process is restarted, and the others are made ready again.
+  // After the failure the process is restarted, and the other peers are prepared again.
   BOOST_TEST(read_file(where / "asked") == "case\nready 0\nready 1\nready 2\ncase\nready 0\nready 3\n");
 }
 

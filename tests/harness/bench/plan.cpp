@@ -30,7 +30,7 @@ BOOST_AUTO_TEST_CASE(plans_name_every_form_asked_for) {
   BOOST_TEST_REQUIRE(chunked.size() == 1u);
   BOOST_TEST(name_of(chunked[0]) == "linear/chunked/B:1/H:2/T:100/Dk:8/Dv:4/f32");
   auto fast = request_for("linear", {"fast"});
-  BOOST_TEST(bench_plan(fast).at(0).form->name == (counts_work() ? "recurrent" : "chunked")); // at widths of 8 and 4
+  BOOST_TEST(bench_plan(fast).at(0).form->name == (counts_work() ? "recurrent" : "chunked")); // with widths 8 and 4
   fast.backward = true;
   BOOST_TEST(bench_plan(fast).at(0).form->name == "chunked");
   fast.backward = false, fast.shapes = {{1, 2, 100, 64, 64}};
@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(settings_reach_whom_they_name) {
   request.settings = {{"scale", "2"}, {"softmax.scale", "8"}};
   for (const BenchCase &c : bench_plan(request))
     BOOST_TEST(c.params.real("scale") == (c.variant->name == "softmax" ? 8 : 2));
-  request.variants = {"gla"}, request.settings = {{"gla.scale", "3"}}; // by its other name
+  request.variants = {"gla"}, request.settings = {{"gla.scale", "3"}}; // by its alias
   BOOST_TEST(bench_plan(request).at(0).params.real("scale") == 3);
   for (const char *nobodys : {"nonsense", "softmax.scale"}) {
     request.settings = {{nobodys, "3"}};

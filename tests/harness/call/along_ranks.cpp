@@ -32,7 +32,8 @@ BOOST_AUTO_TEST_CASE(one_rank_computes_what_forward_does) {
   const Sequence s = random_sequence({2, 2, 21, 4, 3}, 12);
   for (const char *name : {"gated_delta_net", "mamba"}) {
     const Variant &variant = find_variant(name);
-    const Run run{"recurrent", Real::f64, 8, variant_params(variant)}; // a fast form picks its schedule by heads
+    const Run run{"recurrent", Real::f64, 8,
+                  variant_params(variant)}; // a fast form chooses its schedule by the number of heads
     const Output wanted = forward(variant, s, run);
     for (const char *asked : {"auto", "chain"}) {
       const Job job = prepare_along_ranks(variant, s, run, carry_along(variant, s, run, asked));
@@ -55,7 +56,7 @@ BOOST_AUTO_TEST_CASE(the_scan_is_taken_where_there_is_one) {
   BOOST_TEST((carry("delta_net", "chunked", "chain") == Carry::chain));
   BOOST_TEST((carry("mamba", "chunked", "auto") == Carry::chain));
   BOOST_CHECK_THROW(carry("mamba", "chunked", "scan"), Error);
-  BOOST_CHECK_THROW(carry("softmax", "recurrent", "auto"), Error); // no state
+  BOOST_CHECK_THROW(carry("softmax", "recurrent", "auto"), Error); // it has no state
   for (const Variant &variant : all_variants())
     for (const Form &form : variant.forms)
       if (!form.exact || !form.causal) BOOST_CHECK_THROW(carry(variant.name.c_str(), form.name.c_str(), "auto"), Error);

@@ -10,7 +10,7 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(harness)
 BOOST_AUTO_TEST_SUITE(backward_passes)
 
-/// f(variant, form) of all that have one.
+/// Calls f(variant, form) for all forms with a backward pass.
 template <class F> void each_backward(const F &f) {
   int found = 0;
   for (const Variant &variant : all_variants())
@@ -26,7 +26,7 @@ Sequence pass(const GradientCase &c, const Form &form, int chunk, Real real = Re
   return backward(c.variant, c.s, run, c.weights);
 }
 
-/// A gradient beside the definition's, judged as `check --grad` judges a user's.
+/// A gradient compared with the definition's, judged in the same way as `check --grad` judges a user's.
 struct Held {
   const GradientCase &c;
   Sequence candidate;
@@ -44,7 +44,7 @@ struct Held {
 Held held(const GradientCase &c, const Sequence &candidate) { return {c, candidate}; }
 bool right_in_float64(const Held &found) { return found.right(Precision::f64); }
 
-/// A layer without one would be trained through the tape, and have to say why.
+/// A layer without a backward pass would be trained through the tape, and would have to say why.
 BOOST_AUTO_TEST_CASE(every_layer_has_one) {
   for (const Variant &variant : all_variants())
     BOOST_TEST(std::any_of(variant.forms.begin(), variant.forms.end(),
@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(several_blocks_and_windows, *slow) {
   });
 }
 
-/// Of layers that GPUs have kernels of their own for at these sizes (harness/device/usual.hpp).
+/// Layers with GPU kernels of static extents for these sizes (harness/device/usual.hpp).
 constexpr const char *at_usual_sizes[] = {"linear",          "linear_elu", "retnet",        "mamba2",
                                           "gated_linear",    "rwkv6",      "delta_net",     "longhorn",
                                           "gated_delta_net", "softmax",    "softmax_qknorm"};
@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(a_wrong_sign_is_noticed_in_every_tensor, *slow) {
       if ((right.*tensor).empty()) return;
       Sequence moved = c.s;
       for (double &x : moved.*tensor) x *= 1 + 1e-9;
-      if (max_abs(right.*tensor) == 0 && c.run(moved).o == c.run(c.s).o) return; // it does no more than choose
+      if (max_abs(right.*tensor) == 0 && c.run(moved).o == c.run(c.s).o) return; // the tensor only selects
       Sequence wrong = right;
       double &largest = *std::max_element((wrong.*tensor).begin(), (wrong.*tensor).end(),
                                           [](double a, double b) { return std::fabs(a) < std::fabs(b); });
@@ -143,7 +143,8 @@ BOOST_AUTO_TEST_CASE(gates_of_nothing_of_all_and_in_between, *boost::unit_test::
       for (size_t i = 0; i < gate->size(); ++i) (*gate)[i] = gates[i % 10];
     for (int chunk : {4, 21}) {
       const Sequence found = pass(c, form, chunk), wanted = gradient(variant, c.s, c.params, c.weights);
-      // Not by the conditioning of products that vanish: sums of products of 21 steps, every one of them rounded.
+      // The condition number of products that vanish says nothing; the bound is that of sums of products over 21 steps,
+      // each rounded.
       const auto same = [&](const std::string &name, const std::vector<double> &a, const std::vector<double> &b) {
         BOOST_TEST_INFO(variant.name << " " << name << " chunk " << chunk);
         BOOST_TEST(max_difference(a, b) <= 1e-12 * max_abs(b));
@@ -199,7 +200,7 @@ BOOST_AUTO_TEST_CASE(similarities_and_groups_of_the_delta_former) {
 }
 
 BOOST_AUTO_TEST_CASE(roundings_are_passed_straight) {
-  // Of whole numbers they change nothing, so that their gradient is the linear one.
+  // Rounding does not change whole numbers, so their gradient is the linear one.
   const Variant &layer = find_variant("delta_former");
   GradientCase c = case_of(layer, {1, 2, 9, 3, 4}, 20);
   for (Tensor tensor : {Tensor::q, Tensor::k, Tensor::w})
@@ -213,7 +214,7 @@ BOOST_AUTO_TEST_CASE(roundings_are_passed_straight) {
   BOOST_TEST(max_abs(round.w) > 0);
 }
 
-/// Of numbers that rounding changes the pass and the definition have the same gradient, the one declared.
+/// For numbers that rounding changes, the backward pass and the definition have the same gradient, the declared one.
 BOOST_AUTO_TEST_CASE(roundings_are_passed_alike_by_both, *boost::unit_test::precondition(tape_runs)) {
   const Variant &layer = find_variant("delta_former");
   for (const Assignments &settings :
@@ -232,7 +233,8 @@ BOOST_AUTO_TEST_CASE(roundings_are_passed_alike_by_both, *boost::unit_test::prec
 BOOST_AUTO_TEST_CASE(a_cut_anywhere_changes_nothing) {
   each_backward([](const Variant &variant, const Form &form) {
     const int T = 11, Dv = 5;
-    if (variant.state_shape({1, 1, T, 6, Dv}, variant_params(variant)).size() == 0) return; // nothing to hand over
+    if (variant.state_shape({1, 1, T, 6, Dv}, variant_params(variant)).size() == 0)
+      return; // there is no state to pass on
     const GradientCase c = case_of(variant, {1, 1, T, 6, Dv}, 15);
     const Sequence whole = pass(c, form, 4);
     for (int cut = 1; cut < T; ++cut) {
@@ -257,7 +259,7 @@ BOOST_AUTO_TEST_CASE(a_cut_anywhere_changes_nothing) {
 
 BOOST_AUTO_TEST_CASE(what_is_not_given_is_not_differentiated_by) {
   each_backward([](const Variant &variant, const Form &form) {
-    // Without a state to start from a mean divides by what few keys weigh: so wide, dpfp's features overlap.
+    // Without an initial state a mean is divided by the weights of few keys. At this width dpfp's features overlap.
     GradientCase c = case_of(variant, {1, 1, 9, 12, 4}, 16);
     for (const Input &input : variant.inputs)
       if (!input.required && variant.needs_one_of.empty()) c.s[input.tensor()].clear();
@@ -275,7 +277,7 @@ BOOST_AUTO_TEST_CASE(the_definition_serves_where_a_pass_does_not, *boost::unit_t
   const auto k = [&](const Variant &variant, const Run &run) { return gradient_by(variant, c.s, run, c.weights).k; };
   BOOST_TEST((k(c.variant, chunked) == pass(c, *c.variant.find_form("chunked"), 4).k));
   BOOST_TEST((k(c.variant, {"recurrent", Real::f64, 1, c.params}) == defined.k));
-  Variant silent = c.variant; // its pass writes nothing
+  Variant silent = c.variant; // its backward pass writes nothing
   for (Form &form : silent.forms)
     if (form.vjp) form.vjp.f64 = [](const BackwardCall<double> &) {};
   BOOST_TEST((k(silent, chunked) == defined.k));

@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(a_pass_is_the_float32_pass_rounded_once) {
         const Output narrow = forward(variant, s, run_in(variant, form.name, real)),
                      wide = forward(variant, s, run_in(variant, form.name, Real::f32));
         BOOST_TEST((narrow.o == rounded_to(real, wide.o)), name << " " << form.name << " " << name_of(real));
-        BOOST_TEST((narrow.o != wide.o)); // something was rounded
+        BOOST_TEST((narrow.o != wide.o)); // rounding changed something
         BOOST_TEST((narrow.state == wide.state), name << " " << form.name);
       }
   }
@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(inputs_are_rounded_where_they_are_none_of_the_type) {
   BOOST_TEST((forward(variant, exact, run).o == forward(variant, stored, run).o));
 }
 
-/// A form's own kernels for 16 bits are run in place of its float32 ones, where they take the shape.
+/// A form's 16-bit kernels run instead of its float32 ones, if they support the shape.
 BOOST_AUTO_TEST_CASE(native_kernels_are_run_where_they_take_the_shape) {
   Variant variant = find_variant("linear");
   int passes = 0;
@@ -108,7 +108,8 @@ BOOST_AUTO_TEST_CASE(native_kernels_are_run_where_they_take_the_shape) {
   BOOST_TEST((passes == 1 && native.o.at(0) == 2));
   const Sequence other = one_head(1, {1}, {1}, {3});
   BOOST_TEST(forward(variant, other, run).o.at(0) == 3);
-  forward(variant, inputs_for(variant, Real::f16), run_in(variant, "recurrent", Real::f16)); // there is none of f16
+  forward(variant, inputs_for(variant, Real::f16),
+          run_in(variant, "recurrent", Real::f16)); // there is no kernel for f16
   BOOST_TEST(passes == 1);
 }
 
@@ -159,7 +160,8 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_is_refused_in_a_line) {
   BOOST_CHECK_EXCEPTION(bench_plan(benches), Error, refuses_cut);
 }
 
-/// q, k, v, o in 16 bits; a gate a step and the states, in and out, in float32; all of it in float64 on the host.
+/// q, k, v, o in 16 bits; one gate per step and the initial and final states in float32; all of it in float64 on the
+/// host.
 BOOST_AUTO_TEST_CASE(memory_is_counted_by_type) {
   const Variant &variant = find_variant("gated_delta_net");
   const Shape shape{1, 2, 100, 8, 4};

@@ -35,7 +35,7 @@ BOOST_AUTO_TEST_CASE(see_one_part_in_a_million) {
 
 BOOST_AUTO_TEST_CASE(in_113_bits_tell_right_from_wrong) {
   GradientCase c = case_of(find_variant("weighted_rls"), {1, 1, 40, 8, 4}, 3);
-  for (double &x : c.s.alpha) x = 0.5; // P winds up
+  for (double &x : c.s.alpha) x = 0.5; // P grows without bound
   const Sequence g = backward(c.variant, c.s, {"fast", Real::f64, 64, c.params}, c.weights);
   for (Slope slope : slopes(c.variant, c.s, c.params, c.weights, g)) {
     BOOST_TEST(right_in_113_bits(slope, c.variant, c.s, c.params, c.weights), slope.name);
@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_CASE(in_113_bits_tell_right_from_wrong) {
   }
 }
 
-/// Of 43,000 pairs one has z = 6e-7, nearer to the kink of max(z, 0) than a difference's first step.
+/// Among 43,000 pairs one has z = 6e-7, closer to the kink of max(z, 0) than the first step of the differences.
 BOOST_AUTO_TEST_CASE(come_nearer_where_there_is_a_kink) {
   const GradientCase c = case_of(find_variant("ffn_relu"), {1, 2, 147, 18, 33}, 12);
   const Sequence g = backward(c.variant, c.s, {"fast", Real::f64, 64, c.params}, c.weights);

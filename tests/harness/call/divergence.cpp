@@ -7,7 +7,7 @@
 namespace recollect {
 namespace {
 
-/// Two heads of 30 steps whose keys from step 9 on are so long that a delta rule leaves float64 within few steps.
+/// Two heads of 30 steps. From step 9 on keys are so long that a delta rule overflows float64 within a few steps.
 Sequence long_keys() {
   Sequence s = random_sequence({2, 1, 30, 4, 3}, 61);
   for (size_t i = 0; i < s.k.size(); ++i)
@@ -39,7 +39,8 @@ BOOST_AUTO_TEST_CASE(what_diverges_says_from_where) {
     Output out = forward(delta, s, run);
     const std::string note = settle(delta, s, run, out);
     BOOST_TEST_INFO(note);
-    BOOST_TEST(note.find("diverged in f64 at step 1") == 0u); // in the teens: each step multiplies by 1e120
+    BOOST_TEST(note.find("diverged in f64 at step 1") ==
+               0u); // at a step between 10 and 19: each step multiplies by 1e120
     for (size_t i = 0; i < 9 * 3; ++i) BOOST_TEST(std::isfinite(out.o[i]));
   }
 }
@@ -54,7 +55,7 @@ BOOST_AUTO_TEST_CASE(a_definition_that_stays_in_range_takes_the_fast_forms_place
   BOOST_TEST_INFO(note);
   BOOST_TEST(note.find("recurrent in place of chunked, which diverged in f64 at step 1") == 0u);
   BOOST_TEST(out.o == forward(find_variant("linear"), s).o);
-  mixed.forms[1].exact = false; // another layer than its definition, which cannot stand in for it
+  mixed.forms[1].exact = false; // the fast form is not exact, so the definition must not replace it
   BOOST_TEST(settle(mixed, s, run, out = forward(mixed, s, run)).find("diverged") == 0u);
 }
 
@@ -72,12 +73,12 @@ BOOST_AUTO_TEST_CASE(a_matrix_that_the_type_does_not_resolve_is_named) {
     BOOST_TEST(note(name, Real::f32, "1e-8") ==
                "f32 does not resolve the matrix solved at step 5 of head 1, of condition number 6e+08");
     BOOST_TEST(note(name, Real::f64, "1e-8") == "");
-    BOOST_TEST(note(name, Real::f32, "1e-6") == ""); // 6e6, of 8e6
+    BOOST_TEST(note(name, Real::f32, "1e-6") == ""); // 6e6, below the limit of 8e6
   }
-  s.alpha.assign(12, 0.5), s.k.assign(24, 0), s.k[12] = 1; // weighted_rls forgets its ridge, and all else as fast
+  s.alpha.assign(12, 0.5), s.k.assign(24, 0), s.k[12] = 1; // weighted_rls forgets its ridge and all else equally fast
   BOOST_TEST(note("weighted_rls", Real::f32, "1e-8") ==
              "f32 does not resolve the matrix solved at step 0 of head 1, of condition number 2e+08");
-  s.state.assign(2 * 5 * 2, 1); // what a given state holds is not known
+  s.state.assign(2 * 5 * 2, 1); // the contents of a given state are unknown
   BOOST_TEST(unresolved(find_variant("rls"), s, {"chunked", Real::f32, 16, {}}) == "");
 }
 

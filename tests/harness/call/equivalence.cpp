@@ -8,7 +8,8 @@ BOOST_AUTO_TEST_SUITE(harness)
 BOOST_AUTO_TEST_SUITE(equivalences)
 
 BOOST_AUTO_TEST_CASE(an_exact_form_is_within_its_bound_and_another_layer_is_not) {
-  const Variant &linear = find_variant("linear"), &delta = find_variant("delta_net"); // states of one shape
+  const Variant &linear = find_variant("linear"),
+                &delta = find_variant("delta_net"); // their states have the same shape
   const Sequence s = random_sequence({1, 2, 40, 6, 4}, 1);
   const Definition d = definition(linear, s, variant_params(linear));
   BOOST_TEST(d.condition >= 1);

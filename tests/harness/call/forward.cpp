@@ -9,7 +9,7 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(harness)
 BOOST_AUTO_TEST_SUITE(passes)
 
-/// The message of the input error that running the variant raises.
+/// The message of the input error from running the variant.
 std::string refusal(const std::string &variant, const Sequence &s, const Run &run = {}) {
   try {
     forward(find_variant(variant), s, run);

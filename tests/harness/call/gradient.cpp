@@ -36,7 +36,7 @@ BOOST_AUTO_TEST_CASE(every_layer_against_central_differences) {
                                              << slope.measured << ", terms " << slope.size);
       size += std::fabs(slope.claimed);
     }
-    BOOST_TEST(size > 1e-9); // nothing that could hide as zero
+    BOOST_TEST(size > 1e-9); // large enough that a missing part would show
   }
 }
 
@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(heads_that_are_joined) {
   for (const Slope &slope : slopes(variant, c.s, c.params, c.weights, g))
     BOOST_TEST(slope.right(), slope.name << ": tape " << slope.claimed << ", differences " << slope.measured);
   const auto half = c.weights.o.begin() + std::ptrdiff_t(c.weights.o.size() / 2);
-  std::fill(half + 7 * 5, c.weights.o.end(), 0.0); // of the second text's first head alone
+  std::fill(half + 7 * 5, c.weights.o.end(), 0.0); // weights only on the first head of the second text
   const Sequence first = gradient(variant, c.s, c.params, c.weights);
   for (Tensor tensor : {Tensor::k, Tensor::w, Tensor::beta})
     BOOST_TEST(max_abs(std::vector<double>(first[tensor].end() - 8, first[tensor].end())) > 1e-6, name_of(tensor));
@@ -76,12 +76,12 @@ BOOST_AUTO_TEST_CASE(a_cut_changes_nothing) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(long_sequences_go_in_segments) { // 600 steps of 6 * 32 * 32 operations and more: several
+BOOST_AUTO_TEST_CASE(long_sequences_go_in_segments) { // 600 steps of at least 6 * 32 * 32 operations: several segments
   const GradientCase c = case_of(find_variant("delta_net"), {1, 1, 1500, 32, 32}, 6);
   const Sequence g = gradient(c.variant, c.s, c.params, c.weights);
   Sequence moved = c.s;
   const double h = 1e-5;
-  moved.k[3] += h; // of the first step: its effect passes through every segment
+  moved.k[3] += h; // at the first step, whose effect passes through every segment
   const double up = weighted(c.run(moved), c.weights);
   moved.k[3] -= 2 * h;
   const double difference = (up - weighted(c.run(moved), c.weights)) / (2 * h);
@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused) {
   OutputWeights shorter = c.weights;
   shorter.o.pop_back();
   BOOST_CHECK_THROW(gradient(c.variant, c.s, c.params, shorter), Error);
-  OutputWeights more = c.weights; // softmax keeps no state of a finite size
+  OutputWeights more = c.weights; // softmax has no state of finite size
   more.state = {1};
   BOOST_CHECK_THROW(gradient(c.variant, c.s, c.params, more), Error);
 }

@@ -7,7 +7,7 @@
 
 namespace recollect {
 
-/// Suites that need gradient() are left out, and not counted, where kernels do not run on the host.
+/// Skips suites that need gradient() if kernels do not run on the CPU.
 inline boost::test_tools::assertion_result tape_runs(boost::unit_test::test_unit_id) { return takes_gradients(); }
 
 struct GradientCase {
@@ -18,7 +18,7 @@ struct GradientCase {
   Output run(const Sequence &at) const { return forward(variant, at, {"recurrent", Real::f64, 1, params}); }
 };
 
-/// With every input that the layer takes, a state to start from and weights of the one at the end.
+/// Has every input that the layer takes, an initial state, and weights of the final state.
 inline GradientCase case_of(const Variant &variant, const Shape &shape, std::uint64_t seed) {
   GradientCase c{variant, variant_params(variant), random_sequence(shape, seed), {}};
   for (const char *name : {"beta", "alpha", "lambda", "w"}) {
@@ -28,7 +28,7 @@ inline GradientCase case_of(const Variant &variant, const Shape &shape, std::uin
   const Output out = c.run(c.s);
   c.weights.o = Stream(seed, "gradient/o").normals(out.o.size());
   c.weights.state = Stream(seed, "gradient/state").normals(out.state.size());
-  // A state that earlier keys may have left. Their largest elements do not recur: a tie would be a kink.
+  // A state that earlier keys may have left. Its largest elements differ, since a tie would be a kink.
   Sequence before = random_sequence(shape, seed + 100);
   for (Tensor tensor : all_tensors)
     if (c.s[tensor].empty()) before[tensor].clear();

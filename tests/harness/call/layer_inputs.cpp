@@ -12,7 +12,7 @@ BOOST_AUTO_TEST_SUITE(layer_input)
 
 using Numbers = std::vector<double>;
 
-/// One step of one head of width one, and what else is given.
+/// One step of one head of width one, plus `more` arrays.
 UsersArrays one_step(UsersArrays more) {
   for (const char *name : {"q", "k", "v"}) more.insert({name, {{1, 1, 1, 1}, {1}, ""}});
   return more;
@@ -76,11 +76,11 @@ BOOST_AUTO_TEST_CASE(rows_are_normalised_and_q_is_scaled) {
   Convention c;
   c.l2norm = 11; // 9 + 16 + 11 = 6^2
   c.scale = {Scale::rsqrt, 1};
-  const LayerInputs delta = inputs_of(user, "delta_former", c); // whose own parameter the scale is
+  const LayerInputs delta = inputs_of(user, "delta_former", c); // its own parameter is the scale
   check_close(delta.all.q, {0.5, 2.0 / 3, 0, 0}, 1e-15);
   BOOST_TEST(delta.params.real("scale") == 0.5);
   user["beta"] = {{1, 1, 1}, {1}, ""};
-  const LayerInputs net = inputs_of(user, "delta_net", c); // which has no scale
+  const LayerInputs net = inputs_of(user, "delta_net", c); // it has no scale
   check_close(net.all.q, {0.25, 1.0 / 3, 0, 0}, 1e-15);
   BOOST_TEST((net.all.k == Numbers{0, 0, 0, 0}));
 }
@@ -125,10 +125,10 @@ BOOST_AUTO_TEST_CASE(a_packed_text_is_its_steps_and_its_state) {
   std::vector<TextResults> results{{forward(linear, first), {}}, empty, {forward(linear, last), {}}};
   const UsersArrays found = to_user(user, inputs, {}, results);
   BOOST_TEST((found.at("final_state").data == Numbers{10 + 5 + 6, 20, 30 + 7}));
-  BOOST_TEST((found.at("o").data == Numbers{15, 42, 111, 0})); // S q, and 0 at the step of no text
+  BOOST_TEST((found.at("o").data == Numbers{15, 42, 111, 0})); // S q, and 0 at the step outside every text
 }
 
-/// A layer, its arrays in a convention, and the loss of which `do` and `dfinal_state` are the gradients.
+/// A layer, its arrays in a convention, and a loss with the output gradients `do` and `dfinal_state`.
 struct Differentiated {
   const Variant &variant;
   Convention c;
@@ -185,8 +185,8 @@ Differentiated drawn(const char *layer, const Convention &c, const Sharing &shar
   return {variant, c, in_convention(s, weights, state, c, sharing, 5)};
 }
 
-/// Every gradient along a random direction, against a central difference: h^2 |third derivative| and eps |loss| / h stay
-/// below 1e-7 for h = 1e-5.
+/// Compares every gradient along a random direction with a central difference: h^2 |third derivative| and eps |loss| /
+/// h are below 1e-7 for h = 1e-5.
 void check_against_quotients(const Differentiated &d, const std::vector<std::string> &arrays) {
   const UsersArrays found = d.gradient_here();
   constexpr double h = 1e-5;

@@ -6,7 +6,7 @@
 namespace recollect {
 namespace {
 
-/// One head in three segments of which two wait for no state, and their maps put together without it, as a scan does.
+/// One head in three segments, of which two do not wait for their state; their maps are combined as in a scan.
 Output in_three(const Variant &variant, const Sequence &s, const Run &run) {
   const int cuts[] = {0, 7, 16, s.shape.T};
   std::vector<Segment> all;
@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(segments_that_wait_for_no_state_come_to_what_the_whole_does
     Sequence s = random_sequence(shape, 8);
     if (!needs_no_state(variant, s, params)) continue;
     found.insert(variant.name);
-    for (double &x : s.alpha) x *= x < 0.81 ? 0 : 1; // a gate may close
+    for (double &x : s.alpha) x *= x < 0.81 ? 0 : 1; // some gates are 0
     s.state = random_sequence({1, 1, int(variant.state_shape(shape, params).size()), 1, 1}, 9).v;
     const Output whole = forward(variant, s, {"recurrent", Real::f64, 1, params});
     const double kappa = input_condition(variant, s, params, 2);
@@ -77,7 +77,8 @@ BOOST_AUTO_TEST_CASE(segments_that_wait_for_no_state_come_to_what_the_whole_does
         BOOST_TEST(error <= bound);
       }
   }
-  // S -> S A + B with rows alike, read linearly; Mamba's rows each have a step of their own, Titans' memory is no matrix.
+  // These states follow S -> S A + B and are read linearly. Mamba's rows have different step sizes, and Titans' memory
+  // is not a matrix.
   for (const char *name : {"linear", "retnet", "gated_linear", "delta_net", "gated_delta_net", "delta_product", "lru"})
     BOOST_TEST(found.count(name), name);
   for (const char *name : {"mamba", "hgrn", "titans", "linear_rms", "mlstm", "softmax", "mesa"})

@@ -35,7 +35,7 @@ BOOST_AUTO_TEST_CASE(operands_round_to_the_computation_and_factors_to_their_own_
   const ArrayTypes types({}, {{"q", f32}, {"alpha", f32}, {"beta", bf16}, {"state", f32}, {"o", bf16}});
   BOOST_TEST((types.used("q", bf16) == bf16));
   BOOST_TEST((types.used("alpha", bf16) == f32));
-  BOOST_TEST((types.used("beta", f32) == f32)); // the numbers are exact, and the kernel goes on in float32
+  BOOST_TEST((types.used("beta", f32) == f32)); // the numbers are exact, and the kernel continues in float32
   BOOST_TEST((types.used("state", bf16) == bf16));
   BOOST_TEST((types.written("state", bf16) == f32));
   BOOST_TEST((types.written("o", f32) == bf16));
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(noise_is_that_of_each_arrays_type) {
     const PartList definition = definition_of(one);
     return noise_of(one, definition, float32_rounding(one, definition), computed, 64);
   };
-  const auto moved = [&](const StatedTypes &stated, Tensor tensor) { // relatively, in bf16
+  const auto moved = [&](const StatedTypes &stated, Tensor tensor) { // relative change, in bf16
     CheckCase one = problem;
     one.types = ArrayTypes({}, stated);
     return std::fabs(disturbed(one, bf16, 0, 64).given[tensor][0] / problem.given[tensor][0] - 1);

@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(names_are_files_and_seeds_are_bits) {
   BOOST_TEST(battery(v, variant_params(v), Precision::f32, false, 2).back().problem.given.q != a.q);
 }
 
-/// Cases of every layer in the narrowest type, f16, whose largest number is 65504.
+/// Cases of every layer in the type with the smallest range, f16, whose largest number is 65504.
 BOOST_AUTO_TEST_CASE(every_layer_has_one_that_it_can_take_and_stays_finite_on, *slow) {
   for (const Variant &v : all_variants()) {
     const std::vector<BatteryCase> all = battery(v, variant_params(v), Precision::f16, false);

@@ -43,7 +43,7 @@ BOOST_AUTO_TEST_CASE(the_planted_catalogue_is_named, *slow) {
     }
 }
 
-/// The layers' own fast forms in float32 on misread inputs: they round as kernels do, not as the noise is drawn.
+/// The layers' own fast forms in float32 on misread inputs, so that rounding is real and not drawn like the noise.
 BOOST_AUTO_TEST_CASE(float32_kernels_that_misread_are_named, *slow) {
   int wrong = 0, named = 0;
   for (const char *layer : {"gated_linear", "gated_delta_net", "softmax"}) {
@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(float32_kernels_that_misread_are_named, *slow) {
         const PartList candidate =
             as_results(reference.problem(), forward(problem.variant, inputs, {"fast", Real::f32, 64, problem.params}));
         const std::vector<Judged> judged = judge_all(reference, candidate, Precision::f32);
-        if (all_right(judged)) continue; // it does not show
+        if (all_right(judged)) continue; // the mistake has no effect here
         const std::vector<Explanation> found = suspects.explain(candidate, judged, Precision::f32);
         ++wrong;
         if (std::any_of(found.begin(), found.end(),
@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(float32_kernels_that_misread_are_named, *slow) {
   BOOST_TEST((wrong >= 50 && named >= 0.85 * wrong));
 }
 
-/// A small problem, and a candidate that starts as right.
+/// A small problem, and a candidate that starts out correct.
 struct Kernel {
   Reference reference;
   PartList results = reference.results();
@@ -100,7 +100,7 @@ using Names = std::vector<std::string>;
 
 BOOST_AUTO_TEST_CASE(mistakes_outside_the_catalogue_get_no_name) {
   Kernel kernel("gated_delta_net");
-  BOOST_TEST(kernel.named().empty()); // right
+  BOOST_TEST(kernel.named().empty()); // correct
   const Stream random(1, "diagnosis/noise");
   for (size_t i = 0; i < kernel.part("o").values.size(); ++i) kernel.part("o").values[i] = random.normal(i);
   BOOST_TEST(kernel.named().empty());

@@ -52,17 +52,16 @@ BOOST_AUTO_TEST_CASE(what_is_not_finite_is_wrong) {
 BOOST_AUTO_TEST_CASE(noise_as_large_as_the_values_decides_nothing_and_true_zeros_do) {
   Given given;
   for (size_t row = 3; row < 6; ++row) given.noise.rows[row] = 1e-3;           // as large as the second head's values
-  BOOST_TEST((given.judged(given.part.values).judgement == Judgement::right)); // few numbers: the heads count together
+  BOOST_TEST((given.judged(given.part.values).judgement == Judgement::right)); // few numbers, so the heads are pooled
   for (size_t row = 0; row < 3; ++row) given.noise.rows[row] = given.part.values[2 * row];
   Judged found = given.judged(given.part.values);
   BOOST_TEST((found.judgement == Judgement::undecided && found.without_power == std::vector<size_t>{0, 1}));
-  std::vector<double> far =
-      given.part.values; // by a hundred times the noise, where it is no measure of errors any more
+  std::vector<double> far = given.part.values; // by a hundred times the noise, which is no measure of errors then
   far[0] = 1e4, far[7] = -1;
   BOOST_TEST((given.judged(far).judgement == Judgement::undecided));
   far[7] = std::nan("");
   BOOST_TEST((given.judged(far).judgement == Judgement::wrong));
-  for (size_t i = 6; i < 12; ++i) given.part.values[i] = 1e-19; // zero but for float64's rounding
+  for (size_t i = 6; i < 12; ++i) given.part.values[i] = 1e-19; // zero up to float64 rounding
   found = given.judged(given.part.values);
   BOOST_TEST((found.judgement == Judgement::right));
   std::vector<double> candidate = given.part.values;

@@ -19,7 +19,7 @@ CheckCase forward_case(const std::string &layer, Sequence s) {
   return {v, variant_params(v), std::move(s), {}};
 }
 
-/// A part of what the layer gives where the mistake is made in the way whose text begins so.
+/// A part of the results with the mistake, made in the way whose description begins with `way`.
 std::vector<double> made(const CheckCase &problem, const std::string &mistake, const std::string &way,
                          const std::string &part = "o") {
   const PartList right = definition_of(problem);
@@ -29,7 +29,7 @@ std::vector<double> made(const CheckCase &problem, const std::string &mistake, c
   return {};
 }
 
-/// The gated delta rule on numbers: S_t = a_t S_{t-1} (1 - b_t k_t^2) + b_t v_t k_t.
+/// The gated delta rule for scalars: S_t = a_t S_{t-1} (1 - b_t k_t^2) + b_t v_t k_t.
 struct Gated {
   std::vector<double> q{3, 5}, k{0.5, 0.75}, v{2, 7}, beta{0.5, 0.25}, alpha{0.5, 0.125};
   double start = 4;
@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(states_by_hand) {
 BOOST_AUTO_TEST_CASE(layouts_and_scales_by_hand) {
   const Sequence s = random_sequence({1, 2, 3, 1, 1}, 1); // two heads of three steps: S_t sums v k
   const CheckCase problem = forward_case("linear", s);
-  const auto sums = [&](auto at) { // at(head, step): where an element lies
+  const auto sums = [&](auto at) { // at(head, step): index of an element
     std::vector<double> o(6);
     for (int h = 0; h < 2; ++h) {
       double S = 0;
@@ -169,7 +169,7 @@ BOOST_AUTO_TEST_CASE(attention_by_hand) {
   BOOST_TEST(std::fabs(made(tiles, "softmax_not_rescaled", "the sum of values")[16] - 17 / sum) < 1e-14);
   BOOST_TEST(std::fabs(made(tiles, "softmax_not_rescaled", "the normaliser")[16] - sum / 17) < 1e-14);
   const CheckCase low = forward_case("softmax", one_head(2, {1, 1}, {-6e4, -6e4}, {2, 4}));
-  check_close(made(low, "finite_mask", ""), {4, 3}, 1e-14); // to the first row the masked key is the likelier
+  check_close(made(low, "finite_mask", ""), {4, 3}, 1e-14); // in the first row the masked key is the more likely one
 }
 
 BOOST_AUTO_TEST_CASE(number_types_by_hand) {
@@ -222,7 +222,7 @@ BOOST_AUTO_TEST_CASE(ways_have_names_of_their_own_and_need_what_the_layer_takes)
   BOOST_TEST((softmax.count("padding_not_masked") == 1 && gated.count("padding_not_masked") == 0));
 }
 
-/// The gradient of a kernel whose backward pass differentiates its wrong outputs is that of those outputs.
+/// If a kernel's backward pass differentiates its wrong outputs, its gradient must be that of those outputs.
 BOOST_AUTO_TEST_CASE(misreadings_obey_the_chain_rule, *boost::unit_test::precondition(tape_runs)) {
   for (const char *layer : {"gated_delta_net", "rwkv7"}) {
     CheckCase problem = planting_ground(find_variant(layer), Precision::f64, true);
@@ -250,7 +250,7 @@ BOOST_AUTO_TEST_CASE(misreadings_obey_the_chain_rule, *boost::unit_test::precond
       const std::vector<Misread> here = mistake.misread(problem), above = mistake.misread(up),
                                  below = mistake.misread(down);
       for (size_t i = 0; i < here.size(); ++i) {
-        if (!here[i].chain) continue; // roundings have no slope
+        if (!here[i].chain) continue; // roundings have no derivative
         CheckCase wrong = problem;
         wrong.given = here[i].inputs();
         Sequence gradient = gradients_of(wrong);
@@ -279,7 +279,7 @@ BOOST_AUTO_TEST_CASE(gradients_by_hand, *boost::unit_test::precondition(tape_run
   BOOST_TEST(
       (part("gradients_exchanged", "dq and dk", "dk") == dq && part("gradients_exchanged", "dq and dk", "dq") == dk));
   check_close(part("state_gradient_of_final_state", "", "dstate"), problem.weights.state, 0);
-  // what comes through the write: the derivative in beta where the erase has a beta of its own, 1 - and so a
+  // the contribution of the write: the derivative with respect to beta if the erasure has a separate beta, 1; hence a
   // difference of the rule with v scaled
   const Part &dv = *find_part(right, "dv");
   const std::vector<double> write = part("beta_gradient_lacks_key_side", "", "dbeta");
@@ -293,7 +293,7 @@ BOOST_AUTO_TEST_CASE(gradients_by_hand, *boost::unit_test::precondition(tape_run
   };
   const double measured = (loss(1 + h) - loss(1 - h)) / (2 * h) / problem.given.beta[t];
   BOOST_TEST(std::fabs(write[t] - measured) < 1e-6 * std::fabs(measured));
-  // a state gradient lost at every boundary: what the last chunk alone gives, in the last chunk
+  // a state gradient lost at every chunk boundary: in the last chunk it is the gradient of that chunk alone
   const std::vector<double> cut =
       part("state_gradient_not_handed_over", "the gradient of the state is not handed back between chunks of 64", "dk");
   const size_t D = size_t(problem.given.shape.Dk), T = size_t(problem.given.shape.T);

@@ -17,7 +17,7 @@ BOOST_AUTO_TEST_SUITE(never_vacuous)
 
 using Numbers = std::vector<double>;
 
-/// Of a short case and of one per step or two away from a chunk of 64; of all, where they are asked for.
+/// A short case, and one with a step or two more or less than a chunk of 64; all cases if asked for.
 std::vector<BatteryCase> chosen(const Variant &v) {
   const Params params = variant_params(v);
   std::vector<BatteryCase> all = battery(v, params, Precision::bf16, true), some;
@@ -83,11 +83,11 @@ BOOST_AUTO_TEST_CASE(what_is_plainly_wrong_is_refused, *slow) {
         ++judged, undecided += !decided;
         if (!decided) BOOST_TEST_MESSAGE("undecided: " << where);
         for (const Part &part : reference.results()) {
-          if (max_abs(part.values) == 0) continue; // zeros are right
+          if (max_abs(part.values) == 0) continue; // zeros are correct here
           for (const Wrong &wrong : wrongs()) {
             Part candidate = part;
             candidate.values = wrong.of(part.values);
-            if (candidate.values == part.values) continue; // one number alone is its mean
+            if (candidate.values == part.values) continue; // a single number is its own mean
             const std::vector<Judged> found = judge_all(reference, {candidate}, precision);
             BOOST_TEST_REQUIRE(found.size() == 1u);
             BOOST_TEST((found[0].judgement != Judgement::right), where << ": " << wrong.name << " for " << part.name);

@@ -19,8 +19,8 @@ CheckCase linear_of(Sequence given) {
 }
 
 BOOST_AUTO_TEST_CASE(one_write_and_one_read_by_hand) {
-  // o = v k q with k = q = v = 1.5: three roundings of u = 2^-8 at 1.5 (spacing 2^-7), each moves o by 1.5^2 u; o = 3.375
-  // has a spacing of 2^-6. The signs of the draws decide how the three add up: from 1 to 3 times one of them.
+  // o = v k q with k = q = v = 1.5: three roundings of u = 2^-8 at 1.5 (spacing 2^-7) move o by 1.5^2 u each; o = 3.375
+  // has a spacing of 2^-6. Depending on the signs of the draws, the three add up to 1 to 3 times one of them.
   const Noise noise = noise_at(linear_of(one_head(1, {1.5}, {1.5}, {1.5})), Precision::bf16);
   const double one = 2.25 * 0x1p-8, own = 0x1p-7, found = noise.at(0).rows.at(0);
   BOOST_TEST((found >= std::hypot(one, own) && found <= std::hypot(3.1 * one, own) * 1.01));
@@ -35,7 +35,7 @@ BOOST_AUTO_TEST_CASE(measured_rounding_counts_up_to_n_times_the_response_to_move
   BOOST_TEST(std::fabs(noise(least) / std::hypot(least, least) - 1) < 1e-12);
   BOOST_TEST((noise(1e6) > least && noise(1e6) <= std::hypot(1, n) * least));
   const double square = float32_rounding(problem, definition_of(problem)).at(0).at(0);
-  BOOST_TEST((square > 0 && std::sqrt(square) < 0x1p-21)); // o = 3.375 is exact, its neighbours are not
+  BOOST_TEST((square > 0 && std::sqrt(square) < 0x1p-21)); // o = 3.375 is exact, but not its neighbours
 }
 
 BOOST_AUTO_TEST_CASE(noise_grows_with_the_spacing_of_the_type) {

@@ -32,7 +32,7 @@ BOOST_AUTO_TEST_CASE(states_at_the_starts_of_chunks_are_sums_of_what_was_written
   BOOST_TEST_REQUIRE(states.size() == 3u);
   BOOST_TEST((states[0] == std::vector<double>{0} && states[1] == std::vector<double>{3} &&
               states[2] == std::vector<double>{10}));
-  // A query that reads one step late; the last has no later state.
+  // A query that reads one step late; the last one has no later state.
   BOOST_TEST(read_at(problem, [](int t) { return t - 1; }) == (std::vector<double>{0, 1, 3, 6, 10}));
 }
 

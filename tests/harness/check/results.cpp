@@ -16,7 +16,7 @@ CheckCase problem_of(const std::string &name, const Shape &shape, bool log_gates
   return problem;
 }
 
-/// Largest difference of a part over its largest number.
+/// Largest difference of two parts over the largest number.
 double apart(const Part &a, const Part &b) { return max_difference(a.values, b.values) / max_abs(b.values); }
 
 BOOST_AUTO_TEST_CASE(segments_whose_handovers_are_left_alone_give_the_whole) {
@@ -52,10 +52,10 @@ BOOST_AUTO_TEST_CASE(gradients_of_logarithms_are_those_of_gates_times_the_gates)
   check_close(find_part(definition_of(logs), "dalpha")->values, expected, 1e-13);
 }
 
-/// mlstm where each step ties with the memory's unit, max(1 * 2, |2|): there its differences are no derivatives.
+/// mlstm where each step ties with the memory's unit, max(1 * 2, |2|); differences are not derivatives at a tie.
 BOOST_AUTO_TEST_CASE(at_a_kink_the_declared_subgradient_is_the_reference) {
   if (!takes_gradients()) return;
-  CheckCase problem = problem_of("mlstm", {1, 1, 52, 64, 64}); // more than a quick tape
+  CheckCase problem = problem_of("mlstm", {1, 1, 52, 64, 64}); // more operations than a quick tape
   std::fill(problem.given.alpha.begin(), problem.given.alpha.end(), 1.0);
   std::fill(problem.given.beta.begin(), problem.given.beta.end(), 2.0);
   problem.given.state.clear();

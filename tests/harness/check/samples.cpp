@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(each_kind_is_what_it_says) {
       BOOST_TEST((lambda[i] >= 1e-6 && lambda[i] <= 1));
       decades += std::log10(lambda[i]) / 256;
     }
-  BOOST_TEST(std::fabs(decades + 3) < 6.47 * std::sqrt(36 / 12.0 / 256)); // even in the logarithm, from -6 to 0
+  BOOST_TEST(std::fabs(decades + 3) < 6.47 * std::sqrt(36 / 12.0 / 256)); // uniform in the logarithm, from -6 to 0
 }
 
 BOOST_AUTO_TEST_CASE(exact_gates_are_0_and_1) {
@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(exact_gates_are_0_and_1) {
   for (size_t head = 0; head < 6; ++head) BOOST_TEST(s.alpha[head * 130 + 63 + head % 3] == 0);
   BOOST_TEST(std::count(s.alpha.begin(), s.alpha.end(), 0.0) > 6);
   const Sequence positive = sample(find_variant("weighted_rls"), {2, 3, 130, 8, 4}, "exact-gates", 3);
-  BOOST_TEST(*std::min_element(positive.alpha.begin(), positive.alpha.end()) > 0); // which this layer needs
+  BOOST_TEST(*std::min_element(positive.alpha.begin(), positive.alpha.end()) > 0); // this layer needs it
 }
 
 BOOST_AUTO_TEST_CASE(strong_decay_underflows_in_every_chunk) {
@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(rates_of_decay_go_from_0_to_16) {
   for (size_t head = 0; head < 6; ++head) {
     double mean = 0;
     for (size_t t = 0; t < 50; ++t)
-      if (t / 4 % 4 != 1) mean -= std::log(s.alpha[head * 50 + t]) / 38; // the others are slow
+      if (t / 4 % 4 != 1) mean -= std::log(s.alpha[head * 50 + t]) / 38; // the others decay slowly
     const double rate = 16 * std::pow(double(head) / 5, 2);
     BOOST_TEST(std::fabs(mean - 0.75 * rate) <= 0.25 * rate);
     BOOST_TEST(mean > last);
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(a_layer_that_erases_stays_stable) {
     }
 }
 
-/// delta_momentum has no step size that could be made smaller: (1 - |k|^2)^t.
+/// delta_momentum has no step size to reduce: its state grows like (1 - |k|^2)^t.
 BOOST_AUTO_TEST_CASE(what_a_layer_cannot_take_is_toned_down_and_said) {
   Recipe recipe;
   recipe.keys = Recipe::gaussian;
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(what_a_layer_cannot_take_is_toned_down_and_said) {
   BOOST_TEST(draw_stable(stable, {1, 2, 128, 8, 4}, variant_params(stable), recipe, 3).toned_down == "");
 }
 
-/// It keeps the number of steps since it was refreshed: any number would not do.
+/// It contains the number of steps since the last refresh, so not every number is valid.
 BOOST_AUTO_TEST_CASE(a_state_is_one_that_the_layer_can_have) {
   const Variant &v = find_variant("vla");
   const std::vector<double> state = plausible_state(v, {1, 1, 4, 3, 2}, variant_params(v), 1);
@@ -141,7 +141,7 @@ BOOST_AUTO_TEST_CASE(a_state_is_one_that_the_layer_can_have) {
 BOOST_AUTO_TEST_CASE(every_variant_takes_every_kind) {
   for (const Variant &v : all_variants())
     for (const SampleKind &kind : sample_kinds()) {
-      if (kind.name == "long") continue; // the same inputs, sixteen times
+      if (kind.name == "long") continue; // the same inputs, sixteen times as long
       const Sequence s = sample(v, {1, 1, 9, 8, 8}, kind.name, 1);
       BOOST_CHECK_NO_THROW(check_inputs(v, s, variant_params(v)));
     }

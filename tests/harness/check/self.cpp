@@ -27,7 +27,8 @@ BOOST_AUTO_TEST_CASE(every_exact_form_is_held_in_both_types_with_gradients) {
     BOOST_TEST(one.checked.right(), one.title());
   }
   BOOST_TEST((forms == std::set<std::string>{"recurrent f32", "chunked f32", "chunked f64"}));
-  for (const SelfCase &one : quick("ttt_linear")) BOOST_TEST(one.form != "minibatch"); // only close to the definition
+  for (const SelfCase &one : quick("ttt_linear"))
+    BOOST_TEST(one.form != "minibatch"); // only approximately equal to the definition
 }
 
 BOOST_AUTO_TEST_CASE(forms_are_held_on_arrays_of_16_bits_too) {
@@ -38,15 +39,15 @@ BOOST_AUTO_TEST_CASE(forms_are_held_on_arrays_of_16_bits_too) {
     check_forms(find_variant("gated_delta_net"), options, [&](const SelfCase &one) {
       forms.insert(one.form + " " + name_of(one.real));
       BOOST_TEST(one.checked.right(), one.title());
-      BOOST_TEST(one.checked.inexact.empty(), one.title()); // the battery is of the type
+      BOOST_TEST(one.checked.inexact.empty(), one.title()); // the battery's inputs are exact in this type
     });
     BOOST_TEST((forms == std::set<std::string>{std::string("recurrent ") + name_of(real),
                                                std::string("chunked ") + name_of(real)}));
   }
 }
 
-/// Gradients of nlms at keys of a norm near 0 are larger than 65504: no kernel can store them in float16, and any can in
-/// bfloat16. The definition has outputs alone.
+/// Gradients of nlms at keys of a norm near 0 exceed 65504: no kernel can store them in float16, but all can in
+/// bfloat16. The definition alone has outputs only.
 BOOST_AUTO_TEST_CASE(what_float16_cannot_hold_is_skipped) {
   int skipped = 0;
   for (Real real : {Real::f16, Real::bf16}) {
@@ -77,7 +78,7 @@ BOOST_AUTO_TEST_CASE(a_wrong_form_fails, *slow) {
   BOOST_TEST(failed > 0);
 }
 
-/// Rounding is measured with the definition in float32: that a fault there does not pass for rounding.
+/// Rounding is measured with the definition in float32; a fault there must not pass for rounding.
 BOOST_AUTO_TEST_CASE(a_definition_that_is_wrong_in_float32_fails) {
   Variant wrong = find_variant("linear");
   wrong.forms[0].f32 = find_variant("nlms").forms[0].f32;
@@ -91,8 +92,8 @@ BOOST_AUTO_TEST_CASE(a_definition_that_is_wrong_in_float32_fails) {
   BOOST_TEST(failed > 0);
 }
 
-/// Features of keys of norm 1000, logits as large, gradients whose terms cancel: right forms that only rounding parts from
-/// the definition.
+/// Features of keys of norm 1000, logits as large, gradients whose terms cancel: correct forms that differ from the
+/// definition by rounding only.
 BOOST_AUTO_TEST_CASE(rounding_inside_a_kernel_is_no_mistake, *slow) {
   const std::pair<const char *, const char *> hard[] = {{"based", "T64-norms-S0"},
                                                         {"dpfp", "T2-norms"},

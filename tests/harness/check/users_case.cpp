@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(results_are_cut_into_texts) {
   BOOST_TEST_REQUIRE(parts.size() == 4u); // three texts, and the parameters
   BOOST_TEST((find_part(parts[0], "o")->values == std::vector<double>{1, 2}));
   BOOST_TEST((!find_part(parts[1], "o") && find_part(parts[1], "state")->values == std::vector<double>{20}));
-  BOOST_TEST((find_part(parts[2], "o")->values == std::vector<double>{3})); // the step of no text is not judged
+  BOOST_TEST((find_part(parts[2], "o")->values == std::vector<double>{3})); // the step outside every text is not judged
   BOOST_TEST((find_part(parts[3], "dA_log")->values == std::vector<double>{7}));
 }
 

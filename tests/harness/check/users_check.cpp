@@ -59,7 +59,7 @@ void round(UsersArrays &arrays, Precision precision) {
     for (double &x : array.data) x = rounded(x, ArrayTypes().stored(name, precision));
 }
 
-/// A kernel that rounds what it converts (normalised rows, gates' logarithms), and its results.
+/// A kernel that rounds what it converts (normalised rows, logarithms of gates), and its results.
 Candidate honest(const UsersCase &problem, Precision precision) {
   UsersCase rounded_inputs = problem;
   for (const char *name : {"q", "k"}) {
@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(a_kernel_that_rounds_what_it_converts_is_right_in_every_typ
       BOOST_TEST((found.judgement == Judgement::right), found.reason << " " << found.where);
       double largest = 0;
       for (const Judged &part : found.parts) largest = std::max(largest, part.row);
-      BOOST_TEST((largest > 0.05 && largest < 5), largest); // the noise is of the size of the errors
+      BOOST_TEST((largest > 0.05 && largest < 5), largest); // the noise has the size of the errors
     }
 }
 
@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(parts_go_by_the_users_names) {
   const UsersCase problem = users_case(layer, preset("fla"), {}, Precision::f32, 1);
   const UsersReference reference(problem);
   Candidate wrong = computed(problem);
-  wrong.in_file.at("final_state").name = "ht"; // the other name that fla has for it
+  wrong.in_file.at("final_state").name = "ht"; // fla's other name for it
   for (double &x : wrong.in_file.at("dalpha").data) x = 0;
   wrong.in_file.erase("dstate");
   const Checked found = reference.check(wrong, Precision::f32);

@@ -15,7 +15,7 @@ const Reference &ground() {
   return reference;
 }
 
-/// What is said where part `name` is wrong in the rows (b, h, row) and columns told.
+/// The message if part `name` is wrong in these rows (b, h, row) and columns.
 std::string where(const std::string &name,
                   const std::function<bool(size_t b, size_t h, size_t row, size_t column)> &bad, double error = 1) {
   PartList candidate = ground().results();
@@ -24,7 +24,7 @@ std::string where(const std::string &name,
     const size_t head = i / (part.rows * part.columns);
     if (bad(head / 4, head % 4, i / part.columns % part.rows, i % part.columns)) part.values[i] += error;
   }
-  PartList judged{part}; // the other parts are not given
+  PartList judged{part}; // the other parts are missing
   return where_wrong(ground(), judged, judge_all(ground(), judged, Precision::f32), ground().noise(Precision::f32));
 }
 

@@ -14,7 +14,7 @@ BOOST_AUTO_TEST_CASE(another_form_is_right_and_another_layer_is_not) {
   BOOST_TEST(run_program("forward delta_net --form chunked" + in + " -o" + out).status == 0);
   BOOST_TEST(run_program("check delta_net" + in + " --candidate" + out).status == 0);
   BOOST_TEST(run_program("check longhorn" + in + " --candidate" + out).status == 1);
-  const Outcome other = run_program("check linear" + in + " --candidate" + out); // which takes no beta
+  const Outcome other = run_program("check linear" + in + " --candidate" + out); // a layer that takes no beta
   BOOST_TEST(other.status == 3);
   BOOST_TEST(other.err.find("dataset beta is not an input of linear") != std::string::npos, other.err);
 }

@@ -14,7 +14,7 @@ void check_error(const std::string &arguments, int status, const std::string &me
   BOOST_TEST(o.status == status);
   BOOST_TEST_INFO(arguments << " said: " << o.err);
   BOOST_TEST(o.err.find(message) != std::string::npos);
-  BOOST_TEST(std::count(o.err.begin(), o.err.end(), '\n') == 1); // one line, whatever happened
+  BOOST_TEST(std::count(o.err.begin(), o.err.end(), '\n') == 1); // always exactly one line
 }
 
 BOOST_AUTO_TEST_CASE(usage_errors_are_2) {
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(memory_bounds_every_case) {
   BOOST_TEST(o.out.find("0 ok, 0 meaningless, 1 skipped, 0 failed") != std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(memory_bounds_scratch, *slow) { // linear's weights of a chunk of 3000 steps: 36 MB
+BOOST_AUTO_TEST_CASE(memory_bounds_scratch, *slow) { // linear's weights for a chunk of 3000 steps: 36 MB
   const Folder folder;
   const std::string input = folder / "in.h5", output = folder / "o.h5",
                     how = " --form chunked --chunk 3000 --dtype f32 --memory 20M";

@@ -23,7 +23,7 @@ BOOST_AUTO_TEST_CASE(a_crate_holds_the_files_and_says_what_made_them) {
       BOOST_TEST(node.at("name").get<std::string>().find("--variants linear --tasks recall") != std::string::npos);
   BOOST_TEST(run_program(files + "'" + crate + "'").status == 0); // again, into the same crate
   const std::string full = (folder / "");
-  BOOST_TEST(run_program(files + "'" + full + "'").status == 3); // a folder of something else
+  BOOST_TEST(run_program(files + "'" + full + "'").status == 3); // a folder that contains something else
 }
 
 BOOST_AUTO_TEST_CASE(what_is_missing_is_said_in_one_line) {

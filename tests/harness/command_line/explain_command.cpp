@@ -40,7 +40,7 @@ BOOST_AUTO_TEST_CASE(a_citation_of_several_claims_lists_them) {
   for (const char *citation : {"'Proposition 2'", "'004 Prop 2'", "VLA Prop 2", "'arXiv:2605.11196 Proposition 2'"}) {
     const Outcome o = run_program(std::string("explain ") + citation);
     BOOST_TEST((o.status == 0 && says(o, "4 claims:") && says(o, "vla_prop2_eigenvalues: refuted (paper)")), o.out);
-    BOOST_TEST(!says(o, "rivals"), citation); // none is measured
+    BOOST_TEST(!says(o, "rivals"), citation); // nothing is measured
   }
 }
 
@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(lists_fit_a_terminal_of_eighty_columns) {
   size_t longest = 0, at = 0;
   for (size_t end; (end = o.out.find('\n', at)) != std::string::npos; at = end + 1)
     longest = std::max(longest, end - at);
-  BOOST_TEST((longest > 60 && longest <= 84), longest); // a Greek letter has two bytes, and no line has five
+  BOOST_TEST((longest > 60 && longest <= 84), longest); // a Greek letter has two bytes, and no line has more than four
 }
 
 BOOST_AUTO_TEST_SUITE_END()

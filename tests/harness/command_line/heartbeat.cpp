@@ -13,7 +13,7 @@ BOOST_AUTO_TEST_SUITE(heartbeat)
 
 using namespace std::chrono_literals;
 
-/// What goes to standard error meanwhile.
+/// Everything written to standard error during `work`.
 std::string said_while(const std::function<void()> &work) {
   const Folder folder;
   const int standard_error = dup(STDERR_FILENO),
@@ -39,7 +39,8 @@ BOOST_AUTO_TEST_CASE(long_work_is_told_again_and_again_with_its_time) {
 }
 
 BOOST_AUTO_TEST_CASE(short_work_and_quiet_work_are_silent) {
-  BOOST_TEST(said_while([] { const Heartbeat one("short", 1h); }).empty()); // and its end does not wait for an hour
+  BOOST_TEST(
+      said_while([] { const Heartbeat one("short", 1h); }).empty()); // and its destructor does not wait for an hour
   const std::string quiet = said_while([] {
     const Heartbeat one("quiet", 20ms);
     stop_heartbeat();
@@ -51,7 +52,7 @@ BOOST_AUTO_TEST_CASE(short_work_and_quiet_work_are_silent) {
 BOOST_AUTO_TEST_CASE(the_newest_item_is_told) {
   const std::string said = said_while([] {
     const Heartbeat one("recollect verify", 50ms);
-    for (int i = 0; i < 100; ++i) { // told by others meanwhile: there is nothing to add
+    for (int i = 0; i < 100; ++i) { // others print meanwhile, so the heartbeat stays silent
       now_doing("[1/2] first", true, false);
       std::this_thread::sleep_for(1ms);
     }

@@ -39,7 +39,7 @@ BOOST_AUTO_TEST_CASE(a_sweep_is_one_table_with_a_column_per_value_swept) {
 
 BOOST_AUTO_TEST_CASE(one_seed_has_a_table_without_errors) {
   const std::string text = printed(1, {{"n", "4:8"}});
-  BOOST_TEST(lines_in(text) == 8u); // heading, names, five rows, and that they are untuned
+  BOOST_TEST(lines_in(text) == 8u); // heading, names, five rows, and a line that says they are untuned
   BOOST_TEST((text.find("1 seed,") != std::string::npos && text.find("s.e.") == std::string::npos), text);
 }
 
@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(a_reason_is_said_once_for_all_its_layers) {
   for (const Case &c : plan) {
     Record r;
     r.case_index = c.index, r.status = "skipped", r.reason = "too large";
-    if (c.index == 0) r.status = "failed"; // which has a line of its own
+    if (c.index == 0) r.status = "failed"; // it has a separate line
     results.add(r);
   }
   std::ostringstream out;

@@ -14,7 +14,7 @@ Claim expecting(Verdict verdict, Scope scope = Scope::none, Reason reason = Reas
   return c;
 }
 
-/// A statement measured as 1 where it says `stated`, and a rival that says 3.
+/// A statement that predicts `stated` and measures 1, and a rival that predicts 3.
 std::vector<Point> measured_one(double stated) {
   const Point p = exact_point(1, stated, 4);
   return {as_statement(p, {}, "as printed"), rival_law(p, "three", 3)};
@@ -78,8 +78,8 @@ BOOST_AUTO_TEST_CASE(the_point_nearest_to_its_tolerance_stands_for_a_claim) {
   };
   BOOST_TEST(shown({loose, tight}) == "32"); // not the one that is further off
   BOOST_TEST(shown({tight, loose}) == "32");
-  BOOST_TEST(shown({tight, beyond, loose}) == "33"); // what fails, first
-  BOOST_TEST(shown({tight, said}) == "34");          // the paper's own words before the rest
+  BOOST_TEST(shown({tight, beyond, loose}) == "33"); // failures first
+  BOOST_TEST(shown({tight, said}) == "34");          // the paper's own statement before others
 }
 
 std::string row_of_x(const std::string &text) {
@@ -94,14 +94,15 @@ BOOST_AUTO_TEST_CASE(a_claim_that_fails_says_where_in_its_own_row) {
   };
   const Point good = exact_point(1, 1, 4), bad = exact_point(1, 2, 4), worse = exact_point(1, 5, 4);
   const Point rival = rival_law(good, "three", 3);
-  // An obligation fails: the worst place of several, with its own numbers, also where the statement is refuted as expected.
+  // An obligation fails: the row shows the worst of several points with its numbers, even if the statement is refuted
+  // as expected.
   const std::vector<Point> broken{as_statement(exact_point(1, 9, 4), at("linear", 8), "as printed"),
                                   as_obligation(good, at("linear", 16)), as_obligation(bad, at("rls", 32)),
                                   as_obligation(worse, at("delta_net", 64)), rival};
   const std::string row = row_of_x(printed({conclude(refuted, broken)}));
   for (const char *part : {"FAILED: obligation", "variant=delta_net", "form=chunked", "C=64", " 5 "})
     BOOST_TEST(row.find(part) != std::string::npos, part << " in " << row);
-  // The statement itself is not as expected.
+  // The statement's verdict is not as expected.
   const std::string stated = row_of_x(
       printed({conclude(holds, {as_statement(bad, at("vla", 4), "as printed"), as_obligation(good, {}), rival})}));
   for (const char *part : {"FAILED: statement as printed", "variant=vla", "C=4"})

@@ -21,7 +21,7 @@ BOOST_AUTO_TEST_CASE(words_are_looked_for_in_every_kind_of_entry) {
   BOOST_TEST(search(parse_claim_query("gated")).variants.size() > 0u);
   BOOST_TEST(search(parse_claim_query("pairs")).tasks.size() > 0u);
   BOOST_TEST(search(parse_claim_query("004 Prop 2")).size() == search(parse_claim_query("004 Prop 2")).claims.size());
-  BOOST_TEST(search(parse_claim_query("")).size() == 0u); // which every claim would match
+  BOOST_TEST(search(parse_claim_query("")).size() == 0u); // an empty query would match every claim
 }
 
 BOOST_AUTO_TEST_CASE(a_long_list_is_cut_and_says_how_to_see_it_all) {

@@ -7,7 +7,7 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(harness)
 BOOST_AUTO_TEST_SUITE(print_sweeps)
 
-/// Measured 1.5 n +- 0.25 against `law` n, at each n.
+/// Measures 1.5 n +- 0.25 where `law` predicts n, at each n.
 std::vector<Finding> findings(const Claim &claim, const std::vector<int> &sizes, double law) {
   std::vector<Finding> all;
   for (int n : sizes) {
@@ -30,7 +30,7 @@ BOOST_AUTO_TEST_CASE(a_sweep_is_a_table_of_measurement_against_law) {
                            "noticed with 95% power; the smallest here is "})
     BOOST_TEST(text.find(part) != std::string::npos, part << " in\n" << text);
   BOOST_TEST(text.find("twice it") == std::string::npos, text);
-  BOOST_TEST(text.find(" d ") == std::string::npos, text); // the same everywhere
+  BOOST_TEST(text.find(" d ") == std::string::npos, text); // has the same value everywhere
 }
 
 BOOST_AUTO_TEST_CASE(a_single_point_shows_all_its_parameters) {

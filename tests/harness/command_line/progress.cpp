@@ -14,7 +14,7 @@ BOOST_AUTO_TEST_SUITE(progress)
 
 using Seconds = std::chrono::seconds;
 
-/// What `tell` says on a standard error that is no terminal.
+/// What `tell` writes if standard error is not a terminal.
 std::string said_by(const std::function<void(Progress::Clock::time_point &now)> &tell) {
   std::ostringstream said;
   const int standard_error = dup(STDERR_FILENO), no_terminal = open("/dev/null", O_WRONLY);

@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(the_crate_of_one_run_as_written_by_hand) {
   BOOST_TEST(!root.at("description").get<std::string>().empty());
 }
 
-/// Every {"@id": ...} below a value that is no node of the graph itself.
+/// Collects every {"@id": ...} inside a value that is not itself a node of the graph.
 void references(const json &value, std::vector<std::string> &found) {
   if (value.is_object() && value.size() == 1 && value.contains("@id")) return found.push_back(value.at("@id"));
   BOOST_TEST(!(value.is_object()), "nested: " << value.dump());

@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_CASE(shards_are_disjoint_and_whole) {
   const Folder folder;
   const std::string a = folder / "a.h5", b = folder / "b.h5", whole = folder / "w.h5";
   BOOST_TEST(run_program("run " + selection + " --shard 1/2 -o '" + a + "'").status == 0);
-  BOOST_TEST(run_program("merge '" + a + "' -o '" + whole + "'").status == 3); // half is missing
+  BOOST_TEST(run_program("merge '" + a + "' -o '" + whole + "'").status == 3); // half of the plan is missing
   BOOST_TEST(run_program("run " + selection + " --shard 2/2 -o '" + b + "'").status == 0);
   BOOST_TEST(run_program("merge '" + a + "' '" + b + "' -o '" + whole + "'").status == 0);
   BOOST_TEST(Results::read(whole).missing() == 0u);
@@ -56,8 +56,8 @@ BOOST_AUTO_TEST_CASE(a_tuned_run_can_be_cut_resumed_and_parted) {
                     whole = folder / "w.h5", again = folder / "again.h5", a = folder / "a.h5", b = folder / "b.h5";
   const Outcome o = run_program("run " + tuned + " -o '" + whole + "'");
   BOOST_TEST_REQUIRE(o.status == 0, o.err);
-  BOOST_TEST(o.out.find("tuned: scale=") != std::string::npos); // the cells' table says what was chosen
-  BOOST_TEST(o.out.find("0.125") != std::string::npos);         // beside chance
+  BOOST_TEST(o.out.find("tuned: scale=") != std::string::npos); // the table says which values tuning chose
+  BOOST_TEST(o.out.find("0.125") != std::string::npos);         // next to chance
   BOOST_TEST(run_program("run " + tuned + " --shard 1/2 -o '" + a + "'").status == 0);
   BOOST_TEST(run_program("run " + tuned + " --shard 2/2 -o '" + b + "'").status == 0);
   BOOST_TEST(run_program("merge '" + a + "' '" + b + "' -o '" + again + "'").status == 0);
@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(a_large_plan_says_what_it_costs_before_it_starts) {
   BOOST_TEST(o.err.rfind("285 cases: 1 layer on 1 task, 5 seeds; about ", 0) == 0u, o.err);
   BOOST_TEST(says(o.err, " were timed)"), o.err);
   BOOST_TEST(run_program("run --variants linear --tasks recall --set n=8:64 --set memories=1 --quiet").err.empty());
-  BOOST_TEST(run_program("run " + selection).err.empty()); // eight cases are no matter
+  BOOST_TEST(run_program("run " + selection).err.empty()); // no warning for eight cases
 }
 
 BOOST_AUTO_TEST_CASE(layers_are_ranked_at_a_state_size) {
@@ -138,12 +138,13 @@ BOOST_AUTO_TEST_CASE(a_suite_runs_its_experiments_under_their_names) {
   BOOST_TEST_REQUIRE(o.status == 0, o.err);
   const Results results = Results::read(file);
   const Table &plan = results.table("plan"), &experiments = results.table("experiments");
-  BOOST_TEST_REQUIRE(plan.rows.size() == 4u + 5u * 3u + 1u); // five scales on three tuning seeds, then one seed
+  BOOST_TEST_REQUIRE(plan.rows.size() ==
+                     4u + 5u * 3u + 1u); // five scales with three tuning seeds, then one reported seed
   BOOST_TEST(plan.get<std::string>(0, "experiment") == "load");
   BOOST_TEST(plan.get<std::string>(4, "setting") == "trial");
   BOOST_TEST(plan.get<std::string>(plan.rows.size() - 1, "setting") == "tuned");
   BOOST_TEST(experiments.get<std::string>(0, "printed") == "n = d");
-  BOOST_TEST(run_program("run --suite '" + suite + "' --variants linear").status == 2); // the suite says what runs
+  BOOST_TEST(run_program("run --suite '" + suite + "' --variants linear").status == 2); // a suite decides what runs
   write_file(suite, "[[run]]\nname = \"x\"\nvarints = \"linear\"\n");
   const Outcome wrong = run_program("run --suite '" + suite + "'");
   BOOST_TEST((wrong.status == 2 && wrong.err.find("did you mean 'variants'?") != std::string::npos), wrong.err);

@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(help_says_what_every_kind_means) {
   const std::string help = run_program("sample --help").out;
   for (const SampleKind &kind : sample_kinds())
     BOOST_TEST((!kind.meaning.empty() && help.find(kind.name + ": " + kind.meaning) != std::string::npos), kind.name);
-  BOOST_TEST(help.find("ragged") == std::string::npos); // sounds like packed texts: the old name of odd-length
+  BOOST_TEST(help.find("ragged") == std::string::npos); // the old name of odd-length, which suggests packed texts
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -19,7 +19,7 @@ BOOST_AUTO_TEST_CASE(formulas_stand_without_their_marks) {
   BOOST_TEST(unmarked("5 $ a key") == "5 $ a key");
 }
 
-struct Columns { // of the terminal, while it lives
+struct Columns { // sets the terminal's width while it lives
   explicit Columns(const char *n) { setenv("COLUMNS", n, 1); }
   ~Columns() { unsetenv("COLUMNS"); }
 };
@@ -39,7 +39,7 @@ BOOST_AUTO_TEST_CASE(wide_tables_break_their_widest_columns) {
 
 BOOST_AUTO_TEST_CASE(lines_fold_under_what_follows_their_first_gap) {
   const std::string plain = "name    one two three four five six seven eight\nshort\n";
-  BOOST_TEST(folded(plain) == plain); // no terminal
+  BOOST_TEST(folded(plain) == plain); // not a terminal
   const Columns forty("40");
   BOOST_TEST(folded(plain) == "name    one two three four five six\n        seven eight\nshort\n");
   BOOST_TEST(folded("one two three four five six seven eight nine") ==
@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(lines_fold_under_what_follows_their_first_gap) {
   BOOST_TEST(folded(std::string(14, ' ') + "title = {one two three four five}") ==
              std::string(14, ' ') + "title = {one two three\n" + std::string(14, ' ') + "four five}");
   BOOST_TEST(folded("\n\n") == "\n\n");
-  const std::string eighteen(18, 'x'), most = eighteen + "  one two three four five"; // half the line, and no more
+  const std::string eighteen(18, 'x'), most = eighteen + "  one two three four five"; // at most half of the line
   BOOST_TEST(folded(most) == eighteen + "  one two three four\n" + std::string(20, ' ') + "five");
   BOOST_TEST(folded("x" + most) == "x" + eighteen + " one two three\n    four five");
   BOOST_TEST(folded(std::string(90, 'x')) ==
@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(an_indented_cell_is_indented_in_every_line) {
 }
 
 BOOST_AUTO_TEST_CASE(a_cell_indented_beyond_its_column_has_a_letter_a_line) {
-  const Columns forty("40"); // three columns of 20 give way to 12
+  const Columns forty("40"); // three columns of 20 are narrowed to 12
   const std::string deep(16, ' '), long_word(20, 'x'), twelve(12, 'x'), rest(8, 'x');
   std::ostringstream out;
   print_table(out, {{deep + "a\u03b2 c", long_word, long_word}});

@@ -9,7 +9,7 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(harness)
 BOOST_AUTO_TEST_SUITE(gate)
 
-/// The table's row of a claim, and the last line of the output.
+/// The table row of a claim, and the last line of the output.
 std::string row_of(const std::string &text, const std::string &id) {
   const size_t begin = text.find("\n" + id) + 1;
   return begin == 0 ? "" : text.substr(begin, text.find('\n', begin) - begin);
@@ -61,7 +61,8 @@ BOOST_AUTO_TEST_CASE(a_range_of_points_is_a_table_against_the_law) {
 }
 
 BOOST_AUTO_TEST_CASE(a_large_point_takes_seconds_and_notices_as_small_an_error) {
-  // What `verify --points` says: the largest relative error that a mean over the probe would fail to notice.
+  // The sensitivity that `verify --points` prints: the largest relative error that a mean over the probe would fail to
+  // detect.
   const auto noticed = [](const std::string &arguments) {
     const Folder folder;
     const Outcome o = run_program("verify snr_exp " + arguments + " --json '" + (folder / "v.json") + "'");

@@ -15,7 +15,7 @@ Claim claim(const std::string &source, const std::string &statement = "") {
 bool found(const std::string &query, const std::string &source, const std::string &statement = "") {
   return matches(parse_claim_query(query), claim(source, statement));
 }
-/// "004 eq 17; eq 18": the places of a query, in order of name.
+/// "004 eq 17; eq 18": the places of a query, sorted by name.
 std::string places(const std::string &text) {
   std::vector<std::string> all;
   for (const Place &p : parse_claim_query(text).places)
@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(a_claim_is_found_by_every_place_of_its_source) {
   for (const char *query : {"Prop 1", "Prop 23", "Eq 1", "Eq 2", "003 Prop 2", "2501.12352", "1234.56789"})
     BOOST_TEST(!found(query, source), query);
   BOOST_TEST((found("000 §2.1", "002 §3; 000 §2.1") && found("002 §3", "002 §3; 000 §2.1")));
-  BOOST_TEST(!found("002 §2.1", "002 §3; 000 §2.1")); // each place is of its own paper
+  BOOST_TEST(!found("002 §2.1", "002 §3; 000 §2.1")); // each place belongs to one paper only
   BOOST_TEST(found("004 §6.6", "004 Table 4, row 2 and its note; §6.6"));
 }
 
@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(words_begin_words_and_separators_do_not_matter) {
   BOOST_TEST((found("delta rule", "000 Eq 1", "A delta-rule step.") && found("delt", "000 Eq 1", "The Delta")));
   BOOST_TEST((!found("delta rule", "000 Eq 1", "a delta") && !found("elta", "000 Eq 1", "a delta")));
   BOOST_TEST((found("delta 004", "004 Eq 1", "delta") && !found("delta 003", "004 Eq 1", "delta")));
-  BOOST_TEST(found("some claim", "000 Eq 1")); // its name
+  BOOST_TEST(found("some claim", "000 Eq 1")); // matches the claim's name
 }
 
 BOOST_AUTO_TEST_CASE(the_best_fit_comes_first) {

@@ -8,7 +8,7 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(harness)
 BOOST_AUTO_TEST_SUITE(counted_numbers)
 
-/// Flops, products and function calls of it.
+/// Counted flops, products and function calls of the function.
 std::array<long, 3> counts(const std::function<Counted(Counted, Counted)> &f, double expected) {
   const std::array<long, 3> before{Counted::flops, Counted::products, Counted::functions};
   BOOST_TEST(f(2.5, 0.5).value == expected);

@@ -21,14 +21,14 @@ BOOST_AUTO_TEST_CASE(bits_are_read_as_the_formats_have_them) {
 }
 
 BOOST_AUTO_TEST_CASE(bfloat16_rounds_to_nearest_ties_to_even) {
-  // From 1 on numbers are 2^-7 apart: 1 + 2^-8 lies between 1 (even) and 1 + 2^-7 (odd).
+  // At 1 numbers are 2^-7 apart: 1 + 2^-8 lies half way between 1 (even) and 1 + 2^-7 (odd).
   const double half = std::ldexp(1.0, -8), step = 2 * half;
   BOOST_TEST(float(BFloat16(1 + half)) == 1);
   BOOST_TEST(float(BFloat16(1 + step + half)) == 1 + 2 * step);
   BOOST_TEST(float(BFloat16(float(1 + half) + std::ldexp(1.0f, -20))) == 1 + step);
   BOOST_TEST(float(BFloat16(-(1 + step + half))) == -(1 + 2 * step));
   BOOST_TEST(float(BFloat16(0.1)) == 0.10009765625f); // 205 * 2^-11
-  BOOST_TEST(float(BFloat16(0.999f)) == 1);           // a decay that bfloat16 does not hold
+  BOOST_TEST(float(BFloat16(0.999f)) == 1);           // a decay that bfloat16 cannot represent
 }
 
 BOOST_AUTO_TEST_CASE(float16_rounds_to_nearest_ties_to_even) {
@@ -42,10 +42,11 @@ BOOST_AUTO_TEST_CASE(float16_rounds_to_nearest_ties_to_even) {
   BOOST_TEST(float(Float16(0.5f * least)) == 0);
   BOOST_TEST(float(Float16(1.5f * least)) == 2 * least);
   BOOST_TEST(float(Float16(-0.75f * least)) == -least);
-  BOOST_TEST(float(Float16(std::ldexp(1.0f, -14) - 0.25f * least)) == std::ldexp(1.0f, -14)); // to the least normal one
+  BOOST_TEST(float(Float16(std::ldexp(1.0f, -14) - 0.25f * least)) ==
+             std::ldexp(1.0f, -14)); // rounds up to the smallest normal number
 }
 
-/// 1 + 2^-8 + 2^-40: float32 rounds it to 1 + 2^-8, which is a tie and would go down; the number itself goes up.
+/// 1 + 2^-8 + 2^-40: float32 would round it to 1 + 2^-8, a tie, which then rounds down; the number itself rounds up.
 BOOST_AUTO_TEST_CASE(float64_is_rounded_once) {
   const double above = 1 + std::ldexp(1.0, -8) + std::ldexp(1.0, -40), below = above - std::ldexp(1.0, -39);
   BOOST_TEST(float(BFloat16(float(above))) == 1);
@@ -59,11 +60,11 @@ BOOST_AUTO_TEST_CASE(float64_is_rounded_once) {
 BOOST_AUTO_TEST_CASE(numbers_that_are_none_stay_so) {
   BOOST_TEST((std::isnan(float(BFloat16(NAN))) && std::isnan(float(Float16(NAN)))));
   BOOST_TEST((float(BFloat16(-INFINITY)) == -INFINITY && float(Float16(INFINITY)) == INFINITY));
-  const float payload = float_bits::number(0x7f800001u); // a NaN whose first 16 bits are infinity's
+  const float payload = float_bits::number(0x7f800001u); // a NaN whose upper 16 bits are those of infinity
   BOOST_TEST((std::isnan(float(BFloat16(payload))) && std::isnan(float(Float16(payload)))));
 }
 
-/// Every number of either type comes back, and what lies between it and the next rounds as `check` has it.
+/// Every number of either type converts back exactly, and numbers in between round as in `check`.
 BOOST_AUTO_TEST_CASE(every_number_rounds_as_check_has_it) {
   int wrong = 0;
   for (unsigned pattern = 0; pattern < 1u << 16; ++pattern) {

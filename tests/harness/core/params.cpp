@@ -10,7 +10,7 @@ const std::vector<ParamSpec> specs{integer_param("n", 4, 1, 10, "count"), real_p
                                    automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor"),
                                    choice_param("keys", {"unit", "gaussian"}, "distribution")};
 
-/// The message of the usage error that resolving `given` raises.
+/// The message of the usage error from resolving `given`.
 std::string refusal(const Assignments &given) {
   try {
     resolve(specs, given, "owner");

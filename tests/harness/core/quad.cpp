@@ -7,14 +7,14 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(harness)
 BOOST_AUTO_TEST_SUITE(quadruple_numbers)
 
-/// Identities that hold to 112 bits or not at all: float64's functions miss them by 2^-53.
+/// Identities that hold to 112 bits; float64's functions would miss them by 2^-53.
 BOOST_AUTO_TEST_CASE(functions_are_right_to_112_bits) {
   const auto same = [](const char *what, Quad a, Quad b) {
     BOOST_TEST_INFO(what);
     BOOST_TEST(std::fabs(double(a - b)) <= 0x1p-110 * std::fabs(double(b)));
   };
   for (double at : {0.3, 1.7, 2.5}) {
-    const Quad x = Quad(at) / 3; // no float64
+    const Quad x = Quad(at) / 3; // not a float64 number
     same("sqrt", math::sqrt(x) * math::sqrt(x), x);
     same("exp, log", math::exp(math::log(x)), x);
     same("log1p", math::exp(math::log1p(x)), 1 + x);

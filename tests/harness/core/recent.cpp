@@ -6,7 +6,7 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(harness)
 BOOST_AUTO_TEST_SUITE(recent)
 
-/// How often values were made; each is its key's length.
+/// Counts how often values were computed; each is its key's length.
 struct Made {
   explicit Made(size_t most) : recent(most) {}
   size_t get(const std::string &key) {
@@ -23,7 +23,7 @@ BOOST_AUTO_TEST_CASE(a_value_is_made_once) {
 }
 
 BOOST_AUTO_TEST_CASE(the_one_used_longest_ago_goes_when_there_is_no_room) {
-  Made made(8); // two keys of four
+  Made made(8); // space for two keys of four bytes
   made.get("aaaa"), made.get("bbbb"), made.get("aaaa"), made.get("cccc");
   BOOST_TEST((made.count == 3 && made.recent.size() == 2u));
   made.get("aaaa"), made.get("cccc");

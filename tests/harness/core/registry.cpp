@@ -26,7 +26,7 @@ BOOST_AUTO_TEST_CASE(lists_are_the_folders) {
   BOOST_TEST(tasks == stems("tasks"), boost::test_tools::per_element());
 }
 
-/// Every source below `folder`, relative to the root. A main file has nothing to be tested.
+/// Every source below `folder`, relative to the root. A main file needs no test.
 std::vector<std::string> sources(const std::string &folder) {
   std::vector<std::string> found;
   const std::filesystem::path root = RECOLLECT_SOURCE_DIR;
@@ -36,7 +36,7 @@ std::vector<std::string> sources(const std::string &folder) {
   return found;
 }
 
-/// Whether the source is a line of a table of CUDA kernels, which tests/ci/test_kernel_tables.py holds to the table.
+/// Whether the source defines a line of a table of CUDA kernels; tests/ci/test_kernel_tables.py checks these.
 bool is_line_of_a_table(const std::string &source) {
   const std::string stem = std::filesystem::path(source).stem().string();
   const auto ends = [&](const std::string &end) {
@@ -50,13 +50,13 @@ bool is_line_of_a_table(const std::string &source) {
 BOOST_AUTO_TEST_CASE(every_source_has_its_test_at_the_same_place) {
   for (const char *folder : {"harness", "variants", "tasks"})
     for (const std::string &source : sources(folder))
-      if (source.rfind("harness/check/mistakes/", 0) != 0 && // tests/harness/check/mistakes.cpp holds the catalogue
+      if (source.rfind("harness/check/mistakes/", 0) != 0 && // tests/harness/check/mistakes.cpp tests the catalogue
           !is_line_of_a_table(source))
         BOOST_TEST(std::filesystem::exists(RECOLLECT_SOURCE_DIR "/tests/" + source),
                    "tests/" << source << " is missing");
 }
 
-/// tests/theory/verdicts.cpp tests every claim; a source has a file of its own in addition where a test computes by hand.
+/// tests/theory/verdicts.cpp tests every claim; a source has a separate test file if there is a computation by hand.
 BOOST_AUTO_TEST_CASE(every_source_of_theory_defines_a_claim_and_its_test_is_at_the_same_place) {
   std::set<std::string> with_claims;
   for (const Claim &claim : all_claims()) with_claims.insert(claim.file);
@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(every_source_of_theory_defines_a_claim_and_its_test_is_at_t
   const std::filesystem::path root = RECOLLECT_SOURCE_DIR;
   for (const std::string &test : sources("tests/theory")) {
     std::filesystem::path source = std::filesystem::relative(test, "tests");
-    if (source.parent_path() == "theory") continue; // about all claims
+    if (source.parent_path() == "theory") continue; // files about all claims
     const bool is_there = std::filesystem::exists(root / source);
     BOOST_TEST((is_there || std::filesystem::exists(root / source.replace_extension(".hpp"))),
                test << " tests nothing");
@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(an_alias_is_another_name_of_the_same_layer) {
   BOOST_TEST(&find_variant("gla") == &find_variant("gated_linear"));
   BOOST_TEST((select_variants({"gl[a]"}) == select_variants({"gated_linear"})));
   BOOST_TEST(select_variants({"gla", "gated-linear"}).size() == 1u);
-  std::map<std::string, const Variant *> owners; // two spellings of one layer's name are no harm
+  std::map<std::string, const Variant *> owners; // one layer may have two spellings of its name
   for (const Variant &v : all_variants())
     for (const std::string &name : lookup::names(v))
       BOOST_TEST(owners.emplace(lookup::folded(name), &v).first->second == &v, name);
@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(separators_and_case_of_a_name_do_not_matter) {
   BOOST_TEST(&find_task("LongMQAR") == &find_task("long_mqar"));
   BOOST_TEST(&find_claim("SnrLinear") == &find_claim("snr_linear"));
   BOOST_TEST(&find_form(find_variant("linear"), "Chunked") == &find_form(find_variant("linear"), "chunked"));
-  BOOST_TEST((select_variants({"Delta-N*"}) == select_variants({"delta_n*"}))); // separators count in a glob
+  BOOST_TEST((select_variants({"Delta-N*"}) == select_variants({"delta_n*"}))); // globs respect separators
   for (const Variant *v : select_variants({"delta_*"})) BOOST_TEST(v->name.rfind("delta_", 0) == 0u, v->name);
   std::set<std::string> names;
   for (const Claim &c : all_claims()) BOOST_TEST(names.insert(lookup::folded(c.id)).second, c.id);
@@ -149,12 +149,12 @@ BOOST_AUTO_TEST_CASE(fast_is_the_definition_where_that_takes_less_work) {
   Variant v;
   v.name = "two forms", v.forms = {{"recurrent", nullptr, nullptr}, {"chunked", nullptr, nullptr}};
   v.cost = 6 * cost::Dv * cost::Dk;
-  v.forms[1].work = 2 * cost::Dv * cost::Dk + 80 * cost::Dk; // more below Dv = 20
+  v.forms[1].work = 2 * cost::Dv * cost::Dk + 80 * cost::Dk; // slower than the definition below Dv = 20
   const Shape narrow{1, 1, 64, 100, 19}, wide{1, 1, 64, 100, 20};
   BOOST_TEST(find_form(v, "fast", narrow, {}).name == "recurrent");
   BOOST_TEST(find_form(v, "fast", wide, {}).name == "chunked");
-  BOOST_TEST(find_form(v, "chunked", narrow, {}).name == "chunked"); // as asked for
-  BOOST_TEST(find_form(v, "fast").name == "chunked");                // of no shape: whose backward pass is taken
+  BOOST_TEST(find_form(v, "chunked", narrow, {}).name == "chunked"); // named explicitly
+  BOOST_TEST(find_form(v, "fast").name == "chunked");                // without a shape: for the backward pass
   v.forms[1].work = 0;
   BOOST_TEST(find_form(v, "fast", narrow, {}).name == "chunked");
   BOOST_CHECK_THROW(find_form(v, "sideways", narrow, {}), Error);

@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(slopes_are_those_of_differences) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(roundings_are_passed_straight) { // round(x) y: y in place of 0, and round(x)
+BOOST_AUTO_TEST_CASE(roundings_are_passed_straight) { // round(x) y: derivatives y (instead of 0) and round(x)
   const auto [by_x, by_y] = slopes_of([](Taped x, Taped y) { return math::round_half_even(x) * y; }, 2.7, 0.6);
   BOOST_TEST((by_x == 0.6 && by_y == 3));
 }
@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(constants_are_not_recorded) {
   Tape tape(10);
   Tape::current() = &tape;
   const Taped constant = math::exp(Taped(2) * 3 + 1);
-  BOOST_TEST(tape.size() == 1u); // the place of constants
+  BOOST_TEST(tape.size() == 1u); // the entry for constants
   BOOST_TEST((constant.index == Tape::constant && constant.value == std::exp(7.0)));
   const Taped x = Taped::variable(2);
   BOOST_TEST((constant * x).index == 2);

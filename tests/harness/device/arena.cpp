@@ -10,7 +10,7 @@ BOOST_AUTO_TEST_SUITE(arena)
 
 using Addresses = std::vector<const void *>;
 
-/// 100 doubles, 3 floats, and after the floats are given back 5000 doubles.
+/// Takes 100 doubles and 3 floats, then releases the floats and takes 5000 doubles.
 Addresses round_of(Arena &memory) {
   const Array<double> first = memory.take<double>(100);
   const size_t mark = memory.mark();
@@ -35,9 +35,9 @@ BOOST_AUTO_TEST_CASE(from_the_second_round_on_one_block_serves_the_same_requests
   Addresses second, third;
   BOOST_TEST(peak_bytes([&] { second = round_of(memory), memory.reset(), third = round_of(memory); }) == 0);
   BOOST_TEST((second == third));
-  BOOST_TEST(second[1] == second[2]); // memory that was freed is reused
+  BOOST_TEST(second[1] == second[2]); // released memory is reused
   const auto start = static_cast<const char *>(second[0]), next = static_cast<const char *>(second[2]);
-  BOOST_TEST(next - start == 1024); // 800 bytes in pieces of 256
+  BOOST_TEST(next - start == 1024); // 800 bytes in units of 256
 }
 
 BOOST_AUTO_TEST_CASE(within_the_first_round_too_what_was_given_back_is_taken_again) {
@@ -56,8 +56,8 @@ BOOST_AUTO_TEST_CASE(what_no_machine_has_is_refused) {
 BOOST_AUTO_TEST_CASE(a_stack_measures_what_it_then_hands_out) {
   Stack<float> measured;
   const float *const nothing = measured.take(0), *const some = measured.take(17);
-  BOOST_TEST((nothing && some));    // requests hang on null
-  BOOST_TEST(measured.used == 32u); // lines of 64 bytes
+  BOOST_TEST((nothing && some));    // some requests depend on null pointers
+  BOOST_TEST(measured.used == 32u); // 64 bytes
   std::vector<float> room(measured.used);
   Stack<float> stack{room.data()};
   BOOST_TEST((stack.take(0) == room.data() && stack.take(17) == room.data() && stack.take(1) == room.data() + 32));

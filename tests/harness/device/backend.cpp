@@ -10,9 +10,9 @@ BOOST_AUTO_TEST_SUITE(backend)
 BOOST_AUTO_TEST_CASE(what_the_device_has_free_bounds_what_goes_there) {
   BOOST_TEST(over_device_memory(100, 100) == "");
   BOOST_TEST(over_device_memory(101, 100) == "needs 101 bytes on the device, which has 100 free");
-  BOOST_TEST(over_device_memory(~std::uint64_t(0), std::nullopt) == ""); // the host's, which --memory bounds
+  BOOST_TEST(over_device_memory(~std::uint64_t(0), std::nullopt) == ""); // host memory, which --memory limits
   const std::optional<std::uint64_t> free = device_memory_free();
-  BOOST_TEST(bool(free) != counts_work()); // which is where kernels run on the host
+  BOOST_TEST(bool(free) != counts_work()); // true where kernels run on the CPU
   BOOST_TEST(over_device_memory(~std::uint64_t(0)).empty() == !free);
 }
 
@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_CASE(peak_bytes_count_what_is_held_at_one_time) {
     return peak_bytes([&] { forward(linear, s, {"recurrent", Real::f64, 1, {}}); });
   };
   bytes(64); // scratch memory of the first use
-  // q, k, v and o of 8 doubles a step each at least; not the sum over both passes
+  // q, k, v and o have at least 8 doubles per step each; this is not the sum over both passes
   BOOST_TEST(bytes(4096) >= 4 * 4096 * 8 * 8);
   const Sequence s = random_sequence({1, 1, 4096, 8, 8}, 1);
   const auto pass = [&] { forward(linear, s, {"recurrent", Real::f64, 1, {}}); };

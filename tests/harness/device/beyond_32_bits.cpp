@@ -13,9 +13,9 @@
 namespace recollect {
 namespace {
 
-using Wide = Kokkos::RangePolicy<Execution, Kokkos::IndexType<size_t>>; // a GPU's own indices have 32 bits
+using Wide = Kokkos::RangePolicy<Execution, Kokkos::IndexType<size_t>>; // a GPU's default indices have 32 bits
 
-/// `part` over and over, n numbers in all.
+/// `part` repeated to n numbers.
 Array<float> repeated(const std::string &label, const Array<float> &part, size_t n) {
   const Array<float> all = allocated<float>(label, n);
   const size_t size = part.extent(0);
@@ -24,7 +24,7 @@ Array<float> repeated(const std::string &label, const Array<float> &part, size_t
   return all;
 }
 
-/// How many are not what their like is among the first `size`; what is no number is like nothing.
+/// How many elements differ from the element at the same position of the first `size`; NaN differs from everything.
 size_t unlike_the_first(const Array<float> &all, size_t size) {
   size_t count = 0;
   Kokkos::parallel_reduce(
@@ -37,7 +37,7 @@ std::vector<double> first(const Array<float> &all, size_t size) {
   return download<float>(Kokkos::subview(all, std::make_pair(size_t(0), size)));
 }
 
-/// The fast form of a layer on `periods` times the heads of `one`.
+/// Runs the fast form of a layer on the heads of `one`, repeated `periods` times.
 void check_every_period(const char *name, const Shape &one, int periods) {
   const Variant &variant = find_variant(name);
   const Params params = variant_params(variant);
@@ -72,7 +72,7 @@ void check_beyond(const char *name) {
   check_every_period(name, one, periods);
 }
 
-/// Naming a suite above the large cases names them as well.
+/// Naming a suite also selects its large cases.
 struct HasRoom {
   int gib;
   boost::test_tools::assertion_result operator()(boost::unit_test::test_unit_id) const {

@@ -10,7 +10,7 @@ BOOST_AUTO_TEST_SUITE(ceilings)
 BOOST_AUTO_TEST_CASE(a_machine_computes_faster_than_it_copies_and_single_faster_than_double, *slow) {
   Ceilings c = measure_ceilings();
   const auto as_expected = [&] { return c.best("f32").per_second > 0.7 * c.best("f64").per_second; };
-  for (int tries = 0; tries < 20 && !as_expected(); ++tries) // while others keep the machine from its best
+  for (int tries = 0; tries < 20 && !as_expected(); ++tries) // retries while other programs slow the machine down
     c.improve(measure_ceilings());
   BOOST_TEST(c.bytes_per_second() > 1e8);
   BOOST_TEST(c.best("f64").per_second > 1e8);

@@ -8,11 +8,11 @@
 namespace recollect {
 namespace {
 
-std::multiset<std::string> begun; // Kokkos's callbacks carry no data of the caller's
+std::multiset<std::string> begun; // Kokkos's callbacks have no user data
 std::set<std::uint64_t> open;
 bool nested_or_unknown = false;
 
-/// While it lives, kernels that begin and end.
+/// While it lives, notes kernels that begin and end.
 struct Watching {
   Watching() {
     begun.clear(), open.clear(), nested_or_unknown = false;
@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_SUITE(harness)
 BOOST_AUTO_TEST_SUITE(launches)
 
 BOOST_AUTO_TEST_CASE(tools_see_every_phase_by_name) {
-  for (int H : {1, 3}) { // one unit a phase, or several
+  for (int H : {1, 3}) { // one unit per phase, or several
     run_delta_net(Schedule::three_phase, H);
     for (const char *phase : {"load", "summarise", "carry", "read", "store"})
       BOOST_TEST(begun.count(std::string("delta_net::chunked::") + phase) == 1u, phase << " of " << H << " heads");

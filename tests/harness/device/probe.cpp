@@ -35,8 +35,8 @@ BOOST_AUTO_TEST_CASE(products_and_solutions_by_hand) {
   for (Real real : {Real::f32, Real::f64}) {
     BOOST_TEST((tile_product(2, 1, 2, {1, 2, 3, 4}, {5, 6}, false, real) == std::vector<double>{17, 39}));
     BOOST_TEST((tile_product(1, 2, 2, {1, 2}, {3, 4, 5, 6}, true, real) == std::vector<double>{11, 17}));
-    BOOST_TEST(
-        (tile_solve(2, 1, {9, 9, 2, 9}, {3, 10}, real) == std::vector<double>{3, 4})); // what is not below counts not
+    BOOST_TEST((tile_solve(2, 1, {9, 9, 2, 9}, {3, 10}, real) ==
+                std::vector<double>{3, 4})); // elements on and above the diagonal are ignored
     BOOST_TEST((tile_prefixes(2, 1, 1, {1, 0.5}, {1, 2}, {4, 11}, {0}, real) == std::vector<double>{2, 2}));
   }
 }

@@ -45,7 +45,7 @@ BOOST_AUTO_TEST_CASE(what_is_put_into_one_runs_in_order_beside_the_others) {
 }
 
 BOOST_AUTO_TEST_CASE(arrays_are_handed_out_again_in_their_own_stream_alone) {
-  if (on_host) return; // where arrays are not kept
+  if (on_host) return; // a CPU does not cache arrays
   const DeviceStream one, other;
   const void *first = nullptr;
   {

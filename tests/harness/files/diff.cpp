@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_CASE(shards_join_to_the_whole_in_any_order) {
   BOOST_TEST(same_tables(whole, joined));
   BOOST_TEST(joined.missing() == 0u);
   BOOST_TEST(Results::merged({with(0, "ok", 0, 3), with(0, "ok", 1, 3)}, names).missing() == 2u);
-  BOOST_CHECK_THROW(Results::merged({with(0, "ok", 0, 3), with(0, "ok", 0, 3)}, names), Error); // twice the same
+  BOOST_CHECK_THROW(Results::merged({with(0, "ok", 0, 3), with(0, "ok", 0, 3)}, names), Error); // the same case twice
   BOOST_CHECK_THROW(Results::merged({with(0, "ok", 0, 2), Results::planned(plan_of(3), {{"seed", "1"}})}, names),
                     Error);
 }
@@ -83,10 +83,10 @@ BOOST_AUTO_TEST_CASE(verdicts_that_change_are_reported_and_gate) {
   BOOST_TEST(diff(good, good).changes.empty());
   BOOST_TEST(diff(good, bad).worse());
   BOOST_TEST(diff(good, bad).changes[0].after == "refuted (failed)");
-  BOOST_TEST((!diff(bad, good).worse() && diff(bad, good).changes.size() == 1)); // it came right
-  BOOST_TEST(diff(good, verdicts_of({{"a", true}})).worse());                    // one is gone
-  BOOST_TEST(!diff(verdicts_of({{"a", true}}), good).worse());                   // one is new and passes
-  BOOST_TEST(diff(verdicts_of({{"a", true}}), bad).worse());                     // and new and fails
+  BOOST_TEST((!diff(bad, good).worse() && diff(bad, good).changes.size() == 1)); // it is now as expected
+  BOOST_TEST(diff(good, verdicts_of({{"a", true}})).worse());                    // one claim is gone
+  BOOST_TEST(!diff(verdicts_of({{"a", true}}), good).worse());                   // a new claim that passes
+  BOOST_TEST(diff(verdicts_of({{"a", true}}), bad).worse());                     // a new claim that fails
   const std::string page = as_markdown(diff(good, bad));
   BOOST_TEST(page.find("| ! | verdict | b | holds | refuted (failed) |") != std::string::npos);
   BOOST_TEST(as_text(diff(good, bad)).find("! verdict b: holds -> refuted (failed)\n") == 0u);
@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(what_is_worse_comes_first) {
                                              "2 compared, 2 changed, 1 to look at\n");
 }
 
-BOOST_AUTO_TEST_CASE(another_verdict_is_worse_though_both_were_expected) { // somebody changed the expectation
+BOOST_AUTO_TEST_CASE(another_verdict_is_worse_though_both_were_expected) { // somebody changed the expected verdict
   const auto passing = [](Verdict verdict) {
     Claim claim;
     claim.id = "a";
@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(settings_give_every_combination_once) {
   request.variants = {"linear", "softmax"}, request.tasks = {"recall"};
   request.settings = {{"n", "8:32:*2"}, {"softmax.scale", "4,8"}};
   const auto plan = make_plan(request);
-  BOOST_TEST(plan.size() == 3u + 6u); // linear has no softmax.scale, and is not repeated for it
+  BOOST_TEST(plan.size() == 3u + 6u); // linear has no softmax.scale, so its case is not repeated
   for (size_t i = 0; i < plan.size(); ++i) BOOST_TEST(plan[i].index == int(i));
 }
 

@@ -9,7 +9,7 @@ BOOST_AUTO_TEST_SUITE(digests)
 BOOST_AUTO_TEST_CASE(facts_count_in_any_order) {
   BOOST_TEST(digest(Facts{{"a", "1"}, {"b", "2"}}) == digest(Facts{{"b", "2"}, {"a", "1"}}));
   BOOST_TEST(digest(Facts{{"a", "1"}, {"b", "2"}}) != digest(Facts{{"a", "2"}, {"b", "1"}}));
-  BOOST_TEST(digest(Facts{{"ab", ""}}) != digest(Facts{{"a", "b"}})); // where a text ends is part of it
+  BOOST_TEST(digest(Facts{{"ab", ""}}) != digest(Facts{{"a", "b"}})); // the digest includes the ends of texts
 }
 
 BOOST_AUTO_TEST_CASE(every_part_of_a_table_counts) {

@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(raw_numbers_give_the_decay_and_the_strength) {
   for (double decay : {0.02, 0.5, 0.999}) {
     for (Gate gate : gates) {
       const double A = gate == Gate::mamba ? -3 : 0.8, bias = 0.4, x = raw_gate(gate, decay, A, bias);
-      const bool biased = has_parameters(gate) && gate != Gate::mamba; // whose bias would change the write strength
+      const bool biased = has_parameters(gate) && gate != Gate::mamba; // mamba's bias would change the write strength
       BOOST_TEST_INFO(name_of(gate) << ", " << decay);
       BOOST_TEST(std::fabs(std::exp(rate_of(gate, x, A, biased ? &bias : nullptr).log) - decay) < 1e-12);
     }

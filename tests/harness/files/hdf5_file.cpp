@@ -55,7 +55,7 @@ BOOST_AUTO_TEST_CASE(what_is_not_there_or_of_another_rank_is_refused) {
 BOOST_AUTO_TEST_CASE(a_changed_byte_of_a_table_is_noticed) {
   const Folder folder;
   Table table{"t", {{"n", Kind::whole}}, {}};
-  std::string lowest; // bytes of all rows lie together, and random ones do not deflate
+  std::string lowest; // shuffled bytes of a column are adjacent, and random ones do not compress
   for (std::uint64_t i = 0; i < 256; ++i) {
     const std::uint64_t number = Stream(1, "hdf5").bits(i);
     table.add(number), lowest += char(number);

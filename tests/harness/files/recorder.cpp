@@ -34,7 +34,7 @@ BOOST_AUTO_TEST_CASE(a_run_is_resumed_where_it_stopped) {
     Recorder killed(path, start, false, [] { return Recorder::Clock::time_point{}; });
     killed.add([&] { ++reported; }, record_of(0));
   }
-  BOOST_TEST(reported == 0); // not yet on the disk, so nobody was told
+  BOOST_TEST(reported == 0); // not on disk yet, so not reported
   Recorder again(path, start, true);
   BOOST_TEST(!again.results().has(0));
   again.add([&] { ++reported; }, record_of(0));
@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(a_run_is_resumed_where_it_stopped) {
   again.finish();
   BOOST_TEST(reported == 2);
   BOOST_TEST(Results::read(path).missing() == 0u);
-  Recorder done(path, start, true); // complete already
+  Recorder done(path, start, true); // already complete
   BOOST_TEST((done.results().has(0) && done.results().has(1)));
   const auto file = [&] {
     struct stat s {};
@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(a_run_is_resumed_where_it_stopped) {
   };
   const auto before = file();
   done.finish();
-  BOOST_TEST(file() == before); // and not written once more
+  BOOST_TEST(file() == before); // and not written again
 }
 
 BOOST_AUTO_TEST_CASE(files_are_written_at_most_every_half_second) {
@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(what_waits_is_kept_while_the_next_takes_long) {
     return Recorder::Clock::time_point{std::chrono::milliseconds(milliseconds)};
   });
   recorder.add([&] { ++reported; }, record_of(0));
-  recorder.during([] {}); // is over before it is due
+  recorder.during([] {}); // ends before a save is due
   BOOST_TEST((reported == 0 && !Results::read(path + ".partial").has(0)));
   recorder.during([&] {
     milliseconds = 501;
@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(what_waits_is_kept_while_the_next_takes_long) {
   BOOST_TEST((reported == 1 && Results::read(path + ".partial").has(0)));
   const int before = looks;
   milliseconds = 2000;
-  recorder.during([] {}); // nothing waits, and nothing is written
+  recorder.during([] {}); // nothing to save, so nothing is written
   BOOST_TEST(looks == before);
   milliseconds = 0;
   recorder.add([&] { ++reported; }, record_of(1));
@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(files_are_written_for_a_share_of_the_time) {
   const Folder folder;
   Recorder::Clock::time_point now{};
   const Recorder recorder(folder / "r.h5", plan_of_two(), false, [&] { return now += std::chrono::seconds(1); });
-  for (int second = 1; second <= 10; ++second) BOOST_TEST(!recorder.due()); // writing it took one
+  for (int second = 1; second <= 10; ++second) BOOST_TEST(!recorder.due()); // the last save took one second
   BOOST_TEST(recorder.due());
   for (int second = 12; second <= 33; ++second) BOOST_TEST(!recorder.due(0.03));
   BOOST_TEST(recorder.due(0.03));
@@ -128,13 +128,14 @@ BOOST_AUTO_TEST_CASE(what_other_ranks_left_is_taken_over) {
   Recorder recorder(path, plan_of_two(), true);
   BOOST_TEST((!recorder.before().has(0) && recorder.before().has(1)));
   BOOST_TEST(!std::filesystem::exists(shard));
-  BOOST_TEST(Results::read(path + ".partial").has(1)); // before the shard went
+  BOOST_TEST(Results::read(path + ".partial").has(1)); // before the shard was removed
   recorder.add([] {}, record_of(0));
   recorder.finish();
   const Results whole = Results::read(path);
   BOOST_TEST(whole.missing() == 0u);
   for (const Table &t : whole.tables())
-    if (t.name == "records") BOOST_TEST((std::get<std::int64_t>(t.rows.at(0).at(0)) == 0)); // in the plan's order
+    if (t.name == "records")
+      BOOST_TEST((std::get<std::int64_t>(t.rows.at(0).at(0)) == 0)); // sorted in the order of the plan
 }
 
 BOOST_AUTO_TEST_SUITE_END()

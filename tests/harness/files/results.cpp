@@ -13,7 +13,7 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(harness)
 BOOST_AUTO_TEST_SUITE(results)
 
-const std::uint64_t large_seed = 9007199254740993u; // no double holds it
+const std::uint64_t large_seed = 9007199254740993u; // a double cannot represent it
 
 std::vector<Case> small_plan(std::uint64_t seed = large_seed) {
   RunRequest request;
@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(every_value_written_is_read_back_equal) {
   BOOST_TEST(read.missing() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(files_say_which_version_they_are_of) { // readers of other languages go by these two attributes
+BOOST_AUTO_TEST_CASE(files_say_which_version_they_are_of) { // readers in other languages rely on these two attributes
   const Folder folder;
   OutputFile(folder / "r.h5").publish(filled().image());
   const Hdf5File file(folder / "r.h5");

@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(what_is_written_is_read_back) {
   for (const auto &[name, array] : arrays)
     BOOST_TEST((file.array(name).dims == array.dims && file.array(name).data == array.data), name);
   BOOST_TEST((file.meta() == Facts{{"seed", "1"}}));
-  BOOST_TEST((unsigned(static_cast<unsigned char>(bytes[0])) % 8 == 0)); // the data begin at a multiple of 8
+  BOOST_TEST((unsigned(static_cast<unsigned char>(bytes[0])) % 8 == 0)); // data are aligned to 8 bytes
   BOOST_TEST(Safetensors(safetensors_bytes(arrays, Real::f32, {}), "f").array("o").data[0] == double(0.1f));
 }
 
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(arrays_of_16_bits_are_written_as_such_and_states_beside_the
     BOOST_TEST((file.array("o").data == std::vector<double>{o, -3}));
     BOOST_TEST((file.array("state").data == std::vector<double>{double(0.1f)}));
     BOOST_TEST(bytes.find(std::string("\"dtype\":\"") + type + "\"") != std::string::npos);
-    BOOST_TEST(bytes.size() % 8 == 0u); // 2 * 2 + 4 bytes behind the header
+    BOOST_TEST(bytes.size() % 8 == 0u); // 2 * 2 + 4 bytes after the header
   }
 }
 

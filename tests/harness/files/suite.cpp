@@ -41,7 +41,7 @@ BOOST_AUTO_TEST_CASE(a_type_is_one_that_arrays_are_stored_in) {
   for (const char *wrong : {"\"tf32\"", "\"F32\"", "32", "\"\"", "[\"f32\"]"}) BOOST_CHECK_THROW(real(wrong), Error);
 }
 
-/// What is wrong with a suite of these lines: "LINE: ...", without the file's name.
+/// The error for a suite with these lines: "LINE: ...", without the file's name.
 std::string refusal(const std::string &lines) {
   const Folder folder;
   const std::string path = folder / "s.toml";
@@ -176,8 +176,8 @@ BOOST_AUTO_TEST_CASE(points_are_resolved_against_the_claim) {
   VerifyRequest request;
   request.points = {{{"d", "8"}}, {{"n", "5"}}};
   request.suite.points = {{"a-b", {{"d", "16"}}}, {"other", {{"d", "32"}}}};
-  BOOST_CHECK_THROW(measurements(request, {&claim}), Error); // a point that would be left out without a message
-  request.claims = {"a_b"};                                  // named, in place of the suite's own
+  BOOST_CHECK_THROW(measurements(request, {&claim}), Error); // a point that would be ignored silently
+  request.claims = {"a_b"};                                  // named claims replace the suite's list
   const auto all = measurements(request, {&claim});
   BOOST_TEST_REQUIRE(all.size() == 3u);
   BOOST_TEST((all[0].protocol.point->str() == "d=8,n=3" && all[1].protocol.point->str() == "d=4,n=5"));

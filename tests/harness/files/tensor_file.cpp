@@ -21,7 +21,8 @@ BOOST_AUTO_TEST_CASE(every_container_gives_back_what_it_got) {
     for (const auto &[key, array] : two)
       BOOST_TEST((back.at(key).dims == array.dims && back.at(key).data == array.data), name << " " << key);
   }
-  BOOST_CHECK_THROW(write_arrays(folder / "x.npy", two, Real::f64, {}), Error); // holds one array, without its name
+  BOOST_CHECK_THROW(write_arrays(folder / "x.npy", two, Real::f64, {}),
+                    Error); // this format holds one array, without a name
   OutputFile(folder / "x.npy").publish(npy_bytes(two.at("o"), Real::f32));
   BOOST_TEST(read_arrays(folder / "x.npy", {{"o", 2, "[a,b]"}}).at("o").data[0] == double(0.1f));
 }

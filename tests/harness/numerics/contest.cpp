@@ -8,7 +8,7 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(harness)
 BOOST_AUTO_TEST_SUITE(contests)
 
-/// A machine that gets slower the longer it works, by 1% a second, and on which all times scatter by 1%.
+/// A machine that becomes 1% slower per second of work, with 1% of noise in all times.
 struct Machine {
   double now = 0;
   std::uint64_t draws = 0;
@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(neither_a_slow_nor_a_fast_implementation_is_favoured) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(one_after_the_other_would_favour_the_first) { // which the test above detects
+BOOST_AUTO_TEST_CASE(one_after_the_other_would_favour_the_first) { // which the test above would detect
   SamplingRule rule;
   rule.least = 400, rule.least_seconds = 4;
   Machine machine;
@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(the_order_is_turned_round_and_each_has_a_turn_in_both) {
       return std::vector<Sample>(count, {seconds, 1});
     }};
   };
-  contest({fake('a', 10), fake('b', 10), fake('c', 10)}, {}, [] {}); // one sample of each would be enough
+  contest({fake('a', 10), fake('b', 10), fake('c', 10)}, {}, [] {}); // one sample of each would suffice
   BOOST_TEST(order == "abccba");
 }
 

@@ -12,9 +12,9 @@ BOOST_AUTO_TEST_CASE(p_values_are_adjusted_by_rank) {
   const double expected[] = {0.5, 0.04, 0.04, 0.04};
   for (size_t i = 0; i < 4; ++i) BOOST_TEST(std::fabs(found[i] - expected[i]) < 1e-15);
   BOOST_TEST(adjusted_for_discoveries({}).empty());
-  BOOST_TEST(adjusted_for_discoveries({0.03})[0] == 0.03);       // one test alone stays as it is
+  BOOST_TEST(adjusted_for_discoveries({0.03})[0] == 0.03);       // a single test is not adjusted
   BOOST_TEST(adjusted_for_discoveries({0.9, 0.9})[0] == 0.9);    // at most the largest
-  BOOST_TEST(adjusted_for_discoveries({0.04, 0.9, 1})[0] > 0.1); // what one test would show three do not
+  BOOST_TEST(adjusted_for_discoveries({0.04, 0.9, 1})[0] > 0.1); // a p that is significant alone is not among three
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -35,7 +35,7 @@ BOOST_AUTO_TEST_CASE(a_list_is_rearranged_first_by_one_and_then_by_the_other) {
 
 BOOST_AUTO_TEST_CASE(exchanges_rearrange_a_list) {
   BOOST_TEST(exchanges_of({1, 2, 0}).size() == 2u);       // a cycle of 3
-  BOOST_TEST(exchanges_of({1, 0, 3, 2, 4}).size() == 2u); // two of 2
+  BOOST_TEST(exchanges_of({1, 0, 3, 2, 4}).size() == 2u); // two cycles of 2
   BOOST_TEST(exchanges_of({1, 2, 3, 4, 0}).size() == 4u);
   for (const Permutation &p : group_named("S5").elements) {
     Permutation list{0, 1, 2, 3, 4};

@@ -15,7 +15,7 @@ BOOST_AUTO_TEST_CASE(three_pairs_by_hand) {
   BOOST_TEST(found.p == 0.25);
   BOOST_TEST(std::fabs(found.high - (2 + 4.302652729911275 / std::sqrt(3))) < 1e-9);
   BOOST_TEST(std::fabs(found.low - (2 - 4.302652729911275 / std::sqrt(3))) < 1e-9);
-  // 1, 2, -3: the sum is 0, and so every pattern is as far.
+  // 1, 2, -3: the sum is 0, so every pattern is at least as far from 0.
   BOOST_TEST(compare_pairs({1, 2, 0}, {0, 0, 3}).p == 1);
   // 3, 2, -1: |sum| = 4 or 6 in 4 of 8 patterns.
   BOOST_TEST(compare_pairs({3, 2, 0}, {0, 0, 1}).p == 0.5);
@@ -24,7 +24,8 @@ BOOST_AUTO_TEST_CASE(three_pairs_by_hand) {
 BOOST_AUTO_TEST_CASE(the_pairing_counts_and_the_order_of_the_two_does_not) {
   const std::vector<double> hard_and_easy{0.1, 0.5, 0.9, 0.3, 0.7}, better{0.12, 0.52, 0.92, 0.32, 0.72};
   const PairedComparison found = compare_pairs(better, hard_and_easy), mirrored = compare_pairs(hard_and_easy, better);
-  BOOST_TEST(found.p == 2.0 / 32); // the same difference on every seed, small beside that of the seeds
+  BOOST_TEST(found.p ==
+             2.0 / 32); // the same difference on every seed, small compared with the differences between seeds
   BOOST_TEST(mirrored.p == found.p);
   BOOST_TEST((found.difference == -mirrored.difference && found.low == -mirrored.high));
   BOOST_TEST(smallest_p(5) == 2.0 / 32);
@@ -41,7 +42,7 @@ BOOST_AUTO_TEST_CASE(many_pairs_are_sampled) {
   BOOST_TEST(compare_pairs(first, second).p == 1);
   for (double &x : first) x = 1;
   BOOST_TEST((compare_pairs(first, second).p < 1e-3 && compare_pairs(first, second).p >= smallest_p(20)));
-  // One of 17 differs in sign: (1 + 17 + ...) 2 / 2^17 exactly; sampled it is of that size.
+  // One of 17 differs in sign: exactly (1 + 17 + ...) 2 / 2^17; the sampled p has that size.
   first.resize(17), second.resize(17), first[0] = -1;
   BOOST_TEST(compare_pairs(first, second).p < 2e-3);
 }

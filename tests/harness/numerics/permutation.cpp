@@ -14,11 +14,11 @@ BOOST_AUTO_TEST_CASE(the_best_column_is_that_of_the_best_mean) {
 }
 
 BOOST_AUTO_TEST_CASE(splits_are_counted_by_hand) {
-  // Of the 20 splits of 1 ... 6 into threes {4, 5, 6} alone has the largest sum, {1, 2, 3} the smallest.
+  // Of the 20 splits of 1 ... 6 into threes only {4, 5, 6} has the largest sum, and only {1, 2, 3} the smallest.
   const Tried low{{1}, {2}, {3}}, high{{4}, {5}, {6}};
   BOOST_TEST((permutation_test(high, low).first_larger == 0.05 && permutation_test(high, low).second_larger == 1));
   BOOST_TEST(permutation_test(low, high).second_larger == 0.05);
-  // {3, 5, 6}: 14 is reached by it and {4, 5, 6} alone.
+  // {3, 5, 6} sums to 14, which only it and {4, 5, 6} reach.
   BOOST_TEST(permutation_test({{3}, {5}, {6}}, {{1}, {2}, {4}}).first_larger == 0.1);
   // Ties: all 20 splits are as extreme.
   const PermutationTest alike = permutation_test({{1}, {1}, {1}}, {{1}, {1}, {1}});
@@ -26,17 +26,18 @@ BOOST_AUTO_TEST_CASE(splits_are_counted_by_hand) {
   BOOST_TEST(permutation_test({{1}, {1}, {1}, {1}, {1}}, {{0}, {0}, {0}, {0}, {0}}).first_larger == 1.0 / 252);
 }
 
-/// One row each: {9, 0} or {0, 5}. First at its best 9, second 5; the other way round the difference is -4. Fixed columns
-/// would compare 9 with 0.
+/// One row each: {9, 0} and {0, 5}. The best of the first is 9, of the second 5; after exchanging the rows the
+/// difference is -4. Fixed columns would compare 9 with 0.
 BOOST_AUTO_TEST_CASE(each_split_chooses_its_columns) {
   const PermutationTest test = permutation_test({{9, 0}}, {{0, 5}});
   BOOST_TEST((test.first_larger == 0.5 && test.second_larger == 1));
-  // Smallest: 0 against 0 whichever way.
+  // Smallest: 0 against 0 in either split.
   BOOST_TEST(permutation_test({{9, 0}}, {{0, 5}}, true).first_larger == 1);
 }
 
-/// If groups are alike, at most a twentieth of the tests call them different, although each group uses its best column: 400 pairs of
-/// groups of three; the share's own standard error is sqrt(.05 * .95 / 400) = .011, 6.47 of them .07.
+/// If groups are alike, at most a twentieth of the tests call them different, although each group uses its best column:
+/// 400 pairs of groups of three; the fraction has the standard error sqrt(.05 * .95 / 400) = .011, and 6.47 of them are
+/// .07.
 BOOST_AUTO_TEST_CASE(choosing_among_columns_makes_nothing_of_nothing) {
   int told = 0;
   for (std::uint64_t trial = 0; trial < 400; ++trial) {

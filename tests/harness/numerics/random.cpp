@@ -37,11 +37,11 @@ BOOST_AUTO_TEST_CASE(a_value_depends_on_its_index_alone) {
 
 BOOST_AUTO_TEST_CASE(many_are_made_side_by_side) {
   const Stream stream(3, "test/a");
-  const size_t n = (size_t(1) << 23) + 7, first = 3; // pieces of odd sizes, where there are threads for two
+  const size_t n = (size_t(1) << 23) + 7, first = 3; // pieces of uneven sizes, if there are threads for two
   const std::vector<double> all = stream.normals(n, first);
   for (size_t i : {size_t(0), size_t(1), n / 2 - 2, n / 2 - 1, n / 2, n / 2 + 1, n - 2, n - 1})
     BOOST_TEST(all[i] == stream.normal(first + i));
-  BOOST_TEST(std::count(all.begin(), all.end(), 0.0) == 0); // none left out
+  BOOST_TEST(std::count(all.begin(), all.end(), 0.0) == 0); // no element left out
 }
 
 BOOST_AUTO_TEST_CASE(moments_of_normals_and_uniforms) {
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(permutations_and_integers_cover_their_range) {
   for (int c : counts) BOOST_TEST(std::abs(c - 1000) < 6 * std::sqrt(1000.0 * 6 / 7));
 }
 
-BOOST_AUTO_TEST_CASE(every_order_is_as_likely_as_any_other) { // those that leave an element in its place too
+BOOST_AUTO_TEST_CASE(every_order_is_as_likely_as_any_other) { // including those that leave an element in place
   std::map<std::vector<int>, int> counts;
   const int draws = 6000;
   for (int i = 0; i < draws; ++i) ++counts[Stream(7, "test/orders", i).permutation(3)];

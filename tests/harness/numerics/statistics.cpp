@@ -13,7 +13,7 @@ BOOST_AUTO_TEST_SUITE(statistics)
 
 constexpr int trials = 4000;
 
-/// Share of trials whose estimate is more than `wide` of its own standard errors off.
+/// Fraction of trials whose estimate is more than `wide` of its standard errors off.
 template <class Draw> double miss_rate(double truth, double wide, const Draw &draw) {
   int misses = 0;
   for (int trial = 0; trial < trials; ++trial) {
@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(correlated_samples_need_batches) {
     batch_misses += std::fabs(batch.mean) > 2.040 * batch.standard_error;
     plain_misses += std::fabs(plain.mean) > 2.040 * plain.standard_error;
   }
-  // Neighbouring batches share a correlation of about 19/128/2: the error is up to 8% short, the rate up to 7%.
+  // Neighbouring batches have a correlation of about 19/128/2: the error is up to 8% too small, the rate up to 7%.
   const double spread = allowed_standard_errors * std::sqrt(0.05 * 0.95 / some);
   BOOST_TEST(double(batch_misses) / some < 0.07 + spread);
   BOOST_TEST(double(batch_misses) / some > 0.05 - spread);
@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(a_whole_ledger_rarely_cries_wolf) {
 }
 
 BOOST_AUTO_TEST_CASE(true_points_hold_and_what_the_sensitivity_names_is_seen) {
-  // 500 seeds: every true prediction holds, and one that is off by the sensitivity is refuted in 95% of them.
+  // 500 seeds: every true prediction holds; one that is off by the sensitivity is refuted in 95% of them.
   int held = 0, seen = 0;
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
     const std::vector<double> noise = Stream(seed, "test/noise").normals(1000);

@@ -47,7 +47,8 @@ BOOST_AUTO_TEST_CASE(the_interval_covers_the_median_of_the_law) {
     const Timing t = summarise(x);
     covered += t.low <= 1 && 1 <= t.high;
   }
-  BOOST_TEST(std::fabs(double(covered) / trials - 0.95) < 0.05); // the bootstrap of a median is a little off at n = 25
+  BOOST_TEST(std::fabs(double(covered) / trials - 0.95) <
+             0.05); // the bootstrap of a median is slightly biased at n = 25
 }
 
 BOOST_AUTO_TEST_SUITE_END()

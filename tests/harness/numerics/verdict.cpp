@@ -31,7 +31,7 @@ BOOST_AUTO_TEST_CASE(arrays_show_the_element_that_decides) {
   const Point apart = exact_point(std::vector<double>{1, 2, 9}, {1, 2.5, 9}, 10);
   BOOST_TEST((apart.verdict == Verdict::refuted && apart.measured == 2 && apart.predicted == 2.5));
   const Point together =
-      exact_point(std::vector<double>{1, -3, 2}, {1, -3, 2}, 10); // the largest: a zero would show nothing
+      exact_point(std::vector<double>{1, -3, 2}, {1, -3, 2}, 10); // the largest element; a zero would show nothing
   BOOST_TEST((together.verdict == Verdict::holds && together.predicted == -3));
   BOOST_TEST((exact_point(std::vector<double>{1, NAN}, {1, 2}, 10).verdict == Verdict::refuted));
   BOOST_TEST((exact_point(std::vector<double>{}, {}, 10).verdict == Verdict::refuted));
@@ -53,7 +53,8 @@ BOOST_AUTO_TEST_CASE(a_claim_is_decided_by_its_statement) {
   BOOST_TEST((with_rival({}) == Verdict::inconclusive));
   BOOST_TEST((with_rival({good}) == Verdict::holds));
   BOOST_TEST((with_rival({good, bad}) == Verdict::refuted));
-  BOOST_TEST((with_rival({said, bad}) == Verdict::holds)); // the obligation fails the claim, not the statement
+  BOOST_TEST(
+      (with_rival({said, bad}) == Verdict::holds)); // the obligation fails the claim, but the statement's verdict stays
   BOOST_TEST((with_rival({said_wrongly, good}) == Verdict::refuted));
   BOOST_TEST((with_rival({said_wrongly, as_limit(good, {})}) == Verdict::holds_asymptotically));
   BOOST_TEST((with_rival({said_wrongly, as_limit(bad, {})}) == Verdict::refuted));
@@ -62,7 +63,7 @@ BOOST_AUTO_TEST_CASE(a_claim_is_decided_by_its_statement) {
   BOOST_TEST((with_rival({said_wrongly, as_limit(good, {}), if_so}) == Verdict::holds_under));
   BOOST_TEST((with_rival({said_wrongly, as_limit(bad, {}), if_so}) == Verdict::refuted));
   BOOST_TEST((with_rival({said_wrongly, as_condition(bad, {})}) == Verdict::refuted));
-  BOOST_TEST((with_rival({said, as_condition(bad, {})}) == Verdict::holds)); // the claim fails by its point
+  BOOST_TEST((with_rival({said, as_condition(bad, {})}) == Verdict::holds)); // the claim fails because of this point
   BOOST_TEST((with_rival({as_condition(bad, {})}) == Verdict::refuted));     // no statement: the condition decides
   BOOST_TEST((with_rival({good, sampled_point({1, INFINITY}, 1)}) == Verdict::inconclusive));
 }
@@ -80,7 +81,7 @@ BOOST_AUTO_TEST_CASE(a_claim_passes_when_all_of_it_comes_out_as_expected) {
   const auto passes = [&](std::vector<Point> points) { return conclude(claim, points).passed; };
   BOOST_TEST(passes({good, refuted_rival}));
   BOOST_TEST(!passes({good}));
-  BOOST_TEST(!passes({as_statement(good, {}), bad, refuted_rival})); // holds as stated, but its obligation does not
+  BOOST_TEST(!passes({as_statement(good, {}), bad, refuted_rival})); // it holds as stated, but its obligation fails
   claim.expected = Verdict::refuted;
   BOOST_TEST(!passes({good, refuted_rival}));
   BOOST_TEST(passes({as_statement(bad, {}), good, refuted_rival}));

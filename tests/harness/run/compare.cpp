@@ -8,7 +8,7 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(harness)
 BOOST_AUTO_TEST_SUITE(compare_layers)
 
-/// delta_net is 0.1 better than linear on every seed, rls differs by chance.
+/// delta_net is 0.1 better than linear on every seed; rls differs by chance.
 double score(const Case &c) {
   const double seed = double(c.seed);
   if (c.variant->name == "rls") return c.seed % 2 ? 0.9 : 0.1;

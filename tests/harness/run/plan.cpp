@@ -19,7 +19,7 @@ BOOST_AUTO_TEST_CASE(settings_reach_whom_they_name) {
   BOOST_CHECK_THROW(make_plan(request), Error);
   request.settings = {{"softmax.scale", "5"}}; // not selected
   BOOST_CHECK_THROW(make_plan(request), Error);
-  request.variants = {"gla"}, request.settings = {{"gla.scale", "3"}}; // by its other name
+  request.variants = {"gla"}, request.settings = {{"gla.scale", "3"}}; // by its alias
   BOOST_TEST(make_plan(request)[0].variant_params.real("scale") == 3);
 }
 
@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_CASE(lists_of_values_give_every_combination_once) {
 
 BOOST_AUTO_TEST_CASE(shapes_are_pairs_at_every_setting) {
   RunRequest request;
-  request.variants = {"linear"}, request.tasks = {"recall", "copy"}; // copy has no dv: 16 comes once
+  request.variants = {"linear"}, request.tasks = {"recall", "copy"}; // copy has no dv, so 16 occurs once
   request.settings = {{"recall.n", "4,8"}}, request.shapes = {"16,8", "16,32", "64,64"};
   std::vector<std::string> met;
   for (const Case &c : make_plan(request)) {

@@ -21,7 +21,7 @@ BOOST_AUTO_TEST_CASE(names_code_command_seed_and_machine) {
     BOOST_TEST(!facts.at(name).empty(), name);
 }
 
-// same_bits.cpp, threads.cpp and test_ranks.py show it to be so.
+// same_bits.cpp, threads.cpp and test_ranks.py test that this is true.
 BOOST_AUTO_TEST_CASE(says_which_runs_have_the_same_bits) {
   std::map<std::string, std::string> facts;
   for (const auto &[name, value] : provenance({}, 1)) facts[name] = value;

@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_is_skipped_before_anything_is_generated) 
   BOOST_TEST((over.status == "skipped" && before == 0));
   BOOST_TEST(over.reason ==
              "needs " + std::to_string(needed) + " bytes, --memory allows " + std::to_string(needed - 1));
-  BOOST_TEST((over.shape.T > 1 && over.state_bytes > 0)); // it is said of what
+  BOOST_TEST((over.shape.T > 1 && over.state_bytes > 0)); // the reason names what was too large
   BOOST_TEST((within.status == "ok" && generated == 1));
 }
 

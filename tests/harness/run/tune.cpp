@@ -30,7 +30,7 @@ RunRequest tuned_request(const std::string &variant, const std::string &task) {
   return request;
 }
 
-/// What `run` does with a plan, without its files.
+/// Runs a plan like `run`, without files.
 std::map<int, Record> run_all(const std::vector<Case> &plan, std::vector<std::pair<Case, Choice>> *settled = nullptr) {
   std::map<int, Record> records;
   Trials trials(plan, {});
@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(trials_come_first_on_seeds_of_their_own) {
   for (const Case &c : make_plan(untuned)) BOOST_TEST((c.setting == Setting::untuned));
   untuned.variants = {"nlms"};
   const std::vector<Case> fixed = make_plan(untuned);
-  BOOST_TEST((fixed[0].setting == Setting::fixed && fixed[0].group != fixed[1].group)); // shards may part them
+  BOOST_TEST((fixed[0].setting == Setting::fixed && fixed[0].group != fixed[1].group)); // shards may separate them
 }
 
 BOOST_AUTO_TEST_CASE(the_best_trial_is_what_is_reported) {
@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(the_best_trial_is_what_is_reported) {
   request.settings = {{"d", "16"}, {"n", "32"}};
   const std::vector<Case> plan = make_plan(request);
   const std::map<int, Record> records = run_all(plan, &settled);
-  // at scale 1/sqrt(Dk) softmax averages everything; a high one reads the nearest key, which is the right one
+  // at scale 1/sqrt(Dk) softmax averages everything; at a large one it reads the nearest key, which is correct
   BOOST_TEST_REQUIRE(settled.size() == 2u);
   BOOST_TEST_REQUIRE(settled[0].second.size() == 1u);
   BOOST_TEST(settled[0].second[0].owner == "softmax");
@@ -125,7 +125,7 @@ BOOST_AUTO_TEST_CASE(an_error_is_tuned_down_and_ties_keep_the_default) {
   for (const Case &c : errors)
     if (c.setting == Setting::trial) headlines[c.index] = c.variant_params.real("delta") == 10 ? 0.1 : 0.2;
   BOOST_TEST(Trials(errors, headlines).settled(errors.back()).first.variant_params.real("delta") == 10);
-  BOOST_TEST(Trials(errors, {}).settled(errors.back()).first.variant_params.real("delta") == 1); // no trial scored
+  BOOST_TEST(Trials(errors, {}).settled(errors.back()).first.variant_params.real("delta") == 1); // no trial has a score
 }
 
 BOOST_AUTO_TEST_SUITE_END()

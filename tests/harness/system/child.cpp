@@ -21,7 +21,7 @@ BOOST_AUTO_TEST_CASE(results_and_errors_come_back_and_crashes_are_errors) {
   BOOST_CHECK_EXCEPTION(in_child("x", []() -> std::string { throw std::bad_alloc(); }), Error,
                         [](const Error &e) { return e.code == exit_input; });
   const auto crash = []() -> std::string {
-    signal(SIGSEGV, SIG_DFL); // not the test framework's
+    signal(SIGSEGV, SIG_DFL); // replaces the test framework's handler
     raise(SIGSEGV);
     return "";
   };
@@ -39,7 +39,7 @@ BOOST_AUTO_TEST_CASE(a_child_takes_no_more_time_and_memory_than_it_may) {
     return std::string(e.what()) == "x takes more than 1 s: the file is damaged";
   });
   set_memory_limit(64 << 20);
-  const auto take = [](size_t bytes) { // pages anew: the heap may hold as many that earlier tests have freed
+  const auto take = [](size_t bytes) { // allocates fresh pages: the heap may hold as many that earlier tests have freed
     return reading_in_child("x.h5", [=]() -> std::string {
       if (mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED)
         throw std::bad_alloc();
@@ -53,7 +53,7 @@ BOOST_AUTO_TEST_CASE(a_child_takes_no_more_time_and_memory_than_it_may) {
   set_memory_limit(0);
 }
 
-/// What the child hands over is no file: `ulimit -f` was reported as a crash of the HDF5 library.
+/// The child passes its result through a pipe: `ulimit -f` was once reported as a crash of the HDF5 library.
 BOOST_AUTO_TEST_CASE(a_limit_of_files_is_none_of_results) {
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);

@@ -18,10 +18,10 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(harness)
 BOOST_AUTO_TEST_SUITE(confine)
 
-/// Whether a call failed because it is refused.
+/// Whether a call failed because of the filter.
 bool refused(long result) { return result < 0 && errno == EPERM; }
 
-/// "" or what a confined child could do that it should not, or could not do that it should.
+/// "" or what a confined child could do although it should not, or could not do although it should.
 std::string found_in_a_confined_child(const Folder &folder) {
   const std::string old = folder / "old", made = folder / "made";
   std::ofstream(old) << "text";
@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(a_child_reads_and_changes_nothing) {
   BOOST_TEST(found_in_a_confined_child(folder) == "confined");
 }
 
-/// The standard streams of the user are not the child's.
+/// The child does not have the user's standard streams.
 BOOST_AUTO_TEST_CASE(a_child_has_no_streams) {
   BOOST_TEST(in_child("x", []() -> std::string {
                struct stat s, nowhere;
@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(a_child_has_no_streams) {
              }) == "none");
 }
 
-/// Without the filter the same calls succeed: the test above can fail.
+/// Without the filter the same calls succeed, so the test above can fail.
 BOOST_AUTO_TEST_CASE(an_unconfined_process_can) {
   const Folder folder;
   BOOST_TEST(!refused(open((folder / "made").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666)));

@@ -42,9 +42,9 @@ BOOST_AUTO_TEST_CASE(a_second_writer_is_refused_and_a_dead_one_is_not_in_the_way
     BOOST_CHECK_EXCEPTION(second.checkpoint("second"), Error,
                           [](const Error &e) { return says(e, "another process"); });
     BOOST_CHECK_EXCEPTION(second.adopt(), Error, [](const Error &e) { return says(e, "another process"); });
-    first.checkpoint("first again"); // the lock moves with the file
+    first.checkpoint("first again"); // the lock belongs to the new file
     BOOST_CHECK_EXCEPTION(second.adopt(), Error, [](const Error &e) { return says(e, "another process"); });
-  } // it dies: what it left is kept until somebody adopts it
+  } // the process dies; its file is kept until another adopts it
   OutputFile third(path);
   BOOST_CHECK_EXCEPTION(third.checkpoint("third"), Error, [](const Error &e) { return says(e, "--resume"); });
   BOOST_TEST(read_file(path + ".partial") == "first again");
@@ -74,10 +74,10 @@ BOOST_AUTO_TEST_CASE(readers_of_a_run_under_way_are_not_locked_out) {
   OutputFile file(folder / "r.h5");
   file.checkpoint("half");
   const int reader = open((folder / "r.h5.partial").c_str(), O_RDONLY | O_CLOEXEC);
-  BOOST_TEST(flock(reader, LOCK_SH | LOCK_NB) == 0); // what HDF5's library asks for
+  BOOST_TEST(flock(reader, LOCK_SH | LOCK_NB) == 0); // the lock that HDF5's library asks for
   file.checkpoint("more");
   char first[4];
-  BOOST_TEST(read(reader, first, 4) == 4); // still whole, of the earlier record
+  BOOST_TEST(read(reader, first, 4) == 4); // still the whole earlier record
   BOOST_TEST(std::string(first, 4) == "half");
   close(reader);
 }
@@ -140,7 +140,8 @@ BOOST_AUTO_TEST_CASE(overlaps_are_found_under_any_name) {
   BOOST_CHECK_THROW(refuse_overlap({folder / "also_a"}, {folder / "a"}), Error);
   BOOST_CHECK_THROW(refuse_overlap({folder / "a_too"}, {folder / "a"}), Error);
   BOOST_CHECK_THROW(refuse_overlap({folder / "./a"}, {folder / "a"}), Error);
-  BOOST_CHECK_THROW(refuse_overlap({folder / "o"}, {folder / "o.partial"}), Error); // what is written beside it counts
+  BOOST_CHECK_THROW(refuse_overlap({folder / "o"}, {folder / "o.partial"}),
+                    Error); // files written next to an output count
   BOOST_CHECK_THROW(refuse_overlap({folder / "x", folder / "x"}, {}), Error);
 }
 

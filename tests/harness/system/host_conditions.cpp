@@ -9,7 +9,7 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(harness)
 BOOST_AUTO_TEST_SUITE(conditions_of_the_host)
 
-/// A machine made of files.
+/// A simulated machine made of files.
 struct Machine {
   Folder folder;
   std::string root = folder / "";

@@ -40,7 +40,7 @@ BOOST_AUTO_TEST_CASE(what_a_killed_process_leaves_is_no_obstacle) {
   BOOST_TEST(!fs::exists(folder / "r.lock"));
 }
 
-/// The pause of the audit: the file is open, its owner removes it, and only then is it locked.
+/// The race found in the audit: the file is open, its owner removes it, and only then is it locked.
 BOOST_AUTO_TEST_CASE(a_lock_on_a_file_that_was_removed_meanwhile_is_tried_again) {
   const Folder folder;
   int tries = 0;

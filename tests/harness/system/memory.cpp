@@ -25,10 +25,10 @@ BOOST_AUTO_TEST_CASE(a_product_beyond_64_bits_is_beyond_any_limit) {
   BOOST_TEST(saturating_product(std::uint64_t(1) << 32, std::uint64_t(1) << 32) ==
              ~std::uint64_t(0)); // would wrap to 0
   const std::uint64_t before = memory_limit();
-  BOOST_TEST(before >= std::uint64_t(64) << 20); // bytes, and not pages: what runs this has as many
+  BOOST_TEST(before >= std::uint64_t(64) << 20); // in bytes, not pages: the machine that runs this has that much
   set_memory_limit(4096);
   BOOST_TEST(memory_limit() == 4096u);
-  set_memory_limit(0); // what the machine has
+  set_memory_limit(0); // the machine's memory
   BOOST_TEST(memory_limit() == before);
 }
 

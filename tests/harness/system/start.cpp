@@ -9,7 +9,7 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(harness)
 BOOST_AUTO_TEST_SUITE(start)
 
-/// OpenBLAS asked for memory for ever, in a loop before main(), with nobody to stop it.
+/// OpenBLAS asked for memory for ever, in a loop before main() that nothing ended.
 BOOST_AUTO_TEST_CASE(too_little_address_space_is_an_error_and_no_wait, *slow) {
   const Folder folder;
   const std::string said = folder / "said";
@@ -22,7 +22,8 @@ BOOST_AUTO_TEST_CASE(too_little_address_space_is_an_error_and_no_wait, *slow) {
   BOOST_TEST(std::count(text.begin(), text.end(), '\n') == 1, text);
 }
 
-/// How the program ends whose allocation number `at` before main() fails; 0: none does, and `count` is how many there are.
+/// Exit status of the program if allocation number `at` before main() fails. 0: none fails, and `count` becomes their
+/// number.
 int status_without_memory(const Folder &folder, long at, long &count, std::string &said) {
   const std::string counted = folder / "count", complaint = folder / "complaint";
   const int status =
@@ -36,19 +37,19 @@ int status_without_memory(const Folder &folder, long at, long &count, std::strin
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/// A variable of a claim's at namespace scope ended the program by a signal. What is said last is ours; before it libraries
-/// may say what they lack.
+/// A claim's variable at namespace scope once ended the program by a signal. The last line must be ours; libraries may
+/// print other lines before it.
 BOOST_AUTO_TEST_CASE(no_memory_before_main_is_an_error) {
   const Folder folder;
   long count = 0;
   std::string said;
   BOOST_TEST(status_without_memory(folder, 0, count, said) == 0);
-  BOOST_TEST_REQUIRE(count > 1000); // most of them those of recollect's own variables
+  BOOST_TEST_REQUIRE(count > 1000); // most of them are those of recollect's own variables
   int refused = 0;
   for (int i = 0; i < 60; ++i) {
     const int status = status_without_memory(folder, 1 + i * count / 60, count, said);
     BOOST_TEST((status == 0 || status == 3), said);
-    if (status == 0) continue; // some libraries do without
+    if (status == 0) continue; // some libraries continue without the memory
     ++refused;
     const std::string line = said.substr(said.rfind('\n', said.size() - 2) + 1);
     BOOST_TEST(line.rfind("recollect: the libraries do not start: too little memory", 0) == 0u, said);

@@ -18,7 +18,7 @@ struct Layer {
   std::map<std::string, std::vector<double>> accuracies;
 };
 
-/// As a file has them: every run planned, and trained where its accuracy is a number.
+/// As in a file: every run is planned, and trained if its accuracy is a number.
 std::vector<TrainedModel> models(const std::vector<Layer> &layers) {
   std::vector<TrainedModel> all;
   for (const Layer &layer : layers)
@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(what_diverged_decides_nothing_but_that_it_did) {
   BOOST_TEST(rule(share, all).verdict == "refuted");
 }
 
-/// Where a rate diverges and another does not, the other is the best and decides.
+/// If one rate diverges and another does not, the other is the best one and decides.
 BOOST_AUTO_TEST_CASE(a_rate_that_diverges_is_not_chosen) {
   auto all = models({{"vla", {{"0.01", {0.9, 0.9, 0.9}}, {"1", {1, 1, 1}}}}});
   for (size_t i = 3; i < 6; ++i) all[i].trained->diverged = true;
@@ -105,18 +105,18 @@ BOOST_AUTO_TEST_CASE(a_rate_that_diverges_is_not_chosen) {
   BOOST_TEST((found.verdict == "holds" && found.first.rate == "0.01"));
 }
 
-/// Rate a: 1, 0, 0, 0; rate b: .5 each. For the first seed the others say b, for the others a and b are level with a mean of
-/// 1/3 against 1/2: b. So the lucky 1 does not count.
+/// Rate a: 1, 0, 0, 0; rate b: .5 each. For the first seed the other seeds prefer b; for the others a has a mean of 1/3
+/// and b of 1/2, so they prefer b as well. The lucky 1 does not count.
 BOOST_AUTO_TEST_CASE(a_number_takes_every_seed_at_the_rate_of_the_others) {
   const auto lucky = models({{"vla", {{"0.01", {1, 0, 0, 0}}, {"0.1", {0.5, 0.5, 0.5, 0.5}}}}});
   BOOST_TEST((rule(number_of("vla", 0.5, 0.5), lucky).first.mean == 0.5));
-  // .9, .1 against .1, .9: each seed alone would choose its own .9, the others' choice gives it .1.
+  // .9, .1 against .1, .9: each seed alone would choose its own .9, but the rate that the other prefers gives it .1.
   const auto crossed = models({{"vla", {{"0.01", {0.9, 0.1}}, {"0.1", {0.1, 0.9}}}}});
   const Side chosen = rule(number_of("vla", 0, 1), crossed).first;
   BOOST_TEST((chosen.mean == 0.1 && chosen.rate == "0.01, 0.1"));
 }
 
-/// In one file the rates come as .1, .01 and in the other as .01, .1: columns are of the same rate all the same.
+/// One file has the rates .1, .01 and the other .01, .1: columns must still have equal rates.
 BOOST_AUTO_TEST_CASE(rates_are_ordered_by_value_on_both_sides) {
   std::vector<TrainedModel> all;
   for (const char *rate : {"0.1", "0.01"})
@@ -138,12 +138,13 @@ BOOST_AUTO_TEST_CASE(a_difference_that_does_not_matter_is_shown_not_assumed) {
   BOOST_TEST((std::fabs(found.low - 0.0012594) < 1e-6 && std::fabs(found.high - 0.0047406) < 1e-6));
   BOOST_TEST(found.verdict == "no difference that matters");
   const auto wide = models({{"vla", {{"0.01", {0.99, 0.95, 1}}}}, {"softmax", {{"0.01", {0.98, 0.96, 1}}}}});
-  BOOST_TEST(rule(above("vla", "softmax"), wide).verdict == "undecided"); // as near, and not shown to be so
+  BOOST_TEST(rule(above("vla", "softmax"), wide).verdict == "undecided"); // as close, but not shown to be
   const auto perfect = models({{"vla", {{"0.01", {1, 1, 1}}}}, {"softmax", {{"0.01", {1, 1, 1}}}}});
   BOOST_TEST(rule(above("vla", "softmax"), perfect).verdict == "no difference that matters");
 }
 
-/// One comparison of three seeds fully apart has p = .05 and decides alone; among three that show nothing it does not.
+/// One comparison of three completely separated seeds has p = .05 and decides alone; with two others that show nothing
+/// it does not.
 BOOST_AUTO_TEST_CASE(comparisons_are_adjusted_for_their_number) {
   const auto all = models({{"vla", {{"0.01", {0.9, 0.8, 0.7}}}},
                            {"softmax", {{"0.01", {0.3, 0.2, 0.1}}}},
@@ -205,7 +206,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_judged_is_refused) {
   Statement all_mixers = number_of("vla", 0, 1);
   all_mixers.first.clear();
   BOOST_CHECK_THROW(rule(all_mixers, all), Error);  // more than one mixer
-  all[0].settings["delta_former.kappa1"] = "round"; // a parameter of one of them alone
+  all[0].settings["delta_former.kappa1"] = "round"; // a parameter that only one of them has
   BOOST_CHECK_THROW(rule(all_mixers, all), Error);
   Statement elsewhere = number_of("vla", 0, 1);
   elsewhere.experiment = "copy";
@@ -215,7 +216,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_judged_is_refused) {
                     Error);
 }
 
-/// Those in suites that train, by the stem of their file.
+/// Suites that train, by the stem of their file.
 std::map<std::string, Suite> training_suites() {
   std::map<std::string, Suite> found;
   for (const auto &entry : std::filesystem::directory_iterator(RECOLLECT_SOURCE_DIR "/suites"))
@@ -224,7 +225,8 @@ std::map<std::string, Suite> training_suites() {
   return found;
 }
 
-/// What every file in suites trains is a plan, and what it states can be judged of it and is a row of the ledger.
+/// Every file in suites/ has a valid plan; each of its statements can be judged by that plan and is a row of the
+/// ledger.
 BOOST_AUTO_TEST_CASE(the_suites_statements_have_models_and_rows) {
   std::set<std::string> rows;
   for (const Claim &claim : all_claims()) rows.insert(claim.covers.begin(), claim.covers.end());
@@ -246,16 +248,16 @@ BOOST_AUTO_TEST_CASE(the_suites_statements_have_models_and_rows) {
   BOOST_TEST(stated > 100);
 }
 
-/// A row of the ledger that stays open for want of training has a statement that training decides. Of these no set-up is
-/// given that could be trained here.
+/// A row of the ledger that is open because it needs training has a statement that training decides. For the following
+/// rows the papers give no set-up that could be trained here.
 BOOST_AUTO_TEST_CASE(rows_that_need_training_have_statements) {
   const std::set<std::string> without{
-      "dimension-scaling",            // 000 §2.1: how models scale with their width, at sizes that are not named
-      "polysemantic-hypothesis",      // 000 §2.2.3: what neurons of large models hold
-      "blog-sniah",                   // 002 §6: the table of another paper, of models of 1.3 billion parameters
-      "fig5-training",                // 000 §3.2: how its 512 vectors of width 128 are made is not said
-      "vla-training-setup",           // the set-up of 004's rows, no statement
-      "vla-mqar-untrained-capacity"}; // 004's trained numbers, which stand in vla-mqar-capacity-curve and -overload
+      "dimension-scaling",            // 000 §2.1: how models scale with their width; sizes are not given
+      "polysemantic-hypothesis",      // 000 §2.2.3: what neurons of large models represent
+      "blog-sniah",                   // 002 §6: a table of another paper, for models of 1.3 billion parameters
+      "fig5-training",                // 000 §3.2: does not say how its 512 vectors of width 128 are made
+      "vla-training-setup",           // the set-up of 004's rows, not a statement
+      "vla-mqar-untrained-capacity"}; // 004's trained numbers, which are in vla-mqar-capacity-curve and -overload
   std::set<std::string> stated, open;
   for (const auto &[stem, suite] : training_suites())
     for (const Statement &s : suite.statements) stated.insert(s.row);
@@ -268,7 +270,7 @@ BOOST_AUTO_TEST_CASE(rows_that_need_training_have_statements) {
   for (const std::string &row : without) BOOST_TEST(open.count(row) == 1u, row);
 }
 
-/// What stands in reports/results is what the suites of today say of those models.
+/// The verdicts stored in reports/results are those of the current suites on these models.
 BOOST_AUTO_TEST_CASE(kept_results_have_the_verdicts_of_their_suites, *slow) {
   const std::map<std::string, Suite> suites = training_suites();
   int judged = 0;

@@ -73,8 +73,8 @@ BOOST_AUTO_TEST_CASE(longer_texts_are_filled_before_the_separator) {
   BOOST_TEST((texts.tokens[10] == 19 && texts.tokens[11] == 19 && texts.tokens[9] >= 10));
 }
 
-/// 004's printed baselines are the guess of the most frequent value among all 127 tokens: .262, .151, .084 at n = 4, 8, 24;
-/// among 63 it is .273, .173, .099. 3,000 texts; the share's standard deviation is below .09.
+/// 004's printed baselines are the guess of the most frequent value among all 127 tokens: .262, .151, .084 at n = 4, 8,
+/// 24. Among 63 it would be .273, .173, .099. 3,000 texts; the fraction's standard deviation is below .09.
 BOOST_AUTO_TEST_CASE(keys_and_values_of_any_token_have_the_papers_guess) {
   for (const auto &[any, n, guess] : {std::tuple(true, 4, 0.262),
                                       {true, 8, 0.151},
@@ -241,7 +241,7 @@ BOOST_AUTO_TEST_CASE(swaps_ask_for_the_first_element) {
 }
 
 BOOST_AUTO_TEST_CASE(words_ask_for_the_product_so_far) {
-  // Z3's elements in order turn by 0, 1 and 2 places, so that products are sums modulo 3.
+  // Z3's elements in order rotate by 0, 1 and 2 places, so products are sums modulo 3.
   const Params p = of({{"task", "words"}, {"group", "Z3"}, {"pairs", "12"}, {"batch", "5"}, {"held_out_pairs", "40"}});
   const Texts texts = make_texts(p, 1, "train", 0), longer = make_texts(p, 1, "evaluate", 0);
   BOOST_TEST((texts.length == 12 && longer.length == 40 && text_length(p) == 12 && chance(p) == 1.0 / 3));
@@ -306,7 +306,7 @@ BOOST_AUTO_TEST_CASE(text_asks_for_the_next_byte) {
       for (int t = 0; t < 7; ++t) BOOST_TEST((y[t] == (x[t] + 1) % 251 && (t == 6 || x[t + 1] == y[t])));
       if (use == std::string("evaluate")) starts.insert(x[0]);
     }
-    if (use == std::string("train")) // every place occurred, and none whose answer is the last byte is held out
+    if (use == std::string("train")) // every position occurred, and none whose answer is the last byte is held out
       BOOST_TEST(*std::max_element(texts.labels.begin(), texts.labels.end()) == 250);
   }
   BOOST_TEST((starts.size() == 23u && *starts.begin() == 19 && *starts.rbegin() == 41)); // bytes 270 ... 292

@@ -43,7 +43,8 @@ BOOST_AUTO_TEST_CASE(the_rate_rises_and_falls) {
 }
 
 BOOST_AUTO_TEST_CASE(one_step_of_adamw_by_hand) {
-  // The first step moves every number by the rate against its gradient's sign (m / sqrt v = 1), matrices decayed first.
+  // The first step moves every number by the rate against its gradient's sign (m / sqrt v = 1), after weight decay of
+  // matrices.
   const Setup setup = small({{"steps", "1"}, {"warmup", "0"}, {"lr", "0.01"}, {"decay", "0.5"}, {"clip", "1e-3"}});
   Model model(setup);
   const Numbers start = model.weights().start(3), none(start.size(), 0.0);
@@ -60,7 +61,8 @@ BOOST_AUTO_TEST_CASE(one_step_of_adamw_by_hand) {
 }
 
 BOOST_AUTO_TEST_CASE(a_gradient_beyond_all_numbers_ends_it_though_the_loss_is_one) {
-  // Answers are embedding . head: 1e200 and 1e-200 of their sizes give the same, and the head's gradient is 1e200 of its.
+  // Answers are embedding . head: scaling these by 1e200 and 1e-200 gives the same answers, but scales the head's
+  // gradient by 1e200.
   const Setup setup =
       small({{"mixer", "none"}, {"ffn", "0"}, {"norm", "none"}, {"head", "own"}, {"positions", "none"}});
   const Weights weights(setup);
@@ -79,7 +81,7 @@ BOOST_AUTO_TEST_CASE(a_gradient_beyond_all_numbers_ends_it_though_the_loss_is_on
   }
 }
 
-/// Without a rate every point of the curve is the loss of its step's own texts.
+/// With a rate of 0 every point of the curve is the loss of that step's texts.
 BOOST_AUTO_TEST_CASE(batches_come_round_again) {
   const auto losses = [](const std::string &batches) {
     std::vector<double> all;
@@ -92,7 +94,7 @@ BOOST_AUTO_TEST_CASE(batches_come_round_again) {
   BOOST_TEST((again == std::vector<double>{fresh[0], fresh[1], fresh[0], fresh[1], fresh[0], fresh[1]}));
 }
 
-/// The trainer after so many steps, made this many at once.
+/// The trainer after `steps` steps, made `at_once` at a time.
 TrainingState after(const Setup &setup, int steps, int at_once) {
   Trainer t(setup, 1);
   while (t.progressed().step < steps && !t.done()) t.step(std::min(at_once, steps - t.progressed().step));
@@ -117,7 +119,7 @@ BOOST_AUTO_TEST_CASE(steps_made_at_once_are_those_made_one_by_one) {
   }
 }
 BOOST_AUTO_TEST_CASE(nothing_is_learned_after_a_step_that_diverges) {
-  // One text a batch: only those that ask for key 0 have an answer beyond all numbers.
+  // One text per batch: only texts that ask for key 0 have an answer that overflows.
   const Setup setup = small({{"mixer", "none"},
                              {"ffn", "0"},
                              {"norm", "none"},
@@ -159,7 +161,7 @@ BOOST_AUTO_TEST_CASE(a_seed_decides_and_a_stop_changes_nothing) {
   a_stop_changes_nothing(small({{"dtype", "f32"}}));
 }
 
-/// Also where the number of pairs changes.
+/// Also if the number of pairs changes.
 BOOST_AUTO_TEST_CASE(a_step_is_made_on_texts_of_its_pairs) {
   const Setup setup = small({{"task", "copy"},
                              {"pairs", "6"},
@@ -240,7 +242,7 @@ BOOST_AUTO_TEST_CASE(whatever_is_wrong_with_a_state_it_is_not_taken_up) {
   BOOST_TEST(t.progressed().step == 3);
 }
 
-BOOST_AUTO_TEST_CASE(one_pair_is_learned) { // the value stands before SEP and the key, always at the same place
+BOOST_AUTO_TEST_CASE(one_pair_is_learned) { // the value is always at the same place, before SEP and the key
   const Setup setup = small({{"steps", "300"}, {"lr", "0.01"}});
   Trainer t(setup, 1);
   const double untrained = t.evaluate().loss;
@@ -257,14 +259,14 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_into_memory_has_not_diverged) {
 }
 
 BOOST_AUTO_TEST_CASE(another_model_needs_room_twice_over) {
-  BOOST_TEST(room_for_another(0, 100, 0)); // the first is tried anyway
+  BOOST_TEST(room_for_another(0, 100, 0)); // the first is tried in any case
   BOOST_TEST((room_for_another(3, {}, {}) && room_for_another(1, 100, 100)));
   BOOST_TEST((room_for_another(1, 100, 67) && !room_for_another(1, 100, 66))); // of 33 each, and of 34
   BOOST_TEST((room_for_another(4, 100, 34) && !room_for_another(4, 100, 33)));
 }
 
 BOOST_AUTO_TEST_CASE(what_diverges_says_so) {
-  // Raw keys and a step of 1 and more: the delta rule's state grows past every number.
+  // Raw keys and step sizes of 1 and more: the delta rule's state overflows.
   Trainer t(small({{"mixer", "delta_net"}, {"lr", "1000"}, {"clip", "0"}, {"warmup", "0"}, {"steps", "400"}}), 1);
   while (!t.done()) t.step();
   BOOST_TEST((t.state().diverged && t.state().step < 400 && t.evaluate().accuracy() == 0));

@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(a_run_under_way_comes_back_to_the_last_bit) {
   {
     Recorder::Clock::time_point now{};
     TrainingRecord record(folder / "t.h5", plan, experiments(), {}, false, [&] { return now; });
-    record.keep(0, trainer.state()); // too soon after the file began
+    record.keep(0, trainer.state()); // too soon after the file was created
     const Results early = Results::read(folder / "t.h5.partial");
     BOOST_TEST(early.table("training_state").rows.empty());
     now += std::chrono::seconds(2);
@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(a_run_under_way_comes_back_to_the_last_bit) {
   BOOST_TEST((kept.second == was.second && kept.running == was.running && kept.curve.size() == 1u));
 }
 
-/// A results file of the plan on which this is done, one thing an hour, left unfinished.
+/// An unfinished results file of the plan after `done`, with one hour per item.
 Results shard(const std::vector<TrainingRun> &plan, const std::vector<std::function<void(TrainingRecord &)>> &work) {
   const Folder folder;
   {
@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(joined_files_may_have_other_runs_than_the_plan) {
   const Results file = shard(plan, {[](TrainingRecord &r) { r.add(3, {}, {false, 1, 0.5, 0.125, 2}); }});
   const Results all = joined_trainings({file}, planned_trainings(training_plan(experiments(), 3), experiments()));
   const std::vector<TrainedModel> models = models_of(all);
-  BOOST_TEST_REQUIRE(models.size() == 5u); // what was neither planned nor trained is left out
+  BOOST_TEST_REQUIRE(models.size() == 5u); // runs that were neither planned nor trained are left out
   for (size_t i = 0; i < 4; ++i) BOOST_TEST((models[i].seed >= 3 && !models[i].trained));
   BOOST_TEST((models[4].seed == 2 && models[4].trained->accuracy == 0.5));
 }

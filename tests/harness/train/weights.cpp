@@ -28,7 +28,8 @@ BOOST_AUTO_TEST_CASE(a_count_by_hand) {
 }
 
 BOOST_AUTO_TEST_CASE(the_model_of_000_E_4) {
-  // Embedding 10 x 12 and unembedding; q, w 12 -> 12, k, v 12 -> 3, out 12 -> 12, with biases; a number a lookup, one alpha
+  // Embedding 10 x 12 and unembedding; q, w 12 -> 12, k, v 12 -> 3, out 12 -> 12, with biases; one number per lookup,
+  // one alpha
   const Weights w(resolve_setup({{"task", "swaps"},
                                  {"vocabulary", "10"},
                                  {"width", "12"},
@@ -60,7 +61,8 @@ BOOST_AUTO_TEST_CASE(norms_and_heads_have_their_own) {
 }
 
 BOOST_AUTO_TEST_CASE(a_sum_of_weighted_inputs_starts_at_their_size) {
-  // spread: 1 over the root of what is summed over; the embedding and the head it may share, of the model's width
+  // spread: 1 over the root of the number of summands; for the embedding, and the head that may share it, the model's
+  // width
   const Weights w(resolve_setup({{"mixer", "gated_delta_net"},
                                  {"width", "16"},
                                  {"heads", "4"},
@@ -74,7 +76,7 @@ BOOST_AUTO_TEST_CASE(a_sum_of_weighted_inputs_starts_at_their_size) {
        {"embedding", "head", "positions", "0.q", "0.k", "0.v", "0.o", "0.beta", "0.alpha", "0.ffn in"})
     BOOST_TEST(w.part(name).spread == 1 / 4.0, name);
   BOOST_TEST((w.part("0.convolution").spread == 1 / 3.0 && w.part("0.ffn out").spread == 1 / 5.0));
-  for (const auto &[name, part] : w.parts()) { // gains are 1, decays' biases 3, and nothing else is off 0
+  for (const auto &[name, part] : w.parts()) { // gains are 1, biases of decays 3, all else is near 0
     const bool gain = name.find("gain") != std::string::npos;
     BOOST_TEST(part.mean == (gain ? 1 : name == "0.alpha bias" ? 3 : 0), name);
     BOOST_TEST(part.decays == (part.spread > 0), name);

@@ -16,7 +16,7 @@ constexpr int attention_widths[][2] = {{20, 20},   {32, 64},   {60, 68},   {96, 
 /// A few roundings of operands and of sums over channels and pairs.
 inline double allowed_of(Math math) { return std::ldexp(1, math == Math::bf16 ? -6 : -18); }
 
-/// Outputs of the layer's fast form in float32. Parameters of their own: 1/sqrt(Dk) as `scale`.
+/// Compares outputs of the layer's fast form in float32. If it has the parameter `scale`, 1/sqrt(Dk) is set.
 inline void check_widths_forward(const char *layer, Math math) {
   const Variant &variant = find_variant(layer);
   for (const auto &width : attention_widths) {
@@ -30,8 +30,8 @@ inline void check_widths_forward(const char *layer, Math math) {
   }
 }
 
-/// Gradients of its own backward pass in float32, over the largest of each array; those in float64 are held to the
-/// definition elsewhere.
+/// Compares gradients of its float32 backward pass with float64 ones, relative to the largest number of each array;
+/// other tests compare those with the definition.
 inline void check_widths_backward(const char *layer, Math math) {
   const Variant &variant = find_variant(layer);
   for (const auto &width : attention_widths) {

@@ -29,7 +29,7 @@ void check(const Product<double> &p, int m, int n) {
   tile::host::gemm(m, n, 2.0, p, 0.5, C.data(), ldc);
   for (int i = 0; i < m; ++i) {
     for (int j = 0; j < p.wanted.end(i, n); ++j) BOOST_TEST(std::abs(C[i * ldc + j] - expected(p, i, j)) < 1e-13 * 40);
-    for (int j = n; j < ldc; ++j) BOOST_TEST(C[i * ldc + j] == 1); // beyond the rows nothing is touched
+    for (int j = n; j < ldc; ++j) BOOST_TEST(C[i * ldc + j] == 1); // nothing is written past the rows
   }
 }
 
@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(a_staircase_ends_sums_and_results) {
 
 BOOST_AUTO_TEST_CASE(rows_of_any_length_to_exponentials_and_their_sum) {
   for (int n : {1, 7, 8, 9, 16, 33})
-    for (double peak : {0.5, -1e308}) { // the second where nothing has been seen
+    for (double peak : {0.5, -1e308}) { // the second: no logit seen yet
       std::vector<double> p(a.begin(), a.begin() + n), exact;
       p.resize(40, 7);
       if (peak < 0) std::fill(p.begin(), p.begin() + n, -std::numeric_limits<double>::infinity());
@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(rows_of_any_length_to_exponentials_and_their_sum) {
     }
 }
 
-/// A whole register may take other instructions than what is left over.
+/// Whole registers and remainders may use different instructions.
 template <class Real> void check_exponentials(const std::vector<Real> &values) {
   for (int first = 0; first < int(values.size()); ++first)
     for (int n : {1, 15, 16}) {

@@ -20,7 +20,8 @@ double product_error(int m, int n, int k, bool transposed, Real real, Math math,
                      Loops loops = Loops::best) {
   std::vector<double> A = Stream(1, "test/left").normals(size_t(m) * k),
                       B = Stream(1, "test/right").normals(size_t(k) * n);
-  for (double &x : A) x += offset; // far from 0 all products have one sign, and errors of rounding one direction add up
+  for (double &x : A)
+    x += offset; // with an offset, all products have one sign, and rounding errors in one direction accumulate
   for (double &x : B) x += offset;
   A = rounded(A, real), B = rounded(B, real);
   const std::vector<double> C = tile_product(m, n, k, A, B, transposed, real, math, loops);
@@ -50,7 +51,8 @@ BOOST_AUTO_TEST_CASE(products_of_any_size_round_as_their_type_does, *slow) {
           for (bool transposed : {false, true})
             for (double offset : {0.0, 3.0})
               for (Loops loops : {Loops::best, Loops::plain}) {
-                // Plain sums round once a term. Three TF32 products in place of one: 2^-21 of the products' magnitude.
+                // A plain sum rounds once per term. Three TF32 products instead of one: 2^-21 of the products'
+                // magnitude.
                 const double allowed = real == Real::f32 && has_math(Math::tf32) && loops == Loops::best
                                            ? std::ldexp(1, -21) * std::max(1.0, k / 64.0)
                                            : (k + 2) * epsilon_of(real) / 2;
@@ -66,7 +68,7 @@ BOOST_AUTO_TEST_CASE(coarser_arithmetic_is_as_coarse_as_it_says) {
   if (!has_math(Math::tf32)) return;
   const double tf32 = product_error(64, 64, 64, false, Real::f32, Math::tf32, 0),
                bf16 = product_error(64, 64, 64, false, Real::f32, Math::bf16, 0);
-  BOOST_TEST_INFO("tf32 " << tf32 << ", bf16 " << bf16); // two operands of 2^-11, or 2^-8, of themselves
+  BOOST_TEST_INFO("tf32 " << tf32 << ", bf16 " << bf16); // both operands rounded by 2^-11, or 2^-8
   BOOST_TEST((tf32 > std::ldexp(1, -15) && tf32 <= std::ldexp(1, -10)));
   BOOST_TEST((bf16 > std::ldexp(1, -12) && bf16 <= std::ldexp(1, -7)));
 }

@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(biases_are_added_to_every_row) {
   BOOST_TEST((download(db) == Numbers{124, 246}));
 }
 
-/// Rows past one block, and enough numbers for several threads: sums of whole numbers are exact in any order.
+/// More rows than one block has, and enough numbers for several threads: sums of whole numbers are exact in any order.
 BOOST_AUTO_TEST_CASE(columns_are_summed_whole) {
   Arena arena;
   const int rows = 64 * 5 + 3, width = 97;

@@ -63,16 +63,17 @@ BOOST_AUTO_TEST_CASE(single_precision_takes_the_fast_form) {
   BOOST_TEST((found == forward(variant, s, {"chunked", Real::f32, shape.T, variant_params(variant)}).o));
 }
 
-/// Whether it goes by chunks, and takes this shape.
+/// Whether it works in chunks and supports this shape.
 bool by_chunks(const Variant &variant, const Shape &shape) {
   return variant.find_form("chunked") &&
          (!variant.unsuitable || variant.unsuitable(shape, variant_params(variant)).empty());
 }
 
-/// A layer that starts at zeros is told that nobody asks for its end (Call::stateless).
+/// If the initial state is zero, the layer is told that nobody needs its final state (Call::stateless).
 BOOST_AUTO_TEST_CASE(without_a_state_a_layer_reads_and_learns_the_same) {
   for (const int T :
-       {1, 9, 33, 73, 130}) // more and less than a team takes whole (variants/kernels/chunked/single_block.hpp)
+       {1, 9, 33, 73,
+        130}) // shorter and longer than a team processes as one block (variants/kernels/chunked/single_block.hpp)
     for (const Variant &variant : all_variants()) {
       const Shape shape{2, 1, T, 6, 5};
       if (!by_chunks(variant, shape)) continue;

@@ -22,8 +22,8 @@ Judged run(Model &model, const Numbers &parameters, const Texts &texts, Numbers 
   return judged;
 }
 
-/// For every part of the parameters, along a random direction of it: of fourth order with h = 1e-3, which errs by some
-/// 1e-10 of the loss' derivatives there, of which the fifth is larger.
+/// For every part of the parameters, along a random direction: differences of fourth order with h = 1e-3, whose error
+/// is about 1e-10 of the loss's fifth derivative.
 void against_differences(const Assignments &given) {
   const Setup setup = small(given);
   Model model(setup);
@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(gradients_of_every_part) {
   against_differences(
       {{"mixer", "delta_former"}, {"norm", "none"}, {"head", "own"}, {"delta_former.kappa2", "softmax"}});
   against_differences({{"mixer", "gated_linear"}, {"layers", "1"}, {"ffn", "0"}}); // by gradient()
-  against_differences({{"mixer", "delta_former"},                                  // as 000 E.4 has it
+  against_differences({{"mixer", "delta_former"},                                  // as in 000 E.4
                        {"layers", "1"},
                        {"heads", "4"},
                        {"kv_heads", "1"},
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(gradients_of_every_part) {
                        {"reads", "rms"}});
 }
 
-BOOST_AUTO_TEST_CASE(numbers_are_gates_as_they_are) { // as gates of tokens that are the same for all
+BOOST_AUTO_TEST_CASE(numbers_are_gates_as_they_are) { // as gates that are the same for all tokens
   const Assignments base{{"mixer", "gated_delta_net"}, {"layers", "1"}};
   const auto loss = [&](const char *gates, double bias) {
     Assignments given = base;

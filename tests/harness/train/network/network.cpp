@@ -27,7 +27,7 @@ BOOST_AUTO_TEST_CASE(what_ran_before_does_not_matter) {
     const Array<double> other = upload<double>("gradient", Numbers(start.size(), 7.0)),
                         found = upload<double>("gradient", Numbers(start.size(), 7.0)),
                         expected = upload<double>("gradient", Numbers(start.size()));
-    for (int i = 0; i < 4; ++i) used.run(parameters, texts(1), other); // recorded and replayed, where that can be
+    for (int i = 0; i < 4; ++i) used.run(parameters, texts(1), other); // recorded and replayed, if that is possible
     const double loss = used.run(parameters, texts(2)).loss;
     used.run(parameters, texts(1), found);
     used.run(parameters, texts(2), found);
@@ -40,7 +40,7 @@ BOOST_AUTO_TEST_CASE(what_ran_before_does_not_matter) {
   }
 }
 
-/// A layer that is linear in its keys: of keys twice as long it reads twice as much, unless they are brought to length 1.
+/// A layer that is linear in its keys reads twice as much from keys twice as long, unless keys are normalised.
 BOOST_AUTO_TEST_CASE(only_unit_keys_forget_their_length) {
   for (const char *keys : {"raw", "unit"}) {
     const Setup setup = resolve_setup(

@@ -40,7 +40,7 @@ BOOST_AUTO_TEST_CASE(a_pair_meets_every_decay_between_its_steps) {
 BOOST_AUTO_TEST_CASE(what_a_zero_forgets_is_not_read_again) {
   Sequence s = random_sequence({1, 1, 20, 4, 3}, 302);
   s.alpha[9] = 0;
-  Sequence other = s; // of other first steps
+  Sequence other = s; // with other first steps
   for (int at = 0; at < 9 * 4; ++at) other.k[at] += 1;
   for (Schedule schedule : {Schedule::streaming, Schedule::three_phase}) {
     const Output a = chunked(s, schedule, 8), b = chunked(other, schedule, 8);

@@ -32,7 +32,7 @@ BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
 }
 
 BOOST_AUTO_TEST_CASE(a_value_overwritten_has_no_gradient) {
-  // A unit key written with beta = 1 again: nothing of the first value is left in later outputs.
+  // A unit key written again with beta = 1: later outputs contain nothing of the first value.
   Sequence s = one_head(3, {2, 2, 2}, {1, 1, 1}, {5, 7, 9});
   s.beta = {1, 1, 1};
   for (int C : {1, 2, 3}) check_close(gradients("delta_net", s, C, {0, 0, 1}).v, {0, 0, 2}, 0);

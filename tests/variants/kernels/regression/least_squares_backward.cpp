@@ -35,7 +35,7 @@ BOOST_AUTO_TEST_CASE(forgetting_by_hand) {
   }
 }
 
-/// P is symmetric: what is antisymmetric in the gradient of the last one has no effect, and is not carried back.
+/// P is symmetric: the antisymmetric part of the final P's gradient has no effect and is not carried back.
 BOOST_AUTO_TEST_CASE(what_is_antisymmetric_has_no_effect) {
   const Variant &variant = find_variant("weighted_rls");
   const GradientCase c = case_of(variant, {1, 1, 147, 18, 5}, 12);

@@ -6,11 +6,11 @@ namespace {
 
 constexpr double ridge = 0.5;
 
-/// q_t = (H_t + ridge I) x for one x, so that o_t = B_t x: nothing is to be inverted for what is expected.
+/// q_t = (H_t + ridge I) x for one x, so that o_t = B_t x: the expected result needs no inverse.
 struct Solved {
   Sequence s;
   std::vector<double> o;
-  double condition = 1; // of any H_t + ridge I, at most
+  double condition = 1; // upper bound for any H_t + ridge I
 };
 Solved solved(const Shape &shape, bool decays) {
   const int D = shape.Dk, V = shape.Dv;

@@ -6,7 +6,7 @@ BOOST_AUTO_TEST_SUITE(variants)
 BOOST_AUTO_TEST_SUITE(normal_equations_gradients)
 
 BOOST_AUTO_TEST_CASE(two_steps_of_one_channel_by_hand) {
-  // o_2 = q M / (N + ridge) with M = a v_1 k_1 + v_2 k_2, N = a k_1^2 + k_2^2: the ridge is not forgotten.
+  // o_2 = q M / (N + ridge) with M = a v_1 k_1 + v_2 k_2, N = a k_1^2 + k_2^2: the ridge does not decay.
   const double q = 3, k1 = 1, k2 = 2, v1 = 4, v2 = -1, ridge = 0.5, a = 0.75;
   const double M = a * v1 * k1 + v2 * k2, N = a * k1 * k1 + k2 * k2 + ridge;
   Sequence s = one_head(2, {1, q}, {k1, k2}, {v1, v2});
@@ -21,8 +21,8 @@ BOOST_AUTO_TEST_CASE(two_steps_of_one_channel_by_hand) {
 }
 
 BOOST_AUTO_TEST_CASE(keys_and_queries_of_another_length_are_met_by_the_ridge) {
-  // q -> c q, k -> c k, ridge -> c^2 ridge leave o as it is; so along (q, k) o has the slope -2 ridge do/dridge, which is
-  // next to none where the ridge is next to nothing.
+  // q -> c q, k -> c k, ridge -> c^2 ridge does not change o. So along (q, k) o has the slope -2 ridge do/dridge, which
+  // is tiny for a tiny ridge.
   const Sequence s = random_sequence({1, 1, 24, 3, 2}, 352);
   std::vector<double> d_o(24 * 2, 0);
   d_o[23 * 2] = 1;

@@ -26,7 +26,8 @@ BOOST_AUTO_TEST_CASE(writes_turn_away_from_what_is_penalised) {
 }
 
 BOOST_AUTO_TEST_CASE(where_keys_are_axes_it_is_the_delta_rule) {
-  // A stays diagonal, refreshed or not, so a key is its own direction, and its last value what is read.
+  // A stays diagonal with or without refreshes, so each key is its own write direction, and reads return its latest
+  // value.
   const int T = 12;
   Sequence s = one_head(T, std::vector<double>(T * 3, 0), std::vector<double>(T * 3, 0), std::vector<double>(T, 0));
   std::vector<double> expected;
