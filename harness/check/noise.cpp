@@ -161,8 +161,9 @@ void add_squares(Numbers &rows, const Part &a, const Part &b, int draws, bool al
 /// the terms do not cancel. A number x_t of step t scales its contribution to o_t, so the terms of its gradient have
 /// the size of do_t o_t / x_t. For q_t and k_t there are also terms of the size of the score's gradient, do_t v_t and
 /// do_t o_t, times the largest key seen, or q_t. Kernels sum the gradients of the decays' logarithms, and of w (a
-/// rotation in some layers), over the later steps of the chunk. Where outputs are weighted means, a decay scales sum
-/// and weight alike: its terms cancel at every later step that it reaches.
+/// rotation in some layers), over the later steps of the chunk. Where outputs are weighted means, a decay and
+/// beta scale sum and weight alike: the terms of a decay cancel at every later step that it reaches, those of beta at
+/// its own step.
 void add_cancelled_terms(Noise &noise, const CheckCase &problem, const PartList &definition, Precision precision,
                          int chunk) {
   const Shape &n = problem.given.shape;
@@ -193,7 +194,7 @@ void add_cancelled_terms(Noise &noise, const CheckCase &problem, const PartList 
       const bool goes_on = in_factors ? t + 1 < T && own[row + 1] > 0 : summed && !ends_a_chunk;
       sum = outputs[row] + (goes_on ? sum : 0);
       const double square = decay && !in_factors ? width : own[row];
-      if (square > 0 && (!in_factors || mean) && tensor != Tensor::beta)
+      if (square > 0 && (!in_factors || mean) && (tensor != Tensor::beta || mean)) // a sum is linear in beta
         part->rows[row] += square_unit * sum * (decay ? width * width : 1.0) / square;
       if (tensor == Tensor::q) part->rows[row] += square_unit * (scores[row] + outputs[row]) * reached[row];
       if (tensor == Tensor::k) part->rows[row] += square_unit * scores[row] * strength(row) * q[row];
@@ -261,6 +262,14 @@ Noise noise_of(const CheckCase &problem, const PartList &definition, const std::
       if (const Part *other = find_part(moved, definition[p].name))
         add_squares(noise[p].rows, *other, *find_part(undisturbed, definition[p].name), noise_draws, true);
   }
+  // The tape's own rounding, which counts where a derivative cancels: 1 - tanh(x)^2 at large x.
+  if (problem.wants_gradient() && takes_tapes(problem, noise_draws))
+    for (int draw = 0; draw < noise_draws; ++draw) {
+      const PartList moved = definition_of(disturbed(problem, Precision::f64, draw, chunk));
+      for (size_t p = 0; p < definition.size(); ++p)
+        if (definition[p].name[0] == 'd')
+          add_squares(noise[p].rows, *find_part(moved, definition[p].name), definition[p], noise_draws, true);
+    }
   if (rounds_every_step(precision)) // a gradient passes through the chunk twice: forward and backward
     for (PartNoise &part : noise)
       if (part.name[0] == 'd')

@@ -103,11 +103,14 @@ PartList results_in(const CheckCase &problem, Real real) {
   return as_results(problem, output, &found);
 }
 
+bool takes_tapes(const CheckCase &problem, int count) {
+  return takes_gradients() && operations(problem) * count <= quick_tape;
+}
+
 PartList definition_of(const CheckCase &problem) {
   const Output output = outputs_of(problem);
   if (!problem.wants_gradient()) return as_results(problem, output);
-  const bool quick = takes_gradients() && operations(problem) <= quick_tape;
-  const Sequence found = with_gates_of(problem, quick ? by_tape(problem) : held_gradient(problem));
+  const Sequence found = with_gates_of(problem, takes_tapes(problem, 1) ? by_tape(problem) : held_gradient(problem));
   return as_results(problem, output, &found);
 }
 

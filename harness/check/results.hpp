@@ -44,6 +44,8 @@ PartList results_in(const CheckCase &problem, Real real);
 /// The reference: outputs_of() and, if the problem has do, gradients by the tape, or by the layer's backward pass where
 /// the tape takes long. Input error if the backward pass disagrees with differences of the definition.
 PartList definition_of(const CheckCase &problem);
+/// Whether definition_of() takes its gradients from the tape, and so many of them together take about a second at most.
+bool takes_tapes(const CheckCase &problem, int count);
 
 /// Changes an array in place; `what` names it: state or dstate.
 using Disturbance = std::function<void(std::vector<double> &numbers, const std::string &what)>;

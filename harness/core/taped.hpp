@@ -112,8 +112,8 @@ inline Taped log(Taped x) { return {std::log(x.value), x, 1 / x.value}; }
 inline Taped log1p(Taped x) { return {std::log1p(x.value), x, 1 / (1 + x.value)}; }
 inline Taped erf(Taped x) { return {std::erf(x.value), x, M_2_SQRTPI * std::exp(-x.value * x.value)}; }
 inline Taped tanh(Taped x) {
-  const double y = std::tanh(x.value);
-  return {y, x, 1 - y * y};
+  const double decay = std::exp(-2 * std::fabs(x.value)); // 1 - tanh(x)^2 cancels at large x
+  return {std::tanh(x.value), x, 4 * decay / ((1 + decay) * (1 + decay))};
 }
 inline Taped sqrt(Taped x) {
   const double y = std::sqrt(x.value);
