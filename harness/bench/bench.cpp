@@ -126,7 +126,7 @@ std::string conversion_of(const BenchCase &c) {
 std::string exchange_of(const BenchCase &c, const Sequence &own) {
   if (c.along.empty() || carry_along(*c.variant, own, run_of(c), c.along) == Carry::chain) return "";
   const double seconds = exchange_seconds(*c.variant, c.shape, c.params);
-  return seconds == 0 ? "" : "the exchange of maps alone takes " + number(seconds * 1e3) + " ms";
+  return seconds == 0 ? "" : "the exchange of maps alone takes " + number(std::round(seconds * 1e6)) + " us";
 }
 
 /// The part of the case that this rank computes.
