@@ -68,6 +68,13 @@ BOOST_AUTO_TEST_CASE(slopes_are_those_of_differences) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(the_slope_of_tanh_keeps_its_digits_where_tanh_is_1) { // 1 / cosh(x)^2 = 4 exp(-2 x) at large x
+  for (double x : {-40.0, 40.0}) {
+    const double slope = slopes_of([](Taped a, Taped) { return math::tanh(a); }, x, 0).first;
+    BOOST_TEST(std::fabs(slope / (4 * std::exp(-80.0)) - 1) < 1e-14);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(roundings_are_passed_straight) { // round(x) y: derivatives y (instead of 0) and round(x)
   const auto [by_x, by_y] = slopes_of([](Taped x, Taped y) { return math::round_half_even(x) * y; }, 2.7, 0.6);
   BOOST_TEST((by_x == 0.6 && by_y == 3));
