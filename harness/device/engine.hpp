@@ -1,52 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a layer that keeps a state through a sequence, chunk by chunk. An *algebra* says what one chunk does:
-//
-//   summarise   chunk-local phase: depends on this chunk only; all chunks run in parallel
-//   carry       state passing: the state across the chunk, from `before` to `after`
-//   read        chunk output: the outputs, from the state before the chunk
-//
-// and the engine runs these in a *schedule*:
+// Runs a layer that keeps a state through a sequence, chunk by chunk. An algebra (algebra.hpp) says what one chunk does,
+// in three phases: summarise, carry, read. The engine runs them in a *schedule*:
 //
 //   streaming     One team per head goes through its chunks; the state never leaves it. For many heads.
 //   three_phase   All chunks are summarised in parallel, then states are carried from chunk to chunk, then all
 //                 chunks are read in parallel. For few heads and long sequences, and on GPUs. Takes (summary +
 //                 state) x chunks reals; a long sequence is processed in windows that bound them.
 //
-// An algebra is a functor that is copied to the device. It has
-//   Real                                        its number type
-//   state_size(), parts()                       reals per head in the algebra's layout; number of independent parts
-//   load(team, head, state), store(...)         convert from and to the layer's layout; no barriers inside
-//   Summary, summary(Stack &)                   a chunk's arrays that pass from one phase to the next
-//   summarising(Stack &), carrying(...), reading(...)   scratch of the three phases
-//   summarise(team, chunk, summary, scratch)
-//   carry(team, chunk, summary, part, before, after, scratch)
-//   fetches                                     fetch(team, chunk, summary, part, scratch) starts to copy the carry's
-//                                               inputs to its scratch. There are rooms(), i.e. buffers, for one chunk
-//                                               or two in turn; after a team's first turn they also hold the state
-//   read(team, chunk, summary, before, scratch)
-//   carries_by_reading                          read(team, chunk, summary, before, after, scratch) writes the state
-//                                               after the chunk to `after` unless that is null; streaming needs
-//                                               nothing else
-//   narrow(part)                                restricts the algebra to that part, if reads do not mix parts either:
-//                                               CPU threads then stream parts, with the same bits in every schedule
-//   elementwise                                 affine(summary, at) carries element `at` of the state across the chunk.
-//                                               On a GPU a thread carries one element through all chunks, whatever
-//                                               parts() is
-//   places                                      place(head, at) is the position of element `at` in the layer's layout,
-//                                               where it is loaded and stored on the way
-//   keeps_start                                 the layer's state must not change: nothing is stored
-//   saved_states()                              where reading saves the states at the chunks' starts
-//                                               (chunk_states.hpp). In `three_phase`, state passing writes them there
-//                                               itself, and the read phase is skipped if it computes nothing else
-//                                               (reads_nothing())
-//   has_sizes(size), set_sizes(size, kind),     if it is also compiled with static extents (usual.hpp)
-//   kind(), kinds, every_precision, usual_steps, reads_alone, threads, reading_threads, reading_teams, usual_alone
-// An adjoint is an algebra too, run backwards: its state is the gradient of the state, which chunks pass on last to
-// first, and its reads are the gradients of the chunk's inputs. It takes the states at the chunks' starts
-// (ChunkStates), which an earlier forward pass has saved.
+// An adjoint is an algebra too, run backwards: its state is the gradient of the state, which chunks pass on last to first,
+// and its reads are the gradients of the chunk's inputs. It takes the states at the chunks' starts (ChunkStates), which
+// an earlier forward pass has saved.
 //
 // Steps of a phase are separated by the algebra's own barriers; the engine places one after each phase.
 #pragma once
+#include "harness/device/algebra.hpp"
 #include "harness/device/chunk_states.hpp"
 #include "harness/device/tile/tile.hpp"
 #include "harness/device/usual.hpp"
@@ -414,6 +381,7 @@ template <class Real> Schedule schedule_of(const Call<Real> &call) {
 template <class Real, class Algebra>
 void run_chunks(const std::string &label, const Call<Real> &call, const Algebra &algebra, bool backwards = false) {
   const engine::Steps steps{call.shape.T, call.chunk, backwards};
+  if constexpr (!engine::usual_alone<Algebra>) static_assert(engine::is_algebra<Algebra>());
   if constexpr (!engine::usual_alone<Algebra>)
     if (engine::Divides<Algebra>::value || schedule_of(call) == Schedule::streaming)
       return engine::stream(label, call, algebra, steps);

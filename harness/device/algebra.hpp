@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// An *algebra* says what a layer does with one chunk of a sequence; the engine (engine.hpp) runs it over all chunks. It
+// is a functor that is copied to the device. This is all that an algebra must have, and the engine refuses to compile
+// without it:
+//
+//   using Real, Summary                    its numbers; a chunk's arrays that pass from one phase to the next
+//   size_t state_size()                    reals of a head's state, as the algebra keeps it
+//   int parts()                            parts of the state that do not mix: a team carries each
+//   load(team, head, state), store(...)    the state from and to the layer's own layout; no barriers inside
+//   Summary summary(Stack &)               places a chunk's summary in memory
+//   summarising(Stack &), carrying(...), reading(...)   place the scratch memory of the three phases
+//
+//   summarise(team, chunk, summary, scratch)       chunk-local phase: what depends on this chunk only
+//   carry(team, chunk, summary, part, before, after, scratch)   state passing: the state across the chunk
+//   read(team, chunk, summary, before, scratch)    chunk output: the outputs, from the state before the chunk
+//
+//   static constexpr bool carries_by_reading   true: read(team, chunk, summary, before, after, scratch) leaves in
+//                                              `after`, unless null, the state after the chunk; streaming calls
+//                                              nothing else
+//   static constexpr bool elementwise          true: Affine<Real> affine(summary, at) carries the element `at`.
+//                                              On a GPU a thread takes an element through all chunks
+//   static constexpr bool fetches              true: fetch(team, chunk, summary, part, scratch) begins to copy into the
+//                                              carry's scratch what it takes of the chunk; int rooms() is 1, or 2 where
+//                                              the next chunk is copied meanwhile. After a team's first turn the
+//                                              scratch also holds the state
+//
+// An algebra that carries by reading, element by element, needs no carry(). What an algebra may have besides:
+//
+//   places                  place(head, at) is where element `at` lies in the layer's layout, so that an elementwise
+//                           state is loaded and stored while it is carried
+//   narrow(part)            makes it the algebra of that part alone, where reading mixes no parts either. A host's
+//                           threads stream parts, so that results have the same bits in every schedule
+//   keeps_start             the layer's state stays as it was given: nothing is stored
+//   saved_states()          where its reads save the states at the chunks' starts (chunk_states.hpp). State passing of
+//                           `three_phase` writes them there itself, and the reads are left out where they compute
+//                           nothing else (reads_nothing())
+//   set_sizes(size, kind)   kernels whose sizes the compiler knows, with the members that usual.hpp names. Those of one
+//                           size alone (usual_alone) exist on CUDA only, and only the use of them is checked
+#pragma once
+#include "harness/device/arena.hpp"
+#include "harness/device/chunk.hpp"
+#include "harness/device/team.hpp"
+#include <type_traits>
+
+namespace recollect::engine {
+
+/// What the engine passes to an algebra A. Declared only, for the expressions below.
+template <class A> struct Passed {
+  using Real = typename A::Real;
+  static const A &algebra;
+  static Stack<Real> &stack;
+  static const Team &team;
+  static const Chunk &chunk;
+  static const Part &part;
+  static const typename A::Summary &summary;
+  static const Real *before;
+  static Real *after;
+};
+
+template <class A> using StateSize = decltype(size_t(Passed<A>::algebra.state_size()));
+template <class A> using Parts = decltype(int(Passed<A>::algebra.parts()));
+template <class A>
+using Loads = decltype(Passed<A>::algebra.load(Passed<A>::team, size_t(), Passed<A>::after),
+                       Passed<A>::algebra.store(Passed<A>::team, size_t(), Passed<A>::before));
+template <class A> using PlacesSummary = decltype(typename A::Summary(Passed<A>::algebra.summary(Passed<A>::stack)));
+template <class A>
+using PlacesScratch =
+    decltype(Passed<A>::algebra.summarising(Passed<A>::stack), Passed<A>::algebra.carrying(Passed<A>::stack),
+             Passed<A>::algebra.reading(Passed<A>::stack));
+template <class A>
+using Summarises = decltype(Passed<A>::algebra.summarise(Passed<A>::team, Passed<A>::chunk, Passed<A>::summary,
+                                                         Passed<A>::algebra.summarising(Passed<A>::stack)));
+template <class A>
+using Carries = decltype(Passed<A>::algebra.carry(Passed<A>::team, Passed<A>::chunk, Passed<A>::summary,
+                                                  Passed<A>::part, Passed<A>::before, Passed<A>::after,
+                                                  Passed<A>::algebra.carrying(Passed<A>::stack)));
+template <class A>
+using CarriesElements = decltype(Affine<typename A::Real>(Passed<A>::algebra.affine(Passed<A>::summary, size_t())));
+template <class A>
+using Fetches = decltype(Passed<A>::algebra.fetch(Passed<A>::team, Passed<A>::chunk, Passed<A>::summary,
+                                                  Passed<A>::part, Passed<A>::algebra.carrying(Passed<A>::stack)),
+                         int(Passed<A>::algebra.rooms()));
+template <class A>
+using Reads = decltype(Passed<A>::algebra.read(Passed<A>::team, Passed<A>::chunk, Passed<A>::summary, Passed<A>::before,
+                                               Passed<A>::algebra.reading(Passed<A>::stack)));
+template <class A>
+using ReadsAndCarries =
+    decltype(Passed<A>::algebra.read(Passed<A>::team, Passed<A>::chunk, Passed<A>::summary, Passed<A>::before,
+                                     Passed<A>::after, Passed<A>::algebra.reading(Passed<A>::stack)));
+
+/// Whether the algebra has what Expression, one of the above, uses.
+template <template <class> class Expression, class A, class = void> constexpr bool has = false;
+template <template <class> class Expression, class A>
+constexpr bool has<Expression, A, std::void_t<Expression<A>>> = true;
+
+/// Compiles only for an algebra that has all that the engine uses; the message of the compiler names what is missing.
+template <class A> constexpr bool is_algebra() {
+  static_assert(has<StateSize, A>, "an algebra has size_t state_size() const");
+  static_assert(has<Parts, A>, "an algebra has int parts() const");
+  static_assert(has<Loads, A>, "an algebra has load(team, head, state) and store(team, head, state)");
+  static_assert(has<PlacesSummary, A>, "an algebra has Summary summary(Stack &)");
+  static_assert(has<PlacesScratch, A>, "an algebra has summarising(Stack &), carrying(Stack &) and reading(Stack &)");
+  static_assert(has<Summarises, A>, "an algebra has summarise(team, chunk, summary, scratch)");
+  static_assert(has<Carries, A> || (A::carries_by_reading && A::elementwise),
+                "an algebra has carry(team, chunk, summary, part, before, after, scratch)");
+  static_assert(has<CarriesElements, A> || !A::elementwise, "an elementwise algebra has affine(summary, at)");
+  static_assert(has<Fetches, A> || !A::fetches, "an algebra that fetches has fetch(...) and int rooms()");
+  static_assert(A::carries_by_reading ? has<ReadsAndCarries, A> : has<Reads, A>,
+                "an algebra has read(team, chunk, summary, before, scratch); with `after` if it carries by reading");
+  return true;
+}
+
+} // namespace recollect::engine
