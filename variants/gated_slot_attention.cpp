@@ -7,37 +7,13 @@
 //
 // w is 1 - lambda where it is absent, as in the paper. Slot m is channel m of lambda and w: there are Dk slots, as fla's
 // layer has by default. State: (Dv + Dk) x Dk, V transposed over K. Cost a token: 5 Dk (Dk + Dv) flops, Dk exponentials.
-#include "variants/kernels/attention/online_softmax.hpp"
 #include "variants/kernels/scan/slots.hpp"
 
 namespace recollect::variants {
 namespace {
 
 template <class Real> void recurrent(const Call<Real> &call) {
-  const Real scale = call.params.real("scale");
-  const Array<Real> writes = slot_writes(call);
-  each_head(
-      "gated_slot_attention::recurrent", call, call.shape.Dk, KOKKOS_LAMBDA(const Team &team, const Head<Real> &h) {
-        Real *const p = h.work, *const V = h.state, *const K = V + size_t(h.Dv) * h.Dk;
-        for (int t = 0; t < h.T; ++t) {
-          const Real *q = h.q(t), *k = h.k(t), *lambda = h.lambda(t), *w = writes.data() + (h.index * h.T + t) * h.Dk;
-          each(team, h.Dk, [=](int m) {
-            Real *const slot = K + size_t(m) * h.Dk;
-            const Real keep = lambda[m], add = w[m];
-            for (int j = 0; j < h.Dk; ++j) slot[j] = keep * slot[j] + add * k[j];
-            p[m] = scale * dot(slot, q, h.Dk);
-          });
-          team.barrier();
-          soften(team, h.Dk, p);
-          team.barrier();
-          each(team, h.Dv, [=](int i) {
-            Real *const slots = V + size_t(i) * h.Dk;
-            for (int m = 0; m < h.Dk; ++m) slots[m] = lambda[m] * slots[m] + w[m] * h.v(t)[i];
-            h.o(t)[i] = dot(slots, p, h.Dk);
-          });
-          team.barrier();
-        }
-      });
+  slots_recurrent("gated_slot_attention::recurrent", call);
 }
 
 template <class Real> void chunked(const Call<Real> &call) { slots_chunked("gated_slot_attention::chunked", call); }

@@ -113,6 +113,7 @@ BOOST_AUTO_TEST_CASE(layers_go_by_the_names_that_people_type) {
       {"sdpa", "softmax"},
       {"linear_attn", "linear"},
       {"retention", "retnet"},
+      {"ABC", "abc"},
       {"RWKV-6", "rwkv6"},
       {"rwkv-7", "rwkv7"},
       {"FoX", "gated_softmax"},

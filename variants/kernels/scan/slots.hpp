@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax attention to slots that keep running means of keys and values (gated_slot_attention.cpp). The state is V
-// transposed [Dv,Dk], one column per slot, over K [Dk,Dk], one row per slot.
+// Softmax attention to slots that keep running means of keys and values (gated_slot_attention.cpp, abc.cpp). The first
+// rows of the state are V transposed [Dv,Dk], one column per slot, over K [Dk,Dk], one row per slot.
 //
 // In the chunked form a scan computes the logits, since the slots' decays are those of K's rows. The outputs are a
 // decayed sum, with the softmax p of the logits as queries and the slots' writes as keys.
 #pragma once
+#include "variants/kernels/attention/online_softmax.hpp"
 #include "variants/kernels/chunked/decayed_sum_backward.hpp"
 #include "variants/kernels/common/columns.hpp"
 #include "variants/kernels/scan/scan_backward.hpp"
@@ -36,13 +37,41 @@ template <class Real> Array<Real> slot_writes(const Call<Real> &call) {
   return writes;
 }
 
+/// The definition, step by step.
+template <class Real> void slots_recurrent(const std::string &label, const Call<Real> &call) {
+  const Real scale = call.params.real("scale");
+  const Array<Real> writes = slot_writes(call);
+  each_head(
+      label, call, call.shape.Dk, KOKKOS_LAMBDA(const Team &team, const Head<Real> &h) {
+        Real *const p = h.work, *const V = h.state, *const K = V + size_t(h.Dv) * h.Dk;
+        for (int t = 0; t < h.T; ++t) {
+          const Real *q = h.q(t), *k = h.k(t), *lambda = h.lambda(t), *w = writes.data() + (h.index * h.T + t) * h.Dk;
+          each(team, h.Dk, [=](int m) {
+            Real *const slot = K + size_t(m) * h.Dk;
+            const Real keep = lambda[m], add = w[m];
+            for (int j = 0; j < h.Dk; ++j) slot[j] = keep * slot[j] + add * k[j];
+            p[m] = scale * dot(slot, q, h.Dk);
+          });
+          team.barrier();
+          soften(team, h.Dk, p);
+          team.barrier();
+          each(team, h.Dv, [=](int i) {
+            Real *const slots = V + size_t(i) * h.Dk;
+            for (int m = 0; m < h.Dk; ++m) slots[m] = lambda[m] * slots[m] + w[m] * h.v(t)[i];
+            h.o(t)[i] = dot(slots, p, h.Dk);
+          });
+          team.barrier();
+        }
+      });
+}
+
 /// K [Dk,Dk] is stored below V in every head's state. Copies it from `state` to `K`, or back.
 template <class Real>
 void copy_keys(const Shape &s, const Array<Real> &state, const Array<Real> &K, bool back = false) {
-  const size_t size = size_t(s.Dk) * s.Dk, first = size_t(s.Dv) * s.Dk;
+  const size_t size = size_t(s.Dk) * s.Dk, first = size_t(s.Dv) * s.Dk, whole_state = state.extent(0) / s.heads();
   Kokkos::parallel_for(
       "slots::keys", over(K.extent(0)), KOKKOS_LAMBDA(const size_t i) {
-        Real &whole = state(i / size * (first + size) + first + i % size);
+        Real &whole = state(i / size * whole_state + first + i % size);
         back ? whole = K(i) : K(i) = whole;
       });
 }
