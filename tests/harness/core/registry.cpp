@@ -114,6 +114,7 @@ BOOST_AUTO_TEST_CASE(layers_go_by_the_names_that_people_type) {
       {"linear_attn", "linear"},
       {"retention", "retnet"},
       {"ABC", "abc"},
+      {"PaTH", "path_attention"},
       {"RWKV-6", "rwkv6"},
       {"rwkv-7", "rwkv7"},
       {"FoX", "gated_softmax"},
