@@ -43,8 +43,8 @@ Variant abc() {
   v.cost = {5 * cost::Dk * (cost::Dk + cost::Dv) + 6 * cost::Dk, 3 * cost::Dk};
   v.params = {tuned(real_param("scale", 1, -no_limit, no_limit, "factor on the reads' logits"), {4, 16})};
   v.inputs = {{"w", false, "logits of the step's weight in each slot"}};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("chunked", chunked<float>, chunked<double>).backward(backward<float>, backward<double>)};
   v.layout = "V transposed [Dv,Dk] (one column per slot), K [Dk,Dk] (one row per slot), z [1,Dk]";
   v.state_shape = [](const Shape &s, const Params &) { return StateShape{s.Dv + s.Dk + 1, s.Dk}; };
   v.initial_state = [](const Shape &s, const Params &) {

@@ -88,9 +88,10 @@ Variant rwkv7_published() {
   v.inputs = {{"beta", false, "factor on what is removed"},
               {"lambda", false, "decay of every channel"},
               {"w", false, "the key times its learning rates, one a channel"}};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
-  v.forms.back().work = on_one_thread(4.1 * cost::Dv * cost::Dk + 275 * cost::Dk);
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("chunked", chunked<float>, chunked<double>)
+                 .backward(backward<float>, backward<double>)
+                 .work(4.1 * cost::Dv * cost::Dk + 275 * cost::Dk)};
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::last;
   return v;

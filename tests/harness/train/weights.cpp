@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(a_sum_of_weighted_inputs_starts_at_their_size) {
        {"embedding", "head", "positions", "0.q", "0.k", "0.v", "0.o", "0.beta", "0.alpha", "0.ffn in"})
     BOOST_TEST(w.part(name).spread == 1 / 4.0, name);
   BOOST_TEST((w.part("0.convolution").spread == 1 / 3.0 && w.part("0.ffn out").spread == 1 / 5.0));
-  for (const auto &[name, part] : w.parts()) { // gains are 1, biases of decays 3, all else is near 0
+  for (const auto &[name, part] : w.parts()) { // means: gains 1, biases of decays 3, else 0
     const bool gain = name.find("gain") != std::string::npos;
     BOOST_TEST(part.mean == (gain ? 1 : name == "0.alpha bias" ? 3 : 0), name);
     BOOST_TEST(part.decays == (part.spread > 0), name);

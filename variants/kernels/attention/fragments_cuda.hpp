@@ -62,7 +62,7 @@ __device__ __forceinline__ float exp2_of(float x) {
   return y;
 }
 
-/// What a logit is multiplied by in an exponent of 2. Not 0, which would make a mask's -infinity a NaN.
+/// Factor that turns a logit into an exponent of 2. Never 0, because 0 times a masked logit (-infinity) is NaN.
 template <class Kernel> __device__ __forceinline__ float exponent_scale(const Kernel &kernel) {
   if constexpr (is_proportional<Kernel>)
     return kernel.factor == 0 ? 1e-30f : kernel.factor * log2_e;
