@@ -41,19 +41,19 @@ def commit_of(meta: dict[str, str]) -> str:
 
 
 def shortened(row: dict[str, str]) -> dict[str, str]:
-    """A column that an older file does not have is empty."""
+    """A missing column of an older file is empty."""
     short = lambda name: f"{float(row[name]):.4g}" if name in SHORT else row[name]  # noqa: E731
     return {name: short(name) if name in row else "" for name in COLUMNS}
 
 
 def collected(paths: list[str]) -> tuple[list[str], list[dict[str, str]]]:
-    """(lines of origin, rows)"""
+    """(lines about the origin, rows)"""
     devices, commands, limits, rows = {}, [], {}, {}
     for path in paths:
         with h5py.File(path, "r") as file:
             meta = meta_of(file)
             devices[meta.get("device", "unknown")] = None
-            words = meta.get('command_line', '').split(' ', 1)  # the program's path says nothing
+            words = meta.get('command_line', '').split(' ', 1)  # the program's path is not informative
             commands.append(f"recollect {words[-1]} ({commit_of(meta)})")
             for one in rows_of(file, "ceilings"):
                 if one["kernel"]:

@@ -33,7 +33,7 @@ SDPA = {"torch-flash": "sdpa_flash", "torch-efficient": "sdpa_efficient", "torch
 
 
 class Captured:
-    """A kernel with the arguments of its first call, and the layer's output of it."""
+    """A kernel with the arguments of its first call, and the layer's output from that call."""
 
     def __init__(self, kernel, args, options, o):
         self.kernel, self.args, self.options, self.o = kernel, args, options, o
@@ -45,7 +45,7 @@ class Captured:
         return sum(x.numel() * x.element_size() for x in [*self.tensors(), self.o])
 
     def copy(self):
-        """On tensors of its own."""
+        """A copy with separate tensors."""
         own = lambda x: x.detach().clone() if isinstance(x, torch.Tensor) else x  # noqa: E731
         return Captured(self.kernel, [own(x) for x in self.args], {n: own(x) for n, x in self.options.items()}, self.o)
 
@@ -53,7 +53,7 @@ class Captured:
         return self.kernel(*self.args, **self.options)
 
     def backward(self):
-        """What gives the gradients of all floating-point arguments; the forward run is over by then."""
+        """A function that computes the gradients of all floating-point arguments; the forward pass has already run."""
         leaf = lambda x: x.detach().requires_grad_() if isinstance(x, torch.Tensor) and x.is_floating_point() else x  # noqa: E731
         args, options = [leaf(x) for x in self.args], {n: leaf(x) for n, x in self.options.items()}
         leaves = [x for x in (*args, *options.values()) if isinstance(x, torch.Tensor) and x.requires_grad]
@@ -78,14 +78,14 @@ def captured(layer, load, inputs):
 
 
 def fla_form(variant, T):
-    """fla's own choice: a step at a time for one step, else chunks."""
+    """Like fla: recurrent for one step, else chunked."""
     forms = fla_layers.KERNELS[variant]
     wanted = ("fused_recurrent", "parallel") if T == 1 else ("chunk", "parallel")
     return next((form for form in wanted if form in forms), None)
 
 
 def refusing(load):
-    """The kernel, which says by NotImplementedError that it does not take a type or a width."""
+    """The kernel; NotImplementedError for a type or a width that it does not support."""
     def loaded():
         kernel = load()
 
@@ -103,7 +103,7 @@ def refusing(load):
 
 
 def adapters(variant, T):
-    """[(source, layer's adapter, loader of its kernel, or why there is none)]"""
+    """[(source, layer's adapter, loader of its kernel, or the reason why there is none)]"""
     installed = lambda name: importlib.util.find_spec(name) is not None  # noqa: E731
     absent = lambda name: lambda: (_ for _ in ()).throw(NotImplementedError(f"{name} is not installed"))  # noqa: E731
     found = []
@@ -127,7 +127,7 @@ def load_mamba():
 
 
 def mamba(kernel, x):
-    """x is our v, B our k, C our q, one group a head; dt random, A = -1."""
+    """x is our v, B our k, C our q, with one group per head; dt random, A = -1."""
     dt = torch.rand(x.B, x.T, x.H, device=x.q.device) * 0.2
     A = -torch.ones(x.H, device=x.q.device)
     return kernel(x.v, dt, A, x.k, x.q, chunk_size=64, initial_states=x.initial_state(), return_final_states=True)
@@ -140,7 +140,7 @@ def load_flashinfer():
 
 
 def packed_gated_delta(kernel, x):
-    """flashinfer takes texts packed one behind the other, [B T,H,D], and gates as factors."""
+    """flashinfer takes concatenated texts, [B T,H,D], and gates as factors."""
     flat = lambda a: a.flatten(0, 1).contiguous()  # noqa: E731
     ends = torch.arange(x.B + 1, device=x.q.device, dtype=torch.int64) * x.T
     o, state = kernel(flat(x.q), flat(x.k), flat(x.v), g=flat(x.log_alpha().exp()), beta=flat(x.beta().float()), scale=1.0,

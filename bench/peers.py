@@ -30,17 +30,17 @@ import library_peers  # noqa: E402
 import stopwatches  # noqa: E402
 import torch_peers  # noqa: E402
 
-# What a peer raises for a type or shape that it does not serve, or for missing memory.
+# Exceptions of a peer that does not support a type or shape, or that lacks memory.
 REFUSALS = (AssertionError, NotImplementedError, ValueError, *([torch.cuda.OutOfMemoryError] if hasattr(torch.cuda, "OutOfMemoryError") else []))
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
 class OutOfTime(BaseException):
-    """No Exception, which tuners take for a refusal of one of their configurations."""
+    """Not an Exception, because tuners take exceptions for a configuration that does not work."""
 
 
 class limited:
-    """Within it, OutOfTime is raised after `seconds`: between two steps of Python, so after the kernel or compiler at work."""
+    """Raises OutOfTime after `seconds`, between two steps of Python, so after the current kernel or compiler."""
 
     def __init__(self, seconds):
         self.allowed = seconds
@@ -60,7 +60,7 @@ class limited:
 def load(case):
     """{name: array [B,H,T,...]} of the tensors that the program wrote."""
     B, H, T, Dk, Dv = case["shape"]
-    dtype = np.float64 if case["real"] == "f64" else np.float32  # which holds numbers of 16 bits exactly
+    dtype = np.float64 if case["real"] == "f64" else np.float32  # float32 holds 16-bit numbers exactly
     shapes = {"q": (B, H, T, Dk), "k": (B, H, T, Dk), "v": (B, H, T, Dv), "beta": (B, H, T), "alpha": (B, H, T),
               "lambda": (B, H, T, Dk), "w": (B, H, T, Dk)}
     return {name: np.fromfile(os.path.join(case["folder"], name + ".bin"), dtype).reshape(shapes[name])
@@ -75,12 +75,12 @@ SIXTEEN_BITS = {"bf16": torch.bfloat16, "f16": torch.float16}
 
 
 def stored_in(storage, x):
-    """What would be of a type of 16 bits in a model: q, k, v and w. Gates keep theirs."""
+    """Stored in the 16-bit type, like in a model: q, k, v and w. Gates keep their type."""
     return {name: t.to(SIXTEEN_BITS[storage]) if name in ("q", "k", "v", "w") else t for name, t in x.items()}
 
 
 def autocast(storage, peer):
-    """The peer with its products in the storage type, and what PyTorch says is not to be rounded so in float32."""
+    """The peer with products in the storage type, except those that PyTorch must not round in float32."""
     def cast(x):
         with torch.autocast(DEVICE, SIXTEEN_BITS[storage], cache_enabled=False):
             return peer(x)
@@ -89,7 +89,7 @@ def autocast(storage, peer):
 
 
 def backward_of(peer, x, d_o=None):
-    """What gives the gradients of x's tensors from that of peer(x); the forward run is over by then."""
+    """A function that computes the gradients of x's tensors from that of peer(x); the forward pass has already run."""
     x = {name: tensor.detach().requires_grad_() for name, tensor in x.items()}
     with torch.enable_grad():
         o = peer(x)
@@ -99,7 +99,7 @@ def backward_of(peer, x, d_o=None):
 
 
 def tune_for(milliseconds):
-    """Triton times every configuration so long, in place of 100 ms; all of them are still tried."""
+    """Makes Triton time every configuration for this long instead of 100 ms; it still tries all of them."""
     from triton import testing
     from triton.runtime.autotuner import Autotuner
 
@@ -110,7 +110,7 @@ def tune_for(milliseconds):
 
 
 class TorchPeer:
-    """A function of torch_peers.py, on tensors by name."""
+    """A function of torch_peers.py, with tensors by name."""
 
     def __init__(self, source, function, storage):
         self.source, self.function, self.storage, self.note = source, function, storage, ""
@@ -151,7 +151,7 @@ class LibraryPeer:
 
 
 def parameters_of(case):
-    """The case's parameters for its PyTorch peer, or None where one of them has a value that the peer does not take."""
+    """The case's parameters for its PyTorch peer, or None if the peer does not support one of the values."""
     known, taken = torch_peers.PARAMETERS.get(case["variant"], {}), {}
     for name, value in case["parameters"].items():
         if name not in known or known[name] is not float and value not in known[name]:
@@ -161,16 +161,16 @@ def parameters_of(case):
 
 
 def peers_of(case):
-    """The peers that know the case, those that answer at once before those that tune."""
+    """The peers that know the case; peers that need no tuning first."""
     variant, form, real = case["variant"], case["form"], case["real"]
     storage = "bf16" if real == "f32" and case["math"] == "bf16" else real
     found, parameters = [], parameters_of(case)
     function = torch_peers.TORCH.get((variant, form))
     by_channel = variant == "gated_linear" and "lambda" in case["given"]  # PyTorch's form has one gate a step
-    on_this_device = form == "recurrent" or DEVICE == "cpu"  # its chunked forms are no peers of a GPU's kernels
-    autocasts = storage != "f16" or DEVICE == "cuda"  # on a CPU to bfloat16 alone
+    on_this_device = form == "recurrent" or DEVICE == "cpu"  # others are too slow on a GPU
+    autocasts = storage != "f16" or DEVICE == "cuda"  # a CPU only autocasts to bfloat16
     if function and parameters is not None and not by_channel and on_this_device and autocasts:
-        if form != "recurrent" or storage not in SIXTEEN_BITS:  # a loop's time is its launches', in any type
+        if form != "recurrent" or storage not in SIXTEEN_BITS:  # a loop takes the same time in any type
             found.append(TorchPeer("torch", lambda x: function(x, case["chunk"], **parameters), storage))
     if variant == "softmax" and DEVICE == "cpu" and not case["parameters"] and hasattr(torch.nn.functional, "scaled_dot_product_attention"):
         found.append(TorchPeer("torch", lambda x: torch.nn.functional.scaled_dot_product_attention(x["q"], x["k"], x["v"], is_causal=True), storage))
@@ -191,7 +191,7 @@ class Session:
             return getattr(self, "ask_" + question["ask"])(question)
         except OutOfTime:
             return dict(status="skipped", reason=f"its first call took longer than {question['limit']:g} s: its tuning was cut")
-        except REFUSALS as refusal:  # the process is unharmed
+        except REFUSALS as refusal:  # the process can continue
             return dict(status="skipped", reason=said(refusal))
         except Exception as failure:
             return dict(status="failed", reason=said(failure))
@@ -207,7 +207,7 @@ class Session:
 
     def ask_ready(self, question):
         peer, start = self.peers[question["peer"]], time.perf_counter()
-        if self.case["expected_steps"]:  # the folder is gone when a peer is to finish
+        if self.case["expected_steps"]:  # the folder may be gone when a peer finishes
             self.expected = np.fromfile(os.path.join(self.case["folder"], "expected.bin"))
         with torch.no_grad():
             with limited(question["limit"]):
@@ -245,7 +245,7 @@ class Session:
 
 def main():
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what compilers print is no answer
+    os.dup2(2, 1)  # compilers may print to standard output, which is for answers
     session = Session()
     for line in sys.stdin:
         print(json.dumps(session.answer(json.loads(line))), file=answers, flush=True)

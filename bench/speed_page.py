@@ -23,7 +23,7 @@ PAGE = os.path.join(DOCS, "speed.md")
 SHAPE = ("B", "H", "T", "Dk", "Dv")
 NARROW = ("bf16", "f16")
 Group = tuple[str, str, Callable[[Row], bool]]
-# Headings of our times and of theirs, and which rows they are of: the type of arrays and that of products.
+# Headings of our times and of theirs, and their rows: the type of arrays and the type of products.
 GROUPS: list[Group] = [
     ("float32", "theirs", lambda r: r["math"] == "exact" and r["storage"] not in NARROW),
     ("bf16 products", "theirs, stored in bf16", lambda r: r["math"] == "bf16"),
@@ -39,7 +39,7 @@ def milliseconds(row: Row) -> str:
 
 
 def cells(rows: list[Row]) -> list[str]:
-    """Four cells for the rows of a group: our time, the fastest of theirs, their ratio, our share of the limit."""
+    """Four cells for the rows of a group: our time, the fastest peer's, their ratio, our fraction of the limit."""
     mine = [r for r in rows if r["source"] == "recollect"]
     if not mine:
         return ["", "", "", ""]
@@ -77,7 +77,7 @@ def table(rows: list[Row], which: str) -> list[str]:
 
 
 def refusals(rows: list[Row]) -> list[str]:
-    """Peers that were not timed, with their reasons."""
+    """Peers that were not timed, and the reasons."""
     said: dict[tuple[str, str], list[str]] = {}
     for row in rows:
         if row["source"] != "recollect" and row["status"] != "ok":

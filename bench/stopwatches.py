@@ -7,7 +7,7 @@ import time
 
 import torch
 
-SHORT = 3e-4  # seconds: shorter work is recorded as a graph of so many passes that it takes as long
+SHORT = 3e-4  # seconds: shorter work is recorded as a graph of enough passes to take this long
 MOST_SETS, MOST_PASSES = 16, 256
 FIRST_HOLD, LONGEST_HOLD = 1e5, 1e8  # cycles
 
@@ -30,14 +30,14 @@ class HostStopwatch:
 
     def sample(self):
         """(seconds, clock over the default clock)"""
-        self.large.zero_()  # pushes everything else out
+        self.large.zero_()  # evicts everything else
         start = time.perf_counter()
         self.work()
         return time.perf_counter() - start, 1.0
 
 
 class DeviceStopwatch:
-    """make() gives work on tensors of its own; bytes_moved are those that a pass reads and writes."""
+    """make() returns work on its own tensors; bytes_moved: bytes that a pass reads and writes."""
 
     def __init__(self, make, bytes_moved, default_clock=0):
         self.large = torch.empty(512 << 20, dtype=torch.uint8, device="cuda")
@@ -64,7 +64,7 @@ class DeviceStopwatch:
             self.sets[i % len(self.sets)]()
 
     def recorded(self):
-        """None where something of the work cannot be recorded."""
+        """None if some of the work cannot be recorded."""
         try:
             side = torch.cuda.Stream()
             side.wait_stream(torch.cuda.current_stream())
@@ -80,7 +80,7 @@ class DeviceStopwatch:
             return None
 
     def sample(self):
-        """(seconds of a pass, clock over the default clock)"""
+        """(seconds per pass, clock over the default clock)"""
         while True:
             start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
             self.large.zero_()
@@ -103,7 +103,7 @@ class DeviceStopwatch:
             return start.elapsed_time(end) / 1e3 / self.passes, self.ratio(before, after)
 
     def compile_clocks(self):
-        """Without Triton, or with one that does not take the kernel, clocks are not read."""
+        """Without Triton, or if it cannot compile the kernel, clocks are not read."""
         try:
             self.clocks()
             torch.cuda.synchronize()
@@ -111,7 +111,7 @@ class DeviceStopwatch:
             self.reads_clocks = False
 
     def clocks(self):
-        """The readings of all multiprocessors; None where they are not read."""
+        """The readings of all multiprocessors, or None."""
         if not self.reads_clocks:
             return None
         from clock_kernel import read_clocks

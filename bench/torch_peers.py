@@ -6,7 +6,7 @@ import torch
 
 
 def chunks_of(x, C):
-    """[B,H,T,...] -> [B,H,N,C,...], the last chunk filled with zeros."""
+    """[B,H,T,...] -> [B,H,N,C,...], with the last chunk padded with zeros."""
     pad = -x.shape[2] % C
     if pad:
         x = torch.cat([x, x.new_zeros(*x.shape[:2], pad, *x.shape[3:])], 2)
@@ -14,17 +14,17 @@ def chunks_of(x, C):
 
 
 def logarithm(x):
-    """The logarithm of the gates; the input `log_alpha` where computing it is not to be timed."""
+    """The logarithm of the gates, or the input `log_alpha`, if computing it should not be timed."""
     return x["log_alpha"] if "log_alpha" in x else x["alpha"].log()
 
 
 def accumulated(dtype):
-    """The type in which to sum many numbers of this type."""
+    """The type in which many numbers of this type are summed."""
     return torch.promote_types(dtype, torch.float32)
 
 
 def solved(A, b):
-    """x of (I + A) x = b, A strictly lower triangular; no type below float32 has this in PyTorch."""
+    """x of (I + A) x = b for a strictly lower triangular A. PyTorch does not support this below float32."""
     wide = accumulated(b.dtype)
     return torch.linalg.solve_triangular(A.to(wide), b.to(wide), upper=False, unitriangular=True)
 
@@ -131,14 +131,14 @@ def vla_loop(x, C, start=0.1, refresh=20, eta=1e-3, floor=1e-4):
 # ---- u_t = alpha_t v_t - beta_t sum_{i<t} kappa1(k_i, w_t) u_i,  o_t = sum_{i<=t} kappa2(k_i, q_t) u_i -----------------
 
 def weights(z, kind, seen):
-    """kappa of scores z where they are seen, 0 elsewhere: a row's softmax, or z itself."""
+    """kappa of scores z where they are visible, 0 elsewhere: the softmax of a row, or z itself."""
     if kind == "linear":
         return z * seen
-    return torch.softmax(z.masked_fill(~seen, -torch.inf), -1).nan_to_num() * seen  # a row that sees nothing reads 0
+    return torch.softmax(z.masked_fill(~seen, -torch.inf), -1).nan_to_num() * seen  # a row without visible keys reads 0
 
 
 def delta_former_loop(x, C, kappa1="linear", kappa2="linear", scale=1.0, tau=1.0):
-    """000 Listing 1, naive_implementation, with Eq 42's read, and gates where given."""
+    """000 Listing 1, naive_implementation, with Eq 42's read and optional gates."""
     q, k, v, w = x["q"], x["k"], x["v"], x.get("w", x["k"])
     alpha, beta = x.get("alpha", torch.ones_like(v[..., 0])), x.get("beta", torch.ones_like(v[..., 0]))
     factor = {"linear": scale, "softmax": scale / tau}
@@ -157,8 +157,8 @@ def delta_former_loop(x, C, kappa1="linear", kappa2="linear", scale=1.0, tau=1.0
 
 
 def delta_former_chunked(x, C, kappa1="linear", kappa2="linear", scale=1.0, tau=1.0):
-    """000 Listing 1, optimized_chunked_implementation: earlier chunks in one product, the chunk's own by a triangular solve.
-    A row of its softmax spans both, so that no masses need joining."""
+    """000 Listing 1, optimized_chunked_implementation: earlier chunks in one product, the chunk's own keys by a
+    triangular solve. A softmax row spans both, so no denominators have to be merged."""
     q, k, v, w = x["q"], x["k"], x["v"], x.get("w", x["k"])
     alpha, beta = x.get("alpha", torch.ones_like(v[..., 0])), x.get("beta", torch.ones_like(v[..., 0]))
     factor, T = {"linear": scale, "softmax": scale / tau}, q.shape[2]
@@ -188,5 +188,5 @@ TORCH = {
     ("delta_former", "chunked"): delta_former_chunked,
     ("delta_former", "recurrent"): delta_former_loop,
 }
-# By layer, the parameters that its peers take, with what they take of each.
+# Parameters that each layer's peers support, and their supported values.
 PARAMETERS = {"delta_former": {"kappa1": ("linear", "softmax"), "kappa2": ("linear", "softmax"), "scale": float, "tau": float}}

@@ -18,7 +18,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def said(*words: str) -> str:
-    """What the program prints, in lines of at most 120 columns."""
+    """The program's output, in lines of at most 120 columns."""
     program = os.environ.get("RECOLLECT_PROGRAM") or os.path.join(ROOT, "build", "recollect")
     if not os.path.exists(program):
         raise SystemExit(f"no program at {program}: build it, or set RECOLLECT_PROGRAM")
@@ -110,14 +110,14 @@ def tasks() -> list[str]:
 
 
 def expected(claim: Entry) -> str:
-    """The verdict with its scope or reason: "refuted (typo)"."""
+    """The expected verdict with its scope or reason: "refuted (typo)"."""
     why = claim["scope"] or claim["reason"]
     return f"{claim['expected']} ({why})" if why else str(claim["expected"])
 
 
 def rows_of_ledger() -> list[tuple[str, str]]:
-    """(row, verdict) of every checkable statement: the rows of the independent study of 000 to 004, and the claims of other
-    papers, each its own row."""
+    """(row, verdict) of every checkable statement: rows of the independent study of 000 to 004, and claims of other
+    papers, which are rows of their own."""
     with open(os.path.join(ROOT, "tests", "theory", "ledger.txt"), encoding="utf-8") as file:
         cells = [line.rstrip("\n").split("\t") for line in file if line.strip() and not line.startswith("#")]
     others = [(row, expected(claim)) for claim in listed("claims") if not claim["paper"].startswith("00") for row in claim["covers"]]
@@ -125,7 +125,7 @@ def rows_of_ledger() -> list[tuple[str, str]]:
 
 
 def ledger() -> list[str]:
-    """A line per statement: its verdict and the claim that measures it, with its place in the paper."""
+    """One line per statement: its verdict, the claim that measures it, and its place in the paper."""
     claims = {row.replace("-", "_"): claim for claim in listed("claims") for row in claim["covers"]}
     rows = []
     for row, verdict in rows_of_ledger():

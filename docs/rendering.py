@@ -11,8 +11,8 @@ Row = dict[str, str]
 
 
 def read(path: str) -> tuple[list[str], list[Row]]:
-    """(the lines about its origin, which begin with #; rows). ValueError for a row with another number of fields than the
-    header."""
+    """(the lines about its origin, which begin with #; rows). ValueError if a row has another number of fields than
+    the header."""
     with open(path, encoding="utf-8", newline="") as file:
         lines = file.read().splitlines()
     origin = [line[1:].strip() for line in lines if line.startswith("#")]
@@ -24,12 +24,12 @@ def read(path: str) -> tuple[list[str], list[Row]]:
 
 
 def folded(line: str, indent: str = "") -> str:
-    """A long line as lines of at most 130 characters, but for longer words."""
+    """Breaks a long line into lines of at most 130 characters; longer words are not broken."""
     return "\n".join(textwrap.wrap(line, 130, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False))
 
 
 def origin_lines(origin: list[str]) -> list[str]:
-    """The origin of a table, below or above it: a paragraph in italics, a line each, folded."""
+    """The origin of a table: a paragraph in italics with one folded line each."""
     return ["", *(folded(f"*{line}*") + "  " for line in origin)]
 
 

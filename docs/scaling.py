@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of docs/distributed.md on GPUs, from docs/data/ranks-gpu.csv: measured, and what a model of it predicts."""
+"""The tables of docs/distributed.md on GPUs, from docs/data/ranks-gpu.csv: measurements, and predictions of a model
+fitted to them."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ def milliseconds(x: float) -> str:
 
 
 def strong(data: list[Row]) -> tuple[list[str], list[list[str]]]:
-    """The same sequence on 1, 2 and 4 ranks, and what the exchange of maps alone takes of it. A cell not measured is empty."""
+    """The same sequence on 1, 2 and 4 ranks, and the time of exchanging maps alone. Cells that were not measured are empty."""
     rows = []
     for (layer, D, T), _, _ in fitted(data):
         at = times(data)[layer, D, T]
@@ -34,7 +35,7 @@ def strong(data: list[Row]) -> tuple[list[str], list[list[str]]]:
 
 
 def longer(data: list[Row]) -> tuple[list[str], list[list[str]]]:
-    """Sequences beyond the shortest of a layer and width."""
+    """Sequences longer than the shortest of a layer and width."""
     first: dict[tuple[str, str], int] = {}
     for row in data:
         first.setdefault((row["layer"], row["D"]), int(row["T"]))
@@ -45,7 +46,8 @@ def longer(data: list[Row]) -> tuple[list[str], list[list[str]]]:
 
 
 def fitted(data: list[Row]) -> Iterator[tuple[tuple[str, str, int], float, float]]:
-    """Of t(R) = w / R + e, for R >= 2: (layer, D, T), w and e in milliseconds, by the times of two and four ranks."""
+    """Fits t(R) = w / R + e for R >= 2: (layer, D, T), w and e in milliseconds, from the times of two and four
+    ranks."""
     for key, at in times(data).items():
         if {2, 4} <= set(at):
             w = 4 * (at[2] - at[4])

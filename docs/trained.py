@@ -42,7 +42,7 @@ def table(columns: list[str], lines: list[list[str]]) -> list[str]:
 
 
 def suites() -> list[str]:
-    """A row per suite: how many models, how many statements with which verdict, commit and device."""
+    """One row per suite: number of models, statements by verdict, commit and device."""
     verdicts = ["holds", "refuted", "no difference that matters", "undecided", "not run"]
     lines = []
     for name, file in files():
@@ -60,7 +60,7 @@ def number(x: float) -> str:
 
 
 def side(statement: Row, prefix: str) -> str:
-    """Mean and 95 % interval of one side of a statement, its best rate, its seeds."""
+    """Mean and 95 % interval of one side of a statement, its best rate, its number of seeds."""
     if not statement[prefix + "seeds"]:
         return ""
     if statement[prefix + "diverged"] == statement[prefix + "seeds"]:

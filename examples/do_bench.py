@@ -35,7 +35,7 @@ def pairs(rows):
 
 
 def drawn(rows, seed, count=3):
-    """Cases in the order of the file; the same seed draws the same."""
+    """Cases in the order of the file; the same seed draws the same cases."""
     known = pairs(rows)
     return random.Random(seed).sample(known, min(count, len(known)))
 
@@ -124,7 +124,7 @@ CALLS = {
 
 
 def our_seconds(program, ours):
-    """The median of a fresh `recollect bench` of the case."""
+    """The median from a fresh `recollect bench` of the case."""
     shape = ",".join(ours[n] for n in ("B", "H", "T", "Dk", "Dv"))
     command = [program, "bench", "--variants", ours["variant"], "--forms", ours["form"], "--shape", shape, "--math", ours["math"]]
     command += ["--backward"] if ours["pass"] == "backward" else []

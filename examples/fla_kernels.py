@@ -71,7 +71,7 @@ def gradients(x, arrays, o, state):
 
 
 def commonest_shape_first(cases):
-    """fla compiles its kernels for each H, Dk and Dv: with little time, those that most cases have."""
+    """fla compiles its kernels for each H, Dk and Dv: with limited time, the shapes of most cases come first."""
     shapes = {}
     for path in cases:
         with np.load(path) as arrays:
@@ -145,9 +145,9 @@ def main():
             continue
         try:
             np.savez(output, **computed(layer, kernel, dict(np.load(path)), args))
-        except Exception as error:  # of whatever kind: what Triton, PyTorch and fla raise where they take no such case
+        except Exception as error:  # any kind: Triton, PyTorch and fla raise different exceptions for unsupported cases
             refuse(name, f"{type(error).__name__}: {error}")
-            if "CUDA error" in str(error):  # nothing runs in this process any more
+            if "CUDA error" in str(error):  # this process cannot run kernels any more
                 os.execv(sys.executable, [sys.executable, *sys.argv])
     print(f"{args.layer} {args.form} {args.dtype}: {len(cases) - len(refused)} cases run, {len(refused)} refused")
 

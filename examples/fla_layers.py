@@ -17,13 +17,13 @@ import torch
 DTYPES = {"f32": torch.float32, "tf32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 WHOLE = ("q", "k", "v", "w")  # [B,H,T,D]; beta, alpha are [B,H,T], lambda [B,H,T,Dk]
-# Parameters of the layers, with recollect's defaults; --set changes them here and in `recollect check`.
+# Parameters of the layers with recollect's defaults. --set changes them here and in `recollect check`.
 SETTINGS = {"scale": None, "gamma": 0.96875, "u": 1.0, "ridge": 0.01, "householder": 2, "lower": 0.0, "gain": 1.0,
             "shift": 1.5, "d": 0.0}
 
 
 class Inputs:
-    """A case's tensors in fla's layout and types. `leaves` are the case's own arrays, whose gradients are asked for."""
+    """A case's tensors in fla's layout and types. `leaves` are the case's own arrays, which get gradients."""
 
     def __init__(self, arrays, dtype, settings, log_gates=False):
         self.settings, self.dtype, self.log_gates, self.zero_gate = settings, dtype, log_gates, False
@@ -36,7 +36,7 @@ class Inputs:
         self.B, self.T, self.H, self.Dk = self.k.shape
 
     def given(self, name):
-        """[B,T,H] or [B,T,H,Dk], None where the case has no such input."""
+        """[B,T,H] or [B,T,H,Dk]; None if the case has no such input."""
         return self.leaves[name].transpose(1, 2).contiguous() if name in self.leaves else None
 
     def beta(self):
@@ -49,7 +49,7 @@ class Inputs:
         return factor.double().log().float()
 
     def log_gate(self, name):
-        """The logarithm of alpha or lambda, None where the case has no such gate."""
+        """The logarithm of alpha or lambda; None if the case has no such gate."""
         gate = self.given(name)
         if gate is None or not self.log_gates:
             return None if gate is None else self.logarithm(gate)
@@ -61,7 +61,7 @@ class Inputs:
         return torch.zeros(self.B, self.T, self.H, device=DEVICE) if gate is None else gate
 
     def log_decays(self):
-        """Logarithm of the decay of every key channel: that of lambda, alpha or their product."""
+        """Logarithm of the decay of every key channel: of lambda, of alpha, or of their product."""
         gate = self.log_alpha()[..., None].expand(self.B, self.T, self.H, self.Dk)
         factor = self.log_gate("lambda")
         return (gate if factor is None else gate + factor).contiguous()
@@ -74,7 +74,7 @@ class Inputs:
         return self.leaves["state"].transpose(2, 3).contiguous() if "state" in self.leaves else None
 
     def options(self, scale=1.0):
-        """What the recurrent layers' kernels take alike."""
+        """Arguments that all kernels of recurrent layers share."""
         scale = scale if self.settings["scale"] is None else self.settings["scale"]
         return dict(scale=scale, initial_state=self.initial_state(), output_final_state=True)
 
@@ -86,13 +86,13 @@ def unit(w):
 
 
 def take_first_configuration():
-    """Triton's tuner takes the first configuration that compiles and fits, in place of the fastest."""
+    """Makes Triton's tuner take the first configuration that compiles and fits, instead of the fastest."""
     from triton.runtime.autotuner import Autotuner
 
     bench = Autotuner._bench
 
     def first_that_fits(self, *args, config, **meta):
-        if self.__dict__.get("fits_call") is self.nargs:  # one has been found for this call
+        if self.__dict__.get("fits_call") is self.nargs:  # one was already found for this call
             return [float("inf")] * 3
         self.__dict__["do_bench"] = lambda kernel_call, quantiles: (kernel_call(), [0.0] * 3)[1]
         times = bench(self, *args, config=config, **meta)
@@ -109,14 +109,14 @@ def linear(kernel, x):
     return kernel(x.q, x.k, x.v, normalize=False, **x.options())
 
 
-def unnormalised(kernel, x):  # the same sum by a kernel that could have decays
+def unnormalised(kernel, x):  # the same sum by a kernel that also supports decays
     return kernel(x.q, x.k, x.v, **x.options())
 
 
 def linear_elu(kernel, x):
     q, k = (torch.nn.functional.elu(a) + 1 for a in (x.q, x.k))
     options = x.options()
-    if options["initial_state"] is not None:  # S beside z
+    if options["initial_state"] is not None:  # S next to z
         start = options["initial_state"]
         options["initial_state"] = start[..., :-1].contiguous(), start[..., -1][:, None].contiguous()
     o, (S, z) = kernel(q, k, x.v, normalize=True, **options)
@@ -166,7 +166,8 @@ def hgrn(kernel, x):
 
 
 def rwkv6(kernel, x):
-    """fla's bonus is one vector a head. Where w may change from step to step the kernel gets none: it is added here."""
+    """fla's bonus is one vector per head. If w may change from step to step the kernel gets no bonus: it is added
+    here."""
     w = x.given("w")
     same = w is not None and not torch.is_grad_enabled() and bool((w == w[:1, :1]).all())
     constant = x.settings["u"] if w is None else 0.0
@@ -221,7 +222,7 @@ def gated_delta_product(kernel, x):
 
 
 def mesa(kernel, x):
-    """fla solves by 30 steps of conjugate gradients, and rounds q and k to float16. Its states: k k^T and k v^T."""
+    """fla solves by 30 steps of conjugate gradients and rounds q and k to float16. Its states are k k^T and k v^T."""
     ridge = torch.full((x.H, x.Dk), x.settings["ridge"], device=DEVICE)
     start, Dv = x.initial_state(), x.v.shape[-1]
     both = {} if start is None else dict(h_kv_init=start[..., :Dv].contiguous(), h_kk_init=start[..., Dv:].contiguous())
@@ -275,12 +276,12 @@ def torch_attention(backend):
 
 
 def naive(path, name, adapt=lambda reference: reference):
-    """One of fla's PyTorch references, read from its file: importing fla needs Triton."""
+    """One of fla's PyTorch references, loaded from its file, because importing fla needs Triton."""
     def load():
         found = importlib.util.find_spec("fla")
         if not found:
             raise SystemExit("fla_kernels.py: no fla: name the checkout of flash-linear-attention in PYTHONPATH")
-        if "einops" not in sys.modules and not importlib.util.find_spec("einops"):  # the references imported here call nothing of it
+        if "einops" not in sys.modules and not importlib.util.find_spec("einops"):  # not called by them
             sys.modules["einops"] = types.ModuleType("einops")
             sys.modules["einops"].rearrange = sys.modules["einops"].repeat = None
         file = os.path.join(found.submodule_search_locations[0], "ops", *path.split("/")) + ".py"
@@ -298,7 +299,7 @@ def kernel_of_fla(path):
 
 
 def heads_first(reference, has_scale=True):
-    """A reference on [B,H,T,D]; one that has no `scale` multiplies queries by 1/sqrt(Dk)."""
+    """A reference on [B,H,T,D]; a reference without `scale` multiplies queries by 1/sqrt(Dk)."""
     def call(q, *rest, scale, **options):
         if has_scale:
             options["scale"] = scale
@@ -338,7 +339,7 @@ def naive_rebased(reference):
 
 
 def without(names, load):
-    """The kernel, whose `names` arguments are left out; given ones are refused."""
+    """The kernel without the arguments `names`; inputs for them are refused."""
     def loaded():
         kernel = load()
 
@@ -381,7 +382,7 @@ def all_of(layer, kernels):
     return {form: (layer, load) for form, load in kernels.items()}
 
 
-# layer -> form -> (what calls the kernel, what loads it)
+# layer -> form -> (the function that calls the kernel, the function that loads it)
 KERNELS = {
     "linear": {**all_of(linear, LINEAR), "parallel": (lambda kernel, x: (unnormalised(kernel, x)[0], None), PARALLEL)},
     "linear_elu": all_of(linear_elu, LINEAR),

@@ -19,7 +19,8 @@ PROGRAM, CHECKOUT = sys.argv[1:]
 
 
 def rearrange(x, pattern, c=None):
-    """What the references ask of einops, where that is not installed: chunks split off, or put together."""
+    """Replaces einops, if it is not installed, for the patterns of the references: splitting off chunks and joining
+    them."""
     return x.unflatten(2, (-1, c)) if "(n c)" in pattern.split("->")[0] else x.flatten(2, 3)
 
 
@@ -49,7 +50,7 @@ def rwkv7(f):
 
 
 def two_strengths(f):
-    """b = beta w / k by channel, where no channel of a key is 0, and one write strength for all."""
+    """b = beta w / k per channel, if no channel of a key is 0, and one write strength for all channels."""
     def call(x):
         erase = x["beta"][..., None] * x["w"] / x["k"]
         return f(x["q"], x["k"], x["v"], x["lambda"], erase, x["beta"][..., None].expand_as(x["v"]), output_final_state=True)
@@ -58,7 +59,7 @@ def two_strengths(f):
 
 
 def householder(x):
-    """Two steps a token, at w and at k; the reference scales nothing."""
+    """Two steps per token, at w and at k; the reference applies no scale."""
     keys = torch.stack([x["w"], x["k"]], 2).flatten(1, 2)
     twice = lambda a: a.repeat_interleave(2, 1)  # noqa: E731
     return product.naive_recurrent_gated_delta_product(x["q"] / x["q"].shape[-1] ** 0.5, keys, twice(x["v"]), x["alpha"],
@@ -66,7 +67,7 @@ def householder(x):
 
 
 def preconditioned(x):
-    """The reference normalises q and k, and the sample's keys have length 1; one decay for A, which is left out."""
+    """The reference normalises q and k, and the sample's keys have length 1; A has no decay."""
     o, S, A = precond.naive_recurrent_precond_gated_delta_rule(
         x["q"], x["k"], x["v"], torch.zeros_like(x["beta"]), x["alpha"], torch.ones_like(x["beta"]), x["beta"],
         output_final_state=True)

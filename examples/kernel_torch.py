@@ -17,7 +17,7 @@ for q, k, v, beta, log_alpha in zip(*(x[name].unbind(1) for name in ("q", "k", "
     S = S + torch.einsum("bh,bhv,bhk->bhvk", beta, error, k)
     reads.append(torch.einsum("bhvk,bhk->bhv", S, q))
 o = torch.stack(reads, 1)
-do = torch.randn(o.shape, generator=torch.Generator().manual_seed(1))  # what the gradients are taken of: sum do * o
+do = torch.randn(o.shape, generator=torch.Generator().manual_seed(1))  # the loss is the sum of do * o
 o.backward(do)
 save = lambda path, **all: np.savez(path, **{name: tensor.detach().numpy() for name, tensor in all.items()})  # noqa: E731
 save(sys.argv[1], **x, do=do)

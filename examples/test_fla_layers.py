@@ -22,7 +22,7 @@ torch = pytest.importorskip("torch", reason="no PyTorch here: fla's kernels were
 
 from fla_layers import DEVICE, DTYPES, KERNELS, SETTINGS, Inputs, take_first_configuration  # noqa: E402
 
-os.environ["TRITON_F32_DEFAULT"] = "ieee"  # float32 is multiplied in float32, not in the tensor cores' TF32
+os.environ["TRITON_F32_DEFAULT"] = "ieee"  # multiplies float32 in float32, not in the tensor cores' TF32
 GATES = ("alpha", "lambda")
 if DEVICE == "cuda":
     take_first_configuration()
@@ -30,7 +30,7 @@ if DEVICE == "cuda":
 
 def kernel_test(layer, form):
     call, load = KERNELS[layer][form]
-    load = functools.cache(load)  # when the first case runs
+    load = functools.cache(load)  # loads on the first case
     types = ["f32"] if form == "naive" else os.environ.get("FLA_TYPES", "bf16,f32").split(",")
 
     @rt.cases(rt.layer(layer, gate="log"), dtypes=types, grad=True, shrink_seconds=0)
@@ -39,7 +39,7 @@ def kernel_test(layer, form):
             pytest.skip("a gate of exactly 0")
         try:
             judge(case, call, load())
-        except RuntimeError as refusal:  # NotImplementedError among them
+        except RuntimeError as refusal:  # including NotImplementedError
             if "CUDA error" in str(refusal):
                 raise
             judge(case.forward_only(), call, load(), refused=True)

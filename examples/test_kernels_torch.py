@@ -21,7 +21,7 @@ def attention(q, k, v, backend):
     with sdpa_kernel(getattr(SDPBackend, backend)):
         try:
             return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
-        except RuntimeError as refusal:  # a type or a width that the backend does not take
+        except RuntimeError as refusal:  # a type or a width that the backend does not support
             pytest.skip(f"{backend} refuses the case: {str(refusal).splitlines()[0]}")
 
 
@@ -36,7 +36,7 @@ def test_attention(case, backend):
 
 
 def written_out(q, k, v):
-    """The same, as a formula; in float32 whatever the type of the arrays."""
+    """The same as a formula; computes in float32 for every type of arrays."""
     scores = q.float() @ k.float().mT * q.shape[-1] ** -0.5
     scores = scores.masked_fill(~torch.ones_like(scores, dtype=torch.bool).tril(), float("-inf"))
     return (scores.softmax(-1) @ v.float()).to(q.dtype)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cells: the cases that differ in their seed alone. Never an average over different settings."""
+"""Cells: cases that differ only in their seed. Different settings are never averaged."""
 from __future__ import annotations
 
 import dataclasses
@@ -17,7 +17,7 @@ WORST_FIRST = ("failed", "not run", "skipped", "meaningless", "ok")
 
 
 def planned(case: Case) -> tuple[Any, ...]:
-    """What tells a case from its neighbours, its seed apart: chosen parameters are no setting of the user's."""
+    """Everything that distinguishes a case except its seed. Parameters chosen by tuning are not the user's settings."""
     chosen = case.chosen
     params = tuple(
         (owner, name, value)
@@ -68,7 +68,7 @@ def cell_of(cases: list[Case]) -> Cell:
 
 
 def cells(cases: list[Case]) -> list[Cell]:
-    """Every cell of the files, in the order of the plan; trials are how a cell was chosen, not cells."""
+    """Every cell of the files, in the order of the plan. Trials are not cells."""
     groups: dict[tuple[Any, ...], list[Case]] = {}
     for case in cases:
         if case.setting != "trial":
@@ -79,8 +79,8 @@ def cells(cases: list[Case]) -> list[Cell]:
 
 
 def tell_apart(cells: list[Cell]) -> None:
-    """Gives every cell as `told` the settings that tell it from others: of its task from all cells of that task and
-    experiment, of a layer from the layer's other cells there. What was chosen by tuning is no setting."""
+    """Sets `told` of every cell to the settings that distinguish it: a task's among all cells of that task and
+    experiment, a layer's among the layer's other cells there. Values chosen by tuning are not included."""
     values: dict[tuple[str, ...], set[str]] = {}
 
     def place(cell: Cell, owner: str, name: str) -> tuple[str, ...]:
@@ -103,12 +103,12 @@ def tell_apart(cells: list[Cell]) -> None:
 
 
 def task_setting(cell: Cell) -> str:
-    """What the task was run at: cells are compared only where this is the same."""
+    """The task's setting: cells are compared only if it is the same."""
     return str(sorted(cell.params.get(cell.task, {}).items()))
 
 
 def ran_with(cell: Cell) -> dict[str, Params]:
-    """{owner: {name: value}}: the parameters that a cell ran with, what tuning chose over what was planned."""
+    """{owner: {name: value}}: the parameters of a cell, planned values overridden by tuned ones."""
     params = {owner: dict(mine) for owner, mine in cell.params.items()}
     for (owner, name), value in cell.chosen.items():
         params.setdefault(owner, {})[name] = value
@@ -116,8 +116,8 @@ def ran_with(cell: Cell) -> dict[str, Params]:
 
 
 def settings(cell: Cell) -> Params:
-    """{name: value} of both owners, as planned; the variant's own are called owner.name where the task has the name
-    too."""
+    """{name: value} of both owners, as planned; the variant's own are called owner.name if the task has the same
+    name."""
     task = dict(cell.params.get(cell.task, {}))
     for name, value in cell.params.get(cell.variant, {}).items():
         task[f"{cell.variant}.{name}" if name in task else name] = value
@@ -125,7 +125,7 @@ def settings(cell: Cell) -> Params:
 
 
 def varying(group: list[Cell]) -> dict[str, list[Value]]:
-    """The parameters that differ among cells, gates and free parameters that were chosen apart: {name: values}."""
+    """Parameters that differ among cells, except gates and free parameters chosen by tuning: {name: values}."""
     values: dict[str, dict[Value, None]] = {}
     for cell in group:
         for name, value in settings(cell).items():
@@ -143,13 +143,13 @@ def tuning(cell: Cell) -> str:
 
 
 def signature(cell: Cell) -> tuple[Any, ...]:
-    """All metrics of all seeds to nine digits: layers that are the same map under the settings used agree in it."""
+    """All metrics of all seeds to nine digits: equal for layers that compute the same under these settings."""
     numbers = sorted((name, of.values) for name, of in cell.metrics.items())
     return (tuple(cell.seeds), tuple((n, tuple(f"{v:.8e}" for v in values)) for n, values in numbers))
 
 
 def coincidences(group: list[Cell]) -> dict[str, str]:
-    """{variant: letter} of the cells of one task that are one: the same numbers for every metric and seed."""
+    """{variant: letter} for the cells of one task with the same numbers in every metric and seed."""
     same: dict[tuple[Any, ...], list[str]] = {}
     for cell in group:
         if cell.status == "ok":
@@ -159,7 +159,7 @@ def coincidences(group: list[Cell]) -> dict[str, str]:
 
 
 def counts(cells: Iterable[Cell | Blank]) -> dict[str, int]:
-    """{status: cells}: a layer on a task at one setting is a cell, however many settings were swept."""
+    """{status: number of cells}: a cell is a layer on a task at one setting."""
     found: dict[str, int] = {}
     for cell in cells:
         found[cell.status] = found.get(cell.status, 0) + 1
@@ -167,19 +167,19 @@ def counts(cells: Iterable[Cell | Blank]) -> dict[str, int]:
 
 
 def beats_chance(cell: Cell) -> bool:
-    """Better than a guess by more than two standard errors; one seed has none, and shows nothing."""
+    """Whether it is better than a guess by more than two standard errors. False for one seed, which shows nothing."""
     if math.isnan(cell.error):
         return False
     return math.isnan(cell.chance) or cell.direction * (cell.mean - cell.chance) > 2 * cell.error
 
 
 def is_fixed(cell: Cell) -> bool:
-    """Whether the layer's weights are fixed: it cannot be written to, and is compared apart from those that can."""
+    """Whether the layer's weights are fixed. It cannot be written to, so it is compared separately."""
     return cell.family == "persistent memory"
 
 
 def pareto(points: list[tuple[float, float]], direction: int) -> list[int]:
-    """Indices of (cost, value) that no other point beats in both: cheaper, and better."""
+    """Indices of the (cost, value) that no other point beats in both."""
     order = sorted(range(len(points)), key=lambda i: (points[i][0], -direction * points[i][1]))
     front, best = [], -math.inf
     for i in order:

@@ -15,11 +15,11 @@ import shutil
 import sys
 from typing import Any
 
-os.environ["OMP_NUM_THREADS"] = "1"  # a process a core draws: NumPy's threads would only wait for one another
+os.environ["OMP_NUM_THREADS"] = "1"  # one process per core draws: threads of NumPy would only wait for each other
 
 logging.getLogger("matplotlib").setLevel(
     logging.ERROR
-)  # that it makes a cache of fonts is none, and slow machines hear of it
+)  # building the font cache takes long on slow machines, which Matplotlib would report as a warning
 
 from reports import publish  # noqa: E402
 from reports import read  # noqa: E402
@@ -28,8 +28,8 @@ from reports.records import Results  # noqa: E402
 
 
 def layers_in_order(results: Results) -> list[str]:
-    """Every layer of the files, those of the fewest first: what is drawn beside few others gets the plainest looks.
-    Among all, those of a family, which share a panel, follow one another."""
+    """Every layer of the files. Layers that are drawn next to few others come first, because they get the plainest
+    looks; otherwise layers of a family, which share a panel, are adjacent."""
     family = {c.variant: c.family for c in results.cells}
     trained = {t.mixer for t in results.trainings}
     runs = collections.Counter((c.experiment, c.task, c.variant) for c in results.cells)
@@ -57,7 +57,7 @@ def load(paths: list[str]) -> Results:
 
 
 def write_site(results: Results, new: str, catalogue: dict[str, Any], descriptor: int | None) -> None:
-    from reports.figures import draw  # the drawing library takes seconds to load: a refusal does not wait for it
+    from reports.figures import draw  # loading the drawing library takes seconds, so bad input is refused first
     from reports.site import formulas
     from reports.site import pages as site_pages
 
@@ -107,7 +107,7 @@ def main() -> int:
     except (Unreadable, OSError) as failure:
         print(f"recollect report: {' '.join(str(failure).split())}", file=sys.stderr)
         return 3
-    except Exception as failure:  # a readable file that holds nonsense; memory that runs out
+    except Exception as failure:  # a readable file with invalid contents, or lack of memory
         said = f"{', '.join(arguments.results)}: {type(failure).__name__}: {failure}"
         print(f"recollect report: no page can be made of {' '.join(said.split())[:500]}", file=sys.stderr)
         return 3

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times that bench/collect.py gathered of one device (bench/results/DEVICE.csv): ours beside the fastest of theirs."""
+"""Times of one device, collected by bench/collect.py (bench/results/DEVICE.csv): ours next to the fastest peer's."""
 from __future__ import annotations
 
 import csv
@@ -27,7 +27,7 @@ NEEDED = {
 
 
 def read(path: str) -> Device:
-    """The table in a file. ValueError where it is no such file."""
+    """The table in a file; ValueError for another kind of file."""
     with open(path, encoding="utf-8", newline="") as f:
         lines = f.read().splitlines()
     origin = [line[1:].strip() for line in lines if line.startswith("#")]
@@ -45,8 +45,7 @@ def read(path: str) -> Device:
 
 
 def compared(rows: list[dict[str, str]]) -> list[DeviceRow]:
-    """A row for each layer, shape and arithmetic: our time, the fastest of theirs, their ratio, the share of the
-    limit."""
+    """A row per layer, shape and precision: our time, the fastest peer's, their ratio, the fraction of the limit."""
     cases: dict[tuple[tuple[int, ...], str, str, str], list[dict[str, str]]] = {}
     for row in rows:
         key = (tuple(int(row[n]) for n in SHAPE), row["variant"], row["without"], row["math"])
@@ -65,7 +64,7 @@ def compared(rows: list[dict[str, str]]) -> list[DeviceRow]:
 
 
 def refused(rows: list[dict[str, str]]) -> list[tuple[str, str, int]]:
-    """[(peer, reason, how many cases)] of what was not timed."""
+    """[(peer, reason, number of cases)] that were not timed."""
     said: dict[tuple[str, str], int] = {}
     for row in rows:
         if row["status"] != "ok":

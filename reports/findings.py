@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the findings of a file come to: the telling point of each, its outcome, and the counts that head the report."""
+"""Summary of a file's findings: the decisive point of each, its outcome, and the counts on the first page."""
 from __future__ import annotations
 
 import math
@@ -8,24 +8,24 @@ from reports.records import Claim, Point
 
 
 def distance(point: Point) -> float:
-    """How far measured and predicted lie apart, in tolerances."""
+    """Distance between measured and predicted, in tolerances."""
     if point.tolerance > 0:
         return abs(point.measured - point.predicted) / point.tolerance
     return 0.0 if point.measured == point.predicted else math.inf
 
 
 def strain(point: Point) -> tuple[bool, bool, float]:
-    """How near a point is to its tolerance or beyond it; the paper's own statement first."""
+    """Sort key: how near a point is to its tolerance, or how far beyond it; the paper's own statement first."""
     apart = distance(point)
     return (point.role == "statement", point.verdict != "holds", 0.0 if math.isnan(apart) else apart)
 
 
 def decisive(claim: Claim) -> Point | None:
-    """The point a reader wants first, or None: the paper's statement, else the one furthest beyond its tolerance."""
+    """The most interesting point, or None: the paper's statement, else the one furthest beyond its tolerance."""
     return max(claim.points, key=strain) if claim.points else None
 
 
-# What can come of a claim, in the order in which a reader is told: (words for one, words for many).
+# Possible outcomes of a claim, in the order of printing: (words for one, words for many).
 FOUND = {
     "holds": ("statement holds", "statements hold"),
     "holds_under": ("holds under a condition", "hold under a condition"),
@@ -44,8 +44,8 @@ FOUND = {
 
 
 def outcome(claim: Claim) -> str:
-    """What came of a claim, a key of FOUND: a refutation by its scope; failed where our own check did not pass; where
-    it asks for training, what trained models say of its row."""
+    """Outcome of a claim, a key of FOUND: for a refutation its scope; failed if our own check did not pass; for a
+    claim that needs training, what trained models say of its row."""
     if claim.reason:
         return claim.trained.outcome if claim.trained else "not_tested"
     if not claim.passed:
@@ -54,7 +54,7 @@ def outcome(claim: Claim) -> str:
 
 
 def verdict_text(claim: Claim) -> str:
-    """The verdict as it is said everywhere: with its scope, its reason or its condition; of trained models theirs."""
+    """The verdict as printed everywhere: with its scope, reason or condition; for trained models their verdict."""
     found = outcome(claim)
     if found.startswith("trained_"):
         return FOUND[found][0]
@@ -69,12 +69,12 @@ def counts(claims: list[Claim]) -> dict[str, int]:
 
 
 def paper_of(claim: Claim) -> str:
-    """The paper a claim's source begins with: "000" of "000 Eq 7, Appendix A"."""
+    """The paper that a claim's source begins with: "000" of "000 Eq 7, Appendix A"."""
     return claim.source.split(" ")[0].rstrip(",;:") or "unknown"
 
 
 def needs_explaining(claim: Claim) -> bool:
-    """Refuted, or true under a condition or in a limit, as expected. Any other verdict puts our own work in doubt
+    """Refuted, or true under a condition or in a limit, as expected. For any other verdict our own work is in doubt
     first."""
     return (
         claim.verdict == claim.expected in ("refuted", "holds_under", "holds_asymptotically") and claim.scope != "typo"

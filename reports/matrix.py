@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The variants x tasks matrix: one headline a task, every cell its mean and standard error, or why it has none."""
+"""The matrix of variants x tasks: one headline per task; every cell has mean and standard error, or a reason why
+not."""
 from __future__ import annotations
 
 import math
@@ -16,14 +17,14 @@ SCALE = LinearSegmentedColormap.from_list("recollect", ["#f4f7fa", "#b7d3e8", "#
 
 
 def pick(group: list[Cell]) -> Cell | None:
-    """The one cell of a pair that the matrix shows: that of the experiment called matrix, else the only one, else none:
-    a sweep has no single number."""
+    """The cell of a pair that the matrix shows: that of the experiment called matrix, else the only one, else none,
+    because a sweep has no single number."""
     named = [c for c in group if c.experiment in ("", "matrix")]
     return named[-1] if len(named) == 1 else group[0] if len(group) == 1 else None
 
 
 def settings_of(all_cells: list[Cell]) -> dict[str, int]:
-    """{task: how many settings of it were run}: a column of the matrix compares layers at one."""
+    """{task: number of its settings}: a column of the matrix compares layers at one setting."""
     found: dict[str, set[str]] = {}
     for cell in all_cells:
         found.setdefault(cell.task, set()).add(cells_.task_setting(cell))
@@ -31,7 +32,8 @@ def settings_of(all_cells: list[Cell]) -> dict[str, int]:
 
 
 def place_of(group: list[Cell], settings: int) -> Cell | Blank:
-    """What the matrix has for a pair: its cell, or why it has none; `settings` is how many the task was run at."""
+    """The matrix entry of a pair: its cell, or the reason why there is none; `settings` is the task's number of
+    settings."""
     if not group:
         return Blank("not planned", "this pair was not in the plan of any file")
     if settings > 1:
@@ -40,7 +42,7 @@ def place_of(group: list[Cell], settings: int) -> Cell | Blank:
 
 
 def good(places: Iterable[Cell | Blank]) -> list[Cell]:
-    """The cells that ran, every case of them."""
+    """The cells whose cases all ran."""
     return [c for c in places if isinstance(c, Cell) and c.status == "ok"]
 
 
@@ -64,13 +66,13 @@ def build(all_cells: list[Cell]) -> Matrix | None:
 
 
 def ranked(matrix: Matrix | None, task: str) -> list[Cell]:
-    """The cells of a task that can be compared: every layer's one, all at the same setting of the task."""
+    """The comparable cells of a task: one per layer, all at the same setting of the task."""
     mine = [matrix.cell[v, task] for _, v in matrix.variants] if matrix and task in matrix.tasks else []
     return [c for c in good(mine) if math.isfinite(c.mean)]
 
 
 def shade(matrix: Matrix, task: str) -> dict[str, float]:
-    """{variant: 0 ... 1} for a task's values, 1 the best (or the largest where neither end is better)."""
+    """{variant: 0 ... 1} for a task's values; 1 is the best (or the largest, if no direction is better)."""
     mine = good(matrix.cell[v, task] for _, v in matrix.variants)
     values = {c.variant: c.mean for c in mine if math.isfinite(c.mean)}
     if not values:
@@ -86,11 +88,11 @@ def shade(matrix: Matrix, task: str) -> dict[str, float]:
 
 
 def colours(fraction: float) -> tuple[str, str]:
-    """(background, text) with enough contrast for one shade."""
+    """(background, text) colours of a shade, with enough contrast."""
     rgba = SCALE(fraction)
     linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in rgba[:3]]
     light = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-    # black reaches a ratio of 4.5 from a luminance of 0.175 on, white up to 0.183
+    # black text reaches a contrast of 4.5 from a luminance of 0.175 on, white text up to 0.183
     return "#%02x%02x%02x" % tuple(int(255 * c + 0.5) for c in rgba[:3]), "#000000" if light > 0.179 else "#ffffff"
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The papers: what they are called, and where they are."""
+"""The papers: their names and addresses."""
 from __future__ import annotations
 
 import csv
@@ -9,7 +9,7 @@ from reports.records import Claim
 
 
 def _table() -> dict[str, dict[str, str]]:
-    """papers.tsv, which the program reads too: by number, what the site prints."""
+    """The site's columns of papers.tsv, by number. The program reads the same file."""
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "papers.tsv")
     with open(path, encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
@@ -46,17 +46,17 @@ TRAINED_SIZES = {
 
 
 def about(paper: str) -> dict[str, str]:
-    """The row of a paper; of one that is not in the table, empty but for its title."""
+    """The row of a paper; for a paper that is not in the table an empty row with a title."""
     return PAPERS.get(paper) or {**dict.fromkeys(next(iter(PAPERS.values())), ""), "title": paper}
 
 
 def short_name(paper: str) -> str:
-    """ "Test-time regression" of "003"; the digits where the paper is not one of ours."""
+    """"Test-time regression" for "003"; the number itself for an unknown paper."""
     return PAPERS[paper]["title"].split(":")[0] if paper in PAPERS else paper
 
 
 def bibtex(claim: Claim, verdict: str, meta: dict[str, str]) -> str:
-    """How to cite one finding, its verdict in words: the version, commit and seed that made it."""
+    """How to cite one finding, with its verdict in words, and the version, commit and seed that produced it."""
     commit = meta.get("git_commit", "")[:12]
     dirty = " with uncommitted changes" if meta.get("git_dirty") == "true" else ""
     version, seed = meta.get("version", "?"), meta.get("seed", "?")

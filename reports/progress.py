@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far the work is: "[i/N] what, time remaining", in place on a terminal, a line every ten seconds elsewhere."""
+"""Progress: "[i/N] what, time remaining", in place on a terminal, else one line every ten seconds."""
 from __future__ import annotations
 
 import os
@@ -7,7 +7,7 @@ import time
 
 
 class Progress:
-    """Speaks to a file descriptor; to none where it is given None."""
+    """Prints to a file descriptor, or nowhere if it is None."""
 
     def __init__(self, what: str, total: int, descriptor: int | None = None) -> None:
         self.what, self.total, self.done, self.descriptor = what, total, 0, descriptor

@@ -17,13 +17,13 @@ from typing import Iterator, NoReturn
 
 from reports import workers
 
-MANIFEST = ".recollect-report"  # a name that no user gives a file: every file of the report, a path a line
+MANIFEST = ".recollect-report"  # lists every file of the report, one path per line; a name that no user gives a file
 FOLDERS = ("figures", "claims", "layers", "tasks", "training", "speed")
-AT_FDCWD, EXCHANGE = -100, 2  # of renameat2(2)
+AT_FDCWD, EXCHANGE = -100, 2  # for renameat2(2)
 
 
 def files_below(folder: str) -> Iterator[str]:
-    """Paths relative to `folder` of all that is no folder."""
+    """Paths of all files below `folder`, relative to it."""
     for at, folders, names in os.walk(folder):
         links = [name for name in folders if os.path.islink(os.path.join(at, name))]
         for name in names + links:
@@ -39,7 +39,7 @@ def is_report(folder: str) -> bool:
 
 
 def written_by_report(folder: str) -> set[str]:
-    """What an earlier report wrote there. Reports of versions without a manifest wrote pages and four folders."""
+    """Files that an earlier report wrote there. Versions without a manifest wrote pages and four folders."""
     if not is_report(folder):
         return set()
     with contextlib.suppress(OSError), open(os.path.join(folder, MANIFEST), encoding="utf-8") as f:
@@ -49,7 +49,7 @@ def written_by_report(folder: str) -> set[str]:
 
 
 def check_folder(folder: str) -> None:
-    """Refuses a folder that cannot take a site, before any work is done."""
+    """Refuses a folder that cannot take a site, before any work."""
     if os.path.exists(folder) and not os.path.isdir(folder):
         raise OSError(f"{folder} exists and is not a folder")
     if os.path.exists(folder) and os.path.samefile(folder, os.getcwd()):
@@ -60,7 +60,7 @@ def check_folder(folder: str) -> None:
 
 
 def force_to_disk(folder: str) -> None:
-    """Every file below `folder`, and the folders."""
+    """Forces every file below `folder`, and the folders, to disk."""
     for at, _, names in os.walk(folder):
         for path in [os.path.join(at, name) for name in names] + [at]:
             if os.path.isfile(path) or os.path.isdir(path):
@@ -70,7 +70,7 @@ def force_to_disk(folder: str) -> None:
 
 
 def take_along(folder: str, new: str) -> None:
-    """Files of `folder` that no report wrote, linked into `new`."""
+    """Links files of `folder` that no report wrote into `new`."""
     ours = written_by_report(folder)
     for path in files_below(folder):
         if path in ours or path == MANIFEST:
@@ -86,7 +86,7 @@ def take_along(folder: str, new: str) -> None:
 
 
 def exchange(new: str, folder: str) -> bool:
-    """`folder` becomes `new`, and `new` what `folder` was. False where the system cannot do that in one step."""
+    """Exchanges `folder` and `new` in one step. False if the system does not support that."""
     libc = ctypes.CDLL(None, use_errno=True)
     if not hasattr(libc, "renameat2"):
         return False
@@ -99,7 +99,7 @@ def exchange(new: str, folder: str) -> bool:
 
 
 def put_in_place(new: str, folder: str) -> None:
-    """Moves the finished site in `new` to `folder`; `new` may be what `folder` was."""
+    """Moves the finished site in `new` to `folder`; afterwards `new` may contain the old site."""
     with open(os.path.join(new, MANIFEST), "w", encoding="utf-8") as f:
         f.write("\n".join(sorted(files_below(new))))
     os.chmod(new, os.stat(folder).st_mode & 0o7777 if os.path.isdir(folder) else 0o777 & ~umask())
@@ -130,7 +130,7 @@ def umask() -> int:
 
 
 def remove_abandoned(parent: str) -> None:
-    """Removes what reports that were killed left in `parent`: nobody holds a lock on it."""
+    """Removes folders in `parent` that killed reports left: those on which nobody holds a lock."""
     for entry in os.scandir(parent):
         if entry.name.startswith(".report-") and entry.is_dir(follow_symlinks=False):
             with contextlib.suppress(OSError):
@@ -144,8 +144,8 @@ def remove_abandoned(parent: str) -> None:
 
 @contextlib.contextmanager
 def site(folder: str) -> Iterator[str]:
-    """A new folder for the pages, put in place of `folder` at the end. An exception or a signal leaves nothing behind;
-    a kill leaves a folder that the next report removes."""
+    """A new folder for the pages, moved to `folder` at the end. An exception or a signal leaves nothing behind; a
+    kill leaves a folder, which the next report removes."""
     folder = os.path.realpath(folder)
     parent = os.path.dirname(folder)
     os.makedirs(parent, exist_ok=True)
@@ -154,11 +154,11 @@ def site(folder: str) -> Iterator[str]:
     held = os.open(new, os.O_RDONLY | os.O_DIRECTORY)
     with contextlib.suppress(
         OSError
-    ):  # a file system without locks: another report may remove it, and this one then fails
+    ):  # a file system without locks: another report may remove the folder, and this one then fails
         fcntl.flock(held, fcntl.LOCK_EX)
 
     def give_up(*_: object) -> NoReturn:
-        """Ends at once. (An exception would be lost where the signal meets a fork's callbacks.)"""
+        """Exits at once. (An exception would be lost if the signal interrupts the callbacks of a fork.)"""
         workers.end()
         shutil.rmtree(new, ignore_errors=True)
         os._exit(3)

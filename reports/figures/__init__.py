@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures: what is drawn of the results, and how."""
+"""Figures: which parts of the results are drawn, and how."""

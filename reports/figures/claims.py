@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plot of one claim, from its points alone: curves where a parameter sweeps, one row a point elsewhere."""
+"""The plot of one claim, from its points only: curves if a parameter is swept, else one row per point."""
 from __future__ import annotations
 
 import re
@@ -11,11 +11,11 @@ from reports.figures.style import Axes, Figure, INK, MARKERS, MUTED, ROLES, numb
 from reports.findings import outcome, strain
 from reports.records import Claim, Params, Point
 
-Line = tuple[str, str, tuple[tuple[str, Value], ...]]  # role, label and the parameters that tell it from other lines
+Line = tuple[str, str, tuple[tuple[str, Value], ...]]  # role, label, distinguishing parameters
 
 MOST_ROWS, MOST_LINES, WIDTH = 10, 6, 5.6
-FIRST_CHOICE = ("d", "T", "t", "n", "C")  # parameters that make the best x axis, where the law is one in several
-NAMING = ("quantity", "case")  # parameters that say what a point measures
+FIRST_CHOICE = ("d", "T", "t", "n", "C")  # parameters preferred as the x axis if the law depends on several
+NAMING = ("quantity", "case")  # parameters that name what a point measures
 
 
 def measures(point: Point) -> tuple[Value | None, ...]:
@@ -23,12 +23,12 @@ def measures(point: Point) -> tuple[Value | None, ...]:
 
 
 def shared_params(points: list[Point]) -> Params:
-    """Parameters that all the points agree on."""
+    """Parameters with the same value at all points."""
     return dict(set.intersection(*[set(p.params.items()) for p in points])) if points else {}
 
 
 def name_of(role: str, label: str, params: Params, leave_out: Iterable[str] = ()) -> str:
-    """A short name: the role, what is measured, and the parameters that tell it from its neighbours."""
+    """A short name: the role, what is measured, and the parameters that distinguish the line from others."""
     said = [label, *(str(params[n]) for n in NAMING if n in params and n not in leave_out)]
     said.append(style.params_text(params, (*leave_out, *NAMING)))
     text = ", ".join(x for x in said if x)
@@ -36,7 +36,7 @@ def name_of(role: str, label: str, params: Params, leave_out: Iterable[str] = ()
 
 
 def is_law_in(points: list[Point], x: str) -> bool:
-    """True where along every line of points one x has one prediction: the exact form is a function of x there."""
+    """Whether, along every line of points, one x has one prediction, so that the exact form is a function of x."""
     for _, mine in lines_of([p for p in points if x in p.params], x):
         seen: dict[Value, float] = {}
         for p in mine:
@@ -47,12 +47,12 @@ def is_law_in(points: list[Point], x: str) -> bool:
 
 
 def names(exact: str, parameter: str) -> bool:
-    """Whether the text of the exact form names this parameter."""
+    """Whether the text of the exact form contains this parameter."""
     return bool(re.search(rf"(?<![A-Za-z0-9_]){re.escape(parameter)}(?![A-Za-z0-9_])", exact))
 
 
 def best_axis(candidates: list[str], points: list[Point], exact: str) -> str | None:
-    """Of these parameters the one that the exact form is a law in; of several one that its text names."""
+    """The parameter, of these, that the exact form is a function of; of several, one that its text contains."""
 
     def rank(name: str) -> tuple[bool, bool, int, int, str]:
         choice = FIRST_CHOICE.index(name) if name in FIRST_CHOICE else len(FIRST_CHOICE)
@@ -63,8 +63,8 @@ def best_axis(candidates: list[str], points: list[Point], exact: str) -> str | N
 
 
 def sweep(points: list[Point], exact: str = "") -> tuple[str | None, list[Point]]:
-    """(x, the points along it): a number that takes at least 4 values among points of one quantity, or 3 where the text
-    of the exact form names it; else (None, [])."""
+    """(x, the points along it). x is a number with at least 4 values among points of one quantity, or 3 if the text
+    of the exact form contains it. Else (None, [])."""
     best: tuple[str | None, list[Point]] = (None, [])
     for what in sorted({measures(p) for p in points}, key=str):
         mine = [p for p in points if measures(p) == what and p.relation == "equal"]
@@ -85,7 +85,7 @@ def sweep(points: list[Point], exact: str = "") -> tuple[str | None, list[Point]
 
 
 def lines_of(points: list[Point], x: str) -> list[tuple[Line, list[Point]]]:
-    """Points on one line share role, label and texts, and each number that takes two or three values in all."""
+    """Points on one line share role, label and texts, and each number that has only two or three values in all."""
     values: dict[str, set[Value]] = {}
     for p in points:
         for name, value in p.params.items():
@@ -99,8 +99,8 @@ def lines_of(points: list[Point], x: str) -> list[tuple[Line, list[Point]]]:
 
 
 def draw_prediction(ax: Axes, mine: list[Point], x: str, colour: str) -> None:
-    """Of the statement its own value, dashed: across the axes where it is one; of anything else the law, a solid curve
-    through what it predicts. Ticks where one x has several predictions."""
+    """For a statement, its predicted value as a dashed line, across the axes if there is only one. For other roles
+    the law, a solid curve through the predictions; ticks if one x has several predictions."""
     at, values = [p.params[x] for p in mine], [p.predicted for p in mine]
     stated = mine[0].role == "statement"
     if stated and len(set(values)) == 1:
@@ -119,7 +119,7 @@ def swept(points: list[Point], x: str) -> Figure:
     ax = figure.subplots()
     for i, ((role, label, telling), mine) in enumerate(shown):
         mine = sorted(mine, key=lambda p: p.params[x])
-        colour = ROLES[role]  # a colour is a role in every plot; marks tell lines apart
+        colour = ROLES[role]  # a colour stands for a role in every plot; marks distinguish lines
         draw_prediction(ax, mine, x, colour)
         ax.errorbar(
             [p.params[x] for p in mine],
@@ -158,7 +158,7 @@ def by_failure(point: Point) -> tuple[bool, int, bool, float]:
 
 
 def one_row_a_point(points: list[Point], rank: Callable[[Point], tuple[Any, ...]]) -> str:
-    """Each point's name stands above its marks, so that long names cost no width."""
+    """Each point's name stands above its marks, so that long names need no width."""
     ranked = sorted(points, key=rank)
     shown = ranked[:MOST_ROWS]
     same = shared_params(points) if len(points) > 1 else {}
@@ -169,7 +169,7 @@ def one_row_a_point(points: list[Point], rank: Callable[[Point], tuple[Any, ...]
 
 
 def claim_figure(claim: Claim) -> Figure | str | None:
-    """The claim's plot: a figure, or SVG; None without a single finite point."""
+    """The claim's plot, a figure or SVG; None if no point is finite."""
     points, rivals = (
         [p for p in mine if style.finite(p.measured, p.predicted, p.standard_error)]
         for mine in (claim.points, claim.rivals)

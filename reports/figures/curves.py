@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of curves over steps, the variants in small multiples by family."""
+"""Figures of curves over steps, as small multiples by family."""
 from __future__ import annotations
 
 from typing import Any
@@ -13,7 +13,7 @@ from reports.records import Case, Curve, Results
 
 
 def binned(values: Any, bins: int = 100, logarithmic: bool = False) -> tuple[Curve, Curve]:
-    """(steps, values) of a long curve as the means of at most `bins` runs of steps; geometric means where asked."""
+    """(steps, values) of a long curve, averaged over at most `bins` segments of steps; geometric means if asked for."""
     values = np.asarray(values, float)
     edges = np.unique(np.linspace(0, len(values), min(bins, len(values)) + 1).astype(int))
     if logarithmic:
@@ -23,7 +23,8 @@ def binned(values: Any, bins: int = 100, logarithmic: bool = False) -> tuple[Cur
 
 
 def curves(cases: list[Case], name: str, logarithmic: bool) -> dict[tuple[str, str], tuple[Curve, Curve]]:
-    """Each variant's curve: the mean over its cases (seeds, forms) of equal length, then binned; and its family."""
+    """For each variant its family and its curve: the mean over its cases (seeds, forms) of equal length, then
+    binned."""
     by_variant: dict[tuple[str, str], list[Curve]] = {}
     for case in cases:
         if name in case.series:
@@ -44,7 +45,8 @@ def by_family(
     baseline: str | None = None,
     most: int = 7,
 ) -> Figure | None:
-    """Small multiples by family, at most `most` variants a panel, on the median and middle 80% of all variants."""
+    """Small multiples by family, with at most `most` variants per panel, over the median and middle 80% of all
+    variants."""
     comparable = {c.variant for c in matrix.ranked(results.matrix, task)}
     cases = [
         c
@@ -62,7 +64,7 @@ def by_family(
     flat: list[str] = []
     for (family, variant), (_, y) in found.items():
         if not logarithmic and not np.any(y):
-            flat.append(variant)  # zero all along: named below the figure, not drawn
+            flat.append(variant)  # zero everywhere: named below the figure, not drawn
         else:
             families.setdefault(family, []).append(variant)
     if not families:
@@ -108,7 +110,7 @@ def by_family(
         note += f" Zero at every step and not drawn: {', '.join(sorted(flat))}."
     under = (
         style.box_of(figure).y0 / figure.get_figheight() - 0.03
-    )  # the legends, whose rows differ from panel to panel
+    )  # the legends, which have different numbers of rows
     figure.text(0.02, under, style.wrapped(note, 150), fontsize=7.5, color=style.MUTED, va="top")
     return figure
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which figures the site has, on which page, and how they come into its folder."""
+"""The figures of each page, and how they are drawn into its folder."""
 from __future__ import annotations
 
 import os
@@ -22,7 +22,7 @@ from reports.progress import Progress
 from reports.records import Picture, Results
 
 
-# page -> (name, how it is drawn from the results, caption)
+# page -> (name, function that draws it from the results, caption)
 FIGURES: dict[str, list[tuple[str, Callable[[Results], Figure | None], str]]] = {
     "index": [
         (
@@ -124,7 +124,7 @@ COST = (
 
 @dataclass
 class Job:
-    """A figure to draw: `make` of `of`, or None where the data do not allow it."""
+    """A figure to draw: make(of), or None if the data do not allow it."""
 
     name: str
     make: Callable[[Any], Figure | str | None]
@@ -136,7 +136,7 @@ class Job:
 
 
 def draw_one(job: Job) -> None:
-    """Draws and saves one figure, or none where the data do not allow it."""
+    """Draws and saves one figure, or none if the data do not allow it."""
     figure = job.make(job.of)
     if figure:
         style.save(figure, job.folder, job.name, job.png)
@@ -155,7 +155,7 @@ def jobs_of(results: Results, folder: str) -> list[Job]:
         caption = "The headline over what was swept, a line a layer; bars: one standard error over seeds."
         jobs.append(Job(f"sweep_{task}", run_figures.experiment, swept, caption, f"{task} over what was swept", folder))
     for name, described in results.experiments.items():
-        mine = [c for c in results.cells if c.experiment == name]  # of a training there are none
+        mine = [c for c in results.cells if c.experiment == name]  # trainings have no such figures
         jobs.append(Job(f"experiment_{name}", run_figures.experiment, mine, described.title, described.title, folder))
     for i, e in enumerate(trainings.experiments(results)):
         alt = f"{e.title}: {trainings.measure(e)} against steps"
@@ -169,7 +169,7 @@ def jobs_of(results: Results, folder: str) -> list[Job]:
 
 
 def drawn(job: Job) -> Picture | None:
-    """The entry of a figure that was saved, its size in pixels of the page; or None."""
+    """The entry of a saved figure with its size in pixels of the page, or None."""
     path = os.path.join(job.folder, job.name + ".svg")
     if not os.path.exists(path):
         return None
@@ -181,10 +181,10 @@ def drawn(job: Job) -> Picture | None:
 
 
 def draw(results: Results, folder: str, descriptor: int | None = None) -> dict[str, Picture]:
-    """Every figure that the data allow, saved in folder, by name. All cores work;
-    `descriptor` is told how far they are."""
+    """Draws every figure that the data allow into the folder and returns them by name. Uses all cores; reports
+    progress to `descriptor`."""
     os.makedirs(folder)
-    jobs = sorted(jobs_of(results, folder), key=lambda job: not job.png)  # pictures of many panels first
+    jobs = sorted(jobs_of(results, folder), key=lambda job: not job.png)  # figures with many panels first
     progress = Progress("figures", len(jobs), descriptor)
     try:
         workers.spread(draw_one, jobs, progress.advance)

@@ -12,7 +12,8 @@ Form = tuple[str, str, str, str]  # family, layer, form, type
 
 
 def equivalence(results: Results, id: str = "chunk_equals_recurrent") -> Figure | None:
-    """Error of every fast form against its recurrence over the chunk length C, the worst over T; a panel a family."""
+    """Error of every fast form against its recurrence over the chunk length C: the worst over T, one panel per
+    family."""
     points = [
         p
         for c in results.claims
@@ -73,7 +74,7 @@ def equivalence(results: Results, id: str = "chunk_equals_recurrent") -> Figure 
 
 
 def bound_used(results: Results, id: str = "chunk_equals_recurrent", most: int = 40) -> Figure | None:
-    """Share of its rounding bound that each fast form used, the nearest to the bound first."""
+    """Fraction of its rounding bound that each fast form reached, largest first."""
     used: dict[tuple[str, Any], float] = {}
     for c in results.claims:
         for p in c.points if c.id == id else []:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of claims, one function each: results -> a matplotlib figure, or None where the files hold no data for it."""
+"""Figures of claims: functions from results to a matplotlib figure, or None if the files have no data for it."""
 from __future__ import annotations
 
 import math
@@ -12,7 +12,7 @@ from reports.records import Claim, Point, Results
 
 
 def snr_points(claim: Claim) -> list[Point]:
-    """The points, limits apart, that measure SNR^-1 itself over the key width d."""
+    """Points, except limits, that measure SNR^-1 itself over the key width d."""
     return [
         p
         for p in claim.points
@@ -34,7 +34,7 @@ def per_pair(point: Point, value: float) -> float:
 
 
 def snr_curves(results: Results) -> Figure | None:
-    """SNR^-1 a stored pair against d: a line a role and label, where its points differ in d alone; ticks elsewhere."""
+    """SNR^-1 per stored pair against d: one line per role and label if its points differ only in d, else ticks."""
     claims = snr_claims(results)
     if not claims:
         return None
@@ -45,7 +45,7 @@ def snr_curves(results: Results) -> Figure | None:
             lines.setdefault((p.role, p.label), []).append(p)
         for i, ((role, label), mine) in enumerate(sorted(lines.items(), key=lambda line: line[0][0] != "statement")):
             mine.sort(key=lambda p: p.params["d"])
-            d, colour = [p.params["d"] for p in mine], ROLES[role]  # a colour is a role in every panel
+            d, colour = [p.params["d"] for p in mine], ROLES[role]  # a colour stands for a role in every panel
             dash = "--" if len(set(d)) == len(d) > 1 else "_"
             ax.plot(d, [per_pair(p, p.predicted) for p in mine], dash, color=colour, markersize=12, linewidth=1.1)
             ax.errorbar(
@@ -121,7 +121,8 @@ def paper_error(results: Results) -> Figure | None:
 
 
 def pulls(results: Results) -> Figure | None:
-    """Sampled obligations: (measured - predicted) / standard error, beside the normal law that a right theory gives."""
+    """Sampled obligations: (measured - predicted) / standard error, next to the normal distribution that a correct
+    theory gives."""
     values = [
         (p.measured - p.predicted) / p.standard_error
         for c in results.claims
@@ -149,7 +150,7 @@ def pulls(results: Results) -> Figure | None:
 
 
 def power(results: Results) -> Figure | None:
-    """What the points would notice: sampled equalities by relative error, bounds by how much of them was reached."""
+    """Sensitivity of the points: the relative error that sampled equalities detect, and how tight bounds are."""
     points = [p for c in results.claims for p in c.points]
     points = [p for p in points if style.finite(p.sensitivity) and p.sensitivity > 0]
     sampled = [p.sensitivity for p in points if p.relation == "equal" and p.standard_error > 0]

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Points as rows of one plot, written as SVG at once: the drawing library takes 50 ms for each."""
+"""Points as rows of one plot, written directly as SVG: the drawing library would take 50 ms for each."""
 from __future__ import annotations
 
 from reports.figures.scales import Linear, scale
 from reports.figures.style import INK, MUTED, ROLES, RULE, escaped
 from reports.records import Point
 
-WIDE, LEFT, RIGHT = 410, 14, 12  # points of 1/72 inch; what lies left and right of the axis
+WIDE, LEFT, RIGHT = 410, 14, 12  # points of 1/72 inch: total width, margins left and right of the axis
 LINE, MARKS = 9.8, 17  # the height of a line of a label, and of the marks under it
 
 
@@ -22,7 +22,7 @@ def line(x1: float, y1: float, x2: float, y2: float, colour: str, width: float, 
 
 
 def prediction(x: float, y: float, relation: str) -> str:
-    """A bar; of a bound a triangle that starts at it and points where values may lie."""
+    """A bar; for a bound, a triangle that starts at it and points towards allowed values."""
     if relation == "equal":
         return line(x, y - 4, x, y + 4, INK, 1.5)
     return f'<path d="M{x:.1f} {y - 4:.1f}v8l{-7 if relation == "at_most" else 7} -4z" fill="{INK}"/>'
@@ -43,7 +43,7 @@ def reach(point: Point) -> tuple[float, float]:
 
 
 def rows(points: list[Point], names: list[str], below: str) -> str:
-    """SVG of every point under its name, lines of text; `below` says under the axis what the marks are."""
+    """SVG of every point under its name (lines of text); `below` explains the marks, under the axis."""
     values = [v for p in points for v in (p.measured, p.predicted)]
     axis = scale(values)
     if isinstance(axis, Linear):

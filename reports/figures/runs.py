@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of runs: accuracy against load with theory, against cost with its Pareto front, capacities, any sweep."""
+"""Figures of runs: accuracy against load with theory, accuracy against cost with its Pareto front, capacities, any
+sweep."""
 from __future__ import annotations
 
 import dataclasses
@@ -16,7 +17,7 @@ from reports.records import Cell, Results
 
 Panel = tuple[str, list[tuple[tuple[str, str], list[Cell]]]]  # title, and the cells of each (layer, name of a line)
 
-MOST_PANELS, MOST_LINES = 12, 12  # of a figure, of a panel
+MOST_PANELS, MOST_LINES = 12, 12  # per figure; per panel
 T_95 = [12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262]  # Student's t, two-sided, 1 ... 9 degrees
 
 
@@ -27,7 +28,7 @@ def interval(cell: Cell) -> float:
 
 
 def bars(line: Sequence[tuple[Any, Cell]]) -> list[float]:
-    """Standard errors along a line of (x, cell); 0 where one seed has none."""
+    """Standard errors along a line of (x, cell); 0 for one seed."""
     return [c.error if math.isfinite(c.error) else 0.0 for _, c in line]
 
 
@@ -43,8 +44,9 @@ def ok(cells: list[Cell]) -> list[Cell]:
 
 
 def linear_memory_accuracy(n: float, d: float, dv: float) -> float:
-    """Of the read of n random unit keys with Gaussian values, decoded by the largest inner product, when all of its
-    terms are taken as Gaussian and independent: the right value scores dv (1 + ...), each wrong one the crosstalk."""
+    """Accuracy of reading one of n random unit keys with Gaussian values, decoded by the largest inner product, if
+    all terms are taken as Gaussian and independent: the correct value scores dv (1 + ...), each wrong one only
+    crosstalk."""
     z, weight = np.polynomial.hermite_e.hermegauss(40)  # type: ignore[no-untyped-call]
     crosstalk = (n - 1) / d
     right = dv + math.sqrt(dv * (2 + crosstalk)) * z
@@ -54,7 +56,7 @@ def linear_memory_accuracy(n: float, d: float, dv: float) -> float:
 
 
 def lines_of(variant: str, points: list[tuple[float, Cell]]) -> dict[str, list[tuple[float, Cell]]]:
-    """{name: [(x, cell)] along x} of one layer: a line each setting of its own."""
+    """{name: [(x, cell)] along x} of one layer: one line per setting."""
     mine = [c for _, c in points if c.variant == variant]
     varying = cells_.varying([dataclasses.replace(c, params={variant: c.params.get(variant, {})}) for c in mine])
     lines: dict[str, list[tuple[float, Cell]]] = {}
@@ -67,7 +69,7 @@ def lines_of(variant: str, points: list[tuple[float, Cell]]) -> dict[str, list[t
 
 
 def by_load(cells: list[Cell]) -> Figure | None:
-    """Accuracy against n / d, a line a layer, the theory of the linear memory and chance over them; None without a
+    """Accuracy against n / d, one line per layer, with chance and the theory of the linear memory; None without a
     sweep."""
     mine = [c for c in ok(cells) if c.task == "recall" and {"n", "d", "dv"} <= set(c.params.get("recall", {}))]
     groups: dict[tuple[Any, ...], list[tuple[float, Cell]]] = {}
@@ -110,8 +112,8 @@ def by_load(cells: list[Cell]) -> Figure | None:
 
 
 def against_cost(cells: list[Cell]) -> Figure | None:
-    """The headline against state bytes a head and against flops a token. The Pareto front of the layers that are
-    written to and beat a guess is drawn and named; fixed weights are hollow."""
+    """The headline against state bytes per head and against flops per token. The Pareto front of layers that can be
+    written to and beat a guess is drawn and named; layers with fixed weights are hollow."""
     mine = [c for c in ok(cells) if c.direction and c.state_bytes > 0 and c.flops > 0]
     if len(mine) < 4:
         return None
@@ -136,7 +138,7 @@ def against_cost(cells: list[Cell]) -> Figure | None:
         front = [good[i] for i in cells_.pareto([(getattr(c, cost), c.mean) for c in good], direction)]
         ax.plot([getattr(c, cost) for c in front], [c.mean for c in front], color=CYCLE[1], drawstyle="steps-post",
                 linewidth=1.3, label="Pareto front")  # fmt: skip
-        for number, c in enumerate(front, 1):  # named below the axis, where names have room
+        for number, c in enumerate(front, 1):  # named below the axis, where there is space for names
             ax.annotate(
                 str(number),
                 (getattr(c, cost), c.mean),
@@ -148,7 +150,7 @@ def against_cost(cells: list[Cell]) -> Figure | None:
                 va="bottom" if direction > 0 else "top",
             )
         named = textwrap.fill(",  ".join(f"{n} {c.variant}" for n, c in enumerate(front, 1)), 56)
-        share = mine[0].ceiling == 1  # of right answers: from 0 to 1
+        share = mine[0].ceiling == 1  # fraction of correct answers: from 0 to 1
         positive = all(y > 0 for _, y in points) and max(y for _, y in points) > 30 * min(y for _, y in points)
         logarithmic = positive and not share
         if logarithmic:
@@ -166,8 +168,7 @@ def against_cost(cells: list[Cell]) -> Figure | None:
 
 
 def capacities(cells: list[Cell]) -> Figure | None:
-    """n at 99% accuracy with its 95% interval over seeds, the best first; marks at the right edge reached the largest
-    n."""
+    """n at 99% accuracy with its 95% interval over seeds, best first; marks at the right edge reached the largest n."""
     mine = [c for c in ok(cells) if c.task == "capacity"]
     if len(mine) < 2:
         return None
@@ -197,7 +198,7 @@ def capacities(cells: list[Cell]) -> Figure | None:
 
 
 def panels_of(cells: list[Cell], across: list[str], within: list[str]) -> list[Panel]:
-    """[(title, [((variant, name), cells)])]: a panel for each task and value of `across`, with at most MOST_LINES
+    """[(title, [((variant, name), cells)])]: one panel per task and value of `across`, with at most MOST_LINES
     lines."""
     panels: dict[tuple[str, ...], dict[tuple[str, str], list[Cell]]] = {}
     for c in cells:
@@ -216,8 +217,8 @@ def panels_of(cells: list[Cell], across: list[str], within: list[str]) -> list[P
 
 
 def experiment(cells: list[Cell]) -> Figure | None:
-    """One experiment that sweeps: its longest numeric parameter along x, panels over the next two, a line a layer (and
-    whatever else varies). None where nothing numeric varies."""
+    """One experiment that sweeps: its longest numeric parameter along x, panels over the next two, one line per
+    layer and other varying setting. None if nothing numeric varies."""
     axes_of: dict[str, list[Any]] = {}
     for c in ok(cells):
         for name, value in c.told.items():
@@ -227,7 +228,7 @@ def experiment(cells: list[Cell]) -> Figure | None:
         return None
     x = max(
         numeric, key=lambda n: (len(axes_of[n]), len(set(axes_of[n])))
-    )  # of a layer's own sweep the others know nothing
+    )  # other layers do not have a layer's own swept parameter
     mine = [c for c in ok(cells) if x in c.told]
     rest = sorted((n for n in axes_of if n != x), key=lambda n: len(set(map(str, axes_of[n]))))
     every = panels_of(mine, rest[:2], rest[2:])
@@ -260,8 +261,8 @@ def experiment(cells: list[Cell]) -> Figure | None:
 
 
 def stacked(places: list[float], heights: list[float]) -> list[float]:
-    """Middles of labels of these heights near their places (ascending), moved apart as little as a sweep up and one
-    down need so that none covers another."""
+    """Places of labels of these heights, near the given places (ascending) but without overlap: one sweep up and one
+    down."""
     middles = list(places)
     for i in range(1, len(middles)):
         middles[i] = max(middles[i], middles[i - 1] + (heights[i - 1] + heights[i]) / 2)
@@ -273,8 +274,8 @@ def stacked(places: list[float], heights: list[float]) -> list[float]:
 
 
 def recall_by_state(results: Results) -> Figure | None:
-    """Accuracy of recall, one column per state size, every layer named; layers with the same value share a mark. None
-    unless the layers were tuned and ran with several seeds at one setting."""
+    """Accuracy of recall, one column per state size, every layer named; layers with the same value share a mark.
+    None unless the layers were tuned and ran with several seeds at one setting."""
     cells = [c for c in matrix.ranked(results.matrix, "recall") if c.state_bytes > 0 and math.isfinite(c.error)]
     if len(cells) < 4 or any(c.setting == "untuned" for c in cells) or all(c.setting == "fixed" for c in cells):
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Axes of the plots that are written as SVG: where values lie between 0 and 1, and the ticks that fit."""
+"""Axes of the plots that are written as SVG: maps values to 0 ... 1, and chooses ticks that fit."""
 from __future__ import annotations
 
 import math
@@ -14,9 +14,9 @@ class Linear:
     def __init__(self, values: Sequence[float]) -> None:
         self.unit: float = (
             max(abs(v) for v in values) or 1.0
-        )  # differences of what floating point can hold may be more than it can
+        )  # the difference of two floating-point numbers may overflow
         low, high = min(values) / self.unit, max(values) / self.unit
-        if high - low < 1e-12:  # rounding is no spread
+        if high - low < 1e-12:  # rounding errors are no spread
             low, high = low - 0.5, high + 0.5
         edge = 0.04 * (high - low)
         self.low, self.high = low - edge, high + edge
@@ -25,8 +25,8 @@ class Linear:
         return (value / self.unit - self.low) / (self.high - self.low)
 
     def ticks(self) -> list[tuple[float, str]]:
-        """(value, label) at multiples of 1, 2, 2.5 or 5 times a power of ten: as many, up to 8, as their labels have
-        room."""
+        """(value, label) at multiples of 1, 2, 2.5 or 5 times a power of ten: as many, up to 8, as there is space
+        for labels."""
         for most in range(8, 0, -1):
             raw = (self.high - self.low) / most
             power: float = 10.0 ** math.floor(math.log10(raw * self.unit) + 1e-9) / self.unit
@@ -55,7 +55,7 @@ class Log:
 
 
 class Symmetric:
-    """Linear up to `near`, logarithmic beyond, of either sign."""
+    """Linear up to `near`, logarithmic beyond, for both signs."""
 
     def __init__(self, values: Sequence[float]) -> None:
         sizes = sorted(abs(v) for v in values if v)
@@ -73,7 +73,7 @@ class Symmetric:
         return (self.bent(value) - self.low) / (self.high - self.low)
 
     def ticks(self) -> list[tuple[float, str]]:
-        """Zero, and on each side two powers of ten well away from it: labels near zero would print over it."""
+        """Zero, and two powers of ten on each side that are far enough from it: closer labels would overlap."""
         around_zero = min(self.largest.values()) >= 0
         shown = [(0.0, "0")] if around_zero else []
         for sign, largest in self.largest.items():
@@ -92,7 +92,7 @@ def number_of_power(p: int) -> str:
 
 
 def scale(values: Sequence[float]) -> Axis:
-    """The axis on which values of very different size can all be seen."""
+    """The axis that shows values of very different sizes."""
     sizes = sorted(abs(v) for v in values if v)
     if not sizes or sizes[-1] / sizes[0] <= 300:
         return Linear(values)

@@ -17,7 +17,7 @@ from reports.records import BenchRow, Results
 Kind = tuple[str, str, str, str, str]  # type, pass, math, schedule, input left out
 Line = tuple[Any, ...]
 
-FILLS = ("full", "none", "left", "right", "top", "bottom")  # of a layer's mark
+FILLS = ("full", "none", "left", "right", "top", "bottom")  # fill styles of a layer's marks
 
 
 def timed(results: Results) -> list[BenchRow]:
@@ -25,8 +25,8 @@ def timed(results: Results) -> list[BenchRow]:
 
 
 def machines(results: Results) -> dict[int, str]:
-    """{file: how its times are marked}: nothing where one file has all of them, else its device, or its name where
-    files share a device."""
+    """{file: label of its times}: empty if one file has all of them, else its device, or its name if files share a
+    device."""
     files = sorted({b.file for b in results.bench})
     if len(files) < 2:
         return dict.fromkeys(files, "")
@@ -36,12 +36,12 @@ def machines(results: Results) -> dict[int, str]:
 
 
 def kind(b: BenchRow) -> Kind:
-    """What was timed, but for its shape: times of different kinds are not compared. Older files have less of it."""
+    """Everything about a timing except its shape: times of different kinds are not compared. Older files say less."""
     return (b.real, b.pass_ or "forward", b.math or "exact", b.schedule or "auto", b.without)
 
 
 def words_of(kind: Kind) -> str:
-    """What is not usual of a kind: "backward, tf32 products, without alpha"; "stored in bf16"."""
+    """The unusual parts of a kind: "backward, tf32 products, without alpha"; "stored in bf16"."""
     real, way, math, schedule, without = kind
     words = [f"stored in {real}"] if real in ("bf16", "f16") else []
     words += [] if way == "forward" else [way]
@@ -51,7 +51,7 @@ def words_of(kind: Kind) -> str:
 
 
 def series(rows: list[BenchRow]) -> dict[Line, list[BenchRow]]:
-    """{(source, variant, form, B, H, Dk, Dv, file, kind): rows by T}, those with three lengths or more."""
+    """{(source, variant, form, B, H, Dk, Dv, file, kind): rows by T}, if there are at least three lengths."""
     lines: dict[Line, list[BenchRow]] = {}
     for b in rows:
         key = (b.source, b.variant, b.form, b.B, b.H, b.Dk, b.Dv, b.file, kind(b))
@@ -118,7 +118,7 @@ def roofline(results: Results) -> Figure | None:
     names: dict[str, dict[str, int]] = {}
     for b in rows:
         name = f"{b.variant} {b.form}" + ("" if b.source == "recollect" else f" ({b.source})")
-        alike = names.setdefault(b.variant, {})  # a layer's forms and sources differ in how its mark is filled
+        alike = names.setdefault(b.variant, {})  # a layer's forms and sources have the same mark with different fills
         label = None if name in alike else name
         fill = FILLS[alike.setdefault(name, len(alike)) % len(FILLS)]
         look = dict(style.look(b.variant), linestyle="none", fillstyle=fill)
@@ -133,19 +133,19 @@ def roofline(results: Results) -> Figure | None:
 
 @dataclass
 class Ratio:
-    """Our seconds beside a peer's, for one case; ours by the fastest form."""
+    """Our seconds and a peer's for one case; ours with the fastest form."""
 
     name: str
     ours: float
     peer: str
     theirs: float
-    ratio: float  # theirs over ours
+    ratio: float  # peer's time over ours
     machine: str
 
 
 def ratios(results: Results) -> list[Ratio]:
-    """Rows of (case, our seconds, peer, its seconds, its / ours), where a peer timed the same case; ours by the fastest
-    form."""
+    """(case, our seconds, peer, its seconds, its / ours) for each peer that timed the same case; ours with the
+    fastest form."""
 
     def key(b: BenchRow) -> tuple[Any, ...]:
         return (b.file, b.variant, b.B, b.H, b.T, b.Dk, b.Dv, kind(b))
@@ -164,6 +164,6 @@ def ratios(results: Results) -> list[Ratio]:
 
 
 def not_timed(results: Results) -> list[BenchRow]:
-    """The cases without a time, each with who was to be timed and the reason."""
+    """The cases without a time: whose time is missing, and the reason."""
     machine = machines(results)
     return [dataclasses.replace(b, machine=machine[b.file]) for b in results.bench if b.status != "ok"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all figures share: colours that colour-blind readers can tell apart (Okabe and Ito), type, numbers, saving."""
+"""Shared by all figures: colours that colour-blind readers can distinguish (Okabe and Ito), type, numbers, saving."""
 from __future__ import annotations
 
 import io
@@ -89,7 +89,7 @@ matplotlib.rcParams.update(
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """A figure of one panel or more. Its margins are those that its contents need: see save."""
+    """A figure with one or more panels. save() chooses its margins by their contents."""
     figure = Figure(figsize=(width, height))
     FigureCanvasAgg(figure)
     return figure
@@ -112,12 +112,12 @@ def panels(
     return figure, axes[:count]
 
 
-_places: dict[str, int] = {}  # layer -> its place in the order of looks
+_places: dict[str, int] = {}  # layer -> its index in the order of looks
 
 
 def look(layer: str, variation: int = 0) -> dict[str, Any]:
-    """Colour, marker and dash of a layer: the same in every panel and figure of a report. Of 80 layers no two share
-    colour and dash, of the first eight no two a colour. Variations of a layer on one figure differ in their dash."""
+    """Colour, marker and dash of a layer: the same in every figure of a report. Of 80 layers no two share colour and
+    dash, of the first eight no two share a colour. Variations of a layer in one figure differ in their dash."""
     place = _places.setdefault(layer, len(_places))
     row, column = divmod(place, len(CYCLE))
     return dict(
@@ -129,29 +129,30 @@ def look(layer: str, variation: int = 0) -> dict[str, Any]:
 
 
 def width(order: int) -> float:
-    """Of the line number `order` of a panel: each thinner than the last, so that equal curves show as stripes."""
+    """Width of line number `order` of a panel: each thinner than the last, so that equal curves show as stripes."""
     return max(0.9, 3.2 - 0.4 * order)
 
 
 def assign_looks(layers: Iterable[str]) -> None:
-    """Gives these layers, in this order, the first looks. Before processes fork, so that all of them draw alike."""
+    """Gives these layers, in this order, the first looks. Call before processes fork, so that all of them draw
+    alike."""
     _places.clear()
     for layer in layers:
         look(layer)
 
 
 def wrapped(text: str, width: int) -> str:
-    """The whole text in lines of about that many characters: nothing is cut off."""
+    """The whole text in lines of about that many characters; nothing is cut."""
     return "\n".join(textwrap.wrap(text, width, break_on_hyphens=False)) or text
 
 
 def beside(ax: Axes, **legend: Any) -> None:
-    """A legend right of the panel, where it hides nothing."""
+    """A legend to the right of the panel, where it covers nothing."""
     ax.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=7.5, labelspacing=0.3, **legend)
 
 
 def below(ax: Axes, **legend: Any) -> None:
-    """A legend under the panel, where it hides nothing."""
+    """A legend below the panel, where it covers nothing."""
     ax.legend(
         loc="upper left",
         bbox_to_anchor=(-0.05, -0.2),
@@ -164,8 +165,7 @@ def below(ax: Axes, **legend: Any) -> None:
 
 
 class Powers(Formatter):  # type: ignore[misc]  # the drawing library has no types
-    """What a formatter of log axes says, in plain characters: setting a tick as mathematics costs as much as the
-    rest."""
+    """Labels of log axes in plain characters: typesetting a tick as mathematics would take as long as the rest."""
 
     TEX = re.compile(r"\$\\mathdefault\{(-?)(?:([\d.]+)\\times ?)?10\^\{(-?\d+)\}\}\$")
 
@@ -187,14 +187,14 @@ class Powers(Formatter):  # type: ignore[misc]  # the drawing library has no typ
 
 
 def box_of(figure: Figure) -> TransformedBbox:
-    """What the drawing covers, in inches. (The figure's own method measures every panel twice.)"""
+    """Extent of the drawing in inches. (The figure's own method measures every panel twice.)"""
     renderer = figure.canvas.get_renderer()
     parts = [a for a in (*figure.axes, *figure.texts, *figure.legends) if a.get_visible()]
     return TransformedBbox(Bbox.union([a.get_tightbbox(renderer) for a in parts]), figure.dpi_scale_trans.inverted())
 
 
 def rendered(figure: Figure, png: str | None = None) -> str:
-    """The figure as SVG, cropped to the drawing; also as the file `png`, where it is given."""
+    """The figure as SVG, cropped to the drawing; also as PNG if a file is given."""
     for axis in (axis for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)):
         if isinstance(axis.get_major_formatter(), LogFormatterMathtext):
             axis.set_major_formatter(Powers(axis.get_major_formatter()))
@@ -202,7 +202,7 @@ def rendered(figure: Figure, png: str | None = None) -> str:
             axis.set_minor_formatter(Powers(axis.get_minor_formatter()))
         low, high = axis.get_view_interval()
         if axis.get_scale() == "log" and high > 1e3 * low:
-            axis.set_minor_locator(NullLocator())  # so many that they are a blur, and each a costly object
+            axis.set_minor_locator(NullLocator())  # so many ticks that they blur, and each is a costly object
     box = box_of(figure).padded(0.08)
     if png:
         figure.savefig(png, dpi=130, facecolor="white", bbox_inches=box)
@@ -220,7 +220,7 @@ def save(figure: Figure | str, folder: str, name: str, png: bool = True) -> None
 
 
 def plain(text: str) -> str:
-    """A text as the terminal shows it: without the marks of its formulas, where they come in pairs."""
+    """A text as in the terminal: without the marks of its formulas, if they come in pairs."""
     return text.replace("$", "") if text.count("$") % 2 == 0 else text
 
 
@@ -229,7 +229,7 @@ LOWERED = str.maketrans("-0123456789ijktn", "₋₀₁₂₃₄₅₆₇₈₉�
 
 
 def scripted(text: object) -> str:
-    """Text from a file with its short scripts lowered and raised."""
+    """Text from a file with short subscripts and superscripts."""
     text = plain(str(text))
     text = re.sub(
         r"(?<![A-Za-z0-9])([A-Za-z])_([0-9ijktn]\b|\{[ijktn]-[0-9]\})",
@@ -241,7 +241,7 @@ def scripted(text: object) -> str:
 
 
 def label(text: str) -> str:
-    """Text from a file as a label of the drawing library: $ is no mathematics in it."""
+    """Text from a file as a label, in which the drawing library must not treat $ as mathematics."""
     return scripted(text).replace("$", r"\$")
 
 
@@ -251,7 +251,7 @@ def escaped(text: str) -> str:
 
 
 def number(x: Any, digits: int = 4) -> str:
-    """A number for people: 4 significant digits, powers of ten as superscripts."""
+    """A number for readers: 4 significant digits, powers of ten as superscripts."""
     if not isinstance(x, (int, float)):
         return str(x)
     if math.isnan(x):
@@ -270,7 +270,7 @@ def number(x: Any, digits: int = 4) -> str:
 
 
 def words(name: object) -> str:
-    """A name of the program for people: loss_late -> loss late."""
+    """A name of the program for readers: loss_late -> loss late."""
     return str(name).replace("_", " ")
 
 
@@ -283,6 +283,6 @@ def finite(*values: Any) -> bool:
 
 
 def spread_log(values: Iterable[Any]) -> bool:
-    """True where positive values span so much that only a log axis shows them."""
+    """Whether positive values span so much that only a log axis shows them."""
     positive = [v for v in values if finite(v) and v > 0]
     return len(positive) == len(list(values)) and bool(positive) and max(positive) / min(positive) > 30
