@@ -13,11 +13,11 @@ from recollect.schema import ResultFile, Row, Unreadable, opened, plain, value_o
 from reports import device_speed
 from reports.records import BenchRow, Case, Claim, Device, Experiment, File, Point, Results, Statement, Trained, known
 
-Key = Union[int, str]  # of a finding: its number, in older files the claim's name
+Key = Union[int, str]  # of a finding: its number, or in older files the claim's name
 
 
 def file_name(name: str) -> str:
-    """A name that pages and figures are called after. Whoever wrote another did not write it with this program."""
+    """A name that may become the name of pages and figures. This program never writes other names."""
     if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}", name):
         raise ValueError(f"'{name[:40]}' cannot be the name of a page")
     return name
@@ -36,11 +36,11 @@ def recorded(case: Case, row: Row) -> None:
 
 
 def read_cases(file: ResultFile) -> list[Case]:
-    """The runs of one file: one case a planned row, with its parameters, record, metrics and series."""
+    """The runs of one file: one case per planned row, with its parameters, record, metrics and series."""
     cases: dict[int, Case] = {row["case"]: case_of(row) for row in file.rows("plan")}
     for row in file.rows("parameters"):
         cases[row["case"]].params.setdefault(row["owner"], {})[row["name"]] = value_of(row)
-    for row in file.rows("choices"):  # of a tuned case: what its trials chose, over what was planned
+    for row in file.rows("choices"):  # values that the trials of a tuned case chose, which override planned ones
         cases[row["case"]].chosen[row["owner"], row["name"]] = value_of(row)
     for row in file.rows("records"):
         recorded(cases[row["case"]], row)
@@ -55,7 +55,7 @@ def read_cases(file: ResultFile) -> list[Case]:
 
 
 def point_of(row: Row) -> Point:
-    """A row of /claims as a point. Version 1 had tiers for roles, and the points of one control a claim for rivals."""
+    """A row of /claims as a point. Version 1 had tiers for roles, and one control per claim whose points are rivals."""
     if "role" in row:
         return Point(**known(Point, row))
     role = "rival" if row["is_control"] else {"paper": "statement", "limit": "limit"}.get(row["tier"], "obligation")
@@ -73,23 +73,23 @@ def claim_of(row: Row) -> Claim:
     claim = Claim(**dict(known(Claim, row), **lists, id=file_name(row["claim"])))
     claim.passed = bool(claim.passed)
     if claim.verdict == "not_tested" and not claim.reason:
-        claim.reason = "reason_not_in_the_file"  # a baseline keeps verdicts alone
+        claim.reason = "reason_not_in_the_file"  # a baseline only stores verdicts
     return claim
 
 
 def read_claims(file: ResultFile) -> dict[str, Claim]:
-    """The findings of one file, the points apart from the rivals; {claim: finding}. What version 1 did not record is
-    empty. A claim is found once in versions 1 and 2, later once for each of the points that were asked for."""
+    """The findings of one file, with rivals separate from other points; {claim: finding}. Fields that version 1
+    lacks are empty. Versions 1 and 2 have one finding per claim, later versions one per point asked for."""
     findings: dict[Key, Claim] = {finding_of(row): claim_of(row) for row in file.rows("claim_texts")}
     points: dict[tuple[Key, int], Point] = {}
-    for row in file.rows("claim_plan"):  # of what the file found, how hard it looked
+    for row in file.rows("claim_plan"):  # how the findings of the file were measured
         if row["finding"] in findings:
             findings[row["finding"]].effort = row["effort"]
     for row in file.rows("claims"):
         claim, point = findings[finding_of(row)], point_of(row)
         claim.verdict, claim.expected, claim.passed = row["claim_verdict"], row["expected"], bool(row["passed"])
         (claim.rivals if point.role == "rival" else claim.points).append(point)
-        if not row.get("is_control"):  # version 1 numbers a control's points anew, and keeps no parameters of them
+        if not row.get("is_control"):  # version 1 renumbers a control's points and does not store their parameters
             points[finding_of(row), row["point"]] = point
     for row in file.rows("claim_parameters"):
         points[finding_of(row), row["point"]].params[row["name"]] = value_of(row)
@@ -100,7 +100,7 @@ def read_claims(file: ResultFile) -> dict[str, Claim]:
 
 
 def joined(one: Claim, other: Claim) -> Claim:
-    """Two findings of one claim as one that passes where both do."""
+    """Joins two findings of a claim to one, which passes if both do."""
     points, rivals = one.points + other.points, one.rivals + other.rivals
     return replace(other if one.passed else one, points=points, rivals=rivals)
 
@@ -141,7 +141,7 @@ def read_file(path: str) -> File:
 
 
 def read_device(path: str) -> Device:
-    """The times of a device in a table of bench/collect.py."""
+    """The times of a device, from a table of bench/collect.py."""
     try:
         return device_speed.read(path)
     except (OSError, ValueError, csv.Error) as failure:
@@ -149,8 +149,8 @@ def read_device(path: str) -> Device:
 
 
 def read(paths: list[str]) -> Results:
-    """All files as one: cases side by side; of a claim measured twice, the last file's finding. A baseline, which keeps
-    verdicts alone, never replaces a finding with its points."""
+    """All files as one. Cases are concatenated; of a claim measured twice, the last file's finding counts. A
+    baseline, which only has verdicts, never replaces a finding with points."""
     devices = [read_device(path) for path in paths if path.endswith(".csv")]
     files = [read_file(path) for path in paths if not path.endswith(".csv")]
     claims: dict[str, Claim] = {}
@@ -158,7 +158,7 @@ def read(paths: list[str]) -> Results:
         for id, claim in file.claims.items():
             if id in claims and claims[id].source and not claim.source:
                 continue
-            claims.pop(id, None)  # the order is that of the last measurement
+            claims.pop(id, None)  # claims are in the order of their last measurement
             claims[id] = replace(claim, path=file.path)
     return Results(
         files=files,

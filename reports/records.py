@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What result files hold, as the report's values: one dataclass each. read.py makes them; nothing else reads files."""
+"""Contents of result files as dataclasses. read.py makes them; nothing else reads files."""
 from __future__ import annotations
 
 import dataclasses
@@ -35,10 +35,10 @@ class Case:
     experiment: str = ""
     status: str = "not run"
     reason: str = "the run ended before it"
-    state_bytes: float = math.nan  # a head
-    flops: float = math.nan  # a token and head
+    state_bytes: float = math.nan  # per head
+    flops: float = math.nan  # per token and head
     params: dict[str, Params] = field(default_factory=dict)  # by owner: the task, the layer
-    chosen: Chosen = field(default_factory=dict)  # by tuning, over what was planned
+    chosen: Chosen = field(default_factory=dict)  # by tuning; overrides planned values
     metrics: dict[str, float] = field(default_factory=dict)
     series: dict[str, Curve] = field(default_factory=dict)
     file: int = 0  # index of the file
@@ -55,7 +55,7 @@ class Summary:
 
 @dataclass
 class Cell:
-    """The cases that differ in their seed alone."""
+    """Cases that differ only in their seed."""
 
     experiment: str
     task: str
@@ -63,8 +63,8 @@ class Cell:
     status: str
     setting: str
     headline: Optional[str]
-    direction: int  # 1 where larger is better, -1 where smaller is, else 0
-    count: int  # cases, a seed each
+    direction: int  # 1 if larger is better, -1 if smaller is, else 0
+    count: int  # number of cases, one per seed
     mean: float  # of the headline
     error: float
     params: dict[str, Params]
@@ -81,14 +81,14 @@ class Cell:
     seeds: list[int] = field(default_factory=list)
     values: list[float] = field(default_factory=list)
     metrics: dict[str, Summary] = field(default_factory=dict)
-    series: dict[str, list[Curve]] = field(default_factory=dict)  # a curve a seed
-    told: Params = field(default_factory=dict)  # the settings that tell it from other cells
+    series: dict[str, list[Curve]] = field(default_factory=dict)  # one curve per seed
+    told: Params = field(default_factory=dict)  # the settings that distinguish it from other cells
     same: str = ""  # the letter shared by layers with the same numbers
 
 
 @dataclass
 class Blank:
-    """A place of the matrix without a cell: not planned, or swept over settings of which none is the one."""
+    """A place of the matrix without a cell: not planned, or the task was swept and no setting is preferred."""
 
     status: str
     reason: str
@@ -96,35 +96,35 @@ class Blank:
 
 @dataclass
 class Matrix:
-    """Layers on tasks, a cell a pair."""
+    """The matrix of layers on tasks, one cell per pair."""
 
     tasks: list[str]
     variants: list[tuple[str, str]]  # (family, layer)
     cell: dict[tuple[str, str], Union[Cell, Blank]]  # by (layer, task)
-    same: dict[str, dict[str, str]]  # task -> {layer: letter of the layers with its numbers}
-    settings: dict[str, int]  # task -> how many settings of it were run
+    same: dict[str, dict[str, str]]  # task -> {layer: letter}; layers with the same numbers share a letter
+    settings: dict[str, int]  # task -> number of its settings
 
 
 @dataclass
 class Point:
-    """One comparison of a claim: a measured value beside a predicted one."""
+    """One comparison of a claim: a measured and a predicted value."""
 
     role: str  # statement, limit, condition, obligation or rival
-    rival: str  # of a rival: law or system
+    rival: str  # kind of a rival: law or system
     label: str
     measured: float
     predicted: float
-    standard_error: float  # 0 where nothing is sampled
+    standard_error: float  # 0 if nothing is sampled
     tolerance: float
     relation: str  # equal, at_most or at_least
     verdict: str
-    sensitivity: float = math.nan  # the smallest relative error that would be noticed
+    sensitivity: float = math.nan  # the smallest relative error that it detects
     params: Params = field(default_factory=dict)
 
 
 @dataclass
 class Claim:
-    """A statement of a paper and what was found of it."""
+    """A statement of a paper and its finding."""
 
     id: str
     version: Value = ""  # of its statement and check; older files have none
@@ -135,8 +135,8 @@ class Claim:
     statement: str = ""
     exact: str = ""
     explanation: str = ""
-    scope: str = ""  # of a refutation
-    reason: str = ""  # why it is not tested
+    scope: str = ""  # if refuted
+    reason: str = ""  # if not tested
     condition: str = ""
     paragraph: str = ""
     conditions: str = ""
@@ -148,8 +148,8 @@ class Claim:
     points: list[Point] = field(default_factory=list)
     rivals: list[Point] = field(default_factory=list)
     effort: str = ""
-    path: str = ""  # of the file it was found in
-    trained: Optional[Judged] = None  # what trained models say of its row
+    path: str = ""  # path of the file with the finding
+    trained: Optional[Judged] = None  # what trained models say about its row
 
 
 @dataclass
@@ -179,15 +179,15 @@ class Trained:
 
 @dataclass
 class Statement:
-    """What a suite states of trained models, and what was found."""
+    """A suite's statement about trained models, and its result."""
 
-    row: str  # of the ledger
+    row: str  # row of the ledger
     experiment: str
     verdict: str
     says: str = ""
     paper: str = ""
     p: float = math.nan
-    adjusted: Optional[float] = None  # p for the number of the suite's comparisons; older files have none
+    adjusted: Optional[float] = None  # p adjusted for the number of comparisons in the suite; missing in older files
     rate: float = math.nan
     mean: float = math.nan
     low: float = math.nan
@@ -201,25 +201,25 @@ class Statement:
     other_seeds: int = 0
     other_diverged: int = 0
     file: int = 0
-    title: str = ""  # of its experiment
+    title: str = ""  # title of its experiment
     printed: str = ""
-    size: dict[str, float] = field(default_factory=dict)  # of the models
-    paper_size: bool = False  # whether that is the paper's
+    size: dict[str, float] = field(default_factory=dict)  # size of its models
+    paper_size: bool = False  # whether that is the size in the paper
 
 
 @dataclass
 class Judged:
-    """What trained models say of a row of the ledger."""
+    """What trained models say about a row of the ledger."""
 
     outcome: str
-    counts: Counter[str]  # verdict -> statements that decide
+    counts: Counter[str]  # verdict -> number of statements that decide
     said: str
     statements: list[Statement]
 
 
 @dataclass
 class BenchRow:
-    """A timed case. A file of an older program has no kind of pass: these are empty."""
+    """A timed case. Older files lack the fields of its kind of pass; these are then empty."""
 
     source: str
     name: str
@@ -248,12 +248,12 @@ class BenchRow:
     schedule: str = ""
     without: str = ""
     file: int = 0
-    machine: str = ""  # as it is told apart on a page
+    machine: str = ""  # name of its machine on a page
 
 
 @dataclass
 class DeviceRow:
-    """Our time of one case on a device beside the fastest of theirs."""
+    """Our time of one case on a device, and the fastest peer's time."""
 
     variant: str
     without: str
@@ -261,26 +261,26 @@ class DeviceRow:
     math: str
     ours: dict[str, str]
     theirs: Optional[dict[str, str]]
-    ratio: Optional[float]  # our time over theirs
-    share: Optional[float]  # of the limit
+    ratio: Optional[float]  # our time over the peer's
+    share: Optional[float]  # fraction of the limit
 
 
 @dataclass
 class Device:
-    """The table of bench/collect.py for one device."""
+    """A table of bench/collect.py for one device."""
 
-    name: str  # of its page
+    name: str  # name of its page
     title: str
-    origin: list[str]  # lines on how it was made
+    origin: list[str]  # lines about its origin
     passes: dict[str, list[DeviceRow]]
-    refused: list[tuple[str, str, int]]  # (peer, reason, how many cases)
+    refused: list[tuple[str, str, int]]  # (peer, reason, number of cases)
 
 
 @dataclass
 class File:
     """One result file."""
 
-    path: str  # as it is shown
+    path: str  # as displayed
     meta: dict[str, str] = field(default_factory=dict)
     cases: list[Case] = field(default_factory=list)
     claims: dict[str, Claim] = field(default_factory=dict)
@@ -309,7 +309,7 @@ class Results:
 
 @dataclass
 class Picture:
-    """A drawn figure, its size in pixels of the page."""
+    """A drawn figure and its size in pixels of the page."""
 
     name: str
     width: int

@@ -19,7 +19,7 @@ Table = tuple[list[str], list[list[Any]]]  # columns, rows
 
 
 def cell(text: object) -> str:
-    """A cell's text: raw HTML in it is shown, not rendered."""
+    """A cell's text, in which raw HTML is displayed, not rendered."""
     return html.escape(str(text), quote=False).replace("|", "\\|").replace("\n", " ")
 
 
@@ -84,7 +84,7 @@ def markdown(results: Results) -> str:
 
 
 def parameters_of(cell: Cell) -> dict[str, Value]:
-    """{"task.n": 16, "layer.beta": 0.2}: what a cell ran with, tuned values among it; automatic where a layer
+    """{"task.n": 16, "layer.beta": 0.2}: a cell's parameters, including tuned values; "automatic" if the layer
     decides."""
     found: dict[str, Value] = {}
     for owner, mine in cells_.ran_with(cell).items():
@@ -94,7 +94,7 @@ def parameters_of(cell: Cell) -> dict[str, Value]:
 
 
 def cells_csv(cells: list[Cell]) -> Table:
-    """(columns, rows): a row a cell and metric, a column a parameter."""
+    """(columns, rows): one row per cell and metric, one column per parameter."""
     ran = [parameters_of(c) for c in cells]
     names = sorted({name for mine in ran for name in mine})
     fixed = ("experiment", "task", "variant", "family", "form", "real", "setting")
@@ -141,7 +141,7 @@ def column_of(b: BenchRow, name: str) -> Any:
 
 
 def bench_csv(results: Results) -> Table:
-    """(columns, rows): a row a timed case, those that were not timed among them."""
+    """(columns, rows): one row per case, including those that were not timed."""
     columns = (
         "source",
         "name",
@@ -201,7 +201,7 @@ def csv_tables(results: Results) -> dict[str, Table]:
 
 
 def csv_text(columns: Sequence[str], rows: list[list[Any]]) -> str:
-    """Text cells that a spreadsheet would take for a formula, or a terminal for a command, are made plain."""
+    """Defuses text cells that a spreadsheet would read as a formula, or a terminal as a command."""
     out = io.StringIO()
     csv.writer(out).writerows([columns, *([plain(value) for value in row] for row in rows)])
     return out.getvalue()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What trained models say of a row of the ledger: one verdict, by models of the paper's size.
+"""The verdict of trained models on a row of the ledger: one verdict, by models of the paper's size.
 
-A row has statements on several experiments: some at the size of the paper, some at others, some that the paper does not
-print. Those that decide are held against something printed, by models of the paper's size; by the widest where the
-paper gives no size or no model has it, and the verdict says so."""
+A row has statements on several experiments: some with the paper's model size, some with others, some that the paper
+does not print. Statements decide if they are about something printed and by models of the paper's size. If the paper
+gives no size or no model has it, the widest models decide, and the verdict says so."""
 from __future__ import annotations
 
 import collections
@@ -14,7 +14,7 @@ from reports import papers
 from reports.figures.style import params_text
 from reports.records import Judged, Results, Statement
 
-SIZE = ("width", "layers", "steps")  # settings that say how large a model is, and how long it was trained
+SIZE = ("width", "layers", "steps")  # settings for the size of a model and the length of its training
 
 
 def claim_of(row: str) -> str:
@@ -23,7 +23,7 @@ def claim_of(row: str) -> str:
 
 
 def sizes(results: Results) -> dict[tuple[int, str], dict[str, float]]:
-    """{(file, experiment): {setting: its largest value}} of the settings that say how large its models are."""
+    """{(file, experiment): {setting: its largest value}} for the settings of model size."""
     found: dict[tuple[int, str], dict[str, float]] = {}
     for run in results.trainings:
         mine = found.setdefault((run.file, run.experiment), {})
@@ -35,8 +35,8 @@ def sizes(results: Results) -> dict[tuple[int, str], dict[str, float]]:
 
 
 def described(statements: list[Statement], results: Results) -> list[Statement]:
-    """Every statement with its experiment's title, what the paper prints of it, its models' size and whether that is
-    the paper's: the paper's size first, then the widest."""
+    """Every statement with its experiment's title, what the paper prints about it, its models' size and whether that
+    is the paper's; the paper's size first, then the widest."""
     known = sizes(results)
     said = []
     for s in statements:
@@ -51,8 +51,8 @@ def described(statements: list[Statement], results: Results) -> list[Statement]:
 
 
 def deciding(statements: list[Statement]) -> list[Statement]:
-    """Of described statements those that decide: on what is printed where any is, by models of the paper's size where
-    any has it, else by the widest."""
+    """The statements that decide: printed ones if there are any, by models of the paper's size if there are any,
+    else by the widest."""
     mine = [s for s in statements if s.printed] or statements
     as_printed = [s for s in mine if s.paper_size]
     widest = max(s.size.get("width", 0) for s in mine)
@@ -60,7 +60,7 @@ def deciding(statements: list[Statement]) -> list[Statement]:
 
 
 def size_text(statement: Statement) -> str:
-    """How large the models of a statement are, beside the size that the paper gives."""
+    """The models' size of a statement, and the size that the paper gives."""
     paper = papers.TRAINED_SIZES.get(statement.row)
     mine = params_text({n: v for n, v in statement.size.items() if n != "steps"}) or "unknown size"
     if statement.paper_size:
@@ -71,14 +71,14 @@ def size_text(statement: Statement) -> str:
 
 
 def verdict(counts: Counter[str]) -> str:
-    """The verdict of a row by {verdict: statements}: one that is refuted here and holds there is refuted in part."""
+    """The verdict of a row from {verdict: statements}: if some are refuted and others hold, it is refuted in part."""
     if counts["refuted"]:
         return "trained_in_part" if counts["holds"] else "trained_refuted"
     return "trained_holds" if counts["holds"] == sum(counts.values()) else "trained_undecided"
 
 
 def judged(results: Results) -> dict[str, Judged]:
-    """{row: what trained models say of it} of every row that has statements."""
+    """{row: what trained models say about it} for every row with statements."""
     rows: dict[str, list[Statement]] = {}
     for s in results.statements:
         rows.setdefault(s.row, []).append(s)
@@ -95,7 +95,7 @@ def judged(results: Results) -> dict[str, Judged]:
 
 
 def attach(results: Results) -> None:
-    """Gives every claim that asks for training what trained models say of its row."""
+    """Adds, to every claim that needs training, what trained models say about its row."""
     by_claim = {claim_of(row): found for row, found in judged(results).items()}
     for claim in results.claims:
         claim.trained = by_claim.get(claim.id)

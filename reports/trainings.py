@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trained models: runs that differ in their seed alone as one row, and the curves of an experiment."""
+"""Trained models: runs that differ only in their seed as one row, and the curves of an experiment."""
 from __future__ import annotations
 
 import math
@@ -15,13 +15,13 @@ from reports.figures import style
 from reports.figures.style import Figure
 from reports.records import Picture, Results, Statement, Trained
 
-RATE = "lr"  # of the settings: each layer is shown at its best
-MOST = 12  # panels of a figure
+RATE = "lr"  # the setting that is optimised: each layer is shown at its best rate
+MOST = 12  # panels per figure
 
 
 @dataclass
 class TrainedRow:
-    """Trained models that differ in their seed alone; of the accuracy and the loss the mean and its standard error."""
+    """Trained models that differ only in their seed: mean and standard error of accuracy and loss."""
 
     mixer: str
     shown: str  # the settings that vary in the experiment
@@ -34,7 +34,7 @@ class TrainedRow:
     chance: float
     least: float  # accuracy
     count: int
-    others: str  # how many diverged or were not run
+    others: str  # how many diverged or did not run
     runs: list[Trained]
 
 
@@ -45,7 +45,7 @@ class TrainedExperiment:
     name: str
     file: int
     title: str
-    printed: str  # what the paper prints of it
+    printed: str  # what the paper prints about it
     varied: str
     rows: list[TrainedRow]
     statements: list[Statement] = field(default_factory=list)
@@ -53,13 +53,14 @@ class TrainedExperiment:
 
 
 def told(meta: dict[str, str]) -> str:
-    """By which command, at which commit and on what the models of a file were trained."""
+    """By which command, at which commit and on which device the models of a file were trained."""
     facts = [meta.get("command_line", ""), meta.get("git_commit", "")[:7], meta.get("device", "")]
     return ", ".join(fact for fact in facts if fact)
 
 
 def outcome(run: Trained, measure: str) -> float:
-    """What a run counts for: one that diverged recalls nothing and has the loss of a guess, as in the statements."""
+    """The result that a run counts as: a diverged run recalls nothing and has the loss of a guess, as in the
+    statements."""
     if run.status != "diverged":
         return run.accuracy if measure == "accuracy" else run.loss
     return 0 if measure == "accuracy" else math.log(float(run.settings["vocabulary"]))
@@ -106,7 +107,7 @@ def varied(runs: list[Trained], values: dict[str, set[str]]) -> str:
 
 
 def ordered(value: str) -> tuple[int, float, str]:
-    """What a value is sorted by, numbers before words; and its text."""
+    """Sort key of a value (numbers before words), and its text."""
     try:
         return 0, float(value), f"{float(value):g}"
     except ValueError:
@@ -136,7 +137,8 @@ def experiments(results: Results) -> list[TrainedExperiment]:
 
 
 def suites(results: Results) -> dict[int, str]:
-    """{file: the name of its page} of the files with trained models: the file's own, without what would be no name."""
+    """{file: name of its page} for files with trained models: the file's own name, without characters that names
+    must not have."""
     found: dict[int, str] = {}
     for file in dict.fromkeys(run.file for run in results.trainings):
         stem = os.path.splitext(os.path.basename(results.files[file].path))[0].removeprefix("trained_")
@@ -146,12 +148,12 @@ def suites(results: Results) -> dict[int, str]:
 
 
 def measure(experiment: TrainedExperiment) -> str:
-    """What its curves show: of text the loss, for most bytes cannot be told before."""
+    """What its curves show: for text the loss, since most bytes cannot be predicted."""
     return "loss" if experiment.rows[0].runs[0].settings["task"] == "text" else "accuracy"
 
 
 def panels(experiment: TrainedExperiment) -> dict[str, list[TrainedRow]]:
-    """{settings beside the mixer and the rate: rows to draw}, every one of them at its best rate."""
+    """{settings besides the mixer and the rate: rows to draw}, each at its best rate."""
     best: dict[str, dict[str, TrainedRow]] = {}
     loss = measure(experiment) == "loss"
 
@@ -179,8 +181,8 @@ def caption(experiment: TrainedExperiment) -> str:
 
 
 def curves(experiment: TrainedExperiment) -> Figure | None:
-    """The measure on the training's batches against steps: a line a row, a panel each setting beside the mixer; bands
-    are two standard errors of the mean over seeds."""
+    """The measure on the training's batches against steps: one line per row, one panel per setting besides the
+    mixer; bands are two standard errors of the mean over seeds."""
     found = dict(list(panels(experiment).items())[:MOST])
     if not found:
         return None

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pages: what they say of the results, and their templates."""
+"""Pages: their contents and their templates."""

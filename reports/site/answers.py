@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which layer? An answer a task, or the reason why the files give none."""
+"""Recommends a layer per task, or says why the files give no answer."""
 from __future__ import annotations
 
 import math
@@ -9,18 +9,18 @@ from reports.figures.style import number
 from reports.records import Blank, Cell, Matrix
 
 ASKED_FIRST = ("recall", "mqar", "needle", "swap", "online_regression")
-MOST = 3  # layers named of a front, the best
+MOST = 3  # how many layers of a front are named, best first
 
 
 def named(mine: list[Cell]) -> str:
-    """The layers that nothing beats at a smaller state, the best last: "delta_net 0.98 at 2 048 bytes"."""
+    """Layers for which no layer with a smaller state is as good, the best last: "delta_net 0.98 at 2 048 bytes"."""
     front = cells_.pareto([(c.state_bytes, c.mean) for c in mine], mine[0].direction)
     chosen = [mine[i] for i in front[-MOST:]]
     return ", ".join(f"{c.variant} {number(c.mean, 2)} at {number(c.state_bytes)} bytes" for c in chosen)
 
 
 def answer(cells: list[Cell], settings: int) -> tuple[bool, str]:
-    """(answered, text) of one task, from its comparable cells and the number of settings that it was run at."""
+    """(answered, text) for one task, from its comparable cells and its number of settings."""
     if settings > 1:
         return False, f"run at {settings} settings, of which none is the answer: see how the layers compare at each"
     if any(c.setting == "untuned" for c in cells):
@@ -40,7 +40,7 @@ def is_swept(place: Cell | Blank | None) -> bool:
 
 
 def answers(matrix: Matrix | None) -> list[tuple[str, bool, str]]:
-    """[(task, answered, text)] of the tasks that a reader asks for first, where at least two layers ran."""
+    """[(task, answered, text)] for the tasks that readers ask about first, if at least two layers ran."""
     found: list[tuple[str, bool, str]] = []
     for task in ASKED_FIRST if matrix else ():
         assert matrix is not None

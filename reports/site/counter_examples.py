@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counter-examples that a reader can repeat: data alone, by claim, those for the first page first.
+"""Counter-examples that a reader can run, by claim; those on the first page come first.
 
-`says`: the counter-example in words. `code`: at most five lines after NumPy's import; it prints what is found and what
-the statement gives. `point`: whether these are the numbers of a point of the claim, measured by the program."""
+`says`: the counter-example in words. `code`: at most five lines after importing NumPy; prints the found value and
+the statement's value. `point`: whether these numbers are a point of the claim, measured by the program."""
 from __future__ import annotations
 
 from typing import TypedDict

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plain sentences about one claim: why its verdict is so, the counter-example, why it failed."""
+"""Plain sentences about one claim: the reason for its verdict, the counter-example, why it failed."""
 from __future__ import annotations
 
 from reports.figures.style import number, params_text, words
@@ -19,7 +19,7 @@ def holds(point: Point) -> bool:
 
 
 def compared(point: Point) -> str:
-    """ "1.5 ± 0.1 was measured where 2 is predicted"; of the statement itself: "... where the statement gives 2"."""
+    """"1.5 ± 0.1 was measured where 2 is predicted"; for the statement itself "... where the statement gives 2"."""
     error = f" ± {number(point.standard_error, 2)}" if point.standard_error else ""
     stated = point.role == "statement"
     given = (
@@ -36,7 +36,7 @@ def compared(point: Point) -> str:
 
 
 def place(point: Point) -> str:
-    """ "At d = 2 (a read without a write)": the numbers, then what the texts say."""
+    """"At d = 2 (a read without a write)": numbers, then the text parameters."""
     numbers = {k: v for k, v in point.params.items() if not isinstance(v, str)}
     said = "; ".join(v for v in [point.label, *point.params.values()] if isinstance(v, str) and v)
     at = f"At {params_text(numbers)}" if numbers else "For one point"
@@ -44,19 +44,19 @@ def place(point: Point) -> str:
 
 
 def size(point: Point) -> float:
-    """Small parameters make the better counter-example."""
+    """Sum of parameter sizes: small parameters make a better counter-example."""
     return sum(abs(v) for v in point.params.values() if isinstance(v, (int, float)))
 
 
 def counter_example(claim: Claim) -> Point | None:
-    """The smallest refuted point of the statement (of any other role where it has none), or None."""
+    """The smallest refuted point of the statement (or of any other role, if it has none), or None."""
     refuted = [p for p in claim.points if p.verdict == "refuted"]
     stated = [p for p in refuted if p.role == "statement"]
     return min(stated or refuted, key=size) if refuted else None
 
 
 def in_its_place(claim: Claim) -> str:
-    """One sentence on what was held in the statement's place, or ""."""
+    """One sentence on what holds instead of the statement, or ""."""
     kinds = {"holds_asymptotically": ("limit", "limit"), "holds_under": ("condition", "statement under this condition")}
     wanted, name = kinds.get(claim.verdict, ("obligation", "exact form"))
     mine = [p for p in claim.points if p.role == wanted]
@@ -70,7 +70,8 @@ def in_its_place(claim: Claim) -> str:
 
 
 def explain(claim: Claim) -> list[str]:
-    """Why the verdict is so, in the claim's words; the counter-example; what holds instead; what it does not say."""
+    """The reason for the verdict, in the claim's words; the counter-example; what holds instead; what it does not
+    say."""
     example = counter_example(claim)
     measured = f"{place(example)}, {compared(example)}." if example else ""
     sentences = [claim.explanation, measured, in_its_place(claim), FAIRNESS.get(claim.scope, "")]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How values are said in the templates."""
+"""Formats values for the templates."""
 from __future__ import annotations
 
 from typing import Any, Callable
@@ -20,7 +20,7 @@ def breakable(name: object) -> Markup:
 
 
 def predicted(point: Point) -> str:
-    """The prediction as text; where it is a bound, or zero, the tolerance that goes with it."""
+    """The prediction as text; for a bound, or zero, with its tolerance."""
     relation = {"equal": "", "at_most": "≤ ", "at_least": "≥ "}[point.relation]
     sign = {"equal": "±", "at_most": "+", "at_least": "−"}[point.relation]
     telling = point.tolerance and (relation or not point.predicted)
@@ -28,7 +28,7 @@ def predicted(point: Point) -> str:
 
 
 def notices(point: Point) -> str:
-    """What a point would notice: of a bound its tightness."""
+    """The sensitivity of a point: what it detects; for a bound its tightness."""
     if point.sensitivity != point.sensitivity:
         return "–"
     if point.relation != "equal":
@@ -37,7 +37,7 @@ def notices(point: Point) -> str:
 
 
 def search_key(claim: Claim) -> str:
-    """All that a reader may search a claim by, its layers and its paper's name among it."""
+    """Everything by which a reader may search a claim, including its layers and its paper's name."""
     paper = PAPERS.get(findings.paper_of(claim), {})
     id = claim.id
     texts = [id, findings.verdict_text(claim), id.replace("_", "-"), claim.source, claim.statement, claim.exact]

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Formulas in texts: found, written as TeX, typeset by KaTeX in one call for a whole site.
+"""Formulas in texts: finds them, writes them as TeX, and typesets them by KaTeX in one call per site.
 
-A text marks its formulas with `$...$`; inside stands the plain notation that the terminal shows: x_t, S_{t-1}, k^T,
-sqrt(d), lambda0, <=. In a text without marks, as older result files have, formulas are found by what they are made
-of."""
+A text marks its formulas with `$...$`, which contain the plain notation of the terminal: x_t, S_{t-1}, k^T, sqrt(d),
+lambda0, <=. In texts without marks, in older result files, formulas are recognised by their tokens."""
 from __future__ import annotations
 
 import json
@@ -44,7 +43,7 @@ SIGNS = {
 }
 SUBSCRIPTED = r"[Dd][kv]|W[kvqo]|[a-zA-Z]\d+"  # Dk, dv, Wk, e1: a letter and its index
 OPERATORS = ("=", "<", ">", "+", "-", "−", "/", *(s for s in SIGNS if s not in ("...", "..", "{", "}", "#")))
-BETWEEN = {*(SIGNS.get(s, s) for s in OPERATORS), *",;:.", r"\,"}  # as TeX: what parts factors
+BETWEEN = {*(SIGNS.get(s, s) for s in OPERATORS), *",;:.", r"\,"}  # in TeX: operators between factors
 
 Tokens = list[tuple[str, str]]  # (kind, text)
 
@@ -59,7 +58,7 @@ TOKEN = re.compile(
 
 
 def tokens(text: str) -> Tokens:
-    """[(kind, text)]; the brackets of <q, k> are told from signs: they touch what they hold."""
+    """[(kind, text)]. The brackets of <q, k> touch their contents, unlike comparison signs."""
     found, open_ = [], 0
     for m in TOKEN.finditer(text):
         kind, part = m.lastgroup or "", m.group()
@@ -71,7 +70,7 @@ def tokens(text: str) -> Tokens:
 
 
 def is_name(word: str) -> bool:
-    """Whether a word without its scripts is a name that formulas are made of."""
+    """Whether a word without its scripts may be a name in formulas."""
     bare = word.rstrip("0123456789")
     if bare in (*GREEK, *FUNCTIONS) or word in NAMED or word in SUMS or word == "sqrt":
         return True
@@ -82,7 +81,7 @@ def is_name(word: str) -> bool:
 
 
 def ends_a_name(found: Tokens, i: int) -> bool:
-    """Whether the star before i ends a name, S*, and is no product."""
+    """Whether the star before i ends a name such as S*, and is not a product."""
     return i >= len(found) or found[i][1] in " ,.;:)"
 
 
@@ -111,7 +110,7 @@ def scripted(found: Tokens, i: int) -> int:
 
 
 def run_from(found: Tokens, i: int) -> tuple[int, bool]:
-    """(the index after the longest run of formula tokens from i, whether anything in it can only be a formula)."""
+    """(the index after the longest run of formula tokens from i, whether some of them only occur in formulas)."""
     start, end, depth, sure, operator, applied = i, i, [], False, False, False
     while i < len(found):
         kind, part = found[i]
@@ -132,7 +131,7 @@ def run_from(found: Tokens, i: int) -> tuple[int, bool]:
             or kind == "words"
             and (is_name(part) or has_script and len(part) <= 3 and "_" not in part)
         ):
-            beside = i > start and not operator and found[i - 1][1] == " "  # an operand beside an operand
+            beside = i > start and not operator and found[i - 1][1] == " "  # two adjacent operands
             if beside and (
                 kind == "number" or article(found, i) and not (found[i + 2][0] == "words" and is_name(found[i + 2][1]))
             ):
@@ -145,7 +144,7 @@ def run_from(found: Tokens, i: int) -> tuple[int, bool]:
             i, operator = after, False
             if part in (*SUMS, "sqrt") or part.rstrip("0123456789") in FUNCTIONS:
                 operator = True
-                continue  # no run ends with what takes an argument
+                continue  # a run must not end with a function that needs an argument
         elif part in ("(", "[", "{") or kind == "left" or part == "|" and part not in depth:
             applied |= part == "(" and i > start and found[i - 1][0] == "words"  # f(x)
             depth.append({"(": ")", "[": "]", "{": "}", "<": ">"}.get(part, part))
@@ -158,7 +157,7 @@ def run_from(found: Tokens, i: int) -> tuple[int, bool]:
         elif part in OPERATORS and kind == "sign" and part not in "%&":
             operator |= i > start and end + len(depth) > start
             i += 1
-            continue  # no run ends with an operator
+            continue  # a run must not end with an operator
         elif (
             depth
             and part in ",;"
@@ -186,14 +185,14 @@ def run_from(found: Tokens, i: int) -> tuple[int, bool]:
 
 
 def article(found: Tokens, i: int) -> bool:
-    """Whether the single letter at i is a word of English: "a" or "I" before a word or a name."""
+    """Whether the single letter at i is an English word: "a" or "I" before a word or a name."""
     if found[i][1] not in ("a", "A", "I") or i + 2 >= len(found) or found[i + 1][1] != " ":
         return False
     return found[i + 2][1] not in OPERATORS
 
 
 def is_range(part: str) -> bool:
-    """Whether it is made of numbers that no formula relates: 8-9, .08/.07/.08, (9)-(10)."""
+    """Whether it only consists of numbers without a formula: 8-9, .08/.07/.08, (9)-(10)."""
     return bool(re.fullmatch(r"[-\d.,/() ]+", part)) and not re.fullmatch(r"\d+ ?/ ?\d+", part)
 
 
@@ -209,7 +208,7 @@ def recognised(text: str) -> list[tuple[bool, str]]:
             and found[i + 1 : i + 2] != [("sign", " ")]
         )
         before = [kind for kind, part in found[max(0, i - 2) : i] if part != "{"]
-        starts = starts and not (before and before[-1] in ("low", "high"))  # what stood before the script is no name
+        starts = starts and not (before and before[-1] in ("low", "high"))  # no name before the script
         starts = starts and not (
             i > 1 and found[i - 1][1] == "'" and found[i - 2][0] in ("words", "number")
         )  # a genitive
@@ -223,12 +222,12 @@ def recognised(text: str) -> list[tuple[bool, str]]:
 
 
 def parts(text: str) -> list[tuple[bool, str]]:
-    """[(whether it is a formula, part)] of a text: by its marks where it has any."""
+    """[(whether it is a formula, part)] of a text, by its marks if it has any."""
     if "$" not in text:
         return recognised(text)
     pieces = text.split("$")
     if len(pieces) % 2 == 0:
-        return [(False, text)]  # a mark without its other
+        return [(False, text)]  # an unpaired mark
     return [(i % 2 == 1, piece) for i, piece in enumerate(pieces) if piece]
 
 
@@ -299,7 +298,7 @@ def tokens_of_script(token: tuple[str, str]) -> str:
 
 
 def multiplies(found: Tokens, i: int) -> bool:
-    """Whether the dot before i stands between factors."""
+    """Whether the dot before i is a product of factors."""
     return found[i][0] == "words" or found[i - 2][1] == found[i][1] == " "
 
 
@@ -336,7 +335,7 @@ def tex_of(found: Tokens) -> str:
                 out.append(r"\,")  # a space between factors
         else:
             out.append(SIGNS.get(part, part) + (" " if part in SIGNS else ""))
-    # a name's own index and a script that follows it are one: lambda0_t, Dk_t
+    # a name's own index and a script that follows it are joined: lambda0_t, Dk_t
     return re.sub(r"_\{([^{}]*)\}_\{", r"_{\1,", "".join(out))
 
 
@@ -371,7 +370,7 @@ def cached() -> dict[str, str | None]:
 
 
 def keep(known: dict[str, str | None]) -> None:
-    """Writes the cache in one step; without a place for it the next report renders again."""
+    """Writes the cache in one step; if that is impossible, the next report renders again."""
     path = cache_path()
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -389,8 +388,8 @@ def available() -> bool:
 
 
 def typeset(formulas: list[str]) -> dict[str, str] | None:
-    """{TeX: HTML} of all of these, of those not yet in the cache by one process; None where KaTeX is not installed.
-    What KaTeX cannot read is left out."""
+    """{TeX: HTML}; formulas that are not cached are rendered by one process. None if KaTeX is not installed.
+    Formulas that KaTeX rejects are left out."""
     if not available():
         return None
     known = cached()
@@ -407,7 +406,7 @@ def typeset(formulas: list[str]) -> dict[str, str] | None:
 
 
 def copy_style(folder: str) -> None:
-    """KaTeX's style sheet and fonts into the site, so that it needs no network."""
+    """Copies KaTeX's style sheet and fonts into the site, so that it needs no network."""
     source = next(path for path in STYLES if os.path.exists(os.path.join(path, "katex.min.css")))
     with open(os.path.join(source, "katex.min.css"), encoding="utf-8") as f:
         css = re.sub(r",url\([^)]*\.(?:woff|ttf)\) format\(.\w+.\)", "", f.read())
@@ -432,13 +431,13 @@ def greek_letter(word: str) -> str:
 
 
 class Formulas:
-    """Collects the formulas of all pages, then puts them in."""
+    """Collects the formulas of all pages, then inserts them."""
 
     def __init__(self) -> None:
         self.found: dict[str, int] = {}  # formula -> its number
 
     def mark(self, text: str | None) -> Markup:
-        """HTML of a text in which each formula is a place to be filled."""
+        """HTML of a text with a placeholder for each formula."""
         shown = []
         for formula, part in parts(text or ""):
             shown.append(
@@ -447,7 +446,7 @@ class Formulas:
         return Markup("").join(shown)
 
     def fill(self, pages: list[tuple[str, str]]) -> list[tuple[str, str]]:
-        """The (path, html) of all pages with their formulas: as KaTeX sets them, in Unicode where it does not."""
+        """(path, html) of all pages with their formulas, by KaTeX, or in Unicode without it."""
         written = {formula: tex(formula) for formula in self.found}
         html = typeset(list(dict.fromkeys(written.values()))) or {}
         shown = []

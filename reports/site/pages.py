@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pages of the site: what each template is given."""
+"""The pages of the site: the data of each template."""
 from __future__ import annotations
 
 import collections
@@ -56,22 +56,22 @@ TILES = dict(
 )
 
 
-Entry = dict[str, Any]  # of a template, or of the catalogue of layers and tasks
-Notes = dict[tuple[str, str, str], list[str]]  # (status, task, reason) -> the layers that it is said of
+Entry = dict[str, Any]  # an argument of a template, or an entry of the catalogue of layers and tasks
+Notes = dict[tuple[str, str, str], list[str]]  # (status, task, reason) -> layers
 
 
 @dataclass
 class Suite:
     """The trained models of one file."""
 
-    name: str  # of its page
-    told: str  # what made it
+    name: str  # name of its page
+    told: str  # which command, commit and device trained it
     models: int = 0
     diverged: bool = False
     experiments: list[trainings.TrainedExperiment] = field(default_factory=list)
 
 
-NO_METRIC = Cell("", "", "", "ok", "", "no metric", 0, 0, math.nan, math.nan, {})  # of a task that nothing ran on
+NO_METRIC = Cell("", "", "", "ok", "", "no metric", 0, 0, math.nan, math.nan, {})  # for a task on which nothing ran
 
 
 def environment(mark: Callable[[str], Markup]) -> jinja2.Environment:
@@ -88,7 +88,7 @@ def environment(mark: Callable[[str], Markup]) -> jinja2.Environment:
 
 
 def parameters(entry: Entry) -> Entry:
-    """The catalogued parameters with every field there."""
+    """The catalogued parameters, with all fields present."""
     return dict(parameters=[dict(dict(choices=[], grid=[], low="", high=""), **p) for p in entry["parameters"]])
 
 
@@ -107,7 +107,7 @@ def layer_texts(v: Entry) -> Entry:
 
 
 def curve_svg(x: list[int], y: list[float], across: str) -> Markup:
-    """A small line chart that takes the page's colours."""
+    """A small line chart in the page's colours."""
     wide, high, left, low = 520, 170, 44, 26
     top = max(max(y), 1e-9)
     place = [
@@ -126,7 +126,7 @@ def curve_svg(x: list[int], y: list[float], across: str) -> Markup:
 
 
 class Site:
-    """Renders every page of the results; `catalogue` is what the program knows of layers and tasks, {} without it."""
+    """Renders every page. `catalogue` is the program's description of layers and tasks; {} without it."""
 
     def __init__(self, results: Results, pictures: dict[str, Picture], catalogue: Entry) -> None:
         self.results, self.pictures = results, pictures
@@ -146,7 +146,7 @@ class Site:
         self.footer = self.origin()
 
     def origin(self) -> tuple[str, str]:
-        """What made the numbers, in one line: (versions and commits, how many files)."""
+        """The origin of the numbers in one line: (versions and commits, number of files)."""
         metas = [f.meta for f in self.results.files]
         if not metas:
             return "recollect report", "no result file"
@@ -246,7 +246,7 @@ class Site:
         return self.env.get_template(template).render(**fixed, **given)
 
     def suites(self) -> list[Suite]:
-        """The suites of trained models, their experiments with their statements and figures."""
+        """The suites of trained models: their experiments with statements and figures."""
         found: dict[int, Suite] = {}
         stated = [s for row in self.judged.values() for s in row.statements]
         for i, e in enumerate(trainings.experiments(self.results)):
@@ -276,8 +276,8 @@ class Site:
         ]
 
     def wrong(self, most: int = 5) -> list[tuple[Claim, str, Point | None]]:
-        """Claims that are wrong as asserted and have a counter-example that two lines can show, in the order of their
-        list: [(claim, the example in words, the statement's refuted point)]."""
+        """Claims that are wrong as asserted and have a two-line counter-example, in the order of their list:
+        [(claim, the example in words, the statement's refuted point)]."""
         by_id = {c.id: c for c in self.claims if outcome(c) == "refuted"}
         shown = [
             (by_id[id], e["says"], explain.counter_example(by_id[id]))
@@ -287,7 +287,7 @@ class Site:
         return shown[:most]
 
     def measured_by(self) -> list[tuple[str, str]]:
-        """[(command line, suite)] of each file that has points: where the counts of the first page come from."""
+        """[(command line, suite)] of each file with points: the source of the first page's counts."""
         suites = {c.path: c.effort for c in self.claims if c.points}
         commands = {f.path: re.sub(r"^\S*/", "", f.meta.get("command_line", "")) for f in self.results.files}
         return [(commands[path], suite) for path, suite in suites.items()]
@@ -347,8 +347,8 @@ class Site:
         )
 
     def folded(self, c: Claim) -> list[tuple[Point, int, Counter[str]]]:
-        """The points of a claim by role and label, the most telling first: [(that point, how many, {verdict: points})];
-        [] where no two are of one row."""
+        """The points of a claim grouped by role and label: [(its most telling point, number of points, {verdict:
+        points})]; [] if no group has two."""
         rows: dict[tuple[str, str], list[Point]] = {}
         for p in sorted(c.points, key=strain, reverse=True):
             rows.setdefault((p.role, p.label), []).append(p)
@@ -357,13 +357,13 @@ class Site:
         return [(mine[0], len(mine), collections.Counter(p.verdict for p in mine)) for mine in rows.values()]
 
     def trained_by(self, trained: Judged | None) -> list[str]:
-        """The commands that trained a row's models, the paper's size first."""
+        """The commands that trained a row's models, the paper's model size first."""
         files = [self.results.files[s.file] for s in trained.statements] if trained else []
         return list(dict.fromkeys(f.meta.get("command_line", "") for f in files))
 
     def printed(self, trained: Judged | None) -> list[tuple[str, str]]:
-        """What the paper prints of a row's experiments: [(numbers, title of the experiment)], the paper's size
-        first."""
+        """What the paper prints about a row's experiments: [(numbers, title of the experiment)], the paper's model
+        size first."""
         found: dict[str, str] = {}
         for s in trained.statements if trained else ():
             found.setdefault(s.printed, s.title)
@@ -441,7 +441,8 @@ class Site:
         )
 
     def equivalence(self, name: str) -> list[Entry]:
-        """The largest error of each form and type against the definition, of the claim chunk_equals_recurrent."""
+        """The largest error of each form and type compared with the definition, from the claim
+        chunk_equals_recurrent."""
         worst: dict[tuple[Value, Value], Entry] = {}
         for c in self.claims:
             for p in c.points if c.id == "chunk_equals_recurrent" else []:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Bfloat16:
-    """The bits of bfloat16 numbers, which NumPy has no type for."""
+    """The bits of bfloat16 numbers, for which NumPy has no type."""
 
     bits: NDArray[np.uint16]
 
@@ -27,13 +27,13 @@ _TORCH_NAMES = {"f64": "float64", "f32": "float32", "tf32": "float32", "f16": "f
 
 
 def framework_of(array: Any) -> str:
-    """"torch", "jax", "numpy" or whatever package the array's type is from."""
+    """"torch", "jax", "numpy", or another package that defines the array's type."""
     package = type(array).__module__.split(".")[0]
     return "jax" if package == "jaxlib" else package
 
 
 def to_host(array: Any) -> Host:
-    """The array on the host, in its own type. TypeError for what is no array of numbers."""
+    """The array on the host, in its own type. TypeError if it is not an array of numbers."""
     if framework_of(array) == "torch":
         return _torch_to_host(array)
     if hasattr(array, "__array__") or hasattr(array, "__array_interface__"):
@@ -61,7 +61,7 @@ def _torch_to_host(tensor: Any) -> Host:
 
 
 def type_name(array: Any) -> str | None:
-    """f64, f32, f16 or bf16: what the array holds; None of integers and of what is no array."""
+    """f64, f32, f16 or bf16: the array's type; None for integers and for objects that are not arrays."""
     names = {"float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16"}
     return names.get(str(getattr(array, "dtype", "")).rpartition(".")[2])
 
@@ -73,9 +73,9 @@ def to_float64(array: Any) -> NDArray[np.float64]:
 
 
 def from_host(values: NDArray[Any], xp: ModuleType, dtype: str, device: Any = None) -> Any:
-    """The numbers as an array of the framework `xp` (the module numpy, torch, jax, or one with `asarray`) in the type
-    f64, f32, tf32 (float32 memory), f16 or bf16. Integers stay int64, in JAX int32. NumPy has bfloat16 where ml_dtypes
-    is installed; elsewhere float32 holds the same numbers."""
+    """The numbers as an array of the framework `xp` (the module numpy, torch, jax, or one with `asarray`) in the
+    type f64, f32, tf32 (float32 memory), f16 or bf16. Integers stay int64, in JAX int32. NumPy has bfloat16 if
+    ml_dtypes is installed; otherwise float32 holds the same numbers."""
     name = xp.__name__.split(".")[0]
     whole = values.dtype.kind in "iu"
     if name == "torch":

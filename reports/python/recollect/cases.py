@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One case of a battery: inputs for a kernel, and the verdict on what it made of them."""
+"""One case of a battery: inputs for a kernel, and the verdict on the kernel's results."""
 from __future__ import annotations
 
 import inspect
@@ -37,24 +37,24 @@ class Undecided(AssertionError):
 
 @dataclass
 class Case:
-    """Inputs in the layer's convention and what the kernel claims to compute in."""
+    """Inputs in the layer's convention, and the type that the kernel claims to compute in."""
 
     name: str
     layer: Layer
     dtype: str
     arrays: Arrays = field(repr=False)  # inputs and, for gradients, do and dstate
-    shrunk: bool = field(default=False, repr=False)  # made from a case that failed
-    computed: dict[str, Any] | None = field(default=None, repr=False)  # what check() judged last
+    shrunk: bool = field(default=False, repr=False)  # derived from a case that failed
+    computed: dict[str, Any] | None = field(default=None, repr=False)  # the results that check() judged last
     place: Callable[[Any], Any] | None = field(default=None, repr=False)  # moves an array of inputs() in memory
-    _leaves: dict[str, Any] = field(default_factory=dict, repr=False)  # what inputs() made
-    _types: dict[str, str] = field(default_factory=dict, repr=False)  # of these arrays
+    _leaves: dict[str, Any] = field(default_factory=dict, repr=False)  # arrays that inputs() made
+    _types: dict[str, str] = field(default_factory=dict, repr=False)  # types of these arrays
 
     @property
     def grad(self) -> bool:
         return any(name in self.arrays for name in output_weights())
 
     def sizes(self) -> dict[str, int]:
-        """B, H, T, K and V, of heads the largest number."""
+        """B, H, T, K and V; H is the largest number of heads."""
         sizes: dict[str, int] = {}
         for name, array in self.arrays.items():
             for letter, size in zip(self.layer.axes_of(name, array.ndim), array.shape):
@@ -65,10 +65,10 @@ class Case:
     def inputs(
         self, xp: ModuleType = np, device: Any = None, types: Mapping[str, str] | None = None
     ) -> dict[str, Any]:
-        """The arguments of the kernel, by name, as arrays of `xp`: numpy, torch, jax. They have the case's type; gates
-        and states beside 16-bit arrays are float32, and others are what the layer's `types` say. `types` names other
-        ones: {"beta": "f32"}. In PyTorch they require gradients where the case has any. With them come the options of
-        the layer's convention."""
+        """The arguments of the kernel, by name, as arrays of `xp`: numpy, torch, jax. They have the case's type,
+        except gates and states, which are float32 next to 16-bit arrays, and arrays named in the layer's `types`.
+        `types` overrides these: {"beta": "f32"}. In PyTorch they require gradients if the case has any. The options
+        of the layer's convention are included."""
         made = self._made({n: a for n, a in self.arrays.items() if n not in weights()}, xp, device, types or {})
         self._types = {n: kind for n, a in made.items() if (kind := type_name(a)) is not None}
         if self.grad and xp.__name__.split(".")[0] == "torch":
@@ -81,7 +81,7 @@ class Case:
     def weights(
         self, xp: ModuleType = np, device: Any = None, types: Mapping[str, str] | None = None
     ) -> dict[str, Any]:
-        """do and, where there is a final state, its gradient, for kernels that compute gradients themselves."""
+        """do and, if there is a final state, its gradient, for kernels that compute gradients themselves."""
         return self._made({n: a for n, a in self.arrays.items() if n in weights()}, xp, device, types or {})
 
     def _made(self, arrays: Arrays, xp: ModuleType, device: Any, types: Mapping[str, str]) -> dict[str, Any]:
@@ -90,8 +90,8 @@ class Case:
         return {name: self.place(array) for name, array in made.items()} if self.place else made
 
     def run(self, kernel: Callable[..., Any], xp: ModuleType = np, device: Any = None) -> dict[str, Any]:
-        """What the kernel computes, with its gradients where the case has any: by PyTorch's or JAX's differentiation,
-        or by the kernel where it takes do (and dstate) and returns a dictionary."""
+        """Results of the kernel, with gradients if the case has any: by PyTorch's or JAX's differentiation, or by
+        the kernel if it takes do (and dstate) and returns a dictionary."""
         given = self.inputs(xp, device)
         if not self.grad:
             return results_of(kernel(**given))
@@ -110,15 +110,16 @@ class Case:
         return {**found, **{f"d{name}": array for name, array in gradients.items()}}
 
     def check(self, results: Any, leaves: Mapping[str, Any] | None = None) -> Report:
-        """Judges what the kernel returned: o, (o, state, ...) or a dictionary with gradients as well. Of PyTorch's
-        tensors that require gradients the backward pass runs here, by what inputs() gave or by `leaves`. CheckFailed
-        with place and diagnosis where it is wrong; a skipped test where rounding leaves nothing to decide."""
+        """Judges the kernel's results: o, (o, state, ...), or a dictionary that also has gradients. For PyTorch's
+        tensors that require gradients this runs the backward pass, with respect to the arrays of inputs() or to
+        `leaves`. CheckFailed with place and diagnosis if they are wrong; a skipped test if rounding leaves nothing
+        to decide."""
         self._leaves = dict(leaves) if leaves is not None else self._leaves
         found = results_of(results)
         given = dict(self.arrays)
         if self.grad:
             found = self._with_gradients(found)
-            if not any(name in found for name in final_states()):  # then nothing was differentiated by it
+            if not any(name in found for name in final_states()):  # then they were not used
                 given = {name: array for name, array in given.items() if name not in state_weights()}
         self.computed = found
         narrow = any(kind in ("bf16", "f16") for kind in self._types.values())  # else float32 holds narrower numbers
@@ -135,7 +136,8 @@ class Case:
         return report
 
     def _record(self, report: Report) -> None:
-        """Appends a line a judged array to the CSV file RECOLLECT_RECORD, as `check --self --record` has it."""
+        """Appends one line per judged array to the CSV file RECOLLECT_RECORD, in the format of `check --self
+        --record`."""
         path = os.environ.get("RECOLLECT_RECORD")
         if not path:
             return
@@ -163,7 +165,7 @@ class Case:
         factors = self.weights(torch, device)
         given = [_weight_of(name, factors, array) for name, array in outputs.items()]
         grads = torch.autograd.grad(list(outputs.values()), list(leaves.values()), given, allow_unused=True)
-        zero = torch.zeros_like  # no gradient at all is one of zero to an optimiser
+        zero = torch.zeros_like  # an optimiser treats a missing gradient as zero
         made = {f"d{n}": zero(a) if g is None else g for (n, a), g in zip(leaves.items(), grads)}
         return {**found, **made}
 
@@ -172,17 +174,17 @@ class Case:
         return self.with_arrays({n: a for n, a in self.arrays.items() if n not in weights()})
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes the case, for saved()."""
+        """Writes the case; saved() reads it."""
         about = {"name": self.name, "dtype": self.dtype, "layer": json.dumps(asdict(self.layer))}
         safetensors.write(path, dict(self.arrays), about)
 
     def with_arrays(self, arrays: Arrays) -> Case:
-        """The same case on other arrays."""
+        """The same case with other arrays."""
         return replace(self, arrays=arrays, computed=None, _leaves={}, _types={})
 
 
 def _weight_of(name: str, given: Mapping[str, Any], like: Any) -> Any:
-    """The weight of an output, in its type."""
+    """The weight of an output, in that output's type."""
     names = state_weights() if name in final_states() else output_weights()
     weight = next((w for n, w in given.items() if n in names), None)
     if weight is None:
@@ -191,7 +193,7 @@ def _weight_of(name: str, given: Mapping[str, Any], like: Any) -> Any:
 
 
 def results_of(returned: Any) -> dict[str, Any]:
-    """By name, what a kernel returned: o, (o, state, ...) or a dictionary."""
+    """A kernel's results by name; it returned o, (o, state, ...) or a dictionary."""
     if isinstance(returned, Mapping):
         return {name: array for name, array in returned.items() if array is not None}
     if not isinstance(returned, (tuple, list)):
@@ -200,7 +202,7 @@ def results_of(returned: Any) -> dict[str, Any]:
 
 
 def saved(path: str | PathLike[str]) -> Case:
-    """The case that save() wrote."""
+    """Reads the case that save() wrote."""
     arrays, about = safetensors.read(path)
     f = json.loads(about["layer"])
     options = tuple((name, value) for name, value in f["options"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is a kernel right? And what the float64 definition gives."""
+"""Compares a kernel's results with the float64 definition, or computes the definition."""
 from __future__ import annotations
 
 import itertools
@@ -22,15 +22,15 @@ _counter = itertools.count()
 
 @dataclass(frozen=True)
 class Report:
-    """What `recollect check` found."""
+    """Result of `recollect check`."""
 
     verdict: str  # "right", "WRONG" or "cannot decide"
-    parts: Mapping[str, Any]  # by the user's array: verdict, worst row and head in rounding noise, limits, where
-    not_checked: tuple[str, ...]  # arrays that the layer computes and the kernel did not give
+    parts: Mapping[str, Any]  # by the user's array: verdict, worst row and head in units of noise, limits, where
+    not_checked: tuple[str, ...]  # arrays that the layer computes but the kernel did not return
     diagnosis: tuple[str, ...]  # the known mistakes that explain it
     where: str
-    reason: str  # of "cannot decide"
-    text: str  # all of it, for people
+    reason: str  # why it cannot decide
+    text: str  # the whole report, for reading
 
     @property
     def right(self) -> bool:
@@ -49,11 +49,11 @@ def check(
     chunk: int | None = None,
     types: Mapping[str, str] | None = None,
 ) -> Report:
-    """Holds `results` (any of o, the final state and gradients, by the names of the layer's convention) to the
-    definition on `inputs`. Gradients are judged where the inputs have `do`, and with `dstate` that of the final state.
-    `dtype` is what the kernel computes in: f64, f32, tf32, f16 or bf16; `chunk` the steps from one rounding of the
-    state to the next. `types` are those of arrays that are not held in `dtype`, by default the layer's, and where some
-    array has 16 bits the arrays' own. RecollectError for arrays that do not fit the layer."""
+    """Compares `results` (any of o, the final state and gradients, by the names of the layer's convention) with the
+    definition on `inputs`. Gradients are judged if the inputs have `do`, and with `dstate` also the gradient of the
+    final state. `dtype` is what the kernel computes in: f64, f32, tf32, f16 or bf16; `chunk` is the number of steps
+    between roundings of the state. `types` are the types of arrays that differ from `dtype`: by default the layer's,
+    and if some array has 16 bits, the arrays' own. RecollectError for arrays that do not fit the layer."""
     layer = as_layer(layer)
     given = _on_host(inputs)
     words = ["check", layer.name, "--dtype", dtype, *layer.flags]
@@ -72,7 +72,7 @@ def check(
 
 
 def definition(layer: str | Layer, inputs: Mapping[str, Any]) -> dict[str, NDArray[np.float64]]:
-    """Outputs, final state and, where the inputs have `do` (and `dstate`), gradients in float64, of the recurrent form,
+    """Outputs, final state and, if the inputs have `do` (and `dstate`), gradients in float64, by the recurrent form,
     in the layer's convention."""
     layer = as_layer(layer)
     given = _on_host(inputs)
@@ -102,7 +102,7 @@ class _Paths:
 
 @contextmanager
 def _scratch() -> Iterator[_Paths]:
-    """Names for the files of one command, removed when it is done."""
+    """Names for the files of one command, which are removed when it is finished."""
     paths = _Paths()
     try:
         yield paths

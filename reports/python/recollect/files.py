@@ -13,8 +13,8 @@ from recollect.arrays import to_host
 
 
 def tensors(path: str | PathLike[str]) -> dict[str, Any]:
-    """The arrays of a .safetensors, .npz or .pt file by name. A .pt file holds a dictionary of tensors, which PyTorch
-    reads without running what else is pickled there. ValueError for any other file."""
+    """The arrays of a .safetensors, .npz or .pt file by name. A .pt file must contain a dictionary of tensors;
+    PyTorch reads it without running other pickled code. ValueError for any other file."""
     ending = os.path.splitext(path)[1]
     if ending == ".safetensors":
         return dict(safetensors.read(path)[0])
@@ -32,5 +32,5 @@ def tensors(path: str | PathLike[str]) -> dict[str, Any]:
 
 
 def convert(source: str | PathLike[str], target: str | PathLike[str]) -> None:
-    """Writes the arrays of a file as .safetensors, which the program reads, in their types."""
+    """Writes the arrays of a file as .safetensors, which the program reads; types are kept."""
     safetensors.write(target, {name: to_host(array) for name, array in tensors(source).items()})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A layer as a user's kernel has it: its name, parameters and convention."""
+"""A layer as in a user's kernel: its name, parameters and convention."""
 from __future__ import annotations
 
 import json
@@ -18,14 +18,14 @@ TEXT_BOUNDS = "cu_seqlens"
 
 @lru_cache(maxsize=None)
 def _conventions() -> dict[str, dict[str, Any]]:
-    """What `recollect list conventions --json` says, by name; "layer" is the convention of the layers themselves."""
+    """Output of `recollect list conventions --json`, by name; "layer" is the layers' own convention."""
     listed = json.loads(worker().run(["list", "conventions", "--json"]).out)
     return {one["name"]: one for one in listed}
 
 
 @lru_cache(maxsize=None)
 def names_of(*arrays: str) -> frozenset[str]:
-    """Every name that the arrays have in any convention; `arrays` are the layer's own names: state (the initial one),
+    """Every name of these arrays in any convention; `arrays` are the layer's names: state (the initial one),
     final_state, dfinal_state, o, do, A_log, dt_bias ..."""
     return frozenset(name for one in _conventions().values() for array in arrays for name in one["arrays"][array])
 
@@ -40,7 +40,7 @@ def final_states() -> frozenset[str]:
 
 
 def state_weights() -> frozenset[str]:
-    """Names of the gradient of a final state, which a backward pass is given."""
+    """Names of a final state's gradient, which is an input of a backward pass."""
     return names_of("dfinal_state")
 
 
@@ -54,7 +54,7 @@ def parameters_of_heads() -> frozenset[str]:
 
 
 def weights() -> frozenset[str]:
-    """Names of what a backward pass is given beside the inputs."""
+    """Names of what a backward pass takes besides the inputs."""
     return output_weights() | state_weights()
 
 
@@ -64,30 +64,30 @@ def value_wide() -> frozenset[str]:
 
 
 def read_sample(path: str | PathLike[str]) -> dict[str, NDArray[Any]]:
-    """The arrays of a file that `recollect sample` wrote, bounds of texts as integers."""
+    """The arrays of a file from `recollect sample`; bounds of texts as integers."""
     with np.load(path) as file:
         return {name: array.astype(np.int64) if name == TEXT_BOUNDS else array for name, array in file.items()}
 
 
 @dataclass(frozen=True)
 class Layer:
-    """A layer's name and the flags that `recollect sample`, `check` and `forward` take for the user's convention."""
+    """A layer's name, and the flags of `recollect sample`, `check` and `forward` for the user's convention."""
 
     name: str
     flags: tuple[str, ...] = ()
     layout: str = "bhtd"
     state: str = "vk"
-    options: tuple[tuple[str, Any], ...] = ()  # arguments that the kernels of a convention take beside arrays
-    types: tuple[tuple[str, str], ...] = ()  # of arrays that are not held in the type of the computation
-    float32: tuple[str, ...] = ()  # arrays that kernels of the convention hold in float32 beside 16-bit ones
-    extra: tuple[str, ...] = ()  # D and z of Mamba's kernels, where samples have them
+    options: tuple[tuple[str, Any], ...] = ()  # arguments of the convention's kernels besides arrays
+    types: tuple[tuple[str, str], ...] = ()  # of arrays that do not have the type of the computation
+    float32: tuple[str, ...] = ()  # arrays that kernels of the convention keep in float32 next to 16-bit ones
+    extra: tuple[str, ...] = ()  # D and z of Mamba's kernels, if samples have them
 
     def step_axes(self) -> str:
-        """The dimensions of an array over steps before its width: a letter each of B, T, H."""
+        """The dimensions of an array over steps before its width: one letter each of B, T, H."""
         return {"bhtd": "BHT", "bthd": "BTH", "thd": "TH"}[self.layout]
 
     def axes_of(self, name: str, rank: int) -> str:
-        """A letter a dimension of the array: B, T, H, K (key width), V (value width), N (bounds of texts)."""
+        """One letter per dimension of the array: B, T, H, K (key width), V (value width), N (bounds of texts)."""
         if name == TEXT_BOUNDS:
             return "N"
         if name in parameters_of_heads():
@@ -98,21 +98,21 @@ class Layer:
         return steps if rank == len(steps) else steps + ("V" if name in value_wide() else "K")
 
     def type_flags(self, more: Mapping[str, str] | None = None) -> list[str]:
-        """`--dtype-of` with the layer's types and others, which take precedence."""
+        """`--dtype-of` with the layer's types, overridden by others."""
         stated = {**dict(self.types), **(more or {})}
         return ["--dtype-of", ",".join(f"{name}={kind}" for name, kind in stated.items())] if stated else []
 
     def sample_flags(self) -> list[str]:
-        """Those of `recollect sample`."""
+        """The flags of `recollect sample`."""
         return [*self.flags, *self.type_flags(), *(["--with", ",".join(self.extra)] if self.extra else [])]
 
     def type_of(self, name: str, dtype: str) -> str:
-        """What a kernel that computes in `dtype` holds the array in."""
+        """The type of an array in a kernel that computes in `dtype`."""
         return dict(self.types).get(name, "f32" if dtype in ("bf16", "f16") and name in self.float32 else dtype)
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What `recollect list variants NAME --json` says of it."""
+        """Output of `recollect list variants NAME --json`."""
         return _facts(self.name)
 
     @property
@@ -148,13 +148,12 @@ def layer(
 ) -> Layer:
     """The layer `name` in the convention of the user's kernel.
 
-    `convention` is fla, mamba, vllm or flashinfer; `layout` (bhtd, bthd, thd), `state` (vk, kv), `scale` (a number or
-    "rsqrt"), `l2norm` (EPS), `gate` and `beta` are the flags of `recollect check`, and take precedence over it.
-    `parameters` are the layer's own, as in `--set`. `types` are those of arrays that are not of the type that the
-    kernel computes in: {"beta": "f32"}; gates and states beside 16-bit arrays are float32 in any case. `extra` are
-    arrays that Mamba's kernels take beside the layer's inputs, "D" and "z". `options` are passed to the kernel beside
-    the arrays.
-    """
+    `convention` is fla, mamba, vllm or flashinfer; `layout` (bhtd, bthd, thd), `state` (vk, kv), `scale` (a number
+    or "rsqrt"), `l2norm` (EPS), `gate` and `beta` are the flags of `recollect check` and override the convention.
+    `parameters` are the layer's own, as in `--set`. `types` are those of arrays that differ from the type that the
+    kernel computes in: {"beta": "f32"}; gates and states are float32 next to 16-bit arrays in any case. `extra`
+    names arrays that Mamba's kernels take besides the layer's inputs, "D" and "z". `options` are passed to the
+    kernel with the arrays."""
     given = {"convention": convention, "layout": layout, "state": state, "scale": scale, "l2norm": l2norm,
              "gate": gate, "beta": beta}  # fmt: skip
     flags = [word for flag, value in given.items() if value is not None for word in (f"--{flag}", str(value))]

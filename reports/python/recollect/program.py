@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the program is."""
+"""Finds the program."""
 from __future__ import annotations
 
 import os
@@ -9,8 +9,8 @@ from pathlib import Path
 
 
 def find_program() -> str:
-    """The path of `recollect`: in RECOLLECT, in the bin/ of the prefix this package is installed in, on the PATH.
-    FileNotFoundError, in one line, where there is none."""
+    """The path of `recollect`: from RECOLLECT, in the bin/ of the prefix that contains this package, or on the PATH.
+    FileNotFoundError, in one line, if there is none."""
     named = os.environ.get("RECOLLECT")
     if named:
         if not os.access(named, os.X_OK):

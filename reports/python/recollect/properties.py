@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Properties of a kernel that need no tolerance: they hold bit for bit, or between two of its own results."""
+"""Properties of a kernel that need no tolerance: they hold bitwise, or between two of the kernel's results."""
 from __future__ import annotations
 
 import inspect
@@ -22,7 +22,7 @@ Results = dict[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class Property:
-    """What was found of one property: "holds", "broken", "not applicable" or "refused" (the kernel raised)."""
+    """Result for one property: "holds", "broken", "not applicable" or "refused" (the kernel raised)."""
 
     name: str
     outcome: str
@@ -33,11 +33,11 @@ class Property:
 
 
 class NotApplicable(Exception):
-    """Why the property says nothing of this kernel or layer."""
+    """Why the property does not apply to this kernel or layer."""
 
 
 class Broken(Exception):
-    """Where the property does not hold."""
+    """Where the property is violated."""
 
 
 def properties(
@@ -52,9 +52,10 @@ def properties(
     seed: int = 1,
     skip: Sequence[str] = (),
 ) -> list[Property]:
-    """Runs the kernel on random inputs of B, H, T, Dk, Dv and tries each property of PROPERTIES but those to `skip`.
-    AssertionError that names every broken one. `grad`: gradients too, by default where PyTorch or JAX differentiate, or
-    where the kernel takes `do`. A property that a kernel refuses by an exception of its own is reported, not failed."""
+    """Runs the kernel on random inputs of B, H, T, Dk, Dv and tests each property of PROPERTIES except those to
+    `skip`. AssertionError that names every broken one. `grad`: also test gradients; by default if PyTorch or JAX
+    differentiate, or if the kernel takes `do`. If the kernel raises in the test of a property, that is reported and
+    is no failure."""
     layer = as_layer(layer)
     unknown = set(skip) - set(PROPERTIES)
     if unknown:
@@ -63,7 +64,7 @@ def properties(
         grad = xp.__name__.split(".")[0] in ("torch", "jax") or "do" in inspect.signature(kernel).parameters
     cases = [_sampled(layer, dtype, shape, grad, seed + i) for i in range(2)]
     trial = _Trial(kernel, xp, device, *cases)
-    trial.whole = trial.run(cases[0])  # outside: a kernel that does not run at all is an error of its own
+    trial.whole = trial.run(cases[0])  # not caught: a kernel that does not run at all is a separate error
     found = [_tried(name, trial) for name in PROPERTIES if name not in skip]
     broken = [str(one) for one in found if one.outcome == "broken"]
     if broken:
@@ -78,7 +79,7 @@ def _tried(name: str, trial: _Trial) -> Property:
         return Property(name, "not applicable", str(why))
     except Broken as where:
         return Property(name, "broken", str(where))
-    except Exception as refusal:  # of the kernel
+    except Exception as refusal:  # raised by the kernel
         return Property(name, "refused", f"{type(refusal).__name__}: {refusal}".splitlines()[0])
     return Property(name, "holds")
 
@@ -95,29 +96,29 @@ def _sampled(layer: Layer, dtype: str, shape: tuple[int, ...], grad: bool, seed:
 
 
 class _Trial:
-    """A kernel, inputs, others of the same shape, and what the kernel gives for the first."""
+    """A kernel, inputs, other inputs of the same shape, and the kernel's results for the first."""
 
     def __init__(self, kernel: Kernel, xp: ModuleType, device: Any, case: Case, other: Case) -> None:
         self.kernel, self.xp, self.device, self.case, self.other = kernel, xp, device, case, other
         self.whole: Results = {}
 
     def run(self, case: Case, place: Callable[[Any], Any] | None = None) -> Results:
-        """The numbers of all results; `place` puts an input array elsewhere in memory."""
+        """The numbers of all results; `place` moves an input array in memory."""
         found = replace(case, place=place).run(self.kernel, self.xp, self.device)
         return {name: numbers(array) for name, array in found.items()}
 
     @cached_property
     def wrong(self) -> bool:
-        """Whether the kernel is wrong on these inputs, by the criterion."""
+        """Whether the kernel is wrong on these inputs, by the criterion of `recollect check`."""
         return check(self.case.layer, self.case.arrays, self.whole, dtype=self.case.dtype).verdict == "WRONG"
 
     @property
     def spacing(self) -> float:
-        """Of 1 in the kernel's type."""
+        """Spacing of numbers at 1 in the kernel's type."""
         return 2.0 ** -{"f64": 52, "f32": 23, "tf32": 10, "f16": 10, "bf16": 7}[self.case.dtype]
 
     def axes(self, name: str, array: NDArray[Any]) -> str:
-        """Of an array of the results: a gradient has those of its input."""
+        """The axes of a result; a gradient has those of its input."""
         layer = self.case.layer
         if name in final_states():
             return layer.axes_of("state", array.ndim)
@@ -127,7 +128,7 @@ class _Trial:
 
 
 def _difference(one: Results, other: Results) -> str:
-    """The first array whose numbers differ, and where; "" where none does."""
+    """The first array whose numbers differ, and where; "" if none does."""
     for name, array in one.items():
         same = (array == other[name]) | (np.isnan(array) & np.isnan(other[name]))
         if not same.all():
@@ -143,8 +144,8 @@ def _require_same(one: Results, other: Results) -> None:
 
 
 def _require_same_or_right(trial: _Trial, case: Case, expected: Results, found: Results) -> None:
-    """The same numbers, or where sums may go in another order, numbers that are right within the criterion. Of a kernel
-    that is wrong in any case, numbers apart by less than 1000 spacings of the largest."""
+    """Requires the same numbers or, if sums may be reordered, numbers that are right within the criterion. If the
+    kernel is wrong anyway, allows differences below 1000 spacings of the largest number."""
     said = _difference(expected, found)
     if not said:
         return
@@ -163,7 +164,7 @@ def deterministic(trial: _Trial) -> None:
 
 
 def causal(trial: _Trial) -> None:
-    """Other inputs from step t on, gates too, leave the outputs before t the same bits."""
+    """Other inputs from step t on, including gates, do not change the bits of outputs before t."""
     if not trial.case.layer.causal:
         raise NotApplicable("the layer is not causal")
     steps = trial.case.sizes()["T"]
@@ -184,7 +185,7 @@ def causal(trial: _Trial) -> None:
 
 
 def split(trial: _Trial) -> None:
-    """Two parts, the state handed on, give what the whole gives, within the criterion of `recollect check`."""
+    """Two parts, with the state passed on, give the results of the whole, within the criterion of `recollect check`."""
     case = trial.case
     first = next((n for n in trial.whole if n in final_states()), None)
     given = next((n for n in case.arrays if n in states()), None)
@@ -226,12 +227,12 @@ def linear_in_do(trial: _Trial) -> None:
 
 
 def poisoned_memory(trial: _Trial) -> None:
-    """NaN in memory before and behind every array changes nothing."""
+    """NaN in the memory before and after every array does not change results."""
     _require_same(trial.whole, trial.run(trial.case, lambda array: _poisoned(array, trial.xp)))
 
 
 def strides(trial: _Trial) -> None:
-    """Arrays of other strides, with NaN between their numbers, give what contiguous ones give."""
+    """Arrays with other strides, and NaN in the gaps, give the same results as contiguous ones."""
     for place in (_every_second, _transposed):
         found = trial.run(trial.case, lambda array: place(array, trial.xp))
         _require_same_or_right(trial, trial.case, trial.whole, found)
@@ -263,7 +264,7 @@ def _permuted(trial: _Trial, letter: str) -> None:
 
 
 def _filled(shape: tuple[int, ...], like: Any, xp: ModuleType) -> Any:
-    """NaN in the memory of `shape`, in the type of `like`."""
+    """An array of NaN of `shape`, with the type of `like`."""
     if xp.__name__ == "torch":
         return xp.full(shape, float("nan"), dtype=like.dtype, device=like.device)
     if xp.__name__ == "numpy":
@@ -285,7 +286,7 @@ def _every_second(array: Any, xp: ModuleType) -> Any:
 
 
 def _transposed(array: Any, xp: ModuleType) -> Any:
-    """The same numbers with the second and third dimension the other way round in memory."""
+    """The same numbers with the second and third dimension exchanged in memory."""
     if len(array.shape) < 3:
         return array
     a, b, c, *rest = array.shape

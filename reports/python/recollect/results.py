@@ -31,7 +31,7 @@ __all__ = ["Results", "load"]
 
 @dataclass(repr=False)
 class Results:
-    """What result files hold; a frame is empty where no file has any of it."""
+    """Contents of result files; a frame is empty if no file has such rows."""
 
     runs: pd.DataFrame = field(default_factory=pd.DataFrame)
     series: pd.DataFrame = field(default_factory=pd.DataFrame)
@@ -45,7 +45,7 @@ class Results:
     meta: dict[str, str] = field(default_factory=dict)  # of the first file
 
     def __repr__(self) -> str:
-        """A line per frame that is not empty: its rows, and the names of its first columns."""
+        """One line per frame that is not empty: its number of rows, and the names of its first columns."""
         lines = [f"recollect results of {', '.join(self.files['file'])}" if len(self.files) else "no recollect results"]
         for name in (f.name for f in fields(self) if f.name not in ("files", "meta")):
             frame = getattr(self, name)
@@ -56,12 +56,12 @@ class Results:
 
 
 def _table(file: ResultFile, name: str) -> pd.DataFrame:
-    """A table as a frame; an empty frame where there is none."""
+    """A table as a frame; empty if the file has no such table."""
     return pd.DataFrame(file.columns(name))
 
 
 def _wide(parameters: pd.DataFrame, index: list[str], names: pd.Series) -> pd.DataFrame:
-    """Long parameters as one column a name: numbers where all values are numbers, else texts; NaN where not given."""
+    """Long parameters as one column per name: numbers if all values are numbers, else texts; NaN if not given."""
     if parameters.empty:
         return pd.DataFrame()
     texts = parameters["text"] if "text" in parameters else pd.Series("", index=parameters.index)
@@ -78,7 +78,7 @@ def _wide(parameters: pd.DataFrame, index: list[str], names: pd.Series) -> pd.Da
 
 
 def _names(owned: pd.DataFrame, plan: pd.DataFrame) -> pd.Series:
-    """What the columns of parameters are called: "task.n" of the task, "softmax.scale" of a layer."""
+    """Column names of parameters: "task.n" for the task, "softmax.scale" for a layer."""
     task = owned["case"].map(plan.set_index("case")["task"])
     return owned["owner"].where(owned["owner"] != task, "task") + "." + owned["name"]
 
@@ -89,7 +89,7 @@ def _runs(file: ResultFile) -> pd.DataFrame:
         return plan
     frame = plan.set_index("case").join(_table(file, "records").set_index("case"))
     owned = _table(file, "parameters")
-    choices = _table(file, "choices")  # what --tune chose, over what was planned
+    choices = _table(file, "choices")  # values chosen by --tune override planned ones
     if not choices.empty:
         owned = pd.concat([owned, choices.assign(text="")], ignore_index=True)
     if not owned.empty:
@@ -149,8 +149,8 @@ def _load_one(path: str) -> Results:
 
 
 def load(path: str | PathLike[str], *more: str | PathLike[str]) -> Results:
-    """Every table of files written by `recollect run`, `verify`, `bench` or `train`. Of several files, rows stand one
-    below another, with a column "file". ValueError for any other file."""
+    """Every table of files from `recollect run`, `verify`, `bench` or `train`. Rows of several files are
+    concatenated, with a column "file". ValueError for any other file."""
     paths = [fspath(one) for one in (path, *more)]
     parts = [_load_one(one) for one in paths]
     if len(parts) == 1:

@@ -38,7 +38,7 @@ def write(path: str | PathLike[str], arrays: Mapping[str, Host], metadata: Mappi
 
 
 def read(path: str | PathLike[str]) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
-    """The arrays, bfloat16 as float32, and what the file says of itself. ValueError for any other file."""
+    """The arrays, bfloat16 as float32, and the file's metadata. ValueError for any other file."""
     with open(path, "rb") as file:
         data = file.read()
     length = int.from_bytes(data[:8], "little")

@@ -26,7 +26,7 @@ class Unreadable(ValueError):
 
 
 def plain(value: Any) -> Any:
-    """A Python str, int or float for any HDF5 scalar. Invalid UTF-8 in a text becomes U+FFFD."""
+    """A Python str, int or float from any HDF5 scalar. Invalid UTF-8 becomes U+FFFD."""
     if isinstance(value, str):
         value = value.encode("utf-8", "surrogateescape")
     if isinstance(value, bytes):
@@ -35,7 +35,7 @@ def plain(value: Any) -> Any:
 
 
 def value_of(row: Row) -> Value:
-    """The value of a row of parameters: its text where it has one, else its number, whole numbers as int."""
+    """The value of a row of parameters: its text if it has one, else its number; whole numbers as int."""
     text: str = row.get("text", "")
     if text:
         return text
@@ -52,7 +52,7 @@ class ResultFile:
         self.meta = {name: str(plain(value)) for name, value in file["meta"].attrs.items()}
 
     def columns(self, name: str) -> dict[str, Column]:
-        """{name: column} of a table, texts decoded, numbers in their type; {} where the file has no such table."""
+        """{name: column} of a table, with decoded texts and typed numbers; {} if the file has no such table."""
         if name not in self._file:
             return {}
         table = self._file[name][()]
@@ -63,7 +63,7 @@ class ResultFile:
         return found
 
     def rows(self, name: str) -> list[Row]:
-        """The rows of a table as dictionaries; [] where the file has no such table."""
+        """The rows of a table as dictionaries; [] if the file has no such table."""
         columns = self.columns(name)
         lists = [c if isinstance(c, list) else c.tolist() for c in columns.values()]
         return [dict(zip(columns, row)) for row in zip(*lists)]
@@ -87,8 +87,8 @@ def _validated(path: str, file: h5py.File) -> ResultFile:
 
 @contextlib.contextmanager
 def opened(path: str | PathLike[str]) -> Iterator[ResultFile]:
-    """The results in a file. Unreadable, a ValueError, for another or a damaged file, whenever that shows;
-    FileNotFoundError where there is none."""
+    """The results in a file. Unreadable, a ValueError, for another kind of file or a damaged one, whenever that is
+    noticed; FileNotFoundError if it does not exist."""
     name = os.fspath(path)
     if not os.path.isfile(name):
         raise FileNotFoundError(f"no such file: {name}")

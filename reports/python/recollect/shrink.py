@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The smallest inputs on which a kernel still fails, and a script that repeats the failure."""
+"""Finds the smallest inputs on which a kernel still fails, and writes a script that repeats the failure."""
 from __future__ import annotations
 
 import inspect
@@ -16,13 +16,13 @@ import numpy as np
 from recollect.cases import Arrays, Case, CheckFailed
 from recollect.layer import TEXT_BOUNDS
 
-Attempt = Callable[[Case], None]  # runs the kernel on the case; CheckFailed where it is wrong
+Attempt = Callable[[Case], None]  # runs the kernel on the case; CheckFailed if it is wrong
 
 
 def smallest(case: Case, failure: CheckFailed, attempt: Attempt, seconds: float = 20.0) -> tuple[Case, CheckFailed]:
-    """The case with fewer texts, heads, steps and channels, as long as the kernel is wrong on it, and that failure.
-    Sizes are halved, then counted down; it ends after `seconds` at the next attempt. What the kernel or the layer
-    refuses for another reason is not smaller."""
+    """The case with fewer texts, heads, steps and channels on which the kernel is still wrong, and that failure.
+    Sizes are halved, then decremented; after `seconds` it stops at the next attempt. A case that the kernel or the
+    layer refuses for another reason does not count."""
     end = time.monotonic() + seconds
     found = True
     while found:
@@ -39,21 +39,21 @@ def smallest(case: Case, failure: CheckFailed, attempt: Attempt, seconds: float 
 
 
 def failure_of(attempt: Attempt, case: Case) -> CheckFailed | None:
-    """How the kernel is wrong on the case; None where it is right or does not run."""
+    """The kernel's failure on the case; None if it is right or does not run."""
     try:
         attempt(case)
     except CheckFailed as failure:
         return failure
-    except Exception:  # of the kernel, which may refuse such a shape, or of the program
+    except Exception:  # the kernel may refuse such a shape, or the program may fail
         return None
     except BaseException as other:
-        if type(other).__name__ != "Skipped":  # pytest's, by the test
+        if type(other).__name__ != "Skipped":  # the test called pytest.skip
             raise
     return None
 
 
 def _smaller(case: Case) -> Iterator[Case]:
-    """Cases that are a step smaller, the largest steps first."""
+    """Smaller cases, the largest reductions first."""
     sizes = case.sizes()
     if TEXT_BOUNDS in case.arrays:
         yield from _fewer_texts(case)
@@ -68,10 +68,10 @@ def _smaller(case: Case) -> Iterator[Case]:
 
 
 def _cut(case: Case, letter: str, size: int, sizes: list[int]) -> Iterator[Case]:
-    """The case with its first entries along a dimension, or of heads and texts its last one."""
+    """The case with its first entries along a dimension, or only its last head or text."""
     axes = {name: case.layer.axes_of(name, array.ndim) for name, array in case.arrays.items()}
     lengths = {array.shape[axes[name].index(letter)] for name, array in case.arrays.items() if letter in axes[name]}
-    if len(lengths) != 1:  # shared heads: which of them belong together is the layer's affair
+    if len(lengths) != 1:  # for shared heads the layer decides which belong together
         return
     for smaller in sorted({n for n in sizes if 0 < n < size}):
         ends = [slice(0, smaller)] + ([slice(size - smaller, size)] if letter in "BH" else [])
@@ -86,7 +86,7 @@ def _take(array: Any, axes: str, letter: str, kept: slice) -> Any:
 
 
 def _fewer_texts(case: Case) -> Iterator[Case]:
-    """One text alone, and of one text its first steps."""
+    """Single texts; and the first steps of a single text."""
     bounds = case.arrays[TEXT_BOUNDS].astype(int)
     texts = list(zip(bounds[:-1], bounds[1:]))
     if len(texts) > 1:
@@ -108,7 +108,7 @@ def _steps_of_text(case: Case, text: int, begin: int, end: int) -> Case:
             arrays[name] = np.array([0, end - begin], array.dtype)
         elif "T" in axes:
             arrays[name] = _take(array, axes, "T", slice(begin, end))
-        else:  # a state per text
+        else:  # one state per text
             arrays[name] = _take(array, axes, "B", slice(text, text + 1))
     return case.with_arrays(arrays)
 
@@ -135,7 +135,8 @@ rt.saved({inputs}).check(rt.saved({computed}).arrays)  # the test itself cannot 
 
 
 def write_reproducer(case: Case, failure: CheckFailed, test: Callable[..., Any], computed: Case | None) -> Path:
-    """Writes the case and a script of about ten lines into recollect-failures/ (or RECOLLECT_FAILURES); its path."""
+    """Writes the case and a script of about ten lines into recollect-failures/ (or RECOLLECT_FAILURES); returns its
+    path."""
     folder = Path(os.environ.get("RECOLLECT_FAILURES", "recollect-failures")).resolve()
     folder.mkdir(parents=True, exist_ok=True)
     stem = re.sub(r"[^A-Za-z0-9_.-]", "_", f"{test.__name__}-{case.name}-{case.dtype}")

@@ -46,13 +46,12 @@ def cases(
     seed: int = 1,
     shrink_seconds: float = 20.0,
 ) -> Callable[[Test], Test]:
-    """Runs the test once a case of the layer's battery and type, with ids such as T130-gates01-S0-bf16.
+    """Runs the test once per case of the layer's battery and type, with ids such as T130-gates01-S0-bf16.
 
-    `state`: [None] starts every case from the layer's own state, ["given"] takes the cases with a given one alone;
-    by default there are both. `varlen` adds cases of packed texts (cu_seqlens), with an empty text and padding among
-    them. `only` is a pattern of names. Of a case that fails, the smallest inputs that still fail and a script that
-    repeats it are written into recollect-failures/, after at most `shrink_seconds`; 0 leaves the case as it is.
-    """
+    `state`: [None] starts every case from the layer's own state; ["given"] only takes cases with a given state; the
+    default is both. `varlen` adds cases of packed texts (cu_seqlens), some with an empty text and padding. `only` is
+    a pattern of names. If a case fails, the smallest inputs that still fail and a script that repeats the failure
+    are written into recollect-failures/, after at most `shrink_seconds`; with 0 the case is not shrunk."""
     import pytest
 
     made = [one for dtype in dtypes for one in battery(layer, dtype, grad=grad, varlen=varlen, state=state, seed=seed)]
@@ -63,7 +62,7 @@ def cases(
     def decorate(test: Test) -> Test:
         @functools.wraps(test)
         def run(case: Case, *args: Any, **fixtures: Any) -> None:
-            __tracebackhide__ = True  # pytest shows the test's lines and the message
+            __tracebackhide__ = True  # pytest then shows the test's lines and the message
             try:
                 test(case, *args, **fixtures)
             except CheckFailed as failure:
@@ -93,7 +92,7 @@ def _explained(failure: CheckFailed, case: Case, test: Test, attempt: Test, seco
 
 
 def repeat(test: Test, path: str | PathLike[str]) -> None:
-    """Runs a test that cases() decorated on a case that was saved."""
+    """Runs a test decorated by cases() on a saved case."""
     inner = getattr(test, "__wrapped__", test)
     inner(saved(path))
 
@@ -121,7 +120,7 @@ def battery(
     return [case for one in found for case in _as_wanted(one, state)]
 
 
-PACKED = {  # name: B,H,T,Dk,Dv, kind of sample, lengths of the texts; the steps after the last text belong to none
+PACKED = {  # name: B,H,T,Dk,Dv, kind of sample, lengths of the texts; steps after the last text belong to no text
     "T200-texts-S0": ("1,2,200,64,48", "random", "1,63,64,65,7"),
     "T150-texts-empty-padded-S0": ("1,3,150,48,60", "random", "70,0,65"),
     "T130-texts-strong-S0": ("1,2,130,64,64", "strong-decay", "2,128"),
@@ -150,7 +149,7 @@ def _as_wanted(case: Case, state: Sequence[str | None] | None) -> list[Case]:
     given = any(name in states() for name in case.arrays)
     if state is None or (given and "given" in state) or (not given and None in state):
         return [case]
-    if given and None in state:  # what it is there for beside the state
+    if given and None in state:  # the purpose of the case besides the state
         arrays = {name: array for name, array in case.arrays.items() if name not in states()}
         return [Case(case.name.replace("-S0", "-noS0"), case.layer, case.dtype, arrays)]
     return []
@@ -167,9 +166,9 @@ def assert_close(
     do: Any = None,
     dstate: Any = None,
 ) -> Report:
-    """Holds what a kernel computed on `inputs` to the float64 definition. CheckFailed where it is wrong, Undecided
-    where rounding leaves nothing to decide. `grads` are by name of the input: those of <do, o> + <dstate, state>; `do`
-    may also stand among the inputs, and is all ones after o.sum().backward()."""
+    """Compares a kernel's results on `inputs` with the float64 definition. CheckFailed if they are wrong, Undecided
+    if rounding leaves nothing to decide. `grads`, by name of the input, are gradients of <do, o> + <dstate, state>;
+    `do` may also be among the inputs, and is all ones after o.sum().backward()."""
     weights = {name: array for name, array in (("do", do), ("dstate", dstate)) if array is not None}
     known = {n: a for n, a in {**inputs, **weights}.items() if n not in dict(as_layer(layer).options)}
     if grads and "do" not in known and "dout" not in known:

@@ -20,12 +20,13 @@ from recollect.program import find_program
 
 
 class RecollectError(Exception):
-    """What the program refused, in its own words: a layer or flag it does not know, an array of another shape."""
+    """The program refused a command, e.g. because of an unknown layer or flag, or an array of the wrong shape; its
+    message."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """How a command ended. Status: 0 right, 1 wrong or not to be decided; others are raised as RecollectError."""
+    """Result of a command. Status: 0 right, 1 wrong or undecided; other statuses are raised as RecollectError."""
 
     status: int
     out: str
@@ -33,7 +34,7 @@ class Answer:
 
 
 class Worker:
-    """The process, started when first asked, and again where it died. Its folder goes with it."""
+    """The process, started on first use, and again if it died. Its folder is removed with it."""
 
     def __init__(self) -> None:
         memory = "/dev/shm"
@@ -44,12 +45,12 @@ class Worker:
         self._lock = threading.RLock()
 
     def belongs_here(self) -> bool:
-        """False in a child that was forked: it must not speak on its parent's pipes."""
+        """False in a forked child, which must not use its parent's pipes."""
         return self._owner == os.getpid()
 
     def run(self, words: Sequence[str]) -> Answer:
-        """What the command prints and its status. RecollectError where it was refused (2), could not read a file (3),
-        or where the process died."""
+        """The command's output and status. RecollectError if it was refused (2), could not read a file (3), or if
+        the process died."""
         with self._lock:
             answer = self._ask(list(words))
         if answer.status not in (0, 1):
@@ -73,7 +74,7 @@ class Worker:
 
     def _start(self) -> subprocess.Popen[str]:
         if self._process is None or self._process.poll() is not None:
-            environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}  # nothing is folded
+            environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}  # unfolded lines
             self._said = tempfile.TemporaryFile("w+")
             self._process = subprocess.Popen(
                 [find_program(), "serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said,
@@ -88,7 +89,7 @@ class Worker:
         return lines[-1] if lines else "it said nothing"
 
     def close(self) -> None:
-        """Ends the process and removes the folder; in a forked child nothing."""
+        """Ends the process and removes the folder; does nothing in a forked child."""
         if not self.belongs_here():
             return
         if self._process is not None and self._process.stdin:
