@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""action.yml: its steps run here as a runner runs them, on a right and a wrong kernel. The summary of a JUnit file."""
+"""action.yml: its steps run here as on a runner, on a correct and a wrong kernel; and the summary of a JUnit file."""
 import os
 import pathlib
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What scripts of ci/ derive from other files: versions of claims, moved verdicts, references."""
+"""Files that scripts of ci/ derive from others: versions of claims, changed verdicts, references."""
 import pathlib
 import re
 import subprocess

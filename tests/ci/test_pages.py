@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ci/pages.sh: versions keep their pages, `latest` is replaced, / lists them; in repositories made for the test."""
+"""ci/pages.sh in repositories made for the test: versions keep their pages, `latest` is replaced, / lists them."""
 import os
 import re
 import subprocess

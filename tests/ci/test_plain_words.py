@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ci/words.py: documents and clean folders have none of the words that ci/words.txt replaced."""
+"""ci/words.py: documents and clean folders contain no words that ci/words.txt replaced."""
 import pathlib
 import shutil
 import subprocess

@@ -61,7 +61,7 @@ class Release(unittest.TestCase):
         self.assertEqual(subprocess.run(check, cwd=self.out).returncode, 0)
         before = tarball.read_bytes()
         self.release(self.version, "--dry-run")
-        self.assertEqual(tarball.read_bytes(), before)  # the commit alone decides its bytes
+        self.assertEqual(tarball.read_bytes(), before)  # its bytes only depend on the commit
         tarball.write_bytes(before[:-1] + bytes([before[-1] ^ 1]))
         self.assertNotEqual(subprocess.run(check, cwd=self.out, capture_output=True).returncode, 0)
 

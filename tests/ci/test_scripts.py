@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the scripts of ci/ and .ci/ say when something around them is wrong. Nothing is installed or built here: the scripts
-run in a folder of their own, with stand-ins for the programs that they call."""
+"""Messages of the scripts of ci/ and .ci/ if something around them is wrong. Nothing is installed or built: the
+scripts run in a separate folder, with replacements for the programs that they call."""
 import os
 import pathlib
 import re
@@ -39,7 +39,7 @@ class Scripts(unittest.TestCase):
         return subprocess.run(words, cwd=self.folder, env=kept, capture_output=True, text=True, timeout=600)
 
     def counted(self, log, status=0):
-        """ci/test.sh, where ctest would print `log`."""
+        """Runs ci/test.sh with a ctest that prints `log`."""
         self.copy("ci/test.sh")
         self.script("ci/build.sh", "")
         self.script("bin/ctest", f"cat <<'LOG'\n{log}\nLOG\nexit {status}")
@@ -52,7 +52,8 @@ class Scripts(unittest.TestCase):
         self.assertEqual(self.counted(log.replace("4 passed, 0", "3 passed, 1"), 8), (1, "6 passed, 1 failed"))
 
     def test_a_silent_suite_is_told_of(self):
-        """ci/test.sh says every ten seconds (here: every second) which case each suite is at; not the log of all cases."""
+        """ci/test.sh prints every ten seconds (here: every second) the current case of each suite, not the log of
+        all cases."""
         self.copy("ci/test.sh")
         self.script("ci/build.sh", "")
         self.script("bin/ctest", """cat <<'LOG'
@@ -118,7 +119,7 @@ echo '1: 2 passed, 0 failed'; echo '2: 1 passed, 1 failed'; exit 8""")
             self.assertIn("usage", done.stderr)
 
     def test_setup_finds_a_home_or_says_what_is_missing(self):
-        """No HOME is no reason to fail: the user data base knows the folder."""
+        """Without HOME the scripts use the folder in the user database."""
         self.copy("ci/setup.sh")
         self.script("bin/dpkg-query", "printf installed")
         self.script("bin/apt-get", "echo called >>$0.log; exit 1")
@@ -138,7 +139,7 @@ echo '1: 2 passed, 0 failed'; echo '2: 1 passed, 1 failed'; exit 8""")
         self.assertIn("RECOLLECT_CACHE", done.stderr)
 
     def test_setup_goes_on_without_what_is_optional(self):
-        """And says what there is not; what is not optional ends it."""
+        """And prints what is missing; a missing package that is not optional ends it."""
         self.copy("ci/setup.sh")
         self.script("bin/apt-get", "exit 1")
         prefix = self.folder / "kokkos"
@@ -154,7 +155,7 @@ echo '1: 2 passed, 0 failed'; echo '2: 1 passed, 1 failed'; exit 8""")
             self.assertEqual(done.stderr.count("going on without"), status == 0)
 
     def test_setup_stops_before_a_full_disk_does(self):
-        """Nothing is asked of apt, which would hold its lock for as long as it tries."""
+        """apt is not called, because it would hold its lock while it tries."""
         self.copy("ci/setup.sh")
         self.script("bin/dpkg-query", "exit 1")
         self.script("bin/apt-get", f"echo called >>{self.folder}/apt.log")
@@ -172,7 +173,7 @@ echo '1: 2 passed, 0 failed'; echo '2: 1 passed, 1 failed'; exit 8""")
         self.assertFalse((self.folder / "apt.log").exists())
 
     def test_the_mutants_name_code_that_is_there(self):
-        """Each of a line that the file has once, so that it is plain which is meant, and each another line."""
+        """Each quotes a line that occurs once in its file, so that it is unambiguous, and a different replacement."""
         for path, least in ("ci/subtle_mutants.txt", 20), ("ci/equivalent_mutants.txt", 50):
             rows = rows_of(path)
             self.assertGreater(len(rows), least)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/command-line.md, layers.md and ledger.md name everything that the program has. That they are current, test_render.py
-tests; `python3 docs/render.py` makes them so."""
+"""docs/command-line.md, layers.md and ledger.md name everything in the program. test_render.py tests that they are
+current; `python3 docs/render.py` updates them."""
 import json
 import os
 import pathlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What examples/do_bench.py draws and compares; its kernels need a GPU."""
+"""The cases that examples/do_bench.py draws, and its comparison; its kernels need a GPU."""
 import os
 import sys
 import unittest

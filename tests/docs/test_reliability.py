@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""THREAT.md and docs/reliability.md name tests and commands that exist; docs/faults.py writes down what commands print."""
+"""THREAT.md and docs/reliability.md name existing tests and commands; docs/faults.py records what commands print."""
 import importlib.util
 import pathlib
 import re
@@ -12,7 +12,7 @@ DATA = ROOT / "docs" / "data" / "faults.csv"
 
 
 def script():
-    """docs/faults.py, and not the module of that name in tests/files."""
+    """docs/faults.py, not the module of the same name in tests/files."""
     spec = importlib.util.spec_from_file_location("docs_faults", ROOT / "docs" / "faults.py")
     module = importlib.util.module_from_spec(spec)
     with mock.patch("sys.path", [str(ROOT / "docs"), *__import__("sys").path]):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of docs/ are rendered from the data files, and a change of either is noticed."""
+"""The tables of docs/ are rendered from the data files; a test fails if one of them changes without the other."""
 import pathlib
 import shutil
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/speed.md says what bench/results say, and bench/collect.py keeps what `bench` wrote."""
+"""docs/speed.md agrees with bench/results, and bench/collect.py keeps what `bench` wrote."""
 import csv
 import os
 import subprocess

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The program, killed or stopped right before a call of its own to the system (tests/fixtures/faults.c): at the same place
-however busy the machine is. Its clock goes on by a second at every look, so that it keeps what it has every ten looks,
-a training its state every 34."""
+"""Kills or stops the program right before a chosen system call (tests/fixtures/faults.c), i.e. at the same place
+however busy the machine is. Its clock advances by a second whenever it is read, so that results are saved every ten
+readings and a training's state every 34."""
 import os
 import signal
 import subprocess
@@ -16,14 +16,14 @@ def environment(kind, at, **more):
 
 
 def calls(words, kind, count, **more):
-    """How many calls of a kind a whole run makes; `count`: a file to count in."""
+    """Number of calls of a kind in a whole run; `count` is a file to count in."""
     subprocess.run([PROGRAM, *words], env=environment(kind, 0, FAULT_COUNT=count, **more), check=True, capture_output=True)
     with open(count) as f:
         return int(f.read())
 
 
 def started(words, kind, at, sent, stdout):
-    def heed():  # what a shell runs in the background ignores SIGINT, and hands that on
+    def heed():  # a shell's background processes ignore SIGINT and pass that on
         if sent not in (signal.SIGKILL, signal.SIGSTOP):
             signal.signal(sent, signal.SIG_DFL)
 
@@ -37,7 +37,7 @@ def killed(words, kind, at, by=signal.SIGKILL, stdout=subprocess.DEVNULL):
 
 
 def stopped(words, kind, at, stdout=subprocess.DEVNULL):
-    """The process, which SIGCONT lets go on."""
+    """The process, stopped; SIGCONT continues it."""
     process = started(words, kind, at, signal.SIGSTOP, stdout)
     _, status = os.waitpid(process.pid, os.WUNTRACED)
     assert os.WIFSTOPPED(status), f"{words}: ended without {kind} {at}"

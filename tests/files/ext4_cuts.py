@@ -20,7 +20,7 @@ import at_call
 from kills import SERIES, merging
 from survival import Survival
 
-SHUTDOWN = 0x8004587D, struct.pack("I", 2)  # the journal is not flushed
+SHUTDOWN = 0x8004587D, struct.pack("I", 2)  # without flushing the journal
 
 
 class Cuts(Survival):
@@ -39,7 +39,7 @@ class Cuts(Survival):
                 fcntl.ioctl(folder, *SHUTDOWN)
                 os.close(folder)
                 process.send_signal(signal.SIGCONT)
-                self.assertIn(process.wait(), (0, 3))  # 0: all that was left was to clear up
+                self.assertIn(process.wait(), (0, 3))  # 0: only cleaning up was left
             subprocess.run(["umount", self.path("disk")], check=True)
             self.mount()
             self.assert_kept(out, said(pathlib.Path(told).read_text()), first)

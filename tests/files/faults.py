@@ -19,7 +19,8 @@ from concurrent.futures import ThreadPoolExecutor
 import h5py
 import numpy as np
 
-NOTES = ("warning: other programs take", "measuring what this machine", "[")  # of bench before its one line: "[1/1]" after ten seconds
+# lines of bench before its one line: "[1/1]" after ten seconds
+NOTES = ("warning: other programs take", "measuring what this machine", "[")
 KINDS = ("read", "write", "fsync", "rename", "open", "truncate", "malloc", "mmap")
 RUN = ("run", "--variants", "linear", "--tasks", "recall")
 TRAIN = ("train", *(word for setting in "width=8 heads=1 layers=1 ffn=0 vocabulary=8 pairs=2 batch=2 steps=2".split()
@@ -27,7 +28,7 @@ TRAIN = ("train", *(word for setting in "width=8 heads=1 layers=1 ffn=0 vocabula
 
 
 def inputs(program, folder):
-    """name -> path of tensors, outputs of a layer for them, results, models, a suite to verify and one to train."""
+    """name -> path of tensors, a layer's outputs for them, results, models, a suite to verify and one to train."""
     files = {name: os.path.join(folder, name) for name in ("in.h5", "o.h5", "drawn.h5", "models.h5", "verify.toml", "train.toml")}
     with h5py.File(files["in.h5"], "w") as f:
         for name in "qkv":
@@ -42,14 +43,14 @@ def inputs(program, folder):
 
 
 def commands(files, folder):
-    """name -> (words, what is written or "")"""
+    """name -> (words, path of the output or "")"""
     at = lambda name: os.path.join(folder, name)  # noqa: E731
     given = lambda name: files.get(name, "")  # noqa: E731
     out, page = at("out.h5"), at("out.page")
     return {
-        "start": (["list", "tasks"], ""),  # fails what is asked for before main()
+        "start": (["list", "tasks"], ""),  # fails allocations before main()
         "run": (["run", "--variants", "linear", "--tasks", "recall,copy", "-o", out], out),
-        "resume": ([*RUN, "--resume", "-o", out], out),  # of a finished out.h5.partial
+        "resume": ([*RUN, "--resume", "-o", out], out),  # resumes a finished out.h5.partial
         "verify": (["verify", "--suite", given("verify.toml"), "-o", out], out),
         "train": ([*TRAIN, "-o", out], out),
         "judge": (["train", "--suite", given("train.toml"), "--judge", given("models.h5"), "-o", out], out),
@@ -69,7 +70,7 @@ def contents(files):
 
 
 def whole(path):
-    """Every dataset of the file can be read; a page goes to its end."""
+    """Whether every dataset of the file can be read, or a page is complete."""
     if path.endswith("index.html"):
         assert pathlib.Path(path).read_text().rstrip().endswith("</html>"), "the page is cut"
         return
@@ -78,7 +79,7 @@ def whole(path):
 
 
 def attempt(program, shim, name, kind, at, files):
-    """(what went wrong or "", calls of the kind seen)"""
+    """(what went wrong or "", number of calls of the kind)"""
     with tempfile.TemporaryDirectory() as folder:
         return attempt_in(folder, program, shim, name, kind, at, files)
 
@@ -101,7 +102,7 @@ def attempt_in(folder, program, shim, name, kind, at, files):
     lines = [line for line in done.stderr.splitlines() if line.strip() and not line.startswith(NOTES)]
     if name == "start":
         lines = lines[-1:] if lines and lines[-1].startswith("recollect: the libraries do not start") else []  # beside theirs
-    if done.returncode == 3 and len(lines) != 1 and kind != "write":  # the message's own write may fail
+    if done.returncode == 3 and len(lines) != 1 and kind != "write":  # writing the message may fail
         return f"exit 3 with {len(lines)} lines: {done.stderr.strip()[:200]}", seen
     if name == "resume" and not (os.path.exists(out) or os.path.exists(out + ".partial")):
         return "what was to be resumed is lost", seen

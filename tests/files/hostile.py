@@ -23,13 +23,14 @@ from concurrent.futures import ThreadPoolExecutor
 HERE = pathlib.Path(__file__).resolve().parent
 CORPUS = HERE.parent / "fuzz" / "corpus"
 SECONDS, BYTES = 60, 1 << 30
-PATIENCE = 1200  # seconds of anybody's time, for one that waits for what never comes
+PATIENCE = 1200  # seconds of wall time before a command counts as hanging
 
 Outcome = collections.namedtuple("Outcome", "status out err seconds bytes")
 
 
-# A child's peak begins at that of the process it was forked from, so a small one stands between. Its arguments: where to
-# say (status, peak in KiB, processor time in ms, the children's children included), the most seconds, and the words.
+# A child's peak memory starts at that of the process that forked it, so a small process is in between. Its arguments:
+# where to write (status, peak in KiB, processor time in ms, including children), the maximum of seconds, and the
+# command.
 LAUNCHER = """import os, resource, sys
 resource.setrlimit(resource.RLIMIT_CPU, (int(sys.argv[2]),) * 2)
 status = os.waitpid(os.posix_spawnp(sys.argv[3], sys.argv[3:], os.environ), 0)[1]
@@ -39,7 +40,7 @@ os.write(int(sys.argv[1]), b"%d %d %d" % (status, used.ru_maxrss, (used.ru_utime
 
 
 def run(*words):
-    """A process of its own, with what it took at most: its children's included."""
+    """Runs a command in a separate process; returns its peak memory and time, including children."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, tempfile.TemporaryFile() as told:
         launcher = [sys.executable, "-I", "-S", "-c", LAUNCHER, str(told.fileno()), str(SECONDS)]
         process = subprocess.Popen([*launcher, *words], stdout=out, stderr=err, stdin=subprocess.DEVNULL,
@@ -57,7 +58,7 @@ def run(*words):
 
 
 def complaint(done, output=None):
-    """What is wrong with an outcome, "" if nothing."""
+    """What is wrong with an outcome, or ""."""
     if done.status is None:
         return f"still running after {PATIENCE} s"
     if done.status == -signal.SIGKILL:
@@ -76,7 +77,7 @@ def complaint(done, output=None):
 
 
 def damaged(data, draw):
-    """`data` with a few bytes changed, cut, doubled or made extreme."""
+    """`data` with a few bytes changed, cut, doubled or set to extreme values."""
     data = bytearray(data)
     for _ in range(draw.choice((1, 1, 1, 2, 4, 16))):
         at, kind = draw.randrange(len(data)), draw.randrange(8)
@@ -113,7 +114,7 @@ def commands(folder):
 
 
 def given(program, name, file, suffix, data):
-    """The outcome of a file with these bytes: (what went wrong or "", outcome)."""
+    """Runs the command on a file with these bytes: (what went wrong or "", outcome)."""
     with tempfile.TemporaryDirectory() as folder:
         _, _, _, words, output = next(c for c in commands(folder) if c[0] == name)
         path = os.path.join(folder, file + (suffix if file == "x" else ""))
@@ -123,8 +124,8 @@ def given(program, name, file, suffix, data):
 
 
 def attack(program, count, names=(), seed=1, seconds=math.inf):
-    """Damaged inputs, `count` a command and `seconds` in all, 0: each file of the corpus as it is. Yields (command, what
-    went wrong or "", outcome)."""
+    """Damaged inputs, `count` per command and at most `seconds` in all; 0: each file of the corpus unchanged. Yields
+    (command, what went wrong or "", outcome)."""
     chosen = [(name, corpus, file) for name, corpus, file, _, _ in commands("") if not names or name in names]
     cores = len(os.sched_getaffinity(0))
     with ThreadPoolExecutor(cores) as pool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A test case with a folder of its own, gone with it."""
+"""A test case with a separate folder, which is removed after it."""
 import os
 import tempfile
 import unittest

@@ -33,7 +33,7 @@ SERIES = {  # name -> (words, may be resumed, tables, the first counts what is r
 
 
 def merging(test):
-    """The series of two shards of the run, which are made in the test's folder."""
+    """The series for two shards of the run, which are created in the test's folder."""
     parts = [test.path("1.h5"), test.path("2.h5")]
     words, _, tables, _ = SERIES["run"]
     for i, part in enumerate(parts, 1):
@@ -89,11 +89,11 @@ class Kills(Survival):
             begun = os.path.exists(out) or os.path.exists(out + ".partial")
             with open(log, "w") as told:
                 status = at_call.started((*(again if begun else words), "-o", out), kind, at, by, told).wait()
-            if status == 0:  # what was left to do has fewer calls
+            if status == 0:  # the rest of the work has fewer calls
                 break
             self.assertEqual(status, -by)
             kills.append((kind, at, by.name))
-            # A resumed series reports what is new beside what its file has.
+            # A resumed series reports what is new in addition to the file's contents.
             self.assert_kept(out, said(pathlib.Path(log).read_text()), first)
         self.assert_resumes(out, whole, again)
 

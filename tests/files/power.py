@@ -15,7 +15,7 @@ SHIM = os.path.join(os.path.dirname(at_call.PROGRAM), "libjournal.so")
 
 
 def recorded(words, journal, said):
-    """Everything that the program asks of the disk while it runs; what it prints goes to the file `said`."""
+    """Everything that the program asks of the disk while it runs; its output goes to the file `said`."""
     environment = at_call.environment("", 0, JOURNAL=journal)
     environment["LD_PRELOAD"] += ":" + SHIM
     with open(said, "w") as out:
@@ -29,13 +29,13 @@ def recorded(words, journal, said):
 @dataclass
 class File:
     written: bytes = b""
-    safe: bytes = b""  # as it was at its last fsync()
+    safe: bytes = b""  # contents at the last fsync()
 
     def write(self, at, data):
         self.written = self.written[:at].ljust(at, b"\0") + data + self.written[at + len(data) :]
 
     def left(self, share):
-        """With that share of what was written since; None: none of it, but the size."""
+        """Contents with this fraction of the later writes; None: none of them, but the new size."""
         if share is None:
             return self.safe.ljust(len(self.written), b"\0")
         if not self.written.startswith(self.safe):
@@ -45,10 +45,10 @@ class File:
 
 @dataclass
 class Disk:
-    files: dict = field(default_factory=dict)  # the system's number of a file -> File
+    files: dict = field(default_factory=dict)  # inode number -> File
     names: dict = field(default_factory=dict)  # path -> File
     safe_names: dict = field(default_factory=dict)
-    changes: list = field(default_factory=list)  # of names, since: (path, File or None)
+    changes: list = field(default_factory=list)  # changes of names since the last fsync(): (path, File or None)
 
     def change(self, *named):
         self.changes.append(named)
@@ -93,8 +93,8 @@ class Disk:
 
 
 def cuts(words, folder, journal, said):
-    """What a cut of power right after any call of the program's, or after its last word, may leave in the folder, (name,
-    bytes) each, and how much the program had said by then at most."""
+    """Possible contents of the folder after a power cut right after any call of the program, or after its last
+    output: (name, bytes) each, and how much the program had printed by then at most."""
     disk, states = Disk(), {}
 
     def cut(length):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The random numbers of harness/numerics/random.hpp a second time: Philox4x32-10 (Salmon et al. 2011) of {counter,
-stream} under the seed, a stream's name hashed by FNV-1a."""
+"""An independent implementation of harness/numerics/random.hpp: Philox4x32-10 (Salmon et al. 2011) of {counter,
+stream} under the seed; a stream's name is hashed by FNV-1a."""
 import numpy as np
 
 LOW = np.uint64(0xFFFFFFFF)

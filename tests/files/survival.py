@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What must be true of a program's results file wherever the program was ended."""
+"""Conditions on a program's results file wherever the program was ended."""
 import os
 import re
 import subprocess
@@ -13,7 +13,7 @@ TABLES = ("plan", "parameters", "records", "metrics", "series/mse_by_step")
 
 
 def rows(path, table):
-    """But for how long things took."""
+    """The rows of a table, without times."""
     with h5py.File(path) as f:
         columns = [name for name in f[table].dtype.names if name != "seconds"]
         return [tuple(x.tobytes() if hasattr(x, "tobytes") else x for x in row) for row in f[table][:][columns]]
@@ -35,19 +35,20 @@ class Survival(InFolder):
         return subprocess.run([PROGRAM, *arguments], **options)
 
     def uninterrupted(self, words=RUN, tables=TABLES, name="whole.h5"):
-        """The tables of a run that nothing befell."""
+        """The tables of an uninterrupted run."""
         whole = self.path(name)
         self.assertEqual(self.run_program(*words, "-o", whole).returncode, 0)
         return {table: rows(whole, table) for table in tables}
 
     def assert_one_line(self, said, words=""):
-        """Beside the cases as they are done, one line of what went wrong."""
+        """Requires, besides the finished cases, exactly one line with the error."""
         told = [line for line in said.splitlines() if line.startswith("recollect: ")]
         self.assertEqual(len(told), 1, said)
         self.assertIn(words, told[0])
 
     def assert_kept(self, out, cases, table="records", report=False):
-        """What a run left of its output opens, and the table has at least so many cases; if asked, as a page as well."""
+        """Requires that the partial output can be opened and that the table has at least so many cases; if asked,
+        also renders it as a page."""
         partial = out if os.path.exists(out) else out + ".partial"
         if os.path.exists(partial):
             self.assertIn(self.run_program("info", partial).returncode, (0, 1))

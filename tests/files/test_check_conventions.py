@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels in the conventions of their users, through files and the command line: for each a right and a wrong one."""
+"""Kernels in their users' conventions, through files and the command line: one correct and one wrong kernel each."""
 import json
 import os
 import subprocess
@@ -32,7 +32,7 @@ def head(q, k, v, beta, alpha, S):
 
 def gated_delta(q, k, v, beta, alpha, state, texts=None, head_of=lambda h, n: h // n, start_of=lambda n, last: n):
     """[B,H,T,D], decay factors; q, k, v may have fewer heads than the largest number of them. With texts, a list of
-    (begin, end), B is 1 and state [N,H,Dv,Dk]."""
+    (begin, end), B is 1 and state is [N,H,Dv,Dk]."""
     H = max(a.shape[1] for a in (q, k, v))
     shared = lambda a: a[:, [head_of(h, H // a.shape[1]) if a.shape[1] < H else h for h in range(H)]]
     q, k, v, beta, alpha = map(shared, (q, k, v, beta, alpha))
@@ -131,7 +131,7 @@ class Conventions(InFolder):
         q, k, v, beta, g = (x[n].swapaxes(1, 2) for n in ("q", "k", "v", "beta", "g"))
         found = gated_delta(l2norm(q) / 8**0.5, l2norm(k), v, beta, np.exp(g), x["initial_state"], [(0, 7), (7, 7), (7, 37)])
         arrays = {"o": found["o"].swapaxes(1, 2), "final_state": found["state"]}
-        arrays["o"][:, 37:] = np.nan  # steps of no text
+        arrays["o"][:, 37:] = np.nan  # steps outside every text
         self.right(arrays, *flags)
         arrays["o"][:, 36] = np.nan
         found = self.wrong("", arrays, *flags)
@@ -167,7 +167,7 @@ class Conventions(InFolder):
         self.wrong("h % n", kernel([0, 1, 0, 1]), *flags, layer="mamba2")
 
     def mamba(self, x, D=True, z=True, dy=0):
-        """mamba2 with a skip term and an output gate, and the gradients in D, z and x by hand through them."""
+        """mamba2 with a skip term and an output gate; gradients with respect to D, z and x are computed by hand."""
         S, y = x["initial_states"].astype(float).copy(), np.empty(x["x"].shape)
         for t in range(y.shape[1]):
             dt = x["dt"][:, t]
@@ -188,7 +188,7 @@ class Conventions(InFolder):
             found = self.mamba(x)
             found["out"][1, 7, 2] *= 1.1
             self.assertIn("step 7", self.wrong("", found, *also, layer="mamba2")["where"])
-        x = {**x, "D": np.linspace(0.5, 2, 24).reshape(4, 6).astype(np.float32)}  # a number per channel
+        x = {**x, "D": np.linspace(0.5, 2, 24).reshape(4, 6).astype(np.float32)}  # one number per channel
         np.savez(self.path("in.npz"), **x)
         self.right(self.mamba(x), *flags, layer="mamba2")
         self.wrong("", self.mamba({**x, "D": x["D"][::-1]}), *flags, layer="mamba2")
@@ -212,7 +212,7 @@ class Conventions(InFolder):
                 kept = 33 if texts else 40
                 return (y["out"] * x["dout"])[:, :kept].sum() + (y["final_states"] * x["dfinal_states"]).sum()
             rng = np.random.default_rng(1)
-            for name in "D", "z", "x", "dt":  # differences of the program's own outputs
+            for name in "D", "z", "x", "dt":  # compared with differences of the program's own outputs
                 way = rng.standard_normal(x[name].shape)
                 slope = (weighed(**{name: x[name] + 1e-6 * way}) - weighed(**{name: x[name] - 1e-6 * way})) / 2e-6
                 self.assertAlmostEqual(slope, (found["d" + name] * way).sum(), delta=1e-6 * (1 + abs(slope)), msg=name)
@@ -286,7 +286,7 @@ class Conventions(InFolder):
         said = self.run_program("check", "gated_delta_net", "-i", self.path("in.npz"), "-c", self.path("f.npz"), *flags,
                                 "--dtype-of", "initial_state=bf16")
         self.assertIn("cannot represent: initial_state (bf16);", said)
-        # Gates that a kernel rounds to bf16 where they are float32
+        # Gates that a kernel rounds to bf16 although they are float32
         np.savez(self.path("in.npz"), **{**x, "g": bf16(x["g"] * 1.004)})
         rounded = self.forward(*flags[2:])
         np.savez(self.path("in.npz"), **x)
@@ -335,7 +335,8 @@ class Conventions(InFolder):
         self.wrong("", gated_delta(x["q"] / np.linalg.norm(x["q"], axis=-1, keepdims=True), l2norm(x["k"], 1e-3), *other),
                    "--l2norm", "1e-6")
         x = self.sample("--l2norm", "1e-6", "--kind", "random")
-        half = {n: x[n] * (0.5 if n in "qk" else 1) for n in x}  # keys of norm 1/2: without a norm the layer is stable
+        # keys of norm 1/2: the layer is stable even without normalisation
+        half = {n: x[n] * (0.5 if n in "qk" else 1) for n in x}
         np.savez(self.path("in.npz"), **half)
         other = [x[n] for n in ("v", "beta", "alpha", "state")]
         self.right(gated_delta(l2norm(half["q"]), l2norm(half["k"]), *other), "--l2norm", "1e-6")
@@ -365,7 +366,8 @@ class Conventions(InFolder):
         for name in "dq", "dk":
             np.testing.assert_allclose(apart[name][:, 0::2] + apart[name][:, 1::2], gradients[name], rtol=1e-9, atol=1e-12)
         np.savez(self.path("in.npz"), **x)
-        found = self.wrong("", {**gradients, "dk": apart["dk"][:, 0::2]}, "--grad")  # of one head of the group
+        # the gradient of one head of the group only
+        found = self.wrong("", {**gradients, "dk": apart["dk"][:, 0::2]}, "--grad")
         self.assertEqual({n for n, p in found["parts"].items() if p["verdict"] == "WRONG"}, {"dk"})
 
     def forward(self, *flags, layer="gated_delta_net"):
@@ -398,7 +400,7 @@ class Conventions(InFolder):
             self.wrong("starting from the final state of the one before", kernel(start_of=lambda n, last: last),
                        "--layout", layout)
         found = kernel()
-        found["state"][1] *= 1.01  # of the empty text, which must come back as it was
+        found["state"][1] *= 1.01  # of the empty text, whose state must be returned unchanged
         found = self.wrong("", found, "--layout", "thd")
         self.assertEqual({n for n, p in found["parts"].items() if p["verdict"] == "WRONG"}, {"state[1]"})
         self.assertIn("text 1", found["where"])
@@ -530,7 +532,7 @@ class Conventions(InFolder):
         self.assertRegex(self.run_program(*arguments), r"\d\d passed, 0 failed\n$")
         self.assertIn("right with --scale rsqrt", self.run_program(*arguments, "--scale", "1", status=1))
 
-    # What is not there, and what nobody knows
+    # Missing arrays and unknown names
 
     def test_a_backward_pass_alone(self):
         self.sample("--grad")

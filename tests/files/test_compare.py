@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Google Benchmark's compare tool reads the JSON of `bench`. Needs the tool (Debian: libbenchmark-tools)."""
+"""Google Benchmark's compare tool can read the JSON of `bench`. Needs the tool (Debian: libbenchmark-tools)."""
 import os
 import re
 import subprocess

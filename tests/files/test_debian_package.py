@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Debian package of the program: made from the build at hand, installed into a root of its own, run, removed."""
+"""The Debian package of the program: built from the current build, installed into a separate root, run, removed."""
 import glob
 import os
 import shutil
@@ -37,7 +37,7 @@ class DebianPackage(unittest.TestCase):
 
     def dpkg(self, *words):
         program = [] if os.geteuid() == 0 else ["fakeroot"]
-        # Its dependencies are those of the machine, which the empty root does not have.
+        # Its dependencies are installed on the machine, not in the empty root.
         flags = [f"--root={self.root}", "--force-not-root", "--force-depends", "--force-script-chrootless"]
         done = subprocess.run([*program, "dpkg", *flags, *words], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -72,7 +72,7 @@ class DebianPackage(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertTrue(os.path.exists(f"{self.root}/usr/share/man/man1/recollect.1"))
         for found in glob.glob(f"{self.root}/usr/share/recollect/**/__pycache__", recursive=True):
-            shutil.rmtree(found)  # Python's own, where the report ran as root
+            shutil.rmtree(found)  # Python writes these if the report runs as root
         self.dpkg("--purge", "recollect")
         left = [path for path, _, files in os.walk(f"{self.root}/usr") for _ in files]
         self.assertEqual(left, [])

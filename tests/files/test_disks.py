@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Disks that give out under a run: a quota used up, a disk gone bad or read-only, one whose power is cut."""
+"""Disks that fail during a run: an exhausted quota, a defective or read-only disk, one that loses power."""
 import errno
 import os
 import pathlib
@@ -13,18 +13,18 @@ import at_call
 import power
 from survival import RUN, Survival, count, reported
 
-GIVES_OUT = (  # in which call, with which error
+GIVES_OUT = (  # (call that fails, error)
     ("write", errno.EDQUOT),
     ("fsync", errno.EDQUOT),
     ("open", errno.EDQUOT),  # a quota of files
-    ("rename", errno.EDQUOT),  # the folder would grow
+    ("rename", errno.EDQUOT),  # if the folder would grow
     ("fsync", errno.EIO),
-    ("disk", errno.EROFS),  # as a file system is remounted after an error
+    ("disk", errno.EROFS),  # as after a file system is remounted because of an error
 )
 
 
 def verified(said):
-    """How many claims the table tells of."""
+    """Number of claims in the table."""
     return len(re.findall(r" (holds|refuted)\n", said))
 
 
@@ -34,7 +34,7 @@ def trained(said):
 
 class Disks(Survival):
     def each(self, attempt, cases, told=str):
-        """Two at a time; the first failure is told with its case."""
+        """Runs two at a time; reports the first failure with its case."""
 
         def one(case):
             try:
@@ -46,7 +46,7 @@ class Disks(Survival):
             return list(pool.map(one, cases))
 
     def test_a_disk_that_gives_out(self):
-        """For good: from the first call of a kind on, from one between, and in the last."""
+        """Permanent failures: from the first call of a kind on, from one in between, and in the last."""
         whole = self.uninterrupted()
 
         def attempt(kind, code, at):
@@ -61,20 +61,21 @@ class Disks(Survival):
         cases = []
         for kind, code in GIVES_OUT:
             calls = at_call.calls((*RUN, "-o", self.path("counted.h5")), kind, self.path("count"), FAULT_ERRNO=str(code))
-            last = [] if kind == "disk" else [calls]  # when all that is left is to clear up, nothing is lost
+            last = [] if kind == "disk" else [calls]  # if only cleaning up is left, nothing is lost
             cases += [(kind, code, at) for at in [1, calls // 2, *last]]
         for (_, _, at), cases_done in zip(cases, self.each(attempt, cases)):
             self.assertEqual(cases_done > 0, at > 1)
 
     def assert_survives_cuts(self, words, whole, again, said=reported, table="records", most=4):
-        """Power is cut right after any call that concerns files, or the last word, whatever the disk has kept of what it was
-        not told to keep: what the words called done, which `said` counts, is in the table, and `again` completes it."""
+        """Power is cut right after any call that concerns files, or after the last output, whatever unsynchronised
+        data the disk has kept. The table then contains what the words reported as done, counted by `said`, and
+        `again` completes it."""
         folder, out = tempfile.mkdtemp(dir=self.folder), self.path("said")
         states = power.cuts((*words, "-o", os.path.join(folder, "r.h5")), folder, self.path("journal"), out)
         told = pathlib.Path(out).read_bytes()
         os.remove(self.path("journal"))
         self.assertEqual(said(told.decode()), count(whole[table]))
-        most = int(os.environ.get("RECOLLECT_CUTS", most))  # by hand: 1000, which is all
+        most = int(os.environ.get("RECOLLECT_CUTS", most))  # by hand: 1000, which covers all
         resumed = set(random.Random(1).sample(list(states), min(most, len(states))))
 
         def attempt(state, length):

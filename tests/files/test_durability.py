@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nothing that was measured is lost: kills, second writers, overlaps, full and closed outputs, injected faults."""
+"""No measured result is lost: kills, second writers, overlaps, full and closed outputs, injected faults."""
 import os
 import pathlib
 import random
@@ -90,13 +90,13 @@ class Durability(Survival):
             out = self.path(f"{i}.h5")
             command = f"'{PROGRAM}' run --variants linear --tasks recall,nothing_of_the_kind --seeds 1 -o '{out}' {closed}"
             self.assertEqual(subprocess.run(command, shell=True, stderr=subprocess.DEVNULL).returncode, 2)
-            self.assertFalse(os.path.exists(out))  # nor was what went wrong printed into it
+            self.assertFalse(os.path.exists(out))  # nor was the error message printed into it
             done = subprocess.run(command.replace(",nothing_of_the_kind", ""), shell=True, stderr=subprocess.DEVNULL)
             self.assertEqual(len(rows(out, "records")), 1, closed)  # the table was not printed into it
             self.assertEqual(done.returncode, 0, closed)
 
     def test_a_folder_that_takes_no_file(self):
-        """Root can write into a read-only folder; nobody can write into /proc."""
+        """Root can write into a read-only folder, but not into /proc."""
         source = self.path("in.h5")
         sample = ("sample", "linear", "--shape", "1,1,4,2,2")
         self.assertEqual(self.run_program(*sample, "-o", source).returncode, 0)
@@ -106,7 +106,7 @@ class Durability(Survival):
                 self.refused(out, *words, "-o", out)
 
     def test_a_limit_of_files_is_named(self):
-        """ulimit -f: also where it ends the process unless told otherwise (SIGXFSZ)."""
+        """ulimit -f, which ends the process by SIGXFSZ unless that is ignored."""
         source, results = self.path("in.h5"), self.path("r.h5")
         self.assertEqual(self.run_program("sample", "linear", "--shape", "1,2,64,16,16", "-o", source).returncode, 0)
         self.assertEqual(self.run_program(*RUN, "-o", results).returncode, 0)
@@ -131,7 +131,7 @@ class Durability(Survival):
         self.refused("not a readable HDF5 file", "info", self.path("junk.h5"))
 
     def test_damage_is_found(self):
-        """Whatever bit is flipped: the file is refused, or holds what was written."""
+        """After flipping any bit, the file is refused or still contains what was written."""
         out, damaged = self.path("r.h5"), self.path("d.h5")
         self.run_program("run", "--variants", "linear", "--tasks", "recall", "-o", out)
         whole, told = pathlib.Path(out).read_bytes(), self.run_program("info", out, "--json").stdout
@@ -156,7 +156,7 @@ class Durability(Survival):
             self.assertEqual(self.run_program("info", damaged).returncode, 3)
 
     def test_injected_faults(self):
-        """A part of what tests/files/faults.py does by hand."""
+        """A subset of what tests/files/faults.py tests by hand."""
         commands = "run,resume,verify,train,judge,sample,forward,check,info,diff,merge,report"
         for words in (("--most", "4", "--commands", commands), ("--commands", "sample,resume", "--kinds", "read"),
                       ("--most", "1", "--commands", "bench", "--kinds", "rename")):  # fmt: skip
@@ -166,8 +166,8 @@ class Durability(Survival):
             self.assertIn(" 0 failed", done.stdout.splitlines()[-1])
 
     def test_clocks_that_jump(self):
-        """The clock on the wall to and fro by 40 years at every look, the steady one on by a day: the same results, also of a
-        run that was killed and resumed between."""
+        """The wall clock jumps by 40 years whenever it is read, the steady clock advances by a day. Results are the
+        same, also for a run that was killed and resumed."""
         whole = self.uninterrupted()
         for i, told in enumerate((dict(FAULT_WALL=str(40 * 365 * 86400)), dict(FAULT_CLOCK="86400"))):
             environment = {**at_call.environment("", 0), "FAULT_CLOCK": "0", **told}

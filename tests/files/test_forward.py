@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`recollect forward` on tensors written by another program, against numpy; and everything it must refuse."""
+"""`recollect forward` on tensors written by another program, compared with NumPy; and everything that it must
+refuse."""
 import json
 import os
 import subprocess
@@ -231,7 +232,7 @@ class Forward(unittest.TestCase):
         np.testing.assert_array_equal(found["dk"].ravel(), [(2 + 30 + 100) * 11, (30 + 100) * 13])
 
     def test_gradients_against_central_differences(self):
-        # h = 1e-5: the difference errs by h^2 |third derivative| ~ 1e-10 and by eps |sum of 120 terms| / h ~ 1e-9
+        # h = 1e-5: the difference has an error of h^2 |third derivative| ~ 1e-10 plus eps |sum of 120 terms| / h ~ 1e-9
         h, r = 1e-5, np.random.default_rng(7)
         for variant, inputs in ("gated_delta_net", "q k v beta alpha state"), ("gla", "q k v lambda state"), \
                 ("delta_former", "q k v beta w"), ("softmax", "q k v"):
@@ -282,7 +283,8 @@ class Forward(unittest.TestCase):
         np.testing.assert_allclose(found["dalpha"].swapaxes(1, 2), plain["dalpha"] * d["alpha"], rtol=1e-6, atol=1e-5)
 
     def test_approximations_are_run_by_name_alone(self):
-        """Without a form named, `sample`, `forward` and `check` of one layer agree, and gradients are of the form that ran."""
+        """Unless a form is named, `sample`, `forward` and `check` of a layer use the same form, and gradients are of
+        the form that ran."""
         sample = os.path.join(self.folder.name, "sample.h5")
         program = lambda *words: subprocess.run([PROGRAM, *words], capture_output=True, text=True)
         for layer in "ttt_linear", "ttt_mlp", "titans":

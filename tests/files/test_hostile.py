@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files from strangers: a bounded part of hostile.py, and HDF5 files that are well-formed and ill-meant."""
+"""Untrusted files: a limited run of hostile.py, and HDF5 files that are well-formed but malicious."""
 import os
 import pathlib
 import struct
@@ -18,10 +18,10 @@ import synthetic  # noqa: E402
 from in_folder import InFolder  # noqa: E402
 
 PROGRAM = os.environ["RECOLLECT_PROGRAM"]
-COUNT = int(os.environ.get("RECOLLECT_DAMAGED", "25"))  # a command; by hand: 4000
+COUNT = int(os.environ.get("RECOLLECT_DAMAGED", "25"))  # per command; by hand: 4000
 SHAPE = (1, 1, 3, 2)
-# Processor time of a file's reading, the children's included. A whole file of this size takes 0.03 s, under sanitizers
-# less than one; reading element by element what a header declares took 10 to 17.
+# Limit on processor time for reading a file, including children. A valid file of this size takes 0.03 s, under
+# sanitizers less than one; reading all elements that a malicious header declares took 10 to 17.
 SECONDS = 3
 
 
@@ -44,7 +44,8 @@ class Hostile(InFolder):
             self.assertEqual(said, "", name)
 
     def forward(self, message, status=3, **changes):
-        """forward on q, k, v and beta, of which some are made by `changes`: name -> function of (file, name), or an array."""
+        """Runs forward on q, k, v and beta, some replaced by `changes`: name -> function of (file, name), or an
+        array."""
         if os.path.exists(self.input):
             os.remove(self.input)
         with h5py.File(self.input, "w") as f:
@@ -67,7 +68,7 @@ class Hostile(InFolder):
 
         self.forward("", status=0)
         os.remove(self.output)
-        wrapping = (1 << 31, 1 << 31, 4, 1)  # 2^64 in all: one element, to a product that wraps
+        wrapping = (1 << 31, 1 << 31, 4, 1)  # 2^64 in all, which wraps to a small product
         for shape in (1 << 20, 1, 1 << 10, 2), wrapping:
             self.forward("more than the file holds", q=declared(*shape, chunks=(1, 1, 1, 1)))
         self.forward("more than the file holds", k=declared(1, 1, 1 << 40, 2))
@@ -104,14 +105,14 @@ class Hostile(InFolder):
         self.forward("non-numeric type", q=rows)
         self.forward("no readable shape", q=lambda f, n: f.create_dataset(n, data=h5py.Empty("f8")))
         self.forward("not a readable dataset", q=lambda f, n: f.create_group(n))
-        for kind in "f2", "f4", "f8", ">f2", ">f4", ">f8":  # whichever end comes first
+        for kind in "f2", "f4", "f8", ">f2", ">f4", ">f8":  # in either byte order
             self.forward("", status=0, q=plain.astype(kind))
             with h5py.File(self.output) as f:
                 np.testing.assert_allclose(f["o"][0, 0, 0, 0], 0.5 * 0.5 * 0.5 * 2 * 0.5, rtol=1e-12)
             os.remove(self.output)
 
     def test_numbers_that_are_none(self):
-        for bad in float("nan"), float("inf"), struct.unpack("<d", b"\1\0\0\0\0\0\xf4\x7f")[0]:  # the last signals
+        for bad in float("nan"), float("inf"), struct.unpack("<d", b"\1\0\0\0\0\0\xf4\x7f")[0]:  # the last one signals
             self.forward("non-finite value", v=np.full(SHAPE, bad))
         self.forward("non-finite value", beta=np.full(SHAPE[:3], float("nan")))
 
@@ -153,7 +154,7 @@ class Hostile(InFolder):
         changed(lambda f: f.move("claims", "claim_parameters_"))
         changed(lambda f: (f.__delitem__("claims"), f.__setitem__("claims", np.zeros(3, [("finding", "f8"), ("claim", "S4")]))), report)
 
-        def repeated(f):  # a million rows that point to one text: 64 GiB in a file of 230 kB
+        def repeated(f):  # a million rows that point to one text: 64 GiB from a file of 230 kB
             del f["claims"]
             kind = np.dtype([("claim", h5py.string_dtype())])
             rows = f.create_dataset("claims", (1 << 20,), kind, chunks=(1 << 10,), compression="gzip")
@@ -163,7 +164,7 @@ class Hostile(InFolder):
             for first in range(0, 1 << 20, 1 << 10):
                 rows.id.write_direct_chunk((first,), zlib.compress(first_row * (1 << 10)))
 
-        def many_texts(f):  # where one is expected: they would not fit where it is read to
+        def many_texts(f):  # many texts where one is expected would overflow its buffer
             kinds = h5py.string_dtype(), "S8"
             for i, name in enumerate(list(f["meta"].attrs)):
                 f["meta"].attrs.create(name, np.full(1000, b"x" * 8, kinds[i % 2]), dtype=kinds[i % 2])
@@ -194,7 +195,7 @@ class Hostile(InFolder):
         for text in pages:
             self.assertNotIn("<script>alert", text)
             self.assertNotIn("<img src=x", text)
-        for name in evil, "../../../../../../.." + self.path("escaped"):  # would name a page
+        for name in evil, "../../../../../../.." + self.path("escaped"):  # names that would become the names of pages
             with h5py.File(self.results, "a") as f:
                 table = f["claim_texts"][()]
                 table["claim"][3] = name[:63].encode()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`verify --json-ld` read by a library of JSON-LD (pyld): every id is found, nothing is dropped by its rules."""
+"""`verify --json-ld` read by a JSON-LD library (pyld): every id resolves, and expansion drops nothing."""
 import json
 import os
 import subprocess
@@ -18,7 +18,7 @@ SCHEMA, PROV = "https://schema.org/", "http://www.w3.org/ns/prov#"
 
 
 def verified(*words):
-    """The document of a verification, and its exit status."""
+    """The JSON-LD document of a verification, and the exit status."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "v.jsonld")
         status = subprocess.run(

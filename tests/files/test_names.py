@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of files as users give them: with a dash in front, with bytes that are no UTF-8, with blanks and quotes."""
+"""File names of users: with a leading dash, with bytes that are not UTF-8, with spaces and quotes."""
 import os
 import pathlib
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The peers of `bench --peers` compute what recollect computes: same tensors, same outputs. Needs PyTorch."""
+"""The peers of `bench --peers` compute the same as recollect: same tensors, same outputs. Needs PyTorch."""
 import json
 import os
 import subprocess
@@ -36,7 +36,7 @@ def tensors_of_a_layer(shape=(2, 2, 37, 8, 6)):
 
 
 def ours(tensors, variant, *flags, form="recurrent"):
-    """What `forward` writes for these tensors: {name: array}."""
+    """The output of `forward` for these tensors: {name: array}."""
     with tempfile.TemporaryDirectory() as folder:
         source, out = os.path.join(folder, "in.npz"), os.path.join(folder, "out.npz")
         np.savez(source, **tensors)
@@ -52,7 +52,7 @@ def on_device(tensors):
 
 
 def case(variant="linear", form="chunked", **others):
-    """What the program asks of a case, but for its tensors."""
+    """The program's request for a case, without the tensors."""
     return {**dict(ask="case", variant=variant, form=form, real="f32", math="exact", chunk=16, parameters={}, backward=False,
                    given=[], shape=[1, 2, 24, 4, 4], expected_steps=0), **others}
 
@@ -73,7 +73,7 @@ class Peers(unittest.TestCase):
         x = peers.stored_in("bf16", {name: t.float() for name, t in on_device(tensors).items()})
         for variant, form in torch_peers.TORCH:
             found = peers.peers_of(case(variant, form, math="bf16"))
-            if form == "recurrent":  # loops are not timed in it
+            if form == "recurrent":  # loops are not timed in this type
                 self.assertEqual(found, [], (variant, form))
             for peer in found:
                 self.assertEqual(peer.storage, "bf16")
@@ -125,7 +125,7 @@ class Peers(unittest.TestCase):
             self.assertEqual(sources(variant="linear", real="f64"), [("torch", "f64")])
             self.assertEqual(sources(variant="linear", real="bf16"), [("torch", "bf16")])
             self.assertEqual(sources(variant="linear", form="recurrent", real="bf16"), [])
-            self.assertEqual(sources(variant="linear", real="f16"), [])  # PyTorch autocasts to bfloat16 alone on a CPU
+            self.assertEqual(sources(variant="linear", real="f16"), [])  # PyTorch only autocasts to bfloat16 on a CPU
             self.assertEqual(sources(variant="gated_linear", given=["lambda"]), [])  # it has one gate a step
 
     def test_one_step_is_asked_of_the_kernels_for_decoding(self):
@@ -136,7 +136,7 @@ class Peers(unittest.TestCase):
 
 @unittest.skipIf(torch is None, "PyTorch is not installed")
 class Conversions(unittest.TestCase):
-    """No conversion is in a peer's time: the kernel is called with what the adapter had made of the tensors."""
+    """Conversions are not part of a peer's time: the kernel is called with the adapter's results."""
 
     def captured(self, variant, tensors, backward=False, storage="float32"):
         calls = []
@@ -182,7 +182,7 @@ class Conversions(unittest.TestCase):
     def test_storage_is_that_of_the_row(self):
         call, _ = self.captured("gated_delta_net", self.tensors(), storage="bfloat16")
         self.assertEqual([x.dtype for x in call.args[:3]], [torch.bfloat16] * 3)
-        self.assertEqual(call.options["g"].dtype, torch.float32)  # gates and states keep theirs
+        self.assertEqual(call.options["g"].dtype, torch.float32)  # gates and states keep their type
         self.assertEqual(call.options["beta"].dtype, torch.bfloat16)
 
     def test_gradients_are_the_kernels_own(self):
@@ -202,7 +202,7 @@ class Conversions(unittest.TestCase):
 
 @unittest.skipIf(torch is None, "PyTorch is not installed")
 class Dialogue(unittest.TestCase):
-    """The process as the program speaks to it."""
+    """The process, in the same protocol as the program uses."""
 
     def conversation(self, *questions):
         done = subprocess.run([sys.executable, os.path.join(BENCH, "peers.py")], capture_output=True, text=True,
@@ -251,7 +251,7 @@ class Dialogue(unittest.TestCase):
 
             def prepare(self, case):
                 while True:
-                    try:  # a tuner takes what a configuration raises for its refusal
+                    try:  # tuners catch exceptions of a configuration
                         time.sleep(0.01)
                     except Exception:
                         pass
@@ -279,7 +279,7 @@ class Stopwatches(unittest.TestCase):
         self.assertTrue(0.01 <= seconds < 0.04 and clock == 1)
 
     def fake_device(self, log, milliseconds, late=()):
-        """A CUDA device of mocks: events take `milliseconds` one after the other; `late`: samples whose stream ran dry."""
+        """A mock CUDA device: each event takes `milliseconds`; `late`: number of samples whose stream runs dry."""
         late = list(late)
 
         class Event:

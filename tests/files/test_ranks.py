@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several processes on one plan: the ranks of mpirun, a dead one among them, and shards without MPI."""
+"""Several processes on one plan: ranks of mpirun, one of which may die, and shards without MPI."""
 import json
 import os
 import pathlib
@@ -25,7 +25,7 @@ has_mpi = re.search(r"^mpi +(?!none$)", facts, re.M) and shutil.which("mpirun")
 
 
 def rows(path, table):
-    with h5py.File(path, locking=False) as f:  # a rank may hold it
+    with h5py.File(path, locking=False) as f:  # a rank may hold a lock on it
         return [tuple(x.tobytes() if hasattr(x, "tobytes") else x for x in row) for row in f[table][:]]
 
 
@@ -42,7 +42,7 @@ class Processes(unittest.TestCase):
         return str(self.folder / name)
 
     def call(self, *words, status=0, **options):
-        """Its exit status is asserted. What it printed."""
+        """Asserts the exit status and returns the output."""
         done = subprocess.run(words, capture_output=True, text=True, env=dict(self.environment, **options))
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return done
@@ -58,7 +58,7 @@ class Ranks(Processes):
         return ("mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", str(ranks), PROGRAM)
 
     def said(self, *words):
-        """What all ranks printed, one after another: mpirun cuts their lines where it likes."""
+        """The output of all ranks, joined, because mpirun breaks lines anywhere."""
         *start, program = words[: words.index(PROGRAM) + 1]
         script = ["sh", "-c", 'exec "$0" "$@" >"$SAID.$$"', program] if start else [program]
         with tempfile.TemporaryDirectory() as folder:
@@ -66,14 +66,14 @@ class Ranks(Processes):
             return done.stdout + "".join(path.read_text() for path in pathlib.Path(folder).iterdir())
 
     def of_rank(self, rank, ranks, words, **told):
-        """What becomes of the ranks, of which one has the faults (tests/fixtures/faults.c) that it is `told`."""
+        """Runs the ranks, one of which has the faults (tests/fixtures/faults.c) that `told` asks for."""
         script = f'[ "$OMPI_COMM_WORLD_RANK" != {rank} ] || export LD_PRELOAD="$SHIM"; exec "$0" "$@"'
         *start, program = self.mpirun(ranks)
         return subprocess.run([*start, "sh", "-c", script, program, *words], capture_output=True, text=True, timeout=300,
                               env=dict(self.environment, SHIM=at_call.SHIM, **told))  # fmt: skip
 
     def killed(self, *words, at, kind="fsync", rank=1, ranks=3):
-        """One rank is killed right before its call number `at` of a kind."""
+        """Kills one rank right before its call number `at` of a kind."""
         done = self.of_rank(rank, ranks, words, FAULT_KIND=kind, FAULT_AT=str(at), FAULT_SIGNAL=str(int(signal.SIGKILL)))
         self.assertIn("signal 9", done.stderr)
         self.assertNotEqual(done.returncode, 0)
@@ -94,11 +94,13 @@ class Ranks(Processes):
         whole = self.whole()
         for resumed_by, at, least in ((self.mpirun(2), 4, 1), ((PROGRAM,), 4, 1), (self.mpirun(4), 2, 0)):
             out = self.path("r.h5")
-            self.killed("run", *PLAN, "-o", out, at=at)  # two calls go with its empty file, two with the next
+            # writing its empty file takes two calls, the next file two more
+            self.killed("run", *PLAN, "-o", out, at=at)
             self.assertFalse(os.path.exists(out))
             kept = sum(len(rows(p, "records")) for p in self.folder.glob("r.h5*partial"))
-            self.assertTrue(least <= kept <= 72, kept)  # all, where the others kept what they had while it was about to
-            self.call(PROGRAM, "run", *PLAN, "-o", out, status=3)  # not without --resume
+            # 72 if the other ranks saved their results while it was about to
+            self.assertTrue(least <= kept <= 72, kept)
+            self.call(PROGRAM, "run", *PLAN, "-o", out, status=3)  # requires --resume
             said = self.said(*resumed_by, "run", *PLAN, "-o", out, "--resume")
             self.assertEqual(len(re.findall(r" s\)$", said, re.M)), 72 - kept)
             self.same(out, whole)
@@ -125,7 +127,7 @@ class Ranks(Processes):
                         killed += 1
                         self.assertIn("signal 9", done.stderr)
                         self.call(PROGRAM, "run", *PLAN, "-o", out, "--resume")
-                    self.same(out, whole)  # not killed: this time it drew fewer cases, with fewer calls
+                    self.same(out, whole)  # not killed: this time it drew fewer cases, hence made fewer calls
                     self.assertEqual(sorted(os.listdir(self.folder)), ["r.h5", "whole.h5"])
                     os.remove(out)
             self.assertGreater(killed, 0)
@@ -135,19 +137,19 @@ class Ranks(Processes):
                  "n=1500,8,16", "-o", self.path("r.h5"))  # fmt: skip
         with subprocess.Popen([*self.mpirun(3), *words], env=self.environment, stdout=subprocess.DEVNULL) as run:
             kept = 0
-            while kept == 0 and run.poll() is None:  # the first case takes seconds: who has it, has no other yet
+            while kept == 0 and run.poll() is None:  # the first case takes seconds: its rank has no other result yet
                 time.sleep(0.05)
                 for path in self.folder.glob("r.h5.rank-*.partial"):
                     try:
                         kept += len(rows(path, "records"))
-                    except OSError:  # it is being replaced
+                    except OSError:  # the file is being replaced
                         pass
             run.terminate()
         self.assertGreater(kept, 0)
         self.assertFalse(os.path.exists(self.path("r.h5")))
 
     def test_ranks_share_trainings(self):
-        """And a killed one costs its model's steps since they were last kept."""
+        """And a killed rank loses the steps of its model since its state was last saved."""
         train = ("train", "--set", "mixer=linear,none", "--set", "width=8", "--set", "heads=2", "--set", "ffn=8", "--set",
                  "vocabulary=8", "--set", "pairs=1,2", "--set", "steps=20", "--seeds", "3")  # fmt: skip
         whole, out = self.path("whole.h5"), self.path("t.h5")
@@ -165,7 +167,7 @@ class Ranks(Processes):
             os.remove(out)
 
     def test_ranks_share_a_suite(self):
-        """The longest first, the findings in the plan's order."""
+        """The longest claims first; the findings are in the plan's order."""
         claims = ("verify", "eq97-matrix-form", "chunk-equals-recurrent", "theorem*", "mqar-p128-linear-fails")
         one = self.call(PROGRAM, *claims, "-o", self.path("one.h5"), "--json", self.path("one.json"))
         two = self.call(*self.mpirun(2), *claims, "-o", self.path("two.h5"), "--json", self.path("two.json"))
@@ -180,7 +182,7 @@ class Ranks(Processes):
         self.assertEqual(names, [row["name"] for row in h5py.File(self.path("c.h5"))["bench"][:]], plain.stdout)
 
     def test_one_sequence_is_cut_along_its_steps(self):
-        """Against the definition, within what rounding allows; bit for bit where the state is only handed over."""
+        """Compared with the definition up to rounding; bitwise the same if the state is only passed on."""
         scanned, chained = ("linear", "gated_delta_net", "lru"), ("mamba", "titans", "mlstm", "mesa")
         source, out, whole = self.path("in.h5"), self.path("out.h5"), self.path("whole.h5")
         for name, ranks in zip(scanned + chained, (2, 3, 3, 2, 3, 2, 3)):
@@ -198,7 +200,7 @@ class Ranks(Processes):
                 self.assertEqual(f["state"][:].tobytes(), g["state"][:].tobytes(), name)
 
     def test_every_layer_with_a_state_can_be_cut(self):
-        """Over three ranks, whose shares differ: the fast form, or the definition where that form is another layer."""
+        """Over three ranks with different shares: the fast form, or the definition if that form is another layer."""
         source, out, cut = self.path("in.h5"), self.path("out.h5"), 0
         for layer in json.loads(self.call(PROGRAM, "list", "variants", "--json").stdout):
             if not layer["state"]["rows"]:

@@ -21,7 +21,7 @@ PROGRAM = os.environ["RECOLLECT_PROGRAM"]
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 SMALL = "recollect run --variants linear,delta_net --tasks recall --seeds 2"
-NOTHING = []  # what would change the machine, or waits for something that a test does not have
+NOTHING = []  # commands that would change the machine, or wait for something that a test does not have
 IN_PART = {
     "recollect run --suite suites/quick.toml -o q.h5": ["recollect run --suite suites/quick.toml -o q.h5 --shard 1/200"],
     "recollect run --suite suites/tasks.toml -o tasks.h5": ["recollect run --suite suites/tasks.toml -o tasks.h5 --shard 1/200"],
@@ -41,12 +41,12 @@ IN_PART = {
     "recollect run --variants all --tasks all --shard 1/8 -o part-1.h5":
         [f"{SMALL} --shard {i}/2 -o part-{i}.h5" for i in (1, 2)],
     "build/recollect_blind 'snr_*'": ["build/recollect_blind snr_linear"],
-    "ci/claim_versions.py build/recollect": ["ci/claim_versions.py 2>&1 | grep usage"],  # would rewrite the table
+    "ci/claim_versions.py build/recollect": ["ci/claim_versions.py 2>&1 | grep usage"],  # would overwrite the table
     "ci/seeds.sh 1 500": ["ci/seeds.sh 1 1 snr_linear"],
     "ci/seeds.sh 1 100 snr_linear": ["ci/seeds.sh 1 1 snr_linear"],
     "ci/baseline.py build/gate/verdicts.h5 ci/baseline.h5":
         ["recollect verify snr_linear -o v.h5; python3 ci/baseline.py v.h5 baseline.h5; recollect diff baseline.h5 v.h5 --gate"],
-    "ci/mutants.sh --count 200 --jobs 4":  # each mutant is a build: up to its look at the files
+    "ci/mutants.sh --count 200 --jobs 4":  # each mutant takes a build; stops after checking the files
         ["ci/mutants.sh --count 200 --jobs 4 nowhere 2>&1 | grep 'no such file or folder: nowhere'"],
     "export PATH=$PWD/build:$PATH": ["export PATH=$PWD/build:$PATH; test \"$(command -v recollect)\" = $PWD/build/recollect"],
     "PYTHONPATH=~/.local/share/recollect/python":
@@ -69,7 +69,7 @@ IN_PART |= {f"recollect {words} NAME": [f"recollect {words} {name}"] for words, 
             (("list variants", "linear"), ("list tasks", "recall"), ("list claims", "snr_exp"), ("explain", "recall"),
              ("check --list-mistakes", "beta_not_applied"))} | {"recollect explain CLAIM": ["recollect explain snr_exp"],
                "recollect help COMMAND": ["recollect help run"]}  # fmt: skip
-# What builds or fuzzes: the script of continuous integration that runs it, and the words there.
+# Commands that build or fuzz: (the script of continuous integration that runs them, the words that must occur there).
 BY_CI = {
     ".ci/run": (".ci/run", []),  # runs this test
     "ci/test.sh": (".ci/run", ["stage 23 ci/test.sh"]),
@@ -109,7 +109,7 @@ def inline(text):
 
 
 def pattern_of(output):
-    """A regular expression for the output shown; "..." stands for any lines."""
+    """A regular expression for the displayed output; "..." matches any lines."""
     lines = [line.rstrip() for line in output.splitlines()]
     return "".join(r"(?:.*\n)*?" if line == "..." else re.escape(line) + "\n" for line in lines) + r"\Z"
 
@@ -157,7 +157,7 @@ class Documents(unittest.TestCase):
         said = {command for path in DOCUMENTS for command, _ in blocks(path.read_text())}
         said |= {command for path in DOCUMENTS for command in inline(path.read_text())}
         stale = {command for command in (set(IN_PART) | set(BY_CI)) - said if "bench" not in command}
-        self.assertEqual(stale, set())  # nothing that no document contains any more
+        self.assertEqual(stale, set())  # every entry still occurs in some document
         for script, words in BY_CI.values():
             text = (ROOT / script).read_text()
             for word in words:
@@ -166,7 +166,7 @@ class Documents(unittest.TestCase):
         self.assertIn("run --variants all --tasks all", gate)
         self.assertIn("verify --suite quick -o", gate)
         (published,) = re.findall(r'build/recollect report (.*) -o', gate)
-        self.assertIn('run --suite suites/gate.toml -o "$out/results.h5"', gate)  # tuned: what the page shows
+        self.assertIn('run --suite suites/gate.toml -o "$out/results.h5"', gate)  # tuned, like the page's output
         self.assertTrue("$out/results.h5" in published and "coverage" not in published, published)
         self.assertIn("tune = true", (ROOT / "suites" / "gate.toml").read_text())
 
@@ -191,7 +191,8 @@ class Documents(unittest.TestCase):
             for flag in set(re.findall(r"(?<![\w-])--[a-z][\w-]*", text)) - others:
                 self.assertRegex(helped, rf"{flag}\b", f"{path.name}: {flag}")
             for name in set(re.findall(rf"(?<![\w/.~*=-])(?:{folders})/[\w./-]*\w", text)):
-                if not re.search(r"/x\.cpp$|PAPER|DEVICE|\bx\b", name):  # of a layer, task or claim to come
+                # a layer, task or claim that the reader would add
+                if not re.search(r"/x\.cpp$|PAPER|DEVICE|\bx\b", name):
                     self.assertTrue((ROOT / name).exists() or list(ROOT.glob(name + "*")), f"{path.name}: {name}")
             for link in re.findall(r"\]\((?!https?:|#)([^)#]+)", text):
                 self.assertTrue((path.parent / link).exists(), f"{path.name}: {link}")
@@ -207,7 +208,8 @@ class Documents(unittest.TestCase):
         self.assertFalse(re.match(pattern_of("a\n"), "a\nb\n"))
 
     def test_kernels_in_other_frameworks(self):
-        """examples/: NumPy's runs with the README; PyTorch's here, where it is installed. JAX and Triton are not run."""
+        """examples/: NumPy's kernels run with the README; PyTorch's run here, if it is installed. JAX and Triton are
+        not run."""
         try:
             import torch  # noqa: F401
         except ImportError:

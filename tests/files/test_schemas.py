@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of every older schema_version are read: by info, diff and report (its own tests are in tests/reports)."""
+"""info, diff and report read files of every older schema_version (the report has more tests in tests/reports)."""
 import os
 import subprocess
 import sys

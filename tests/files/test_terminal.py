@@ -14,7 +14,7 @@ import termios
 import unittest
 
 PROGRAM = os.environ["RECOLLECT_PROGRAM"]
-# In this order: later commands read what earlier ones wrote. (words, exit status)
+# In this order, because later commands read what earlier ones wrote. (words, exit status)
 COMMANDS = [
     ("list variants", 0), ("list tasks", 0), ("list claims", 0), ("list variants delta_net", 0), ("list tasks recall", 0),
     ("list claims snr_exp", 0), ("plan --variants all --tasks all", 0),
@@ -53,7 +53,7 @@ class Terminal(unittest.TestCase):
         return done.stdout
 
     def on_a_terminal(self, words, status=0, columns=80, program=PROGRAM, **environment):
-        """What stands on a terminal after the command, progress included."""
+        """What remains on a terminal after the command, including progress."""
         controller, terminal = pty.openpty()
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         process = subprocess.Popen([program, *words.split()], cwd=self.folder.name, env={**self.plain, **environment},
@@ -63,7 +63,7 @@ class Terminal(unittest.TestCase):
         try:
             while some := os.read(controller, 65536):
                 text += some
-        except OSError:  # the other end is closed
+        except OSError:  # the other end was closed
             pass
         os.close(controller)
         self.assertEqual(process.wait(), status, words + text.decode())
@@ -71,7 +71,7 @@ class Terminal(unittest.TestCase):
 
     def fits(self, text, words, columns=80):
         for line in text.splitlines():
-            if not line.startswith("recollect check "):  # a command to be copied stays in one line
+            if not line.startswith("recollect check "):  # a command to be copied stays on one line
                 self.assertLessEqual(len(line), columns, f"{words}: {line}")
 
     def test_80_columns(self):
@@ -113,15 +113,16 @@ class Terminal(unittest.TestCase):
             self.assertTrue(any(name in line for line in told), (name, told))
             piped = subprocess.run([PROGRAM, *words.split()], cwd=self.folder.name, env=self.plain, capture_output=True, text=True)
             self.assertEqual(piped.returncode, 0, words)
-            other = r"|warning: .*\n|measuring .*\n" if words.startswith("bench") else ""  # of load, of the machine's ceilings
+            # warnings of load, and the measurement of the machine's ceilings
+            other = r"|warning: .*\n|measuring .*\n" if words.startswith("bench") else ""
             self.assertRegex(piped.stderr, rf"\A(\[\d+/\d+\] .*\d:\d\d (remaining|so far)\n|recollect \w+, \d+:\d\d so far\n{other})*\Z")
-            if not words.startswith("bench"):  # which has nothing to say but its lines
+            if not words.startswith("bench"):  # it prints nothing but its lines
                 quiet = self.on_a_terminal(words + " --quiet")
                 self.assertNotIn("remaining", quiet)
                 self.assertLessEqual(len(quiet.splitlines()), 1, quiet)
 
     def test_failures_are_red_on_a_terminal_alone(self):
-        wrong = os.path.join(os.path.dirname(PROGRAM), "recollect_wrong")  # a sign of one layer is flipped
+        wrong = os.path.join(os.path.dirname(PROGRAM), "recollect_wrong")  # a build in which one layer has a wrong sign
         words = "verify chunk-equals-recurrent"
         self.assertIn("\033[1;31mFAILED\033[0m", self.on_a_terminal(words, 1, program=wrong))
         for text in (self.on_a_terminal(words, 1, program=wrong, NO_COLOR="1"),
@@ -143,7 +144,7 @@ class Terminal(unittest.TestCase):
 
     def test_what_programs_read_is_not_folded(self):
         self.said("verify snr_linear -o a.h5")
-        clock = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")  # two commands may stand on two sides of a second
+        clock = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")  # the two commands may start in different seconds
         for words in ("list claims --json", "plan --variants linear --tasks all --json", "info --json", "diff a.h5 a.h5 --format md"):
             self.assertEqual(clock.sub("now", self.said(words, COLUMNS="40")), clock.sub("now", self.said(words)), words)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`recollect train`: a killed run goes on to the same numbers, and the file is what docs/result-files.md says."""
+"""`recollect train`: a killed run continues with the same numbers, and the file agrees with docs/result-files.md."""
 import os
 import subprocess
 import unittest
@@ -28,9 +28,10 @@ class Train(InFolder):
             return {table: f[table][()] for table in f if table != "meta"}
 
     def train_killed(self, name, keeps, flags):
-        """Killed once its state has been kept so many times, and resumed. Where it was: (steps made, points of its curve)."""
+        """Kills the training after its state was saved so many times, and resumes it. Returns where it was: (steps
+        made, points of its curve)."""
         partial = self.path(name + ".partial")
-        at_call.killed(self.command(name, *flags)[1:], "rename", keeps + 2)  # the first is the plan's
+        at_call.killed(self.command(name, *flags)[1:], "rename", keeps + 2)  # the first save is the plan's
         with h5py.File(partial) as f:
             place = int(f["training_state"][0]["value"]), len(f["training_curves"])
         self.train(name, *flags, "--resume")

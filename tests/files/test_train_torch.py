@@ -20,8 +20,8 @@ def committed():
 
 
 def tolerance(trace, name):
-    """A step rounds every parameter once, and what it is moved by less; each of these grows as a change of NUDGE of the
-    parameters at the start is seen to, and the losses of 200 steps sum them up."""
+    """A step rounds every parameter once, and rounds its change by less. Each rounding error grows like a change of
+    NUDGE of the initial parameters, and the losses of 200 steps accumulate them."""
     loss = trace[name]
     growth = np.abs(trace[name + " nudged"] - loss) / reference.NUDGE
     return len(loss) * sys.float_info.epsilon * (np.maximum.accumulate(growth) + loss)

@@ -167,7 +167,7 @@ def losses(s, rival="", nudge=0.0):
         passed = step + (rival != "warm-up from 0")
         rate = s["lr"] * (passed / rising if passed < rising else
                           (1 + math.cos(math.pi * (step - rising) / (s["steps"] - rising))) / 2)
-        if rival == "no bias correction":  # but for sqrt(1 - beta2^t) of epsilon
+        if rival == "no bias correction":  # ignores the factor sqrt(1 - beta2^t) on epsilon
             rate *= (1 - 0.9 ** (step + 1)) / math.sqrt(1 - 0.999 ** (step + 1))
         for group in adam.param_groups:
             group["lr"] = rate

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Linear attention in NumPy with gradients, right, and with a mistake for each property that it breaks."""
+"""Linear attention in NumPy with gradients: a correct kernel, and one with a mistake for each property that it
+breaks."""
 import numpy as np
 
 
 def linear(q, k, v, state=None, do=None, dstate=None):
-    """[B,H,T,D]: o, the final state [B,H,Dv,Dk] and, where do is given, gradients, all in float32."""
+    """[B,H,T,D]: o, the final state [B,H,Dv,Dk] and, if do is given, gradients, all in float32."""
     q, k, v = (np.asarray(a, np.float32) for a in (q, k, v))
     B, H, T, K = q.shape
     S = np.zeros((B, H, v.shape[-1], K), np.float32) if state is None else np.array(state, np.float32)
@@ -27,21 +28,21 @@ def linear(q, k, v, state=None, do=None, dstate=None):
 
 
 def counting(q, k, v, state=None, do=None, dstate=None, calls=[0]):
-    """Another number at every call, as an atomic sum has in its last bits."""
+    """Adds another small number at every call, like the last bits of an atomic sum."""
     calls[0] += 1
     found = linear(q, k, v, state, do, dstate)
     return {**found, "o": found["o"] * np.float32(1 + calls[0] * 2.0**-23)}
 
 
 def of_all_steps(q, k, v, state=None, do=None, dstate=None):
-    """Its last steps scale the first ones: right to rounding, and not causal."""
+    """Its last steps scale the first ones: correct up to rounding, but not causal."""
     found = linear(q, k, v, state, do, dstate)
     scale = np.float32(1 + 2.0**-18 * np.tanh(v[:, :, -1].sum()))
     return {**found, "o": found["o"] * scale}
 
 
 def without_hand_over(q, k, v, state=None, do=None, dstate=None):
-    """The state that it returns lacks the one it was given."""
+    """The returned state lacks the initial state."""
     found = linear(q, k, v, state, do, dstate)
     return found if state is None else {**found, "state": found["state"] - state}
 
@@ -57,20 +58,20 @@ def of_first_text(q, k, v, state=None, do=None, dstate=None):
 
 
 def clipped_gradient(q, k, v, state=None, do=None, dstate=None):
-    """Gradients are clipped, which large weights show."""
+    """Clips gradients, which large weights reveal."""
     found = linear(q, k, v, state, do, dstate)
     return {n: np.clip(a, -8, 8) if n == "dv" else a for n, a in found.items()}
 
 
 def reading_behind(q, k, v, state=None, do=None, dstate=None):
-    """Reads what lies in memory behind the values, as a tile without a mask does, and adds a small part of it."""
+    """Reads memory after the values, like a tile without a mask, and adds a small part of it."""
     behind = np.lib.stride_tricks.as_strided(v.reshape(-1)[-1:], (2,))[1]
     found = linear(q, k, v, state, do, dstate)
     return {**found, "o": found["o"] + (behind * 0 if v.base is not None else 0)}
 
 
 def assuming_strides(q, k, v, state=None, do=None, dstate=None):
-    """Takes every array for contiguous: reads numbers as they lie in memory."""
+    """Assumes that every array is contiguous: reads numbers in memory order."""
     def lying(a):
         return np.lib.stride_tricks.as_strided(a, a.shape, np.zeros(a.shape, a.dtype).strides)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a user's pytest file looks like; test_package.py runs it in a pytest of its own."""
+"""A user's pytest file; test_package.py runs it in a separate pytest process."""
 import numpy as np
 from kernels import linear
 

@@ -138,7 +138,7 @@ class Checks(unittest.TestCase):
             self.assertIn(said, ran.stderr.splitlines()[-1])
 
     def test_overhead(self):
-        """Median of a checked case with gradients, its reference known: arrays, files, pipe, judging, all."""
+        """Median time of a checked case with gradients, with a cached reference: arrays, files, pipe and judging."""
         seconds = []
         for case in [c for c in rt.battery("gated_delta_net", "bf16", grad=True) if 60 <= c.sizes()["T"] <= 130]:
             right = recollect.definition(case.layer, case.arrays)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Conventions of kernels through the Python package: each with a kernel that follows it, and one that does not."""
+"""Kernels' conventions through the Python package: each with a kernel that follows it, and one that does not."""
 import os
 import pathlib
 import subprocess
@@ -19,7 +19,8 @@ HELP = subprocess.run([os.environ["RECOLLECT"], "check", "--help"], capture_outp
 
 
 def gated_delta(x, layout="bhtd", state="vk", gate="factor", beta="plain", scale="none", l2norm=None):
-    """The gated delta rule in float32 on arrays in that convention, under the names of any: o and the final state."""
+    """The gated delta rule in float32 on arrays in this convention, under the names of any convention: o and the
+    final state."""
     def first(*names):
         return next((np.asarray(x[name], np.float32) for name in names if name in x), None)
 
@@ -56,7 +57,7 @@ def gated_delta(x, layout="bhtd", state="vk", gate="factor", beta="plain", scale
     return {"o": o[0] if layout == "thd" else o, "state": np.stack(states)}
 
 
-# Arguments of rt.layer, what they mean to the kernel, and what a kernel does that forgot one of them.
+# Arguments of rt.layer, their meaning for the kernel, and the result of a kernel that ignores one of them.
 CONVENTIONS = [
     (dict(layout="bthd"), dict(layout="bthd"), None),
     (dict(state="kv"), dict(state="kv"), None),
@@ -156,7 +157,7 @@ class GatesOfMambaAndKda(unittest.TestCase):
 
 
 def bf16(a):
-    """Rounded to bfloat16, in float32."""
+    """Rounded to bfloat16, stored in float32."""
     bits = np.ascontiguousarray(a, np.float32).view(np.uint32).astype(np.uint64)
     return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16 << 16).astype(np.uint32).view(np.float32)
 

@@ -44,7 +44,7 @@ class Load(unittest.TestCase):
         self.assertTrue(both.bench.empty and both.trained.empty)
 
     def test_the_example_of_claims(self):
-        """What the module's documentation shows."""
+        """The example in the module's documentation."""
         query = "verdict == 'refuted' and source.str.startswith('004')"
         example = next(line for line in recollect.results.__doc__.splitlines() if query in line)
         r = recollect.load(self.verdicts)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Python package with PyTorch: types, gradients of autograd, mistakes that only they show."""
+"""The Python package with PyTorch: types, autograd's gradients, and mistakes that only show there."""
 import os
 import pathlib
 import subprocess
@@ -24,8 +24,8 @@ except ImportError:
 
 
 def gated(q, k, v, beta, alpha, state=None, detached=False, late=False):
-    """The gated delta rule in float32, [B,T,H,D], gates in logarithms. `detached`: the write gives keys no gradient;
-    `late`: the gate of the step before."""
+    """The gated delta rule in float32, [B,T,H,D], with gates as logarithms. `detached`: the write gives keys no
+    gradient; `late`: uses the previous step's gate."""
     kind = q.dtype
     q, k, v, beta, alpha = (a.float() for a in (q, k, v, beta, alpha))
     S = torch.zeros(q.shape[0], q.shape[2], v.shape[-1], q.shape[-1]) if state is None else state.float()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds what pages say of runs against the tables of the file."""
+"""Compares pages about runs with the tables of the file."""
 import math
 import re
 
@@ -102,7 +102,7 @@ class HeldCells(pages.ReportCase):
             for task, text, hints in zip(tasks, row[1:], beside[1:]):
                 mine = [c for c in cells if c.plan["task"] == task and c.plan["variant"] == row[0].split(" ")[0]]
                 if hints["data-sort"]:
-                    (cell,) = mine  # a number stands only where there is one setting
+                    (cell,) = mine  # a number is only shown if there is one setting
                     self.assertTrue(math.isclose(float(hints["data-sort"]), cell.mean(), rel_tol=1e-12), row)
                     mean, _, error = text.partition(" ±")
                     self.same(mean, cell.mean(), 3, row)
@@ -117,7 +117,7 @@ class HeldCells(pages.ReportCase):
                     )
 
     def hold_answers(self, cells, index):
-        """Whatever layer the first page recommends has that mean at that state, and beats a guess."""
+        """The first page recommends a layer that has this mean at this state size and beats a guess."""
         said = index.text.partition("Best layer at each state size")[2].partition("All counts")[0]
         for layer, mean, size in re.findall(r"(\w+) ([^ ,;]+) at ([^ ]+) bytes", said):
             mine = [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds what pages say of claims and of trained models against the tables of the file."""
+"""Compares pages about claims and trained models with the tables of the file."""
 import math
 import os
 import re
@@ -9,7 +9,7 @@ import own_reader as own
 from held_cells import HeldCells
 from own_reader import shows
 
-SAID = {  # outcome: what the first page calls one of it, and many
+SAID = {  # outcome: the first page's words for one claim, and for many
     "holds": ("statement holds", "statements hold"),
     "holds_under": ("holds under a condition", "hold under a condition"),
     "holds_asymptotically": ("holds in a limit", "hold in a limit"),
@@ -89,7 +89,7 @@ class HeldClaims(HeldCells):
             self.assertTrue(any(shows(measured, p["measured"]) for p in c.points), (c.id, measured))
 
     def hold_folded(self, rows, c):
-        """A row for each role and label of the points, with how many they are and how they came out."""
+        """One row per role and label of the points, with their number and verdicts."""
         groups = {}
         for p in c.points:
             groups.setdefault(": ".join(filter(None, (p["role"], p.get("label", "")))), []).append(p)
@@ -138,7 +138,7 @@ class HeldClaims(HeldCells):
                 )
             )
         contents = own.page_tables(self.page("training.html").source)[0][1]
-        self.assertEqual([row[1] for row in contents], [str(len(found["training_plan"]))])  # a file is a suite
+        self.assertEqual([row[1] for row in contents], [str(len(found["training_plan"]))])  # each file becomes a suite
         (name,) = os.listdir(os.path.join(self.out, "training"))
         suite = self.page("training/" + name)
         tables = own.page_tables(suite.source)

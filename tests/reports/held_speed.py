@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds what is said of times against the table of the file: the page of speed, pages of layers, CSV and Markdown."""
+"""Compares times on pages, in CSV and in Markdown with the table of the file."""
 import html
 import math
 import os
@@ -9,7 +9,7 @@ import own_reader as own
 from held_tables import HeldTables
 from own_reader import shows
 
-KIND = ("real", "pass", "math", "schedule", "without")  # older files have the type alone
+KIND = ("real", "pass", "math", "schedule", "without")  # older files only have the type
 SECONDS = ("median_seconds", "low_seconds", "high_seconds")
 SHAPE = ("variant", "B", "H", "T", "Dk", "Dv")
 
@@ -57,14 +57,14 @@ class HeldSpeed(HeldTables):
                 self.same(row[3], b["tokens_per_second"], 3, row)
 
     def table_of(self, page, *heads):
-        """Rows of the page's table with these first heads; none where it has no such table."""
+        """Rows of the page's table whose headings begin with these; empty if it has no such table."""
         if not os.path.exists(os.path.join(self.out, page)):
             return []
         tables = own.page_tables(self.page(page).source)
         return next((rows for head, rows, _ in tables if tuple(head[: len(heads)]) == heads), [])
 
     def hold_ratios(self, timed):
-        """A row for each peer's time that has one of ours of the same shape and kind, against our fastest."""
+        """One row per peer's time for which we have a time of the same shape and kind; the ratio uses our fastest."""
         expected = []
         for b in timed:
             ours = [

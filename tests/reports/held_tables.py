@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds CSV and Markdown against the tables of the file."""
+"""Compares CSV and Markdown with the tables of the file."""
 import csv
 import math
 import os
@@ -30,7 +30,7 @@ class HeldTables(HeldClaims):
                 if (key, metric) == ([row["experiment"], row["task"], row["variant"]], row["metric"])
                 and self.ran_with(c, row)
             ]
-            self.assertEqual(len(mine), 1, row)  # its parameters alone tell it from the others
+            self.assertEqual(len(mine), 1, row)  # only its parameters distinguish it from the others
             cell = mine[0]
             self.assertEqual(row["status"], cell.status)
             if cell.status == "ok":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A reader of result files that shares no code with the report: what its tests hold pages and tables against."""
+"""A reader of result files that shares no code with the report; tests compare pages and tables with it."""
 import html.parser
 import math
 import re
@@ -27,7 +27,7 @@ def tables(path):
 
 
 class Cell:
-    """The cases that differ in their seed alone."""
+    """Cases that differ only in their seed."""
 
     def __init__(self, plan, cases, params, chosen):
         self.plan, self.params, self.chosen = plan, params, chosen

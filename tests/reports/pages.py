@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the report share: its pages, read back, and a folder for each test."""
+"""Shared by the tests of the report: its pages, parsed, and a folder for each test."""
 import html.parser
 import os
 import subprocess
@@ -19,12 +19,12 @@ def run(*arguments, **environment):
 
 
 class Page(html.parser.HTMLParser):
-    """What a page refers to, its anchors, its images and its text."""
+    """Links, anchors, images and text of a page."""
 
     def __init__(self, path):
         super().__init__()
         self.references, self.ids, self.words, self.rows, self.images = [], [], [], [], []
-        self.quiet, self.formula = None, 0  # a formula is read as its plain notation; how deep in its spans
+        self.quiet, self.formula = None, 0  # a formula is read as its plain notation; nesting depth in its spans
         with open(path, encoding="utf-8") as f:
             self.source = f.read()
         self.feed(self.source)

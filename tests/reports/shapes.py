@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Result files of every shape, one function each: it writes the file."""
+"""Result files of every shape; each function writes one."""
 import os
 
 import h5py
@@ -108,7 +108,7 @@ BENCH = dict(
 
 
 def write_bench(path, rows, older=False):
-    """A file of `bench`: each row says where it differs from BENCH; of an older program's it has no kind of pass."""
+    """A file of `bench`: each row gives its differences from BENCH; an older program's file has no kind of pass."""
     dropped = ("pass", "math", "schedule", "without") if older else ()
     made = []
     for i, row in enumerate(rows):

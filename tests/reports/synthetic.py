@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Result files of any size with the columns of harness/files/results.cpp, to test the report without running anything."""
+"""Result files of any size, with the columns of harness/files/results.cpp, so that the report can be tested without
+runs."""
 import h5py
 import numpy as np
 
@@ -13,7 +14,7 @@ FAMILIES = {
     "delta + kernel": 3,
     "persistent memory": 4,
 }
-TASKS = {  # the headline, and which way it is better
+TASKS = {  # the headline, and its better direction
     "recall": ("accuracy", "larger"),
     "mqar": ("accuracy", "larger"),
     "swap": ("state_accuracy", "larger"),
@@ -67,11 +68,12 @@ CASE = dict(
     better="larger", chance=0.1, ceiling=1.0, setting="tuned", experiment="", params={}, chosen={}, status="ok", reason="",
     metrics={"accuracy": 0.5}, state_bytes=1024.0, flops=64.0,
 )  # fmt: skip
-TEXT = 48  # characters that a text of a case may have; of a reason five times as many
+TEXT = 48  # maximum of characters in a text of a case; a reason may have five times as many
 
 
 def write_cases(path, cases, experiments=(), version=3):
-    """A file of runs: each case says where it differs from CASE; one of status "not run" is planned and has no record."""
+    """A file of runs: each case gives its differences from CASE; a case of status "not run" is planned and has no
+    record."""
     cases = [{**CASE, **case} for case in cases]
     shape = ("case", *(name for name in CASE if name not in ("params", "chosen", "status", "reason", "metrics", "state_bytes", "flops")))
     kinds = dict(case="i8", chunk="i8", seed="u8", chance="f8", ceiling="f8")
@@ -96,13 +98,13 @@ def write_cases(path, cases, experiments=(), version=3):
 
 
 def seeded(values, **case):
-    """A case for each of these values of its headline, a seed each."""
+    """One case per value of the headline, each with another seed."""
     headline = case.get("headline", CASE["headline"])
     return [dict(case, seed=i + 1, metrics={headline: x}) for i, x in enumerate(values)]
 
 
 def write_runs(path, seed=0, steps=400, families=FAMILIES):
-    """Every family's variants on every task, with meaningless, failed and not-run cells among them."""
+    """All variants of every family on every task, including meaningless, failed and not-run cells."""
     draw = np.random.default_rng(seed)
     variants = [(family, f"{family.split()[0]}_{i}") for family, count in families.items() for i in range(count)]
     plan, records, metrics, samples, parameters, series = [], [], [], [], [], {}
@@ -113,7 +115,7 @@ def write_runs(path, seed=0, steps=400, families=FAMILIES):
             plan.append((case, variant, family, "chunked", task, "f64", 64, 1, metric, better, *ends, "fixed", ""))
             parameters += [(case, task, "n", 16.0, ""), (case, task, "d", 16.0, "")]
             if number == 17 and task == "swap":
-                continue  # planned, never recorded
+                continue  # planned, but not recorded
             status, reason = "ok", ""
             if family == "persistent memory" and task in ("swap", "online_regression"):
                 status, reason = "meaningless", "the layer holds fixed weights and cannot be written to"

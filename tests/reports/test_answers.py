@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which layer? What the first page recommends, and where it recommends nothing."""
+"""What the first page recommends, and when it recommends nothing."""
 import unittest
 
 from pages import ReportCase  # noqa: I001: finds the modules below
@@ -20,7 +20,7 @@ class Answers(ReportCase):
         return found.get(task)
 
     def sweep(self):
-        """Two layers over n = 2, 4, 8: at n = 2 everything recalls everything."""
+        """Two layers over n = 2, 4, 8; at n = 2 both recall everything."""
         at = {2: (1.0, 1.0), 4: (0.9, 1.0), 8: (0.3, 0.95)}
         return [
             case
@@ -38,7 +38,7 @@ class Answers(ReportCase):
         index = self.written(self.runs)
         self.says(index, "6 of 6 cases (a layer on a task at one setting) ran.")
         self.assertNotIn("512 bytes", index.text)
-        self.assertNotIn("cost_recall", self.page("tasks/recall.html").source)  # which would rank n = 2 above n = 8
+        self.assertNotIn("cost_recall", self.page("tasks/recall.html").source)  # otherwise n = 2 would rank above n = 8
         self.assertIn("sweep_recall", self.page("tasks/recall.html").source)
 
     def test_a_sweep_does_not_hide_the_matrix(self):
@@ -60,11 +60,13 @@ class Answers(ReportCase):
         self.assertEqual((good, "2 settings" in text), (False, True))
 
     def test_what_a_guess_reaches_is_not_recommended(self):
-        """hgrn 0.047 on recall where a guess has 0.031, two standard errors; 1.1 on regression where a guess has 1."""
+        """hgrn has 0.047 on recall, where a guess has 0.031, two standard errors above it; and 1.1 on regression,
+        where a guess has 1."""
         cases = seeded(
             [0.04, 0.05, 0.052, 0.03], variant="hgrn", chance=0.031, state_bytes=64.0
-        )  # 0.043, s.e. 0.005: 2.4 from it
-        near = seeded([0.02, 0.05, 0.052, 0.03], variant="lru", chance=0.031, state_bytes=32.0)  # 0.038, s.e. 0.008
+        )  # 0.043, standard error 0.005: 2.4 standard errors above a guess
+        # 0.038, standard error 0.008
+        near = seeded([0.02, 0.05, 0.052, 0.03], variant="lru", chance=0.031, state_bytes=32.0)
         none = seeded([0.031, 0.031, 0.031, 0.031], variant="mamba", chance=0.031, state_bytes=16.0)
         self.assertEqual(self.answered(cases + near + none), (True, "hgrn 0.043 at 64 bytes"))
         self.assertEqual(

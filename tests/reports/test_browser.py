@@ -72,8 +72,8 @@ class Browser(unittest.TestCase):
         return done
 
     def asked(self, page, script, *flags, anchor="", framed=None, **window):
-        """What `script` leaves in `found` at the end of a copy of the page; and a clean console. Framed: in a frame of that
-        width, for Chromium opens no window as narrow as a phone."""
+        """The value that `script` leaves in `found` at the end of a copy of the page; the console must be clean.
+        `framed`: in a frame of this width, because Chromium opens no window as narrow as a phone."""
         base, name = os.path.split(page)
         copy, code = os.path.join(base, "tried_" + name), os.path.join(self.site, "tried.js")
         with open(os.path.join(self.site, page), encoding="utf-8") as f:
@@ -107,7 +107,7 @@ class Browser(unittest.TestCase):
                  "found = [box.top, innerHeight];"  # fmt: skip
         for page, anchor in (("layers.html", "#note-2"), ("ledger.html", "#claim-claim_40"), ("index.html", "#failed")):
             top, height = self.asked(page, script, anchor=anchor)
-            self.assertTrue(-1 <= top < height, (page, top, height))  # seen, whatever images lie above it
+            self.assertTrue(-1 <= top < height, (page, top, height))  # visible, whatever images are above it
 
     def test_filters_live_in_the_address(self):
         script = """
@@ -287,13 +287,13 @@ for (const row of [...body.rows]) for (let i = 0; i < 5; ++i) body.append(row.cl
 found = body.rows.length;
 """
         self.assertGreater(self.asked("claims/chunk_equals_recurrent.html", longer), 200)
-        printed = "claims/tried_chunk_equals_recurrent.html"  # with those rows
+        printed = "claims/tried_chunk_equals_recurrent.html"  # printed with its details open
         self.chromium(printed, f"--print-to-pdf={paper}", "--no-pdf-header-footer")
         text = subprocess.run(["pdftotext", "-layout", paper, "-"], check=True, capture_output=True, text=True).stdout
         sheets = [sheet for sheet in text.split("\f") if sheet.count("holds") > 3]
         self.assertGreater(len(sheets), 2)
         for sheet in sheets:
-            for word in ("predicted", "obligation"):  # whole: no column is too narrow for its words
+            for word in ("predicted", "obligation"):  # complete: no column is too narrow for its words
                 self.assertIn(word, sheet)
 
 

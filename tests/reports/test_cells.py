@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the report makes of the rows of a file: cases, cells and their curves."""
+"""How the report turns the rows of a file into cases, cells and curves."""
 import dataclasses
 import unittest
 
@@ -102,7 +102,8 @@ class Cells(ReportCase):
         self.assertEqual(cells.pareto([(1, 5.0), (2, 1.0), (3, 2.0)], -1), [0, 1])
 
     def test_the_linear_memory_s_theory(self):
-        """Against a direct simulation: unit keys, Gaussian values, the right value must have the largest inner product."""
+        """Compared with a direct simulation: unit keys, Gaussian values; the correct value must have the largest
+        inner product."""
         draw = np.random.default_rng(1)
         for n, d, dv in ((8, 16, 16), (32, 16, 16), (64, 32, 32)):
             right = 0
@@ -112,7 +113,8 @@ class Cells(ReportCase):
                 v = draw.normal(size=(n, dv))
                 right += int(np.argmax(v @ (v.T @ (k @ k[0]))) == 0)
             theory = run_figures.linear_memory_accuracy(n, d, dv)
-            self.assertLess(abs(right / 2000 - theory), 0.06, (n, d, dv, right / 2000, theory))  # terms are not independent
+            # the terms are not independent
+            self.assertLess(abs(right / 2000 - theory), 0.06, (n, d, dv, right / 2000, theory))
         self.assertAlmostEqual(run_figures.linear_memory_accuracy(1, 16, 16), 1)
 
 

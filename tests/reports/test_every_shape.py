@@ -36,7 +36,7 @@ class Shapes(HeldSpeed):
                 self.hold_markdown(found)
 
     def test_every_shape_is_there(self):
-        """What the shapes are to be, by the tables that they have."""
+        """Each shape has the tables that it is meant to have."""
         found = {}
         for name, write in SHAPES.items():
             path = os.path.join(self.folder, name + ".h5")
@@ -72,7 +72,7 @@ def rows_of_tables(text):
 
 
 class OnTheTerminal(unittest.TestCase):
-    """What run and verify print of a file that they wrote."""
+    """Output of run and verify for the file that they wrote."""
 
     def setUp(self):
         self.case = HeldSpeed("same")
@@ -139,7 +139,7 @@ class OnTheTerminal(unittest.TestCase):
         self.case.hold_speed(found)
 
     def test_verify(self):
-        wrong = os.path.join(os.path.dirname(PROGRAM), "recollect_wrong")  # a sign of one layer is flipped
+        wrong = os.path.join(os.path.dirname(PROGRAM), "recollect_wrong")  # a build in which one layer has a wrong sign
         for program, words, status in (
             (PROGRAM, ("snr_*", "vla-copy-task", "vla_prop2*", "table2_softmax_norm"), 0),
             (wrong, ("chunk_equals_recurrent",), 1),

@@ -23,7 +23,7 @@ PROGRAM = os.environ.get("RECOLLECT_PROGRAM", "")
 
 
 def printed(claim):
-    """The two numbers that a counter-example prints: what is found, and what the statement gives."""
+    """The two numbers that a counter-example prints: the found value, and the statement's value."""
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         exec(counter_examples.program(claim), {})
@@ -49,7 +49,7 @@ class CounterExamples(unittest.TestCase):
 
     @unittest.skipUnless(PROGRAM, "needs the program")
     def test_the_numbers_are_those_of_the_program(self):
-        """What a program prints is a point of the claim: measured, and given by the statement."""
+        """Each printed pair of numbers is a point of the claim: measured, and the statement's value."""
         mine = [id for id, example in EXAMPLES.items() if example["point"]]
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "v.h5")
@@ -65,10 +65,10 @@ class CounterExamples(unittest.TestCase):
 
 class FirstPage(ReportCase):
     def claims(self):
-        """Claims of every outcome; seven that have a counter-example, one of them not refuted."""
+        """Claims of every outcome; seven have a counter-example, one of them not refuted."""
         ids = list(EXAMPLES)[:7]
         kinds = [("refuted", "paper")] * 6 + [("refuted", "boundary")]
-        order = [3, 6, 0, 5, 1, 4, 2]  # of the file: the page has its own
+        order = [3, 6, 0, 5, 1, 4, 2]  # order in the file; the page uses another
         synthetic.write_claims(self.verdicts, [("additive", "linear")], count=40, failing=0, kernels=[],
                                named=[(ids[i], *kinds[i]) for i in order])  # fmt: skip
         return ids
@@ -124,7 +124,7 @@ class FirstPage(ReportCase):
     def test_labels_do_not_cover_one_another(self):
         places, heights = [0.1, 0.9, 0.93, 0.95, 1.0], [0.05, 0.2, 0.1, 0.1, 0.05]
         middles = run_figures.stacked(places, heights)
-        self.assertEqual(middles[0], 0.1)  # where nothing is near, a label stays at its mark
+        self.assertEqual(middles[0], 0.1)  # a label without close neighbours stays at its mark
         for i in range(4):
             self.assertGreaterEqual(middles[i + 1] - middles[i] + 1e-12, (heights[i] + heights[i + 1]) / 2)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Formulas: which parts of a text they are, what TeX says of them, and how they come into a site."""
+"""Formulas: how they are found in texts, written as TeX, and inserted into a site."""
 import json
 import os
 import re
@@ -43,7 +43,7 @@ class Texts(unittest.TestCase):
 
     def test_marks_decide_where_a_text_has_them(self):
         self.assertEqual(marked("$a$ unit key $k$, and x_t"), "[a] unit key [k], and x_t")
-        self.assertEqual(marked("5 $ and x_t"), "5 $ and x_t")  # a mark without its other
+        self.assertEqual(marked("5 $ and x_t"), "5 $ and x_t")  # an unpaired mark
 
     def test_tex(self):
         for plain, tex in (
@@ -80,7 +80,7 @@ class Texts(unittest.TestCase):
 
     @unittest.skipUnless(PROGRAM, "needs the program")
     def test_the_terminal_shows_no_marks(self):
-        """The plain notation of every marked text, as it stands in the source."""
+        """The plain notation of every marked text, as written in the source."""
         def said(*words):
             return subprocess.run([PROGRAM, *words], check=True, capture_output=True, text=True).stdout
 
@@ -96,7 +96,7 @@ class Texts(unittest.TestCase):
 
 
 def texts_of(value):
-    """Every text with a space in it, of whatever JSON."""
+    """Every text with a space in it, anywhere in a JSON value."""
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One look a layer in every figure of a report, and no two alike."""
+"""Each layer has one look in every figure of a report, and no two layers share one."""
 import glob
 import os
 import unittest
@@ -38,7 +38,7 @@ class Looks(ReportCase):
         self.assertEqual(len({look["color"] for look in looks[:8]}), 8)
         for i, one in enumerate(
             looks[:12]
-        ):  # beside colour and dash the marker differs as well, or the colour alone does
+        ):  # either the marker differs in addition to colour and dash, or the colours differ
             for other in looks[:i]:
                 self.assertNotEqual((one["color"], one["linestyle"]), (other["color"], other["linestyle"]))
                 self.assertNotEqual((one["color"], one["marker"]), (other["color"], other["marker"]))
@@ -105,7 +105,7 @@ class Looks(ReportCase):
         self.assertEqual(sorted(drawn(run_figures.experiment(report.load([self.runs]).cells))), NAMES[:30])
 
     def test_curves_are_those_of_comparable_cells(self):
-        """The means over steps of cells at several settings of a task are no curve of a layer."""
+        """Means over several settings of a task are not drawn as a layer's curve."""
         synthetic.write_runs(self.runs, steps=12, families=synthetic.SMALL)
         self.assertIsNotNone(curves.swap_accuracy(report.load([self.runs])))
         with h5py.File(self.runs, "a") as file:
@@ -115,7 +115,7 @@ class Looks(ReportCase):
         self.assertIsNone(curves.swap_accuracy(report.load([self.runs])))
 
     def test_what_is_said_under_the_panels_hides_nothing(self):
-        """The note of many layers lies under every legend."""
+        """A note that lists many layers is below every legend."""
         synthetic.write_runs(self.runs, steps=12, families={"gated": 7, "delta rule": 7})
         for figure in map(lambda draw: draw(report.load([self.runs])), (curves.swap_accuracy, curves.regression_loss)):
             renderer = figure.canvas.get_renderer()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the report leaves behind: tables in place of pages, nothing where it is refused, killed or loses a worker."""
+"""The report's output: tables instead of pages; nothing if it is refused, killed or loses a worker."""
 import contextlib
 import csv
 import io
@@ -15,7 +15,7 @@ import h5py
 from pages import REPORTS, ReportCase, run  # noqa: I001: finds the modules below
 import synthetic
 
-# The report's arguments, after the folder of its code; its workers do what is put in in place of drawing.
+# Runs the report with the code of its folder; workers run the inserted code instead of drawing.
 WATCHED = """
 import os, signal, sys, time
 here = sys.argv.pop(1)
@@ -100,13 +100,14 @@ class Outputs(ReportCase):
         self.assertEqual(said.getvalue(), "recollect report: no page can be made of a.h5, b.h5: KeyError: 'exact'\n")
 
     def test_a_cache_that_cannot_be_written_is_no_error(self):
-        """Nor one that takes a slow machine its time: Matplotlib warns of both."""
+        """Nor is a slow cache: Matplotlib warns of both."""
         synthetic.write_claims(self.verdicts, [("additive", "linear")], count=6, kernels=[])
         done = run(self.verdicts, "-o", self.out, MPLCONFIGDIR="/dev/null/nowhere")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def watched(self, work):
-        """A report on its way: (process, the end of the pipe that workers read, the end that hears what they write)."""
+        """A report in progress: (process, the end of the pipe that workers read, the end that receives what they
+        write)."""
         synthetic.write_runs(self.runs, steps=12, families=synthetic.SMALL)
         (theirs, ours), (hears, said) = os.pipe(), os.pipe()
         process = subprocess.Popen([sys.executable, "-c", WATCHED.format(work), REPORTS, str(theirs), str(said), self.runs, "-o", self.out],
@@ -119,7 +120,7 @@ class Outputs(ReportCase):
 
     def test_a_dead_worker_is_an_error_and_no_wait(self):
         process, token, _ = self.watched("os.kill(os.getpid(), signal.SIGKILL) if os.read(heard, 1) else draw_one(job)")
-        os.write(token, b"!")  # whoever reads it dies, the others find the end
+        os.write(token, b"!")  # the worker that reads it dies, the others see the end
         os.close(token)
         _, said = process.communicate()
         self.assertEqual((process.returncode, said.count("\n")), (3, 1), said)
@@ -130,12 +131,12 @@ class Outputs(ReportCase):
         for by in signal.SIGTERM, signal.SIGHUP, signal.SIGKILL:
             process, token, hears = self.watched("os.write(said, b'.'), time.sleep(600)")
             os.close(token)
-            self.assertEqual(os.read(hears, 1), b".")  # a worker is at work
+            self.assertEqual(os.read(hears, 1), b".")  # a worker is busy
             process.send_signal(by)
             process.wait()
             while select.select([hears], [], [], 300)[0] and os.read(hears, 4096):
                 pass
-            self.assertTrue(select.select([hears], [], [], 0)[0], f"{by.name}: workers live on")  # who could write is gone
+            self.assertTrue(select.select([hears], [], [], 0)[0], f"{by.name}: workers live on")  # all writers are gone
             if by != signal.SIGKILL:
                 self.assertEqual(os.listdir(self.folder), ["r.h5"])
         self.assertEqual(run(self.runs, "-o", self.out).returncode, 0)
@@ -182,7 +183,7 @@ class Outputs(ReportCase):
         self.assertEqual(sorted(os.listdir(self.folder)), sorted(["r.h5", os.path.basename(self.out)]))
 
     def test_a_site_that_cannot_be_put_in_place_leaves_the_earlier_one(self):
-        """Here a file of the user's has the name of a page that only the second report has."""
+        """In this test a user's file has the name of a page that only the second report has."""
         synthetic.write_cases(self.runs, synthetic.seeded([0.5, 0.7], variant="softmax", params={"recall": {"n": 16}}))
         self.assertEqual(self.site().returncode, 0)
         with open(os.path.join(self.out, "layers", "linear.html"), "w") as f:
@@ -219,7 +220,7 @@ class Outputs(ReportCase):
         self.assertEqual(self.contents(), before)
 
     def test_texts_stay_texts(self):
-        """In a spreadsheet, a terminal and a page made of the Markdown."""
+        """Texts are not interpreted by a spreadsheet, a terminal, or a page made from the Markdown."""
         reason = '=HYPERLINK("x") <b>\x1b[31m'
         synthetic.write_cases(self.runs, [dict(variant="rls", status="failed", reason=reason)])
         self.assertEqual(run(self.runs, "-o", self.out, "--format", "md", "--csv").returncode, 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report on files that the program itself wrote."""
+"""The report on files that the program wrote."""
 import os
 import subprocess
 import unittest
@@ -29,7 +29,7 @@ class ProgramFiles(ReportCase):
         self.assertEqual((told.headline, told.direction, told.count, told.setting), ("accuracy", 1, 2, "tuned"))
         self.assertEqual((told.chance, told.ceiling), (1 / 32, 1))
         self.assertEqual(list(told.chosen), [("softmax", "scale")])
-        self.assertGreater(told.mean, 0.9)  # untuned it is at chance
+        self.assertGreater(told.mean, 0.9)  # untuned it would be at chance
         self.assertEqual(table.cell["linear", "online_regression"].direction, -1)
         self.assertEqual(told.state_bytes, 32 * (32 + 32) * 8)
         self.assertEqual([findings.outcome(c) for c in results.claims].count("holds"), 2)
@@ -40,7 +40,7 @@ class ProgramFiles(ReportCase):
         )  # fmt: skip
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.says(self.page("index.html"), "3 / 3 as expected.")
-        layer = self.page("layers/gated_linear.html")  # with what the program knows of it
+        layer = self.page("layers/gated_linear.html")  # including the program's description of it
         self.says(layer, "6 Dk Dv flops")
         self.says(layer, "Also calledgla")
         self.assertIn('class="formula"', layer.source)
@@ -59,7 +59,7 @@ class ProgramFiles(ReportCase):
         task = self.page("tasks/recall.html")
         for part in ("accuracy", "softmax", "tuned: scale"):
             self.says(task, part)
-        self.assertIn("layers/mamba.html", self.pages())  # also of layers that no file ran
+        self.assertIn("layers/mamba.html", self.pages())  # also for layers that did not run in any file
         self.says(self.page("tasks/recall.html"), "chance 0.0312, best possible score 1")
         for name in ("time_against_length", "roofline", "cost_recall"):
             self.assertEqual(os.path.exists(os.path.join(self.out, "figures", name + ".svg")), name != "cost_recall")
@@ -74,7 +74,7 @@ class ProgramFiles(ReportCase):
         self.says(under, "Holds if")
         self.says(under, "holds under")
         self.assertNotIn("Holds if", refuted.source)
-        self.assertNotIn("What the authors could answer", typo.source)  # for what was refuted as asserted
+        self.assertNotIn("What the authors could answer", typo.source)  # only for claims that are refuted as asserted
         self.assertIn("Read in the paper", typo.source)
 
     def test_trained_models(self):
@@ -100,7 +100,7 @@ class ProgramFiles(ReportCase):
         self.says(page, "accuracy of linear above none, convolution=2")
         self.says(page, "T <1>")
         (stated,) = report.load([trained]).statements
-        self.assertEqual((stated.row, stated.verdict), ("a-row", "undecided"))  # two seeds show nothing
+        self.assertEqual((stated.row, stated.verdict), ("a-row", "undecided"))  # two seeds cannot decide
         for side, mixer in (("mean", "linear"), ("other_mean", "none")):
             (row,) = [r for r in experiment.rows if (r.mixer, r.shown) == (mixer, "convolution = 2")]
             self.assertAlmostEqual(getattr(stated, side), row.mean)

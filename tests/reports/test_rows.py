@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plots that are written as SVG: well-formed whatever the points, marks where the axis says, ticks that are readable."""
+"""The plots written as SVG: well-formed for any points, marks at the axis's places, readable ticks."""
 import math
 import os
 import re
@@ -42,7 +42,7 @@ class Rows(unittest.TestCase):
         self.assertEqual([label for _, label in scales.scale([1e-3, 1e3]).ticks()], ["10⁻³", "10⁻²", "10⁻¹", "1", "10¹", "10²", "10³"])
         self.assertEqual([label for _, label in scales.scale([-1e3, 0, 1e-4]).ticks()], ["−10³", "−10¹", "0"])
         self.assertEqual([label for _, label in scales.scale([-1e-3, -1e3]).ticks()], ["−10³", "−10²", "−10¹"])
-        for one in ([0.0], [3.0, 3.0], [1.0, 1.0 + 2e-16]):  # no spread, or rounding's
+        for one in ([0.0], [3.0, 3.0], [1.0, 1.0 + 2e-16]):  # no spread, or only rounding
             self.assertGreater(len(scales.scale(one).ticks()), 2)
 
     def test_any_points_are_a_drawing(self):
@@ -73,7 +73,7 @@ class Rows(unittest.TestCase):
         self.assertEqual(len({marks(p) for p in [plain, *others]}), 5)
 
     def test_a_plot_runs_along_the_parameter_of_its_law(self):
-        """A law in c at four widths d: not along d, where one width has several predictions."""
+        """A law in c at four widths d: the axis is not d, because one width has several predictions."""
         def claim(exact, law):
             at = [(2, 0.0), (2, -1.0), (5, -0.5), (5, 0.3), (32, 0.9), (3, 1.0)]
             points = [point(law(d, c), law(d, c), params={"d": d, "c": c}) for d, c in at]
@@ -81,9 +81,9 @@ class Rows(unittest.TestCase):
 
         self.assertEqual(claim("(1 + sqrt(5 - 4c)) / 2", lambda d, c: 1.5 - c), "c")
         self.assertEqual(claim("1 / d", lambda d, c: 1 / d), "d")
-        along = [point(1 / d, 1 / d, params={"d": d, "c": d / 64}) for d in (2, 4, 8, 16)]  # a law in both
+        along = [point(1 / d, 1 / d, params={"d": d, "c": d / 64}) for d in (2, 4, 8, 16)]  # a law in both parameters
         self.assertEqual(claim_figures.sweep(along, "")[0], "d")
-        self.assertEqual(claim_figures.sweep(along, "sqrt(1 - c^2)")[0], "c")  # the text names one
+        self.assertEqual(claim_figures.sweep(along, "sqrt(1 - c^2)")[0], "c")  # the text contains one of them
 
     def test_three_values_are_a_curve_where_the_text_names_their_parameter(self):
         points = [point(1 / d, 1 / d, params={"d": d}) for d in (2, 4, 8)]
@@ -97,7 +97,8 @@ class Rows(unittest.TestCase):
         drawn = {line.get_linestyle(): line for line in ax.get_lines() if len(line.get_xdata()) > 1 and line.get_linestyle() != "None"}
         self.assertEqual(list(drawn["-"].get_xdata()), [2, 4, 8, 16])
         self.assertEqual(list(drawn["-"].get_ydata()), [1.1 / d for d in (2, 4, 8, 16)])
-        self.assertEqual((list(drawn["--"].get_xdata()), list(drawn["--"].get_ydata())), ([0, 1], [0.5, 0.5]))  # all of the axes
+        # the whole width of the axes
+        self.assertEqual((list(drawn["--"].get_xdata()), list(drawn["--"].get_ydata())), ([0, 1], [0.5, 0.5]))
 
     def test_forms_that_use_one_share_of_their_bound_stand_by_name(self):
         forms = [f"layer_{i:02}" for i in range(20)]

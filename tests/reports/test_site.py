@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pages: on files of the final size, on files with one part missing, on files of the first edition."""
+"""The pages: for files of full size, with one part missing, and of schema version 1."""
 import os
 import re
 import unittest
@@ -36,7 +36,7 @@ class Site(ReportCase):
             self.assertIn(f"tasks/{task}.html", pages)
         self.says(layers, f"{len({v for _, v in variants})} layers × {len(synthetic.TASKS)} tasks")
         self.says(layers, "the layer holds fixed weights and cannot be written to")
-        self.says(layers, "softmax: <needs> a finite scale & more")  # escaped, hence read back as it was
+        self.says(layers, "softmax: <needs> a finite scale & more")  # escaped, so that it reads back unchanged
         self.says(layers, "the run ended before it")
         self.says(index, "softmax: <needs> a finite scale & more")
         self.says(pages["claims/claim_7.html"], "Statement 7 holds for all x < y & every <key>.")
@@ -47,7 +47,7 @@ class Site(ReportCase):
         self.says(index, "with uncommitted changes")
         self.assertEqual([w in index.text for w in ("Which layer should I use?", "Is my kernel right?", "Is this claim true?")], [True] * 3)
         delta = next(row for row in ledger.rows if row["id"] == "claim-claim_7")
-        self.assertIn("delta_net", delta["data-key"])  # claims are found by the layers that they speak of
+        self.assertIn("delta_net", delta["data-key"])  # claims are found by the layers that they mention
         self.assertIn("variational linear attention", delta["data-key"])  # and by their paper's name
 
     def test_nothing_is_fetched_and_every_link_lands(self):
@@ -59,7 +59,7 @@ class Site(ReportCase):
             self.assertEqual(len(page.ids), len(set(page.ids)), path)
             self.assertIn("default-src 'none'", page.source)
             self.assertNotRegex(page.source, r"url\(|@import")
-            for image in page.images:  # lazy images keep their place, so that anchors stay where they are
+            for image in page.images:  # lazy images reserve their space, so that anchors do not move
                 self.assertTrue(int(image["width"]) > 0 and int(image["height"]) > 0 and image["alt"], path)
             for reference in page.references:
                 if reference.startswith("https://arxiv.org/"):
@@ -72,19 +72,19 @@ class Site(ReportCase):
                     self.assertIn(anchor, pages[target].ids, f"{path} -> {reference}")
 
     def test_no_page_runs_a_script_of_its_own(self):
-        """The policy of every page allows the site's own scripts alone, and no page needs more."""
+        """The policy of every page only allows the site's own scripts, and no page needs others."""
         synthetic.write_claims(self.verdicts, synthetic.write_runs(self.runs, steps=40, families=synthetic.SMALL)[:3], count=12)
         self.written(self.runs, self.verdicts)
         for path, page in self.pages().items():
             policies = re.findall(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', page.source)
             self.assertEqual(len(policies), 1, path)
             rules = dict(rule.strip().split(" ", 1) for rule in policies[0].split(";"))
-            own = "'self' file:"  # a site that is opened from a disk has file: addresses
+            own = "'self' file:"  # a site opened from disk has file: addresses
             self.assertEqual(rules, {"default-src": "'none'", "img-src": own, "style-src": own + " 'unsafe-inline'",
                                      "script-src": own, "font-src": own, "base-uri": "'none'", "form-action": "'none'"})  # fmt: skip
             self.assertLess(page.source.index(policies[0]), page.source.index("<title>"), path)  # before anything is loaded
             for words, text in re.findall(r"<script\b([^>]*)>(.*?)</script>", page.source, re.S):
-                self.assertTrue("application/json" in words or not text.strip(), path)  # data runs nothing
+                self.assertTrue("application/json" in words or not text.strip(), path)  # data blocks are not executed
             self.assertNotRegex(page.source, r"<[a-zA-Z][^>]*\son[a-z]+\s*=", path)
             self.assertNotRegex(page.source, r"(?i)(href|src)\s*=\s*[\"']?\s*(javascript|data|vbscript):", path)
 
@@ -112,13 +112,13 @@ class Site(ReportCase):
         self.says(self.page("training.html"), "No file holds trained models. recollect train")
         self.assertFalse(os.path.exists(os.path.join(self.out, "figures", "snr_curves.png")))
         synthetic.write_claims(self.verdicts, variants[:2], count=8, kernels=[])
-        self.written(self.verdicts)  # replaces the earlier report, figures and all
+        self.written(self.verdicts)  # replaces the earlier report, including its figures
         self.says(self.page("layers.html"), "No file holds runs. recollect run --tune -o r.h5")
         self.assertFalse(os.path.exists(os.path.join(self.out, "figures", "capacity.png")))
         self.assertFalse(os.path.exists(os.path.join(self.out, "tasks", "recall.html")))
 
     def test_a_baseline_has_verdicts_without_texts(self):
-        """ci/baseline.h5 keeps the verdicts alone; beside a file that measured the same claim it says nothing new."""
+        """ci/baseline.h5 only stores verdicts; next to a file that measured the same claim it adds nothing."""
         baseline = os.path.join(pages.HERE, "..", "..", "ci", "baseline.h5")
         index = self.written(baseline)
         kept = read.read([baseline]).claims
@@ -129,7 +129,7 @@ class Site(ReportCase):
         synthetic.write_claims(self.verdicts, [("additive", "linear")], count=9)
         ours = [c for c in read.read([self.verdicts, baseline]).claims if c.source]
         self.assertEqual(ours, read.read([baseline, self.verdicts]).claims[-9:])
-        self.assertIn("snr_linear", [c.id for c in ours])  # which the baseline has as well
+        self.assertIn("snr_linear", [c.id for c in ours])  # the baseline has it, too
 
     def test_a_scope_stands_beside_every_verdict(self):
         synthetic.write_claims(self.verdicts, [("additive", "linear")], count=42, failing=0, kernels=[])
@@ -154,7 +154,8 @@ class Site(ReportCase):
             self.assertEqual({o: rows.count(o) for o in rows}, findings.counts(mine))
 
     def test_first_edition(self):
-        """Files of schema version 1 keep their verdicts; tiers become roles, and the control a rival."""
+        """Files of schema version 1 keep their verdicts; tiers become roles, and points of the control become
+        rivals."""
         synthetic.write_first_edition(self.verdicts)
         (old,) = read.read([self.verdicts]).claims
         self.assertEqual([p.role for p in old.points], ["statement", "obligation"])

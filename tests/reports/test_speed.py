@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times are compared and joined within one kind of pass only."""
+"""Times are only compared and joined within one kind of pass."""
 import unittest
 from dataclasses import replace
 
@@ -32,7 +32,7 @@ class Speed(unittest.TestCase):
             self.assertEqual([(r.ours, r.theirs, r.ratio) for r in found], [(1.0, 3.0, 3.0), (0.25, 5.0, 20.0)], other)
             self.assertEqual((found[0].name, found[0].peer), ("ours", "torch"))
             alone = speed_figures.ratios(results_of([timed(1.0), timed(5.0, source="torch", **other)]))
-            self.assertEqual(alone, [], other)  # of the peer's kind there is no time of ours
+            self.assertEqual(alone, [], other)  # we have no time of the peer's kind
 
     def test_a_line_against_length_holds_one_kind(self):
         for other in OTHER_KINDS:

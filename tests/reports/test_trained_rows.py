@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A row of the ledger that asks for training has one verdict wherever it stands: that of models of the paper's size."""
+"""A row of the ledger that needs training has the same verdict everywhere: that of models of the paper's size."""
 import glob
 import os
 import unittest
@@ -17,7 +17,7 @@ BASELINE = os.path.join(pages.HERE, "..", "..", "ci", "baseline.h5")
 
 
 def results_of(*stated):
-    """Results with a statement each: (row, experiment, verdict); experiments are (name, printed, width)."""
+    """Results with one statement each: (row, experiment, verdict); experiments are (name, printed, width)."""
     sizes = dict(small=("Table 1", 32), large=("Table 1", 128), control=("", 128), wide_control=("", 256))
     statements = [Statement(row=row, experiment=e, verdict=verdict) for row, e, verdict in stated]
     return Results(
@@ -71,7 +71,7 @@ class Rows(unittest.TestCase):
         self.assertEqual(found.said, "1 statement by models of width = 128, layers = 2, the paper's size: 1 refuted")
         deeper = results_of((row, "large", "refuted"))
         for run in deeper.trainings:
-            run.settings["layers"] = 4  # as wide as the paper's, not as deep
+            run.settings["layers"] = 4  # as wide as the paper's, but not as deep
         self.assertEqual(
             trained_rows.judged(deeper)[row].said,
             "1 statement by models of width = 128, layers = 4 (the paper's size is width = 128, layers = 2): 1 refuted",

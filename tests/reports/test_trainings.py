@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the page of trained models draws and tabulates of a file's runs."""
+"""Curves and tables of the page of trained models."""
 import math
 import unittest
 

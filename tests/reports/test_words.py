@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the report says, in words, formulas and numbers."""
+"""Words, formulas and numbers in the report."""
 import os
 import unittest
 import unittest.mock
@@ -42,7 +42,8 @@ class Words(unittest.TestCase):
         )
         self.assertIn("trains nothing", " ".join(explain.explain(claim(scope="untrained"))))
         self.assertFalse(findings.needs_explaining(claim(scope="typo")))
-        self.assertFalse(findings.needs_explaining(claim(expected="holds")))  # our failure is never told as the paper's
+        # a failure of ours is never presented as the paper's
+        self.assertFalse(findings.needs_explaining(claim(expected="holds")))
         self.assertIn("nothing measured is never a pass", explain.why_failed(claim(points=[], passed=False))[0])
         self.assertIn("no rival", explain.why_failed(claim(rivals=[], passed=False))[0])
         open_rival = replace(rival({"d": 2}, 1.5, 1.5), verdict="holds")
