@@ -277,7 +277,7 @@ std::vector<Explanation> Suspects::pairs(const PartList &candidate, const std::v
           if (agrees.within_limits)
             found.push_back({{&first, &second}, misread.what + ", and " + made.what, agrees.distance()});
         }
-      } catch (const Error &) { // this layer cannot make it
+      } catch (const Error &) { // this layer cannot make the mistake
       }
     }
   }

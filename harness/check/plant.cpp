@@ -65,7 +65,7 @@ public:
           planted.effect = effect_of(judge_all(reference_, without_rounding, precision_), reference_.results(),
                                      limits_of(precision_));
           told(planted);
-        } catch (const Error &) { // this layer cannot make it
+        } catch (const Error &) { // this layer cannot make the mistake
         }
       }
     }

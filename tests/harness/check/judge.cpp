@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(noise_as_large_as_the_values_decides_nothing_and_true_zeros
   for (size_t row = 0; row < 3; ++row) given.noise.rows[row] = given.part.values[2 * row];
   Judged found = given.judged(given.part.values);
   BOOST_TEST((found.judgement == Judgement::undecided && found.without_power == std::vector<size_t>{0, 1}));
-  std::vector<double> far = given.part.values; // by a hundred times the noise, which is no measure of errors then
+  std::vector<double> far = given.part.values; // wrong by 100 times the noise: undecided
   far[0] = 1e4, far[7] = -1;
   BOOST_TEST((given.judged(far).judgement == Judgement::undecided));
   far[7] = std::nan("");

@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(serves_every_length) {
 
 BOOST_AUTO_TEST_CASE(rounds_operands_as_asked) {
   for (Math math : {Math::tf32, Math::bf16}) {
-    if (!has_math(math)) continue; // coarse_products.cpp: a host refuses
+    if (!has_math(math)) continue; // CPUs refuse it (coarse_products.cpp)
     for (const auto [keys, values] : widths)
       check_layers({1, 2, 130, keys, values}, math, std::ldexp(1, math == Math::tf32 ? -7 : -5));
   }
