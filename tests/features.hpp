@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The feature map of a kernelised layer, read off its own state: after one step with v = 0 the normaliser row holds
-// phi(k), in units of e^peak where a row of peaks follows.
+// The feature map of a kernelised layer, read from its state: after one step with v = 0 the normaliser row holds
+// phi(k), relative to e^peak if a row of running maxima follows.
 #pragma once
 #include "tests/testing.hpp"
 #include <cmath>

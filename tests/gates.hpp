@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gates that ruin a chunked form built on logarithms, and inputs on which every digit counts.
+// Gates that break a chunked form built on logarithms, and inputs for which every digit counts.
 #pragma once
 #include "harness/numerics/random.hpp"
 #include "tests/testing.hpp"

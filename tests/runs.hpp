@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results of a run with made-up scores, for tests of what is made of them.
+// Results of a run with made-up scores, for tests of code that uses results.
 #pragma once
 #include "harness/run/ensembles.hpp"
 #include "harness/run/run.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every test file includes: Boost.Test's macros and the harness as tests use it.
+// Included by every test file: Boost.Test's macros and the harness.
 #pragma once
 #include "harness/call/conditioning.hpp"
 #include "harness/call/forward.hpp"

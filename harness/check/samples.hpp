@@ -57,8 +57,8 @@ const std::vector<SampleKind> &sample_kinds();
 /// The kind of that name (`ragged` is an old name of odd-length). Usage error that suggests the nearest name.
 const SampleKind &find_sample_kind(const std::string &name);
 
-/// Inputs of that kind, without an initial state, by draw_stable(). For odd-length T is one less where it is a multiple of
-/// 8; for long it is sixteen times as large.
+/// Inputs of that kind, without an initial state, by draw_stable(). For odd-length, a T that is a multiple of 8 is
+/// reduced by one; for long, T is sixteen times as large.
 Sequence sample(const Variant &variant, Shape shape, const std::string &kind, std::uint64_t seed);
 
 } // namespace recollect

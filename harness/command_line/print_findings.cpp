@@ -67,8 +67,7 @@ std::string detected(const Point &p) {
 
 /// "refuted (boundary)"
 std::string verdict_text(const Finding &f) {
-  const std::string beside =
-      f.claim->condition.empty() ? qualifier(*f.claim) : ""; // a condition has a column of its own
+  const std::string beside = f.claim->condition.empty() ? qualifier(*f.claim) : ""; // a condition has a separate column
   return name_of(f.verdict) + (beside.empty() ? "" : " (" + beside + ")");
 }
 

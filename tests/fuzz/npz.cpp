@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// As tensor_file.hpp reads them, but in this process: what the child would contain is a finding here.
+// Like tensor_file.hpp, but in this process: errors that the child process would contain are found here.
 #include "harness/files/tensor_file.hpp"
 #include "tests/fuzz/target.hpp"
 

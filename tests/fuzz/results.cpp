@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// info, diff, merge and resume on a results file: HDF5 reads it in a child, what it read is used here.
+// info, diff, merge and resume on a results file: HDF5 reads it in a child process; this process uses the contents.
 #include "harness/files/diff.hpp"
 #include "tests/fuzz/target.hpp"
 

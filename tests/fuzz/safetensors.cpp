@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// As tensor_file.hpp reads them, which is in its own process.
+// Like tensor_file.hpp, which reads this format in its own process.
 #include "harness/files/safetensors.hpp"
 #include "tests/fuzz/target.hpp"
 

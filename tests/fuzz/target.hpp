@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a fuzz target may do with its input: read it, or refuse it with an Error of one line.
+// A fuzz target may read its input, or refuse it by an Error with one line; anything else is a finding.
 #pragma once
 #include "harness/core/error.hpp"
 #include "harness/core/text.hpp"

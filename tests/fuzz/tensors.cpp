@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// forward's and check's input.
+// Inputs of forward and check.
 #include "harness/files/tensors.hpp"
 #include "tests/fuzz/target.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a task says of its headline's ends, against a reader of noise, of zero and of the target.
+// A task's chance and ceiling, compared with readers of noise, of zero and of the target.
 #include "harness/core/error.hpp"
 #include "harness/numerics/random.hpp"
 #include "harness/numerics/statistics.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every variant on every task at their defaults: finite numbers under declared names, or a stated reason.
+// Every variant on every task with default parameters: finite numbers under declared names, or a stated reason.
 #include "harness/run/plan.hpp"
 #include "harness/run/run.hpp"
 #include "tests/testing.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of tasks share: instances by name, metrics by name, and two memories whose scores are known.
+// Shared by the tests of tasks: instances by name, metrics by name, and two memories whose scores are known.
 #pragma once
 #include "tests/testing.hpp"
 #include <cmath>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// --math tf32 and bf16: products may round their operands, and nothing else may change. At sizes that GPUs have kernels
-// for (variants/kernels/chunked), and there in sequences that are cut into segments of several chunks. A host refuses.
+// --math tf32 and bf16: products may round their operands, and nothing else may change. Tested at sizes with GPU
+// kernels (variants/kernels/chunked), including sequences that are cut into segments of several chunks. CPUs refuse
+// these options.
 #include "harness/core/error.hpp"
 #include "harness/device/backend.hpp"
 #include "tests/testing.hpp"

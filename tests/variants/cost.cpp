@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A descriptor's cost is what its recurrent form is seen to do, on numbers that count.
+// A descriptor's cost equals the counted operations of its recurrent form.
 #include "tests/testing.hpp"
 #include <cmath>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of all variants share: every form in both real types at odd sizes, and the bounds on its rounding.
+// Shared by the tests of all variants: every form in both real types at odd sizes, and the bounds on its rounding.
 #pragma once
 #include "tests/testing.hpp"
 #include <limits>

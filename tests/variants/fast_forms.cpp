@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The generic check: every exact fast form of every variant against its float64 recurrent form on well-conditioned
-// keys, and split invariance. Ill-conditioned keys: invariants.cpp.
+// The generic check: every exact fast form of every variant is compared with its float64 recurrent form on
+// well-conditioned keys, and for split invariance. invariants.cpp has ill-conditioned keys.
 #include "tests/testing.hpp"
 
 namespace recollect {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every variant promises, tested for all of them at odd sizes in float and double: a declared property must hold
-// in every form, an undeclared one must be seen to fail.
+// The declared properties of every variant, at odd sizes in float and double: a declared property must hold in every
+// form, an undeclared one must fail.
 #include "harness/numerics/random.hpp"
 #include "tests/variants/every_form.hpp"
 #include <algorithm>

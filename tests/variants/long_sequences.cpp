@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// 65,536 steps through every state, with gates as small as 1e-8 where the layer decays: nothing overflows, and every form
-// is the definition still. LONG_STEPS in the environment is another number of steps, and --log_level=message prints the
-// errors: docs/accuracy.md has a million.
+// 65,536 steps through every state, with gates as small as 1e-8 where the layer decays: nothing overflows, and every
+// form still agrees with the definition. The environment variable LONG_STEPS sets another number of steps, and
+// --log_level=message prints the errors; docs/accuracy.md shows a million steps.
 #include "harness/core/text.hpp"
 #include "tests/gates.hpp"
 #include "tests/variants/every_form.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device memory: forms of layers without a finite state grow with T as the layer declares; those of layers with one keep
-// little more than inputs and outputs. Measured: the most bytes that Kokkos had allocated at one time.
+// Device memory: forms of layers without a finite state grow with T as the layer declares; those of layers with a
+// finite state need little more than inputs and outputs. Measured as the peak of the bytes that Kokkos had allocated.
 #include "harness/call/backward.hpp"
 #include "harness/device/backend.hpp"
 #include "tests/testing.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks that memories trained online pass.
+// Checks for memories that are trained online.
 #pragma once
 #include "harness/numerics/random.hpp"
 #include "tests/testing.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A number that overflows at one step leaves the outputs of every step before it as they were, also within its chunk.
+// An overflow at one step does not change the outputs of earlier steps, not even within its chunk.
 #include "tests/variants/every_form.hpp"
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every parameter and optional input that the layers list has a default, and changes what is computed.
+// Every listed parameter and optional input of a layer has a default and affects the results.
 #include "harness/core/error.hpp"
 #include "harness/core/text.hpp"
 #include "tests/testing.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every layer that keeps a state, with inputs at the ends of their ranges: NaN and Inf are always reported, and no finite
-// number is wrong. A pass is right within the bound of its condition number, or the bound promises no digit, or it reports
-// where it diverged. STRESS_STEPS=1000000 in the environment makes the table of docs/accuracy.md.
+// Every layer that keeps a state, with inputs at the ends of their ranges: NaN and Inf are always reported, and no
+// finite number is wrong. A pass is right within the bound of its condition number, or the bound promises no digit, or
+// it reports where it diverged. STRESS_STEPS=1000000 in the environment produces the table of docs/accuracy.md.
 #include "harness/call/divergence.hpp"
 #include "harness/core/text.hpp"
 #include "harness/numerics/random.hpp"

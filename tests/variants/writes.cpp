@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a write does to the memory: of strength zero, at a key of zero, at one key again and again. What a descriptor
-// declares must hold in every form; what it does not declare must be seen to fail.
+// Effects of writes on the memory: with strength zero, at a zero key, and repeatedly at one key. What a descriptor
+// declares must hold in every form; what it does not declare must fail.
 #include "tests/variants/every_form.hpp"
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients where functions switch: inputs that hold exact zeros, ones, ties, and zero or repeated keys. Every form's
-// backward pass and the tape of the definition against difference quotients in 113 bits. Where the limits from below and
-// from above differ there is no derivative: a backward pass then takes the subgradient that the tape takes (taped.hpp).
+// backward pass and the tape of the definition are compared with difference quotients in 113 bits. Where the limits
+// from below and from above differ there is no derivative: a backward pass then takes the subgradient that the tape
+// takes (taped.hpp).
 #include "harness/call/backward.hpp"
 #include "harness/call/quotients.hpp"
 #include "tests/harness/call/gradient_case.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/files/test_peers.py holds the peers' outputs to ours; here how the program asks them.
+// How the program talks to its peers. tests/files/test_peers.py compares the peers' outputs with ours.
 #include "harness/bench/peers.hpp"
 #include "harness/core/error.hpp"
 #include "harness/system/files.hpp"

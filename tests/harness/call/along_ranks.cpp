@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One rank alone; tests/files/test_ranks.py has several.
+// One rank only; tests/files/test_ranks.py tests several.
 #include "harness/call/along_ranks.hpp"
 #include "harness/core/error.hpp"
 #include "tests/testing.hpp"

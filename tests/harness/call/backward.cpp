@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every form's own backward pass against the definition's gradient, by the limits of `check --grad`.
+// Every form's backward pass compared with the definition's gradient, by the limits of `check --grad`.
 #include "harness/call/backward.hpp"
 #include "harness/check/check.hpp"
 #include "harness/core/error.hpp"

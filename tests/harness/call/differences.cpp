@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/harness/call/gradient.cpp holds the tape to them; here what they see, on any device.
+// What differences detect, on any device. tests/harness/call/gradient.cpp compares the tape with them.
 #include "harness/call/differences.hpp"
 #include "harness/call/backward.hpp"
 #include "tests/harness/call/gradient_case.hpp"

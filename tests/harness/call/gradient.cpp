@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients by hand, against central differences of every layer, and the same wherever a sequence is cut.
+// Gradients compared with hand computations and, for every layer, with central differences; and that they do not depend
+// on where a sequence is cut.
 #include "harness/call/gradient.hpp"
 #include "harness/call/differences.hpp"
 #include "harness/core/error.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A layer on tensors of which everything is differentiated.
+// A layer with tensors that are all differentiated.
 #pragma once
 #include "harness/call/gradient.hpp"
 #include "harness/numerics/random.hpp"

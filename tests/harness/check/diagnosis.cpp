@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every known mistake is planted and must be named; right kernels and unknown mistakes must not be given a name.
+// Every known mistake is planted and must be named; correct kernels and unknown mistakes must not be named.
 #include "harness/check/diagnosis.hpp"
 #include "harness/check/plant.hpp"
 #include "harness/numerics/random.hpp"

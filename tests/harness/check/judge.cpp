@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ratios, places and power by hand: two heads of three rows of two numbers.
+// Ratios, places and power computed by hand: two heads of three rows of two numbers.
 #include "harness/check/judge.hpp"
 #include "tests/testing.hpp"
 #include <cmath>

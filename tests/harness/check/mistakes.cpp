@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mistakes by hand on small numbers, and what holds for all of them.
+// The mistakes computed by hand on small numbers, and properties of all of them.
 #include "harness/check/mistakes.hpp"
 #include "harness/check/plant.hpp"
 #include "harness/command_line/print_mistakes.hpp"

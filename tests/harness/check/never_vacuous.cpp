@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What no type excuses: zeros, the mean, the sign turned, noise and NaN are refused for every layer, part and type.
-// RECOLLECT_FULL_BATTERY=1 takes every case of the battery, some twenty minutes; otherwise a few short ones.
+// Zeros, the mean, a flipped sign, noise and NaN are refused for every layer, part and type. RECOLLECT_FULL_BATTERY=1
+// runs every case of the battery, which takes about twenty minutes; otherwise a few short ones run.
 #include "harness/check/battery.hpp"
 #include "harness/check/check.hpp"
 #include "harness/core/error.hpp"

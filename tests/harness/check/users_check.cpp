@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/files/test_check_conventions.py checks kernels in every convention; here that the noise is of the right size,
-// and how verdicts of texts are put together.
+// The size of the noise, and how verdicts of texts are combined. tests/files/test_check_conventions.py checks kernels
+// in every convention.
 #include "harness/check/users_check.hpp"
 #include "harness/check/samples.hpp"
 #include "harness/numerics/random.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/files/test_check.py is the kernel engineer's day; here that a right and a wrong candidate differ in the exit code.
+// The exit code distinguishes a correct from a wrong candidate. tests/files/test_check.py tests the use of `check`.
 #include "tests/program.hpp"
 #include "tests/testing.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The promised exit codes and messages, seen from outside the process.
+// The documented exit codes and messages, seen from outside the process.
 #include "tests/program.hpp"
 #include "tests/testing.hpp"
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/files/test_forward.py holds outputs to NumPy's; here what the command does with files.
+// What the command does with files. tests/files/test_forward.py compares outputs with NumPy's.
 #include "harness/files/tensors.hpp"
 #include "tests/program.hpp"
 #include "tests/testing.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Against a document written by hand. In tests/files/test_linked_data.py a library of JSON-LD reads what the program
+// Compared with a document written by hand. In tests/files/test_linked_data.py a JSON-LD library reads what the program
 // writes.
 #include "harness/command_line/json_ld.hpp"
 #include "tests/testing.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was found heads the terminal, by scope; what failed shows why.
+// The summary by scope comes first on the terminal; failures show the reason.
 #include "harness/command_line/print.hpp"
 #include "tests/testing.hpp"
 #include <sstream>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/files/test_terminal.py looks at a terminal; here what a pipe gets.
+// Output to a pipe. tests/files/test_terminal.py tests a terminal.
 #include "harness/command_line/progress.hpp"
 #include "tests/testing.hpp"
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/reports reads the pages; here how the command starts what draws them.
+// How the command starts the report. tests/reports reads the pages.
 #include "tests/program.hpp"
 #include "tests/testing.hpp"
 

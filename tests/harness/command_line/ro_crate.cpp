@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of RO-Crate 1.1, section by section: the descriptor, the root, its parts, and a flat graph.
+// The rules of RO-Crate 1.1, by section: the descriptor, the root, its parts, and a flat graph.
 #include "harness/command_line/ro_crate.hpp"
 #include "tests/testing.hpp"
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/files/test_check.py reads what the command writes; here its folders and refusals.
+// The command's folders and refusals. tests/files/test_check.py reads what it writes.
 #include "harness/check/samples.hpp"
 #include "tests/program.hpp"
 #include "tests/testing.hpp"

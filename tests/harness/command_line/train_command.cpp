@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/files/test_train.py kills and resumes it; here what it says.
+// The command's output. tests/files/test_train.py kills and resumes it.
 #include "harness/files/results.hpp"
 #include "tests/program.hpp"
 #include "tests/testing.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gate can fail: a program in which one variant has one sign flipped (tests/fixtures/wrong_variant.cpp) is refused.
+// The gate can fail: it refuses a program in which one variant has a flipped sign (tests/fixtures/wrong_variant.cpp).
 #include "tests/program.hpp"
 #include "tests/testing.hpp"
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scope of a refutation follows from what was read, by one rule.
+// The scope of a refutation follows from the reading by one rule.
 #include "harness/core/reading.hpp"
 #include "tests/testing.hpp"
 

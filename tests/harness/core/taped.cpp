@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each operation's slopes against differences: layers use some of them only, and only where they have used them.
+// Each operation's derivative compared with differences, since layers use only some operations, at some arguments.
 #include "harness/core/taped.hpp"
 #include "tests/testing.hpp"
 #include <functional>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// More elements in q, k, v and o than 31 bits count: a signed 32-bit index would reach another head. Heads repeat
-// after a period, so that every period must come out as the first, bit for bit, and the first as the definition. The
-// period is odd, so that what lies a power of two away is another head. The large cases take 35 to 60 GB of a device's
-// memory, lru's more than a card of 80 has, and run only when they are named:
+// q, k, v and o have more than 2^31 elements, so that a signed 32-bit index would reach another head. Heads repeat with
+// a period: the outputs of every period must equal those of the first bitwise, and the first must agree with the
+// definition. The period is odd, so that an offset of a power of two leads to another head. The large cases take 35 to
+// 60 GB of device memory (lru's more than 80 GB) and only run if they are named:
 //   tests --run_test=harness/beyond_32_bits/large
 #include "harness/call/make_call.hpp"
 #include "harness/device/backend.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kokkos's tools see every kernel of a pass under its name, also those that Kokkos does not start itself.
+// Kokkos's tools see every kernel of a pass under its name, including kernels that Kokkos does not launch.
 #include "harness/call/forward.hpp"
 #include "tests/testing.hpp"
 #include <Kokkos_Core.hpp>

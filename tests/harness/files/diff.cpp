@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shards join to what one process writes, and a difference is found where there is one.
+// Merged shards equal the file of one process, and diff finds exactly the real differences.
 #include "harness/files/diff.hpp"
 #include "harness/core/error.hpp"
 #include "harness/run/plan.hpp"

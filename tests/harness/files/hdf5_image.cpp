@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/harness/files/hdf5_file.cpp reads back what was written; here what only the writer decides.
+// What only the writer decides. tests/harness/files/hdf5_file.cpp reads back what was written.
 #include "harness/files/digest.hpp"
 #include "harness/files/hdf5_file.hpp"
 #include "harness/system/files.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every value written is read back equal, and an interrupted run is completed or refused.
+// Every value is read back as it was written, and an interrupted run is completed or refused.
 #include "harness/files/results.hpp"
 #include "harness/core/error.hpp"
 #include "harness/files/hdf5_file.hpp"

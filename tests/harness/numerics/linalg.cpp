@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decompositions of matrices whose factors are known by hand, and what is refused.
+// Decompositions of matrices whose factors are known by hand, and refusals.
 #include "harness/numerics/linalg.hpp"
 #include "harness/numerics/random.hpp"
 #include "tests/testing.hpp"

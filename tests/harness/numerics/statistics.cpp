@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The statistics that claims rest on: standard errors that cover what they should, and verdicts without false
-// alarms and without misses. Each rate is itself a sampled number: its error may be up to 6.47 of its own binomial standard errors.
+// The statistics behind claims: standard errors with the right coverage, and verdicts without false alarms and misses.
+// Each rate is itself a sampled number: its error may be up to 6.47 of its own binomial standard errors.
 #include "harness/numerics/statistics.hpp"
 #include "harness/numerics/random.hpp"
 #include "harness/numerics/verdict.hpp"

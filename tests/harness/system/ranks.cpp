@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One process alone; tests/files/test_ranks.py has several.
+// One process only; tests/files/test_ranks.py tests several.
 #include "harness/system/ranks.hpp"
 #include "tests/testing.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention at heads of many widths, those that GPUs have kernels for (variants/kernels/attention/attention_cuda.hpp) and between
-// them, against the definition in float64. Queries end within a block.
+// Attention with heads of many widths, both those with GPU kernels (variants/kernels/attention/attention_cuda.hpp) and
+// widths in between, compared with the float64 definition. The last block of queries is incomplete.
 #pragma once
 #include "harness/call/backward.hpp"
 #include "harness/device/backend.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a layer's own backward pass gives in float64 for the weights of its outputs.
+// Gradients from a layer's own backward pass in float64, for given output weights.
 #pragma once
 #include "harness/call/backward.hpp"
 #include "tests/testing.hpp"

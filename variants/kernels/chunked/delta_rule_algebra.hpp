@@ -38,7 +38,7 @@ template <class Number> struct DeltaRuleAlgebra {
     Real *L;       // [N,N], where the carry solves
     Real *ends;    // [N,F] D(C,i) p_i, where anything decays
     Real *carried; // [1 or F] D(C,0)
-    Real *added;   // [F,V] sum of v_i (D(C,i) k_i)^T, where values have keys of their own
+    Real *added;   // [F,V] sum of v_i (D(C,i) k_i)^T, if values have separate keys
   };
   struct Summarising {
     Decays<Real> decays;

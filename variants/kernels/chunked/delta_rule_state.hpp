@@ -38,7 +38,7 @@ template <class Real> struct DeltaRuleState {
   };
 
   KOKKOS_FUNCTION int parts() const { return (V - 1) / grain + 1; }
-  /// Number of buffers: two if both fit into shared memory beside a second team (not in float64), else one.
+  /// Number of buffers: two if both fit into shared memory together with a second team (not in float64), else one.
   KOKKOS_FUNCTION int rooms() const { return apart && !on_host && sizeof(Real) == 4 && N * F <= 1 << 13 ? 2 : 1; }
 
   KOKKOS_FUNCTION Rooms place(Stack<Real> &s) const {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The backward passes that are built: precision of products x type of arrays x decayed sums or delta rules, each with
-// the extents of with_extent() (32, 64, 96, 128, 192 and 256: the wider of keys and values). A source file beside this
-// one defines each line of the table.
+// the extents of with_extent() (32, 64, 96, 128, 192 and 256: the wider of keys and values). Each line of the table is
+// defined by one source file in this folder.
 #pragma once
 #include "variants/kernels/chunked/recurrence_gradients.hpp"
 #ifdef __CUDACC__

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tile.cpp does not reach through tile.hpp: strides, staircases, sums into what is there.
+// Cases that tile.cpp does not reach through tile.hpp: strides, staircases, sums into existing results.
 #include "harness/device/tile/host.hpp"
 #include "harness/numerics/random.hpp"
 #include "tests/testing.hpp"

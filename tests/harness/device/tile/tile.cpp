@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tile.hpp at every kind of edge, in every arithmetic, against sums in double.
+// tile.hpp at every kind of edge and in every precision, compared with sums in double.
 #include "harness/device/backend.hpp"
 #include "harness/device/probe.hpp"
 #include "harness/numerics/random.hpp"

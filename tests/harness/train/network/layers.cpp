@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each piece by hand where that is short, and its backward against central differences.
+// Each part compared with a hand computation where that is short, and its backward pass with central differences.
 #include "harness/train/network/layers.hpp"
 #include "harness/call/make_call.hpp"
 #include "harness/numerics/random.hpp"

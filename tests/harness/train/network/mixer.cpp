@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The model's layer on arrays of the device against the same layer on a sequence of the host.
+// The model's layer on device arrays compared with the same layer on a sequence on the host.
 #include "harness/train/network/mixer.hpp"
 #include "harness/call/backward.hpp"
 #include "harness/call/conditioning.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole model's gradient against central differences of its loss, with every kind of part in it.
+// The whole model's gradient compared with central differences of its loss, for every kind of part.
 #include "harness/train/network/model.hpp"
 #include "harness/numerics/random.hpp"
 #include "tests/testing.hpp"

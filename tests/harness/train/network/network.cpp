@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/harness/train/network/model.cpp holds its gradient to differences; here what a network keeps from one batch to the next.
+// What a network keeps from one batch to the next. tests/harness/train/network/model.cpp compares its gradient with
+// differences.
 #include "harness/train/network/network.hpp"
 #include "harness/call/make_call.hpp"
 #include "tests/testing.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of decayed sums and delta rules in float32 at head widths of every static extent, between extents and beside
-// whole fragments, keys and values of different widths, and at lengths that are not whole chunks, compared with those of
-// the portable algebras in float64. On a host these run in float32, too.
+// Gradients of decayed sums and delta rules in float32 for every static extent, widths between extents, widths that are
+// no multiple of a fragment, keys and values of different widths, and lengths that are not whole chunks, compared with
+// the portable algebras in float64. On a CPU the portable algebras also run in float32.
 #include "harness/device/backend.hpp"
 #include "tests/variants/kernels/gradients.hpp"
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decayed sums and delta rules in float32 at head widths of every static extent, between extents and beside whole
-// fragments, keys and values of different widths, and at lengths that are not whole chunks or a few steps. On a host the portable
-// algebras run instead.
+// Decayed sums and delta rules in float32 for every static extent, widths between extents, widths that are no multiple
+// of a fragment, keys and values of different widths, and lengths that are not whole chunks or only a few steps. On a
+// CPU the portable algebras run instead.
 #include "harness/device/backend.hpp"
 #include "tests/testing.hpp"
 #include <cmath>
