@@ -2,16 +2,16 @@
 // The sum of outer products (000 Eq 1, 4, 32): what it stores, and what a read returns.
 #include "harness/numerics/inputs.hpp"
 #include "theory/associative_memory/delta_rule/stored_reads.hpp"
+#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
 
 using Vector = std::vector<double>;
 
-std::vector<ParamSpec> story_params() {
-  return {integer_param("T", 20, 2, 128, "pairs stored"), integer_param("d", 8, 2, 64, "key width"),
-          integer_param("dv", 4, 1, 64, "value width")};
-}
+const std::vector<ParamSpec> sizes{integer_param("T", 20, 2, 128, "pairs stored"),
+                                   integer_param("d", 8, 2, 64, "key width"),
+                                   integer_param("dv", 4, 1, 64, "value width")};
 struct Story {
   Dense keys, values;
 };
@@ -50,24 +50,18 @@ Vector sums_over_time(const Story &story, int missing) {
 }
 
 Claim eq1_recurrent() {
-  const std::vector<ParamSpec> params = story_params();
-  return at_parameters(
-      running(ledger_row("eq1-recurrent", "000 Eq 1, 32; 002 §2",
-                         "The accumulated outer products obey $S_t = S_{t-1} + v_t k_t^T$.",
-                         "Identity, with $S_0 = 0$.",
-                         [params](const Protocol &protocol) {
-                           const Params p = point_of(protocol, params);
-                           const Story story = draw(p, protocol.seed);
-                           const Vector states = states_over_time(story, 0), sums = sums_over_time(story, 0);
-                           const double units = sum_units(p.integer("T"), story.keys, story.values);
-                           return std::vector<Point>{
-                               as_statement(exact_point(states, sums, units), p, "S_t at every t"),
-                               rival_law(exact_point(states, sums_over_time(story, 1), units), p, "last write dropped"),
-                               rival_system(exact_point(states_over_time(story, 1), sums, units), p,
-                                            "the key before for every value")};
-                         }),
-              {"linear"}),
-      params);
+  ClaimBuilder c("eq1-recurrent", "000 Eq 1, 32; 002 §2");
+  c.says("The accumulated outer products obey $S_t = S_{t-1} + v_t k_t^T$.");
+  c.exactly("Identity, with $S_0 = 0$.");
+  c.runs({"linear"}), c.takes(sizes);
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const Story story = draw(p, protocol.seed);
+    const Vector sums = sums_over_time(story, 0);
+    points.rounding(sum_units(p.integer("T"), story.keys, story.values));
+    points.statement("S_t at every t", states_over_time(story, 0), sums)
+        .but_not("last write dropped", sums_over_time(story, 1));
+    points.wrong_system("the key before for every value", states_over_time(story, 1), sums);
+  });
 }
 
 /// own_i v_i |k_i|^2 + noise sum_{j != i} v_j (k_j.k_i) at every i.
@@ -79,37 +73,29 @@ Vector split(const Story &story, double own, double noise) {
 }
 
 Claim eq4_split() {
-  const std::vector<ParamSpec> params = story_params();
-  return at_parameters(
-      running(ledger_row(
-                  "eq4-split", "000 Eq 4, 53; 002 §3",
-                  "Reading the sum of outer products with a stored key gives the value times $|k_i|^2$ plus the "
-                  "cross-talk $sum_{j != i} v_j$ ($k_j.k_i$).",
-                  "Identity, at every $i$.",
-                  [params](const Protocol &protocol) {
-                    const Params p = point_of(protocol, params);
-                    const Story story = draw(p, protocol.seed);
-                    Story unit = story;
-                    normalise_rows(unit.keys.data, unit.keys.columns);
-                    const auto reads = [](const char *layer, const Story &x) {
-                      return reads_after(layer, x.keys, x.values, x.keys).data;
-                    };
-                    const Vector measured = reads("linear", story), right = split(story, 1, 1);
-                    const double units = sum_units(p.integer("T") * p.integer("d"), story.keys, story.values);
-                    Dense noise = unit.keys * transpose(unit.keys); // the cross-talk's weights
-                    for (int i = 0; i < noise.rows; ++i) noise(i, i) = 0;
-                    return std::vector<Point>{
-                        as_obligation(
-                            exact_point(reads("linear", unit), (story.values + noise * story.values).data, units), p,
-                            "unit keys: the value and cross-talk"),
-                        rival_system(exact_point(reads("delta_net", unit), right, units), p, "the delta rule's memory"),
-                        as_statement(exact_point(measured, right, units), p, "S k_i at every i"),
-                        rival_law(exact_point(measured, split(story, 1, -1), units), p, "sign of the noise term"),
-                        rival_law(exact_point(measured, split(story, 2, 1), units), p, "own term in the noise too"),
-                        rival_law(exact_point(measured, split(story, 1, 0), units), p, "no cross-talk")};
-                  }),
-              {"linear", "delta_net"}),
-      params);
+  ClaimBuilder c("eq4-split", "000 Eq 4, 53; 002 §3");
+  c.says("Reading the sum of outer products with a stored key gives the value times $|k_i|^2$ plus the cross-talk "
+         "$sum_{j != i} v_j$ ($k_j.k_i$).");
+  c.exactly("Identity, at every $i$.");
+  c.runs({"linear", "delta_net"}), c.takes(sizes);
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const Story story = draw(p, protocol.seed);
+    const auto reads = [](const char *layer, const Story &x) {
+      return reads_after(layer, x.keys, x.values, x.keys).data;
+    };
+    points.rounding(sum_units(p.integer("T") * p.integer("d"), story.keys, story.values));
+    points.statement("S k_i at every i", reads("linear", story), split(story, 1, 1))
+        .but_not("sign of the noise term", split(story, 1, -1))
+        .but_not("own term in the noise too", split(story, 2, 1))
+        .but_not("no cross-talk", split(story, 1, 0));
+    Story unit = story;
+    normalise_rows(unit.keys.data, unit.keys.columns);
+    points.wrong_system("the delta rule's memory", reads("delta_net", unit), split(story, 1, 1));
+    Dense noise = unit.keys * transpose(unit.keys); // the cross-talk's weights
+    for (int i = 0; i < noise.rows; ++i) noise(i, i) = 0;
+    points.obligation("unit keys: the value and cross-talk", reads("linear", unit),
+                      (story.values + noise * story.values).data);
+  });
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"
 #include "theory/associative_memory/delta_rule/stored_reads.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/sampling.hpp"
 #include <cmath>
 
@@ -13,76 +14,74 @@ namespace {
 
 using Vector = std::vector<double>;
 
-std::vector<Point> orthonormal_keys(const Params &p, std::uint64_t seed) {
-  const int n = p.integer("n"), d = p.integer("d");
-  if (n > d) usage_error("orthonormal and independent keys exist for n <= d only");
-  // Inner products of 1/2: the Gram matrix is no smaller than I / 2, where that of a random draw of n = d may be next to
-  // singular and nothing converges.
-  const Dense orthonormal(n, d, make_keys({"orthonormal", n, d}, 1, seed)),
-      longer = 1.1 * orthonormal, independent(n, d, make_keys({"equicorrelated", n, d, 0.5}, 1, seed)),
-      values = normal_matrix(n, 3, seed, "orthonormal/values");
-  const auto reads = [&](const Dense &keys) { return reads_after("linear", keys, values, keys).data; };
-  const double units = sum_units(16 * (n + d), Dense(1, 1, {1}), values);
-  std::vector<Point> points{
-      as_statement(exact_point(reads(orthonormal), values.data, units), p, "orthonormal keys: reads"),
-      rival_system(exact_point(reads(longer), values.data, units), p, "orthogonal keys of norm 1.1"),
-      rival_system(exact_point(reads(independent), values.data, units), p, "independent unit keys"),
-      // For all values to be read back the Gram matrix has to be I: the reads are Gram times the values.
-      as_obligation(exact_point(reads(independent), (independent * transpose(independent) * values).data, units), p,
-                    "independent unit keys: reads, by the Gram matrix")};
-
-  // Boundary: memories that independent keys suffice for.
-  const double smallest = singular_values(independent).back(), ridge = 1e-6,
-               size = frobenius_norm(values) / (smallest * smallest);
-  const double by_ridge = 2 * ridge * size; // |reads - values| <= ridge |(Gram + ridge)^-1| |values|, and rounding
-  const auto least_squares = [&](const std::string &variant, double tolerance) {
-    const Assignments set = variant == "rls" ? Assignments{{"ridge", number(ridge)}} : Assignments{};
-    return exact_point(reads_after(variant, independent, values, independent, set).data, values.data,
-                       tolerance / epsilon_of(Real::f64));
-  };
-  points.push_back(as_obligation(least_squares("rls", by_ridge), p, "independent keys, least squares: reads"));
-  points.push_back(rival_system(least_squares("linear", by_ridge), p, "the plain sum in its place"));
-
-  const int passes = 1000; // every pass of the delta rule multiplies the error by prod (I - k k^T)
-  Dense pass = Dense::identity(d), left = Dense::identity(d), repeated(n * passes, d), again(n * passes, 3);
-  for (int i = 0; i < n; ++i) {
-    const Vector k(independent.data.begin() + size_t(i) * d, independent.data.begin() + size_t(i + 1) * d);
-    pass = pass * (Dense::identity(d) - outer(k, k));
+/// The pairs, written over and over by the delta rule. Every pass multiplies the error by prod (I - k k^T): `left` remains
+/// of a least-squares solution.
+struct Passes {
+  int count = 1000;
+  Dense keys, values, left;
+  Passes(const Dense &once, const Dense &targets) {
+    const int n = once.rows, d = once.columns;
+    Dense pass = Dense::identity(d);
+    for (int i = 0; i < n; ++i) {
+      const Vector k(once.data.begin() + size_t(i) * d, once.data.begin() + size_t(i + 1) * d);
+      pass = pass * (Dense::identity(d) - outer(k, k));
+    }
+    left = transpose(pseudo_inverse(once)); // rows in the span of the keys
+    keys = Dense(n * count, d), values = Dense(n * count, targets.columns);
+    for (int i = 0; i < count; ++i) {
+      left = left * pass;
+      std::copy(once.data.begin(), once.data.end(), keys.data.begin() + i * once.data.size());
+      std::copy(targets.data.begin(), targets.data.end(), values.data.begin() + i * targets.data.size());
+    }
   }
-  const Dense solution = transpose(pseudo_inverse(independent)); // rows in the span of the keys
-  left = solution;
-  for (int i = 0; i < passes; ++i) {
-    left = left * pass;
-    std::copy(independent.data.begin(), independent.data.end(), repeated.data.begin() + size_t(i) * n * d);
-    std::copy(values.data.begin(), values.data.end(), again.data.begin() + size_t(i) * n * 3);
-  }
-  const double by_passes = 2 * frobenius_norm(left) * frobenius_norm(values) * std::sqrt(n) +
-                           8 * passes * n * (d + 4) * epsilon_of(Real::f64) * size;
-  const auto delta_rule = [&](const Dense &keys, const Dense &targets) {
-    return exact_point(reads_after("delta_net", keys, targets, independent).data, values.data,
-                       by_passes / epsilon_of(Real::f64));
-  };
-  points.push_back(rival_system(delta_rule(independent, values), p, "the delta rule in one pass"));
-  points.push_back(as_obligation(delta_rule(repeated, again), p, "independent keys, 1000 passes of the delta rule"));
-  return points;
-}
+};
 
 Claim orthonormal_exact() {
-  const std::vector<ParamSpec> params{integer_param("n", 4, 2, 32, "pairs stored, at most d"),
-                                      integer_param("d", 6, 2, 32, "key width")};
-  return explained(
-      at_parameters(running(ledger_row("orthonormal-exact", "000 after Eq 4",
-                                       "Accurate retrieval from the plain sum of outer products requires orthonormal "
-                                       "keys: $k_i.k_i = 1$ and $k_i.k_j = 0$.",
-                                       "For the sum of Eq 1 necessary and sufficient over all values: the reads are "
-                                       "the Gram matrix times the values.",
-                                       [params](const Protocol &protocol) {
-                                         return orthonormal_keys(point_of(protocol, params), protocol.seed);
-                                       }),
-                            {"linear", "rls", "delta_net"}),
-                    params),
-      "It is a property of the sum, not of linear memories: least squares, and the delta rule over many passes, read "
-      "independent keys back exactly.");
+  ClaimBuilder c("orthonormal-exact", "000 after Eq 4");
+  c.says("Accurate retrieval from the plain sum of outer products requires orthonormal keys: $k_i.k_i = 1$ and "
+         "$k_i.k_j = 0$.");
+  c.exactly(
+      "For the sum of Eq 1 necessary and sufficient over all values: the reads are the Gram matrix times the values.");
+  c.because("It is a property of the sum, not of linear memories: least squares, and the delta rule over many passes, "
+            "read independent keys back exactly.");
+  c.runs({"linear", "rls", "delta_net"});
+  c.takes({integer_param("n", 4, 2, 32, "pairs stored, at most d"), integer_param("d", 6, 2, 32, "key width")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int n = p.integer("n"), d = p.integer("d");
+    if (n > d) usage_error("orthonormal and independent keys exist for n <= d only");
+    // Inner products of 1/2: the Gram matrix is no smaller than I / 2, where that of a random draw of n = d may be next
+    // to singular and nothing converges.
+    const Dense orthonormal(n, d, make_keys({"orthonormal", n, d}, 1, protocol.seed)),
+        independent(n, d, make_keys({"equicorrelated", n, d, 0.5}, 1, protocol.seed)),
+        values = normal_matrix(n, 3, protocol.seed, "orthonormal/values");
+    const auto reads = [&](const Dense &keys) { return reads_after("linear", keys, values, keys); };
+    points.rounding(sum_units(16 * (n + d), Dense(1, 1, {1}), values));
+    points.statement("orthonormal keys: reads", reads(orthonormal), values);
+    points.wrong_system("orthogonal keys of norm 1.1", reads(1.1 * orthonormal), values);
+    points.wrong_system("independent unit keys", reads(independent), values);
+    // For all values to be read back the Gram matrix has to be I: the reads are Gram times the values.
+    points.obligation("independent unit keys: reads, by the Gram matrix", reads(independent),
+                      independent * transpose(independent) * values);
+
+    // Boundary: memories that independent keys suffice for.
+    const double smallest = singular_values(independent).back(), ridge = 1e-6,
+                 size = frobenius_norm(values) / (smallest * smallest);
+    const double by_ridge = 2 * ridge * size; // |reads - values| <= ridge |(Gram + ridge)^-1| |values|, and rounding
+    points.rounding(by_ridge / epsilon_of(Real::f64));
+    points.obligation("independent keys, least squares: reads",
+                      reads_after("rls", independent, values, independent, {{"ridge", number(ridge)}}), values);
+    points.wrong_system("the plain sum in its place", reads(independent), values);
+    const Passes passes(independent, values);
+    const double by_passes = 2 * frobenius_norm(passes.left) * frobenius_norm(values) * std::sqrt(n) +
+                             8 * passes.count * n * (d + 4) * epsilon_of(Real::f64) * size;
+    const auto delta_rule = [&](const Dense &keys, const Dense &targets) {
+      return reads_after("delta_net", keys, targets, independent);
+    };
+    points.rounding(by_passes / epsilon_of(Real::f64));
+    points.wrong_system("the delta rule in one pass", delta_rule(independent, values), values);
+    points.obligation("independent keys, 1000 passes of the delta rule", delta_rule(passes.keys, passes.values),
+                      values);
+  });
 }
 
 /// n unit vectors with sum k k^T = n/d I, by rows of the discrete Fourier transform: real parts at frequencies 1 ...
@@ -109,16 +108,23 @@ double crosstalk(const Dense &keys) {
 }
 
 Claim crosstalk_floor() {
-  const std::vector<ParamSpec> params{integer_param("n", 64, 3, 256, "pairs stored, more than d"),
-                                      integer_param("d", 32, 2, 128, "key width")};
-  const auto measure = [params](const Protocol &protocol) {
-    const Params p = point_of(protocol, params);
+  ClaimBuilder c("crosstalk-floor", "000 after Eq 4");
+  c.says("The keys' space has only $d_k$ orthogonal bases, so that with many more stored pairs than $d_k$ the "
+         "cross-talk becomes non-zero.");
+  c.exactly("For unit keys the mean over $i$ of sum_{j != $i$} ($k_j.k_i$)^2 is at least $(n-d)/d$, for every $n > d$ "
+            "already; equality for tight frames, $(n-1)/d$ for random keys.");
+  c.because("The text says $n >> d$; $n > d$ suffices. Well-chosen keys keep it to about half of what random ones have "
+            "at $n = 2 d$.");
+  c.runs({"linear"});
+  c.takes({integer_param("n", 64, 3, 256, "pairs stored, more than d"), integer_param("d", 32, 2, 128, "key width")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int n = p.integer("n"), d = p.integer("d");
     if (n <= d) usage_error("crosstalk_floor is about more pairs than dimensions: n > d");
-    const double floor = double(n - d) / d, units = 16.0 * n * (d + n), tolerance = units * epsilon_of(Real::f64);
-    const double tight = crosstalk(harmonic_frame(n, d));
+    const double floor = double(n - d) / d, mean = (n - 1.0) / d, units = 16.0 * n * (d + n);
+    const auto at_least = [&](double found, double bound) {
+      return at_least_point(found, bound, units * epsilon_of(Real::f64));
+    };
     double least = HUGE_VAL;
-    const double mean = (n - 1.0) / d;
     const Mean random =
         sample_mean(wanted_sensitivity(protocol, mean, {floor}), 20, 5000, [&](size_t first, size_t count) {
           Vector means;
@@ -129,29 +135,15 @@ Claim crosstalk_floor() {
           }
           return means;
         });
-    std::vector<Point> points{
-        as_statement(at_least_point(least, floor, tolerance), p, "random unit keys: least cross-talk of all sets"),
-        as_obligation(sampled_point(random, mean), p, "random unit keys: mean cross-talk"),
-        rival_law(sampled_point(random, floor), p, "the floor for the mean of random keys"),
-        rival_system(at_least_point(crosstalk(0.9 * harmonic_frame(n, d)), floor, tolerance), p,
-                     "tight frame of norm 0.9, off the premise"),
-        as_obligation(exact_point(tight, floor, units), p, "tight frame of unit keys: cross-talk")};
-    points.push_back(rival_law(as_obligation(at_least_point(tight, floor, tolerance), p), "floor (n-1)/d", mean));
-    return points;
-  };
-  return explained(
-      at_parameters(
-          running(ledger_row("crosstalk-floor", "000 after Eq 4",
-                             "The keys' space has only $d_k$ orthogonal bases, so that with many more stored "
-                             "pairs than $d_k$ the cross-talk becomes non-zero.",
-                             "For unit keys the mean over $i$ of sum_{j != $i$} ($k_j.k_i$)^2 is at least $(n-d)/d$, "
-                             "for every $n > d$ already; equality for tight frames, $(n-1)/d$ for random keys.",
-                             measure),
-                  {"linear"}),
-          params),
-      "The text says $n >> d$; $n > d$ suffices. Well-chosen keys keep it to about half of what random ones have at $n "
-      "= 2 "
-      "d$.");
+    const Dense frame = harmonic_frame(n, d);
+    points.rounding(units);
+    points.statement("random unit keys: least cross-talk of all sets", at_least(least, floor));
+    points.obligation("random unit keys: mean cross-talk", random, mean)
+        .but_not("the floor for the mean of random keys", floor);
+    points.obligation("tight frame of unit keys: cross-talk", crosstalk(frame), floor)
+        .but_not("floor (n-1)/d", at_least(crosstalk(frame), mean));
+    points.wrong_system("tight frame of norm 0.9, off the premise", at_least(crosstalk(0.9 * frame), floor));
+  });
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 #include "harness/core/error.hpp"
 #include "theory/associative_memory/delta_rule/delta_paths.hpp"
 #include "theory/associative_memory/objectives/optimal_memory.hpp"
+#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -26,122 +27,96 @@ Mean error_from_optimum(const DeltaPaths &law, int T, double slowing, std::uint6
 }
 
 Claim noise_floor() {
-  const auto measure = [](const Protocol &protocol) {
-    std::vector<Point> points;
-    const auto place = [](double beta) { return labels({{"beta", num(beta)}, {"d", num(8)}, {"dv", num(4)}}); };
-    const double wanted = wanted_sensitivity(protocol);
-    for (const Params &at : points_of(protocol, {place(0.5), place(1)})) {
-      const int d = at.integer("d"), dv = at.integer("dv"), T = 4 * d;
-      const double beta = at.real("beta");
-      const DeltaPaths unit{KeyLaw::unit, d, dv, beta, 1}, silent{KeyLaw::unit, d, dv, beta, 0},
-          gaussian{KeyLaw::gaussian, d, dv, 0.5 / (d + 2), 1};
-      const double expected = unit.square_after(T, 0), reached = expected / unit.floor();
-      const Mean mean = error_from_optimum(unit, T, 0, protocol.seed, wanted);
-      const Point floor = sampled_point(mean, expected);
-      const double gaussian_floor = gaussian.square_after(T, 0);
-      const Point other = sampled_point(error_from_optimum(gaussian, T, 0, protocol.seed, wanted), gaussian_floor);
-      // beta_t = 1 / (1 + t / (2 d)): the same recursion with the step of the day.
-      double slowed = 0;
-      DeltaPaths day = unit;
-      for (int t = 0; t < T; ++t) day.beta = beta / (1 + t / (2.0 * d)), slowed = day.square_after(1, slowed);
-      append(
-          points,
-          {as_statement(sampled_point(mean, 0), at, "unit keys, from S*: mean of |S_T - S*|^2 against 0, T = 4 d"),
-           as_obligation(floor, at, "the same against beta dv d / (2 - beta), reached up to (1 - beta (2-beta)/d)^T"),
-           rival_system(sampled_point(error_from_optimum(silent, T, 0, protocol.seed, rough), expected), at,
-                        "no noise"),
-           rival_law(floor, "beta dv d / 2", beta * dv * d / 2 * reached),
-           rival_law(floor, "d - 1 for d", expected * (d - 1) / d),
-           as_obligation(other, at, "Gaussian keys, beta = 0.5/(d+2): against beta dv d / (2 - beta (d+2))"),
-           rival_law(other, "beta dv d / (2 - beta)",
-                     gaussian_floor / gaussian.floor() * gaussian.beta * dv * d / (2 - gaussian.beta)),
-           as_obligation(sampled_point(error_from_optimum(unit, T, 2.0 * d, protocol.seed, wanted), slowed), at,
-                         "beta_t = beta / (1 + t/(2 d)): mean of |S_T - S*|^2 against its falling law"),
-           rival_law(floor, "the falling step's", slowed)});
-    }
-    return points;
-  };
-  return running(
-      at_parameters(
-          explained(
-              refuted_row(
-                  "deltanet-noise-floor",
-                  outside(
-                      "§2.2.2: 'When the memory is no longer updated, no new information is written into the memory'.",
-                      "$v = W_v x$ with invertible $W_k$, so that $S*$ reproduces every value",
-                      "The multi-head paragraph that follows drops the invertibility and calls $S*$ dependent on the "
-                      "data."),
-                  "000 §2.2.2",
-                  "Stricter reading: once at $S*$ the memory is no longer updated also where $S*$ cannot reproduce the "
-                  "values $(v = S* k + e)$.",
-                  "A constant step moves for ever: $E|S - S*|^2$ tends to $beta sigma^2 dv d / (2 - beta)$ for unit "
-                  "keys, "
-                  "to "
-                  "$beta sigma^2 dv d / (2 - beta (d+2))$ for Gaussian ones. A step that falls like $1/t$ settles.",
-                  measure),
-              "The paper's own values $v = Wv x$ with invertible Wk leave no noise, and its statement holds for them "
-              "(deltanet_fixed_point)."),
-          {real_param("beta", 0.5, 0.1, 1.6, "step size"), integer_param("d", 8, 2, 32, "key width"),
-           integer_param("dv", 4, 1, 32, "value width")}),
-      {"delta_net"});
+  ClaimBuilder c("deltanet-noise-floor", "000 §2.2.2");
+  c.says("Stricter reading: once at $S*$ the memory is no longer updated also where $S*$ cannot reproduce the values "
+         "$(v = S* k + e)$.");
+  c.is_refuted(
+      outside("§2.2.2: 'When the memory is no longer updated, no new information is written into the memory'.",
+              "$v = W_v x$ with invertible $W_k$, so that $S*$ reproduces every value",
+              "The multi-head paragraph that follows drops the invertibility and calls $S*$ dependent on the data."));
+  c.exactly("A constant step moves for ever: $E|S - S*|^2$ tends to $beta sigma^2 dv d / (2 - beta)$ for unit keys, to "
+            "$beta sigma^2 dv d / (2 - beta (d+2))$ for Gaussian ones. A step that falls like $1/t$ settles.");
+  c.because("The paper's own values $v = Wv x$ with invertible Wk leave no noise, and its statement holds for them "
+            "(deltanet_fixed_point).");
+  c.runs({"delta_net"});
+  c.takes({real_param("beta", 0.5, 0.1, 1.6, "step size"), integer_param("d", 8, 2, 32, "key width"),
+           integer_param("dv", 4, 1, 32, "value width")});
+  c.at({{}, {{"beta", 1}}});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int d = p.integer("d"), dv = p.integer("dv"), T = 4 * d;
+    const double beta = p.real("beta"), wanted = wanted_sensitivity(protocol);
+    const DeltaPaths unit{KeyLaw::unit, d, dv, beta, 1}, silent{KeyLaw::unit, d, dv, beta, 0},
+        gaussian{KeyLaw::gaussian, d, dv, 0.5 / (d + 2), 1};
+    const auto error = [&](const DeltaPaths &law, double slowing, double sensitivity) {
+      return error_from_optimum(law, T, slowing, protocol.seed, sensitivity);
+    };
+    // beta_t = beta / (1 + t / (2 d)): the same recursion with the step size of the time.
+    double slowed = 0;
+    DeltaPaths now = unit;
+    for (int t = 0; t < T; ++t) now.beta = beta / (1 + t / (2.0 * d)), slowed = now.square_after(1, slowed);
+
+    const Mean constant = error(unit, 0, wanted);
+    const double law = unit.square_after(T, 0), reached = law / unit.floor();
+    points.statement("unit keys, from S*: mean of |S_T - S*|^2 against 0, T = 4 d", constant, 0);
+    points.obligation("the same against beta dv d / (2 - beta), reached up to (1 - beta (2-beta)/d)^T", constant, law)
+        .but_not("beta dv d / 2", beta * dv * d / 2 * reached)
+        .but_not("d - 1 for d", law * (d - 1) / d)
+        .but_not("the falling step's", slowed);
+    points.wrong_system("no noise", error(silent, 0, rough), law);
+    const double other = gaussian.square_after(T, 0);
+    points
+        .obligation("Gaussian keys, beta = 0.5/(d+2): against beta dv d / (2 - beta (d+2))", error(gaussian, 0, wanted),
+                    other)
+        .but_not("beta dv d / (2 - beta)", other / gaussian.floor() * gaussian.beta * dv * d / (2 - gaussian.beta));
+    points.obligation("beta_t = beta / (1 + t/(2 d)): mean of |S_T - S*|^2 against its falling law",
+                      error(unit, 2.0 * d, wanted), slowed);
+  });
 }
 
 // ---- Normalised keys -----------------------------------------------------------------------------------------------------
 
 Claim normalised_keys() {
-  const auto measure = [](const Protocol &protocol) {
-    std::vector<Point> points;
-    const auto place = [](int T) { return labels({{"d", num(6)}, {"dv", num(3)}, {"beta", num(0.5)}, {"T", num(T)}}); };
-    for (const Params &at : points_of(protocol, {place(40), place(10)})) {
-      const int d = at.integer("d"), T = at.integer("T");
-      const DeltaPaths law{KeyLaw::unit, d, at.integer("dv"), at.real("beta"), 0};
-      const Dense S = random_target(d, law.dv, protocol.seed); // Wv Wk^-1
-      // y ~ N(0, I): |y| is independent of the direction k, so that v = S y = E|y| S k + (|y| - E|y|) S k.
-      const double length = std::sqrt(2.0) * std::exp(std::lgamma((d + 1) / 2.0) - std::lgamma(d / 2.0)),
-                   square = inner(S.data, S.data), inflow = law.beta * law.beta * (d - length * length) * square / d;
-      Vector scales;
-      const Mean error =
-          mean_over_runs(protocol.seed, "normalised keys", std::min(wanted_sensitivity(protocol), 0.2 / d),
-                         block_of(T, d + law.dv), size_t(1e8) / (T * d), [&](const Stretch &stretch) {
-                           Sequence s;
-                           s.shape = {int(stretch.runs), 1, T, d, law.dv};
-                           s.k = random_keys(KeyLaw::gaussian, T, d, stretch), s.v = mapped(S, s.k);
-                           normalise_rows(s.k, d);
-                           s.q = s.k, s.beta.assign(stretch.runs * T, law.beta);
-                           const Output out = run_paths(s);
-                           for (double x : projections(out, S)) scales.push_back(x / square);
-                           return squared_errors(out, length * S);
-                         });
-      const double reached = 1 - std::pow(1 - law.beta / d, T), kept = std::pow(law.factor(), T),
-                   left = kept * length * length * square, residual = inflow * (1 - kept) / (1 - law.factor());
-      const Mean scale = mean_of(scales);
-      const Point lengthened = sampled_point(scale, length * reached), around = sampled_point(error, left + residual);
-      append(points, {as_statement(sampled_point(scale, reached), at,
-                                   "mean of <S_T, Wv Wk^-1> / |Wv Wk^-1|^2 against 1 - (1-beta/d)^T"),
-                      as_obligation(lengthened, at, "the same against E|k| (1 - (1-beta/d)^T)"),
-                      as_obligation(around, at, "mean of |S_T - E|k| Wv Wk^-1|^2 against its law with residual"),
-                      rival_law(around, "no residual", left), rival_law(lengthened, "sqrt d", std::sqrt(d) * reached),
-                      rival_law(lengthened, "sqrt(d-1)", std::sqrt(d - 1) * reached)});
-    }
-    return points;
-  };
-  return running(
-      at_parameters(
-          explained(
-              refuted_row(
-                  "sstar-normalised-keys",
-                  outside("Eq 47: $S* = W_v W_k^{-1}$.", "$k = W_k x$, not normalised",
-                          "The text does not normalise the keys."),
-                  "000 Eq 47 with L2-normalised keys", "Extension: $S* = Wv Wk^-1$ also for $k = Wk x / |Wk x|$.",
-                  "$S* = E|Wk x| Wv Wk^-1$ for isotropic Wk $x$, $E|Wk x| = sqrt 2 Gamma((d+1)/2) / Gamma(d/2)$ for a "
-                  "Gaussian one (2.350 at $d = 6$), with a residual that keeps the memory moving.",
-                  measure),
-              "Not a claim of the paper. The direction of the optimum stays the same; the lengths that "
-              "normalising takes away "
-              "come back as one factor and a noise."),
-          {integer_param("d", 6, 2, 16, "key width"), integer_param("dv", 3, 1, 16, "value width"),
-           real_param("beta", 0.5, 0.1, 1.5, "step size"), integer_param("T", 40, 2, 100, "steps")}),
-      {"delta_net"});
+  ClaimBuilder c("sstar-normalised-keys", "000 Eq 47 with L2-normalised keys");
+  c.says("Extension: $S* = Wv Wk^-1$ also for $k = Wk x / |Wk x|$.");
+  c.is_refuted(
+      outside("Eq 47: $S* = W_v W_k^{-1}$.", "$k = W_k x$, not normalised", "The text does not normalise the keys."));
+  c.exactly("$S* = E|Wk x| Wv Wk^-1$ for isotropic Wk $x$, $E|Wk x| = sqrt 2 Gamma((d+1)/2) / Gamma(d/2)$ for a "
+            "Gaussian one (2.350 at $d = 6$), with a residual that keeps the memory moving.");
+  c.because("Not a claim of the paper. The direction of the optimum stays the same; the lengths that normalising takes "
+            "away come back as one factor and a noise.");
+  c.runs({"delta_net"});
+  c.takes({integer_param("d", 6, 2, 16, "key width"), integer_param("dv", 3, 1, 16, "value width"),
+           real_param("beta", 0.5, 0.1, 1.5, "step size"), integer_param("T", 40, 2, 100, "steps")});
+  c.at({{}, {{"T", 10}}});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int d = p.integer("d"), T = p.integer("T");
+    const DeltaPaths law{KeyLaw::unit, d, p.integer("dv"), p.real("beta"), 0};
+    const Dense S = random_target(d, law.dv, protocol.seed); // Wv Wk^-1
+    // y ~ N(0, I): |y| is independent of the direction k, so that v = S y = E|y| S k + (|y| - E|y|) S k.
+    const double length = std::sqrt(2.0) * std::exp(std::lgamma((d + 1) / 2.0) - std::lgamma(d / 2.0)),
+                 square = inner(S.data, S.data), inflow = law.beta * law.beta * (d - length * length) * square / d;
+    Vector scales;
+    const Mean error = mean_over_runs(protocol.seed, "normalised keys", std::min(wanted_sensitivity(protocol), 0.2 / d),
+                                      block_of(T, d + law.dv), size_t(1e8) / (T * d), [&](const Stretch &stretch) {
+                                        Sequence s;
+                                        s.shape = {int(stretch.runs), 1, T, d, law.dv};
+                                        s.k = random_keys(KeyLaw::gaussian, T, d, stretch), s.v = mapped(S, s.k);
+                                        normalise_rows(s.k, d);
+                                        s.q = s.k, s.beta.assign(stretch.runs * T, law.beta);
+                                        const Output out = run_paths(s);
+                                        for (double x : projections(out, S)) scales.push_back(x / square);
+                                        return squared_errors(out, length * S);
+                                      });
+    const double reached = 1 - std::pow(1 - law.beta / d, T), kept = std::pow(law.factor(), T),
+                 left = kept * length * length * square, residual = inflow * (1 - kept) / (1 - law.factor());
+    const Mean scale = mean_of(scales);
+    points.statement("mean of <S_T, Wv Wk^-1> / |Wv Wk^-1|^2 against 1 - (1-beta/d)^T", scale, reached);
+    points.obligation("the same against E|k| (1 - (1-beta/d)^T)", scale, length * reached)
+        .but_not("sqrt d", std::sqrt(d) * reached)
+        .but_not("sqrt(d-1)", std::sqrt(d - 1) * reached);
+    points.obligation("mean of |S_T - E|k| Wv Wk^-1|^2 against its law with residual", error, left + residual)
+        .but_not("no residual", left);
+  });
 }
 
 // ---- Many heads ----------------------------------------------------------------------------------------------------------
@@ -160,82 +135,66 @@ Head random_head(int D, int m, int dv, std::uint64_t seed) {
 }
 
 Claim many_heads() {
-  const auto measure = [](const Protocol &protocol) {
-    std::vector<Point> points;
-    const auto place = [](double beta, int T) {
-      return labels({{"D", num(8)}, {"m", num(3)}, {"dv", num(3)}, {"beta", num(beta)}, {"T", num(T)}});
-    };
-    for (const Params &at : points_of(protocol, {place(0.1, 20), place(0.2, 12)})) {
-      const int D = at.integer("D"), m = at.integer("m"), dv = at.integer("dv"), T = at.integer("T");
-      const double beta = at.real("beta");
-      if (beta * T < 1) usage_error("T = " + number(T) + " is less than 1/beta: the memory is still near its start");
-      if (m >= D) usage_error("m = " + number(m) + " is not low rank at D = " + number(D));
-      if (beta * (m + 2) > 1.5)
-        usage_error("beta = " + number(beta) + " is beyond 1.5/(m+2), near which the mean square explodes");
-      const Head head = random_head(D, m, dv, protocol.seed);
-      const Dense printed = optimum_eq48(head.layer), line = printed - head.optimum;
-      const double start = inner(head.optimum.data, head.optimum.data), length = inner(line.data, line.data),
-                   reached = 1 - std::pow(1 - beta, T);
-      Vector along, across;
-      const auto errors = [&](const Head &h, double wanted, bool keep) {
-        const Dense root = cholesky(h.layer.moment), keys = h.layer.Wk * root, values = h.layer.Wv * root;
-        return mean_over_runs(protocol.seed, "many heads", wanted, block_of(T, D), size_t(1e8) / (T * D),
-                              [&](const Stretch &stretch) {
-                                Sequence s;
-                                s.shape = {int(stretch.runs), 1, T, m, dv};
-                                const Vector x = stretch.normals("inputs", size_t(T) * D);
-                                s.k = mapped(keys, x), s.q = s.k, s.v = mapped(values, x);
-                                s.beta.assign(stretch.runs * T, beta);
-                                const Output out = run_paths(s);
-                                if (keep) {
-                                  for (double p : projections(out, head.optimum)) along.push_back(p / start);
-                                  for (double p : projections(out, line)) across.push_back(p / length);
-                                }
-                                return squared_errors(out, h.optimum);
-                              });
-      };
-      const DeltaPaths law{KeyLaw::gaussian, m, dv, beta, std::sqrt(head.residual / dv)};
-      const double expected = law.square_after(T, start), stays = law.inflow() / (2 * beta - beta * beta * m);
-      const double fallen = std::pow(1 - 2 * beta + beta * beta * m, T);
-      const Point around = sampled_point(errors(head, wanted_sensitivity(protocol), true), expected);
-      const double at_46 = inner(head.optimum.data, line.data) / length,
-                   at_48 = inner(printed.data, line.data) / length;
-      const Point toward = sampled_point(mean_of(along), reached),
-                  place_on_line = sampled_point(mean_of(across), at_46 * reached);
-      Head exact = head; // v = S* k
-      exact.layer.Wv = head.optimum * head.layer.Wk;
-      append(
-          points,
-          {as_statement(
-               around, at,
-               "mean of |S_T - S*|^2, S* of Eq 46, against its law with the floor beta m tr R / (2 - beta (m+2))"),
-           rival_system(sampled_point(errors(exact, rough, false), expected), at, "values that k determines"),
-           rival_law(around, "m for m + 2", fallen * start + (1 - fallen) * stays),
-           rival_law(around, "no residual", std::pow(law.factor(), T) * start),
-           as_statement(toward, at, "mean of <S_T, S*> / |S*|^2 against 1 - (1-beta)^T"),
-           rival_law(toward, "the rate of unit keys, beta/m", 1 - std::pow(1 - beta / m, T)),
-           as_obligation(place_on_line, at, "mean of S_T along the line from Eq 46's S* to Eq 48's, against Eq 46's"),
-           rival_law(place_on_line, "Eq 48's", at_48 * reached)});
-    }
-    return points;
-  };
-  return running(
-      at_parameters(
-          explained(
-              ledger_row("multihead-deltanet", "000 §2.2.2, multi-head DeltaNet, Eq 46-48",
-                         "With the low-rank projections of multi-head attention the memory may not be fixed, which may "
-                         "alleviate the degeneration of in-context learning.",
-                         "$E S_t$ tends to $S*$ of Eq 46, not of Eq 48. For Gaussian $x$ with $E[k k^T] = I$ the state "
-                         "keeps moving "
-                         "about it: $E|S - S*|^2$ tends to $beta m$ tr $R / (2 - beta (m+2))$, $R$ the covariance of "
-                         "$v$ given $k$, $m$ the "
-                         "width of $k$.",
-                         measure),
-              "What keeps it moving is the part of $v$ that $k$ does not determine."),
-          {integer_param("D", 8, 3, 24, "width of x"), integer_param("m", 3, 2, 16, "width of k"),
+  ClaimBuilder c("multihead-deltanet", "000 §2.2.2, multi-head DeltaNet, Eq 46-48");
+  c.says("With the low-rank projections of multi-head attention the memory may not be fixed, which may alleviate the "
+         "degeneration of in-context learning.");
+  c.exactly("$E S_t$ tends to $S*$ of Eq 46, not of Eq 48. For Gaussian $x$ with $E[k k^T] = I$ the state keeps moving "
+            "about it: $E|S - S*|^2$ tends to $beta m$ tr $R / (2 - beta (m+2))$, $R$ the covariance of $v$ given $k$, "
+            "$m$ the width of $k$.");
+  c.because("What keeps it moving is the part of $v$ that $k$ does not determine.");
+  c.runs({"delta_net"});
+  c.takes({integer_param("D", 8, 3, 24, "width of x"), integer_param("m", 3, 2, 16, "width of k"),
            integer_param("dv", 3, 1, 16, "width of v"), real_param("beta", 0.1, 0.02, 0.4, "step size"),
-           integer_param("T", 20, 5, 60, "steps")}),
-      {"delta_net"});
+           integer_param("T", 20, 5, 60, "steps")});
+  c.at({{}, {{"beta", 0.2}, {"T", 12}}});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int D = p.integer("D"), m = p.integer("m"), dv = p.integer("dv"), T = p.integer("T");
+    const double beta = p.real("beta");
+    if (beta * T < 1) usage_error("T = " + number(T) + " is less than 1/beta: the memory is still near its start");
+    if (m >= D) usage_error("m = " + number(m) + " is not low rank at D = " + number(D));
+    if (beta * (m + 2) > 1.5)
+      usage_error("beta = " + number(beta) + " is beyond 1.5/(m+2), near which the mean square explodes");
+    const Head head = random_head(D, m, dv, protocol.seed);
+    const Dense printed = optimum_eq48(head.layer), line = printed - head.optimum;
+    const double start = inner(head.optimum.data, head.optimum.data), length = inner(line.data, line.data);
+    Vector along, across;
+    const auto errors = [&](const Head &h, double wanted, bool keep) {
+      const Dense root = cholesky(h.layer.moment), keys = h.layer.Wk * root, values = h.layer.Wv * root;
+      return mean_over_runs(protocol.seed, "many heads", wanted, block_of(T, D), size_t(1e8) / (T * D),
+                            [&](const Stretch &stretch) {
+                              Sequence s;
+                              s.shape = {int(stretch.runs), 1, T, m, dv};
+                              const Vector x = stretch.normals("inputs", size_t(T) * D);
+                              s.k = mapped(keys, x), s.q = s.k, s.v = mapped(values, x);
+                              s.beta.assign(stretch.runs * T, beta);
+                              const Output out = run_paths(s);
+                              if (keep) {
+                                for (double x_along : projections(out, head.optimum)) along.push_back(x_along / start);
+                                for (double x_across : projections(out, line)) across.push_back(x_across / length);
+                              }
+                              return squared_errors(out, h.optimum);
+                            });
+    };
+    const DeltaPaths law{KeyLaw::gaussian, m, dv, beta, std::sqrt(head.residual / dv)};
+    const double expected = law.square_after(T, start), stays = law.inflow() / (2 * beta - beta * beta * m),
+                 fallen = std::pow(1 - 2 * beta + beta * beta * m, T);
+    points
+        .statement("mean of |S_T - S*|^2, S* of Eq 46, against its law with the floor beta m tr R / (2 - beta (m+2))",
+                   errors(head, wanted_sensitivity(protocol), true), expected)
+        .but_not("m for m + 2", fallen * start + (1 - fallen) * stays)
+        .but_not("no residual", std::pow(law.factor(), T) * start);
+    Head exact = head; // v = S* k
+    exact.layer.Wv = head.optimum * head.layer.Wk;
+    points.wrong_system("values that k determines", errors(exact, rough, false), expected);
+    const double reached = 1 - std::pow(1 - beta, T);
+    points.statement("mean of <S_T, S*> / |S*|^2 against 1 - (1-beta)^T", mean_of(along), reached)
+        .but_not("the rate of unit keys, beta/m", 1 - std::pow(1 - beta / m, T));
+    const auto on_line = [&](const Dense &S) { return inner(S.data, line.data) / length * reached; };
+    points
+        .obligation("mean of S_T along the line from Eq 46's S* to Eq 48's, against Eq 46's", mean_of(across),
+                    on_line(head.optimum))
+        .but_not("Eq 48's", on_line(printed));
+  });
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 // 000 §2.2.2 Summary: what keeps memory updates from stagnating. Mean squares of the last update S_T - S_{T-1} from S_0 = 0,
 // against exact recursions.
 #include "theory/associative_memory/delta_rule/delta_paths.hpp"
+#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -66,49 +67,44 @@ Mean delta_update(const std::string &layer, const Params &at, std::uint64_t seed
 }
 
 Claim decay() {
-  const auto measure = [](const Protocol &protocol) {
-    std::vector<Point> points;
-    const Params own =
-        labels({{"lambda", num(0.9)}, {"alpha", num(0.95)}, {"beta", num(0.8)}, {"d", num(5)}, {"T", num(14)}});
-    for (const Params &at : points_of(protocol, {own})) {
-      const double lambda = at.real("lambda"), alpha = at.real("alpha"), beta = at.real("beta"),
-                   wanted = wanted_sensitivity(protocol);
-      const int d = at.integer("d"), T = at.integer("T");
-      // The stationary E|S|^2 = d^2 / (1 - lambda^2), times (1-lambda)^2, and the write's d^2. After 100 steps the start has
-      // left 0.95^200 = 3e-5 of it at most.
-      const double writes = d * d, shrinks = writes * (1 - lambda) / (1 + lambda);
-      const Point gated = sampled_point(decayed_update(lambda, 100, d, d, protocol.seed, wanted / 4), writes + shrinks);
-      // Without decay the fourth moment of the error outgrows the square of its mean: few steps there.
-      const Params few = shortened(at);
-      const double settled = decayed_delta_update(alpha, beta, d, T), f = 1 - beta * (2 - beta) / d,
-                   falling = beta * beta / d * std::pow(f, few.integer("T") - 1);
-      const Point delta = sampled_point(delta_update("gated_delta_net", at, protocol.seed, wanted), settled);
-      append(points,
-             {as_statement(gated, at, "gated linear: mean of |S_T - S_{T-1}|^2 against 2 d dv / (1 + lambda), dv = d"),
-              rival_law(gated, "lambda -> 1: d dv", writes), rival_law(gated, "the write left out", shrinks),
-              as_statement(delta, at, "gated DeltaNet: mean of |S_T - S_{T-1}|^2 / |S*|^2 against its recursion"),
-              rival_system(sampled_point(delta_update("delta_net", at, protocol.seed, rough), settled), at, "no decay"),
-              rival_law(delta, "falling, as without decay", beta * beta / d * std::pow(f, T - 1)),
-              as_obligation(sampled_point(delta_update("delta_net", few, protocol.seed, wanted), falling), few,
-                            "without decay: the same against beta^2/d (1 - beta (2-beta)/d)^(T-1)")});
-    }
-    return points;
-  };
-  return running(
-      at_parameters(
-          explained(
-              ledger_row("decay-prevents-stagnation", "000 §2.2.2 Summary",
-                         "Memory decay can effectively prevent memory updates from stagnating.",
-                         "Gated linear attention, $lambda < 1$, independent Gaussian pairs: $E|S_t - S_{t-1}|^2$ stays "
-                         "at $2 d dv / (1 + lambda)$. DeltaNet with decay $alpha$ on isotropic unit keys, $v = S* k$, "
-                         "settles at a positive mean square; without decay it falls by $1 - beta (2 - beta)/d$ a step.",
-                         measure),
-              "Decay keeps the memory away from $S*$: what it forgets must be written again."),
-          {real_param("lambda", 0.9, 0.1, 0.95, "decay of gated linear attention"),
+  ClaimBuilder c("decay-prevents-stagnation", "000 §2.2.2 Summary");
+  c.says("Memory decay can effectively prevent memory updates from stagnating.");
+  c.exactly("Gated linear attention, $lambda < 1$, independent Gaussian pairs: $E|S_t - S_{t-1}|^2$ stays at $2 d dv / "
+            "(1 + lambda)$. DeltaNet with decay $alpha$ on isotropic unit keys, $v = S* k$, settles at a positive mean "
+            "square; without decay it falls by $1 - beta (2 - beta)/d$ a step.");
+  c.because("Decay keeps the memory away from $S*$: what it forgets must be written again.");
+  c.runs({"gated_linear", "gated_delta_net", "delta_net"});
+  c.takes({real_param("lambda", 0.9, 0.1, 0.95, "decay of gated linear attention"),
            real_param("alpha", 0.95, 0.5, 0.98, "decay of DeltaNet"),
            real_param("beta", 0.8, 0.3, 1.5, "step size of DeltaNet"),
-           integer_param("d", 5, 4, 16, "key and value width"), integer_param("T", 14, 8, 40, "steps")}),
-      {"gated_linear", "gated_delta_net", "delta_net"});
+           integer_param("d", 5, 4, 16, "key and value width"), integer_param("T", 14, 8, 40, "steps")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const double lambda = p.real("lambda"), alpha = p.real("alpha"), beta = p.real("beta"),
+                 wanted = wanted_sensitivity(protocol);
+    const int d = p.integer("d"), T = p.integer("T");
+    // The stationary E|S|^2 = d^2 / (1 - lambda^2), times (1-lambda)^2, and the write's d^2. After 100 steps the start has
+    // left 0.95^200 = 3e-5 of it at most.
+    const double writes = d * d, shrinks = writes * (1 - lambda) / (1 + lambda);
+    points
+        .statement("gated linear: mean of |S_T - S_{T-1}|^2 against 2 d dv / (1 + lambda), dv = d",
+                   decayed_update(lambda, 100, d, d, protocol.seed, wanted / 4), writes + shrinks)
+        .but_not("lambda -> 1: d dv", writes)
+        .but_not("the write left out", shrinks);
+    const auto update = [&](const std::string &layer, const Params &at, double sensitivity) {
+      return delta_update(layer, at, protocol.seed, sensitivity);
+    };
+    const auto falling = [&](int steps) { return beta * beta / d * std::pow(1 - beta * (2 - beta) / d, steps - 1); };
+    const double settled = decayed_delta_update(alpha, beta, d, T);
+    points
+        .statement("gated DeltaNet: mean of |S_T - S_{T-1}|^2 / |S*|^2 against its recursion",
+                   update("gated_delta_net", p, wanted), settled)
+        .but_not("falling, as without decay", falling(T));
+    points.wrong_system("no decay", update("delta_net", p, rough), settled);
+    // Without decay the fourth moment of the error outgrows the square of its mean: few steps there.
+    const Params few = shortened(p);
+    points.at(few).obligation("without decay: the same against beta^2/d (1 - beta (2-beta)/d)^(T-1)",
+                              update("delta_net", few, wanted), falling(few.integer("T")));
+  });
 }
 
 // ---- Short convolutions --------------------------------------------------------------------------------------------------
@@ -151,60 +147,49 @@ double convolved_law(double tap, double beta, int d, int T) {
 }
 
 Claim convolutions() {
-  const auto measure = [](const Protocol &protocol) {
-    std::vector<Point> points;
-    const Params own = labels({{"tap", num(0.6)}, {"beta", num(0.8)}, {"d", num(5)}, {"T", num(14)}});
-    for (const Params &at : points_of(protocol, {own})) {
-      const double tap = at.real("tap"), beta = at.real("beta"), wanted = wanted_sensitivity(protocol);
-      const int d = at.integer("d"), T = at.integer("T");
-      const Params few = shortened(at); // as above
-      const double law = convolved_law(tap, beta, d, T), falling = convolved_law(0, beta, d, few.integer("T"));
-      const auto measured = [&](double key_tap, double value_tap, double to) {
-        return convolved_update(key_tap, value_tap, at, protocol.seed, to);
-      };
-      const Point differs = sampled_point(measured(0, tap, wanted), law);
-      append(points,
-             {as_statement(sampled_point(measured(tap, tap, wanted), law), at,
-                           "equal taps of k and v: mean of |S_T - S_{T-1}|^2 / |S*|^2 against that of unequal ones"),
-              as_condition(differs, at, "taps (1, 0) and (sqrt(1-tap^2), tap): the same against its recursion"),
-              rival_system(sampled_point(measured(0, 0, rough), law), at, "no convolution"),
-              rival_law(differs, "as without convolution", convolved_law(0, beta, d, T)),
-              rival_law(differs, "the memory at rest: beta^2 b^2 / d", beta * beta * tap * tap / d),
-              as_obligation(sampled_point(convolved_update(0, 0, few, protocol.seed, wanted), falling), few,
-                            "no convolution: the same against its falling law")});
-    }
-    return points;
-  };
-  return running(
-      at_parameters(
-          explained(
-              under("the taps of keys and values differ",
-                    ledger_row(
-                        "conv-prevents-stagnation", "000 §2.2.2 Summary",
-                        "Short convolutions on keys and values can effectively prevent memory updates "
-                        "from stagnating.",
-                        "Only where the taps of $k$ and $v$ differ, so that $v$ is no function of $k$. Keys $x_t$, "
-                        "values $S* (a x_t + b x_{t-1})$ on isotropic unit inputs: $E|S_t - S_{t-1}|^2$ stays "
-                        "at $2 beta^2 b^2 |S*|^2 / (d (2 - beta))$.",
-                        measure)),
-              "With equal taps $v$ is still $S* k$, and the updates die out as they do without convolution. Trained "
-              "taps "
-              "differ, so that the sentence is fair of practice."),
-          {real_param("tap", 0.6, 0.4, 0.9, "of the values, on the input before"),
+  ClaimBuilder c("conv-prevents-stagnation", "000 §2.2.2 Summary");
+  c.says("Short convolutions on keys and values can effectively prevent memory updates from stagnating.");
+  c.holds_under("the taps of keys and values differ");
+  c.exactly(
+      "Only where the taps of $k$ and $v$ differ, so that $v$ is no function of $k$. Keys $x_t$, values $S* (a x_t + b "
+      "x_{t-1})$ on isotropic unit inputs: $E|S_t - S_{t-1}|^2$ stays at $2 beta^2 b^2 |S*|^2 / (d (2 - beta))$.");
+  c.because("With equal taps $v$ is still $S* k$, and the updates die out as they do without convolution. Trained taps "
+            "differ, so that the sentence is fair of practice.");
+  c.runs({"delta_net"});
+  c.takes({real_param("tap", 0.6, 0.4, 0.9, "of the values, on the input before"),
            real_param("beta", 0.8, 0.3, 1.2, "step size"), integer_param("d", 5, 4, 10, "key and value width"),
-           integer_param("T", 14, 12, 40, "steps")}),
-      {"delta_net"});
+           integer_param("T", 14, 12, 40, "steps")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const double tap = p.real("tap"), beta = p.real("beta"), wanted = wanted_sensitivity(protocol);
+    const int d = p.integer("d"), T = p.integer("T");
+    const auto update = [&](double key_tap, double value_tap, const Params &at, double sensitivity) {
+      return convolved_update(key_tap, value_tap, at, protocol.seed, sensitivity);
+    };
+    const double law = convolved_law(tap, beta, d, T);
+    points.statement("equal taps of k and v: mean of |S_T - S_{T-1}|^2 / |S*|^2 against that of unequal ones",
+                     update(tap, tap, p, wanted), law);
+    points
+        .condition("taps (1, 0) and (sqrt(1-tap^2), tap): the same against its recursion", update(0, tap, p, wanted),
+                   law)
+        .but_not("as without convolution", convolved_law(0, beta, d, T))
+        .but_not("the memory at rest: beta^2 b^2 / d", beta * beta * tap * tap / d);
+    points.wrong_system("no convolution", update(0, 0, p, rough), law);
+    const Params few = shortened(p); // for the reason given in decay()
+    points.at(few).obligation("no convolution: the same against its falling law", update(0, 0, few, wanted),
+                              convolved_law(0, beta, d, few.integer("T")));
+  });
+}
+
+Claim many_layers() {
+  ClaimBuilder c("layers-prevent-stagnation", "000 §2.2.2 Summary");
+  c.says("In networks of many layers the fluctuations of each may accumulate and keep memory from smoothly approaching "
+         "its analytical limit.");
+  c.exactly("Neither the network nor the data are specified.");
+  return c.is_not_tested(Reason::under_specified);
 }
 
 } // namespace
 
-std::vector<Claim> section_2_2_2_stagnation() {
-  return {
-      decay(), convolutions(),
-      untested_row("layers-prevent-stagnation", Reason::under_specified, "000 §2.2.2 Summary",
-                   "In networks of many layers the fluctuations of each may accumulate and keep memory from smoothly "
-                   "approaching its analytical limit.",
-                   "Neither the network nor the data are specified.")};
-}
+std::vector<Claim> section_2_2_2_stagnation() { return {decay(), convolutions(), many_layers()}; }
 
 } // namespace recollect::theory

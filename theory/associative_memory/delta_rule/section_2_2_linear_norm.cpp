@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // 000 §2.2 first bullet, §2.2.1 second bullet, footnote 14: the norm of a sum of outer products, without and with decay.
 #include "theory/associative_memory/delta_rule/runs.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/layer_points.hpp"
 #include <cmath>
 
@@ -10,6 +11,9 @@ namespace {
 using Vector = std::vector<double>;
 
 Output run(const std::string &variant, const Sequence &s) { return forward(find_variant(variant), s); }
+
+const ParamSpec key_width = integer_param("d", 8, 2, 32, "key width"),
+                value_width = integer_param("dv", 4, 2, 32, "value width");
 
 /// An upper bound on the runs of a point: 4e7 numbers drawn.
 size_t most_runs(int T, int d, int dv) { return size_t(4e7) / (size_t(T) * (d + dv)); }
@@ -26,89 +30,80 @@ double turning(int t) {
 }
 
 Claim growth() {
-  const auto measure = [](const Protocol &protocol) {
-    std::vector<Point> points;
-    for (const Params &at : points_of(protocol, {labels({{"t", num(16)}, {"d", num(8)}, {"dv", num(4)}})})) {
-      const int t = at.integer("t"), d = at.integer("d"), dv = at.integer("dv");
-      const double pairs = d * dv;
-      const auto over_runs = [&](const std::string &stream, double wanted, const auto &draw) {
-        return mean_over_runs(protocol.seed, stream, wanted, block_of(t, d + dv), most_runs(t, d, dv), draw);
-      };
-      const double wanted = wanted_sensitivity(protocol);
-      const auto states_of = [&](const std::string &variant, const Stretch &stretch) {
-        Sequence s = random_runs(KeyLaw::gaussian, t, d, dv, stretch);
-        s.alpha.assign(stretch.runs * t, 0.5); // of the decayed memory
-        return run(variant, s);
-      };
-      const auto square_of = [&](const std::string &variant, double wanted) {
-        return over_runs("linear norm", wanted, [&](const Stretch &stretch) {
-          Vector squares = state_squares(states_of(variant, stretch));
-          for (double &x : squares) x /= t;
-          return squares;
-        });
-      };
-      const auto spectral_of = [&](const std::string &variant) {
-        const size_t runs = protocol.full() ? 8000 : 500;
-        return mean_of(each_state(states_of(variant, {protocol.seed, "spectral norm", 0, runs}), [=](const double *S) {
-          return std::pow(spectral_norm(Dense(dv, d, Vector(S, S + d * dv))), 2) / t;
-        }));
-      };
-      // Every step's read at an independent key.
-      const Mean read = over_runs("linear reads", wanted, [&](const Stretch &stretch) {
-        Sequence s = random_runs(KeyLaw::gaussian, t, d, dv, stretch);
-        s.q = stretch.normals("queries", size_t(t) * d);
-        const Vector o = run("linear", s).o;
-        Vector reads(stretch.runs, 0.0);
-        for (size_t row = 0; row < o.size() / dv; ++row)
-          reads[row / t] += inner(&o[row * dv], &o[row * dv], dv) / (row % t + 1) / t;
-        return reads;
-      });
-      const Dense M = normal_matrix(dv, d, protocol.seed, "linear norm/map"); // v = M k + e
-      const double map = inner(M.data, M.data);
-      const Mean related = over_runs("related pairs", wanted, [&](const Stretch &stretch) {
-        Sequence s = random_runs(KeyLaw::gaussian, t, d, dv, stretch);
-        const Vector signal = mapped(M, s.k);
-        for (size_t i = 0; i < s.v.size(); ++i) s.v[i] += signal[i];
-        Vector squares = state_squares(run("linear", s));
-        for (double &x : squares) x /= double(t) * t;
+  ClaimBuilder c("linear-norm-growth", "000 §2.2 first bullet, footnote 14");
+  c.says(
+      "The objective of linear attention without decay is unbounded; as $t$ increases, the norm of $S$ $k$ explodes.");
+  c.holds_under("the pairs are independent and of zero mean, and the norm is its mean");
+  c.exactly("In the mean, for independent zero-mean pairs: $E|S_t|_F^2 = E|S_t k|^2 = t d dv$ for Gaussian keys and "
+            "values, $|S_t|_2$ about $sqrt t (sqrt d + sqrt dv)$. Where the values depend on the keys $|S_t|$ grows as "
+            "$t |E v k^T|$.");
+  c.because("True in the mean over random pairs. The norm need not grow at each step, nor for each sequence "
+            "(linear_norm_inevitable).");
+  c.runs({"linear", "gated_linear"});
+  c.takes({integer_param("t", 16, 4, 256, "steps"), key_width, value_width});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int t = p.integer("t"), d = p.integer("d"), dv = p.integer("dv");
+    const double pairs = d * dv;
+    const auto over_runs = [&](const std::string &stream, double wanted, const auto &draw) {
+      return mean_over_runs(protocol.seed, stream, wanted, block_of(t, d + dv), most_runs(t, d, dv), draw);
+    };
+    const double wanted = wanted_sensitivity(protocol);
+    const auto states_of = [&](const std::string &variant, const Stretch &stretch) {
+      Sequence s = random_runs(KeyLaw::gaussian, t, d, dv, stretch);
+      s.alpha.assign(stretch.runs * t, 0.5); // of the decayed memory
+      return run(variant, s);
+    };
+    points.statement("|S k| of a value that turns its sign: at least |v|", at_least_point(turning(2 * t), 1, 0));
+
+    const auto square_of = [&](const std::string &variant, double sensitivity) {
+      return over_runs("linear norm", sensitivity, [&](const Stretch &stretch) {
+        Vector squares = state_squares(states_of(variant, stretch));
+        for (double &x : squares) x /= t;
         return squares;
       });
-      const Point squared = sampled_point(square_of("linear", wanted), pairs),
-                  following = sampled_point(related, map * (1 + (d + 1.0) / t) + pairs / t);
-      append(
-          points,
-          {as_statement(at_least_point(turning(2 * t), 1, 0), at, "|S k| of a value that turns its sign: at least |v|"),
-           as_condition(squared, at, "mean of |S_t|_F^2 / t against d dv"),
-           rival_system(sampled_point(square_of("gated_linear", rough), pairs), at, "a decay of 0.5"),
-           rival_law(squared, "(d-1) dv", (d - 1) * dv),
-           rival_law(squared, "growth by t: |S_t|^2 = t^2 d dv", t * pairs),
-           as_condition(sampled_point(read, pairs), at,
-                        "mean of |S_t k|^2 / t for a new key, over all steps, against d dv"),
-           as_obligation(at_least_point(spectral_of("linear"), std::max(d, dv)), at,
-                         "mean of |S_t|_2^2 / t against its least, |S_t|_F^2 / min(d, dv)"),
-           rival_system(at_least_point(spectral_of("gated_linear"), std::max(d, dv)), at, "a decay of 0.5"),
-           as_condition(following, at, "v = M k + e: mean of |S_t|_F^2 / t^2 against |M|^2 (1 + (d+1)/t) + d dv / t"),
-           rival_law(following, "growth by sqrt t: d dv / t", pairs / t)});
-    }
-    return points;
-  };
-  return running(
-      at_parameters(
-          explained(
-              under(
-                  "the pairs are independent and of zero mean, and the norm is its mean",
-                  ledger_row("linear-norm-growth", "000 §2.2 first bullet, footnote 14",
-                             "The objective of linear attention without decay is unbounded; as $t$ increases, the norm "
-                             "of $S$ $k$ explodes.",
-                             "In the mean, for independent zero-mean pairs: $E|S_t|_F^2 = E|S_t k|^2 = t d dv$ for "
-                             "Gaussian keys and values, $|S_t|_2$ about $sqrt t (sqrt d + sqrt dv)$. Where the values "
-                             "depend on the keys $|S_t|$ grows as $t |E v k^T|$.",
-                             measure)),
-              "True in the mean over random pairs. The norm need not grow at each step, nor for each sequence "
-              "(linear_norm_inevitable)."),
-          {integer_param("t", 16, 4, 256, "steps"), integer_param("d", 8, 2, 32, "key width"),
-           integer_param("dv", 4, 2, 32, "value width")}),
-      {"linear", "gated_linear"});
+    };
+    points.condition("mean of |S_t|_F^2 / t against d dv", square_of("linear", wanted), pairs)
+        .but_not("(d-1) dv", (d - 1) * dv)
+        .but_not("growth by t: |S_t|^2 = t^2 d dv", t * pairs);
+    points.wrong_system("a decay of 0.5", square_of("gated_linear", rough), pairs);
+
+    const Mean read = over_runs("linear reads", wanted, [&](const Stretch &stretch) {
+      Sequence s = random_runs(KeyLaw::gaussian, t, d, dv, stretch);
+      s.q = stretch.normals("queries", size_t(t) * d);
+      const Vector o = run("linear", s).o;
+      Vector reads(stretch.runs, 0.0);
+      for (size_t row = 0; row < o.size() / dv; ++row)
+        reads[row / t] += inner(&o[row * dv], &o[row * dv], dv) / (row % t + 1) / t;
+      return reads;
+    });
+    points.condition("mean of |S_t k|^2 / t for a new key, over all steps, against d dv", read, pairs);
+
+    const auto spectral = [&](const std::string &variant) {
+      const size_t runs = protocol.full() ? 8000 : 500;
+      const auto square = [=](const double *S) {
+        return std::pow(spectral_norm(Dense(dv, d, Vector(S, S + d * dv))), 2) / t;
+      };
+      const Output states = states_of(variant, {protocol.seed, "spectral norm", 0, runs});
+      return at_least_point(mean_of(each_state(states, square)), std::max(d, dv));
+    };
+    points.obligation("mean of |S_t|_2^2 / t against its least, |S_t|_F^2 / min(d, dv)", spectral("linear"));
+    points.wrong_system("a decay of 0.5", spectral("gated_linear"));
+
+    const Dense M = normal_matrix(dv, d, protocol.seed, "linear norm/map"); // v = M k + e
+    const double map = inner(M.data, M.data);
+    const Mean related = over_runs("related pairs", wanted, [&](const Stretch &stretch) {
+      Sequence s = random_runs(KeyLaw::gaussian, t, d, dv, stretch);
+      const Vector signal = mapped(M, s.k);
+      for (size_t i = 0; i < s.v.size(); ++i) s.v[i] += signal[i];
+      Vector squares = state_squares(run("linear", s));
+      for (double &x : squares) x /= double(t) * t;
+      return squares;
+    });
+    points
+        .condition("v = M k + e: mean of |S_t|_F^2 / t^2 against |M|^2 (1 + (d+1)/t) + d dv / t", related,
+                   map * (1 + (d + 1.0) / t) + pairs / t)
+        .but_not("growth by sqrt t: d dv / t", pairs / t);
+  });
 }
 
 // ---- Not inevitable ------------------------------------------------------------------------------------------------------
@@ -133,116 +128,94 @@ double largest_norm(const std::string &variant, const Vector &k, const Vector &v
 }
 
 Claim inevitable() {
-  const auto measure = [](const Protocol &protocol) {
-    std::vector<Point> points;
-    for (const Params &at : points_of(protocol, {labels({{"T", num(1000)}})})) {
-      const int T = at.integer("T");
-      Vector k = Stream(protocol.seed, "bounded sum/key").normals(5),
-             v = Stream(protocol.seed, "bounded sum/value").normals(3);
-      normalise_rows(k, 5);
-      for (double &x : k) x *= 1.5;
-      const double once = std::sqrt(inner(k, k) * inner(v, v)),
-                   featured = std::sqrt(std::exp(inner(k, k)) * inner(v, v)), units = 64.0 * T * featured,
-                   wrong_growth = 2 * once;
-      const auto alternate = [](int t) { return t % 2 == 1; };
-      const int pairs = T / 4; // after which S = 0 and one sign comes twice in a row
-      const auto turned = [pairs](int t) { return t % 2 == (t > 2 * pairs ? 0 : 1); };
-      const auto held = [&](const std::string &variant, const auto &signs, double size) {
-        return exact_point(largest_norm(variant, k, v, T, signs), size, units);
-      };
-      append(points, {as_statement(at_least_point(largest_norm("linear", k, v, T, alternate), wrong_growth, 0), at,
-                                   "largest |S_t| over all steps: growth must pass 2 |v||k|"),
-                      as_obligation(held("linear", alternate, once), at, "largest |S_t| over all steps against |v||k|"),
-                      rival_system(held(
-                                       "linear", [](int) { return false; }, once),
-                                   at, "one sign at every step"),
-                      rival_system(held("linear", turned, once), at, "one sign twice in a row"),
-                      as_obligation(held("exp_unnormalized", alternate, featured), at,
-                                    "the same with the exp kernel against |v||phi(k)|")});
-    }
-    return points;
-  };
-  return running(
-      at_parameters(
-          explained(refuted_row("linear-norm-inevitable",
-                                stricter("§2.2.1, second bullet: 'It can be mathematically proved that memory models "
-                                         "of the form $S_t = S_{t-1} + v_i k_i^T$ inevitably experience growth in the "
-                                         "spectral norm of $S$ over time, resulting in numerical instability'.",
-                                         "a stream of pairs, of which no law is stated",
-                                         "The paragraph goes on about typical contexts; values that cancel at one key "
-                                         "are not what it speaks of."),
-                                "000 §2.2.1 second bullet",
-                                "It can be proved that every memory $S_t = S_{t-1} + v_t k_t^T$, with a kernel "
-                                "or without, inevitably grows in spectral norm over time.",
-                                "With $v_t = (-1)^t v$ at one key the norm never passes $|v||k|$. The statement "
-                                "needs a law of the pairs (linear_norm_growth).",
-                                measure),
-                    "Independent zero-mean pairs do make it grow in the mean, and that is what the text has "
-                    "in mind. No proof can do without an assumption on the pairs."),
-          {integer_param("T", 1000, 4, 10000, "steps")}),
-      {"linear", "exp_unnormalized"});
+  ClaimBuilder c("linear-norm-inevitable", "000 §2.2.1 second bullet");
+  c.says("It can be proved that every memory $S_t = S_{t-1} + v_t k_t^T$, with a kernel or without, inevitably grows "
+         "in spectral norm over time.");
+  c.is_refuted(stricter(
+      "§2.2.1, second bullet: 'It can be mathematically proved that memory models of the form $S_t = S_{t-1} + v_i "
+      "k_i^T$ inevitably experience growth in the spectral norm of $S$ over time, resulting in numerical instability'.",
+      "a stream of pairs, of which no law is stated",
+      "The paragraph goes on about typical contexts; values that cancel at one key are not what it speaks of."));
+  c.exactly("With $v_t = (-1)^t v$ at one key the norm never passes $|v||k|$. The statement needs a law of the pairs "
+            "(linear_norm_growth).");
+  c.because("Independent zero-mean pairs do make it grow in the mean, and that is what the text has in mind. No proof "
+            "can do without an assumption on the pairs.");
+  c.runs({"linear", "exp_unnormalized"}), c.takes({integer_param("T", 1000, 4, 10000, "steps")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int T = p.integer("T");
+    Vector k = Stream(protocol.seed, "bounded sum/key").normals(5),
+           v = Stream(protocol.seed, "bounded sum/value").normals(3);
+    normalise_rows(k, 5);
+    for (double &x : k) x *= 1.5;
+    const double once = std::sqrt(inner(k, k) * inner(v, v)), featured = std::sqrt(std::exp(inner(k, k)) * inner(v, v)),
+                 wrong_growth = 2 * once;
+    const auto one_sign = [](int) { return false; };
+    const auto alternate = [](int t) { return t % 2 == 1; };
+    const int pairs = T / 4; // after which S = 0 and one sign comes twice in a row
+    const auto turned = [pairs](int t) { return t % 2 == (t > 2 * pairs ? 0 : 1); };
+    const auto largest = [&](const std::string &variant, const auto &signs) {
+      return largest_norm(variant, k, v, T, signs);
+    };
+    points.rounding(64.0 * T * featured);
+    points.statement("largest |S_t| over all steps: growth must pass 2 |v||k|",
+                     at_least_point(largest("linear", alternate), wrong_growth, 0));
+    points.obligation("largest |S_t| over all steps against |v||k|", largest("linear", alternate), once);
+    points.wrong_system("one sign at every step", largest("linear", one_sign), once);
+    points.wrong_system("one sign twice in a row", largest("linear", turned), once);
+    points.obligation("the same with the exp kernel against |v||phi(k)|", largest("exp_unnormalized", alternate),
+                      featured);
+  });
 }
 
 // ---- With decay ----------------------------------------------------------------------------------------------------------
 
 Claim decay_bounds_and_forgets() {
-  const auto measure = [](const Protocol &protocol) {
-    std::vector<Point> points;
-    const auto place = [](double lambda, int t) {
-      return labels({{"lambda", num(lambda)}, {"t", num(t)}, {"d", num(8)}, {"dv", num(4)}});
+  ClaimBuilder c("gla-bounded-forgets", "000 §2.2 first bullet");
+  c.says("The memory decay of gated linear attention mitigates the exploding norm, at the expense of forgetting.");
+  c.exactly("For a constant scalar $lambda < 1$ and independent standard Gaussian pairs $E|S_t|_F^2 = d dv (1 - "
+            "lambda^(2t)) / (1 - lambda^2)$; an item of age $m$ keeps $lambda^m$.");
+  c.runs({"gated_linear", "linear"});
+  c.takes(
+      {real_param("lambda", 0.9, 0.3, 0.97, "decay"), integer_param("t", 10, 2, 128, "steps"), key_width, value_width});
+  c.at({{{"t", 3}}, {}, {{"t", 40}}});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int t = p.integer("t"), d = p.integer("d"), dv = p.integer("dv");
+    const double lambda = p.real("lambda"), pairs = d * dv;
+    const auto square_of = [&](const std::string &variant, double wanted) {
+      return mean_over_runs(protocol.seed, "decayed norm", wanted, block_of(t, d + dv), most_runs(t, d, dv),
+                            [&](const Stretch &stretch) {
+                              Sequence s = random_runs(KeyLaw::gaussian, t, d, dv, stretch);
+                              s.alpha.assign(stretch.runs * t, lambda);
+                              return state_squares(run(variant, s));
+                            });
     };
-    for (const Params &at : points_of(protocol, {place(0.9, 3), place(0.9, 10), place(0.9, 40)})) {
-      const int t = at.integer("t"), d = at.integer("d"), dv = at.integer("dv");
-      const double lambda = at.real("lambda"), pairs = d * dv;
-      const auto square_of = [&](const std::string &variant, double wanted) {
-        return mean_over_runs(protocol.seed, "decayed norm", wanted, block_of(t, d + dv), most_runs(t, d, dv),
-                              [&](const Stretch &stretch) {
-                                Sequence s = random_runs(KeyLaw::gaussian, t, d, dv, stretch);
-                                s.alpha.assign(stretch.runs * t, lambda);
-                                return state_squares(run(variant, s));
-                              });
-      };
-      const double bounded = pairs * (1 - std::pow(lambda, 2 * t)) / (1 - lambda * lambda);
-      const Point square = sampled_point(square_of("gated_linear", wanted_sensitivity(protocol)), bounded);
-      // What is left of the first write: the read of all minus that of all others, at its key.
-      Sequence all = random_runs(KeyLaw::gaussian, t, d, dv, {protocol.seed, "forgotten item", 0, 1}), others = all;
-      std::copy_n(all.k.begin(), d, all.q.end() - d);
-      all.alpha.assign(t, lambda);
-      others.q = all.q, others.alpha = all.alpha;
-      std::fill_n(others.v.begin(), dv, 0.0);
-      const Vector read = run("gated_linear", all).o, without = run("gated_linear", others).o;
-      Vector left, kept;
-      for (int c = 0; c < dv; ++c) {
-        const double written = all.v[c] * inner(all.k.data(), all.k.data(), d);
-        left.push_back(read[(t - 1) * dv + c] - without[(t - 1) * dv + c]);
-        kept.push_back(std::pow(lambda, t - 1) * written);
-      }
-      const double units = rounding_units("gated_linear", all) + rounding_units("gated_linear", others);
-      append(points,
-             {as_statement(square, at, "mean of |S_t|_F^2 against d dv (1 - lambda^(2t)) / (1 - lambda^2)"),
-              rival_system(sampled_point(square_of("linear", rough), bounded), at, "no decay"),
-              rival_law(square, "d dv / (1 - lambda)", pairs / (1 - lambda)),
-              as_statement(exact_point(left, kept, units), at, "what is left of the first write against lambda^(t-1)"),
-              rival_law(left, at, "lambda^(t-2)", (1 / lambda * Dense(1, dv, kept)).data, units)});
-      const double shorter = pairs * (1 - std::pow(lambda, 2 * t - 1)) / (1 - lambda * lambda);
-      if (shorter < 0.9 * bounded) points.push_back(rival_law(square, "2 t - 1 for 2 t", shorter));
-      if (std::pow(lambda, t) > 0.2) // by then the two laws differ by more than a sampled point detects
-        points.push_back(
-            rival_law(square, "lambda^t for lambda^(2t)", pairs * (1 - std::pow(lambda, t)) / (1 - lambda * lambda)));
+    const auto bound = [&](int power) { return pairs * (1 - std::pow(lambda, power)) / (1 - lambda * lambda); };
+    const double law = bound(2 * t), shorter = bound(2 * t - 1);
+    auto square = points.statement("mean of |S_t|_F^2 against d dv (1 - lambda^(2t)) / (1 - lambda^2)",
+                                   square_of("gated_linear", wanted_sensitivity(protocol)), law);
+    square.but_not("d dv / (1 - lambda)", pairs / (1 - lambda));
+    if (shorter < 0.9 * law) square.but_not("2 t - 1 for 2 t", shorter);
+    // Later the two laws differ by less than a mean of samples detects.
+    if (std::pow(lambda, t) > 0.2) square.but_not("lambda^t for lambda^(2t)", bound(t));
+    points.wrong_system("no decay", square_of("linear", rough), law);
+
+    // What is left of the first write: the read of all minus that of all others, at its key.
+    Sequence all = random_runs(KeyLaw::gaussian, t, d, dv, {protocol.seed, "forgotten item", 0, 1}), others = all;
+    std::copy_n(all.k.begin(), d, all.q.end() - d);
+    all.alpha.assign(t, lambda);
+    others.q = all.q, others.alpha = all.alpha;
+    std::fill_n(others.v.begin(), dv, 0.0);
+    const Vector read = run("gated_linear", all).o, without = run("gated_linear", others).o;
+    Dense left(1, dv), kept(1, dv);
+    for (int c = 0; c < dv; ++c) {
+      const double written = all.v[c] * inner(all.k.data(), all.k.data(), d);
+      left(0, c) = read[(t - 1) * dv + c] - without[(t - 1) * dv + c];
+      kept(0, c) = std::pow(lambda, t - 1) * written;
     }
-    return points;
-  };
-  return running(
-      at_parameters(
-          ledger_row("gla-bounded-forgets", "000 §2.2 first bullet",
-                     "The memory decay of gated linear attention mitigates the exploding norm, at the "
-                     "expense of forgetting.",
-                     "For a constant scalar $lambda < 1$ and independent standard Gaussian pairs $E|S_t|_F^2 = d "
-                     "dv (1 - lambda^(2t)) / (1 - lambda^2)$; an item of age $m$ keeps $lambda^m$.",
-                     measure),
-          {real_param("lambda", 0.9, 0.3, 0.97, "decay"), integer_param("t", 10, 2, 128, "steps"),
-           integer_param("d", 8, 2, 32, "key width"), integer_param("dv", 4, 2, 32, "value width")}),
-      {"gated_linear", "linear"});
+    points.rounding(rounding_units("gated_linear", all) + rounding_units("gated_linear", others));
+    points.statement("what is left of the first write against lambda^(t-1)", left, kept)
+        .but_not("lambda^(t-2)", 1 / lambda * kept);
+  });
 }
 
 } // namespace
