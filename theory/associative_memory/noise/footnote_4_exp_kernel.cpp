@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two remarks under the exp kernel of 000 §2.1.1: its normaliser can be left out (footnote 4), and x.y has variance d, so
 // that tau = sqrt(d) scales it.
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/layer_points.hpp"
 #include "theory/support/sampling.hpp"
 #include <cmath>
@@ -9,9 +10,6 @@ namespace recollect::theory {
 namespace {
 
 using Vector = std::vector<double>;
-
-const ParamSpec key_width = integer_param("d", 16, 2, 64, "key width"),
-                value_width = integer_param("dv", 8, 1, 64, "value width");
 
 /// SNR^-1 of the last pair of every memory as probe. Channels hold the other pairs' values first and the probe's after
 /// them, so that one read of softmax attention shows both over the same normaliser. `column_normaliser` divides every
@@ -44,34 +42,23 @@ Vector split_ratios(const std::string &variant, const Params &p, bool column_nor
   return ratios;
 }
 
-std::vector<Point> normaliser(const Protocol &protocol) {
-  std::vector<Point> points;
-  for (const Params &p :
-       points_of(protocol, {labels({{"n", num(20)}, {"d", num(16)}, {"dv", num(8)}, {"tau", num(4)}})})) {
+Claim snr_norm_invariant() {
+  ClaimBuilder c("snr-norm-invariant", "000 footnote 4");
+  c.says("The softmax normaliser can be left out: it does not change the inverse SNR.");
+  c.exactly("Exact for every sample: $Z(q)$ multiplies signal and noise of one read alike.");
+  c.because("It holds because the normaliser is one number a query; one for every key would not do.");
+  c.runs({"softmax", "exp_unnormalized"});
+  c.takes({integer_param("n", 20, 2, 256, "pairs stored"), integer_param("d", 16, 2, 64, "key width"),
+           integer_param("dv", 8, 1, 64, "value width"), real_param("tau", 4, 1, 1000, "temperature")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Vector without = split_ratios("exp_unnormalized", p, false, protocol.seed);
     // Both reads err by the rounding of exponents of size |k|^2 / tau, of inner products of d terms, and of sums of n.
-    const double size = 2.0 * p.integer("d") / p.real("tau"),
-                 units = 8.0 * (size * (p.integer("d") + 4) + p.integer("n")) * max_abs(without);
-    points.push_back(as_obligation(exact_point(split_ratios("softmax", p, false, protocol.seed), without, units), p,
-                                   "SNR^-1 of every memory"));
-    points.push_back(rival_system(exact_point(split_ratios("exp_unnormalized", p, true, protocol.seed), without, units),
-                                  p, "a normaliser for every key instead of every query"));
-  }
-  return points;
-}
-
-Claim snr_norm_invariant() {
-  return explained(
-      at_parameters(running(ledger_row("snr-norm-invariant", "000 footnote 4",
-                                       "The softmax normaliser can be left out: it does not change the "
-                                       "inverse SNR.",
-                                       "Exact for every sample: $Z(q)$ multiplies signal and noise of one read "
-                                       "alike.",
-                                       normaliser),
-                            {"softmax", "exp_unnormalized"}),
-                    {integer_param("n", 20, 2, 256, "pairs stored"), key_width, value_width,
-                     real_param("tau", 4, 1, 1000, "temperature")}),
-      "It holds because the normaliser is one number a query; one for every key would not do.");
+    const double size = 2.0 * p.integer("d") / p.real("tau");
+    points.rounding(8.0 * (size * (p.integer("d") + 4) + p.integer("n")) * max_abs(without));
+    points.obligation("SNR^-1 of every memory", split_ratios("softmax", p, false, protocol.seed), without);
+    points.wrong_system("a normaliser for every key instead of every query",
+                        split_ratios("exp_unnormalized", p, true, protocol.seed), without);
+  });
 }
 
 enum class Components { gaussian, signs, all_the_same };
@@ -102,38 +89,27 @@ Vector squared_products(int d, Components kind, std::uint64_t seed, size_t first
   return means;
 }
 
-std::vector<Point> inner_product(const Protocol &protocol) {
-  std::vector<Point> points;
-  for (const Params &p : points_of(protocol, {labels({{"d", num(16)}}), labels({{"d", num(4)}})})) {
+Claim dot_variance() {
+  ClaimBuilder c("dot-variance", "000 §2.1.1, Exp Kernel");
+  c.says("x.y has variance $d_k$ for independent components of mean zero and unit variance.");
+  c.exactly("Exactly $d$.");
+  c.because("It rests on independence: equal components give $d^2$.");
+  c.runs({"linear"}), c.takes({integer_param("d", 16, 2, 32, "width")}), c.at({{}, {{"d", 4}}});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int d = p.integer("d");
     const double wanted = wanted_sensitivity(protocol, d, {d - 1.0});
-    const auto variance = [&](Components kind) { // the mean is 0 by symmetry
-      return sample_mean(wanted, 100, 20000, [&](size_t first, size_t count) {
-        return squared_products(d, kind, protocol.seed, first, count);
-      });
+    const auto squares = [&](Components kind, size_t first, size_t count) {
+      return squared_products(d, kind, protocol.seed, first, count);
     };
-    points.push_back(as_obligation(sampled_point(variance(Components::gaussian), d), p, "Gaussian components"));
-    const Point base = points.back();
-    points.push_back(rival_law(base, "d - 1", d - 1));
-    points.push_back(rival_law(base, "d + 1", d + 1));
-    points.push_back(as_obligation(sampled_point(variance(Components::signs), d), p, "components +-1"));
-    const size_t few = 500;
-    points.push_back(
-        rival_system(sampled_point(mean_of(squared_products(d, Components::all_the_same, protocol.seed, 0, few)), d), p,
-                     "one component repeated"));
-  }
-  return points;
-}
-
-Claim dot_variance() {
-  return explained(
-      at_parameters(running(ledger_row("dot-variance", "000 §2.1.1, Exp Kernel",
-                                       "x.y has variance $d_k$ for independent components of mean zero and "
-                                       "unit variance.",
-                                       "Exactly $d$.", inner_product),
-                            {"linear"}),
-                    {integer_param("d", 16, 2, 32, "width")}),
-      "It rests on independence: equal components give $d^2$.");
+    const auto variance = [&](Components kind) { // the mean is 0 by symmetry
+      return sample_mean(wanted, 100, 20000, [&](size_t first, size_t count) { return squares(kind, first, count); });
+    };
+    points.obligation("Gaussian components", variance(Components::gaussian), d)
+        .but_not("d - 1", d - 1)
+        .but_not("d + 1", d + 1);
+    points.obligation("components +-1", variance(Components::signs), d);
+    points.wrong_system("one component repeated", mean_of(squares(Components::all_the_same, 0, 500)), d);
+  });
 }
 
 } // namespace
