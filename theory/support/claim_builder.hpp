@@ -135,13 +135,18 @@ public:
 
   void runs(std::vector<std::string> layers) { claim_.variants = std::move(layers); }
   void draws(std::vector<std::string> tasks) { claim_.tasks = std::move(tasks); }
-  /// What --point accepts, with the defaults.
-  void takes(std::vector<ParamSpec> params) { claim_.params = std::move(params); }
+  /// What --point accepts, with the defaults: often those of a family of claims, and more.
+  void takes(std::vector<ParamSpec> params, const std::vector<ParamSpec> &more = {}) {
+    claim_.params = std::move(params);
+    claim_.params.insert(claim_.params.end(), more.begin(), more.end());
+  }
   /// The suite's points, as changes of the defaults. Without a call: the defaults.
   void at(std::vector<Changes> points) { suite_ = std::move(points); }
 
   /// Measured first, whatever the point.
   void first(std::function<void(Points &, const Protocol &)> more) { first_ = std::move(more); }
+  /// Measured last, whatever the point.
+  void last(std::function<void(Points &, const Protocol &)> more) { last_ = std::move(more); }
   /// Measured after the suite's points, and not at the user's.
   void also(std::function<void(Points &, const Protocol &)> more) { also_ = std::move(more); }
   /// The claim, measured at the user's point if there is one, else at the suite's.
@@ -153,11 +158,12 @@ public:
         change.text.empty() ? p.set(change.name, change.number) : p.set(change.name, change.text);
       suite.push_back(std::move(p));
     }
-    claim_.measure = [suite, at_point, first = first_, also = also_](const Protocol &protocol) {
+    claim_.measure = [suite, at_point, first = first_, also = also_, last = last_](const Protocol &protocol) {
       Points points;
       if (first) first(points, protocol);
       for (const Params &p : points_of(protocol, suite)) at_point(points.at(p), p, protocol);
       if (also && !protocol.point) also(points, protocol);
+      if (last) last(points, protocol);
       return points.all();
     };
     return claim_;
@@ -166,7 +172,7 @@ public:
 private:
   Claim claim_;
   std::vector<Changes> suite_{Changes()};
-  std::function<void(Points &, const Protocol &)> first_, also_;
+  std::function<void(Points &, const Protocol &)> first_, also_, last_;
 };
 
 } // namespace recollect::theory
