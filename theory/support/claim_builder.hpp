@@ -79,6 +79,9 @@ public:
     hold(rival_system, std::move(name), measured, law...);
   }
 
+  /// Points that have their role, label and parameters already.
+  void append(const std::vector<Point> &more) { all_.insert(all_.end(), more.begin(), more.end()); }
+
   const std::vector<Point> &all() const { return all_; }
 
 private:
@@ -140,8 +143,10 @@ public:
     claim_.params = std::move(params);
     claim_.params.insert(claim_.params.end(), more.begin(), more.end());
   }
-  /// The suite's points, as changes of the defaults. Without a call: the defaults.
-  void at(std::vector<Changes> points) { suite_ = std::move(points); }
+  /// The suite's points, as changes of the defaults, and those of the full suite if they are others. Without a call:
+  /// the defaults.
+  void at(std::vector<Changes> points) { full_ = quick_ = std::move(points); }
+  void at(std::vector<Changes> quick, std::vector<Changes> full) { quick_ = std::move(quick), full_ = std::move(full); }
 
   /// Measured first, whatever the point.
   void first(std::function<void(Points &, const Protocol &)> more) { first_ = std::move(more); }
@@ -151,17 +156,11 @@ public:
   void also(std::function<void(Points &, const Protocol &)> more) { also_ = std::move(more); }
   /// The claim, measured at the user's point if there is one, else at the suite's.
   Claim measure(std::function<void(Points &, const Params &, const Protocol &)> at_point) {
-    std::vector<Params> suite;
-    for (const Changes &changes : suite_) {
-      Params p = resolve(claim_.params, {}, claim_.id);
-      for (const Change &change : changes)
-        change.text.empty() ? p.set(change.name, change.number) : p.set(change.name, change.text);
-      suite.push_back(std::move(p));
-    }
-    claim_.measure = [suite, at_point, first = first_, also = also_, last = last_](const Protocol &protocol) {
+    claim_.measure = [quick = resolved(quick_), full = resolved(full_), at_point, first = first_, also = also_,
+                      last = last_](const Protocol &protocol) {
       Points points;
       if (first) first(points, protocol);
-      for (const Params &p : points_of(protocol, suite)) at_point(points.at(p), p, protocol);
+      for (const Params &p : points_of(protocol, protocol.full() ? full : quick)) at_point(points.at(p), p, protocol);
       if (also && !protocol.point) also(points, protocol);
       if (last) last(points, protocol);
       return points.all();
@@ -170,8 +169,19 @@ public:
   }
 
 private:
+  std::vector<Params> resolved(const std::vector<Changes> &points) const {
+    std::vector<Params> all;
+    for (const Changes &changes : points) {
+      Params p = resolve(claim_.params, {}, claim_.id);
+      for (const Change &change : changes)
+        change.text.empty() ? p.set(change.name, change.number) : p.set(change.name, change.text);
+      all.push_back(std::move(p));
+    }
+    return all;
+  }
+
   Claim claim_;
-  std::vector<Changes> suite_{Changes()};
+  std::vector<Changes> quick_{Changes()}, full_{Changes()};
   std::function<void(Points &, const Protocol &)> first_, also_, last_;
 };
 
