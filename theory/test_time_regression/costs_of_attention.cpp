@@ -2,6 +2,7 @@
 // The cost of layers according to 003 (§2, Vignette 4, higher-order attention): multiply-adds, counted by running the
 // layers on a counting number, not timed, and stored values.
 #include "harness/core/error.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/counted_definition.hpp"
 #include "theory/support/counted_layers.hpp"
 #include "theory/support/dependence.hpp"
@@ -9,11 +10,6 @@
 
 namespace recollect::theory {
 namespace {
-
-// ---- §2: softmax attention against linear attention ----------------------------------------------------------------------
-
-const std::vector<ParamSpec> heads{integer_param("T", 40, 2, 256, "steps"), integer_param("Dk", 12, 1, 64, "key width"),
-                                   integer_param("Dv", 8, 1, 64, "value width")};
 
 double linear_cost(const Sequence &s) {
   const Tokens<Counted> x(s);
@@ -24,104 +20,88 @@ double softmax_cost(const Sequence &s) {
   return count([&] { Attention<Counted>{x}; });
 }
 
-std::vector<Point> quadratic_and_linear(const Protocol &p) {
-  const Params at = point_of(p, heads);
-  const Sequence s = random_sequence(shape_of(at), p.seed);
-  const double T = s.shape.T, Dk = s.shape.Dk, Dv = s.shape.Dv;
-  const Tokens<Counted> x(s);
-  const Attention<Counted> attention(x);
-  std::vector<double> softmax = values_of(attention.sums);
-  for (size_t i = 0; i < softmax.size(); ++i) softmax[i] /= attention.masses[i / s.shape.Dv].value;
-  // At D = Dk = Dv and T = 2 D - 1 the two cost the same.
-  const int D = s.shape.Dk;
-  const Sequence crossing = random_sequence({1, 1, 2 * D - 1, D, D}, p.seed);
-  std::vector<Point> points{
-      as_statement(exact_point(softmax_cost(s), T * (T + 1) / 2 * (Dk + Dv), 0), at,
-                   "softmax: T (T + 1) / 2 (Dk + Dv)"),
-      rival_law(exact_point(softmax_cost(s), T * T * (Dk + Dv), 0), at, "T^2 (Dk + Dv)"),
-      as_statement(exact_point(linear_cost(s), 2 * T * Dk * Dv, 0), at, "linear: 2 T Dk Dv"),
-      rival_system(exact_point(count([&] { delta_reads(x); }), 2 * T * Dk * Dv, 0), at, "the delta rule's cost"),
-      rival_law(exact_point(linear_cost(s), T * (T + 1) * Dk * Dv, 0), at, "T (T + 1) Dk Dv"),
-      as_obligation(exact_point(softmax_cost(crossing), linear_cost(crossing), 0), at,
-                    "equal at T = 2 Dk - 1, Dv = Dk"),
-      as_obligation(measured("softmax", s, {{"scale", "1"}}).against(softmax), at, "what is counted computes softmax"),
-      as_obligation(exact_point(run("linear", s).o, values_of(linear_reads(x)), rounding_units("linear", s)), at,
-                    "what is counted computes linear attention")};
-  const Sequence longer = random_sequence({1, 1, 2 * D, D, D}, p.seed);
-  points.push_back(rival_system(exact_point(softmax_cost(longer), linear_cost(longer), 0), at, "equal at T = 2 Dk"));
-  if (!counts_work()) return points;
-  const auto by_widths = [&](const char *layer) {
-    return exact_point(products_by_widths(layer, s.shape.T, s.shape.Dk, s.shape.Dv), T * (T + 1) / 2 * (Dk + Dv), 0);
-  };
-  const auto by_area = [&](const char *layer) {
-    return exact_point(products_by_area(layer, s.shape.T, s.shape.Dk, s.shape.Dv), 2 * T * Dk * Dv, 0);
-  };
-  points.push_back(as_obligation(by_widths("softmax"), at, "the definition of softmax"));
-  points.push_back(rival_system(by_widths("ffn_relu"), at, "the definition of ffn_relu, which reads all"));
-  points.push_back(as_obligation(by_area("linear"), at, "the definition of linear attention"));
-  points.push_back(rival_system(by_area("delta_net"), at, "the definition of the delta rule"));
-  return points;
-}
-
 Claim softmax_t2_linear_t() {
-  return at_parameters(
-      running(
-          ledger_row(
-              "softmax-t2-linear-t", "003 §2",
-              "Softmax attention takes $O(T^2)$ time for a whole sequence even with cached keys and values, linear "
-              "attention $O(T)$.",
-              "$T (T + 1) / 2 (Dk + Dv)$ multiply-adds against 2 $T$ Dk Dv: equal at $T + 1 = 4 Dk Dv / (Dk + Dv)$, "
-              "which is 128 at $Dk = Dv = 64$.",
-              quadratic_and_linear),
-          {"softmax", "linear"}),
-      heads);
-}
-
-// ---- Vignette 4: what is kept --------------------------------------------------------------------------------------------
-
-const std::vector<ParamSpec> prefixes{integer_param("t", 12, 2, 48, "pairs so far"),
-                                      integer_param("Dk", 5, 2, 16, "key width"),
-                                      integer_param("Dv", 3, 1, 16, "value width")};
-
-std::vector<Point> kept_numbers(const Protocol &p) {
-  const Params at = point_of(p, prefixes);
-  const int t = at.integer("t");
-  const auto prefix = [&](int t) { return random_sequence({1, 1, t, at.integer("Dk"), at.integer("Dv")}, p.seed); };
-  const double Dk = at.integer("Dk"), Dv = at.integer("Dv"), pairs = t * (Dk + Dv);
-  const auto state = [&](const char *variant, int t) {
-    const Variant &v = find_variant(variant);
-    return double(v.state_shape(prefix(t).shape, variant_params(v)).size());
-  };
-  // Linear attention keeps nothing but the state: a run continues from it alone.
-  const Sequence whole = prefix(t);
-  Sequence rest = slice_steps(whole, t / 2, t);
-  rest.state = run("linear", slice_steps(whole, 0, t / 2)).state;
-  Sequence forgotten = rest;
-  forgotten.state.clear();
-  const std::vector<double> all = run("linear", whole).o, later(all.end() - rest.shape.T * rest.shape.Dv, all.end());
-  const double units = rounding_units("linear", whole);
-  return {as_statement(exact_point(numbers_read("softmax", whole), pairs, 0), at, "softmax reads t (Dk + Dv) numbers"),
-          rival_law(exact_point(numbers_read("softmax", whole), t * Dk, 0), at, "t Dk"),
-          rival_system(exact_point(numbers_read("softmax", prefix(t - 1)), pairs, 0), at, "the newest pair left out"),
-          as_statement(exact_point(state("linear", t), Dk * Dv, 0), at, "linear attention keeps Dk Dv numbers"),
-          as_statement(exact_point(state("linear", 4 * t), Dk * Dv, 0), at, "and as many after four times the steps"),
-          rival_system(exact_point(state("rls", t), Dk * Dv, 0), at, "RLS"),
-          as_obligation(exact_point(run("linear", rest).o, later, units), at, "the state says all about the past"),
-          rival_system(exact_point(run("linear", forgotten).o, later, units), at, "the past forgotten")};
+  ClaimBuilder c("softmax-t2-linear-t", "003 §2");
+  c.says("Softmax attention takes $O(T^2)$ time for a whole sequence even with cached keys and values, linear "
+         "attention $O(T)$.");
+  c.exactly("$T (T + 1) / 2 (Dk + Dv)$ multiply-adds against 2 $T$ Dk Dv: equal at $T + 1 = 4 Dk Dv / (Dk + Dv)$, "
+            "which is 128 at $Dk = Dv = 64$.");
+  c.runs({"softmax", "linear"});
+  c.takes({integer_param("T", 40, 2, 256, "steps"), integer_param("Dk", 12, 1, 64, "key width"),
+           integer_param("Dv", 8, 1, 64, "value width")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const Sequence s = random_sequence(shape_of(p), protocol.seed);
+    const double T = s.shape.T, Dk = s.shape.Dk, Dv = s.shape.Dv;
+    const Tokens<Counted> x(s);
+    const Attention<Counted> attention(x);
+    std::vector<double> softmax = values_of(attention.sums);
+    for (size_t i = 0; i < softmax.size(); ++i) softmax[i] /= attention.masses[i / s.shape.Dv].value;
+    // At D = Dk = Dv and T = 2 D - 1 the two cost the same.
+    const int D = s.shape.Dk;
+    const Sequence crossing = random_sequence({1, 1, 2 * D - 1, D, D}, protocol.seed);
+    points.rounding(0);
+    points.statement("softmax: T (T + 1) / 2 (Dk + Dv)", softmax_cost(s), T * (T + 1) / 2 * (Dk + Dv))
+        .but_not("T^2 (Dk + Dv)", T * T * (Dk + Dv));
+    points.statement("linear: 2 T Dk Dv", linear_cost(s), 2 * T * Dk * Dv)
+        .but_not("T (T + 1) Dk Dv", T * (T + 1) * Dk * Dv);
+    points.wrong_system("the delta rule's cost", count([&] { delta_reads(x); }), 2 * T * Dk * Dv);
+    points.obligation("equal at T = 2 Dk - 1, Dv = Dk", softmax_cost(crossing), linear_cost(crossing));
+    points.obligation("what is counted computes softmax", measured("softmax", s, {{"scale", "1"}}).against(softmax));
+    points.rounding(rounding_units("linear", s));
+    points.obligation("what is counted computes linear attention", run("linear", s).o, values_of(linear_reads(x)));
+    const Sequence longer = random_sequence({1, 1, 2 * D, D, D}, protocol.seed);
+    points.rounding(0);
+    points.wrong_system("equal at T = 2 Dk", softmax_cost(longer), linear_cost(longer));
+    if (!counts_work()) return;
+    const auto by_widths = [&](const char *layer) {
+      return exact_point(products_by_widths(layer, s.shape.T, s.shape.Dk, s.shape.Dv), T * (T + 1) / 2 * (Dk + Dv), 0);
+    };
+    points.obligation("the definition of softmax", by_widths("softmax"));
+    points.wrong_system("the definition of ffn_relu, which reads all", by_widths("ffn_relu"));
+    points.obligation("the definition of linear attention",
+                      products_by_area("linear", s.shape.T, s.shape.Dk, s.shape.Dv), 2 * T * Dk * Dv);
+    points.wrong_system("the definition of the delta rule",
+                        products_by_area("delta_net", s.shape.T, s.shape.Dk, s.shape.Dv), 2 * T * Dk * Dv);
+  });
 }
 
 Claim softmax_memory_grows() {
-  return at_parameters(
-      running(
-          ledger_row("softmax-memory-grows", "003 Vignette 4",
-                     "The recurrent layers compress the prefix into a state of constant size; self-attention keeps all "
-                     "pairs of the prefix, so that its memory grows with the sequence.",
-                     "$t (Dk + Dv)$ numbers against Dk Dv: equal at $t = Dk Dv / (Dk + Dv)$.", kept_numbers),
-          {"softmax", "linear"}),
-      prefixes);
+  ClaimBuilder c("softmax-memory-grows", "003 Vignette 4");
+  c.says("The recurrent layers compress the prefix into a state of constant size; self-attention keeps all pairs of "
+         "the prefix, so that its memory grows with the sequence.");
+  c.exactly("$t (Dk + Dv)$ numbers against Dk Dv: equal at $t = Dk Dv / (Dk + Dv)$.");
+  c.runs({"softmax", "linear"});
+  c.takes({integer_param("t", 12, 2, 48, "pairs so far"), integer_param("Dk", 5, 2, 16, "key width"),
+           integer_param("Dv", 3, 1, 16, "value width")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int t = p.integer("t");
+    const auto prefix = [&](int t) {
+      return random_sequence({1, 1, t, p.integer("Dk"), p.integer("Dv")}, protocol.seed);
+    };
+    const double Dk = p.integer("Dk"), Dv = p.integer("Dv"), pairs = t * (Dk + Dv);
+    const auto state = [&](const char *variant, int t) {
+      const Variant &v = find_variant(variant);
+      return double(v.state_shape(prefix(t).shape, variant_params(v)).size());
+    };
+    // Linear attention keeps nothing but the state: a run continues from it alone.
+    const Sequence whole = prefix(t);
+    Sequence rest = slice_steps(whole, t / 2, t);
+    rest.state = run("linear", slice_steps(whole, 0, t / 2)).state;
+    Sequence forgotten = rest;
+    forgotten.state.clear();
+    const std::vector<double> all = run("linear", whole).o, later(all.end() - rest.shape.T * rest.shape.Dv, all.end());
+    points.rounding(0);
+    points.statement("softmax reads t (Dk + Dv) numbers", numbers_read("softmax", whole), pairs)
+        .but_not("t Dk", t * Dk);
+    points.wrong_system("the newest pair left out", numbers_read("softmax", prefix(t - 1)), pairs);
+    points.statement("linear attention keeps Dk Dv numbers", state("linear", t), Dk * Dv);
+    points.statement("and as many after four times the steps", state("linear", 4 * t), Dk * Dv);
+    points.wrong_system("RLS", state("rls", t), Dk * Dv);
+    points.rounding(rounding_units("linear", whole));
+    points.obligation("the state says all about the past", run("linear", rest).o, later);
+    points.wrong_system("the past forgotten", run("linear", forgotten).o, later);
+  });
 }
-
-// ---- Higher-order attention ----------------------------------------------------------------------------------------------
 
 const std::vector<ParamSpec> local_fit{integer_param("T", 16, 4, 128, "steps"),
                                        integer_param("Dk", 7, 1, 32, "key width"),
@@ -205,100 +185,86 @@ Sequence twice_as_wide(Sequence s, std::uint64_t seed) {
   return random_sequence(shape, seed);
 }
 
-std::vector<Point> gram_cost(const Protocol &p) {
-  const Params at = point_of(p, local_fit);
-  if (at.integer("T") < 2 * at.integer("Dk") + 2) usage_error("T of at least 2 Dk + 2, for Gram matrices of full rank");
-  const Sequence s = random_sequence(shape_of(at), p.seed), wide = twice_as_wide(s, p.seed);
-  const double T = s.shape.T, n = s.shape.Dk + 1, pairs = T * (T + 1) / 2;
-  const LocalCosts costs(s);
-  const double wide_cost = LocalCosts(wide).grams;
-  // No recurrence makes this cheaper: each query weighs all keys anew, so that two successive matrices differ by full
-  // rank.
-  const auto change_rank = [&](const Sequence &s) {
-    const int t = std::min(s.shape.T, 2 * s.shape.Dk + 4) - 1;
-    LocalFits<Counted> fits(s);
-    for (int step : {t - 1, t}) fits.materialise(step), fits.add_up(step);
-    const Dense change = Dense(int(n), int(n), values_of(fits.G[t])) - Dense(int(n), int(n), values_of(fits.G[t - 1]));
-    const std::vector<double> values = singular_values(change);
-    return double(std::count_if(values.begin(), values.end(), [&](double x) { return x > 1e-12 * values.front(); }));
-  };
-  Sequence one_query = s; // the same query at every step: the same weights
-  for (size_t i = s.shape.Dk; i < s.q.size(); ++i) one_query.q[i] = s.q[i % s.shape.Dk];
-  return {as_statement(exact_point(wide_cost, 2 * costs.grams, 0), at, "twice the width, twice the cost"),
-          as_obligation(exact_point(costs.grams, pairs * n * (n + 1), 0), at, "T (T + 1) / 2 (Dk + 1)(Dk + 2)"),
-          rival_law(exact_point(costs.grams, T * T * n * (n + 1), 0), at, "T^2 (Dk + 1)(Dk + 2)"),
-          rival_law(exact_point(costs.grams, pairs * n * 2, 0), at, "T (T + 1) (Dk + 1)"),
-          as_obligation(exact_point(wide_cost, pairs * (2 * n - 1) * 2 * n, 0), at, "the same at twice the width"),
-          rival_system(exact_point(costs.grams, pairs * (2 * n - 1) * 2 * n, 0), at, "the width itself"),
-          as_obligation(exact_point(change_rank(s), n, 0), at, "rank of G_t - G_{t-1}"),
-          rival_system(exact_point(change_rank(one_query), n, 0), at, "rank where every query is the same"),
-          as_obligation(computes_the_layer(costs, s), at, "what is counted computes the layer")};
-}
-
 Claim local_linear_complexity_gram() {
-  return at_parameters(
-      running(
-          explained(
-              refuted_row(
-                  "local-linear-complexity-gram",
-                  asserted("§4, higher-order attention: 'Computing {$X_t^T W_t X_t$} requires $O(T^2 D_k)$ time'.",
-                           "all $T$ prefixes", "The next clause gives the solves' cost, $O(T D_k^3)$, right.",
-                           "One power of $D_k$ is missing: $T^2/2$ outer products of width $D_k + 1$ cost $O(T^2 "
-                           "D_k^2)$. The conclusion, that the form is impractical for all but the smallest "
-                           "problems, is stronger with it."),
-                  "003 §4, higher-order attention",
-                  "Computing the Gram matrices $X_t^T W_t X_t$ of all $T$ prefixes takes $O(T^2 Dk)$ time.",
-                  "$O(T^2 Dk^2)$: $T (T + 1) / 2 (Dk + 1)(Dk + 2)$ products. The weights change with the "
-                  "query, so that no Gram matrix follows from the last by one outer product.",
-                  gram_cost),
-              "A slip of one power of Dk: each of the $T (T + 1) / 2$ pairs adds an outer product of width $Dk + 1$. "
-              "The three other costs given beside it are right."),
-          {"local_linear"}),
-      local_fit);
-}
-
-std::vector<Point> other_costs(const Protocol &p) {
-  const Params at = point_of(p, local_fit);
-  const Sequence s = random_sequence(shape_of(at), p.seed), wide = twice_as_wide(s, p.seed);
-  const LocalCosts costs(s), wide_costs(wide);
-  std::vector<Point> points;
-  const auto law = [&](const char *what, double LocalCosts::*cost, const auto &formula, const char *rival,
-                       const auto &wrong) {
-    for (const auto &[measured, shape] : {std::pair{costs.*cost, s.shape}, {wide_costs.*cost, wide.shape}}) {
-      const double T = shape.T, n = shape.Dk + 1;
-      const Params there = params_of(shape);
-      points.push_back(as_statement(exact_point(measured, formula(T, n), 0), there, what));
-      points.push_back(rival_law(exact_point(measured, wrong(T, n), 0), there, rival));
-    }
-  };
-  law(
-      "numbers in all X_t: T (T + 1) / 2 (Dk + 1)", &LocalCosts::numbers,
-      [](double T, double n) { return T * (T + 1) / 2 * n; }, "T^2 (Dk + 1)",
-      [](double T, double n) { return T * T * n; });
-  law(
-      "numbers in all Gram matrices: T (Dk + 1)^2", &LocalCosts::gram_numbers,
-      [](double T, double n) { return T * n * n; }, "T (T + 1) / 2 (Dk + 1)^2",
-      [](double T, double n) { return T * (T + 1) / 2 * n * n; });
-  law(
-      "products of all eliminations: T (n^3 + 3 n^2 - 4 n) / 6, n = Dk + 1", &LocalCosts::factors,
-      [](double T, double n) { return T * (n * n * n + 3 * n * n - 4 * n) / 6; }, "T n (n - 1) / 2",
-      [](double T, double n) { return T * n * (n - 1) / 2; });
-  points.push_back(as_obligation(computes_the_layer(costs, s), at, "what is counted computes the layer"));
-  return points;
+  ClaimBuilder c("local-linear-complexity-gram", "003 §4, higher-order attention");
+  c.says("Computing the Gram matrices $X_t^T W_t X_t$ of all $T$ prefixes takes $O(T^2 Dk)$ time.");
+  c.exactly("$O(T^2 Dk^2)$: $T (T + 1) / 2 (Dk + 1)(Dk + 2)$ products. The weights change with the query, so that no "
+            "Gram matrix follows from the last by one outer product.");
+  c.because("A slip of one power of Dk: each of the $T (T + 1) / 2$ pairs adds an outer product of width $Dk + 1$. The "
+            "three other costs given beside it are right.");
+  c.is_refuted(
+      asserted("§4, higher-order attention: 'Computing {$X_t^T W_t X_t$} requires $O(T^2 D_k)$ time'.",
+               "all $T$ prefixes", "The next clause gives the solves' cost, $O(T D_k^3)$, right.",
+               "One power of $D_k$ is missing: $T^2/2$ outer products of width $D_k + 1$ cost $O(T^2 D_k^2)$. The "
+               "conclusion, that the form is impractical for all but the smallest problems, is stronger with it."));
+  c.runs({"local_linear"});
+  c.takes(local_fit);
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    if (p.integer("T") < 2 * p.integer("Dk") + 2) usage_error("T of at least 2 Dk + 2, for Gram matrices of full rank");
+    const Sequence s = random_sequence(shape_of(p), protocol.seed), wide = twice_as_wide(s, protocol.seed);
+    const double T = s.shape.T, n = s.shape.Dk + 1, pairs = T * (T + 1) / 2;
+    const LocalCosts costs(s);
+    const double wide_cost = LocalCosts(wide).grams;
+    // No recurrence makes this cheaper: each query weighs all keys anew, so that two successive matrices differ by full
+    // rank.
+    const auto change_rank = [&](const Sequence &s) {
+      const int t = std::min(s.shape.T, 2 * s.shape.Dk + 4) - 1;
+      LocalFits<Counted> fits(s);
+      for (int step : {t - 1, t}) fits.materialise(step), fits.add_up(step);
+      const Dense change =
+          Dense(int(n), int(n), values_of(fits.G[t])) - Dense(int(n), int(n), values_of(fits.G[t - 1]));
+      const std::vector<double> values = singular_values(change);
+      return double(std::count_if(values.begin(), values.end(), [&](double x) { return x > 1e-12 * values.front(); }));
+    };
+    Sequence one_query = s; // the same query at every step: the same weights
+    for (size_t i = s.shape.Dk; i < s.q.size(); ++i) one_query.q[i] = s.q[i % s.shape.Dk];
+    points.rounding(0);
+    points.statement("twice the width, twice the cost", wide_cost, 2 * costs.grams);
+    points.obligation("T (T + 1) / 2 (Dk + 1)(Dk + 2)", costs.grams, pairs * n * (n + 1))
+        .but_not("T^2 (Dk + 1)(Dk + 2)", T * T * n * (n + 1))
+        .but_not("T (T + 1) (Dk + 1)", pairs * n * 2);
+    points.obligation("the same at twice the width", wide_cost, pairs * (2 * n - 1) * 2 * n);
+    points.wrong_system("the width itself", costs.grams, pairs * (2 * n - 1) * 2 * n);
+    points.obligation("rank of G_t - G_{t-1}", change_rank(s), n);
+    points.wrong_system("rank where every query is the same", change_rank(one_query), n);
+    points.obligation("what is counted computes the layer", computes_the_layer(costs, s));
+  });
 }
 
 Claim local_linear_complexity_other() {
-  return at_parameters(
-      running(ledger_row(
-                  "local-linear-complexity-other", "003 §4, higher-order attention",
-                  "Materialising all $X_t$ takes $O(T^2 Dk)$ space and their Gram matrices $O(T Dk^2)$; solving the "
-                  "$T$ systems "
-                  "takes $O(T Dk^3)$ time.",
-                  "$T (T + 1) / 2 (Dk + 1)$ and $T (Dk + 1)^2$ numbers; $T (Dk + 1)^3 / 6$ products and lower orders "
-                  "(a third in multiplications and additions).",
-                  other_costs),
-              {"local_linear"}),
-      local_fit);
+  ClaimBuilder c("local-linear-complexity-other", "003 §4, higher-order attention");
+  c.says("Materialising all $X_t$ takes $O(T^2 Dk)$ space and their Gram matrices $O(T Dk^2)$; solving the $T$ systems "
+         "takes $O(T Dk^3)$ time.");
+  c.exactly("$T (T + 1) / 2 (Dk + 1)$ and $T (Dk + 1)^2$ numbers; $T (Dk + 1)^3 / 6$ products and lower orders (a "
+            "third in multiplications and additions).");
+  c.runs({"local_linear"});
+  c.takes(local_fit);
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const Sequence s = random_sequence(shape_of(p), protocol.seed), wide = twice_as_wide(s, protocol.seed);
+    const LocalCosts costs(s), wide_costs(wide);
+    const auto law = [&](const char *what, double LocalCosts::*cost, const auto &formula, const char *rival,
+                         const auto &wrong) {
+      for (const auto &[measured, shape] : {std::pair{costs.*cost, s.shape}, {wide_costs.*cost, wide.shape}}) {
+        const double T = shape.T, n = shape.Dk + 1;
+        points.at(params_of(shape)).rounding(0);
+        points.statement(what, measured, formula(T, n)).but_not(rival, wrong(T, n));
+      }
+    };
+    law(
+        "numbers in all X_t: T (T + 1) / 2 (Dk + 1)", &LocalCosts::numbers,
+        [](double T, double n) { return T * (T + 1) / 2 * n; }, "T^2 (Dk + 1)",
+        [](double T, double n) { return T * T * n; });
+    law(
+        "numbers in all Gram matrices: T (Dk + 1)^2", &LocalCosts::gram_numbers,
+        [](double T, double n) { return T * n * n; }, "T (T + 1) / 2 (Dk + 1)^2",
+        [](double T, double n) { return T * (T + 1) / 2 * n * n; });
+    law(
+        "products of all eliminations: T (n^3 + 3 n^2 - 4 n) / 6, n = Dk + 1", &LocalCosts::factors,
+        [](double T, double n) { return T * (n * n * n + 3 * n * n - 4 * n) / 6; }, "T n (n - 1) / 2",
+        [](double T, double n) { return T * n * (n - 1) / 2; });
+    points.at(p);
+    points.obligation("what is counted computes the layer", computes_the_layer(costs, s));
+  });
 }
 
 } // namespace

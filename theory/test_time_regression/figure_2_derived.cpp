@@ -2,16 +2,13 @@
 // Consequences of the readings of 003 Fig 2 beyond the text's own conclusions: how two readings of footnote 2 determine
 // each other, that nothing beats the naive forecast, that one reading gives every conclusion, and that forgetting
 // helps.
+#include "theory/support/claim_builder.hpp"
 #include "theory/test_time_regression/figure_2_readings.hpp"
 
 namespace recollect::theory {
 namespace {
 
 using namespace readings;
-
-// ---- The two readings of footnote 2 --------------------------------------------------------------------------------------
-
-const std::vector<ParamSpec> width{integer_param("d", 64, 2, 256, "width; T = 4 d")};
 
 std::vector<double> losses_of_linear(const Params &at, const std::string &output, std::uint64_t seed) {
   const Task &task = find_task("online_regression");
@@ -24,138 +21,116 @@ std::vector<double> losses_of_linear(const Params &at, const std::string &output
   return score.series.at("loss_by_step");
 }
 
-std::vector<Point> norm_identity(const Protocol &p) {
-  const Params at = point_of(p, width);
-  const double D = at.integer("d"), root = std::sqrt(D);
-  const std::vector<double> unit = losses_of_linear(at, "unit", p.seed), rms = losses_of_linear(at, "rms", p.seed);
-  const auto law = [&](double constant, double factor) {
-    std::vector<double> losses;
-    for (double loss : unit) losses.push_back(constant + factor * loss);
-    return losses;
-  };
-  // D squares of a read of norm sqrt(D) against a target of norm 1.
-  const double units = 8 * D * (root + 1) * (root + 1), constant = (root - 1) * (root - 1);
-  return {
-      as_statement(exact_point(rms, law(constant, root), units), at, "loss at RMS 1, every step"),
-      rival_system(exact_point(losses_of_linear(at, "raw", p.seed), law(constant, root), units), at, "output as it is"),
-      rival_law(exact_point(rms, law(constant, D), units), at, "D times the loss at norm 1"),
-      rival_law(exact_point(rms, law(0, root), units), at, "without (sqrt D - 1)^2")};
-}
-
 Claim fig2_output_norm_identity() {
-  Claim c = ledger_row(
-      "fig2-output-norm-identity", "003 §5, footnote 2 (derived)",
-      "For targets of norm 1, the loss of linear attention with its output scaled to norm $sqrt(D)$ is an "
-      "affine function of the loss with its output scaled to norm 1.",
-      "$(sqrt D - 1)^2 + sqrt(D)$ times it, exactly at every step: 2 - 2 cos against $1 + D - 2 sqrt(D)$ cos.",
-      norm_identity);
-  c.tasks = {"online_regression"}, c.variants = {"linear"}, c.params = width;
-  return c;
-}
-
-// ---- The naive forecast --------------------------------------------------------------------------------------------------
-
-std::vector<Point> naive_is_best(const Protocol &p) {
-  refuse_one_direction(p, 0.8);
-  const Bench b(p);
-  const double margin = 0.005; // the closest, p = 1 in the first quarter, is 1 to 15% above in each setting
-  const Reading leaking = [] {
-    Reading r = sharp;
-    r.name = "softmax that stores the value to be forecast", r.peeks = true;
-    return r;
-  }();
-  std::vector<Point> points;
-  for (Stretch s : stretches) {
-    for (const Reading &r : {linear_unit, rls, forgetting("0.9"), softmax, sharp, local_sharp})
-      points.push_back(as_statement(b.above(r, naive, s, margin), b.at(r), over(r, naive, s)));
-    points.push_back(
-        rival_system(b.above(local_sharp, older, s, margin), b.at(local_sharp), over(local_sharp, older, s)));
-  }
-  points.push_back(rival_system(b.above(leaking, naive, before, margin), b.at(leaking), over(leaking, naive, before)));
-  return points;
+  ClaimBuilder c("fig2-output-norm-identity", "003 §5, footnote 2 (derived)");
+  c.says("For targets of norm 1, the loss of linear attention with its output scaled to norm $sqrt(D)$ is an affine "
+         "function of the loss with its output scaled to norm 1.");
+  c.exactly("$(sqrt D - 1)^2 + sqrt(D)$ times it, exactly at every step: 2 - 2 cos against $1 + D - 2 sqrt(D)$ cos.");
+  c.runs({"linear"}), c.draws({"online_regression"}), c.takes({integer_param("d", 64, 2, 256, "width; T = 4 d")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const double D = p.integer("d"), root = std::sqrt(D), constant = (root - 1) * (root - 1);
+    const auto losses = [&](const char *output) { return losses_of_linear(p, output, protocol.seed); };
+    const std::vector<double> unit = losses("unit"), rms = losses("rms");
+    const auto law = [&](double constant, double factor) {
+      std::vector<double> losses;
+      for (double loss : unit) losses.push_back(constant + factor * loss);
+      return losses;
+    };
+    // D squares of a read of norm sqrt(D) against a target of norm 1.
+    points.rounding(8 * D * (root + 1) * (root + 1));
+    points.statement("loss at RMS 1, every step", rms, law(constant, root))
+        .but_not("D times the loss at norm 1", law(constant, D))
+        .but_not("without (sqrt D - 1)^2", law(0, root));
+    points.wrong_system("output as it is", losses("raw"), law(constant, root));
+  });
 }
 
 Claim fig2_naive_never_beaten() {
-  return fig2(
-      explained(ledger_row("fig2-naive-never-beaten", source + " (derived)",
-                           "None of the regressors beats the naive forecast, which the paper plots as a baseline, "
-                           "in any segment.",
-                           "$v_t$ is close to the best prediction of $v_{t+1}$ for a first-order process; $p = 1$ at "
-                           "bandwidth 0.1 and RLS that forgets come nearest.",
-                           naive_is_best),
-                "The paper does not claim otherwise. The forecast is $v_t$ for $v_{t+1}$, the latest value stored."),
-      {"linear", "rls", "mesa", "softmax", "softmax_qknorm", "local_linear"});
-}
-
-// ---- One reading for all conclusions -------------------------------------------------------------------------------------
-
-std::vector<Point> one_reading(const Protocol &p) {
-  refuse_one_direction(p);
-  const Bench b(p);
-  std::vector<Point> points{as_statement(b.above(rls, softmax, late, 0), b.at(rls), over(rls, softmax, late))};
-  const auto limit = [&](const Reading &large, const Reading &small, Stretch s, double margin,
-                         const Reading &wrong_large, const Reading &wrong_small) {
-    points.push_back(as_condition(b.above(large, small, s, margin), b.at(small), over(large, small, s)));
-    points.push_back(
-        rival_system(b.above(wrong_large, wrong_small, s, margin), b.at(small), over(wrong_large, wrong_small, s)));
-  };
-  for (Stretch s : stretches)
-    for (const Reading &other : {rls, sharp, local_sharp}) limit(linear_rms, other, s, worst_by, linear_unit, other);
-  limit(rls, sharp, late, 0.1, rls, softmax);
-  limit(rls, local_sharp, late, std::log(2), forgetting("0.9"), local_sharp);
-  limit(sharp, local_sharp, after, 0.15, sharp, local_no_ridge);
-  limit(sharp, local_sharp, before, -0.05, sharp, local_printed); // a tie, not a loss
-  return points;
+  ClaimBuilder c("fig2-naive-never-beaten", source + " (derived)");
+  c.says("None of the regressors beats the naive forecast, which the paper plots as a baseline, in any segment.");
+  c.exactly("$v_t$ is close to the best prediction of $v_{t+1}$ for a first-order process; $p = 1$ at bandwidth 0.1 "
+            "and RLS that forgets come nearest.");
+  c.because("The paper does not claim otherwise. The forecast is $v_t$ for $v_{t+1}$, the latest value stored.");
+  c.runs({"linear", "rls", "mesa", "softmax", "softmax_qknorm", "local_linear"}), c.draws({"online_regression"});
+  c.takes(setting);
+  return c.measure([](Points &points, const Params &, const Protocol &p) {
+    refuse_one_direction(p, 0.8);
+    const Bench b(p);
+    const double margin = 0.005; // the closest, p = 1 in the first quarter, is 1 to 15% above in each setting
+    const Reading leaking = [] {
+      Reading r = sharp;
+      r.name = "softmax that stores the value to be forecast", r.peeks = true;
+      return r;
+    }();
+    for (Stretch s : stretches) {
+      for (const Reading &r : {linear_unit, rls, forgetting("0.9"), softmax, sharp, local_sharp}) {
+        points.at(b.at(r));
+        points.statement(over(r, naive, s), b.above(r, naive, s, margin));
+      }
+      points.at(b.at(local_sharp));
+      points.wrong_system(over(local_sharp, older, s), b.above(local_sharp, older, s, margin));
+    }
+    points.at(b.at(leaking));
+    points.wrong_system(over(leaking, naive, before), b.above(leaking, naive, before, margin));
+  });
 }
 
 Claim fig2_consistent_reading() {
-  return fig2(
-      explained(
-          under("linear attention is scaled to RMS 1, softmax and p = 1 have bandwidth 0.1 on unit keys and a ridge on "
-                "the slopes",
-                ledger_row("fig2-consistent-reading", source + " (derived)",
-                           "The four stated conclusions hold together: linear attention worst, RLS high after "
-                           "the switch, softmax and $p = 1$ adapting, $p = 1$ better than $p = 0$.",
-                           "In one reading: linear scaled to RMS 1; RLS with ridge 1e-3; softmax and $p = 1$ on "
-                           "unit keys at bandwidth 0.1, ridge 0.01 on the slopes; for noise of which no direction "
-                           "carries more than half. With the printed scale $1/sqrt(Dk)$ RLS does not stay above "
-                           "softmax.",
-                           one_reading)),
-          "An existence statement: the reading was selected afterwards, and nothing shows that the authors used it."),
-      {"linear", "rls", "mesa", "softmax", "softmax_qknorm", "local_linear"});
-}
-
-// ---- Forgetting ----------------------------------------------------------------------------------------------------------
-
-std::vector<Point> forgetting_helps(const Protocol &p) {
-  const Bench b(p);
-  std::vector<Point> points;
-  const Reading winding{"RLS, forgetting 0.9, ridge too", "weighted_rls", {{"alpha", "0.9"}}, {{"ridge", "1e-3"}}};
-  const auto helps = [&](const Reading &less, const Reading &more, const Reading &wrong, double margin) {
-    points.push_back(as_statement(b.above(less, more, late, margin), b.at(rls), over(less, more, late)));
-    if (b.low_rank() && wrong.name == winding.name)
-      return; // queries never reach the directions in which the state grows
-    points.push_back(rival_system(b.above(less, wrong, late, margin), b.at(rls), over(less, wrong, late)));
-  };
-  helps(rls, forgetting("0.98"), forgetting("0.999"), std::log(1.5));
-  helps(forgetting("0.98"), forgetting("0.9"), winding, std::log(1.5));
-  helps(linear_unit, gated("0.98"), gated("0.999"), std::log(1.2));
-  helps(gated("0.98"), gated("0.9"), gated("0.97"), std::log(2));
-  return points;
+  ClaimBuilder c("fig2-consistent-reading", source + " (derived)");
+  c.says("The four stated conclusions hold together: linear attention worst, RLS high after the switch, softmax and $p "
+         "= 1$ adapting, $p = 1$ better than $p = 0$.");
+  c.exactly("In one reading: linear scaled to RMS 1; RLS with ridge 1e-3; softmax and $p = 1$ on unit keys at "
+            "bandwidth 0.1, ridge 0.01 on the slopes; for noise of which no direction carries more than half. With the "
+            "printed scale $1/sqrt(Dk)$ RLS does not stay above softmax.");
+  c.because("An existence statement: the reading was selected afterwards, and nothing shows that the authors used it.");
+  c.holds_under("linear attention is scaled to RMS 1, softmax and p = 1 have bandwidth 0.1 on unit keys and a ridge on "
+                "the slopes");
+  c.runs({"linear", "rls", "mesa", "softmax", "softmax_qknorm", "local_linear"}), c.draws({"online_regression"});
+  c.takes(setting);
+  return c.measure([](Points &points, const Params &, const Protocol &p) {
+    refuse_one_direction(p);
+    const Bench b(p);
+    points.at(b.at(rls));
+    points.statement(over(rls, softmax, late), b.above(rls, softmax, late, 0));
+    const auto limit = [&](const Reading &large, const Reading &small, Stretch s, double margin,
+                           const Reading &wrong_large, const Reading &wrong_small) {
+      points.at(b.at(small));
+      points.condition(over(large, small, s), b.above(large, small, s, margin));
+      points.wrong_system(over(wrong_large, wrong_small, s), b.above(wrong_large, wrong_small, s, margin));
+    };
+    for (Stretch s : stretches)
+      for (const Reading &other : {rls, sharp, local_sharp}) limit(linear_rms, other, s, worst_by, linear_unit, other);
+    limit(rls, sharp, late, 0.1, rls, softmax);
+    limit(rls, local_sharp, late, std::log(2), forgetting("0.9"), local_sharp);
+    limit(sharp, local_sharp, after, 0.15, sharp, local_no_ridge);
+    limit(sharp, local_sharp, before, -0.05, sharp, local_printed); // a tie, not a loss
+  });
 }
 
 Claim fig2_forgetting_helps() {
-  return fig2(
-      ledger_row("fig2-forgetting-helps", source + ", caption",
-                 "Without decaying weights linear attention and unweighted RLS are unable to adjust to the "
-                 "non-stationary data.",
-                 "Each step from $gamma = 1$ to 0.98 to 0.9 lowers the late loss of both, by a factor of 1.2 to 4; "
-                 "RLS with a ridge that does not decay (one that does winds up).",
-                 forgetting_helps),
-      {"linear", "gated_linear", "rls", "mesa", "weighted_rls"});
+  ClaimBuilder c("fig2-forgetting-helps", source + ", caption");
+  c.says(
+      "Without decaying weights linear attention and unweighted RLS are unable to adjust to the non-stationary data.");
+  c.exactly("Each step from $gamma = 1$ to 0.98 to 0.9 lowers the late loss of both, by a factor of 1.2 to 4; RLS with "
+            "a ridge that does not decay (one that does winds up).");
+  c.runs({"linear", "gated_linear", "rls", "mesa", "weighted_rls"}), c.draws({"online_regression"});
+  c.takes(setting);
+  return c.measure([](Points &points, const Params &, const Protocol &p) {
+    const Bench b(p);
+    const Reading winding{"RLS, forgetting 0.9, ridge too", "weighted_rls", {{"alpha", "0.9"}}, {{"ridge", "1e-3"}}};
+    const auto helps = [&](const Reading &less, const Reading &more, const Reading &wrong, double margin) {
+      points.at(b.at(rls));
+      points.statement(over(less, more, late), b.above(less, more, late, margin));
+      if (b.low_rank() && wrong.name == winding.name)
+        return; // queries never reach the directions in which the state grows
+      points.wrong_system(over(less, wrong, late), b.above(less, wrong, late, margin));
+    };
+    helps(rls, forgetting("0.98"), forgetting("0.999"), std::log(1.5));
+    helps(forgetting("0.98"), forgetting("0.9"), winding, std::log(1.5));
+    helps(linear_unit, gated("0.98"), gated("0.999"), std::log(1.2));
+    helps(gated("0.98"), gated("0.9"), gated("0.97"), std::log(2));
+  });
 }
-
-// ---- "making it less predictable" ----------------------------------------------------------------------------------------
 
 /// ln(loss in the first quarter / loss in the rest), or its negative, for one forecast.
 Point harder(const Bench &b, const Reading &r, Stretch hard, Stretch easy, double margin) {
@@ -165,29 +140,23 @@ Point harder(const Bench &b, const Reading &r, Stretch hard, Stretch easy, doubl
   return at_least_point(b.stratified_mean(logs), margin);
 }
 
-std::vector<Point> first_quarter(const Protocol &p) {
-  const Bench b(p);
-  return {
-      as_statement(harder(b, naive, before, late, std::log(2)), b.at(naive), "naive forecast: first quarter over rest"),
-      as_statement(harder(b, naive, before, after, std::log(2)), b.at(naive),
-                   "naive forecast: first quarter over second"),
-      rival_system(harder(b, naive, late, before, std::log(2)), b.at(naive), "the other way round"),
-      rival_system(harder(b, linear_rms, before, late, std::log(2)), b.at(linear_rms),
-                   "a forecast whose error is its own scale")};
-}
-
 Claim fig2_first_quarter() {
-  return fig2(
-      explained(
-          ledger_row(
-              "fig2-first-quarter", "003 §5, before Fig 2",
-              "In the first $T/4$ steps the system decays faster and changes more rapidly, which makes it "
-              "less predictable than the later $3 T/4$.",
-              "The naive forecast loses more than twice as much there: of a key the share $1 - .9^2 = .19$ is new "
-              "at every step, later about $1 / t$.",
-              first_quarter),
-          "For all six settings of $Sigma$ and the first key together."),
-      {"linear"});
+  ClaimBuilder c("fig2-first-quarter", "003 §5, before Fig 2");
+  c.says("In the first $T/4$ steps the system decays faster and changes more rapidly, which makes it less predictable "
+         "than the later $3 T/4$.");
+  c.exactly("The naive forecast loses more than twice as much there: of a key the share $1 - .9^2 = .19$ is new at "
+            "every step, later about $1 / t$.");
+  c.because("For all six settings of $Sigma$ and the first key together.");
+  c.runs({"linear"}), c.draws({"online_regression"}), c.takes(setting);
+  return c.measure([](Points &points, const Params &, const Protocol &p) {
+    const Bench b(p);
+    points.at(b.at(naive));
+    points.statement("naive forecast: first quarter over rest", harder(b, naive, before, late, std::log(2)));
+    points.statement("naive forecast: first quarter over second", harder(b, naive, before, after, std::log(2)));
+    points.wrong_system("the other way round", harder(b, naive, late, before, std::log(2)));
+    points.at(b.at(linear_rms));
+    points.wrong_system("a forecast whose error is its own scale", harder(b, linear_rms, before, late, std::log(2)));
+  });
 }
 
 } // namespace

@@ -201,10 +201,6 @@ private:
 
 const std::string source = "003 §5, Eq 55, Fig 2";
 
-inline Claim fig2(Claim c, std::vector<std::string> variants) {
-  c.tasks = {"online_regression"}, c.variants = std::move(variants), c.params = setting;
-  return c;
-}
 inline std::string over(const Reading &large, const Reading &small, Stretch s) {
   return "ln(" + large.name + " / " + small.name + "), " + name_of(s);
 }

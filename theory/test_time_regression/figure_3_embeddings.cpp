@@ -4,6 +4,7 @@
 #include "harness/core/error.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/test_time_regression/mqar_texts.hpp"
 #include <cmath>
 
@@ -11,8 +12,6 @@ namespace recollect::theory {
 namespace {
 
 constexpr int pairs = 128, width = 64;
-
-// ---- An embedding on which RLS is exact and linear attention fails -------------------------------------------------------
 
 const std::vector<ParamSpec> planted{integer_param("T", 512, 256, 2048, "steps"),
                                      real_param("offset", 3, 0, 10, "common part of the cues")};
@@ -57,89 +56,73 @@ Dense halves(double offset, bool rotated, std::uint64_t seed) {
   return tokens;
 }
 
-std::vector<Point> planted_map(const Protocol &p) {
-  const Params at = point_of(p, planted);
-  const int T = at.integer("T");
-  const Texts plain(p.full() ? 48 : 6, pairs, 2 * pairs, T, {}, p.seed);
-  const auto texts = [&](double offset, bool rotated) { return embedded(plain, halves(offset, rotated, p.seed)); };
-  const Texts planted = texts(at.real("offset"), true), independent = texts(at.real("offset"), false),
-              isotropic = texts(0, true);
-  const int first = T / 2; // well over half of the cues have been seen, and the map needs half the width
-  const auto reads = [&](const Texts &x) { return x.asked_rows(x.read_by("rls", least_squares).o, first); };
-  const auto linear = [&](const Texts &x) {
-    return at_most_point(mean_of(x.accuracy(x.read_by("linear"), first)), 0.7);
-  };
-  // The ridge moves a read by less than ridge / (least eigenvalue of the cues' sum of squares), and T / 2 cues of an
-  // isotropic part of at least a tenth of their length leave that above one.
-  const double units = 1e-6 / epsilon_of(Real::f64);
-  const std::vector<double> responses = planted.asked_rows(planted.problem.target, first);
-  return {
-      as_statement(exact_point(reads(planted), responses, units), at, "RLS reads the response"),
-      rival_system(exact_point(reads(independent), independent.asked_rows(independent.problem.target, first), units),
-                   at, "RLS, responses independent of cues"),
-      as_statement(linear(planted), at, "linear attention: share of right answers"),
-      rival_system(linear(isotropic), at, "linear attention, cues without a common part")};
-}
-
 Claim mqar_p128_rls_construction() {
-  return at_parameters(
-      on_mqar(
-          ledger_row(
-              "mqar-p128-rls-construction", "003 §6 (derived, owed to the authors)",
-              "There are embeddings with $P = 128 > d = 64$ on which RLS solves MQAR exactly at every length while "
-              "linear attention fails.",
-              "Cues $u_j$ with a common part in one half of the width and responses $R u_j$, a rotation into the other "
-              "half: least squares finds $R$ as soon as the cues seen span their half. Without the common part "
-              "linear attention is exact too.",
-              planted_map),
-          {"linear", "rls"}),
-      planted);
-}
-
-// ---- 128 keys in 64 dimensions -------------------------------------------------------------------------------------------
-
-const std::vector<ParamSpec> many_keys{integer_param("P", 128, 2, 1024, "unit keys, more than d"),
-                                       integer_param("d", 64, 2, 512, "width")};
-
-std::vector<Point> welch(const Protocol &p) {
-  const Params at = point_of(p, many_keys);
-  const double P = at.integer("P"), d = at.integer("d");
-  if (P <= d) usage_error("P > d keys cannot be orthogonal; up to d can");
-  const auto bound = [](double P, double d) { return std::sqrt((P - d) / (d * (P - 1))); };
-  const auto largest = [&](const char *kind, int n) {
-    return coherence(make_keys({kind, n, int(d)}, 1, p.seed), n, int(d));
-  };
-  std::vector<Point> points{
-      as_statement(at_least_point(largest("unit", int(P)), bound(P, d), 0), at, "largest |cosine| of random unit keys"),
-      rival_system(at_least_point(largest("orthonormal", int(d)), bound(P, d), 0), at, "d orthonormal keys")};
-
-  // Where the bound is attained: d + 1 corners of a simplex, and the 28 equiangular lines in 7 dimensions through the
-  // permutations of (3, 3, -1, -1, -1, -1, -1, -1).
-  const int n = int(d) + 1;
-  Dense simplex = Dense::identity(n);
-  for (double &x : simplex.data) x -= 1.0 / n;
-  normalise_rows(simplex.data, n);
-  Dense lines(28, 8);
-  int line = 0;
-  for (int i = 0; i < 8; ++i)
-    for (int j = i + 1; j < 8; ++j, ++line)
-      for (int c = 0; c < 8; ++c) lines(line, c) = (c == i || c == j ? 3 : -1) / std::sqrt(24.0);
-  points.push_back(
-      as_obligation(exact_point(coherence(simplex.data, n, n), bound(n, d), 8 * n), at, "d + 1 corners of a simplex"));
-  points.push_back(
-      as_obligation(exact_point(coherence(lines.data, 28, 8), bound(28, 7), 64), {}, "28 lines in 7 dimensions"));
-  points.push_back(rival_law(points.back(), "sqrt((P - d) / (d P))", std::sqrt((28 - 7.0) / (28 * 7))));
-  return points;
+  ClaimBuilder c("mqar-p128-rls-construction", "003 §6 (derived, owed to the authors)");
+  c.says("There are embeddings with $P = 128 > d = 64$ on which RLS solves MQAR exactly at every length while linear "
+         "attention fails.");
+  c.exactly("Cues $u_j$ with a common part in one half of the width and responses $R u_j$, a rotation into the other "
+            "half: least squares finds $R$ as soon as the cues seen span their half. Without the common part linear "
+            "attention is exact too.");
+  c.runs({"linear", "rls"}), c.draws({"mqar"});
+  c.takes(planted);
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int T = p.integer("T");
+    const Texts plain(protocol.full() ? 48 : 6, pairs, 2 * pairs, T, {}, protocol.seed);
+    const auto texts = [&](double offset, bool rotated) {
+      return embedded(plain, halves(offset, rotated, protocol.seed));
+    };
+    const Texts planted = texts(p.real("offset"), true), independent = texts(p.real("offset"), false),
+                isotropic = texts(0, true);
+    const int first = T / 2; // well over half of the cues have been seen, and the map needs half the width
+    const auto reads = [&](const Texts &x) { return x.asked_rows(x.read_by("rls", least_squares).o, first); };
+    const auto linear = [&](const Texts &x) {
+      return at_most_point(mean_of(x.accuracy(x.read_by("linear"), first)), 0.7);
+    };
+    // The ridge moves a read by less than ridge / (least eigenvalue of the cues' sum of squares), and T / 2 cues of an
+    // isotropic part of at least a tenth of their length leave that above one.
+    const std::vector<double> responses = planted.asked_rows(planted.problem.target, first);
+    points.rounding(1e-6 / epsilon_of(Real::f64));
+    points.statement("RLS reads the response", reads(planted), responses);
+    points.wrong_system("RLS, responses independent of cues", reads(independent),
+                        independent.asked_rows(independent.problem.target, first));
+    points.statement("linear attention: share of right answers", linear(planted));
+    points.wrong_system("linear attention, cues without a common part", linear(isotropic));
+  });
 }
 
 Claim mqar_welch_128_64() {
-  return at_parameters(ledger_row("mqar-welch-128-64", "003 §6",
-                                  "128 keys cannot be orthogonal in a space of 64 dimensions.",
-                                  "The largest |cosine| of $P$ unit keys in $d$ dimensions is at least $sqrt((P - d) / "
-                                  "(d (P - 1)))$, .0887 here "
-                                  "(Welch). Random unit keys have about .45, two mutually unbiased bases .125.",
-                                  welch),
-                       many_keys);
+  ClaimBuilder c("mqar-welch-128-64", "003 §6");
+  c.says("128 keys cannot be orthogonal in a space of 64 dimensions.");
+  c.exactly("The largest |cosine| of $P$ unit keys in $d$ dimensions is at least $sqrt((P - d) / (d (P - 1)))$, .0887 "
+            "here (Welch). Random unit keys have about .45, two mutually unbiased bases .125.");
+  c.takes({integer_param("P", 128, 2, 1024, "unit keys, more than d"), integer_param("d", 64, 2, 512, "width")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const double P = p.integer("P"), d = p.integer("d");
+    if (P <= d) usage_error("P > d keys cannot be orthogonal; up to d can");
+    const auto bound = [](double P, double d) { return std::sqrt((P - d) / (d * (P - 1))); };
+    const auto largest = [&](const char *kind, int n) {
+      return coherence(make_keys({kind, n, int(d)}, 1, protocol.seed), n, int(d));
+    };
+    points.statement("largest |cosine| of random unit keys", at_least_point(largest("unit", int(P)), bound(P, d), 0));
+    points.wrong_system("d orthonormal keys", at_least_point(largest("orthonormal", int(d)), bound(P, d), 0));
+
+    // Where the bound is attained: d + 1 corners of a simplex, and the 28 equiangular lines in 7 dimensions through the
+    // permutations of (3, 3, -1, -1, -1, -1, -1, -1).
+    const int n = int(d) + 1;
+    Dense simplex = Dense::identity(n);
+    for (double &x : simplex.data) x -= 1.0 / n;
+    normalise_rows(simplex.data, n);
+    Dense lines(28, 8);
+    int line = 0;
+    for (int i = 0; i < 8; ++i)
+      for (int j = i + 1; j < 8; ++j, ++line)
+        for (int c = 0; c < 8; ++c) lines(line, c) = (c == i || c == j ? 3 : -1) / std::sqrt(24.0);
+    points.rounding(8 * n);
+    points.obligation("d + 1 corners of a simplex", coherence(simplex.data, n, n), bound(n, d));
+    points.at({}).rounding(64);
+    points.obligation("28 lines in 7 dimensions", coherence(lines.data, 28, 8), bound(28, 7))
+        .but_not("sqrt((P - d) / (d P))", std::sqrt((28 - 7.0) / (28 * 7)));
+  });
 }
 
 } // namespace

@@ -69,9 +69,4 @@ inline std::vector<double> differences(const std::vector<double> &large, const s
 /// RLS with a negligible ridge: the least-squares memory.
 const Assignments least_squares{{"ridge", "1e-6"}};
 
-inline Claim on_mqar(Claim c, std::vector<std::string> variants) {
-  c.tasks = {"mqar"}, c.variants = std::move(variants);
-  return c;
-}
-
 } // namespace recollect::theory

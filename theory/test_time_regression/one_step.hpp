@@ -40,8 +40,5 @@ inline std::vector<ParamSpec> step_params(std::vector<ParamSpec> more = {}) {
   return more;
 }
 inline ParamSpec delta_param(double own) { return real_param("delta", own, 1e-3, 1e3, "weight of the new pair"); }
-inline Params step_point(double delta, double norm = 1.5) {
-  return labels({{"delta", num(delta)}, {"norm", num(norm)}, {"Dk", num(5)}, {"Dv", num(3)}});
-}
 
 } // namespace recollect::theory

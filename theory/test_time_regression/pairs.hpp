@@ -64,7 +64,6 @@ inline std::vector<ParamSpec> pair_params(const Shape &own) {
   return {integer_param("t", own.T, 1, 256, "pairs"), integer_param("Dk", own.Dk, 1, 64, "key width"),
           integer_param("Dv", own.Dv, 1, 64, "value width")};
 }
-inline Params pair_point(int t, int Dk, int Dv) { return labels({{"t", num(t)}, {"Dk", num(Dk)}, {"Dv", num(Dv)}}); }
 inline Shape pair_shape(const Params &p) { return {1, 1, p.integer("t"), p.integer("Dk"), p.integer("Dv")}; }
 
 } // namespace recollect::theory

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // 003 §6: recall is limited by the number of pairs, not by the length of the text. On untrained embeddings.
 #include "harness/core/error.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/test_time_regression/mqar_texts.hpp"
 #include <cmath>
 
@@ -19,107 +20,82 @@ Point exact_recall(const Texts &text, int P, double known_ridge) {
                      text.asked_rows(text.problem.target), 1e-6 * std::sqrt(P) / least / epsilon_of(Real::f64));
 }
 
-// ---- More pairs than dimensions ------------------------------------------------------------------------------------------
-
-const std::vector<ParamSpec> overloaded{integer_param("P", 48, 2, 512, "pairs, 1.5 d or more"),
-                                        integer_param("d", 32, 8, 256, "width"),
-                                        integer_param("T", 256, 64, 4096, "steps")};
-
-std::vector<Point> rls_over_linear(const Protocol &p) {
-  const Params at = point_of(p, overloaded);
-  const int P = at.integer("P"), d = at.integer("d"), T = at.integer("T");
-  if (2 * P < 3 * d) usage_error("P >= 1.5 d pairs; at P <= d RLS recalls every pair");
-  const double margin = 0.08;
-  const auto gain = [&](int P, const Assignments &ridge) {
-    const Texts texts(p.full() ? 96 : 24, P, d, T, unit_cues, p.seed);
-    return at_least_point(
-        mean_of(differences(texts.accuracy(texts.read_by("rls", ridge)), texts.accuracy(texts.read_by("linear")))),
-        margin);
-  };
-  const Texts few(1, d / 2, d, T, unit_cues, p.seed);
-  return {as_statement(gain(P, least_squares), at, "RLS - linear, share of right answers"),
-          rival_system(gain(P, {{"ridge", "1000"}}), at, "RLS with ridge 1000 - linear"),
-          rival_system(gain(d / 4, least_squares), at, "RLS - linear, P = d / 4"),
-          as_obligation(exact_recall(few, d / 2, 1e-6), at, "P = d / 2: RLS reads the response"),
-          rival_system(exact_recall(few, d / 2, 0.1), at, "P = d / 2, ridge 0.1")};
-}
-
 Claim mqar_rls_vs_linear_untrained() {
-  return at_parameters(
-      on_mqar(
-          ledger_row("mqar-rls-vs-linear-untrained", "003 §6 (untrained)",
-                     "RLS recalls more than linear attention where there are more pairs than dimensions.",
-                     "On random unit cues, cue to response stored: by a sixth of the answers at $P = 1.5 d$ and 2 $d$; "
-                     "exactly everything at $P < d$.",
-                     rls_over_linear),
-          {"linear", "rls"}),
-      overloaded);
-}
-
-// ---- Length --------------------------------------------------------------------------------------------------------------
-
-const std::vector<ParamSpec> lengths{integer_param("d", 32, 24, 128, "width, and number of pairs"),
-                                     integer_param("T", 512, 384, 4096, "steps of the long texts, 16 d to 48 d")};
-
-std::vector<Point> any_length(const Protocol &p) {
-  const Params at = point_of(p, lengths);
-  const int d = at.integer("d"), T = at.integer("T");
-  if (T < 16 * d) usage_error("T >= 16 d steps: in the first eighth of fewer, cues are not yet seen twice");
-  if (T > 48 * d) usage_error("T <= 48 d steps: in the first eighth of more, the counts of the cues are even already");
-  // Share of right answers in the last eighth of each text, when every cue has been seen.
-  const auto ending = [&](int T) {
-    std::vector<double> shares;
-    for (int batch = 0; batch < (p.full() ? 24 : 3); ++batch) {
-      const Texts texts(150, d, d, T, unit_cues, p.seed * 1000003 + batch);
-      const std::vector<double> some = texts.accuracy(texts.read_by("linear"), T - T / 8);
-      shares.insert(shares.end(), some.begin(), some.end());
-    }
-    return shares;
-  };
-  const std::vector<double> brief = ending(T / 8), lasting = ending(T);
-  const Mean gain = mean_of(differences(lasting, brief));
-  std::vector<Point> points{
-      as_statement(sampled_point({mean_of(lasting).mean, gain.standard_error}, mean_of(brief).mean), at,
-                   "random unit cues: share at T is the share at T / 8"),
-      as_obligation(at_least_point(gain, 0.03), at, "random unit cues: share at T less that at T / 8")};
-  if (p.full() && !p.point) // first worse, then better as the counts even out
-    points.push_back(as_obligation(at_most_point(mean_of(differences(brief, ending(T / 16))), -0.03), at,
-                                   "random unit cues: share at T / 8 less that at T / 16"));
-  for (int steps : {T / 8, T}) {
-    const std::string text = ", T = " + std::to_string(steps);
-    const auto read = [&](const Assignments &set) {
-      const Texts texts(1, d, d, steps, set, p.seed);
-      return exact_point(texts.asked_rows(texts.read_by("linear").o), texts.counted_responses(), 4.0 * steps * d);
+  ClaimBuilder c("mqar-rls-vs-linear-untrained", "003 §6 (untrained)");
+  c.says("RLS recalls more than linear attention where there are more pairs than dimensions.");
+  c.exactly("On random unit cues, cue to response stored: by a sixth of the answers at $P = 1.5 d$ and 2 $d$; exactly "
+            "everything at $P < d$.");
+  c.runs({"linear", "rls"}), c.draws({"mqar"});
+  c.takes({integer_param("P", 48, 2, 512, "pairs, 1.5 d or more"), integer_param("d", 32, 8, 256, "width"),
+           integer_param("T", 256, 64, 4096, "steps")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int P = p.integer("P"), d = p.integer("d"), T = p.integer("T");
+    if (2 * P < 3 * d) usage_error("P >= 1.5 d pairs; at P <= d RLS recalls every pair");
+    const double margin = 0.08;
+    const auto gain = [&](int P, const Assignments &ridge) {
+      const Texts texts(protocol.full() ? 96 : 24, P, d, T, unit_cues, protocol.seed);
+      return at_least_point(
+          mean_of(differences(texts.accuracy(texts.read_by("rls", ridge)), texts.accuracy(texts.read_by("linear")))),
+          margin);
     };
-    const Texts independent(1, d / 2, d, steps, unit_cues, p.seed);
-    points.push_back(as_condition(read(orthonormal_cues), at, "linear, orthonormal cues: y = n_j v_j" + text));
-    points.push_back(rival_system(read(unit_cues), at, "linear, random unit cues" + text));
-    points.push_back(as_condition(exact_recall(independent, d / 2, 1e-6), at, "RLS, P = d / 2: y = v_j" + text));
-    points.push_back(rival_system(exact_recall(independent, d / 2, 0.1), at, "RLS with ridge 0.1" + text));
-  }
-  return points;
+    const Texts few(1, d / 2, d, T, unit_cues, protocol.seed);
+    points.statement("RLS - linear, share of right answers", gain(P, least_squares));
+    points.wrong_system("RLS with ridge 1000 - linear", gain(P, {{"ridge", "1000"}}));
+    points.wrong_system("RLS - linear, P = d / 4", gain(d / 4, least_squares));
+    points.obligation("P = d / 2: RLS reads the response", exact_recall(few, d / 2, 1e-6));
+    points.wrong_system("P = d / 2, ridge 0.1", exact_recall(few, d / 2, 0.1));
+  });
 }
 
 Claim mqar_t_independence() {
-  return at_parameters(
-      on_mqar(
-          explained(
-              under(
-                  "recall is exact: orthonormal cues for linear attention, independent ones for RLS",
-                  ledger_row(
-                      "mqar-t-independence", "003 §6",
-                      "Once the memory is large enough for all $P$ pairs, the difficulty of MQAR is independent of the "
-                      "sequence length.",
-                      "Exactly so where recall is exact: orthonormal cues for linear attention, independent ones for "
-                      "RLS. On random unit cues at $P = d$ linear attention changes with $T$: first worse, then "
-                      "better, as "
-                      "the counts of the cues even out; from $T / 8$ to $T$ by 0.03 and more where $T$ is 16 $d$ to 48 "
-                      "$d$.",
-                      any_length)),
-              "The paper speaks of a memory with sufficient capacity, and there it is right. Where cross-talk "
-              "decides, longer texts are not harder either: the counts $n_j$ approach one another."),
-          {"linear", "rls"}),
-      lengths);
+  ClaimBuilder c("mqar-t-independence", "003 §6");
+  c.says("Once the memory is large enough for all $P$ pairs, the difficulty of MQAR is independent of the sequence "
+         "length.");
+  c.exactly("Exactly so where recall is exact: orthonormal cues for linear attention, independent ones for RLS. On "
+            "random unit cues at $P = d$ linear attention changes with $T$: first worse, then better, as the counts of "
+            "the cues even out; from $T / 8$ to $T$ by 0.03 and more where $T$ is 16 $d$ to 48 $d$.");
+  c.because("The paper speaks of a memory with sufficient capacity, and there it is right. Where cross-talk decides, "
+            "longer texts are not harder either: the counts $n_j$ approach one another.");
+  c.holds_under("recall is exact: orthonormal cues for linear attention, independent ones for RLS");
+  c.runs({"linear", "rls"}), c.draws({"mqar"});
+  c.takes({integer_param("d", 32, 24, 128, "width, and number of pairs"),
+           integer_param("T", 512, 384, 4096, "steps of the long texts, 16 d to 48 d")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int d = p.integer("d"), T = p.integer("T");
+    if (T < 16 * d) usage_error("T >= 16 d steps: in the first eighth of fewer, cues are not yet seen twice");
+    if (T > 48 * d)
+      usage_error("T <= 48 d steps: in the first eighth of more, the counts of the cues are even already");
+    // Share of right answers in the last eighth of each text, when every cue has been seen.
+    const auto ending = [&](int T) {
+      std::vector<double> shares;
+      for (int batch = 0; batch < (protocol.full() ? 24 : 3); ++batch) {
+        const Texts texts(150, d, d, T, unit_cues, protocol.seed * 1000003 + batch);
+        const std::vector<double> some = texts.accuracy(texts.read_by("linear"), T - T / 8);
+        shares.insert(shares.end(), some.begin(), some.end());
+      }
+      return shares;
+    };
+    const std::vector<double> brief = ending(T / 8), lasting = ending(T);
+    const Mean gain = mean_of(differences(lasting, brief));
+    points.statement("random unit cues: share at T is the share at T / 8",
+                     Mean{mean_of(lasting).mean, gain.standard_error}, mean_of(brief).mean);
+    points.obligation("random unit cues: share at T less that at T / 8", at_least_point(gain, 0.03));
+    if (protocol.full() && !protocol.point) // first worse, then better as the counts even out
+      points.obligation("random unit cues: share at T / 8 less that at T / 16",
+                        at_most_point(mean_of(differences(brief, ending(T / 16))), -0.03));
+    for (int steps : {T / 8, T}) {
+      const std::string text = ", T = " + std::to_string(steps);
+      const auto read = [&](const Assignments &set) {
+        const Texts texts(1, d, d, steps, set, protocol.seed);
+        return exact_point(texts.asked_rows(texts.read_by("linear").o), texts.counted_responses(), 4.0 * steps * d);
+      };
+      const Texts independent(1, d / 2, d, steps, unit_cues, protocol.seed);
+      points.condition("linear, orthonormal cues: y = n_j v_j" + text, read(orthonormal_cues));
+      points.wrong_system("linear, random unit cues" + text, read(unit_cues));
+      points.condition("RLS, P = d / 2: y = v_j" + text, exact_recall(independent, d / 2, 1e-6));
+      points.wrong_system("RLS with ridge 0.1" + text, exact_recall(independent, d / 2, 0.1));
+    }
+  });
 }
 
 } // namespace

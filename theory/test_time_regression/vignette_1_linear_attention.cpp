@@ -2,6 +2,7 @@
 // 003 Vignette 1, Relationship to linear attention: when omitting the inverse covariance costs nothing, what it costs
 // otherwise, and what a norm on the output restores.
 #include "harness/numerics/keys.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/sampling.hpp"
 #include "theory/test_time_regression/pairs.hpp"
 
@@ -18,11 +19,15 @@ Point optimal(const Pairs &x) {
   return exact_point(linear_memory(x).data, best.data, solved_units(x.K, best));
 }
 
-// ---- Optimal if -----------------------------------------------------------------------------------------------------
-
-std::vector<Point> orthonormal_keys(const Protocol &protocol) {
-  std::vector<Point> points;
-  for (const Params &p : points_of(protocol, {pair_point(4, 8, 3), pair_point(8, 8, 3)})) {
+Claim orthonormal_keys() {
+  ClaimBuilder c("linattn-optimal-orthonormal", "003 text after Eq 12");
+  c.says("Linear attention is an optimal linear memory when $t <= Dk$ and the keys are orthonormal, $k_i$ . $k_j$ = "
+         "delta_ij.");
+  c.exactly("$V^T K = V^T (K^+)^T$, without loss.");
+  c.because("The sufficient half of the paper's \"only when\".");
+  c.runs({"linear"}), c.takes(pair_params({1, 1, 4, 8, 3}));
+  c.at({{}, {{"t", 8}}});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Pairs x(pair_shape(p), protocol.seed);
     const int t = x.K.rows, Dk = x.K.columns;
     if (t > Dk) usage_error("orthonormal keys need t <= Dk");
@@ -33,29 +38,29 @@ std::vector<Point> orthonormal_keys(const Protocol &protocol) {
       const Dense values = linear_memory(pairs) * transpose(pairs.K);
       return exact_point(values.data, transpose(pairs.V).data, 16.0 * t * Dk * max_abs(pairs.V.data));
     };
-    points.push_back(as_statement(optimal(keys), p, "V^T K = V^T (K^+)^T"));
-    points.push_back(rival_system(optimal(longer), p, "orthogonal keys of length 1.1"));
-    points.push_back(as_statement(reads(keys), p, "zero loss"));
-    points.push_back(rival_system(reads(longer), p, "zero loss with keys of length 1.1"));
-    if (t > 1) points.push_back(rival_system(optimal(unit), p, "unit keys, merely independent"));
-  }
-  return points;
+    points.statement("V^T K = V^T (K^+)^T", optimal(keys));
+    points.wrong_system("orthogonal keys of length 1.1", optimal(longer));
+    points.statement("zero loss", reads(keys));
+    points.wrong_system("zero loss with keys of length 1.1", reads(longer));
+    if (t > 1) points.wrong_system("unit keys, merely independent", optimal(unit));
+  });
 }
 
-Claim if_claim() {
-  return explained(
-      at_parameters(running(ledger_row("linattn-optimal-orthonormal", "003 text after Eq 12",
-                                       "Linear attention is an optimal linear memory when $t <= Dk$ and the keys are "
-                                       "orthonormal, $k_i$ . $k_j$ = delta_ij.",
-                                       "$V^T K = V^T (K^+)^T$, without loss.", orthonormal_keys),
-                            {"linear"}),
-                    pair_params({1, 1, 4, 8, 3})),
-      "The sufficient half of the paper's \"only when\".");
-}
-
-std::vector<Point> only_orthonormal(const Protocol &protocol) {
-  std::vector<Point> points;
-  for (const Params &p : points_of(protocol, {pair_point(8, 3, 2)})) {
+Claim only_orthonormal() {
+  ClaimBuilder c("linattn-optimal-only-if", "003 text after Eq 12");
+  c.says("Linear attention is an optimal linear memory only when $t <= Dk$ and the keys are orthonormal.");
+  c.exactly("Optimal for every $V$ exactly when $K K^T K = K$, all non-zero singular values 1: for instance tight "
+            "frames, $K^T K = I$ with $t > Dk$.");
+  c.because("Orthonormal keys do make linear attention optimal, but they are not the only ones. \"Only\" is right "
+            "where optimal means no loss at all, for every V.");
+  c.is_refuted(asserted(
+      "Vignette 1 after Eq 12: 'In fact, it is an optimal linear memory only when $t <= D_k$ and the keys are "
+      "orthonormal'.",
+      "the objective of Eq 10", "The next paragraph turns to stability.",
+      "Optimal is meant as in Step 2 of §3: zero loss, perfect retrieval of every pair, whatever the values. For that "
+      "orthonormal keys are necessary, and 'only' is right. Tight frames minimise the loss without retrieving."));
+  c.runs({"linear"}), c.takes(pair_params({1, 1, 8, 3, 2}));
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Pairs x(pair_shape(p), protocol.seed);
     const int t = x.K.rows, Dk = x.K.columns;
     if (t <= Dk) usage_error("a tight frame beyond a basis needs t > Dk");
@@ -63,46 +68,20 @@ std::vector<Point> only_orthonormal(const Protocol &protocol) {
         longer(1.1 * frame.K, x.V);
     const double apart = frobenius_norm(linear_memory(frame) - frame.best()) / frobenius_norm(frame.best()),
                  generic = frobenius_norm(linear_memory(x) - x.best()) / frobenius_norm(x.best());
-    points.push_back(as_statement(at_least_point(apart, 1e-3, 0), p, "t > Dk: visibly not optimal"));
-    points.push_back(as_obligation(optimal(frame), p, "a tight frame, K^T K = I with t > Dk, is optimal"));
-    points.push_back(as_obligation(at_least_point(generic, 1e-3, 0), p, "generic keys are visibly not"));
-    points.push_back(rival_system(optimal(longer), p, "the frame scaled by 1.1"));
+    points.statement("t > Dk: visibly not optimal", at_least_point(apart, 1e-3, 0));
+    points.obligation("a tight frame, K^T K = I with t > Dk, is optimal", optimal(frame));
+    points.obligation("generic keys are visibly not", at_least_point(generic, 1e-3, 0));
+    points.wrong_system("the frame scaled by 1.1", optimal(longer));
     // A rank-deficient partial isometry: a basis of half the space, each key there twice at 1 / sqrt 2.
     const int r = std::max(1, Dk / 2);
     const Dense basis = orthonormal(r, Dk, protocol.seed);
     Dense twice(2 * r, Dk);
     for (size_t i = 0; i < twice.data.size(); ++i) twice.data[i] = basis.data[i % basis.data.size()] / std::sqrt(2.0);
     const Pairs isometry(twice, normal_matrix(2 * r, x.V.columns, protocol.seed, "003/values of an isometry"));
-    const Point isometric =
-        exact_point(linear_memory(isometry).data, isometry.best().data, 64.0 * Dk * max_abs(isometry.V.data));
-    points.push_back(as_obligation(isometric, p, "K K^T K = K of rank Dk/2 is optimal"));
-  }
-  return points;
+    points.rounding(64.0 * Dk * max_abs(isometry.V.data));
+    points.obligation("K K^T K = K of rank Dk/2 is optimal", linear_memory(isometry), isometry.best());
+  });
 }
-
-Claim only_if_claim() {
-  return explained(
-      at_parameters(
-          running(refuted_row("linattn-optimal-only-if",
-                              asserted("Vignette 1 after Eq 12: 'In fact, it is an optimal linear memory only when $t "
-                                       "<= D_k$ and the keys are orthonormal'.",
-                                       "the objective of Eq 10", "The next paragraph turns to stability.",
-                                       "Optimal is meant as in Step 2 of §3: zero loss, perfect retrieval of every "
-                                       "pair, whatever the values. For that orthonormal keys are necessary, and 'only' "
-                                       "is right. Tight frames minimise the loss without retrieving."),
-                              "003 text after Eq 12",
-                              "Linear attention is an optimal linear memory only when $t <= Dk$ and the keys are "
-                              "orthonormal.",
-                              "Optimal for every $V$ exactly when $K K^T K = K$, all non-zero singular values 1: for "
-                              "instance tight frames, $K^T K = I$ with $t > Dk$.",
-                              only_orthonormal),
-                  {"linear"}),
-          pair_params({1, 1, 8, 3, 2})),
-      "Orthonormal keys do make linear attention optimal, but they are not the only ones. \"Only\" is right where "
-      "optimal means no loss at all, for every V.");
-}
-
-// ---- The covariance that is dropped ---------------------------------------------------------------------------------
 
 /// Zero-mean keys of covariance diag(1, kappa), values v = B k.
 struct Correlated {
@@ -129,9 +108,15 @@ struct Correlated {
   }
 };
 
-std::vector<Point> covariance(const Protocol &protocol) {
-  std::vector<Point> points;
-  for (const Params &p : points_of(protocol, {labels({{"kappa", num(4)}})})) {
+Claim covariance() {
+  ClaimBuilder c("linattn-crude-covariance", "003 text at Eq 12");
+  c.says("For zero-mean keys $K^T K$ is proportional to their empirical covariance; linear attention, which replaces "
+         "it by $I$, is a crude memory that ignores the covariance between the dimensions of the keys.");
+  c.exactly("$K^T K / t$ tends to $Sigma$, so that for $v = B k$ the linear memory over $t$ tends to $B Sigma$ where "
+            "least squares has $B$: equal up to scale exactly for $Sigma = c I$.");
+  c.because("It reads directions in proportion to how often they occur.");
+  c.runs({"linear"}), c.takes({real_param("kappa", 4, 1e-2, 100, "Sigma = diag(1, kappa), not 1")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Correlated x{p.real("kappa")};
     if (x.kappa == 1) usage_error("kappa = 1 has the covariance I, where B Sigma is B");
     const auto law = [&](double power) { return x.B(0, 0) + x.B(0, 1) * std::pow(x.kappa, power); };
@@ -139,42 +124,23 @@ std::vector<Point> covariance(const Protocol &protocol) {
     const auto draw = [&](size_t first, size_t count) { return x.reads(t, protocol.seed, first, count); };
     const Mean mean = sample_mean(wanted_sensitivity(protocol, law(1), {law(0), law(0.5)}), pilot_size(protocol),
                                   400'000, in_blocks(cached_block(5 * t), draw));
-    const Point point = as_statement(sampled_point(mean, law(1)), p, "a read of M_lin / t is one of B Sigma");
-    points.push_back(point);
+    points.statement("a read of M_lin / t is one of B Sigma", mean, law(1))
+        .but_not("B, as least squares has it", law(0))
+        .but_not("B Sigma^{1/2}", law(0.5));
     // Text by text M_lin is B K^T K, where least squares has B.
     const Pairs pairs = x.pairs(50, protocol.seed);
     const auto is = [&](const Dense &M, const Dense &expected) {
       return exact_point(M.data, expected.data, 4.0 * solved_units(pairs.K, expected));
     };
-    points.push_back(as_statement(is(linear_memory(pairs), x.B * pairs.gram()), p, "M_lin = B K^T K"));
-    points.push_back(as_obligation(is(pairs.best(), x.B), p, "least squares restores B"));
-    points.push_back(rival_system(is(1.0 / pairs.K.rows * linear_memory(pairs), x.B), p, "linear attention over t"));
-    points.push_back(rival_law(is(linear_memory(pairs), pairs.gram() * x.B), p, "K^T K B"));
-    points.push_back(rival_law(point, "B, as least squares has it", law(0)));
-    points.push_back(rival_law(point, "B Sigma^{1/2}", law(0.5)));
-  }
-  return points;
-}
-
-Claim covariance_claim() {
-  return explained(
-      at_parameters(
-          running(
-              ledger_row(
-                  "linattn-crude-covariance", "003 text at Eq 12",
-                  "For zero-mean keys $K^T K$ is proportional to their empirical covariance; linear "
-                  "attention, which replaces it by $I$, is a crude memory that ignores the covariance between "
-                  "the dimensions of the keys.",
-                  "$K^T K / t$ tends to $Sigma$, so that for $v = B k$ the linear memory over $t$ tends to $B Sigma$ "
-                  "where least squares has $B$: equal up to scale exactly for $Sigma = c I$.",
-                  covariance),
-              {"linear"}),
-          {real_param("kappa", 4, 1e-2, 100, "Sigma = diag(1, kappa), not 1")}),
-      "It reads directions in proportion to how often they occur.");
+    points.statement("M_lin = B K^T K", is(linear_memory(pairs), x.B * pairs.gram()));
+    points.obligation("least squares restores B", is(pairs.best(), x.B))
+        .but_not("K^T K B", is(linear_memory(pairs), pairs.gram() * x.B));
+    points.wrong_system("linear attention over t", is(1.0 / pairs.K.rows * linear_memory(pairs), x.B));
+  });
 }
 
 } // namespace
 
-std::vector<Claim> vignette_1_linear_attention() { return {if_claim(), only_if_claim(), covariance_claim()}; }
+std::vector<Claim> vignette_1_linear_attention() { return {orthonormal_keys(), only_orthonormal(), covariance()}; }
 
 } // namespace recollect::theory

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // 003 after Eq 13: without the inverse covariance the output grows with t; what a norm on the output restores.
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/sampling.hpp"
 #include "theory/test_time_regression/pairs.hpp"
 
 namespace recollect::theory {
 namespace {
-
-// ---- Growth ---------------------------------------------------------------------------------------------------------
 
 /// How the values depend on the keys, both N(0, I): independent, or equal.
 enum class Data { independent, equal };
@@ -43,9 +42,20 @@ struct Ends {
   }
 };
 
-std::vector<Point> growth(const Protocol &protocol) {
-  std::vector<Point> points;
-  for (const Params &p : points_of(protocol, {labels({{"t", num(24)}, {"T", num(192)}})})) {
+Claim growth() {
+  ClaimBuilder c("linattn-output-grows", "003 text after Eq 13, footnote 2");
+  c.says("Without the inverse covariance the denominator of Eq 13 disappears, and the output of linear attention can "
+         "grow arbitrarily large with the sequence length (footnote 2: it scales linearly with it), where least "
+         "squares keeps it bounded.");
+  c.exactly("The output grows as $t$ where $E[v k^T]$ is not 0 and as $sqrt(t)$ where it is; by least squares it stays "
+            "constant, or falls as $1/sqrt(t)$ on values that are noise.");
+  c.because("That the output can grow without bound is right. Whether it grows linearly depends on the data: on values "
+            "that correlate with their keys it does, on independent ones it diffuses.");
+  c.holds_under("E v k^T is not 0");
+  c.runs({"linear", "rls", "gated_linear"});
+  c.takes({integer_param("t", 24, width + 8, 1024, "pairs at the first end; fourth moments are finite from there on"),
+           integer_param("T", 192, 80, 4096, "pairs at the second end")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Ends ends{p.integer("t"), p.integer("T")};
     if (ends.T < 4 * ends.t) usage_error("a slope between t and T needs T >= 4 t");
     const double D = width;
@@ -68,49 +78,23 @@ std::vector<Point> growth(const Protocol &protocol) {
     const double wanted = wanted_sensitivity(protocol);
     const Mean free = slope("linear", Data::independent, wanted), tied = slope("linear", Data::equal, wanted),
                noise = slope("rls", Data::independent, wanted);
-    const Point grows = as_condition(sampled_point(tied, one), p, "v = k: slope 1 but for the law's own (D+1)/t"),
-                diffuses = as_condition(sampled_point(free, half), p, "independent values: slope 1/2"),
-                falls = as_condition(sampled_point(noise, falling, 1e-6), p, "least squares on noise: slope -1/2");
-    append(points, {as_statement(sampled_point(free, 1), p, "independent values: linear in t"), grows, diffuses, falls,
-                    as_statement(sampled_point(tied, 1), p, "v = k: linear in t")});
-    append(points, {rival_law(grows, "slope 1/2", half), rival_law(diffuses, "slope 1", one),
-                    rival_law(falls, "no dependence on t", 0), rival_law(falls, "slope -1", 2 * falling),
-                    rival_system(sampled_point(slope("gated_linear", Data::equal, 0.1), one), p, "a gate")});
+    points.statement("independent values: linear in t", free, 1);
+    points.condition("v = k: slope 1 but for the law's own (D+1)/t", tied, one).but_not("slope 1/2", half);
+    points.condition("independent values: slope 1/2", free, half).but_not("slope 1", one);
+    points.condition("least squares on noise: slope -1/2", sampled_point(noise, falling, 1e-6))
+        .but_not("no dependence on t", 0)
+        .but_not("slope -1", 2 * falling);
+    points.statement("v = k: linear in t", tied, 1);
+    points.wrong_system("a gate", slope("gated_linear", Data::equal, 0.1), one);
     // Realisable values: the least-squares output is the value itself, at any t.
     const Pairs x(Shape{1, 1, ends.t, width, width}, protocol.seed), exact(x.K, x.K);
     const auto reads = [&](const Dense &M, const Dense &expected) {
       return exact_point(M.data, expected.data, solved_units(x.K, M));
     };
-    points.push_back(
-        as_condition(reads(exact.best(), Dense::identity(width)), p, "least squares on v = k: the map itself"));
-    points.push_back(rival_system(reads(exact.cross(), Dense::identity(width)), p, "linear attention on v = k"));
-  }
-  return points;
+    points.condition("least squares on v = k: the map itself", reads(exact.best(), Dense::identity(width)));
+    points.wrong_system("linear attention on v = k", reads(exact.cross(), Dense::identity(width)));
+  });
 }
-
-Claim growth_claim() {
-  return under(
-      "E v k^T is not 0",
-      explained(
-          at_parameters(
-              running(
-                  ledger_row("linattn-output-grows", "003 text after Eq 13, footnote 2",
-                             "Without the inverse covariance the denominator of Eq 13 disappears, and the output of "
-                             "linear attention can grow arbitrarily large with the sequence length (footnote 2: it "
-                             "scales linearly with it), where least squares keeps it bounded.",
-                             "The output grows as $t$ where $E[v k^T]$ is not 0 and as $sqrt(t)$ where it is; by least "
-                             "squares it stays constant, or falls as $1/sqrt(t)$ on values that are noise.",
-                             growth),
-                  {"linear", "rls", "gated_linear"}),
-              {integer_param("t", 24, width + 8, 1024,
-                             "pairs at the first end; fourth moments are finite from there on"),
-               integer_param("T", 192, 80, 4096, "pairs at the second end")}),
-          "That the output can grow without bound is right. Whether it grows linearly depends on the data: on "
-          "values that "
-          "correlate with their keys it does, on independent ones it diffuses."));
-}
-
-// ---- Output normalisation -------------------------------------------------------------------------------------------
 
 /// Values v = k (B = I), keys N(0, diag(1, kappa)), q on the diagonal of the plane. With p = Sigma^{1/2} q the raw
 /// output is Sigma^{1/2} S p, S the sample covariance of white keys: S p is |p| (a, b) along and across p, b / a = r
@@ -160,10 +144,37 @@ struct Plane {
   }
 };
 
-std::vector<Point> normalised(const Protocol &protocol) {
-  std::vector<Point> points;
-  for (const Params &p : points_of(
-           protocol, {labels({{"kappa", num(4)}, {"t", num(100)}}), labels({{"kappa", num(16)}, {"t", num(100)}})})) {
+Claim normalised() {
+  ClaimBuilder c("output-norm-restores", "003 text after Eq 13, App A");
+  c.says("Output normalisation stabilises training by approximately restoring the self-normalising property of Eq 11 "
+         "that linear attention loses.");
+  c.exactly("It restores the size, $sqrt(Dv)$ at every $t$. The direction is that of $B Sigma q$, not of $B$ $q$: $(1 "
+            "+ kappa) / sqrt(2 (1 + kappa^2))$ for $B = I$, $Sigma = diag(1, kappa)$, $q$ on the diagonal. Equal to "
+            "least squares up to scale only for $Sigma = c I$, $t$ large.");
+  c.because("Approximately is the paper's own word, and for boundedness it is exact. What the inverse covariance does "
+            "besides, turning the output, a scalar norm cannot do.");
+  c.holds_under("the keys' covariance is a multiple of I, and the text is long");
+  c.runs({"linear_rms", "linear", "delta_net"});
+  c.takes({real_param("kappa", 4, 1.5, 100, "Sigma = diag(1, kappa)"), integer_param("t", 100, 20, 1000, "pairs")});
+  c.at({{}, {{"kappa", 16}}});
+  c.last([](Points &points, const Protocol &protocol) {
+    // What the norm does restore is the size: sqrt(Dv) at every t, while the raw output grows.
+    Sequence s = random_sequence({1, 1, 200, 5, 3}, protocol.seed);
+    for (int t = 0; t < s.shape.T; ++t)
+      for (int c = 0; c < s.shape.Dv; ++c) s.v[t * s.shape.Dv + c] = s.k[t * s.shape.Dk + c];
+    const auto sizes = [&](const std::string &variant, const Assignments &set) {
+      const std::vector<double> o = run(variant, s, set).o;
+      std::vector<double> all;
+      for (int t = 0; t < s.shape.T; ++t) all.push_back(frobenius_norm(column(o, t, s.shape.Dv)));
+      return all;
+    };
+    const std::vector<double> constant(s.shape.T, std::sqrt(double(s.shape.Dv)));
+    points.at(params_of(s.shape)).rounding(64);
+    points.obligation("the size of the output at every t: sqrt(Dv)", sizes("linear_rms", {{"epsilon", "1e-30"}}),
+                      constant);
+    points.wrong_system("the raw output", sizes("linear", {}), constant);
+  });
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Plane plane{p.real("kappa"), p.integer("t")};
     if (plane.kappa == 1) usage_error("kappa = 1 is the isotropic case, measured at every other point as the limit");
     const auto mean = [&](const std::string &variant, double wanted) {
@@ -172,64 +183,26 @@ std::vector<Point> normalised(const Protocol &protocol) {
     };
     const double law = plane.mean();
     const Mean cosine = mean("linear_rms", wanted_sensitivity(protocol, law, {1, plane.rooted()}));
-    const Point direction = as_obligation(sampled_point(cosine, law), p, "cosine with the least-squares output");
-    points.push_back(as_statement(sampled_point(cosine, 1), p, "the norm restores the least-squares output"));
-    points.push_back(direction);
-    points.push_back(rival_system(sampled_point(mean("delta_net", 0.1), law), p, "DeltaNet's output"));
-    points.push_back(rival_law(direction, "Sigma^{1/2} for Sigma", plane.rooted()));
-    points.push_back(rival_law(direction, "1 for every Sigma", 1));
+    points.statement("the norm restores the least-squares output", cosine, 1);
+    points.obligation("cosine with the least-squares output", cosine, law)
+        .but_not("Sigma^{1/2} for Sigma", plane.rooted())
+        .but_not("1 for every Sigma", 1);
+    points.wrong_system("DeltaNet's output", mean("delta_net", 0.1), law);
     // Isotropic keys: only r makes the two differ, cos = 1 / sqrt(1 + r^2), which tends to 1.
     const Plane round{1, plane.t};
     const double isotropic = round.mean(), squared = double(round.t) / (round.t + 1); // E cos, and E cos^2
     const auto draw = [&](size_t first, size_t count) { return round.draw("linear_rms", protocol.seed, first, count); };
     const Mean near = sample_mean(wanted_sensitivity(protocol, isotropic, {1, squared}), pilot_size(protocol),
                                   1'000'000, in_blocks(cached_block(6 * size_t(round.t)), draw));
-    const Point limit =
-        as_condition(sampled_point(near, isotropic), Params(p).set("kappa", 1), "isotropic keys: tends to 1");
-    points.push_back(limit);
-    points.push_back(rival_law(limit, "1 at once", 1));
-    points.push_back(rival_law(limit, "t/(t+1), the mean of its square", squared));
-  }
-  // What the norm does restore is the size: sqrt(Dv) at every t, while the raw output grows.
-  Sequence s = random_sequence({1, 1, 200, 5, 3}, protocol.seed);
-  for (int t = 0; t < s.shape.T; ++t)
-    for (int c = 0; c < s.shape.Dv; ++c) s.v[t * s.shape.Dv + c] = s.k[t * s.shape.Dk + c];
-  const auto sizes = [&](const std::string &variant, const Assignments &set) {
-    const std::vector<double> o = run(variant, s, set).o;
-    std::vector<double> all;
-    for (int t = 0; t < s.shape.T; ++t) all.push_back(frobenius_norm(column(o, t, s.shape.Dv)));
-    return all;
-  };
-  const std::vector<double> constant(s.shape.T, std::sqrt(double(s.shape.Dv)));
-  const Params p = params_of(s.shape);
-  points.push_back(as_obligation(exact_point(sizes("linear_rms", {{"epsilon", "1e-30"}}), constant, 64), p,
-                                 "the size of the output at every t: sqrt(Dv)"));
-  points.push_back(rival_system(exact_point(sizes("linear", {}), constant, 64), p, "the raw output"));
-  return points;
-}
-
-Claim normalised_claim() {
-  return under(
-      "the keys' covariance is a multiple of I, and the text is long",
-      explained(
-          at_parameters(
-              running(
-                  ledger_row(
-                      "output-norm-restores", "003 text after Eq 13, App A",
-                      "Output normalisation stabilises training by approximately restoring the self-normalising "
-                      "property of Eq 11 that linear attention loses.",
-                      "It restores the size, $sqrt(Dv)$ at every $t$. The direction is that of $B Sigma q$, not of $B$ "
-                      "$q$: $(1 + kappa) / sqrt(2 (1 + kappa^2))$ for $B = I$, $Sigma = diag(1, kappa)$, $q$ on the "
-                      "diagonal. Equal to least squares up to scale only for $Sigma = c I$, $t$ large.",
-                      normalised),
-                  {"linear_rms", "linear", "delta_net"}),
-              {real_param("kappa", 4, 1.5, 100, "Sigma = diag(1, kappa)"), integer_param("t", 100, 20, 1000, "pairs")}),
-          "Approximately is the paper's own word, and for boundedness it is exact. What the inverse covariance does "
-          "besides, turning the output, a scalar norm cannot do."));
+    points.at(Params(p).set("kappa", 1));
+    points.condition("isotropic keys: tends to 1", near, isotropic)
+        .but_not("1 at once", 1)
+        .but_not("t/(t+1), the mean of its square", squared);
+  });
 }
 
 } // namespace
 
-std::vector<Claim> vignette_1_output_growth() { return {growth_claim(), normalised_claim()}; }
+std::vector<Claim> vignette_1_output_growth() { return {growth(), normalised()}; }
 
 } // namespace recollect::theory

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // 003 Vignette 2: weighted least squares without the inverse, which is gated linear attention (Eq 4, 16), and its exact
 // recursion.
+#include "theory/support/claim_builder.hpp"
 #include "theory/test_time_regression/decays.hpp"
 
 namespace recollect::theory {
 namespace {
-
-// ---- Eq 16 ----------------------------------------------------------------------------------------------------------
 
 Sequence gated_steps(const Shape &shape, std::uint64_t seed) {
   Sequence s = random_sequence(shape, seed);
@@ -24,39 +23,29 @@ Output decayed_sum(const Sequence &s, Product product) {
   });
 }
 
-std::vector<Point> gated_sum(const Protocol &protocol) {
-  std::vector<Point> points;
-  for (const Params &p : points_of(protocol, {params_of(point_P)})) {
+Claim gated_sum() {
+  ClaimBuilder c("gated-linattn-eq16", "003 Eq 4, 16");
+  c.says("Without the inverse the weighted solution is $sum_i gamma_i^(t) v_i k_i^T$, which unrolls into the gated "
+         "recurrence $M_t = gamma_t M_{t-1} + v_t k_t^T$.");
+  c.exactly("Identity; $gamma_1$ is in no weight and multiplies $M_0 = 0$.");
+  c.because("Attenuate first, write second.");
+  c.runs({"gated_linear", "linear"}), c.takes(one_head_params(point_P));
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Sequence s = gated_steps(shape_of(p), protocol.seed);
     const Measured layer = measured("gated_linear", s);
     const Output sum = decayed_sum(s, Product::after);
-    points.push_back(as_statement(layer.against(sum), p, "the recurrence is the weighted sum"));
+    points.statement("the recurrence is the weighted sum", layer.against(sum));
     Sequence first = s; // gamma_1 multiplies M_0 = 0 and no weight holds it
     first.alpha[0] = 0.01;
-    points.push_back(as_statement(measured("gated_linear", first).against(sum), p, "for every gamma_1"));
-    points.push_back(rival_system(measured("linear", s).against(sum), p, "no gate"));
-    points.push_back(rival_law(layer.against(decayed_sum(s, Product::from)), p, "the product from i on"));
-    points.push_back(rival_law(layer.against(stepped(s, [&](const Dense &M, const Dense &k, const Dense &v,
-                                                            int t) { return s.alpha[t] * (M + write(v, k)); })),
-                               p, "decay after the write"));
-  }
-  return points;
+    points.statement("for every gamma_1", measured("gated_linear", first).against(sum))
+        .but_not("the product from i on", layer.against(decayed_sum(s, Product::from)))
+        .but_not("decay after the write",
+                 layer.against(stepped(s, [&](const Dense &M, const Dense &k, const Dense &v, int t) {
+                   return s.alpha[t] * (M + write(v, k));
+                 })));
+    points.wrong_system("no gate", measured("linear", s).against(sum));
+  });
 }
-
-Claim gated_claim() {
-  return explained(
-      at_parameters(
-          running(
-              ledger_row("gated-linattn-eq16", "003 Eq 4, 16",
-                         "Without the inverse the weighted solution is $sum_i gamma_i^(t) v_i k_i^T$, which unrolls "
-                         "into the gated recurrence $M_t = gamma_t M_{t-1} + v_t k_t^T$.",
-                         "Identity; $gamma_1$ is in no weight and multiplies $M_0 = 0$.", gated_sum),
-              {"gated_linear", "linear"}),
-          one_head_params(point_P)),
-      "Attenuate first, write second.");
-}
-
-// ---- Weighted recursive least squares -------------------------------------------------------------------------------
 
 /// The steps M + e (P k)^T with P' = scale (P - P k k^T P / (noise + k^T P k)) from a given start, every gate g giving
 /// its own scale and noise.
@@ -72,9 +61,15 @@ Output recursion(const Sequence &s, Dense P, const Update &update) {
   });
 }
 
-std::vector<Point> weighted_recursion(const Protocol &protocol) {
-  std::vector<Point> points;
-  for (const Params &p : points_of(protocol, {params_of({1, 1, 12, 4, 3})})) {
+Claim weighted_recursion() {
+  ClaimBuilder c("weighted-rls-woodbury", "003 Vignette 2, Efficient computation");
+  c.says("The sequential version follows from the Woodbury formula with the geometric weights: geometrically weighted "
+         "recursive least squares equals the batch solution.");
+  c.exactly("$P' = (1/gamma)(P - P k k^T P / (gamma + k^T P k))$ for $gamma > 0$; a ridge at the start decays with the "
+            "rest.");
+  c.because("Forgetting the ridge too is what makes the inverse grow along directions that are no longer visited.");
+  c.runs({"weighted_rls", "rls"}), c.takes(one_head_params({1, 1, 12, 4, 3}));
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Sequence s = gated_steps(shape_of(p), protocol.seed);
     const int Dk = s.shape.Dk;
     const double ridge = 0.5;
@@ -93,40 +88,23 @@ std::vector<Point> weighted_recursion(const Protocol &protocol) {
     const Measured layer = measured("weighted_rls", s, {{"ridge", number(ridge)}});
     // In the worst case the start has decayed to 0.5^T while the newest pair has weight 1.
     const double factor = std::min(std::pow(2.0, s.shape.T), 1e4);
-    points.push_back(
-        as_statement(layer.against(batch(true), factor), p, "the weighted batch solution of every prefix"));
-    points.push_back(rival_system(measured("rls", s, {{"ridge", number(ridge)}}).against(batch(true), factor), p,
-                                  "RLS without weights"));
-    points.push_back(rival_law(layer.against(batch(false), factor), p, "a ridge that does not decay"));
+    points.statement("the weighted batch solution of every prefix", layer.against(batch(true), factor))
+        .but_not("a ridge that does not decay", layer.against(batch(false), factor));
+    points.wrong_system("RLS without weights",
+                        measured("rls", s, {{"ridge", number(ridge)}}).against(batch(true), factor));
     const auto inverted = [](double g) { return 1 / g; };
     const auto gate = [](double g) { return g; };
     const auto one = [](double) { return 1.0; };
     const Dense P = 1 / ridge * Dense::identity(Dk);
     const auto by = [&](const Update &update) { return layer.against(recursion(s, P, update), factor); };
-    points.push_back(as_statement(by({inverted, gate}), p, "(1/gamma)(P - P k k^T P / (gamma + k^T P k))"));
-    points.push_back(rival_law(by({inverted, one}), p, "1 for gamma in the denominator"));
-    points.push_back(rival_law(by({one, gate}), p, "1/gamma dropped"));
-  }
-  return points;
-}
-
-Claim weighted_claim() {
-  return explained(
-      at_parameters(
-          running(
-              ledger_row("weighted-rls-woodbury", "003 Vignette 2, Efficient computation",
-                         "The sequential version follows from the Woodbury formula with the geometric weights: "
-                         "geometrically weighted recursive least squares equals the batch solution.",
-                         "$P' = (1/gamma)(P - P k k^T P / (gamma + k^T P k))$ for $gamma > 0$; a ridge at the start "
-                         "decays with the rest.",
-                         weighted_recursion),
-              {"weighted_rls", "rls"}),
-          one_head_params({1, 1, 12, 4, 3})),
-      "Forgetting the ridge too is what makes the inverse grow along directions that are no longer visited.");
+    points.statement("(1/gamma)(P - P k k^T P / (gamma + k^T P k))", by({inverted, gate}))
+        .but_not("1 for gamma in the denominator", by({inverted, one}))
+        .but_not("1/gamma dropped", by({one, gate}));
+  });
 }
 
 } // namespace
 
-std::vector<Claim> vignette_2_gated() { return {gated_claim(), weighted_claim()}; }
+std::vector<Claim> vignette_2_gated() { return {gated_sum(), weighted_recursion()}; }
 
 } // namespace recollect::theory

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // 003 Vignette 2: least squares with decaying weights (Eq 14-15).
 #include "harness/numerics/keys.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/test_time_regression/decays.hpp"
 
 namespace recollect::theory {
@@ -11,11 +12,14 @@ std::vector<double> power(std::vector<double> w, double exponent) {
   return w;
 }
 
-// ---- The weights ----------------------------------------------------------------------------------------------------
-
-std::vector<Point> monotone(const Protocol &protocol) {
-  std::vector<Point> points;
-  for (const Params &p : points_of(protocol, {labels({{"t", num(12)}})})) {
+Claim monotone() {
+  ClaimBuilder c("decay-weights-monotone", "003 Eq 14");
+  c.says("With $gamma_i^(t) = prod_{j=i+1..t} gamma_j$ and $gamma_j$ in [0, 1] each association is down-weighted by "
+         "its distance from the present: $gamma_1^(t) <= ... <= gamma_t^(t) = 1$.");
+  c.exactly("Exact.");
+  c.because("Read off gated linear attention, one orthonormal key a pair.");
+  c.runs({"gated_linear", "mamba2"}), c.takes({integer_param("t", 12, 2, 64, "pairs")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     // Orthonormal keys and one-hot values: the read at k_i is the weight of pair i, in channel i.
     const int t = p.integer("t");
     const Pairs x({t, t, make_keys({"orthonormal", t, t}, 1, protocol.seed)}, Dense::identity(t));
@@ -38,32 +42,17 @@ std::vector<Point> monotone(const Protocol &protocol) {
     edges[t / 2] = 0, edges[t - 1] = 1;
     for (int i = 0; i < t; ++i)
       for (int j = 1; j <= i; ++j) reversed[i] *= gamma[j];
-    const auto law = [&](const std::vector<double> &expected) { return exact_point(read(gamma), expected, 16.0 * t); };
-    points.push_back(as_statement(law(weights(gamma)), p, "gamma_i^(t) is the product of the gates after i"));
-    points.push_back(as_statement(least_rise(read(gamma)), p, "non-decreasing in i"));
-    points.push_back(as_statement(exact_point(read(edges), weights(edges), 16.0 * t), p, "with gates of 0 and 1"));
-    points.push_back(as_statement(least_rise(read(edges)), p, "non-decreasing, with gates of 0 and 1"));
-    points.push_back(as_statement(exact_point(read(gamma).back(), 1, 16.0 * t), p, "1 at i = t"));
-    points.push_back(rival_system(least_rise(read(gamma, "mamba2", 0.1)), p, "a weak last write"));
-    points.push_back(rival_law(law(weights(gamma, Product::from)), p, "the product from i on: gamma_t at i = t"));
-    points.push_back(rival_law(law(reversed), p, "the product up to i"));
-  }
-  return points;
+    points.rounding(16.0 * t);
+    points.statement("gamma_i^(t) is the product of the gates after i", read(gamma), weights(gamma))
+        .but_not("the product from i on: gamma_t at i = t", weights(gamma, Product::from))
+        .but_not("the product up to i", reversed);
+    points.statement("non-decreasing in i", least_rise(read(gamma)));
+    points.statement("with gates of 0 and 1", read(edges), weights(edges));
+    points.statement("non-decreasing, with gates of 0 and 1", least_rise(read(edges)));
+    points.statement("1 at i = t", read(gamma).back(), 1);
+    points.wrong_system("a weak last write", least_rise(read(gamma, "mamba2", 0.1)));
+  });
 }
-
-Claim monotone_claim() {
-  return explained(
-      at_parameters(
-          running(ledger_row("decay-weights-monotone", "003 Eq 14",
-                             "With $gamma_i^(t) = prod_{j=i+1..t} gamma_j$ and $gamma_j$ in [0, 1] each association is "
-                             "down-weighted by its distance from the present: $gamma_1^(t) <= ... <= gamma_t^(t) = 1$.",
-                             "Exact.", monotone),
-                  {"gated_linear", "mamba2"}),
-          {integer_param("t", 12, 2, 64, "pairs")}),
-      "Read off gated linear attention, one orthonormal key a pair.");
-}
-
-// ---- Eq 15 ----------------------------------------------------------------------------------------------------------
 
 /// Unit keys at point P.
 Pairs unit_pairs(const Params &p, std::uint64_t seed) {
@@ -76,9 +65,14 @@ Pairs scaled(const Pairs &x, const std::vector<double> &w) {
   return {root * x.K, root * x.V};
 }
 
-std::vector<Point> weighted_over(const Protocol &protocol) {
-  std::vector<Point> points;
-  for (const Params &p : points_of(protocol, {pair_point(14, 5, 3)})) {
+Claim weighted_over() {
+  ClaimBuilder c("wls-eq15-over", "003 Eq 15");
+  c.says("Weighted least squares is least squares on keys and values rescaled by the roots of their weights, $V^T G K "
+         "(K^T G K)^{-1}$ where $t >= Dk$ ($K^T G K$ invertible).");
+  c.exactly("Identity.");
+  c.because("$G$ holds $gamma_i^(t)$ on its diagonal; the roots enter squared.");
+  c.takes(pair_params(point_P));
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Pairs x = unit_pairs(p, protocol.seed);
     if (x.K.rows <= x.K.columns)
       usage_error("the first form of Eq 15 needs t >= Dk, and at t = Dk the weights drop out: take t > Dk");
@@ -89,69 +83,65 @@ std::vector<Point> weighted_over(const Protocol &protocol) {
       const Dense G = diagonal(u);
       return exact_point(M.data, (transpose(x.V) * G * x.K * inverse(transpose(x.K) * G * x.K)).data, units);
     };
-    points.push_back(as_statement(formula(w), p, "least squares on rescaled pairs = V^T G K (K^T G K)^{-1}"));
+    points.statement("least squares on rescaled pairs = V^T G K (K^T G K)^{-1}", formula(w))
+        .but_not("G^{1/2} in the formula", formula(power(w, 0.5)))
+        .but_not("G^2", formula(power(w, 2)))
+        .but_not("no weights", formula(std::vector<double>(w.size(), 1)))
+        .but_not("the product from i on", formula(weights(gamma, Product::from)));
     // Among all memories it is stationary for the weighted loss.
     const Dense G = diagonal(w);
-    const auto stationary = [&](const Dense &memory) {
-      return exact_point((memory * transpose(x.K) * G * x.K).data, (transpose(x.V) * G * x.K).data, units * x.K.rows);
-    };
-    points.push_back(as_statement(stationary(M), p, "stationary for the weighted loss"));
-    points.push_back(rival_system(stationary(x.best()), p, "least squares without weights"));
-    points.push_back(rival_law(formula(power(w, 0.5)), p, "G^{1/2} in the formula"));
-    points.push_back(rival_law(formula(power(w, 2)), p, "G^2"));
-    points.push_back(rival_law(formula(std::vector<double>(w.size(), 1)), p, "no weights"));
-    points.push_back(rival_law(formula(weights(gamma, Product::from)), p, "the product from i on"));
-  }
-  return points;
+    points.rounding(units * x.K.rows);
+    points.statement("stationary for the weighted loss", M * transpose(x.K) * G * x.K, transpose(x.V) * G * x.K);
+    points.wrong_system("least squares without weights", x.best() * transpose(x.K) * G * x.K, transpose(x.V) * G * x.K);
+  });
 }
 
-Claim over_claim() {
-  return explained(
-      at_parameters(
-          ledger_row("wls-eq15-over", "003 Eq 15",
-                     "Weighted least squares is least squares on keys and values rescaled by the roots of their "
-                     "weights, $V^T G K (K^T G K)^{-1}$ where $t >= Dk$ ($K^T G K$ invertible).",
-                     "Identity.", weighted_over),
-          pair_params(point_P)),
-      "$G$ holds $gamma_i^(t)$ on its diagonal; the roots enter squared.");
-}
-
-std::vector<Point> weighted_under(const Protocol &protocol) {
-  std::vector<Point> points;
-  for (const Params &p : points_of(protocol, {pair_point(3, 5, 3)})) {
+Claim weighted_under() {
+  ClaimBuilder c("wls-eq15-under-weights-irrelevant", "003 Eq 15");
+  c.says("In the underdetermined case the weights are irrelevant: infinitely many memories interpolate, and the "
+         "min-norm one is $V^T (K K^T)^{-1} K$, weighted or not.");
+  c.exactly("True for positive weights and independent keys: the roots cancel.");
+  c.because("With zero loss in reach no pair needs to yield to another.");
+  c.takes(pair_params({1, 1, 3, 5, 3}));
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Pairs x = unit_pairs(p, protocol.seed);
     if (x.K.rows >= x.K.columns || x.K.rows < 2) usage_error("the second form of Eq 15 needs 1 < t < Dk");
     const std::vector<double> w = weights(gates(x.K.rows, protocol.seed));
     const Dense M = scaled(x, w).best(), inverted = inverse(x.K * transpose(x.K));
-    const double units = solved_units(scaled(x, w).K, M) + solved_units(x.K, M);
-    const auto is = [&](const Dense &memory, const Dense &other) {
-      return exact_point(memory.data, other.data, units);
-    };
-    points.push_back(
-        as_statement(is(M, transpose(x.V) * inverted * x.K), p, "the weights drop out: V^T (K K^T)^{-1} K"));
+    points.rounding(solved_units(scaled(x, w).K, M) + solved_units(x.K, M));
+    points.statement("the weights drop out: V^T (K K^T)^{-1} K", M, transpose(x.V) * inverted * x.K)
+        .but_not("V^T G (K K^T)^{-1} K", transpose(x.V) * diagonal(w) * inverted * x.K)
+        .but_not("gated linear attention", transpose(x.V) * diagonal(w) * x.K);
     Pairs other = x; // a weighted loss pulls a memory that cannot interpolate: more pairs than dimensions
     other.K = Dense(x.K.rows, x.K.columns);
     for (int i = 0; i < x.K.rows; ++i) other.K(i, 0) = x.K(i, 0);
-    points.push_back(rival_system(is(scaled(other, w).best(), other.best()), p, "keys on one line: the weights stay"));
-    points.push_back(rival_law(is(M, transpose(x.V) * diagonal(w) * inverted * x.K), p, "V^T G (K K^T)^{-1} K"));
-    points.push_back(rival_law(is(M, transpose(x.V) * diagonal(w) * x.K), p, "gated linear attention"));
-  }
-  return points;
+    points.wrong_system("keys on one line: the weights stay", scaled(other, w).best(), other.best());
+  });
 }
 
-Claim under_claim() {
-  return explained(
-      at_parameters(ledger_row("wls-eq15-under-weights-irrelevant", "003 Eq 15",
-                               "In the underdetermined case the weights are irrelevant: infinitely many memories "
-                               "interpolate, and the min-norm one is $V^T (K K^T)^{-1} K$, weighted or not.",
-                               "True for positive weights and independent keys: the roots cancel.", weighted_under),
-                    pair_params({1, 1, 3, 5, 3})),
-      "With zero loss in reach no pair needs to yield to another.");
-}
-
-std::vector<Point> zero_weight(const Protocol &protocol) {
-  std::vector<Point> points;
-  for (const Params &p : points_of(protocol, {pair_point(3, 7, 2)})) {
+Claim zero_weight() {
+  ClaimBuilder c("wls-weights-irrelevant-gamma-zero", "003 Eq 15 with gamma in [0, 1]");
+  c.says("The underdetermined solution is the same for every admissible $gamma$ in [0, 1].");
+  c.exactly("$gamma_i > 0$ and independent keys are needed: a gate of 0 drops every pair before it from the solution, "
+            "and a repeated key reads the weighted mean of its values.");
+  c.because("The stated range includes 0. The text means weights that count.");
+  c.is_refuted(stricter("Eq 15 and the sentence after it: the weights are 'irrelevant' in the underdetermined case.",
+                        "$gamma_i$ in [0, 1]; rank $t$",
+                        "The reason given, interpolation of all points, presumes that all points count."));
+  c.takes(pair_params({1, 1, 3, 7, 2}));
+  c.last([](Points &points, const Protocol &) {
+    // One key twice, values 0 and 1, weights 1 and 2: the weighted mean.
+    const Pairs twice(Dense(2, 1, {1, 1}), Dense(2, 1, {0, 1}));
+    const Params p = labels({{"case", txt("a repeated key, weights 1 and 2")}});
+    const auto read = [&](double a, double b) { return scaled(twice, {a, b}).best()(0, 0); };
+    points.at(p).rounding(64);
+    points.statement("the plain mean, 1/2", read(1, 2), 0.5);
+    points.obligation("the weighted mean, 2/3", read(1, 2), 2.0 / 3)
+        .but_not("weights by their roots", std::sqrt(2.0) / (1 + std::sqrt(2.0)))
+        .but_not("weights squared", 0.8);
+    points.wrong_system("weights 2 and 1", read(2, 1), 2.0 / 3);
+  });
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Pairs x(pair_shape(p), protocol.seed);
     const int t = x.K.rows;
     if (t < 2 || t >= x.K.columns) usage_error("a weight of 0 among independent keys needs 1 < t < Dk");
@@ -159,42 +149,14 @@ std::vector<Point> zero_weight(const Protocol &protocol) {
     w[0] = 0;
     const Dense ignored = scaled(x, w).best();
     const auto is = [&](const Dense &M) { return exact_point(ignored.data, M.data, 16 * solved_units(x.K, M)); };
-    points.push_back(as_statement(is(x.best()), p, "a gate of 0: the same solution"));
-    points.push_back(as_obligation(is(x.some(1, t).best()), p, "a gate of 0: the solution of the other pairs"));
-    points.push_back(rival_law(is(x.some(0, t - 1).best()), p, "the last pair dropped instead"));
-  }
-  // One key twice, values 0 and 1, weights 1 and 2: the weighted mean.
-  const Pairs twice(Dense(2, 1, {1, 1}), Dense(2, 1, {0, 1}));
-  const Params p = labels({{"case", txt("a repeated key, weights 1 and 2")}});
-  const auto read = [&](double a, double b) { return scaled(twice, {a, b}).best()(0, 0); };
-  points.push_back(as_statement(exact_point(read(1, 2), 0.5, 64), p, "the plain mean, 1/2"));
-  const Point mean = as_obligation(exact_point(read(1, 2), 2.0 / 3, 64), p, "the weighted mean, 2/3");
-  points.push_back(mean);
-  points.push_back(rival_system(exact_point(read(2, 1), 2.0 / 3, 64), p, "weights 2 and 1"));
-  points.push_back(rival_law(mean, "weights by their roots", std::sqrt(2.0) / (1 + std::sqrt(2.0))));
-  points.push_back(rival_law(mean, "weights squared", 0.8));
-  return points;
-}
-
-Claim zero_claim() {
-  return explained(
-      at_parameters(
-          refuted_row(
-              "wls-weights-irrelevant-gamma-zero",
-              stricter("Eq 15 and the sentence after it: the weights are 'irrelevant' in the underdetermined case.",
-                       "$gamma_i$ in [0, 1]; rank $t$",
-                       "The reason given, interpolation of all points, presumes that all points count."),
-              "003 Eq 15 with gamma in [0, 1]",
-              "The underdetermined solution is the same for every admissible $gamma$ in [0, 1].",
-              "$gamma_i > 0$ and independent keys are needed: a gate of 0 drops every pair before it from the "
-              "solution, and a repeated key reads the weighted mean of its values.",
-              zero_weight),
-          pair_params({1, 1, 3, 7, 2})),
-      "The stated range includes 0. The text means weights that count.");
+    points.statement("a gate of 0: the same solution", is(x.best()));
+    points.obligation("a gate of 0: the solution of the other pairs", is(x.some(1, t).best()))
+        .but_not("the last pair dropped instead", is(x.some(0, t - 1).best()));
+  });
 }
 
 } // namespace
 
-std::vector<Claim> vignette_2_weighted() { return {monotone_claim(), over_claim(), under_claim(), zero_claim()}; }
+std::vector<Claim> vignette_2_weighted() { return {monotone(), weighted_over(), weighted_under(), zero_weight()}; }
 
 } // namespace recollect::theory

@@ -1,101 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0
 // 003 Vignette 3, Eq 32-33: the limit of Longhorn, NLMS, and Kaczmarz's method.
 #include "harness/numerics/keys.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/test_time_regression/one_step.hpp"
 
 namespace recollect::theory {
 namespace {
 
-// ---- NLMS -----------------------------------------------------------------------------------------------------------
-
-std::vector<Point> limit(const Protocol &protocol) {
-  std::vector<Point> points;
-  for (const Params &p : points_of(protocol, {step_point(1), step_point(100)})) {
+Claim limit() {
+  ClaimBuilder c("nlms-limit", "003 Eq 30-32");
+  c.says("For $delta$ -> infinity Eq 30 becomes the constrained problem, argmin $|M - M_{t-1}|_F^2 / 2$ subject to $M "
+         "k = v$.");
+  c.exactly("$M_delta - M_infinity = -(v - M k) k^T / (|k|^2 (1 + delta |k|^2))$: the gap falls as $1/delta$.");
+  c.because("At a finite $delta$ a residual of $1 / (1 + delta |k|^2)$ stays.");
+  c.holds_asymptotically(), c.runs({"longhorn", "nlms"}), c.takes(step_params({delta_param(1)}));
+  c.at({{}, {{"delta", 100}}});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Step x(p, protocol.seed);
     const double delta = p.real("delta"), kk = x.kk(), units = x.units(delta) * (1 + kk + 1 / kk);
     if (delta * kk > 1000) usage_error("beyond delta |k|^2 = 1000 the gap's own law drowns in rounding");
     const Dense layer = x.after_longhorn(delta), end = x.moved(1 / kk);
-    const auto is = [&](const Dense &M) { return exact_point(layer.data, M.data, units); };
     const auto short_of_it = [&](double gap) { return end - gap / kk * write(x.error(), x.k); };
-    points.push_back(as_statement(is(end), p, "Longhorn at delta solves the constrained problem"));
-    points.push_back(
-        as_limit(is(short_of_it(1 / (1 + delta * kk))), p, "it falls short by e k^T / (|k|^2 (1 + delta |k|^2))"));
-    points.push_back(as_obligation(exact_point(x.after("nlms").data, end.data, units), p, "its limit is NLMS"));
-    points.push_back(
-        rival_system(exact_point(x.after_longhorn(2 * delta).data, short_of_it(1 / (1 + delta * kk)).data, units), p,
-                     "Longhorn at 2 delta"));
-    points.push_back(rival_law(is(short_of_it(1 / (delta * kk))), p, "1 / (delta |k|^4)"));
-    points.push_back(rival_law(is(short_of_it(1 / std::sqrt(1 + delta * kk))), p, "an exponent of 1/2"));
-  }
-  return points;
+    points.rounding(units);
+    points.statement("Longhorn at delta solves the constrained problem", layer, end);
+    points.limit("it falls short by e k^T / (|k|^2 (1 + delta |k|^2))", layer, short_of_it(1 / (1 + delta * kk)))
+        .but_not("1 / (delta |k|^4)", short_of_it(1 / (delta * kk)))
+        .but_not("an exponent of 1/2", short_of_it(1 / std::sqrt(1 + delta * kk)));
+    points.obligation("its limit is NLMS", x.after("nlms"), end);
+    points.wrong_system("Longhorn at 2 delta", x.after_longhorn(2 * delta), short_of_it(1 / (1 + delta * kk)));
+  });
 }
 
-Claim limit_claim() {
-  return asymptotic(explained(
-      at_parameters(
-          running(
-              ledger_row("nlms-limit", "003 Eq 30-32",
-                         "For $delta$ -> infinity Eq 30 becomes the constrained problem, argmin $|M - M_{t-1}|_F^2 / "
-                         "2$ subject to $M k = v$.",
-                         "$M_delta - M_infinity = -(v - M k) k^T / (|k|^2 (1 + delta |k|^2))$: the gap falls as "
-                         "$1/delta$.",
-                         limit),
-              {"longhorn", "nlms"}),
-          step_params({delta_param(1)})),
-      "At a finite $delta$ a residual of $1 / (1 + delta |k|^2)$ stays."));
-}
-
-std::vector<Point> closest(const Protocol &protocol) {
-  std::vector<Point> points;
-  for (const Params &p : points_of(protocol, {step_point(1), step_point(1, 0.6)})) {
+Claim closest() {
+  ClaimBuilder c("nlms-eq33", "003 Eq 32-33");
+  c.says("The constrained problem is solved by the hyperparameter-free step $beta = 1/|k|^2$: $M_{t-1} (I - k k^T / "
+         "|k|^2) + v k^T / |k|^2$ (NLMS).");
+  c.exactly("It stores the pair and is the closest memory that does: any other, $M + N$ with $N k = 0$, is farther by "
+            "exactly $|N|^2$.");
+  c.because("Eq 32 writes $M_t$ for the variable that it minimises over.");
+  c.runs({"nlms", "longhorn"}), c.takes(step_params());
+  c.at({{{"delta", 1}}, {{"delta", 1}, {"norm", 0.6}}});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Step x(p, protocol.seed);
     const double kk = x.kk(), norm = std::sqrt(kk), units = x.units(1) * (1 + kk + 1 / kk);
     const Dense M = x.after("nlms");
-    const auto is = [&](const Dense &other) { return exact_point(M.data, other.data, units); };
-    const auto stores = [&](const Dense &memory) { return exact_point((memory * x.k).data, x.v.data, units * norm); };
-    points.push_back(as_statement(is(x.moved(1 / kk)), p, "Eq 33"));
-    points.push_back(rival_system(stores(x.after_longhorn(1)), p, "Longhorn at delta = 1 stores the pair"));
-    points.push_back(as_statement(stores(M), p, "stores the pair: M k = v"));
-    if (p.real("norm") != 1) points.push_back(rival_law(is(x.moved(1 / norm)), p, "1/|k| for 1/|k|^2"));
+    points.rounding(units);
+    auto eq33 = points.statement("Eq 33", M, x.moved(1 / kk));
+    points.rounding(units * norm);
+    points.wrong_system("Longhorn at delta = 1 stores the pair", x.after_longhorn(1) * x.k, x.v);
+    points.statement("stores the pair: M k = v", M * x.k, x.v);
+    if (p.real("norm") != 1) eq33.but_not("1/|k| for 1/|k|^2", x.moved(1 / norm));
     // Any other memory M + N that stores it, N k = 0, is farther from M_0 by exactly |N|^2.
     const Dense G = normal_matrix(M.rows, M.columns, protocol.seed, "003/another memory"),
                 N = G - 1 / kk * write(G * x.k, x.k);
     const double near = square(M - x.M), far = square(M + N - x.M),
                  size = 64.0 * M.columns * (near + square(N) + units);
-    const Point distance = as_statement(exact_point(far, near + square(N), size), p, "the closest memory that does");
-    points.push_back(distance);
-    points.push_back(rival_system(exact_point(square(x.after_longhorn(1) + N - x.M), near + square(N), size), p,
-                                  "from Longhorn's memory"));
-    points.push_back(rival_law(distance, "as far as M", near));
-    points.push_back(
-        rival_law(distance, "distances add without their squares", std::pow(std::sqrt(near) + frobenius_norm(N), 2)));
-  }
-  return points;
+    points.rounding(size);
+    points.statement("the closest memory that does", far, near + square(N))
+        .but_not("as far as M", near)
+        .but_not("distances add without their squares", std::pow(std::sqrt(near) + frobenius_norm(N), 2));
+    points.wrong_system("from Longhorn's memory", square(x.after_longhorn(1) + N - x.M), near + square(N));
+  });
 }
 
-Claim closest_claim() {
-  return explained(
-      at_parameters(
-          running(
-              ledger_row("nlms-eq33", "003 Eq 32-33",
-                         "The constrained problem is solved by the hyperparameter-free step $beta = 1/|k|^2$: "
-                         "$M_{t-1} (I - k k^T / |k|^2) + v k^T / |k|^2$ (NLMS).",
-                         "It stores the pair and is the closest memory that does: any other, $M + N$ with $N k = 0$, "
-                         "is farther by exactly $|N|^2$.",
-                         closest),
-              {"nlms", "longhorn"}),
-          step_params()),
-      "Eq 32 writes $M_t$ for the variable that it minimises over.");
-}
-
-// ---- Kaczmarz -------------------------------------------------------------------------------------------------------
-
-std::vector<Point> kaczmarz(const Protocol &protocol) {
-  std::vector<Point> points;
-  const auto own = [](int sweeps) {
-    return labels({{"n", num(4)}, {"Dk", num(6)}, {"Dv", num(3)}, {"cosine", num(0.3)}, {"sweeps", num(sweeps)}});
-  };
-  for (const Params &p : points_of(protocol, {own(1), own(4), own(32)})) {
+Claim kaczmarz() {
+  ClaimBuilder c("kaczmarz-convergence", "003 after Eq 33");
+  c.says("The NLMS update is known as the projection method or Kaczmarz's method in optimisation theory.");
+  c.exactly("In cyclic passes over $n <= Dk$ independent pairs $M_s - M$_* = ($M_0 - M$_*) (product of the "
+            "projectors)^s: linear convergence, from the origin to the min-norm interpolant.");
+  c.because("From elsewhere it converges too, but keeps the part of the start that no key sees: an interpolant, not "
+            "the shortest.");
+  c.runs({"nlms", "delta_net"});
+  c.takes({integer_param("n", 4, 1, 32, "pairs"), integer_param("Dk", 6, 1, 64, "key width"),
+           integer_param("Dv", 3, 1, 16, "value width"),
+           real_param("cosine", 0.3, 0.01, 0.9, "inner product of any two keys"),
+           integer_param("sweeps", 32, 1, 200, "passes over the pairs")});
+  c.at({{{"sweeps", 1}}, {{"sweeps", 4}}, {}});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int n = p.integer("n"), Dk = p.integer("Dk"), Dv = p.integer("Dv"), sweeps = p.integer("sweeps");
     if (n > Dk) usage_error("an interpolant of n independent keys needs n <= Dk");
     const Pairs x(Dense(n, Dk, make_keys({"equicorrelated", n, Dk, p.real("cosine")}, 1, protocol.seed)),
@@ -126,53 +107,31 @@ std::vector<Point> kaczmarz(const Protocol &protocol) {
       return target + left;
     };
     const double units = 16.0 * n * sweeps * Dk * (1 + max_abs(target.data));
-    const auto is = [&](const Dense &M, const Dense &expected) { return exact_point(M.data, expected.data, units); };
     const Dense M = cycle("nlms", origin, 1);
-    points.push_back(as_statement(is(M, remaining(origin, sweep, sweeps)), p,
-                                  "each pass multiplies the distance by the projectors"));
-    points.push_back(
-        rival_system(is(cycle("delta_net", origin, 2), remaining(origin, sweep, sweeps)), p, "relaxation 2"));
+    points.rounding(units);
+    auto passes =
+        points.statement("each pass multiplies the distance by the projectors", M, remaining(origin, sweep, sweeps));
+    points.wrong_system("relaxation 2", cycle("delta_net", origin, 2), remaining(origin, sweep, sweeps));
     // The law and its rivals can be told apart while the distance is well above rounding.
     const Dense expected = remaining(origin, sweep, sweeps);
     if (max_abs((expected - target).data) > 1e4 * units * epsilon_of(Real::f64)) {
-      points.push_back(rival_law(is(M, remaining(origin, sweep, sweeps - 1)), p, "one pass fewer"));
-      if (n > 1)
-        points.push_back(rival_law(is(M, remaining(origin, reversed, sweeps)), p, "the projectors in reverse order"));
+      passes.but_not("one pass fewer", remaining(origin, sweep, sweeps - 1));
+      if (n > 1) passes.but_not("the projectors in reverse order", remaining(origin, reversed, sweeps));
     }
     if (n < Dk) {
       const Dense from_ones = cycle("nlms", ones, 1);
-      points.push_back(as_obligation(is(from_ones, remaining(ones, sweep, sweeps)), p, "from elsewhere: the same law"));
-      points.push_back(rival_system(is(from_ones, remaining(origin, sweep, sweeps)), p, "another start"));
+      points.obligation("from elsewhere: the same law", from_ones, remaining(ones, sweep, sweeps));
+      points.wrong_system("another start", from_ones, remaining(origin, sweep, sweeps));
     }
     // At a rate r per pass it reaches the target to rounding once r^sweeps < eps.
     const double rate = spectral_norm(sweep * (pseudo_inverse(x.K) * x.K));
     if (sweeps * std::log(rate) < std::log(epsilon_of(Real::f64)))
-      points.push_back(as_statement(is(M, target), p, "the min-norm interpolant"));
-  }
-  return points;
-}
-
-Claim kaczmarz_claim() {
-  return explained(
-      at_parameters(
-          running(ledger_row(
-                      "kaczmarz-convergence", "003 after Eq 33",
-                      "The NLMS update is known as the projection method or Kaczmarz's method in optimisation "
-                      "theory.",
-                      "In cyclic passes over $n <= Dk$ independent pairs $M_s - M$_* = ($M_0 - M$_*) (product of the "
-                      "projectors)^s: linear convergence, from the origin to the min-norm interpolant.",
-                      kaczmarz),
-                  {"nlms", "delta_net"}),
-          {integer_param("n", 4, 1, 32, "pairs"), integer_param("Dk", 6, 1, 64, "key width"),
-           integer_param("Dv", 3, 1, 16, "value width"),
-           real_param("cosine", 0.3, 0.01, 0.9, "inner product of any two keys"),
-           integer_param("sweeps", 32, 1, 200, "passes over the pairs")}),
-      "From elsewhere it converges too, but keeps the part of the start that no key sees: an interpolant, not the "
-      "shortest.");
+      points.statement("the min-norm interpolant", M, target);
+  });
 }
 
 } // namespace
 
-std::vector<Claim> vignette_3_nlms() { return {limit_claim(), closest_claim(), kaczmarz_claim()}; }
+std::vector<Claim> vignette_3_nlms() { return {limit(), closest(), kaczmarz()}; }
 
 } // namespace recollect::theory

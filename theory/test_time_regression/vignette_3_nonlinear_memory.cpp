@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // 003 Vignette 3 after Eq 29, and Fig 1: gradient descent on nonlinear memories (TTT), and with momentum and weight
 // decay (Titans). Slopes are taken by forward differentiation of the loss.
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/dual.hpp"
 #include "theory/test_time_regression/pairs.hpp"
 
 namespace recollect::theory {
 namespace {
-
-// ---- Memories and their training ------------------------------------------------------------------------------------
 
 using Duals = std::vector<Dual>;
 
@@ -124,11 +123,15 @@ std::vector<double> times(double factor, std::vector<double> x) {
   return x;
 }
 
-// ---- Nonlinear memories ---------------------------------------------------------------------------------------------
-
-std::vector<Point> ttt(const Protocol &protocol) {
-  std::vector<Point> points;
-  for (const Params &p : points_of(protocol, {params_of({1, 1, 8, 5, 3})})) {
+Claim ttt() {
+  ClaimBuilder c("ttt-extension", "003 after Eq 29 (TTT)");
+  c.says("SGD inside the layer on a nonlinear memory $m_t$, a multilayer perceptron or a linear map with layer "
+         "normalisation, is a test-time-training layer.");
+  c.exactly("$W <- W - eta$ grad of $|v - m_W(k)|^2 / 2$ at every token; for a linear $m$ without normalisation it is "
+            "DeltaNet. With the squared loss without its $1/2$ the step is $2 eta$.");
+  c.because("The published layers take them for mini-batches of tokens at one state, a different computation.");
+  c.runs({"delta_net", "ttt_linear", "ttt_mlp"}), c.takes(one_head_params({1, 1, 8, 5, 3}));
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     Sequence s = steps_of(p, protocol.seed);
     s.alpha.clear();
     const std::vector<double> whole(s.shape.T, 1);
@@ -139,25 +142,21 @@ std::vector<Point> ttt(const Protocol &protocol) {
     const auto plain = [&](double size) {
       return delta.against(trained(linear_memory(s.shape), s, zero, sgd(size)), 8);
     };
-    points.push_back(as_statement(plain(1), p, "a linear memory: DeltaNet"));
-    points.push_back(rival_law(plain(2), p, "the squared loss without its 1/2"));
+    points.statement("a linear memory: DeltaNet", plain(1)).but_not("the squared loss without its 1/2", plain(2));
 
     // A linear map behind a layer norm.
     Sequence linear = s;
     linear.state = normal_matrix(s.shape.Dv, s.shape.Dk, protocol.seed, "003/initial map").data;
     const Assignments lr{{"lr", "0.3"}};
-    const double units = trained_units("ttt_linear", linear, lr, linear.state.size());
     const std::vector<double> expected = trained(normed_memory(s.shape), linear, linear.state, sgd(0.3));
     const auto reads = [&](const std::string &form, const Assignments &set) {
       return layer_results("ttt_linear", linear, set, linear.state.size(), form);
     };
-    points.push_back(
-        as_statement(exact_point(reads("recurrent", lr), expected, units), p, "a map and a norm: TTT-Linear"));
-    points.push_back(rival_system(exact_point(reads("minibatch", {{"lr", "0.3"}, {"minibatch", "4"}}), expected, units),
-                                  p, "slopes of four tokens at one state"));
-    points.push_back(rival_law(
-        exact_point(reads("recurrent", lr), trained(normed_memory(s.shape), linear, linear.state, sgd(0.6)), units), p,
-        "steps of twice the size"));
+    points.rounding(trained_units("ttt_linear", linear, lr, linear.state.size()));
+    points.statement("a map and a norm: TTT-Linear", reads("recurrent", lr), expected)
+        .but_not("steps of twice the size", trained(normed_memory(s.shape), linear, linear.state, sgd(0.6)));
+    points.wrong_system("slopes of four tokens at one state", reads("minibatch", {{"lr", "0.3"}, {"minibatch", "4"}}),
+                        expected);
 
     // A network of one hidden layer.
     Sequence deep = s;
@@ -166,15 +165,11 @@ std::vector<Point> ttt(const Protocol &protocol) {
     const Assignments small{{"lr", "0.3"}, {"width", number(width)}};
     const Memory net = network(s.shape, width, gelu, true);
     const std::vector<double> layer = layer_results("ttt_mlp", deep, small, deep.state.size());
-    const auto is = [&](const std::vector<double> &other) {
-      return exact_point(layer, other, trained_units("ttt_mlp", deep, small, deep.state.size()));
-    };
-    points.push_back(as_statement(is(trained(net, deep, deep.state, sgd(0.3))), p, "a network: TTT-MLP"));
-    points.push_back(
-        rival_law(is(trained(net, deep, deep.state, sgd(0.6))), p, "the network, steps of twice the size"));
-    points.push_back(
-        rival_law(is(trained(network(s.shape, width, gelu_of_slope_one, true), deep, deep.state, sgd(0.3))), p,
-                  "the derivative of the activation left out"));
+    points.rounding(trained_units("ttt_mlp", deep, small, deep.state.size()));
+    auto mlp = points.statement("a network: TTT-MLP", layer, trained(net, deep, deep.state, sgd(0.3)))
+                   .but_not("the network, steps of twice the size", trained(net, deep, deep.state, sgd(0.6)))
+                   .but_not("the derivative of the activation left out",
+                            trained(network(s.shape, width, gelu_of_slope_one, true), deep, deep.state, sgd(0.3)));
     const auto in_turn = [&](const Memory &m, std::vector<double> &W, const std::vector<double> &k,
                              const std::vector<double> &v, int t) {
       for (bool inputs :
@@ -184,32 +179,21 @@ std::vector<Point> ttt(const Protocol &protocol) {
         move(W, -0.3 * s.beta[t], slope);
       }
     };
-    points.push_back(rival_law(is(trained(net, deep, deep.state, in_turn)), p, "layers updated one after the other"));
-  }
-  return points;
+    mlp.but_not("layers updated one after the other", trained(net, deep, deep.state, in_turn));
+  });
 }
 
-Claim ttt_claim() {
-  return explained(
-      at_parameters(
-          running(
-              ledger_row("ttt-extension", "003 after Eq 29 (TTT)",
-                         "SGD inside the layer on a nonlinear memory $m_t$, a multilayer perceptron or a linear map "
-                         "with layer normalisation, is a test-time-training layer.",
-                         "$W <- W - eta$ grad of $|v - m_W(k)|^2 / 2$ at every token; for a linear $m$ without "
-                         "normalisation it is DeltaNet. With the squared loss without its $1/2$ the step is $2 eta$.",
-                         ttt),
-              {"delta_net", "ttt_linear", "ttt_mlp"}),
-          one_head_params({1, 1, 8, 5, 3})),
-      "The published layers take them for mini-batches of tokens at one state, a different computation.");
-}
-
-// ---- Momentum -------------------------------------------------------------------------------------------------------
-
-std::vector<Point> momentum(const Protocol &protocol) {
-  std::vector<Point> points;
-  const Params own = params_of({1, 1, 12, 5, 3}).set("eta", 0.5).set("theta", 0.4);
-  for (const Params &p : points_of(protocol, {own})) {
+Claim momentum() {
+  ClaimBuilder c("momentum-extension", "003 Vignette 3, choice 3; Fig 1 (Titans, named only)");
+  c.says("Gradient descent with momentum and weight decay as a layer is Titans' long-term memory.");
+  c.exactly(
+      "$S <- eta S - theta$ grad, $M <- (1 - alpha) M + S$. $eta = 0$ is Leaky LMS with $alpha = theta lambda$; $alpha "
+      "= 0$ is heavy ball, $M + theta e k^T + eta (M_{t-1} - M_{t-2})$. With both it is not heavy ball with decay.");
+  c.because("Derived here; the paper gives no equation. Titans decays the memory but not the momentum.");
+  c.runs({"leaky_lms", "gated_delta_net", "titans"});
+  c.takes(one_head_params({1, 1, 12, 5, 3}),
+          {real_param("eta", 0.5, 0.05, 0.9, "momentum"), real_param("theta", 0.4, 0.05, 0.8, "step size")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Sequence s = steps_of(p, protocol.seed);
     const double eta = p.real("eta"), theta = p.real("theta");
     const std::vector<double> zero(s.shape.Dv * s.shape.Dk, 0.0), whole(s.shape.T, 1), size = times(theta, whole),
@@ -221,9 +205,9 @@ std::vector<Point> momentum(const Protocol &protocol) {
     leaky.beta = size;
     const Measured lms = measured("leaky_lms", leaky), gated = measured("gated_delta_net", leaky);
     const std::vector<double> no_momentum = train(Descent{size, s.alpha});
-    points.push_back(as_statement(lms.against(no_momentum, 8), p, "eta = 0: Leaky LMS"));
-    points.push_back(rival_system(gated.against(no_momentum, 8), p, "the residual after the decay"));
-    points.push_back(rival_law(lms.against(train(Descent{size, s.alpha, steady}), 8), p, "momentum all the same"));
+    points.statement("eta = 0: Leaky LMS", lms.against(no_momentum, 8))
+        .but_not("momentum all the same", lms.against(train(Descent{size, s.alpha, steady}), 8));
+    points.wrong_system("the residual after the decay", gated.against(no_momentum, 8));
 
     // No decay: heavy ball, M_t = M_{t-1} - theta grad + eta (M_{t-1} - M_{t-2}).
     const auto heavy_ball = [&](const std::vector<double> &keep) {
@@ -235,13 +219,11 @@ std::vector<Point> momentum(const Protocol &protocol) {
       };
     };
     const std::vector<double> ball = train(heavy_ball(whole)), both = train(Descent{size, s.alpha, steady});
-    const double units = 8.0 * s.shape.T * s.shape.T * s.shape.Dk * (max_abs(ball) + max_abs(both));
-    const auto is_ball = [&](const std::vector<double> &other) { return exact_point(ball, other, units); };
-    points.push_back(as_statement(is_ball(train(Descent{size, whole, steady})), p, "no decay: heavy ball"));
-    points.push_back(rival_system(exact_point(train(heavy_ball(s.alpha)), both, units), p,
-                                  "heavy ball with decay, for both together"));
-    points.push_back(rival_law(is_ball(train(Descent{size, whole, steady, eta})), p, "Nesterov's look-ahead"));
-    points.push_back(rival_law(is_ball(train(Descent{size, whole})), p, "no momentum"));
+    points.rounding(8.0 * s.shape.T * s.shape.T * s.shape.Dk * (max_abs(ball) + max_abs(both)));
+    points.statement("no decay: heavy ball", ball, train(Descent{size, whole, steady}))
+        .but_not("Nesterov's look-ahead", train(Descent{size, whole, steady, eta}))
+        .but_not("no momentum", train(Descent{size, whole}));
+    points.wrong_system("heavy ball with decay, for both together", train(heavy_ball(s.alpha)), both);
 
     // A network in place of the linear map: Titans' long-term memory.
     Sequence deep = s;
@@ -255,10 +237,6 @@ std::vector<Point> momentum(const Protocol &protocol) {
     const auto titans = [&](const Descent &descent) {
       return trained(network(s.shape, width, silu, false), deep, start, descent);
     };
-    const double wide = trained_units("titans", deep, set(eta), parameters);
-    const auto layer = [&](double momentum, const std::vector<double> &expected) {
-      return exact_point(layer_results("titans", deep, set(momentum), parameters), expected, wide);
-    };
     const std::vector<double> sizes = times(lr, s.beta),
                               uneven =
                                   [&] { // lambda's first channel changes eta at every step
@@ -268,36 +246,19 @@ std::vector<Point> momentum(const Protocol &protocol) {
                                     return etas;
                                   }(),
                               expected = titans({sizes, s.alpha, uneven});
-    points.push_back(as_statement(layer(eta, expected), p, "a network: Titans, with another eta every step"));
-    points.push_back(rival_system(layer(0, expected), p, "Titans without momentum"));
-    points.push_back(
-        rival_law(layer(eta, titans({sizes, s.alpha, uneven, eta})), p, "Titans with Nesterov's look-ahead"));
-    points.push_back(rival_law(layer(eta, titans({sizes, whole, uneven})), p, "Titans without decay"));
-    points.push_back(rival_law(layer(eta, titans({sizes, s.alpha, steady})), p, "Titans with one eta for all steps"));
-  }
-  return points;
-}
-
-Claim momentum_claim() {
-  std::vector<ParamSpec> params = one_head_params({1, 1, 12, 5, 3});
-  params.push_back(real_param("eta", 0.5, 0.05, 0.9, "momentum"));
-  params.push_back(real_param("theta", 0.4, 0.05, 0.8, "step size"));
-  return explained(
-      at_parameters(
-          running(ledger_row(
-                      "momentum-extension", "003 Vignette 3, choice 3; Fig 1 (Titans, named only)",
-                      "Gradient descent with momentum and weight decay as a layer is Titans' long-term memory.",
-                      "$S <- eta S - theta$ grad, $M <- (1 - alpha) M + S$. $eta = 0$ is Leaky LMS with $alpha = theta "
-                      "lambda$; $alpha = 0$ is heavy ball, $M + theta e k^T + eta (M_{t-1} - M_{t-2})$. With both it "
-                      "is not heavy ball with decay.",
-                      momentum),
-                  {"leaky_lms", "gated_delta_net", "titans"}),
-          params),
-      "Derived here; the paper gives no equation. Titans decays the memory but not the momentum.");
+    points.rounding(trained_units("titans", deep, set(eta), parameters));
+    points
+        .statement("a network: Titans, with another eta every step",
+                   layer_results("titans", deep, set(eta), parameters), expected)
+        .but_not("Titans with Nesterov's look-ahead", titans({sizes, s.alpha, uneven, eta}))
+        .but_not("Titans without decay", titans({sizes, whole, uneven}))
+        .but_not("Titans with one eta for all steps", titans({sizes, s.alpha, steady}));
+    points.wrong_system("Titans without momentum", layer_results("titans", deep, set(0), parameters), expected);
+  });
 }
 
 } // namespace
 
-std::vector<Claim> vignette_3_nonlinear_memory() { return {ttt_claim(), momentum_claim()}; }
+std::vector<Claim> vignette_3_nonlinear_memory() { return {ttt(), momentum()}; }
 
 } // namespace recollect::theory

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // 003 Vignette 3, Eq 34-41: L2 regularisation. Leaky LMS, and Gated DeltaNet as the same layer in other notation.
 #include "harness/numerics/keys.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/differences.hpp"
 #include "theory/support/sampling.hpp"
 #include "theory/test_time_regression/pairs.hpp"
@@ -18,12 +19,18 @@ struct Regularised {
   }
 };
 
-// ---- Which norm -----------------------------------------------------------------------------------------------------
-
-std::vector<Point> norms(const Protocol &protocol) {
-  std::vector<Point> points;
-  const Params own = labels({{"Dk", num(5)}, {"Dv", num(3)}, {"beta", num(0.4)}, {"lambda", num(0.2)}});
-  for (const Params &p : points_of(protocol, {own})) {
+Claim norms() {
+  ClaimBuilder c("leaky-lms-norm-notation", "003 Eq 34");
+  c.says("The penalty $(lambda/2) |M|_2^2$ (the subscript 2 of a matrix norm, which Appendix A defines as the spectral "
+         "norm) has the gradient $lambda M$ used in Eq 35.");
+  c.exactly("That needs the Frobenius norm; the spectral norm's gradient is $sigma_1 u_1 v_1^T$.");
+  c.because("Notation only: Eq 35 to 37 are those of L2 regularisation, the sum of all squares.");
+  c.is_refuted(
+      slip("Eq 34: $(lambda/2) |M|_2^2$.", "'L2 regularizing'", "Eq 35 to 37 are those of the Frobenius norm."));
+  c.runs({"leaky_lms"});
+  c.takes({integer_param("Dk", 5, 2, 32, "key width"), integer_param("Dv", 3, 2, 32, "value width"),
+           real_param("beta", 0.4, 0.01, 1, "step size"), real_param("lambda", 0.2, 0.01, 1, "regularisation")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int Dk = p.integer("Dk"), Dv = p.integer("Dv");
     const double beta = p.real("beta"), lambda = p.real("lambda");
     // M_0 with singular values 2, 1, 1/2, ... along known directions.
@@ -51,45 +58,29 @@ std::vector<Point> norms(const Protocol &protocol) {
     const auto is = [&](const Dense &g, const Dense &expected) {
       return exact_point(g.data, expected.data, by_differences);
     };
-    points.push_back(as_statement(is(spectral, M), p, "the spectral norm's slope is M"));
-    points.push_back(as_obligation(is(spectral, leading), p, "the spectral norm's slope is sigma_1 u_1 v_1^T"));
-    points.push_back(as_obligation(is(frobenius, M), p, "the Frobenius norm's slope is M"));
+    points.rounding(by_differences);
+    points.statement("the spectral norm's slope is M", spectral, M);
+    points.obligation("the spectral norm's slope is sigma_1 u_1 v_1^T", spectral, leading);
+    points.obligation("the Frobenius norm's slope is M", frobenius, M).but_not("without the 1/2", 2.0 * M);
     // One step of Eq 35 with either, against Leaky LMS.
     Sequence s = random_sequence({1, 1, 1, Dk, Dv}, protocol.seed);
     s.state = M.data, s.beta = {beta}, s.alpha = {1 - beta * lambda};
     const Dense k = column(s.k, 0, Dk), v = column(s.v, 0, Dv), layer = memory(run("leaky_lms", s), s.shape);
     const auto eq35 = [&](const Dense &g) { return is(layer, M - beta * (write(M * k - v, k) + lambda * g)); };
-    points.push_back(as_statement(eq35(spectral), p, "Eq 35 with the spectral norm is Leaky LMS"));
-    points.push_back(as_obligation(eq35(frobenius), p, "Eq 35 with the Frobenius norm is Leaky LMS"));
-    points.push_back(
-        rival_system(is(slope([](const Dense &m) { return max_abs(m.data); }), M), p, "the largest element"));
-    points.push_back(rival_law(is(frobenius, 2.0 * M), p, "without the 1/2"));
-  }
-  return points;
+    points.statement("Eq 35 with the spectral norm is Leaky LMS", eq35(spectral));
+    points.obligation("Eq 35 with the Frobenius norm is Leaky LMS", eq35(frobenius));
+    points.wrong_system("the largest element", slope([](const Dense &m) { return max_abs(m.data); }), M);
+  });
 }
 
-Claim norms_claim() {
-  return explained(
-      at_parameters(
-          running(refuted_row("leaky-lms-norm-notation",
-                              slip("Eq 34: $(lambda/2) |M|_2^2$.", "'L2 regularizing'",
-                                   "Eq 35 to 37 are those of the Frobenius norm."),
-                              "003 Eq 34",
-                              "The penalty $(lambda/2) |M|_2^2$ (the subscript 2 of a matrix norm, which Appendix A "
-                              "defines as the spectral norm) has the gradient $lambda M$ used in Eq 35.",
-                              "That needs the Frobenius norm; the spectral norm's gradient is $sigma_1 u_1 v_1^T$.",
-                              norms),
-                  {"leaky_lms"}),
-          {integer_param("Dk", 5, 2, 32, "key width"), integer_param("Dv", 3, 2, 32, "value width"),
-           real_param("beta", 0.4, 0.01, 1, "step size"), real_param("lambda", 0.2, 0.01, 1, "regularisation")}),
-      "Notation only: Eq 35 to 37 are those of L2 regularisation, the sum of all squares.");
-}
-
-// ---- Leaky LMS ------------------------------------------------------------------------------------------------------
-
-std::vector<Point> leaky_lms_is_sgd(const Protocol &protocol) {
-  std::vector<Point> points;
-  for (const Params &p : points_of(protocol, {params_of(point_P)})) {
+Claim leaky_lms_is_sgd() {
+  ClaimBuilder c("leaky-lms-eq37", "003 Eq 35-37");
+  c.says("Single-example SGD on the L2-regularised loss is Leaky LMS: $(1 - beta lambda) M_{t-1} + beta (v - M_{t-1} "
+         "k) k^T$.");
+  c.exactly("Identity, with the Frobenius norm in Eq 34.");
+  c.because("The residual is taken at $M_{t-1}$ before it decays, where Gated DeltaNet takes it after.");
+  c.runs({"leaky_lms", "gated_delta_net", "delta_net"}), c.takes(one_head_params(point_P));
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Regularised x(shape_of(p), protocol.seed);
     const Sequence &s = x.s;
     const auto steps = [&](double penalty) { // on |v - M k|^2 / 2 + penalty lambda |M|_F^2 / 2
@@ -102,33 +93,17 @@ std::vector<Point> leaky_lms_is_sgd(const Protocol &protocol) {
     const Output sgd = steps(1);
     const Measured layer = measured("leaky_lms", s);
     const double factor = 8 * s.shape.Dv * (1 + std::pow(max_abs(s.v), 2)); // the losses that a slope subtracts
-    points.push_back(as_statement(layer.against(sgd, factor), p, "steps on the regularised loss"));
-    points.push_back(
-        rival_system(measured("gated_delta_net", s).against(sgd, factor), p, "the residual after the decay"));
-    points.push_back(rival_system(measured("delta_net", s).against(sgd, factor), p, "no regularisation"));
-    points.push_back(rival_law(layer.against(steps(2), factor), p, "the penalty without its 1/2"));
-    points.push_back(rival_law(
-        layer.against(stepped(s, [&](const Dense &M, const Dense &k, const Dense &v,
-                                     int t) { return (1 - x.lambda[t]) * M + s.beta[t] * write(v - M * k, k); }),
-                      factor),
-        p, "a decay of 1 - lambda"));
-  }
-  return points;
+    points.statement("steps on the regularised loss", layer.against(sgd, factor))
+        .but_not("the penalty without its 1/2", layer.against(steps(2), factor))
+        .but_not(
+            "a decay of 1 - lambda",
+            layer.against(stepped(s, [&](const Dense &M, const Dense &k, const Dense &v,
+                                         int t) { return (1 - x.lambda[t]) * M + s.beta[t] * write(v - M * k, k); }),
+                          factor));
+    points.wrong_system("the residual after the decay", measured("gated_delta_net", s).against(sgd, factor));
+    points.wrong_system("no regularisation", measured("delta_net", s).against(sgd, factor));
+  });
 }
-
-Claim leaky_claim() {
-  return explained(
-      at_parameters(
-          running(ledger_row("leaky-lms-eq37", "003 Eq 35-37",
-                             "Single-example SGD on the L2-regularised loss is Leaky LMS: $(1 - beta lambda) M_{t-1} + "
-                             "beta (v - M_{t-1} k) k^T$.",
-                             "Identity, with the Frobenius norm in Eq 34.", leaky_lms_is_sgd),
-                  {"leaky_lms", "gated_delta_net", "delta_net"}),
-          one_head_params(point_P)),
-      "The residual is taken at $M_{t-1}$ before it decays, where Gated DeltaNet takes it after.");
-}
-
-// ---- Gated DeltaNet -------------------------------------------------------------------------------------------------
 
 void scale_values(Sequence &s, const std::vector<double> &factors) {
   for (size_t i = 0; i < s.v.size(); ++i) s.v[i] *= factors[i / s.shape.Dv];
@@ -138,9 +113,15 @@ std::vector<double> inverses(std::vector<double> x) {
   return x;
 }
 
-std::vector<Point> map_and_back(const Protocol &protocol) {
-  std::vector<Point> points;
-  for (const Params &p : points_of(protocol, {params_of(point_P)})) {
+Claim map_and_back() {
+  ClaimBuilder c("gated-deltanet-map", "003 Eq 38-41");
+  c.says("Gated DeltaNet is an equivalent reparameterisation of Leaky LMS under $(alpha, eta, v') = (1 - beta lambda, "
+         "beta / (1 - beta lambda), (1 - beta lambda) v)$, with inverse $(lambda, beta, v) = ((1 - alpha) / (alpha "
+         "eta), alpha eta, v' / alpha)$.");
+  c.exactly("Exact for $alpha$, $eta != 0$. Gated DeltaNet's write is $eta v' k^T$.");
+  c.because("Regularisation strength and step size are coupled in $alpha$, and the value is rescaled with them.");
+  c.runs({"leaky_lms", "gated_delta_net"}), c.takes(one_head_params(point_P));
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Regularised x(shape_of(p), protocol.seed);
     const Sequence &leaky = x.s;
     // (lambda, beta, v) to (alpha, eta, v') = (1 - beta lambda, beta / (1 - beta lambda), (1 - beta lambda) v).
@@ -148,17 +129,13 @@ std::vector<Point> map_and_back(const Protocol &protocol) {
     for (int t = 0; t < leaky.shape.T; ++t) gated.beta[t] = kept_values.beta[t] = leaky.beta[t] / leaky.alpha[t];
     scale_values(gated, leaky.alpha), scale_values(kept_steps, leaky.alpha);
     twice_scaled = gated, scale_values(twice_scaled, leaky.alpha); // a write of alpha eta v'
-    const Measured there = measured("gated_delta_net", gated);
-    const auto layer = [](const std::string &variant, const Sequence &s) { return results_of(variant, s); };
     const double factor = 4;
-    const std::vector<double> reference = layer("leaky_lms", leaky);
-    points.push_back(as_statement(there.against(reference, factor), p, "Leaky LMS to Gated DeltaNet"));
-    const auto rival = [&](const std::string &name, const Sequence &s) {
-      points.push_back(rival_system(measured("gated_delta_net", s).against(reference, factor), p, name));
-    };
-    rival("v not rescaled", kept_values);
-    rival("beta for eta", kept_steps);
-    rival("a write of alpha eta v'", twice_scaled);
+    const std::vector<double> reference = results_of("leaky_lms", leaky);
+    const auto by = [&](const Sequence &s) { return measured("gated_delta_net", s).against(reference, factor); };
+    points.statement("Leaky LMS to Gated DeltaNet", by(gated));
+    points.wrong_system("v not rescaled", by(kept_values));
+    points.wrong_system("beta for eta", by(kept_steps));
+    points.wrong_system("a write of alpha eta v'", by(twice_scaled));
     // And back: (lambda, beta, v) = ((1 - alpha) / (alpha eta), alpha eta, v' / alpha).
     const Sequence start = random_sequence(leaky.shape, protocol.seed);
     Sequence back = start, wrong;
@@ -167,92 +144,69 @@ std::vector<Point> map_and_back(const Protocol &protocol) {
       back.beta[t] = alpha * eta, back.alpha[t] = 1 - back.beta[t] * lambda;
     }
     wrong = back, scale_values(back, inverses(start.alpha));
-    const std::vector<double> gated_reads = layer("gated_delta_net", start);
-    points.push_back(as_statement(measured("leaky_lms", back).against(gated_reads, factor), p, "and back"));
-    points.push_back(
-        rival_system(measured("leaky_lms", wrong).against(gated_reads, factor), p, "back, v' not rescaled"));
-  }
-  return points;
-}
-
-Claim map_claim() {
-  return explained(
-      at_parameters(
-          running(
-              ledger_row("gated-deltanet-map", "003 Eq 38-41",
-                         "Gated DeltaNet is an equivalent reparameterisation of Leaky LMS under $(alpha, eta, v') = "
-                         "(1 - beta lambda, beta / (1 - beta lambda), (1 - beta lambda) v)$, with inverse $(lambda, "
-                         "beta, v) = ((1 - alpha) / (alpha eta), alpha eta, v' / alpha)$.",
-                         "Exact for $alpha$, $eta != 0$. Gated DeltaNet's write is $eta v' k^T$.", map_and_back),
-              {"leaky_lms", "gated_delta_net"}),
-          one_head_params(point_P)),
-      "Regularisation strength and step size are coupled in $alpha$, and the value is rescaled with them.");
+    const std::vector<double> gated_reads = results_of("gated_delta_net", start);
+    points.statement("and back", measured("leaky_lms", back).against(gated_reads, factor));
+    points.wrong_system("back, v' not rescaled", measured("leaky_lms", wrong).against(gated_reads, factor));
+  });
 }
 
 double strength(double alpha, double eta) { return (1 - alpha) / (alpha * eta); }
 
-std::vector<Point> ranges(const Protocol &protocol) {
-  std::vector<Point> points;
-  // A gate and a step size in the stated range that need lambda = 2.
-  const Params half = labels({{"alpha", num(0.5)}, {"eta", num(0.5)}});
-  points.push_back(as_statement(at_most_point(strength(0.5, 0.5), 1, 1e-12), half, "lambda in [0, 1]"));
-  const auto equal = [&](double lambda) { // Leaky LMS with this lambda against Gated DeltaNet
-    Sequence gated = random_sequence(point_P, protocol.seed), leaky = gated;
-    gated.alpha.assign(point_P.T, 0.5), gated.beta.assign(point_P.T, 0.5);
-    leaky.beta.assign(point_P.T, 0.25), leaky.alpha.assign(point_P.T, 1 - 0.25 * lambda);
-    scale_values(leaky, std::vector<double>(point_P.T, 2));
-    return measured("leaky_lms", leaky).against(results_of("gated_delta_net", gated), 4);
-  };
-  points.push_back(as_obligation(equal(2), half, "with lambda = 2 the layers agree"));
-  points.push_back(rival_system(equal(1), half, "with lambda = 1, the largest allowed"));
-  // Fractions of the unit square that the maps carry into the stated ranges.
-  const auto share = [&](const char *stream, auto inside) {
-    const auto draw = [&, stream](size_t first, size_t count) {
-      const Stream uniform(protocol.seed, stream);
-      std::vector<double> hits(count);
-      for (size_t i = 0; i < count; ++i)
-        hits[i] = inside(uniform.uniform(2 * (first + i)), uniform.uniform(2 * (first + i) + 1));
-      return hits;
+Claim ranges() {
+  ClaimBuilder c("gated-deltanet-map-ranges", "003 Eq 34 (lambda in [0, 1]) with Eq 41");
+  c.says("The map is onto for the stated ranges: gates and step sizes in [0, 1] on one side, $beta$ and $lambda$ in "
+         "[0, 1] on the other.");
+  c.exactly("$lambda <= 1$ exactly where $alpha >= 1 / (1 + eta)$, a share $1 - ln 2 = 0.307$ of the square; $eta <= "
+            "1$ where $beta (1 + lambda) <= 1$, a share $ln 2$. A bijection for $lambda$ in [0, infinity), $alpha > "
+            "0$, $eta > 0$.");
+  c.because("The equivalence itself is exact (gated_deltanet_map); only the stated interval for $lambda$ is too short "
+            "for it.");
+  c.is_refuted(stricter("After Eq 41: 'the invertible mapping' and its inverse.", "$lambda$ in [0, 1] (Eq 34)",
+                        "The inverse is given without its range."));
+  c.runs({"leaky_lms", "gated_delta_net"});
+  return c.measure([](Points &points, const Params &, const Protocol &protocol) {
+    // A gate and a step size in the stated range that need lambda = 2.
+    points.at(labels({{"alpha", num(0.5)}, {"eta", num(0.5)}}));
+    points.statement("lambda in [0, 1]", at_most_point(strength(0.5, 0.5), 1, 1e-12));
+    const auto equal = [&](double lambda) { // Leaky LMS with this lambda against Gated DeltaNet
+      Sequence gated = random_sequence(point_P, protocol.seed), leaky = gated;
+      gated.alpha.assign(point_P.T, 0.5), gated.beta.assign(point_P.T, 0.5);
+      leaky.beta.assign(point_P.T, 0.25), leaky.alpha.assign(point_P.T, 1 - 0.25 * lambda);
+      scale_values(leaky, std::vector<double>(point_P.T, 2));
+      return measured("leaky_lms", leaky).against(results_of("gated_delta_net", gated), 4);
     };
-    return sample_mean(wanted_sensitivity(protocol), pilot_size(protocol, 1000), 4'000'000, draw);
-  };
-  const double ln2 = std::log(2.0);
-  const Params square = labels({{"drawn", txt("uniform in the unit square")}});
-  const Point back = as_obligation(
-      sampled_point(share("003/gates and steps", [](double a, double eta) { return strength(a, eta) <= 1; }), 1 - ln2),
-      square, "share of (alpha, eta) with lambda <= 1");
-  const Point there = as_obligation(
-      sampled_point(share("003/steps and strengths", [](double beta, double l) { return beta / (1 - beta * l) <= 1; }),
-                    ln2),
-      square, "share of (beta, lambda) with eta <= 1");
-  append(points, {back, there, rival_law(back, "one half", 0.5), rival_law(back, "ln 2", ln2),
-                  rival_law(there, "one half", 0.5), rival_law(there, "1 - ln 2", 1 - ln2)});
-  return points;
-}
-
-Claim ranges_claim() {
-  return explained(
-      running(
-          refuted_row(
-              "gated-deltanet-map-ranges",
-              stricter("After Eq 41: 'the invertible mapping' and its inverse.", "$lambda$ in [0, 1] (Eq 34)",
-                       "The inverse is given without its range."),
-              "003 Eq 34 (lambda in [0, 1]) with Eq 41",
-              "The map is onto for the stated ranges: gates and step sizes in [0, 1] on one side, $beta$ and $lambda$ "
-              "in [0, 1] on the other.",
-              "$lambda <= 1$ exactly where $alpha >= 1 / (1 + eta)$, a share $1 - ln 2 = 0.307$ of the square; $eta <= "
-              "1$ "
-              "where $beta (1 + lambda) <= 1$, a share $ln 2$. A bijection for $lambda$ in [0, infinity), $alpha > 0$, "
-              "$eta "
-              "> 0$.",
-              ranges),
-          {"leaky_lms", "gated_delta_net"}),
-      "The equivalence itself is exact (gated_deltanet_map); only the stated interval for $lambda$ is too short for "
-      "it.");
+    points.obligation("with lambda = 2 the layers agree", equal(2));
+    points.wrong_system("with lambda = 1, the largest allowed", equal(1));
+    // Fractions of the unit square that the maps carry into the stated ranges.
+    const auto share = [&](const char *stream, auto inside) {
+      const auto draw = [&, stream](size_t first, size_t count) {
+        const Stream uniform(protocol.seed, stream);
+        std::vector<double> hits(count);
+        for (size_t i = 0; i < count; ++i)
+          hits[i] = inside(uniform.uniform(2 * (first + i)), uniform.uniform(2 * (first + i) + 1));
+        return hits;
+      };
+      return sample_mean(wanted_sensitivity(protocol), pilot_size(protocol, 1000), 4'000'000, draw);
+    };
+    const double ln2 = std::log(2.0);
+    const Params square = labels({{"drawn", txt("uniform in the unit square")}});
+    points.at(square);
+    points
+        .obligation("share of (alpha, eta) with lambda <= 1",
+                    share("003/gates and steps", [](double a, double eta) { return strength(a, eta) <= 1; }), 1 - ln2)
+        .but_not("one half", 0.5)
+        .but_not("ln 2", ln2);
+    points
+        .obligation("share of (beta, lambda) with eta <= 1",
+                    share("003/steps and strengths", [](double beta, double l) { return beta / (1 - beta * l) <= 1; }),
+                    ln2)
+        .but_not("one half", 0.5)
+        .but_not("1 - ln 2", 1 - ln2);
+  });
 }
 
 } // namespace
 
-std::vector<Claim> vignette_3_regularisation() { return {norms_claim(), leaky_claim(), map_claim(), ranges_claim()}; }
+std::vector<Claim> vignette_3_regularisation() { return {norms(), leaky_lms_is_sgd(), map_and_back(), ranges()}; }
 
 } // namespace recollect::theory

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // 003 Vignette 3, Eq 26-29: DeltaNet as stochastic gradient descent, and how it weighs the past.
 #include "harness/numerics/keys.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/differences.hpp"
 #include "theory/support/sampling.hpp"
 #include "theory/test_time_regression/pairs.hpp"
 
 namespace recollect::theory {
 namespace {
-
-// ---- One step on the newest pair ------------------------------------------------------------------------------------
 
 /// M_t = M_{t-1} - size beta_t grad, the slope of |v - M k|^2 / 2 on pair t taken at M_{t-1-late}.
 Output descend(const Sequence &s, double size, int late) {
@@ -20,35 +19,24 @@ Output descend(const Sequence &s, double size, int late) {
   });
 }
 
-std::vector<Point> delta_net_is_sgd(const Protocol &protocol) {
-  std::vector<Point> points;
-  for (const Params &p : points_of(protocol, {params_of(point_P)})) {
+Claim delta_net_is_sgd() {
+  ClaimBuilder c("deltanet-sgd", "003 Eq 26-29");
+  c.says("One single-example step of gradient descent on $|v_t - M k_t|^2 / 2$ per time step, started from $M_{t-1}$, "
+         "is DeltaNet: $M_{t-1} (I - beta k k^T) + beta v k^T$ (the delta rule, Widrow-Hoff, LMS).");
+  c.exactly("Identity.");
+  c.because("The slope is measured from the loss, pair by pair.");
+  c.runs({"delta_net", "linear"}), c.takes(one_head_params(point_P));
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Sequence s = random_sequence(shape_of(p), protocol.seed);
     const Measured layer = measured("delta_net", s);
     const double factor = 8 * (1 + max_abs(s.v)) * s.shape.Dv; // the losses that a slope subtracts
-    points.push_back(as_statement(layer.against(descend(s, 1, 0), factor), p, "one step of size beta from M_{t-1}"));
-    points.push_back(rival_system(measured("linear", s).against(descend(s, 1, 0), factor), p, "linear attention"));
-    points.push_back(rival_law(layer.against(descend(s, 2, 0), factor), p, "the loss without its 1/2"));
-    points.push_back(rival_law(layer.against(descend(s, 1, 1), factor), p, "the slope taken at M_{t-2}"));
-    points.push_back(rival_law(layer.against(descend(s, -1, 0), factor), p, "steps up the slope"));
-  }
-  return points;
+    points.statement("one step of size beta from M_{t-1}", layer.against(descend(s, 1, 0), factor))
+        .but_not("the loss without its 1/2", layer.against(descend(s, 2, 0), factor))
+        .but_not("the slope taken at M_{t-2}", layer.against(descend(s, 1, 1), factor))
+        .but_not("steps up the slope", layer.against(descend(s, -1, 0), factor));
+    points.wrong_system("linear attention", measured("linear", s).against(descend(s, 1, 0), factor));
+  });
 }
-
-Claim sgd_claim() {
-  return explained(
-      at_parameters(
-          running(ledger_row("deltanet-sgd", "003 Eq 26-29",
-                             "One single-example step of gradient descent on $|v_t - M k_t|^2 / 2$ per time step, "
-                             "started from $M_{t-1}$, is DeltaNet: $M_{t-1} (I - beta k k^T) + beta v k^T$ (the delta "
-                             "rule, Widrow-Hoff, LMS).",
-                             "Identity.", delta_net_is_sgd),
-                  {"delta_net", "linear"}),
-          one_head_params(point_P)),
-      "The slope is measured from the loss, pair by pair.");
-}
-
-// ---- Recency --------------------------------------------------------------------------------------------------------
 
 /// |P_t|_F^2 / D of P_t = product of (I - beta k k^T) over t random unit keys: what is left of |M_0|^2, in the mean
 /// over all M_0, as S = I under writes of 0.
@@ -67,17 +55,46 @@ std::vector<double> remainders(const std::string &variant, int t, int D, double 
   return left;
 }
 
-std::vector<Point> recency(const Protocol &protocol) {
-  std::vector<Point> points;
-  const auto own = [](double beta, int t) { return labels({{"D", num(8)}, {"beta", num(beta)}, {"t", num(t)}}); };
-  for (const Params &p : points_of(protocol, {own(0.5, 8), own(1, 16)})) {
+Claim recency() {
+  ClaimBuilder c("sgd-recency", "003 after Eq 29");
+  c.says("Stochastic gradient descent has the advantage that $m_t$ focuses more on recent pairs, where unweighted RLS "
+         "and unweighted linear attention weigh all time steps uniformly.");
+  c.exactly("Among isotropic unit keys $E|M_0 P_t|^2 / |M_0|^2 = (1 - (2 beta - beta^2)/D)^t$. Exactly nothing is "
+            "forgotten among orthogonal keys: only along directions that later keys visit again.");
+  c.because("Recent pairs weigh more where keys come back. Along directions that are never visited again the oldest "
+            "pair counts as much as the newest.");
+  c.holds_under("later keys come back to the same directions, as isotropic keys do");
+  c.runs({"delta_net", "linear", "rls"});
+  c.takes({integer_param("D", 8, 3, 128, "key width"), real_param("beta", 0.5, 0.05, 1.5, "step size"),
+           integer_param("t", 8, 2, 500, "later pairs")});
+  c.at({{}, {{"beta", 1}, {"t", 16}}});
+  c.last([](Points &points, const Protocol &protocol) {
+    // The layers compared here weigh all pairs equally: the order of the pairs does not matter to them.
+    const Sequence s = random_sequence(point_P, protocol.seed);
+    Sequence reversed = s;
+    for (int t = 0; t < point_P.T; ++t) {
+      const int from = point_P.T - 1 - t;
+      std::copy_n(&s.k[from * point_P.Dk], point_P.Dk, &reversed.k[t * point_P.Dk]);
+      std::copy_n(&s.v[from * point_P.Dv], point_P.Dv, &reversed.v[t * point_P.Dv]);
+    }
+    const auto same = [&](const std::string &variant) {
+      return exact_point(memory(run(variant, reversed), point_P).data, memory(run(variant, s), point_P).data,
+                         2 * rounding_units(variant, s));
+    };
+    points.at(params_of(point_P));
+    points.obligation("linear attention: the same memory in reverse order", same("linear"));
+    points.wrong_system("DeltaNet in reverse order", same("delta_net"));
+    points.obligation("RLS: the same memory in reverse order", same("rls"));
+  });
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int D = p.integer("D"), t = p.integer("t");
     const double beta = p.real("beta");
     const auto left = [&](double rate) { return std::pow(1 - rate, t); };
     const double law = left((2 * beta - beta * beta) / D), other = left((2 * beta - beta * beta) / (D - 1));
     std::vector<std::pair<std::string, double>> rivals{{"D-1 for D", other},
                                                        {"a rate of 2 beta / D", left(2 * beta / D)}};
-    if (beta != 1) rivals.push_back({"a rate of beta / D", left(beta / D)}); // the same at beta = 1
+    // the same at beta = 1
+    if (beta != 1) rivals.push_back({"a rate of beta / D", left(beta / D)});
     std::vector<double> predictions;
     for (const auto &[name, predicted] : rivals) predictions.push_back(predicted);
     const auto mean = [&](const std::string &variant, double wanted) {
@@ -88,67 +105,27 @@ std::vector<Point> recency(const Protocol &protocol) {
                          in_blocks(cached_block(size_t(D) * (3 * t + D)), draw));
     };
     const Mean kept = mean("delta_net", wanted_sensitivity(protocol, law, predictions));
-    const Point forgets =
-        as_condition(sampled_point(kept, law), p, "random keys keep (1 - (2 beta - beta^2)/D)^t of |M_0|^2");
-    points.push_back(forgets);
-    points.push_back(rival_system(sampled_point(mean("linear", 0.1), law), p, "linear attention: uniform weights"));
-    for (const auto &[name, predicted] : rivals) points.push_back(rival_law(forgets, name, predicted));
+    auto forgets = points.condition("random keys keep (1 - (2 beta - beta^2)/D)^t of |M_0|^2", kept, law);
+    points.wrong_system("linear attention: uniform weights", mean("linear", 0.1), law);
+    for (const auto &[name, predicted] : rivals) forgets.but_not(name, predicted);
 
     // Orthonormal keys and equal values: the first of D pairs is read as strongly as the last.
     Pairs x(Dense(D, D, make_keys({"orthonormal", D, D}, 1, protocol.seed)), Dense(D, 1, std::vector<double>(D, 1)));
     Sequence s = x.sequence();
     s.beta.assign(D, beta);
     const Dense reads = memory(run("delta_net", s), s.shape) * transpose(x.K);
-    const Params q = Params(p).set("keys", "orthonormal");
-    points.push_back(
-        as_statement(at_most_point(reads(0, 0), 0.999 * beta, 0), q, "the oldest pair is read more weakly"));
-    const auto even = [&](const std::vector<double> &expected) { return exact_point(reads.data, expected, 64.0 * D); };
-    points.push_back(as_obligation(even(std::vector<double>(D, beta)), q, "every pair is read as beta v"));
+    points.at(Params(p).set("keys", "orthonormal"));
+    points.statement("the oldest pair is read more weakly", at_most_point(reads(0, 0), 0.999 * beta, 0));
     std::vector<double> fading(D);
     for (int i = 0; i < D; ++i) fading[i] = beta * std::pow(1 - beta / D, D - 1 - i);
-    points.push_back(rival_law(even(fading), q, "fading as among random keys"));
-  }
-  // The layers compared here weigh all pairs equally: the order of the pairs does not matter to them.
-  const Sequence s = random_sequence(point_P, protocol.seed);
-  Sequence reversed = s;
-  for (int t = 0; t < point_P.T; ++t) {
-    const int from = point_P.T - 1 - t;
-    std::copy_n(&s.k[from * point_P.Dk], point_P.Dk, &reversed.k[t * point_P.Dk]);
-    std::copy_n(&s.v[from * point_P.Dv], point_P.Dv, &reversed.v[t * point_P.Dv]);
-  }
-  const auto same = [&](const std::string &variant) {
-    return exact_point(memory(run(variant, reversed), point_P).data, memory(run(variant, s), point_P).data,
-                       2 * rounding_units(variant, s));
-  };
-  const Params p = params_of(point_P);
-  points.push_back(as_obligation(same("linear"), p, "linear attention: the same memory in reverse order"));
-  points.push_back(rival_system(same("delta_net"), p, "DeltaNet in reverse order"));
-  points.push_back(as_obligation(same("rls"), p, "RLS: the same memory in reverse order"));
-  return points;
-}
-
-Claim recency_claim() {
-  return under(
-      "later keys come back to the same directions, as isotropic keys do",
-      explained(
-          at_parameters(
-              running(ledger_row(
-                          "sgd-recency", "003 after Eq 29",
-                          "Stochastic gradient descent has the advantage that $m_t$ focuses more on recent pairs, "
-                          "where unweighted RLS and unweighted linear attention weigh all time steps uniformly.",
-                          "Among isotropic unit keys $E|M_0 P_t|^2 / |M_0|^2 = (1 - (2 beta - beta^2)/D)^t$. Exactly "
-                          "nothing is forgotten among orthogonal keys: only along directions that later keys visit "
-                          "again.",
-                          recency),
-                      {"delta_net", "linear", "rls"}),
-              {integer_param("D", 8, 3, 128, "key width"), real_param("beta", 0.5, 0.05, 1.5, "step size"),
-               integer_param("t", 8, 2, 500, "later pairs")}),
-          "Recent pairs weigh more where keys come back. Along directions that are never visited again the oldest pair "
-          "counts as much as the newest."));
+    points.rounding(64.0 * D);
+    points.obligation("every pair is read as beta v", reads.data, std::vector<double>(D, beta))
+        .but_not("fading as among random keys", fading);
+  });
 }
 
 } // namespace
 
-std::vector<Claim> vignette_3_stochastic_descent() { return {sgd_claim(), recency_claim()}; }
+std::vector<Claim> vignette_3_stochastic_descent() { return {delta_net_is_sgd(), recency()}; }
 
 } // namespace recollect::theory

@@ -4,14 +4,13 @@
 #include "harness/core/error.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/layer_points.hpp"
 #include "theory/support/one_head.hpp"
 #include <cmath>
 
 namespace recollect::theory {
 namespace {
-
-// ---- Eq 42-43: the least-squares memory in feature space ---------------------------------------------------------------
 
 /// Features of exp(x.y / sqrt D): prod_c (x_c / D^(1/4))^(a_c) / sqrt(a_c!) over all exponents a of total degree at most
 /// N, the first degree whose term (1/sqrt D)^N / N! of unit vectors is below rounding.
@@ -54,59 +53,49 @@ std::vector<double> feature_space_reads(const Sequence &s, int skipped) {
   return reads;
 }
 
-const std::vector<ParamSpec> prefix{integer_param("T", 14, 2, 32, "pairs"),
-                                    integer_param("Dk", 5, 2, 6, "width of the unit keys"),
-                                    integer_param("Dv", 3, 1, 64, "width of the values")};
-
-std::vector<Point> feature_memory(const Protocol &p) {
-  const Params at = point_of(p, prefix);
-  const Shape shape{1, 1, at.integer("T"), at.integer("Dk"), at.integer("Dv")};
-  const Sequence anywhere = random_sequence(shape, p.seed);
-  Sequence stored = anywhere; // step t asks for the pair at half its age
-  std::vector<double> values;
-  for (int t = 0; t < shape.T; ++t) {
-    std::copy_n(anywhere.k.begin() + t / 2 * shape.Dk, shape.Dk, stored.q.begin() + t * shape.Dk);
-    append_column(values, column(anywhere.v, t / 2, shape.Dv));
-  }
-  // The layer's smallest ridge r stands for no ridge: it moves a read V^T w, w = G^{-1} g, by at most r |V| |w| /
-  // least, with least the smallest eigenvalue of G, and least |w|^2 <= w^T G w <= k(q,q) = e^(1/sqrt D).
-  const std::vector<double> scale = singular_values(exponential_features(rows_of(anywhere.k, shape.T, shape.Dk)));
-  const double least = scale.back() * scale.back();
-  if (least < 1e-7) usage_error("these keys are too alike for float64 to invert k(K,K)");
-  const double moved = 1e-12 / least * std::sqrt(inner(anywhere.v, anywhere.v)) *
-                       std::sqrt(std::exp(1 / std::sqrt(double(shape.Dk))) / least);
-  const auto layer = [](const Sequence &s, const char *r) {
-    return results_of("kernel_regression", s, {{"ridge", r}});
-  };
-  const auto units = [&](const Sequence &s) {
-    return rounding_units("kernel_regression", s, {{"ridge", "1e-12"}}) + moved / epsilon_of(Real::f64);
-  };
-  const std::vector<double> reads = feature_space_reads(anywhere, 0);
-  return {
-      as_statement(exact_point(layer(anywhere, "1e-12"), reads, units(anywhere)), at, "Eq 43 on every prefix"),
-      rival_law(exact_point(layer(anywhere, "1e-12"), feature_space_reads(anywhere, 1), units(anywhere)), at,
-                "the newest pair left out"),
-      rival_system(exact_point(layer(anywhere, "1e-2"), reads, units(anywhere)), at, "ridge 0.01"),
-      rival_system(exact_point(results_of("exp_unnormalized", anywhere), reads, units(anywhere)), at, "no inverse"),
-      as_obligation(exact_point(layer(stored, "1e-12"), values, units(stored)), at, "stored keys read their values"),
-      rival_system(exact_point(layer(stored, "1e-2"), values, units(stored)), at, "stored keys, ridge 0.01")};
-}
-
 Claim kernel_regression_eq43() {
-  return at_parameters(
-      running(
-          ledger_row("kernel-regression-eq43", "003 Eq 42-43",
-                     "With equal weights, and linear functions of a possibly infinite feature map as function class, "
-                     "the analytical solution of the regression predicts $V^T k(K,K)^{-1} k(K,q)$.",
-                     "The shortest least-squares memory, where $k(K,K)$ is invertible (distinct keys, at least $t$ "
-                     "features): it then interpolates, $m(k_i) = v_i$. Measured for the exponential kernel, the "
-                     "prediction being least squares over its monomial features.",
-                     feature_memory),
-          {"kernel_regression", "exp_unnormalized"}),
-      prefix);
+  ClaimBuilder c("kernel-regression-eq43", "003 Eq 42-43");
+  c.says("With equal weights, and linear functions of a possibly infinite feature map as function class, the "
+         "analytical solution of the regression predicts $V^T k(K,K)^{-1} k(K,q)$.");
+  c.exactly("The shortest least-squares memory, where $k(K,K)$ is invertible (distinct keys, at least $t$ features): "
+            "it then interpolates, $m(k_i) = v_i$. Measured for the exponential kernel, the prediction being least "
+            "squares over its monomial features.");
+  c.runs({"kernel_regression", "exp_unnormalized"});
+  c.takes({integer_param("T", 14, 2, 32, "pairs"), integer_param("Dk", 5, 2, 6, "width of the unit keys"),
+           integer_param("Dv", 3, 1, 64, "width of the values")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const Shape shape{1, 1, p.integer("T"), p.integer("Dk"), p.integer("Dv")};
+    const Sequence anywhere = random_sequence(shape, protocol.seed);
+    Sequence stored = anywhere; // step t asks for the pair at half its age
+    std::vector<double> values;
+    for (int t = 0; t < shape.T; ++t) {
+      std::copy_n(anywhere.k.begin() + t / 2 * shape.Dk, shape.Dk, stored.q.begin() + t * shape.Dk);
+      append_column(values, column(anywhere.v, t / 2, shape.Dv));
+    }
+    // The layer's smallest ridge r stands for no ridge: it moves a read V^T w, w = G^{-1} g, by at most r |V| |w| /
+    // least, with least the smallest eigenvalue of G, and least |w|^2 <= w^T G w <= k(q,q) = e^(1/sqrt D).
+    const std::vector<double> scale = singular_values(exponential_features(rows_of(anywhere.k, shape.T, shape.Dk)));
+    const double least = scale.back() * scale.back();
+    if (least < 1e-7) usage_error("these keys are too alike for float64 to invert k(K,K)");
+    const double moved = 1e-12 / least * std::sqrt(inner(anywhere.v, anywhere.v)) *
+                         std::sqrt(std::exp(1 / std::sqrt(double(shape.Dk))) / least);
+    const auto layer = [](const Sequence &s, const char *r) {
+      return results_of("kernel_regression", s, {{"ridge", r}});
+    };
+    const auto units = [&](const Sequence &s) {
+      return rounding_units("kernel_regression", s, {{"ridge", "1e-12"}}) + moved / epsilon_of(Real::f64);
+    };
+    const std::vector<double> reads = feature_space_reads(anywhere, 0);
+    points.rounding(units(anywhere));
+    points.statement("Eq 43 on every prefix", layer(anywhere, "1e-12"), reads)
+        .but_not("the newest pair left out", feature_space_reads(anywhere, 1));
+    points.wrong_system("ridge 0.01", layer(anywhere, "1e-2"), reads);
+    points.wrong_system("no inverse", results_of("exp_unnormalized", anywhere), reads);
+    points.rounding(units(stored));
+    points.obligation("stored keys read their values", layer(stored, "1e-12"), values);
+    points.wrong_system("stored keys, ridge 0.01", layer(stored, "1e-2"), values);
+  });
 }
-
-// ---- More pairs than features, or a pair seen twice --------------------------------------------------------------------
 
 /// All products of two of (1, x): phi(x).phi(y) = (1 + x.y)^2, of rank (D + 1)(D + 2) / 2.
 Dense quadratic_features(const Dense &X) {
@@ -145,57 +134,44 @@ struct Pairs {
   }
 };
 
-void add_case(std::vector<Point> &points, const Pairs &x, double rank, double rival, const char *rival_name,
-              const Params &at, const std::string &which) {
+void add_case(Points &points, const Pairs &x, double rank, double rival, const char *rival_name,
+              const std::string &which) {
   const double measured = double(x.eigenvalues().size());
-  points.push_back(as_statement(exact_point(measured, x.K.rows, 0), at, which + ": an inverse exists, rank t"));
-  points.push_back(as_obligation(exact_point(measured, rank, 0), at, which + ": rank"));
-  points.push_back(rival_law(exact_point(measured, rival, 0), at, rival_name));
+  points.rounding(0);
+  points.statement(which + ": an inverse exists, rank t", measured, x.K.rows);
+  points.obligation(which + ": rank", measured, rank).but_not(rival_name, rival);
   const Dense G = quadratic_kernel(x.K, x.K),
               least_squares = quadratic_features(x.Q) * pseudo_inverse(quadratic_features(x.K)) * x.V;
-  points.push_back(as_obligation(exact_point(x.read_by(pseudo_inverse(G)).data, least_squares.data, x.units()), at,
-                                 which + ": the pseudo-inverse reads the least-squares memory"));
-  points.push_back(rival_system(
-      exact_point(x.read_by(inverse(G + 1e-6 * Dense::identity(G.rows))).data, least_squares.data, x.units()), at,
-      which + ": inverse of k(K,K) + 1e-6 I"));
-}
-
-const std::vector<ParamSpec> crowded{integer_param("t", 9, 2, 64, "pairs, more than the (D + 1)(D + 2) / 2 features"),
-                                     integer_param("D", 2, 1, 8, "width of the keys")};
-
-std::vector<Point> no_inverse(const Protocol &p) {
-  const Params at = point_of(p, crowded);
-  const int t = at.integer("t"), D = at.integer("D"), features = (D + 1) * (D + 2) / 2;
-  if (t <= features) usage_error("t pairs in " + std::to_string(features) + " features or more have an inverse");
-  std::vector<Point> points;
-  add_case(points, Pairs(t, D, p.seed, "overdetermined"), features, (D + 1) * (D + 1), "rank (D + 1)^2", at,
-           "more pairs than features");
-  Pairs repeated(features, D, p.seed, "repeated");
-  for (int j = 0; j < D; ++j) repeated.K(features - 1, j) = repeated.K(0, j);
-  add_case(points, repeated, features - 1, features - 2, "rank t - 2", at, "the last key repeats the first");
-  return points;
+  points.rounding(x.units());
+  points.obligation(which + ": the pseudo-inverse reads the least-squares memory", x.read_by(pseudo_inverse(G)),
+                    least_squares);
+  points.wrong_system(which + ": inverse of k(K,K) + 1e-6 I", x.read_by(inverse(G + 1e-6 * Dense::identity(G.rows))),
+                      least_squares);
 }
 
 Claim kernel_regression_overdetermined() {
-  return at_parameters(
-      explained(
-          refuted_row("kernel-regression-overdetermined",
-                      stricter("Eq 43: $V^T k(K, K)^{-1} k(K, q)$.", "a possibly infinite-dimensional feature map",
-                               "It is 'the standard kernel regression prediction equation'; singular Gram matrices are "
-                               "not discussed."),
-                      "003 Eq 43", "Eq 43 holds for any feature map, a finite one included.",
-                      "With more pairs than features, or a repeated key, $k(K,K)$ has no inverse; with its "
-                      "pseudo-inverse the formula gives the least-squares memory. Measured for ($1 + x.y$)^2.",
-                      no_inverse),
-          "The paper writes the inverse for a possibly infinite feature map and does not discuss finite ones. The "
-          "formula is right for at most as many distinct keys as features; beyond that use the pseudo-inverse or "
-          "a ridge."),
-      crowded);
+  ClaimBuilder c("kernel-regression-overdetermined", "003 Eq 43");
+  c.says("Eq 43 holds for any feature map, a finite one included.");
+  c.exactly("With more pairs than features, or a repeated key, $k(K,K)$ has no inverse; with its pseudo-inverse the "
+            "formula gives the least-squares memory. Measured for ($1 + x.y$)^2.");
+  c.because(
+      "The paper writes the inverse for a possibly infinite feature map and does not discuss finite ones. The formula "
+      "is right for at most as many distinct keys as features; beyond that use the pseudo-inverse or a ridge.");
+  c.is_refuted(stricter(
+      "Eq 43: $V^T k(K, K)^{-1} k(K, q)$.", "a possibly infinite-dimensional feature map",
+      "It is 'the standard kernel regression prediction equation'; singular Gram matrices are not discussed."));
+  c.takes({integer_param("t", 9, 2, 64, "pairs, more than the (D + 1)(D + 2) / 2 features"),
+           integer_param("D", 2, 1, 8, "width of the keys")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int t = p.integer("t"), D = p.integer("D"), features = (D + 1) * (D + 2) / 2;
+    if (t <= features) usage_error("t pairs in " + std::to_string(features) + " features or more have an inverse");
+    add_case(points, Pairs(t, D, protocol.seed, "overdetermined"), features, (D + 1) * (D + 1), "rank (D + 1)^2",
+             "more pairs than features");
+    Pairs repeated(features, D, protocol.seed, "repeated");
+    for (int j = 0; j < D; ++j) repeated.K(features - 1, j) = repeated.K(0, j);
+    add_case(points, repeated, features - 1, features - 2, "rank t - 2", "the last key repeats the first");
+  });
 }
-
-// ---- Eq 44-47: k(K,K) taken for the identity ---------------------------------------------------------------------------
-
-const std::vector<ParamSpec> width{integer_param("D", 64, 2, 256, "width and number of the orthonormal keys")};
 
 /// Row t of k(K,K) up to its diagonal, as the layer reads it when the values are the standard basis.
 std::vector<double> lower_triangle(int D, double diagonal, double below) {
@@ -205,53 +181,44 @@ std::vector<double> lower_triangle(int D, double diagonal, double below) {
   return G.data;
 }
 
-std::vector<Point> identity_approximation(const Protocol &p) {
-  const Params at = point_of(p, width);
-  const int D = at.integer("D");
-  Sequence s;
-  s.shape = {1, 1, D, D, D};
-  s.k = s.q = make_keys({"orthonormal", D, D}, 1, p.seed);
-  s.v = Dense::identity(D).data;
-  const double units = rounding_units("exp_unnormalized", s), one = std::exp(1 / std::sqrt(double(D)));
-  const std::vector<double> measured = results_of("exp_unnormalized", s);
-  std::vector<Point> points{
-      as_statement(exact_point(measured, lower_triangle(D, 1, 0), units), at, "k(K,K) of orthonormal keys is I"),
-      as_obligation(exact_point(measured, lower_triangle(D, one, 1), units), at, "(e^(1/sqrt D) - 1) I + 1 1^T"),
-      rival_law(exact_point(measured, lower_triangle(D, one, 0), units), at, "e^(1/sqrt D) I"),
-      rival_law(exact_point(measured, lower_triangle(D, std::exp(1.0 / D), 1), units), at, "scale 1/D")};
-
-  const Sequence random = random_sequence({1, 1, 14, D, 3}, p.seed); // Eq 45-47 as algebra
-  const Shape &shape = random.shape;
-  Dense scores = rows_of(random.q, shape.T, shape.Dk) * transpose(rows_of(random.k, shape.T, shape.Dk));
-  for (int t = 0; t < shape.T; ++t)
-    for (int i = 0; i < shape.T; ++i) scores(t, i) = i <= t ? std::exp(scores(t, i) / std::sqrt(double(shape.Dk))) : 0;
-  const std::vector<double> sums = (scores * rows_of(random.v, shape.T, shape.Dv)).data;
-  const double random_units = rounding_units("exp_unnormalized", random);
-  points.push_back(as_obligation(exact_point(results_of("exp_unnormalized", random), sums, random_units), at,
-                                 "V^T k(K,q) is unnormalised softmax attention"));
-  points.push_back(rival_system(exact_point(results_of("softmax", random), sums, random_units), at, "normalised"));
-  return points;
-}
-
 Claim kernel_approx_identity() {
-  return at_parameters(
-      running(
-          explained(
-              refuted_row(
-                  "kernel-approx-identity-eq44-47",
-                  stricter("Before Eq 44: 'make the crude approximation $k(K, K) ~ I'$.", "none",
-                           "'Thus we do not stop our derivations here': the text does not claim that it becomes good."),
-                  "003 Eq 44-47",
-                  "Under the crude approximation (the text's word) $k(K,K) ~ I$, kernel regression with "
-                  "the kernel exp($x.y/sqrt Dk$) is unnormalised softmax attention.",
-                  "Eq 45-47 are exact algebra, but the exponential kernel is positive everywhere: "
-                  "orthonormal keys give $(e^(1/sqrt D) - 1) I + 1$ $1^T$, never $I$.",
-                  identity_approximation),
-              "The text calls the approximation crude and moves on to the normalised form; the refutation is of "
-              "reading it as an approximation that becomes good for some keys. Its error is the off-diagonal "
-              "mass, which no key set removes."),
-          {"exp_unnormalized", "softmax"}),
-      width);
+  ClaimBuilder c("kernel-approx-identity-eq44-47", "003 Eq 44-47");
+  c.says("Under the crude approximation (the text's word) $k(K,K) ~ I$, kernel regression with the kernel "
+         "exp($x.y/sqrt Dk$) is unnormalised softmax attention.");
+  c.exactly("Eq 45-47 are exact algebra, but the exponential kernel is positive everywhere: orthonormal keys give "
+            "$(e^(1/sqrt D) - 1) I + 1$ $1^T$, never $I$.");
+  c.because("The text calls the approximation crude and moves on to the normalised form; the refutation is of reading "
+            "it as an approximation that becomes good for some keys. Its error is the off-diagonal mass, which no key "
+            "set removes.");
+  c.is_refuted(stricter("Before Eq 44: 'make the crude approximation $k(K, K) ~ I'$.", "none",
+                        "'Thus we do not stop our derivations here': the text does not claim that it becomes good."));
+  c.runs({"exp_unnormalized", "softmax"});
+  c.takes({integer_param("D", 64, 2, 256, "width and number of the orthonormal keys")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int D = p.integer("D");
+    Sequence s;
+    s.shape = {1, 1, D, D, D};
+    s.k = s.q = make_keys({"orthonormal", D, D}, 1, protocol.seed);
+    s.v = Dense::identity(D).data;
+    const double units = rounding_units("exp_unnormalized", s), one = std::exp(1 / std::sqrt(double(D)));
+    const std::vector<double> measured = results_of("exp_unnormalized", s);
+    points.rounding(units);
+    points.statement("k(K,K) of orthonormal keys is I", measured, lower_triangle(D, 1, 0));
+    points.obligation("(e^(1/sqrt D) - 1) I + 1 1^T", measured, lower_triangle(D, one, 1))
+        .but_not("e^(1/sqrt D) I", lower_triangle(D, one, 0))
+        .but_not("scale 1/D", lower_triangle(D, std::exp(1.0 / D), 1));
+
+    const Sequence random = random_sequence({1, 1, 14, D, 3}, protocol.seed); // Eq 45-47 as algebra
+    const Shape &shape = random.shape;
+    Dense scores = rows_of(random.q, shape.T, shape.Dk) * transpose(rows_of(random.k, shape.T, shape.Dk));
+    for (int t = 0; t < shape.T; ++t)
+      for (int i = 0; i < shape.T; ++i)
+        scores(t, i) = i <= t ? std::exp(scores(t, i) / std::sqrt(double(shape.Dk))) : 0;
+    const std::vector<double> sums = (scores * rows_of(random.v, shape.T, shape.Dv)).data;
+    points.rounding(rounding_units("exp_unnormalized", random));
+    points.obligation("V^T k(K,q) is unnormalised softmax attention", results_of("exp_unnormalized", random), sums);
+    points.wrong_system("normalised", results_of("softmax", random), sums);
+  });
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 // 003 Vignette 4, p = 1: the locally linear fit (Eq 52-54): which maps it reproduces, and on which prefixes it has no
 // inverse.
 #include "harness/core/error.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/test_time_regression/local_weights.hpp"
 
 namespace recollect::theory {
@@ -75,53 +76,38 @@ std::vector<int> solvable_steps(const Shape &shape) {
   return {shape.Dk + 2, shape.T - 1};
 }
 
-// ---- Eq 52-54 ------------------------------------------------------------------------------------------------------------
-
-std::vector<Point> linear_fit(const Protocol &p) {
-  const Params at = point_of(p, one_head);
-  const Sequence s = random_sequence(shape_of(at), p.seed);
-  const int Dv = s.shape.Dv;
-  const std::vector<double> reads = layer(s, no_ridge_text), means = results_of("softmax_qknorm", s);
-  std::vector<Point> points;
-  for (int t : solvable_steps(s.shape)) {
-    const LocalData x(s, t);
-    LocalData unweighted = x, uncentred = x;
-    unweighted.w.assign(t + 1, 1);
-    for (int i = 0; i <= t; ++i)
-      for (int c = 0; c < s.shape.Dk; ++c) uncentred.X(i, 1 + c) = s.k[i * s.shape.Dk + c];
-    const Dense M = x.minimiser();
-    const double units = x.units(M, no_ridge);
-    const std::vector<double> read = reads_at(reads, t, Dv);
-    const std::string after = ", " + std::to_string(t + 1) + " pairs";
-    points.push_back(as_statement(exact_point(x.eq52().data, M.data, units), at, "Eq 52 minimises the loss" + after));
-    points.push_back(
-        rival_law(exact_point(x.eq52().data, unweighted.minimiser().data, units), at, "no weights" + after));
-    points.push_back(
-        rival_law(exact_point(x.eq52().data, uncentred.minimiser().data, units), at, "keys not centred at q" + after));
-    points.push_back(as_statement(exact_point(read, constants(M), units), at, "the layer reads M0" + after));
-    points.push_back(rival_system(exact_point(reads_at(means, t, Dv), constants(M), units), at, "p = 0" + after));
-    points.push_back(
-        as_statement(exact_point(read, x.offset_mean(M).data, units), at, "Eq 54: M0 = vbar - M1 dbar" + after));
-    points.push_back(rival_law(exact_point(read, x.offset_mean(M, +1).data, units), at, "vbar + M1 dbar" + after));
-  }
-  return points;
-}
-
 Claim local_linear_eq52_54() {
-  return at_parameters(
-      running(
-          ledger_row("local-linear-eq52-54", "003 Eq 52-54",
-                     "The $p = 1$ fit with weights $s(k_i, q)$ is $[M0 M1] = (V^T W X)(X^T W X)^{-1}$ with rows $(1, "
-                     "k_i - q)$ "
-                     "in $X$, and its value at the query is M0 = vbar - M1 dbar, an offset softmax attention.",
-                     "Identity, for positive weights on $Dk + 1$ affinely independent keys or more. The prediction is "
-                     "the minimum of the weighted loss, from a decomposition of its design.",
-                     linear_fit),
-          {"local_linear", "softmax_qknorm"}),
-      one_head);
+  ClaimBuilder c("local-linear-eq52-54", "003 Eq 52-54");
+  c.says("The $p = 1$ fit with weights $s(k_i, q)$ is $[M0 M1] = (V^T W X)(X^T W X)^{-1}$ with rows $(1, k_i - q)$ in "
+         "$X$, and its value at the query is M0 = vbar - M1 dbar, an offset softmax attention.");
+  c.exactly("Identity, for positive weights on $Dk + 1$ affinely independent keys or more. The prediction is the "
+            "minimum of the weighted loss, from a decomposition of its design.");
+  c.runs({"local_linear", "softmax_qknorm"}), c.takes(one_head);
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const Sequence s = random_sequence(shape_of(p), protocol.seed);
+    const int Dv = s.shape.Dv;
+    const std::vector<double> reads = layer(s, no_ridge_text), means = results_of("softmax_qknorm", s);
+    for (int t : solvable_steps(s.shape)) {
+      const LocalData x(s, t);
+      LocalData unweighted = x, uncentred = x;
+      unweighted.w.assign(t + 1, 1);
+      for (int i = 0; i <= t; ++i)
+        for (int c = 0; c < s.shape.Dk; ++c) uncentred.X(i, 1 + c) = s.k[i * s.shape.Dk + c];
+      const Dense M = x.minimiser();
+      const double units = x.units(M, no_ridge);
+      const std::vector<double> read = reads_at(reads, t, Dv);
+      const std::string after = ", " + std::to_string(t + 1) + " pairs";
+      points.rounding(units);
+      points.statement("Eq 52 minimises the loss" + after, x.eq52(), M)
+          .but_not("no weights" + after, unweighted.minimiser())
+          .but_not("keys not centred at q" + after, uncentred.minimiser());
+      points.statement("the layer reads M0" + after, read, constants(M));
+      points.wrong_system("p = 0" + after, reads_at(means, t, Dv), constants(M));
+      points.statement("Eq 54: M0 = vbar - M1 dbar" + after, read, x.offset_mean(M).data)
+          .but_not("vbar + M1 dbar" + after, x.offset_mean(M, +1).data);
+    }
+  });
 }
-
-// ---- Which maps it reproduces --------------------------------------------------------------------------------------------
 
 /// v_i = B k_i + c + bend (B k_i)^2, channel by channel.
 Sequence with_map(Sequence s, const Dense &B, const Dense &c, double bend) {
@@ -133,104 +119,81 @@ Sequence with_map(Sequence s, const Dense &B, const Dense &c, double bend) {
   return s;
 }
 
-std::vector<Point> affine_maps(const Protocol &p) {
-  const Params at = point_of(p, one_head);
-  const Shape shape = shape_of(at);
-  const Dense B = normal_matrix(shape.Dv, shape.Dk, p.seed, "affine map/slopes"),
-              c = normal_matrix(shape.Dv, 1, p.seed, "affine map/constant");
-  const Sequence straight = with_map(random_sequence(shape, p.seed), B, c, 0), bent = with_map(straight, B, c, 1);
-  Sequence origin = straight;
-  std::fill(origin.q.begin(), origin.q.end(), 0.0);
-  const std::vector<double> reads = layer(straight, no_ridge_text), means = results_of("softmax_qknorm", straight);
-  std::vector<Point> points;
-  for (int t : solvable_steps(shape)) {
-    const LocalData x(straight, t), around_origin(origin, t);
-    const Dense q = column(straight.q, t, shape.Dk), value = B * q + c;
-    Dense dbar = -1.0 * q; // kbar - q
-    dbar = dbar + weighted_mean(rows_of(straight.k, t + 1, shape.Dk), x.w);
-    Dense right(shape.Dv, shape.Dk + 1); // [B q + c, B]
-    for (int i = 0; i < shape.Dv; ++i)
-      for (int j = 0; j <= shape.Dk; ++j) right(i, j) = j ? B(i, j - 1) : value.data[i];
-    const double units = x.units(right, no_ridge), origin_units = around_origin.units(right, no_ridge);
-    const std::string after = ", " + std::to_string(t + 1) + " pairs";
-    const auto read = [&](const std::vector<double> &reads) { return reads_at(reads, t, shape.Dv); };
-    points.push_back(as_statement(exact_point(x.eq52().data, right.data, units), at, "[M0 M1] = [B q + c, B]" + after));
-    points.push_back(rival_system(exact_point(LocalData(bent, t).eq52().data, right.data, units), at,
-                                  "values that are quadratic in the key" + after));
-    points.push_back(as_statement(exact_point(read(reads), value.data, units), at, "the layer reads B q + c" + after));
-    points.push_back(rival_system(exact_point(read(means), value.data, units), at, "p = 0 reads B q + c" + after));
-    points.push_back(
-        as_obligation(exact_point(read(means), (value + B * dbar).data, units), at, "p = 0 errs by B dbar" + after));
-    points.push_back(rival_law(exact_point(read(means), (value - B * dbar).data, units), at, "by -B dbar" + after));
-    points.push_back(
-        as_statement(exact_point(read(layer(origin, no_ridge_text)), c.data, origin_units), at, "c at q = 0" + after));
-    points.push_back(rival_system(exact_point(read(run("rls", origin, {{"ridge", "1e-12"}}).o), c.data, origin_units),
-                                  at, "no constant fitted" + after));
-  }
-  return points;
-}
-
 Claim local_linear_affine_exact() {
-  return at_parameters(
-      running(
-          ledger_row("local-linear-affine-exact", "003 §4, p = 1 (derived)",
-                     "Where the values are an affine map of the keys the $p = 1$ fit reproduces it and the $p = 0$ fit "
-                     "does not.",
-                     "$M0 = B q + c$ and $M1 = B$; softmax attention errs by $B$ dbar.", affine_maps),
-          {"local_linear", "softmax_qknorm", "rls"}),
-      one_head);
-}
-
-// ---- Too few pairs -------------------------------------------------------------------------------------------------------
-
-const std::vector<ParamSpec> few{integer_param("T", 64, 4, 1024, "prefixes"),
-                                 integer_param("Dk", 16, 3, 64, "key width, at most T / 2"),
-                                 integer_param("Dv", 3, 1, 64, "value width")};
-
-std::vector<Point> too_few_pairs(const Protocol &p) {
-  const Params at = point_of(p, few);
-  const Shape shape = shape_of(at);
-  if (2 * shape.Dk > shape.T) usage_error("T prefixes with Dk <= T / 2, so that later ones have an inverse");
-  const Sequence s = random_sequence(shape, p.seed);
-  double singular = 0;
-  for (int t = 0; t < 2 * shape.Dk; ++t) singular += LocalData(s, t).rank() < shape.Dk + 1;
-  std::vector<Point> points{
-      as_statement(exact_point(singular, 0, 0), at, "prefixes without an inverse"),
-      as_obligation(exact_point(singular, shape.Dk, 0), at, "prefixes without an inverse: the first Dk"),
-      rival_law(exact_point(singular, shape.Dk - 1, 0), at, "the first Dk - 1"),
-      rival_law(exact_point(singular, shape.Dk + 1, 0), at, "the first Dk + 1")};
-
-  const int t = shape.Dk / 2; // Eq 54 needs no inverse
-  const LocalData x(s, t);
-  const Dense shortest = x.minimiser(), ridge = x.eq52(0, 0.1), everything = x.eq52(0.5, 0.1);
-  const double units = x.units(shortest), ridge_units = x.units(ridge) / 0.1;
-  points.push_back(as_obligation(exact_point(constants(shortest), x.offset_mean(shortest).data, units), at,
-                                 "Eq 54 by the pseudo-inverse"));
-  points.push_back(rival_law(exact_point(constants(shortest), x.offset_mean(shortest, +1).data, units), at,
-                             "vbar + M1 dbar by the pseudo-inverse"));
-  points.push_back(
-      as_obligation(exact_point(reads_at(layer(s, "0.1"), t, shape.Dv), x.offset_mean(ridge).data, ridge_units), at,
-                    "Eq 54 of the layer with a ridge on the slopes"));
-  points.push_back(rival_system(exact_point(constants(everything), x.offset_mean(ridge).data, ridge_units), at,
-                                "the constant penalised as well"));
-  return points;
+  ClaimBuilder c("local-linear-affine-exact", "003 §4, p = 1 (derived)");
+  c.says("Where the values are an affine map of the keys the $p = 1$ fit reproduces it and the $p = 0$ fit does not.");
+  c.exactly("$M0 = B q + c$ and $M1 = B$; softmax attention errs by $B$ dbar.");
+  c.runs({"local_linear", "softmax_qknorm", "rls"}), c.takes(one_head);
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const Shape shape = shape_of(p);
+    const Dense B = normal_matrix(shape.Dv, shape.Dk, protocol.seed, "affine map/slopes"),
+                c = normal_matrix(shape.Dv, 1, protocol.seed, "affine map/constant");
+    const Sequence straight = with_map(random_sequence(shape, protocol.seed), B, c, 0),
+                   bent = with_map(straight, B, c, 1);
+    Sequence origin = straight;
+    std::fill(origin.q.begin(), origin.q.end(), 0.0);
+    const std::vector<double> reads = layer(straight, no_ridge_text), means = results_of("softmax_qknorm", straight);
+    for (int t : solvable_steps(shape)) {
+      const LocalData x(straight, t), around_origin(origin, t);
+      const Dense q = column(straight.q, t, shape.Dk), value = B * q + c;
+      Dense dbar = -1.0 * q; // kbar - q
+      dbar = dbar + weighted_mean(rows_of(straight.k, t + 1, shape.Dk), x.w);
+      Dense right(shape.Dv, shape.Dk + 1); // [B q + c, B]
+      for (int i = 0; i < shape.Dv; ++i)
+        for (int j = 0; j <= shape.Dk; ++j) right(i, j) = j ? B(i, j - 1) : value.data[i];
+      const double units = x.units(right, no_ridge), origin_units = around_origin.units(right, no_ridge);
+      const std::string after = ", " + std::to_string(t + 1) + " pairs";
+      const auto read = [&](const std::vector<double> &reads) { return reads_at(reads, t, shape.Dv); };
+      points.rounding(units);
+      points.statement("[M0 M1] = [B q + c, B]" + after, x.eq52(), right);
+      points.wrong_system("values that are quadratic in the key" + after, LocalData(bent, t).eq52(), right);
+      points.statement("the layer reads B q + c" + after, read(reads), value.data);
+      points.wrong_system("p = 0 reads B q + c" + after, read(means), value.data);
+      points.obligation("p = 0 errs by B dbar" + after, read(means), (value + B * dbar).data)
+          .but_not("by -B dbar" + after, (value - B * dbar).data);
+      points.rounding(origin_units);
+      points.statement("c at q = 0" + after, read(layer(origin, no_ridge_text)), c.data);
+      points.wrong_system("no constant fitted" + after, read(run("rls", origin, {{"ridge", "1e-12"}}).o), c.data);
+    }
+  });
 }
 
 Claim local_linear_underdetermined() {
-  return at_parameters(
-      running(explained(
-                  refuted_row("local-linear-underdetermined",
-                              stricter("Eq 52 and 53.", "$D_k = 64$, every step of Fig 2 is plotted",
-                                       "What stands for the inverse at $t < D_k + 1$ is not said."),
-                              "003 Eq 52, t < Dk + 1", "Eq 52 predicts from every prefix.",
-                              "The first Dk prefixes have no inverse. Eq 54 still holds for the pseudo-inverse and "
-                              "for a ridge on the slopes alone, not where the constant is penalised too.",
-                              too_few_pairs),
-                  "The paper plots every step of Fig 2, whose first quarter $(T/4 = Dk = 64)$ is exactly the prefixes "
-                  "without an inverse, and does not say what replaces it. The closed form is right from "
-                  "$t = Dk + 1$ on."),
-              {"local_linear"}),
-      few);
+  ClaimBuilder c("local-linear-underdetermined", "003 Eq 52, t < Dk + 1");
+  c.says("Eq 52 predicts from every prefix.");
+  c.exactly("The first Dk prefixes have no inverse. Eq 54 still holds for the pseudo-inverse and for a ridge on the "
+            "slopes alone, not where the constant is penalised too.");
+  c.because("The paper plots every step of Fig 2, whose first quarter $(T/4 = Dk = 64)$ is exactly the prefixes "
+            "without an inverse, and does not say what replaces it. The closed form is right from $t = Dk + 1$ on.");
+  c.is_refuted(stricter("Eq 52 and 53.", "$D_k = 64$, every step of Fig 2 is plotted",
+                        "What stands for the inverse at $t < D_k + 1$ is not said."));
+  c.runs({"local_linear"}),
+      c.takes({integer_param("T", 64, 4, 1024, "prefixes"), integer_param("Dk", 16, 3, 64, "key width, at most T / 2"),
+               integer_param("Dv", 3, 1, 64, "value width")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const Shape shape = shape_of(p);
+    if (2 * shape.Dk > shape.T) usage_error("T prefixes with Dk <= T / 2, so that later ones have an inverse");
+    const Sequence s = random_sequence(shape, protocol.seed);
+    double singular = 0;
+    for (int t = 0; t < 2 * shape.Dk; ++t) singular += LocalData(s, t).rank() < shape.Dk + 1;
+    points.rounding(0);
+    points.statement("prefixes without an inverse", singular, 0);
+    points.obligation("prefixes without an inverse: the first Dk", singular, shape.Dk)
+        .but_not("the first Dk - 1", shape.Dk - 1)
+        .but_not("the first Dk + 1", shape.Dk + 1);
+
+    const int t = shape.Dk / 2; // Eq 54 needs no inverse
+    const LocalData x(s, t);
+    const Dense shortest = x.minimiser(), ridge = x.eq52(0, 0.1), everything = x.eq52(0.5, 0.1);
+    const double units = x.units(shortest), ridge_units = x.units(ridge) / 0.1;
+    points.rounding(units);
+    points.obligation("Eq 54 by the pseudo-inverse", constants(shortest), x.offset_mean(shortest).data)
+        .but_not("vbar + M1 dbar by the pseudo-inverse", x.offset_mean(shortest, +1).data);
+    points.rounding(ridge_units);
+    points.obligation("Eq 54 of the layer with a ridge on the slopes", reads_at(layer(s, "0.1"), t, shape.Dv),
+                      x.offset_mean(ridge).data);
+    points.wrong_system("the constant penalised as well", constants(everything), x.offset_mean(ridge).data);
+  });
 }
 
 } // namespace
