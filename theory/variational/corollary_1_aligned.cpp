@@ -5,7 +5,7 @@
 //
 // so that as long as |u|^2 n_t + c_t <= 2 no step raises x^T M_t x, and M_T >= lambda0 I = M_0 bounds the chain by 1.
 #include "harness/core/error.hpp"
-#include "theory/support/claims.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/variational/unit_jacobian.hpp"
 
 namespace recollect::theory {
@@ -13,23 +13,19 @@ namespace {
 
 const double threshold = std::pow(golden_ratio, -5); // of lambda0 / |u|^2, see non_expansive_threshold()
 
-Params place(int d, int T, double lambda0, double s) {
-  return labels({{"d", num(d)}, {"T", num(T)}, {"lambda0", num(lambda0)}, {"s", num(s)}});
-}
-const std::vector<ParamSpec> run_params{
-    integer_param("d", 8, 2, 32, "head width"), integer_param("T", 40, 5, 200, "steps"),
-    real_param("lambda0", 0.1, 1e-3, 10, "penalty at the start"), real_param("s", 1, 0.01, 10, "length of u")};
-
-// ---- The lowest a . k of a positive definite A -------------------------------------------------------------------------
-
-std::vector<Point> least_cosines(const Protocol &p) {
-  std::vector<Point> points;
-  const auto place = [](double kappa, int d) { return labels({{"kappa", num(kappa)}, {"d", num(d)}}); };
-  for (const Params &at : points_of(p, {place(4, 3), place(100, 5)})) {
-    const double kappa = at.real("kappa"), bound = 2 * std::sqrt(kappa) / (1 + kappa);
-    const int d = at.integer("d"), samples = p.full() ? 4000 : 400;
+Claim kantorovich() {
+  ClaimBuilder c("vla-c-kantorovich", "004 Proposition 2 with Eq 9 (derived)");
+  c.says("For symmetric positive definite $A$ of condition $kappa$, $a = A k / |A k|$ keeps a.k away from 0.");
+  c.exactly("$min a.k = 2 sqrt(kappa) / (1 + kappa)$, attained in the plane of the extreme eigenvectors; hence $|J|$ "
+            "<= ($1 + sqrt$($5 - 4 min a.k$)) / 2.");
+  c.runs({"vla"});
+  c.takes({real_param("kappa", 4, 1.01, 1e6, "condition of A"), integer_param("d", 3, 2, 32, "head width")});
+  c.at({{}, {{"kappa", 100}, {"d", 5}}});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const double kappa = p.real("kappa"), bound = 2 * std::sqrt(kappa) / (1 + kappa);
+    const int d = p.integer("d"), samples = protocol.full() ? 4000 : 400;
     // Eigenvectors in random orientation, eigenvalues 1, kappa and between.
-    const Dense G(d, d, Stream(p.seed, "kantorovich/axes").normals(d * d)),
+    const Dense G(d, d, Stream(protocol.seed, "kantorovich/axes").normals(d * d)),
         Q = inverse(cholesky(G * transpose(G))) * G; // orthonormal rows
     Vla layer(d, 1, 1);
     layer.follow_chain = false;
@@ -50,39 +46,24 @@ std::vector<Point> least_cosines(const Protocol &p) {
     const auto least = [&](double lowest) {
       double smallest = 1;
       for (int i = 0; i < samples; ++i) {
-        Vector key = random_unit(d, Stream(p.seed, "kantorovich/keys"), i);
+        Vector key = random_unit(d, Stream(protocol.seed, "kantorovich/keys"), i);
         if (i % 2) {
           key.assign(d, 0.0);
-          key[0] = 1, key[1] = std::pow(kappa, -Stream(p.seed, "kantorovich/slopes").uniform(i));
+          key[0] = 1, key[1] = std::pow(kappa, -Stream(protocol.seed, "kantorovich/slopes").uniform(i));
         }
         smallest = std::min(smallest, cosine(unit(key), lowest));
       }
       return smallest;
     };
     const double units = 64.0 * d * kappa; // A has an error of a few roundings of its largest eigenvalue
-    const Point attained = exact_point(cosine(extremal, 1), bound, units);
-    append(points,
-           {rival_system(at_least_point(least(-1), bound, units * epsilon_of(Real::f64)), at, "an indefinite A"),
-            as_obligation(attained, at, "attained"), rival_law(attained, "1 / sqrt(kappa)", 1 / std::sqrt(kappa)),
-            rival_law(attained, "4 kappa / (1 + kappa)^2", bound * bound),
-            as_obligation(at_least_point(least(1), bound, units * epsilon_of(Real::f64)), at, "over random keys")});
-  }
-  return points;
+    points.wrong_system("an indefinite A", at_least_point(least(-1), bound, units * epsilon_of(Real::f64)));
+    points.rounding(units);
+    points.obligation("attained", cosine(extremal, 1), bound)
+        .but_not("1 / sqrt(kappa)", 1 / std::sqrt(kappa))
+        .but_not("4 kappa / (1 + kappa)^2", bound * bound);
+    points.obligation("over random keys", at_least_point(least(1), bound, units * epsilon_of(Real::f64)));
+  });
 }
-
-Claim kantorovich() {
-  return at_parameters(
-      running(ledger_row(
-                  "vla-c-kantorovich", "004 Proposition 2 with Eq 9 (derived)",
-                  "For symmetric positive definite $A$ of condition $kappa$, $a = A k / |A k|$ keeps a.k away from 0.",
-                  "$min a.k = 2 sqrt(kappa) / (1 + kappa)$, attained in the plane of the extreme eigenvectors; hence "
-                  "$|J|$ <= ($1 + sqrt$($5 - 4 min a.k$)) / 2.",
-                  least_cosines),
-              {"vla"}),
-      {real_param("kappa", 4, 1.01, 1e6, "condition of A"), integer_param("d", 3, 2, 32, "head width")});
-}
-
-// ---- The chain from the first step -------------------------------------------------------------------------------------
 
 /// J^T M_t J of every step, and its value by the identity above; |u|^2 n + c.
 struct Energy {
@@ -107,17 +88,26 @@ Energy energy_of(const Inputs &x, double lambda0) {
   return e;
 }
 
-std::vector<Point> aligned_runs(const Protocol &p) {
-  std::vector<Point> points;
-  for (const Params &at : points_of(p, {place(2, 40, 0.1, 1), place(8, 40, 0.1, 1), place(8, 40, 0.1, 0.3)})) {
-    const int d = at.integer("d"), T = at.integer("T");
-    const double lambda0 = at.real("lambda0"), s = at.real("s"), units = step_units(T, d, lambda0, s * s);
+Claim aligned() {
+  ClaimBuilder c("vla-cor1-aligned-u", "004 Corollary 1 (restricted)");
+  c.says("With $u_t$ parallel to $k_t$ the chain from the first step does not expand.");
+  c.exactly("True where $|u|^2 n_t + c_t <= 2$ with $n_t = |A_t k_t|$ in every step, as for unit $u$ at $lambda0 = "
+            "0.1$ and whenever $|u|^2 <= lambda0$. Sub-chains and single steps do exceed 1.");
+  c.because("Owed to the authors: in the case $u_s = k_s$ of §7.1, with the $lambda0$ that they use, gradients to "
+            "$S_0$ do not explode. $x^T M_t x$ never grows, and $M_T >= M_0$.");
+  c.runs({"vla"});
+  c.takes({integer_param("d", 8, 2, 32, "head width"), integer_param("T", 40, 5, 200, "steps"),
+           real_param("lambda0", 0.1, 1e-3, 10, "penalty at the start"), real_param("s", 1, 0.01, 10, "length of u")});
+  c.at({{{"d", 2}}, {}, {{"s", 0.3}}});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int d = p.integer("d"), T = p.integer("T");
+    const double lambda0 = p.real("lambda0"), s = p.real("s"), units = step_units(T, d, lambda0, s * s);
     if (lambda0 < threshold * s * s) usage_error("lambda0 is below 0.0902 |u|^2, where single steps may expand");
     double chain = 0, step = 0, sum = 0, independent = 0;
     Energy energy;
-    for (int run = 0; run < (p.full() ? 32 : 8); ++run) {
-      const Vector keys = random_units(T, d, Stream(p.seed, "aligned/keys", run)),
-                   apart = random_units(T, d, Stream(p.seed, "aligned/other", run));
+    for (int run = 0; run < (protocol.full() ? 32 : 8); ++run) {
+      const Vector keys = random_units(T, d, Stream(protocol.seed, "aligned/keys", run)),
+                   apart = random_units(T, d, Stream(protocol.seed, "aligned/other", run));
       const Inputs x{d, keys, scaled(s, keys), {}};
       const Growth g = growth_of(x, lambda0);
       energy = energy_of(x, lambda0);
@@ -126,35 +116,14 @@ std::vector<Point> aligned_runs(const Protocol &p) {
       independent = std::max(independent, max_abs(growth_of({d, keys, scaled(s, apart), {}}, lambda0).chains));
     }
     const double rounding = units * epsilon_of(Real::f64), scale = units * max_abs(energy.law);
-    append(points,
-           {as_obligation(at_most_point(chain, 1, rounding), at, "chain from step 1"),
-            rival_system(at_most_point(independent, 1, rounding), at, "u independent of k"),
-            as_obligation(at_most_point(sum, 2, rounding), at, "|u|^2 n + c"),
-            as_obligation(exact_point(energy.after, energy.law, scale), at, "J^T M_t J"),
-            rival_law(exact_point(energy.after, energy.without_angle, scale), at, "2 for 2 - c"),
-            rival_system(at_most_point(step, 1, rounding), at, "chains from a later step: single steps exceed 1")});
-  }
-  return points;
+    points.obligation("chain from step 1", at_most_point(chain, 1, rounding));
+    points.wrong_system("u independent of k", at_most_point(independent, 1, rounding));
+    points.obligation("|u|^2 n + c", at_most_point(sum, 2, rounding));
+    points.rounding(scale);
+    points.obligation("J^T M_t J", energy.after, energy.law).but_not("2 for 2 - c", energy.without_angle);
+    points.wrong_system("chains from a later step: single steps exceed 1", at_most_point(step, 1, rounding));
+  });
 }
-
-Claim aligned() {
-  return explained(
-      at_parameters(
-          running(ledger_row("vla-cor1-aligned-u", "004 Corollary 1 (restricted)",
-                             "With $u_t$ parallel to $k_t$ the chain from the first step does not expand.",
-                             "True where $|u|^2 n_t + c_t <= 2$ with $n_t = |A_t k_t|$ in every step, as for unit $u$ "
-                             "at $lambda0 = 0.1$ and whenever $|u|^2 <= lambda0$. Sub-chains and single steps do "
-                             "exceed 1.",
-                             aligned_runs),
-                  {"vla"}),
-          run_params),
-      "Owed to the authors: in the case $u_s = k_s$ of §7.1, with the $lambda0$ that they use, gradients to $S_0$ do "
-      "not "
-      "explode. "
-      "$x^T M_t x$ never grows, and $M_T >= M_0$.");
-}
-
-// ---- How small lambda0 may be ------------------------------------------------------------------------------------------
 
 /// Largest n + c of the layer's step with u = k over keys in the plane of two eigenvectors of A, with eigenvalues 1 /
 /// lambda0 and (nearly) 0: no state and key of VLA does worse.
@@ -175,35 +144,33 @@ double worst_sum(double lambda0) {
   return sum((low + high) / 2);
 }
 
-std::vector<Point> thresholds(const Protocol &) {
-  double low = 0.05, high = 0.2; // the sum falls as lambda0 grows
-  for (int i = 0; i < 36; ++i) (worst_sum((low + high) / 2) > 2 ? low : high) = (low + high) / 2;
-  // The second eigenvalue moves the sum by its own size over lambda0, the search ends within 1e-8 of a maximum that is
-  // flat to second order, and the sum has slope -7 in lambda0: errors far below this.
-  const double allowed = 1e-10;
-  const Params at = labels({{"s", num(1)}});
-  const Point crossing = bracketed_point((low + high) / 2, (5 * std::sqrt(5.0) - 11) / 2, allowed);
-  const auto lambda = [](double value) { return labels({{"lambda0", num(value)}}); };
-  return {
-      as_obligation(crossing, at, "n + c reaches 2"),
-      rival_law(crossing, "1/12", 1.0 / 12),
-      rival_law(crossing, "golden^-4", std::pow(golden_ratio, -4)),
-      as_obligation(bracketed_point(worst_sum(threshold), 2, 10 * allowed), lambda(threshold), "n + c at golden^-5"),
-      as_obligation(at_most_point(worst_sum(0.1), 2, allowed), lambda(0.1), "n + c <= 2"),
-      rival_system(at_most_point(worst_sum(0.09), 2, allowed), lambda(0.09), "lambda0 = 0.09")};
-}
-
 Claim non_expansive_threshold() {
-  return running(
-      ledger_row(
-          "vla-cor1-aligned-u-threshold", "004 Corollary 1 (derived)",
-          "With unit $u = k$ the condition $n + c <= 2$, under which the chain from step 1 does not expand, "
-          "holds in every state at $lambda0 = 0.1$.",
-          "Exactly for $lambda0$ >= golden^-5 = ($5 sqrt$ 5 - 11) / $2 = 0.0901699$: with $g = k.A k$, $n + c$ is "
-          "at most $sqrt(g / lambda0) / (1 + g) + sqrt(g lambda0)$, which reaches 2 at $g$ = golden. That "
-          "the chain itself needs it is not shown.",
-          thresholds),
-      {"vla"});
+  ClaimBuilder c("vla-cor1-aligned-u-threshold", "004 Corollary 1 (derived)");
+  c.says("With unit $u = k$ the condition $n + c <= 2$, under which the chain from step 1 does not expand, holds in "
+         "every state at $lambda0 = 0.1$.");
+  c.exactly("Exactly for $lambda0$ >= golden^-5 = ($5 sqrt$ 5 - 11) / $2 = 0.0901699$: with $g = k.A k$, $n + c$ is at "
+            "most $sqrt(g / lambda0) / (1 + g) + sqrt(g lambda0)$, which reaches 2 at $g$ = golden. That the chain "
+            "itself needs it is not shown.");
+  c.runs({"vla"});
+  return c.measure([](Points &points, const Params &, const Protocol &) {
+    double low = 0.05, high = 0.2; // the sum falls as lambda0 grows
+    for (int i = 0; i < 36; ++i) (worst_sum((low + high) / 2) > 2 ? low : high) = (low + high) / 2;
+    // The second eigenvalue moves the sum by its own size over lambda0, the search ends within 1e-8 of a maximum that is
+    // flat to second order, and the sum has slope -7 in lambda0: errors far below this.
+    const double allowed = 1e-10;
+    const Params at = labels({{"s", num(1)}});
+    const auto lambda = [](double value) { return labels({{"lambda0", num(value)}}); };
+    points.at(at);
+    points.obligation("n + c reaches 2", bracketed_point((low + high) / 2, (5 * std::sqrt(5.0) - 11) / 2, allowed))
+        .but_not("1/12", 1.0 / 12)
+        .but_not("golden^-4", std::pow(golden_ratio, -4));
+    points.at(lambda(threshold));
+    points.obligation("n + c at golden^-5", bracketed_point(worst_sum(threshold), 2, 10 * allowed));
+    points.at(lambda(0.1));
+    points.obligation("n + c <= 2", at_most_point(worst_sum(0.1), 2, allowed));
+    points.at(lambda(0.09));
+    points.wrong_system("lambda0 = 0.09", at_most_point(worst_sum(0.09), 2, allowed));
+  });
 }
 
 /// Four unit keys in R^3 with the longest chain that hill climbing finds for u = k: one key is moved at a time, and the
@@ -232,39 +199,30 @@ Vector climbed_keys(double lambda0, std::uint64_t seed) {
   return best;
 }
 
-std::vector<Point> climbed_chains(const Protocol &p) {
-  std::vector<Point> points;
-  const auto place = [](double lambda0) { return labels({{"lambda0", num(lambda0)}}); };
-  const auto final_chain = [](const Inputs &x, double lambda0) { return growth_of(x, lambda0).chains.back(); };
-  for (const Params &at : points_of(p, {place(1e-3)})) {
-    const double lambda0 = at.real("lambda0");
-    const Vector small = climbed_keys(lambda0, p.seed), large = climbed_keys(0.1, p.seed);
-    const Inputs bad{3, small, small, {}}, good{3, large, large, {}},
-        swapped{3, large, random_units(4, 3, Stream(p.seed, "climb/other")), {}};
-    const double rounding = step_units(4, 3, lambda0) * epsilon_of(Real::f64);
-    append(points, {as_statement(at_most_point(final_chain(bad, lambda0), 1, rounding), at, "chain <= 1"),
-                    as_obligation(at_most_point(final_chain(good, 0.1), 1, rounding), place(0.1), "chain <= 1"),
-                    rival_system(at_most_point(final_chain(swapped, 0.1), 1, rounding), place(0.1), "u not along k")});
-  }
-  return points;
-}
-
 Claim small_lambda() {
-  return explained(
-      at_parameters(
-          running(refuted_row(
-                      "vla-cor1-aligned-u-small-lambda",
-                      outside("Corollary 1.", "$lambda0 = 0.1$ (§3.2)",
-                              "At the stated $lambda0$ it is true for $u$ along $k$ (vla_cor1_aligned_u_threshold)."),
-                      "004 Corollary 1",
-                      "$u_t = k_t$ makes the chain from step 1 non-expansive for every $lambda0 > 0$.",
-                      "Not for small $lambda0$: three keys in $R^3$ are enough at 1e-3 (chain 1.22), four "
-                      "reach 1.53; in the plane five are needed, at 1e-6. From $lambda0 = 0.0902$ on it "
-                      "is true (vla_cor1_aligned_u_threshold).",
-                      climbed_chains),
-                  {"vla"}),
-          {real_param("lambda0", 1e-3, 1e-6, 1e-2, "penalty at the start")}),
-      "A stricter reading: the paper's $lambda0$ is 0.1.");
+  ClaimBuilder c("vla-cor1-aligned-u-small-lambda", "004 Corollary 1");
+  c.says("$u_t = k_t$ makes the chain from step 1 non-expansive for every $lambda0 > 0$.");
+  c.exactly("Not for small $lambda0$: three keys in $R^3$ are enough at 1e-3 (chain 1.22), four reach 1.53; in the "
+            "plane five are needed, at 1e-6. From $lambda0 = 0.0902$ on it is true (vla_cor1_aligned_u_threshold).");
+  c.because("A stricter reading: the paper's $lambda0$ is 0.1.");
+  c.is_refuted(outside("Corollary 1.", "$lambda0 = 0.1$ (§3.2)",
+                       "At the stated $lambda0$ it is true for $u$ along $k$ (vla_cor1_aligned_u_threshold)."));
+  c.runs({"vla"});
+  c.takes({real_param("lambda0", 1e-3, 1e-6, 1e-2, "penalty at the start")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const auto place = [](double lambda0) { return labels({{"lambda0", num(lambda0)}}); };
+    const auto final_chain = [](const Inputs &x, double lambda0) { return growth_of(x, lambda0).chains.back(); };
+
+    const double lambda0 = p.real("lambda0");
+    const Vector small = climbed_keys(lambda0, protocol.seed), large = climbed_keys(0.1, protocol.seed);
+    const Inputs bad{3, small, small, {}}, good{3, large, large, {}},
+        swapped{3, large, random_units(4, 3, Stream(protocol.seed, "climb/other")), {}};
+    const double rounding = step_units(4, 3, lambda0) * epsilon_of(Real::f64);
+    points.statement("chain <= 1", at_most_point(final_chain(bad, lambda0), 1, rounding));
+    points.at(place(0.1));
+    points.obligation("chain <= 1", at_most_point(final_chain(good, 0.1), 1, rounding));
+    points.wrong_system("u not along k", at_most_point(final_chain(swapped, 0.1), 1, rounding));
+  });
 }
 
 } // namespace

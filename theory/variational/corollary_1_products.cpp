@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // 004 Corollaries 1 and 2: products P_T = J_T ... J_1 of the steps' Jacobians, which carry gradients from S_T to S_0.
 #include "harness/core/error.hpp"
-#include "theory/support/claims.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/sampling.hpp"
 #include "theory/variational/unit_jacobian.hpp"
 
@@ -9,8 +9,6 @@ namespace recollect::theory {
 namespace {
 
 const ParamSpec cosine = real_param("c", 0, -0.99, 0.99, "a . k of every step");
-
-// ---- The bound on a product --------------------------------------------------------------------------------------------
 
 /// Angle of the plane's vector that J stretches most: the top eigenvector of the symmetric J^T J.
 double stretched_angle(const Dense &J) {
@@ -36,53 +34,42 @@ double chain_norm(const Vector &cosines, bool turned) {
   return spectral_norm(layer.chain);
 }
 
-std::vector<Point> product_norms(const Protocol &p) {
-  std::vector<Point> points;
-  const auto place = [](double c, int T) { return labels({{"c", num(c)}, {"T", num(T)}}); };
-  const auto bound = [&](const Vector &cosines, const Params &at) {
-    double law = 1;
-    for (double c : cosines) law *= largest_stretch(c);
-    const int T = int(cosines.size());
-    const double measured = chain_norm(cosines, true), units = jacobian_units(2) * T * law; // T factors of norm <= 2
-    append(points,
-           {as_statement(at_most_point(measured, 1, units * epsilon_of(Real::f64)), at, "norm <= 1"),
-            rival_law(exact_point(measured, std::pow(2, T), units), at, "2^T"),
-            as_obligation(exact_point(measured, law, units), at, "product of the norms"),
-            rival_system(exact_point(chain_norm(cosines, false), law, units), at, "steps that are not turned")});
-  };
-  for (const Params &at : points_of(p, {place(0, 50), place(0.5, 50), place(-0.5, 10)}))
-    bound(Vector(at.integer("T"), at.real("c")), at);
-  if (!p.point)
-    bound(Stream(p.seed, "corollary 2/cosines").uniforms(12, -1, 1), labels({{"T", num(12)}, {"c", txt("uniform")}}));
-  return points;
+/// A chain of turned steps with these values of a . k.
+void bound_chain(Points &points, const Vector &cosines) {
+  double law = 1;
+  for (double c : cosines) law *= largest_stretch(c);
+  const int T = int(cosines.size());
+  const double measured = chain_norm(cosines, true), units = jacobian_units(2) * T * law; // T factors of norm <= 2
+  points.rounding(units);
+  points.statement("norm <= 1", at_most_point(measured, 1, units * epsilon_of(Real::f64)));
+  points.obligation("product of the norms", measured, law).but_not("2^T", std::pow(2, T));
+  points.wrong_system("steps that are not turned", chain_norm(cosines, false), law);
 }
 
 Claim product_norm() {
-  return explained(
-      at_parameters(
-          running(
-              refuted_row("vla-cor2-product-norm",
-                          asserted("Corollary 2: 'The chain has spectral norm <= 1 ... Gradients do not explode "
-                                   "through the recurrence.'",
-                                   "unit $a_t$ and $k_t$", "Nothing limits it; it rests on Proposition 2.",
-                                   "Norms multiply to $1.618^T$ only for write directions that are orthogonal to the "
-                                   "key at every step and turned to meet one another. $A_t$ is positive definite, "
-                                   "hence $a_t.k_t > 0$, and in training we saw no growth; what the corollary needs "
-                                   "is that the chain stays polynomial, which it does."),
-                          "004 Corollaries 1 and 2",
-                          "The chain $J_T ... J_t$ has spectral norm at most 1, so that $|dL/dS_0|_F <= "
-                          "|dL/dS_T|_F$: gradients do not explode through the recurrence.",
-                          "Sharp for unit $a_t$ and $k_t$: at most the product of $(1 + sqrt(5 - 4 c_t)) / 2$, "
-                          "attained by turning each step to meet the last, $1.618^50 = 2.8e10$ at $c = 0$.",
-                          product_norms),
-              {"vla"}),
-          {cosine, integer_param("T", 50, 2, 200, "steps")}),
-      "It rests on Proposition 2. With a true inverse $A_t$ growth is polynomial (vla_prop2_real_runs), and with $u_t$ "
-      "along "
-      "$k_t$ the corollary is true for the chain from the first step (vla_cor1_aligned_u).");
+  ClaimBuilder c("vla-cor2-product-norm", "004 Corollaries 1 and 2");
+  c.says("The chain $J_T ... J_t$ has spectral norm at most 1, so that $|dL/dS_0|_F <= |dL/dS_T|_F$: gradients do not "
+         "explode through the recurrence.");
+  c.exactly("Sharp for unit $a_t$ and $k_t$: at most the product of $(1 + sqrt(5 - 4 c_t)) / 2$, attained by turning "
+            "each step to meet the last, $1.618^50 = 2.8e10$ at $c = 0$.");
+  c.because("It rests on Proposition 2. With a true inverse $A_t$ growth is polynomial (vla_prop2_real_runs), and with "
+            "$u_t$ along $k_t$ the corollary is true for the chain from the first step (vla_cor1_aligned_u).");
+  c.is_refuted(
+      asserted("Corollary 2: 'The chain has spectral norm <= 1 ... Gradients do not explode through the recurrence.'",
+               "unit $a_t$ and $k_t$", "Nothing limits it; it rests on Proposition 2.",
+               "Norms multiply to $1.618^T$ only for write directions that are orthogonal to the key at every step and "
+               "turned to meet one another. $A_t$ is positive definite, hence $a_t.k_t > 0$, and in training we saw no "
+               "growth; what the corollary needs is that the chain stays polynomial, which it does."));
+  c.runs({"vla"}), c.takes({cosine, integer_param("T", 50, 2, 200, "steps")});
+  c.at({{}, {{"c", 0.5}}, {{"c", -0.5}, {"T", 10}}});
+  c.also([](Points &points, const Protocol &protocol) {
+    points.at(labels({{"T", num(12)}, {"c", txt("uniform")}}));
+    bound_chain(points, Stream(protocol.seed, "corollary 2/cosines").uniforms(12, -1, 1));
+  });
+  return c.measure([](Points &points, const Params &p, const Protocol &) {
+    bound_chain(points, Vector(p.integer("T"), p.real("c")));
+  });
 }
-
-// ---- Random orientation ------------------------------------------------------------------------------------------------
 
 /// |P_T|_F^2 / d, which is |P_T x|^2 averaged over unit x, of runs first ... first + count - 1. All runs advance
 /// together, one step of the layer each with A = a k^T.
@@ -112,52 +99,39 @@ Vector mean_squares(int d, double c, int T, const Stream &pairs, size_t first, s
   return squares;
 }
 
-std::vector<Point> random_products(const Protocol &p) {
-  std::vector<Point> points;
-  const auto place = [](double c, int d, int T) { return labels({{"c", num(c)}, {"d", num(d)}, {"T", num(T)}}); };
-  const Stream pairs(p.seed, "corollary 1/random orientations");
-  for (const Params &at : points_of(p, {place(0, 8, 8), place(0.5, 8, 8), place(1, 8, 8)})) {
-    const int d = at.integer("d"), T = at.integer("T");
-    const double c = at.real("c"), law = std::pow(1 + (1 - 2 * c) / d, T);
-    if (p.point && std::fabs(law - 1) < 0.1 * law) usage_error("near c = 1/2 gradients keep their size on average");
-    const Mean mean = sample_mean(wanted_sensitivity(p), 500, 2000000, [&](size_t first, size_t count) {
+Claim random_product_law() {
+  ClaimBuilder c("vla-random-product-law", "004 Corollary 1, §3.3");
+  c.says("Gradients neither explode nor vanish through the recurrence.");
+  c.exactly("For unit $a_t$ and $k_t$ at a fixed angle in random orientation $E|P_T x|^2 = (1 + (1 - 2c)/d)^T$: they "
+            "explode for $c < 1/2$ and vanish for $c > 1/2$, as $(1 - 1/d)^T$ at the one case of norm 1, $c = 1$.");
+  c.because("That they vanish is no defect of VLA: a delta rule forgets at this rate whatever it overwrites.");
+  c.is_refuted(
+      asserted("Corollary 1: 'Gradients neither explode nor vanish.'", "unit $a_t$ and $k_t$",
+               "'Empirical confirmation' follows, for the un-normalised form; it leaves the sentence as it is.",
+               "'Neither explode nor vanish' contrasts with the factor $10^32$ of the un-normalised form. A decay like "
+               "$(1 - 1/d)^T$ is forgetting, which every delta rule has; at $c = 0$ the penalty has turned the write "
+               "away from the key altogether, which a positive definite $A_t$ does not do."));
+  c.runs({"vla"});
+  c.takes({real_param("c", 0, -1, 1, "a . k of every step"), integer_param("d", 8, 2, 16, "head width"),
+           integer_param("T", 8, 1, 12, "steps")});
+  c.at({{}, {{"c", 0.5}}, {{"c", 1}}});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const Stream pairs(protocol.seed, "corollary 1/random orientations");
+    const int d = p.integer("d"), T = p.integer("T");
+    const double c = p.real("c"), law = std::pow(1 + (1 - 2 * c) / d, T);
+    if (protocol.point && std::fabs(law - 1) < 0.1 * law)
+      usage_error("near c = 1/2 gradients keep their size on average");
+    const Mean mean = sample_mean(wanted_sensitivity(protocol), 500, 2000000, [&](size_t first, size_t count) {
       return mean_squares(d, c, T, pairs, first, count);
     });
     const double rounding = jacobian_units(d) * T * law * epsilon_of(Real::f64); // at T = 1 all that is left
     const auto law_of = [&](double square, double d) { return std::pow(1 + square / d, T); };
     if (std::fabs(law - 1) > 0.1 * law) {
-      points.push_back(as_statement(sampled_point(mean, 1), at, "neither explode nor vanish"));
-      points.push_back(rival_law(sampled_point(mean, law_of(1 - 2 * c, d - 1)), at, "d - 1 for d"));
+      points.statement("neither explode nor vanish", mean, 1).but_not("d - 1 for d", law_of(1 - 2 * c, d - 1));
     }
-    if (std::fabs(c) > 0.1) points.push_back(rival_law(sampled_point(mean, law_of(1 - c, d)), at, "1 - c for 1 - 2c"));
-    points.push_back(as_obligation(sampled_point(mean, law, rounding), at, "(1 + (1 - 2c)/d)^T"));
-  }
-  return points;
-}
-
-Claim random_product_law() {
-  return explained(
-      at_parameters(
-          running(
-              refuted_row(
-                  "vla-random-product-law",
-                  asserted(
-                      "Corollary 1: 'Gradients neither explode nor vanish.'", "unit $a_t$ and $k_t$",
-                      "'Empirical confirmation' follows, for the un-normalised form; it leaves the sentence as it is.",
-                      "'Neither explode nor vanish' contrasts with the factor $10^32$ of the un-normalised form. A "
-                      "decay "
-                      "like $(1 - 1/d)^T$ is forgetting, which every delta rule has; at $c = 0$ the penalty has turned "
-                      "the "
-                      "write away from the key altogether, which a positive definite $A_t$ does not do."),
-                  "004 Corollary 1, §3.3", "Gradients neither explode nor vanish through the recurrence.",
-                  "For unit $a_t$ and $k_t$ at a fixed angle in random orientation $E|P_T x|^2 = (1 + "
-                  "(1 - 2c)/d)^T$: they explode for $c < 1/2$ and vanish for $c > 1/2$, as $(1 - 1/d)^T$ "
-                  "at the one case of norm 1, $c = 1$.",
-                  random_products),
-              {"vla"}),
-          {real_param("c", 0, -1, 1, "a . k of every step"), integer_param("d", 8, 2, 16, "head width"),
-           integer_param("T", 8, 1, 12, "steps")}),
-      "That they vanish is no defect of VLA: a delta rule forgets at this rate whatever it overwrites.");
+    auto grows = points.obligation("(1 + (1 - 2c)/d)^T", sampled_point(mean, law, rounding));
+    if (std::fabs(c) > 0.1) grows.but_not("1 - c for 1 - 2c", sampled_point(mean, law_of(1 - c, d)));
+  });
 }
 
 } // namespace

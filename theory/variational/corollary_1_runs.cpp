@@ -2,14 +2,12 @@
 // 004 Corollaries 1 and 2 along runs of VLA, whose A_t is the inverse of M_t = lambda0 I + sum u u^T: how large the steps'
 // Jacobians and their product P_t = J_t ... J_1 become, on random inputs and on inputs chosen against the claim.
 #include "harness/call/gradient.hpp"
-#include "theory/support/claims.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/variational/unit_jacobian.hpp"
 #include <algorithm>
 
 namespace recollect::theory {
 namespace {
-
-// ---- Random inputs -----------------------------------------------------------------------------------------------------
 
 Inputs turned(Inputs x, double lambda0) {
   VlaAlgebra algebra(x.d, 1, lambda0);
@@ -20,16 +18,28 @@ Inputs turned(Inputs x, double lambda0) {
   return x;
 }
 
-std::vector<Point> random_runs(const Protocol &p) {
-  std::vector<Point> points;
-  const auto place = [](int d, int T, double lambda0) {
-    return labels({{"d", num(d)}, {"T", num(T)}, {"lambda0", num(lambda0)}});
-  };
-  for (const Params &at : points_of(p, {place(3, 40, 0.1), place(8, 40, 0.1)})) {
-    const int d = at.integer("d"), T = at.integer("T"), runs = p.full() ? 64 : 16;
-    const double lambda0 = at.real("lambda0"), units = step_units(T, d, lambda0),
+Claim real_runs() {
+  ClaimBuilder c("vla-prop2-real-runs", "004 Proposition 2, Corollaries 1-2 with Eq 9");
+  c.says("Along actual runs, with $A_t$ kept by Eq 9, $|J_t| = 1$ at every step and the chain's norm stays at most 1.");
+  c.exactly("$A_t$ is positive definite, hence $a_t.k_t > 0$ and $|J_t|$ = ($1 + sqrt$($5 - 4 a_t.k_t$)) / 2 lies in "
+            "[1, golden ratio). The chain is at most $sqrt(det M_t / det M_0)$, the product of the roots of $delta_t$: "
+            "polynomial in $t$.");
+  c.because("What is true of it: no exponential growth. Random inputs at $lambda0 = 0.1$ stretch a step by up to 1.4 "
+            "and a chain by up to 1.7.");
+  c.is_refuted(asserted("Proposition 2 with §1.3: the Jacobian 'has spectral norm exactly 1 for all t'.",
+                        "$A_t$ kept by Eq 9; unit $a_t$ and $k_t$", "§4.4 builds on it.",
+                        "The bound that matters in practice is uniform: every step's norm is below the golden ratio "
+                        "and the chain grows no faster than a power of $t$, against 20.5 a step without normalisation. "
+                        "Training was stable at every length that we ran."));
+  c.runs({"vla"});
+  c.takes({integer_param("d", 3, 2, 32, "head width"), integer_param("T", 40, 12, 200, "steps"),
+           real_param("lambda0", 0.1, 0.01, 10, "penalty at the start")});
+  c.at({{}, {{"d", 8}}});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int d = p.integer("d"), T = p.integer("T"), runs = protocol.full() ? 64 : 16;
+    const double lambda0 = p.real("lambda0"), units = step_units(T, d, lambda0),
                  rounding = units * epsilon_of(Real::f64);
-    const auto draw = [&](const char *name, int run) { return random_units(T, d, Stream(p.seed, name, run)); };
+    const auto draw = [&](const char *name, int run) { return random_units(T, d, Stream(protocol.seed, name, run)); };
     const auto inputs = [&](int run) { return Inputs{d, draw("runs/keys", run), draw("runs/penalties", run), {}}; };
     Growth all;
     for (int run = 0; run < runs; ++run) {
@@ -45,47 +55,18 @@ std::vector<Point> random_runs(const Protocol &p) {
       return at_most_point(max_abs(steps), golden_ratio, rounding);
     };
     const auto below_ceiling = [&](double ratio) { return at_most_point(ratio, 1, rounding); };
-    append(points,
-           {as_statement(exact_point(max_abs(all.steps), 1, units), at, "|J_t| = 1"),
-            as_statement(at_most_point(max_abs(all.chains), 1, rounding), at, "chain <= 1"),
-            as_obligation(exact_point(all.steps, all.angles, units), at, "|J_t| from a_t.k_t"),
-            as_obligation(below_golden(all.steps), at, "|J_t| < golden ratio"),
-            rival_system(below_golden(growth_of(turned(inputs(0), lambda0), lambda0).steps), at, "write along -a_t"),
-            rival_system(below_golden(growth_of(random, lambda0).steps), at, "write along any unit a"),
-            as_obligation(below_ceiling(all.over_ceiling), at, "chain / sqrt(det M_t / det M_0)"),
-            rival_system(below_ceiling(growth_of(turned(repeated, lambda0), lambda0).over_ceiling), at,
-                         "write along -a_t, one key for ever")});
-  }
-  return points;
+    points.rounding(units);
+    points.statement("|J_t| = 1", max_abs(all.steps), 1);
+    points.statement("chain <= 1", at_most_point(max_abs(all.chains), 1, rounding));
+    points.obligation("|J_t| from a_t.k_t", all.steps, all.angles);
+    points.obligation("|J_t| < golden ratio", below_golden(all.steps));
+    points.wrong_system("write along -a_t", below_golden(growth_of(turned(inputs(0), lambda0), lambda0).steps));
+    points.wrong_system("write along any unit a", below_golden(growth_of(random, lambda0).steps));
+    points.obligation("chain / sqrt(det M_t / det M_0)", below_ceiling(all.over_ceiling));
+    points.wrong_system("write along -a_t, one key for ever",
+                        below_ceiling(growth_of(turned(repeated, lambda0), lambda0).over_ceiling));
+  });
 }
-
-Claim real_runs() {
-  return explained(
-      at_parameters(
-          running(refuted_row(
-                      "vla-prop2-real-runs",
-                      asserted("Proposition 2 with §1.3: the Jacobian 'has spectral norm exactly 1 for all t'.",
-                               "$A_t$ kept by Eq 9; unit $a_t$ and $k_t$", "§4.4 builds on it.",
-                               "The bound that matters in practice is uniform: every step's norm is below the "
-                               "golden ratio and the chain grows no faster than a power of $t$, against 20.5 a step "
-                               "without normalisation. Training was stable at every length that we ran."),
-                      "004 Proposition 2, Corollaries 1-2 with Eq 9",
-                      "Along actual runs, with $A_t$ kept by Eq 9, $|J_t| = 1$ at every step and the chain's norm "
-                      "stays at most 1.",
-                      "$A_t$ is positive definite, hence $a_t.k_t > 0$ and $|J_t|$ = ($1 + sqrt$($5 - 4 a_t.k_t$)) / 2 "
-                      "lies "
-                      "in [1, golden ratio). The chain is at most $sqrt(det M_t / det M_0)$, the product of the "
-                      "roots of $delta_t$: polynomial in $t$.",
-                      random_runs),
-                  {"vla"}),
-          {integer_param("d", 3, 2, 32, "head width"), integer_param("T", 40, 12, 200, "steps"),
-           real_param("lambda0", 0.1, 0.01, 10, "penalty at the start")}),
-      "What is true of it: no exponential growth. Random inputs at $lambda0 = 0.1$ stretch a step by up to 1.4 and a "
-      "chain "
-      "by up to 1.7.");
-}
-
-// ---- Chosen inputs -----------------------------------------------------------------------------------------------------
 
 /// Of 24 random candidates per step, those whose chain is longest; `free`: with any unit a for A_t k_t.
 Inputs adversary(int d, int T, double lambda0, bool free, std::uint64_t seed) {
@@ -139,51 +120,40 @@ double gradient_ratio(const Inputs &x, double lambda0) {
   return norm({found.state.begin(), found.state.begin() + x.d});
 }
 
-std::vector<Point> chosen_runs(const Protocol &p) {
-  std::vector<Point> points;
-  const double lambda0 = 0.1;
-  for (const Params &at : points_of(p, {labels({{"d", num(4)}})})) {
-    const int d = at.integer("d"), T = 8 * d; // any unit a: exceeds the polynomial bound by then
+Claim adversarial_runs() {
+  ClaimBuilder c("vla-cor1-adversarial-real", "004 Corollary 1");
+  c.says("Gradients do not explode through the recurrence: $|dL/dS_0|_F <= |dL/dS_T|_F$, whatever the inputs.");
+  c.exactly("Keys and penalty directions chosen for it, of 24 a step, stretch the chain several times, within "
+            "$sqrt(det M_t / det M_0)$; the gradient of a loss on $S_T$ along what is stretched most grows by as much "
+            "on its way to $S_0$.");
+  c.because("An explosion it is not: with a true inverse the chain stays below a polynomial of $t$, while the same "
+            "search over free unit write directions passes it.");
+  c.is_refuted(asserted("Corollary 1: $|dL/dS_0|_F <= |dL/dS_T|_F$.", "none on the inputs",
+                        "Nothing follows that limits the inputs.",
+                        "The inputs were searched for, of 24 candidates a step, and the growth found is a small factor "
+                        "within a polynomial bound. On random inputs and in training we saw none; the corollary should "
+                        "say 'at most polynomially'."));
+  c.runs({"vla"}), c.takes({integer_param("d", 4, 2, 8, "head width; 8 d steps")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const double lambda0 = 0.1;
+    const int d = p.integer("d"), T = 8 * d; // any unit a: exceeds the polynomial bound by then
     const double units = step_units(T, d, lambda0), rounding = units * epsilon_of(Real::f64);
-    const Inputs chosen = adversary(d, T, lambda0, false, p.seed);
-    const Growth own = growth_of(chosen, lambda0), free = growth_of(adversary(d, T, lambda0, true, p.seed), lambda0);
+    const Inputs chosen = adversary(d, T, lambda0, false, protocol.seed);
+    const Growth own = growth_of(chosen, lambda0),
+                 free = growth_of(adversary(d, T, lambda0, true, protocol.seed), lambda0);
     if (takes_gradients()) {
       const double flow = gradient_ratio(chosen, lambda0);
-      append(points, {as_statement(at_most_point(flow, 1, rounding), at, "|dL/dS_0| <= |dL/dS_T|"),
-                      as_obligation(exact_point(flow, own.chains.back(), units), at, "|dL/dS_0| / |dL/dS_T| = |P_T|"),
-                      rival_law(exact_point(flow, 1 / own.chains.back(), units), at, "1 / |P_T|")});
+      points.statement("|dL/dS_0| <= |dL/dS_T|", at_most_point(flow, 1, rounding));
+      points.rounding(units);
+      points.obligation("|dL/dS_0| / |dL/dS_T| = |P_T|", flow, own.chains.back())
+          .but_not("1 / |P_T|", 1 / own.chains.back());
     }
-    append(points, {as_statement(at_most_point(max_abs(own.chains), 1, rounding), at, "chain <= 1"),
-                    as_obligation(exact_point(own.steps, own.angles, units), at, "|J_t| from a_t.k_t"),
-                    rival_law(exact_point(own.steps, Vector(own.steps.size(), 1.0), units), at, "|J_t| = 1"),
-                    as_obligation(at_most_point(own.over_ceiling, 1, rounding), at, "chain / sqrt(det M_t / det M_0)"),
-                    rival_system(at_most_point(free.over_ceiling, 1, rounding), at, "any unit a")});
-  }
-  return points;
-}
-
-Claim adversarial_runs() {
-  return explained(
-      at_parameters(
-          running(refuted_row(
-                      "vla-cor1-adversarial-real",
-                      asserted("Corollary 1: $|dL/dS_0|_F <= |dL/dS_T|_F$.", "none on the inputs",
-                               "Nothing follows that limits the inputs.",
-                               "The inputs were searched for, of 24 candidates a step, and the growth found is a "
-                               "small factor within a polynomial bound. On random inputs and in training we saw "
-                               "none; the corollary should say 'at most polynomially'."),
-                      "004 Corollary 1",
-                      "Gradients do not explode through the recurrence: $|dL/dS_0|_F <= |dL/dS_T|_F$, "
-                      "whatever the inputs.",
-                      "Keys and penalty directions chosen for it, of 24 a step, stretch the chain "
-                      "several times, within $sqrt(det M_t / det M_0)$; the gradient of a loss on $S_T$ along what is "
-                      "stretched most grows by as much on its way to $S_0$.",
-                      chosen_runs),
-                  {"vla"}),
-          {integer_param("d", 4, 2, 8, "head width; 8 d steps")}),
-      "An explosion it is not: with a true inverse the chain stays below a polynomial of $t$, while the same search "
-      "over "
-      "free unit write directions passes it.");
+    points.statement("chain <= 1", at_most_point(max_abs(own.chains), 1, rounding));
+    points.rounding(units);
+    points.obligation("|J_t| from a_t.k_t", own.steps, own.angles).but_not("|J_t| = 1", Vector(own.steps.size(), 1.0));
+    points.obligation("chain / sqrt(det M_t / det M_0)", at_most_point(own.over_ceiling, 1, rounding));
+    points.wrong_system("any unit a", at_most_point(free.over_ceiling, 1, rounding));
+  });
 }
 
 } // namespace

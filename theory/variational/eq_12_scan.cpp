@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // 004 §3.4, Eq 12, Algorithm 2: the parallel form. Whether its composition is associative, which recurrence it scans, and
 // what the scan costs.
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/counted_layers.hpp"
 #include "theory/variational/associations.hpp"
 
 namespace recollect::theory {
 namespace {
-
-// ---- The composition -----------------------------------------------------------------------------------------------------
 
 struct Affine { // S -> F S + G
   Dense F, G;
@@ -24,48 +23,37 @@ double units_of(const Affine &a, const Affine &b, const Affine &c) {
   return 16.0 * a.F.rows * size(a) * size(b) * size(c);
 }
 
-const std::vector<ParamSpec> square{integer_param("d", 6, 2, 64, "width")};
-
-std::vector<Point> associativity(const Protocol &p) {
-  const Params at = point_of(p, square);
-  const int d = at.integer("d");
-  const auto element = [&](const char *name) {
-    return Affine{normal_matrix(d, d, p.seed, std::string("composition/F ") + name),
-                  normal_matrix(d, d, p.seed, std::string("composition/G ") + name)};
-  };
-  const Affine a = element("1"), b = element("2"), c = element("3");
-  const auto printed = [](const Affine &r, const Affine &l) { return Affine{r.F * l.F, r.F * l.G + r.G}; };
-  const auto additive = [](const Affine &r, const Affine &l) { return Affine{r.F * l.F, r.F * l.G + l.G}; };
-  const auto exchanged = [](const Affine &r, const Affine &l) { return Affine{r.F * l.F, l.F * r.G + r.G}; };
-  const auto associates = [&](const auto &compose) {
-    return exact_point(entries(compose(compose(c, b), a)), entries(compose(c, compose(b, a))), units_of(a, b, c));
-  };
-  const Dense S = normal_matrix(d, d, p.seed, "composition/S");
-  const auto applied = [&](const Affine &x, const Dense &S) { return x.F * S + x.G; };
-  const Vector steps = applied(c, applied(b, applied(a, S))).data, at_once = applied(printed(printed(c, b), a), S).data;
-  return {
-      as_statement(associates(printed), at, "(F_r F_l, F_r G_l + G_r)"),
-      rival_system(associates(additive), at, "(F_r F_l, F_r G_l + G_l)"),
-      rival_system(associates(exchanged), at, "(F_r F_l, F_l G_r + G_r)"),
-      as_obligation(exact_point(at_once, steps, units_of(a, b, c) * max_abs(S.data)), at,
-                    "it composes maps S -> F S + G"),
-      rival_system(exact_point(applied(printed(printed(a, b), c), S).data, steps, units_of(a, b, c) * max_abs(S.data)),
-                   at, "in the opposite order")};
-}
-
 Claim vla_scan_composition_associative() {
-  return at_parameters(
-      ledger_row("vla-scan-composition-associative", "004 §3.4, Algorithm 2",
-                 "The pairs ($F$, $G$) are associative under $(F_r, G_r) o (F_l, G_l) = (F_r F_l, F_r G_l + G_r)$.",
-                 "Composition of affine maps that act on $S$ from the left.", associativity),
-      square);
+  ClaimBuilder c("vla-scan-composition-associative", "004 §3.4, Algorithm 2");
+  c.says("The pairs ($F$, $G$) are associative under $(F_r, G_r) o (F_l, G_l) = (F_r F_l, F_r G_l + G_r)$.");
+  c.exactly("Composition of affine maps that act on $S$ from the left.");
+  c.takes({integer_param("d", 6, 2, 64, "width")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int d = p.integer("d");
+    const auto element = [&](const char *name) {
+      return Affine{normal_matrix(d, d, protocol.seed, std::string("composition/F ") + name),
+                    normal_matrix(d, d, protocol.seed, std::string("composition/G ") + name)};
+    };
+    const Affine a = element("1"), b = element("2"), c = element("3");
+    const auto printed = [](const Affine &r, const Affine &l) { return Affine{r.F * l.F, r.F * l.G + r.G}; };
+    const auto additive = [](const Affine &r, const Affine &l) { return Affine{r.F * l.F, r.F * l.G + l.G}; };
+    const auto exchanged = [](const Affine &r, const Affine &l) { return Affine{r.F * l.F, l.F * r.G + r.G}; };
+    const Dense S = normal_matrix(d, d, protocol.seed, "composition/S");
+    const auto applied = [&](const Affine &x, const Dense &S) { return x.F * S + x.G; };
+    const Vector steps = applied(c, applied(b, applied(a, S))).data,
+                 at_once = applied(printed(printed(c, b), a), S).data;
+    points.rounding(units_of(a, b, c));
+    points.statement("(F_r F_l, F_r G_l + G_r)", entries(printed(printed(c, b), a)),
+                     entries(printed(c, printed(b, a))));
+    points.wrong_system("(F_r F_l, F_r G_l + G_l)", entries(additive(additive(c, b), a)),
+                        entries(additive(c, additive(b, a))));
+    points.wrong_system("(F_r F_l, F_l G_r + G_r)", entries(exchanged(exchanged(c, b), a)),
+                        entries(exchanged(c, exchanged(b, a))));
+    points.rounding(units_of(a, b, c) * max_abs(S.data));
+    points.obligation("it composes maps S -> F S + G", at_once, steps);
+    points.wrong_system("in the opposite order", applied(printed(printed(a, b), c), S).data, steps);
+  });
 }
-
-// ---- The recurrence ------------------------------------------------------------------------------------------------------
-
-const std::vector<ParamSpec> run{integer_param("T", 12, 3, 128, "steps"),
-                                 integer_param("d", 6, 2, 32, "width of keys and values"),
-                                 real_param("lambda0", 0.1, 1e-3, 10, "penalty at the start")};
 
 struct Step {
   Vector k, a, v, e; // key, the layer's write direction, value, residual
@@ -87,56 +75,48 @@ struct Story {
   }
 };
 
-std::vector<Point> scanned_recurrence(const Protocol &p) {
-  const Params at = point_of(p, run);
-  const int T = at.integer("T"), d = at.integer("d");
-  const Story story(T, d, at.real("lambda0"), p.seed);
-  Vector states;
-  for (const Dense &S : story.states) append_row(states, S.data);
-  const double units = 64.0 * T * d * (1 + max_abs(states));
-  // States by a recurrence on (S, step), all prefixes.
-  const auto prefixes = [&](const auto &next) {
-    Dense S(d, d);
-    Vector all;
-    for (const Step &x : story.steps) append_row(all, (S = next(S, x)).data);
-    return all;
-  };
-  const auto F = [&](const Step &x) { return Dense::identity(d) - outer(x.a, x.k); };
-  const Vector printed = prefixes([&](const Dense &S, const Step &x) { return F(x) * S + outer(x.e, x.a); }),
-               from_right =
-                   prefixes([&](const Dense &S, const Step &x) { return S * transpose(F(x)) + outer(x.e, x.a); }),
-               turned = prefixes([&](const Dense &S, const Step &x) { return S * F(x) + outer(x.v, x.a); }),
-               mended = prefixes([&](const Dense &S, const Step &x) { return S * transpose(F(x)) + outer(x.v, x.a); });
-  return {as_statement(exact_point(printed, states, units), at, "F S + G, F = I - a k^T, G = e a^T"),
-          as_obligation(exact_point(mended, states, units), at, "S (I - k a^T) + v a^T"),
-          rival_system(exact_point(from_right, states, units), at, "S (I - k a^T) + e a^T"),
-          rival_system(exact_point(turned, states, units), at, "S (I - a k^T) + v a^T")};
-}
-
 Claim vla_scan_eq12_recurrence() {
-  return at_parameters(
-      running(
-          explained(refuted_row(
-                        "vla-scan-eq12-recurrence",
-                        asserted("Eq 12 and Algorithm 2: $S_t = F_t S_{t-1} + G_t$, $G_t = e_t a_t^T$.", "none",
-                                 "Algorithm 2 repeats it, with $v_t$ among its inputs.",
-                                 "$S$ is written transposed there, and $v_t$ rather than $e_t$ is what Algorithm 2 "
-                                 "takes in: the scan that we run composes $S (I - k a^T) + v a^T$, to which the "
-                                 "associativity stated applies. The equation should print it so."),
-                        "004 Eq 12, Algorithm 2",
-                        "$S_t = F_t S_{t-1} + G_t$ with $F_t = I - a_t k_t^T$ and $G_t = e_t a_t^T$ is the recurrence "
-                        "of Eq 10, to be scanned from precomputed $k$, $a$ and $v$.",
-                        "$F$ stands on the wrong side, and $G$ holds the residual $e_t$, which needs $S_{t-1}$ and is "
-                        "subtracted twice: $S_t = S_{t-1} (I - k_t a_t^T) + v_t a_t^T$.",
-                        scanned_recurrence),
-                    "With $F^T$ on the right and $v$ for $e$ the scan is right, and $v$, $k$ and $a$ are what "
-                    "Algorithm 2 lists as "
-                    "its inputs."),
-          {"vla"}),
-      run);
+  ClaimBuilder c("vla-scan-eq12-recurrence", "004 Eq 12, Algorithm 2");
+  c.says("$S_t = F_t S_{t-1} + G_t$ with $F_t = I - a_t k_t^T$ and $G_t = e_t a_t^T$ is the recurrence of Eq 10, to be "
+         "scanned from precomputed $k$, $a$ and $v$.");
+  c.exactly("$F$ stands on the wrong side, and $G$ holds the residual $e_t$, which needs $S_{t-1}$ and is subtracted "
+            "twice: $S_t = S_{t-1} (I - k_t a_t^T) + v_t a_t^T$.");
+  c.because("With $F^T$ on the right and $v$ for $e$ the scan is right, and $v$, $k$ and $a$ are what Algorithm 2 "
+            "lists as its inputs.");
+  c.is_refuted(asserted(
+      "Eq 12 and Algorithm 2: $S_t = F_t S_{t-1} + G_t$, $G_t = e_t a_t^T$.", "none",
+      "Algorithm 2 repeats it, with $v_t$ among its inputs.",
+      "$S$ is written transposed there, and $v_t$ rather than $e_t$ is what Algorithm 2 takes in: the scan that we run "
+      "composes $S (I - k a^T) + v a^T$, to which the associativity stated applies. The equation should print it so."));
+  c.runs({"vla"});
+  c.takes({integer_param("T", 12, 3, 128, "steps"), integer_param("d", 6, 2, 32, "width of keys and values"),
+           real_param("lambda0", 0.1, 1e-3, 10, "penalty at the start")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int T = p.integer("T"), d = p.integer("d");
+    const Story story(T, d, p.real("lambda0"), protocol.seed);
+    Vector states;
+    for (const Dense &S : story.states) append_row(states, S.data);
+    // States by a recurrence on (S, step), all prefixes.
+    const auto prefixes = [&](const auto &next) {
+      Dense S(d, d);
+      Vector all;
+      for (const Step &x : story.steps) append_row(all, (S = next(S, x)).data);
+      return all;
+    };
+    const auto F = [&](const Step &x) { return Dense::identity(d) - outer(x.a, x.k); };
+    const Vector printed = prefixes([&](const Dense &S, const Step &x) { return F(x) * S + outer(x.e, x.a); }),
+                 from_right =
+                     prefixes([&](const Dense &S, const Step &x) { return S * transpose(F(x)) + outer(x.e, x.a); }),
+                 turned = prefixes([&](const Dense &S, const Step &x) { return S * F(x) + outer(x.v, x.a); }),
+                 mended =
+                     prefixes([&](const Dense &S, const Step &x) { return S * transpose(F(x)) + outer(x.v, x.a); });
+    points.rounding(64.0 * T * d * (1 + max_abs(states)));
+    points.statement("F S + G, F = I - a k^T, G = e a^T", printed, states);
+    points.obligation("S (I - k a^T) + v a^T", mended, states);
+    points.wrong_system("S (I - k a^T) + e a^T", from_right, states);
+    points.wrong_system("S (I - a k^T) + v a^T", turned, states);
+  });
 }
-
-// ---- What it costs -------------------------------------------------------------------------------------------------------
 
 template <class N> struct Map { // S -> S F + G
   Grid<N> F, G;
@@ -189,49 +169,39 @@ double sequential_work(const Story &story) {
   });
 }
 
-const std::vector<ParamSpec> scanned{integer_param("m", 4, 2, 8, "T = 2^m steps"),
-                                     integer_param("d", 6, 2, 24, "width")};
-
-std::vector<Point> scan_work(const Protocol &p) {
-  const Params at = point_of(p, scanned);
-  const int m = at.integer("m"), d = at.integer("d"), T = 1 << m;
-  const Story story(T, d, 0.1, p.seed), wide(T, 2 * d, 0.1, p.seed), longer(2 * T, d, 0.1, p.seed);
-  const Scan scan(story), wide_scan(wide), longer_scan(longer);
-  Vector states;
-  for (const Dense &S : story.states) append_row(states, S.data);
-  const auto law = [](double T, double d) { return (2 * T - 2 - std::log2(T)) * 2 * d * d * d; };
-  return {
-      as_statement(exact_point(wide_scan.work, 4 * scan.work, 0), at, "O(d^2): four times the work at twice the width"),
-      as_condition(exact_point(scan.work, law(T, d), 0), at, "(2 T - 2 - log2 T) 2 d^3 multiply-adds"),
-      rival_law(exact_point(scan.work, T * m * 2.0 * d * d * d, 0), at, "T log2 T compositions"),
-      rival_law(exact_point(scan.work, (2 * T - 2 - m) * 2.0 * d * d, 0), at, "2 d^2 a composition"),
-      as_condition(exact_point(longer_scan.work, law(2 * T, d), 0), at, "at twice the length"),
-      as_condition(exact_point(wide_scan.work, law(T, 2 * d), 0), at, "at twice the width"),
-      as_obligation(exact_point(sequential_work(story), 2.0 * T * d * d, 0), at, "step by step: 2 T d^2"),
-      rival_system(exact_point(sequential_work(wide), 2.0 * T * d * d, 0), at, "step by step at twice the width"),
-      as_obligation(exact_point(scan.rounds, 2 * m - 1, 0), at, "2 log2 T - 1 rounds"),
-      rival_system(exact_point(longer_scan.rounds, 2 * m - 1, 0), at, "rounds at twice the length"),
-      as_obligation(exact_point(scan.states, states, 64.0 * T * d * (1 + max_abs(states))), at,
-                    "the scan computes the layer's states")};
-}
-
 Claim vla_scan_work() {
-  return at_parameters(
-      running(
-          explained(
-              under(
-                  "the head width is held fixed, for the work is about 4 T d^3",
-                  ledger_row("vla-scan-work", "004 §3.4, Algorithm 2",
-                             "The scan over ($F$, $G$) has $O(log T)$ depth and $O(T)$ total work; together with §3.5, "
-                             "the $O(T d^2)$ of the recurrence.",
-                             "Linear in $T$ at fixed $d$, but a composition multiplies two pairs of $d$ x $d$ "
-                             "matrices: about $4 T d^3$ multiply-adds against $2 T d^2$, an overhead of 2 $d$ (64 "
-                             "at $d = 32$).",
-                             scan_work)),
-              "The depth and the order in $T$ are right. The width is what the text leaves out; a chunked form costs "
-              "less."),
-          {"vla"}),
-      scanned);
+  ClaimBuilder c("vla-scan-work", "004 §3.4, Algorithm 2");
+  c.says("The scan over ($F$, $G$) has $O(log T)$ depth and $O(T)$ total work; together with §3.5, the $O(T d^2)$ of "
+         "the recurrence.");
+  c.exactly("Linear in $T$ at fixed $d$, but a composition multiplies two pairs of $d$ x $d$ matrices: about $4 T d^3$ "
+            "multiply-adds against $2 T d^2$, an overhead of 2 $d$ (64 at $d = 32$).");
+  c.because(
+      "The depth and the order in $T$ are right. The width is what the text leaves out; a chunked form costs less.");
+  c.holds_under("the head width is held fixed, for the work is about 4 T d^3");
+  c.runs({"vla"});
+  c.takes({integer_param("m", 4, 2, 8, "T = 2^m steps"), integer_param("d", 6, 2, 24, "width")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int m = p.integer("m"), d = p.integer("d"), T = 1 << m;
+    const Story story(T, d, 0.1, protocol.seed), wide(T, 2 * d, 0.1, protocol.seed),
+        longer(2 * T, d, 0.1, protocol.seed);
+    const Scan scan(story), wide_scan(wide), longer_scan(longer);
+    Vector states;
+    for (const Dense &S : story.states) append_row(states, S.data);
+    const auto law = [](double T, double d) { return (2 * T - 2 - std::log2(T)) * 2 * d * d * d; };
+    points.rounding(0);
+    points.statement("O(d^2): four times the work at twice the width", wide_scan.work, 4 * scan.work);
+    points.condition("(2 T - 2 - log2 T) 2 d^3 multiply-adds", scan.work, law(T, d))
+        .but_not("T log2 T compositions", T * m * 2.0 * d * d * d)
+        .but_not("2 d^2 a composition", (2 * T - 2 - m) * 2.0 * d * d);
+    points.condition("at twice the length", longer_scan.work, law(2 * T, d));
+    points.condition("at twice the width", wide_scan.work, law(T, 2 * d));
+    points.obligation("step by step: 2 T d^2", sequential_work(story), 2.0 * T * d * d);
+    points.wrong_system("step by step at twice the width", sequential_work(wide), 2.0 * T * d * d);
+    points.obligation("2 log2 T - 1 rounds", scan.rounds, 2 * m - 1);
+    points.wrong_system("rounds at twice the length", longer_scan.rounds, 2 * m - 1);
+    points.rounding(64.0 * T * d * (1 + max_abs(states)));
+    points.obligation("the scan computes the layer's states", scan.states, states);
+  });
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 // 004 Eq 7, 16, 17: the penalised objective, its minimiser, what the minimiser recalls, and that VLA's recursion (Eq
 // 9-10) does not compute it.
 #include "harness/core/error.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/variational/associations.hpp"
 
 namespace recollect::theory {
@@ -10,139 +11,104 @@ namespace {
 constexpr int dv = 3;
 const ParamSpec start = real_param("lambda0", 0.1, 1e-4, 10, "penalty at the start");
 
-// ---- Eq 17 ---------------------------------------------------------------------------------------------------------------
-
-const std::vector<ParamSpec> batch{integer_param("n", 6, 1, 256, "pairs"), integer_param("d", 8, 2, 64, "width"),
-                                   start};
-
-std::vector<Point> batch_minimiser(const Protocol &p) {
-  const Params at = point_of(p, batch);
-  const int n = at.integer("n"), d = at.integer("d");
-  const double lambda0 = at.real("lambda0");
-  const Pairs x = unit_pairs(n, d, dv, p.seed, "eq 17");
-  const Dense U = unit_pairs(n, d, dv, p.seed, "eq 17, penalties").K, M = penalty(U, lambda0),
-              before = M - outer(row(U.data, n - 1, d), row(U.data, n - 1, d));
-  const double units = pair_units(x, lambda0);
-  const Vector printed = closed_form(x, M).data;
-  const auto rival = [&](const Dense &penalty, const char *name) {
-    return rival_law(exact_point(printed, minimiser(x, penalty).data, units), at, name);
-  };
-  return {as_statement(exact_point(printed, minimiser(x, M).data, units), at, "V K^T (K K^T + M_t)^{-1}"),
-          rival(before, "penalty M_{t-1}"), rival(inverse(M), "penalty M_t^{-1}"),
-          rival(1e-6 * Dense::identity(d), "no penalty")};
-}
-
 Claim vla_eq17_batch_minimiser() {
-  return at_parameters(
-      ledger_row("vla-eq17-batch-minimiser", "004 Eq 7, 16, 17",
-                 "$S* = V K^T (K K^T + M_t)^{-1}$ minimises $sum |v_s - S k_s|^2 + tr(S M_t S^T)$.",
-                 "Identity. The prediction is the minimum by least squares on the keys and $M_t$'s root.",
-                 batch_minimiser),
-      batch);
-}
-
-// ---- Section 4.3: what it recalls ----------------------------------------------------------------------------------------
-
-const std::vector<ParamSpec> orthonormal{integer_param("n", 5, 1, 64, "orthonormal keys, at most d"),
-                                         integer_param("d", 8, 2, 64, "width"), start};
-
-std::vector<Point> shrinkage(const Protocol &p) {
-  const Params at = point_of(p, orthonormal);
-  const int n = at.integer("n"), d = at.integer("d");
-  if (n > d) usage_error("at most d keys are orthonormal");
-  const double lambda0 = at.real("lambda0");
-  const Pairs x = orthonormal_pairs(n, d, dv, p.seed, "shrinkage");
-  const double units = pair_units(x, lambda0);
-  const auto reads = [&](const Dense &M) { return (closed_form(x, M) * transpose(x.K)).data; };
-  const auto values = [&](double factor) { return (factor * transpose(x.V)).data; };
-  const Vector measured = reads(penalty(x.K, lambda0)), ridge = reads(lambda0 * Dense::identity(d));
-  return {as_statement(exact_point(measured, values(1), units), at, "reads v"),
-          as_obligation(exact_point(measured, values(1 / (2 + lambda0)), units), at, "reads v / (2 + lambda0)"),
-          rival_system(exact_point(ridge, values(1 / (2 + lambda0)), units), at, "constant penalty lambda0 I"),
-          rival_law(exact_point(measured, values(1 / (1 + lambda0)), units), at, "v / (1 + lambda0)"),
-          rival_law(exact_point(measured, values(1 / (2 + 2 * lambda0)), units), at, "v / (2 + 2 lambda0)"),
-          as_obligation(exact_point(ridge, values(1 / (1 + lambda0)), units), at,
-                        "the ridge solution reads v / (1 + lambda0)")};
+  ClaimBuilder c("vla-eq17-batch-minimiser", "004 Eq 7, 16, 17");
+  c.says("$S* = V K^T (K K^T + M_t)^{-1}$ minimises $sum |v_s - S k_s|^2 + tr(S M_t S^T)$.");
+  c.exactly("Identity. The prediction is the minimum by least squares on the keys and $M_t$'s root.");
+  c.takes({integer_param("n", 6, 1, 256, "pairs"), integer_param("d", 8, 2, 64, "width"), start});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int n = p.integer("n"), d = p.integer("d");
+    const double lambda0 = p.real("lambda0");
+    const Pairs x = unit_pairs(n, d, dv, protocol.seed, "eq 17");
+    const Dense U = unit_pairs(n, d, dv, protocol.seed, "eq 17, penalties").K, M = penalty(U, lambda0),
+                before = M - outer(row(U.data, n - 1, d), row(U.data, n - 1, d));
+    const Vector printed = closed_form(x, M).data;
+    points.rounding(pair_units(x, lambda0));
+    points.statement("V K^T (K K^T + M_t)^{-1}", printed, minimiser(x, M).data)
+        .but_not("penalty M_{t-1}", minimiser(x, before).data)
+        .but_not("penalty M_t^{-1}", minimiser(x, inverse(M)).data)
+        .but_not("no penalty", minimiser(x, 1e-6 * Dense::identity(d)).data);
+  });
 }
 
 Claim vla_eq17_shrinkage() {
-  return at_parameters(
-      explained(
-          refuted_row(
-              "vla-eq17-shrinkage",
-              asserted("§4.3: 'Under bounded inputs and exact arithmetic, the RLS objective (7) recovers "
-                       "stored associations exactly when the keys are linearly independent'.",
-                       "bounded inputs; exact arithmetic; independent keys",
-                       "Proposition 3 follows and restates it for the recursion.",
-                       "We think of the penalty as vanishing beside the data, as in classical least squares, "
-                       "where recovery is exact. With $M_t = sum u u^T$ of unit $u$ the minimiser keeps the "
-                       "direction of every value and shrinks its length, which the normalised write does not."),
-              "004 §4.3",
-              "Under bounded inputs and exact arithmetic the objective of Eq 7 recovers stored associations "
-              "exactly when the keys are linearly independent.",
-              "For orthonormal keys with $u = k$ its minimiser reads $v / (2 + lambda0)$: the penalty equals the "
-              "keys' own Gram matrix, so half is lost even as $lambda0 -> 0$.",
-              shrinkage),
-          "The directions of the values are right. A constant penalty, as in classical least squares, recovers them "
-          "as it vanishes."),
-      orthonormal);
-}
-
-// ---- Section 3.3: the recursion ------------------------------------------------------------------------------------------
-
-const std::vector<ParamSpec> halved{integer_param("n", 4, 1, 32, "orthonormal keys, at most d / 2"),
-                                    integer_param("d", 8, 2, 64, "width"), start};
-
-std::vector<Point> recursion_against_minimiser(const Protocol &p) {
-  const Params at = point_of(p, halved);
-  const int n = at.integer("n"), d = at.integer("d");
-  if (2 * n > d) usage_error("n <= d / 2, so that as many directions are orthogonal to every key");
-  const double lambda0 = at.real("lambda0");
-  const Pairs both = orthonormal_pairs(2 * n, d, dv, p.seed, "eq 10"), x = both.first(n);
-  const Dense apart(n, d, {both.K.data.begin() + size_t(n) * d, both.K.data.end()});
-  const Pairs generic = unit_pairs(4 * n, d, dv, p.seed, "eq 10, generic");
-  const double units = pair_units(x, lambda0);
-  const auto optimum = [&](const Dense &U, double factor) { return (factor * minimiser(x, penalty(U, lambda0))).data; };
-  const Vector aligned = written(x, x.K, lambda0).S.data, beside = written(x, apart, lambda0).S.data;
-  return {as_statement(exact_point(aligned, optimum(x.K, 1), units), at, "u = k: S_t = S*"),
-          as_statement(exact_point(beside, optimum(apart, 1), units), at, "u orthogonal to every key: S_t = S*"),
-          as_statement(exact_point(written(generic, generic.K, lambda0).S.data,
-                                   minimiser(generic, penalty(generic.K, lambda0)).data, pair_units(generic, lambda0)),
-                       at, "random keys, u = k: S_t = S*"),
-          as_obligation(exact_point(aligned, optimum(x.K, 2 + lambda0), units), at, "u = k: (2 + lambda0) S*"),
-          rival_system(exact_point(least_squares_state(x, lambda0).data, optimum(x.K, 2 + lambda0), units), at,
-                       "u = k, gain not normalised"),
-          rival_law(exact_point(aligned, optimum(x.K, 2), units), at, "u = k: 2 S*"),
-          rival_law(exact_point(aligned, optimum(x.K, 1 + lambda0), units), at, "u = k: (1 + lambda0) S*"),
-          as_obligation(exact_point(beside, optimum(apart, 1 + lambda0), units), at,
-                        "u orthogonal to every key: (1 + lambda0) S*"),
-          rival_system(exact_point(written(x, generic.first(n).K, lambda0).S.data, optimum(apart, 1 + lambda0), units),
-                       at, "generic u: (1 + lambda0) S*"),
-          rival_law(exact_point(beside, optimum(apart, 2 + lambda0), units), at,
-                    "u orthogonal to every key: (2 + lambda0) S*")};
+  ClaimBuilder c("vla-eq17-shrinkage", "004 §4.3");
+  c.says("Under bounded inputs and exact arithmetic the objective of Eq 7 recovers stored associations exactly when "
+         "the keys are linearly independent.");
+  c.exactly("For orthonormal keys with $u = k$ its minimiser reads $v / (2 + lambda0)$: the penalty equals the keys' "
+            "own Gram matrix, so half is lost even as $lambda0 -> 0$.");
+  c.because("The directions of the values are right. A constant penalty, as in classical least squares, recovers them "
+            "as it vanishes.");
+  c.is_refuted(asserted("§4.3: 'Under bounded inputs and exact arithmetic, the RLS objective (7) recovers stored "
+                        "associations exactly when the keys are linearly independent'.",
+                        "bounded inputs; exact arithmetic; independent keys",
+                        "Proposition 3 follows and restates it for the recursion.",
+                        "We think of the penalty as vanishing beside the data, as in classical least squares, where "
+                        "recovery is exact. With $M_t = sum u u^T$ of unit $u$ the minimiser keeps the direction of "
+                        "every value and shrinks its length, which the normalised write does not."));
+  c.takes({integer_param("n", 5, 1, 64, "orthonormal keys, at most d"), integer_param("d", 8, 2, 64, "width"), start});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int n = p.integer("n"), d = p.integer("d");
+    if (n > d) usage_error("at most d keys are orthonormal");
+    const double lambda0 = p.real("lambda0");
+    const Pairs x = orthonormal_pairs(n, d, dv, protocol.seed, "shrinkage");
+    const auto reads = [&](const Dense &M) { return (closed_form(x, M) * transpose(x.K)).data; };
+    const auto values = [&](double factor) { return (factor * transpose(x.V)).data; };
+    const Vector measured = reads(penalty(x.K, lambda0)), ridge = reads(lambda0 * Dense::identity(d));
+    points.rounding(pair_units(x, lambda0));
+    points.statement("reads v", measured, values(1));
+    points.obligation("reads v / (2 + lambda0)", measured, values(1 / (2 + lambda0)))
+        .but_not("v / (1 + lambda0)", values(1 / (1 + lambda0)))
+        .but_not("v / (2 + 2 lambda0)", values(1 / (2 + 2 * lambda0)));
+    points.wrong_system("constant penalty lambda0 I", ridge, values(1 / (2 + lambda0)));
+    points.obligation("the ridge solution reads v / (1 + lambda0)", ridge, values(1 / (1 + lambda0)));
+  });
 }
 
 Claim vla_eq10_solves_eq7() {
-  return at_parameters(
-      running(explained(
-                  refuted_row(
-                      "vla-eq10-solves-eq7",
-                      asserted("§3.3: 'The solution to (7) can be maintained exactly in $O(d^2)$ per step' (Eq 9, 10).",
-                               "none",
-                               "§3.3 goes on: 'the normalisation of both is essential'; A.1 calls the unit length "
-                               "'the key departure from classical RLS'.",
-                               "A.1 says that the unit-length write departs from classical RLS, so that Eq 10 is a "
-                               "variant of the minimiser's recursion; what is maintained exactly is $A_t$. 'The "
-                               "solution' should read 'a normalised form of its update'."),
-                      "004 §3.3, Appendix A.1", "Eq 9-10 maintain the minimiser of Eq 7 exactly.",
-                      "For orthonormal keys the recursion is $(2 + lambda0)$ times the minimiser where $u = k$, "
-                      "$(1 + lambda0)$ times where $u$ is orthogonal to every key; for random keys it is "
-                      "another matrix.",
-                      recursion_against_minimiser),
-                  "Two departures: the unit-length write direction, which the text names, and the penalty $M_t$ that "
-                  "grows with the keys, which the recursion does not see."),
-              {"vla", "rls"}),
-      halved);
+  ClaimBuilder c("vla-eq10-solves-eq7", "004 §3.3, Appendix A.1");
+  c.says("Eq 9-10 maintain the minimiser of Eq 7 exactly.");
+  c.exactly("For orthonormal keys the recursion is $(2 + lambda0)$ times the minimiser where $u = k$, $(1 + lambda0)$ "
+            "times where $u$ is orthogonal to every key; for random keys it is another matrix.");
+  c.because("Two departures: the unit-length write direction, which the text names, and the penalty $M_t$ that grows "
+            "with the keys, which the recursion does not see.");
+  c.is_refuted(asserted(
+      "§3.3: 'The solution to (7) can be maintained exactly in $O(d^2)$ per step' (Eq 9, 10).", "none",
+      "§3.3 goes on: 'the normalisation of both is essential'; A.1 calls the unit length 'the key departure from "
+      "classical RLS'.",
+      "A.1 says that the unit-length write departs from classical RLS, so that Eq 10 is a variant of the minimiser's "
+      "recursion; what is maintained exactly is $A_t$. 'The solution' should read 'a normalised form of its update'."));
+  c.runs({"vla", "rls"});
+  c.takes(
+      {integer_param("n", 4, 1, 32, "orthonormal keys, at most d / 2"), integer_param("d", 8, 2, 64, "width"), start});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int n = p.integer("n"), d = p.integer("d");
+    if (2 * n > d) usage_error("n <= d / 2, so that as many directions are orthogonal to every key");
+    const double lambda0 = p.real("lambda0");
+    const Pairs both = orthonormal_pairs(2 * n, d, dv, protocol.seed, "eq 10"), x = both.first(n);
+    const Dense apart(n, d, {both.K.data.begin() + size_t(n) * d, both.K.data.end()});
+    const Pairs generic = unit_pairs(4 * n, d, dv, protocol.seed, "eq 10, generic");
+    const double units = pair_units(x, lambda0);
+    const auto optimum = [&](const Dense &U, double factor) {
+      return (factor * minimiser(x, penalty(U, lambda0))).data;
+    };
+    const Vector aligned = written(x, x.K, lambda0).S.data, beside = written(x, apart, lambda0).S.data;
+    points.rounding(units);
+    points.statement("u = k: S_t = S*", aligned, optimum(x.K, 1));
+    points.statement("u orthogonal to every key: S_t = S*", beside, optimum(apart, 1));
+    points.rounding(pair_units(generic, lambda0));
+    points.statement("random keys, u = k: S_t = S*", written(generic, generic.K, lambda0).S,
+                     minimiser(generic, penalty(generic.K, lambda0)));
+    points.rounding(units);
+    points.obligation("u = k: (2 + lambda0) S*", aligned, optimum(x.K, 2 + lambda0))
+        .but_not("u = k: 2 S*", optimum(x.K, 2))
+        .but_not("u = k: (1 + lambda0) S*", optimum(x.K, 1 + lambda0));
+    points.wrong_system("u = k, gain not normalised", least_squares_state(x, lambda0).data, optimum(x.K, 2 + lambda0));
+    points.obligation("u orthogonal to every key: (1 + lambda0) S*", beside, optimum(apart, 1 + lambda0))
+        .but_not("u orthogonal to every key: (2 + lambda0) S*", optimum(apart, 2 + lambda0));
+    points.wrong_system("generic u: (1 + lambda0) S*", written(x, generic.first(n).K, lambda0).S.data,
+                        optimum(apart, 1 + lambda0));
+  });
 }
 
 } // namespace

@@ -2,19 +2,15 @@
 // 004 Eq 9, 18 and Algorithm 1 lines 11-17: how exactly A_t equals M_t^{-1}, how the periodic refresh changes it, and
 // whether the denominator stays above 1, in float32 too.
 #include "harness/core/error.hpp"
-#include "theory/support/claims.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/variational/vla_steps.hpp"
 #include <algorithm>
 
 namespace recollect::theory {
 namespace {
 
-// ---- Eq 9 and 18 ---------------------------------------------------------------------------------------------------------
-
 const ParamSpec width = integer_param("d", 16, 2, 64, "width"),
                 start = real_param("lambda0", 0.1, 1e-4, 10, "penalty at the start");
-const std::vector<ParamSpec> updates{integer_param("T", 1000, 1, 5000, "updates"), width, start};
-
 Dense inverse_after(int T, int d, double lambda0, const Vector &U, Real real) {
   Vla memory(d, 1, lambda0, {{"refresh", "0"}}, "vla", real);
   memory.follow_chain = false;
@@ -22,50 +18,38 @@ Dense inverse_after(int T, int d, double lambda0, const Vector &U, Real real) {
   return memory.A;
 }
 
-std::vector<Point> inverse_is_exact(const Protocol &p) {
-  const Params at = point_of(p, updates);
-  const int T = at.integer("T"), d = at.integer("d");
-  const double lambda0 = at.real("lambda0"), narrow = epsilon_of(Real::f32) / epsilon_of(Real::f64);
-  const Vector U = random_units(T, d, Stream(p.seed, "sherman-morrison/directions"));
-  const auto law = [&](int T, double ridge) {
-    return inverse(ridge * Dense::identity(d) + transpose(Dense(T, d, U)) * Dense(T, d, U)).data;
-  };
-  // Each update rounds entries of size at most 1/lambda0, and later ones shrink what earlier ones rounded.
-  const double units = 64.0 * d * std::max(1.0, 1 / lambda0);
-  const Vector one = inverse_after(1, d, lambda0, U, Real::f64).data, u = row(U, 0, d);
-  const double delta = 1 + 1 / lambda0;
-  const auto step = [&](double factor) { // I/lambda0 - factor z z^T, z = u/lambda0
-    return (1 / lambda0 * Dense::identity(d) - factor / (lambda0 * lambda0) * outer(u, u)).data;
-  };
-  return {as_statement(exact_point(inverse_after(T, d, lambda0, U, Real::f64).data, law(T, lambda0), units), at,
-                       "float64: A_T = M_T^{-1}"),
-          rival_law(exact_point(inverse_after(T, d, lambda0, U, Real::f64).data, law(T, 2 * lambda0), units), at,
-                    "penalty 2 lambda0"),
-          as_statement(exact_point(inverse_after(T, d, lambda0, U, Real::f32).data, law(T, lambda0), units * narrow),
-                       at, "float32: A_T = M_T^{-1}"),
-          as_statement(exact_point(one, step(1 / delta), units), at, "one update"),
-          rival_law(exact_point(one, step(1 / (delta - 1)), units), at, "the 1 dropped from delta"),
-          rival_law(exact_point(one, step(1 / (delta * delta)), units), at, "delta squared"),
-          rival_law(exact_point(one, step(-1 / delta), units), at, "the sign turned")};
-}
-
 Claim sherman_morrison_exact() {
-  return at_parameters(
-      running(
-          ledger_row("sherman-morrison-exact", "004 Eq 9, 18",
-                     "Rank-one updates by the Sherman-Morrison formula maintain $A_t = M_t^{-1}$ exactly.",
-                     "Identity: to rounding after a thousand updates, in float64 and in float32, without the refresh.",
-                     inverse_is_exact),
-          {"vla"}),
-      updates);
+  ClaimBuilder c("sherman-morrison-exact", "004 Eq 9, 18");
+  c.says("Rank-one updates by the Sherman-Morrison formula maintain $A_t = M_t^{-1}$ exactly.");
+  c.exactly("Identity: to rounding after a thousand updates, in float64 and in float32, without the refresh.");
+  c.runs({"vla"});
+  c.takes({integer_param("T", 1000, 1, 5000, "updates"), width, start});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int T = p.integer("T"), d = p.integer("d");
+    const double lambda0 = p.real("lambda0"), narrow = epsilon_of(Real::f32) / epsilon_of(Real::f64);
+    const Vector U = random_units(T, d, Stream(protocol.seed, "sherman-morrison/directions"));
+    const auto law = [&](int T, double ridge) {
+      return inverse(ridge * Dense::identity(d) + transpose(Dense(T, d, U)) * Dense(T, d, U)).data;
+    };
+    // Each update rounds entries of size at most 1/lambda0, and later ones shrink what earlier ones rounded.
+    const double units = 64.0 * d * std::max(1.0, 1 / lambda0);
+    const Vector one = inverse_after(1, d, lambda0, U, Real::f64).data, u = row(U, 0, d);
+    const double delta = 1 + 1 / lambda0;
+    const auto step = [&](double factor) { // I/lambda0 - factor z z^T, z = u/lambda0
+      return (1 / lambda0 * Dense::identity(d) - factor / (lambda0 * lambda0) * outer(u, u)).data;
+    };
+    points.rounding(units);
+    points.statement("float64: A_T = M_T^{-1}", inverse_after(T, d, lambda0, U, Real::f64).data, law(T, lambda0))
+        .but_not("penalty 2 lambda0", law(T, 2 * lambda0));
+    points.rounding(units * narrow);
+    points.statement("float32: A_T = M_T^{-1}", inverse_after(T, d, lambda0, U, Real::f32).data, law(T, lambda0));
+    points.rounding(units);
+    points.statement("one update", one, step(1 / delta))
+        .but_not("the 1 dropped from delta", step(1 / (delta - 1)))
+        .but_not("delta squared", step(1 / (delta * delta)))
+        .but_not("the sign turned", step(-1 / delta));
+  });
 }
-
-// ---- The refresh ---------------------------------------------------------------------------------------------------------
-
-const std::vector<ParamSpec> refreshing{integer_param("T", 1000, 25, 2000, "updates"),
-                                        integer_param("d", 32, 8, 64, "width"),
-                                        integer_param("period", 20, 5, 100, "steps between refreshes"),
-                                        real_param("eta", 1e-3, 1e-5, 1e-2, "what a refresh adds")};
 
 /// The change of tr A_T by the refreshes, relative to tr M_T^{-1}, to first order in eta. A refresh subtracts eta N^2
 /// from N = A^{-1}, and updates only add to N: N_T = M_T - eta sum of M_j^2 over the refreshes j, and A_T = N_T^{-1}.
@@ -81,17 +65,30 @@ double refresh_law(const Vector &U, int d, double lambda0, int period, double et
   return eta * trace(A * squares * A) / trace(A);
 }
 
-std::vector<Point> refresh_bias(const Protocol &p) {
-  std::vector<Point> points;
-  std::vector<Params> lengths;
-  for (int T : {25, 64, 128, 256, 512, 1000})
-    lengths.push_back(labels({{"T", num(T)}, {"d", num(32)}, {"period", num(20)}, {"eta", num(1e-3)}}));
-  for (const Params &at : points_of(p, lengths)) {
-    const int T = at.integer("T"), d = at.integer("d"), period = at.integer("period");
-    const double eta = at.real("eta"), lambda0 = 0.1;
+Claim sherman_morrison_refresh_bias() {
+  ClaimBuilder c("sherman-morrison-refresh-bias", "004 §1.2, §5.4, Algorithm 1 lines 15-17");
+  c.says("Stricter reading: with the refresh, 1e-3 I every 20 steps, $A_t$ still is $M_t^{-1}$ exactly.");
+  c.exactly(
+      "Its trace is larger by $eta tr$($M_T^{-1}$ (sum of $M_j^2$ over the refreshes $j$) $M_T^{-1}$), to first order: "
+      "by .01, .04, .08, .19, .6 and 2.0% at $T = 25$, 64, 128, 256, 512 and 1000, at $d = 32$ and Algorithm 1's $u$.");
+  c.because("At the paper's lengths the departure is small, and the refresh is disclosed. The drift that it is to "
+            "prevent is rounding, of relative size 1e-6 in float32 (row sherman-morrison-exact); for ever repeated, it "
+            "keeps $A$ from vanishing.");
+  c.is_refuted(limited("§1.2: $A_t$ 'is maintained exactly using the Sherman-Morrison rank-1 formula'.",
+                       "$lambda0 = 0.1$; $u$ of length $1/sqrt d$ in Algorithm 1; runs of $T = 25$ to 1,000",
+                       "§5.4, Table 6 and Algorithm 1 line 15 disclose the refresh: 'every 20 steps, + 1e-3 I', which "
+                       "departs from the inverse on purpose."));
+  c.runs({"vla"});
+  c.takes({integer_param("T", 1000, 25, 2000, "updates"), integer_param("d", 32, 8, 64, "width"),
+           integer_param("period", 20, 5, 100, "steps between refreshes"),
+           real_param("eta", 1e-3, 1e-5, 1e-2, "what a refresh adds")});
+  c.at({{{"T", 25}}, {{"T", 64}}, {{"T", 128}}, {{"T", 256}}, {{"T", 512}}, {}});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int T = p.integer("T"), d = p.integer("d"), period = p.integer("period");
+    const double eta = p.real("eta"), lambda0 = 0.1;
     if (T < period) usage_error("sherman_morrison_refresh_bias: T must reach the first refresh, T >= period");
     const Vector U =
-        scaled(1 / std::sqrt(d), random_units(T, d, Stream(p.seed, "refresh/directions"))); // Algorithm 1's
+        scaled(1 / std::sqrt(d), random_units(T, d, Stream(protocol.seed, "refresh/directions"))); // Algorithm 1's
     const auto law = [&](int period, double eta) { return refresh_law(U, d, lambda0, period, eta); };
     const double expected = law(period, eta);
     if (expected > 0.2) usage_error("sherman_morrison_refresh_bias: the law is of first order, for a bias below .2");
@@ -111,39 +108,13 @@ std::vector<Point> refresh_bias(const Protocol &p) {
       return bracketed_point(measured, law, 8 * expected * expected * expected + 5 * rounding);
     };
     const double found = bias(eta), slope = of_first_order(eta);
-    append(points, {as_statement(bracketed_point(found, 0, rounding), at, "tr A_T / tr M_T^{-1} - 1: A_T = M_T^{-1}"),
-                    as_obligation(held(slope, expected), at, "eta tr(M_T^{-1} (sum of M_j^2) M_T^{-1}) / tr M_T^{-1}"),
-                    rival_system(held(bias(0), expected), at, "no refresh"),
-                    rival_law(held(slope, expected), "eta / 2", law(period, eta / 2)),
-                    rival_law(held(slope, expected), "a refresh one step later", law(period + 1, eta))});
-  }
-  return points;
+    points.statement("tr A_T / tr M_T^{-1} - 1: A_T = M_T^{-1}", bracketed_point(found, 0, rounding));
+    points.obligation("eta tr(M_T^{-1} (sum of M_j^2) M_T^{-1}) / tr M_T^{-1}", held(slope, expected))
+        .but_not("eta / 2", law(period, eta / 2))
+        .but_not("a refresh one step later", law(period + 1, eta));
+    points.wrong_system("no refresh", held(bias(0), expected));
+  });
 }
-
-Claim sherman_morrison_refresh_bias() {
-  return at_parameters(
-      running(
-          explained(
-              refuted_row(
-                  "sherman-morrison-refresh-bias",
-                  limited("§1.2: $A_t$ 'is maintained exactly using the Sherman-Morrison rank-1 formula'.",
-                          "$lambda0 = 0.1$; $u$ of length $1/sqrt d$ in Algorithm 1; runs of $T = 25$ to 1,000",
-                          "§5.4, Table 6 and Algorithm 1 line 15 disclose the refresh: 'every 20 steps, + 1e-3 "
-                          "I', which departs from the inverse on purpose."),
-                  "004 §1.2, §5.4, Algorithm 1 lines 15-17",
-                  "Stricter reading: with the refresh, 1e-3 I every 20 steps, $A_t$ still is $M_t^{-1}$ exactly.",
-                  "Its trace is larger by $eta tr$($M_T^{-1}$ (sum of $M_j^2$ over the refreshes $j$) $M_T^{-1}$), to "
-                  "first order: by .01, .04, .08, .19, .6 and 2.0% at $T = 25$, 64, 128, 256, 512 and 1000, at $d "
-                  "= 32$ and Algorithm 1's $u$.",
-                  refresh_bias),
-              "At the paper's lengths the departure is small, and the refresh is disclosed. The drift that it is to "
-              "prevent is rounding, of relative size 1e-6 in float32 (row sherman-morrison-exact); for ever repeated, "
-              "it keeps $A$ from vanishing."),
-          {"vla"}),
-      refreshing);
-}
-
-// ---- delta >= 1 ----------------------------------------------------------------------------------------------------------
 
 /// 1 + u^T A u in the layer's own arithmetic: it reads S = (A u)^T, written for the key u and the value 1, at u.
 double layer_delta(const Dense &A, const Vector &u, Real real) {
@@ -196,86 +167,65 @@ double delta_units(int d, double lambda0, Real real) {
   return 8.0 * d / lambda0 * epsilon_of(real) / epsilon_of(Real::f64);
 }
 
-const std::vector<ParamSpec> denominators{integer_param("T", 2000, 100, 20000, "random updates"), width, start};
-
-std::vector<Point> delta_at_least_one(const Protocol &p) {
-  const Params at = point_of(p, denominators);
-  const int T = at.integer("T"), d = at.integer("d");
-  const double lambda0 = at.real("lambda0"), law = repeated_law(lambda0, repeats);
-  const Vector U = random_units(T, d, Stream(p.seed, "delta/directions")), u = row(U, 0, d);
-  const Dense A = 1 / lambda0 * Dense::identity(d), indefinite = A - 2 / lambda0 * outer(u, u);
-  std::vector<int> looks;
-  for (int look = 1; look <= 50; ++look) looks.push_back(look * T / 50 - 1);
-  std::vector<Point> points;
-  for (Real real : {Real::f64, Real::f32}) {
-    const std::string text = std::string(", ") + name_of(real);
-    const double units = delta_units(d, lambda0, real), last = repeated(A, u, real).last;
-    append(points,
-           {as_statement(at_least_point(deltas(A, U, looks, real).least, 1, 0), at, "random u: least delta" + text),
-            rival_system(at_least_point(repeated(indefinite, u, real).least, 1, 0), at,
-                         "A with a negative eigenvalue" + text),
-            as_statement(exact_point(last, law, units), at, "the same u for the 50th time" + text),
-            rival_law(exact_point(last, repeated_law(lambda0, repeats + 1), units), at, "1 + 1/(lambda0 + t)" + text)});
-  }
-  points.push_back(
-      rival_system(at_least_point(repeated(d, 1e-8, Real::f32, p.seed).least, 1, 0), at, "lambda0 = 1e-8, f32"));
-  return points;
-}
-
 Claim sm_delta_ge_1() {
-  return at_parameters(
-      running(
-          ledger_row(
-              "sm-delta-ge-1", "004 §3.3, Appendix A.1",
-              "Since $A_{t-1}$ is positive definite, $delta_t = 1 + u^T A_{t-1} u >= 1$ always.",
-              "At $lambda0 = .1$ in the layer's own float32 as in float64; for one direction repeated $delta_t = 1 + "
-              "1/(lambda0 + t - 1)$.",
-              delta_at_least_one),
-          {"vla", "vla_unnormalized"}),
-      denominators);
-}
-
-std::vector<Point> delta_repeated(const Protocol &p) {
-  const Params at = point_of(p, {width});
-  const int d = at.integer("d");
-  std::vector<Point> points;
-  for (double lambda0 : {1e-8, 1e-9}) {
-    const std::string text = ", lambda0 = " + number(lambda0);
-    const double last = repeated(d, lambda0, Real::f64, p.seed).last, units = delta_units(d, lambda0, Real::f64);
-    append(points,
-           {as_statement(at_least_point(repeated(d, lambda0, Real::f32, p.seed).least, 1, 0), at,
-                         "float32: least delta" + text),
-            as_condition(exact_point(last, repeated_law(lambda0, repeats), units), at, "float64: last delta" + text),
-            rival_law(exact_point(last, repeated_law(lambda0, repeats + 1), units), at, "1 + 1/(lambda0 + t)" + text)});
-  }
-  for (double lambda0 : {1e-1, 1e-2}) {
-    const std::string text = ", lambda0 = " + number(lambda0);
-    const Deltas seen = repeated(d, lambda0, Real::f32, p.seed);
-    append(points,
-           {as_condition(at_least_point(seen.least, 1, 0), at, "float32: least delta" + text),
-            as_condition(exact_point(seen.last, repeated_law(lambda0, repeats), delta_units(d, lambda0, Real::f32)), at,
-                         "float32: last delta" + text)});
-  }
-  return points;
+  ClaimBuilder c("sm-delta-ge-1", "004 §3.3, Appendix A.1");
+  c.says("Since $A_{t-1}$ is positive definite, $delta_t = 1 + u^T A_{t-1} u >= 1$ always.");
+  c.exactly("At $lambda0 = .1$ in the layer's own float32 as in float64; for one direction repeated $delta_t = 1 + "
+            "1/(lambda0 + t - 1)$.");
+  c.runs({"vla", "vla_unnormalized"});
+  c.takes({integer_param("T", 2000, 100, 20000, "random updates"), width, start});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int T = p.integer("T"), d = p.integer("d");
+    const double lambda0 = p.real("lambda0"), law = repeated_law(lambda0, repeats);
+    const Vector U = random_units(T, d, Stream(protocol.seed, "delta/directions")), u = row(U, 0, d);
+    const Dense A = 1 / lambda0 * Dense::identity(d), indefinite = A - 2 / lambda0 * outer(u, u);
+    std::vector<int> looks;
+    for (int look = 1; look <= 50; ++look) looks.push_back(look * T / 50 - 1);
+    for (Real real : {Real::f64, Real::f32}) {
+      const std::string text = std::string(", ") + name_of(real);
+      const double units = delta_units(d, lambda0, real), last = repeated(A, u, real).last;
+      points.statement("random u: least delta" + text, at_least_point(deltas(A, U, looks, real).least, 1, 0));
+      points.wrong_system("A with a negative eigenvalue" + text,
+                          at_least_point(repeated(indefinite, u, real).least, 1, 0));
+      points.rounding(units);
+      points.statement("the same u for the 50th time" + text, last, law)
+          .but_not("1 + 1/(lambda0 + t)" + text, repeated_law(lambda0, repeats + 1));
+    }
+    points.wrong_system("lambda0 = 1e-8, f32", at_least_point(repeated(d, 1e-8, Real::f32, protocol.seed).least, 1, 0));
+  });
 }
 
 Claim sm_delta_f32_repeated_u() {
-  return at_parameters(
-      running(explained(
-                  under("lambda0 is well above the rounding of float32",
-                        ledger_row(
-                            "sm-delta-f32-repeated-u", "004 §3.3, §5.4",
-                            "$delta_t >= 1$ always, so that the division is unconditionally safe; precision is float32 "
-                            "throughout.",
-                            "True for $lambda0$ well above float32's rounding. At 1e-8 and 1e-9 cancellation along a "
-                            "repeated direction makes $u^T A u$ negative, down to $delta$ in the minus hundreds; in "
-                            "float64 the same runs give $1 + 1/(lambda0 + t - 1)$.",
-                            delta_repeated)),
-                  "At the paper's $lambda0 = .1$ it is safe. Algorithm 1 clamps $delta$ at 1e-4, which hides the "
-                  "failure where it "
-                  "occurs."),
-              {"vla", "vla_unnormalized"}),
-      {width});
+  ClaimBuilder c("sm-delta-f32-repeated-u", "004 §3.3, §5.4");
+  c.says("$delta_t >= 1$ always, so that the division is unconditionally safe; precision is float32 throughout.");
+  c.exactly("True for $lambda0$ well above float32's rounding. At 1e-8 and 1e-9 cancellation along a repeated "
+            "direction makes $u^T A u$ negative, down to $delta$ in the minus hundreds; in float64 the same runs give "
+            "$1 + 1/(lambda0 + t - 1)$.");
+  c.because("At the paper's $lambda0 = .1$ it is safe. Algorithm 1 clamps $delta$ at 1e-4, which hides the failure "
+            "where it occurs.");
+  c.holds_under("lambda0 is well above the rounding of float32");
+  c.runs({"vla", "vla_unnormalized"});
+  c.takes({width});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int d = p.integer("d");
+    for (double lambda0 : {1e-8, 1e-9}) {
+      const std::string text = ", lambda0 = " + number(lambda0);
+      const double last = repeated(d, lambda0, Real::f64, protocol.seed).last,
+                   units = delta_units(d, lambda0, Real::f64);
+      points.statement("float32: least delta" + text,
+                       at_least_point(repeated(d, lambda0, Real::f32, protocol.seed).least, 1, 0));
+      points.rounding(units);
+      points.condition("float64: last delta" + text, last, repeated_law(lambda0, repeats))
+          .but_not("1 + 1/(lambda0 + t)" + text, repeated_law(lambda0, repeats + 1));
+    }
+    for (double lambda0 : {1e-1, 1e-2}) {
+      const std::string text = ", lambda0 = " + number(lambda0);
+      const Deltas seen = repeated(d, lambda0, Real::f32, protocol.seed);
+      points.condition("float32: least delta" + text, at_least_point(seen.least, 1, 0));
+      points.rounding(delta_units(d, lambda0, Real::f32));
+      points.condition("float32: last delta" + text, seen.last, repeated_law(lambda0, repeats));
+    }
+  });
 }
 
 } // namespace

@@ -2,7 +2,7 @@
 // 004 Fig 4, right: how |A_t|_F falls over a run.
 #include "harness/core/error.hpp"
 #include "harness/numerics/statistics.hpp"
-#include "theory/support/claims.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/variational/vla_steps.hpp"
 
 namespace recollect::theory {
@@ -49,14 +49,36 @@ Vector norms_of_projected(const std::vector<int> &times, std::uint64_t seed, std
   return norms;
 }
 
-std::vector<Point> decay(const Protocol &p) {
-  std::vector<Point> points;
-  const auto place = [](int t) { return labels({{"t", num(t)}}); };
-  const double start = std::sqrt(double(width)) / lambda0;
-  const auto exponential = [&](double t) { return start * std::pow(10 / start, t / length); };
-  for (const Params &at : points_of(p, {place(200), place(400), place(800)})) {
-    const int t = at.integer("t"), draws = p.full() ? 96 : 24;
-    const Vector random = random_units(t, width, Stream(p.seed, "A's norm/penalties"));
+Claim a_decay() {
+  ClaimBuilder c("vla-a-decay-56-to-10", "004 §6.2, Fig 4 right");
+  c.says("Stricter reading: on random inputs at $d_h = 32$ $|A_t|_F$ falls by the same factor every step, from about "
+         "56 to about 10 over 1000 steps.");
+  c.exactly("It starts at $sqrt d / lambda0 = 56.57$ and, for the paper's $u = W_u W_k x$, is about 10.6 at $t = "
+            "1000$, as printed. In between it is algebraic: 19.7 at $t = 100$, then about $66 t^(-.27)$, towards "
+            "$t^(-1/4)$, the law of a square $W_u$, whose small singular values leave directions that no $u$ reaches.");
+  c.because("The printed ends are right; only the word for the shape is not. For isotropic $u$ the norm falls as $sqrt "
+            "d / (lambda0 + t/d)$ and ends at 0.18.");
+  c.is_refuted(stricter("§6.2, Fig 4 right: $|A_t|_F$ 'showing exponential decay from ~56 to ~10 as the penalty matrix "
+                        "accumulates mass'.",
+                        "random inputs, $d_h = 32$, 1000 steps; $u_t = W_u W_k x_t$ of unit length (Eq 8)",
+                        "The next sentence calls the decay 'the mechanistic signature of the SM update': it describes "
+                        "a curve, and 'exponential' is its word for the shape."));
+  c.runs({"vla"}), c.takes({integer_param("t", 200, 101, 900, "steps of random u")});
+  c.at({{}, {{"t", 400}}, {{"t", 800}}});
+  c.last([](Points &points, const Protocol &protocol) {
+    const double start = std::sqrt(double(width)) / lambda0,
+                 one = inverse_norm(random_units(1, width, Stream(protocol.seed, "A's norm/first")));
+    points.at(labels({{"t", num(0)}})).rounding(64.0 * start);
+    points.obligation("sqrt d / lambda0", inverse_norm({}), start);
+    points.at(labels({{"t", num(1)}}));
+    points.obligation("one unit u", one, std::sqrt((width - 1) / (lambda0 * lambda0) + 1 / std::pow(lambda0 + 1, 2)));
+  });
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const double start = std::sqrt(double(width)) / lambda0;
+    const auto exponential = [&](double t) { return start * std::pow(10 / start, t / length); };
+
+    const int t = p.integer("t"), draws = protocol.full() ? 96 : 24;
+    const Vector random = random_units(t, width, Stream(protocol.seed, "A's norm/penalties"));
     Vector axes(size_t(t) * width, 0.0); // the axes one after another: sum u u^T is (t / d) I exactly after full rounds
     for (int i = 0; i < t; ++i) axes[size_t(i) * width + i % width] = 1;
     const int rounds = t / width * width;
@@ -65,66 +87,26 @@ std::vector<Point> decay(const Protocol &p) {
                  rounding = units * epsilon_of(Real::f64), isotropic = inverse_norm(whole);
     Vector projected, ends, falls; // at t; at t = 1000; exponent between 100 and 1000
     for (int draw = 0; draw < draws; ++draw) {
-      const Vector norms = norms_of_projected({100, t, length}, p.seed, std::uint64_t(draw));
+      const Vector norms = norms_of_projected({100, t, length}, protocol.seed, std::uint64_t(draw));
       projected.push_back(norms[1]), ends.push_back(norms[2]), falls.push_back(std::log10(norms[0] / norms[2]));
     }
     const auto isotropic_fall = [&] { // of the same layer
-      const Vector u = random_units(length, width, Stream(p.seed, "A's norm/isotropic"));
+      const Vector u = random_units(length, width, Stream(protocol.seed, "A's norm/isotropic"));
       return std::log10(inverse_norm({u.begin(), u.begin() + 100 * width}) / inverse_norm(u));
     };
-    append(
-        points,
-        {as_statement(sampled_point(mean_of(projected), exponential(t)), at, "u = W_u W_k x: exponential, 56.6 to 10"),
-         as_obligation(at_least_point(mean_of(ends), 8), at, "u = W_u W_k x: about 10 at t = 1000, at least 8"),
-         as_obligation(at_most_point(mean_of(ends), 13), at, "u = W_u W_k x: about 10 at t = 1000, at most 13"),
-         as_obligation(at_most_point(mean_of(falls), 0.5), at, "u = W_u W_k x: exponent from t = 100 to 1000"),
-         rival_system(at_most_point(isotropic_fall(), 0.5, 0), at, "isotropic u"),
-         as_obligation(exact_point(measured, norm_of_mixture(random), units), at, "mixture of 1/(lambda0 + sigma)"),
-         as_obligation(at_least_point(measured, isotropic_norm(t), rounding), at, "sqrt d / (lambda0 + t/d)"),
-         rival_system(at_least_point(inverse_norm(scaled(1.1, whole)), isotropic_norm(rounds), rounding), at,
-                      "u of length 1.1"),
-         as_obligation(exact_point(isotropic, isotropic_norm(rounds), units), at, "axes in turn"),
-         rival_law(exact_point(isotropic, isotropic_norm(rounds, width - 1), units), at, "t / (d - 1)")});
-  }
-  const Params first = place(0), second = place(1);
-  const double one = inverse_norm(random_units(1, width, Stream(p.seed, "A's norm/first"))), units = 64.0 * start;
-  append(points,
-         {as_obligation(exact_point(inverse_norm({}), start, units), first, "sqrt d / lambda0"),
-          as_obligation(
-              exact_point(one, std::sqrt((width - 1) / (lambda0 * lambda0) + 1 / std::pow(lambda0 + 1, 2)), units),
-              second, "one unit u")});
-  return points;
-}
-
-Claim a_decay() {
-  return explained(
-      at_parameters(
-          running(
-              refuted_row(
-                  "vla-a-decay-56-to-10",
-                  stricter(
-                      "§6.2, Fig 4 right: $|A_t|_F$ 'showing exponential decay from ~56 to ~10 as the penalty matrix "
-                      "accumulates mass'.",
-                      "random inputs, $d_h = 32$, 1000 steps; $u_t = W_u W_k x_t$ of unit length (Eq 8)",
-                      "The next sentence calls the decay 'the mechanistic signature of the SM update': it describes a "
-                      "curve, and 'exponential' is its word for the shape."),
-                  "004 §6.2, Fig 4 right",
-                  "Stricter reading: on random inputs at $d_h = 32$ $|A_t|_F$ falls by the same factor every step, "
-                  "from "
-                  "about "
-                  "56 to about 10 over 1000 steps.",
-                  "It starts at $sqrt d / lambda0 = 56.57$ and, for the paper's $u = W_u W_k x$, is about 10.6 at $t = "
-                  "1000$, "
-                  "as printed. In between it is algebraic: 19.7 at $t = 100$, then about $66 t^(-.27)$, towards "
-                  "$t^(-1/4)$, "
-                  "the "
-                  "law of a square $W_u$, whose small singular values leave directions that no $u$ reaches.",
-                  decay),
-              {"vla"}),
-          {integer_param("t", 200, 101, 900, "steps of random u")}),
-      "The printed ends are right; only the word for the shape is not. For isotropic $u$ the norm falls as $sqrt d / "
-      "(lambda0 + t/d)$ "
-      "and ends at 0.18.");
+    points.statement("u = W_u W_k x: exponential, 56.6 to 10", mean_of(projected), exponential(t));
+    points.obligation("u = W_u W_k x: about 10 at t = 1000, at least 8", at_least_point(mean_of(ends), 8));
+    points.obligation("u = W_u W_k x: about 10 at t = 1000, at most 13", at_most_point(mean_of(ends), 13));
+    points.obligation("u = W_u W_k x: exponent from t = 100 to 1000", at_most_point(mean_of(falls), 0.5));
+    points.wrong_system("isotropic u", at_most_point(isotropic_fall(), 0.5, 0));
+    points.rounding(units);
+    points.obligation("mixture of 1/(lambda0 + sigma)", measured, norm_of_mixture(random));
+    points.obligation("sqrt d / (lambda0 + t/d)", at_least_point(measured, isotropic_norm(t), rounding));
+    points.wrong_system("u of length 1.1",
+                        at_least_point(inverse_norm(scaled(1.1, whole)), isotropic_norm(rounds), rounding));
+    points.obligation("axes in turn", isotropic, isotropic_norm(rounds))
+        .but_not("t / (d - 1)", isotropic_norm(rounds, width - 1));
+  });
 }
 
 } // namespace

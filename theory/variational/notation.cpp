@@ -2,6 +2,7 @@
 // Where 004's equations, its Algorithm 1 and its text differ: the transposition in Eq 3, the output's scale in Eq 11,
 // and two definitions of the penalty direction and of the normalised key.
 #include "harness/numerics/statistics.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/layer_points.hpp"
 #include "theory/support/quadrature.hpp"
 #include "theory/support/sampling.hpp"
@@ -15,48 +16,35 @@ Vector features(Vector x) {
   return x;
 }
 
-// ---- Eq 3 ----------------------------------------------------------------------------------------------------------------
-
 const std::vector<ParamSpec> square{integer_param("T", 12, 1, 256, "steps"),
                                     integer_param("d", 6, 2, 64, "width of keys and values")};
 
-std::vector<Point> transposition(const Protocol &p) {
-  const Params at = point_of(p, square);
-  const int T = at.integer("T"), d = at.integer("d");
-  const Sequence s = random_sequence({1, 1, T, d, d}, p.seed);
-  const Dense K(T, d, features(s.k)), V(T, d, s.v);
-  const Vector q = features(row(s.q, T - 1, d)), all = results_of("linear_elu", s);
-  const Vector read = row(all, T - 1, d);
-  const Dense S = transpose(K) * V; // sum phi(k) v^T, as printed
-  double mass = 0;
-  for (int t = 0; t < T; ++t) mass += inner(q, row(K.data, t, d));
-  const double units = rounding_units("linear_elu", s);
-  const auto law = [&](const Dense &state, double mass) {
-    return exact_point(read, scaled(1 / mass, times(state, q)), units);
-  };
-  return {
-      as_statement(law(S, mass), at, "o = S phi(q) / (phi(q).z)"),
-      as_obligation(law(transpose(S), mass), at, "o = S^T phi(q) / (phi(q).z)"),
-      rival_system(exact_point(row(results_of("linear", s), T - 1, d), scaled(1 / mass, times(transpose(S), q)), units),
-                   at, "without feature map and normaliser"),
-      rival_law(law(transpose(S), 1), at, "not divided")};
-}
-
 Claim vla_eq3_transposition() {
-  return at_parameters(
-      running(
-          explained(refuted_row("vla-eq3-transposition",
-                                slip("Eq 3: $S_t = S_{t-1} + phi(k_t) v_t^T$ read as $S_t phi(q_t)$.", "none",
-                                     "Eq 10 and 11 have $v k^T$."),
-                                "004 Eq 3", "$S_t = S_{t-1} + phi(k) v^T$ is read as $o = S phi(q)$ / ($phi(q).z$).",
-                                "The read is $S^T phi(q)$; with $S$ as in Eq 10, $v k^T$, it is $S phi(q)$.",
-                                transposition),
-                    "A slip of notation: with keys and values of different widths the shapes do not fit."),
-          {"linear_elu", "linear"}),
-      square);
+  ClaimBuilder c("vla-eq3-transposition", "004 Eq 3");
+  c.says("$S_t = S_{t-1} + phi(k) v^T$ is read as $o = S phi(q)$ / ($phi(q).z$).");
+  c.exactly("The read is $S^T phi(q)$; with $S$ as in Eq 10, $v k^T$, it is $S phi(q)$.");
+  c.because("A slip of notation: with keys and values of different widths the shapes do not fit.");
+  c.is_refuted(
+      slip("Eq 3: $S_t = S_{t-1} + phi(k_t) v_t^T$ read as $S_t phi(q_t)$.", "none", "Eq 10 and 11 have $v k^T$."));
+  c.runs({"linear_elu", "linear"});
+  c.takes(square);
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int T = p.integer("T"), d = p.integer("d");
+    const Sequence s = random_sequence({1, 1, T, d, d}, protocol.seed);
+    const Dense K(T, d, features(s.k)), V(T, d, s.v);
+    const Vector q = features(row(s.q, T - 1, d)), all = results_of("linear_elu", s);
+    const Vector read = row(all, T - 1, d);
+    const Dense S = transpose(K) * V; // sum phi(k) v^T, as printed
+    double mass = 0;
+    for (int t = 0; t < T; ++t) mass += inner(q, row(K.data, t, d));
+    points.rounding(rounding_units("linear_elu", s));
+    points.statement("o = S phi(q) / (phi(q).z)", read, scaled(1 / mass, times(S, q)));
+    points.obligation("o = S^T phi(q) / (phi(q).z)", read, scaled(1 / mass, times(transpose(S), q)))
+        .but_not("not divided", scaled(1 / 1, times(transpose(S), q)));
+    points.wrong_system("without feature map and normaliser", row(results_of("linear", s), T - 1, d),
+                        scaled(1 / mass, times(transpose(S), q)));
+  });
 }
-
-// ---- Eq 11 ---------------------------------------------------------------------------------------------------------------
 
 /// Mean of X/|phi| over phi = elu + 1 of N(0, I_d), X one of its channels. With 1/|phi| = 2/sqrt(pi) int_0^inf
 /// exp(-r^2 |phi|^2) dr it is 2/sqrt(pi) int E[X exp(-r^2 X^2)] E[exp(-r^2 X^2)]^(d-1) dr.
@@ -73,224 +61,184 @@ Integral mean_direction(int d) {
                    100);
 }
 
-const std::vector<ParamSpec> outputs{integer_param("T", 1000, 50, 4000, "steps"),
-                                     integer_param("d", 32, 8, 64, "width")};
-
-std::vector<Point> output_scale(const Protocol &p) {
-  const Params at = point_of(p, outputs);
-  const int T = at.integer("T"), d = at.integer("d"), heads = p.full() ? 96 : 8;
-  // u = 0 keeps A a multiple of I, so that the newest pair is stored exactly: S k_t = v_t. Then q_t = k_t.
-  Sequence s;
-  s.shape = {heads, 1, T, d, 1};
-  s.k = s.q = Stream(p.seed, "output scale/keys").normals(size_t(heads) * T * d);
-  s.v = Stream(p.seed, "output scale/values").normals(size_t(heads) * T);
-  s.w.assign(s.k.size(), 0.0);
-  const auto reads_of = [&](const char *layer, const Assignments &set) {
-    const Variant &v = find_variant(layer);
-    return forward(v, s, {"chunked", Real::f64, 32, variant_params(v, set)}).o;
-  };
-  const Vector reads = reads_of("vla", {{"refresh", "0"}});
-  Vector law(reads.size()), undivided(reads.size()), shrinkage;
-  double predicted = 0;
-  const double mean = elu1_mean(), square = elu1_mean_square();
-  const Integral direction = mean_direction(d);
-  for (int head = 0; head < heads; ++head) {
-    Vector sum(d);
-    for (int t = 1; t <= T; ++t) {
-      const size_t step = size_t(head) * T + t - 1;
-      const Vector phi = features(row(s.k, int(step), d));
-      sum = combine(1, sum, 1, phi);
-      law[step] = s.v[step] * norm(phi) / inner(phi, sum), undivided[step] = s.v[step] / inner(phi, sum);
-      if (t <= T / 2) continue;
-      // |phi|^2 and t - 1 independent keys in phi.z_t; E|phi| is d times the mean of X^2/|phi|, about sqrt(d m2).
-      shrinkage.push_back(s.v[step] / reads[step] / t);
-      predicted += ((t - 1) * mean * d * direction.value + std::sqrt(d * square)) / t;
-    }
-  }
-  predicted /= shrinkage.size();
-  // Unit features, and sums that grow to T: errors of the chunk's products in the scale of the state.
-  const double units = 64.0 * d * T * max_abs(s.v),
-               bias = predicted * (1.0 / d / T + direction.error / direction.value);
-  const Mean measured = batch_mean(shrinkage);
-  return {as_obligation(sampled_point(measured, predicted, bias), at, "mean of |v_t| / (t |o_t|)"),
-          as_statement(exact_point(reads, s.v, units), at, "o_t = v_t"),
-          as_obligation(exact_point(reads, law, units), at, "o_t = v_t |phi(k_t)| / (phi(k_t).z_t)"),
-          rival_system(exact_point(reads_of("linear_elu", {}), law, units), at, "an additive state"),
-          rival_law(exact_point(reads, undivided, units), at, "without |phi(k_t)|"),
-          rival_law(sampled_point(measured, std::sqrt(d * square), bias), at, "m2 for mu^2"),
-          rival_law(sampled_point(measured, predicted / std::sqrt(double(T)), bias), at,
-                    "a magnitude that falls as 1/sqrt t")};
-}
-
 Claim vla_eq11_output_scale() {
-  return at_parameters(
-      running(
-          explained(refuted_row(
-                        "vla-eq11-output-scale",
-                        stricter("Eq 11 and Algorithm 1 line 26.", "none",
-                                 "That the read returns $v_i$ is implied at most; the text speaks of accuracy."),
-                        "004 Eq 11, Algorithm 1 line 26 (implied)",
-                        "Reading at $q = k_i$ returns $v_i$ once $S k_i = v_i$.",
-                        "It returns $v_i |phi(k_i)|$ / ($phi(k_i).z_t$): the right direction, at a magnitude of about "
-                        "$sqrt(d m2) / (d mu^2 t)$, $.184/t$ at $d = 32$.",
-                        output_scale),
-                    "The normaliser sums keys, as for an additive state; VLA's state does not add. Harmless for the "
-                    "nearest value, but it shrinks logits as the sequence grows."),
-          {"vla", "linear_elu"}),
-      outputs);
-}
-
-// ---- Two definitions of u ------------------------------------------------------------------------------------------------
-
-const std::vector<ParamSpec> penalties{integer_param("T", 200, 1, 2000, "steps"),
-                                       integer_param("d", 32, 2, 64, "width")};
-
-std::vector<Point> penalty_scale(const Protocol &p) {
-  const Params at = point_of(p, penalties);
-  const int T = at.integer("T"), d = at.integer("d");
-  const double lambda0 = 0.1;
-  const Vector U = normal_matrix(T, d, p.seed, "two definitions of u").data; // the layer scales them
-  const auto growth = [&](const Assignments &length) {
-    Vla memory(d, 1, lambda0, {{"refresh", "0"}});
-    memory.follow_chain = false;
+  ClaimBuilder c("vla-eq11-output-scale", "004 Eq 11, Algorithm 1 line 26 (implied)");
+  c.says("Reading at $q = k_i$ returns $v_i$ once $S k_i = v_i$.");
+  c.exactly("It returns $v_i |phi(k_i)|$ / ($phi(k_i).z_t$): the right direction, at a magnitude of about $sqrt(d m2) "
+            "/ (d mu^2 t)$, $.184/t$ at $d = 32$.");
+  c.because("The normaliser sums keys, as for an additive state; VLA's state does not add. Harmless for the nearest "
+            "value, but it shrinks logits as the sequence grows.");
+  c.is_refuted(stricter("Eq 11 and Algorithm 1 line 26.", "none",
+                        "That the read returns $v_i$ is implied at most; the text speaks of accuracy."));
+  c.runs({"vla", "linear_elu"});
+  c.takes({integer_param("T", 1000, 50, 4000, "steps"), integer_param("d", 32, 8, 64, "width")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int T = p.integer("T"), d = p.integer("d"), heads = protocol.full() ? 96 : 8;
+    // u = 0 keeps A a multiple of I, so that the newest pair is stored exactly: S k_t = v_t. Then q_t = k_t.
     Sequence s;
-    s.shape = {1, 1, T, d, 1};
-    s.k = s.q = s.w = U, s.v.assign(T, 0.0);
-    Assignments set{{"refresh", "0"}, {"lambda0", number(lambda0)}};
-    set.insert(length.begin(), length.end());
-    const Variant &vla = find_variant("vla");
-    const Vector state = forward(vla, s, {"recurrent", Real::f64, 1, variant_params(vla, set)}).state;
-    return trace(inverse(Dense(d, d, {state.begin() + d, state.begin() + d + size_t(d) * d}))) - d * lambda0;
-  };
-  const double eq8 = growth({{"u_norm", "1"}}), algorithm = growth({});
-  // A, of size 1/lambda0, is inverted to M_T, of size T.
-  const double units = 64.0 * d * (1 / lambda0) * T * T;
-  return {as_statement(exact_point(eq8, algorithm, units), at, "trace of M_T - M_0, Eq 8 and Algorithm 1"),
-          as_obligation(exact_point(eq8, T, units), at, "T for the unit length of Eq 8"),
-          rival_system(exact_point(algorithm, T, units), at, "Algorithm 1's length"),
-          as_obligation(exact_point(algorithm, double(T) / d, units), at, "T / d for the 1/sqrt d of Algorithm 1"),
-          rival_system(exact_point(growth({{"u_norm", number(1.0 / d)}}), double(T) / d, units), at, "length 1/d")};
+    s.shape = {heads, 1, T, d, 1};
+    s.k = s.q = Stream(protocol.seed, "output scale/keys").normals(size_t(heads) * T * d);
+    s.v = Stream(protocol.seed, "output scale/values").normals(size_t(heads) * T);
+    s.w.assign(s.k.size(), 0.0);
+    const auto reads_of = [&](const char *layer, const Assignments &set) {
+      const Variant &v = find_variant(layer);
+      return forward(v, s, {"chunked", Real::f64, 32, variant_params(v, set)}).o;
+    };
+    const Vector reads = reads_of("vla", {{"refresh", "0"}});
+    Vector law(reads.size()), undivided(reads.size()), shrinkage;
+    double predicted = 0;
+    const double mean = elu1_mean(), square = elu1_mean_square();
+    const Integral direction = mean_direction(d);
+    for (int head = 0; head < heads; ++head) {
+      Vector sum(d);
+      for (int t = 1; t <= T; ++t) {
+        const size_t step = size_t(head) * T + t - 1;
+        const Vector phi = features(row(s.k, int(step), d));
+        sum = combine(1, sum, 1, phi);
+        law[step] = s.v[step] * norm(phi) / inner(phi, sum), undivided[step] = s.v[step] / inner(phi, sum);
+        if (t <= T / 2) continue;
+        // |phi|^2 and t - 1 independent keys in phi.z_t; E|phi| is d times the mean of X^2/|phi|, about sqrt(d m2).
+        shrinkage.push_back(s.v[step] / reads[step] / t);
+        predicted += ((t - 1) * mean * d * direction.value + std::sqrt(d * square)) / t;
+      }
+    }
+    predicted /= shrinkage.size();
+    // Unit features, and sums that grow to T: errors of the chunk's products in the scale of the state.
+    const double units = 64.0 * d * T * max_abs(s.v),
+                 bias = predicted * (1.0 / d / T + direction.error / direction.value);
+    const Mean measured = batch_mean(shrinkage);
+    points.obligation("mean of |v_t| / (t |o_t|)", sampled_point(measured, predicted, bias))
+        .but_not("m2 for mu^2", sampled_point(measured, std::sqrt(d * square), bias))
+        .but_not("a magnitude that falls as 1/sqrt t", sampled_point(measured, predicted / std::sqrt(double(T)), bias));
+    points.rounding(units);
+    points.statement("o_t = v_t", reads, s.v);
+    points.obligation("o_t = v_t |phi(k_t)| / (phi(k_t).z_t)", reads, law).but_not("without |phi(k_t)|", undivided);
+    points.wrong_system("an additive state", reads_of("linear_elu", {}), law);
+  });
 }
 
 Claim vla_internal_u_scale() {
-  return at_parameters(
-      running(
-          explained(
-              refuted_row(
-                  "vla-internal-u-scale",
-                  slip("Eq 8: $u$ of unit length; Algorithm 1 line 10: divided by $sqrt(d_h)$.", "none",
-                       "Both are printed; neither mentions the other."),
-                  "004 Eq 8 against Algorithm 1 line 10", "The penalty direction $u_t$ has one definition.",
-                  "Unit length in Eq 8, $1/sqrt(d)$ in Algorithm 1: the trace of $M_t$ grows by 1 or by $1/d$ a "
-                  "step, a factor 32 at $d = 32$.",
-                  penalty_scale),
-              "Results that depend on $lambda0/|u|^2$ differ by $d$ between the two, among them how far earlier keys "
-              "are avoided (row vla-whitening-direction)."),
-          {"vla"}),
-      penalties);
-}
-
-// ---- Two definitions of the normalised key -------------------------------------------------------------------------------
-
-const std::vector<ParamSpec> keys{integer_param("d", 32, 4, 128, "width")};
-
-std::vector<Point> key_normalisation(const Protocol &p) {
-  const Params at = point_of(p, keys);
-  const int d = at.integer("d"), together = 64;
-  // Khat as the layer has it: with A a multiple of I the first write of the value 1 is khat itself. A sample is the mean
-  // over all pairs of 64 keys, of their cosine or of its square.
-  const auto cosines = [&](const char *phi, int power, size_t first, size_t count) {
-    const Variant &vla = find_variant("vla");
-    const size_t heads = count * together;
-    Sequence s;
-    s.shape = {int(heads), 1, 1, d, 1};
-    s.k = s.q = Stream(p.seed, "two definitions of khat").normals(heads * d, first * together * d);
-    s.v.assign(heads, 1.0), s.w.assign(s.k.size(), 0.0);
-    const Vector state =
-        forward(vla, s, {"recurrent", Real::f64, 1, variant_params(vla, {{"phi", phi}, {"refresh", "0"}})}).state;
-    Vector samples;
-    for (size_t i = 0; i < count; ++i) {
-      Dense K(together, d);
-      for (int j = 0; j < together; ++j) std::copy_n(&state[(i * together + j) * (state.size() / heads)], d, &K(j, 0));
-      double sum = 0;
-      for (double x : (K * transpose(K)).data) sum += power == 1 ? x : x * x;
-      samples.push_back((sum - together) / (together * (together - 1)));
-    }
-    return samples;
-  };
-  const auto mean = [&](const char *phi, int power, double wanted) {
-    return sample_mean(wanted, 64, 2000, [&](size_t first, size_t count) {
-      Vector samples = cosines(phi, power, first, count);
-      for (double &x : samples) x = power == 1 ? 2 + 2 * x : x; // |a + b|^2 of unit a and b
-      return samples;
-    });
-  };
-  const Integral direction = mean_direction(d);
-  const double positive = d * direction.value * direction.value, bias = 2 * d * direction.value * direction.error,
-               limit = std::pow(elu1_mean(), 2) / elu1_mean_square();
-  // A tenth of the wanted error tells the limit's law apart.
-  const Mean algorithm = mean("elu", 1, wanted_sensitivity(p) / 10),
-             text = mean("identity", 1, wanted_sensitivity(p) / 4), spread = mean("identity", 2, wanted_sensitivity(p));
-  const auto law = [](double cosine) { return 2 + 2 * cosine; };
-  const auto held = [&](double cosine) { return sampled_point(algorithm, law(cosine), 2 * bias); };
-  return {as_statement(
-              sampled_point({algorithm.mean, std::hypot(algorithm.standard_error, text.standard_error)}, text.mean), at,
-              "mean |a + b|^2 of two normalised keys, Algorithm 1 as Eq 7"),
-          as_obligation(held(positive), at, "(elu + 1)(k) normalised: 2 + 2 d E[X/|phi|]^2"),
-          rival_system(sampled_point(text, law(positive), 2 * bias), at, "k normalised"),
-          rival_law(held(limit), at, "the limit mu^2/m2 of wide heads"),
-          as_obligation(sampled_point(text, law(0)), at, "k normalised: 2"),
-          as_obligation(sampled_point(spread, 1.0 / d), at, "k normalised, mean square cosine: 1/d"),
-          rival_law(sampled_point(spread, 2.0 / d), at, "2/d")};
+  ClaimBuilder c("vla-internal-u-scale", "004 Eq 8 against Algorithm 1 line 10");
+  c.says("The penalty direction $u_t$ has one definition.");
+  c.exactly("Unit length in Eq 8, $1/sqrt(d)$ in Algorithm 1: the trace of $M_t$ grows by 1 or by $1/d$ a step, a "
+            "factor 32 at $d = 32$.");
+  c.because("Results that depend on $lambda0/|u|^2$ differ by $d$ between the two, among them how far earlier keys are "
+            "avoided (row vla-whitening-direction).");
+  c.is_refuted(slip("Eq 8: $u$ of unit length; Algorithm 1 line 10: divided by $sqrt(d_h)$.", "none",
+                    "Both are printed; neither mentions the other."));
+  c.runs({"vla"});
+  c.takes({integer_param("T", 200, 1, 2000, "steps"), integer_param("d", 32, 2, 64, "width")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int T = p.integer("T"), d = p.integer("d");
+    const double lambda0 = 0.1;
+    const Vector U = normal_matrix(T, d, protocol.seed, "two definitions of u").data; // the layer scales them
+    const auto growth = [&](const Assignments &length) {
+      Vla memory(d, 1, lambda0, {{"refresh", "0"}});
+      memory.follow_chain = false;
+      Sequence s;
+      s.shape = {1, 1, T, d, 1};
+      s.k = s.q = s.w = U, s.v.assign(T, 0.0);
+      Assignments set{{"refresh", "0"}, {"lambda0", number(lambda0)}};
+      set.insert(length.begin(), length.end());
+      const Variant &vla = find_variant("vla");
+      const Vector state = forward(vla, s, {"recurrent", Real::f64, 1, variant_params(vla, set)}).state;
+      return trace(inverse(Dense(d, d, {state.begin() + d, state.begin() + d + size_t(d) * d}))) - d * lambda0;
+    };
+    const double eq8 = growth({{"u_norm", "1"}}), algorithm = growth({});
+    // A, of size 1/lambda0, is inverted to M_T, of size T.
+    points.rounding(64.0 * d * (1 / lambda0) * T * T);
+    points.statement("trace of M_T - M_0, Eq 8 and Algorithm 1", eq8, algorithm);
+    points.obligation("T for the unit length of Eq 8", eq8, T);
+    points.wrong_system("Algorithm 1's length", algorithm, T);
+    points.obligation("T / d for the 1/sqrt d of Algorithm 1", algorithm, double(T) / d);
+    points.wrong_system("length 1/d", growth({{"u_norm", number(1.0 / d)}}), double(T) / d);
+  });
 }
 
 Claim vla_internal_khat() {
-  return at_parameters(
-      running(explained(
-                  refuted_row("vla-internal-khat",
-                              slip("§3.1: $k/|k|$; Algorithm 1 lines 8-9: (elu + 1)($k$), normalised.", "none",
-                                   "Both are printed; neither mentions the other."),
-                              "004 §3.1 against Algorithm 1 line 9", "The normalised key has one definition.",
-                              "$k/|k|$ in §3.1 has mean cosine 0 between random keys; (elu + 1)($k$) normalised, as in "
-                              "Algorithm 1, has .694 at $d = 32$ and $mu^2/m2 = .685$ in the limit.",
-                              key_normalisation),
-                  "Arguments from near-orthogonal keys do not carry over to Algorithm 1, whose keys lean together."),
-              {"vla"}),
-      keys);
-}
-
-// ---- §2.2: the feature map -------------------------------------------------------------------------------------------------
-
-std::vector<Point> elu_against_exp(const Protocol &p) {
-  const std::vector<ParamSpec> widths{integer_param("d", 32, 2, 256, "width")};
-  const Params at = point_of(p, widths);
-  const int d = at.integer("d");
-  const auto product = [&](double x) { // of (x, ..., x) with itself
-    double sum = 0;
-    for (int i = 0; i < d; ++i) sum += elu1(x) * elu1(x);
-    return sum;
-  };
-  const double units = 8.0 * d * d;
-  return {as_statement(exact_point(product(0), 1, units), at, "q = k = 0: exp(q.k) = 1"),
-          as_obligation(exact_point(product(0), d, units), at, "q = k = 0: d"),
-          as_obligation(exact_point(product(1), 4 * d, units), at, "q = k = (1, ..., 1): 4 d, where exp(q.k) = e^d"),
-          rival_law(exact_point(product(0), d - 1, units), at, "d - 1")};
+  ClaimBuilder c("vla-internal-khat", "004 §3.1 against Algorithm 1 line 9");
+  c.says("The normalised key has one definition.");
+  c.exactly("$k/|k|$ in §3.1 has mean cosine 0 between random keys; (elu + 1)($k$) normalised, as in Algorithm 1, has "
+            ".694 at $d = 32$ and $mu^2/m2 = .685$ in the limit.");
+  c.because("Arguments from near-orthogonal keys do not carry over to Algorithm 1, whose keys lean together.");
+  c.is_refuted(slip("§3.1: $k/|k|$; Algorithm 1 lines 8-9: (elu + 1)($k$), normalised.", "none",
+                    "Both are printed; neither mentions the other."));
+  c.runs({"vla"});
+  c.takes({integer_param("d", 32, 4, 128, "width")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int d = p.integer("d"), together = 64;
+    // Khat as the layer has it: with A a multiple of I the first write of the value 1 is khat itself. A sample is the mean
+    // over all pairs of 64 keys, of their cosine or of its square.
+    const auto cosines = [&](const char *phi, int power, size_t first, size_t count) {
+      const Variant &vla = find_variant("vla");
+      const size_t heads = count * together;
+      Sequence s;
+      s.shape = {int(heads), 1, 1, d, 1};
+      s.k = s.q = Stream(protocol.seed, "two definitions of khat").normals(heads * d, first * together * d);
+      s.v.assign(heads, 1.0), s.w.assign(s.k.size(), 0.0);
+      const Vector state =
+          forward(vla, s, {"recurrent", Real::f64, 1, variant_params(vla, {{"phi", phi}, {"refresh", "0"}})}).state;
+      Vector samples;
+      for (size_t i = 0; i < count; ++i) {
+        Dense K(together, d);
+        for (int j = 0; j < together; ++j)
+          std::copy_n(&state[(i * together + j) * (state.size() / heads)], d, &K(j, 0));
+        double sum = 0;
+        for (double x : (K * transpose(K)).data) sum += power == 1 ? x : x * x;
+        samples.push_back((sum - together) / (together * (together - 1)));
+      }
+      return samples;
+    };
+    const auto mean = [&](const char *phi, int power, double wanted) {
+      return sample_mean(wanted, 64, 2000, [&](size_t first, size_t count) {
+        Vector samples = cosines(phi, power, first, count);
+        for (double &x : samples) x = power == 1 ? 2 + 2 * x : x; // |a + b|^2 of unit a and b
+        return samples;
+      });
+    };
+    const Integral direction = mean_direction(d);
+    const double positive = d * direction.value * direction.value, bias = 2 * d * direction.value * direction.error,
+                 limit = std::pow(elu1_mean(), 2) / elu1_mean_square();
+    // A tenth of the wanted error tells the limit's law apart.
+    const Mean algorithm = mean("elu", 1, wanted_sensitivity(protocol) / 10),
+               text = mean("identity", 1, wanted_sensitivity(protocol) / 4),
+               spread = mean("identity", 2, wanted_sensitivity(protocol));
+    const auto law = [](double cosine) { return 2 + 2 * cosine; };
+    const auto held = [&](double cosine) { return sampled_point(algorithm, law(cosine), 2 * bias); };
+    points.statement("mean |a + b|^2 of two normalised keys, Algorithm 1 as Eq 7",
+                     Mean{algorithm.mean, std::hypot(algorithm.standard_error, text.standard_error)}, text.mean);
+    points.obligation("(elu + 1)(k) normalised: 2 + 2 d E[X/|phi|]^2", held(positive))
+        .but_not("the limit mu^2/m2 of wide heads", held(limit));
+    points.wrong_system("k normalised", sampled_point(text, law(positive), 2 * bias));
+    points.obligation("k normalised: 2", text, law(0));
+    points.obligation("k normalised, mean square cosine: 1/d", spread, 1.0 / d).but_not("2/d", 2.0 / d);
+  });
 }
 
 Claim elu_approximates_exp() {
-  return explained(
-      at_parameters(
-          refuted_row(
-              "elu-approximates-exp",
-              stricter("§2.2: 'replace the softmax kernel with a positive feature map $phi$ satisfying exp(q.k) ~ "
-                       "$phi(q).phi(k)$'.",
-                       "a positive feature map; ELU + 1 is named in the next paragraph but one",
-                       "'Multiple feature maps have been proposed': random Fourier features do approximate "
-                       "it, ELU + 1 stands in the same list without a claim of accuracy."),
-              "004 §2.2", "Stricter reading: ELU + 1 approximates exp(q.k) by $phi(q).phi(k)$.",
-              "At $q = k = 0$ it gives $d$ for 1, and it grows as a polynomial.", elu_against_exp),
-          {integer_param("d", 32, 2, 256, "width")}),
-      "ELU + 1 replaces the similarity by another one; it is not an approximation of it.");
+  ClaimBuilder c("elu-approximates-exp", "004 §2.2");
+  c.says("Stricter reading: ELU + 1 approximates exp(q.k) by $phi(q).phi(k)$.");
+  c.exactly("At $q = k = 0$ it gives $d$ for 1, and it grows as a polynomial.");
+  c.because("ELU + 1 replaces the similarity by another one; it is not an approximation of it.");
+  c.is_refuted(stricter(
+      "§2.2: 'replace the softmax kernel with a positive feature map $phi$ satisfying exp(q.k) ~ $phi(q).phi(k)$'.",
+      "a positive feature map; ELU + 1 is named in the next paragraph but one",
+      "'Multiple feature maps have been proposed': random Fourier features do approximate it, ELU + 1 stands in the "
+      "same list without a claim of accuracy."));
+  c.takes({integer_param("d", 32, 2, 256, "width")});
+  return c.measure([](Points &points, const Params &p, const Protocol &) {
+    const std::vector<ParamSpec> widths{integer_param("d", 32, 2, 256, "width")};
+    const int d = p.integer("d");
+    const auto product = [&](double x) { // of (x, ..., x) with itself
+      double sum = 0;
+      for (int i = 0; i < d; ++i) sum += elu1(x) * elu1(x);
+      return sum;
+    };
+    points.rounding(8.0 * d * d);
+    points.statement("q = k = 0: exp(q.k) = 1", product(0), 1);
+    points.obligation("q = k = 0: d", product(0), d).but_not("d - 1", d - 1);
+    points.obligation("q = k = (1, ..., 1): 4 d, where exp(q.k) = e^d", product(1), 4 * d);
+  });
 }
 
 } // namespace

@@ -2,7 +2,7 @@
 // 004 Proposition 1: what bounds |S_t|_F, whether it settles, and whether the prediction error e_t = v_t - S_{t-1} k_t
 // vanishes.
 #include "harness/core/error.hpp"
-#include "theory/support/claims.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/variational/vla_steps.hpp"
 
 namespace recollect::theory {
@@ -10,13 +10,17 @@ namespace {
 
 constexpr double lambda0 = 0.1;
 
-// ---- Eq 13 -------------------------------------------------------------------------------------------------------------
-
-std::vector<Point> telescoped_sums(const Protocol &p) {
-  std::vector<Point> points;
-  for (const Params &at : points_of(p, {labels({{"d", num(32)}, {"T", num(1000)}})})) {
-    const int d = at.integer("d"), T = at.integer("T"), few = std::min(T, 50);
-    const auto rows = [&](const char *name) { return random_units(T, d, Stream(p.seed, name)); };
+Claim telescoped() {
+  ClaimBuilder c("vla-prop1-telescoped-bound", "004 Proposition 1, Eq 13");
+  c.says("For $|a_t| = 1$, $|S_t|_F <= |S_0|_F + sum$ over $s <= t$ of $|e_s|$.");
+  c.exactly("Triangle inequality; an equality at $t = 1$. The sum grows linearly wherever $e_t$ does not die out, so "
+            "that boundedness does not follow.");
+  c.because("Random unit keys and values at $d = 32$: after 1000 steps the bound is 240 times the norm.");
+  c.runs({"vla", "vla_unnormalized"});
+  c.takes({integer_param("d", 32, 2, 64, "head width"), integer_param("T", 1000, 2, 2000, "steps")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int d = p.integer("d"), T = p.integer("T"), few = std::min(T, 50);
+    const auto rows = [&](const char *name) { return random_units(T, d, Stream(protocol.seed, name)); };
     const Vector keys = rows("prop 1/keys"), penalties = rows("prop 1/penalties"), values = rows("prop 1/values");
     Vla layer(d, d, lambda0);
     layer.follow_chain = false;
@@ -39,30 +43,15 @@ std::vector<Point> telescoped_sums(const Protocol &p) {
     Vla longer(d, d, 1 / 1.1, {{"refresh", "0"}}, "vla_unnormalized"); // A = 1.1 I: a_1 = 1.1 k_1
     longer.write(row(keys, 0, d), row(values, 0, d));
     const double units = 64.0 * d, rounding = units * T * epsilon_of(Real::f64), final = frobenius_norm(layer.S);
-    const Params at_first = Params(at).set("t", 1), at_last = Params(at).set("t", T);
-    append(points, {as_obligation(exact_point(moved, errors, units), at_first, "|S_t - S_{t-1}|_F = |e_t|"),
-                    as_obligation(at_most_point(first, first_error, rounding), at_first, "|S_1| <= |e_1|"),
-                    rival_system(at_most_point(frobenius_norm(longer.S), first_error, rounding), at_first, "|a| = 1.1"),
-                    as_obligation(at_most_point(final, sum, rounding), at_last, "|S_T| <= sum of |e_s|"),
-                    rival_law(exact_point(final, sum, units * T), at_last, "the norm grows as its bound")});
-  }
-  return points;
+    points.at(Params(p).set("t", 1)).rounding(units);
+    points.obligation("|S_t - S_{t-1}|_F = |e_t|", moved, errors);
+    points.obligation("|S_1| <= |e_1|", at_most_point(first, first_error, rounding));
+    points.wrong_system("|a| = 1.1", at_most_point(frobenius_norm(longer.S), first_error, rounding));
+    points.at(Params(p).set("t", T));
+    points.obligation("|S_T| <= sum of |e_s|", at_most_point(final, sum, rounding))
+        .but_not("the norm grows as its bound", compare(final, sum, units * T));
+  });
 }
-
-Claim telescoped() {
-  return explained(
-      at_parameters(
-          running(ledger_row("vla-prop1-telescoped-bound", "004 Proposition 1, Eq 13",
-                             "For $|a_t| = 1$, $|S_t|_F <= |S_0|_F + sum$ over $s <= t$ of $|e_s|$.",
-                             "Triangle inequality; an equality at $t = 1$. The sum grows linearly wherever $e_t$ does "
-                             "not die out, so that boundedness does not follow.",
-                             telescoped_sums),
-                  {"vla", "vla_unnormalized"}),
-          {integer_param("d", 32, 2, 64, "head width"), integer_param("T", 1000, 2, 2000, "steps")}),
-      "Random unit keys and values at $d = 32$: after 1000 steps the bound is 240 times the norm.");
-}
-
-// ---- The plateau -------------------------------------------------------------------------------------------------------
 
 struct Stationary {
   Vector error_squares, state_squares, value_squares; // time series, head after head
@@ -197,8 +186,6 @@ Claim plateau() {
       "what a write adds, forgetting takes.");
 }
 
-// ---- Data that some S fits ---------------------------------------------------------------------------------------------
-
 /// Two unit keys in the plane at this cosine, or three.
 Vector plane_keys(double cosine, int n) {
   Vector keys{1, 0, cosine, std::sqrt(1 - cosine * cosine)};
@@ -218,10 +205,18 @@ Vector errors_after(const Vector &keys, const Vector &values, double seen, int p
   return errors;
 }
 
-std::vector<Point> revisited_data(const Protocol &p) {
-  std::vector<Point> points;
-  for (const Params &at : points_of(p, {labels({{"cosine", num(0.8)}}), labels({{"cosine", num(-0.5)}})})) {
-    const double cosine = at.real("cosine"), law = 1 - std::sqrt(1 - cosine * cosine);
+Claim consistent_data() {
+  ClaimBuilder c("vla-prop1-consistent-data", "004 Proposition 1, proof");
+  c.says("As $S_t$ fits the stored associations the prediction error decreases to zero.");
+  c.exactly("Where one $S$ fits all pairs (independent keys, $n <= d$) and they return for ever: then linearly, $a_i$ "
+            "tends to the dual vector of $k_i$ over its length, and the error falls by $max_i (1 - 1 / "
+            "sqrt((G^{-1})_ii))$ a pass, $G$ the keys' Gram matrix. Not for $n > d$, nor for values with noise.");
+  c.because("The Widrow-Hoff argument that the proof cites has these conditions.");
+  c.holds_under("one S fits all pairs and they return for ever");
+  c.runs({"vla"}), c.takes({real_param("cosine", 0.8, -0.95, 0.95, "between the two keys")});
+  c.at({{}, {{"cosine", -0.5}}});
+  return c.measure([](Points &points, const Params &p, const Protocol &) {
+    const double cosine = p.real("cosine"), law = 1 - std::sqrt(1 - cosine * cosine);
     const Vector keys = plane_keys(cosine, 2), three = plane_keys(cosine, 3);
     if (std::fabs(cosine) < 0.1) usage_error("nearly orthogonal keys leave no error after two passes");
     // S = 0 fits the values 0, so that the error itself, starting at S_0 k, keeps its digits however small it gets. M after
@@ -232,16 +227,16 @@ std::vector<Point> revisited_data(const Protocol &p) {
       const double early = errors_after(keys, {0, 0}, seen, passes)[0],
                    late = errors_after(keys, {0, 0}, seen, passes + 1)[0],
                    off = (1 + lambda0) / seen / (1 - std::fabs(cosine));
-      const Params here = Params(at).set("passes seen", seen);
-      append(points, {as_condition(bracketed_point(late / early, law, off), here, "error's factor a pass"),
-                      rival_law(bracketed_point(late / early, cosine * cosine, off), here, "cosine^2: delta rule")});
+      points.at(Params(p).set("passes seen", seen));
+      points.condition("error's factor a pass", bracketed_point(late / early, law, off))
+          .but_not("cosine^2: delta rule", bracketed_point(late / early, cosine * cosine, off));
     }
     const Vector consistent = errors_after(keys, {1, -1}, 0, 200), overfull = errors_after(three, {1, -1, 1}, 0, 200);
     const double gone = 200 * 64 * epsilon_of(Real::f64) / (1 - std::fabs(cosine));
-    append(points,
-           {as_condition(at_most_point(max_abs(consistent), 0, gone), at, "two keys, d = 2: error after 200 passes"),
-            as_statement(at_most_point(max_abs(overfull), 0, gone), at, "three keys, d = 2: error after 200 passes"),
-            rival_system(at_most_point(max_abs(errors_after(keys, {1, -1}, 0, 1)), 0, gone), at, "one pass")});
+    points.at(p);
+    points.condition("two keys, d = 2: error after 200 passes", at_most_point(max_abs(consistent), 0, gone));
+    points.statement("three keys, d = 2: error after 200 passes", at_most_point(max_abs(overfull), 0, gone));
+    points.wrong_system("one pass", at_most_point(max_abs(errors_after(keys, {1, -1}, 0, 1)), 0, gone));
     // Three pairs that no S fits: their least-squares error bounds the error of any S from below, the layer's included.
     const Dense K(3, 2, three), V(3, 1, {1, -1, 1}), missed = V - K * (pseudo_inverse(K) * V);
     Vla layer(2, 1, lambda0), fitting(2, 1, lambda0);
@@ -251,30 +246,11 @@ std::vector<Point> revisited_data(const Protocol &p) {
       const Vector e = combine(1, values, -1, times(K, m.S.data));
       return inner(e, e);
     };
-    append(points, {as_obligation(at_least_point(error_of(layer, V.data), inner(missed.data, missed.data), gone), at,
-                                  "least-squares floor of three pairs"),
-                    rival_system(at_least_point(error_of(fitting, linear), inner(missed.data, missed.data), gone), at,
-                                 "values that one S fits")});
-  }
-  return points;
-}
-
-Claim consistent_data() {
-  return explained(
-      at_parameters(
-          under(
-              "one S fits all pairs and they return for ever",
-              running(ledger_row(
-                          "vla-prop1-consistent-data", "004 Proposition 1, proof",
-                          "As $S_t$ fits the stored associations the prediction error decreases to zero.",
-                          "Where one $S$ fits all pairs (independent keys, $n <= d$) and they return for ever: then "
-                          "linearly, $a_i$ tends to the dual vector of $k_i$ over its length, and the error falls by "
-                          "$max_i (1 - 1 / sqrt((G^{-1})_ii))$ a pass, $G$ the keys' Gram matrix. Not for $n > d$, nor "
-                          "for values with noise.",
-                          revisited_data),
-                      {"vla"})),
-          {real_param("cosine", 0.8, -0.95, 0.95, "between the two keys")}),
-      "The Widrow-Hoff argument that the proof cites has these conditions.");
+    points.obligation("least-squares floor of three pairs",
+                      at_least_point(error_of(layer, V.data), inner(missed.data, missed.data), gone));
+    points.wrong_system("values that one S fits",
+                        at_least_point(error_of(fitting, linear), inner(missed.data, missed.data), gone));
+  });
 }
 
 } // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bounded inputs under which |S_t|_F never settles, against 004 Proposition 1: unit keys, each orthogonal to the state, all
 // values 1. Where the write direction is the key, |S_t|_F = sqrt t, and no unit keys do worse.
-#include "theory/support/claims.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/variational/vla_steps.hpp"
 
 namespace recollect::theory {
@@ -48,14 +48,26 @@ template <class Norm> std::vector<Point> root_of(const Norm &norm, int T) {
           rival_law(root, "T: exponent 1", T)};
 }
 
-std::vector<Point> delta_rule(const Protocol &p) {
-  std::vector<Point> points;
-  for (const Params &at : points_of(p, {labels({{"T", num(400)}})})) {
-    append(points, root_of([](int T) { return delta_norm(unfolding_keys(T, 2), Vector(T, 1.0), 2); }, at.integer("T")));
+Claim root_growth() {
+  ClaimBuilder c("vla-prop1-counterexample-sqrt", "004 Proposition 1");
+  c.says("For bounded inputs $|S_t|_F$ converges to a finite plateau.");
+  c.exactly("Delta rule in the plane, unit keys each orthogonal to the state, values 1: $|S_t|_F = sqrt t$. The sharp "
+            "worst case for unit keys: $|S_t|^2 <= |S_{t-1}|^2 + |v_t|^2$.");
+  c.because(
+      "The proof's Widrow-Hoff argument is about random, not about chosen inputs; for those see vla_prop1_plateau.");
+  c.is_refuted(
+      asserted("Proposition 1: '$|S_t|_F$ converges to a finite plateau when inputs are bounded'.", "bounded inputs",
+               "The proof appeals to LMS convergence, which is about random inputs; the proposition does not say so.",
+               "The proof's appeal to the LMS filter presumes inputs that are not chosen against the state. For random "
+               "inputs the mean norm does settle, which is what Fig 4 shows; and $sqrt(t)$ is still far below the "
+               "linear growth that we compare with."));
+  c.runs({"delta_net"}), c.takes(length);
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    points.append(root_of([](int T) { return delta_norm(unfolding_keys(T, 2), Vector(T, 1.0), 2); }, p.integer("T")));
     // No unit keys add more than |v|^2 to |S|^2 a step.
     const int d = 4, steps = 30;
-    const Vector keys = random_units(steps, d, Stream(p.seed, "counterexample/keys")),
-                 values = Stream(p.seed, "counterexample/values").uniforms(steps, 0.5, 1.5);
+    const Vector keys = random_units(steps, d, Stream(protocol.seed, "counterexample/keys")),
+                 values = Stream(protocol.seed, "counterexample/values").uniforms(steps, 0.5, 1.5);
     const auto most_added = [&](double length) {
       double largest = 0, before = 0;
       for (int T = 1; T <= steps; ++T) {
@@ -67,69 +79,35 @@ std::vector<Point> delta_rule(const Protocol &p) {
       return largest;
     };
     const double units = 64.0 * steps / 0.25; // the least v^2
-    append(points, {as_obligation(exact_point(most_added(1), 1, units), at,
-                                  "added to |S|^2 over |v|^2: 1, by the first write, at most"),
-                    rival_system(exact_point(most_added(1.1), 1, units), at, "keys of length 1.1")});
-  }
-  return points;
+    points.rounding(units);
+    points.obligation("added to |S|^2 over |v|^2: 1, by the first write, at most", most_added(1), 1);
+    points.wrong_system("keys of length 1.1", most_added(1.1), 1);
+  });
 }
 
-Claim root_growth() {
-  return explained(
-      at_parameters(
-          running(
-              refuted_row("vla-prop1-counterexample-sqrt",
-                          asserted("Proposition 1: '$|S_t|_F$ converges to a finite plateau when inputs are bounded'.",
-                                   "bounded inputs",
-                                   "The proof appeals to LMS convergence, which is about random inputs; the "
-                                   "proposition does not say so.",
-                                   "The proof's appeal to the LMS filter presumes inputs that are not chosen against "
-                                   "the state. For random inputs the mean norm does settle, which is what Fig 4 shows; "
-                                   "and $sqrt(t)$ is still far below the linear growth that we compare with."),
-                          "004 Proposition 1", "For bounded inputs $|S_t|_F$ converges to a finite plateau.",
-                          "Delta rule in the plane, unit keys each orthogonal to the state, values 1: $|S_t|_F "
-                          "= sqrt t$. The sharp worst case for unit keys: $|S_t|^2 <= |S_{t-1}|^2 + |v_t|^2$.",
-                          delta_rule),
-              {"delta_net"}),
-          length),
-      "The proof's Widrow-Hoff argument is about random, not about chosen inputs; for those see vla_prop1_plateau.");
-}
-
-std::vector<Point> with_inverse(const Protocol &p) {
-  std::vector<Point> points;
-  for (const Params &at : points_of(p, {labels({{"T", num(400)}})})) {
-    const int T = at.integer("T");
+Claim root_growth_with_inverse() {
+  ClaimBuilder c("vla-prop1-counterexample-real-a", "004 Proposition 1");
+  c.says("For bounded inputs $|S_t|_F$ converges to a finite plateau, $A_t$ being VLA's own inverse.");
+  c.exactly("The same keys in a plane, $u_t$ along a third axis: $A_t$ stays a multiple of $I$ on the plane and "
+            "$|S_t|_F = sqrt t$. With $u$ along $k$ the growth is slower, 13.4 for 20 at $t = 400$.");
+  c.because("$A_t$ does not bound the state: it only turns the write direction, whose length is 1.");
+  c.is_refuted(asserted("Proposition 1 with Eq 9: the plateau under VLA's own $A_t$.", "bounded inputs",
+                        "As for any $A_t$.",
+                        "Inputs in a plane orthogonal to every penalty direction switch the penalty off by "
+                        "construction. A learned $u_t = W_u k_t$ does not stay orthogonal to all its keys."));
+  c.runs({"vla"}), c.takes(length);
+  return c.measure([](Points &points, const Params &p, const Protocol &) {
+    const int T = p.integer("T");
     const auto away = [](int T) { // u = e3 leaves A a multiple of I on the keys' plane
       Vector penalties;
       for (int t = 0; t < T; ++t) append_row(penalties, {0, 0, 1});
       return penalties;
     };
-    append(points, root_of([&](int T) { return vla_norm(unfolding_keys(T, 3), away(T)); }, T));
+    points.append(root_of([&](int T) { return vla_norm(unfolding_keys(T, 3), away(T)); }, T));
     const Vector keys = unfolding_keys(T, 3);
-    points.push_back(rival_system(exact_point(vla_norm(keys, keys), std::sqrt(T), 64.0 * T), at, "u along k"));
-  }
-  return points;
-}
-
-Claim root_growth_with_inverse() {
-  return explained(
-      at_parameters(
-          running(
-              refuted_row("vla-prop1-counterexample-real-a",
-                          asserted("Proposition 1 with Eq 9: the plateau under VLA's own $A_t$.", "bounded inputs",
-                                   "As for any $A_t$.",
-                                   "Inputs in a plane orthogonal to every penalty direction switch the penalty off by "
-                                   "construction. A learned $u_t = W_u k_t$ does not stay orthogonal to all its keys."),
-                          "004 Proposition 1",
-                          "For bounded inputs $|S_t|_F$ converges to a finite plateau, $A_t$ being VLA's own "
-                          "inverse.",
-                          "The same keys in a plane, $u_t$ along a third axis: $A_t$ stays a multiple of $I$ on the "
-                          "plane and $|S_t|_F = sqrt t$. With $u$ along $k$ the growth is slower, 13.4 for 20 at $t "
-                          "= 400$.",
-                          with_inverse),
-              {"vla"}),
-          length),
-      "$A_t$ does not bound the state: it only turns the write direction, whose length is 1.");
+    points.rounding(64.0 * T);
+    points.wrong_system("u along k", vla_norm(keys, keys), std::sqrt(T));
+  });
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // 004 §6.4-6.5, the baselines: the accuracy of a model that answers with a value of the context whatever the key, and
 // which single layers can detect that a value stood after its key.
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/sampling.hpp"
 #include "theory/variational/key_blind.hpp"
 #include "theory/variational/recall.hpp"
@@ -8,8 +9,6 @@
 
 namespace recollect::theory {
 namespace {
-
-// ---- Answers that ignore the key ---------------------------------------------------------------------------------------
 
 /// The value asked for is right with probability count / n for each value; draws of n values out of V.
 struct Guesses {
@@ -27,7 +26,6 @@ Guesses guesses(int n, int V, const Stream &pick, size_t first, size_t draws) {
   }
   return g;
 }
-Params place(int n, int V) { return labels({{"n", num(n)}, {"V", num(V)}}); }
 const std::vector<ParamSpec> context{integer_param("n", 24, 3, 96, "pairs"),
                                      integer_param("V", 128, 8, 1024, "vocabulary")};
 
@@ -37,77 +35,53 @@ Mean guess(const Protocol &p, int n, int V, Vector Guesses::*kind) {
   });
 }
 
-std::vector<Point> key_blind(const Protocol &p) {
-  std::vector<Point> points;
-  std::vector<Params> own{place(8, 128), place(24, 128), place(48, 128), place(24, 8)}; // the last tells V from V - 1
-  if (p.full())
-    own = {place(24, 8), place(4, 128), place(8, 128), place(16, 128), place(24, 128), place(32, 128), place(48, 128)};
-  for (const Params &at : points_of(p, own)) {
-    const int n = at.integer("n"), V = at.integer("V");
-    const Mean random = guess(p, n, V, &Guesses::random), frequent = guess(p, n, V, &Guesses::frequent);
-    const Point random_point = sampled_point(random, random_law(n, V)),
-                frequent_point = sampled_point(frequent, frequent_law(n, V));
-    append(points, {as_obligation(random_point, at, "a random value of the context: 1/n + (1 - 1/n)/V"),
-                    rival_law(random_point, "1/V", 1.0 / V)});
-    if (random_law(n, V) > 1.1 / n) points.push_back(rival_law(random_point, "1/n: distinct values", 1.0 / n));
-    if (random_law(n, V / 2) > 1.1 * random_law(n, V))
-      points.push_back(rival_law(random_point, "half the vocabulary", random_law(n, V / 2)));
-    if (random_law(n, V - 1) > 1.08 * random_law(n, V))
-      points.push_back(rival_law(random_point, "V - 1", random_law(n, V - 1)));
-    points.push_back(as_obligation(frequent_point, at, "its most frequent value: E[largest count] / n"));
-    if (frequent_law(n, V / 2) > 1.1 * frequent_law(n, V))
-      points.push_back(rival_law(frequent_point, "half the vocabulary", frequent_law(n, V / 2)));
-  }
-  return points;
-}
-
 Claim key_blind_guess() {
-  return explained(
-      at_parameters(
-          ledger_row(
-              "mqar-key-blind-guess", "004 §6.4-6.5 (derived)",
-              "A model that ignores the key, and answers with a value of the context, scores more than the "
-              "random baseline $1/128$.",
-              "$n$ values drawn with replacement from $V$: a random one of them is right with $1/n + (1 - 1/n)/V$, "
-              ".256, .132, .0698, .0492, .0388, .0285 at $n = 4$, 8, 16, 24, 32, 48; the most frequent one "
-              "with $E$[largest count]/n, .262, .151, .104, .084, .070, .055.",
-              key_blind),
-          context),
-      "Softmax and linear attention in Tables 9, 11 and 13 (.15, .091, .070, .057, .043 at $n = 8$ to 48; .26, .27 at "
-      "$n "
-      "= 4$) "
-      "lie between the two: nothing that depends on the key is needed to explain them.");
-}
-
-std::vector<Point> below_random(const Protocol &p) {
-  std::vector<Point> points;
-  for (const Params &at : points_of(p, {place(8, 128), place(24, 128)})) {
-    const int n = at.integer("n"), V = at.integer("V");
-    const Mean random = guess(p, n, V, &Guesses::random);
-    append(points, {as_statement(at_most_point(random, 1.0 / V), at, "below 1/V"),
-                    rival_law(sampled_point(random, 1.0 / V), at, "1/V"),
-                    as_obligation(sampled_point(random, random_law(n, V)), at, "1/n + (1 - 1/n)/V")});
-  }
-  return points;
+  ClaimBuilder c("mqar-key-blind-guess", "004 §6.4-6.5 (derived)");
+  c.says("A model that ignores the key, and answers with a value of the context, scores more than the random baseline "
+         "$1/128$.");
+  c.exactly("$n$ values drawn with replacement from $V$: a random one of them is right with $1/n + (1 - 1/n)/V$, .256, "
+            ".132, .0698, .0492, .0388, .0285 at $n = 4$, 8, 16, 24, 32, 48; the most frequent one with $E$[largest "
+            "count]/n, .262, .151, .104, .084, .070, .055.");
+  c.because("Softmax and linear attention in Tables 9, 11 and 13 (.15, .091, .070, .057, .043 at $n = 8$ to 48; .26, "
+            ".27 at $n = 4$) lie between the two: nothing that depends on the key is needed to explain them.");
+  c.takes(context);
+  // 24 of 8 tells V from V - 1.
+  c.at({{{"n", 8}}, {}, {{"n", 48}}, {{"V", 8}}},
+       {{{"V", 8}}, {{"n", 4}}, {{"n", 8}}, {{"n", 16}}, {}, {{"n", 32}}, {{"n", 48}}});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int n = p.integer("n"), V = p.integer("V");
+    const Mean random = guess(protocol, n, V, &Guesses::random), frequent = guess(protocol, n, V, &Guesses::frequent);
+    auto random_point = points.obligation("a random value of the context: 1/n + (1 - 1/n)/V", random, random_law(n, V))
+                            .but_not("1/V", 1.0 / V);
+    if (random_law(n, V) > 1.1 / n) random_point.but_not("1/n: distinct values", 1.0 / n);
+    if (random_law(n, V / 2) > 1.1 * random_law(n, V))
+      random_point.but_not("half the vocabulary", random_law(n, V / 2));
+    if (random_law(n, V - 1) > 1.08 * random_law(n, V)) random_point.but_not("V - 1", random_law(n, V - 1));
+    auto frequent_point =
+        points.obligation("its most frequent value: E[largest count] / n", frequent, frequent_law(n, V));
+    if (frequent_law(n, V / 2) > 1.1 * frequent_law(n, V))
+      frequent_point.but_not("half the vocabulary", frequent_law(n, V / 2));
+  });
 }
 
 Claim mode_guess() {
-  return explained(
-      at_parameters(
-          refuted_row("vla-mqar-baseline-is-modeguess",
-                      slip("§6.4: 'plateau near 0.08-0.15, below the random baseline of $1/128 = 0.008$'.", "none",
-                           "§6.5 has 'well above random ($1/128$)'."),
-                      "004 Fig 5 text, §6.4",
-                      "Linear and softmax attention plateau near 0.08-0.15, below the random baseline $1/128 = 0.008$.",
-                      "Above it, as §6.5 and Table 11 have it: 0.08 is ten times $1/128$. Measured in its place: a "
-                      "guess among the context's values, which is where the plateau lies, is above $1/128$ too.",
-                      below_random),
-          context),
-      "A slip of the pen. That the head exploits embedding geometry is not needed to explain the plateau "
-      "(mqar_key_blind_guess).");
+  ClaimBuilder c("vla-mqar-baseline-is-modeguess", "004 Fig 5 text, §6.4");
+  c.says("Linear and softmax attention plateau near 0.08-0.15, below the random baseline $1/128 = 0.008$.");
+  c.exactly("Above it, as §6.5 and Table 11 have it: 0.08 is ten times $1/128$. Measured in its place: a guess among "
+            "the context's values, which is where the plateau lies, is above $1/128$ too.");
+  c.because("A slip of the pen. That the head exploits embedding geometry is not needed to explain the plateau "
+            "(mqar_key_blind_guess).");
+  c.is_refuted(slip("§6.4: 'plateau near 0.08-0.15, below the random baseline of $1/128 = 0.008$'.", "none",
+                    "§6.5 has 'well above random ($1/128$)'."));
+  c.takes(context);
+  c.at({{{"n", 8}}, {}});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int n = p.integer("n"), V = p.integer("V");
+    const Mean random = guess(protocol, n, V, &Guesses::random);
+    points.statement("below 1/V", at_most_point(random, 1.0 / V));
+    points.obligation("1/n + (1 - 1/n)/V", random, random_law(n, V)).but_not("1/V", 1.0 / V);
+  });
 }
-
-// ---- Order -------------------------------------------------------------------------------------------------------------
 
 /// One head in which the first T - 1 pairs have another order.
 Sequence permuted(Sequence s, std::uint64_t seed) {
@@ -161,43 +135,35 @@ Vector second_layer_read(const Sequence &s) {
   return last_read("softmax", next);
 }
 
-std::vector<Point> order_invariance(const Protocol &p) {
-  std::vector<Point> points;
-  for (const Params &at : points_of(p, {labels({{"T", num(14)}, {"Dk", num(6)}, {"Dv", num(3)}})})) {
-    const Shape shape{1, 1, at.integer("T"), at.integer("Dk"), at.integer("Dv")};
-    const Sequence s = random_sequence(shape, p.seed), other = permuted(s, p.seed);
-    const double units = step_units(shape.T, shape.Dk, 0.01); // the ridge of rls bounds its condition
-    for (const char *layer : {"softmax", "linear_elu", "rls"})
-      points.push_back(as_obligation(exact_point(last_read(layer, other), read_of_set(layer, s), units), at,
-                                     std::string(layer) + ": a function of the set"));
-    for (const char *layer : {"delta_net", "vla"})
-      points.push_back(rival_system(exact_point(last_read(layer, other), last_read(layer, s), units), at, layer));
-    append(points,
-           {rival_system(exact_point(last_read("softmax", rotary(other)), last_read("softmax", rotary(s)), units), at,
-                         "softmax with rotary positions"),
-            rival_system(exact_point(second_layer_read(other), second_layer_read(s), units), at,
-                         "two layers of softmax")});
-  }
-  return points;
-}
-
 Claim no_position() {
-  return explained(
-      at_parameters(
-          running(ledger_row("mqar-no-position-invariance", "004 §5.1 (derived)",
-                             "No positional information is mentioned. One causal layer of softmax attention, linear "
-                             "attention or RLS then does not see the order of its prefix, and cannot bind a key's "
-                             "token to the value after it; DeltaNet and VLA do see order.",
-                             "Their last read is a function of the set of pairs: permuting the prefix changes it by "
-                             "rounding, and by the order of 1 for DeltaNet and VLA. Holds for one layer: two can "
-                             "recover order from the causal mask.",
-                             order_invariance),
-                  {"softmax", "linear_elu", "rls", "delta_net", "vla"}),
-          {integer_param("T", 14, 4, 128, "steps"), integer_param("Dk", 6, 2, 32, "key width"),
-           integer_param("Dv", 3, 2, 32, "value width")}),
-      "A reason why softmax and linear attention may score a key-blind guess in these experiments, while layers that "
-      "see "
-      "order need not.");
+  ClaimBuilder c("mqar-no-position-invariance", "004 §5.1 (derived)");
+  c.says("No positional information is mentioned. One causal layer of softmax attention, linear attention or RLS then "
+         "does not see the order of its prefix, and cannot bind a key's token to the value after it; DeltaNet and VLA "
+         "do see order.");
+  c.exactly("Their last read is a function of the set of pairs: permuting the prefix changes it by rounding, and by "
+            "the order of 1 for DeltaNet and VLA. Holds for one layer: two can recover order from the causal mask.");
+  c.because("A reason why softmax and linear attention may score a key-blind guess in these experiments, while layers "
+            "that see order need not.");
+  c.runs({"softmax", "linear_elu", "rls", "delta_net", "vla"});
+  c.takes({integer_param("T", 14, 4, 128, "steps"), integer_param("Dk", 6, 2, 32, "key width"),
+           integer_param("Dv", 3, 2, 32, "value width")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const Shape shape{1, 1, p.integer("T"), p.integer("Dk"), p.integer("Dv")};
+    const Sequence s = random_sequence(shape, protocol.seed), other = permuted(s, protocol.seed);
+    const double units = step_units(shape.T, shape.Dk, 0.01); // the ridge of rls bounds its condition
+    for (const char *layer : {"softmax", "linear_elu", "rls"}) {
+      points.rounding(units);
+      points.obligation(std::string(layer) + ": a function of the set", last_read(layer, other), read_of_set(layer, s));
+    }
+    for (const char *layer : {"delta_net", "vla"}) {
+      points.rounding(units);
+      points.wrong_system(layer, last_read(layer, other), last_read(layer, s));
+    }
+    points.rounding(units);
+    points.wrong_system("softmax with rotary positions", last_read("softmax", rotary(other)),
+                        last_read("softmax", rotary(s)));
+    points.wrong_system("two layers of softmax", second_layer_read(other), second_layer_read(s));
+  });
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // 004 §6.6: past n = d_h pairs, and with A_t fixed. Random unit keys and values, no training, d_h = 32.
 #include "harness/core/error.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/variational/recall.hpp"
 
 namespace recollect::theory {
@@ -8,8 +9,6 @@ namespace {
 
 const int width = 32;
 Params place(int n) { return labels({{"n", num(n)}}); }
-
-// ---- How it degrades ---------------------------------------------------------------------------------------------------
 
 std::vector<Point> overload(const Protocol &p) {
   const int count = p.full() ? 48 : 16;
@@ -51,8 +50,6 @@ Claim graceful() {
       ".043, where .001 is one standard error of 960 x 48 answers. $n = 64$ and 96 are announced, no number is given.");
 }
 
-// ---- What d_h bounds ---------------------------------------------------------------------------------------------------
-
 /// Mean square error over n one-hot values of the layer `rls`: trace(I - P) / n for its fit P.
 double least_squares_error(const Vector &keys, int n, double ridge) {
   Sequence s;
@@ -65,87 +62,68 @@ double least_squares_error(const Vector &keys, int n, double ridge) {
   return inner(missed.data, missed.data) / n;
 }
 
-std::vector<Point> tightness(const Protocol &p) {
-  const Memories crowded = make_memories(KeyKind::unit, p.full() ? 48 : 16, 48, width, p.seed);
-  const Recalled vla = recalled(crowded, vla_reader, place(48), p.seed);
-  std::vector<Point> points{as_statement(at_most_point(vla.accuracy, 0.044, 0), place(48), "at most Table 11's 0.044")};
-  append(points, vla.points);
-  for (const Params &at : points_of(p, {place(40), place(48), place(96)})) {
-    const int n = at.integer("n");
+Claim tight_at_width() {
+  ClaimBuilder c("vla-capacity-tight-at-dh", "004 §4.3, Fig 8, Table 11");
+  c.says("Recall collapses past $n = d_h$, to .044 at $n = 48$: the capacity bound is tight.");
+  c.exactly("$d_h$ bounds exact recovery: least squares misses $1 - d/n$ of the square for $n > d$. It does not bound "
+            "decoding: untrained VLA with unit $u = k$ decodes .993 of 48 pairs, RLS .998.");
+  c.because("Whether .623 at $n = 32$ is a matter of training steps is open (vla_mqar_overload).");
+  c.is_refuted(of_trained("Fig 8, Table 11: 'confirming the capacity bound is tight'.", "a trained model",
+                          "Table 11's note: consistent with Proposition 3."));
+  c.runs({"vla", "rls"}), c.takes({integer_param("n", 48, 2, 256, "pairs for least squares")});
+  c.at({{{"n", 40}}, {}, {{"n", 96}}});
+  c.first([](Points &points, const Protocol &protocol) {
+    const Memories crowded = make_memories(KeyKind::unit, protocol.full() ? 48 : 16, 48, width, protocol.seed);
+    const Recalled vla = recalled(crowded, vla_reader, place(48), protocol.seed);
+    points.at(place(48));
+    points.statement("at most Table 11's 0.044", at_most_point(vla.accuracy, 0.044, 0));
+    points.append(vla.points);
+  });
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int n = p.integer("n");
     if (n <= width) usage_error("up to n = 32 independent keys least squares is exact");
-    const Memories x = make_memories(KeyKind::unit, 1, n, width, p.seed);
+    const Memories x = make_memories(KeyKind::unit, 1, n, width, protocol.seed);
     const Dense K = x.K(0);
     // A ridge r adds at most r / sigma to the error, over the least eigenvalue of K^T K, and float64 loses 1/r in the gain.
     const double ridge = 1e-6, allowed = 2 * ridge * n / symmetric_eigenvalues(transpose(K) * K).front() + 1e-8;
-    const Point error = bracketed_point(least_squares_error(x.keys, n, ridge), 1 - double(width) / n, allowed);
-    append(points, {as_obligation(error, at, "square error of exact least squares: 1 - d/n"),
-                    rival_law(error, "d - 1 for d", 1 - (width - 1.0) / n),
-                    rival_system(bracketed_point(least_squares_error(
-                                                     Vector(x.keys.begin(), x.keys.begin() + 24 * width), 24, ridge),
-                                                 1 - double(width) / n, allowed),
-                                 at, "24 pairs: exact")});
-  }
-  return points;
-}
-
-Claim tight_at_width() {
-  return explained(
-      at_parameters(
-          running(
-              refuted_row("vla-capacity-tight-at-dh",
-                          of_trained("Fig 8, Table 11: 'confirming the capacity bound is tight'.", "a trained model",
-                                     "Table 11's note: consistent with Proposition 3."),
-                          "004 §4.3, Fig 8, Table 11",
-                          "Recall collapses past $n = d_h$, to .044 at $n = 48$: the capacity bound is tight.",
-                          "$d_h$ bounds exact recovery: least squares misses $1 - d/n$ of the square for $n > d$. It "
-                          "does not bound decoding: untrained VLA with unit $u = k$ decodes .993 of 48 pairs, "
-                          "RLS .998.",
-                          tightness),
-              {"vla", "rls"}),
-          {integer_param("n", 48, 2, 256, "pairs for least squares")}),
-      "Whether .623 at $n = 32$ is a matter of training steps is open (vla_mqar_overload).");
-}
-
-// ---- A_t fixed ---------------------------------------------------------------------------------------------------------
-
-std::vector<Point> fixed_inverse(const Protocol &p) {
-  std::vector<Point> points;
-  for (const Params &at : points_of(p, {place(48)})) {
-    const int n = at.integer("n");
-    const Memories x = make_memories(KeyKind::unit, p.full() ? 48 : 16, n, width, p.seed);
-    const Reader fixed{"VLA with A = 10 I", "vla", Rule::variational, 0}; // u = 0 keeps A at I / lambda0
-    const Vector reads = layer_reads(x, fixed, p.seed), delta = layer_reads(x, delta_reader, p.seed),
-                 linear = layer_reads(x, linear_reader, p.seed);
-    const double units = recall_units(x, fixed);
-    append(points,
-           {as_statement(exact_point(accuracy(reads, x), accuracy(linear, x), 4), at, "linear attention's accuracy"),
-            as_obligation(exact_point(accuracy(reads, x), accuracy(delta, x), 4), at, "DeltaNet's accuracy, beta = 1"),
-            as_obligation(exact_point(reads, delta, units), at, "DeltaNet's reads, beta = 1"),
-            as_obligation(exact_point(reads, algebra_reads(x, delta_reader, p.seed), units), at, "by dense algebra"),
-            rival_law(exact_point(reads, linear, units), at, "linear attention's reads"),
-            rival_system(exact_point(layer_reads(x, vla_reader, p.seed), delta, units), at, "A_t not fixed")});
-  }
-  return points;
+    points
+        .obligation("square error of exact least squares: 1 - d/n",
+                    bracketed_point(least_squares_error(x.keys, n, ridge), 1 - double(width) / n, allowed))
+        .but_not("d - 1 for d", 1 - (width - 1.0) / n);
+    points.wrong_system(
+        "24 pairs: exact",
+        bracketed_point(least_squares_error(Vector(x.keys.begin(), x.keys.begin() + 24 * width), 24, ridge),
+                        1 - double(width) / n, allowed));
+  });
 }
 
 Claim ablation() {
-  return explained(
-      at_parameters(
-          running(refuted_row("vla-ablation-fixeda-equals-linear",
-                              of_trained("§6.6, Table 4 row 2: accuracy matches linear attention.",
-                                         "a trained model; 'predicted from Remark 1 (not independently run)'",
-                                         "§6.6 says 'confirming'."),
-                              "004 Table 4, row 2 and its note; §6.6",
-                              "Fixing $A_t = 10 I$, without the Sherman-Morrison update, reduces accuracy to match "
-                              "standard linear attention (predicted from Remark 1, not run; §6.6 says confirmed).",
-                              "It is DeltaNet with $beta = 1$, to the last digit. Untrained, random unit keys at $n = "
-                              "48$: .60 against linear attention's .93.",
-                              fixed_inverse),
-                  {"vla", "delta_net", "linear"}),
-          {integer_param("n", 48, 20, 96, "pairs")}),
-      "\"Normalised linear attention with residual correction\", as the note has it, is the delta rule. The row of the "
-      "table "
-      "needs running (vla_ablation_table4).");
+  ClaimBuilder c("vla-ablation-fixeda-equals-linear", "004 Table 4, row 2 and its note; §6.6");
+  c.says("Fixing $A_t = 10 I$, without the Sherman-Morrison update, reduces accuracy to match standard linear "
+         "attention (predicted from Remark 1, not run; §6.6 says confirmed).");
+  c.exactly("It is DeltaNet with $beta = 1$, to the last digit. Untrained, random unit keys at $n = 48$: .60 against "
+            "linear attention's .93.");
+  c.because("\"Normalised linear attention with residual correction\", as the note has it, is the delta rule. The row "
+            "of the table needs running (vla_ablation_table4).");
+  c.is_refuted(of_trained("§6.6, Table 4 row 2: accuracy matches linear attention.",
+                          "a trained model; 'predicted from Remark 1 (not independently run)'",
+                          "§6.6 says 'confirming'."));
+  c.runs({"vla", "delta_net", "linear"}), c.takes({integer_param("n", 48, 20, 96, "pairs")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int n = p.integer("n");
+    const Memories x = make_memories(KeyKind::unit, protocol.full() ? 48 : 16, n, width, protocol.seed);
+    const Reader fixed{"VLA with A = 10 I", "vla", Rule::variational, 0}; // u = 0 keeps A at I / lambda0
+    const Vector reads = layer_reads(x, fixed, protocol.seed), delta = layer_reads(x, delta_reader, protocol.seed),
+                 linear = layer_reads(x, linear_reader, protocol.seed);
+    points.rounding(4);
+    points.statement("linear attention's accuracy", accuracy(reads, x), accuracy(linear, x));
+    points.obligation("DeltaNet's accuracy, beta = 1", accuracy(reads, x), accuracy(delta, x));
+    points.rounding(recall_units(x, fixed));
+    points.obligation("DeltaNet's reads, beta = 1", reads, delta);
+    points.obligation("by dense algebra", reads, algebra_reads(x, delta_reader, protocol.seed))
+        .but_not("linear attention's reads", linear);
+    points.wrong_system("A_t not fixed", layer_reads(x, vla_reader, protocol.seed), delta);
+  });
 }
 
 } // namespace

@@ -55,8 +55,6 @@ std::vector<Point> broken(const Variation &right, double part) {
   return points;
 }
 
-// ---- As printed --------------------------------------------------------------------------------------------------------
-
 std::vector<Point> as_printed(const Protocol &p) {
   const int steps = 1000;
   const double part = 0.25;
@@ -94,8 +92,6 @@ Claim ranking() {
       "of each it is no worse than VLA. Eq 4 on unit keys recalls as VLA does (.87), so that what sets it "
       "back is their length. The numbers of the tables at $n = 24$ and width 128 stay open (vla_mqar_capacity_curve).");
 }
-
-// ---- With the pair formed ----------------------------------------------------------------------------------------------
 
 std::vector<Point> with_taps(const Protocol &p) {
   const int taps = 2, steps = 300;

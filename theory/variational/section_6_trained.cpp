@@ -1,55 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 // 004 §5-6 and Appendix B: measurements on trained models and on a GPU. None of them is decided here; each row says
 // what a test would need, and what is measured instead. One inconsistency between the numbers can be measured.
-#include "theory/support/claims.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/variational/vla_steps.hpp"
 
 namespace recollect::theory {
 namespace {
 
-// ---- Numbers that do not agree -----------------------------------------------------------------------------------------
-
-std::vector<Point> stated_growth(const Protocol &) {
-  // The first step of the unnormalised layer on a key of |k|^2 = d_h with u = 0: |J| = |k|^2 / lambda0 - 1.
-  std::vector<Point> points;
-  const double lambda0 = 0.1;
-  for (int d : {96, 24}) {
-    Vla layer(d, 1, lambda0, {{"refresh", "0"}}, "vla_unnormalized");
-    layer.write(Vector(d, 1.0), {0.0});
-    const Params at = labels({{"d_h", num(d)}, {"lambda0", num(lambda0)}});
-    const double measured = spectral_norm(layer.chain), units = 64.0 * d * measured;
-    if (d == 96) points.push_back(as_statement(exact_point(measured, 20.5, units), at, "Table 2: 20.5"));
-    append(points, {rival_law(exact_point(measured, d / lambda0, units), at, "d_h / lambda0"),
-                    rival_law(exact_point(measured, d / (lambda0 + 1) - 1, units), at, "lambda0 + 1"),
-                    as_obligation(exact_point(measured, d / lambda0 - 1, units), at, "|k|^2 / lambda0 - 1")});
-  }
-  return points;
-}
-
 Claim inconsistencies() {
-  return explained(
-      running(refuted_row(
-                  "vla-internal-table-inconsistencies",
-                  slip("Numbers and statements throughout.", "none", "Each is printed beside the other."),
-                  "004 throughout",
-                  "Reported numbers and statements agree with each other: for one, an unnormalised norm of 20.5 at "
-                  "$d_h = 96$ that grows as $d_h / lambda0$.",
-                  "d_h / lambda0 = 960 and 20.5 differ by 47: that one is measured, on the layer. Others: VLA at n = "
-                  "16 1.000 (Fig 5, 8) and .990 (Tables 4, 11); Fig 8 \"1.000 for all n < d_h\" and Table 11 .997, "
-                  ".990, .994; \"perfect up to d_h = 32\" and .623 there; \"more gradual past d_h\" and Table 11; "
-                  "DeltaNet at n = 24 .010, .011, .007; cost 5 times and 3 times.",
-                  stated_growth),
-              {"vla_unnormalized"}),
+  ClaimBuilder c("vla-internal-table-inconsistencies", "004 throughout");
+  c.says("Reported numbers and statements agree with each other: for one, an unnormalised norm of 20.5 at $d_h = 96$ "
+         "that grows as $d_h / lambda0$.");
+  c.exactly("d_h / lambda0 = 960 and 20.5 differ by 47: that one is measured, on the layer. Others: VLA at n = 16 "
+            "1.000 (Fig 5, 8) and .990 (Tables 4, 11); Fig 8 \"1.000 for all n < d_h\" and Table 11 .997, .990, .994; "
+            "\"perfect up to d_h = 32\" and .623 there; \"more gradual past d_h\" and Table 11; DeltaNet at n = 24 "
+            ".010, .011, .007; cost 5 times and 3 times.");
+  c.because(
       "More of the same, listed only: Proposition 3 asks for linearly independent keys, Table 9's note for orthogonal "
-      "ones; "
-      "§5.2 lists no n = 12, §6.4 reports it; Tables 10 and 11 send to Table 12 for several seeds, Table 12 has one "
-      "and "
-      "Table 9 three; Table 6's 2000 steps \"for all experiments\" are 1000 in Tables 4, 10, 11, 13; Fig 9's OOD \">= "
-      ".70 at "
-      "n = 24\" is .687; 1600 and 1630; §8 is announced to discuss OOD and does not.");
+      "ones; §5.2 lists no n = 12, §6.4 reports it; Tables 10 and 11 send to Table 12 for several seeds, Table 12 has "
+      "one and Table 9 three; Table 6's 2000 steps \"for all experiments\" are 1000 in Tables 4, 10, 11, 13; Fig 9's "
+      "OOD \">= .70 at n = 24\" is .687; 1600 and 1630; §8 is announced to discuss OOD and does not.");
+  c.is_refuted(slip("Numbers and statements throughout.", "none", "Each is printed beside the other."));
+  c.runs({"vla_unnormalized"});
+  return c.measure([](Points &points, const Params &, const Protocol &) {
+    // The first step of the unnormalised layer on a key of |k|^2 = d_h with u = 0: |J| = |k|^2 / lambda0 - 1.
+    const double lambda0 = 0.1;
+    for (int d : {96, 24}) {
+      Vla layer(d, 1, lambda0, {{"refresh", "0"}}, "vla_unnormalized");
+      layer.write(Vector(d, 1.0), {0.0});
+      const double measured = spectral_norm(layer.chain);
+      points.at(labels({{"d_h", num(d)}, {"lambda0", num(lambda0)}})).rounding(64.0 * d * measured);
+      if (d == 96) points.statement("Table 2: 20.5", measured, 20.5);
+      points.obligation("|k|^2 / lambda0 - 1", measured, d / lambda0 - 1)
+          .but_not("d_h / lambda0", d / lambda0)
+          .but_not("lambda0 + 1", d / (lambda0 + 1) - 1);
+    }
+  });
 }
-
-// ---- Trained -----------------------------------------------------------------------------------------------------------
 
 Claim trained(const char *row, const char *source, const char *statement, const char *exact, const char *beside) {
   return explained(untested_row(row, Reason::needs_training, source, statement, exact), beside);
@@ -244,8 +231,6 @@ Claim baselines() {
       "a "
       "mixer .015. In a reduced form: vla_mqar_reduced_binding.");
 }
-
-// ---- Timed -------------------------------------------------------------------------------------------------------------
 
 Claim timed(const char *row, const char *source, const char *statement, const char *exact, const char *found) {
   return explained(untested_row(row, Reason::needs_gpu, source, statement, exact),

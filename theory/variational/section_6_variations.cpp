@@ -28,8 +28,6 @@ std::vector<Point> broken(const Assignments &right, double bound) {
   return training_rivals(right, bound, trained, place_of);
 }
 
-// ---- Copying -----------------------------------------------------------------------------------------------------------
-
 std::vector<Point> copies(const Protocol &) {
   const double most = 0.85, all = 0.95;
   const Assignments copy{{"task", "copy"}, {"pairs", "8"}, {"steps", "500"}, {"keys", "unit"}};
@@ -55,8 +53,6 @@ Claim copying() {
       "Under three seeds .94 to 1.00 with positions, .40 to .87 without. 004 mentions no positions; that all four copy "
       "32 tokens in 150 steps speaks for some (suites/trained_vla_copy.toml has both).");
 }
-
-// ---- No key normalisation ----------------------------------------------------------------------------------------------
 
 double diverges(const Assignments &differs) {
   train::Trainer trainer(train::resolve_setup(model(differs)), 1);
@@ -94,8 +90,6 @@ Claim nan() {
       "$-20 d_h$ at first, at any width (vla_nokhat_overflow).");
 }
 
-// ---- A fixed -----------------------------------------------------------------------------------------------------------
-
 std::vector<Point> fixed_inverse(const Protocol &) {
   const int pairs = 6, values = 7;
   const double blind = frequent_law(pairs, values), some = blind + 0.25 * (1 - blind);
@@ -130,8 +124,6 @@ Claim ablation() {
       "it "
       "is what recalls.");
 }
-
-// ---- Longer texts ------------------------------------------------------------------------------------------------------
 
 std::vector<Point> filled(const Protocol &) {
   const double most = 0.9;
@@ -171,8 +163,6 @@ Claim long_context() {
       "1.00, .45 to .57 with pairs, one token, random tokens; softmax 1.00.");
 }
 
-// ---- Keys that were none in training -----------------------------------------------------------------------------------
-
 std::vector<Point> unseen_keys(const Protocol &) {
   const double most = 0.95;
   const Assignments seen{
@@ -198,8 +188,6 @@ Claim out_of_distribution() {
                            {"softmax"}),
                    "As the note to Table 13 says. Three seeds: 1.00 and .59 to .79.");
 }
-
-// ---- Past a head's capacity --------------------------------------------------------------------------------------------
 
 std::vector<Point> crowded(const Protocol &) {
   const double most = 0.9;

@@ -2,7 +2,7 @@
 // 004 §7.4: n unit pairs are written again in every pass. The size of the writes, |e_t| = |v_t - S_{t-1} k_t|, of VLA
 // with u = k, of the delta rule and of Eq 4's DeltaNet.
 #include "harness/core/error.hpp"
-#include "theory/support/claims.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/variational/vla_steps.hpp"
 
 namespace recollect::theory {
@@ -72,22 +72,34 @@ double gated_fixed_point(const Pairs &x, double beta) {
   return mean;
 }
 
-std::vector<Point> repeated_pairs(const Protocol &p) {
-  std::vector<Point> points;
-  const int passes = 5, late = 60;
-  const double gate = 0.9;
-  for (const Params &at : points_of(p, {labels({{"d", num(32)}, {"n", num(8)}})})) {
-    const int d = at.integer("d"), n = at.integer("n");
+Claim redundant_inputs() {
+  ClaimBuilder c("vla-redundant-inputs", "004 §7.4");
+  c.says("Long sequences of repeated or redundant inputs, padding and noise add progressively less to the state; not "
+         "so for DeltaNet, whose gate decays what is stored, nor for linear attention.");
+  c.exactly("True of consistent repeats: a pair that comes again at once writes exactly 0, and $n <= d$ pairs write "
+            "less by $1 - 1/sqrt((G^-1)_ii)$ a pass; 8 pairs at $d = 32$: about 1.1, 0.08, 0.01, 0.001. Not of noise: "
+            "new values keep $|e|^2$ at 2.");
+  c.because("Owed to the authors: Eq 4 at $beta = 0.9$ goes on writing two thirds of each value, linear attention all "
+            "of it. The delta rule (DeltaNet, $beta = 1$) shares the property, five times slower a pass. The cause is "
+            "$e_t$, not a small $A_t$.");
+  c.holds_under("what repeats is pairs that one S fits");
+  c.runs({"vla", "delta_net", "scalar_gated_delta"});
+  c.takes({integer_param("d", 32, 4, 64, "head width"), integer_param("n", 8, 2, 32, "pairs")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int passes = 5, late = 60;
+    const double gate = 0.9;
+
+    const int d = p.integer("d"), n = p.integer("n");
     if (n > d / 2) usage_error("more than d / 2 random keys need not be well conditioned");
-    const Pairs once{n, d, random_units(n, d, Stream(p.seed, "repeats/keys")),
-                     random_units(n, d, Stream(p.seed, "repeats/values"))};
+    const Pairs once{n, d, random_units(n, d, Stream(protocol.seed, "repeats/keys")),
+                     random_units(n, d, Stream(protocol.seed, "repeats/values"))};
     const auto repeated = [&](int passes) {
       Pairs x = once;
       for (int pass = 1; pass < passes; ++pass) append_row(x.values, once.values);
       return x;
     };
     const Pairs same = repeated(passes),
-                fresh{n, d, once.keys, random_units(n * passes, d, Stream(p.seed, "repeats/fresh"))};
+                fresh{n, d, once.keys, random_units(n * passes, d, Stream(protocol.seed, "repeats/fresh"))};
     Pairs one_pair{1, d, once.k(0), once.v(0)};
     append_row(one_pair.values, once.v(0));
     // After many passes a_i is the dual vector of k_i over its length, and the error of pair i falls by 1 - 1 / sqrt((G^-1)_ii)
@@ -109,52 +121,22 @@ std::vector<Point> repeated_pairs(const Protocol &p) {
     const double off = n * (1 + lambda0) / (seen * symmetric_eigenvalues(G).front()) / epsilon_of(Real::f64),
                  units = step_units(passes * n, d, lambda0);
     const Vector law = means_by_pass(algebra_errors(same), n);
-    const Point gated = exact_point(means_by_pass(delta_errors("scalar_gated_delta", repeated(late), gate), n).back(),
-                                    gated_fixed_point(once, gate), units);
-    append(
-        points,
-        {as_statement(exact_point(means_by_pass(vla_errors(fresh), n), law, units), at, "new values: |e| by pass"),
-         as_condition(exact_point(means_by_pass(vla_errors(same), n), law, units), at, "the same pairs: |e| by pass"),
-         rival_system(exact_point(means_by_pass(delta_errors("delta_net", same, 1), n), law, units), at, "delta rule"),
-         as_condition(exact_point(factors, factor_law, off), at, "each pair's factor after many passes"),
-         rival_law(exact_point(factors, delta_law, off), at, "1 - 1 / (G^-1)_ii"),
-         as_obligation(exact_point(vla_errors(one_pair), {norm(once.v(0)), 0}, units), at, "one pair, twice at once"),
-         as_obligation(gated, at, "Eq 4, beta = 0.9: |e| that stays"),
-         rival_law(gated, "Eq 4 learns as VLA does", law.back())});
-  }
-  return points;
+    points.rounding(units);
+    points.statement("new values: |e| by pass", means_by_pass(vla_errors(fresh), n), law);
+    points.condition("the same pairs: |e| by pass", means_by_pass(vla_errors(same), n), law);
+    points.wrong_system("delta rule", means_by_pass(delta_errors("delta_net", same, 1), n), law);
+    points.rounding(off);
+    points.condition("each pair's factor after many passes", factors, factor_law)
+        .but_not("1 - 1 / (G^-1)_ii", delta_law);
+    points.obligation("one pair, twice at once", exact_point(vla_errors(one_pair), {norm(once.v(0)), 0}, units));
+    points.rounding(units);
+    points
+        .obligation("Eq 4, beta = 0.9: |e| that stays",
+                    means_by_pass(delta_errors("scalar_gated_delta", repeated(late), gate), n).back(),
+                    gated_fixed_point(once, gate))
+        .but_not("Eq 4 learns as VLA does", law.back());
+  });
 }
-
-Claim redundant_inputs() {
-  return explained(
-      at_parameters(
-          under(
-              "what repeats is pairs that one S fits",
-              running(
-                  ledger_row(
-                      "vla-redundant-inputs", "004 §7.4",
-                      "Long sequences of repeated or redundant inputs, padding and noise add progressively less to the "
-                      "state; not so for DeltaNet, whose gate decays what is stored, nor for linear attention.",
-                      "True of consistent repeats: a pair that comes again at once writes exactly 0, and $n <= d$ "
-                      "pairs "
-                      "write less by $1 - 1/sqrt((G^-1)_ii)$ a pass; 8 pairs at $d = 32$: about 1.1, 0.08, 0.01, "
-                      "0.001. "
-                      "Not "
-                      "of noise: new values keep $|e|^2$ at 2.",
-                      repeated_pairs),
-                  {"vla", "delta_net", "scalar_gated_delta"})),
-          {integer_param("d", 32, 4, 64, "head width"), integer_param("n", 8, 2, 32, "pairs")}),
-      "Owed to the authors: Eq 4 at $beta = 0.9$ goes on writing two thirds of each value, linear attention all of it. "
-      "The "
-      "delta rule (DeltaNet, $beta = 1$) shares the property, five times slower a pass. The cause is $e_t$, not a "
-      "small "
-      "$A_t$.");
-}
-
-// ---- "the d_h most recently reinforced associations" -----------------------------------------------------------------------
-
-const std::vector<ParamSpec> recent{integer_param("d", 8, 4, 16, "head width"),
-                                    integer_param("m", 7, 2, 24, "later pairs")};
 
 /// What the key of a pair of this value reads after m later pairs of value 0, each from an empty S, once A_t has settled.
 Vector left_after(int d, int m, int probes, std::uint64_t seed, double value = 1) {
@@ -174,42 +156,30 @@ Vector left_after(int d, int m, int probes, std::uint64_t seed, double value = 1
   return reads;
 }
 
-std::vector<Point> most_recent(const Protocol &p) {
-  std::vector<Point> points;
-  for (const Params &at :
-       points_of(p, {labels({{"d", num(8)}, {"m", num(7)}}), labels({{"d", num(8)}, {"m", num(16)}})})) {
-    const int d = at.integer("d"), m = at.integer("m");
-    const int probes = p.full() ? 20000 : 4000;
-    const Mean found = mean_of(left_after(d, m, probes, p.seed)), twice = mean_of(left_after(d, m, probes, p.seed, 2));
+Claim most_recent_window() {
+  ClaimBuilder c("vla-most-recent-window", "004 §7.4");
+  c.says("Stricter reading: the $d_h$ latest pairs are kept, and older ones not.");
+  c.exactly("Random unit keys with $u$ along $k$: $(1 - 1/d)^m$ of a pair is left after $m$ later ones, a time "
+            "constant of $d_h$ pairs and no edge.");
+  c.because("As a time constant the sentence is right: after $d_h$ pairs about $1/e$ is left, as in the delta rule.");
+  c.is_refuted(stricter(
+      "§7.4: 'a fixed-size, numerically stable summary of the $d_h$ most recently reinforced associations'.",
+      "constant memory; up to $d_h$ independent associations",
+      "'It cannot serve as a general-purpose unlimited memory': a summary is claimed, not a window with an edge."));
+  c.runs({"vla"}), c.takes({integer_param("d", 8, 4, 16, "head width"), integer_param("m", 7, 2, 24, "later pairs")});
+  c.at({{}, {{"m", 16}}});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int d = p.integer("d"), m = p.integer("m");
+    const int probes = protocol.full() ? 20000 : 4000;
+    const Mean found = mean_of(left_after(d, m, probes, protocol.seed)),
+               twice = mean_of(left_after(d, m, probes, protocol.seed, 2));
     const auto law = [&](double d) { return std::pow(1 - 1 / d, m); };
     const double off = 2.0 / 500; // 1 - a.k is about (d - 1) / (2 t) after t steps, here 500 d, at each of the m
     const auto held = [&](double value) { return sampled_point(found, value, (m + 1) * off * law(d) / 2); };
-    append(points, {as_statement(held(m < d ? 1 : 0), at, "the d latest pairs are kept, older ones not"),
-                    as_obligation(held(law(d)), at, "(1 - 1/d)^m is left"),
-                    rival_system(sampled_point(twice, law(d), (m + 1) * off * law(d) / 2), at, "a value of 2"),
-                    rival_law(held(law(d)), "1 - 2/d", law(d / 2.0)), rival_law(held(law(d)), "all of it", 1)});
-  }
-  return points;
-}
-
-Claim most_recent_window() {
-  return explained(
-      at_parameters(
-          running(
-              refuted_row(
-                  "vla-most-recent-window",
-                  stricter("§7.4: 'a fixed-size, numerically stable summary of the $d_h$ most recently reinforced "
-                           "associations'.",
-                           "constant memory; up to $d_h$ independent associations",
-                           "'It cannot serve as a general-purpose unlimited memory': a summary is claimed, not a "
-                           "window with an edge."),
-                  "004 §7.4", "Stricter reading: the $d_h$ latest pairs are kept, and older ones not.",
-                  "Random unit keys with $u$ along $k$: $(1 - 1/d)^m$ of a pair is left after $m$ later ones, a time "
-                  "constant of $d_h$ pairs and no edge.",
-                  most_recent),
-              {"vla"}),
-          recent),
-      "As a time constant the sentence is right: after $d_h$ pairs about $1/e$ is left, as in the delta rule.");
+    points.statement("the d latest pairs are kept, older ones not", held(m < d ? 1 : 0));
+    points.obligation("(1 - 1/d)^m is left", held(law(d))).but_not("1 - 2/d", law(d / 2.0)).but_not("all of it", 1);
+    points.wrong_system("a value of 2", sampled_point(twice, law(d), (m + 1) * off * law(d) / 2));
+  });
 }
 
 } // namespace

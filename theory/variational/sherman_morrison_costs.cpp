@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // 004 §3.5, §6.1, Appendix A.1: what the Sherman-Morrison update of Algorithm 1 adds per token, counted by running it.
+#include "theory/support/claim_builder.hpp"
 #include "theory/variational/algorithm_1.hpp"
 
 namespace recollect::theory {
 namespace {
-
-// ---- "five additional operations" ----------------------------------------------------------------------------------------
 
 /// Counts products and differences separately, so that a subtraction of matrices is seen too.
 struct Tallied {
@@ -63,73 +62,62 @@ double quadratic(int d, bool learned, bool fused, std::uint64_t seed) {
   return count;
 }
 
-std::vector<Point> additional_operations(const Protocol &p) {
-  const Params at = point_of(p, {head_width});
-  const int d = at.integer("d");
-  const TokenRun run(1, d, p.seed);
-  const Vector u = scaled(1 / std::sqrt(double(d)), unit(row(run.s.w, 0, d)));
-  const auto measured = [&](bool learned, bool fused) { return quadratic(d, learned, fused, p.seed); };
-  return {
-      as_statement(exact_point(measured(true, false), 5, 0), at, "operations of order d^2"),
-      rival_system(exact_point(measured(false, true), 5, 0), at, "W_u k left out, rank-one update as one operation"),
-      rival_law(exact_point(measured(true, false), 6, 0), at, "six: u.z as one of them"),
-      as_obligation(exact_point(measured(true, true), 4, 0), at, "with the rank-one update as one operation"),
-      rival_system(exact_point(measured(true, false), 4, 0), at, "outer product and subtraction apart"),
-      as_obligation(exact_point(values_of(Update(run, true, false).A),
-                                inverse(0.1 * Dense::identity(d) + outer(u, u)).data, 64.0 * d * 10),
-                    at, "what is counted gives A_1 = M_1^{-1}")};
-}
-
 Claim vla_constant_factor() {
-  return at_parameters(
-      explained(ledger_row("vla-constant-factor", "004 §3.5, §6.1, §7.3, §8",
-                           "The Sherman-Morrison update adds five operations of $O(d^2)$ per token.",
-                           "$W_u k$, A $u$, the outer product $z z^T$, its subtraction from $A$, and A $k$; four if a "
-                           "rank-one update "
-                           "counts as one.",
-                           additional_operations),
-                "A defensible count of Algorithm 1. §6.1's 'five beyond DeltaNet's three' mixes two ways of counting: "
-                "DeltaNet's three ($S$ $k$, the write, $S$ $q$) take a rank-one update as one, and then it is four "
-                "beyond three."),
-      {head_width});
-}
-
-// ---- Eq 18 ---------------------------------------------------------------------------------------------------------------
-
-std::vector<Point> update_cost(const Protocol &p) {
-  const Params at = point_of(p, {head_width});
-  const double d = at.integer("d");
-  const TokenRun run(1, int(d), p.seed);
-  const Row<Counted> u = grid_of<Counted>(run.s.w, 1, int(d))[0];
-  Algorithm1<Counted> once(int(d), 0.1), twice = once;
-  const double shared = count([&] { once.update(u); });
-  // As printed, (A u)(u^T A) / (1 + u^T A u) with every product computed where it stands.
-  const double literal = count([&] {
-    const Row<Counted> left = times(twice.A, u), right = times(twice.A, u);
-    const Counted delta = Counted(1) + inner(u, times(twice.A, u));
-    Grid<Counted> product = grid<Counted>(int(d), int(d));
-    add_outer(product, left, right);
-    for (size_t i = 0; i < product.size(); ++i)
-      for (size_t j = 0; j < product.size(); ++j) twice.A[i][j] = twice.A[i][j] - product[i][j] / delta;
+  ClaimBuilder c("vla-constant-factor", "004 §3.5, §6.1, §7.3, §8");
+  c.says("The Sherman-Morrison update adds five operations of $O(d^2)$ per token.");
+  c.exactly("$W_u k$, A $u$, the outer product $z z^T$, its subtraction from $A$, and A $k$; four if a rank-one update "
+            "counts as one.");
+  c.because(
+      "A defensible count of Algorithm 1. §6.1's 'five beyond DeltaNet's three' mixes two ways of counting: DeltaNet's "
+      "three ($S$ $k$, the write, $S$ $q$) take a rank-one update as one, and then it is four beyond three.");
+  c.takes({head_width});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int d = p.integer("d");
+    const TokenRun run(1, d, protocol.seed);
+    const Vector u = scaled(1 / std::sqrt(double(d)), unit(row(run.s.w, 0, d)));
+    const auto measured = [&](bool learned, bool fused) { return quadratic(d, learned, fused, protocol.seed); };
+    points.rounding(0);
+    points.statement("operations of order d^2", measured(true, false), 5).but_not("six: u.z as one of them", 6);
+    points.wrong_system("W_u k left out, rank-one update as one operation", measured(false, true), 5);
+    points.obligation("with the rank-one update as one operation", measured(true, true), 4);
+    points.wrong_system("outer product and subtraction apart", measured(true, false), 4);
+    points.rounding(64.0 * d * 10);
+    points.obligation("what is counted gives A_1 = M_1^{-1}", values_of(Update(run, true, false).A),
+                      inverse(0.1 * Dense::identity(d) + outer(u, u)).data);
   });
-  const double printed = 3 * d * d + 2 * d; // two matrix-vector products, an outer product, a dot product, a scaling
-  return {
-      as_statement(at_most_point(shared, printed, 0), at, "at most two matrix-vector products and one outer product"),
-      rival_system(at_most_point(literal, printed, 0), at, "every factor of Eq 18 computed anew"),
-      as_obligation(exact_point(shared, 2 * d * d + 2 * d, 0), at, "one product, one dot product, one rank-one update"),
-      rival_law(exact_point(shared, printed, 0), at, "two matrix-vector products and one outer product"),
-      as_obligation(exact_point(values_of(once.A), values_of(twice.A), 64 * d * 10), at, "both give the same A")};
 }
 
 Claim vla_eq18_cost() {
-  return at_parameters(
-      ledger_row("vla-eq18-cost", "004 Appendix A.1, Eq 18",
-                 "The update of A requires only two matrix-vector products and one outer product, $O(d^2)$ in "
-                 "total, with no matrix inversion.",
-                 "One product A $u$ used again, one dot product and one rank-one update suffice, $2 d^2 + 2 d$ "
-                 "multiply-adds; two products are reached if $A_t k$ is counted in.",
-                 update_cost),
-      {head_width});
+  ClaimBuilder c("vla-eq18-cost", "004 Appendix A.1, Eq 18");
+  c.says("The update of A requires only two matrix-vector products and one outer product, $O(d^2)$ in total, with no "
+         "matrix inversion.");
+  c.exactly("One product A $u$ used again, one dot product and one rank-one update suffice, $2 d^2 + 2 d$ "
+            "multiply-adds; two products are reached if $A_t k$ is counted in.");
+  c.takes({head_width});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const double d = p.integer("d");
+    const TokenRun run(1, int(d), protocol.seed);
+    const Row<Counted> u = grid_of<Counted>(run.s.w, 1, int(d))[0];
+    Algorithm1<Counted> once(int(d), 0.1), twice = once;
+    const double shared = count([&] { once.update(u); });
+    // As printed, (A u)(u^T A) / (1 + u^T A u) with every product computed where it stands.
+    const double literal = count([&] {
+      const Row<Counted> left = times(twice.A, u), right = times(twice.A, u);
+      const Counted delta = Counted(1) + inner(u, times(twice.A, u));
+      Grid<Counted> product = grid<Counted>(int(d), int(d));
+      add_outer(product, left, right);
+      for (size_t i = 0; i < product.size(); ++i)
+        for (size_t j = 0; j < product.size(); ++j) twice.A[i][j] = twice.A[i][j] - product[i][j] / delta;
+    });
+    const double printed = 3 * d * d + 2 * d; // two matrix-vector products, an outer product, a dot product, a scaling
+    points.statement("at most two matrix-vector products and one outer product", at_most_point(shared, printed, 0));
+    points.wrong_system("every factor of Eq 18 computed anew", at_most_point(literal, printed, 0));
+    points.rounding(0);
+    points.obligation("one product, one dot product, one rank-one update", shared, 2 * d * d + 2 * d)
+        .but_not("two matrix-vector products and one outer product", printed);
+    points.rounding(64 * d * 10);
+    points.obligation("both give the same A", values_of(once.A), values_of(twice.A));
+  });
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // 004 Table 1, §6.1, §8: the cost per token in multiply-adds, counted by running Algorithm 1 on a counting number,
 // never timed, and in numbers kept.
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/counted_definition.hpp"
 #include "theory/support/dependence.hpp"
 #include "theory/variational/algorithm_1.hpp"
@@ -8,62 +9,48 @@
 namespace recollect::theory {
 namespace {
 
-// ---- O(T d^2) ------------------------------------------------------------------------------------------------------------
-
-const std::vector<ParamSpec> sizes{integer_param("T", 6, 1, 64, "tokens"), head_width};
-
-std::vector<Point> time_and_memory(const Protocol &p) {
-  const Params at = point_of(p, sizes);
-  const int T = at.integer("T"), d = at.integer("d");
-  const TokenRun run(T, d, p.seed), longer(2 * T, d, p.seed), wide(T, 2 * d, p.seed);
-  const auto law = [](double T, double d, double square, double linear) { return T * (square * d * d + linear * d); };
-  const auto state = [&](const char *variant) {
-    const Variant &v = find_variant(variant);
-    return double(v.state_shape(run.s.shape, variant_params(v)).size());
-  };
-  const Cost vla = vla_cost(run, true);
-  const Assignments algorithm{{"phi", "identity"}, {"refresh", "0"}};
-  Vector layer = results_of("vla", run.s, algorithm);
-  layer.resize(vla.reads.size());
-  std::vector<Point> points{
-      as_statement(exact_point(vla.products, law(T, d, 7, 6), 0), at, "VLA: T (7 d^2 + 6 d)"),
-      rival_system(exact_point(vla_cost(run, false).products, law(T, d, 7, 6), 0), at, "W_u k left out"),
-      rival_law(exact_point(vla.products, law(T, d, 7, 0), 0), at, "7 T d^2"),
-      rival_law(exact_point(vla.products, 7.0 * T * d * d * d, 0), at, "7 T d^3"),
-      as_statement(exact_point(vla_cost(longer, true).products, law(2 * T, d, 7, 6), 0), at, "at twice the length"),
-      rival_law(exact_point(vla_cost(longer, true).products, 4 * law(T, d, 7, 6), 0), at, "T^2"),
-      as_statement(exact_point(vla_cost(wide, true).products, law(T, 2 * d, 7, 6), 0), at, "at twice the width"),
-      as_obligation(exact_point(linear_cost(run), law(T, d, 2, 0), 0), at, "linear attention: 2 T d^2"),
-      as_obligation(exact_point(delta_cost(run), law(T, d, 3, 0), 0), at, "DeltaNet: 3 T d^2"),
-      rival_system(exact_point(delta_cost(wide), law(T, d, 3, 0), 0), at, "DeltaNet at twice the width"),
-      as_statement(exact_point(state("vla"), 2.0 * d * d + 2 * d, 0), at,
-                   "VLA keeps S, A, a sum and a count: 2 d^2 + 2 d"),
-      as_obligation(exact_point(state("linear"), double(d) * d, 0), at, "linear attention keeps d^2"),
-      rival_system(exact_point(state("vla_unnormalized"), double(d) * d, 0), at, "VLA keeps d^2"),
-      as_obligation(exact_point(layer, vla.reads, step_units(T, d, 0.1) * (1 + max_abs(vla.reads))), at,
-                    "what is counted computes the layer")};
-  if (counts_work()) {
-    const auto definition = [&](const char *layer) { return exact_point(products_by_square(layer, T, d), 6, 64); };
-    points.push_back(as_obligation(definition("vla"), at, "the layer's definition, u given: 6 d^2 a token"));
-    points.push_back(rival_system(definition("rls"), at, "the definition of RLS"));
-  }
-  return points;
-}
-
 Claim vla_complexity_ot() {
-  return at_parameters(
-      running(
-          ledger_row(
-              "vla-complexity-ot", "004 §3.5, §6.1",
-              "VLA takes $O(T d^2)$ time and $O(d^2)$ memory per head, as linear attention and DeltaNet do.",
-              "Multiply-adds a token over $d^2$: linear 2, DeltaNet 3, VLA 7 with $W_u k$, 6 with $u$ given. Memory "
-              "$2 d^2 + 2 d$ numbers against $d^2$.",
-              time_and_memory),
-          {"vla"}),
-      sizes);
+  ClaimBuilder c("vla-complexity-ot", "004 §3.5, §6.1");
+  c.says("VLA takes $O(T d^2)$ time and $O(d^2)$ memory per head, as linear attention and DeltaNet do.");
+  c.exactly("Multiply-adds a token over $d^2$: linear 2, DeltaNet 3, VLA 7 with $W_u k$, 6 with $u$ given. Memory $2 "
+            "d^2 + 2 d$ numbers against $d^2$.");
+  c.runs({"vla"});
+  c.takes({integer_param("T", 6, 1, 64, "tokens"), head_width});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int T = p.integer("T"), d = p.integer("d");
+    const TokenRun run(T, d, protocol.seed), longer(2 * T, d, protocol.seed), wide(T, 2 * d, protocol.seed);
+    const auto law = [](double T, double d, double square, double linear) { return T * (square * d * d + linear * d); };
+    const auto state = [&](const char *variant) {
+      const Variant &v = find_variant(variant);
+      return double(v.state_shape(run.s.shape, variant_params(v)).size());
+    };
+    const Cost vla = vla_cost(run, true);
+    const Assignments algorithm{{"phi", "identity"}, {"refresh", "0"}};
+    Vector layer = results_of("vla", run.s, algorithm);
+    layer.resize(vla.reads.size());
+    points.rounding(0);
+    points.statement("VLA: T (7 d^2 + 6 d)", vla.products, law(T, d, 7, 6))
+        .but_not("7 T d^2", law(T, d, 7, 0))
+        .but_not("7 T d^3", 7.0 * T * d * d * d);
+    points.wrong_system("W_u k left out", vla_cost(run, false).products, law(T, d, 7, 6));
+    points.statement("at twice the length", vla_cost(longer, true).products, law(2 * T, d, 7, 6))
+        .but_not("T^2", 4 * law(T, d, 7, 6));
+    points.statement("at twice the width", vla_cost(wide, true).products, law(T, 2 * d, 7, 6));
+    points.obligation("linear attention: 2 T d^2", linear_cost(run), law(T, d, 2, 0));
+    points.obligation("DeltaNet: 3 T d^2", delta_cost(run), law(T, d, 3, 0));
+    points.wrong_system("DeltaNet at twice the width", delta_cost(wide), law(T, d, 3, 0));
+    points.statement("VLA keeps S, A, a sum and a count: 2 d^2 + 2 d", state("vla"), 2.0 * d * d + 2 * d);
+    points.obligation("linear attention keeps d^2", state("linear"), double(d) * d);
+    points.wrong_system("VLA keeps d^2", state("vla_unnormalized"), double(d) * d);
+    points.rounding(step_units(T, d, 0.1) * (1 + max_abs(vla.reads)));
+    points.obligation("what is counted computes the layer", layer, vla.reads);
+    if (counts_work()) {
+      points.rounding(64);
+      points.obligation("the layer's definition, u given: 6 d^2 a token", products_by_square("vla", T, d), 6);
+      points.wrong_system("the definition of RLS", products_by_square("rls", T, d), 6);
+    }
+  });
 }
-
-// ---- The ratio -----------------------------------------------------------------------------------------------------------
 
 /// The coefficient of d^2 in a token's multiply-adds a d^2 + b d, from two widths.
 double leading(const std::function<double(const TokenRun &)> &cost, int d, std::uint64_t seed) {
@@ -108,34 +95,32 @@ Claim vla_constant_ratio() {
   return c;
 }
 
-// ---- Table 1's note on the cache -----------------------------------------------------------------------------------------
-
-std::vector<Point> cache_size(const Protocol &p) {
-  const Params at = labels({{"T", num(100000)}, {"d", num(4096)}, {"layers", num(32)}});
-  // Numbers that a read depends on, of a small layer, a token and channel.
-  const auto kept = [&](const Assignments &set) {
-    const Shape shape{1, 1, 6, 4, 4};
-    return numbers_read("softmax", random_sequence(shape, p.seed), set) / (shape.T * shape.Dk);
-  };
-  const auto gigabytes = [&](double numbers, double bytes, double giga) {
-    return numbers * 100e3 * 4096 * 32 * bytes / giga;
-  };
-  const double half = 2, single = 4, keys_and_values = kept({}), values = kept({{"scale", "0"}});
-  const auto about = [&](double gigabytes) { return bracketed_point(gigabytes, 52, 0.5); }; // given as 52
-  return {as_statement(about(gigabytes(keys_and_values, half, 1e9)), at, "gigabytes of 16-bit keys and values"),
-          rival_system(about(gigabytes(values, half, 1e9)), at, "the keys not read: values alone"),
-          rival_system(about(gigabytes(keys_and_values, half, std::pow(2, 30))), at, "in units of 2^30 bytes"),
-          rival_system(about(gigabytes(keys_and_values, single, 1e9)), at, "32-bit numbers"),
-          as_obligation(exact_point(gigabytes(keys_and_values, half, 1e9), 52.4288, 16), at, "52.4288")};
-}
-
 Claim kv_cache_52gb() {
-  return running(
-      ledger_row("kv-cache-52gb", "004 Table 1, note",
-                 "Softmax attention's key-value cache grows with $T$; at $T = 100K$, $d = 4096$ and 32 layers it takes "
-                 "about 52 GB.",
-                 "52.43 decimal gigabytes in 16-bit numbers: two numbers a token, channel and layer.", cache_size),
-      {"softmax"});
+  ClaimBuilder c("kv-cache-52gb", "004 Table 1, note");
+  c.says("Softmax attention's key-value cache grows with $T$; at $T = 100K$, $d = 4096$ and 32 layers it takes about "
+         "52 GB.");
+  c.exactly("52.43 decimal gigabytes in 16-bit numbers: two numbers a token, channel and layer.");
+  c.runs({"softmax"});
+  return c.measure([](Points &points, const Params &, const Protocol &p) {
+    const Params at = labels({{"T", num(100000)}, {"d", num(4096)}, {"layers", num(32)}});
+    // Numbers that a read depends on, of a small layer, a token and channel.
+    const auto kept = [&](const Assignments &set) {
+      const Shape shape{1, 1, 6, 4, 4};
+      return numbers_read("softmax", random_sequence(shape, p.seed), set) / (shape.T * shape.Dk);
+    };
+    const auto gigabytes = [&](double numbers, double bytes, double giga) {
+      return numbers * 100e3 * 4096 * 32 * bytes / giga;
+    };
+    const double half = 2, single = 4, keys_and_values = kept({}), values = kept({{"scale", "0"}});
+    const auto about = [&](double gigabytes) { return bracketed_point(gigabytes, 52, 0.5); }; // given as 52
+    points.at(at);
+    points.statement("gigabytes of 16-bit keys and values", about(gigabytes(keys_and_values, half, 1e9)));
+    points.wrong_system("the keys not read: values alone", about(gigabytes(values, half, 1e9)));
+    points.wrong_system("in units of 2^30 bytes", about(gigabytes(keys_and_values, half, std::pow(2, 30))));
+    points.wrong_system("32-bit numbers", about(gigabytes(keys_and_values, single, 1e9)));
+    points.rounding(16);
+    points.obligation("52.4288", gigabytes(keys_and_values, half, 1e9), 52.4288);
+  });
 }
 
 } // namespace

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // 004 Table 2 on what grows without normalisation: one step's norm with d_h / lambda0, and the product of 25 steps.
-#include "theory/support/claims.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/sampling.hpp"
 #include "theory/variational/unnormalised_readings.hpp"
 
 namespace recollect::theory {
 namespace {
-
-// ---- d_h / lambda0 -----------------------------------------------------------------------------------------------------
 
 Vector feature_keys(int n, int d, const Stream &stream, std::uint64_t first = 0) {
   Vector keys = stream.normals(size_t(n) * d, first * d);
@@ -129,66 +127,52 @@ Claim width_law() {
       "lambda0 = 960$ does not follow it (vla_table2_unnormalised_20.5).");
 }
 
-// ---- 25 steps ----------------------------------------------------------------------------------------------------------
-
-std::vector<Point> products_of_norms(const Protocol &p) {
-  std::vector<Point> points;
-  const int steps = 25, d = paper_width;
-  for (const Reading &r : readings) {
-    const Draw x = draw(r, steps, p.seed, 1000);
-    Vla layer(d, 1, paper_lambda0, {{"refresh", "0"}}, "vla_unnormalized");
-    VlaAlgebra algebra(d, 1, paper_lambda0, false);
-    Dense chain = Dense::identity(d), predicted_chain = chain;
-    Vector norms;
-    double law = 0; // of the sum of log10 |J_t|
-    for (int t = 0; t < steps; ++t) {
-      const Vector k = row(x.keys, t, d), u = row(x.penalties, t, d);
-      layer.chain = Dense::identity(d);
-      step(layer, r, k, u), algebra.step(k, u, {0.0});
-      chain = layer.chain * chain;
-      const Vector a = r.unit_a ? unit(algebra.a) : algebra.a;
-      predicted_chain = predicted_chain - outer(a, times(transpose(predicted_chain), k));
-      norms.push_back(std::log10(power_norm(layer.chain, k)));
-      law += std::log10(predicted_norm(algebra, r, k));
-    }
-    double sum = 0;
-    for (double x : norms) sum += x;
-    const double measured = std::log10(spectral_norm(chain)), predicted = std::log10(spectral_norm(predicted_chain));
-    const Params at = labels({{"reading", txt(r.name)}});
-    // A relative error e of the steps moves the chain by at most e 10^(sum - log10 chain) of itself.
-    const double step_error = steps * step_units(steps, d, paper_lambda0), lost = std::pow(10, sum - measured);
-    const Point multiplied = exact_point(measured, sum, step_error);
-    if (r.direction == Penalty::key && !r.unit_a) {
-      points.push_back(as_statement(multiplied, at, "|J| multiplies"));
-      points.push_back(rival_law(exact_point(measured, 25 * std::log10(20.5), step_error), at, "20.5^25"));
-    } else if (lost < 1e7) {
-      points.push_back(as_obligation(exact_point(measured, predicted, step_error * lost), at, "log10 of the chain"));
-      points.push_back(rival_law(exact_point(measured, sum, step_error * lost), at, "norms multiply"));
-    }
-    points.push_back(as_obligation(exact_point(sum, law, step_error), at, "sum of log10 norms"));
-  }
-  return points;
-}
-
 Claim magnification() {
-  return explained(
-      running(
-          refuted_row(
-              "vla-magnification-1e32",
-              stricter("Table 2's caption: 'Gradient magnification after $T = 25$ steps is $|J_t|^25$.'",
-                       "$d_h = 96$, $|J| = 20.5$",
-                       "'approximately $10^32$': an estimate by the largest norm, not a measured product."),
-              "004 §3.3, §4.2, Table 2 caption",
-              "The gradient's magnification after 25 steps is $|J_t|^25$, $20.5^25$ or about $10^32$ at $d_h = 96$.",
-              "$|J|^25$ is an upper bound. Measured, log10 of the chain's norm and of the product of the norms: "
-              "30 and 60 where $u$ is the key, 75 and 78 or 78 and 82 with random $u$, 23 and 28 or 18 and 23 where "
-              "$a$ or $k$ is normalised.",
-              products_of_norms),
-          {"vla_unnormalized"}),
-      "As arithmetic $20.5^25 = 10^32.8$ is right. Norms multiply only where each step stretches what the one before "
-      "stretched; keys that $A_t$ has learned to avoid do not, keys with a common direction and a nearly isotropic "
-      "$A_t$ "
-      "almost do.");
+  ClaimBuilder c("vla-magnification-1e32", "004 §3.3, §4.2, Table 2 caption");
+  c.says("The gradient's magnification after 25 steps is $|J_t|^25$, $20.5^25$ or about $10^32$ at $d_h = 96$.");
+  c.exactly("$|J|^25$ is an upper bound. Measured, log10 of the chain's norm and of the product of the norms: 30 and "
+            "60 where $u$ is the key, 75 and 78 or 78 and 82 with random $u$, 23 and 28 or 18 and 23 where $a$ or $k$ "
+            "is normalised.");
+  c.because("As arithmetic $20.5^25 = 10^32.8$ is right. Norms multiply only where each step stretches what the one "
+            "before stretched; keys that $A_t$ has learned to avoid do not, keys with a common direction and a nearly "
+            "isotropic $A_t$ almost do.");
+  c.is_refuted(stricter("Table 2's caption: 'Gradient magnification after $T = 25$ steps is $|J_t|^25$.'",
+                        "$d_h = 96$, $|J| = 20.5$",
+                        "'approximately $10^32$': an estimate by the largest norm, not a measured product."));
+  c.runs({"vla_unnormalized"});
+  return c.measure([](Points &points, const Params &, const Protocol &p) {
+    const int steps = 25, d = paper_width;
+    for (const Reading &r : readings) {
+      const Draw x = draw(r, steps, p.seed, 1000);
+      Vla layer(d, 1, paper_lambda0, {{"refresh", "0"}}, "vla_unnormalized");
+      VlaAlgebra algebra(d, 1, paper_lambda0, false);
+      Dense chain = Dense::identity(d), predicted_chain = chain;
+      Vector norms;
+      double law = 0; // of the sum of log10 |J_t|
+      for (int t = 0; t < steps; ++t) {
+        const Vector k = row(x.keys, t, d), u = row(x.penalties, t, d);
+        layer.chain = Dense::identity(d);
+        step(layer, r, k, u), algebra.step(k, u, {0.0});
+        chain = layer.chain * chain;
+        const Vector a = r.unit_a ? unit(algebra.a) : algebra.a;
+        predicted_chain = predicted_chain - outer(a, times(transpose(predicted_chain), k));
+        norms.push_back(std::log10(power_norm(layer.chain, k)));
+        law += std::log10(predicted_norm(algebra, r, k));
+      }
+      double sum = 0;
+      for (double x : norms) sum += x;
+      const double measured = std::log10(spectral_norm(chain)), predicted = std::log10(spectral_norm(predicted_chain));
+      // A relative error e of the steps moves the chain by at most e 10^(sum - log10 chain) of itself.
+      const double step_error = steps * step_units(steps, d, paper_lambda0), lost = std::pow(10, sum - measured);
+      points.at(labels({{"reading", txt(r.name)}})).rounding(step_error);
+      if (r.direction == Penalty::key && !r.unit_a)
+        points.statement("|J| multiplies", measured, sum).but_not("20.5^25", 25 * std::log10(20.5));
+      else if (lost < 1e7)
+        points.obligation("log10 of the chain", compare(measured, predicted, step_error * lost))
+            .but_not("norms multiply", compare(measured, sum, step_error * lost));
+      points.obligation("sum of log10 norms", sum, law);
+    }
+  });
 }
 
 } // namespace

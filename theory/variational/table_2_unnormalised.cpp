@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // 004 Table 2 and the paragraph above it: the Jacobian I - a k^T where a, or k, or both keep their lengths.
 #include "harness/core/error.hpp"
-#include "theory/support/claims.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/sampling.hpp"
 #include "theory/variational/unnormalised_readings.hpp"
 
@@ -9,116 +9,94 @@ namespace recollect::theory {
 namespace {
 
 Claim printed_norm() {
-  return explained(
-      untested_row("vla-table2-unnormalised-20.5", Reason::under_specified, "004 §4.2, Table 2",
-                   "Without normalisation the Jacobian's spectral norm grows as $d_h / lambda0$; at $d_h = 96$, "
-                   "$lambda0 = 0.1$ it is about 20.5 (measured).",
-                   "Inputs, step, and which of the two normalisations are dropped are not stated."),
-      "$d_h / lambda0 = 960$ already contradicts 20.5 by a factor of 47. What six readings of the sentence give "
-      "is vla_unnormalised_readings; the law that grows with $d_h / lambda0$ is vla_table2_law_d_over_lambda0.");
-}
-
-// ---- The norm for vectors of any length --------------------------------------------------------------------------------
-
-std::vector<Point> outer_singular_values(const Protocol &p) {
-  std::vector<Point> points;
-  const auto place = [](int d, double a, double k, double cosine) {
-    return labels({{"d", num(d)}, {"a", num(a)}, {"k", num(k)}, {"cosine", num(cosine)}});
-  };
-  for (const Params &at : points_of(p, {place(5, 2, 1.5, 0.3), place(5, 0.7, 3, -0.5), place(32, 4, 9, 0.6)})) {
-    const int d = at.integer("d");
-    const double length = at.real("a") * at.real("k"), product = length * at.real("cosine"),
-                 largest = largest_stretch(product, length), smallest = std::fabs(1 - product) / largest,
-                 units = jacobian_units(d) * (1 + length);
-    if (std::fabs(product) < 1e-3 * length) usage_error("at right angles the sign of a.k plays no part");
-    const UnitPair x = unit_pair(d, at.real("cosine"), Stream(p.seed, "table 2/pairs"), points.size());
-    const Vector values =
-        singular_values(vla_jacobian_of(scaled(at.real("a"), x.a), scaled(at.real("k"), x.k), "vla_unnormalized"));
-    const Point norm = exact_point(values.front(), largest, units);
-    const Dense normalised = vla_jacobian_of(scaled(at.real("a"), x.a), scaled(at.real("k"), x.k));
-    append(points, {as_obligation(norm, at, "the largest"), rival_law(norm, "|a||k|", length),
-                    rival_law(norm, "sign of a.k", largest_stretch(-product, length)),
-                    as_obligation(exact_point(values.back(), smallest, units), at, "the smallest"),
-                    rival_system(exact_point(spectral_norm(normalised), largest, units), at, "a and k normalised")});
-    if (std::fabs(at.real("cosine")) < 0.999) // along one line it is right
-      points.push_back(rival_law(norm, "|1 - a.k|", std::fabs(1 - product)));
-  }
-  return points;
+  ClaimBuilder c("vla-table2-unnormalised-20.5", "004 §4.2, Table 2");
+  c.says("Without normalisation the Jacobian's spectral norm grows as $d_h / lambda0$; at $d_h = 96$, $lambda0 = 0.1$ "
+         "it is about 20.5 (measured).");
+  c.exactly("Inputs, step, and which of the two normalisations are dropped are not stated.");
+  c.because("$d_h / lambda0 = 960$ already contradicts 20.5 by a factor of 47. What six readings of the sentence give "
+            "is vla_unnormalised_readings; the law that grows with $d_h / lambda0$ is vla_table2_law_d_over_lambda0.");
+  return c.is_not_tested(Reason::under_specified);
 }
 
 Claim norm_formula() {
-  return at_parameters(
-      running(
-          ledger_row(
-              "vla-unnormalised-norm-formula", "004 §4.2 (derived)",
-              "The norm of $I - a k^T$ for $a$ and $k$ of any length follows from $|a||k|$ and a.k.",
-              "Outer singular values s1, s2 with $s1^2 + s2^2 = 2 - 2 a.k + |a|^2|k|^2$ and $s1 s2$ = |$1 - a.k$|; the "
-              "others are 1.",
-              outer_singular_values),
-          {"vla", "vla_unnormalized"}),
-      {integer_param("d", 5, 2, 128, "head width"), real_param("a", 2, 0.2, 100, "|a|"),
-       real_param("k", 1.5, 1.2, 100, "|k|"), real_param("cosine", 0.3, -1, 1, "of the angle between a and k")});
+  ClaimBuilder c("vla-unnormalised-norm-formula", "004 §4.2 (derived)");
+  c.says("The norm of $I - a k^T$ for $a$ and $k$ of any length follows from $|a||k|$ and a.k.");
+  c.exactly("Outer singular values s1, s2 with $s1^2 + s2^2 = 2 - 2 a.k + |a|^2|k|^2$ and $s1 s2$ = |$1 - a.k$|; the "
+            "others are 1.");
+  c.runs({"vla", "vla_unnormalized"});
+  c.takes({integer_param("d", 5, 2, 128, "head width"), real_param("a", 2, 0.2, 100, "|a|"),
+           real_param("k", 1.5, 1.2, 100, "|k|"), real_param("cosine", 0.3, -1, 1, "of the angle between a and k")});
+  c.at({{}, {{"a", 0.7}, {"k", 3}, {"cosine", -0.5}}, {{"d", 32}, {"a", 4}, {"k", 9}, {"cosine", 0.6}}});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int d = p.integer("d");
+    const double length = p.real("a") * p.real("k"), product = length * p.real("cosine"),
+                 largest = largest_stretch(product, length), smallest = std::fabs(1 - product) / largest,
+                 units = jacobian_units(d) * (1 + length);
+    if (std::fabs(product) < 1e-3 * length) usage_error("at right angles the sign of a.k plays no part");
+    const UnitPair x = unit_pair(d, p.real("cosine"), Stream(protocol.seed, "table 2/pairs"), points.all().size());
+    const Vector values =
+        singular_values(vla_jacobian_of(scaled(p.real("a"), x.a), scaled(p.real("k"), x.k), "vla_unnormalized"));
+    const Dense normalised = vla_jacobian_of(scaled(p.real("a"), x.a), scaled(p.real("k"), x.k));
+    points.rounding(units);
+    auto norm = points.obligation("the largest", values.front(), largest)
+                    .but_not("|a||k|", length)
+                    .but_not("sign of a.k", largest_stretch(-product, length));
+    points.obligation("the smallest", values.back(), smallest);
+    points.wrong_system("a and k normalised", spectral_norm(normalised), largest);
+    if (std::fabs(p.real("cosine")) < 0.999) // along one line it is right
+      norm.but_not("|1 - a.k|", std::fabs(1 - product));
+  });
 }
-
-// ---- Six readings ------------------------------------------------------------------------------------------------------
 
 /// A's entries lose what M's inversion loses; a and k enter |J| once each.
 double norm_units(double norm) { return step_units(25, paper_width, paper_lambda0) * norm; }
 
-std::vector<Point> six_readings(const Protocol &p) {
-  std::vector<Point> points;
-  const int last = 25, runs = p.full() ? 60 : 6;
-  for (const Reading &r : readings) {
-    Vector measured[2], law[2], later_penalty;
-    for (int run = 0; run < runs; ++run) {
-      const Draw x = draw(r, last, p.seed, run);
-      Vla layer(paper_width, 1, paper_lambda0, {{"refresh", "0"}}, "vla_unnormalized");
-      VlaAlgebra algebra(paper_width, 1, paper_lambda0, false);
-      for (int t : {0, last - 1}) {
-        const Vector k = row(x.keys, t, paper_width), u = row(x.penalties, t, paper_width);
-        if (t > 0) {
-          const Vector between(x.penalties.begin() + paper_width, x.penalties.end() - paper_width);
-          layer.update_inverse(between);
-          const Dense U(last - 2, paper_width, between);
-          algebra.M = algebra.M + transpose(U) * U;
+Claim six_readings() {
+  ClaimBuilder c("vla-unnormalised-readings", "004 §4.2 (derived)");
+  c.says("At d_h = 96, lambda0 = 0.1 none of six readings of \"unnormalised\" gives a norm of 20.5, at the first or at "
+         "the 25th step.");
+  c.exactly(
+      "Every key's norm is that of vla_unnormalised_norm_formula with $A_t = M_t^{-1}$. Means, first -> 25th step: "
+      "$172 -> 263$ (unit $u$ along $k$), $1312 -> 1119$ (random unit $u$, variance $1/3$), $1873 -> 1878$ (Algorithm "
+      "1's $|u|$), $314 -> 283$ (raw keys), $12.7 -> 12.8$ (a normalised), $8.9 -> 7.8$ ($k$ normalised).");
+  c.runs({"vla_unnormalized"});
+  return c.measure([](Points &points, const Params &, const Protocol &p) {
+    const int last = 25, runs = p.full() ? 60 : 6;
+    for (const Reading &r : readings) {
+      Vector measured[2], law[2], later_penalty;
+      for (int run = 0; run < runs; ++run) {
+        const Draw x = draw(r, last, p.seed, run);
+        Vla layer(paper_width, 1, paper_lambda0, {{"refresh", "0"}}, "vla_unnormalized");
+        VlaAlgebra algebra(paper_width, 1, paper_lambda0, false);
+        for (int t : {0, last - 1}) {
+          const Vector k = row(x.keys, t, paper_width), u = row(x.penalties, t, paper_width);
+          if (t > 0) {
+            const Vector between(x.penalties.begin() + paper_width, x.penalties.end() - paper_width);
+            layer.update_inverse(between);
+            const Dense U(last - 2, paper_width, between);
+            algebra.M = algebra.M + transpose(U) * U;
+          }
+          layer.chain = Dense::identity(paper_width);
+          step(layer, r, k, u), algebra.step(k, u, {0.0});
+          measured[t > 0].push_back(power_norm(layer.chain, k));
+          law[t > 0].push_back(predicted_norm(algebra, r, k));
+          if (t == 0 && r.direction == Penalty::key && !r.unit_a)
+            later_penalty.push_back(inner(k, k) / paper_lambda0 - 1); // u_1 counted from the second step on
         }
-        layer.chain = Dense::identity(paper_width);
-        step(layer, r, k, u), algebra.step(k, u, {0.0});
-        measured[t > 0].push_back(power_norm(layer.chain, k));
-        law[t > 0].push_back(predicted_norm(algebra, r, k));
-        if (t == 0 && r.direction == Penalty::key && !r.unit_a)
-          later_penalty.push_back(inner(k, k) / paper_lambda0 - 1); // u_1 counted from the second step on
+      }
+      for (int later : {0, 1}) {
+        points.at(labels({{"reading", txt(r.name)}, {"step", num(later ? last : 1)}}));
+        points.rounding(norm_units(max_abs(law[later])));
+        auto norms = points.obligation("every key's norm", measured[later], law[later])
+                         .but_not("the mean is 20.5", sampled_point(mean_of(measured[later]), 20.5));
+        if (!later && !later_penalty.empty()) norms.but_not("|k|^2 / lambda0 - 1", later_penalty);
       }
     }
-    for (int later : {0, 1}) {
-      const Params at = labels({{"reading", txt(r.name)}, {"step", num(later ? last : 1)}});
-      const Mean mean = mean_of(measured[later]);
-      const double units = norm_units(max_abs(law[later]));
-      append(points, {as_obligation(exact_point(measured[later], law[later], units), at, "every key's norm"),
-                      rival_law(sampled_point(mean, 20.5), at, "the mean is 20.5")});
-      if (!later && !later_penalty.empty())
-        points.push_back(rival_law(exact_point(measured[0], later_penalty, units), at, "|k|^2 / lambda0 - 1"));
-    }
-  }
-  return points;
-}
-
-Claim six_readings_claim() {
-  return running(
-      ledger_row(
-          "vla-unnormalised-readings", "004 §4.2 (derived)",
-          "At d_h = 96, lambda0 = 0.1 none of six readings of \"unnormalised\" gives a norm of 20.5, at "
-          "the first or at the 25th step.",
-          "Every key's norm is that of vla_unnormalised_norm_formula with $A_t = M_t^{-1}$. Means, first -> "
-          "25th step: $172 -> 263$ (unit $u$ along $k$), $1312 -> 1119$ (random unit $u$, variance $1/3$), $1873 -> "
-          "1878$ (Algorithm 1's $|u|$), $314 -> 283$ (raw keys), $12.7 -> 12.8$ (a normalised), $8.9 -> 7.8$ ($k$ "
-          "normalised).",
-          six_readings),
-      {"vla_unnormalized"});
+  });
 }
 
 } // namespace
 
-std::vector<Claim> table_2_unnormalised() { return {printed_norm(), norm_formula(), six_readings_claim()}; }
+std::vector<Claim> table_2_unnormalised() { return {printed_norm(), norm_formula(), six_readings()}; }
 
 } // namespace recollect::theory

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // 004 Table 4, row 3: VLA without key normalisation, which is reported to train to NaN from d = 96 on.
 #include "harness/core/error.hpp"
-#include "theory/support/claims.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/variational/vla_steps.hpp"
 
 namespace recollect::theory {
 namespace {
 
 Claim nan_in_training() {
-  return explained(
-      untested_row("vla-nan-without-khat", Reason::needs_training, "004 §3.3, §4.2, §6.6, Table 4",
-                   "Removing key normalisation gives NaN losses for $d >= 96$, which is proved analytically "
-                   "(Table 4's note).",
-                   "An observation in training. Nothing in Table 2 or Proposition 2 proves it; the experiments "
-                   "have $d_h = 32$, and whether $d$ is the model's or the head's width is open."),
-      "That a forward pass in float32 overflows within MQAR's 49 steps from about $d_h = 96$ on is "
-      "vla_nokhat_overflow.");
+  ClaimBuilder c("vla-nan-without-khat", "004 §3.3, §4.2, §6.6, Table 4");
+  c.says("Removing key normalisation gives NaN losses for $d >= 96$, which is proved analytically (Table 4's note).");
+  c.exactly("An observation in training. Nothing in Table 2 or Proposition 2 proves it; the experiments have $d_h = "
+            "32$, and whether $d$ is the model's or the head's width is open.");
+  c.because("That a forward pass in float32 overflows within MQAR's 49 steps from about $d_h = 96$ on is "
+            "vla_nokhat_overflow.");
+  return c.is_not_tested(Reason::needs_training);
 }
 
 /// Which layer of a pass: raw keys along the unit a of A_t k, as the ablation has them, or both to length 1.
@@ -54,60 +53,53 @@ int overflow_step(int d, double sigma, Keys kind, Real real, double largest, int
   return most + 1;
 }
 
-std::vector<Point> overflows(const Protocol &p) {
-  std::vector<Point> points;
+Claim overflow() {
+  ClaimBuilder c("vla-nokhat-overflow", "004 §6.6 (derived)");
+  c.says("In float32 the forward state with raw elu + 1 keys and unit write directions overflows within the $T = 3n + "
+         "1 = 49$ steps of $n = 16$ pairs.");
+  c.exactly("From $d_h$ of about 96 on: at pre-activations $N$(0,1) and random unit $u$ the first step that is not "
+            "finite is 74 to 102 at $d = 32$, 51 to 59 at 64, 44 to 48 at 96, 41 to 43 at 128. With normalised keys "
+            "never; in float64 some eight times as many steps.");
+  c.because(
+      "Owed to the authors: $|I - a k^T|$ is at least $|k| - 1$, and $|k|$ of elu + 1 features grows as $sqrt(2 d)$.");
+  c.holds_under("d_h is about 96 or more");
+  c.runs({"vla", "vla_unnormalized"});
+  c.takes({integer_param("d", 96, 2, 192, "head width"), real_param("sigma", 1, 0.5, 2, "of the pre-activations")});
+  c.at({{}}, {{}, {{"d", 128}, {"sigma", std::sqrt(1.0 / 3)}}});
   const int pairs = 16, length = 3 * pairs + 1;
   const double float_max = std::numeric_limits<float>::max(), double_max = std::numeric_limits<double>::max();
-  const auto place = [](int d, double sigma) { return labels({{"d", num(d)}, {"sigma", num(sigma)}}); };
-  const auto steps = [&](int streams, int d, double sigma, Keys kind, Real real, double largest, Of of = Of::state) {
+  const auto steps = [=](std::uint64_t seed, int streams, int d, double sigma, Keys kind, Real real, double largest,
+                         Of of = Of::state) {
     Vector first;
     for (int i = 0; i < streams; ++i)
-      first.push_back(overflow_step(d, sigma, kind, real, largest, length + 20, p.seed, i, of));
+      first.push_back(overflow_step(d, sigma, kind, real, largest, length + 20, seed, i, of));
     return first;
   };
-  const std::vector<Params> wide{place(96, 1), place(128, std::sqrt(1.0 / 3))};
-  for (const Params &at : points_of(p, p.full() ? wide : std::vector<Params>{wide[0]})) {
-    const int d = at.integer("d"), streams = p.full() ? 8 : 3;
-    const double sigma = at.real("sigma");
+  c.last([=](Points &points, const Protocol &protocol) {
+    const Vector narrow = steps(protocol.seed, 3, 32, 1, Keys::raw, Real::f32, float_max);
+    points.at(labels({{"d", num(32)}, {"sigma", num(1)}}));
+    points.statement("float32, earliest step that is not finite",
+                     at_most_point(*std::min_element(narrow.begin(), narrow.end()), length, 0));
+  });
+  return c.measure([=](Points &points, const Params &p, const Protocol &protocol) {
+    const int d = p.integer("d"), streams = protocol.full() ? 8 : 3;
+    const double sigma = p.real("sigma");
     if (d < 96) usage_error("below d = 96 not every pass overflows within 49 steps");
-    const Vector single = steps(streams, d, sigma, Keys::raw, Real::f32, float_max),
-                 crossing = steps(streams, d, sigma, Keys::raw, Real::f64, float_max),
-                 sums = steps(streams, d, sigma, Keys::raw, Real::f64, float_max, Of::sums);
+    const Vector single = steps(protocol.seed, streams, d, sigma, Keys::raw, Real::f32, float_max),
+                 crossing = steps(protocol.seed, streams, d, sigma, Keys::raw, Real::f64, float_max),
+                 sums = steps(protocol.seed, streams, d, sigma, Keys::raw, Real::f64, float_max, Of::sums);
     // In exact arithmetic: not before a sum on the way could pass the largest float, and not after S does. One sequence
     // may be a step off where rounding decides.
     const double first = mean_of(sums).mean, last = mean_of(crossing).mean;
     const auto within = [&](Keys kind, Real real, double largest) {
-      return at_most_point(steps(1, d, sigma, kind, real, largest)[0], length, 0);
+      return at_most_point(steps(protocol.seed, 1, d, sigma, kind, real, largest)[0], length, 0);
     };
-    append(points,
-           {as_condition(at_most_point(mean_of(single), length), at, "float32, first step that is not finite"),
-            as_obligation(bracketed_point(mean_of(single).mean, (first + last) / 2, (last - first) / 2 + 1.0 / streams),
-                          at, "passes the largest float"),
-            rival_system(within(Keys::unit, Real::f32, float_max), at, "keys normalised"),
-            rival_system(within(Keys::raw, Real::f64, double_max), at, "float64")});
-  }
-  const Vector narrow = steps(3, 32, 1, Keys::raw, Real::f32, float_max);
-  points.push_back(as_statement(at_most_point(*std::min_element(narrow.begin(), narrow.end()), length, 0), place(32, 1),
-                                "float32, earliest step that is not finite"));
-  return points;
-}
-
-Claim overflow() {
-  return explained(
-      at_parameters(
-          under(
-              "d_h is about 96 or more",
-              running(ledger_row("vla-nokhat-overflow", "004 §6.6 (derived)",
-                                 "In float32 the forward state with raw elu + 1 keys and unit write directions "
-                                 "overflows within the $T = 3n + 1 = 49$ steps of $n = 16$ pairs.",
-                                 "From $d_h$ of about 96 on: at pre-activations $N$(0,1) and random unit $u$ the first "
-                                 "step that is not finite is 74 to 102 at $d = 32$, 51 to 59 at 64, 44 to 48 at 96, 41 "
-                                 "to 43 at 128. With normalised keys never; in float64 some eight times as many "
-                                 "steps.",
-                                 overflows),
-                      {"vla", "vla_unnormalized"})),
-          {integer_param("d", 96, 2, 192, "head width"), real_param("sigma", 1, 0.5, 2, "of the pre-activations")}),
-      "Owed to the authors: $|I - a k^T|$ is at least $|k| - 1$, and $|k|$ of elu + 1 features grows as $sqrt(2 d)$.");
+    points.condition("float32, first step that is not finite", at_most_point(mean_of(single), length));
+    points.obligation("passes the largest float",
+                      bracketed_point(mean_of(single).mean, (first + last) / 2, (last - first) / 2 + 1.0 / streams));
+    points.wrong_system("keys normalised", within(Keys::unit, Real::f32, float_max));
+    points.wrong_system("float64", within(Keys::raw, Real::f64, double_max));
+  });
 }
 
 } // namespace
