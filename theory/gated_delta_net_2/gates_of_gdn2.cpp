@@ -2,11 +2,10 @@
 // 2605.22791: with equal gates gated DeltaNet-2 is Kimi delta attention; with a gate per channel its transition is no
 // longer a contraction.
 #include "theory/gated_delta_net_2/erase_and_write.hpp"
+#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
-
-const std::vector<ParamSpec> head = one_head_params(point_P);
 
 /// The eigenvalue of largest modulus of a 2 x 2 matrix with real eigenvalues.
 double radius(const Dense &A) {
@@ -16,70 +15,63 @@ double radius(const Dense &A) {
 /// The same of in_turn(share): trace (1 - s)(2 + s), determinant (1 - s)^2.
 double radius_law(double share) { return (1 - share) * (2 + share + std::sqrt(share * share + 4 * share)) / 2; }
 
-std::vector<Point> equal_gates(const Protocol &protocol) {
-  const Params p = point_of(protocol, head);
-  Sequence s;
-  s.shape = shape_of(p);
-  const int T = s.shape.T, Dk = s.shape.Dk, Dv = s.shape.Dv;
-  s.q = Stream(protocol.seed, "gdn2/queries").normals(size_t(T) * Dk);
-  s.k = Stream(protocol.seed, "gdn2/keys").normals(size_t(T) * Dk);
-  normalise_rows(s.q, Dk), normalise_rows(s.k, Dk);
-  s.v = Stream(protocol.seed, "gdn2/values").normals(size_t(T) * Dv);
-  s.beta = Stream(protocol.seed, "gdn2/beta").uniforms(T, 0.1, 1);
-  s.lambda = Stream(protocol.seed, "gdn2/lambda").uniforms(size_t(T) * Dk, 0.3, 1);
-  const std::vector<double> gates = Stream(protocol.seed, "gdn2/gates").uniforms(size_t(T) * Dk, 0.1, 1);
-  const Measured kda = measured("kda", s);
-  const auto gated = [&](bool same_erase, bool same_write) {
-    return stepped(s, [&](const Dense &S, const Dense &k, const Dense &v, int t) {
-      const Dense b = same_erase ? Dense(Dk, 1, std::vector<double>(Dk, s.beta[t])) : column(gates, t, Dk),
-                  w(Dv, 1, std::vector<double>(Dv, same_write ? s.beta[t] : 1.0));
-      return erase_and_write(S, k, v, column(s.lambda, t, Dk), b, w);
-    });
-  };
-  const double half = std::sqrt(0.5);
-  const auto equal = [](double measured, double predicted) { return exact_point(measured, predicted, 64); };
-  const double norm = spectral_norm(erasing(Dense(2, 1, {half, half}), Dense(2, 1, {1, 0})));
-  const Point grown = exact_point(radius(in_turn(1.0 / 6)), 1.25, 64);
-  double most = 0;
-  for (int i = 1; i < 1000; ++i) most = std::max(most, radius(in_turn(i / 1000.0)));
-  Dense state = Dense::identity(2);
-  for (int i = 0; i < 40; ++i) state = state * in_turn(1.0 / 6);
-  Dense again = state * in_turn(1.0 / 6);
-  return {
-      as_statement(kda.against(gated(true, true)), p, "b = w = beta in every channel: KDA"),
-      as_obligation(equal(norm, std::sqrt((3 + std::sqrt(5.0)) / 4)), p,
-                    "norm of I - (b . k) k^T, k = (1, 1) / sqrt 2, b = (1, 0)"),
-      as_obligation(grown, p, "two unit keys in turn, gates 0 and 1: factor of a pair, 5/4"),
-      as_obligation(equal(radius(in_turn(0.4)), radius_law(0.4)), p, "the same where the share of the channel is 0.4"),
-      as_obligation(at_most_point(most, 1.25, 1e-12), p, "the most over shares"),
-      as_obligation(exact_point(frobenius_norm(again) / frobenius_norm(state), 1.25, 64 * 40), p,
-                    "growth of the state from the 40th to the 41st pair"),
-      rival_law(grown, "1, a contraction", 1),
-      rival_law(grown, "the norms' product", (3 + std::sqrt(5.0)) / 4),
-      rival_system(kda.against(gated(false, true)), p, "an erase gate per channel"),
-      rival_system(kda.against(gated(true, false)), p, "a write gate of 1"),
-      rival_system(equal(radius(erasing(Dense(2, 1, {half, half}), Dense(2, 1, {1, 1}))), 1.25), p,
-                   "one erase gate for all channels: factor")};
-}
-
 Claim gdn2_equal_gates() {
-  return explained(
-      at_parameters(
-          running(
-              ledger_row(
-                  "gdn2-equal-gates", "2605.22791 (secondary source)",
-                  "Gated DeltaNet-2, $S' = S diag(alpha)$ and $S' + (w . v - S' (b . k)) k^T$ with an erase gate b per "
-                  "key channel and a write gate w per value channel, is Kimi delta attention where all gates of a "
-                  "token equal beta.",
-                  "Identity. With gates that differ the transition $I - (b . k) k^T$ is not symmetric: its norm "
-                  "exceeds 1 for a unit key and gates in $[0, 1]$, and two keys in turn with gates of 0 and 1, whose "
-                  "channels have squares of 1/6 and 5/6, multiply the state by 5/4 a pair, without end.",
-                  equal_gates),
-              {"kda"}),
-          head),
-      "The recurrence is that of public code and notes; whether the paper bounds the state was not read. One gate for "
-      "all channels makes the transition a contraction; for these two keys a decay below 4/5 a pair undoes the "
-      "growth.");
+  ClaimBuilder c("gdn2-equal-gates", "2605.22791 (secondary source)");
+  c.says(
+      "Gated DeltaNet-2, $S' = S diag(alpha)$ and $S' + (w . v - S' (b . k)) k^T$ with an erase gate b per key channel "
+      "and a write gate w per value channel, is Kimi delta attention where all gates of a token equal beta.");
+  c.exactly("Identity. With gates that differ the transition $I - (b . k) k^T$ is not symmetric: its norm exceeds 1 "
+            "for a unit key and gates in $[0, 1]$, and two keys in turn with gates of 0 and 1, whose channels have "
+            "squares of 1/6 and 5/6, multiply the state by 5/4 a pair, without end.");
+  c.because("The recurrence is that of public code and notes; whether the paper bounds the state was not read. One "
+            "gate for all channels makes the transition a contraction; for these two keys a decay below 4/5 a pair "
+            "undoes the growth.");
+  c.runs({"kda"});
+  c.takes(one_head_params(point_P));
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    Sequence s;
+    s.shape = shape_of(p);
+    const int T = s.shape.T, Dk = s.shape.Dk, Dv = s.shape.Dv;
+    s.q = Stream(protocol.seed, "gdn2/queries").normals(size_t(T) * Dk);
+    s.k = Stream(protocol.seed, "gdn2/keys").normals(size_t(T) * Dk);
+    normalise_rows(s.q, Dk), normalise_rows(s.k, Dk);
+    s.v = Stream(protocol.seed, "gdn2/values").normals(size_t(T) * Dv);
+    s.beta = Stream(protocol.seed, "gdn2/beta").uniforms(T, 0.1, 1);
+    s.lambda = Stream(protocol.seed, "gdn2/lambda").uniforms(size_t(T) * Dk, 0.3, 1);
+    const std::vector<double> gates = Stream(protocol.seed, "gdn2/gates").uniforms(size_t(T) * Dk, 0.1, 1);
+    const Measured kda = measured("kda", s);
+    const auto gated = [&](bool same_erase, bool same_write) {
+      return stepped(s, [&](const Dense &S, const Dense &k, const Dense &v, int t) {
+        const Dense b = same_erase ? Dense(Dk, 1, std::vector<double>(Dk, s.beta[t])) : column(gates, t, Dk),
+                    w(Dv, 1, std::vector<double>(Dv, same_write ? s.beta[t] : 1.0));
+        return erase_and_write(S, k, v, column(s.lambda, t, Dk), b, w);
+      });
+    };
+    const double half = std::sqrt(0.5);
+    const double norm = spectral_norm(erasing(Dense(2, 1, {half, half}), Dense(2, 1, {1, 0})));
+    double most = 0;
+    for (int i = 1; i < 1000; ++i) most = std::max(most, radius(in_turn(i / 1000.0)));
+    Dense state = Dense::identity(2);
+    for (int i = 0; i < 40; ++i) state = state * in_turn(1.0 / 6);
+    Dense again = state * in_turn(1.0 / 6);
+    points.statement("b = w = beta in every channel: KDA", kda.against(gated(true, true)));
+    points.rounding(64);
+    points.obligation("norm of I - (b . k) k^T, k = (1, 1) / sqrt 2, b = (1, 0)", norm,
+                      std::sqrt((3 + std::sqrt(5.0)) / 4));
+    points.obligation("two unit keys in turn, gates 0 and 1: factor of a pair, 5/4", radius(in_turn(1.0 / 6)), 1.25)
+        .but_not("1, a contraction", 1)
+        .but_not("the norms' product", (3 + std::sqrt(5.0)) / 4);
+    points.obligation("the same where the share of the channel is 0.4", radius(in_turn(0.4)), radius_law(0.4));
+    points.obligation("the most over shares", at_most_point(most, 1.25, 1e-12));
+    points.rounding(64 * 40);
+    points.obligation("growth of the state from the 40th to the 41st pair",
+                      frobenius_norm(again) / frobenius_norm(state), 1.25);
+    points.wrong_system("an erase gate per channel", kda.against(gated(false, true)));
+    points.wrong_system("a write gate of 1", kda.against(gated(true, false)));
+    points.rounding(64);
+    points.wrong_system("one erase gate for all channels: factor",
+                        radius(erasing(Dense(2, 1, {half, half}), Dense(2, 1, {1, 1}))), 1.25);
+  });
 }
 
 } // namespace

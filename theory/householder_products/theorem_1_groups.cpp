@@ -3,16 +3,12 @@
 // of n elements, two for the rotations of a cube and of an icosahedron; and the norm of its transition.
 #include "harness/core/error.hpp"
 #include "theory/negative_eigenvalues/householder.hpp"
+#include "theory/support/claim_builder.hpp"
 #include <algorithm>
 #include <set>
 
 namespace recollect::theory {
 namespace {
-
-// ---- Permutations -----------------------------------------------------------------------------------------------------
-
-const std::vector<ParamSpec> symmetric{integer_param("n", 5, 3, 8, "elements"),
-                                       integer_param("T", 64, 8, 512, "tokens, a permutation each")};
 
 /// A word of T letters, its steps, and the permutation that it is: the last letter acts first.
 struct Word {
@@ -36,43 +32,33 @@ struct Word {
   }
 };
 
-std::vector<Point> permutation_words(const Protocol &protocol) {
-  const Params p = point_of(protocol, symmetric);
-  const int n = p.integer("n"), T = p.integer("T");
-  const int words = 64; // a permutation may be its own inverse, 64 of them are not
-  Vector states, fewer, weaker, permutations, inverses;
-  for (int i = 0; i < words; ++i) {
-    const Word word(n, T, protocol.seed, i);
-    const auto add = [](Vector &all, const Dense &A) { all.insert(all.end(), A.data.begin(), A.data.end()); };
-    add(states, product(word.steps)), add(fewer, product(word.fewer)), add(weaker, product(word.weaker));
-    add(permutations, word.permutation), add(inverses, transpose(word.permutation));
-  }
-  const double units = 16.0 * n * n * T;
-  return {as_statement(exact_point(states, permutations, units), p, "states after 64 words are their permutations"),
-          rival_law(states, p, "the inverse permutations", inverses, units),
-          rival_system(exact_point(fewer, permutations, units), p, "n - 2 steps a token"),
-          rival_system(exact_point(weaker, permutations, units), p, "beta = 1")};
-}
-
 Claim delta_product_symmetric_group() {
-  return explained(
-      at_parameters(
-          running(
-              ledger_row(
-                  "delta-product-symmetric-group", "2502.10297 Theorem 1 (secondary source)",
-                  "For any n one layer of DeltaProduct with $n_h = n - 1$ Householder steps a token solves the word "
-                  "problem of the symmetric group $S_n$ in finite precision.",
-                  "The steps are the swaps that make up the letter, each at $(e_i - e_j) / sqrt(2)$ with beta = 2; "
-                  "the state is the permutation's matrix at any length.",
-                  permutation_words),
-              {"delta_net"}),
-          symmetric),
-      "DeltaProduct's token is $n_h$ tokens of DeltaNet. That $n - 1$ reflections are enough is also 2411.12537 "
-      "Proposition "
-      "1.2, which was read.");
+  ClaimBuilder c("delta-product-symmetric-group", "2502.10297 Theorem 1 (secondary source)");
+  c.says("For any n one layer of DeltaProduct with $n_h = n - 1$ Householder steps a token solves the word problem of "
+         "the symmetric group $S_n$ in finite precision.");
+  c.exactly("The steps are the swaps that make up the letter, each at $(e_i - e_j) / sqrt(2)$ with beta = 2; the state "
+            "is the permutation's matrix at any length.");
+  c.because("DeltaProduct's token is $n_h$ tokens of DeltaNet. That $n - 1$ reflections are enough is also 2411.12537 "
+            "Proposition 1.2, which was read.");
+  c.runs({"delta_net"});
+  c.takes({integer_param("n", 5, 3, 8, "elements"), integer_param("T", 64, 8, 512, "tokens, a permutation each")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int n = p.integer("n"), T = p.integer("T");
+    const int words = 64; // a permutation may be its own inverse, 64 of them are not
+    Vector states, fewer, weaker, permutations, inverses;
+    for (int i = 0; i < words; ++i) {
+      const Word word(n, T, protocol.seed, i);
+      const auto add = [](Vector &all, const Dense &A) { all.insert(all.end(), A.data.begin(), A.data.end()); };
+      add(states, product(word.steps)), add(fewer, product(word.fewer)), add(weaker, product(word.weaker));
+      add(permutations, word.permutation), add(inverses, transpose(word.permutation));
+    }
+    points.rounding(16.0 * n * n * T);
+    points.statement("states after 64 words are their permutations", states, permutations)
+        .but_not("the inverse permutations", inverses);
+    points.wrong_system("n - 2 steps a token", fewer, permutations);
+    points.wrong_system("beta = 1", weaker, permutations);
+  });
 }
-
-// ---- Rotations --------------------------------------------------------------------------------------------------------
 
 /// Two unit keys at which reflections make the rotation by `turn` about this axis: both across the axis, turn / 2 apart.
 struct Rotation {
@@ -115,45 +101,33 @@ double states_of(const std::vector<Rotation> &letters, int T, double beta, std::
 
 const std::vector<ParamSpec> words{integer_param("T", 2048, 1024, 8192, "letters of a random word")};
 
-std::vector<Point> rotation_groups(const Protocol &protocol) {
-  const Params p = point_of(protocol, words);
-  const int T = p.integer("T");
-  const double golden = (1 + std::sqrt(5.0)) / 2;
-  const Rotation quarter_z({0, 0, 1}, pi / 2), quarter_x({1, 0, 0}, pi / 2), fifth({0, 1, golden}, 2 * pi / 5),
-      third({1, 1, 1}, 2 * pi / 3), tilted({0.1, 1, golden}, 2 * pi / 5);
-  const auto elements = [&](const Rotation &a, const Rotation &b, double beta = 2) {
-    return states_of({a, b}, T, beta, protocol.seed);
-  };
-  const double cube = elements(quarter_z, quarter_x), icosahedron = elements(fifth, third);
-  return {as_statement(exact_point(cube, 24, 1), p, "rotations of the cube, S4: states of a random word"),
-          as_statement(exact_point(icosahedron, 60, 1), p, "rotations of the icosahedron, A5: states of a random word"),
-          rival_law(exact_point(cube, 24, 1), "48, with reflections", 48),
-          rival_law(exact_point(icosahedron, 60, 1), "120, the order of S5", 120),
-          rival_system(exact_point(elements(tilted, third), 60, 1), p, "an axis off the icosahedron's: states"),
-          rival_system(exact_point(elements(quarter_z, quarter_x, 1.9), 24, 1), p, "beta = 1.9: states")};
-}
-
 Claim delta_product_rotation_groups() {
-  return explained(
-      at_parameters(
-          running(
-              ledger_row(
-                  "delta-product-rotation-groups", "2502.10297 §5, Theorem 4 (secondary source)",
-                  "With $n_h = 2$ one layer of DeltaProduct represents $S_4$ and $A_5$, which are the rotations of the "
-                  "cube and of the icosahedron: two reflections make any rotation in three dimensions.",
-                  "A random word of two generators goes through 24 and 60 states, and no others, at any length.",
-                  rotation_groups),
-              {"delta_product"}),
-          words),
-      "States are told apart to 1e-6; those of a group are at least 0.1 apart. A word of 1024 random letters reaches "
-      "all of "
-      "them but for one in $10^5$ seeds.");
+  ClaimBuilder c("delta-product-rotation-groups", "2502.10297 §5, Theorem 4 (secondary source)");
+  c.says("With $n_h = 2$ one layer of DeltaProduct represents $S_4$ and $A_5$, which are the rotations of the cube and "
+         "of the icosahedron: two reflections make any rotation in three dimensions.");
+  c.exactly("A random word of two generators goes through 24 and 60 states, and no others, at any length.");
+  c.because("States are told apart to 1e-6; those of a group are at least 0.1 apart. A word of 1024 random letters "
+            "reaches all of them but for one in $10^5$ seeds.");
+  c.runs({"delta_product"});
+  c.takes(words);
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int T = p.integer("T");
+    const double golden = (1 + std::sqrt(5.0)) / 2;
+    const Rotation quarter_z({0, 0, 1}, pi / 2), quarter_x({1, 0, 0}, pi / 2), fifth({0, 1, golden}, 2 * pi / 5),
+        third({1, 1, 1}, 2 * pi / 3), tilted({0.1, 1, golden}, 2 * pi / 5);
+    const auto elements = [&](const Rotation &a, const Rotation &b, double beta = 2) {
+      return states_of({a, b}, T, beta, protocol.seed);
+    };
+    const double cube = elements(quarter_z, quarter_x), icosahedron = elements(fifth, third);
+    points.rounding(1);
+    points.statement("rotations of the cube, S4: states of a random word", cube, 24)
+        .but_not("48, with reflections", 48);
+    points.statement("rotations of the icosahedron, A5: states of a random word", icosahedron, 60)
+        .but_not("120, the order of S5", 120);
+    points.wrong_system("an axis off the icosahedron's: states", elements(tilted, third), 60);
+    points.wrong_system("beta = 1.9: states", elements(quarter_z, quarter_x, 1.9), 24);
+  });
 }
-
-// ---- The norm ---------------------------------------------------------------------------------------------------------
-
-const std::vector<ParamSpec> two_keys{real_param("beta", 1.6, 1.1, 2, "write strength"),
-                                      real_param("cosine", 0.4, -0.95, 0.95, "of the two keys")};
 
 /// What one token of a layer makes of S = I [4,4], with values of 0.
 Dense transition(const std::string &variant, double beta, double cosine, double length, double lambda = 1) {
@@ -166,44 +140,34 @@ Dense transition(const std::string &variant, double beta, double cosine, double 
                 s.shape);
 }
 
-std::vector<Point> norms(const Protocol &protocol) {
-  std::vector<Point> points;
-  for (const Params &p : points_of(protocol, {labels({{"beta", num(1.6)}, {"cosine", num(0.4)}}),
-                                              labels({{"beta", num(2)}, {"cosine", num(-0.7)}})})) {
+Claim delta_product_norm() {
+  ClaimBuilder c("delta-product-norm", "2502.10297 §3 (secondary source)");
+  c.says("The transition of DeltaProduct, a product of $I - beta k k^T$ with unit keys and beta in $[0, 2]$, has a "
+         "spectral norm of at most 1, so that the recurrence is stable.");
+  c.exactly("It is exactly 1 at beta = 2. Where a decay and an erasure are subtracted from one another and not "
+            "multiplied, $diag(lambda) - beta x x^T$, the norm exceeds 1 as soon as $beta > 1 + lambda$.");
+  c.because("The bound for any number of factors is 2411.12537 Proposition 1.1, which was read; here it is the layer's "
+            "transition.");
+  c.runs({"delta_product", "rwkv7"});
+  c.takes(
+      {real_param("beta", 1.6, 1.1, 2, "write strength"), real_param("cosine", 0.4, -0.95, 0.95, "of the two keys")});
+  c.at({{}, {{"beta", 2}, {"cosine", -0.7}}});
+  return c.measure([](Points &points, const Params &p, const Protocol &) {
     const double beta = p.real("beta"), cosine = p.real("cosine");
     const auto bound = [](const Dense &A) { return at_most_point(spectral_norm(A), 1, 512 * epsilon_of(Real::f64)); };
     const Dense A = transition("delta_product", beta, cosine, 1);
-    // determinant of the two factors: (1 - beta)^2
-    const Point determinant = exact_point(A(0, 0) * A(1, 1) - A(0, 1) * A(1, 0), (1 - beta) * (1 - beta), 512);
-    points.push_back(as_statement(bound(A), p, "norm of a token's transition"));
-    points.push_back(as_obligation(determinant, p, "determinant of the two steps: (1 - beta)^2"));
-    points.push_back(as_obligation(exact_point(spectral_norm(transition("delta_product", 2, cosine, 1)), 1, 512), p,
-                                   "beta = 2: exactly 1"));
-    points.push_back(as_obligation(exact_point(spectral_norm(transition("rwkv7", 2, 0, 1, 0.5)), 1.5, 512), p,
-                                   "diag(0.5) - 2 x x^T: beta - lambda"));
-    points.push_back(rival_law(determinant, "-(1 - beta)^2, one reflection more", -(1 - beta) * (1 - beta)));
-    points.push_back(rival_system(bound(transition("delta_product", 2, cosine, 1.2)), p, "keys of length 1.2"));
-    points.push_back(rival_system(bound(transition("delta_product", 2.2, 0, 1)), p, "beta = 2.2"));
-    points.push_back(rival_system(bound(transition("rwkv7", 2, 0, 1, 0.5)), p, "diag(0.5) - 2 x x^T, not a product"));
-  }
-  return points;
-}
-
-Claim delta_product_norm() {
-  return explained(
-      at_parameters(
-          running(
-              ledger_row(
-                  "delta-product-norm", "2502.10297 §3 (secondary source)",
-                  "The transition of DeltaProduct, a product of $I - beta k k^T$ with unit keys and beta in $[0, 2]$, "
-                  "has a spectral norm of at most 1, so that the recurrence is stable.",
-                  "It is exactly 1 at beta = 2. Where a decay and an erasure are subtracted from one another and not "
-                  "multiplied, $diag(lambda) - beta x x^T$, the norm exceeds 1 as soon as $beta > 1 + lambda$.",
-                  norms),
-              {"delta_product", "rwkv7"}),
-          two_keys),
-      "The bound for any number of factors is 2411.12537 Proposition 1.1, which was read; here it is the layer's "
-      "transition.");
+    points.statement("norm of a token's transition", bound(A));
+    points.rounding(512);
+    points
+        .obligation("determinant of the two steps: (1 - beta)^2", A(0, 0) * A(1, 1) - A(0, 1) * A(1, 0),
+                    (1 - beta) * (1 - beta))
+        .but_not("-(1 - beta)^2, one reflection more", -(1 - beta) * (1 - beta));
+    points.obligation("beta = 2: exactly 1", spectral_norm(transition("delta_product", 2, cosine, 1)), 1);
+    points.obligation("diag(0.5) - 2 x x^T: beta - lambda", spectral_norm(transition("rwkv7", 2, 0, 1, 0.5)), 1.5);
+    points.wrong_system("keys of length 1.2", bound(transition("delta_product", 2, cosine, 1.2)));
+    points.wrong_system("beta = 2.2", bound(transition("delta_product", 2.2, 0, 1)));
+    points.wrong_system("diag(0.5) - 2 x x^T, not a product", bound(transition("rwkv7", 2, 0, 1, 0.5)));
+  });
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // 2510.26692 §6.2 and Table 7: Kimi delta attention as a diagonal-plus-low-rank recurrence, as a gradient step on the
 // decayed state, and its reduction to the gated delta rule. The layer is compared with dense recursions.
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/differences.hpp"
 #include "theory/support/one_head.hpp"
 
@@ -28,117 +29,95 @@ Dense diagonal(const Dense &column) {
 }
 Dense lambda_of(const Sequence &s, int t) { return column(s.lambda, t, s.shape.Dk); }
 
-// ---- Diagonal plus low rank -------------------------------------------------------------------------------------------
-
-std::vector<Point> low_rank(const Protocol &protocol) {
-  const Params p = point_of(protocol, head);
-  const Sequence s = gated_sequence(p, protocol.seed);
-  const Measured kda = measured("kda", s);
-  // S [Dv,Dk] is the transpose of the paper's: it is multiplied by (D - a b^T)^T from the right.
-  const auto dplr = [&](bool decayed_key, double write_strength) {
-    return stepped(s, [&](const Dense &S, const Dense &k, const Dense &v, int t) {
-      const Dense D = diagonal(lambda_of(s, t)), a = s.beta[t] * k, b = decayed_key ? D * k : k;
-      return S * (D - b * transpose(a)) + (write_strength < 0 ? s.beta[t] : write_strength) * write(v, k);
-    });
-  };
-  const Output late = stepped(s, [&](const Dense &S, const Dense &k, const Dense &v, int t) {
-    return S * (Dense::identity(k.rows) - s.beta[t] * k * transpose(k)) * diagonal(lambda_of(s, t)) +
-           s.beta[t] * write(v, k);
-  });
-  Sequence swapped = s; // the layer itself with another erase: no decay
-  swapped.lambda.assign(s.lambda.size(), 1.0);
-  return {as_statement(kda.against(dplr(true, -1)), p, "D - a b^T, a = beta k, b = alpha . k, written beta k v^T"),
-          rival_law(kda.against(dplr(false, -1)), p, "b = k: the state is erased before it decays"),
-          rival_law(kda.against(dplr(true, 1)), p, "written k v^T, without beta"),
-          rival_law(kda.against(late), p, "the decay after the erasure"),
-          rival_system(measured("kda", swapped).against(dplr(true, -1)), p, "no decay")};
-}
-
 Claim kda_dplr() {
-  return explained(
-      at_parameters(
-          running(
-              ledger_row("kda-dplr", "2510.26692 §6.2",
-                         "KDA is the diagonal-plus-low-rank recurrence $S_t = (D - a b^T) S_{t-1} + beta k v^T$ with "
-                         "$D = Diag(alpha)$, $a = beta k$ and $b = alpha . k$.",
-                         "Identity. The written pair keeps its beta; the display that names a and b writes $k v^T$, so "
-                         "beta is part of v there.",
-                         low_rank),
-              {"kda"}),
-          head),
-      "The text's Eq 1 in the form of §6.2. The list below it says a = b = k for what the kernel shares; that is the "
-      "kernel's key before beta and decays are multiplied in.");
-}
-
-// ---- One gradient step ------------------------------------------------------------------------------------------------
-
-std::vector<Point> decayed_step(const Protocol &protocol) {
-  const Params p = point_of(protocol, head);
-  const Sequence s = gated_sequence(p, protocol.seed);
-  const Measured kda = measured("kda", s);
-  const auto descend = [&](double step, bool decayed) {
-    return stepped(s, [&](const Dense &S, const Dense &k, const Dense &v, int t) {
-      const Dense kept = S * diagonal(lambda_of(s, t));
-      const auto loss = [&](const Dense &M) { // beta |M k - v|^2 / 2
-        return s.beta[t] * square(M * k - v) / 2;
-      };
-      return kept - step * gradient(decayed ? kept : S, loss);
+  ClaimBuilder c("kda-dplr", "2510.26692 §6.2");
+  c.says("KDA is the diagonal-plus-low-rank recurrence $S_t = (D - a b^T) S_{t-1} + beta k v^T$ with $D = "
+         "Diag(alpha)$, $a = beta k$ and $b = alpha . k$.");
+  c.exactly("Identity. The written pair keeps its beta; the display that names a and b writes $k v^T$, so beta is part "
+            "of v there.");
+  c.because("The text's Eq 1 in the form of §6.2. The list below it says a = b = k for what the kernel shares; that is "
+            "the kernel's key before beta and decays are multiplied in.");
+  c.runs({"kda"}), c.takes(head);
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const Sequence s = gated_sequence(p, protocol.seed);
+    const Measured kda = measured("kda", s);
+    // S [Dv,Dk] is the transpose of the paper's: it is multiplied by (D - a b^T)^T from the right.
+    const auto dplr = [&](bool decayed_key, double write_strength) {
+      return stepped(s, [&](const Dense &S, const Dense &k, const Dense &v, int t) {
+        const Dense D = diagonal(lambda_of(s, t)), a = s.beta[t] * k, b = decayed_key ? D * k : k;
+        return S * (D - b * transpose(a)) + (write_strength < 0 ? s.beta[t] : write_strength) * write(v, k);
+      });
+    };
+    const Output late = stepped(s, [&](const Dense &S, const Dense &k, const Dense &v, int t) {
+      return S * (Dense::identity(k.rows) - s.beta[t] * k * transpose(k)) * diagonal(lambda_of(s, t)) +
+             s.beta[t] * write(v, k);
     });
-  };
-  // A slope by differences loses rounding of the losses, each at most |S|^2 + |v|^2.
-  const double factor = inner(s.state, s.state) + inner(s.v, s.v);
-  Sequence stronger = s;
-  for (double &beta : stronger.beta) beta *= 1.1;
-  return {as_statement(kda.against(descend(1, true), factor), p,
-                       "S' - the slope of beta |S' k - v|^2 / 2, S' the decayed state"),
-          rival_law(kda.against(descend(1, false), factor), p, "the slope at the state before its decay"),
-          rival_law(kda.against(descend(2, true), factor), p, "the loss without its 1/2"),
-          rival_system(measured("kda", stronger).against(descend(1, true), factor), p, "beta a tenth larger")};
+    Sequence swapped = s; // the layer itself with another erase: no decay
+    swapped.lambda.assign(s.lambda.size(), 1.0);
+    points.statement("D - a b^T, a = beta k, b = alpha . k, written beta k v^T", kda.against(dplr(true, -1)))
+        .but_not("b = k: the state is erased before it decays", kda.against(dplr(false, -1)))
+        .but_not("written k v^T, without beta", kda.against(dplr(true, 1)))
+        .but_not("the decay after the erasure", kda.against(late));
+    points.wrong_system("no decay", measured("kda", swapped).against(dplr(true, -1)));
+  });
 }
 
 Claim kda_gradient_step() {
-  return explained(
-      at_parameters(running(ledger_row("kda-gradient-step", "2510.26692 §6.3",
-                                       "KDA's update is a gradient step $S_t = S' - grad L(S')$ from the decayed "
-                                       "state $S' = Diag(alpha_t) S_{t-1}$ on $L(S') = beta_t |S'^T k_t - "
-                                       "v_t|^2 / 2$.",
-                                       "Identity.", decayed_step),
-                            {"kda"}),
-                    head),
-      "The slope is measured from the loss by differences.");
-}
-
-// ---- Reductions -------------------------------------------------------------------------------------------------------
-
-std::vector<Point> reductions(const Protocol &protocol) {
-  const Params p = point_of(protocol, head);
-  Sequence s = gated_sequence(p, protocol.seed), unequal = s;
-  const int Dk = s.shape.Dk;
-  s.alpha.clear();
-  for (int t = 0; t < s.shape.T; ++t) {
-    s.alpha.push_back(s.lambda[size_t(t) * Dk]);
-    for (int c = 0; c < Dk; ++c) s.lambda[size_t(t) * Dk + c] = s.alpha[t];
-  }
-  unequal.alpha = s.alpha;
-  Sequence kept = s;
-  kept.alpha.assign(s.alpha.size(), 1.0), kept.lambda.assign(s.lambda.size(), 1.0);
-  const Output gated = run("gated_delta_net", s), delta = run("delta_net", kept);
-  return {as_statement(measured("kda", s).against(gated), p, "one gate for all channels: gated DeltaNet"),
-          as_statement(measured("kda", kept).against(delta), p, "no decay: DeltaNet"),
-          rival_law(measured("kda", s).against(delta), p, "DeltaNet, with the decay left out"),
-          rival_system(measured("kda", unequal).against(gated), p, "a gate per channel"),
-          rival_system(measured("rwkv7", s).against(gated), p, "rwkv7, which erases what has not decayed")};
+  ClaimBuilder c("kda-gradient-step", "2510.26692 §6.3");
+  c.says("KDA's update is a gradient step $S_t = S' - grad L(S')$ from the decayed state $S' = Diag(alpha_t) S_{t-1}$ "
+         "on $L(S') = beta_t |S'^T k_t - v_t|^2 / 2$.");
+  c.exactly("Identity.");
+  c.because("The slope is measured from the loss by differences.");
+  c.runs({"kda"}), c.takes(head);
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const Sequence s = gated_sequence(p, protocol.seed);
+    const Measured kda = measured("kda", s);
+    const auto descend = [&](double step, bool decayed) {
+      return stepped(s, [&](const Dense &S, const Dense &k, const Dense &v, int t) {
+        const Dense kept = S * diagonal(lambda_of(s, t));
+        const auto loss = [&](const Dense &M) { // beta |M k - v|^2 / 2
+          return s.beta[t] * square(M * k - v) / 2;
+        };
+        return kept - step * gradient(decayed ? kept : S, loss);
+      });
+    };
+    // A slope by differences loses rounding of the losses, each at most |S|^2 + |v|^2.
+    const double factor = inner(s.state, s.state) + inner(s.v, s.v);
+    Sequence stronger = s;
+    for (double &beta : stronger.beta) beta *= 1.1;
+    points
+        .statement("S' - the slope of beta |S' k - v|^2 / 2, S' the decayed state",
+                   kda.against(descend(1, true), factor))
+        .but_not("the slope at the state before its decay", kda.against(descend(1, false), factor))
+        .but_not("the loss without its 1/2", kda.against(descend(2, true), factor));
+    points.wrong_system("beta a tenth larger", measured("kda", stronger).against(descend(1, true), factor));
+  });
 }
 
 Claim kda_reductions() {
-  return explained(
-      at_parameters(running(ledger_row("kda-reductions", "2510.26692 Abstract, §6.3",
-                                       "KDA extends gated DeltaNet by a gate per channel: with the same gate in "
-                                       "every channel it is gated DeltaNet.",
-                                       "Identity; with gates of 1 it is DeltaNet.", reductions),
-                            {"kda", "gated_delta_net", "delta_net", "rwkv7"}),
-                    head),
-      "Both orders of decay and erasure coincide where the gate is one number.");
+  ClaimBuilder c("kda-reductions", "2510.26692 Abstract, §6.3");
+  c.says("KDA extends gated DeltaNet by a gate per channel: with the same gate in every channel it is gated DeltaNet.");
+  c.exactly("Identity; with gates of 1 it is DeltaNet.");
+  c.because("Both orders of decay and erasure coincide where the gate is one number.");
+  c.runs({"kda", "gated_delta_net", "delta_net", "rwkv7"}), c.takes(head);
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    Sequence s = gated_sequence(p, protocol.seed), unequal = s;
+    const int Dk = s.shape.Dk;
+    s.alpha.clear();
+    for (int t = 0; t < s.shape.T; ++t) {
+      s.alpha.push_back(s.lambda[size_t(t) * Dk]);
+      for (int c = 0; c < Dk; ++c) s.lambda[size_t(t) * Dk + c] = s.alpha[t];
+    }
+    unequal.alpha = s.alpha;
+    Sequence kept = s;
+    kept.alpha.assign(s.alpha.size(), 1.0), kept.lambda.assign(s.lambda.size(), 1.0);
+    const Output gated = run("gated_delta_net", s), delta = run("delta_net", kept);
+    points.statement("one gate for all channels: gated DeltaNet", measured("kda", s).against(gated));
+    points.statement("no decay: DeltaNet", measured("kda", kept).against(delta))
+        .but_not("DeltaNet, with the decay left out", measured("kda", s).against(delta));
+    points.wrong_system("a gate per channel", measured("kda", unequal).against(gated));
+    points.wrong_system("rwkv7, which erases what has not decayed", measured("rwkv7", s).against(gated));
+  });
 }
 
 } // namespace

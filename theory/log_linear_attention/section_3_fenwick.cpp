@@ -2,113 +2,95 @@
 // 2506.04761 §3: the prefix of a token in the blocks of a Fenwick tree, one state each. How many there are, and what
 // they add up to.
 #include "theory/log_linear_attention/fenwick.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/one_head.hpp"
 #include <cmath>
 
 namespace recollect::theory {
 namespace {
 
-const std::vector<ParamSpec> length{integer_param("T", 256, 4, 4096, "tokens")};
-
-// ---- How many ---------------------------------------------------------------------------------------------------------
-
-std::vector<Point> count(const Protocol &protocol) {
-  const Params p = point_of(protocol, length);
-  const int T = p.integer("T");
-  // tokens are counted from 1 in the laws: token t sees t tokens, itself among them
-  std::vector<double> counts, ones, logs, covered;
-  double excess = -1e9; // of the count over floor(log2 t) + 1
-  for (int t = 1; t <= T; ++t) {
-    const auto blocks = blocks_of(t - 1);
-    counts.push_back(double(blocks.size()));
-    int bits = 0, tokens = 0;
-    for (int rest = t - 1; rest; rest &= rest - 1) ++bits;
-    for (const auto &[begin, end] : blocks) tokens += end - begin;
-    ones.push_back(1 + bits), covered.push_back(tokens);
-    logs.push_back(std::floor(std::log2(double(t))) + 1);
-    excess = std::max(excess, counts.back() - logs.back());
-  }
-  std::vector<double> all;
-  for (int t = 1; t <= T; ++t) all.push_back(t);
-  double most = -1e9; // of a wrong partition, in blocks of at most two tokens
-  for (int t = 1; t <= T; ++t) most = std::max(most, std::ceil(t / 2.0) - logs[t - 1]);
-  const int power = 1 << int(std::log2(double(T)));
-  return {as_statement(at_most_point(excess, 0, 0), p, "most states beyond floor(log2 t) + 1"),
-          as_obligation(exact_point(counts, ones, 1), p, "1 and the ones in t - 1 written in base two"),
-          as_obligation(exact_point(covered, all, 1), p, "the blocks of token t hold t tokens"),
-          as_obligation(exact_point(counts[power - 1], std::log2(double(power)) + 1, 1), p,
-                        "at a power of two the bound is reached"),
-          rival_law(counts, p, "floor(log2 t) + 1 at every t", logs, 1),
-          rival_law(exact_point(counts[power - 1], std::log2(double(power)) + 1, 1), "floor(log2 t)",
-                    std::log2(double(power))),
-          rival_system(at_most_point(most, 0, 0), p, "blocks of two tokens")};
-}
-
 Claim log_linear_states() {
-  return explained(
-      at_parameters(
-          ledger_row("log-linear-states", "2506.04761 §3 (secondary source)",
-                     "In the Fenwick partition of a prefix of t tokens, the block of a token being the largest power "
-                     "of two that divides its end, at most of the order of $log2(t)$ states are kept: at most "
-                     "$floor(log2 t) + 1$.",
-                     "1 and the number of ones in $t - 1$ written in base two; the bound is reached where t is a "
-                     "power of two.",
-                     count),
-          length),
-      "As public notes quote the paper, there are $ceil(log2(T + 1)) + 1$ levels, which is at least as many; tokens "
-      "are "
-      "counted from 1 here.");
-}
-
-// ---- What they add up to ----------------------------------------------------------------------------------------------
-
-const std::vector<ParamSpec> head = one_head_params({1, 1, 37, 5, 3});
-
-std::vector<Point> weights_of_one(const Protocol &protocol) {
-  const Params p = point_of(protocol, head);
-  Sequence s;
-  s.shape = shape_of(p);
-  const int T = s.shape.T, Dk = s.shape.Dk, Dv = s.shape.Dv;
-  s.q = Stream(protocol.seed, "fenwick/queries").normals(size_t(T) * Dk);
-  s.k = Stream(protocol.seed, "fenwick/keys").normals(size_t(T) * Dk);
-  s.v = Stream(protocol.seed, "fenwick/values").normals(size_t(T) * Dv);
-  // Reads of the states of all blocks, block i of a token weighed by weight(i, number of blocks).
-  const auto reads = [&](const auto &weight) {
-    std::vector<double> all;
-    for (int t = 0; t < T; ++t) {
-      const auto blocks = blocks_of(t);
-      Dense read(Dv, 1);
-      for (size_t i = 0; i < blocks.size(); ++i) {
-        Dense S(Dv, Dk);
-        for (int j = blocks[i].first; j < blocks[i].second; ++j) S = S + write(column(s.v, j, Dv), column(s.k, j, Dk));
-        read = read + weight(i, blocks.size()) * (S * column(s.q, t, Dk));
-      }
-      append_column(all, read);
+  ClaimBuilder c("log-linear-states", "2506.04761 §3 (secondary source)");
+  c.says("In the Fenwick partition of a prefix of t tokens, the block of a token being the largest power of two that "
+         "divides its end, at most of the order of $log2(t)$ states are kept: at most $floor(log2 t) + 1$.");
+  c.exactly("1 and the number of ones in $t - 1$ written in base two; the bound is reached where t is a power of two.");
+  c.because("As public notes quote the paper, there are $ceil(log2(T + 1)) + 1$ levels, which is at least as many; "
+            "tokens are counted from 1 here.");
+  c.takes({integer_param("T", 256, 4, 4096, "tokens")});
+  return c.measure([](Points &points, const Params &p, const Protocol &) {
+    const int T = p.integer("T");
+    // tokens are counted from 1 in the laws: token t sees t tokens, itself among them
+    std::vector<double> counts, ones, logs, covered;
+    double excess = -1e9; // of the count over floor(log2 t) + 1
+    for (int t = 1; t <= T; ++t) {
+      const auto blocks = blocks_of(t - 1);
+      counts.push_back(double(blocks.size()));
+      int bits = 0, tokens = 0;
+      for (int rest = t - 1; rest; rest &= rest - 1) ++bits;
+      for (const auto &[begin, end] : blocks) tokens += end - begin;
+      ones.push_back(1 + bits), covered.push_back(tokens);
+      logs.push_back(std::floor(std::log2(double(t))) + 1);
+      excess = std::max(excess, counts.back() - logs.back());
     }
-    return all;
-  };
-  const std::vector<double> layer = run("linear", s).o, sum = reads([](size_t, size_t) { return 1.0; });
-  double size = 0; // of the terms of a read
-  for (int t = 0; t < T; ++t) size = std::max(size, std::sqrt(square(column(s.k, t, Dk)) * square(column(s.v, t, Dv))));
-  double query = 0;
-  for (int t = 0; t < T; ++t) query = std::max(query, std::sqrt(square(column(s.q, t, Dk))));
-  const double units = 8.0 * T * Dk * T * size * query;
-  const auto last = [](size_t i, size_t n) { return i + 1 < n || n == 1 ? 1.0 : 0.5; };
-  return {as_statement(exact_point(layer, sum, units), p, "linear attention: the sum of all states' reads"),
-          rival_law(layer, p, "the oldest block at weight 1/2", reads(last), units),
-          rival_law(layer, p, "the token's own block left out",
-                    reads([](size_t i, size_t) { return i > 0 ? 1.0 : 0.0; }), units),
-          rival_system(exact_point(run("retnet", s).o, sum, units), p, "a state that decays")};
+    std::vector<double> all;
+    for (int t = 1; t <= T; ++t) all.push_back(t);
+    double most = -1e9; // of a wrong partition, in blocks of at most two tokens
+    for (int t = 1; t <= T; ++t) most = std::max(most, std::ceil(t / 2.0) - logs[t - 1]);
+    const int power = 1 << int(std::log2(double(T)));
+    points.statement("most states beyond floor(log2 t) + 1", at_most_point(excess, 0, 0));
+    points.rounding(1);
+    points.obligation("1 and the ones in t - 1 written in base two", counts, ones)
+        .but_not("floor(log2 t) + 1 at every t", logs);
+    points.obligation("the blocks of token t hold t tokens", covered, all);
+    points.obligation("at a power of two the bound is reached", counts[power - 1], std::log2(double(power)) + 1)
+        .but_not("floor(log2 t)", std::log2(double(power)));
+    points.wrong_system("blocks of two tokens", at_most_point(most, 0, 0));
+  });
 }
 
 Claim log_linear_weights_of_one() {
-  return explained(at_parameters(running(ledger_row("log-linear-weights-of-one", "2506.04761 §3 (secondary source)",
-                                                    "With all level weights equal to 1, log-linear attention is linear "
-                                                    "attention.",
-                                                    "Identity: every token is in exactly one block.", weights_of_one),
-                                         {"linear", "retnet"}),
-                                 head),
-                   "Stated in public notes and code; the paper's own text was not at hand.");
+  ClaimBuilder c("log-linear-weights-of-one", "2506.04761 §3 (secondary source)");
+  c.says("With all level weights equal to 1, log-linear attention is linear attention.");
+  c.exactly("Identity: every token is in exactly one block.");
+  c.because("Stated in public notes and code; the paper's own text was not at hand.");
+  c.runs({"linear", "retnet"});
+  c.takes(one_head_params({1, 1, 37, 5, 3}));
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    Sequence s;
+    s.shape = shape_of(p);
+    const int T = s.shape.T, Dk = s.shape.Dk, Dv = s.shape.Dv;
+    s.q = Stream(protocol.seed, "fenwick/queries").normals(size_t(T) * Dk);
+    s.k = Stream(protocol.seed, "fenwick/keys").normals(size_t(T) * Dk);
+    s.v = Stream(protocol.seed, "fenwick/values").normals(size_t(T) * Dv);
+    // Reads of the states of all blocks, block i of a token weighed by weight(i, number of blocks).
+    const auto reads = [&](const auto &weight) {
+      std::vector<double> all;
+      for (int t = 0; t < T; ++t) {
+        const auto blocks = blocks_of(t);
+        Dense read(Dv, 1);
+        for (size_t i = 0; i < blocks.size(); ++i) {
+          Dense S(Dv, Dk);
+          for (int j = blocks[i].first; j < blocks[i].second; ++j)
+            S = S + write(column(s.v, j, Dv), column(s.k, j, Dk));
+          read = read + weight(i, blocks.size()) * (S * column(s.q, t, Dk));
+        }
+        append_column(all, read);
+      }
+      return all;
+    };
+    const std::vector<double> layer = run("linear", s).o, sum = reads([](size_t, size_t) { return 1.0; });
+    double size = 0; // of the terms of a read
+    for (int t = 0; t < T; ++t)
+      size = std::max(size, std::sqrt(square(column(s.k, t, Dk)) * square(column(s.v, t, Dv))));
+    double query = 0;
+    for (int t = 0; t < T; ++t) query = std::max(query, std::sqrt(square(column(s.q, t, Dk))));
+    const auto last = [](size_t i, size_t n) { return i + 1 < n || n == 1 ? 1.0 : 0.5; };
+    points.rounding(8.0 * T * Dk * T * size * query);
+    points.statement("linear attention: the sum of all states' reads", layer, sum)
+        .but_not("the oldest block at weight 1/2", reads(last))
+        .but_not("the token's own block left out", reads([](size_t i, size_t) { return i > 0 ? 1.0 : 0.0; }));
+    points.wrong_system("a state that decays", run("retnet", s).o, sum);
+  });
 }
 
 } // namespace

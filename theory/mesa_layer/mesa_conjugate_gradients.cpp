@@ -2,79 +2,67 @@
 // 2506.05233: the mesa layer solves (H_t + ridge I) x = q by conjugate gradients. How far k steps are from its read, with
 // the matrix that the layer itself has accumulated.
 #include "theory/mesa_layer/iterations.hpp"
+#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
 
-const std::vector<ParamSpec> sizes{integer_param("T", 24, 4, 128, "pairs"), integer_param("d", 8, 4, 32, "key width"),
-                                   real_param("ridge", 0.05, 0.01, 1, "ridge")};
-
-std::vector<Point> few_steps(const Protocol &protocol) {
-  const Params p = point_of(protocol, sizes);
-  const int T = p.integer("T"), d = p.integer("d"), dv = 3;
-  const double ridge = p.real("ridge");
-  Sequence s;
-  s.shape = {1, 1, T, d, dv};
-  s.k = Stream(protocol.seed, "mesa/keys").normals(size_t(T) * d);
-  s.v = Stream(protocol.seed, "mesa/values").normals(size_t(T) * dv);
-  s.q = Stream(protocol.seed, "mesa/queries").normals(size_t(T) * d);
-  const Output out = run("mesa", s, {{"ridge", number(ridge)}});
-  const auto begin = out.state.begin();
-  const Dense B(dv, d, {begin, begin + dv * d}),
-      A = Dense(d, d, {begin + dv * d, begin + (dv + d) * d}) + ridge * Dense::identity(d), q = column(s.q, T - 1, d);
-  const std::vector<double> eigenvalues = symmetric_eigenvalues(A), read{out.o.end() - dv, out.o.end()};
-  const double condition = eigenvalues.back() / eigenvalues.front();
-  const Dense solution = inverse(A) * q;
-  const double rounding = 64.0 * d * condition;
-  const auto bounded = [&](const Dense &x, const Dense &exact, int k) {
-    return at_most_point(energy_error(A, x, exact), chebyshev_bound(condition, k), rounding * epsilon_of(Real::f64));
-  };
-  std::vector<Point> points;
-  for (int k : {1, 2, 3, d - 1})
-    points.push_back(as_statement(bounded(conjugate_gradient_steps(A, q, k), solution, k), p,
-                                  "error of " + std::to_string(k) + " steps, norm of the matrix"));
-
-  // The hardest first step, on a diagonal matrix of the two extreme eigenvalues l1 and l2: with b = (1, 1) its length is
-  // 2 / (l1 + l2), and the energy left is ((kappa - 1) / (kappa + 1))^2 of the whole.
-  Dense extremes(2, 2);
-  extremes(0, 0) = eigenvalues.front(), extremes(1, 1) = eigenvalues.back();
-  const auto hardest = [&](int k, bool conjugate) {
-    const Dense b(2, 1, {1, 1}), x = inverse(extremes) * b;
-    return energy_error(
-        extremes, conjugate ? conjugate_gradient_steps(extremes, b, k) : steepest_descent_steps(extremes, b, k), x);
-  };
-  const Point first = exact_point(hardest(1, true), (condition - 1) / (condition + 1), rounding);
-  const int many = 4 * int(std::ceil(std::sqrt(condition)));
-  points.push_back(as_obligation(first, p, "the hardest first step: (kappa - 1) / (kappa + 1)"));
-  points.push_back(
-      as_obligation(exact_point(1 + hardest(2, true), 1, rounding), p, "two eigenvalues: two steps, 1 + error"));
-  points.push_back(as_obligation(exact_point((B * conjugate_gradient_steps(A, q, 2 * d)).data, read,
-                                             rounding * (1 + max_abs(B.data)) * d * (1 + max_abs(solution.data))),
-                                 p, "B x after 2 d steps: the layer's read"));
-  points.push_back(
-      rival_law(first, "(sqrt kappa - 1) / (sqrt kappa + 1), without the 2", chebyshev_bound(condition, 1) / 2));
-  points.push_back(rival_law(first, "the rate squared", chebyshev_bound(condition, 2)));
-  points.push_back(rival_system(at_most_point(hardest(many, false), chebyshev_bound(condition, many), 1e-12), p,
-                                "steepest descent, " + std::to_string(many) + " steps"));
-  return points;
-}
-
 Claim mesa_conjugate_gradients_rate() {
-  return explained(
-      at_parameters(
-          running(
-              ledger_row(
-                  "mesa-conjugate-gradients-rate", "2506.05233 (secondary source)",
-                  "The mesa layer reads $B_t (H_t + ridge I)^{-1} q_t$ and solves for it by k steps of conjugate "
-                  "gradients, whose error in the norm of the matrix is at most $2 ((sqrt(kappa) - 1) / (sqrt(kappa) + "
-                  "1))^k$ of the first, kappa its condition number.",
-                  "The hardest first step leaves $(kappa - 1) / (kappa + 1)$; d steps are exact up to rounding.",
-                  few_steps),
-              {"mesa"}),
-          sizes),
-      "The layer and its solver are the paper's, as its abstract and public notes say; the rate is the classical bound "
-      "of "
-      "conjugate gradients.");
+  ClaimBuilder c("mesa-conjugate-gradients-rate", "2506.05233 (secondary source)");
+  c.says("The mesa layer reads $B_t (H_t + ridge I)^{-1} q_t$ and solves for it by k steps of conjugate gradients, "
+         "whose error in the norm of the matrix is at most $2 ((sqrt(kappa) - 1) / (sqrt(kappa) + 1))^k$ of the first, "
+         "kappa its condition number.");
+  c.exactly("The hardest first step leaves $(kappa - 1) / (kappa + 1)$; d steps are exact up to rounding.");
+  c.because("The layer and its solver are the paper's, as its abstract and public notes say; the rate is the classical "
+            "bound of conjugate gradients.");
+  c.runs({"mesa"});
+  c.takes({integer_param("T", 24, 4, 128, "pairs"), integer_param("d", 8, 4, 32, "key width"),
+           real_param("ridge", 0.05, 0.01, 1, "ridge")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int T = p.integer("T"), d = p.integer("d"), dv = 3;
+    const double ridge = p.real("ridge");
+    Sequence s;
+    s.shape = {1, 1, T, d, dv};
+    s.k = Stream(protocol.seed, "mesa/keys").normals(size_t(T) * d);
+    s.v = Stream(protocol.seed, "mesa/values").normals(size_t(T) * dv);
+    s.q = Stream(protocol.seed, "mesa/queries").normals(size_t(T) * d);
+    const Output out = run("mesa", s, {{"ridge", number(ridge)}});
+    const auto begin = out.state.begin();
+    const Dense B(dv, d, {begin, begin + dv * d}),
+        A = Dense(d, d, {begin + dv * d, begin + (dv + d) * d}) + ridge * Dense::identity(d), q = column(s.q, T - 1, d);
+    const std::vector<double> eigenvalues = symmetric_eigenvalues(A), read{out.o.end() - dv, out.o.end()};
+    const double condition = eigenvalues.back() / eigenvalues.front();
+    const Dense solution = inverse(A) * q;
+    const double rounding = 64.0 * d * condition;
+    const auto bounded = [&](const Dense &x, const Dense &exact, int k) {
+      return at_most_point(energy_error(A, x, exact), chebyshev_bound(condition, k), rounding * epsilon_of(Real::f64));
+    };
+    for (int k : {1, 2, 3, d - 1})
+      points.statement("error of " + std::to_string(k) + " steps, norm of the matrix",
+                       bounded(conjugate_gradient_steps(A, q, k), solution, k));
+
+    // The hardest first step, on a diagonal matrix of the two extreme eigenvalues l1 and l2: with b = (1, 1) its length is
+    // 2 / (l1 + l2), and the energy left is ((kappa - 1) / (kappa + 1))^2 of the whole.
+    Dense extremes(2, 2);
+    extremes(0, 0) = eigenvalues.front(), extremes(1, 1) = eigenvalues.back();
+    const auto hardest = [&](int k, bool conjugate) {
+      const Dense b(2, 1, {1, 1}), x = inverse(extremes) * b;
+      return energy_error(
+          extremes, conjugate ? conjugate_gradient_steps(extremes, b, k) : steepest_descent_steps(extremes, b, k), x);
+    };
+    const int many = 4 * int(std::ceil(std::sqrt(condition)));
+    points.rounding(rounding);
+    points
+        .obligation("the hardest first step: (kappa - 1) / (kappa + 1)", hardest(1, true),
+                    (condition - 1) / (condition + 1))
+        .but_not("(sqrt kappa - 1) / (sqrt kappa + 1), without the 2", chebyshev_bound(condition, 1) / 2)
+        .but_not("the rate squared", chebyshev_bound(condition, 2));
+    points.obligation("two eigenvalues: two steps, 1 + error", 1 + hardest(2, true), 1);
+    points.rounding(rounding * (1 + max_abs(B.data)) * d * (1 + max_abs(solution.data)));
+    points.obligation("B x after 2 d steps: the layer's read", (B * conjugate_gradient_steps(A, q, 2 * d)).data, read);
+    points.wrong_system("steepest descent, " + std::to_string(many) + " steps",
+                        at_most_point(hardest(many, false), chebyshev_bound(condition, many), 1e-12));
+  });
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 // for beta > 1, and its step beta = 2 with v = k / 2 is the paper's own solution h -> 1 - h.
 #include "harness/core/error.hpp"
 #include "theory/negative_eigenvalues/householder.hpp"
+#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -38,48 +39,31 @@ Vector counts(const std::vector<int> &bits, int m) {
 /// Rounding units of T additions of numbers of size 1, each from an inner product of width d.
 double units(int T, int d) { return 8.0 * T * (d + 4); }
 
-// ---- beta = 2 ---------------------------------------------------------------------------------------------------------
-
 const std::vector<ParamSpec> text{integer_param("T", 512, 32, 4096, "tokens"),
                                   integer_param("d", 4, 1, 64, "key width")};
 
-std::vector<Point> parity(const Protocol &protocol) {
-  const Params p = point_of(protocol, text);
-  const int T = p.integer("T"), d = p.integer("d");
-  const std::vector<int> bits = random_bits(T, protocol.seed);
-  const Vector expected = counts(bits, 2);
-  const auto solved = [&](double beta) {
-    return exact_point(reads_of(bits, d, beta, protocol.seed), expected, units(T, d));
-  };
-  Vector last(bits.begin(), bits.end());
-  return {as_statement(solved(2), p, "reads of DeltaNet, beta = 2"),
-          rival_law(reads_of(bits, d, 2, protocol.seed), p, "the bit itself", last, units(T, d)),
-          rival_law(reads_of(bits, d, 2, protocol.seed), p, "the count modulo 3", counts(bits, 3), units(T, d)),
-          rival_system(solved(1), p, "beta = 1, an eigenvalue of 0"),
-          rival_system(solved(1.9), p, "beta = 1.9, an eigenvalue of -0.9")};
-}
-
 Claim negative_eigenvalue_parity() {
-  return explained(
-      at_parameters(
-          running(ledger_row("negative-eigenvalue-parity", "2411.12537 §4.1, §4.2, Theorem 3",
-                             "A finite-precision linear RNN with one layer and a scalar state solves parity by "
-                             "$h_t = a(x_t) h_{t-1} + b(x_t)$ with $a(1) = -1$, $b(1) = a(0) = 1$, $b(0) = h_0 = 0$; "
-                             "DeltaNet can do it where beta reaches 2.",
-                             "One unit key, $v = 1/2$ and $beta_t = 2 x_t$: $S k -> 1 - S k$ at each 1, so the read at "
-                             "$k$ is the parity, at any length.",
-                             parity),
-                  {"delta_net"}),
-          text),
-      "The eigenvalue of $I - beta k k^T$ along $k$ is $1 - beta = -1$, which neither decays nor grows; at beta = 1.9 "
-      "the state forgets its early flips.");
+  ClaimBuilder c("negative-eigenvalue-parity", "2411.12537 §4.1, §4.2, Theorem 3");
+  c.says("A finite-precision linear RNN with one layer and a scalar state solves parity by $h_t = a(x_t) h_{t-1} + "
+         "b(x_t)$ with $a(1) = -1$, $b(1) = a(0) = 1$, $b(0) = h_0 = 0$; DeltaNet can do it where beta reaches 2.");
+  c.exactly("One unit key, $v = 1/2$ and $beta_t = 2 x_t$: $S k -> 1 - S k$ at each 1, so the read at $k$ is the "
+            "parity, at any length.");
+  c.because("The eigenvalue of $I - beta k k^T$ along $k$ is $1 - beta = -1$, which neither decays nor grows; at beta "
+            "= 1.9 the state forgets its early flips.");
+  c.runs({"delta_net"}), c.takes(text);
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int T = p.integer("T"), d = p.integer("d");
+    const std::vector<int> bits = random_bits(T, protocol.seed);
+    const Vector expected = counts(bits, 2);
+    Vector last(bits.begin(), bits.end());
+    points.rounding(units(T, d));
+    points.statement("reads of DeltaNet, beta = 2", reads_of(bits, d, 2, protocol.seed), expected)
+        .but_not("the bit itself", last)
+        .but_not("the count modulo 3", counts(bits, 3));
+    points.wrong_system("beta = 1, an eigenvalue of 0", reads_of(bits, d, 1, protocol.seed), expected);
+    points.wrong_system("beta = 1.9, an eigenvalue of -0.9", reads_of(bits, d, 1.9, protocol.seed), expected);
+  });
 }
-
-// ---- Nonnegative eigenvalues ------------------------------------------------------------------------------------------
-
-const std::vector<ParamSpec> ones{integer_param("T", 256, 64, 1024, "ones in a row"),
-                                  real_param("beta", 0.3, 0.2, 0.9, "write strength"),
-                                  integer_param("d", 4, 1, 64, "key width")};
 
 /// Differences of consecutive reads on T ones.
 Vector differences(int T, int d, double beta, std::uint64_t seed) {
@@ -89,93 +73,74 @@ Vector differences(int T, int d, double beta, std::uint64_t seed) {
   return all;
 }
 
-std::vector<Point> stuck(const Protocol &protocol) {
-  const Params p = point_of(protocol, ones);
-  const int T = p.integer("T"), d = p.integer("d");
-  const double beta = p.real("beta"), single = std::ldexp(1.0, -24); // rounding unit of float32
-  const auto law = [&](double beta, double rate) {
-    Vector all;
-    for (int t = 1; t < T; ++t) all.push_back(beta * std::pow(rate, t));
-    return all;
-  };
-  const auto last = [&](double beta) {
-    return at_most_point(std::fabs(differences(T, d, beta, protocol.seed).back()), single,
-                         units(T, d) * epsilon_of(Real::f64));
-  };
-  const auto decay = [&](double beta) {
-    return exact_point(differences(T, d, beta, protocol.seed), law(beta, 1 - beta), units(T, d));
-  };
-  if (beta * std::pow(1 - beta, T - 1) > single / 2)
-    usage_error("the states are not yet one in float32: a larger T or beta");
-  return {
-      as_statement(last(beta), p, "difference of the last two reads"),
-      as_statement(last(1), p, "difference of the last two reads, beta = 1"),
-      as_obligation(decay(beta), p, "differences are beta (1 - beta)^k"),
-      as_obligation(decay(1.5), p, "an eigenvalue of -0.5 is not enough: the same law at beta = 1.5"),
-      rival_law(differences(T, d, beta, protocol.seed), p, "(1 - beta / 2)^k", law(beta, 1 - beta / 2), units(T, d)),
-      rival_law(differences(T, d, beta, protocol.seed), p, "(1 - beta)^(2k)", law(beta, (1 - beta) * (1 - beta)),
-                units(T, d)),
-      rival_system(last(2), p, "beta = 2")};
-}
-
 Claim parity_needs_negative_eigenvalue() {
-  return explained(
-      at_parameters(
-          running(
-              ledger_row("parity-needs-negative-eigenvalue", "2411.12537 Theorem 1, §4.1",
-                         "A finite-precision linear RNN with finitely many layers solves parity for arbitrary lengths "
-                         "only if in some layer some A(x) has an eigenvalue outside the real numbers >= 0. For one "
-                         "layer: on the text 1, 1, 1, ... the state becomes constant in finite precision, and parity "
-                         "alternates.",
-                         "DeltaNet with beta in (0, 1]: consecutive reads differ by $beta (1 - beta)^k$, less than a "
-                         "rounding unit from some k on. The condition is necessary, not sufficient: at beta = 1.5 the "
-                         "differences alternate and vanish too; only an eigenvalue of modulus 1 keeps them.",
-                         stuck),
-              {"delta_net"}),
-          ones),
-      "Measured for one layer, the case that the text argues in §4.1. The induction over layers is its Appendix B.1, "
-      "which was not read.");
-}
-
-// ---- A slip -----------------------------------------------------------------------------------------------------------
-
-std::vector<Point> slip_measured(const Protocol &protocol) {
-  const Params p = point_of(protocol, text);
-  const int T = p.integer("T"), d = p.integer("d");
-  const std::vector<int> bits = random_bits(T, protocol.seed);
-  Vector key = Stream(protocol.seed, "parity/key").normals(d);
-  normalise_rows(key, d);
-  const Dense A = product({{key, 2}});
-  const auto solved = [&](double beta) {
-    return exact_point(reads_of(bits, d, beta, protocol.seed), counts(bits, 2), units(T, d));
-  };
-  // A real symmetric matrix has real eigenvalues; how far A is from one bounds their imaginary parts.
-  const double imaginary = frobenius_norm(A - transpose(A)) / 2;
-  const auto smallest = [&](double beta) {
-    return exact_point(symmetric_eigenvalues(product({{key, beta}})).front(), -1, 16.0 * d);
-  };
-  return {as_statement(at_least_point(imaginary, 0.1, 0), p, "imaginary part of an eigenvalue of A(1)"),
-          as_obligation(solved(2), p, "reads of DeltaNet, beta = 2: the parity"),
-          as_obligation(smallest(2), p, "smallest eigenvalue of A(1)"),
-          rival_system(solved(1), p, "beta = 1: the parity"),
-          rival_system(smallest(1.5), p, "beta = 1.5: smallest eigenvalue")};
+  ClaimBuilder c("parity-needs-negative-eigenvalue", "2411.12537 Theorem 1, §4.1");
+  c.says("A finite-precision linear RNN with finitely many layers solves parity for arbitrary lengths only if in some "
+         "layer some A(x) has an eigenvalue outside the real numbers >= 0. For one layer: on the text 1, 1, 1, ... the "
+         "state becomes constant in finite precision, and parity alternates.");
+  c.exactly("DeltaNet with beta in (0, 1]: consecutive reads differ by $beta (1 - beta)^k$, less than a rounding unit "
+            "from some k on. The condition is necessary, not sufficient: at beta = 1.5 the differences alternate and "
+            "vanish too; only an eigenvalue of modulus 1 keeps them.");
+  c.because("Measured for one layer, the case that the text argues in §4.1. The induction over layers is its Appendix "
+            "B.1, which was not read.");
+  c.runs({"delta_net"}),
+      c.takes({integer_param("T", 256, 64, 1024, "ones in a row"), real_param("beta", 0.3, 0.2, 0.9, "write strength"),
+               integer_param("d", 4, 1, 64, "key width")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int T = p.integer("T"), d = p.integer("d");
+    const double beta = p.real("beta"), single = std::ldexp(1.0, -24); // rounding unit of float32
+    const auto law = [&](double beta, double rate) {
+      Vector all;
+      for (int t = 1; t < T; ++t) all.push_back(beta * std::pow(rate, t));
+      return all;
+    };
+    const auto last = [&](double beta) {
+      return at_most_point(std::fabs(differences(T, d, beta, protocol.seed).back()), single,
+                           units(T, d) * epsilon_of(Real::f64));
+    };
+    if (beta * std::pow(1 - beta, T - 1) > single / 2)
+      usage_error("the states are not yet one in float32: a larger T or beta");
+    points.statement("difference of the last two reads", last(beta));
+    points.statement("difference of the last two reads, beta = 1", last(1));
+    points.rounding(units(T, d));
+    points.obligation("differences are beta (1 - beta)^k", differences(T, d, beta, protocol.seed), law(beta, 1 - beta))
+        .but_not("(1 - beta / 2)^k", law(beta, 1 - beta / 2))
+        .but_not("(1 - beta)^(2k)", law(beta, (1 - beta) * (1 - beta)));
+    points.obligation("an eigenvalue of -0.5 is not enough: the same law at beta = 1.5",
+                      differences(T, d, 1.5, protocol.seed), law(1.5, 1 - 1.5));
+    points.wrong_system("beta = 2", last(2));
+  });
 }
 
 Claim parity_neither_real() {
-  return at_parameters(
-      running(
-          refuted_row("parity-neither-real",
-                      slip("§4.1, before Theorem 1: to solve parity, the state transition matrices must allow at "
-                           "least one eigenvalue to be neither real nor positive.",
-                           "none beyond those of Theorem 1",
-                           "The next sentence says that for non-diagonal matrices the eigenvalue could simply have a "
-                           "nonzero imaginary part; Theorem 1 has it right: an eigenvalue outside {x real, x >= 0}. "
-                           "The solution two sentences before has the eigenvalue -1."),
-                      "2411.12537 §4.1",
-                      "To solve parity, a transition must have an eigenvalue that is neither real nor positive.",
-                      "An eigenvalue that is not both real and >= 0: $-1$ is real, and solves parity.", slip_measured),
-          {"delta_net"}),
-      text);
+  ClaimBuilder c("parity-neither-real", "2411.12537 §4.1");
+  c.says("To solve parity, a transition must have an eigenvalue that is neither real nor positive.");
+  c.exactly("An eigenvalue that is not both real and >= 0: $-1$ is real, and solves parity.");
+  c.is_refuted(slip("§4.1, before Theorem 1: to solve parity, the state transition matrices must allow at least one "
+                    "eigenvalue to be neither real nor positive.",
+                    "none beyond those of Theorem 1",
+                    "The next sentence says that for non-diagonal matrices the eigenvalue could simply have a nonzero "
+                    "imaginary part; Theorem 1 has it right: an eigenvalue outside {x real, x >= 0}. The solution two "
+                    "sentences before has the eigenvalue -1."));
+  c.runs({"delta_net"}), c.takes(text);
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int T = p.integer("T"), d = p.integer("d");
+    const std::vector<int> bits = random_bits(T, protocol.seed);
+    Vector key = Stream(protocol.seed, "parity/key").normals(d);
+    normalise_rows(key, d);
+    const Dense A = product({{key, 2}});
+    // A real symmetric matrix has real eigenvalues; how far A is from one bounds their imaginary parts.
+    const double imaginary = frobenius_norm(A - transpose(A)) / 2;
+    points.statement("imaginary part of an eigenvalue of A(1)", at_least_point(imaginary, 0.1, 0));
+    points.rounding(units(T, d));
+    points.obligation("reads of DeltaNet, beta = 2: the parity", reads_of(bits, d, 2, protocol.seed), counts(bits, 2));
+    points.rounding(16.0 * d);
+    points.obligation("smallest eigenvalue of A(1)", symmetric_eigenvalues(product({{key, 2}})).front(), -1);
+    points.rounding(units(T, d));
+    points.wrong_system("beta = 1: the parity", reads_of(bits, d, 1, protocol.seed), counts(bits, 2));
+    points.rounding(16.0 * d);
+    points.wrong_system("beta = 1.5: smallest eigenvalue", symmetric_eigenvalues(product({{key, 1.5}})).front(), -1);
+  });
 }
 
 } // namespace
