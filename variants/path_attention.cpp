@@ -66,8 +66,8 @@ Variant path_attention() {
   v.params = {tuned(automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on the logits"), {1, 4, 16})};
   v.inputs = {{"beta", false, "strength of the step's reflection; 2 turns a unit $w$ around"},
               {"w", false, "direction of the step's reflection"}};
-  v.forms = {definition([](const auto &call) { recurrent(call); }), {"chunked", chunked<float>, chunked<double>}};
-  v.forms.back().vjp = {backward<float>, backward<double>};
+  v.forms = {definition([](const auto &call) { recurrent(call); }),
+             fast("chunked", chunked<float>, chunked<double>).backward(backward<float>, backward<double>)};
   v.traits.order_invariant = false;
   return v;
 }
