@@ -61,21 +61,18 @@ std::vector<Point> by_capacity(const Protocol &) {
 }
 
 Claim capacity() {
-  Claim c = reduced(
-      ledger_row(
-          "mqar-fig3-reduced", "003 §6, Fig 3, reduced",
-          "Trained with one layer, one convolution of length 2 for the keys and no MLP, linear attention recalls "
-          "the cues' responses where there are as many cues as key channels, falls short at twice as many, and "
-          "RLS improves on it there.",
-          "At $d = 16$ and texts of 32 pairs, after 1000 steps: at least .9 at $P = 16$, below .9 at $P = 32$, RLS "
-          ".05 above.",
-          by_capacity),
-      {"linear", "rls"});
-  return explained(c,
-                   "At the best of the rates .01, .03, .1 and .3 (five seeds, 1500 steps, "
-                   "suites/trained_lengths_rates.toml): linear .97 at $P = 16$ and .71 at $P = 32$, RLS .98 and .83, "
-                   "which is not solved. Without the convolution linear attention has .14 at $P = 16$, without a "
-                   "mixer .06.");
+  Claim c = reduced(ledger_row("mqar-fig3-reduced", "003 §6, Fig 3, reduced",
+                               "Trained with one layer, one convolution of length 2 for the keys and no MLP, linear "
+                               "attention recalls the cues' responses where there are as many cues as key channels, "
+                               "falls short at twice as many, and RLS improves on it there.",
+                               "At $d = 16$ and texts of 32 pairs, after 1000 steps: at least .9 at $P = 16$, below .9 "
+                               "at $P = 32$, RLS .05 above.",
+                               by_capacity),
+                    {"linear", "rls"});
+  return explained(
+      c, "At the best of the rates .01, .03, .1 and .3 (five seeds, 1500 steps, suites/trained_lengths_rates.toml): "
+         "linear .97 at $P = 16$ and .71 at $P = 32$, RLS .98 and .83, which is not solved. Without the convolution "
+         "linear attention has .14 at $P = 16$, without a mixer .06.");
 }
 
 } // namespace

@@ -72,17 +72,17 @@ std::vector<Point> growth(const Protocol &p) {
 
 Claim linear_growth() {
   return explained(
-      at_parameters(under("E v k^T is not 0", running(ledger_row("linattn-norm-ot", "004 §1.1, §2.2, §4.1",
-                                                                 "For random inputs $E|S_T|_F$ of linear attention is "
-                                                                 "$O(T)$, read as growth in proportion to $T$.",
-                                                                 "$E|S_T|^2 = T E|v|^2|k|^2 + T (T - 1) |E v k^T|_F^2$ "
-                                                                 "for independent pairs: in proportion to $T^2$ "
-                                                                 "only where $E v k^T$ is not 0; $sqrt T$ growth of "
-                                                                 "$|S|$ for independent values of zero mean. As an "
-                                                                 "upper bound $O(T)$ always holds.",
-                                                                 growth),
-                                                      {"linear"})),
-                    {integer_param("d", 16, 2, 32, "head width"), integer_param("T", 16, 2, 256, "steps")}),
+      at_parameters(
+          under("E v k^T is not 0",
+                running(ledger_row("linattn-norm-ot", "004 §1.1, §2.2, §4.1",
+                                   "For random inputs $E|S_T|_F$ of linear attention is $O(T)$, read as growth in "
+                                   "proportion to $T$.",
+                                   "$E|S_T|^2 = T E|v|^2|k|^2 + T (T - 1) |E v k^T|_F^2$ for independent pairs: in "
+                                   "proportion to $T^2$ only where $E v k^T$ is not 0; $sqrt T$ growth of $|S|$ for "
+                                   "independent values of zero mean. As an upper bound $O(T)$ always holds.",
+                                   growth),
+                        {"linear"})),
+          {integer_param("d", 16, 2, 32, "head width"), integer_param("T", 16, 2, 256, "steps")}),
       "Keys and values that are both linear in one input with a mean have $E v k^T != 0$, which is the common case.");
 }
 

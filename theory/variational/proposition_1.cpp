@@ -127,25 +127,23 @@ std::vector<Point> residual_stays(const Protocol &p) {
 Claim residual() {
   return explained(
       at_parameters(
-          running(
-              refuted_row(
-                  "vla-prop1-residual",
-                  asserted(
-                      "Proposition 1, proof: 'As $S_t$ increasingly fits the stored associations, the prediction "
-                      "residual decreases toward zero by the Widrow-Hoff convergence property of the LMS filter'.",
-                      "$|v_t| <= C_v$",
-                      "'once $S k_s ~ v_s$ for observed keys, subsequent updates are near-zero and $|S_t|_F$ "
-                      "plateaus': it says when, and does not restrict the proposition.",
-                      "The proof speaks of stored associations that are observed again: for those the residual "
-                      "does vanish (vla_prop1_consistent_data). New and unrelated values keep a residual in any "
-                      "memory; what we plot and use is that the norm stays bounded, and on random inputs it does."),
-                  "004 Proposition 1, proof; §4.4",
-                  "For $|v_t| <= C_v$ the prediction residual $e_t$ decreases toward zero, and updates diminish.",
-                  "Isotropic independent unit keys with new values: $E|e_t|^2 -> 2 E|v|^2$, with $u$ along $k$ as with "
-                  "random $u$: "
-                  "a new value is written at full strength for ever.",
-                  residual_stays),
-              {"vla"}),
+          running(refuted_row(
+                      "vla-prop1-residual",
+                      asserted(
+                          "Proposition 1, proof: 'As $S_t$ increasingly fits the stored associations, the prediction "
+                          "residual decreases toward zero by the Widrow-Hoff convergence property of the LMS filter'.",
+                          "$|v_t| <= C_v$",
+                          "'once $S k_s ~ v_s$ for observed keys, subsequent updates are near-zero and $|S_t|_F$ "
+                          "plateaus': it says when, and does not restrict the proposition.",
+                          "The proof speaks of stored associations that are observed again: for those the residual "
+                          "does vanish (vla_prop1_consistent_data). New and unrelated values keep a residual in any "
+                          "memory; what we plot and use is that the norm stays bounded, and on random inputs it does."),
+                      "004 Proposition 1, proof; §4.4",
+                      "For $|v_t| <= C_v$ the prediction residual $e_t$ decreases toward zero, and updates diminish.",
+                      "Isotropic independent unit keys with new values: $E|e_t|^2 -> 2 E|v|^2$, with $u$ along $k$ as "
+                      "with random $u$: a new value is written at full strength for ever.",
+                      residual_stays),
+                  {"vla"}),
           stationary_heads),
       "True for data that some $S$ fits exactly and that return for ever (vla_prop1_consistent_data).");
 }
@@ -167,23 +165,17 @@ std::vector<Point> norm_settles(const Protocol &p) {
 
 Claim plateau() {
   return explained(
-      at_parameters(
-          under(
-              "the keys are independent and isotropic, and the norm is its mean",
-              running(
-                  ledger_row(
-                      "vla-prop1-plateau", "004 Proposition 1, §6.2",
-                      "For $|v_t| <= C_v$ $|S_t|_F$ converges to a finite plateau.",
-                      "$E|S_t|^2 -> d E|v|^2$ for isotropic independent unit keys. A single run's norm goes on moving "
-                      "about "
-                      "it, and inputs chosen against the state make it grow as $sqrt t$ "
-                      "(vla_prop1_counterexample_sqrt).",
-                      norm_settles),
-                  {"vla"})),
-          stationary_heads),
+      at_parameters(under("the keys are independent and isotropic, and the norm is its mean",
+                          running(ledger_row("vla-prop1-plateau", "004 Proposition 1, §6.2",
+                                             "For $|v_t| <= C_v$ $|S_t|_F$ converges to a finite plateau.",
+                                             "$E|S_t|^2 -> d E|v|^2$ for isotropic independent unit keys. A single "
+                                             "run's norm goes on moving about it, and inputs chosen against the state "
+                                             "make it grow as $sqrt t$ (vla_prop1_counterexample_sqrt).",
+                                             norm_settles),
+                                  {"vla"})),
+                    stationary_heads),
       "What Fig 4 shows on random inputs. The plateau is not brought about by a vanishing residual "
-      "(vla_prop1_residual): "
-      "what a write adds, forgetting takes.");
+      "(vla_prop1_residual): what a write adds, forgetting takes.");
 }
 
 /// Two unit keys in the plane at this cosine, or three.

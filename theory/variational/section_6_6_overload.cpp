@@ -33,21 +33,21 @@ std::vector<Point> overload(const Protocol &p) {
 
 Claim graceful() {
   return explained(
-      running(refuted_row(
-                  "vla-overload-graceful",
-                  of_trained("§6.6, §8, Fig 8: VLA degrades more gradually past $d_h$.", "a trained model",
-                             "Table 11 gives the numbers."),
-                  "004 §6.6, §8, Fig 8",
-                  "Past $n = d_h$ VLA degrades more gradually than linear attention, because $A_t$ preferentially "
-                  "overwrites recently written directions.",
-                  "Without training and with random unit keys at $d_h = 32$: above it at $n = 48$ (.99 against .93), "
-                  "below it at 96 (.41 against .62); with Algorithm 1's $u$ below it at 48 already (.70). RLS is above "
-                  "both.",
-                  overload),
-              {"linear", "vla", "rls"}),
+      running(
+          refuted_row(
+              "vla-overload-graceful",
+              of_trained("§6.6, §8, Fig 8: VLA degrades more gradually past $d_h$.", "a trained model",
+                         "Table 11 gives the numbers."),
+              "004 §6.6, §8, Fig 8",
+              "Past $n = d_h$ VLA degrades more gradually than linear attention, because $A_t$ preferentially "
+              "overwrites recently written directions.",
+              "Without training and with random unit keys at $d_h = 32$: above it at $n = 48$ (.99 against .93), below "
+              "it at 96 (.41 against .62); with Algorithm 1's $u$ below it at 48 already (.70). RLS is above both.",
+              overload),
+          {"linear", "vla", "rls"}),
       "The paper's own Table 11 is not gradual: .994, .623, .044 at $n = 24$, 32, 48 against linear attention's .069, "
-      ".056, "
-      ".043, where .001 is one standard error of 960 x 48 answers. $n = 64$ and 96 are announced, no number is given.");
+      ".056, .043, where .001 is one standard error of 960 x 48 answers. $n = 64$ and 96 are announced, no number is "
+      "given.");
 }
 
 /// Mean square error over n one-hot values of the layer `rls`: trace(I - P) / n for its fit P.

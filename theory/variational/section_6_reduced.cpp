@@ -76,21 +76,19 @@ std::vector<Point> as_printed(const Protocol &p) {
 }
 
 Claim ranking() {
-  Claim c =
-      reduced(ledger_row("vla-mqar-reduced", "004 §6.4, Fig 5, Tables 9-12, reduced",
-                         "Trained alike on key-value recall, without positions and short convolutions, of which "
-                         "004 mentions none, VLA recalls where linear attention stays near a guess and DeltaNet "
-                         "(Eq 4) below it.",
-                         "At 6 pairs, 16 tokens, width 32 and 1000 steps: linear attention $E$[largest count] / $n$, "
-                         "the most frequent value of the context.",
-                         as_printed),
-              {"vla", "linear_elu", "scalar_gated_delta"});
+  Claim c = reduced(
+      ledger_row("vla-mqar-reduced", "004 §6.4, Fig 5, Tables 9-12, reduced",
+                 "Trained alike on key-value recall, without positions and short convolutions, of which 004 mentions "
+                 "none, VLA recalls where linear attention stays near a guess and DeltaNet (Eq 4) below it.",
+                 "At 6 pairs, 16 tokens, width 32 and 1000 steps: linear attention $E$[largest count] / $n$, the most "
+                 "frequent value of the context.",
+                 as_printed),
+      {"vla", "linear_elu", "scalar_gated_delta"});
   return explained(
-      c,
-      "At rates of 1e-3, 3e-3, 1e-2 and 3e-2 (three to five seeds) linear attention stays at .38 to .39, Eq 4 "
-      "below .15, and VLA has .67, .88, .88, .51. Softmax hangs on the rate, .84, .96, .64, .38: at the best "
-      "of each it is no worse than VLA. Eq 4 on unit keys recalls as VLA does (.87), so that what sets it "
-      "back is their length. The numbers of the tables at $n = 24$ and width 128 stay open (vla_mqar_capacity_curve).");
+      c, "At rates of 1e-3, 3e-3, 1e-2 and 3e-2 (three to five seeds) linear attention stays at .38 to .39, Eq 4 below "
+         ".15, and VLA has .67, .88, .88, .51. Softmax hangs on the rate, .84, .96, .64, .38: at the best of each it "
+         "is no worse than VLA. Eq 4 on unit keys recalls as VLA does (.87), so that what sets it back is their "
+         "length. The numbers of the tables at $n = 24$ and width 128 stay open (vla_mqar_capacity_curve).");
 }
 
 std::vector<Point> with_taps(const Protocol &p) {
@@ -115,10 +113,10 @@ Claim binding() {
                           stricter("§6.4: softmax and linear attention plateau; §7: whitening explains VLA's recall.",
                                    "the tables' models, without a convolution", "Nothing is said of a model with one."),
                           "004 §6.4, §7, reduced; 003 §6",
-                          "Stricter reading: the ranking is one of memories, so that softmax and linear attention "
-                          "stay near a guess however key and value are brought together.",
-                          "With two taps of a convolution before the keys, and nothing else changed, softmax, "
-                          "linear attention, the delta rule on unit keys and VLA all recall, in 300 steps.",
+                          "Stricter reading: the ranking is one of memories, so that softmax and linear attention stay "
+                          "near a guess however key and value are brought together.",
+                          "With two taps of a convolution before the keys, and nothing else changed, softmax, linear "
+                          "attention, the delta rule on unit keys and VLA all recall, in 300 steps.",
                           with_taps),
               {"vla", "softmax", "linear_elu", "delta_net"});
   return explained(c, "The value's step then carries the token before it as its key, which is what 003 §6 uses the "

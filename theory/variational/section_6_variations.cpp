@@ -43,13 +43,12 @@ std::vector<Point> copies(const Protocol &) {
 
 Claim copying() {
   return explained(
-      reduced(
-          ledger_row("vla-copy-reduced", "004 §6.3, Fig 7, reduced",
-                     "Trained to repeat a text, softmax and linear attention, the delta rule and VLA all succeed.",
-                     "8 tokens of 15, 500 steps: at least .85 with learned positions. Without, at most .95: a layer "
-                     "that sees no order must first form the pair of a token and its successor.",
-                     copies),
-          {"softmax", "linear_elu", "delta_net", "vla"}),
+      reduced(ledger_row("vla-copy-reduced", "004 §6.3, Fig 7, reduced",
+                         "Trained to repeat a text, softmax and linear attention, the delta rule and VLA all succeed.",
+                         "8 tokens of 15, 500 steps: at least .85 with learned positions. Without, at most .95: a "
+                         "layer that sees no order must first form the pair of a token and its successor.",
+                         copies),
+              {"softmax", "linear_elu", "delta_net", "vla"}),
       "Under three seeds .94 to 1.00 with positions, .40 to .87 without. 004 mentions no positions; that all four copy "
       "32 tokens in 150 steps speaks for some (suites/trained_vla_copy.toml has both).");
 }
@@ -80,14 +79,14 @@ Claim nan() {
                           stricter("§6.6, Table 4: 'NaN losses for $d >= 96$'.", "VLAv2; the paper's widths",
                                    "'for $d >= 96$' is what was observed; smaller widths are not called safe."),
                           "004 §4.2, §6.6, Table 4, reduced",
-                          "Stricter reading: VLA without its normalisations (VLAv2, Table 2) trains to NaN "
-                          "from $d = 96$ on, and not below.",
-                          "On elu features, $u$ of length $1 / sqrt(d_h)$ and the output divided as VLA's, "
-                          "it does at $d = 24 (d_h = 12)$, within 50 steps; with both normalisations not.",
+                          "Stricter reading: VLA without its normalisations (VLAv2, Table 2) trains to NaN from $d = "
+                          "96$ on, and not below.",
+                          "On elu features, $u$ of length $1 / sqrt(d_h)$ and the output divided as VLA's, it does at "
+                          "$d = 24 (d_h = 12)$, within 50 steps; with both normalisations not.",
                           without_norm),
               {"vla", "vla_unnormalized"}),
-      "A write multiplies what stands along its key by $1 - |phi(k)|^2 / lambda0$, with $lambda0 = .1$ some "
-      "$-20 d_h$ at first, at any width (vla_nokhat_overflow).");
+      "A write multiplies what stands along its key by $1 - |phi(k)|^2 / lambda0$, with $lambda0 = .1$ some $-20 d_h$ "
+      "at first, at any width (vla_nokhat_overflow).");
 }
 
 std::vector<Point> fixed_inverse(const Protocol &) {
@@ -107,22 +106,20 @@ std::vector<Point> fixed_inverse(const Protocol &) {
 
 Claim ablation() {
   return explained(
-      reduced(
-          refuted_row("vla-ablation-reduced",
-                      limited("§6.6: fixing $A_t$ 'reduces accuracy to match standard linear attention'.",
-                              "$n = 16$, $d = 128$, $H = 4$",
-                              "The table's note limits it: 'predicted from Remark 1 (not independently run)'."),
-                      "004 §6.6, Table 4, Remark 1, reduced",
-                      "With A fixed (predicted in the table, not run) VLA falls to where linear attention is, so that "
-                      "the penalty is the source of its recall.",
-                      "With A fixed it is the delta rule with step 1 on elu features, and recalls: 6 pairs, 1000 "
-                      "steps, more than a quarter of what the most frequent value leaves.",
-                      fixed_inverse),
-          {"vla", "linear_elu"}),
+      reduced(refuted_row("vla-ablation-reduced",
+                          limited("§6.6: fixing $A_t$ 'reduces accuracy to match standard linear attention'.",
+                                  "$n = 16$, $d = 128$, $H = 4$",
+                                  "The table's note limits it: 'predicted from Remark 1 (not independently run)'."),
+                          "004 §6.6, Table 4, Remark 1, reduced",
+                          "With A fixed (predicted in the table, not run) VLA falls to where linear attention is, so "
+                          "that the penalty is the source of its recall.",
+                          "With A fixed it is the delta rule with step 1 on elu features, and recalls: 6 pairs, 1000 "
+                          "steps, more than a quarter of what the most frequent value leaves.",
+                          fixed_inverse),
+              {"vla", "linear_elu"}),
       "Under three seeds .86, 1.00 and .76 with A fixed and .78, 1.00 and .86 without; linear attention has .38 at "
       "every rate tried. Remark 1 leaves the residual out of \"normalised linear attention with residual correction\": "
-      "it "
-      "is what recalls.");
+      "it is what recalls.");
 }
 
 std::vector<Point> filled(const Protocol &) {
@@ -154,13 +151,12 @@ Claim long_context() {
                        "$n = 8$; the filler is not described",
                        "§7.4 bounds the claim by 'up to $d_h$ independent associations', which random filler exceeds."),
               "004 §6.5, Fig 6, reduced", "Stricter reading: VLA recalls as well in longer texts, whatever fills them.",
-              "4 pairs in 36 tokens, behind two taps, 300 steps: yes where the pairs come again or one token "
-              "fills the rest; with random tokens no, where softmax does.",
+              "4 pairs in 36 tokens, behind two taps, 300 steps: yes where the pairs come again or one token fills the "
+              "rest; with random tokens no, where softmax does.",
               filled),
           {"vla", "softmax"}),
       "Every token of the filler writes; what repeats one key writes over itself, others fill the state. Three seeds: "
-      "1.00, "
-      "1.00, .45 to .57 with pairs, one token, random tokens; softmax 1.00.");
+      "1.00, 1.00, .45 to .57 with pairs, one token, random tokens; softmax 1.00.");
 }
 
 std::vector<Point> unseen_keys(const Protocol &) {
@@ -179,11 +175,9 @@ std::vector<Point> unseen_keys(const Protocol &) {
 Claim out_of_distribution() {
   return explained(reduced(ledger_row("vla-ood-reduced", "004 Table 13's note, Fig 9, reduced",
                                       "The baselines lose nothing on keys that were none in training because they sit "
-                                      "at the guess, not because they "
-                                      "generalise better.",
+                                      "at the guess, not because they generalise better.",
                                       "Where softmax attention recalls, behind two taps, it does lose: 4 pairs of 64 "
-                                      "tokens, 400 steps, above .95 "
-                                      "on keys of training and below .9 on others.",
+                                      "tokens, 400 steps, above .95 on keys of training and below .9 on others.",
                                       unseen_keys),
                            {"softmax"}),
                    "As the note to Table 13 says. Three seeds: 1.00 and .59 to .79.");
@@ -205,16 +199,15 @@ std::vector<Point> crowded(const Protocol &) {
 }
 
 Claim overload() {
-  return explained(reduced(ledger_row("vla-overload-reduced", "004 §8, Dimension-limited associative capacity, reduced",
-                                      "Increasing the number of heads raises capacity.",
-                                      "The heads' bounds add up: eight heads of 4 channels recall 8 pairs, behind two "
-                                      "taps, in 300 steps; so does "
-                                      "the delta rule on unit keys. One head of 4 channels does not.",
-                                      crowded),
-                           {"vla", "delta_net"}),
-                   "Proposition 3 is about one head. The paper's four heads have 128 channels together, where it sees "
-                   ".62 at 32 pairs and .04 at "
-                   "48. Three seeds: .95 to 1.00.");
+  return explained(
+      reduced(ledger_row("vla-overload-reduced", "004 §8, Dimension-limited associative capacity, reduced",
+                         "Increasing the number of heads raises capacity.",
+                         "The heads' bounds add up: eight heads of 4 channels recall 8 pairs, behind two taps, in 300 "
+                         "steps; so does the delta rule on unit keys. One head of 4 channels does not.",
+                         crowded),
+              {"vla", "delta_net"}),
+      "Proposition 3 is about one head. The paper's four heads have 128 channels together, where it sees .62 at 32 "
+      "pairs and .04 at 48. Three seeds: .95 to 1.00.");
 }
 
 } // namespace

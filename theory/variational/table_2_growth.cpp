@@ -105,26 +105,20 @@ std::vector<Point> growth_with_width(const Protocol &p) {
 Claim width_law() {
   return explained(
       at_parameters(
-          under(
-              "u is orthogonal to the key; the factor is then the features' mean square",
-              running(
-                  ledger_row(
-                      "vla-table2-law-d-over-lambda0", "004 §3.3, §4.2",
-                      "Without normalisation, $|k|$, $|a| != 1$, the Jacobian's spectral norm grows as $d_h / "
-                      "lambda0$.",
-                      "First step with $u$ orthogonal to $k$: $|k|^2 / lambda0 - 1$, for elu + 1 features of $N$(0,1) "
-                      "on "
-                      "average "
-                      "$m2 d / lambda0 - 1$ with $m2 = E phi^2 = 1.966$: linear in $d$ and $1 / lambda0$, with another "
-                      "factor. "
-                      "With $|u| = s$ along $k$: $|k|^2 / (lambda0 + s^2) - 1$, which stays finite as $lambda0 -> 0$.",
-                      growth_with_width),
-                  {"vla_unnormalized"})),
+          under("u is orthogonal to the key; the factor is then the features' mean square",
+                running(ledger_row("vla-table2-law-d-over-lambda0", "004 §3.3, §4.2",
+                                   "Without normalisation, $|k|$, $|a| != 1$, the Jacobian's spectral norm grows as "
+                                   "$d_h / lambda0$.",
+                                   "First step with $u$ orthogonal to $k$: $|k|^2 / lambda0 - 1$, for elu + 1 features "
+                                   "of $N$(0,1) on average $m2 d / lambda0 - 1$ with $m2 = E phi^2 = 1.966$: linear in "
+                                   "$d$ and $1 / lambda0$, with another factor. With $|u| = s$ along $k$: $|k|^2 / "
+                                   "(lambda0 + s^2) - 1$, which stays finite as $lambda0 -> 0$.",
+                                   growth_with_width),
+                        {"vla_unnormalized"})),
           {integer_param("d", 8, 4, 128, "head width"),
            real_param("lambda0", 0.1, 1e-3, 0.2, "penalty at the start; |k|^2 is well above it")}),
       "True as growth, for inputs whose features have a mean square of their own; the paper's own figure of 20.5 at "
-      "$d_h / "
-      "lambda0 = 960$ does not follow it (vla_table2_unnormalised_20.5).");
+      "$d_h / lambda0 = 960$ does not follow it (vla_table2_unnormalised_20.5).");
 }
 
 Claim magnification() {
