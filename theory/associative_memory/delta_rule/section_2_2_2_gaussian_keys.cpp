@@ -5,6 +5,7 @@
 // log(1 + u g(|k|^2)) / 2, g(s) = (beta s - 1)^2 - 1 and u the squared cosine of e and k: the sign of their mean decides
 // whether almost every path converges, the factor of E|e|^2 whether the mean square does.
 #include "theory/associative_memory/delta_rule/delta_paths.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/quadrature.hpp"
 
 namespace recollect::theory {
@@ -81,7 +82,7 @@ Mean growth(int d, double beta, const Protocol &protocol) {
 
 /// One step from a fixed error e under k ~ N(0, Sigma): |e|^2 - 2 beta e Sigma e^T + beta^2 (tr Sigma e Sigma e^T
 /// + 2 e Sigma^2 e^T). Along the first principal direction it falls exactly where beta (tr Sigma + 2 lambda_max) < 2.
-std::vector<Point> general_covariance(const Protocol &protocol) {
+void general_covariance(Points &points, const Protocol &protocol) {
   const int d = 6;
   const Vector basis = make_keys({"orthonormal", d, d}, 1, protocol.seed), first(basis.begin(), basis.begin() + d);
   const double top = 4;
@@ -105,90 +106,68 @@ std::vector<Point> general_covariance(const Protocol &protocol) {
   const auto law = [&](double beta, double twice) {
     return 1 - 2 * beta * top + beta * beta * (total * top + twice * top * top);
   };
-  const double below = 0.9 * edge, beyond = 1.2 * edge;
-  const Params at = labels({{"d", num(d)}, {"beta", num(below)}}),
-               outside = labels({{"d", num(d)}, {"beta", num(beyond)}});
-  const Mean falling = one_step(below, wanted_sensitivity(protocol));
-  const Point point = sampled_point(falling, law(below, 2));
-  return {
-      as_obligation(point, at, "keys N(0, Sigma), beta at 0.9 of its bound: mean of |e_1|^2 along the first direction"),
-      rival_law(point, "e Sigma^2 e^T once", law(below, 1)),
-      as_obligation(at_most_point(falling, 1), at, "the same against 1"),
-      rival_system(at_most_point(one_step(beyond, wanted_sensitivity(protocol)), 1), outside,
-                   "beta at 1.2 of its bound")};
-}
-
-std::vector<Point> at_width(int d, const Protocol &protocol) {
-  std::vector<Point> points;
-  const int dv = 4;
-  const Params step_one = labels({{"d", num(d)}, {"dv", num(dv)}, {"beta", num(1)}});
-  const Dense target = random_target(d, dv, protocol.seed);
-  const double start = inner(target.data, target.data), wanted = wanted_sensitivity(protocol);
-  const DeltaPaths one{KeyLaw::gaussian, d, dv, 1, 0}, stable{KeyLaw::gaussian, d, dv, 1.5 / (d + 2), 0};
-  const Mean square = mean_error(one, 1, target, protocol.seed, wanted);
-  const Point step = sampled_point(square, (d + 1) * start);
-  const Mean unit = mean_error({KeyLaw::unit, d, dv, 1, 0}, 1, target, protocol.seed, rough);
-  const Integral exponent = mean_log_step(d, 1);
-  const Mean walk = growth(d, 1, protocol);
-  const Point growing = sampled_point(walk, exponent.value, exponent.error);
-  append(points, {as_statement(at_most_point(square, start), step_one, "mean of |S_1 - S*|^2 against |S*|^2"),
-                  as_obligation(step, step_one, "mean of |S_1 - S*|^2 against (d + 1) |S*|^2"),
-                  rival_system(sampled_point(unit, (d + 1) * start), step_one, "unit keys"),
-                  rival_law(step, "d |S*|^2", d * start), rival_law(step, "(d + 2) |S*|^2", (d + 2) * start),
-                  as_statement(at_most_point(walk, 0), step_one, "mean step of log|S - S*|"),
-                  as_obligation(growing, step_one, "mean step of log|S - S*| against its integral"),
-                  rival_law(growing, "log of the mean square", 0.5 * std::log(d + 1.0))});
-  const int T = std::max(d, 4); // so that d + 1 for d + 2 shows; for longer runs the fourth moment grows
-  const Params below = labels({{"d", num(d)}, {"dv", num(dv)}, {"beta", num(stable.beta)}, {"T", num(T)}});
-  const double falls = stable.square_after(T, start);
-  const Point settling = sampled_point(mean_error(stable, T, target, protocol.seed, wanted), falls);
-  append(points, {as_obligation(settling, below,
-                                "beta = 1.5/(d+2): mean of |S_T - S*|^2 against (1 - 2 beta + beta^2 (d+2))^T |S*|^2"),
-                  rival_law(settling, "d + 1 for d + 2",
-                            start * std::pow(1 - 2 * stable.beta + stable.beta * stable.beta * (d + 1), T))});
-  return points;
+  const double below = 0.9 * edge, beyond = 1.2 * edge, wanted = wanted_sensitivity(protocol);
+  const Mean falling = one_step(below, wanted);
+  points.at(labels({{"d", num(d)}, {"beta", num(below)}}));
+  points
+      .obligation("keys N(0, Sigma), beta at 0.9 of its bound: mean of |e_1|^2 along the first direction", falling,
+                  law(below, 2))
+      .but_not("e Sigma^2 e^T once", law(below, 1));
+  points.obligation("the same against 1", at_most_point(falling, 1));
+  points.at(labels({{"d", num(d)}, {"beta", num(beyond)}}));
+  points.wrong_system("beta at 1.2 of its bound", at_most_point(one_step(beyond, wanted), 1));
 }
 
 Claim gaussian_keys() {
-  const auto measure = [](const Protocol &protocol) {
-    std::vector<Point> points;
-    const auto place = [](int d) { return labels({{"d", num(d)}}); };
-    for (const Params &at : points_of(protocol, {place(2), place(16)}))
-      append(points, at_width(at.integer("d"), protocol));
-    const Params line = labels({{"d", num(1)}, {"beta", num(1)}});
+  ClaimBuilder c("deltanet-converges-gaussian", "000 §2.2.2, with the keys of §2.1");
+  c.says(
+      "Stricter reading: at step 1, as in Table 2, $S$ converges to $S*$ also on standard Gaussian keys, $v = S* k$.");
+  c.is_refuted(stricter("§2.2.2, single-head DeltaNet: 'ideally, as memory updates progress, memory $S$ converges to "
+                        "the fixed value $S$*'.",
+                        "$k = W_k x$, $v = W_v x$; the law of $x$ is not named",
+                        "'Ideally' stands before it; Gaussian keys are those of §2.1."));
+  c.exactly("The mean square grows by $1 - 2 beta + beta^2 (d+2)$ a step, $d + 1$ at $beta = 1$: stable for $beta < "
+            "2/(d+2)$ only. At step 1 almost every path diverges for $d >= 2$ ($log|S - S*|$ by 0.030 a step at $d = "
+            "2$, 0.97 at 16); at $d = 1$ almost every path converges (-0.417), not the mean square. For covariance "
+            "$Sigma$, $beta$ (tr $Sigma + 2 lambda_max$) < 2 suffices.");
+  c.because("§2.2.2 says 'ideally' and names no law of the keys; §2.1 has these. Normalised keys, or a step below "
+            "$2/(d+2)$, bring the convergence back.");
+  c.runs({"delta_net"}), c.takes({integer_param("d", 16, 2, 32, "key width")}), c.at({{{"d", 2}}, {}});
+  c.last([](Points &points, const Protocol &protocol) {
     const Integral exponent = mean_log_step(1, 1);
-    points.push_back(as_obligation(sampled_point(growth(1, 1, protocol), exponent.value, exponent.error), line,
-                                   "d = 1: mean step of log|S - S*|, below zero"));
-    append(points, general_covariance(protocol));
-    return points;
-  };
-  return running(
-      at_parameters(
-          explained(
-              refuted_row(
-                  "deltanet-converges-gaussian",
-                  stricter(
-                      "§2.2.2, single-head DeltaNet: 'ideally, as memory updates progress, memory $S$ converges to "
-                      "the fixed value $S$*'.",
-                      "$k = W_k x$, $v = W_v x$; the law of $x$ is not named",
-                      "'Ideally' stands before it; Gaussian keys are those of §2.1."),
-                  "000 §2.2.2, with the keys of §2.1",
-                  "Stricter reading: at step 1, as in Table 2, $S$ converges to $S*$ also on standard Gaussian keys, "
-                  "$v = "
-                  "S* k$.",
-                  "The mean square grows by $1 - 2 beta + beta^2 (d+2)$ a step, $d + 1$ at $beta = 1$: stable for "
-                  "$beta < "
-                  "2/(d+2)$ only. At step 1 almost every path diverges for $d >= 2$ ($log|S - S*|$ by 0.030 a step at "
-                  "$d = "
-                  "2$, 0.97 at 16); at $d = 1$ almost every path converges (-0.417), not the mean square. For "
-                  "covariance "
-                  "$Sigma$, $beta$ (tr $Sigma + 2 lambda_max$) < 2 suffices.",
-                  measure),
-              "§2.2.2 says 'ideally' and names no law of the keys; §2.1 has these. Normalised keys, or a step below "
-              "$2/(d+2)$, "
-              "bring the convergence back."),
-          {integer_param("d", 16, 2, 32, "key width")}),
-      {"delta_net"});
+    points.at(labels({{"d", num(1)}, {"beta", num(1)}}));
+    points.obligation("d = 1: mean step of log|S - S*|, below zero",
+                      sampled_point(growth(1, 1, protocol), exponent.value, exponent.error));
+    general_covariance(points, protocol);
+  });
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int d = p.integer("d"), dv = 4;
+    const Dense target = random_target(d, dv, protocol.seed);
+    const double start = inner(target.data, target.data), wanted = wanted_sensitivity(protocol);
+    points.at(labels({{"d", num(d)}, {"dv", num(dv)}, {"beta", num(1)}}));
+    const Mean square = mean_error({KeyLaw::gaussian, d, dv, 1, 0}, 1, target, protocol.seed, wanted);
+    points.statement("mean of |S_1 - S*|^2 against |S*|^2", at_most_point(square, start));
+    points.obligation("mean of |S_1 - S*|^2 against (d + 1) |S*|^2", square, (d + 1) * start)
+        .but_not("d |S*|^2", d * start)
+        .but_not("(d + 2) |S*|^2", (d + 2) * start);
+    const Mean unit = mean_error({KeyLaw::unit, d, dv, 1, 0}, 1, target, protocol.seed, rough);
+    points.wrong_system("unit keys", unit, (d + 1) * start);
+    const Integral exponent = mean_log_step(d, 1);
+    const Mean walk = growth(d, 1, protocol);
+    points.statement("mean step of log|S - S*|", at_most_point(walk, 0));
+    points
+        .obligation("mean step of log|S - S*| against its integral",
+                    sampled_point(walk, exponent.value, exponent.error))
+        .but_not("log of the mean square", 0.5 * std::log(d + 1.0));
+
+    const int T = std::max(d, 4); // so that d + 1 for d + 2 shows; for longer runs the fourth moment grows
+    const DeltaPaths stable{KeyLaw::gaussian, d, dv, 1.5 / (d + 2), 0};
+    points.at(labels({{"d", num(d)}, {"dv", num(dv)}, {"beta", num(stable.beta)}, {"T", num(T)}}));
+    points
+        .obligation("beta = 1.5/(d+2): mean of |S_T - S*|^2 against (1 - 2 beta + beta^2 (d+2))^T |S*|^2",
+                    mean_error(stable, T, target, protocol.seed, wanted), stable.square_after(T, start))
+        .but_not("d + 1 for d + 2", start * std::pow(1 - 2 * stable.beta + stable.beta * stable.beta * (d + 1), T));
+  });
 }
 
 } // namespace
