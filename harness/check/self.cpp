@@ -43,12 +43,16 @@ std::vector<BatteryCase> chosen(const Variant &variant, const Params &params, bo
   std::vector<BatteryCase> all = battery(variant, params, inputs, gradient, options.seed);
   if (!options.quick) return all;
   std::vector<BatteryCase> some;
-  for (int T : {2, 65})
-    for (BatteryCase &one : all)
-      if (one.problem.given.shape.T == T) {
-        some.push_back(std::move(one));
-        break;
-      }
+  std::vector<bool> taken(all.size());
+  for (int T : {2, 65}) { // the nearest length: layers that are unstable on some keys have shorter cases
+    const auto distance = [&](size_t i) { return std::abs(all[i].problem.given.shape.T - T); };
+    size_t nearest = all.size();
+    for (size_t i = 0; i < all.size(); ++i)
+      if (!taken[i] && (nearest == all.size() || distance(i) < distance(nearest))) nearest = i;
+    if (nearest == all.size()) break;
+    taken[nearest] = true;
+    some.push_back(std::move(all[nearest]));
+  }
   return some;
 }
 

@@ -10,7 +10,7 @@ import scaling  # noqa: E402
 
 def rows(times, T=1000):
     return [{"layer": "linear", "D": "64", "T": str(T), "ranks": str(ranks), "milliseconds": str(time),
-             "million steps a second": "1", "GiB a GPU": "1"} for ranks, time in times.items()]  # fmt: skip
+             "million steps a second": "1", "GiB a GPU": "1", "exchange": "0.5"} for ranks, time in times.items()]  # fmt: skip
 
 
 class Model(unittest.TestCase):
@@ -27,10 +27,16 @@ class Model(unittest.TestCase):
         self.assertEqual((on_8, on_64, on_1000), ("13.0", "4.2", "3.1"))
         self.assertEqual(columns[-1], "1,000 ranks, ms")
 
-    def test_sequences_without_all_three_numbers_of_ranks_are_not_compared(self):
+    def test_sequences_without_two_and_four_ranks_are_not_compared(self):
         data = rows({1: 90, 2: 43, 4: 23}) + rows({4: 100}, T=9000)
         self.assertEqual(len(scaling.strong(data)[1]), 1)
         self.assertEqual([row[2] for row in scaling.longer(data)[1]], ["9,000"])
+
+    def test_gains_over_one_process_are_empty_where_it_was_not_measured(self):
+        (with_one,) = scaling.strong(rows({1: 90, 2: 45, 4: 30}))[1]
+        (without,) = scaling.strong(rows({2: 45, 4: 30}))[1]
+        self.assertEqual(with_one[3:], ["90.0", "45.0", "30.0", "2.00", "3.00", "1.50", "0.5"])
+        self.assertEqual(without[3:], ["", "45.0", "30.0", "", "", "1.50", "0.5"])
 
 
 if __name__ == "__main__":

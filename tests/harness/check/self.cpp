@@ -31,6 +31,10 @@ BOOST_AUTO_TEST_CASE(every_exact_form_is_held_in_both_types_with_gradients) {
     BOOST_TEST(one.form != "minibatch"); // only approximately equal to the definition
 }
 
+BOOST_AUTO_TEST_CASE(a_layer_whose_cases_are_shorter_has_quick_ones) { // weighted_rls has none of 2 or 65 steps
+  BOOST_TEST(!quick("weighted_rls").empty());
+}
+
 BOOST_AUTO_TEST_CASE(forms_are_held_on_arrays_of_16_bits_too) {
   for (Real real : {Real::bf16, Real::f16}) {
     SelfOptions options;
