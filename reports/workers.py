@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import select
 import signal
 from typing import Callable, NoReturn, TypeVar
 
@@ -40,6 +41,14 @@ def end() -> None:
         os.waitpid(pid, 0)
 
 
+def read(pipe: int) -> bytes:
+    """What the pipe holds, or nothing at its end. Waits a second at a time: Python handles a signal that arrives right
+    before a wait only after it."""
+    while not select.select([pipe], [], [], 1)[0]:
+        pass
+    return os.read(pipe, 4096)
+
+
 def spread(
     work: Callable[[Item], None], items: list[Item], advance: Callable[[int], None] = lambda count: None
 ) -> None:
@@ -57,7 +66,7 @@ def spread(
         for descriptor in (errors, finished):  # the workers have them
             os.close(descriptor)
         open_.difference_update((errors, finished))
-        while some := os.read(heard, 4096):  # nothing once the last worker has ended, however it did
+        while some := read(heard):  # nothing once the last worker has ended, however it did
             advance(len(some))
         while running:
             _, status = os.waitpid(running[0], 0)
