@@ -227,10 +227,7 @@ Own own_of(const BenchCase &c, const Sequence &sequence) {
 Sample shared_sample(const Pass &pass) {
   pass.reset();
   flush_caches();
-  ranks::largest(0);
-  const auto start = std::chrono::steady_clock::now();
-  pass.launch();
-  return {ranks::largest(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()), 1};
+  return {ranks::seconds_of_slowest(pass.launch), 1};
 }
 
 /// Samples, each with the average wall time it took.

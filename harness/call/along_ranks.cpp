@@ -7,7 +7,6 @@
 #include "harness/numerics/timing.hpp"
 #include "harness/system/ranks.hpp"
 #include <algorithm>
-#include <chrono>
 
 namespace recollect {
 namespace {
@@ -117,12 +116,8 @@ double exchange_seconds(const Variant &variant, const Shape &shape, const Params
   const int n = state.rows, m = state.columns;
   const Rows map(shape.heads() * size_t(n + m) * size_t(m), 1.0 / m); // [B; A], which keeps its size when composed
   std::vector<double> seconds;
-  for (int i = 0; i < 5; ++i) {
-    ranks::largest(0); // all start together
-    const auto start = std::chrono::steady_clock::now();
-    exchanged(map, shape.heads(), n, m);
-    seconds.push_back(ranks::largest(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()));
-  }
+  for (int i = 0; i < 5; ++i)
+    seconds.push_back(ranks::seconds_of_slowest([&] { exchanged(map, shape.heads(), n, m); }));
   return median_of(seconds);
 }
 

@@ -206,4 +206,11 @@ std::size_t Counter::next() { return std::size_t(alone_++); }
 
 #endif
 
+double seconds_of_slowest(const std::function<void()> &work) {
+  largest(0); // all start together
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return largest(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+}
+
 } // namespace recollect::ranks

@@ -30,6 +30,8 @@ void send(std::string bytes, int to);
 std::string received(int from);
 /// All-reduce: over the numbers of all ranks, on every rank.
 double largest(double number);
+/// Seconds that `work` takes on the slowest rank, from when all ranks are ready. Called by all ranks.
+double seconds_of_slowest(const std::function<void()> &work);
 
 /// Combines `earlier` and then `later`, arrays of one size; must be associative.
 using Combine =
