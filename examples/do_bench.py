@@ -27,8 +27,12 @@ def read(path):
 
 
 def pairs(rows):
-    """[(ours, theirs)] of all cases with a peer that CALLS knows."""
-    case = lambda r: tuple(r[n] for n in ("variant", "pass", "B", "H", "T", "Dk", "Dv", "math", "without"))  # noqa: E731
+    """[(ours, theirs)] of all cases with a peer that CALLS knows. Beside our float32 arrays with bf16 products, a peer's arrays
+    are stored in bf16."""
+    def case(row):
+        stored = "bf16" if row["math"] == "bf16" else row["storage"]
+        return (stored, *(row[n] for n in ("variant", "pass", "B", "H", "T", "Dk", "Dv", "math", "without")))
+
     ours = {case(r): r for r in rows if r["source"] == "recollect" and r["status"] == "ok"}
     return [(ours[case(r)], r) for r in rows
             if (r["variant"], r["source"]) in CALLS and r["status"] == "ok" and case(r) in ours and int(r["T"]) > 1]
@@ -127,6 +131,7 @@ def our_seconds(program, ours):
     """The median from a fresh `recollect bench` of the case."""
     shape = ",".join(ours[n] for n in ("B", "H", "T", "Dk", "Dv"))
     command = [program, "bench", "--variants", ours["variant"], "--forms", ours["form"], "--shape", shape, "--math", ours["math"]]
+    command += ["--dtype", ours["storage"]]
     command += ["--backward"] if ours["pass"] == "backward" else []
     command += ["--without", ours["without"]] if ours["without"] else []
     with tempfile.NamedTemporaryFile(suffix=".json") as out:
