@@ -5,7 +5,8 @@
     bench/speed_page.py            # rewrites docs/speed.md
     bench/speed_page.py --check    # exit 1 where the page is not what the results say
 
-A table stands between `<!-- bench: FILE.csv -->` and `<!-- end -->`; bench/collect.py makes the files. A FILE.txt is shown as it is."""
+A table stands between `<!-- bench: FILE.csv -->` and `<!-- end -->`; bench/collect.py makes the files. FILE.curves.csv is
+rendered by curves.py. A FILE.txt is shown as it is."""
 from __future__ import annotations
 
 import os
@@ -16,6 +17,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 DOCS = os.path.join(os.path.dirname(HERE), "docs")
 sys.path.insert(0, DOCS)
 
+import curves  # noqa: E402
 import rendering  # noqa: E402
 from rendering import Row  # noqa: E402
 
@@ -94,6 +96,8 @@ def lines_of(path: str) -> list[str]:
         with open(path, encoding="utf-8") as file:
             return ["", "```text", *file.read().splitlines(), "```"]
     origin, rows = rendering.read(path)
+    if path.endswith(".curves.csv"):
+        return [*rendering.origin_lines(origin), *curves.lines_of(rows)]
     return [*rendering.origin_lines(origin), *table(rows, "forward"), *table(rows, "backward"), *refusals(rows)]
 
 
