@@ -9,6 +9,7 @@ A table stands between `<!-- bench: FILE.csv -->` and `<!-- end -->`; bench/coll
 rendered by curves.py. A FILE.txt is shown as it is."""
 from __future__ import annotations
 
+import math
 import os
 import sys
 from typing import Callable
@@ -78,6 +79,30 @@ def table(rows: list[Row], which: str) -> list[str]:
     return out
 
 
+def summary(rows: list[Row], which: str) -> list[str]:
+    """For each type: the geometric mean of a layer's ratios and the largest, with its shape."""
+    out: list[str] = []
+    for name, _, has in GROUPS:
+        ratios: dict[str, list[tuple[float, str]]] = {}
+        cases: dict[tuple[str, ...], list[Row]] = {}
+        for row in filter(has, rows):
+            if row["pass"] == which and row["status"] == "ok":
+                cases.setdefault((row["variant"], *(row[n] for n in SHAPE), row["without"]), []).append(row)
+        for (layer, *shape, without), mine in cases.items():
+            ours = [r for r in mine if r["source"] == "recollect"]
+            theirs = [float(r["median_seconds"]) for r in mine if r["source"] != "recollect"]
+            if ours and theirs:
+                at = ",".join(shape) + (f" without {without}" if without else "")
+                ratios.setdefault(layer, []).append((float(ours[0]["median_seconds"]) / min(theirs), at))
+        for layer, found in sorted([*ratios.items(), ("all", sum(ratios.values(), []))][: len(ratios) + (len(ratios) > 1)]):
+            mean = math.exp(sum(math.log(ratio) for ratio, _ in found) / len(found))
+            worst, at = max(found)
+            out.append(f"| {name} | {layer} | {len(found)} | {mean:.2f}x | {worst:.2f}x | {at} |")
+    if not out:
+        return []
+    return ["", f"**{which}: ratios**", "", "| arrays | layer | shapes | geometric mean | largest | at |", "|---|---|---|---|---|---|", *out]
+
+
 def refusals(rows: list[Row]) -> list[str]:
     """Peers that were not timed, and the reasons."""
     said: dict[tuple[str, str], list[str]] = {}
@@ -98,7 +123,8 @@ def lines_of(path: str) -> list[str]:
     origin, rows = rendering.read(path)
     if path.endswith(".curves.csv"):
         return [*rendering.origin_lines(origin), *curves.lines_of(rows)]
-    return [*rendering.origin_lines(origin), *table(rows, "forward"), *table(rows, "backward"), *refusals(rows)]
+    return [*rendering.origin_lines(origin), *[line for which in ("forward", "backward") for line in table(rows, which) + summary(rows, which)],
+            *refusals(rows)]
 
 
 def rendered(text: str, results: str) -> str:
