@@ -19,7 +19,7 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 WHOLE = ("q", "k", "v", "w")  # [B,H,T,D]; beta, alpha are [B,H,T], lambda [B,H,T,Dk]
 # Parameters of the layers with recollect's defaults. --set changes them here and in `recollect check`.
 SETTINGS = {"scale": None, "gamma": 0.96875, "u": 1.0, "ridge": 0.01, "householder": 2, "lower": 0.0, "gain": 1.0,
-            "shift": 1.5, "d": 0.0}
+            "shift": 1.5, "d": 0.0, "share": 1.0}
 
 
 class Inputs:
@@ -81,8 +81,14 @@ class Inputs:
 
 def unit(w):
     """w / |w|, 0 where w is 0."""
+    return over_length(w, w)
+
+
+def over_length(x, w):
+    """x / |w|, 0 where w is 0; there its gradient is 0, too."""
     length = w.double().norm(dim=-1, keepdim=True)
-    return w.double() / torch.where(length > 0, length, torch.ones_like(length))
+    quotient = x.double() / torch.where(length > 0, length, torch.ones_like(length))
+    return torch.where(length > 0, quotient, torch.zeros_like(quotient))
 
 
 def take_first_configuration():
@@ -181,6 +187,32 @@ def rwkv6(kernel, x):
 def rwkv7(kernel, x):
     key, beta = unit(x.given("w")), x.beta().double()[..., None]
     return kernel(x.q, x.log_decays(), x.k, x.v, x.in_type(-key), x.in_type(beta * key), **x.options())
+
+
+def rwkv7_published(kernel, x):
+    w = x.given("w")
+    w = x.k if w is None else w
+    erase = x.beta().double()[..., None] * over_length(w, x.k)
+    key = x.in_type((1 - x.settings["share"]) * x.k.double() + x.settings["share"] * w.double())
+    return kernel(x.q, x.log_decays(), key, x.v, x.in_type(-unit(x.k)), x.in_type(erase), **x.options())
+
+
+def gated_slot_attention(kernel, x):
+    w, keep = x.given("w"), x.given("lambda")
+    if w is None:
+        w = x.in_type(1 - (keep.exp() if x.log_gates else keep))
+    options, Dv = x.options(), x.v.shape[-1]
+    if options["initial_state"] is not None:  # V next to K
+        start = options["initial_state"]
+        options["initial_state"] = start[..., Dv:].contiguous(), start[..., :Dv].contiguous()
+    o, (keys, values) = kernel(x.q, x.k, x.v, w, x.log_decays(), **options)
+    return o, torch.cat([values, keys], -1)
+
+
+def path_attention(kernel, x):
+    w, scale = x.given("w"), x.settings["scale"]
+    w = (x.k if w is None else w).float()
+    return kernel(x.q, x.k, x.v, w, x.beta().float(), scale=x.Dk**-0.5 if scale is None else scale)[0], None
 
 
 def scalar_gated_delta(kernel, x):
@@ -329,6 +361,13 @@ def naive_dplr(reference):
     return lambda r, w, k, v, a, b, **options: moved(r, k, v, a, b, w, **options)
 
 
+def naive_path(reference):
+    def call(q, k, v, w, beta, scale):
+        return reference(q, k, v, w, beta, torch.zeros_like(beta), scale), None
+
+    return call
+
+
 def naive_attention(reference):
     return lambda q, k, v, scale, **gates: reference(q.float(), k.float(), v.float(), scale=scale, **gates)[0]
 
@@ -396,6 +435,7 @@ KERNELS = {
              "naive": (hgrn, naive("hgrn/naive", "naive_recurrent_hgrn"))},
     "rwkv6": both(rwkv6, "rwkv6.{}_rwkv6", naive("rwkv6/recurrent_naive", "naive_recurrent_rwkv6", naive_rwkv6)),
     "rwkv7": all_of(rwkv7, DPLR),
+    "rwkv7_published": all_of(rwkv7_published, DPLR),
     "scalar_gated_delta": all_of(scalar_gated_delta, DPLR),
     "delta_net": both(delta_net, "delta_rule.{}_delta_rule",
                       naive("delta_rule/naive", "delta_rule_recurrence", lambda f: heads_first(f, has_scale=False))),
@@ -414,6 +454,9 @@ KERNELS = {
     "softmax_qknorm": all_of(softmax_qknorm, ATTENTION),
     "gated_softmax": {"parallel": (gated_softmax, kernel_of_fla("forgetting_attn.parallel_forgetting_attn")),
                       "naive": (gated_softmax, ATTENTION["naive"])},
+    "gated_slot_attention": both(gated_slot_attention, "gsa.{}_gsa", naive("gsa/naive", "naive_recurrent_gsa")),
+    "path_attention": all_of(path_attention, {"parallel": kernel_of_fla("path_attn.parallel_path_attn"),
+                                              "naive": naive("path_attn/naive", "naive_path_attn", naive_path)}),
     "based": all_of(based, {"parallel": kernel_of_fla("based.parallel_based"),
                             "fused_chunk": kernel_of_fla("based.fused_chunk_based"),
                             "naive": naive("based/naive", "naive_parallel_based", heads_first)}),
