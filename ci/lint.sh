@@ -2,7 +2,7 @@
 # Replaced words (ci/words.py), mypy and flake8 over reports/, cppcheck over harness/ and tasks/, then clang-tidy
 # (.clang-tidy) over the files given, or those of harness/ and tasks/, JOBS at once (default: all processors). Needs a
 # configured build/. What cppcheck cannot follow is suppressed by name: tables of references that are not local, and
-# structs whose pointers a later statement sets. Two types of numbers are left without a value, as a double is.
+# structs whose pointers a later statement sets. Types of numbers are left without a value, as a double is.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 ci/words.py
@@ -11,7 +11,7 @@ flake8 reports tests/python
 cppcheck --quiet --error-exitcode=1 --enable=warning,portability --std=c++17 --library=boost -I . -I build \
   --suppress=missingInclude --suppress=unknownMacro --suppress=internalAstError --suppress=returnReference \
   --suppress=uninitvar --suppress=mismatchingContainerExpression \
-  --suppress=uninitMemberVar:harness/core/counted.hpp --suppress=uninitMemberVar:harness/core/taped.hpp harness tasks
+  --suppress=uninitMemberVar:harness/core/{counted,taped,float16,quad}.hpp harness tasks
 files=("$@")
 if ((${#files[@]} == 0)); then mapfile -t files < <(git ls-files 'harness/*.cpp' 'tasks/*.cpp'); fi
 # clang-tidy reads the compiler's command lines, and knows none of the optimisations and precompiled headers of GCC's own.

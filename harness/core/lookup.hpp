@@ -55,8 +55,9 @@ template <class Entry, class Match> bool any_name(const Entry &entry, const Matc
 /// The entry with this name, or null.
 template <class Entry> const Entry *named(const std::vector<Entry> &entries, std::string_view wanted) {
   const std::string same = folded(std::string(wanted));
+  const auto matches = [&](const std::string &name) { return folded(name) == same; };
   for (const Entry &entry : entries)
-    if (any_name(entry, [&](const std::string &name) { return folded(name) == same; })) return &entry;
+    if (any_name(entry, matches)) return &entry;
   return nullptr;
 }
 /// Error text for a name that no entry has.
