@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Callable
 
-from reports import matrix, trainings, workers
+from reports import matrix, ranks, trainings, workers
 from reports.figures import (
     claims as claim_figures,
     curves,
@@ -57,6 +57,12 @@ FIGURES: dict[str, list[tuple[str, Callable[[Results], Figure | None], str]]] = 
             "capacity",
             lambda results: run_figures.capacities(matrix.ranked(results.matrix, "capacity")),
             "How many pairs each layer still recalls with 99% accuracy.",
+        ),
+        (
+            "mean_ranks",
+            lambda results: run_figures.mean_ranks(ranks.over_tasks(results.matrix)),
+            "Mean rank of every layer over the tasks. Filled: layers that Nemenyi's test (Demsar 2006) does not tell "
+            "from the best at 0.05. Layers that could not run one of the tasks are left out.",
         ),
     ],
     "sequences": [

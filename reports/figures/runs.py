@@ -13,6 +13,7 @@ import numpy as np
 from reports import cells as cells_, matrix
 from reports.figures import style
 from reports.figures.style import CYCLE, Figure, INK, MUTED
+from reports.ranks import Ranks
 from reports.records import Cell, Results
 
 Panel = tuple[str, list[tuple[tuple[str, str], list[Cell]]]]  # title, and the cells of each (layer, name of a line)
@@ -194,6 +195,25 @@ def capacities(cells: list[Cell]) -> Figure | None:
     ax.xaxis.set_major_formatter("{x:g}")
     ax.set_xlabel(f"pairs recalled with 99% accuracy; 95% interval over seeds, {said(mine)}; triangles: at least")
     ax.set_ylim(-0.8, len(mine) - 0.2)
+    return figure
+
+
+def mean_ranks(ranks: Ranks | None) -> Figure | None:
+    """Mean rank of every layer over tasks, best first; shaded: what Nemenyi's test does not tell from the best."""
+    if not ranks:
+        return None
+    figure = style.new_figure(8, 0.9 + 0.19 * len(ranks.layers))
+    ax = figure.subplots()
+    told = ranks.not_told_from_best()
+    for y, mean in enumerate(ranks.means):
+        ax.plot(mean, y, "o", color=CYCLE[0], markersize=4, markerfacecolor=CYCLE[0] if y < told else "none")
+    ax.axvspan(ranks.means[0], ranks.means[0] + ranks.critical, color=CYCLE[1], alpha=0.12, linewidth=0)
+    ax.set_yticks(range(len(ranks.layers)), ranks.layers, fontsize=7)
+    ax.set_xlabel(
+        f"mean rank over {len(ranks.tasks)} tasks, 1 is best; shaded: the critical difference, {ranks.critical:.1f}\n"
+        + textwrap.fill("tasks: " + ", ".join(ranks.tasks), 110)
+    )
+    ax.set_ylim(len(ranks.layers) - 0.2, -0.8)
     return figure
 
 

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mean ranks of layers over tasks, with the critical difference of Nemenyi's test (Demsar, JMLR 7, 2006)."""
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from reports.records import Cell, Curve, Matrix
+
+LEVEL = 0.05
+FEWEST_TASKS = 3
+
+
+@dataclass
+class Ranks:
+    tasks: list[str]
+    layers: list[str]  # best first
+    means: list[float]  # rank 1 is the best; ties share their mean rank
+    left_out: list[str]  # layers without a value on one of the tasks
+    critical: float  # two layers whose mean ranks differ by less are not told apart
+
+    def not_told_from_best(self) -> int:
+        return sum(mean - self.means[0] < self.critical for mean in self.means)
+
+
+def normal(x: Curve) -> Curve:
+    """The standard normal distribution function."""
+    return np.array([0.5 * math.erfc(-a / math.sqrt(2)) for a in x])
+
+
+def studentized_range(groups: int, level: float = LEVEL) -> float:
+    """The value that the range of `groups` standard normal numbers exceeds with probability `level`."""
+    x = np.linspace(-8, 8, 801)
+    density = groups * np.exp(-x * x / 2) / math.sqrt(2 * math.pi) * (x[1] - x[0])
+    below = normal(x)
+    low, high = 0.0, 12.0
+    while high - low > 1e-6:
+        middle = (low + high) / 2
+        inside = float((density * (below - normal(x - middle)) ** (groups - 1)).sum())
+        low, high = (middle, high) if inside < 1 - level else (low, middle)
+    return low
+
+
+def critical_difference(layers: int, tasks: int) -> float:
+    return studentized_range(layers) / math.sqrt(2) * math.sqrt(layers * (layers + 1) / (6 * tasks))
+
+
+def ranks_of(values: list[float], direction: int) -> list[float]:
+    """Rank 1 is the best value; equal values share the mean of their ranks."""
+    better = [sum(direction * other > direction * own for other in values) for own in values]
+    equal = [values.count(own) for own in values]
+    return [b + (e + 1) / 2 for b, e in zip(better, equal)]
+
+
+def over_tasks(matrix: Matrix | None) -> Ranks | None:
+    """Ranks on the tasks whose headline has a better end and that at least nine of ten layers ran, of the layers that
+    ran all of these. None with fewer than FEWEST_TASKS tasks or two layers."""
+    if not matrix:
+        return None
+    good: dict[str, dict[str, Cell]] = {}
+    for (layer, task), cell in matrix.cell.items():
+        if isinstance(cell, Cell) and cell.status == "ok" and cell.direction and math.isfinite(cell.mean):
+            good.setdefault(task, {})[layer] = cell
+    most = max((len(cells) for cells in good.values()), default=0)
+    tasks = sorted(task for task, cells in good.items() if len(cells) >= 0.9 * most)
+    if len(tasks) < FEWEST_TASKS:
+        return None
+    some = {layer for task in tasks for layer in good[task]}
+    layers = sorted(layer for layer in some if all(layer in good[task] for task in tasks))
+    if len(layers) < 2:
+        return None
+    by_task = [ranks_of([good[t][layer].mean for layer in layers], good[t][layers[0]].direction) for t in tasks]
+    means = [sum(ranks[i] for ranks in by_task) / len(tasks) for i in range(len(layers))]
+    order = sorted(range(len(layers)), key=lambda i: (means[i], layers[i]))
+    return Ranks(
+        tasks,
+        [layers[i] for i in order],
+        [means[i] for i in order],
+        sorted(some - set(layers)),
+        critical_difference(len(layers), len(tasks)),
+    )
