@@ -259,17 +259,18 @@ void add_skip_and_gate(UsersArrays &found, Numbers &o, Sequence &gradient, const
   const bool backward = !gradient.v.empty();
   const UsersArray *D = inputs.skip.empty() ? nullptr : find(user, "D"),
                    *z = inputs.gate.empty() ? nullptr : find(user, "z");
-  Numbers dskip(inputs.skip.size()), dz(z && backward ? z->data.size() : 0);
+  const bool gated_backward = z && backward;
+  Numbers dskip(inputs.skip.size()), dz(gated_backward ? z->data.size() : 0);
   each_output(inputs, [&](size_t i, size_t channel) {
     if (D && !errors) {
       o[i] += inputs.skip[channel] * inputs.all.v[i];
       if (backward) gradient.v[i] += inputs.skip[channel] * inputs.weights.o[i];
       if (backward) dskip[channel] += inputs.weights.o[i] * inputs.all.v[i];
     }
-    if (!dz.empty()) dz[i] = user.at("do").data[i] * o[i] * silu_slope(z->data[i]);
+    if (gated_backward) dz[i] = user.at("do").data[i] * o[i] * silu_slope(z->data[i]);
     if (z) o[i] *= inputs.gate[i];
   });
-  if (!dz.empty()) found["dz"] = {z->dims, std::move(dz), ""};
+  if (gated_backward) found["dz"] = {z->dims, std::move(dz), ""};
   if (!D || !backward) return;
   const size_t heads = size_t(D->dims[0]), Dv = size_t(inputs.all.shape.Dv);
   Numbers own = summed_over_sharing(dskip, 1, heads, size_t(inputs.all.shape.H), false);
