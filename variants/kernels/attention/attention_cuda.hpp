@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // attention.hpp on tensor cores, for float32 arrays and rows up to 256 wide; wider rows and float64 use the portable
-// loop. Products are exact (three of TF32), or rounded to bf16 where Call::math allows it.
+// loop. Products are exact (three of TF32), or rounded to bf16 where Call::math allows it. Softmax with 16-bit operands
+// runs on Hopper's warpgroups at extents of 64 and 128.
 //
 // Softmax kernels are compiled once for all layers, at every pair of extents in `AllExtents`; so are the similarities
 // without a normaliser, as one kernel that chooses among them (ChosenKernel), at `FewExtents`. A layer's own kernel is
@@ -9,6 +10,7 @@
 #ifdef __CUDACC__
 #include "variants/kernels/attention/backward_cuda.hpp"
 #include "variants/kernels/attention/block_gradient.hpp"
+#include "variants/kernels/attention/forward_hopper_cuda.hpp"
 #include "variants/kernels/attention/similarity.hpp"
 #include "variants/kernels/common/unsupported_architecture.hpp"
 
@@ -144,9 +146,16 @@ void forward(const std::string &label, const CallSettings &call, const Kernel &k
              const Operands<Op> &in, const Finish &finish) {
   TableOf<Kernel>::find(in.q.width, in.v.width, [&](auto extents) {
     using Fit = decltype(extents);
+    const int heads = int(call.shape.heads());
+#ifdef RECOLLECT_WARPGROUPS // in files with code for sm_90a (CMakeLists.txt)
+    if constexpr (on_warpgroups<Op, Fit::Dk, Fit::Dv>)
+      if (Execution().cuda_device_prop().major == 9)
+        return start(
+            label, call,
+            ForwardHopper<Op, Fit::Dk, Fit::Dv, Kernel, Finish>({in.q, in.k, in.v, heads, 1, mask, kernel, finish}));
+#endif
     start(label, call,
-          Forward<Op, Fit::Dk, Fit::Dv, Kernel, Finish>{in.q, in.k, in.v, int(call.shape.heads()), 1, mask, kernel,
-                                                        finish});
+          Forward<Op, Fit::Dk, Fit::Dv, Kernel, Finish>{{in.q, in.k, in.v, heads, 1, mask, kernel, finish}});
   });
 }
 

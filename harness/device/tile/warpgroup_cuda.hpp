@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hopper's matrix instructions of a warpgroup (four warps): wgmma of PTX, for GPUs of compute capability 9.0 and code
+// compiled for sm_90a; and what feeds them, the copies of whole tiles by the tensor memory accelerator (TMA).
+//
+// Operands lie in shared memory as panels of 64 columns of 16-bit numbers: rows of 128 bytes, whose 16-byte vectors are
+// permuted as "128-byte swizzle" says (PTX ISA, "Asynchronous Warpgroup Level Matrix Shared Memory Layout"). Panels
+// start at multiples of 1024 bytes; TMA writes them so, with zeros outside the array. A thread's results of 64 rows are
+// those of mma (fragments_cuda.hpp): warp w of the four has rows 16 w ... 16 w + 15.
+#pragma once
+#ifdef RECOLLECT_WARPGROUPS
+#include "harness/core/error.hpp"
+#include "harness/device/tile/fragments_cuda.hpp"
+#include <cuda.h>
+
+namespace recollect::warpgroup {
+
+constexpr int panel = 64;         // columns
+constexpr int panel_align = 1024; // bytes
+
+/// The driver's function that fills tensor maps, found at run time: programs need no library of the driver to link.
+inline decltype(&cuTensorMapEncodeTiled) tensor_map_encoder() {
+  void *found = nullptr;
+  cudaDriverEntryPointQueryResult result;
+#if CUDART_VERSION >= 12050
+  cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &result);
+#else
+  cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &found, cudaEnableDefault, &result);
+#endif
+  if (!found) input_error("the GPU's driver is older than CUDA 12: update it");
+  return reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(found);
+}
+
+/// Describes an array [heads, count, width] of 16-bit numbers to TMA, for copies of `rows` x 64 numbers. Rows are
+/// aligned to 16 bytes.
+template <class E> CUtensorMap tensor_map(const E *data, int heads, int count, int width, int rows) {
+  static const auto encode = tensor_map_encoder();
+  CUtensorMap map;
+  const cuuint64_t extents[3] = {cuuint64_t(width), cuuint64_t(count), cuuint64_t(heads)},
+                   strides[2] = {width * sizeof(E), size_t(count) * width * sizeof(E)};
+  const cuuint32_t box[3] = {panel, cuuint32_t(rows), 1}, every[3] = {1, 1, 1};
+  const CUresult status =
+      encode(&map, std::is_same<E, __half>::value ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
+             3, const_cast<E *>(data), extents, strides, box, every, CU_TENSOR_MAP_INTERLEAVE_NONE,
+             CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (status != CUDA_SUCCESS)
+    input_error("the GPU's driver refuses a tensor map: CUresult " + std::to_string(int(status)));
+  return map;
+}
+
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+
+__device__ __forceinline__ std::uint32_t address(const void *shared) {
+  return std::uint32_t(__cvta_generic_to_shared(shared));
+}
+
+/// A barrier in shared memory that waits for arrivals and for bytes of copies (mbarrier of PTX). Phases follow each
+/// other; the first has parity 0.
+struct Barrier {
+  std::uint64_t bits;
+
+  __device__ __forceinline__ void start(int arrivals) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(address(this)), "r"(arrivals) : "memory");
+  }
+  __device__ __forceinline__ void end() {
+    asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(address(this)) : "memory");
+  }
+  __device__ __forceinline__ void arrive() {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(address(this)) : "memory");
+  }
+  __device__ __forceinline__ void arrive_and_expect(int bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address(this)), "r"(bytes) : "memory");
+  }
+  /// Until the current phase has ended, if its parity is this one.
+  __device__ __forceinline__ void wait(int parity) {
+    asm volatile("{\n"
+                 ".reg .pred ended;\n"
+                 "again: mbarrier.try_wait.parity.shared::cta.b64 ended, [%0], %1;\n"
+                 "@!ended bra again;\n"
+                 "}" ::"r"(address(this)),
+                 "r"(parity)
+                 : "memory");
+  }
+};
+/// Makes the barriers' start visible to copies.
+__device__ __forceinline__ void publish_barriers() {
+  asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::: "memory");
+}
+
+/// Copies rows x columns of a head to panels in shared memory; `landed` counts the bytes. One thread calls it.
+template <int rows, int columns, class E>
+__device__ __forceinline__ void copy_tile(const CUtensorMap &from, size_t head, int row, E *to, Barrier &landed) {
+  landed.arrive_and_expect(rows * columns * int(sizeof(E)));
+#pragma unroll
+  for (int c = 0; c < columns; c += panel)
+    asm volatile(
+        "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], [%2];" ::
+            "r"(address(to + c * rows)),
+        "l"(&from), "r"(address(&landed)), "r"(c), "r"(row), "r"(int(head))
+        : "memory");
+}
+
+/// Describes panels of `rows` rows, from a row that is a multiple of 8 on. `across`: terms of the sum are rows, else
+/// columns.
+template <int rows, bool across> __device__ __forceinline__ std::uint64_t describe(const void *tile) {
+  constexpr std::uint64_t swizzle_128 = std::uint64_t(1) << 62, eight_rows = std::uint64_t(1024 >> 4) << 32,
+                          next_panel = std::uint64_t(across ? rows * 128 >> 4 : 1) << 16;
+  return swizzle_128 | eight_rows | next_panel | ((address(tile) & 0x3ffff) >> 4);
+}
+
+/// Changes how many registers each thread of the warpgroup has; what one gives up another can take.
+template <int registers> __device__ __forceinline__ void give_registers() {
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(registers));
+}
+template <int registers> __device__ __forceinline__ void take_registers() {
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(registers));
+}
+
+/// Before products whose results or operands are registers that were written since.
+__device__ __forceinline__ void begin_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+__device__ __forceinline__ void commit_products() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+/// Waits until at most `left` committed groups of products are outstanding.
+template <int left> __device__ __forceinline__ void wait_for_products() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(left) : "memory");
+}
+
+/// Products of 64 rows, 16 terms and 64 or 128 columns, asynchronous: begin, commit, then wait.
+///   multiply:     sums = a b, or sums += a b; both operands in shared memory, terms of the sum along their rows
+///   multiply_add: sums += a b; a in registers, b in shared memory with terms down its columns
+template <class Op> struct Products;
+#define RECOLLECT_4(s, j) "+f"(s[j].x[0]), "+f"(s[j].x[1]), "+f"(s[j].x[2]), "+f"(s[j].x[3])
+#define RECOLLECT_16(s, j) RECOLLECT_4(s, j), RECOLLECT_4(s, j + 1), RECOLLECT_4(s, j + 2), RECOLLECT_4(s, j + 3)
+#define RECOLLECT_32(s, j) RECOLLECT_16(s, j), RECOLLECT_16(s, j + 4)
+#define RECOLLECT_64(s) RECOLLECT_32(s, 0), RECOLLECT_32(s, 8)
+#define RECOLLECT_NAMES_32                                                                                             \
+  "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30," \
+  "%31"
+#define RECOLLECT_NAMES_64                                                                                             \
+  RECOLLECT_NAMES_32 ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,%48,%49,%50,%51,%52,%53,%54,"   \
+                     "%55,%56,%57,%58,%59,%60,%61,%62,%63"
+#define RECOLLECT_PRODUCTS(type, columns, names, sums_of, i0, i1, i2, i3, i4, i5)                                      \
+  __device__ __forceinline__ static void multiply(std::uint64_t a, std::uint64_t b, bool add,                          \
+                                                  fragments::Sum(&sums)[columns / 8]) {                                \
+    asm volatile("{.reg .pred add; setp.ne.b32 add, " i2 ", 0;\n"                                                      \
+                 "wgmma.mma_async.sync.aligned.m64n" #columns "k16.f32." type "." type " {" names "}, " i0 ", " i1     \
+                 ", add, 1, 1, 0, 0;}"                                                                                 \
+                 : sums_of                                                                                             \
+                 : "l"(a), "l"(b), "r"(int(add)));                                                                     \
+  }                                                                                                                    \
+  template <class A>                                                                                                   \
+  __device__ __forceinline__ static void multiply_add(const A &a, std::uint64_t b,                                     \
+                                                      fragments::Sum(&sums)[columns / 8]) {                            \
+    asm volatile("{.reg .pred add; setp.ne.b32 add, " i5 ", 0;\n"                                                      \
+                 "wgmma.mma_async.sync.aligned.m64n" #columns "k16.f32." type "." type " {" names "}, {" i0 ", " i1    \
+                 ", " i2 ", " i3 "}, " i4 ", add, 1, 1, 1;}"                                                           \
+                 : sums_of                                                                                             \
+                 : "r"(a.x[0]), "r"(a.x[1]), "r"(a.x[2]), "r"(a.x[3]), "l"(b), "r"(1));                                \
+  }
+#define RECOLLECT_PRODUCTS_OF(Op, type)                                                                                \
+  template <> struct Products<fragments::Op> {                                                                         \
+    RECOLLECT_PRODUCTS(type, 64, RECOLLECT_NAMES_32, RECOLLECT_32(sums, 0), "%32", "%33", "%34", "%35", "%36", "%37")  \
+    RECOLLECT_PRODUCTS(type, 128, RECOLLECT_NAMES_64, RECOLLECT_64(sums), "%64", "%65", "%66", "%67", "%68", "%69")    \
+  };
+RECOLLECT_PRODUCTS_OF(Bf16, "bf16")
+RECOLLECT_PRODUCTS_OF(F16, "f16")
+#undef RECOLLECT_PRODUCTS_OF
+#undef RECOLLECT_PRODUCTS
+#undef RECOLLECT_NAMES_64
+#undef RECOLLECT_NAMES_32
+#undef RECOLLECT_64
+#undef RECOLLECT_32
+#undef RECOLLECT_16
+#undef RECOLLECT_4
+
+#endif
+} // namespace recollect::warpgroup
+#endif
