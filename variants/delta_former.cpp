@@ -24,32 +24,10 @@
 // loses digits where powers of A grow (repeated keys).
 //
 // Its gradient goes straight through roundings (a slope of 1), as 000's listing trains them.
-#include "harness/numerics/linalg.hpp"
-#include "variants/kernels/attention/shared_lookups.hpp"
+#include "variants/kernels/attention/chosen_similarities.hpp"
 
 namespace recollect::variants {
 namespace {
-
-constexpr int most_groups = Grouped<double, AnyKernel<double>>::most;
-std::string weight_name(int j) { return "a" + std::to_string(j + 1); }
-
-template <class Real, class Kernel> Grouped<Real, Kernel> grouped(const Call<Real> &call, const Kernel &kernel) {
-  const int groups = call.params.integer("groups");
-  if (groups == 1) return {kernel, 1, {1}};
-  const AnyKernel<double> kappa = kernel_param<double>(call.params, "kappa1");
-  const double nodes[] = {-1, 0, 1, 2};
-  Dense lookups(4, groups), wanted(4, 1);
-  for (int n = 0; n < 4; ++n) {
-    wanted(n, 0) = nodes[n];
-    for (int j = 0; j < groups; ++j) lookups(n, j) = similarity(kappa.kind, (j + 1) * nodes[n], kappa.tau);
-  }
-  const Dense fit = pseudo_inverse(lookups) * wanted;
-  Grouped<Real, Kernel> sum{kernel, groups, {}};
-  for (int j = 0; j < groups; ++j) sum.weights[j] = Real(call.params.real_or(weight_name(j), fit(j, 0)));
-  return sum;
-}
-
-bool shares_lookups(const Params &params) { return params.text("lookups") == "shared"; }
 
 template <class Real> void recurrent(const Call<Real> &call) {
   const std::string label = "delta_former::recurrent";
@@ -60,37 +38,14 @@ template <class Real> void recurrent(const Call<Real> &call) {
     step_by_step(label, call, grouped(call, kappa1), kappa2);
 }
 
-/// visit(kernel) for kappa1 as the erase takes it.
-template <class Real, class Visit> void with_erase(const Call<Real> &call, const Visit &visit) {
-  const AnyKernel<Real> any = kernel_param<Real>(call.params, "kappa1");
-  if (shares_lookups(call.params)) return visit(shared_lookups(call, any));
-  const bool plain = call.params.integer("groups") == 1;
-  with_fixed(any, [&](const auto &kappa1) { plain ? visit(kappa1) : visit(grouped(call, kappa1)); });
+template <class Real> void chunked(const Call<Real> &call) {
+  by_chosen_similarities("delta_former::chunked", call, Inverse::substitution);
 }
-
-/// u [heads,T,Dv]
-template <class Real> Array<Real> written(const std::string &label, const Call<Real> &call, Inverse inverse) {
-  const Array<Real> u = empty_u(call);
-  const Call<Real> erase = shares_lookups(call.params) ? whole_steps(call) : call;
-  with_erase(call, [&](const auto &kappa1) { write_by_chunks(label, erase, kappa1, inverse, u); });
-  return u;
+template <class Real> void doubling(const Call<Real> &call) {
+  by_chosen_similarities("delta_former::doubling", call, Inverse::doubling);
 }
-
-template <class Real> void by_chunks(const Call<Real> &call, Inverse inverse) {
-  const std::string label = "delta_former::chunked";
-  const Array<Real> u = written(label, call, inverse);
-  with_fixed(kernel_param<Real>(call.params, "kappa2"), [&](const auto &kappa2) { read_back(label, call, kappa2, u); });
-}
-template <class Real> void chunked(const Call<Real> &call) { by_chunks(call, Inverse::substitution); }
-template <class Real> void doubling(const Call<Real> &call) { by_chunks(call, Inverse::doubling); }
-
 template <class Real> void backward(const BackwardCall<Real> &back) {
-  const std::string label = "delta_former::backward";
-  BackwardCall<Real> reads = back; // of u
-  reads.call.v = written(label + "::u", back.call, Inverse::substitution), reads.d.v = empty_u(back.call);
-  with_fixed(kernel_param<Real>(back.call.params, "kappa2"),
-             [&](const auto &kappa2) { attend_vjp(label + "::reads", reads, kappa2); });
-  with_erase(back.call, [&](const auto &kappa1) { write_vjp(label, back, kappa1, reads.call.v, reads.d.v); });
+  chosen_similarities_vjp("delta_former::backward", back);
 }
 
 } // namespace
@@ -109,9 +64,9 @@ Variant delta_former() {
       choice_param("kappa2", kind_names, "similarity of the read, $k_i$ with $q_t$; likewise"),
       real_param("scale", 1, -no_limit, no_limit, "$z = scale x . y$ in both"),
       real_param("tau", 1, std::numeric_limits<double>::min(), no_limit, "temperature of exp and softmax"),
-      integer_param("groups", 1, 1, most_groups, "lookups $G$ of the erase, at $w, 2 w, ... G w$"),
+      integer_param("groups", 1, 1, most_lookups, "lookups $G$ of the erase, at $w, 2 w, ... G w$"),
       choice_param("lookups", {"own", "shared"}, "shared: all heads erase by the mean of $beta kappa1$ of each")};
-  for (int j = 0; j < most_groups; ++j)
+  for (int j = 0; j < most_lookups; ++j)
     v.params.push_back(automatic_param(weight_name(j), "fit of z on {-1,0,1,2}", -no_limit, no_limit,
                                        "weight of lookup " + std::to_string(j + 1) + " where $G > 1$"));
   v.inputs = {{"beta", false, "strength of the erase"},

@@ -19,7 +19,7 @@ template <class Real> struct Routed {
   int topk;
   Blocks<Real> experts;
   Array<Real> q;
-  KOKKOS_FUNCTION bool normalised() const { return false; }
+  KOKKOS_FUNCTION static constexpr bool normalised() { return false; }
   KOKKOS_FUNCTION Real operator()(size_t head, int t, int i, Real z) const {
     const Real *query = q.data() + (head * experts.T + t) * experts.width;
     return z > 0 && experts.among_best(head, i / experts.block, query, experts.count, topk) ? z : Real(0);

@@ -11,7 +11,7 @@ namespace recollect::variants {
 namespace {
 
 template <class Real> struct Silu {
-  KOKKOS_FUNCTION bool normalised() const { return false; }
+  KOKKOS_FUNCTION static constexpr bool normalised() { return false; }
   KOKKOS_FUNCTION Real operator()(size_t, int, int, Real z) const { return math::silu(z); }
   KOKKOS_FUNCTION Real slope(size_t, int, int, Real z, Real) const { return silu_slope(z); }
 };

@@ -15,7 +15,7 @@ template <class Real> struct Swiglu {
   static constexpr bool costly = true; // (attention_cuda.hpp)
   int T, width;
   Array<Real> q, w;
-  KOKKOS_FUNCTION bool normalised() const { return false; }
+  KOKKOS_FUNCTION static constexpr bool normalised() { return false; }
   KOKKOS_FUNCTION Real operator()(size_t head, int t, int i, Real z) const { return other(head, t, i) * math::silu(z); }
   KOKKOS_FUNCTION Real slope(size_t head, int t, int i, Real z, Real) const {
     return other(head, t, i) * silu_slope(z);
@@ -28,7 +28,7 @@ template <class Real> struct Swiglu {
 template <class Real> struct Gate {
   static constexpr bool costly = true;
   Swiglu<Real> keys;
-  KOKKOS_FUNCTION bool normalised() const { return false; }
+  KOKKOS_FUNCTION static constexpr bool normalised() { return false; }
   KOKKOS_FUNCTION Real operator()(size_t head, int t, int i, Real z) const {
     return z * math::silu(keys.other(head, t, i));
   }

@@ -69,7 +69,7 @@ template <class Real> struct ForgettingBySums {
   int T;
   static constexpr bool steady = true;
   Array<double> high, low, zeros; // [heads,T]
-  KOKKOS_FUNCTION bool normalised() const { return true; }
+  KOKKOS_FUNCTION static constexpr bool normalised() { return true; }
   KOKKOS_FUNCTION Real sink() const { return sink_logit; }
   KOKKOS_FUNCTION Real operator()(size_t head, int t, int i, Real qk) const {
     return closed(head, t, i) > 0 ? -Real(HUGE_VAL) : open(head, t, i, qk);

@@ -22,7 +22,7 @@ template <class Real> struct ChosenBlocks {
   int topk;
   Blocks<Real> blocks;
   Array<Real> q;
-  KOKKOS_FUNCTION bool normalised() const { return true; }
+  KOKKOS_FUNCTION static constexpr bool normalised() { return true; }
   KOKKOS_FUNCTION Real operator()(size_t head, int t, int i, Real qk) const {
     const int here = t / blocks.block, e = i / blocks.block;
     const Real *query = q.data() + (head * blocks.T + t) * blocks.width;

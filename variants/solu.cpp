@@ -13,7 +13,7 @@ namespace {
 
 template <class Real> struct Solu {
   Real scale, tau;
-  KOKKOS_FUNCTION bool normalised() const { return false; }
+  KOKKOS_FUNCTION static constexpr bool normalised() { return false; }
   KOKKOS_FUNCTION Real operator()(size_t, int, int, Real qk) const { return scale * qk * math::exp(scale * qk / tau); }
   KOKKOS_FUNCTION Real slope(size_t, int, int, Real qk, Real) const {
     const Real z = scale * qk;

@@ -36,12 +36,13 @@ std::vector<std::string> sources(const std::string &folder) {
   return found;
 }
 
-/// Whether the source defines a line of a table of CUDA kernels; tests/ci/test_kernel_tables.py checks these.
+/// Whether the source defines a line of a table of kernels; tests/ci/test_kernel_tables.py checks these.
 bool is_line_of_a_table(const std::string &source) {
   const std::string stem = std::filesystem::path(source).stem().string();
   const auto ends = [&](const std::string &end) {
     return stem.size() > end.size() && stem.compare(stem.size() - end.size(), end.size(), end) == 0;
   };
+  if (source.rfind("variants/kernels/", 0) == 0 && (ends("_float") || ends("_double"))) return true;
   if (source.rfind("variants/kernels/attention/", 0) == 0) return stem.find("_stored_") != std::string::npos;
   return source.rfind("variants/kernels/chunked/", 0) == 0 &&
          (ends("_bf16") || ends("_f16") || ends("_tf32") || ends("_exact") || stem == "steps");

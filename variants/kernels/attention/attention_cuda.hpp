@@ -28,22 +28,14 @@ using AllExtents = ExtentsTable<Extents<32, 32>, Extents<64, 64>, Extents<96, 96
                                 Extents<128, 256>, Extents<256, 256>>;
 using FewExtents = ExtentsTable<Extents<64, 64>, Extents<128, 128>, Extents<256, 256>>;
 
-/// A similarity without a normaliser, chosen at run time.
-struct ChosenKernel {
-  Kind kind;
-  float factor;
-  KOKKOS_FUNCTION bool normalised() const { return false; }
-  KOKKOS_FUNCTION float operator()(size_t, int, int, float xy) const { return similarity(kind, factor * xy, 1.0f); }
-  KOKKOS_FUNCTION float slope(size_t, int, int, float, float returned) const {
-    return slope_of(kind, factor, returned);
-  }
-};
 using Softmax = FixedKernel<float, Kind::softmax>;
 
 /// The kernel in the type that is compiled for tensor cores.
 template <class Kernel> const Kernel &compiled(const Kernel &kernel) { return kernel; }
 inline const Softmax &compiled(const Softmax &kernel) { return kernel; }
-template <Kind kind> ChosenKernel compiled(const FixedKernel<float, kind> &kernel) { return {kind, kernel.factor}; }
+template <Kind kind> ChosenKernel<float> compiled(const FixedKernel<float, kind> &kernel) {
+  return {kind, kernel.factor};
+}
 
 /// Kernels that need another product of rows for every pair run in the portable loop.
 template <class Kernel, class = void> constexpr bool is_costly = false;
@@ -205,10 +197,10 @@ RECOLLECT_ATTENTION(extern, Bf16, Softmax, WriteOutput<__nv_bfloat16>)
 RECOLLECT_ATTENTION(extern, F16, Softmax, WriteOutput<__half>)
 RECOLLECT_ATTENTION_BACK(extern, Exact, Softmax)
 RECOLLECT_ATTENTION_BACK(extern, Bf16, Softmax)
-RECOLLECT_ATTENTION(extern, Exact, ChosenKernel, WriteOutput<float>)
-RECOLLECT_ATTENTION(extern, Bf16, ChosenKernel, WriteOutput<float>)
-RECOLLECT_ATTENTION_BACK(extern, Exact, ChosenKernel)
-RECOLLECT_ATTENTION_BACK(extern, Bf16, ChosenKernel)
+RECOLLECT_ATTENTION(extern, Exact, ChosenKernel<float>, WriteOutput<float>)
+RECOLLECT_ATTENTION(extern, Bf16, ChosenKernel<float>, WriteOutput<float>)
+RECOLLECT_ATTENTION_BACK(extern, Exact, ChosenKernel<float>)
+RECOLLECT_ATTENTION_BACK(extern, Bf16, ChosenKernel<float>)
 
 } // namespace recollect::variants::attention
 #endif

@@ -126,9 +126,10 @@ bool gradients_on_fragments(const std::string &label, const Call<float> &call,
       const size_t mark = call.arena->mark();
       const auto kernel = attention::compiled(loop.kernel);
       const attention::Operands<Op> in = attention::operands<Op>(label, call, loop);
-      if (facts_are_missing && kernel.normalised())
-        attention::forward(label + "::masses", call, kernel, loop.mask, in,
-                           LeaveFacts<float>{block.facts, block.d_o}.on_fragments());
+      if constexpr (!never_normalised<Kernel>)
+        if (facts_are_missing && kernel.normalised())
+          attention::forward(label + "::masses", call, kernel, loop.mask, in,
+                             LeaveFacts<float>{block.facts, block.d_o}.on_fragments());
       attention::backward(label, call, kernel, loop.mask, in, attention::operand<Op>(label, call, block.d_o),
                           block.facts, dq, dk, dv);
       call.arena->release(mark);
@@ -174,7 +175,8 @@ QueryFacts<Real> attend_vjp(const std::string &label, const BackwardCall<Real> &
   if constexpr (std::is_same_v<Real, float> && std::is_same_v<Gates, NoGates>)
     if (gradients_on_fragments(label, call, block, dq, dk, dv, true)) return facts;
 #endif
-  if (kernel.normalised()) attend(label + "::masses", call, loop, LeaveFacts<Real>{facts, block.d_o});
+  if constexpr (!never_normalised<Kernel>)
+    if (kernel.normalised()) attend(label + "::masses", call, loop, LeaveFacts<Real>{facts, block.d_o});
   gradients_by_blocks(label, call, block, dq, dk, dv, gates);
   return facts;
 }

@@ -5,10 +5,10 @@
 namespace recollect::variants::attention {
 
 #ifdef __CUDACC__
-RECOLLECT_ATTENTION(, Exact, ChosenKernel, WriteOutput<float>)
-RECOLLECT_ATTENTION(, Bf16, ChosenKernel, WriteOutput<float>)
-RECOLLECT_ATTENTION_BACK(, Exact, ChosenKernel)
-RECOLLECT_ATTENTION_BACK(, Bf16, ChosenKernel)
+RECOLLECT_ATTENTION(, Exact, ChosenKernel<float>, WriteOutput<float>)
+RECOLLECT_ATTENTION(, Bf16, ChosenKernel<float>, WriteOutput<float>)
+RECOLLECT_ATTENTION_BACK(, Exact, ChosenKernel<float>)
+RECOLLECT_ATTENTION_BACK(, Bf16, ChosenKernel<float>)
 #endif
 
 } // namespace recollect::variants::attention

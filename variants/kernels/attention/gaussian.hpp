@@ -18,7 +18,7 @@ template <class Real> struct GaussianByDistance {
   Real bandwidth;
   int T, width;
   Array<Real> q, k;
-  KOKKOS_FUNCTION bool normalised() const { return false; }
+  KOKKOS_FUNCTION static constexpr bool normalised() { return false; }
   KOKKOS_FUNCTION Real operator()(size_t head, int t, int i, Real) const {
     Real square = 0;
     for (int c = 0; c < width; ++c) {

@@ -8,7 +8,7 @@
 // A kernel that says normalised() returns a logit, and p is its softmax over the keys seen. The normaliser is computed
 // online (Milakov and Gimelshein 2018): with peak_t the largest logit so far, mass_t = sum_i exp(logit - peak_t) and
 // sum_t are rescaled whenever peak_t grows (running maximum and running sum). A kernel is a small functor
-//   KOKKOS_FUNCTION bool normalised() const;
+//   KOKKOS_FUNCTION bool normalised() const;   static constexpr if known: fewer kernels are then compiled
 //   KOKKOS_FUNCTION Real operator()(size_t head, int t, int i, Real z) const;
 #pragma once
 #include "harness/device/launch.hpp"
@@ -129,6 +129,10 @@ template <class Real> KOKKOS_FUNCTION bool is_sink(Real logit) {
 template <class Real, class Kernel> bool has_sink(const Kernel &kernel) {
   return is_sink(Sink<Real, Kernel>::of(kernel));
 }
+
+/// Whether the compiler knows that the kernel has no normaliser.
+template <class Kernel, class = void> constexpr bool never_normalised = false;
+template <class Kernel> constexpr bool never_normalised<Kernel, std::enable_if_t<!Kernel::normalised()>> = true;
 
 /// Loop of one block of queries of a head over the keys.
 template <class Number, class Kernel> struct KeyLoop {

@@ -20,7 +20,7 @@ template <class Real> struct SharedLookups {
   Rows<Real> w, k;
   Array<Real> beta;
   int heads;
-  KOKKOS_FUNCTION bool normalised() const { return false; }
+  KOKKOS_FUNCTION static constexpr bool normalised() { return false; }
   KOKKOS_FUNCTION size_t first_of(size_t head) const { return head / heads * heads; } // head 0 of the same sequence
   KOKKOS_FUNCTION Real strength(size_t head, int t) const { return beta(head * w.count + t) / heads; }
   KOKKOS_FUNCTION Real inner(size_t head, int t, int i) const { return dot(k.at(head, i), w.at(head, t), k.width); }

@@ -47,7 +47,16 @@ template <class Real, Kind kind> struct FixedKernel {
   static constexpr bool proportional = steady;                                  // (fragments_cuda.hpp)
   Real factor;
   FixedKernel(Real scale, Real tau) : factor(kind == Kind::exp || kind == Kind::softmax ? scale / tau : scale) {}
-  KOKKOS_FUNCTION bool normalised() const { return kind == Kind::softmax; }
+  KOKKOS_FUNCTION static constexpr bool normalised() { return kind == Kind::softmax; }
+  KOKKOS_FUNCTION Real operator()(size_t, int, int, Real xy) const { return similarity(kind, factor * xy, Real(1)); }
+  KOKKOS_FUNCTION Real slope(size_t, int, int, Real, Real returned) const { return slope_of(kind, factor, returned); }
+};
+
+/// A kernel without a normaliser, chosen at run time: its branch is the same for all threads of a GPU.
+template <class Real> struct ChosenKernel {
+  Kind kind; // not softmax
+  Real factor;
+  KOKKOS_FUNCTION static constexpr bool normalised() { return false; }
   KOKKOS_FUNCTION Real operator()(size_t, int, int, Real xy) const { return similarity(kind, factor * xy, Real(1)); }
   KOKKOS_FUNCTION Real slope(size_t, int, int, Real, Real returned) const { return slope_of(kind, factor, returned); }
 };
@@ -59,19 +68,26 @@ template <class Real> AnyKernel<Real> kernel_param(const Params &params, const s
   return {kind, Real(params.real("scale")), Real(params.real("tau"))};
 }
 
-/// Calls visit(FixedKernel) with the kernel asked for.
+/// Calls visit(kernel) with the kernel asked for. A CPU has a type for each kind, for the sake of its vectorised loops.
+/// A GPU has one type for all kinds without a normaliser, so that fewer kernels are compiled.
 template <class Real, class Visit> void with_fixed(const AnyKernel<Real> &any, const Visit &visit) {
-  switch (any.kind) {
-  case Kind::linear:
-    return visit(FixedKernel<Real, Kind::linear>{any.scale, any.tau});
-  case Kind::round:
-    return visit(FixedKernel<Real, Kind::round>{any.scale, any.tau});
-  case Kind::exp:
-    return visit(FixedKernel<Real, Kind::exp>{any.scale, any.tau});
-  case Kind::softmax:
-    return visit(FixedKernel<Real, Kind::softmax>{any.scale, any.tau});
-  case Kind::relu:
-    return visit(FixedKernel<Real, Kind::relu>{any.scale, any.tau});
+  const auto fixed = [&](auto kind) { visit(FixedKernel<Real, decltype(kind)::value>{any.scale, any.tau}); };
+  if (any.kind == Kind::softmax) return fixed(std::integral_constant<Kind, Kind::softmax>());
+  if constexpr (!on_host) {
+    visit(ChosenKernel<Real>{any.kind, any.kind == Kind::exp ? any.scale / any.tau : any.scale});
+  } else {
+    switch (any.kind) {
+    case Kind::linear:
+      return fixed(std::integral_constant<Kind, Kind::linear>());
+    case Kind::round:
+      return fixed(std::integral_constant<Kind, Kind::round>());
+    case Kind::exp:
+      return fixed(std::integral_constant<Kind, Kind::exp>());
+    case Kind::relu:
+      return fixed(std::integral_constant<Kind, Kind::relu>());
+    case Kind::softmax:
+      return;
+    }
   }
 }
 
