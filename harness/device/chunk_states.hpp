@@ -8,9 +8,10 @@ namespace recollect {
 
 /// States at the starts of all chunks, in the algebra's own layout.
 template <class Real> struct ChunkStates {
-  int chunks, C;
-  size_t size; // of a state
-  Array<Real> states;
+  int chunks = 0, C = 1;
+  size_t size = 0; // of a state
+  Array<Real> states = {};
+  ChunkStates() = default;
   template <class Algebra>
   ChunkStates(const Call<Real> &call, const Algebra &algebra)
       : chunks((call.shape.T - 1) / call.chunk + 1), C(call.chunk), size(algebra.state_size()),

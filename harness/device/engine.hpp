@@ -47,6 +47,12 @@ template <class Algebra, class = void> constexpr bool saves_states = false;
 template <class Algebra>
 constexpr bool saves_states<Algebra, std::void_t<decltype(std::declval<const Algebra &>().saved_states())>> = true;
 
+#ifdef __CUDACC__
+using StreamTeam = tile::cuda::ByCall; // this kernel has all phases, and would take nvcc minutes with inlined products
+#else
+using StreamTeam = Team;
+#endif
+
 template <class Algebra> struct Streaming {
   using Real = typename Algebra::Real;
   Algebra whole;
@@ -58,14 +64,14 @@ template <class Algebra> struct Streaming {
     if constexpr (Divides<Algebra>::value) {
       Algebra part = whole;
       part.narrow({int(unit % parts), parts});
-      stream(sized(all), head, part, memory);
+      stream(StreamTeam{sized(all)}, head, part, memory);
     } else {
-      stream(sized(all), head, whole, memory);
+      stream(StreamTeam{sized(all)}, head, whole, memory);
     }
   }
 
 private:
-  RECOLLECT_IN_LINE void stream(const Team &team, size_t head, const Algebra &algebra, Real *memory) const {
+  RECOLLECT_IN_LINE void stream(const StreamTeam &team, size_t head, const Algebra &algebra, Real *memory) const {
     Stack<Real> stack{memory};
     Real *before = stack.take(algebra.state_size()), *after = stack.take(algebra.state_size());
     const auto summary = algebra.summary(stack);
@@ -360,6 +366,20 @@ void three_phases(const std::string &label, const Call<Real> &call, const Algebr
   if constexpr (!in_place<Algebra> && !keeps_start<Algebra>)
     run<Real>(launch("store", heads * teams_a_state), *call.arena, 0, Store<Algebra>{algebra, w});
 }
+
+/// Kernels of an algebra that nvcc takes minutes to compile, in sources of their own: `extern` in the algebra's header,
+/// and empty in one source.
+#define RECOLLECT_STREAM(prefix, Algebra)                                                                              \
+  prefix template void stream(const std::string &, const Call<Algebra::Real> &, const Algebra &, const Steps &);
+#define RECOLLECT_SUMMARISE(prefix, Algebra)                                                                           \
+  prefix template void run_phase<Summarise, Algebra::Real>(bool, const Launch &, Arena &, size_t, const Algebra &,     \
+                                                           const Steps &, const Window<Algebra::Real> &);
+#define RECOLLECT_CARRY(prefix, Algebra)                                                                               \
+  prefix template void run_phase<Carry, Algebra::Real>(bool, const Launch &, Arena &, size_t, const Algebra &,         \
+                                                       const Steps &, const Window<Algebra::Real> &, const int &);
+#define RECOLLECT_READ(prefix, Algebra)                                                                                \
+  prefix template void run_phase<Read, Algebra::Real>(bool, const Launch &, Arena &, size_t, const Algebra &,          \
+                                                      const Steps &, const Window<Algebra::Real> &);
 
 /// Streaming if there is one chunk, or if the heads alone use the machine as well as all chunks would.
 inline Schedule chosen(const Steps &steps, size_t heads) {

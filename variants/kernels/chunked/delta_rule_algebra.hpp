@@ -4,7 +4,11 @@
 // The chunk-local phase applies (I + L)^{-1} to both parts of the right-hand side, U and W, so that the carry is only
 // two products. In the streaming schedule the carry solves instead, for U - W S_0 as a whole. A CPU always does this:
 // its schedule depends on the number of threads, which must not change results.
+//
+// A backward pass needs the states at the chunks' starts and the errors. The forward pass then saves these (SavedRule)
+// instead of computing outputs; the same kernels serve both.
 #pragma once
+#include "harness/device/chunk_states.hpp"
 #include "harness/device/engine.hpp"
 #include "variants/kernels/chunked/decays.hpp"
 #include "variants/kernels/chunked/delta_rule.hpp"
@@ -17,6 +21,12 @@ namespace recollect::variants {
 template <class Real> bool solves_ahead(const Call<Real> &call) {
   return !on_host && schedule_of(call) == Schedule::three_phase;
 }
+
+/// Arrays that a forward pass saves.
+template <class Real> struct SavedRule {
+  ChunkStates<Real> starts = {};
+  Array<Real> X = {}; // [B,H,T,F+V] W (erase_t D(t-1,0) r_t where the carry solved) and the errors
+};
 
 template <class Number> struct DeltaRuleAlgebra {
   using Real = Number;
@@ -32,9 +42,10 @@ template <class Number> struct DeltaRuleAlgebra {
                : in.alpha.extent(0) ? 1
                                     : 0; // 2: one decay per channel, 1: one number per step, 0: none
   bool own_keys = in.keys.extent(0) > 0;
+  SavedRule<Real> saved = {}; // without X: states only, in the layer's layout [V,F]
 
   struct Summary {
-    Real *X;       // [N,F+V] W and U, or their right-hand sides; finally e_t in place of U
+    Real *X;       // [N,F+V] W and U, or their right-hand sides; finally e_t in place of U. Null: in saved.X
     Real *L;       // [N,N], where the carry solves
     Real *ends;    // [N,F] D(C,i) p_i, where anything decays
     Real *carried; // [1 or F] D(C,0)
@@ -73,14 +84,13 @@ template <class Number> struct DeltaRuleAlgebra {
   KOKKOS_FUNCTION int rooms() const { return across().rooms(); }
   KOKKOS_FUNCTION std::ptrdiff_t ldx() const { return F + V; }
 
+  KOKKOS_FUNCTION bool saves() const { return saved.starts.size > 0; }
+  ChunkStates<Real> saved_states() const { return saved.X.extent(0) ? saved.starts : ChunkStates<Real>(); }
+  bool reads_nothing() const { return saves(); }
+
   KOKKOS_FUNCTION Summary summary(Stack<Real> &s) const {
-    Summary x = rest(s);
-    x.X = s.take(most() * ldx());
-    return x;
-  }
-  /// The summary without its rows X.
-  KOKKOS_FUNCTION Summary rest(Stack<Real> &s) const {
     Summary x{};
+    x.X = saved.X.extent(0) ? nullptr : s.take(most() * ldx());
     x.L = ahead ? nullptr : s.take(size_t(most()) * most());
     x.ends = width() ? s.take(size_t(most()) * F) : nullptr;
     x.carried = s.take(width());
@@ -106,7 +116,8 @@ template <class Number> struct DeltaRuleAlgebra {
   KOKKOS_FUNCTION Reading reading(Stack<Real> &s) const {
     const int N = most();
     const bool channels = width() > 1;
-    Reading x;
+    Reading x{};
+    if (saves()) return x;
     x.decays.place(s, N, F, width());
     x.A = s.take(C * tile::pitch<Real>(N));
     x.B = own_keys ? s.take(C * tile::pitch<Real>(N)) : nullptr;
@@ -124,6 +135,7 @@ template <class Number> struct DeltaRuleAlgebra {
     tile::transpose(team, V, F, state.data() + head * state_stride, F, S, V);
   }
   KOKKOS_FUNCTION void store(const Team &team, size_t head, const Real *S) const {
+    if (saves()) return; // the layer's state stays as it was given
     tile::transpose(team, F, V, S, V, state.data() + head * state_stride, F);
   }
 
@@ -134,7 +146,7 @@ template <class Number> struct DeltaRuleAlgebra {
     const std::ptrdiff_t ld = tile::pitch<Real>(F), ldl = ahead ? tile::pitch<Real>(most()) : N,
                          ldm = tile::pitch<Real>(most());
     const Real *erase = at(in.erase, step), *write = at(in.write, step), *values = v.data() + token * V;
-    Real *const X = on_host ? out.X : x.X;
+    Real *const rows = this->rows(c, out), *const X = on_host ? rows : x.X;
     const std::ptrdiff_t ldx = on_host ? this->ldx() : tile::pitch<Real>(F + V);
     const bool fetched = !on_host && steps == 1 && !own_keys; // copies of the values overlap with work on the keys
     if (fetched) tile::copy<Real>(team, N, V, values, V, X + F, ldx);
@@ -176,7 +188,7 @@ template <class Number> struct DeltaRuleAlgebra {
     }
     team.barrier();
     if (ahead) tile::solve_unit_lower(team, N, F + V, L, ldl, X, ldx);
-    if (!on_host) tile::copy<Real>(team, N, F + V, X, ldx, out.X, this->ldx());
+    if (!on_host) tile::copy<Real>(team, N, F + V, X, ldx, rows, this->ldx());
   }
 
   RECOLLECT_IN_LINE void fetch(const Team &team, const Chunk &c, const Summary &chunk, const Part &part,
@@ -196,6 +208,7 @@ template <class Number> struct DeltaRuleAlgebra {
   template <class AnyTeam>
   RECOLLECT_IN_LINE void read(const AnyTeam &team, const Chunk &c, const Summary &chunk, const Real *before,
                               Reading x) const {
+    if (saves()) return save_state(team, c, before);
     const int N = c.n * in.steps, n = c.n, width = this->width();
     const size_t token = c.head * T + c.first, step = token * in.steps;
     const std::ptrdiff_t ld = tile::pitch<Real>(F), lda = tile::pitch<Real>(most());
@@ -227,11 +240,21 @@ template <class Number> struct DeltaRuleAlgebra {
     tile::gemm(team, n, V, Real(1), added, tile::Product<Real>{}, Real(1), out, V);
   }
 
-protected:
+private:
   /// Factors of the chunk's state update: e_t = U - W S, and D(C,i) p_i.
   KOKKOS_FUNCTION typename DeltaRuleState<Real>::Factors factors(const Chunk &c, const Summary &chunk) const {
     const Real *ends = width() ? chunk.ends : in.p.data() + (c.head * T + c.first) * in.steps * F;
-    return {c.n * in.steps, chunk.X, ldx(), ends, F, chunk.X + F, ldx(), chunk.added};
+    Real *const X = rows(c, chunk);
+    return {c.n * in.steps, X, ldx(), ends, F, X + F, ldx(), chunk.added};
+  }
+  KOKKOS_FUNCTION Real *rows(const Chunk &c, const Summary &chunk) const {
+    return chunk.X ? chunk.X : saved.X.data() + (c.head * T + c.first) * in.steps * ldx();
+  }
+  KOKKOS_FUNCTION void save_state(const Team &team, const Chunk &c, const Real *S) const {
+    if (saved.X.extent(0))
+      saved.starts.keep(team, c, S);
+    else
+      tile::transpose(team, F, V, S, V, saved.starts.of(c), F);
   }
   KOKKOS_FUNCTION static const Real *at(const Array<Real> &array, size_t step) {
     return array.extent(0) ? array.data() + step : nullptr;
@@ -252,3 +275,16 @@ template <class Real> DeltaRuleAlgebra<Real> delta_rule_algebra(const Call<Real>
 }
 
 } // namespace recollect::variants
+
+#ifdef __CUDACC__
+namespace recollect::engine { // compiled in delta_rule_{stream,summarise,carry,read,phases}_*.cpp
+RECOLLECT_STREAM(extern, variants::DeltaRuleAlgebra<float>)
+RECOLLECT_STREAM(extern, variants::DeltaRuleAlgebra<double>)
+RECOLLECT_SUMMARISE(extern, variants::DeltaRuleAlgebra<float>)
+RECOLLECT_SUMMARISE(extern, variants::DeltaRuleAlgebra<double>)
+RECOLLECT_CARRY(extern, variants::DeltaRuleAlgebra<float>)
+RECOLLECT_READ(extern, variants::DeltaRuleAlgebra<float>)
+RECOLLECT_CARRY(extern, variants::DeltaRuleAlgebra<double>)
+RECOLLECT_READ(extern, variants::DeltaRuleAlgebra<double>)
+} // namespace recollect::engine
+#endif

@@ -7,10 +7,10 @@ namespace recollect::variants {
 
 template <class Real>
 ChunkStates<Real> delta_rule_chunk_states(const std::string &label, const Call<Real> &call, const DeltaRule<Real> &in) {
-  const DeltaRuleAlgebra<Real> forward = delta_rule_algebra(call, in);
-  const ChunkStates<Real> starts(call, forward);
-  run_chunks(label, call, DeltaRuleStates<Real>{forward, starts});
-  return starts;
+  DeltaRuleAlgebra<Real> forward = delta_rule_algebra(call, in);
+  forward.saved.starts = ChunkStates<Real>(call, forward);
+  run_chunks(label, call, forward);
+  return forward.saved.starts;
 }
 
 template <class Real>
@@ -27,11 +27,11 @@ void delta_rule_vjp(const std::string &label, const BackwardCall<Real> &back, co
   const Call<Real> &call = back.call;
   const Shape &s = call.shape;
   const size_t stride = call.state_shape.size();
-  const DeltaRuleAlgebra<Real> forward = delta_rule_algebra(call, in);
-  const KeptRule<Real> kept{ChunkStates<Real>(call, forward), allocate(call, call.steps() * (s.Dk + s.Dv))};
-  run_chunks(label + "::chunk_states", call, DeltaRuleSaving<DeltaRuleAlgebra<Real>>{forward, kept});
-  const DeltaRuleAdjoint<Real> adjoint{in,     d,        s.T,      call.chunk,   s.Dk,   s.Dv, call.q,
-                                       call.v, back.d.o, back.d.v, back.d.state, stride, kept, forward.ahead};
+  DeltaRuleAlgebra<Real> forward = delta_rule_algebra(call, in);
+  forward.saved = {ChunkStates<Real>(call, forward), allocate(call, call.steps() * (s.Dk + s.Dv))};
+  run_chunks(label + "::chunk_states", call, forward);
+  const DeltaRuleAdjoint<Real> adjoint{in,     d,        s.T,      call.chunk,   s.Dk,   s.Dv,          call.q,
+                                       call.v, back.d.o, back.d.v, back.d.state, stride, forward.saved, forward.ahead};
   run_chunks(label, call, adjoint, true);
 }
 

@@ -1,75 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's algebras of delta_rule_backward.hpp. The forward run saves the states at the chunks' starts, the
-// errors, and W = (I + L)^{-1} (erase_t D(t-1,0) r_t) if it computed W. With W, state passing is dS_0 = ... - W^T dE,
-// and the solve for dY is chunk-local. If one key reads and writes, r = p = k, its gradient is the sum of both.
+// The engine's algebra of delta_rule_backward.hpp. The forward pass (SavedRule) saves the states at the chunks' starts,
+// the errors, and W = (I + L)^{-1} (erase_t D(t-1,0) r_t) if it computed W. With W, state passing is dS_0 = ... - W^T
+// dE, and the solve for dY is chunk-local. If one key reads and writes, r = p = k, its gradient is the sum of both.
 #pragma once
-#include "harness/device/tile/transposed.hpp"
+#include "harness/device/tile/called.hpp"
 #include "variants/kernels/chunked/delta_rule_algebra.hpp"
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
 #include "variants/kernels/chunked/gate_gradient.hpp"
 
 namespace recollect::variants {
-
-/// Arrays that the forward pass saves.
-template <class Real> struct KeptRule {
-  ChunkStates<Real> starts;
-  Array<Real> X; // [B,H,T,F+V] W (erase_t D(t-1,0) r_t where the carry solved) and the errors
-};
-
-/// The forward pass with saving; `Base` is its algebra.
-template <class Base> struct DeltaRuleSaving : Base {
-  using Number = typename Base::Real;
-  using typename Base::Summary;
-  struct Reading {};
-  static constexpr int kinds = 2; // no channel decays in this backward pass
-  KeptRule<Number> kept;
-
-  KOKKOS_FUNCTION Summary summary(Stack<Number> &s) const { return Base::rest(s); }
-  KOKKOS_FUNCTION Reading reading(Stack<Number> &) const { return {}; }
-  template <class AnyTeam>
-  RECOLLECT_IN_LINE void summarise(const AnyTeam &team, const Chunk &c, const Summary &out,
-                                   const typename Base::Summarising &x) const {
-    Base::summarise(team, c, with_rows(c, out), x);
-  }
-  RECOLLECT_IN_LINE void fetch(const Team &team, const Chunk &c, const Summary &chunk, const Part &part,
-                               const typename Base::Carrying &x) const {
-    Base::fetch(team, c, with_rows(c, chunk), part, x);
-  }
-  template <class AnyTeam>
-  RECOLLECT_IN_LINE void carry(const AnyTeam &team, const Chunk &c, const Summary &chunk, const Part &part,
-                               const Number *before, Number *after, const typename Base::Carrying &x) const {
-    Base::carry(team, c, with_rows(c, chunk), part, before, after, x);
-  }
-  RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &, const Number *before,
-                              const Reading &) const {
-    kept.starts.keep(team, c, before);
-  }
-  static constexpr bool keeps_start = true;
-  const ChunkStates<Number> &saved_states() const { return kept.starts; }
-  bool reads_nothing() const { return true; }
-
-private:
-  /// The summary with its rows in the saved array.
-  KOKKOS_FUNCTION Summary with_rows(const Chunk &c, Summary chunk) const {
-    chunk.X = kept.X.data() + (c.head * this->T + c.first) * this->ldx();
-    return chunk;
-  }
-};
-
-/// Saves the states only.
-template <class Number> struct DeltaRuleStates : DeltaRuleAlgebra<Number> {
-  using typename DeltaRuleAlgebra<Number>::Summary;
-  struct Reading {};
-  ChunkStates<Number> starts;
-
-  KOKKOS_FUNCTION void set_sizes() const {} // chunks are short, so there are no kernels of static extents
-  KOKKOS_FUNCTION Reading reading(Stack<Number> &) const { return {}; }
-  RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &, const Number *before,
-                              const Reading &) const {
-    tile::transpose(team, this->F, this->V, before, this->V, starts.of(c), this->F);
-  }
-  static constexpr bool keeps_start = true;
-};
 
 template <class Number> struct DeltaRuleAdjoint {
   using Real = Number;
@@ -81,7 +20,7 @@ template <class Number> struct DeltaRuleAdjoint {
   int T, C, F, V;
   Array<Real> q, v, d_o, d_v, d_state;
   size_t state_stride;
-  KeptRule<Real> kept;
+  SavedRule<Real> saved;
   bool ahead; // whether the forward pass solved in summarise: then read solves for dY, else the carry does
   int decays = in.alpha.extent(0) ? 1 : 0; // 1: one number per step, 0: none
 
@@ -183,9 +122,10 @@ template <class Number> struct DeltaRuleAdjoint {
       once(team, [&] { out.carried[0] = x.decays.total(0); });
     }
     team.barrier();
-    tile::gemm_lower_transposed(team, n, V, Real(1), x.W, ldw, given, Real(0), out.dE, V);
+    tile::called::gemm_lower_transposed(team, n, V, Real(1), x.W, ldw, given, Real(0), out.dE, V);
     const auto queries = decay_width() ? tile::rows<Real>(x.queries, ld) : q;
-    tile::gemm(team, F, V, n, Real(1), tile::transposed(queries.data, queries.row), given, Real(0), out.added, V);
+    tile::called::gemm(team, F, V, n, Real(1), tile::transposed(queries.data, queries.row), given, Real(0), out.added,
+                       V);
   }
 
   RECOLLECT_IN_LINE void fetch(const Team &team, const Chunk &c, const Summary &chunk, const Part &part,
@@ -215,8 +155,8 @@ template <class Number> struct DeltaRuleAdjoint {
     const auto q = tile::stage(team, n, F, this->q.data() + step * F, F, x.q),
                r = tile::stage(team, n, F, in.r.data() + step * F, F, x.r), p = written(team, n, step, r, x.p),
                given = tile::stage(team, n, V, d_o.data() + step * V, V, x.o),
-               E = tile::stage<Real>(team, n, V, kept.X.data() + step * ldx() + F, ldx(), x.E),
-               S = tile::stage<Real>(team, F, V, kept.starts.of(c), V, x.S),
+               E = tile::stage<Real>(team, n, V, saved.X.data() + step * ldx() + F, ldx(), x.E),
+               S = tile::stage<Real>(team, F, V, saved.starts.of(c), V, x.S),
                dS = tile::stage(team, F, V, after, V, x.dS);
     if (ahead) {
       tile::copy<Real>(team, n, V, chunk.dE, V, dY, ldy);
@@ -228,9 +168,9 @@ template <class Number> struct DeltaRuleAdjoint {
     const auto solved = tile::rows<Real>(dY, ldy);
     lower(team, n, V, Real(1), given, E, x.dA, lda);
     lower(team, n, V, Real(-1), solved, E, x.dL, lda);
-    tile::gemm(team, n, F, V, Real(1), given, tile::transposed(S.data, S.row), Real(0), dq, F);
-    tile::gemm(team, n, F, V, Real(-1), solved, tile::transposed(S.data, S.row), Real(0), x.x, ld);
-    tile::gemm(team, n, F, V, Real(1), E, tile::transposed(dS.data, dS.row), Real(0), dp, F);
+    tile::called::gemm(team, n, F, V, Real(1), given, tile::transposed(S.data, S.row), Real(0), dq, F);
+    tile::called::gemm(team, n, F, V, Real(-1), solved, tile::transposed(S.data, S.row), Real(0), x.x, ld);
+    tile::called::gemm(team, n, F, V, Real(1), E, tile::transposed(dS.data, dS.row), Real(0), dp, F);
     if (x.G) {
       team.barrier();
       lower(team, n, F, Real(1), q, p, x.A, lda);
@@ -254,7 +194,7 @@ template <class Number> struct DeltaRuleAdjoint {
     team.barrier();
     add_lower(team, n, late, x.dA, lda, p, dq, F);
     add_lower(team, n, early, x.dL, lda, p, x.x, ld);
-    tile::gemm_lower_transposed(team, n, F, Real(1), x.dA, lda, q, Real(1), dp, F);
+    tile::called::gemm_lower_transposed(team, n, F, Real(1), x.dA, lda, q, Real(1), dp, F);
     team.barrier();
     const Real *values = v.data() + step * V;
     Real *const dv = d_v.data() + step * V, *const d_erase = at(d.erase, step), *const d_write = at(d.write, step);
@@ -271,7 +211,7 @@ template <class Number> struct DeltaRuleAdjoint {
       if (d_write && first == 0) d_write[t] = written;
     });
     team.barrier();
-    tile::gemm_lower_transposed(team, n, F, Real(1), x.dL, lda, r, Real(1), dp, F);
+    tile::called::gemm_lower_transposed(team, n, F, Real(1), x.dL, lda, r, Real(1), dp, F);
     team.barrier();
     Real *const dr = at(d.r, step * F);
     each_cell(team, n, F, [=](int t, int j) {
@@ -288,7 +228,7 @@ protected:
   KOKKOS_FUNCTION typename DeltaRuleState<Real>::Factors factors(const Chunk &c, const Summary &chunk) const {
     const size_t step = c.head * T + c.first;
     const Real *ends = decay_width() ? chunk.ends : in.p.data() + step * F;
-    return {c.n, ends, F, kept.X.data() + step * ldx(), ldx(), chunk.dE, V, chunk.added};
+    return {c.n, ends, F, saved.X.data() + step * ldx(), ldx(), chunk.dE, V, chunk.added};
   }
   /// p_t of the n steps, given r_t.
   RECOLLECT_IN_LINE tile::Matrix<Real> written(const Team &team, int n, size_t step, const tile::Matrix<Real> &r,
@@ -303,14 +243,14 @@ protected:
                                       const tile::Matrix<Real> &y, Real *out, std::ptrdiff_t ldo) {
     tile::Product<Real> product{x, tile::transposed(y.data, y.row), width};
     product.wanted = tile::Staircase{1, 1};
-    tile::gemm(team, n, n, factor, product, {}, Real(0), out, ldo);
+    tile::called::gemm(team, n, n, factor, product, Real(0), out, ldo);
   }
   /// out += W p, where W is zero except where `reads` read.
   RECOLLECT_IN_LINE void add_lower(const Team &team, int n, const Reads &reads, const Real *W, std::ptrdiff_t ldw,
                                    const tile::Matrix<Real> &p, Real *out, std::ptrdiff_t ldo) const {
     tile::Product<Real> product{tile::rows(W, ldw), p, n};
     product.given = reads.staircase();
-    tile::gemm(team, n, F, Real(1), product, {}, Real(1), out, ldo);
+    tile::called::gemm(team, n, F, Real(1), product, Real(1), out, ldo);
   }
   /// Fills G, except the element for what passes from before the chunk to after it. dq, x and dp contain the parts from
   /// S_0 and dS_C only.
@@ -335,3 +275,16 @@ protected:
 };
 
 } // namespace recollect::variants
+
+#ifdef __CUDACC__
+namespace recollect::engine { // compiled in delta_rule_gradients_*.cpp
+RECOLLECT_STREAM(extern, variants::DeltaRuleAdjoint<float>)
+RECOLLECT_STREAM(extern, variants::DeltaRuleAdjoint<double>)
+RECOLLECT_SUMMARISE(extern, variants::DeltaRuleAdjoint<float>)
+RECOLLECT_SUMMARISE(extern, variants::DeltaRuleAdjoint<double>)
+RECOLLECT_CARRY(extern, variants::DeltaRuleAdjoint<float>)
+RECOLLECT_READ(extern, variants::DeltaRuleAdjoint<float>)
+RECOLLECT_CARRY(extern, variants::DeltaRuleAdjoint<double>)
+RECOLLECT_READ(extern, variants::DeltaRuleAdjoint<double>)
+} // namespace recollect::engine
+#endif

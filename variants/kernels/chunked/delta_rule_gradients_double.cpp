@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lines of delta_rule_backward_algebra.hpp.
+#ifdef __CUDACC__
+#include "variants/kernels/chunked/delta_rule_backward_algebra.hpp"
+namespace recollect::engine {
+RECOLLECT_STREAM(, variants::DeltaRuleAdjoint<double>)
+RECOLLECT_SUMMARISE(, variants::DeltaRuleAdjoint<double>)
+RECOLLECT_CARRY(, variants::DeltaRuleAdjoint<double>)
+RECOLLECT_READ(, variants::DeltaRuleAdjoint<double>)
+} // namespace recollect::engine
+#endif

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lines of delta_rule_algebra.hpp.
+#ifdef __CUDACC__
+#include "variants/kernels/chunked/delta_rule_algebra.hpp"
+namespace recollect::engine {
+RECOLLECT_SUMMARISE(, variants::DeltaRuleAlgebra<double>)
+RECOLLECT_CARRY(, variants::DeltaRuleAlgebra<double>)
+RECOLLECT_READ(, variants::DeltaRuleAlgebra<double>)
+} // namespace recollect::engine
+#endif
