@@ -40,7 +40,11 @@ Gradients<Number> gradients_of(const BackwardCall<float, Stored> &back, int keys
 template <class Op, bool erases, class Stored>
 void run(const std::string &label, const CallSettings &call, const Gradients<Stored> &g) {
   Element<Op> *const scratch = call.arena->take<Element<Op>>(chunked::backward_scratch(g.in, erases)).data();
-  launching::shown(label, [&] { chunked::recurrence_gradients<Op, erases>(g, scratch, queue().cuda_stream()); });
+  chunked::Segments segments;
+  if (!erases) segments = segments_of(g.in, false, Execution().cuda_device_prop().multiProcessorCount);
+  place_segments(g.in, segments, call.arena->take<float>(scratch_of_segments(g.in, segments)).data());
+  launching::shown(label,
+                   [&] { chunked::recurrence_gradients<Op, erases>(g, scratch, queue().cuda_stream(), segments); });
 }
 template <bool erases> void run(const std::string &label, const Call<float> &call, const Gradients<float> &g) {
   switch (call.math) {

@@ -47,10 +47,13 @@ void run_window(const std::string &label, const CallSettings &call, const Inputs
   const cudaStream_t stream = queue().cuda_stream();
   const size_t chunks = in.chunks(), K = in.kept_keys(), V = in.kept_values();
   E *const states = take(chunks * V * K);
+  Segments segments;
+  if (!rule.erases) segments = segments_of(in, rule.lambda, Execution().cuda_device_prop().multiProcessorCount);
+  place_segments(in, segments, call.arena->template take<float>(scratch_of_segments(in, segments)).data());
   if (rule.erases) {
     E *const W = take(chunks * chunked::chunk * K), *const U = take(chunks * chunked::chunk * V);
     stage("chunk_local", [&] { chunked::chunk_local<Op>(in, static_cast<E *>(nullptr), W, U, stream); });
-    stage("state_passing", [&] { chunked::pass_states<Op, true>(in, W, U, states, U, end, stream, {}, nullptr); });
+    stage("state_passing", [&] { chunked::pass_states<Op, true>(in, W, U, states, U, end, stream, {}); });
     stage("chunk_output", [&] { chunked::output_chunks<Op, true>(in, states, U, o, stream); });
   } else if (rule.lambda) {
     chunked::Channels<Op> channels{rule.lambda, rule.bonus};
@@ -58,15 +61,12 @@ void run_window(const std::string &label, const CallSettings &call, const Inputs
     channels.scores = take(chunks * chunked::chunk * chunked::chunk);
     channels.total = call.arena->template take<float>(chunks * K).data();
     stage("channel_local", [&] { chunked::channel_local<Op>(in, channels, stream); });
-    stage("state_passing", [&] { chunked::pass_channel_states<Op>(in, channels, states, end, stream); });
+    stage("state_passing", [&] { chunked::pass_channel_states<Op>(in, channels, states, end, stream, segments); });
     stage("chunk_output", [&] { chunked::output_channel_chunks<Op>(in, channels, states, o, stream); });
   } else {
     const E *const none = nullptr;
-    const Segments segments = segments_of(in, false, Execution().cuda_device_prop().multiProcessorCount);
-    float *const scratch = call.arena->template take<float>(scratch_of_segments(in, segments)).data();
     stage("state_passing", [&] {
-      chunked::pass_states<Op, false>(in, none, none, states, static_cast<E *>(nullptr), end, stream, segments,
-                                      scratch);
+      chunked::pass_states<Op, false>(in, none, none, states, static_cast<E *>(nullptr), end, stream, segments);
     });
     stage("chunk_output", [&] { chunked::output_chunks<Op, false>(in, states, none, o, stream); });
   }

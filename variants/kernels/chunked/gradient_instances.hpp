@@ -7,7 +7,8 @@
 #ifdef __CUDACC__
 
 #define RECOLLECT_GRADIENTS(extern_or_not, Op, Stored, erases)                                                         \
-  extern_or_not template void recurrence_gradients<Op, erases>(const Gradients<Stored> &, Element<Op> *, cudaStream_t);
+  extern_or_not template void recurrence_gradients<Op, erases>(const Gradients<Stored> &, Element<Op> *, cudaStream_t, \
+                                                               Segments);
 
 namespace recollect::chunked {
 

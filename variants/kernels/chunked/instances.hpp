@@ -13,7 +13,7 @@
 #define RECOLLECT_CHUNKED_STAGES(extern_or_not, Op, Stored, erases)                                                    \
   extern_or_not template void pass_states<Op, erases>(const Inputs<Stored> &, const Element<Op> *,                     \
                                                       const Element<Op> *, Element<Op> *, Element<Op> *, float *,      \
-                                                      cudaStream_t, Segments, float *);                                \
+                                                      cudaStream_t, Segments);                                         \
   extern_or_not template void output_chunks<Op, erases>(const Inputs<Stored> &, const Element<Op> *,                   \
                                                         const Element<Op> *, Stored *, cudaStream_t);
 #define RECOLLECT_DECAYED_SUM_STAGES(extern_or_not, Op, Stored)                                                        \
@@ -21,7 +21,7 @@
 #define RECOLLECT_CHANNEL_STAGES(extern_or_not, Op, Stored)                                                            \
   extern_or_not template void channel_local<Op>(const Inputs<Stored> &, const Channels<Op> &, cudaStream_t);           \
   extern_or_not template void pass_channel_states<Op>(const Inputs<Stored> &, const Channels<Op> &, Element<Op> *,     \
-                                                      float *, cudaStream_t);                                          \
+                                                      float *, cudaStream_t, Segments);                                \
   extern_or_not template void output_channel_chunks<Op>(const Inputs<Stored> &, const Channels<Op> &,                  \
                                                         const Element<Op> *, Stored *, cudaStream_t);
 #define RECOLLECT_DELTA_RULE_STAGES(extern_or_not, Op, Stored)                                                         \

@@ -17,9 +17,11 @@ template <class Stored> std::size_t backward_scratch(const Inputs<Stored> &in, b
   return in.chunks() * (2 * V * K + (erases ? chunk * (chunk + K + 2 * V) : 0));
 }
 
-/// Gradients of a decayed sum or (`erases`) of a delta rule. `scratch` is aligned to 16 bytes.
+/// Gradients of a decayed sum or (`erases`) of a delta rule. `scratch` is aligned to 16 bytes. Decayed sums pass states
+/// in segments, if there are several.
 template <class Op, bool erases, class Stored>
-void recurrence_gradients(const Gradients<Stored> &given, Element<Op> *scratch, cudaStream_t stream) {
+void recurrence_gradients(const Gradients<Stored> &given, Element<Op> *scratch, cudaStream_t stream,
+                          Segments segments) {
   Adjoint<Op, Stored> a{given};
   const Inputs<Stored> &in = a.in;
   const std::size_t K = in.kept_keys(), V = in.kept_values(), chunks = in.chunks();
@@ -34,10 +36,10 @@ void recurrence_gradients(const Gradients<Stored> &given, Element<Op> *scratch, 
     Element<Op> *const inverse = take(chunk * chunk), *const W = take(chunk * K), *const E = take(chunk * V);
     a.inverse = inverse, a.W = W, a.E = E, a.d_E = take(chunk * V);
     chunk_local<Op>(in, inverse, W, E, stream);
-    pass_states<Op, true>(in, W, E, states, E, nullptr, stream, {}, nullptr);
+    pass_states<Op, true>(in, W, E, states, E, nullptr, stream, {});
   } else {
     const Element<Op> *const none = nullptr;
-    pass_states<Op, false>(in, none, none, states, static_cast<Element<Op> *>(nullptr), nullptr, stream, {}, nullptr);
+    pass_states<Op, false>(in, none, none, states, static_cast<Element<Op> *>(nullptr), nullptr, stream, segments);
   }
   with_extent(in.Dk > in.Dv ? in.Dk : in.Dv, [&](auto extent) {
     constexpr int D = decltype(extent)::value;
@@ -48,8 +50,21 @@ void recurrence_gradients(const Gradients<Stored> &given, Element<Op> *scratch, 
              Errors::shared_bytes(in.alpha), stream, a);
     }
     using State = StateGradient<Op, Stored, D, erases>;
-    launch("state_gradient", run_stage<State, Arguments>, (V + State::rows - 1) / State::rows * in.texts() * in.H,
-           State::threads, State::shared_bytes, stream, a);
+    const auto pass_back = [&](Element<Op> *d_states, const float *end, float *start, std::size_t apart) {
+      Arguments own = a;
+      own.d_states = d_states, own.segments = segments, own.end = end, own.start = start, own.apart = apart;
+      launch("state_gradient", run_stage<State, Arguments>,
+             (V + State::rows - 1) / State::rows * in.texts() * in.H * segments.count, State::threads,
+             State::shared_bytes, stream, own);
+    };
+    if (segments.count == 1) {
+      pass_back(a.d_states, a.d_state, a.d_state, in.state_stride);
+    } else { // whose decays the forward pass has computed
+      const std::size_t size = std::size_t(in.Dv) * in.Dk;
+      pass_back(nullptr, nullptr, segments.states, size);
+      scan_segments(in, segments, a.d_state, a.d_state, true, stream);
+      pass_back(a.d_states, segments.states, nullptr, size);
+    }
     using Chunks = ChunkGradient<Op, Stored, D, D, erases>;
     launch("chunk_gradient", run_chunk_stage<Chunks, Arguments>, chunks, Chunks::threads,
            Chunks::shared_bytes(in.alpha, in.alpha && a.d_alpha, in.write), stream, a);

@@ -5,11 +5,13 @@
 //   dE = scale (D . Q K^T)^T dO + diag(D(C,i)) K dS^T                                    delta rules
 //   dS_start = D(C,0) dS + sum_t (scale D(t,0) do_t) q_t^T - dE^T W              the last term for delta rules only
 //
-// A thread block computes `rows` columns of values of one head of a text. Its dS [rows,Dk] stays in registers, in
-// float32. It is rounded to Element<Op> where it is saved for the chunk's gradients, and where it is multiplied by K.
+// A thread block computes `rows` columns of values of one head of a text, or of a segment of one (segments.hpp). Its dS
+// [rows,Dk] stays in registers, in float32. It is rounded to Element<Op> where it is saved for the chunk's gradients, and
+// where it is multiplied by K.
 #pragma once
 #include "variants/kernels/chunked/panels.hpp"
 #include "variants/kernels/chunked/rows.hpp"
+#include "variants/kernels/chunked/state_passing.hpp"
 #ifdef __CUDACC__
 
 namespace recollect::chunked {
@@ -27,8 +29,12 @@ template <class Stored> struct Gradients {
 /// Adds the arrays that its stages save, laid out as in problem.hpp.
 template <class Op, class Stored> struct Adjoint : Gradients<Stored> {
   const Element<Op> *states = nullptr, *inverse = nullptr, *W = nullptr, *E = nullptr; // from the forward pass
-  Element<Op> *d_states = nullptr;                                                     // [V,K] dS at the chunk's end
-  Element<Op> *d_E = nullptr; // [64,V] dE: first error_gradient's share, then all of it, then dY
+  Element<Op> *d_states = nullptr; // [V,K] dS at the chunk's end; null: not wanted
+  Element<Op> *d_E = nullptr;      // [64,V] dE: first error_gradient's share, then all of it, then dY
+  Segments segments;
+  const float *end = nullptr; // dS at the ends of heads or segments, `apart` numbers apart; null: 0
+  float *start = nullptr;     // the same at their starts; null: not wanted
+  std::size_t apart = 0;
 };
 
 template <class Op, class Stored_, int Dk_, bool erases_> struct StateGradient {
@@ -50,7 +56,9 @@ template <class Op, class Stored_, int Dk_, bool erases_> struct StateGradient {
     const Inputs<Stored> &in = a.in;
     const int thread = threadIdx.x, K = in.kept_keys(), V = in.kept_values(), column_blocks = (V + rows - 1) / rows,
               first_value = blockIdx.x % column_blocks * rows, nth = blockIdx.x / column_blocks;
-    const HeadOfText head = in.head_of_text(nth / in.H, nth % in.H);
+    const int nth_head = nth / a.segments.count;
+    const HeadOfText head =
+        segment_of(in.head_of_text(nth_head / in.H, nth_head % in.H), a.segments, nth % a.segments.count);
     const int chunks = (head.steps + chunk - 1) / chunk;
     const bool decays = in.alpha, weighs = decays || in.scale != 1;
     DecayTables &decay = *reinterpret_cast<DecayTables *>(shared);
@@ -62,14 +70,13 @@ template <class Op, class Stored_, int Dk_, bool erases_> struct StateGradient {
 
     const WarpPlace<parts> at(thread);
     RowsOfSums<Dk, parts> dS;
-    float *const d_state = a.d_state ? a.d_state + head.state * in.state_stride : nullptr;
-    if (d_state)
+    if (const float *const end = a.end ? a.end + nth * a.apart : nullptr)
 #pragma unroll
       for (int j = 0; j < dS.groups; ++j)
 #pragma unroll
         for (int i = 0; i < 8; ++i) {
           const int value = first_value + at.row_of(i / 2 % 2), key = at.column(j, i / 4) + i % 2;
-          dS.x[j][i / 4].x[i % 4] = value < in.Dv && key < in.Dk ? d_state[std::size_t(value) * in.Dk + key] : 0;
+          dS.x[j][i / 4].x[i % 4] = value < in.Dv && key < in.Dk ? end[std::size_t(value) * in.Dk + key] : 0;
         }
 
     const auto load = [&](int n, unsigned char *buffer) {
@@ -97,8 +104,7 @@ template <class Op, class Stored_, int Dk_, bool erases_> struct StateGradient {
       E *const keys = reinterpret_cast<E *>(buffer), *const values = keys + chunk * key_pitch;
       const std::size_t here = head.chunk + back;
       if (item == 0) { // gradient of the state at the chunk's end
-        E *const kept = a.d_states + (here * V + first_value) * K;
-        put_rows(at, dS, kept, K, V - first_value, K);
+        if (a.d_states) put_rows(at, dS, a.d_states + (here * V + first_value) * K, K, V - first_value, K);
         if (erases) put_rows(at, dS, own_state, key_pitch, rows, Dk);
         if (decays) decay.prepare(reinterpret_cast<float *>(values + chunk * value_pitch), steps, thread, threads);
         if (decays || erases) __syncthreads();
@@ -137,10 +143,10 @@ template <class Op, class Stored_, int Dk_, bool erases_> struct StateGradient {
     PanelRing ring{buffers, panel_bytes, stages};
     stream_panels(ring, chunks * items, load, use);
 
-    if (d_state)
+    if (float *const start = a.start ? a.start + nth * a.apart : nullptr)
       dS.each_pair(at, [&](int r, int column, float x, float y) {
         const int value = first_value + at.row_of(r);
-        if (value < in.Dv) put_pair(d_state + std::size_t(value) * in.Dk, column, in.Dk, in.Dk % 2 == 0, x, y);
+        if (value < in.Dv) put_pair(start + std::size_t(value) * in.Dk, column, in.Dk, in.Dk % 2 == 0, x, y);
       });
   }
 };

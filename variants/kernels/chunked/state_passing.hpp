@@ -9,21 +9,21 @@
 // from shared memory. Two more warps load these and multiply the gates, several chunks ahead. Decayed sums do not mix
 // keys, so several warps share rows.
 //
-// A head may be cut into segments: if there are few heads, decayed sums first pass each segment from a zero state,
-// then scan the end states to get the start states, and then pass all segments at once from these.
+// If there are few heads, decayed sums pass segments of a head in parallel (segments.hpp).
 #pragma once
 #include "variants/kernels/chunked/channel_local.hpp"
+#include "variants/kernels/chunked/segments.hpp"
 #ifdef __CUDACC__
-#include <algorithm>
 
 namespace recollect::chunked {
 
-/// States at the ends of segments, later at their starts.
-struct Segments {
-  int count = 1, chunks = 0; // segments per head and text; chunks per segment
-  float *states = nullptr;   // [texts * H,count,Dv,Dk]
-  float *decays = nullptr;   // [texts * H,count] decay of a segment
-};
+/// One segment of a head of a text.
+__device__ __forceinline__ HeadOfText segment_of(HeadOfText h, const Segments &segments, int nth) {
+  if (segments.count == 1) return h;
+  const int first = nth * segments.chunks * chunk, left = max(h.steps - first, 0);
+  h.row += first, h.key_row += first, h.chunk += nth * segments.chunks, h.steps = min(left, segments.chunks * chunk);
+  return h;
+}
 
 template <class Op, class Stored, int Dk, int row_warps, int key_warps, bool erases, bool channels = false>
 struct StatePassing {
@@ -113,21 +113,13 @@ struct StatePassing {
     if (lane == 0) factors.total = until_end;
   }
 
-  /// One segment of a head of a text.
-  __device__ __forceinline__ HeadOfText segment(int head, int nth) const {
-    HeadOfText h = in.head_of_text(head / in.H, head % in.H);
-    if (segments.count == 1) return h;
-    const int first = nth * segments.chunks * chunk, left = max(h.steps - first, 0);
-    h.row += first, h.key_row += first, h.chunk += nth * segments.chunks, h.steps = min(left, segments.chunks * chunk);
-    return h;
-  }
-
   __device__ __forceinline__ void operator()(E *shared) const {
     __shared__ Factors factors[2];
     const int V = in.kept_values(), column_blocks = (V + values - 1) / values;
     const int nth = blockIdx.x / column_blocks,
               first_value = blockIdx.x % column_blocks * values; // index over all segments
-    const HeadOfText h = segment(nth / segments.count, nth % segments.count);
+    const int head = nth / segments.count;
+    const HeadOfText h = segment_of(in.head_of_text(head / in.H, head % in.H), segments, nth % segments.count);
     const int chunks = (h.steps + chunk - 1) / chunk;
     if (threadIdx.x >= 32 * workers)
       load_ahead(h, chunks, first_value, nth, shared, factors);
@@ -285,53 +277,46 @@ __global__ void __launch_bounds__(32 * (row_warps * key_warps + 2)) state_passin
   body(reinterpret_cast<Element<Op> *>(shared));
 }
 
-/// Turns the segments' end states, which were computed from 0, into their start states, in place, and computes the
-/// final states. One element per thread.
-struct ScanSegments {
-  Segments segments;
-  const float *start;
-  float *end;
-  std::size_t state_stride, size; // distance of the caller's states; Dv Dk
-  __device__ void operator()(std::size_t element, std::size_t state) const {
-    float x = start ? start[state * state_stride + element] : 0;
-    for (int s = 0; s < segments.count; ++s) {
-      const std::size_t nth = state * segments.count + s;
-      float &own = segments.states[nth * size + element];
-      const float added = own;
-      own = x;
-      x = segments.decays[nth] * x + added;
-    }
-    if (end) end[state * state_stride + element] = x;
-  }
-};
-template <int = 0> __global__ void scan_segments_kernel(const __grid_constant__ ScanSegments body, std::size_t states) {
+template <class Body> __global__ void each_thread_kernel(const __grid_constant__ Body body, std::size_t count) {
   const std::size_t i = blockIdx.x * std::size_t(blockDim.x) + threadIdx.x;
-  if (i < states * body.size) body(i % body.size, i / body.size);
+  if (i < count) body(i);
+}
+template <class Body> void each_thread(const char *what, std::size_t count, const Body &body, cudaStream_t stream) {
+  launch(what, each_thread_kernel<Body>, (count + 255) / 256, 256, 0, stream, body, count);
 }
 
 /// Values per block: fewer if there would be too few blocks for the multiprocessors.
 template <class Stored> int values_of_block(const Inputs<Stored> &in) {
   return in.Dv <= 32 || in.texts() * in.H * ((in.kept_values() + 63) / 64) < 100 ? 32 : 64;
 }
-/// Into how many segments each head of a decayed sum is cut: enough for all multiprocessors. With more than one segment
-/// the caller allocates scratch_of_segments() numbers.
-template <class Stored> Segments segments_of(const Inputs<Stored> &in, bool erases, int multiprocessors) {
-  Segments s;
-  const int blocks = in.texts() * in.H * ((in.kept_values() + 63) / 64), chunks = in.chunks_of_text(),
-            most = std::min(multiprocessors / blocks, chunks / 8);
-  if (erases || in.packed || most < 4) return s;
-  s.chunks = (chunks + most - 1) / most;
-  s.count = (chunks + s.chunks - 1) / s.chunks;
-  return s;
+/// The segments of a decayed sum's heads. Place them in scratch_of_segments() numbers.
+template <class Stored> Segments segments_of(const Inputs<Stored> &in, bool channels, int multiprocessors) {
+  if (in.packed) return {};
+  return segments_for(in.texts() * in.H * ((in.kept_values() + 63) / 64), in.chunks_of_text(), multiprocessors,
+                      channels ? in.Dk : 1);
 }
 template <class Stored> std::size_t scratch_of_segments(const Inputs<Stored> &in, const Segments &s) {
-  return s.count == 1 ? 0 : std::size_t(in.texts()) * in.H * s.count * (std::size_t(in.Dv) * in.Dk + 1);
+  return s.count == 1 ? 0 : std::size_t(in.texts()) * in.H * s.count * (std::size_t(in.Dv) * in.Dk + s.decay_width);
+}
+/// Places the segments' arrays in that scratch.
+template <class Stored> void place_segments(const Inputs<Stored> &in, Segments &s, float *scratch) {
+  s.states = scratch, s.decays = scratch + std::size_t(in.texts()) * in.H * s.count * in.Dv * in.Dk;
+}
+/// The scan of the segments' states, from the given states to the final ones.
+template <class Stored>
+void scan_segments(const Inputs<Stored> &in, const Segments &segments, const float *start, float *end, bool backwards,
+                   cudaStream_t stream) {
+  const std::size_t size = std::size_t(in.Dv) * in.Dk;
+  each_thread("scan_segments", std::size_t(in.texts()) * in.H * size,
+              ScanSegments{segments, start, end, in.state_stride, size, backwards}, stream);
 }
 
-/// state_passing for one kind of rule.
+/// Delta rules, from W and U: writes E to `out`, states at the chunks' starts to `states`, and final states to `end`,
+/// which may be in.start. A null pointer is skipped. Decayed sums (W and U null): the same without `out`, in segments if
+/// there are several.
 template <class Op, bool erases, class Stored>
 void pass_states(const Inputs<Stored> &in, const Element<Op> *W, const Element<Op> *U, Element<Op> *states,
-                 Element<Op> *out, float *end, cudaStream_t stream, Segments segments, float *scratch) {
+                 Element<Op> *out, float *end, cudaStream_t stream, Segments segments) {
   const std::size_t size = std::size_t(in.Dv) * in.Dk, heads = std::size_t(in.texts()) * in.H;
   with_extent(in.Dk, [&](auto extent) {
     constexpr int Dk = decltype(extent)::value;
@@ -344,12 +329,10 @@ void pass_states(const Inputs<Stored> &in, const Element<Op> *W, const Element<O
         launch("state_passing", state_passing_kernel<Op, Stored, Dk, row_warps, key_warps, erases>,
                heads * body.segments.count * column_blocks, Body::threads, Body::bytes, stream, body);
       };
-      if (erases || segments.count == 1 || !scratch)
+      if (erases || segments.count == 1)
         return pass(Body{in, W, U, states, out, in.start, end, in.state_stride, in.state_stride, {}});
-      segments.states = scratch, segments.decays = scratch + heads * segments.count * size;
       pass(Body{in, W, U, nullptr, nullptr, nullptr, segments.states, size, size, segments});
-      launch("scan_segments", scan_segments_kernel<>, (heads * size + 255) / 256, 256, 0, stream,
-             ScanSegments{segments, in.start, end, in.state_stride, size}, heads);
+      scan_segments(in, segments, in.start, end, false, stream);
       segments.decays = nullptr; // known
       pass(Body{in, W, U, states, nullptr, segments.states, nullptr, size, size, segments});
     };
@@ -363,37 +346,34 @@ void pass_states(const Inputs<Stored> &in, const Element<Op> *W, const Element<O
 /// Decayed sums whose channels decay separately, from the results of channel_local().
 template <class Op, class Stored>
 void pass_channel_states(const Inputs<Stored> &in, const Channels<Op> &channels, Element<Op> *states, float *end,
-                         cudaStream_t stream) {
+                         cudaStream_t stream, Segments segments) {
+  const std::size_t size = std::size_t(in.Dv) * in.Dk, heads = std::size_t(in.texts()) * in.H;
   with_extent(in.Dk, [&](auto extent) {
     constexpr int Dk = decltype(extent)::value;
     constexpr int key_warps = Dk == 32 ? 1 : Dk == 96 || Dk == 192 ? 3 : Dk == 256 ? 4 : 2;
     const auto run = [&](auto count) {
       constexpr int row_warps = decltype(count)::value;
       using Body = StatePassing<Op, Stored, Dk, row_warps, key_warps, false, true>;
-      Body body{in, nullptr, nullptr, states, nullptr, in.start, end, in.state_stride, in.state_stride, {}};
-      body.channel_keys = channels.k, body.totals = channels.total;
-      launch("state_passing", state_passing_kernel<Op, Stored, Dk, row_warps, key_warps, false, true>,
-             std::size_t(in.texts()) * in.H * ((in.kept_values() + Body::values - 1) / Body::values), Body::threads,
-             Body::bytes, stream, body);
+      const std::size_t column_blocks = (in.kept_values() + Body::values - 1) / Body::values;
+      const auto pass = [&](Body body) {
+        body.channel_keys = channels.k, body.totals = channels.total;
+        body.segments.decays = nullptr; // SegmentDecays
+        launch("state_passing", state_passing_kernel<Op, Stored, Dk, row_warps, key_warps, false, true>,
+               heads * body.segments.count * column_blocks, Body::threads, Body::bytes, stream, body);
+      };
+      if (segments.count == 1)
+        return pass(Body{in, nullptr, nullptr, states, nullptr, in.start, end, in.state_stride, in.state_stride, {}});
+      each_thread("segment_decays", heads * segments.count * in.Dk,
+                  SegmentDecays{segments, channels.total, in.chunks_of_text(), in.kept_keys()}, stream);
+      pass(Body{in, nullptr, nullptr, nullptr, nullptr, nullptr, segments.states, size, size, segments});
+      scan_segments(in, segments, in.start, end, false, stream);
+      pass(Body{in, nullptr, nullptr, states, nullptr, segments.states, nullptr, size, size, segments});
     };
-    if (values_of_block(in) == 32)
+    if (segments.count == 1 && values_of_block(in) == 32)
       run(std::integral_constant<int, 2>());
     else
       run(std::integral_constant<int, 4>());
   });
-}
-
-/// Delta rules, from W and U: writes E to `out`, states at the chunks' starts to `states`, and final states to `end`,
-/// which may be in.start. A null pointer is skipped. Decayed sums (W and U null): the same without `out`, in segments
-/// if there is scratch for them.
-template <class Op, class Stored>
-void state_passing(const Inputs<Stored> &in, const Element<Op> *W, const Element<Op> *U, Element<Op> *states,
-                   Element<Op> *out, float *end, cudaStream_t stream, Segments segments = {},
-                   float *scratch = nullptr) {
-  if (W)
-    pass_states<Op, true>(in, W, U, states, out, end, stream, {}, nullptr);
-  else
-    pass_states<Op, false>(in, W, U, states, out, end, stream, segments, scratch);
 }
 
 } // namespace recollect::chunked

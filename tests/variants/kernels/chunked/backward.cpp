@@ -63,7 +63,8 @@ BOOST_AUTO_TEST_CASE(serves_every_width) {
 }
 
 BOOST_AUTO_TEST_CASE(serves_every_length) {
-  for (int T : {1, 2, 63, 64, 65, 128, 200}) check_gradients({2, 1, T, 24, 40}, Math::exact, 1e-4);
+  for (int T : {1, 2, 63, 64, 65, 128, 200, 2500}) // the last in segments (segments.hpp)
+    check_gradients({2, 1, T, 24, 40}, Math::exact, 1e-4);
 }
 
 BOOST_AUTO_TEST_CASE(rounds_operands_as_asked) {

@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(serves_every_width) {
 }
 
 BOOST_AUTO_TEST_CASE(serves_every_length) {
-  for (int T : {1, 2, 16, 17, 63, 64, 65, 127, 128, 200}) {
+  for (int T : {1, 2, 16, 17, 63, 64, 65, 127, 128, 200, 2500}) { // the last in segments (segments.hpp)
     const Shape shape{2, 1, T, 24, 40};
     check_layers(shape, Math::exact, accumulated_terms(shape, 64) * epsilon_of(Real::f32));
   }
