@@ -9,6 +9,8 @@ namespace recollect::theory {
 inline Point integral_point(Integral measured, double predicted) {
   return bracketed_point(measured.value, predicted, measured.error);
 }
+/// For Points (claim_builder.hpp).
+inline Point compare(Integral measured, double law, double) { return integral_point(measured, law); }
 
 inline Integral operator+(Integral a, double b) { return {a.value + b, a.error}; }
 inline Integral operator*(double factor, Integral a) { return {factor * a.value, std::fabs(factor) * a.error}; }

@@ -2,16 +2,13 @@
 // The exp kernel's derivation in 000 Appendix A, line by line: the noise given the probe, what putting d for |k_i|^2
 // hides in an exponent, keys of one norm, and a misplaced bracket.
 #include "theory/associative_memory/noise/noise_points.hpp"
+#include "theory/support/claim_builder.hpp"
 #include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/special_functions/hypergeometric_0F1.hpp>
 
 namespace recollect::theory {
 namespace {
-
-Params place(double d, double tau, double square) {
-  return labels({{"d", num(d)}, {"tau", num(tau)}, {"square", num(square)}});
-}
 
 const ParamSpec width = integer_param("d", 16, 4, 256, "key width");
 
@@ -37,52 +34,40 @@ Spread spread_of_term(int d, double tau, double square, std::uint64_t seed) {
   return spread_over(z, logs);
 }
 
-std::vector<Point> given_the_probe(const Protocol &protocol) {
-  std::vector<Point> points;
-  const KernelLaw law = exp_law();
-  for (const Params &p : points_of(protocol, {place(16, 4, 16), place(4, 2, 8), place(64, 8, 32)})) {
+Claim snr_exp_conditional() {
+  ClaimBuilder c("snr-exp-conditional", "000 App A, exp kernel");
+  c.says("Given the probe key the exp kernel's inverse SNR is $N exp(2 (1-tau)/tau^2 |k_i|^2)$, for i.i.d. standard "
+         "Gaussian pairs and stored values of about equal norms.");
+  c.exactly("Exact with $N-1$ for $N$ and $dv/|v_i|^2$ restored. The log of one term $kappa^2$ has variance $4 "
+            "|k_i|^2/tau^2$.");
+  c.because("The moment generating function is the paper's own, and right.");
+  c.runs({"exp_unnormalized"});
+  c.takes({integer_param("d", 16, 2, 256, "key width"), real_param("tau", 4, 1.05, 1000, "temperature"),
+           real_param("square", 16, 0.1, 1000, "|k_i|^2 of the probe")});
+  c.at({{}, {{"d", 4}, {"tau", 2}, {"square", 8}}, {{"d", 64}, {"tau", 8}, {"square", 32}}});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const KernelLaw law = exp_law();
     const int d = p.integer("d");
     const double tau = p.real("tau"), s = p.real("square");
     const Integral noise = noise_given_probe(law, d, tau, std::sqrt(s), one_pair(), protocol.seed);
-    points.push_back(as_obligation(integral_point(noise, std::exp(2 * (1 - tau) / (tau * tau) * s)), p,
-                                   "noise of one pair given |k_i|^2"));
-    const Point base = points.back();
-    points.push_back(rival_law(base, "moment generating function dropped", std::exp(-2 / tau * s)));
-    points.push_back(rival_law(base, "1/tau^2 for 2/tau^2", std::exp((1 / (tau * tau) - 2 / tau) * s)));
+    points.obligation("noise of one pair given |k_i|^2", noise, std::exp(2 * (1 - tau) / (tau * tau) * s))
+        .but_not("moment generating function dropped", std::exp(-2 / tau * s))
+        .but_not("1/tau^2 for 2/tau^2", std::exp((1 / (tau * tau) - 2 / tau) * s));
     const Spread term = spread_of_term(d, tau, s, protocol.seed);
-    points.push_back(as_obligation(integral_point(term.mean, -2 * s / tau), p, "mean of the log of one term"));
-    points.push_back(
-        as_obligation(integral_point(term.variance, 4 * s / (tau * tau)), p, "variance of the log of one term"));
-    points.push_back(rival_law(points.back(), "2 |k_i|^2 / tau^2", 2 * s / (tau * tau)));
+    points.obligation("mean of the log of one term", term.mean, -2 * s / tau);
+    points.obligation("variance of the log of one term", term.variance, 4 * s / (tau * tau))
+        .but_not("2 |k_i|^2 / tau^2", 2 * s / (tau * tau));
     const MemorySize size{8, d, 12};
     const double value_square = 9;
     const Integral whole = noise_given_probe(
         law, d, tau, std::sqrt(s), gaussian_pairs(size.n, size.dv, only(std::sqrt(value_square))), protocol.seed);
     Params stored = p;
     stored.set("n", size.n).set("dv", size.dv).set("|v_i|^2", value_square);
-    points.push_back(
-        as_obligation(integral_point(whole, (size.n - 1) * size.dv / value_square * std::exp(-decay_rate(tau) * s)),
-                      stored, "SNR^-1 given the probe"));
-    points.push_back(
-        rival_law(points.back(), "N for N - 1", size.n * size.dv / value_square * std::exp(-decay_rate(tau) * s)));
-  }
-  return points;
-}
-
-Claim snr_exp_conditional() {
-  return explained(
-      at_parameters(
-          running(ledger_row("snr-exp-conditional", "000 App A, exp kernel",
-                             "Given the probe key the exp kernel's inverse SNR is $N exp(2 (1-tau)/tau^2 "
-                             "|k_i|^2)$, for i.i.d. standard Gaussian pairs and stored values of about equal "
-                             "norms.",
-                             "Exact with $N-1$ for $N$ and $dv/|v_i|^2$ restored. The log of one term $kappa^2$ has "
-                             "variance $4 |k_i|^2/tau^2$.",
-                             given_the_probe),
-                  {"exp_unnormalized"}),
-          {integer_param("d", 16, 2, 256, "key width"), real_param("tau", 4, 1.05, 1000, "temperature"),
-           real_param("square", 16, 0.1, 1000, "|k_i|^2 of the probe")}),
-      "The moment generating function is the paper's own, and right.");
+    points.at(stored)
+        .obligation("SNR^-1 given the probe", whole,
+                    (size.n - 1) * size.dv / value_square * std::exp(-decay_rate(tau) * s))
+        .but_not("N for N - 1", size.n * size.dv / value_square * std::exp(-decay_rate(tau) * s));
+  });
 }
 
 /// Keys uniform on the sphere of radius sqrt(d): the angle of two has density ~ sin^(d-2).
@@ -101,54 +86,40 @@ Integral sphere_noise(int d, std::uint64_t seed) {
 /// Gamma(b) (2/z)^(b-1) I_{b-1}(z) e^-z at z = 2 sqrt(d).
 double sphere_law(double b, double d) { return boost::math::hypergeometric_0F1(b, d) * std::exp(-2 * std::sqrt(d)); }
 
-std::vector<Point> on_the_sphere(const Protocol &protocol) {
-  std::vector<Point> points;
-  for (const Params &p : points_of(protocol, {labels({{"d", num(16)}}), labels({{"d", num(256)}})})) {
+Claim snr_exp_sphere() {
+  ClaimBuilder c("snr-exp-sphere", "000 Eq 13");
+  c.says("Extension: for keys uniform on the sphere of radius $sqrt(d)$, at $tau = sqrt(d)$, $SNR^-1$ of the exp "
+         "kernel is about $N / exp(2 (tau-1)/tau^2 d)$.");
+  c.holds_asymptotically();
+  c.exactly("$E kappa^2/kappa^2 = Gamma(d/2) (2/z)^(d/2-1) I_{d/2-1}(z) e^-z$, $z = 2 sqrt(d)$: between $1 - 4/d$ and "
+            "1 times the printed form.");
+  c.because("Where the probe's norm is fixed, as by RMS-normalised keys, no factor $e^4$ is left: the printed form is "
+            "right in the mean too.");
+  c.runs({"exp_unnormalized"}), c.takes({width}), c.at({{}, {{"d", 256}}});
+  c.also([](Points &points, const Protocol &protocol) {
+    std::vector<double> h;
+    std::vector<Integral> ratio, slope;
+    for (int d : {16, 32, 64, 128, 256}) {
+      h.push_back(1.0 / d), ratio.push_back(1 / exp_law().printed(d, std::sqrt(d)) * sphere_noise(d, protocol.seed));
+      slope.push_back(d * (ratio.back() + -1));
+    }
+    const Params largest = labels({{"largest d", num(256)}});
+    points.at(largest).limit("exact over printed as d grows", limit_of(h, ratio), 1);
+    points.limit("d times its relative error", limit_of(h, slope), -4).but_not("half of it", -2).but_not("-8/d", -8);
+  });
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int d = p.integer("d");
     const double printed = exp_law().printed(d, std::sqrt(d));
     const Integral noise = sphere_noise(d, protocol.seed);
-    points.push_back(as_statement(integral_point(noise, printed), p, "noise of one pair, as printed"));
-    points.push_back(as_obligation(integral_point(noise, sphere_law(d / 2.0, d)), p, "noise of one pair"));
-    const Point base = points.back();
-    points.push_back(rival_law(base, "Bessel index d/2", sphere_law(d / 2.0 + 1, d)));
-    points.push_back(rival_law(base, "Bessel index (d-3)/2", sphere_law((d - 1) / 2.0, d)));
-    points.push_back(rival_system(
-        integral_point(mean_noise(exp_law(), d, std::sqrt(d), one_pair(), protocol.seed), sphere_law(d / 2.0, d)), p,
-        "Gaussian keys"));
+    points.statement("noise of one pair, as printed", noise, printed);
+    points.obligation("noise of one pair", noise, sphere_law(d / 2.0, d))
+        .but_not("Bessel index d/2", sphere_law(d / 2.0 + 1, d))
+        .but_not("Bessel index (d-3)/2", sphere_law((d - 1) / 2.0, d));
+    points.wrong_system("Gaussian keys", mean_noise(exp_law(), d, std::sqrt(d), one_pair(), protocol.seed),
+                        sphere_law(d / 2.0, d));
     // 0F1(; d/2; d) lies between e^2 (1 - 4/d) and e^2: each term between 2^m/m! (1 - m (m-1)/d) and 2^m/m!.
-    points.push_back(
-        as_limit(at_least_point(noise.value / printed, 1 - 4.0 / d, noise.error / printed), p, "exact over printed"));
-  }
-  if (protocol.point) return points;
-  std::vector<double> h;
-  std::vector<Integral> ratio, slope;
-  for (int d : {16, 32, 64, 128, 256}) {
-    h.push_back(1.0 / d), ratio.push_back(1 / exp_law().printed(d, std::sqrt(d)) * sphere_noise(d, protocol.seed));
-    slope.push_back(d * (ratio.back() + -1));
-  }
-  const Params largest = labels({{"largest d", num(256)}});
-  points.push_back(as_limit(integral_point(limit_of(h, ratio), 1), largest, "exact over printed as d grows"));
-  points.push_back(as_limit(integral_point(limit_of(h, slope), -4), largest, "d times its relative error"));
-  const Point base = points.back();
-  points.push_back(rival_law(base, "half of it", -2));
-  points.push_back(rival_law(base, "-8/d", -8));
-  return points;
-}
-
-Claim snr_exp_sphere() {
-  return explained(
-      at_parameters(
-          running(asymptotic(ledger_row("snr-exp-sphere", "000 Eq 13",
-                                        "Extension: for keys uniform on the sphere of radius $sqrt(d)$, at $tau "
-                                        "= sqrt(d)$, $SNR^-1$ of the exp kernel is about $N / exp(2 (tau-1)/tau^2 "
-                                        "d)$.",
-                                        "$E kappa^2/kappa^2 = Gamma(d/2) (2/z)^(d/2-1) I_{d/2-1}(z) e^-z$, $z = "
-                                        "2 sqrt(d)$: between $1 - 4/d$ and 1 times the printed form.",
-                                        on_the_sphere)),
-                  {"exp_unnormalized"}),
-          {width}),
-      "Where the probe's norm is fixed, as by RMS-normalised keys, no factor $e^4$ is left: the printed form "
-      "is right in the mean too.");
+    points.limit("exact over printed", at_least_point(noise.value / printed, 1 - 4.0 / d, noise.error / printed));
+  });
 }
 
 /// log of a probe's noise over the printed form, -a (|k_i|^2 - d).
@@ -167,106 +138,80 @@ Spread spread_of_excess(int d, std::uint64_t seed) {
   return spread_over(lengths, logs);
 }
 
-std::vector<Point> spread_of_probes(const Protocol &protocol) {
-  std::vector<Point> points;
-  for (const Params &p : points_of(protocol, {labels({{"d", num(16)}}), labels({{"d", num(256)}})})) {
+Claim snr_exp_median() {
+  ClaimBuilder c("snr-exp-median", "000 App A, concentration");
+  c.says("$|k_i|^2$ concentrates sharply about $d_k$ for large $d_k$, so that replacing it by $d_k$ is harmless, read "
+         "of the exponent of the exp kernel too.");
+  c.is_refuted(stricter("Appendix A, linear kernel: $|k_i|^2$ 'concentrates sharply around this value when $d_k$ is "
+                        "large, we replace it by its expectation'.",
+                        "$d_k$ is large; said of the linear kernel's denominator",
+                        "The exponential kernel is treated on its own, and $d_k + O(sqrt d_k)$ is written in its "
+                        "exponent: the text does not call the replacement harmless there."));
+  c.exactly("The log of a probe's noise over the printed form has mean 0 and variance $2 d a^2 = 8 (1 - 1/sqrt d)^2 -> "
+            "8$: 5 to 95% of the probes spread over factors $exp(-4.65)$ to $exp(4.65)$.");
+  c.because("Stricter than the text, which says sharp of the linear kernel's sum and writes $d_k + O(sqrt d_k)$ in the "
+            "exponent. Harmless for the median probe and for keys of one norm.");
+  c.runs({"exp_unnormalized"}), c.takes({width}), c.at({{}, {{"d", 256}}});
+  c.also([](Points &points, const Protocol &protocol) {
+    std::vector<double> h;
+    std::vector<Integral> variance, short_end, long_end;
+    for (int d : {16, 25, 36, 64, 100, 144, 256}) {
+      h.push_back(1 / std::sqrt(d)), variance.push_back(spread_of_excess(d, protocol.seed).variance);
+      short_end.push_back(log_excess(d, quantile_of_square(d, 0.05), protocol.seed));
+      long_end.push_back(log_excess(d, quantile_of_square(d, 0.95), protocol.seed));
+    }
+    const Params largest = labels({{"largest d", num(256)}});
+    const double band = std::sqrt(8.0) * quantile(boost::math::normal(), 0.95); // 4.65
+    points.at(largest)
+        .obligation("its variance as d grows", limit_of(h, variance), 8)
+        .but_not("that of half the exponent", 2);
+    points.obligation("its 95% end as d grows", limit_of(h, short_end), band);
+    points.obligation("its 5% end as d grows", limit_of(h, long_end), -band);
+  });
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int d = p.integer("d");
     const double a = decay_rate(std::sqrt(d)), low = quantile_of_square(d, 0.05), median = quantile_of_square(d, 0.5);
     const Spread found = spread_of_excess(d, protocol.seed);
     const Integral noisy = log_excess(d, low, protocol.seed);
-    points.push_back(as_statement(integral_point(noisy, 0), p, "log of noise over printed, at the 5% shortest probe"));
-    points.push_back(as_obligation(integral_point(noisy, a * (d - low)), p, "the same"));
-    points.push_back(as_obligation(integral_point(log_excess(d, median, protocol.seed), a * (d - median)), p,
-                                   "the same at the median probe"));
-    points.push_back(as_obligation(integral_point(found.mean, 0), p, "its mean over probes"));
-    points.push_back(as_obligation(integral_point(found.variance, 8 * std::pow(1 - 1 / std::sqrt(d), 2)), p,
-                                   "its variance over probes"));
-    const Point base = points.back();
-    points.push_back(rival_law(base, "its limit", 8));
-    points.push_back(rival_law(base, "d a^2", d * a * a));
-    points.push_back(rival_system(integral_point(spread_of_term(d, std::sqrt(d), d, protocol.seed).variance,
-                                                 8 * std::pow(1 - 1 / std::sqrt(d), 2)),
-                                  p, "variance over other keys, not over probes"));
-  }
-  if (protocol.point) return points;
-  std::vector<double> h;
-  std::vector<Integral> variance, short_end, long_end;
-  for (int d : {16, 25, 36, 64, 100, 144, 256}) {
-    h.push_back(1 / std::sqrt(d)), variance.push_back(spread_of_excess(d, protocol.seed).variance);
-    short_end.push_back(log_excess(d, quantile_of_square(d, 0.05), protocol.seed));
-    long_end.push_back(log_excess(d, quantile_of_square(d, 0.95), protocol.seed));
-  }
-  const Params largest = labels({{"largest d", num(256)}});
-  const double band = std::sqrt(8.0) * quantile(boost::math::normal(), 0.95); // 4.65
-  points.push_back(as_obligation(integral_point(limit_of(h, variance), 8), largest, "its variance as d grows"));
-  points.push_back(rival_law(points.back(), "that of half the exponent", 2));
-  points.push_back(as_obligation(integral_point(limit_of(h, short_end), band), largest, "its 95% end as d grows"));
-  points.push_back(as_obligation(integral_point(limit_of(h, long_end), -band), largest, "its 5% end as d grows"));
-  return points;
-}
-
-Claim snr_exp_median() {
-  return explained(
-      at_parameters(
-          running(
-              refuted_row("snr-exp-median",
-                          stricter("Appendix A, linear kernel: $|k_i|^2$ 'concentrates sharply around this value "
-                                   "when $d_k$ is large, we replace it by its expectation'.",
-                                   "$d_k$ is large; said of the linear kernel's denominator",
-                                   "The exponential kernel is treated on its own, and $d_k + O(sqrt d_k)$ is written "
-                                   "in its exponent: the text does not call the replacement harmless there."),
-                          "000 App A, concentration",
-                          "$|k_i|^2$ concentrates sharply about $d_k$ for large $d_k$, so that replacing it by "
-                          "$d_k$ is harmless, read of the exponent of the exp kernel too.",
-                          "The log of a probe's noise over the printed form has mean 0 and variance $2 d "
-                          "a^2 = 8 (1 - 1/sqrt d)^2 -> 8$: 5 to 95% of the probes spread over factors "
-                          "$exp(-4.65)$ to $exp(4.65)$.",
-                          spread_of_probes),
-              {"exp_unnormalized"}),
-          {width}),
-      "Stricter than the text, which says sharp of the linear kernel's sum and writes $d_k + O(sqrt d_k)$ in "
-      "the exponent. Harmless for the median probe and for keys of one norm.");
+    points.statement("log of noise over printed, at the 5% shortest probe", noisy, 0);
+    points.obligation("the same", noisy, a * (d - low));
+    points.obligation("the same at the median probe", log_excess(d, median, protocol.seed), a * (d - median));
+    points.obligation("its mean over probes", found.mean, 0);
+    points.obligation("its variance over probes", found.variance, 8 * std::pow(1 - 1 / std::sqrt(d), 2))
+        .but_not("its limit", 8)
+        .but_not("d a^2", d * a * a);
+    points.wrong_system("variance over other keys, not over probes",
+                        spread_of_term(d, std::sqrt(d), d, protocol.seed).variance,
+                        8 * std::pow(1 - 1 / std::sqrt(d), 2));
+  });
 }
 
 /// N exp(2/tau^2 - 2/tau) |k_i|^2 for what is N exp((2/tau^2 - 2/tau) |k_i|^2).
-std::vector<Point> misplaced_bracket(const Protocol &protocol) {
-  std::vector<Point> points;
-  for (const Params &p : points_of(protocol, {place(16, 2, 16)})) {
+Claim snr_exp_typo() {
+  ClaimBuilder c("snr-exp-typo", "000 App A, after the moment generating function");
+  c.says("$N exp(2/tau^2 - 2/tau) |k_i|^2 = N exp(2 (1-tau)/tau^2 |k_i|^2)$: on the left the norm stands outside the "
+         "exponential.");
+  c.is_refuted(slip("Appendix A, display after the moment generating function: $N exp(2/tau^2 - 2/tau) |k_i|^2 = N "
+                    "exp(2 (1-tau)/tau^2 |k_i|^2)$.",
+                    "given the probe",
+                    "The right-hand side of the same line, from which the text goes on, has the norm inside."));
+  c.exactly("It belongs inside, as on the right.");
+  c.because("A misplaced bracket; the derivation goes on with the right form.");
+  c.runs({"exp_unnormalized", "solu"});
+  c.takes({integer_param("d", 16, 2, 256, "key width"), real_param("tau", 2, 1.05, 1000, "temperature"),
+           real_param("square", 16, 1.5, 1000, "|k_i|^2 of the probe")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const double tau = p.real("tau"), s = p.real("square");
     const Integral noise = noise_given_probe(exp_law(), p.integer("d"), tau, std::sqrt(s), one_pair(), protocol.seed);
-    points.push_back(as_statement(integral_point(noise, std::exp(2 / (tau * tau) - 2 / tau) * s), p,
-                                  "noise of one pair given |k_i|^2, as printed"));
+    points.statement("noise of one pair given |k_i|^2, as printed", noise, std::exp(2 / (tau * tau) - 2 / tau) * s);
     const double right = std::exp(2 * (1 - tau) / (tau * tau) * s);
-    points.push_back(rival_system(
-        integral_point(noise_given_probe(solu_law(), p.integer("d"), tau, std::sqrt(s), one_pair(), protocol.seed),
-                       right),
-        p, "SoLU kernel"));
-    points.push_back(as_obligation(integral_point(noise, right), p, "noise of one pair given |k_i|^2"));
-    const Point base = points.back();
-    points.push_back(rival_law(base, "norm on the first term alone", std::exp(2 * s / (tau * tau) - 2 / tau)));
-    points.push_back(rival_law(base, "norm on the second term alone", std::exp(2 / (tau * tau) - 2 * s / tau)));
-  }
-  return points;
-}
-
-Claim snr_exp_typo() {
-  return explained(
-      at_parameters(
-          running(
-              refuted_row(
-                  "snr-exp-typo",
-                  slip("Appendix A, display after the moment generating function: $N exp(2/tau^2 - 2/tau) |k_i|^2 = "
-                       "N exp(2 (1-tau)/tau^2 |k_i|^2)$.",
-                       "given the probe",
-                       "The right-hand side of the same line, from which the text goes on, has the norm inside."),
-                  "000 App A, after the moment generating function",
-                  "$N exp(2/tau^2 - 2/tau) |k_i|^2 = N exp(2 (1-tau)/tau^2 |k_i|^2)$: on the left "
-                  "the norm stands outside the exponential.",
-                  "It belongs inside, as on the right.", misplaced_bracket),
-              {"exp_unnormalized", "solu"}),
-          {integer_param("d", 16, 2, 256, "key width"), real_param("tau", 2, 1.05, 1000, "temperature"),
-           real_param("square", 16, 1.5, 1000, "|k_i|^2 of the probe")}),
-      "A misplaced bracket; the derivation goes on with the right form.");
+    points.wrong_system("SoLU kernel",
+                        noise_given_probe(solu_law(), p.integer("d"), tau, std::sqrt(s), one_pair(), protocol.seed),
+                        right);
+    points.obligation("noise of one pair given |k_i|^2", noise, right)
+        .but_not("norm on the first term alone", std::exp(2 * s / (tau * tau) - 2 / tau))
+        .but_not("norm on the second term alone", std::exp(2 / (tau * tau) - 2 * s / tau));
+  });
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 // What the algebra of the inverse SNR takes the values to be (000 Eq 55-57): independent, of mean zero, of about equal
 // norms.
 #include "theory/associative_memory/noise/noise_quadrature.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/layer_points.hpp"
 #include "theory/support/sampling.hpp"
 
@@ -64,11 +65,13 @@ Mean mean_over_memories(const Params &p, double mean, double wanted, size_t leas
 double first_moment(int d) { return std::sqrt(d / (2 * M_PI)); }
 double second_moment(int d) { return d / 2.0; }
 
-const Params own_sizes = labels({{"n", num(10)}, {"d", num(16)}, {"dv", num(8)}});
-
-std::vector<Point> cross_terms(const Protocol &protocol) {
-  std::vector<Point> points;
-  for (const Params &p : points_of(protocol, {own_sizes})) {
+Claim snr_cross_terms() {
+  ClaimBuilder c("snr-cross-terms", "000 Eq 55-57");
+  c.says("The cross terms $j != j'$ of $|r|^2$ vanish in expectation, the values being i.i.d. standard Gaussian.");
+  c.exactly("0; independent values of mean $mu$ add $(N-1) (N-2) |mu|^2 (E kappa)^2$.");
+  c.because("Only independence and mean zero are needed, no Gaussian law.");
+  c.runs({"relu_kernel"}), c.takes({integer_param("n", 10, 4, 32, "pairs stored"), key_width, value_width});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const double n = p.integer("n"), dv = p.integer("dv"), kappa = first_moment(p.integer("d")),
                  with_mean = (n - 1) * (n - 2) * dv * kappa * kappa;
     const auto cross = [&](double mean, double wanted, size_t least) {
@@ -78,30 +81,21 @@ std::vector<Point> cross_terms(const Protocol &protocol) {
     const Mean centred = cross(0, HUGE_VAL, protocol.full() ? 20000 : 4000); // 0 has no relative error
     const double squared = with_mean * (n - 1) / (n - 2);
     const Mean shifted = cross(1, wanted_sensitivity(protocol, with_mean, {squared}), 1000);
-    points.push_back(as_statement(sampled_point(centred, 0), p, "cross terms of |r|^2, values of mean 0"));
-    points.push_back(rival_law(points.back(), "those of values of mean 1", with_mean));
-    points.push_back(rival_system(sampled_point(shifted, 0), p, "values of mean 1"));
-    points.push_back(as_obligation(sampled_point(shifted, with_mean), p, "cross terms, values of mean 1"));
-    points.push_back(rival_law(points.back(), "(N-1)^2 for (N-1) (N-2)", squared));
-  }
-  return points;
+    points.statement("cross terms of |r|^2, values of mean 0", centred, 0)
+        .but_not("those of values of mean 1", with_mean);
+    points.wrong_system("values of mean 1", shifted, 0);
+    points.obligation("cross terms, values of mean 1", shifted, with_mean).but_not("(N-1)^2 for (N-1) (N-2)", squared);
+  });
 }
 
-Claim snr_cross_terms() {
-  return explained(
-      at_parameters(
-          running(ledger_row("snr-cross-terms", "000 Eq 55-57",
-                             "The cross terms $j != j'$ of $|r|^2$ vanish in expectation, the values "
-                             "being i.i.d. standard Gaussian.",
-                             "0; independent values of mean $mu$ add $(N-1) (N-2) |mu|^2 (E kappa)^2$.", cross_terms),
-                  {"relu_kernel"}),
-          {integer_param("n", 10, 4, 32, "pairs stored"), key_width, value_width}),
-      "Only independence and mean zero are needed, no Gaussian law.");
-}
-
-std::vector<Point> value_mean(const Protocol &protocol) {
-  std::vector<Point> points;
-  for (const Params &p : points_of(protocol, {own_sizes})) {
+Claim snr_value_mean() {
+  ClaimBuilder c("snr-value-mean", "000 Eq 55-57");
+  c.says("That the values have mean zero is what removes the cross terms.");
+  c.exactly("$E|r|^2 = n (dv + |mu|^2) E kappa^2 + n (n-1) |mu|^2 (E kappa)^2$ over $n$ other pairs with values of "
+            "mean $mu$.");
+  c.because("With a mean the second term soon rules, and the paper's form misses it.");
+  c.runs({"relu_kernel"}), c.takes({integer_param("n", 10, 4, 32, "pairs stored"), key_width, value_width});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int d = p.integer("d");
     const double others = p.integer("n") - 1, dv = p.integer("dv"), kappa = first_moment(d),
                  diagonal = others * (dv + dv) * second_moment(d), cross = others * (others - 1) * dv * kappa * kappa;
@@ -110,28 +104,12 @@ std::vector<Point> value_mean(const Protocol &protocol) {
       return mean_over_memories(p, mean, sensitivity, 1000, protocol.seed,
                                 [](const Split &split) { return split.noise; });
     };
-    points.push_back(as_obligation(sampled_point(noise(0, wanted_sensitivity(protocol)), diagonal / 2), p,
-                                   "mean of |r|^2, values of mean 0"));
-    points.push_back(as_obligation(sampled_point(noise(1, wanted_sensitivity(protocol, right, {squared})), right), p,
-                                   "mean of |r|^2, values of mean 1"));
-    const Point base = points.back();
-    points.push_back(rival_law(base, "without cross terms", diagonal));
-    points.push_back(rival_law(base, "n^2 for n (n-1)", squared));
-  }
-  return points;
-}
-
-Claim snr_value_mean() {
-  return explained(
-      at_parameters(
-          running(ledger_row("snr-value-mean", "000 Eq 55-57",
-                             "That the values have mean zero is what removes the cross terms.",
-                             "$E|r|^2 = n (dv + |mu|^2) E kappa^2 + n (n-1) |mu|^2 (E kappa)^2$ over $n$ other "
-                             "pairs with values of mean $mu$.",
-                             value_mean),
-                  {"relu_kernel"}),
-          {integer_param("n", 10, 4, 32, "pairs stored"), key_width, value_width}),
-      "With a mean the second term soon rules, and the paper's form misses it.");
+    points.obligation("mean of |r|^2, values of mean 0", noise(0, wanted_sensitivity(protocol)), diagonal / 2);
+    points
+        .obligation("mean of |r|^2, values of mean 1", noise(1, wanted_sensitivity(protocol, right, {squared})), right)
+        .but_not("without cross terms", diagonal)
+        .but_not("n^2 for n (n-1)", squared);
+  });
 }
 
 /// E|v_j|^2 times E 1/|v_i|^2 for Gaussian values that the linear memory stores at a key of norm 1 and gives back.
@@ -157,37 +135,28 @@ Integral norm_ratio(int dv, std::uint64_t seed) {
   return growing.sum(squares(growing)) * falling.sum(inverse);
 }
 
-std::vector<Point> value_norm(const Protocol &protocol) {
-  std::vector<Point> points;
-  const int least = protocol.point ? protocol.point->integer("dv") : 8;
-  const Params p = labels({{"dv", num(least)}}), largest = labels({{"largest dv", num(32 * least)}});
-  const Integral own = norm_ratio(least, protocol.seed);
-  points.push_back(as_statement(integral_point(own, 1), p, "mean of |v_j|^2 / |v_i|^2"));
-  points.push_back(as_obligation(integral_point(own, least / (least - 2.0)), p, "mean of |v_j|^2 / |v_i|^2"));
-  points.push_back(rival_law(points.back(), "dv / (dv - 1)", least / (least - 1.0)));
-  std::vector<double> h;
-  std::vector<Integral> ratio, slope;
-  for (int dv = least; dv <= 32 * least; dv *= 2) {
-    h.push_back(1.0 / dv), ratio.push_back(norm_ratio(dv, protocol.seed)), slope.push_back(dv * (ratio.back() + -1));
-  }
-  points.push_back(as_limit(integral_point(limit_of(h, ratio), 1), largest, "that mean as dv grows"));
-  points.push_back(as_limit(integral_point(limit_of(h, slope), 2), largest, "dv times its relative error"));
-  points.push_back(rival_law(points.back(), "1 + 1/dv", 1));
-  return points;
-}
-
 Claim snr_value_norm() {
-  return explained(
-      at_parameters(running(asymptotic(ledger_row("snr-value-norm", "000 Eq 57",
-                                                  "$E|v_j|^2 = |v_i|^2$, which holds when the stored values "
-                                                  "have about the same magnitude.",
-                                                  "For Gaussian values $E|v_j|^2 / |v_i|^2$ averages $dv/(dv-2)$ "
-                                                  "over $v_i$, which tends to 1 as $1 + 2/dv$; infinite for $dv "
-                                                  "<= 2$.",
-                                                  value_norm)),
-                            {"linear"}),
-                    {integer_param("dv", 8, 3, 64, "value width")}),
-      "Right for wide values; at finite width the mean carries the factor $dv/(dv-2)$.");
+  ClaimBuilder c("snr-value-norm", "000 Eq 57");
+  c.says("$E|v_j|^2 = |v_i|^2$, which holds when the stored values have about the same magnitude.");
+  c.holds_asymptotically();
+  c.exactly("For Gaussian values $E|v_j|^2 / |v_i|^2$ averages $dv/(dv-2)$ over $v_i$, which tends to 1 as $1 + 2/dv$; "
+            "infinite for $dv <= 2$.");
+  c.because("Right for wide values; at finite width the mean carries the factor $dv/(dv-2)$.");
+  c.runs({"linear"}), c.takes({integer_param("dv", 8, 3, 64, "value width")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int least = p.integer("dv");
+    const Integral own = norm_ratio(least, protocol.seed);
+    points.statement("mean of |v_j|^2 / |v_i|^2", own, 1);
+    points.obligation("mean of |v_j|^2 / |v_i|^2", own, least / (least - 2.0))
+        .but_not("dv / (dv - 1)", least / (least - 1.0));
+    std::vector<double> h;
+    std::vector<Integral> ratio, slope;
+    for (int dv = least; dv <= 32 * least; dv *= 2) {
+      h.push_back(1.0 / dv), ratio.push_back(norm_ratio(dv, protocol.seed)), slope.push_back(dv * (ratio.back() + -1));
+    }
+    points.at(labels({{"largest dv", num(32 * least)}})).limit("that mean as dv grows", limit_of(h, ratio), 1);
+    points.limit("dv times its relative error", limit_of(h, slope), 2).but_not("1 + 1/dv", 1);
+  });
 }
 } // namespace
 

@@ -2,15 +2,14 @@
 // Retrieval noise of kernels that are powers of the inner product: linear (000 Eq 7), ReLU (Eq 15), and one that the
 // paper does not derive, as a test of Eq 10 for any kernel.
 #include "theory/associative_memory/noise/noise_points.hpp"
+#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
 
-const MemorySize own{16, 16, 12};
-
 /// d^power times the noise of one pair, over `limit`, as d grows: 1 + slope / d + O(1/d^2).
-void limit_of_width(const KernelLaw &law, double slope, double wrong_slope, const std::vector<int> &widths,
-                    std::uint64_t seed, std::vector<Point> &points) {
+void limit_of_width(Points &points, const KernelLaw &law, double slope, double wrong_slope,
+                    const std::vector<int> &widths, std::uint64_t seed) {
   std::vector<double> h;
   std::vector<Integral> ratio, slopes;
   for (int d : widths) {
@@ -18,14 +17,13 @@ void limit_of_width(const KernelLaw &law, double slope, double wrong_slope, cons
     ratio.push_back(1 / law.printed(d, 1) * mean_noise(law, d, 1, one_pair(), seed));
     slopes.push_back(d * (ratio.back() + -1));
   }
-  const Params params = labels({{"kernel", txt(law.kernel)}, {"largest d", num(widths.back())}});
-  points.push_back(as_limit(integral_point(limit_of(h, ratio), 1), params, "exact over printed as d grows"));
-  points.push_back(as_limit(integral_point(limit_of(h, slopes), slope), params, "d times its relative error"));
-  points.push_back(rival_law(points.back(), "another slope", wrong_slope));
+  points.at(labels({{"kernel", txt(law.kernel)}, {"largest d", num(widths.back())}}));
+  points.limit("exact over printed as d grows", limit_of(h, ratio), 1);
+  points.limit("d times its relative error", limit_of(h, slopes), slope).but_not("another slope", wrong_slope);
 }
 
 /// The rest of the error, (1 - 1/n) dv/(dv-2) = 1 + 1/n + O(1/n^2) along n = dv.
-void limit_of_size(const KernelLaw &law, std::uint64_t seed, std::vector<Point> &points) {
+void limit_of_size(Points &points, const KernelLaw &law, std::uint64_t seed) {
   const int d = 16;
   const Integral pair = mean_noise(law, d, 1, one_pair(), seed);
   std::vector<double> h;
@@ -34,23 +32,18 @@ void limit_of_size(const KernelLaw &law, std::uint64_t seed, std::vector<Point> 
     const Integral whole = mean_noise(law, d, 1, gaussian_pairs(n, n, gaussian_value(n)), seed);
     h.push_back(1.0 / n), ratio.push_back(1.0 / n * (whole / pair)), slopes.push_back(n * (ratio.back() + -1));
   }
-  const Params params = labels({{"kernel", txt(law.kernel)}, {"d", num(d)}, {"largest n = dv", num(16)}});
-  points.push_back(as_limit(integral_point(limit_of(h, ratio), 1), params, "whole memory over n pairs as n = dv grow"));
-  points.push_back(as_limit(integral_point(limit_of(h, slopes), 1), params, "n times its relative error"));
-  points.push_back(rival_law(points.back(), "N for N - 1", 2));
+  points.at(labels({{"kernel", txt(law.kernel)}, {"d", num(d)}, {"largest n = dv", num(16)}}));
+  points.limit("whole memory over n pairs as n = dv grow", limit_of(h, ratio), 1);
+  points.limit("n times its relative error", limit_of(h, slopes), 1).but_not("N for N - 1", 2);
 }
 
 /// Exact over printed is (1 - 1/n) dv/(dv-2) times a factor of d, all of which tend to 1.
-std::vector<Point> power_kernel(const KernelLaw &law, const KernelLaw &wrong, MemorySize size,
-                                const std::vector<NoiseRival> &rivals, std::uint64_t seed) {
-  std::vector<Point> points;
+void power_kernel(Points &points, const KernelLaw &law, const KernelLaw &wrong, MemorySize size,
+                  const std::vector<NoiseRival> &rivals, std::uint64_t seed) {
   const double printed = size.n * law.printed(size.d, 1);
-  const Integral mean = noise_points(law, size, 1, seed, rivals, wrong, points);
-  points.push_back(as_limit(integral_point(1 / printed * mean, exact_noise(law, size, 1) / printed),
-                            params_of(law, size, 1), "exact over printed"));
-  return points;
+  const Integral mean = noise_points(points, law, size, 1, seed, rivals, wrong);
+  points.limit("exact over printed", 1 / printed * mean, exact_noise(law, size, 1) / printed);
 }
-MemorySize size_at(const Protocol &protocol, MemorySize own) { return protocol.point ? size_of(*protocol.point) : own; }
 
 /// Of 1/(d - 2), and of what the other pairs' number and the probe's value add to it.
 std::vector<NoiseRival> linear_rivals(MemorySize size) {
@@ -61,98 +54,97 @@ std::vector<NoiseRival> linear_rivals(MemorySize size) {
           wrong_pair("d - 1 for d - 2", 1 / (d - 1), right)};
 }
 
-std::vector<Point> linear(const Protocol &protocol) {
-  const KernelLaw law = linear_law();
-  const MemorySize size = size_at(protocol, own);
-  std::vector<Point> points = power_kernel(law, relu_law(), size, linear_rivals(size), protocol.seed);
-  if (protocol.point) return points;
-  limit_of_width(law, 2, 1, {8, 16, 32, 64, 128}, protocol.seed, points);
-  limit_of_size(law, protocol.seed, points);
-  points.push_back(sampled_noise_point(law, own, 1, protocol));
-  return points;
-}
-
 Claim snr_linear() {
-  return explained(
-      at_parameters(
-          running(asymptotic(ledger_row(
-                      "snr-linear", "000 Eq 7, App A",
-                      "For i.i.d. standard Gaussian keys and values the linear memory's inverse SNR of one stored "
-                      "pair, in expectation over the other pairs and with $|k_i|^2$ replaced by its mean, is about $N "
-                      "/ d_k$ for large $N$ and $d_k$.",
-                      "Given the probe $(N-1) dv/|v_i|^2 / |k_i|^2$; averaged over it too $(N-1) dv/(dv-2) / (d-2)$, "
-                      "for $d$, $dv > 2$. Exact over printed is $(1-1/N) dv/(dv-2) d/(d-2)$, which tends to 1.",
-                      linear)),
-                  {"linear", "relu_kernel"}),
-          noise_params(3, false)),
-      "The rate $N/d$ is right, and for the paper's own probe the printed form is exact but for $N-1$. At finite size "
-      "the mean over probes is larger, and it is infinite for $d$ or dv up to 2.");
-}
-
-std::vector<Point> relu(const Protocol &protocol) {
-  const KernelLaw law = relu_law();
-  const MemorySize size = size_at(protocol, own);
-  std::vector<NoiseRival> rivals = linear_rivals(size);
-  rivals.push_back({"slope 0.2 below 0", 1.04});
-  std::vector<Point> points = power_kernel(law, linear_law(), size, rivals, protocol.seed);
-  const Integral half = mean_noise(law, size.d, 1, one_pair(), protocol.seed) /
-                        mean_noise(linear_law(), size.d, 1, one_pair(), protocol.seed);
-  points.push_back(as_obligation(integral_point(half, 0.5), labels({{"d", num(size.d)}}), "ReLU over linear"));
-  if (protocol.point) return points;
-  limit_of_width(law, 2, 1, {8, 16, 32, 64, 128}, protocol.seed, points);
-  points.push_back(sampled_noise_point(law, own, 1, protocol));
-  return points;
+  ClaimBuilder c("snr-linear", "000 Eq 7, App A");
+  c.says(
+      "For i.i.d. standard Gaussian keys and values the linear memory's inverse SNR of one stored pair, in expectation "
+      "over the other pairs and with $|k_i|^2$ replaced by its mean, is about $N / d_k$ for large $N$ and $d_k$.");
+  c.holds_asymptotically();
+  c.exactly("Given the probe $(N-1) dv/|v_i|^2 / |k_i|^2$; averaged over it too $(N-1) dv/(dv-2) / (d-2)$, for $d$, "
+            "$dv > 2$. Exact over printed is $(1-1/N) dv/(dv-2) d/(d-2)$, which tends to 1.");
+  c.because("The rate $N/d$ is right, and for the paper's own probe the printed form is exact but for $N-1$. At finite "
+            "size the mean over probes is larger, and it is infinite for $d$ or dv up to 2.");
+  c.runs({"linear", "relu_kernel"}), c.takes(noise_params(3, false));
+  c.also([](Points &points, const Protocol &protocol) {
+    limit_of_width(points, linear_law(), 2, 1, {8, 16, 32, 64, 128}, protocol.seed);
+    limit_of_size(points, linear_law(), protocol.seed);
+    sampled_noise_point(points, linear_law(), {16, 16, 12}, 1, protocol);
+  });
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    power_kernel(points, linear_law(), relu_law(), size_of(p), linear_rivals(size_of(p)), protocol.seed);
+  });
 }
 
 Claim snr_relu() {
-  return explained(
-      at_parameters(
-          running(asymptotic(ledger_row(
-                      "snr-relu", "000 Eq 15, App A",
-                      "In the same set-up the ReLU kernel's inverse SNR is about $N / (2 d_k)$: it gains over "
-                      "the linear kernel by putting negative similarities to zero.",
-                      "Half of the linear kernel's at every $N$, $d$, dv, given the probe and in the mean: $(N-1) "
-                      "dv/|v_i|^2 / (2 |k_i|^2)$ and $(N-1) dv/(dv-2) / (2 (d-2))$.",
-                      relu)),
-                  {"relu_kernel", "linear"}),
-          noise_params(3, false)),
-      "The factor $1/2$ is exact at every size; the rest is off by what the linear form is off.");
-}
-
-std::vector<Point> quadratic(const Protocol &protocol) {
-  const KernelLaw law = quadratic_law();
-  const MemorySize size = size_at(protocol, {4, 16, 6});
-  const double d = size.d, right = 3 / ((d - 2) * (d - 4));
-  const std::vector<NoiseRival> rivals{wrong_pair("3 / d^2", 3 / (d * d), right),
-                                       {"1 for 3", 1 / 3.0},
-                                       wrong_pair("3 / ((d-1) (d-3))", 3 / ((d - 1) * (d - 3)), right)};
-  std::vector<Point> points = power_kernel(law, linear_law(), size, rivals, protocol.seed);
-  if (!protocol.point) limit_of_width(law, 6, 4, {8, 10, 12, 16, 20}, protocol.seed, points);
-  return points;
+  ClaimBuilder c("snr-relu", "000 Eq 15, App A");
+  c.says("In the same set-up the ReLU kernel's inverse SNR is about $N / (2 d_k)$: it gains over the linear kernel by "
+         "putting negative similarities to zero.");
+  c.holds_asymptotically();
+  c.exactly("Half of the linear kernel's at every $N$, $d$, dv, given the probe and in the mean: $(N-1) dv/|v_i|^2 / "
+            "(2 |k_i|^2)$ and $(N-1) dv/(dv-2) / (2 (d-2))$.");
+  c.because("The factor $1/2$ is exact at every size; the rest is off by what the linear form is off.");
+  c.runs({"relu_kernel", "linear"}), c.takes(noise_params(3, false));
+  c.also([](Points &points, const Protocol &protocol) {
+    limit_of_width(points, relu_law(), 2, 1, {8, 16, 32, 64, 128}, protocol.seed);
+    sampled_noise_point(points, relu_law(), {16, 16, 12}, 1, protocol);
+  });
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const MemorySize size = size_of(p);
+    std::vector<NoiseRival> rivals = linear_rivals(size);
+    rivals.push_back({"slope 0.2 below 0", 1.04});
+    power_kernel(points, relu_law(), linear_law(), size, rivals, protocol.seed);
+    const auto noise = [&](const KernelLaw &law) { return mean_noise(law, size.d, 1, one_pair(), protocol.seed); };
+    points.at(labels({{"d", num(size.d)}}))
+        .obligation("ReLU over linear", noise(relu_law()) / noise(linear_law()), 0.5);
+  });
 }
 
 Claim snr_eq10_quadratic() {
-  return explained(
-      at_parameters(
-          running(asymptotic(ledger_row(
-                      "snr-eq10-quadratic", "000 Eq 10, 58",
-                      "For any kernel $SNR^-1 = N E[kappa^2(k_j,k_i)] / kappa^2(k_i,k_i)$, for large $N$ and stored "
-                      "values of about equal norms; here $kappa$ = (x.y)^2, so about $3 N / d^2$.",
-                      "Given the probe $(N-1) dv/|v_i|^2$ $3/|k_i|^4$; averaged over it too $(N-1) dv/(dv-2)$ "
-                      "$3/((d-2)(d-4))$, for $d > 4$. The linear kernel gives Eq 7 (snr_linear).",
-                      quadratic)),
-                  {"linear"}),
-          {integer_param("n", 4, 2, 64, "pairs stored, the probe included"),
+  ClaimBuilder c("snr-eq10-quadratic", "000 Eq 10, 58");
+  c.says("For any kernel $SNR^-1 = N E[kappa^2(k_j,k_i)] / kappa^2(k_i,k_i)$, for large $N$ and stored values of about "
+         "equal norms; here $kappa$ = (x.y)^2, so about $3 N / d^2$.");
+  c.holds_asymptotically();
+  c.exactly("Given the probe $(N-1) dv/|v_i|^2$ $3/|k_i|^4$; averaged over it too $(N-1) dv/(dv-2)$ $3/((d-2)(d-4))$, "
+            "for $d > 4$. The linear kernel gives Eq 7 (snr_linear).");
+  c.because("Right for any kernel given the probe; it writes $N$ for $N-1$ and takes the probe's value to be as long "
+            "as the others. The layer is the linear memory over the features $x$ ($x$) $x$.");
+  c.runs({"linear"});
+  c.takes({integer_param("n", 4, 2, 64, "pairs stored, the probe included"),
            integer_param("d", 16, 5, 32, "key width; the mean is infinite up to 4"),
-           integer_param("dv", 6, 3, 64, "value width; the mean is infinite up to 2")}),
-      "Right for any kernel given the probe; it writes $N$ for $N-1$ and takes the probe's value to be as long as the "
-      "others. The layer is the linear memory over the features $x$ ($x$) $x$.");
+           integer_param("dv", 6, 3, 64, "value width; the mean is infinite up to 2")});
+  c.also([](Points &points, const Protocol &protocol) {
+    limit_of_width(points, quadratic_law(), 6, 4, {8, 10, 12, 16, 20}, protocol.seed);
+  });
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const double d = p.integer("d"), right = 3 / ((d - 2) * (d - 4));
+    power_kernel(points, quadratic_law(), linear_law(), size_of(p),
+                 {wrong_pair("3 / d^2", 3 / (d * d), right),
+                  {"1 for 3", 1 / 3.0},
+                  wrong_pair("3 / ((d-1) (d-3))", 3 / ((d - 1) * (d - 3)), right)},
+                 protocol.seed);
+  });
+}
+
+Claim linear_threshold_rapid() {
+  ClaimBuilder c("linear-threshold-rapid", "000 after Eq 7");
+  c.says("Past $d_k ~ N$ the linear memory's retrieval accuracy falls rapidly.");
+  c.exactly("Neither the accuracy nor the threshold is defined. The noise, $(N-1)/(d-2)$, is linear in $N$ without a "
+            "kink: snr_linear, blog_capacity_linear.");
+  return c.is_not_tested(Reason::under_specified);
 }
 
 /// The linear memory measures |k_i|^2 itself: it is one pair's 1 / noise. Its spread over probes, and its harmonic mean.
-std::vector<Point> spread_of_denominator(const Protocol &protocol) {
-  std::vector<Point> points;
-  for (int d : protocol.point ? std::vector<int>{protocol.point->integer("d")} : std::vector<int>{16, 64}) {
+Claim snr_sqrt_correction() {
+  ClaimBuilder c("snr-sqrt-correction", "000 App A, linear and ReLU");
+  c.says("Replacing $|k_i|^2$ by its mean costs a term of order $sqrt(d_k)$ in the denominator: $N / (d_k + O(sqrt "
+         "d_k))$, for the linear and ReLU kernels.");
+  c.exactly("A probe's $|k_i|^2$ has standard deviation $sqrt(2 d)$; the mean noise over probes has the denominator $d "
+            "- 2$ exactly.");
+  c.because("The right order for a single probe. In the exponentials of exp and SoLU the same $sqrt(d)$ meets a rate "
+            "of about $2/sqrt(d)$ and leaves a factor of order 1: see snr_exp_median.");
+  c.runs({"linear", "relu_kernel"}), c.takes({integer_param("d", 64, 3, 256, "key width")}), c.at({{{"d", 16}}, {}});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int d = p.integer("d");
     const Rule lengths = length_rule(d, -2, 0);
     std::vector<Integral> first, second;
     for (double length : lengths.nodes) {
@@ -164,41 +156,14 @@ std::vector<Point> spread_of_denominator(const Protocol &protocol) {
                    harmonic = Integral{1, 0} / mean_noise(linear_law(), d, 1, one_pair(), protocol.seed);
     const double variance = square.value - mean.value * mean.value, error = square.error + 2 * mean.value * mean.error;
     const Integral deviation{std::sqrt(variance), error / (2 * std::sqrt(variance))};
-    const Params params = labels({{"d", num(d)}});
-    points.push_back(as_obligation(integral_point(mean, d), params, "mean of the denominator over probes"));
-    points.push_back(as_obligation(integral_point(deviation, std::sqrt(2.0 * d)), params, "its standard deviation"));
-    const Point base = points.back();
-    points.push_back(rival_law(base, "sqrt(d)", std::sqrt(d)));
-    points.push_back(rival_law(base, "of order d", std::sqrt(2.0) * d));
-    points.push_back(as_obligation(integral_point(harmonic, d - 2), params, "denominator of the mean noise"));
-    points.push_back(rival_law(points.back(), "shift by 1", d - 1));
+    points.obligation("mean of the denominator over probes", mean, d);
+    points.obligation("its standard deviation", deviation, std::sqrt(2.0 * d))
+        .but_not("sqrt(d)", std::sqrt(d))
+        .but_not("of order d", std::sqrt(2.0) * d);
+    points.obligation("denominator of the mean noise", harmonic, d - 2).but_not("shift by 1", d - 1);
     const Integral twice = 0.5 * (Integral{1, 0} / mean_noise(relu_law(), d, 1, one_pair(), protocol.seed));
-    points.push_back(as_obligation(integral_point(twice, d - 2), params, "the same for ReLU's 2 (d + ...)"));
-  }
-  return points;
-}
-
-Claim linear_threshold_rapid() {
-  return untested_row(
-      "linear-threshold-rapid", Reason::under_specified, "000 after Eq 7",
-      "Past $d_k ~ N$ the linear memory's retrieval accuracy falls rapidly.",
-      "Neither the accuracy nor the threshold is defined. The noise, $(N-1)/(d-2)$, is linear in $N$ without "
-      "a kink: snr_linear, blog_capacity_linear.");
-}
-
-Claim snr_sqrt_correction() {
-  return explained(
-      at_parameters(running(ledger_row("snr-sqrt-correction", "000 App A, linear and ReLU",
-                                       "Replacing $|k_i|^2$ by its mean costs a term of order $sqrt(d_k)$ in the "
-                                       "denominator: $N / (d_k + O(sqrt d_k))$, for the linear and ReLU "
-                                       "kernels.",
-                                       "A probe's $|k_i|^2$ has standard deviation $sqrt(2 d)$; the mean noise "
-                                       "over probes has the denominator $d - 2$ exactly.",
-                                       spread_of_denominator),
-                            {"linear", "relu_kernel"}),
-                    {integer_param("d", 64, 3, 256, "key width")}),
-      "The right order for a single probe. In the exponentials of exp and SoLU the same $sqrt(d)$ meets a rate "
-      "of about $2/sqrt(d)$ and leaves a factor of order 1: see snr_exp_median.");
+    points.obligation("the same for ReLU's 2 (d + ...)", twice, d - 2);
+  });
 }
 
 } // namespace

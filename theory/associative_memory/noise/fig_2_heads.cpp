@@ -2,90 +2,77 @@
 // What 000 says about heads, widths and similarities after training (Fig 2, §2.1.1-2.1.2), and the one part that can be
 // tested without training: the retrieval noise of one head.
 #include "theory/associative_memory/noise/noise_points.hpp"
+#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
 
-std::vector<Point> head_noise(const Protocol &protocol) {
-  std::vector<Point> points;
-  const int D = protocol.point ? protocol.point->integer("D") : 192;
-  for (const KernelLaw &law : {linear_law(), exp_law()}) {
-    Integral wider{0, 0};
-    std::vector<int> counts{1, 3, 12};
-    if (protocol.point) counts = {1, protocol.point->integer("heads")};
-    for (int heads : counts) {
-      const double d = double(D / heads), tau = std::sqrt(d);
-      if (d < 5 || D % heads) usage_error("heads must divide D into widths of at least 5");
-      const Params p = labels({{"kernel", txt(law.kernel)}, {"D", num(D)}, {"heads", num(heads)}, {"d", num(d)}});
-      const Integral noise = mean_noise(law, int(d), tau, one_pair(), protocol.seed);
-      if (heads > 1) {
-        const Integral ratio = wider / noise;
-        points.push_back(rival_system(at_most_point(1 / ratio.value, 1, ratio.error), p, "heads and widths exchanged"));
-        points.push_back(
-            as_obligation(at_most_point(ratio.value, 1, ratio.error), p, "noise with fewer heads over it"));
-      }
-      points.push_back(as_obligation(integral_point(noise, law.mean(d, tau)), p, "noise of one pair in one head"));
-      points.push_back(
-          law.tempered ? rival_law(points.back(), "exponent -(d-1)/2", std::pow(1 + 2 * decay_rate(tau), -(d - 1) / 2))
-                       : rival_law(points.back(), "1/d", 1 / d));
-      wider = noise;
-    }
-  }
-  return points;
-}
-
 Claim fig2_head_noise() {
-  return explained(
-      at_parameters(
-          running(ledger_row("fig2-head-noise", "000 §2.1.1 (3), §3.1",
-                             "Measured beside Fig 2: the retrieval noise of one head falls with its width $D / "
-                             "n_h$, for the linear and the exp kernel.",
-                             "$1/(d-2)$ with the linear kernel, $(1+2a)^(-d/2)$ with exp at $tau = sqrt(d)$, one "
-                             "other pair of Gaussian keys.",
-                             head_noise),
-                  {"linear", "exp_unnormalized"}),
-          {integer_param("D", 192, 10, 256, "width of all heads together"),
-           integer_param("heads", 12, 2, 32, "heads")}),
-      "Fewer heads retrieve more precisely with either kernel, and with exp far more so. It says nothing of what "
-      "training makes of heads, which is Fig 2's subject.");
+  ClaimBuilder c("fig2-head-noise", "000 §2.1.1 (3), §3.1");
+  c.says("Measured beside Fig 2: the retrieval noise of one head falls with its width $D / n_h$, for the linear and "
+         "the exp kernel.");
+  c.exactly("$1/(d-2)$ with the linear kernel, $(1+2a)^(-d/2)$ with exp at $tau = sqrt(d)$, one other pair of Gaussian "
+            "keys.");
+  c.because("Fewer heads retrieve more precisely with either kernel, and with exp far more so. It says nothing of what "
+            "training makes of heads, which is Fig 2's subject.");
+  c.runs({"linear", "exp_unnormalized"});
+  c.takes(
+      {integer_param("D", 192, 10, 256, "width of all heads together"), integer_param("heads", 12, 2, 32, "heads")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int D = p.integer("D");
+    for (const KernelLaw &law : {linear_law(), exp_law()}) {
+      Integral wider{0, 0};
+      for (int heads : protocol.point ? std::vector<int>{1, p.integer("heads")} : std::vector<int>{1, 3, 12}) {
+        const double d = double(D / heads), tau = std::sqrt(d);
+        if (d < 5 || D % heads) usage_error("heads must divide D into widths of at least 5");
+        points.at(labels({{"kernel", txt(law.kernel)}, {"D", num(D)}, {"heads", num(heads)}, {"d", num(d)}}));
+        const Integral noise = mean_noise(law, int(d), tau, one_pair(), protocol.seed);
+        if (heads > 1) {
+          const Integral ratio = wider / noise;
+          points.wrong_system("heads and widths exchanged", at_most_point(1 / ratio.value, 1, ratio.error));
+          points.obligation("noise with fewer heads over it", at_most_point(ratio.value, 1, ratio.error));
+        }
+        auto stated = points.obligation("noise of one pair in one head", noise, law.mean(d, tau));
+        law.tempered ? stated.but_not("exponent -(d-1)/2", std::pow(1 + 2 * decay_rate(tau), -(d - 1) / 2))
+                     : stated.but_not("1/d", 1 / d);
+        wider = noise;
+      }
+    }
+  });
 }
 
 Claim fig2_training() {
-  return untested_row(
-      "fig2-training", Reason::needs_training, "000 §3.1, Fig 2, footnote 16, §2.1.1 (3)",
-      "GPT-2 small (12 layers, width 768), dataset and training configuration of the open BlaGPT code; softmax "
-      "replaced "
-      "by the linear kernel with per-head RMS norm, the softmax baseline likewise without its normaliser and with "
-      "per-head RMS norm. Validation loss against the number of heads at fixed width: linear attention improves "
-      "markedly "
-      "down to 1 head, softmax attention gets worse.",
-      "Not given: losses, head counts tried, tokens, batch, length, optimiser, learning rate, schedule, seeds, commit, "
-      "the exp kernel's temperature without its normaliser. Measured beside it: fig2_head_noise. A small model of "
-      "text (2 layers of width 64, 2 million bytes, suites/trained_text.toml) shows neither ordering: linear "
-      "attention's "
-      "loss is 2.74 with 16 heads and 2.76 with one, softmax attention's 2.54 and 2.39. What that says of GPT-2 small "
-      "is "
-      "open.");
+  ClaimBuilder c("fig2-training", "000 §3.1, Fig 2, footnote 16, §2.1.1 (3)");
+  c.says("GPT-2 small (12 layers, width 768), dataset and training configuration of the open BlaGPT code; softmax "
+         "replaced by the linear kernel with per-head RMS norm, the softmax baseline likewise without its normaliser "
+         "and with per-head RMS norm. Validation loss against the number of heads at fixed width: linear attention "
+         "improves markedly down to 1 head, softmax attention gets worse.");
+  c.exactly("Not given: losses, head counts tried, tokens, batch, length, optimiser, learning rate, schedule, seeds, "
+            "commit, the exp kernel's temperature without its normaliser. Measured beside it: fig2_head_noise. A small "
+            "model of text (2 layers of width 64, 2 million bytes, suites/trained_text.toml) shows neither ordering: "
+            "linear attention's loss is 2.74 with 16 heads and 2.76 with one, softmax attention's 2.54 and 2.39. What "
+            "that says of GPT-2 small is open.");
+  return c.is_not_tested(Reason::needs_training);
 }
 
 Claim dimension_scaling() {
-  return untested_row(
-      "dimension-scaling", Reason::needs_training, "000 §2.1.1 (1)-(2)",
-      "In LLM training longer contexts need a larger $d$ to keep retrieval accurate, and a lower "
-      "temperature retrieves better (cited work).",
-      "No set-up given: neither model, text, lengths nor what counts as accurate. The training-free forms: "
-      "snr_log2n, snr_temperature.");
+  ClaimBuilder c("dimension-scaling", "000 §2.1.1 (1)-(2)");
+  c.says("In LLM training longer contexts need a larger $d$ to keep retrieval accurate, and a lower temperature "
+         "retrieves better (cited work).");
+  c.exactly("No set-up given: neither model, text, lengths nor what counts as accurate. The training-free forms: "
+            "snr_log2n, snr_temperature.");
+  return c.is_not_tested(Reason::needs_training);
 }
 
 Claim polysemantic_hypothesis() {
-  return untested_row(
-      "polysemantic-hypothesis", Reason::needs_training, "000 §2.1.2, Kernel",
-      "A kernel of lower retrieval precision stores more, in superposition; cited in support: replacing "
-      "ReLU by SoLU made representations monosemantic and lowered TriviaQA. Multi-head FFNs and a gate "
-      "$g_i = W_G(x_i)^T x_t$ are suggested as future work.",
-      "A hypothesis, as the paper calls it, about what single neurons of a language model stand for; no "
-      "set-up is given, and none of ours has a corpus of facts. Only the kernels' noise is numeric: snr_solu, "
-      "snr_relu.");
+  ClaimBuilder c("polysemantic-hypothesis", "000 §2.1.2, Kernel");
+  c.says("A kernel of lower retrieval precision stores more, in superposition; cited in support: replacing ReLU by "
+         "SoLU made representations monosemantic and lowered TriviaQA. Multi-head FFNs and a gate $g_i = W_G(x_i)^T "
+         "x_t$ are suggested as future work.");
+  c.exactly(
+      "A hypothesis, as the paper calls it, about what single neurons of a language model stand for; no set-up is "
+      "given, and none of ours has a corpus of facts. Only the kernels' noise is numeric: snr_solu, snr_relu.");
+  return c.is_not_tested(Reason::needs_training);
 }
 
 } // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // 000 footnote 6: SiLU is not analysed apart, as it behaves like ReLU. Its inverse SNR over ReLU's, for a probe of
 // |k_i|^2 = d, by quadrature.
-#include "theory/support/claims.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/integral_points.hpp"
 
 namespace recollect::theory {
@@ -35,38 +35,27 @@ Integral over_relu(double d) {
 double lack(double d) { return 2 / std::sqrt(2 * M_PI) * (std::pow(M_PI, 2) / 3 - 7 * std::pow(M_PI, 4) / (30 * d)); }
 double next_term(double d) { return 2 / std::sqrt(2 * M_PI) * 31 * std::pow(M_PI, 6) / (21 * 8 * d * d); }
 
-std::vector<Point> like_relu(const Protocol &p) {
-  std::vector<Point> points;
-  const auto place = [](double d) { return labels({{"d", num(d)}}); };
-  for (const Params &at : points_of(p, {place(16), place(64), place(256)})) {
-    const double d = at.integer("d"), root = std::pow(d, 1.5);
+Claim snr_silu() {
+  ClaimBuilder c("snr-silu-like-relu", "000 footnote 6");
+  c.says("SiLU is not analysed separately: its behaviour is similar to ReLU and does not affect the conclusions.");
+  c.holds_asymptotically();
+  c.exactly(
+      "Given $|k_i|^2 = d$, inverse SNR over ReLU's is $1 - 2 (pi^2/3) / sqrt(2 pi) d^(-3/2) + ...$: it tends to 1.");
+  c.because("Similar at every width in use; below 16 the two differ by some percent.");
+  c.takes({integer_param("d", 64, 16, 4096, "key width")}), c.at({{{"d", 16}}, {}, {{"d", 256}}});
+  return c.measure([](Points &points, const Params &p, const Protocol &) {
+    const double d = p.integer("d"), root = std::pow(d, 1.5);
     const Integral ratio = over_relu(d);
     // The series alternates: what is left is below its next term; silu(d) lacks exp(-d) of d.
     const auto held = [&](double law) {
       return bracketed_point(root * (1 - ratio.value), law, next_term(d) + root * (ratio.error + 4 * std::exp(-d)));
     };
-    append(points, {as_statement(bracketed_point(ratio.value, 1, ratio.error), at, "inverse SNR over ReLU's: the same"),
-                    as_limit(held(lack(d)), at, "d^(3/2) times what it lacks to 1"),
-                    as_limit(at_most_point(std::fabs(1 - ratio.value), 2.7 / root, ratio.error), at,
-                             "at most 2.7 / d^(3/2) from it"),
-                    rival_law(held(lack(d)), "half of it", lack(d) / 2),
-                    rival_law(held(lack(d)), "leaky ReLU of slope .2: 1.04", -0.04 * root)});
-  }
-  return points;
-}
-
-Claim snr_silu() {
-  return explained(
-      at_parameters(
-          asymptotic(ledger_row(
-              "snr-silu-like-relu", "000 footnote 6",
-              "SiLU is not analysed separately: its behaviour is similar to ReLU and does not affect the "
-              "conclusions.",
-              "Given $|k_i|^2 = d$, inverse SNR over ReLU's is $1 - 2 (pi^2/3) / sqrt(2 pi) d^(-3/2) + ...$: it "
-              "tends to 1.",
-              like_relu)),
-          {integer_param("d", 64, 16, 4096, "key width")}),
-      "Similar at every width in use; below 16 the two differ by some percent.");
+    points.statement("inverse SNR over ReLU's: the same", bracketed_point(ratio.value, 1, ratio.error));
+    points.limit("d^(3/2) times what it lacks to 1", held(lack(d)))
+        .but_not("half of it", lack(d) / 2)
+        .but_not("leaky ReLU of slope .2: 1.04", -0.04 * root);
+    points.limit("at most 2.7 / d^(3/2) from it", at_most_point(std::fabs(1 - ratio.value), 2.7 / root, ratio.error));
+  });
 }
 
 } // namespace

@@ -12,7 +12,7 @@
 // matrices, which have the Gaussian's first two moments, give the expectations exactly.
 #include "harness/core/error.hpp"
 #include "theory/associative_memory/noise/noise_quadrature.hpp"
-#include "theory/support/claims.hpp"
+#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -104,80 +104,63 @@ Integral mean_product(int d, bool same, std::uint64_t seed) {
 }
 Integral shared_of_exp(int d, std::uint64_t seed) { return mean_product(d, false, seed) / mean_product(d, true, seed); }
 
-std::vector<Point> shared_heads(const Protocol &protocol, const std::vector<ParamSpec> &params) {
-  std::vector<Point> points;
-  const Params p = point_of(protocol, params);
-  const double heads = p.integer("heads"), sigma = p.real("sigma"), d = p.integer("d"), dv = p.integer("dv"),
-               partial = (1 + sigma * sigma / heads) / (1 + sigma * sigma);
-  if (heads * d > 256) usage_error("heads times d is at most 256");
-  const auto average = [&](Queries queries, double noise) {
-    return average_heads(int(heads), int(d), int(dv), queries, noise);
-  };
-  const std::string noise = "E|mean r_h|^2 over E|r_h|^2, ", signal = "mean signal over |k_i|^2, ";
-  const Averaged same = average(Queries::the_key, 0), noisy = average(Queries::noisy, sigma),
-                 apart = average(Queries::independent, 0), own = average(Queries::own_keys, 0);
-  const double units = 64 * heads * d * (1 + sigma * sigma); // sums over heads and d channels of terms of that size
-  const auto against = [&](double measured, double predicted) { return exact_point(measured, predicted, units); };
-
-  points.push_back(as_statement(against(same.noise, 1 / heads), p, noise + "query k_i in every head"));
-  points.push_back(as_obligation(against(same.noise, 1), p, noise + "query k_i in every head"));
-  points.push_back(rival_law(points.back(), "1/sqrt(n_h)", 1 / std::sqrt(heads)));
-  points.push_back(as_obligation(against(noisy.signal, 1), p, signal + "k_i + sigma xi_h"));
-  points.push_back(as_obligation(against(noisy.noise, partial), p, noise + "k_i + sigma xi_h"));
-  const Point base = points.back();
-  points.push_back(rival_law(base, "1/n_h", 1 / heads));
-  points.push_back(rival_law(base, "no gain", 1));
-  points.push_back(rival_system(against(apart.noise, partial), p, "independent queries"));
-  points.push_back(as_obligation(against(apart.noise, 1 / heads), p, noise + "independent queries"));
-  points.push_back(as_obligation(against(apart.signal, 0), p, signal + "independent queries"));
-  points.push_back(rival_system(against(noisy.signal, 0), p, "queries that hold k_i"));
-  points.push_back(as_obligation(against(own.noise, 1 / heads), p, noise + "own keys in every head"));
-  points.push_back(rival_law(points.back(), "1/(n_h - 1)", 1 / (heads - 1)));
-
-  points.push_back(
-      as_obligation(integral_point(shared_of_exp(int(d), protocol.seed), std::pow((1 - 2 / d) / (1 - 4 / d), -d / 2)),
-                    p, "E[kappa kappa'] over E kappa^2, independent queries, exp kernel"));
-  points.push_back(rival_law(points.back(), "exponent -(d-1)/2", std::pow((1 - 2 / d) / (1 - 4 / d), -(d - 1) / 2)));
-  if (protocol.point) return points;
-  std::vector<double> h;
-  std::vector<Integral> share;
-  for (int width : {16, 24, 32, 48, 64}) h.push_back(1.0 / width), share.push_back(shared_of_exp(width, protocol.seed));
-  points.push_back(as_obligation(integral_point(limit_of(h, share), std::exp(-1)), labels({{"largest d", num(64)}}),
-                                 "the same as d grows"));
-  points.push_back(rival_law(points.back(), "1/2", 0.5));
-  return points;
-}
-
 Claim footnote_7() {
-  const std::vector<ParamSpec> params{
-      integer_param("heads", 8, 3, 32, "heads"), real_param("sigma", 1, 0.5, 4, "noise of a head's own query"),
-      integer_param("d", 16, 8, 64, "key width"), integer_param("dv", 8, 1, 64, "value width")};
-  return explained(
-      at_parameters(
-          running(
-              refuted_row(
-                  "footnote7-mqa-noise",
-                  asserted(
-                      "Footnote 7: 'in Multi-Query Attention, if $W_O$ learns to compute a simple average over $n_h$ "
-                      "heads with shared keys and values, the variance of the noise term is reduced by a factor "
-                      "of $n_h$ compared to a single-head attention with the same key/value dimensionality'.",
-                      "$W_O$ averages; keys and values shared; the same widths", "Nothing follows it.",
-                      "The heads' queries differ, and we take the noise of different queries for independent, as "
-                      "an average over heads does in the usual variance argument. The footnote illustrates an "
-                      "intuition ('from an intuitive perspective'); it is not used later."),
-                  "000 footnote 7 (to §2.1.2, Multihead)",
-                  "In multi-query attention with shared keys and values, where $W_O$ averages $n_h$ heads, the "
-                  "variance of the noise term falls by a factor of $n_h$ against one head of the same key and "
-                  "value widths.",
-                  "A query $k_i$ that retrieves is the same in every head, and so is its noise: ratio 1. $q_h "
-                  "= k_i + sigma xi_h$ gives $(1 + sigma^2/n_h)/(1 + sigma^2)$.",
-                  [params](const Protocol &protocol) { return shared_heads(protocol, params); }),
-              {"linear", "exp_unnormalized"}),
-          params),
-      "$1/n_h$ needs noises that are independent, as from keys of each head's own. Independent queries have them with "
-      "the "
-      "linear kernel, but lose the signal as well; with the exp kernel at $tau = sqrt(d)$ even they share $1/e$ of the "
-      "noise, so that it falls to $1/n_h + (1 - 1/n_h)/e$ at best.");
+  ClaimBuilder c("footnote7-mqa-noise", "000 footnote 7 (to §2.1.2, Multihead)");
+  c.says("In multi-query attention with shared keys and values, where $W_O$ averages $n_h$ heads, the variance of the "
+         "noise term falls by a factor of $n_h$ against one head of the same key and value widths.");
+  c.is_refuted(asserted("Footnote 7: 'in Multi-Query Attention, if $W_O$ learns to compute a simple average over $n_h$ "
+                        "heads with shared keys and values, the variance of the noise term is reduced by a factor of "
+                        "$n_h$ compared to a single-head attention with the same key/value dimensionality'.",
+                        "$W_O$ averages; keys and values shared; the same widths", "Nothing follows it.",
+                        "The heads' queries differ, and we take the noise of different queries for independent, as an "
+                        "average over heads does in the usual variance argument. The footnote illustrates an intuition "
+                        "('from an intuitive perspective'); it is not used later."));
+  c.exactly("A query $k_i$ that retrieves is the same in every head, and so is its noise: ratio 1. $q_h = k_i + sigma "
+            "xi_h$ gives $(1 + sigma^2/n_h)/(1 + sigma^2)$.");
+  c.because("$1/n_h$ needs noises that are independent, as from keys of each head's own. Independent queries have them "
+            "with the linear kernel, but lose the signal as well; with the exp kernel at $tau = sqrt(d)$ even they "
+            "share $1/e$ of the noise, so that it falls to $1/n_h + (1 - 1/n_h)/e$ at best.");
+  c.runs({"linear", "exp_unnormalized"}),
+      c.takes({integer_param("heads", 8, 3, 32, "heads"), real_param("sigma", 1, 0.5, 4, "noise of a head's own query"),
+               integer_param("d", 16, 8, 64, "key width"), integer_param("dv", 8, 1, 64, "value width")});
+  c.also([](Points &points, const Protocol &protocol) {
+    std::vector<double> h;
+    std::vector<Integral> share;
+    for (int width : {16, 24, 32, 48, 64})
+      h.push_back(1.0 / width), share.push_back(shared_of_exp(width, protocol.seed));
+    points.at(labels({{"largest d", num(64)}}))
+        .obligation("the same as d grows", limit_of(h, share), std::exp(-1))
+        .but_not("1/2", 0.5);
+  });
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const double heads = p.integer("heads"), sigma = p.real("sigma"), d = p.integer("d"), dv = p.integer("dv"),
+                 partial = (1 + sigma * sigma / heads) / (1 + sigma * sigma);
+    if (heads * d > 256) usage_error("heads times d is at most 256");
+    const auto average = [&](Queries queries, double noise) {
+      return average_heads(int(heads), int(d), int(dv), queries, noise);
+    };
+    const std::string noise = "E|mean r_h|^2 over E|r_h|^2, ", signal = "mean signal over |k_i|^2, ";
+    const Averaged same = average(Queries::the_key, 0), noisy = average(Queries::noisy, sigma),
+                   apart = average(Queries::independent, 0), own = average(Queries::own_keys, 0);
+    points.rounding(64 * heads * d * (1 + sigma * sigma)); // sums over heads and d channels of terms of that size
+
+    points.statement(noise + "query k_i in every head", same.noise, 1 / heads);
+    points.obligation(noise + "query k_i in every head", same.noise, 1).but_not("1/sqrt(n_h)", 1 / std::sqrt(heads));
+    points.obligation(signal + "k_i + sigma xi_h", noisy.signal, 1);
+    points.obligation(noise + "k_i + sigma xi_h", noisy.noise, partial)
+        .but_not("1/n_h", 1 / heads)
+        .but_not("no gain", 1);
+    points.wrong_system("independent queries", apart.noise, partial);
+    points.obligation(noise + "independent queries", apart.noise, 1 / heads);
+    points.obligation(signal + "independent queries", apart.signal, 0);
+    points.wrong_system("queries that hold k_i", noisy.signal, 0);
+    points.obligation(noise + "own keys in every head", own.noise, 1 / heads).but_not("1/(n_h - 1)", 1 / (heads - 1));
+
+    points
+        .obligation("E[kappa kappa'] over E kappa^2, independent queries, exp kernel",
+                    shared_of_exp(int(d), protocol.seed), std::pow((1 - 2 / d) / (1 - 4 / d), -d / 2))
+        .but_not("exponent -(d-1)/2", std::pow((1 - 2 / d) / (1 - 4 / d), -(d - 1) / 2));
+  });
 }
 
 } // namespace
