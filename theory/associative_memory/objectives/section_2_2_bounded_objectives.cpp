@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // 000 §2.2 bullets, Eq 34, footnote 14: which objectives of Table 2 are bounded below. The minima are found by descent.
 #include "theory/associative_memory/objectives/quadratic.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/layer_points.hpp"
 #include <cmath>
 
@@ -33,73 +34,65 @@ double lowest_of_states(const Objective &L, int rows, int columns, std::uint64_t
 }
 
 Claim boundedness() {
-  const auto measure = [](const Protocol &protocol) {
-    std::vector<Point> points;
-    for (const Params &at : points_of(protocol, {labels({{"t", num(5)}, {"d", num(8)}, {"dv", num(4)}})})) {
-      const int t = at.integer("t"), d = at.integer("d"), dv = at.integer("dv");
-      const Vector k = Stream(protocol.seed, "bounded/key").normals(d),
-                   v = Stream(protocol.seed, "bounded/value").normals(dv);
-      const Vector lambda = Stream(protocol.seed, "bounded/lambda").uniforms(dv, 0.1, 0.9);
-      const double kk = inner(k, k), vv = inner(v, v);
-      Vector weights;
-      double gated_minimum = 0;
-      for (int i = 0; i < dv; ++i) {
-        weights.push_back(1 - lambda[i]);
-        gated_minimum -= v[i] * v[i] * kk / (2 * weights[i]);
-      }
-      const auto recall = [&](const Dense &S) { return inner(times(S, k), v); };
-      const auto square = [](const Dense &S) { return inner(S.data, S.data); };
-      const Objective linear = [&](const Dense &S) { return -recall(S); };
-      const Objective delta = [&](const Dense &S) {
-        const Vector read = times(S, k);
-        return inner(read, read) / 2 - inner(read, v) + vv / 2;
-      };
-      const Objective softmax = [&](const Dense &S) { return (square(S) / 2 - recall(S)) / t; };
-      const Objective gated = [&](const Dense &S) { return weighted_square(S, weights) / 2 - recall(S); };
-      const Objective gains = [&](const Dense &S) { return (-square(S) / 2 - recall(S)) / t; };
-      // L(c v k^T) / c where L is linear: the sum of dv d products.
-      Vector slopes;
-      for (double c : {1.0, 1e3, 1e6}) slopes.push_back(linear(c * outer(v, k)) / c);
-      const double units = 16.0 * d * dv * (vv + 1) * (kk + 1), least = -vv * kk / (2 * t);
-      const Dense start = normal_matrix(dv, d, protocol.seed, "bounded/start");
-      const auto found = [&](const Objective &L, double minimum) {
-        return exact_point(minimum_by_descent(L, start), minimum, 100 * units); // of up to 1/(1-lambda)^2 of the scale
-      };
-      const auto above = [&](const Objective &L, double bound) {
-        return at_least_point(lowest_of_states(L, dv, d, protocol.seed), bound, units * epsilon_of(Real::f64));
-      };
-      append(points,
-             {as_statement(exact_point(slopes, Vector(3, -vv * kk), units), at,
-                           "linear and un-normalised softmax (k for phi): L(c v k^T)/c for c = 1, 1e3, 1e6"),
-              rival_law(slopes, at, "-|v||k|", Vector(3, -std::sqrt(vv * kk)), units),
-              as_statement(found(softmax, least), at, "normalised softmax: minimum against -|v|^2 |phi|^2 / (2t)"),
-              rival_law(found(softmax, least), "-|v|^2 |phi|^2 / t", 2 * least),
-              as_statement(above(softmax, least), at, "normalised softmax: lowest of 100 states"),
-              rival_system(above(linear, least), at, "no regulariser"),
-              rival_system(above(gains, least), at, "the regulariser's sign flipped"),
-              as_statement(above(delta, 0), at, "DeltaNet: lowest of 100 states"),
-              rival_system(above(linear, 0), at, "inner product for the square"),
-              as_obligation(found(delta, 0), at, "DeltaNet: minimum"),
-              as_obligation(found(gated, gated_minimum), at,
-                            "gated linear: minimum against -sum_i v_i^2 |k|^2 / (2 (1 - lambda_i))"),
-              rival_law(found(gated, gated_minimum), "without the gates", -vv * kk / 2)});
+  ClaimBuilder c("objective-boundedness", "000 §2.2 bullets, Eq 34, footnote 14");
+  c.says("The objectives of linear attention and of softmax attention without its normaliser are unbounded below; "
+         "DeltaNet's and, for large $t$, normalised softmax attention's are bounded.");
+  c.exactly(
+      "$L(c v k^T) = -c |v|^2 |k|^2$ for the first two. DeltaNet: $L >= 0$, attained. Normalised softmax at every $t$: "
+      "$L >= -|v|^2 |phi|^2 / (2t)$, attained at $v phi^T$. Gated linear attention with $lambda < 1$ is bounded too.");
+  c.because("The regulariser of the last two is what bounds them: it is the decay that the recurrence shows.");
+  c.takes({integer_param("t", 5, 1, 1000, "step"), integer_param("d", 8, 1, 32, "width of keys (or features)"),
+           integer_param("dv", 4, 1, 32, "value width")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int t = p.integer("t"), d = p.integer("d"), dv = p.integer("dv");
+    const Vector k = Stream(protocol.seed, "bounded/key").normals(d),
+                 v = Stream(protocol.seed, "bounded/value").normals(dv);
+    const Vector lambda = Stream(protocol.seed, "bounded/lambda").uniforms(dv, 0.1, 0.9);
+    const double kk = inner(k, k), vv = inner(v, v);
+    Vector weights;
+    double gated_minimum = 0;
+    for (int i = 0; i < dv; ++i) {
+      weights.push_back(1 - lambda[i]);
+      gated_minimum -= v[i] * v[i] * kk / (2 * weights[i]);
     }
-    return points;
-  };
-  return at_parameters(
-      explained(
-          ledger_row(
-              "objective-boundedness", "000 §2.2 bullets, Eq 34, footnote 14",
-              "The objectives of linear attention and of softmax attention without its normaliser are unbounded "
-              "below; DeltaNet's and, for large $t$, normalised softmax attention's are bounded.",
-              "$L(c v k^T) = -c |v|^2 |k|^2$ for the first two. DeltaNet: $L >= 0$, attained. Normalised softmax at "
-              "every "
-              "$t$: $L >= -|v|^2 |phi|^2 / (2t)$, attained at $v phi^T$. Gated linear attention with $lambda < 1$ is "
-              "bounded too.",
-              measure),
-          "The regulariser of the last two is what bounds them: it is the decay that the recurrence shows."),
-      {integer_param("t", 5, 1, 1000, "step"), integer_param("d", 8, 1, 32, "width of keys (or features)"),
-       integer_param("dv", 4, 1, 32, "value width")});
+    const auto recall = [&](const Dense &S) { return inner(times(S, k), v); };
+    const auto square = [](const Dense &S) { return inner(S.data, S.data); };
+    const Objective linear = [&](const Dense &S) { return -recall(S); };
+    const Objective delta = [&](const Dense &S) {
+      const Vector read = times(S, k);
+      return inner(read, read) / 2 - inner(read, v) + vv / 2;
+    };
+    const Objective softmax = [&](const Dense &S) { return (square(S) / 2 - recall(S)) / t; };
+    const Objective gated = [&](const Dense &S) { return weighted_square(S, weights) / 2 - recall(S); };
+    const Objective gains = [&](const Dense &S) { return (-square(S) / 2 - recall(S)) / t; };
+    // L(c v k^T) / c where L is linear: the sum of dv d products.
+    Vector slopes;
+    for (double c : {1.0, 1e3, 1e6}) slopes.push_back(linear(c * outer(v, k)) / c);
+    const double units = 16.0 * d * dv * (vv + 1) * (kk + 1), least = -vv * kk / (2 * t);
+    const Dense start = normal_matrix(dv, d, protocol.seed, "bounded/start");
+    const auto found = [&](const Objective &L, double minimum) {
+      return exact_point(minimum_by_descent(L, start), minimum, 100 * units); // of up to 1/(1-lambda)^2 of the scale
+    };
+    const auto above = [&](const Objective &L, double bound) {
+      return at_least_point(lowest_of_states(L, dv, d, protocol.seed), bound, units * epsilon_of(Real::f64));
+    };
+    points.rounding(units)
+        .statement("linear and un-normalised softmax (k for phi): L(c v k^T)/c for c = 1, 1e3, 1e6", slopes,
+                   Vector(3, -vv * kk))
+        .but_not("-|v||k|", Vector(3, -std::sqrt(vv * kk)));
+    points.statement("normalised softmax: minimum against -|v|^2 |phi|^2 / (2t)", found(softmax, least))
+        .but_not("-|v|^2 |phi|^2 / t", 2 * least);
+    points.statement("normalised softmax: lowest of 100 states", above(softmax, least));
+    points.wrong_system("no regulariser", above(linear, least));
+    points.wrong_system("the regulariser's sign flipped", above(gains, least));
+    points.statement("DeltaNet: lowest of 100 states", above(delta, 0));
+    points.wrong_system("inner product for the square", above(linear, 0));
+    points.obligation("DeltaNet: minimum", found(delta, 0));
+    points
+        .obligation("gated linear: minimum against -sum_i v_i^2 |k|^2 / (2 (1 - lambda_i))",
+                    found(gated, gated_minimum))
+        .but_not("without the gates", -vv * kk / 2);
+  });
 }
 
 } // namespace

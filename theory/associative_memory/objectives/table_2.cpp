@@ -3,6 +3,7 @@
 // S against S_{t-1} - dL_t/dS at S_{t-1}, L_t the printed objective. The other rows: table_2_momentum.cpp,
 // table_2_softmax.cpp, table_2_gated_softmax.cpp.
 #include "theory/associative_memory/objectives/quadratic.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/layer_points.hpp"
 #include <cmath>
 
@@ -52,40 +53,34 @@ struct Rivals {
   std::vector<std::pair<std::string, Objective>> laws;
   std::vector<std::pair<std::string, Vector>> systems;
 };
-Measure row_measure(std::function<Vector(const Step &)> layer, std::function<Objective(const Step &)> printed,
-                    std::function<Rivals(const Step &)> rivals) {
-  return [=](const Protocol &protocol) {
-    std::vector<Point> points;
-    for (const Params &at :
-         points_of(protocol, {labels({{"d", num(8)}, {"dv", num(4)}}), labels({{"d", num(2)}, {"dv", num(3)}})})) {
-      const Step s = random_step(at, protocol.seed);
-      const Vector measured = layer(s), expected = descended(s, printed(s));
-      points.push_back(as_statement(exact_point(measured, expected, units(s)), at, "S_t against S - dL/dS"));
-      for (const auto &[name, system] : rivals(s).systems)
-        points.push_back(rival_system(exact_point(system, expected, units(s)), at, name));
-      for (const auto &[name, law] : rivals(s).laws)
-        points.push_back(rival_law(measured, at, name, descended(s, law), units(s)));
-    }
-    return points;
-  };
+Claim row_claim(ClaimBuilder &c, std::function<Vector(const Step &)> layer,
+                std::function<Objective(const Step &)> printed, std::function<Rivals(const Step &)> rivals) {
+  c.takes(widths), c.at({{}, {{"d", 2}, {"dv", 3}}});
+  return c.measure([=](Points &points, const Params &p, const Protocol &protocol) {
+    const Step s = random_step(p, protocol.seed);
+    const Vector expected = descended(s, printed(s));
+    const Rivals wrong = rivals(s);
+    points.rounding(units(s));
+    auto stated = points.statement("S_t against S - dL/dS", layer(s), expected);
+    for (const auto &[name, law] : wrong.laws) stated.but_not(name, descended(s, law));
+    for (const auto &[name, system] : wrong.systems) points.wrong_system(name, system, expected);
+  });
 }
 
 Claim linear_row() {
-  const auto measure =
-      row_measure([](const Step &s) { return layer_step("linear", s.S, s.k, s.v, {}); },
-                  [](const Step &s) { return [s](const Dense &S) { return -s.recall(S); }; },
-                  [](const Step &s) {
-                    return Rivals{{{"+<S k, v>", [s](const Dense &S) { return s.recall(S); }},
-                                   {"-1/2 <S k, v>", [s](const Dense &S) { return -s.recall(S) / 2; }}},
-                                  {{"with DeltaNet's erase", layer_step("delta_net", s.S, s.k, s.v, {})}}};
-                  });
-  return running(
-      at_parameters(ledger_row("table2-linear", "000 Table 2, Eq 33-34, 65-68",
-                               "Linear attention, $A = B = I$ and $C = v_t k_t^T$, is one gradient step on $-<S "
-                               "k_t, v_t>$.",
-                               "Identity.", measure),
-                    widths),
-      {"linear", "delta_net"});
+
+  ClaimBuilder c("table2-linear", "000 Table 2, Eq 33-34, 65-68");
+  c.says("Linear attention, $A = B = I$ and $C = v_t k_t^T$, is one gradient step on $-<S k_t, v_t>$.");
+  c.exactly("Identity.");
+  c.runs({"linear", "delta_net"});
+  return row_claim(
+      c, [](const Step &s) { return layer_step("linear", s.S, s.k, s.v, {}); },
+      [](const Step &s) { return [s](const Dense &S) { return -s.recall(S); }; },
+      [](const Step &s) {
+        return Rivals{{{"+<S k, v>", [s](const Dense &S) { return s.recall(S); }},
+                       {"-1/2 <S k, v>", [s](const Dense &S) { return -s.recall(S) / 2; }}},
+                      {{"with DeltaNet's erase", layer_step("delta_net", s.S, s.k, s.v, {})}}};
+      });
 }
 
 Claim gated_linear_row() {
@@ -94,8 +89,16 @@ Claim gated_linear_row() {
     for (double lambda : s.lambda) weights.push_back(std::pow(1 - lambda, power));
     return [s, weights](const Dense &S) { return -s.recall(S) + 0.5 * weighted_square(S, weights); };
   };
-  const auto measure = row_measure(
-      [](const Step &s) { return row_gated_step(s, s.v); }, [=](const Step &s) { return with_weights(s, 1); },
+
+  ClaimBuilder c("table2-gla", "000 Table 2, Eq 69");
+  c.says("Gated linear attention, $A = diag(lambda_t)$, $B = I$, $C = v_t k_t^T$, every element of $lambda_t$ in "
+         "(0,1), is one gradient step on $-<S k_t, v_t> + 1/2 ||diag(sqrt(1-lambda_t)) S||_F^2$.");
+  c.exactly("Identity.");
+  c.because("The gate as printed acts on the value side (the rows of $S$). The layer of the cited reference [47] gates "
+            "the key side, $B = diag(lambda_t)$.");
+  c.runs({"gated_linear"});
+  return row_claim(
+      c, [](const Step &s) { return row_gated_step(s, s.v); }, [=](const Step &s) { return with_weights(s, 1); },
       [=](const Step &s) {
         Vector gated = s.v;
         for (size_t i = 0; i < gated.size(); ++i) gated[i] *= s.lambda[i];
@@ -103,17 +106,6 @@ Claim gated_linear_row() {
                       {{"gates on the key side", layer_step("gated_linear", s.S, s.k, s.v, s.key_lambda)},
                        {"the write gated too", row_gated_step(s, gated)}}};
       });
-  return running(
-      at_parameters(
-          explained(ledger_row("table2-gla", "000 Table 2, Eq 69",
-                               "Gated linear attention, $A = diag(lambda_t)$, $B = I$, $C = v_t k_t^T$, every "
-                               "element of $lambda_t$ in (0,1), is one gradient step on $-<S k_t, v_t> + 1/2 "
-                               "||diag(sqrt(1-lambda_t)) S||_F^2$.",
-                               "Identity.", measure),
-                    "The gate as printed acts on the value side (the rows of $S$). The layer of the cited "
-                    "reference [47] gates the key side, $B = diag(lambda_t)$."),
-          widths),
-      {"gated_linear"});
 }
 
 Claim delta_row() {
@@ -123,28 +115,26 @@ Claim delta_row() {
       return weight * (erase * inner(read, read) / 2 - inner(read, s.v));
     };
   };
-  const auto measure =
-      row_measure([](const Step &s) { return layer_step("delta_net", s.S, s.k, s.v, {}); },
-                  [](const Step &s) {
-                    return [s](const Dense &S) {
-                      double loss = 0;
-                      const Vector read = times(S, s.k);
-                      for (size_t i = 0; i < read.size(); ++i) loss += (read[i] - s.v[i]) * (read[i] - s.v[i]) / 2;
-                      return loss;
-                    };
-                  },
-                  [=](const Step &s) {
-                    return Rivals{{{"||S k - v||^2 without 1/2", half_square(s, 1, 2)},
-                                   {"the erase as a gain", half_square(s, -1, 1)}},
-                                  {{"no erase: linear attention", layer_step("linear", s.S, s.k, s.v, {})}}};
-                  });
-  return running(
-      at_parameters(ledger_row("table2-deltanet", "000 Table 2, Eq 70-74",
-                               "DeltaNet, $A = I$, $B = I - k_t k_t^T$, $C = v_t k_t^T$, is one gradient step on "
-                               "$1/2 ||S k_t - v_t||^2$.",
-                               "Identity, for keys of any norm.", measure),
-                    widths),
-      {"delta_net", "linear"});
+
+  ClaimBuilder c("table2-deltanet", "000 Table 2, Eq 70-74");
+  c.says("DeltaNet, $A = I$, $B = I - k_t k_t^T$, $C = v_t k_t^T$, is one gradient step on $1/2 ||S k_t - v_t||^2$.");
+  c.exactly("Identity, for keys of any norm.");
+  c.runs({"delta_net", "linear"});
+  return row_claim(
+      c, [](const Step &s) { return layer_step("delta_net", s.S, s.k, s.v, {}); },
+      [](const Step &s) {
+        return [s](const Dense &S) {
+          double loss = 0;
+          const Vector read = times(S, s.k);
+          for (size_t i = 0; i < read.size(); ++i) loss += (read[i] - s.v[i]) * (read[i] - s.v[i]) / 2;
+          return loss;
+        };
+      },
+      [=](const Step &s) {
+        return Rivals{
+            {{"||S k - v||^2 without 1/2", half_square(s, 1, 2)}, {"the erase as a gain", half_square(s, -1, 1)}},
+            {{"no erase: linear attention", layer_step("linear", s.S, s.k, s.v, {})}}};
+      });
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 // delta_momentum with one eta for all steps, and with another at every step.
 #include "harness/numerics/inputs.hpp"
 #include "theory/associative_memory/objectives/quadratic.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/layer_points.hpp"
 #include <cmath>
 
@@ -14,9 +15,6 @@ using Vector = std::vector<double>;
 const std::vector<ParamSpec> parameters = {
     real_param("eta", 0.7, 0.01, 0.99, "momentum of the write"), integer_param("T", 20, 2, 60, "steps"),
     integer_param("d", 8, 1, 32, "key width"), integer_param("dv", 4, 1, 32, "value width")};
-std::vector<Params> places(const Protocol &protocol) {
-  return points_of(protocol, {labels({{"eta", num(0.7)}, {"T", num(20)}, {"d", num(8)}, {"dv", num(4)}})});
-}
 Sequence story(const Params &at, std::uint64_t seed) {
   Sequence s = random_sequence({1, 1, at.integer("T"), at.integer("d"), at.integer("dv")}, seed, Keys::gaussian);
   s.alpha.clear(); // a factor on eta at every step
@@ -92,82 +90,58 @@ double units(const Sequence &s, const Assignments &set) {
 }
 
 Claim momentum_row() {
-  const auto measure = [](const Protocol &protocol) {
-    std::vector<Point> points;
-    for (const Params &at : places(protocol)) {
-      const Sequence s = story(at, protocol.seed), other = uneven(s, protocol.seed);
-      const Vector eta(size_t(s.shape.T), at.real("eta"));
-      const double size = units(s, setting(at)), other_size = units(other, as_given);
-      const Vector measured = results_of("delta_momentum", s, setting(at)),
-                   expected = descend(s, as_in_table_2(s, eta)),
-                   other_measured = results_of("delta_momentum", other, as_given);
-      append(
-          points,
-          {as_statement(exact_point(measured, expected, size), at, "reads and S_T against the descent"),
-           rival_law(measured, at, "heavy ball on DeltaNet's gradient", descend(s, of_delta_net(s), eta[0]), size),
-           rival_law(measured, at, "Eq 76: <S k_t, v_t> inside the sum", descend(s, wrong_pair_of_eq_76(s, eta)), size),
-           rival_system(exact_point(results_of("delta_net", s), expected, size), at, "no momentum"),
-           as_statement(exact_point(other_measured, descend(other, as_in_table_2(other, other.alpha)), other_size), at,
-                        "the same with another eta every step, uniform in 0.4 ... 0.95"),
-           rival_law(other_measured, at, "the same eta every step", expected, other_size)});
-    }
-    return points;
-  };
-  return running(
-      at_parameters(explained(ledger_row("table2-momentum", "000 Table 2, Appendix B.2",
-                                         "DeltaNet with momentum, $A = I$, $B = I - k_t k_t^T$, $C_t = eta_t C_{t-1} "
-                                         "+ v_t k_t^T$ with $eta_t$ in (0,1), is one gradient step on $1/2 ||S "
-                                         "k_t||^2 - sum_{i<=t} (prod_{j=i+1..t} eta_j) v_i^T S k_i$.",
-                                         "Identity.", measure),
-                              "The momentum acts on the write alone. It is not heavy-ball momentum on the "
-                              "gradient of DeltaNet's objective."),
-                    parameters),
-      {"delta_momentum", "delta_net"});
+  ClaimBuilder c("table2-momentum", "000 Table 2, Appendix B.2");
+  c.says("DeltaNet with momentum, $A = I$, $B = I - k_t k_t^T$, $C_t = eta_t C_{t-1} + v_t k_t^T$ with $eta_t$ in "
+         "(0,1), is one gradient step on $1/2 ||S k_t||^2 - sum_{i<=t} (prod_{j=i+1..t} eta_j) v_i^T S k_i$.");
+  c.exactly("Identity.");
+  c.because(
+      "The momentum acts on the write alone. It is not heavy-ball momentum on the gradient of DeltaNet's objective.");
+  c.runs({"delta_momentum", "delta_net"}), c.takes(parameters);
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const Sequence s = story(p, protocol.seed), other = uneven(s, protocol.seed);
+    const Vector eta(size_t(s.shape.T), p.real("eta"));
+    const double size = units(s, setting(p)), other_size = units(other, as_given);
+    const Vector measured = results_of("delta_momentum", s, setting(p)), expected = descend(s, as_in_table_2(s, eta)),
+                 other_measured = results_of("delta_momentum", other, as_given);
+    points.rounding(size)
+        .statement("reads and S_T against the descent", measured, expected)
+        .but_not("heavy ball on DeltaNet's gradient", descend(s, of_delta_net(s), eta[0]))
+        .but_not("Eq 76: <S k_t, v_t> inside the sum", descend(s, wrong_pair_of_eq_76(s, eta)));
+    points.wrong_system("no momentum", results_of("delta_net", s), expected);
+    points.rounding(other_size)
+        .statement("the same with another eta every step, uniform in 0.4 ... 0.95", other_measured,
+                   descend(other, as_in_table_2(other, other.alpha)))
+        .but_not("the same eta every step", expected);
+  });
 }
 
 Claim momentum_as_printed() {
-  const auto measure = [](const Protocol &protocol) {
-    std::vector<Point> points;
-    const Sequence smallest = [] {
-      Sequence s;
-      s.shape = {1, 1, 2, 1, 1};
-      s.q = s.k = {1, 1}, s.v = {1, 2}, s.beta = {1, 1};
-      return s;
-    }();
-    const auto held = [&](const Sequence &s, const Params &at, const Objective &L) {
-      return exact_point(results_of("delta_momentum", s, setting(at)), descend(s, L), units(s, setting(at)));
-    };
-    const Params by_hand = labels({{"eta", num(0.75)}, {"T", num(2)}, {"d", num(1)}, {"dv", num(1)}});
-    points.push_back(as_statement(held(smallest, by_hand, wrong_pair_of_eq_76(smallest, {0.75, 0.75})), by_hand,
-                                  "S_2 against the descent, k = 1, 1 and v = 1, 2"));
-    for (const Params &at : places(protocol)) {
-      const Sequence s = story(at, protocol.seed);
-      const Vector eta(size_t(s.shape.T), at.real("eta")), squares(eta.size(), eta[0] * eta[0]);
-      append(points, {as_statement(held(s, at, wrong_pair_of_eq_76(s, eta)), at, "reads and S_T against the descent"),
-                      as_obligation(held(s, at, as_in_table_2(s, eta)), at, "the same with <S k_i, v_i> in the sum"),
-                      rival_law(held(s, at, of_delta_net(s)), at, "no sum: DeltaNet's objective"),
-                      rival_law(held(s, at, as_in_table_2(s, squares)), at, "eta^2 for eta")});
-    }
-    return points;
-  };
-  return running(
-      at_parameters(
-          explained(
-              refuted_row(
-                  "eq76-momentum",
-                  slip("Eq 76: $<S k_t, v_t>$ inside a sum over $i$.", "none", "Table 2 has $<S k_i, v_i>$."),
-                  "000 Eq 76",
-                  "With momentum the objective is $1/2 ||S k_t||^2 - sum_{i<=t} (prod_{j=i+1..t} eta_j) <S "
-                  "k_t, v_t>$.",
-                  "The pair in the sum is $i$, $<S k_i, v_i>$, as Table 2 has it. As printed it generates $C_t$ = "
-                  "(sum of the weights) $v_t k_t^T$.",
-                  measure),
-              "A slip of the index: Table 2 is right. Smallest case: $k = 1$, 1, $v = 1$, 2, $eta = 3/4$ gives $C_2 = "
-              "11/4$, "
-              "as "
-              "printed $7/2$."),
-          parameters),
-      {"delta_momentum"});
+  ClaimBuilder c("eq76-momentum", "000 Eq 76");
+  c.says("With momentum the objective is $1/2 ||S k_t||^2 - sum_{i<=t} (prod_{j=i+1..t} eta_j) <S k_t, v_t>$.");
+  c.is_refuted(slip("Eq 76: $<S k_t, v_t>$ inside a sum over $i$.", "none", "Table 2 has $<S k_i, v_i>$."));
+  c.exactly("The pair in the sum is $i$, $<S k_i, v_i>$, as Table 2 has it. As printed it generates $C_t$ = (sum of "
+            "the weights) $v_t k_t^T$.");
+  c.because("A slip of the index: Table 2 is right. Smallest case: $k = 1$, 1, $v = 1$, 2, $eta = 3/4$ gives $C_2 = "
+            "11/4$, as printed $7/2$.");
+  c.runs({"delta_momentum"}), c.takes(parameters);
+  c.first([](Points &points, const Protocol &) {
+    Sequence s;
+    s.shape = {1, 1, 2, 1, 1}, s.q = s.k = {1, 1}, s.v = {1, 2}, s.beta = {1, 1};
+    const Params at = labels({{"eta", num(0.75)}, {"T", num(2)}, {"d", num(1)}, {"dv", num(1)}});
+    points.at(at).rounding(units(s, setting(at)));
+    points.statement("S_2 against the descent, k = 1, 1 and v = 1, 2", results_of("delta_momentum", s, setting(at)),
+                     descend(s, wrong_pair_of_eq_76(s, {0.75, 0.75})));
+  });
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const Sequence s = story(p, protocol.seed);
+    const Vector eta(size_t(s.shape.T), p.real("eta")), squares(eta.size(), eta[0] * eta[0]),
+        measured = results_of("delta_momentum", s, setting(p));
+    points.rounding(units(s, setting(p)));
+    points.statement("reads and S_T against the descent", measured, descend(s, wrong_pair_of_eq_76(s, eta)));
+    points.obligation("the same with <S k_i, v_i> in the sum", measured, descend(s, as_in_table_2(s, eta)))
+        .but_not("no sum: DeltaNet's objective", descend(s, of_delta_net(s)))
+        .but_not("eta^2 for eta", descend(s, as_in_table_2(s, squares)));
+  });
 }
 
 // ---- Eq 75 ---------------------------------------------------------------------------------------------------------------
@@ -184,36 +158,26 @@ Vector weighted_sum(const Sequence &s, const Vector &eta, int first, int shift) 
 }
 
 Claim momentum_sum() {
-  const auto measure = [](const Protocol &protocol) {
-    std::vector<Point> points;
-    for (const Params &at : places(protocol)) {
-      const Sequence s = story(at, protocol.seed), other = uneven(s, protocol.seed);
-      const int T = s.shape.T;
-      const double size =
-          4.0 * T * frobenius_norm(Dense(T, s.shape.Dk, s.k)) * frobenius_norm(Dense(T, s.shape.Dv, s.v));
-      const auto second_half = [](const Sequence &given, const Assignments &set) { // the layer's C_T
-        const Variant &layer = find_variant("delta_momentum");
-        const Vector state = forward(layer, given, {"recurrent", Real::f64, 1, variant_params(layer, set)}).state;
-        return Vector(state.begin() + std::ptrdiff_t(state.size() / 2), state.end());
-      };
-      const Vector one(size_t(T), at.real("eta")), C = second_half(other, as_given);
-      append(points, {as_statement(exact_point(second_half(s, setting(at)), weighted_sum(s, one, 0, 1), size), at,
-                                   "C_T of the layer"),
-                      as_statement(exact_point(C, weighted_sum(s, other.alpha, 0, 1), size), at,
-                                   "C_T with another eta every step, uniform in 0.4 ... 0.95"),
-                      rival_law(C, at, "the product from j = i", weighted_sum(s, other.alpha, 0, 0), size),
-                      rival_law(C, at, "the first write left out", weighted_sum(s, other.alpha, 1, 1), size),
-                      rival_law(C, at, "the same eta every step", weighted_sum(s, one, 0, 1), size)});
-    }
-    return points;
-  };
-  return running(
-      at_parameters(ledger_row("table2-momentum-eq75", "000 Eq 75",
-                               "$C_t = eta_t C_{t-1} + v_t k_t^T$ with $C_0 = 0$ is $sum_{i<=t} (prod_{j=i+1..t} "
-                               "eta_j) v_i k_i^T$.",
-                               "Identity; the empty product at $i = t$ is 1.", measure),
-                    parameters),
-      {"delta_momentum"});
+  ClaimBuilder c("table2-momentum-eq75", "000 Eq 75");
+  c.says("$C_t = eta_t C_{t-1} + v_t k_t^T$ with $C_0 = 0$ is $sum_{i<=t} (prod_{j=i+1..t} eta_j) v_i k_i^T$.");
+  c.exactly("Identity; the empty product at $i = t$ is 1.");
+  c.runs({"delta_momentum"}), c.takes(parameters);
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const Sequence s = story(p, protocol.seed), other = uneven(s, protocol.seed);
+    const int T = s.shape.T;
+    const double size = 4.0 * T * frobenius_norm(Dense(T, s.shape.Dk, s.k)) * frobenius_norm(Dense(T, s.shape.Dv, s.v));
+    const auto second_half = [](const Sequence &given, const Assignments &set) { // the layer's C_T
+      const Variant &layer = find_variant("delta_momentum");
+      const Vector state = forward(layer, given, {"recurrent", Real::f64, 1, variant_params(layer, set)}).state;
+      return Vector(state.begin() + std::ptrdiff_t(state.size() / 2), state.end());
+    };
+    const Vector one(size_t(T), p.real("eta")), C = second_half(other, as_given);
+    points.rounding(size).statement("C_T of the layer", second_half(s, setting(p)), weighted_sum(s, one, 0, 1));
+    points.statement("C_T with another eta every step, uniform in 0.4 ... 0.95", C, weighted_sum(s, other.alpha, 0, 1))
+        .but_not("the product from j = i", weighted_sum(s, other.alpha, 0, 0))
+        .but_not("the first write left out", weighted_sum(s, other.alpha, 1, 1))
+        .but_not("the same eta every step", weighted_sum(s, one, 0, 1));
+  });
 }
 
 } // namespace
