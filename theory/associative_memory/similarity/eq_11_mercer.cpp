@@ -3,6 +3,7 @@
 // (footnote 5). Features go through the program's linear memory: with one pair of value 1 its read is phi(q).phi(k).
 #include "harness/core/error.hpp"
 #include "theory/associative_memory/delta_rule/vector_pair.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/layer_points.hpp"
 #include "theory/support/mercer.hpp"
 #include <boost/math/special_functions/binomial.hpp>
@@ -36,10 +37,19 @@ double series(double x, int order, double power = 1) {
   return sum;
 }
 
-std::vector<Point> power_series(const Protocol &protocol, const std::vector<ParamSpec> &params) {
-  std::vector<Point> points;
-  const auto place = [&](int order) { return resolve(params, {{"order", std::to_string(order)}}, "the suite"); };
-  for (const Params &p : points_of(protocol, {place(2), place(8)})) {
+Claim mercer_map() {
+  ClaimBuilder c("mercer-map", "000 Eq 11-12");
+  c.says("The stacked Kronecker powers $x^(m)$ / sqrt($m$!) are a feature map of the exp kernel: their inner products "
+         "add up to exp(q.k), the temperature omitted.");
+  c.exactly("Up to order $M$ the sum is $sum_{m<=M} x^m/m$!, off by at most $|x|^(M+1) e^|x| / (M+1)$!, with "
+            "$(d^(M+1)-1)/(d-1)$ features; a temperature scales $q$ and $k$ by $tau^(-1/2)$.");
+  c.because("The $q_j$ of Eq 12's second member should be $q_t$.");
+  c.runs({"linear", "exp_unnormalized"}),
+      c.takes({integer_param("d", 3, 2, 16, "width of q and k"),
+               integer_param("order", 8, 2, 12, "order M of the truncation"), real_param("x", -1.074, -1.5, 1.5, "q.k"),
+               real_param("tau", 2, 1.5, 100, "temperature")});
+  c.at({{{"order", 2}}, {}});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int d = p.integer("d"), order = p.integer("order");
     const double x = p.real("x"), tau = p.real("tau"), square = 1.3 * std::fabs(x) + 0.1;
     if (std::pow(d, order) > 1e5) usage_error("d^order features are at most 1e5");
@@ -50,49 +60,27 @@ std::vector<Point> power_series(const Protocol &protocol, const std::vector<Para
                  bound = std::pow(std::fabs(x), order + 1) * std::exp(std::fabs(x)) / std::tgamma(order + 2.0);
     if (std::fabs(series(x, order) - series(x, order - 1)) <= rounding)
       usage_error("the last term at this order is below rounding: take a larger x or a lower order");
-    points.push_back(as_statement(exact_point(whole, std::exp(x), units), p, "the kernel itself, exp(q.k)"));
-    points.push_back(as_obligation(exact_point(read, series(x, order), units), p, "phi(q).phi(k) up to the order"));
-    const Point base = points.back();
-    points.push_back(rival_law(base, "one order less", series(x, order - 1)));
-    points.push_back(rival_law(base, "1/m! for 1/sqrt(m!)", series(x, order, 2)));
-    points.push_back(rival_system(at_most_point(std::fabs(whole - truncated(pair.x, pair.y, 0)), bound, rounding), p,
-                                  "the constant feature alone"));
-    points.push_back(as_obligation(at_most_point(std::fabs(whole - read), bound, rounding), p,
-                                   "what the order leaves out, against |x|^(M+1) e^|x| / (M+1)!"));
+    points.rounding(units).statement("the kernel itself, exp(q.k)", whole, std::exp(x));
+    points.obligation("phi(q).phi(k) up to the order", read, series(x, order))
+        .but_not("one order less", series(x, order - 1))
+        .but_not("1/m! for 1/sqrt(m!)", series(x, order, 2));
+    points.wrong_system("the constant feature alone",
+                        at_most_point(std::fabs(whole - truncated(pair.x, pair.y, 0)), bound, rounding));
+    points.obligation("what the order leaves out, against |x|^(M+1) e^|x| / (M+1)!",
+                      at_most_point(std::fabs(whole - read), bound, rounding));
     const auto at_temperature = [&](double power) { // q and k scaled by tau^-power
       return truncated(scaled(pair.x, std::pow(tau, -power)), scaled(pair.y, std::pow(tau, -power)), order);
     };
     const double left_out =
         std::pow(std::fabs(x / tau), order + 1) * std::exp(std::fabs(x / tau)) / std::tgamma(order + 2.0);
     const double tempered = read_of_one("exp_unnormalized", pair.x, pair.y, {{"tau", number(tau)}});
-    points.push_back(
-        rival_system(bracketed_point(at_temperature(1), tempered, left_out + rounding), p, "q and k scaled by 1/tau"));
-    points.push_back(as_obligation(bracketed_point(at_temperature(0.5), tempered, left_out + rounding), p,
-                                   "with a temperature, q and k scaled by tau^(-1/2)"));
-    points.push_back(as_obligation(exact_point(double(width), (std::pow(d, order + 1) - 1) / (d - 1), 8.0 * width), p,
-                                   "number of features"));
-    points.push_back(
-        rival_law(points.back(), "symmetric ones alone", boost::math::binomial_coefficient<double>(d + order, order)));
-  }
-  return points;
-}
-
-Claim mercer_map() {
-  const std::vector<ParamSpec> params{
-      integer_param("d", 3, 2, 16, "width of q and k"), integer_param("order", 8, 2, 12, "order M of the truncation"),
-      real_param("x", -1.074, -1.5, 1.5, "q.k"), real_param("tau", 2, 1.5, 100, "temperature")};
-  return explained(
-      at_parameters(
-          running(ledger_row(
-                      "mercer-map", "000 Eq 11-12",
-                      "The stacked Kronecker powers $x^(m)$ / sqrt($m$!) are a feature map of the exp kernel: their "
-                      "inner products add up to exp(q.k), the temperature omitted.",
-                      "Up to order $M$ the sum is $sum_{m<=M} x^m/m$!, off by at most $|x|^(M+1) e^|x| / (M+1)$!, with "
-                      "$(d^(M+1)-1)/(d-1)$ features; a temperature scales $q$ and $k$ by $tau^(-1/2)$.",
-                      [params](const Protocol &protocol) { return power_series(protocol, params); }),
-                  {"linear", "exp_unnormalized"}),
-          params),
-      "The $q_j$ of Eq 12's second member should be $q_t$.");
+    points.wrong_system("q and k scaled by 1/tau", bracketed_point(at_temperature(1), tempered, left_out + rounding));
+    points.obligation("with a temperature, q and k scaled by tau^(-1/2)",
+                      bracketed_point(at_temperature(0.5), tempered, left_out + rounding));
+    points.rounding(8.0 * width)
+        .obligation("number of features", double(width), (std::pow(d, order + 1) - 1) / (d - 1))
+        .but_not("symmetric ones alone", boost::math::binomial_coefficient<double>(d + order, order));
+  });
 }
 
 /// The smallest order whose relative remainder at x > 0 is below eps.
@@ -114,83 +102,70 @@ double half_ulp(const std::string &format) {
 }
 Params place(const std::string &format, double x) { return labels({{"format", txt(format)}, {"x", num(x)}}); }
 
-std::vector<ParamSpec> truncation_params() {
-  return {choice_param("format", {"bf16", "fp16", "fp32"}, "number format"),
-          real_param("x", 8, 0.05, 16, "argument of exp")};
-}
+const std::vector<ParamSpec> truncation_params{choice_param("format", {"bf16", "fp16", "fp32"}, "number format"),
+                                               real_param("x", 8, 0.05, 16, "argument of exp")};
 double needed(const Params &p) { return order_needed(p.real("x"), half_ulp(p.text("format"))); }
 
 Claim mercer_truncation_law() {
-  const auto measure = [](const Protocol &protocol) {
-    std::vector<Point> points;
-    for (const Params &p :
-         points_of(protocol, {place("bf16", 0.5), place("bf16", 1.8), place("bf16", 2.75), place("bf16", 8),
-                              place("fp16", 1.5), place("fp16", 2.1), place("fp32", 1), place("fp32", 8)})) {
-      const double x = p.real("x"), eps = half_ulp(p.text("format")), law = order_by_law(x, eps);
-      points.push_back(as_obligation(exact_point(needed(p), law, 0), p, "order needed"));
-      const Point base = points.back();
-      points.push_back(rival_law(base, "one less", law - 1));
-      points.push_back(rival_law(base, "one more", law + 1));
-      points.push_back(rival_law(base, "a tolerance of 2^-4 of it", order_by_law(x, eps / 16)));
+  ClaimBuilder c("mercer-truncation-law", "000 footnote 5");
+  c.says("Beside the footnote's order 7 to 8: the order at which the series of $exp(x)$, $x > 0$, is cut off at a "
+         "relative tolerance $eps$.");
+  c.exactly("The smallest $M$ with P(Poisson$(x) > M$) < $eps$; half a unit in the last place is $2^-9$ in bf16, "
+            "$2^-12$ in fp16, $2^-24$ in fp32.");
+  c.because("The order grows with the argument and with the precision.");
+  c.runs({"linear", "exp_unnormalized"}), c.takes(truncation_params);
+  c.at({{{"x", 0.5}},
+        {{"x", 1.8}},
+        {{"x", 2.75}},
+        {},
+        {{"format", "fp16"}, {"x", 1.5}},
+        {{"format", "fp16"}, {"x", 2.1}},
+        {{"format", "fp32"}, {"x", 1}},
+        {{"format", "fp32"}}});
+  c.also([](Points &points, const Protocol &) {
+    for (double x : {1.8, 2.75}) { // where a whole unit in the last place would need one order less
+      points.at(place("bf16", x))
+          .rounding(0)
+          .obligation("order needed", needed(place("bf16", x)), order_by_law(x, half_ulp("bf16")))
+          .but_not("one unit in the last place", order_by_law(x, 2 * half_ulp("bf16")));
     }
-    if (!protocol.point) // where a whole unit in the last place would need one order less
-      for (double x : {1.8, 2.75}) {
-        points.push_back(as_obligation(exact_point(needed(place("bf16", x)), order_by_law(x, half_ulp("bf16")), 0),
-                                       place("bf16", x), "order needed"));
-        points.push_back(rival_law(points.back(), "one unit in the last place", order_by_law(x, 2 * half_ulp("bf16"))));
-      }
-    return points;
-  };
-  return explained(
-      at_parameters(
-          running(ledger_row("mercer-truncation-law", "000 footnote 5",
-                             "Beside the footnote's order 7 to 8: the order at which the series of $exp(x)$, $x "
-                             "> 0$, is cut off at a relative tolerance $eps$.",
-                             "The smallest $M$ with P(Poisson$(x) > M$) < $eps$; half a unit in the last place is "
-                             "$2^-9$ in bf16, $2^-12$ in fp16, $2^-24$ in fp32.",
-                             measure),
-                  {"linear", "exp_unnormalized"}),
-          truncation_params()),
-      "The order grows with the argument and with the precision.");
+  });
+  return c.measure([](Points &points, const Params &p, const Protocol &) {
+    const double x = p.real("x"), eps = half_ulp(p.text("format")), law = order_by_law(x, eps);
+    points.rounding(0)
+        .obligation("order needed", needed(p), law)
+        .but_not("one less", law - 1)
+        .but_not("one more", law + 1)
+        .but_not("a tolerance of 2^-4 of it", order_by_law(x, eps / 16));
+  });
 }
 
 Claim mercer_truncation_7_8() {
   const auto around = [](const Params &p) { return bracketed_point(needed(p), 7.5, 0.5); };
-  const auto measure = [around](const Protocol &protocol) {
-    std::vector<Point> points;
-    for (const Params &p :
-         points_of(protocol, {place("bf16", 0.5), place("bf16", 8), place("fp32", 1), place("fp32", 8)})) {
-      const double law = order_by_law(p.real("x"), half_ulp(p.text("format")));
-      if (law == 7 || law == 8) usage_error("the order is 7 or 8 there, as the footnote has it");
-      points.push_back(as_statement(around(p), p, "order needed, 7 or 8"));
-      points.push_back(as_obligation(exact_point(needed(p), law, 0), p, "order needed"));
-      points.push_back(rival_law(points.back(), "one more", law + 1));
-    }
-    for (double x : {1.7, 2.75})
-      points.push_back(rival_system(around(place("bf16", x)), place("bf16", x), "next to it"));
-    for (double x : {1.75, 2.25, 2.7})
-      points.push_back(as_obligation(around(place("bf16", x)), place("bf16", x), "order needed, 7 or 8"));
-    return points;
-  };
-  return explained(
-      at_parameters(
-          running(refuted_row("mercer-truncation-7-8",
-                              stricter("Footnote 5: 'due to the limited precision, our experiments have found that "
-                                       "this expansion practically truncates at around the 7th to 8th order'.",
-                                       "the authors' experiments; format, arguments and tolerance are not given",
-                                       "Nothing follows: it is a remark on an experiment, not a law."),
-                              "000 footnote 5",
-                              "In limited precision the expansion truncates at about the 7th to 8th order, "
-                              "read as whatever the argument and the format.",
-                              "It takes order 7 or 8 in bf16 for $x$ in [1.75, 2.70]; 3 at $x = 0.5$, 17 at 8; "
-                              "in fp32 10 at $x = 1$, 27 at 8 (mercer_truncation_law).",
-                              measure),
-                  {"linear", "exp_unnormalized"}),
-          truncation_params()),
-      "Stricter than the text, an experimental remark that gives neither format nor arguments nor tolerance. $x = 8$ "
-      "is "
-      "a "
-      "key of width 64 that meets itself at $tau = sqrt(d)$.");
+  ClaimBuilder c("mercer-truncation-7-8", "000 footnote 5");
+  c.says("In limited precision the expansion truncates at about the 7th to 8th order, read as whatever the argument "
+         "and the format.");
+  c.is_refuted(stricter("Footnote 5: 'due to the limited precision, our experiments have found that this expansion "
+                        "practically truncates at around the 7th to 8th order'.",
+                        "the authors' experiments; format, arguments and tolerance are not given",
+                        "Nothing follows: it is a remark on an experiment, not a law."));
+  c.exactly("It takes order 7 or 8 in bf16 for $x$ in [1.75, 2.70]; 3 at $x = 0.5$, 17 at 8; in fp32 10 at $x = 1$, 27 "
+            "at 8 (mercer_truncation_law).");
+  c.because("Stricter than the text, an experimental remark that gives neither format nor arguments nor tolerance. $x "
+            "= 8$ is a key of width 64 that meets itself at $tau = sqrt(d)$.");
+  c.runs({"linear", "exp_unnormalized"}), c.takes(truncation_params);
+  c.at({{{"x", 0.5}}, {}, {{"format", "fp32"}, {"x", 1}}, {{"format", "fp32"}}});
+  c.last([around](Points &points, const Protocol &) {
+    const auto at = [](double x) { return place("bf16", x); };
+    for (double x : {1.7, 2.75}) points.at(at(x)).wrong_system("next to it", around(at(x)));
+    for (double x : {1.75, 2.25, 2.7}) points.at(at(x)).obligation("order needed, 7 or 8", around(at(x)));
+  });
+  return c.measure([around](Points &points, const Params &p, const Protocol &) {
+    const double law = order_by_law(p.real("x"), half_ulp(p.text("format")));
+    if (law == 7 || law == 8) usage_error("the order is 7 or 8 there, as the footnote has it");
+    points.statement("order needed, 7 or 8", around(p));
+    points.rounding(0).obligation("order needed", needed(p), law).but_not("one more", law + 1);
+  });
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 // Feed-forward networks as associative memories (000 Eq 14, 24, 28-29): matrix products on the host, compared with the
 // sums over rows in the program's layers.
 #include "harness/core/error.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/layer_points.hpp"
 #include <cmath>
 
@@ -53,8 +54,13 @@ std::vector<ParamSpec> network_params() {
 
 Claim ffn_relu_memory() {
   const std::vector<ParamSpec> params = network_params();
-  const auto measure = [params](const Protocol &protocol) {
-    const Params p = point_of(protocol, params);
+  ClaimBuilder c("ffn-relu-memory", "000 Eq 14");
+  c.says("A two-layer feed-forward network without biases, $W_V^T$ ReLU$(W_K x)$, is the associative memory $sum_i "
+         "v_i$ ReLU($k_i.x$) over the rows of its weights.");
+  c.exactly("Identity, for any output width.");
+  c.because("The paper has $d_v = d$; nothing needs it. ReLU(x.y) has no feature map (relu_kernel_psd).");
+  c.runs({"ffn_relu", "ffn_silu"}), c.takes(params);
+  return c.measure([params](Points &points, const Params &p, const Protocol &protocol) {
     const Network n = draw(p, protocol.seed);
     Network last_zero = n;
     std::fill(last_zero.WV.data.end() - n.WV.columns, last_zero.WV.data.end(), 0.0);
@@ -62,20 +68,12 @@ Claim ffn_relu_memory() {
     const double units = units_of(n);
     const auto against = [&](const Dense &out) { return exact_point(out.data, right, units); };
     const Dense out = outputs("ffn_relu", n), mirrored = outputs("ffn_relu", n, -1);
-    return std::vector<Point>{as_statement(against(out), p, "sum_i v_i ReLU(k_i.x)"),
-                              rival_system(against(out - mirrored), p, "no ReLU: what x has less what -x has"),
-                              rival_system(against(out + mirrored), p, "absolute values: both together"),
-                              rival_system(against(outputs("ffn_silu", n)), p, "SiLU"),
-                              rival_system(against(outputs("ffn_relu", last_zero)), p, "m - 1 neurons")};
-  };
-  return explained(
-      at_parameters(running(ledger_row("ffn-relu-memory", "000 Eq 14",
-                                       "A two-layer feed-forward network without biases, $W_V^T$ ReLU$(W_K x)$, is the "
-                                       "associative memory $sum_i v_i$ ReLU($k_i.x$) over the rows of its weights.",
-                                       "Identity, for any output width.", measure),
-                            {"ffn_relu", "ffn_silu"}),
-                    params),
-      "The paper has $d_v = d$; nothing needs it. ReLU(x.y) has no feature map (relu_kernel_psd).");
+    points.statement("sum_i v_i ReLU(k_i.x)", against(out));
+    points.wrong_system("no ReLU: what x has less what -x has", against(out - mirrored));
+    points.wrong_system("absolute values: both together", against(out + mirrored));
+    points.wrong_system("SiLU", against(outputs("ffn_silu", n)));
+    points.wrong_system("m - 1 neurons", against(outputs("ffn_relu", last_zero)));
+  });
 }
 
 /// Columns [first, first + count).
@@ -89,10 +87,16 @@ Dense columns(const Dense &m, int first, int count) {
 /// Two heads: x, the keys and the values in halves, each half a network, and W_O on the two outputs side by side. As one
 /// network it has a neuron a row and head, whose key is zero outside its half and whose value W_O has turned already.
 Claim ffn_multihead() {
-  const std::vector<ParamSpec> params{integer_param("m", 16, 2, 64, "rows of the weights"),
-                                      integer_param("half", 3, 1, 32, "width of a head's inputs and outputs")};
-  const auto measure = [params](const Protocol &protocol) {
-    const Params p = point_of(protocol, params);
+  ClaimBuilder c("ffn-multihead-sum", "000 §2.1.2, Multihead");
+  c.says("Slicing $x$, $W_K$ and $W_V$ of Eq 14 into heads gives a multi-head feed-forward network, an associative "
+         "memory as well.");
+  c.exactly(
+      "Identity: the sum over heads and rows, $n_h m$ neurons whose keys are zero outside their head, values $W_O v$.");
+  c.because("So it is a wider network with sparse keys; whether that helps is left to training.");
+  c.runs({"ffn_relu"});
+  c.takes({integer_param("m", 16, 2, 64, "rows of the weights"),
+           integer_param("half", 3, 1, 32, "width of a head's inputs and outputs")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int m = p.integer("m"), half = p.integer("half"), d = 2 * half;
     const Params whole = labels({{"m", num(m)}, {"d", num(d)}, {"dv", num(d)}});
     const Network n = draw(whole, protocol.seed);
@@ -119,28 +123,21 @@ Claim ffn_multihead() {
     const Vector all = outputs("ffn_relu", one).data, right(all.begin(), all.begin() + m * d);
     const double units = 16 * d * (1 + max_abs(WO.data)) * units_of(n);
     const auto against = [&](const Dense &out) { return exact_point(out.data, right, units); };
-    return std::vector<Point>{
-        as_statement(against(side_by_side(2)), p, "two heads = one network of 2 m neurons"),
-        rival_system(against(side_by_side(1)), p, "one head left out"),
-        rival_system(against(outputs("ffn_relu", n) * transpose(WO)), p, "not sliced: m neurons")};
-  };
-  return explained(
-      at_parameters(
-          running(ledger_row("ffn-multihead-sum", "000 §2.1.2, Multihead",
-                             "Slicing $x$, $W_K$ and $W_V$ of Eq 14 into heads gives a multi-head feed-forward "
-                             "network, an associative memory as well.",
-                             "Identity: the sum over heads and rows, $n_h m$ neurons whose keys are zero outside "
-                             "their head, values $W_O v$.",
-                             measure),
-                  {"ffn_relu"}),
-          params),
-      "So it is a wider network with sparse keys; whether that helps is left to training.");
+    points.statement("two heads = one network of 2 m neurons", against(side_by_side(2)));
+    points.wrong_system("one head left out", against(side_by_side(1)));
+    points.wrong_system("not sliced: m neurons", against(outputs("ffn_relu", n) * transpose(WO)));
+  });
 }
 
 Claim ffn_swiglu() {
   const std::vector<ParamSpec> params = network_params();
-  const auto measure = [params](const Protocol &protocol) {
-    const Params p = point_of(protocol, params);
+  ClaimBuilder c("ffn-swiglu", "000 Eq 28-29");
+  c.says("SwiGLU, $W_V^T$ ($(W_G x)$ * Swish$(W_K x)$), is the memory $sum_i v_i$ ($g_i.x$) Swish($k_i.x$), the gate a "
+         "term $g_i(x)$ beside the kernel.");
+  c.exactly("Identity.");
+  c.because("Eq 28 prints $W_U$ where the text and Eq 29 have $W_K$.");
+  c.runs({"ffn_swiglu", "ffn_silu"}), c.takes(params);
+  return c.measure([params](Points &points, const Params &p, const Protocol &protocol) {
     const Network n = draw(p, protocol.seed);
     const Network exchanged{n.WG, n.WV, n.WK, n.x};
     const Dense gate = n.x * transpose(n.WG), keys = n.x * transpose(n.WK);
@@ -149,20 +146,11 @@ Claim ffn_swiglu() {
     const double units = units_of(n);
     const auto against = [&](const Dense &out) { return exact_point(out.data, right, units); };
     const Dense out = outputs("ffn_swiglu", n);
-    return std::vector<Point>{as_statement(against(out), p, "sum_i v_i (g_i.x) Swish(k_i.x)"),
-                              rival_law(exact_point(out.data, with_relu, units), p, "ReLU for Swish"),
-                              rival_system(against(outputs("ffn_swiglu", exchanged)), p, "gate and key exchanged"),
-                              rival_system(against(outputs("ffn_silu", n)), p, "no gate")};
-  };
-  return explained(
-      at_parameters(
-          running(ledger_row("ffn-swiglu", "000 Eq 28-29",
-                             "SwiGLU, $W_V^T$ ($(W_G x)$ * Swish$(W_K x)$), is the memory $sum_i v_i$ ($g_i.x$) "
-                             "Swish($k_i.x$), the gate a term $g_i(x)$ beside the kernel.",
-                             "Identity.", measure),
-                  {"ffn_swiglu", "ffn_silu"}),
-          params),
-      "Eq 28 prints $W_U$ where the text and Eq 29 have $W_K$.");
+    points.statement("sum_i v_i (g_i.x) Swish(k_i.x)", against(out))
+        .but_not("ReLU for Swish", exact_point(out.data, with_relu, units));
+    points.wrong_system("gate and key exchanged", against(outputs("ffn_swiglu", exchanged)));
+    points.wrong_system("no gate", against(outputs("ffn_silu", n)));
+  });
 }
 
 /// The sum over every input's `topk` best experts of `block` rows each: experts are scored by the mean of their gate
@@ -190,8 +178,14 @@ Claim ffn_moe() {
   std::vector<ParamSpec> params = network_params();
   params.push_back(integer_param("block", 6, 1, 64, "rows of an expert, a divisor of m"));
   params.push_back(integer_param("topk", 1, 1, 64, "experts open to an input, fewer than there are"));
-  const auto measure = [params](const Protocol &protocol) {
-    const Params p = point_of(protocol, params);
+  ClaimBuilder c("ffn-moe", "000 Eq 24");
+  c.says("In a mixture of experts the experts partition the feed-forward network's rows and gates, typically sparse, "
+         "choose among them.");
+  c.exactly("With every gate 1 it is the dense network; else the sum over the open experts, each times its gate.");
+  c.because("The layer routes by the mean of an expert's gate rows, with gates 0 or 1 as in Eq 26; other gates are "
+            "given to it on the values.");
+  c.runs({"ffn_moe"}), c.takes(params);
+  return c.measure([params](Points &points, const Params &p, const Protocol &protocol) {
     const int block = p.integer("block"), topk = p.integer("topk"), experts = p.integer("m") / block;
     if (p.integer("m") % block || topk >= experts) usage_error("block must divide m into more than topk experts");
     const Network n = draw(p, protocol.seed);
@@ -207,25 +201,13 @@ Claim ffn_moe() {
     };
     const Vector dense = (applied(n.x * transpose(n.WK), relu) * n.WV).data, some = open_experts(n, block, topk).data,
                  halved = open_experts(first_gate(0.5), block, experts).data;
-    return std::vector<Point>{
-        as_statement(exact_point(opened(n, experts).data, dense, units), p, "every gate 1: the dense network"),
-        rival_system(exact_point(opened(n, experts - 1).data, dense, units), p, "one expert left out"),
-        as_statement(exact_point(opened(n, topk).data, some, units), p, "gates 0 or 1: the sum over open experts"),
-        rival_system(exact_point(opened(n, topk + 1).data, some, units), p, "one expert more"),
-        as_statement(exact_point(opened(first_gate(0.5), experts).data, halved, units), p, "first gate 1/2"),
-        rival_system(exact_point(opened(first_gate(0.25), experts).data, halved, units), p, "gate applied twice")};
-  };
-  return explained(
-      at_parameters(running(ledger_row("ffn-moe", "000 Eq 24",
-                                       "In a mixture of experts the experts partition the feed-forward network's rows "
-                                       "and gates, typically sparse, choose among them.",
-                                       "With every gate 1 it is the dense network; else the sum over the open experts, "
-                                       "each times its gate.",
-                                       measure),
-                            {"ffn_moe"}),
-                    params),
-      "The layer routes by the mean of an expert's gate rows, with gates 0 or 1 as in Eq 26; other gates are given to "
-      "it on the values.");
+    points.rounding(units).statement("every gate 1: the dense network", opened(n, experts).data, dense);
+    points.wrong_system("one expert left out", opened(n, experts - 1).data, dense);
+    points.statement("gates 0 or 1: the sum over open experts", opened(n, topk).data, some);
+    points.wrong_system("one expert more", opened(n, topk + 1).data, some);
+    points.statement("first gate 1/2", opened(first_gate(0.5), experts).data, halved);
+    points.wrong_system("gate applied twice", opened(first_gate(0.25), experts).data, halved);
+  });
 }
 
 } // namespace

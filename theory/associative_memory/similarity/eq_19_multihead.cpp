@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several heads (000 Eq 19-23): slices of q, k and v attend separately, and the output projection W_O sums the results.
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/delta_recursion.hpp"
 #include "theory/support/layer_points.hpp"
 
@@ -75,8 +76,7 @@ Vector sum_of_blocks(const std::string &variant, const Heads &x, int (*block)(in
 int in_order(int head, int) { return head; }
 int shifted_by_one(int head, int heads) { return (head + 1) % heads; }
 
-std::vector<Point> projection(const Params &p, std::uint64_t seed) {
-  std::vector<Point> points;
+void projection(Points &points, const Params &p, std::uint64_t seed) {
   const Heads x = draw(p, seed);
   for (const std::string variant : {"softmax", "linear"}) {
     const auto projected = [&](int (*read_as)(int)) {
@@ -89,19 +89,17 @@ std::vector<Point> projection(const Params &p, std::uint64_t seed) {
                          max_abs(x.v.data);
     Params labelled = p;
     labelled.set("variant", variant);
-    points.push_back(as_statement(exact_point(measured, right, units), labelled, "W_O [o_1; ...; o_h]"));
-    points.push_back(rival_law(exact_point(measured, sum_of_blocks(variant, x, in_order, -1), units), labelled,
-                               "sign of one block"));
-    points.push_back(rival_law(exact_point(measured, sum_of_blocks(variant, x, shifted_by_one, 1), units), labelled,
-                               "blocks exchanged"));
-    points.push_back(
-        rival_system(exact_point(projected(the_first), right, units), labelled, "one slice of q and k for all heads"));
+    points.at(labelled)
+        .rounding(units)
+        .statement("W_O [o_1; ...; o_h]", measured, right)
+        .but_not("sign of one block", sum_of_blocks(variant, x, in_order, -1))
+        .but_not("blocks exchanged", sum_of_blocks(variant, x, shifted_by_one, 1));
+    points.wrong_system("one slice of q and k for all heads", projected(the_first), right);
   }
-  return points;
 }
 
 /// Slices of one key, the same value in every head, averaged: the single head over n_h, where the kernel is linear.
-std::vector<Point> averaged(const Params &p, std::uint64_t seed) {
+void averaged(Points &points, const Params &p, std::uint64_t seed) {
   Heads x = draw(p, seed);
   for (int t = 0; t < x.T; ++t)
     for (int h = 1; h < x.heads; ++h)
@@ -116,33 +114,28 @@ std::vector<Point> averaged(const Params &p, std::uint64_t seed) {
   const double units =
       8.0 * (x.T + x.heads * x.d) * x.T * x.heads * x.d * max_abs(x.q.data) * max_abs(x.k.data) * max_abs(x.v.data);
   const Vector measured = mean_of_heads("linear"), right = (1.0 / x.heads * single).data;
-  return {
-      as_obligation(exact_point(measured, right, units), p, "linear kernel: mean of heads that share a value"),
-      rival_law(exact_point(measured, single.data, units), p, "the single head itself"),
-      rival_system(exact_point(mean_of_heads("softmax"), right, units), p, "softmax in place of the linear kernel")};
+  points.at(p)
+      .rounding(units)
+      .obligation("linear kernel: mean of heads that share a value", measured, right)
+      .but_not("the single head itself", single.data);
+  points.wrong_system("softmax in place of the linear kernel", mean_of_heads("softmax"), right);
 }
 
 Claim multihead_forms() {
-  const std::vector<ParamSpec> params{integer_param("T", 12, 2, 64, "steps"), integer_param("heads", 3, 2, 16, "heads"),
-                                      integer_param("d", 4, 1, 32, "key width of a head"),
-                                      integer_param("dv", 2, 1, 32, "value width of a head")};
-  return explained(
-      at_parameters(
-          running(ledger_row(
-                      "multihead-forms", "000 Eq 19-23",
-                      "Multihead attention slices $q$, $k$ and $v$ into $n_h$ heads, reads each by itself and combines "
-                      "them by the output matrix: $o = W_O [o_1; ...; o_h]$.",
-                      "The sum of per-head blocks $W_O^(h) o_h$. With the linear kernel, one value for all heads "
-                      "and $W_O$ averaging, it is the single head over $n_h$.",
-                      [params](const Protocol &protocol) {
-                        const Params p = point_of(protocol, params);
-                        std::vector<Point> points = projection(p, protocol.seed);
-                        append(points, averaged(p, protocol.seed));
-                        return points;
-                      }),
-                  {"softmax", "linear"}),
-          params),
-      "An identity of block matrices. That slicing gains nothing with the linear kernel is the boundary case.");
+  ClaimBuilder c("multihead-forms", "000 Eq 19-23");
+  c.says("Multihead attention slices $q$, $k$ and $v$ into $n_h$ heads, reads each by itself and combines them by the "
+         "output matrix: $o = W_O [o_1; ...; o_h]$.");
+  c.exactly("The sum of per-head blocks $W_O^(h) o_h$. With the linear kernel, one value for all heads and $W_O$ "
+            "averaging, it is the single head over $n_h$.");
+  c.because("An identity of block matrices. That slicing gains nothing with the linear kernel is the boundary case.");
+  c.runs({"softmax", "linear"});
+  c.takes({integer_param("T", 12, 2, 64, "steps"), integer_param("heads", 3, 2, 16, "heads"),
+           integer_param("d", 4, 1, 32, "key width of a head"),
+           integer_param("dv", 2, 1, 32, "value width of a head")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    projection(points, p, protocol.seed);
+    averaged(points, p, protocol.seed);
+  });
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 // Mixture of block attention's gate (000 Eq 25-27), on the program's moba: the last query sees complete blocks before
 // its own, which is always read, as one of the k. Values are the unit vectors, so that one read shows which keys were
 // chosen and with what weight.
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/layer_points.hpp"
 #include <cmath>
 
@@ -73,25 +74,31 @@ Vector chosen(const Vector &weights) {
 
 /// Two of the earlier blocks have the best mean. By value, as membership of a score in the set of the top scores, both
 /// are open at k = 1 beside the own one; by index one of them is.
-std::vector<Point> ties(int block) {
+void ties(Points &points, int block) {
   const Blocks b{4, block, 2};
   Vector keys(size_t(b.keys()) * b.d, 0.0);
   const double means[] = {1, 2, 2, 0};
   for (int i = 0; i < b.keys(); ++i) keys[size_t(i) * b.d] = means[i / block];
   const Vector open = chosen(weights("moba", b, keys, {1, 0}, 2));
   const double read = inner(open, open); // keys read
-  const Params p = labels({{"blocks", num(4)}, {"block", num(block)}, {"topk", num(2)}});
-  const Point point = as_obligation(exact_point(read, 2.0 * block, 0), p, "keys read where two blocks tie, by index");
-  return {point, rival_law(point, "by value: both of them and the own one", 3.0 * block)};
+  points.at(labels({{"blocks", num(4)}, {"block", num(block)}, {"topk", num(2)}})).rounding(0);
+  points.obligation("keys read where two blocks tie, by index", read, 2.0 * block)
+      .but_not("by value: both of them and the own one", 3.0 * block);
 }
 
 Claim moba_gating() {
-  const std::vector<ParamSpec> params{
-      integer_param("blocks", 6, 3, 16, "blocks, the query's own included"),
-      integer_param("block", 4, 2, 16, "keys a block"), integer_param("d", 5, 1, 64, "key width"),
-      integer_param("topk", 3, 2, 15, "blocks read, the own one included; fewer than there are")};
-  const auto measure = [params](const Protocol &protocol) {
-    const Params p = point_of(protocol, params);
+  ClaimBuilder c("moba-gating", "000 Eq 25-27");
+  c.says("Mixture of block attention opens the $k$ blocks with the largest <q, mean-pool of the block's keys> (gate 1, "
+         "else 0) and reads $o = sum_e g_e sum_i v_i kappa(q,k_i)$, normalisation omitted.");
+  c.exactly("A block's score is the mean of its keys' scores; $k = E$ is full attention; scaling $q$ by $c > 0$ leaves "
+            "the choice. Read as membership of a value, ties would open more than $k$ blocks.");
+  c.because("The paper gives no rule for the query's own block. Here it is always read, causally, as one of the $k$, "
+            "and selection is by index, ties to the earlier block.");
+  c.runs({"moba", "softmax"});
+  c.takes({integer_param("blocks", 6, 3, 16, "blocks, the query's own included"),
+           integer_param("block", 4, 2, 16, "keys a block"), integer_param("d", 5, 1, 64, "key width"),
+           integer_param("topk", 3, 2, 15, "blocks read, the own one included; fewer than there are")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Blocks b{p.integer("blocks"), p.integer("block"), p.integer("d")};
     const int topk = std::min(p.integer("topk"), b.count - 1), draws = 32; // so many that no rival agrees on all
     const Vector keys = Stream(protocol.seed, "moba/keys").normals(size_t(draws) * b.keys() * b.d),
@@ -103,31 +110,16 @@ Claim moba_gating() {
     const auto moba = [&](const Vector &q, int k) { return weights("moba", b, keys, q, k); };
     const Vector right = law(Pool::mean, Own::always_read), measured = moba(queries, topk),
                  all = weights("softmax", b, keys, queries, 0);
-    std::vector<Point> points{
-        as_statement(exact_point(measured, right, units), p, "weights, by the k best mean scores"),
-        rival_law(exact_point(measured, law(Pool::max, Own::always_read), units), p, "max-pool"),
-        rival_law(exact_point(measured, law(Pool::mean, Own::left_out), units), p, "own block left out"),
-        rival_system(exact_point(moba(queries, topk - 1), right, units), p, "k - 1 blocks"),
-        as_obligation(exact_point(moba(queries, b.count), all, units), p, "k = E: full attention"),
-        rival_system(exact_point(measured, all, units), p, "k < E in its place"),
-        as_obligation(exact_point(chosen(moba(longer, topk)), chosen(right), 0), p, "choice for 7 q")};
-    append(points, ties(b.block));
-    return points;
-  };
-  return explained(
-      at_parameters(
-          running(ledger_row("moba-gating", "000 Eq 25-27",
-                             "Mixture of block attention opens the $k$ blocks with the largest <q, mean-pool of "
-                             "the block's keys> (gate 1, else 0) and reads $o = sum_e g_e sum_i v_i "
-                             "kappa(q,k_i)$, normalisation omitted.",
-                             "A block's score is the mean of its keys' scores; $k = E$ is full attention; "
-                             "scaling $q$ by $c > 0$ leaves the choice. Read as membership of a value, ties would "
-                             "open more than $k$ blocks.",
-                             measure),
-                  {"moba", "softmax"}),
-          params),
-      "The paper gives no rule for the query's own block. Here it is always read, causally, as one of the $k$, and "
-      "selection is by index, ties to the earlier block.");
+    points.rounding(units)
+        .statement("weights, by the k best mean scores", measured, right)
+        .but_not("max-pool", law(Pool::max, Own::always_read))
+        .but_not("own block left out", law(Pool::mean, Own::left_out));
+    points.wrong_system("k - 1 blocks", moba(queries, topk - 1), right);
+    points.obligation("k = E: full attention", moba(queries, b.count), all);
+    points.wrong_system("k < E in its place", measured, all);
+    points.rounding(0).obligation("choice for 7 q", chosen(moba(longer, topk)), chosen(right));
+    ties(points, b.block);
+  });
 }
 
 } // namespace
