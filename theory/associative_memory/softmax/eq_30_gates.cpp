@@ -2,6 +2,7 @@
 // Gated attention unrolled (000 Eq 30-31), and what keeping the pairs for a kernel costs in space (§2.2.1).
 #include "harness/core/error.hpp"
 #include "harness/numerics/inputs.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/dependence.hpp"
 
 namespace recollect::theory {
@@ -23,11 +24,16 @@ Vector unrolled(const Sequence &s, int first, int last) {
 }
 
 Claim gating_unrolled() {
-  const std::vector<ParamSpec> params{integer_param("T", 20, 2, 128, "steps"),
-                                      integer_param("d", 8, 1, 64, "key width"),
-                                      integer_param("dv", 4, 1, 64, "value width")};
-  const auto measure = [params](const Protocol &protocol) {
-    const Params p = point_of(protocol, params);
+  ClaimBuilder c("gating-unrolled", "000 Eq 30-31; 002 §5");
+  c.says("Gated attention reads $o_t = sum_i v_i g_i kappa(q_t, k_i)$ with $g_i = prod_{j=i+1..t} alpha_j$ "
+         "(normalisation omitted).");
+  c.exactly("With the linear kernel it is $S_t = alpha_t S_{t-1} + v_t k_t^T$ read at $q_t$; the empty product at $i = "
+            "t$ is 1.");
+  c.because("A write is not gated at its own step, every later gate forgets some of it.");
+  c.runs({"gated_linear"});
+  c.takes({integer_param("T", 20, 2, 128, "steps"), integer_param("d", 8, 1, 64, "key width"),
+           integer_param("dv", 4, 1, 64, "value width")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     Sequence s;
     s.shape = {1, 1, p.integer("T"), p.integer("d"), p.integer("dv")};
     const int T = s.shape.T;
@@ -40,31 +46,31 @@ Claim gating_unrolled() {
     open.alpha.assign(T, 1.0);
     const double units = rounding_units("gated_linear", s);
     const Vector right = unrolled(s, 1, 0);
-    return std::vector<Point>{
-        as_statement(exact_point(reads, right, units), p, "o_t at every t"),
-        rival_law(exact_point(reads, unrolled(s, 0, 0), units), p, "product from j = i"),
-        rival_law(exact_point(reads, unrolled(s, 1, 1), units), p, "product to t - 1"),
-        rival_system(exact_point(forward(find_variant("gated_linear"), open).o, right, units), p, "gates open")};
-  };
-  return explained(
-      at_parameters(
-          running(ledger_row("gating-unrolled", "000 Eq 30-31; 002 §5",
-                             "Gated attention reads $o_t = sum_i v_i g_i kappa(q_t, k_i)$ with $g_i = "
-                             "prod_{j=i+1..t} alpha_j$ (normalisation omitted).",
-                             "With the linear kernel it is $S_t = alpha_t S_{t-1} + v_t k_t^T$ read at $q_t$; the "
-                             "empty product at $i = t$ is 1.",
-                             measure),
-                  {"gated_linear"}),
-          params),
-      "A write is not gated at its own step, every later gate forgets some of it.");
+    points.rounding(units)
+        .statement("o_t at every t", reads, right)
+        .but_not("product from j = i", unrolled(s, 0, 0))
+        .but_not("product to t - 1", unrolled(s, 1, 1));
+    points.wrong_system("gates open", forward(find_variant("gated_linear"), open).o, right);
+  });
 }
 
 /// Numbers of the past on which the last read depends, against those that the linear kernel's own state holds.
 Claim kernel_trick_space() {
-  const std::vector<ParamSpec> params{integer_param("t", 12, 2, 48, "steps"), integer_param("d", 3, 1, 16, "key width"),
-                                      integer_param("dv", 2, 1, 16, "value width")};
-  const auto measure = [params](const Protocol &protocol) {
-    const Params p = point_of(protocol, params);
+  ClaimBuilder c("kernel-trick-space", "000 §2.2.1, first bullet");
+  c.says("The exp kernel improves recall without increasing spatial complexity, read against the linear kernel's own "
+         "state.");
+  c.is_refuted(
+      stricter("§2.2.1, first bullet: the exponential kernel 'efficiently enhances memory recall accuracy by "
+               "performing additional kernel computations without increasing spatial complexity'.",
+               "softmax attention, which keeps the pairs",
+               "Nothing follows on space; compared are memories that keep the pairs, not the linear kernel's matrix."));
+  c.exactly("The exp kernel keeps the pairs, $t (d_k + d_v)$ numbers, where the linear one keeps $d_k d_v$: $t (1/d_k "
+            "+ 1/d_v)$ times as many, 128 at $t = 4096$, $d = 64$.");
+  c.because("Stricter than the text: where both keep the pairs, as attention does, the kernel costs nothing in space.");
+  c.runs({"exp_unnormalized", "linear"});
+  c.takes({integer_param("t", 12, 2, 48, "steps"), integer_param("d", 3, 1, 16, "key width"),
+           integer_param("dv", 2, 1, 16, "value width")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Sequence s = random_sequence({1, 1, p.integer("t"), p.integer("d"), p.integer("dv")}, protocol.seed);
     const double t = s.shape.T, d = s.shape.Dk, dv = s.shape.Dv, pairs = t * (d + dv);
     if (pairs <= d * dv)
@@ -83,36 +89,14 @@ Claim kernel_trick_space() {
     forgotten.state.clear();
     const double units = rounding_units("linear", whole);
     const Vector last(all.end() - s.shape.Dv, all.end());
-    return std::vector<Point>{
-        as_statement(at_most_point(kept, state, 0), p, "numbers kept for exp against the linear kernel's state"),
-        as_obligation(exact_point(kept, pairs, 0), p, "numbers kept for exp"),
-        rival_law(exact_point(kept, pairs, 0), "t - 1 pairs", (t - 1) * (d + dv)),
-        as_obligation(exact_point(numbers_read("linear", s), pairs, 0), p, "numbers kept for linear, as pairs"),
-        as_obligation(exact_point(state, d * dv, 0), p, "numbers in the linear kernel's state"),
-        rival_law(exact_point(state, d * dv, 0), "with a normaliser", d * dv + d),
-        rival_system(exact_point(forward(find_variant("linear"), forgotten).o, last, units), p, "next read, no state"),
-        as_obligation(exact_point(by_state, last, units), p, "next read, from the state alone"),
-        as_obligation(exact_point(kept / state, t * (1 / d + 1 / dv), 8 * t), p, "pairs over state")};
-  };
-  return explained(
-      at_parameters(
-          running(
-              refuted_row(
-                  "kernel-trick-space",
-                  stricter("§2.2.1, first bullet: the exponential kernel 'efficiently enhances memory recall accuracy "
-                           "by performing additional kernel computations without increasing spatial complexity'.",
-                           "softmax attention, which keeps the pairs",
-                           "Nothing follows on space; compared are memories that keep the pairs, not the linear "
-                           "kernel's matrix."),
-                  "000 §2.2.1, first bullet",
-                  "The exp kernel improves recall without increasing spatial complexity, read "
-                  "against the linear kernel's own state.",
-                  "The exp kernel keeps the pairs, $t (d_k + d_v)$ numbers, where the linear one "
-                  "keeps $d_k d_v$: $t (1/d_k + 1/d_v)$ times as many, 128 at $t = 4096$, $d = 64$.",
-                  measure),
-              {"exp_unnormalized", "linear"}),
-          params),
-      "Stricter than the text: where both keep the pairs, as attention does, the kernel costs nothing in space.");
+    points.statement("numbers kept for exp against the linear kernel's state", at_most_point(kept, state, 0));
+    points.rounding(0).obligation("numbers kept for exp", kept, pairs).but_not("t - 1 pairs", (t - 1) * (d + dv));
+    points.obligation("numbers kept for linear, as pairs", numbers_read("linear", s), pairs);
+    points.obligation("numbers in the linear kernel's state", state, d * dv).but_not("with a normaliser", d * dv + d);
+    points.rounding(units).wrong_system("next read, no state", forward(find_variant("linear"), forgotten).o, last);
+    points.obligation("next read, from the state alone", by_state, last);
+    points.rounding(8 * t).obligation("pairs over state", kept / state, t * (1 / d + 1 / dv));
+  });
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 // 000 §2.2.2, softmax attention (Eq 49), and the same without its normaliser: how fast updates and objective fade with t.
 // The memory is Eq 79's running mean S_t of v phi^T, run as gated linear attention with decay (t-1)/t, phi = k.
 #include "theory/associative_memory/delta_rule/runs.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/layer_points.hpp"
 #include <cmath>
 
@@ -58,38 +59,16 @@ Vector scaled_squares(const Update &u, int t, int d, int dv) {
 }
 
 Claim updates_fade() {
-  const auto measure = [](const Protocol &protocol) {
-    std::vector<Point> points;
-    const auto place = [](int t) { return labels({{"t", num(t)}, {"d", num(6)}, {"dv", num(4)}}); };
-    for (const Params &at : points_of(protocol, {place(2), place(3), place(1000)})) {
-      const int t = at.integer("t"), d = at.integer("d"), dv = at.integer("dv");
-      const Stretch single{protocol.seed, "update", 0, 1};
-      const Update one = last_update(true, t, d, dv, single), plain = last_update(false, t, d, dv, single);
-      Vector moved, unfaded, gap;
-      for (int e = 0; e < d * dv; ++e) {
-        moved.push_back(t * (one.after[e] - one.before[e]));
-        unfaded.push_back(t * (plain.after[e] - plain.before[e]));
-        gap.push_back(one.v[e / d] * one.k[e % d] - one.before[e]);
-      }
-      const Dense rival_growth = Dense(dv, d, gap) + 2 * Dense(dv, d, one.before),
-                  rival_rate = std::sqrt(t) * Dense(dv, d, gap);
-      const double units = 16.0 * t * (t + 1) * (1 + max_abs(gap)); // the difference of two means of t terms, times t
-      append(points, {as_statement(exact_point(moved, gap, units), at, "t (S_t - S_{t-1}) against v phi^T - S_{t-1}"),
-                      rival_system(exact_point(unfaded, gap, units), at, "the plain sum: updates do not fade"),
-                      rival_law(moved, at, "v phi^T + S_{t-1}", rival_growth.data, units),
-                      rival_law(moved, at, "1/sqrt t", rival_rate.data, units)});
-      if (t > 100) continue; // long runs are dear, and tell no more of the law of the mean
-      const double law = d * dv * t / (t - 1.0);
-      const Mean mean = mean_over_runs(
-          protocol.seed, "update size", wanted_sensitivity(protocol), block_of(t, d + dv), size_t(4e7) / (t * (d + dv)),
-          [&](const Stretch &stretch) { return scaled_squares(last_update(true, t, d, dv, stretch), t, d, dv); });
-      const Point square = sampled_point(mean, law);
-      points.push_back(as_statement(square, at, "mean of t^2 |S_t - S_{t-1}|^2 against d dv (1 + 1/(t-1))"));
-      if (t <= 3) { // where sampling tells them apart
-        points.push_back(rival_law(square, "1 + 1/t", d * dv * (1 + 1.0 / t)));
-        points.push_back(rival_law(square, "no 1/(t-1)", d * dv));
-      }
-    }
+  ClaimBuilder c("eq49-update-1-over-t", "000 Eq 49, §2.2 Softmax, §2.2.2");
+  c.says("When $t$ is sufficiently large the factor $1/t$ makes the gradient of softmax attention's objective approach "
+         "zero, and $S$ gradually ceases to update.");
+  c.exactly("$|S_t - S_{t-1}| = |v phi^T - S_{t-1}| / t$ at every $t$; for zero-mean independent pairs the mean of "
+            "$t^2 |S_t - S_{t-1}|^2$ is $(1 + 1/(t-1)) E|v|^2 |phi|^2$.");
+  c.because("$S$ settles at $E v phi^T$. The contrast between the stored items does not see the common $1/t$, which "
+            "cancels in the read.");
+  c.runs({"gated_linear", "linear", "softmax"});
+  c.takes({integer_param("t", 2, 2, 2000, "step"), key_width, value_width}), c.at({{}, {{"t", 3}}, {{"t", 1000}}});
+  c.last([](Points &points, const Protocol &protocol) {
     // Softmax attention itself at one query: o_t - o_{t-1} = (kappa_t / Z_t) (v_t - o_{t-1}).
     Sequence s = random_sequence({1, 1, 200, 6, 4}, protocol.seed, Keys::unit);
     for (size_t i = 6; i < s.q.size(); ++i) s.q[i] = s.q[i - 6];
@@ -104,26 +83,38 @@ Claim updates_fade() {
         shares.push_back(kappa / Z * (s.v[t * 4 + c] - o[(t - 1) * 4 + c]));
       }
     }
-    points.push_back(as_obligation(exact_point(changes, shares, 16 * 200 * max_abs(s.v)), labels({{"T", num(200)}}),
-                                   "softmax: o_t - o_{t-1} at one query against kappa_t/Z_t (v_t - o_{t-1}), every t"));
-    return points;
-  };
-  return running(
-      at_parameters(
-          explained(
-              ledger_row(
-                  "eq49-update-1-over-t", "000 Eq 49, §2.2 Softmax, §2.2.2",
-                  "When $t$ is sufficiently large the factor $1/t$ makes the gradient of softmax attention's objective "
-                  "approach zero, and $S$ gradually ceases to update.",
-                  "$|S_t - S_{t-1}| = |v phi^T - S_{t-1}| / t$ at every $t$; for zero-mean independent pairs the mean "
-                  "of "
-                  "$t^2 |S_t - S_{t-1}|^2$ is $(1 + 1/(t-1)) E|v|^2 |phi|^2$.",
-                  measure),
-              "$S$ settles at $E v phi^T$. The contrast between the stored items does not see the common $1/t$, which "
-              "cancels "
-              "in the read."),
-          {integer_param("t", 2, 2, 2000, "step"), key_width, value_width}),
-      {"gated_linear", "linear", "softmax"});
+    points.at(labels({{"T", num(200)}}))
+        .rounding(16 * 200 * max_abs(s.v))
+        .obligation("softmax: o_t - o_{t-1} at one query against kappa_t/Z_t (v_t - o_{t-1}), every t", changes,
+                    shares);
+  });
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int t = p.integer("t"), d = p.integer("d"), dv = p.integer("dv");
+    const Stretch single{protocol.seed, "update", 0, 1};
+    const Update one = last_update(true, t, d, dv, single), plain = last_update(false, t, d, dv, single);
+    Vector moved, unfaded, gap;
+    for (int e = 0; e < d * dv; ++e) {
+      moved.push_back(t * (one.after[e] - one.before[e]));
+      unfaded.push_back(t * (plain.after[e] - plain.before[e]));
+      gap.push_back(one.v[e / d] * one.k[e % d] - one.before[e]);
+    }
+    const Dense rival_growth = Dense(dv, d, gap) + 2 * Dense(dv, d, one.before),
+                rival_rate = std::sqrt(t) * Dense(dv, d, gap);
+    const double units = 16.0 * t * (t + 1) * (1 + max_abs(gap)); // the difference of two means of t terms, times t
+    points.rounding(units)
+        .statement("t (S_t - S_{t-1}) against v phi^T - S_{t-1}", moved, gap)
+        .but_not("v phi^T + S_{t-1}", rival_growth.data)
+        .but_not("1/sqrt t", rival_rate.data);
+    points.wrong_system("the plain sum: updates do not fade", unfaded, gap);
+    if (t > 100) return; // long runs are dear, and tell no more of the law of the mean
+    const double law = d * dv * t / (t - 1.0);
+    const Mean mean = mean_over_runs(
+        protocol.seed, "update size", wanted_sensitivity(protocol), block_of(t, d + dv), size_t(4e7) / (t * (d + dv)),
+        [&](const Stretch &stretch) { return scaled_squares(last_update(true, t, d, dv, stretch), t, d, dv); });
+    auto square = points.statement("mean of t^2 |S_t - S_{t-1}|^2 against d dv (1 + 1/(t-1))", mean, law);
+    if (t <= 3) // where sampling tells them apart
+      square.but_not("1 + 1/t", d * dv * (1 + 1.0 / t)).but_not("no 1/(t-1)", d * dv);
+  });
 }
 
 // ---- The objective -------------------------------------------------------------------------------------------------------
@@ -139,42 +130,32 @@ Vector brackets(const std::string &layer, const Dense &M, int past, const Stretc
 }
 
 Claim objective_fades() {
-  const auto measure = [](const Protocol &protocol) {
-    std::vector<Point> points;
-    const auto place = [](int t) { return labels({{"t", num(t)}, {"d", num(6)}, {"dv", num(4)}}); };
-    for (const Params &at : points_of(protocol, {place(17), place(65)})) {
-      const int t = at.integer("t"), d = at.integer("d"), dv = at.integer("dv");
-      const Dense M = normal_matrix(dv, d, protocol.seed, "objective/map");
-      const double map = inner(M.data, M.data), limit = -map / 2,
-                   law = limit + ((d + 1) * map + d * dv) / (2.0 * (t - 1));
-      const auto mean_bracket = [&](const std::string &layer, double wanted) {
-        return mean_over_runs(protocol.seed, "objective", wanted, block_of(t, d + dv), size_t(4e7) / (t * (d + dv)),
-                              [&](const Stretch &stretch) { return brackets(layer, M, t - 1, stretch); });
-      };
-      const Mean mean = mean_bracket("gated_linear", wanted_sensitivity(protocol));
-      const Point bracket = sampled_point(mean, law);
-      append(points,
-             {as_statement(sampled_point(mean, 0), at, "mean of t L_t against 0: L_t = 0 at this t"),
-              as_limit(bracket, at, "mean of t L_t against -|M|^2/2 + ((d+1) |M|^2 + d dv) / (2 (t-1))"),
-              rival_system(sampled_point(mean_bracket("linear", 0.2), law), at, "past writes not rescaled"),
-              rival_law(bracket, "-|M|^2 in the limit", law + limit), rival_law(bracket, "L_t falls as 1/t^2", law / t),
-              rival_law(bracket, "the limit at this t", limit)});
-    }
-    return points;
-  };
-  return running(
-      at_parameters(
-          explained(
-              asymptotic(ledger_row(
-                  "eq49-objective-vanishes", "000 Eq 49, §2.2 Softmax, §2.2.2",
-                  "When $t$ is sufficiently large, the factor $1/t$ makes the objective $L_t(S_{t-1})$ of softmax "
-                  "attention tend to 0.",
-                  "$t E L_t$ tends to $-1/2 |E v phi^T|^2$, so that $L_t$ is about $-c/t$. For $v = M k + e$ and "
-                  "Gaussian $k$ and $e$: $t E L_t = -|M|^2/2 + ((d+1) |M|^2 + d dv) / (2 (t-1))$.",
-                  measure)),
-              "True. What vanishes is the scale: the minimum of the bracket that $1/t$ multiplies does not move."),
-          {integer_param("t", 17, 2, 1000, "step"), key_width, value_width}),
-      {"gated_linear", "linear"});
+  ClaimBuilder c("eq49-objective-vanishes", "000 Eq 49, §2.2 Softmax, §2.2.2");
+  c.says("When $t$ is sufficiently large, the factor $1/t$ makes the objective $L_t(S_{t-1})$ of softmax attention "
+         "tend to 0.");
+  c.holds_asymptotically();
+  c.exactly("$t E L_t$ tends to $-1/2 |E v phi^T|^2$, so that $L_t$ is about $-c/t$. For $v = M k + e$ and Gaussian "
+            "$k$ and $e$: $t E L_t = -|M|^2/2 + ((d+1) |M|^2 + d dv) / (2 (t-1))$.");
+  c.because("True. What vanishes is the scale: the minimum of the bracket that $1/t$ multiplies does not move.");
+  c.runs({"gated_linear", "linear"}), c.takes({integer_param("t", 17, 2, 1000, "step"), key_width, value_width});
+  c.at({{}, {{"t", 65}}});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int t = p.integer("t"), d = p.integer("d"), dv = p.integer("dv");
+    const Dense M = normal_matrix(dv, d, protocol.seed, "objective/map");
+    const double map = inner(M.data, M.data), limit = -map / 2,
+                 law = limit + ((d + 1) * map + d * dv) / (2.0 * (t - 1));
+    const auto mean_bracket = [&](const std::string &layer, double wanted) {
+      return mean_over_runs(protocol.seed, "objective", wanted, block_of(t, d + dv), size_t(4e7) / (t * (d + dv)),
+                            [&](const Stretch &stretch) { return brackets(layer, M, t - 1, stretch); });
+    };
+    const Mean mean = mean_bracket("gated_linear", wanted_sensitivity(protocol));
+    points.statement("mean of t L_t against 0: L_t = 0 at this t", mean, 0);
+    points.limit("mean of t L_t against -|M|^2/2 + ((d+1) |M|^2 + d dv) / (2 (t-1))", mean, law)
+        .but_not("-|M|^2 in the limit", law + limit)
+        .but_not("L_t falls as 1/t^2", law / t)
+        .but_not("the limit at this t", limit);
+    points.wrong_system("past writes not rescaled", mean_bracket("linear", 0.2), law);
+  });
 }
 
 // ---- Without the normaliser ----------------------------------------------------------------------------------------------
@@ -190,40 +171,32 @@ Vector last_change(const std::string &variant, const Sequence &s) {
 }
 
 Claim unnormalised_updates() {
-  const auto measure = [](const Protocol &protocol) {
-    std::vector<Point> points;
-    const auto place = [](int t) { return labels({{"t", num(t)}, {"d", num(6)}, {"dv", num(4)}}); };
-    for (const Params &at : points_of(protocol, {place(1000), place(10)})) {
-      const int t = at.integer("t"), d = at.integer("d"), dv = at.integer("dv");
-      Sequence s = random_sequence({1, 1, t, d, dv}, protocol.seed, Keys::unit);
-      for (double &x : s.k) x *= 1.2;
-      std::copy_n(s.k.end() - d, d, s.q.end() - d);
-      const double *k = &s.k[size_t(t - 1) * d];
-      const Vector v(s.v.end() - dv, s.v.end()), measured = last_change("exp_unnormalized", s);
-      const auto times_v = [&](double factor) {
-        Vector scaled = v;
-        for (double &x : scaled) x *= factor;
-        return scaled;
-      };
-      const double square = std::exp(inner(k, k, d)),
-                   units = 32.0 * t * square * max_abs(s.v) * t; // of reads of size t
-      append(points,
-             {as_statement(exact_point(measured, times_v(square), units), at,
-                           "(S_t - S_{t-1}) phi(k_t) against v_t |phi(k_t)|^2"),
-              rival_system(exact_point(last_change("softmax", s), times_v(square), units), at, "with the normaliser"),
-              rival_law(measured, at, "1/t", times_v(square / t), units),
-              rival_law(measured, at, "1/sqrt t", times_v(square / std::sqrt(t)), units)});
-    }
-    return points;
-  };
-  return running(
-      at_parameters(
-          ledger_row("unnormalised-update-size", "000 §2.2.2 Softmax",
-                     "Without the normaliser the gradient of softmax attention's objective does not vanish as $t$ "
-                     "increases (and the objective is unbounded: objective_boundedness).",
-                     "$S_t - S_{t-1} = v_t phi(k_t)^T$, of norm $|v_t| |phi(k_t)|$, at every $t$.", measure),
-          {integer_param("t", 1000, 2, 4000, "step"), key_width, value_width}),
-      {"exp_unnormalized", "softmax"});
+  ClaimBuilder c("unnormalised-update-size", "000 §2.2.2 Softmax");
+  c.says("Without the normaliser the gradient of softmax attention's objective does not vanish as $t$ increases (and "
+         "the objective is unbounded: objective_boundedness).");
+  c.exactly("$S_t - S_{t-1} = v_t phi(k_t)^T$, of norm $|v_t| |phi(k_t)|$, at every $t$.");
+  c.runs({"exp_unnormalized", "softmax"});
+  c.takes({integer_param("t", 1000, 2, 4000, "step"), key_width, value_width}), c.at({{}, {{"t", 10}}});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int t = p.integer("t"), d = p.integer("d"), dv = p.integer("dv");
+    Sequence s = random_sequence({1, 1, t, d, dv}, protocol.seed, Keys::unit);
+    for (double &x : s.k) x *= 1.2;
+    std::copy_n(s.k.end() - d, d, s.q.end() - d);
+    const double *k = &s.k[size_t(t - 1) * d];
+    const Vector v(s.v.end() - dv, s.v.end()), measured = last_change("exp_unnormalized", s);
+    const auto times_v = [&](double factor) {
+      Vector scaled = v;
+      for (double &x : scaled) x *= factor;
+      return scaled;
+    };
+    const double square = std::exp(inner(k, k, d)),
+                 units = 32.0 * t * square * max_abs(s.v) * t; // of reads of size t
+    points.rounding(units)
+        .statement("(S_t - S_{t-1}) phi(k_t) against v_t |phi(k_t)|^2", measured, times_v(square))
+        .but_not("1/t", times_v(square / t))
+        .but_not("1/sqrt t", times_v(square / std::sqrt(t)));
+    points.wrong_system("with the normaliser", last_change("softmax", s), times_v(square));
+  });
 }
 
 } // namespace

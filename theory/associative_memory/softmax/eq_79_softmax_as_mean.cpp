@@ -2,6 +2,7 @@
 // 000 Eq 77-79 and §2.2.1: softmax attention as a running mean. Its normaliser's law of large numbers, the recurrence of
 // the mean, and what its weights say of new and of old writes.
 #include "harness/numerics/inputs.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/layer_points.hpp"
 #include "theory/support/sampling.hpp"
 #include <cmath>
@@ -33,99 +34,81 @@ Vector normalisers(int t, double square, double factor, std::uint64_t seed, size
 }
 
 Claim law_of_large_numbers() {
-  const auto measure = [](const Protocol &protocol) {
-    std::vector<Point> points;
-    const std::vector<Params> own = {labels({{"t", num(4)}, {"square", num(1)}}),
-                                     labels({{"t", num(16)}, {"square", num(0.5)}})};
-    for (const Params &at : points_of(protocol, own)) {
-      const int t = at.integer("t");
-      const double square = at.real("square"), c = std::exp(square / 2), excess = std::exp(square) - 1;
-      // The square error of a mean of t has about CV^2 = 2: at long t half the wanted sensitivity spares time.
-      const double wanted = wanted_sensitivity(protocol) * (t > 8 ? 2 : 1);
-      Vector means, damped;
-      const Mean error =
-          sample_mean(wanted, 2000, size_t(8e7) / t, in_blocks(50000 / t + 1, [&](size_t first, size_t runs) {
-                        Vector squares;
-                        for (double sum : normalisers(t, square, 1, protocol.seed, first, runs)) {
-                          means.push_back(sum / t);
-                          squares.push_back(t * std::pow(means.back() / c - 1, 2));
-                        }
-                        return squares;
-                      }));
-      for (double sum : normalisers(t, square, 1 / std::sqrt(2.0), protocol.seed, 0, 40000 / t))
-        damped.push_back(sum / t);
-      const Point mean = sampled_point(mean_of(means), c);
-      const double series = 1 + square / 2, expected_error = c * std::sqrt(excess / t / means.size());
-      append(points, {as_statement(sampled_point(error, 0), at,
-                                   "t times the mean square of Z_t/(t c) - 1 against 0: Z_t = t c(q) at this t"),
-                      as_obligation(mean, at, "mean of Z_t/t against c = exp(|q|^2/2)"),
-                      rival_system(sampled_point(mean_of(damped), c), at, "scores divided by sqrt 2"),
-                      rival_law(mean, "c = exp(|q|^2)", std::exp(square)),
-                      as_limit(sampled_point(error, excess), at,
-                               "t times the mean square of Z_t/(t c) - 1 against exp(|q|^2) - 1"),
-                      rival_law(sampled_point(error, excess), "exp(|q|^2)", excess + 1),
-                      rival_law(sampled_point(error, excess), "exp(|q|^2/2) - 1", c - 1)});
-      if (square + square * square / 2 < 0.9 * excess)
-        points.push_back(rival_law(sampled_point(error, excess), "|q|^2 + |q|^4/2", square + square * square / 2));
-      if (c - series > 13 * expected_error) points.push_back(rival_law(mean, "c = 1 + |q|^2/2", series));
-    }
-    return points;
-  };
-  return running(
-      at_parameters(
-          explained(asymptotic(ledger_row(
-                        "softmax-lln", "000 Eq 77-79",
-                        "For sufficiently large $t$, by the law of large numbers, sum_{j<=$t$} exp($q.k_j$) is "
-                        "about $t c(q)$, $c(q)$ a constant of the query.",
-                        "For independent Gaussian keys $c(q) = exp(|q|^2/2)$, with relative root mean square "
-                        "error $sqrt((exp(|q|^2) - 1)/t)$.",
-                        measure)),
-                    "True as stated. How large $t$ must be depends on the query: $t >> exp(|q|^2)$, which unscaled "
-                    "queries of "
-                    "width 64 never reach."),
-          {integer_param("t", 4, 2, 256, "steps"), real_param("square", 0.25, 0.05, 1, "|q|^2")}),
-      {"exp_unnormalized"});
+  ClaimBuilder c("softmax-lln", "000 Eq 77-79");
+  c.says("For sufficiently large $t$, by the law of large numbers, sum_{j<=$t$} exp($q.k_j$) is about $t c(q)$, $c(q)$ "
+         "a constant of the query.");
+  c.holds_asymptotically();
+  c.exactly("For independent Gaussian keys $c(q) = exp(|q|^2/2)$, with relative root mean square error "
+            "$sqrt((exp(|q|^2) - 1)/t)$.");
+  c.because("True as stated. How large $t$ must be depends on the query: $t >> exp(|q|^2)$, which unscaled queries of "
+            "width 64 never reach.");
+  c.runs({"exp_unnormalized"});
+  c.takes({integer_param("t", 4, 2, 256, "steps"), real_param("square", 0.25, 0.05, 1, "|q|^2")});
+  c.at({{{"square", 1}}, {{"t", 16}, {"square", 0.5}}});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int t = p.integer("t");
+    const double square = p.real("square"), c = std::exp(square / 2), excess = std::exp(square) - 1;
+    // The square error of a mean of t has about CV^2 = 2: at long t half the wanted sensitivity spares time.
+    const double wanted = wanted_sensitivity(protocol) * (t > 8 ? 2 : 1);
+    Vector means, damped;
+    const Mean error =
+        sample_mean(wanted, 2000, size_t(8e7) / t, in_blocks(50000 / t + 1, [&](size_t first, size_t runs) {
+                      Vector squares;
+                      for (double sum : normalisers(t, square, 1, protocol.seed, first, runs)) {
+                        means.push_back(sum / t);
+                        squares.push_back(t * std::pow(means.back() / c - 1, 2));
+                      }
+                      return squares;
+                    }));
+    for (double sum : normalisers(t, square, 1 / std::sqrt(2.0), protocol.seed, 0, 40000 / t))
+      damped.push_back(sum / t);
+    const double series = 1 + square / 2, expected_error = c * std::sqrt(excess / t / means.size());
+    points.statement("t times the mean square of Z_t/(t c) - 1 against 0: Z_t = t c(q) at this t", error, 0);
+    auto mean = points.obligation("mean of Z_t/t against c = exp(|q|^2/2)", mean_of(means), c)
+                    .but_not("c = exp(|q|^2)", std::exp(square));
+    if (c - series > 13 * expected_error) mean.but_not("c = 1 + |q|^2/2", series);
+    points.wrong_system("scores divided by sqrt 2", mean_of(damped), c);
+    auto spread = points.limit("t times the mean square of Z_t/(t c) - 1 against exp(|q|^2) - 1", error, excess)
+                      .but_not("exp(|q|^2)", excess + 1)
+                      .but_not("exp(|q|^2/2) - 1", c - 1);
+    if (square + square * square / 2 < 0.9 * excess) spread.but_not("|q|^2 + |q|^4/2", square + square * square / 2);
+  });
 }
 
 // ---- The running mean ----------------------------------------------------------------------------------------------------
 
 Claim running_mean() {
-  const auto measure = [](const Protocol &protocol) {
-    std::vector<Point> points;
-    for (const Params &at : points_of(protocol, {labels({{"T", num(20)}, {"d", num(8)}, {"dv", num(4)}})})) {
-      const int T = at.integer("T"), d = at.integer("d"), dv = at.integer("dv");
-      Sequence s = random_sequence({1, 1, T, d, dv}, protocol.seed, Keys::gaussian);
-      s.lambda.clear();
-      const auto mean_of_first = [&](int terms, double divisor) {
-        Dense sum(dv, d);
-        for (int t = 0; t < terms; ++t)
-          sum = sum + outer(Vector(s.v.begin() + t * dv, s.v.begin() + (t + 1) * dv),
-                            Vector(s.k.begin() + t * d, s.k.begin() + (t + 1) * d));
-        return (1 / divisor * sum).data;
-      };
-      const Vector expected = mean_of_first(T, T), rival_shorter = mean_of_first(T - 1, T),
-                   rival_divisor = mean_of_first(T, T + 1);
-      for (int t = 0; t < T; ++t) s.alpha[t] = double(t) / (t + 1);
-      const double units = rounding_units("gated_linear", s);
-      const Vector unshared = forward(find_variant("gated_linear"), s).state;
-      for (int t = 0; t < T; ++t)
-        for (int i = 0; i < dv; ++i) s.v[t * dv + i] /= t + 1;
-      const Vector state = forward(find_variant("gated_linear"), s).state;
-      append(points, {as_statement(exact_point(state, expected, units), at, "S_T against the mean of v_t phi_t^T"),
-                      rival_system(exact_point(unshared, expected, units), at, "writes not divided by t"),
-                      rival_law(state, at, "divided by T + 1", rival_divisor, units),
-                      rival_law(state, at, "the last write left out", rival_shorter, units)});
-    }
-    return points;
-  };
-  return running(
-      at_parameters(
-          ledger_row("eq79-recurrence", "000 Eq 79",
-                     "$S_t = (t-1)/t S_{t-1} + v_t phi(k_t)^T / t$ is the mean of $v_i phi(k_i)^T$, $i <= t$.",
-                     "Identity.", measure),
-          {integer_param("T", 20, 2, 200, "steps"), integer_param("d", 8, 1, 64, "key width"),
-           integer_param("dv", 4, 1, 64, "value width")}),
-      {"gated_linear"});
+  ClaimBuilder c("eq79-recurrence", "000 Eq 79");
+  c.says("$S_t = (t-1)/t S_{t-1} + v_t phi(k_t)^T / t$ is the mean of $v_i phi(k_i)^T$, $i <= t$.");
+  c.exactly("Identity.");
+  c.runs({"gated_linear"});
+  c.takes({integer_param("T", 20, 2, 200, "steps"), integer_param("d", 8, 1, 64, "key width"),
+           integer_param("dv", 4, 1, 64, "value width")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int T = p.integer("T"), d = p.integer("d"), dv = p.integer("dv");
+    Sequence s = random_sequence({1, 1, T, d, dv}, protocol.seed, Keys::gaussian);
+    s.lambda.clear();
+    const auto mean_of_first = [&](int terms, double divisor) {
+      Dense sum(dv, d);
+      for (int t = 0; t < terms; ++t)
+        sum = sum + outer(Vector(s.v.begin() + t * dv, s.v.begin() + (t + 1) * dv),
+                          Vector(s.k.begin() + t * d, s.k.begin() + (t + 1) * d));
+      return (1 / divisor * sum).data;
+    };
+    const Vector expected = mean_of_first(T, T), rival_shorter = mean_of_first(T - 1, T),
+                 rival_divisor = mean_of_first(T, T + 1);
+    for (int t = 0; t < T; ++t) s.alpha[t] = double(t) / (t + 1);
+    const double units = rounding_units("gated_linear", s);
+    const Vector unshared = forward(find_variant("gated_linear"), s).state;
+    for (int t = 0; t < T; ++t)
+      for (int i = 0; i < dv; ++i) s.v[t * dv + i] /= t + 1;
+    const Vector state = forward(find_variant("gated_linear"), s).state;
+    points.rounding(units)
+        .statement("S_T against the mean of v_t phi_t^T", state, expected)
+        .but_not("divided by T + 1", rival_divisor)
+        .but_not("the last write left out", rival_shorter);
+    points.wrong_system("writes not divided by t", unshared, expected);
+  });
 }
 
 // ---- Weights of single writes --------------------------------------------------------------------------------------------
@@ -161,105 +144,79 @@ Vector shares(const Vector &scores) {
 const std::vector<ParamSpec> steps = {integer_param("t", 1000, 3, 4000, "steps")};
 
 Claim write_in_vanishes() {
-  const auto measure = [](const Protocol &protocol) {
-    std::vector<Point> points;
-    for (const Params &at : points_of(protocol, {labels({{"t", num(1000)}}), labels({{"t", num(3)}})})) {
-      const int t = at.integer("t");
-      const double units = 16.0 * t; // t exponentials and their sum, in the scale of weights up to 1
-      const Weights equal = weights_of(t, true, protocol.seed), random = weights_of(t, false, protocol.seed);
-      Sequence mean = equal.s; // Eq 79 on one key
-      mean.lambda.clear();
-      for (int i = 0; i < t; ++i) mean.alpha[i] = double(i) / (i + 1);
-      for (int i = 0; i < t; ++i) std::copy_n(mean.k.begin(), 8, &mean.k[size_t(i) * 8]);
-      mean.q = mean.k;
-      for (int i = 0; i < t; ++i)
-        for (int c = 0; c < 3; ++c) mean.v[3 * size_t(i) + c] /= i + 1;
-      const double entered = last_read("softmax", equal.s)[2];
-      append(points,
-             {as_statement(exact_point(entered, 1.0 / t, units), at, "weight of the newest write at equal scores"),
-              rival_system(exact_point(last_read("exp_unnormalized", equal.s)[2], 1.0 / t, units), at, "no normaliser"),
-              as_statement(exact_point(last_read("gated_linear", mean)[2], 1.0 / t, units), at,
-                           "share of the newest write in Eq 79"),
-              as_obligation(exact_point(last_read("softmax", random.s, unscaled)[2], shares(random.scores)[2], units),
-                            at, "weight of the newest write at random scores against kappa_t / Z_t"),
-              rival_law(entered, at, "1/sqrt t", 1 / std::sqrt(t), units),
-              rival_law(entered, at, "1/(t+1)", 1.0 / (t + 1), units)});
-    }
-    return points;
-  };
-  return running(
-      at_parameters(
-          explained(ledger_row("softmax-write-in-vanishes", "000 §2.2.1",
-                               "For large $t$ softmax attention's normaliser scales a newly written $v_t$ "
-                               "by about $1/t$, so that the write-in term tends to 0.",
-                               "Exactly $1/t$ in Eq 79, $kappa(q,k_t)/Z_t$ in softmax attention itself.", measure),
-                    "What is older is scaled down by as much at the same step: "
-                    "softmax_later_attenuated."),
-          steps),
-      {"softmax", "gated_linear", "exp_unnormalized"});
+  ClaimBuilder c("softmax-write-in-vanishes", "000 §2.2.1");
+  c.says("For large $t$ softmax attention's normaliser scales a newly written $v_t$ by about $1/t$, so that the "
+         "write-in term tends to 0.");
+  c.exactly("Exactly $1/t$ in Eq 79, $kappa(q,k_t)/Z_t$ in softmax attention itself.");
+  c.because("What is older is scaled down by as much at the same step: softmax_later_attenuated.");
+  c.runs({"softmax", "gated_linear", "exp_unnormalized"}), c.takes(steps), c.at({{}, {{"t", 3}}});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int t = p.integer("t");
+    const double units = 16.0 * t; // t exponentials and their sum, in the scale of weights up to 1
+    const Weights equal = weights_of(t, true, protocol.seed), random = weights_of(t, false, protocol.seed);
+    Sequence mean = equal.s; // Eq 79 on one key
+    mean.lambda.clear();
+    for (int i = 0; i < t; ++i) mean.alpha[i] = double(i) / (i + 1);
+    for (int i = 0; i < t; ++i) std::copy_n(mean.k.begin(), 8, &mean.k[size_t(i) * 8]);
+    mean.q = mean.k;
+    for (int i = 0; i < t; ++i)
+      for (int c = 0; c < 3; ++c) mean.v[3 * size_t(i) + c] /= i + 1;
+    const double entered = last_read("softmax", equal.s)[2];
+    points.rounding(units)
+        .statement("weight of the newest write at equal scores", entered, 1.0 / t)
+        .but_not("1/sqrt t", 1 / std::sqrt(t))
+        .but_not("1/(t+1)", 1.0 / (t + 1));
+    points.wrong_system("no normaliser", last_read("exp_unnormalized", equal.s)[2], 1.0 / t);
+    points.statement("share of the newest write in Eq 79", last_read("gated_linear", mean)[2], 1.0 / t);
+    points.obligation("weight of the newest write at random scores against kappa_t / Z_t",
+                      last_read("softmax", random.s, unscaled)[2], shares(random.scores)[2]);
+  });
 }
 
 Claim later_is_attenuated() {
-  const auto measure = [](const Protocol &protocol) {
-    std::vector<Point> points;
-    for (const Params &at : points_of(protocol, {labels({{"t", num(1000)}}), labels({{"t", num(50)}})})) {
-      const int t = at.integer("t");
-      const double units = 64.0 * t; // as above, and a quotient of two weights
-      const Weights equal = weights_of(t, true, protocol.seed), random = weights_of(t, false, protocol.seed);
-      const Vector weights = last_read("softmax", equal.s), mixed = last_read("softmax", random.s, unscaled);
-      Sequence shuffled = random.s, never = equal.s, gated = equal.s;
-      const std::vector<int> order = Stream(protocol.seed, "softmax/order").permutation(t);
-      for (int i = 0; i < t; ++i) {
-        std::copy_n(&random.s.k[size_t(order[i]) * 8], 8, &shuffled.k[size_t(i) * 8]);
-        std::copy_n(&random.s.v[size_t(order[i]) * 3], 3, &shuffled.v[size_t(i) * 3]);
-        for (int c = 0; c < 3; ++c) never.v[size_t(i) * 3 + c] /= i + 1;
-      }
-      std::copy_n(random.s.q.end() - 8, 8, shuffled.q.end() - 8);
-      gated.alpha.assign(t, 0.99);
-      const Vector summed = last_read("exp_unnormalized", never), forgetful = last_read("gated_softmax", gated);
-      const double wrong_ratio = 1.0 / t; // as printed
-      append(
-          points,
-          {as_statement(exact_point(weights[2] / weights[0], wrong_ratio, units), at,
-                        "newest over oldest weight, against 1/t: writes enter with 1/i and stay"),
-           as_obligation(exact_point(weights, Vector(3, 1.0 / t), units), at,
-                         "weights of the oldest, a middle and the newest write against 1/t"),
-           as_obligation(exact_point(weights[2] / weights[0], 1, units), at, "newest over oldest weight"),
-           rival_system(exact_point(summed[2] / summed[0], 1, units), at, "A = I: writes divided by i, never rescaled"),
-           rival_system(exact_point(forgetful[2] / forgetful[0], 1, units), at, "a gate of 0.99 at every step"),
-           as_obligation(exact_point(mixed, shares(random.scores), units), at,
-                         "the same weights at random scores against kappa_i / Z_t"),
-           as_obligation(exact_point(last_read("softmax", shuffled, unscaled), mixed, units), at,
-                         "the same read with the writes in another order")});
+  ClaimBuilder c("softmax-later-attenuated", "000 §2.2.1");
+  c.says("For large $t$ softmax attention's normaliser attenuates information the more the closer it is to the future, "
+         "so that gated linear attention reverses the direction of its decay.");
+  c.is_refuted(asserted(
+      "§2.2.1, second bullet: normalisation 'is approximately equivalent to scaling the newly written information by a "
+      "decaying factor $1/t$. This implies that information closer to the future is increasingly attenuated'.",
+      "$t$ large",
+      "'Reversing the decay direction makes more sense. Gated linear attention implements this reversed decay': the "
+      "contrast rests on it.",
+      "We speak of the write-in term alone: $(1/t) v_t k_t^T$ does shrink with $t$, which slows the growth of $S$, and "
+      "a later item moves the memory less when it is written. That the past is rescaled by $(t-1)/t$ at the same time "
+      "is in our Table 2."));
+  c.exactly("Every step scales what is older by $(t-1)/t$: all $t$ items carry $1/t$, and a read does not depend on "
+            "their order.");
+  c.because("The write-in term does fall as $1/t$ (softmax_write_in_vanishes); the text leaves out that $A_t$ rescales "
+            "the past by just as much. There is no decay in either direction to be reversed.");
+  c.runs({"softmax", "exp_unnormalized", "gated_softmax"}), c.takes(steps), c.at({{}, {{"t", 50}}});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int t = p.integer("t");
+    const double units = 64.0 * t; // as above, and a quotient of two weights
+    const Weights equal = weights_of(t, true, protocol.seed), random = weights_of(t, false, protocol.seed);
+    const Vector weights = last_read("softmax", equal.s), mixed = last_read("softmax", random.s, unscaled);
+    Sequence shuffled = random.s, never = equal.s, gated = equal.s;
+    const std::vector<int> order = Stream(protocol.seed, "softmax/order").permutation(t);
+    for (int i = 0; i < t; ++i) {
+      std::copy_n(&random.s.k[size_t(order[i]) * 8], 8, &shuffled.k[size_t(i) * 8]);
+      std::copy_n(&random.s.v[size_t(order[i]) * 3], 3, &shuffled.v[size_t(i) * 3]);
+      for (int c = 0; c < 3; ++c) never.v[size_t(i) * 3 + c] /= i + 1;
     }
-    return points;
-  };
-  return running(
-      at_parameters(
-          explained(
-              refuted_row(
-                  "softmax-later-attenuated",
-                  asserted(
-                      "§2.2.1, second bullet: normalisation 'is approximately equivalent to scaling the newly "
-                      "written information by a decaying factor $1/t$. This implies that information closer to the "
-                      "future is increasingly attenuated'.",
-                      "$t$ large",
-                      "'Reversing the decay direction makes more sense. Gated linear attention implements this "
-                      "reversed decay': the contrast rests on it.",
-                      "We speak of the write-in term alone: $(1/t) v_t k_t^T$ does shrink with $t$, which slows the "
-                      "growth of $S$, and a later item moves the memory less when it is written. That the past is "
-                      "rescaled by $(t-1)/t$ at the same time is in our Table 2."),
-                  "000 §2.2.1",
-                  "For large $t$ softmax attention's normaliser attenuates information the more the closer it is "
-                  "to the future, so that gated linear attention reverses the direction of its decay.",
-                  "Every step scales what is older by $(t-1)/t$: all $t$ items carry $1/t$, and a read does not depend "
-                  "on their order.",
-                  measure),
-              "The write-in term does fall as $1/t$ (softmax_write_in_vanishes); the text leaves out that $A_t$ "
-              "rescales "
-              "the past by just as much. There is no decay in either direction to be reversed."),
-          steps),
-      {"softmax", "exp_unnormalized", "gated_softmax"});
+    std::copy_n(random.s.q.end() - 8, 8, shuffled.q.end() - 8);
+    gated.alpha.assign(t, 0.99);
+    const Vector summed = last_read("exp_unnormalized", never), forgetful = last_read("gated_softmax", gated);
+    const double wrong_ratio = 1.0 / t; // as printed
+    points.rounding(units).statement("newest over oldest weight, against 1/t: writes enter with 1/i and stay",
+                                     weights[2] / weights[0], wrong_ratio);
+    points.obligation("weights of the oldest, a middle and the newest write against 1/t", weights, Vector(3, 1.0 / t));
+    points.obligation("newest over oldest weight", weights[2] / weights[0], 1);
+    points.wrong_system("A = I: writes divided by i, never rescaled", summed[2] / summed[0], 1);
+    points.wrong_system("a gate of 0.99 at every step", forgetful[2] / forgetful[0], 1);
+    points.obligation("the same weights at random scores against kappa_i / Z_t", mixed, shares(random.scores));
+    points.obligation("the same read with the writes in another order", last_read("softmax", shuffled, unscaled),
+                      mixed);
+  });
 }
 
 } // namespace

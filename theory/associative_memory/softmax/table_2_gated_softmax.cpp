@@ -3,6 +3,7 @@
 // diag(lambda) and C = v phi^T / t, whose step any memory with that decay takes (gated_linear, keys and values exchanged
 // because the gate acts on the rows of S); once as the layer that the row cites, FoX, whose normaliser is gated too.
 #include "theory/associative_memory/objectives/quadratic.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/layer_points.hpp"
 #include <cmath>
 
@@ -55,8 +56,26 @@ Vector row_factors(const Step &s, const Dense &next) {
 }
 
 Claim gated_softmax_row() {
-  const auto measure = [](const Protocol &protocol) {
-    std::vector<Point> points;
+  ClaimBuilder c("table2-gated-softmax", "000 Table 2, last row; Eq 81; footnote: t sufficiently large");
+  c.says("For large $t$ gated softmax attention, $A = (t-1)/t diag(lambda_t)$, $B = I$, $C = v_t phi(k_t)^T / t$ with "
+         "every element of $lambda_t$ in (0,1), is one gradient step on $-1/t <S phi(k_t), v_t> + 1/(2t) "
+         "||diag(sqrt(1-lambda_t)) S||_F^2$.");
+  c.is_refuted(
+      asserted("Table 2, last row, with Eq 81: the objective of gated softmax attention.",
+               "$t$ is sufficiently large; every element of $lambda_t$ in (0, 1)",
+               "Eq 81 repeats it; §2.2 says only that the gate was found to help.",
+               "The row is derived as the others are, by Eq 64, and the asterisk says that it is approximate. We "
+               "carried the factor $1/t$ of the ungated row over; the regulariser should be $1/2 |diag(sqrt(1 - "
+               "(t-1)/t lambda)) S|^2$. That a gate adds a decay, which is all the text uses, stays true."));
+  c.exactly("The printed objective generates $A = I - diag(1-lambda)/t$. The gap of the diagonals, $(1-lambda) - (1-2 "
+            "lambda)/t$, grows to $1 - lambda$ with $t$. By Eq 64 the layer's own objective is $-1/t <S phi, v> + 1/2 "
+            "||diag(sqrt(1 - (t-1)/t lambda)) S||_F^2$: for large $t$, no $1/t$ on the regulariser.");
+  c.because(
+      "Every other row of Table 2 is exact, and this one is exact at $lambda = 1$. Below it the $1/t$ of the "
+      "normaliser was carried over to a decay that does not shrink with $t$, so that a large $t$ makes it worse.");
+  c.runs({"gated_linear"});
+  c.takes({real_param("t", 1e4, 2, 1e9, "step"), real_param("lambda", 0.9, 0.01, 0.99, "gate")});
+  return c.measure([](Points &points, const Params &, const Protocol &protocol) {
     std::vector<Params> own;
     for (double t : {1e4, 1e6})
       for (double lambda : {0.2, 0.5, 0.9}) own.push_back(labels({{"t", num(t)}, {"lambda", num(lambda)}}));
@@ -84,49 +103,20 @@ Claim gated_softmax_row() {
                    law = each_gate([&](double lambda) { return (1 - lambda) - (1 - 2 * lambda) / t; }),
                    rival_share = each_gate([&](double lambda) { return (1 - lambda) / t; }),
                    rival_limit = each_gate([](double lambda) { return 1 - lambda; });
-      append(
-          points,
-          {as_statement(exact_point(next.data, printed.data, size), at, "S_t against S - dL/dS as printed"),
-           as_obligation(exact_point(gap, law, size), at,
-                         "gap of the kept shares of S against (1-lambda) - (1-2 lambda)/t, gates lambda and lambda/2"),
-           rival_law(gap, at, "the gap vanishes as 1/t", rival_share, size),
-           as_obligation(exact_point(next.data, own_objective.data, size), at,
-                         "S_t against the step on its own objective, weights 1 - (t-1)/t lambda"),
-           rival_law(next.data, at, "weights 1 - lambda at finite t", limit.data, size),
-           as_obligation(exact_point(beyond(limit), each_gate([&](double lambda) { return lambda / t; }), size), at,
-                         "with weights 1 - lambda the kept share is off by lambda / t"),
-           rival_law(gap, at, "the gap is 1 - lambda at finite t", rival_limit, size)});
+      points.at(at).rounding(size).statement("S_t against S - dL/dS as printed", next.data, printed.data);
+      points
+          .obligation("gap of the kept shares of S against (1-lambda) - (1-2 lambda)/t, gates lambda and lambda/2", gap,
+                      law)
+          .but_not("the gap vanishes as 1/t", rival_share)
+          .but_not("the gap is 1 - lambda at finite t", rival_limit);
+      points
+          .obligation("S_t against the step on its own objective, weights 1 - (t-1)/t lambda", next.data,
+                      own_objective.data)
+          .but_not("weights 1 - lambda at finite t", limit.data);
+      points.obligation("with weights 1 - lambda the kept share is off by lambda / t", beyond(limit),
+                        each_gate([&](double lambda) { return lambda / t; }));
     }
-    return points;
-  };
-  return running(
-      at_parameters(
-          explained(
-              refuted_row(
-                  "table2-gated-softmax",
-                  asserted(
-                      "Table 2, last row, with Eq 81: the objective of gated softmax attention.",
-                      "$t$ is sufficiently large; every element of $lambda_t$ in (0, 1)",
-                      "Eq 81 repeats it; §2.2 says only that the gate was found to help.",
-                      "The row is derived as the others are, by Eq 64, and the asterisk says that it is approximate. "
-                      "We carried the factor $1/t$ of the ungated row over; the regulariser should be $1/2 "
-                      "|diag(sqrt(1 - "
-                      "(t-1)/t lambda)) S|^2$. That a gate adds a decay, which is all the text uses, stays true."),
-                  "000 Table 2, last row; Eq 81; footnote: t sufficiently large",
-                  "For large $t$ gated softmax attention, $A = (t-1)/t diag(lambda_t)$, $B = I$, $C = v_t phi(k_t)^T / "
-                  "t$ with every element of $lambda_t$ in (0,1), is one gradient step on $-1/t <S phi(k_t), v_t> + "
-                  "1/(2t) ||diag(sqrt(1-lambda_t)) S||_F^2$.",
-                  "The printed objective generates $A = I - diag(1-lambda)/t$. The gap of the diagonals, "
-                  "$(1-lambda) - (1-2 lambda)/t$, grows to $1 - lambda$ with $t$. By Eq 64 the layer's own objective "
-                  "is "
-                  "$-1/t <S phi, v> + 1/2 ||diag(sqrt(1 - (t-1)/t lambda)) S||_F^2$: for large $t$, no $1/t$ on the "
-                  "regulariser.",
-                  measure),
-              "Every other row of Table 2 is exact, and this one is exact at $lambda = 1$. Below it the $1/t$ of the "
-              "normaliser was carried over to a decay that does not shrink with $t$, so that a large $t$ makes it "
-              "worse."),
-          {real_param("t", 1e4, 2, 1e9, "step"), real_param("lambda", 0.9, 0.01, 0.99, "gate")}),
-      {"gated_linear"});
+  });
 }
 
 // ---- The cited layer -----------------------------------------------------------------------------------------------------
@@ -144,8 +134,22 @@ Vector last_weights(double lambda, int t) {
 }
 
 Claim gated_normaliser() {
-  const auto measure = [](const Protocol &protocol) {
-    std::vector<Point> points;
+  ClaimBuilder c("gated-softmax-normaliser",
+                 "000 Table 2, last row, as the model of [21]; §2.1.2 Gating; footnote: t sufficiently large");
+  c.says("Stricter reading: the row is the gated softmax attention of [21], whose normaliser is gated as well. For "
+         "large $t$ its decay is $(t-1)/t lambda$ and the weight of a write $1/t$.");
+  c.is_refuted(stricter("Table 2, last row, with a reference to [21]; §2.1.2: FoX 'incorporates gating into Softmax "
+                        "attention, adopting a formulation essentially identical'.",
+                        "$t$ is sufficiently large",
+                        "The text does not print the layer of [21]; it inserts $diag(lambda)$ into $A_t$."));
+  c.exactly(
+      "With $Z_t = lambda Z_{t-1} + kappa_t$ the decay is $lambda Z_{t-1}/Z_t$, which tends to $lambda$ as the row's "
+      "does, and the weight of a write $kappa_t/Z_t$, which tends to $1 - lambda$: the update does not vanish.");
+  c.because("The text does not print the layer of [21]; §2.2 only inserts $diag(lambda)$ into $A_t$. Where the "
+            "normaliser forgets as the memory does, the write keeps a fixed share.");
+  c.runs({"gated_softmax"});
+  c.takes({integer_param("t", 1000, 3, 4000, "step"), real_param("lambda", 0.9, 0.01, 0.99, "gate of every step")});
+  return c.measure([](Points &points, const Params &, const Protocol &protocol) {
     const std::vector<Params> own = {labels({{"t", num(1000)}, {"lambda", num(0.9)}}),
                                      labels({{"t", num(4)}, {"lambda", num(0.7)}})};
     for (const Params &at : points_of(protocol, own)) {
@@ -158,39 +162,17 @@ Claim gated_normaliser() {
       const double wrong_share = 1.0 / t; // as printed
       // What the last step left of the weight of the write before it.
       const double kept = now[1] / past[0];
-      append(points,
-             {as_statement(exact_point(now[0], wrong_share, size), at, "weight of the newest write against 1/t"),
-              as_obligation(exact_point(now[0], 1 / Z, size), at, "weight of the newest write against 1/Z_t"),
-              rival_law(now[0], at, "lambda for 1 - lambda", lambda, size),
-              rival_system(exact_point(ungated[0], 1 / Z, size), at, "no gate"),
-              as_obligation(exact_point(kept, lambda * before / Z, size), at,
-                            "A_t: what is kept of the write before it, against lambda Z_{t-1}/Z_t"),
-              rival_law(kept, at, "A_t of the row, (t-1)/t lambda", (t - 1.0) / t * lambda, size),
-              as_obligation(exact_point(now[2], lambda * lambda * (Z - 1 - lambda) / (lambda * lambda) / Z, size), at,
-                            "weight of all older writes against 1 - (1 + lambda)/Z_t")});
+      points.at(at).rounding(size).statement("weight of the newest write against 1/t", now[0], wrong_share);
+      points.obligation("weight of the newest write against 1/Z_t", now[0], 1 / Z)
+          .but_not("lambda for 1 - lambda", lambda);
+      points.wrong_system("no gate", ungated[0], 1 / Z);
+      points
+          .obligation("A_t: what is kept of the write before it, against lambda Z_{t-1}/Z_t", kept, lambda * before / Z)
+          .but_not("A_t of the row, (t-1)/t lambda", (t - 1.0) / t * lambda);
+      points.obligation("weight of all older writes against 1 - (1 + lambda)/Z_t", now[2],
+                        lambda * lambda * (Z - 1 - lambda) / (lambda * lambda) / Z);
     }
-    return points;
-  };
-  return running(
-      at_parameters(
-          explained(
-              refuted_row(
-                  "gated-softmax-normaliser",
-                  stricter("Table 2, last row, with a reference to [21]; §2.1.2: FoX 'incorporates gating into "
-                           "Softmax attention, adopting a formulation essentially identical'.",
-                           "$t$ is sufficiently large",
-                           "The text does not print the layer of [21]; it inserts $diag(lambda)$ into $A_t$."),
-                  "000 Table 2, last row, as the model of [21]; §2.1.2 Gating; footnote: t sufficiently large",
-                  "Stricter reading: the row is the gated softmax attention of [21], whose normaliser is gated "
-                  "as well. For large $t$ its decay is $(t-1)/t lambda$ and the weight of a write $1/t$.",
-                  "With $Z_t = lambda Z_{t-1} + kappa_t$ the decay is $lambda Z_{t-1}/Z_t$, which tends to $lambda$ as "
-                  "the row's does, and the weight of a write $kappa_t/Z_t$, which tends to $1 - lambda$: the update "
-                  "does not vanish.",
-                  measure),
-              "The text does not print the layer of [21]; §2.2 only inserts $diag(lambda)$ into $A_t$. Where the "
-              "normaliser forgets as the memory does, the write keeps a fixed share."),
-          {integer_param("t", 1000, 3, 4000, "step"), real_param("lambda", 0.9, 0.01, 0.99, "gate of every step")}),
-      {"gated_softmax"});
+  });
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 // the exp kernel's features, as many of them as float64 can see.
 #include "harness/numerics/inputs.hpp"
 #include "theory/associative_memory/objectives/quadratic.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/features.hpp"
 #include "theory/support/layer_points.hpp"
 #include <cmath>
@@ -17,7 +18,6 @@ constexpr int d = 2, dv = 2; // unit keys and queries in the plane: similarities
 constexpr int order = 18;    // of the features; what is left out is below e / 19! = 2e-17 of a similarity
 
 const std::vector<ParamSpec> lengths = {integer_param("T", 12, 2, 40, "steps")};
-std::vector<Params> places(const Protocol &protocol) { return points_of(protocol, {labels({{"T", num(12)}})}); }
 
 Sequence plane_sequence(int T, std::uint64_t seed) {
   Sequence s = random_sequence({1, 1, T, d, dv}, seed, Keys::unit);
@@ -63,69 +63,52 @@ double units(const Sequence &s) {
 }
 
 Claim softmax_without_norm() {
-  const auto measure = [](const Protocol &protocol) {
-    std::vector<Point> points;
-    for (const Params &at : places(protocol)) {
-      const Sequence s = plane_sequence(at.integer("T"), protocol.seed);
-      const Vector measured = reads("exp_unnormalized", s), expected = descended_reads(s, unnormalised);
-      const auto rival_sign = [](const Dense &, double recall, int) { return recall; };
-      append(points,
-             {as_statement(exact_point(measured, expected, units(s)), at, "reads of every step against S_t phi(q_t)"),
-              rival_system(exact_point(reads("softmax", s), expected, units(s)), at, "softmax with its normaliser"),
-              rival_law(measured, at, "features without their constant", descended_reads(s, unnormalised, false),
-                        units(s)),
-              rival_law(measured, at, "+<S phi, v>", descended_reads(s, rival_sign), units(s))});
-    }
-    return points;
-  };
-  return running(
-      at_parameters(ledger_row("table2-softmax-nonorm", "000 Table 2, Eq 11-12",
-                               "Softmax attention without its normaliser, $A = B = I$ and $C = v_t phi(k_t)^T$ "
-                               "with $phi$ of Eq 11, is one gradient step on $-<S phi(k_t), v_t>$.",
-                               "Identity.", measure),
-                    lengths),
-      {"exp_unnormalized", "softmax"});
+  ClaimBuilder c("table2-softmax-nonorm", "000 Table 2, Eq 11-12");
+  c.says("Softmax attention without its normaliser, $A = B = I$ and $C = v_t phi(k_t)^T$ with $phi$ of Eq 11, is one "
+         "gradient step on $-<S phi(k_t), v_t>$.");
+  c.exactly("Identity.");
+  c.runs({"exp_unnormalized", "softmax"}), c.takes(lengths);
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const Sequence s = plane_sequence(p.integer("T"), protocol.seed);
+    const Vector measured = reads("exp_unnormalized", s), expected = descended_reads(s, unnormalised);
+    const auto rival_sign = [](const Dense &, double recall, int) { return recall; };
+    points.rounding(units(s))
+        .statement("reads of every step against S_t phi(q_t)", measured, expected)
+        .but_not("features without their constant", descended_reads(s, unnormalised, false))
+        .but_not("+<S phi, v>", descended_reads(s, rival_sign));
+    points.wrong_system("softmax with its normaliser", reads("softmax", s), expected);
+  });
 }
 
 Claim softmax_with_norm() {
-  const auto measure = [](const Protocol &protocol) {
-    std::vector<Point> points;
-    for (const Params &at : places(protocol)) {
-      const Sequence s = plane_sequence(at.integer("T"), protocol.seed);
-      Sequence ones = s;
-      ones.v.assign(s.v.size(), 1.0);
-      const Vector Z = reads("exp_unnormalized", ones);
-      Vector measured = reads("softmax", s), summed = measured;
-      for (size_t i = 0; i < measured.size(); ++i) {
-        summed[i] = measured[i] * Z[i];
-        measured[i] = summed[i] / (i / dv + 1);
-      }
-      const Vector expected = descended_reads(s, normalised);
-      const auto rival_identity = [](const Dense &, double recall, int t) { return -recall / t; };
-      const auto rival_square = [](const Dense &S, double recall, int t) { return (2 * half_square(S) - recall) / t; };
-      const auto rival_share = [](const Dense &S, double recall, int t) { return normalised(S, recall, t + 1); };
-      append(points, {as_statement(exact_point(measured, expected, units(s)), at,
-                                   "reads of every step times c_t(q) = Z_t(q)/t against S_t phi(q_t)"),
-                      rival_law(measured, at, "A = I: nothing shrinks", descended_reads(s, rival_identity), units(s)),
-                      rival_law(measured, at, "no 1/2 on ||S||^2", descended_reads(s, rival_square), units(s)),
-                      rival_law(measured, at, "1/(t+1) for 1/t", descended_reads(s, rival_share), units(s)),
-                      rival_system(exact_point(summed, expected, units(s)), at, "reads times Z_t(q): no normaliser")});
+  ClaimBuilder c("table2-softmax-norm", "000 Table 2, Eq 77-80; footnote: t sufficiently large");
+  c.says("For large $t$ softmax attention, $A = (t-1)/t I$, $B = I$, $C = v_t phi(k_t)^T / t$, is one gradient step on "
+         "$-1/t <S phi(k_t), v_t> + 1/(2t) ||S||_F^2$, read as $S_t phi(q_t) / c(q_t)$.");
+  c.exactly("Identity for every $t$, with $c_t(q) = Z_t(q)/t$, the normaliser over its number of terms.");
+  c.because("A large $t$ is needed only where $c_t(q)$ is to be a constant of the query (softmax_lln). The step itself "
+            "is exact at every $t$.");
+  c.runs({"softmax", "exp_unnormalized"}), c.takes(lengths);
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const Sequence s = plane_sequence(p.integer("T"), protocol.seed);
+    Sequence ones = s;
+    ones.v.assign(s.v.size(), 1.0);
+    const Vector Z = reads("exp_unnormalized", ones);
+    Vector measured = reads("softmax", s), summed = measured;
+    for (size_t i = 0; i < measured.size(); ++i) {
+      summed[i] = measured[i] * Z[i];
+      measured[i] = summed[i] / (i / dv + 1);
     }
-    return points;
-  };
-  return running(
-      at_parameters(
-          explained(
-              ledger_row("table2-softmax-norm", "000 Table 2, Eq 77-80; footnote: t sufficiently large",
-                         "For large $t$ softmax attention, $A = (t-1)/t I$, $B = I$, $C = v_t phi(k_t)^T / t$, is one "
-                         "gradient step on $-1/t <S phi(k_t), v_t> + 1/(2t) ||S||_F^2$, read as $S_t phi(q_t) / "
-                         "c(q_t)$.",
-                         "Identity for every $t$, with $c_t(q) = Z_t(q)/t$, the normaliser over its number of terms.",
-                         measure),
-              "A large $t$ is needed only where $c_t(q)$ is to be a constant of the query (softmax_lln). The step "
-              "itself is exact at every $t$."),
-          lengths),
-      {"softmax", "exp_unnormalized"});
+    const Vector expected = descended_reads(s, normalised);
+    const auto rival_identity = [](const Dense &, double recall, int t) { return -recall / t; };
+    const auto rival_square = [](const Dense &S, double recall, int t) { return (2 * half_square(S) - recall) / t; };
+    const auto rival_share = [](const Dense &S, double recall, int t) { return normalised(S, recall, t + 1); };
+    points.rounding(units(s))
+        .statement("reads of every step times c_t(q) = Z_t(q)/t against S_t phi(q_t)", measured, expected)
+        .but_not("A = I: nothing shrinks", descended_reads(s, rival_identity))
+        .but_not("no 1/2 on ||S||^2", descended_reads(s, rival_square))
+        .but_not("1/(t+1) for 1/t", descended_reads(s, rival_share));
+    points.wrong_system("reads times Z_t(q): no normaliser", summed, expected);
+  });
 }
 
 } // namespace
