@@ -17,7 +17,7 @@ template <class Real, class Stored> struct Prepared {
 template <class Number> void spoil(const Array<Number> &array) { fill(array, Number(std::nan(""))); }
 
 bool all_finite(const std::vector<double> &values) {
-  return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
+  return !any_on_host(values.size(), [&](size_t i) { return !std::isfinite(values[i]); });
 }
 
 /// Inputs that the layer takes. Their gradients are always written, even if not asked for.

@@ -105,10 +105,10 @@ void check_array(const std::string &name, const std::vector<double> &data, const
   for (int size : sizes) expected *= size;
   if (data.size() != expected)
     input_error(name + " has " + std::to_string(data.size()) + " elements, needs " + dims(letters, sizes));
+  if (!any_on_host(data.size(), [&](size_t i) { return !std::isfinite(data[i]); })) return;
   const auto bad = std::find_if(data.begin(), data.end(), [](double x) { return !std::isfinite(x); });
-  if (bad != data.end())
-    input_error(name + " has a non-finite value at flat index " + std::to_string(bad - data.begin()) +
-                ", needs finite numbers");
+  input_error(name + " has a non-finite value at flat index " + std::to_string(bad - data.begin()) +
+              ", needs finite numbers");
 }
 
 std::vector<double> initial_state(const Variant &variant, const Sequence &s, const Params &params) {

@@ -20,13 +20,15 @@ constexpr const char *type_name = std::is_same_v<Number, BFloat16>  ? "bfloat16"
 
 /// Rounds each number once to the type. Input error if a finite number becomes infinite.
 template <class Number> Array<Number> upload(const std::string &label, const std::vector<double> &data) {
-  return uploaded<Number>(label, data.size(), [&](size_t i) {
-    const Number value = static_cast<Number>(data[i]);
-    if (!std::isfinite(double(value)) && std::isfinite(data[i]))
-      input_error(label + " has " + number(data[i]) + " at flat index " + std::to_string(i) + ", too large for " +
-                  type_name<Number>);
-    return value;
-  });
+  const auto overflows = [&](size_t i) {
+    return !std::isfinite(double(static_cast<Number>(data[i]))) && std::isfinite(data[i]);
+  };
+  if (!std::is_same_v<Number, double> && any_on_host(data.size(), overflows))
+    for (size_t i = 0; i < data.size(); ++i)
+      if (overflows(i))
+        input_error(label + " has " + number(data[i]) + " at flat index " + std::to_string(i) + ", too large for " +
+                    type_name<Number>);
+  return uploaded<Number>(label, data.size(), [&](size_t i) { return static_cast<Number>(data[i]); });
 }
 template <class Number>
 void upload_to(Array<Number> &array, const std::string &label, const std::vector<double> &data) {

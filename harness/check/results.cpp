@@ -118,22 +118,27 @@ PartList in_segments(const CheckCase &problem, int length, const Disturbance &di
   const Shape &n = problem.given.shape;
   const bool has_state = problem.variant.state_shape(n, problem.params).size() > 0;
   const int step = has_state ? std::clamp(length, 1, n.T) : n.T;
-  const auto segment = [&](int begin, const Numbers &state) {
+  const auto segment = [&](int begin, Numbers &state) { // takes the state, which is large
     CheckCase part{
         problem.variant,   problem.params, slice_steps(problem.given, begin, std::min(begin + step, n.T)), {},
         problem.log_gates, problem.types};
-    part.given.state = state;
+    part.given.state = std::move(state);
     return part;
   };
 
   std::vector<Numbers> starts{initial_state(problem.variant, problem.given, problem.params)};
   Output whole;
   for (int begin = 0; begin < n.T; begin += step) {
-    Output out = outputs_of(segment(begin, starts.back()));
+    CheckCase part = segment(begin, starts.back());
+    Output out = outputs_of(part);
+    starts.back() = std::move(part.given.state);
     const int end = std::min(begin + step, n.T);
     put_steps(whole.o, out.o, n, begin, end);
-    whole.state = out.state, whole.state_shape = out.state_shape;
-    if (end == n.T) break;
+    whole.state_shape = out.state_shape;
+    if (end == n.T) {
+      whole.state = std::move(out.state);
+      break;
+    }
     disturb(out.state, "state");
     starts.push_back(std::move(out.state));
   }
@@ -145,7 +150,7 @@ PartList in_segments(const CheckCase &problem, int length, const Disturbance &di
   for (int i = int(starts.size()) - 1; i >= 0; --i) {
     const int begin = i * step, end = std::min(begin + step, n.T);
     CheckCase part = segment(begin, starts[size_t(i)]);
-    part.weights = {steps_of(problem.weights.o, n, begin, end), dstate};
+    part.weights = {steps_of(problem.weights.o, n, begin, end), std::move(dstate)};
     Sequence found = gradients_of(part);
     for (Tensor tensor : all_tensors) put_steps(gradient[tensor], found[tensor], n, begin, end);
     dstate = std::move(found.state);

@@ -15,6 +15,7 @@
 #include "harness/core/registry.hpp"
 #include "harness/device/backend.hpp"
 #include "harness/system/files.hpp"
+#include "harness/system/memory.hpp"
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
@@ -335,6 +336,7 @@ Action add_check(CLI::App &app) {
   c.add_option("--junit", flags->junit, "write the finding as JUnit XML");
   example(c, "recollect check delta_net -i in.npz -c out.npz --dtype bf16");
   return [flags](const Words &) {
+    keep_freed_memory(); // the noise of a long text takes thousands of passes
     if (flags->self) return check_self(*flags);
     if (flags->list_mistakes) return list_mistakes(flags->variant);
     if (!flags->plant.empty()) return plant(*flags);

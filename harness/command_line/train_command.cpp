@@ -9,6 +9,7 @@
 #include "harness/run/plan.hpp"
 #include "harness/run/provenance.hpp"
 #include "harness/system/files.hpp"
+#include "harness/system/memory.hpp"
 #include "harness/system/ranks.hpp"
 #include "harness/train/statements.hpp"
 #include <cmath>

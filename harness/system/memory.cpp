@@ -5,6 +5,9 @@
 #include <fstream>
 #include <limits>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 namespace recollect {
 namespace {
@@ -28,6 +31,12 @@ std::uint64_t memory_limit() {
   return chosen ? chosen : machine;
 }
 void set_memory_limit(std::uint64_t bytes) { chosen = bytes; }
+
+void keep_freed_memory() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, 32 << 20), mallopt(M_TRIM_THRESHOLD, 1 << 30), mallopt(M_TOP_PAD, 64 << 20);
+#endif
+}
 
 std::string over_memory(std::uint64_t bytes) {
   if (bytes <= memory_limit()) return "";

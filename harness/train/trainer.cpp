@@ -2,17 +2,8 @@
 #include "harness/train/trainer.hpp"
 #include "harness/system/memory.hpp"
 #include <cmath>
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
 
 namespace recollect::train {
-
-void keep_freed_memory() {
-#ifdef __GLIBC__
-  mallopt(M_MMAP_THRESHOLD, 32 << 20), mallopt(M_TRIM_THRESHOLD, 1 << 30), mallopt(M_TOP_PAD, 64 << 20);
-#endif
-}
 
 double schedule(int step, int steps, double warmup) {
   const double rising = warmup * steps, passed = step + 1;

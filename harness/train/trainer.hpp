@@ -8,10 +8,6 @@
 
 namespace recollect::train {
 
-/// Keeps freed host memory, for the whole program. A step allocates what the step before it freed; returning the pages
-/// and faulting them in again took half the time of a small step.
-void keep_freed_memory();
-
 /// Learning rate of `step` (from 0) relative to its peak: rises linearly over the warm-up, falls as a cosine to 0.
 double schedule(int step, int steps, double warmup);
 

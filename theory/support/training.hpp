@@ -2,6 +2,7 @@
 // Models that claims train themselves, in seconds.
 #pragma once
 #include "harness/numerics/statistics.hpp"
+#include "harness/system/memory.hpp"
 #include "harness/train/trainer.hpp"
 #include "theory/support/claims.hpp"
 #include <cmath>
@@ -16,7 +17,7 @@ inline Assignments changed(Assignments settings, const Assignments &changes) {
 
 /// Accuracy on held-out texts, and the standard error from drawing the texts; that of one model, not of all models.
 inline Mean trained_accuracy(const Assignments &settings, std::uint64_t seed) {
-  train::keep_freed_memory();
+  keep_freed_memory();
   train::Trainer trainer(train::resolve_setup(settings), seed);
   while (!trainer.done()) trainer.step(trainer.together());
   std::vector<double> accuracies;
