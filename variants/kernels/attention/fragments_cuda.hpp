@@ -70,9 +70,6 @@ template <class Kernel> __device__ __forceinline__ float exponent_scale(const Ke
     return log2_e;
 }
 
-/// Rows that a warp holds as fragments of 16 x 8: of tile i those with index 16 i + lane / 4 + 8 r, columns
-/// 8 j + lane % 4 * 2 + e in x[2 r + e].
-template <int tiles, int width> using Fragments = Sum[tiles][width / 8];
 
 template <int tiles, int N> __device__ __forceinline__ bool is_finite(const Sum (&sums)[tiles][N]) {
   float zero = 0;

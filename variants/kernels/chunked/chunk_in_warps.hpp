@@ -11,19 +11,6 @@
 
 namespace recollect::variants {
 
-/// Which rows i are scored against row t.
-enum class Seen { until, before, from, after, all }; // i <= t, i < t, i >= t, i > t
-
-KOKKOS_FUNCTION constexpr bool is_seen(Seen seen, int i, int t) {
-  return seen == Seen::until    ? i <= t
-         : seen == Seen::before ? i < t
-         : seen == Seen::from   ? i >= t
-         : seen == Seen::after  ? i > t
-                                : true;
-}
-KOKKOS_FUNCTION constexpr bool looks_back(Seen seen) { return seen == Seen::until || seen == Seen::before; }
-KOKKOS_FUNCTION constexpr bool looks_ahead(Seen seen) { return seen == Seen::from || seen == Seen::after; }
-
 struct ChunkInWarps {
   static constexpr int size = engine::usual_size, block = 8, blocks = size / block;
   static constexpr int height = tile::cuda::height, threads = size / height * 32;
@@ -126,14 +113,12 @@ struct ChunkInWarps {
   }
 
   /// Multiplies p(t,i) by D(t,i) for i <= t (1 unless something `decays`) and sets 0 for i > t; `left` becomes D(t,0).
-  /// With `before`, t - 1 replaces t, for a step that reads before it decays and writes.
-  template <bool before = false>
   __device__ __forceinline__ static void weigh(const Lane &at, bool decays, const Decay &decay, Results (&p)[blocks],
                                                float (&left)[2]) {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      const int own = at.first / block + r, last = at.inner() - before; // the row's block, and its last step in it
-      left[r] = decays && last >= 0 ? decay.inside[own * block + last] : 1;
+      const int own = at.first / block + r, last = at.inner(); // the row's block, and its place in it
+      left[r] = decays ? decay.inside[own * block + last] : 1;
 #pragma unroll
       for (int b = blocks - 1; b >= 0; --b) {
         const int i = b * block + at.place;
@@ -179,24 +164,15 @@ struct ChunkInWarps {
       }
   }
 
-  /// Like load_keys for rows in load_rows's order of columns: every second of sixteen.
-  template <int N> __device__ __forceinline__ static void load_along(const float *from, Group<N> &group) {
-#pragma unroll
-    for (int c = 0; c < N; ++c) {
-      const float2 both = *reinterpret_cast<const float2 *>(from + (c / 2 * 16 + c % 2) * pitch);
-      group.b[c][0] = both.x, group.b[c][1] = both.y;
-    }
-  }
   /// sum_t += sum of p(t,i) v_i over the blocks that row t sees.
-  template <class Unit, int pitch, Seen seen = Seen::until>
+  template <class Unit, int pitch>
   __device__ __forceinline__ static void read_own(const Lane &at, const float *v, const Results (&p)[blocks],
                                                   Results (&sum)[blocks]) {
     constexpr int groups = Unit::groups;
     v += at.place * pitch + 2 * at.inner();
 #pragma unroll
     for (int b = 0; b < blocks; b += groups) {
-      if (looks_back(seen) && b * block >= at.first + height) continue;
-      if (looks_ahead(seen) && (b + groups) * block <= at.first) continue;
+      if (b * block >= at.first + height) continue;
       Group<blocks> group[groups];
 #pragma unroll
       for (int g = 0; g < groups; ++g) {
@@ -211,15 +187,14 @@ struct ChunkInWarps {
   }
 
   /// p(t,i) = row_t . k_i for all blocks with a visible pair. Unless S is null, also adds the product with the state to
-  /// sum_t: element j of row_t times row j of S, or column j where the rows of S lie `along` the sum.
-  template <class Unit, int keys_pitch, Seen seen = Seen::until, bool along = false>
+  /// sum_t: element j of row_t times row j of S.
+  template <class Unit, int keys_pitch>
   __device__ __forceinline__ static void meet(const Lane &at, Queries<Unit::groups> &row, const float *k,
                                               const float *S, Results (&p)[blocks], Results (&sum)[blocks]) {
     constexpr int groups = Unit::groups, half = blocks / 2;
     k += at.inner() * keys_pitch + at.place;
-    const bool reads = S, first = !looks_ahead(seen) || at.first < size / 2,
-               second = !looks_back(seen) || at.first >= size / 2;
-    if (reads) S += along ? 2 * at.inner() * pitch + at.place : at.place * pitch + 2 * at.inner();
+    const bool reads = S, second = at.first >= size / 2;
+    if (reads) S += at.place * pitch + 2 * at.inner();
     Results early[half], late[half];
 #pragma unroll 1
     for (int b = 0; b < blocks; b += groups, k += groups * block) {
@@ -227,32 +202,25 @@ struct ChunkInWarps {
       Group<half> keys[groups];
       row.put(state), row.put(keys);
       if (b + groups < blocks) row.fetch();
-      if (first) {
-        load_keys<keys_pitch>(k, keys);
-        Unit::add(keys, early);
-      }
+      load_keys<keys_pitch>(k, keys);
+      Unit::add(keys, early);
       if (second) {
         load_keys<keys_pitch>(k + size / 2 * keys_pitch, keys);
         Unit::add(keys, late);
       }
       if (!reads) continue;
 #pragma unroll
-      for (int g = 0; g < groups; ++g) {
-        if constexpr (along)
-          load_along(S + g * block, state[g]);
-        else
-          tile::cuda::load_rows(S + g * block * pitch, pitch, state[g]);
-      }
+      for (int g = 0; g < groups; ++g) tile::cuda::load_rows(S + g * block * pitch, pitch, state[g]);
       Unit::add(state, sum);
-      S += groups * (along ? block : block * pitch);
+      S += groups * block * pitch;
     }
 #pragma unroll
     for (int c = 0; c < half; ++c) p[c] = early[c], p[half + c] = late[c];
   }
 
-  /// Adds sum of v_i (strength_i D(C,i) k_i)^T to sum, transposed; with `start`, v_i (D(i,0) k_i)^T instead. z += the
-  /// lane's share of the sum of these keys. Returns D(C,0). A null strength is 1.
-  template <class Unit, int keys_pitch, bool start>
+  /// Adds sum of v_i (strength_i D(C,i) k_i)^T to sum, transposed. z += the lane's share of the sum of these keys.
+  /// Returns D(C,0). A null strength is 1.
+  template <class Unit, int keys_pitch>
   __device__ __forceinline__ static float add_up(const Lane &at, bool decays, const float *strength, const float *k,
                                                  const float *v, const Decay &decay, Results (&sum)[blocks],
                                                  float (&z)[2]) {
@@ -260,16 +228,15 @@ struct ChunkInWarps {
     float beyond = 1; // decay of the blocks in between
 #pragma unroll 2
     for (int turn = 0; turn < blocks; turn += groups) {
-      const int b = start ? turn : blocks - groups - turn;
+      const int b = blocks - groups - turn;
       Group<blocks> group[groups];
 #pragma unroll
       for (int nth = 0; nth < groups; ++nth) {
-        const int g = start ? nth : groups - 1 - nth, i = (b + g) * block + at.place;
+        const int g = groups - 1 - nth, i = (b + g) * block + at.place;
 #pragma unroll
         for (int e = 0; e < 2; ++e) {
           const float *const keys = k + (i + e) * keys_pitch + at.row();
-          const float factor =
-              (decays ? beyond * (start ? decay.inside : decay.tail)[i + e] : 1) * (strength ? strength[i + e] : 1);
+          const float factor = (decays ? beyond * decay.tail[i + e] : 1) * (strength ? strength[i + e] : 1);
 #pragma unroll
           for (int r = 0; r < 2; ++r) z[r] += group[g].a[r][e] = factor * keys[8 * r];
         }
@@ -347,18 +314,6 @@ struct ChunkInWarps {
   __device__ __forceinline__ static void put(const Lane &at, const Results (&sum)[blocks], float *out, int ld = size) {
     put(
         at, sum, out, [](int, float x) { return x; }, ld);
-  }
-  /// The reverse: reads them.
-  __device__ __forceinline__ static void take(const Lane &at, const float *from, int ld, Results (&sum)[blocks]) {
-#pragma unroll
-    for (int r = 0; r < 2; ++r)
-#pragma unroll
-      for (int b = 0; b < blocks; b += 2) {
-        const float4 four =
-            *reinterpret_cast<const float4 *>(from + (at.row() + 8 * r) * ld + tile::cuda::column_of(b, at.lane));
-        float *x = sum[b].x + 2 * r, *y = sum[b + 1].x + 2 * r;
-        x[0] = four.x, y[0] = four.y, x[1] = four.z, y[1] = four.w;
-      }
   }
   /// Whether all results of the warp are finite. If not, an infinite v behind the causal mask may have been multiplied
   /// by a weight of 0.

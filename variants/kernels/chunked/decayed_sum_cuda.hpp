@@ -32,7 +32,18 @@ struct DecayedSumInWarps : DecayedState<float>, ChunkInWarps {
   RECOLLECT_IN_LINE void summarise(const Precise<math> &team, const Chunk &c, const Summary &out,
                                    const Summarising &x) const {
 #if __CUDA_ARCH__ >= 800
-    sum_up<tile::cuda::UnitOf<math>>(team, c, in.k, v, out, x, [](int, float x) { return x; });
+    const size_t step = c.head * T + c.first;
+    fetch<pitch>(team, in.k.data() + step * size, x.k);
+    fetch<pitch>(team, v.data() + step * size, x.v);
+    if (decays) prepare(team, in.alpha.data() + step, x.decay);
+    team.barrier();
+    const Lane at(team);
+    Results sum[blocks];
+    float z[2] = {};
+    const float carried = add_up<tile::cuda::UnitOf<math>, pitch>(
+        at, decays, in.strength.extent(0) ? in.strength.data() + step : nullptr, x.k, x.v, x.decay, sum, z);
+    put(at, sum, out.added);
+    put_rest(at, carried, z, out);
 #else
     too_old(team, c, out, x);
 #endif
@@ -55,31 +66,12 @@ struct DecayedSumInWarps : DecayedState<float>, ChunkInWarps {
   }
 
 #if __CUDA_ARCH__ >= 800
-protected:
+private:
   /// The state at a chunk's start: S, transposed, rows ld apart, and z.
   struct Start {
     const float *S, *z;
     int ld;
   };
-  /// Chunk-local phase with these keys and values; writes value(row, x) for element x of the sum. Keys decay to the
-  /// chunk's end. With `start` the keys are queries (of a backward pass): they decay from the chunk's start and have no
-  /// strength.
-  template <class Unit, bool start = false, class Value>
-  __device__ __forceinline__ void sum_up(const Team &team, const Chunk &c, const Array<float> &keys,
-                                         const Array<float> &values, const Summary &out, const Summarising &x,
-                                         const Value &value) const {
-    const size_t step = c.head * T + c.first;
-    fetch<pitch>(team, keys.data() + step * size, x.k);
-    fetch<pitch>(team, values.data() + step * size, x.v);
-    if (decays) prepare(team, in.alpha.data() + step, x.decay);
-    team.barrier();
-    const Lane at(team);
-    Results sum[blocks];
-    float z[2] = {};
-    const float carried = add_up<Unit, pitch, start>(at, step, x.k, x.v, x.decay, sum, z);
-    put(at, sum, out.added, value);
-    put_rest(at, carried, z, out);
-  }
   __device__ __forceinline__ void begin(const Team &team, size_t step, const Reading &x) const {
     ChunkInWarps::begin(team, in.k.data() + step * size, v.data() + step * size, size, x);
   }
@@ -96,12 +88,6 @@ protected:
     write(at, step, before, decay, p, sum);
   }
 
-  template <class Unit, int keys_pitch, bool start = false>
-  __device__ __forceinline__ float add_up(const Lane &at, size_t step, const float *k, const float *v,
-                                          const Decay &decay, Results (&sum)[blocks], float (&z)[2]) const {
-    const float *const strength = !start && in.strength.extent(0) ? in.strength.data() + step : nullptr;
-    return ChunkInWarps::add_up<Unit, keys_pitch, start>(at, decays, strength, k, v, decay, sum, z);
-  }
   /// Writes the rest of the summary: D(C,0) and z.
   __device__ __forceinline__ void put_rest(const Lane &at, float carried, const float (&z)[2],
                                            const Summary &out) const {
