@@ -10,7 +10,7 @@
 #include "harness/call/conditioning.hpp"
 #include "harness/core/registry.hpp"
 #include "harness/numerics/inputs.hpp"
-#include "theory/support/claims.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/delta_recursion.hpp"
 
 namespace recollect::theory {
@@ -54,7 +54,7 @@ Params params_of(const Variant &variant, const Form &form, Real real, int T, int
   return p.set("variant", variant.name).set("form", form.name).set("real", name_of(real)).set("T", T).set("C", C);
 }
 
-void compare(const Variant &variant, const Size &size, std::uint64_t seed, std::vector<Point> &points) {
+void compare(Points &points, const Variant &variant, const Size &size, std::uint64_t seed) {
   const Params params = variant_params(variant);
   const Shape shape{1, 2, size.T, 10, 6};
   const std::vector<const Form *> fast = fast_forms(variant);
@@ -70,9 +70,9 @@ void compare(const Variant &variant, const Size &size, std::uint64_t seed, std::
           const double apart = deviation(forward(variant, s, {form->name, real, C, params}), reference).largest();
           return at_most_point(std::min(apart, 1e300), bound, 0); // infinite where the right outputs are all 0
         };
-        const Params labelled = params_of(variant, *form, real, size.T, C);
-        points.push_back(as_statement(held(sequence), labelled, "largest relative error, at most its rounding bound"));
-        points.push_back(rival_system(held(wrong), labelled, "one wrong step"));
+        points.at(params_of(variant, *form, real, size.T, C));
+        points.statement("largest relative error, at most its rounding bound", held(sequence));
+        points.wrong_system("one wrong step", held(wrong));
       }
 }
 
@@ -97,7 +97,7 @@ System system_of(const Sequence &s, bool decays, bool scales) {
 
 /// Eq 51 and 52 for dA, dR, dX of relative size e = n eps, spectral norms of matrices that multiply:
 ///   |dU| <= e |(I + A)^{-1}| (|A| |U| + |X|),   |dO| <= |R| (|dU| + e |U|).
-void delta_rule_bound(const std::string &name, Keys keys, std::uint64_t seed, std::vector<Point> &points) {
+void delta_rule_bound(Points &points, const std::string &name, Keys keys, std::uint64_t seed) {
   const Variant &variant = find_variant(name);
   const Shape shape{1, 1, 64, 10, 6};
   const Sequence s = random_sequence(shape, seed, keys);
@@ -115,54 +115,51 @@ void delta_rule_bound(const std::string &name, Keys keys, std::uint64_t seed, st
   for (const Form *form : fast_forms(variant)) {
     if (form->name == "doubling") continue; // not backward stable: neumann.cpp has its law
     for (int C : {1, 4, 16, 64}) {
-      const double units = accumulated_terms(shape, C) * reach;
       const auto reads = [&](const Sequence &of) {
         return forward(variant, of, {form->name, Real::f64, C, variant_params(variant)}).o;
       };
-      const Params labelled = params_of(variant, *form, Real::f64, shape.T, C)
-                                  .set("keys", keys == Keys::unit ? "unit" : "repeated")
-                                  .set("cond", cond);
-      const std::vector<double> o = reads(s);
-      const auto held = [&](const Dense &law) { return exact_point(o, law.data, units); };
-      points.push_back(as_obligation(held(O), labelled, "reads, within the bound of Eq 51"));
-      points.push_back(
-          rival_system(exact_point(reads(with_one_wrong_step(s)), O.data, units), labelled, "one wrong step"));
+      points.at(params_of(variant, *form, Real::f64, shape.T, C)
+                    .set("keys", keys == Keys::unit ? "unit" : "repeated")
+                    .set("cond", cond));
+      points.rounding(accumulated_terms(shape, C) * reach);
+      auto stated = points.obligation("reads, within the bound of Eq 51", reads(s), O.data);
+      points.wrong_system("one wrong step", reads(with_one_wrong_step(s)), O.data);
       if (C != cut || keys != Keys::unit) continue;
-      points.push_back(rival_system(exact_point(reads(rest), of_rest, units), labelled, "earlier chunks ignored"));
-      points.push_back(
-          rival_law(held(system.R * solve_unit_lower(-1 * system.A, system.X)), labelled, "I - A for I + A"));
-      points.push_back(rival_law(held(system.R * solve_unit_lower(edge, system.X)), labelled,
-                                 "a chunk's first row blind to the last key"));
+      stated.but_not("I - A for I + A", (system.R * solve_unit_lower(-1 * system.A, system.X)).data)
+          .but_not("a chunk's first row blind to the last key", (system.R * solve_unit_lower(edge, system.X)).data);
+      points.wrong_system("earlier chunks ignored", reads(rest), of_rest);
     }
   }
 }
 
-std::vector<Point> measure(const Protocol &protocol) {
-  std::vector<Point> points;
+Claim claim() {
+  ClaimBuilder c("chunked-equals-sequential", "000 D.3, Eq 51, 96-100");
+  c.says("Solving $U = (I + A)^{-1} V$ chunk by chunk gives the $u$ of the recursion; so does the chunked form of "
+         "every layer give the outputs and the final state of its recurrence.");
+  c.exactly("Identity for every $T$, $C <= T$ and $Dk != Dv$; rounding within $(T + Dk + C) eps kappa$, and for the "
+            "delta rule within the bound of Eq 51. Ill-conditioned for kernels without normaliser and keys that are "
+            "not of norm 1.");
+  std::vector<std::string> layers;
   for (const Variant &variant : all_variants())
-    for (const Size &size : sizes(protocol)) compare(variant, size, protocol.seed, points);
-  if (!protocol.point)
+    if (!fast_forms(variant).empty()) layers.push_back(variant.name);
+  c.runs(layers);
+  c.takes({integer_param("T", 65, 1, 65536, "steps"), integer_param("C", 16, 1, 65536, "chunk length")});
+  c.also([](Points &points, const Protocol &protocol) {
     for (const char *name : {"delta_net", "gated_delta_net", "delta_former"})
-      for (Keys keys : {Keys::unit, Keys::repeated}) delta_rule_bound(name, keys, protocol.seed, points);
-  return points;
+      for (Keys keys : {Keys::unit, Keys::repeated}) delta_rule_bound(points, name, keys, protocol.seed);
+  });
+  return c.measure([](Points &points, const Params &, const Protocol &protocol) {
+    for (const Variant &variant : all_variants())
+      for (const Size &size : sizes(protocol)) compare(points, variant, size, protocol.seed);
+  });
 }
 
 } // namespace
 
 std::vector<Claim> chunk_equals_recurrent() {
-  Claim c = ledger_row(
-      "chunked-equals-sequential", "000 D.3, Eq 51, 96-100",
-      "Solving $U = (I + A)^{-1} V$ chunk by chunk gives the $u$ of the recursion; so does the chunked form of every "
-      "layer give the outputs and the final state of its recurrence.",
-      "Identity for every $T$, $C <= T$ and $Dk != Dv$; rounding within $(T + Dk + C) eps kappa$, and for the delta "
-      "rule "
-      "within the bound of Eq 51. Ill-conditioned for kernels without normaliser and keys that are not of norm 1.",
-      measure);
-  c.id = "chunk_equals_recurrent";
-  for (const Variant &variant : all_variants())
-    if (!fast_forms(variant).empty()) c.variants.push_back(variant.name);
-  return {
-      at_parameters(c, {integer_param("T", 65, 1, 65536, "steps"), integer_param("C", 16, 1, 65536, "chunk length")})};
+  Claim all = claim();
+  all.id = "chunk_equals_recurrent";
+  return {all};
 }
 
 } // namespace recollect::theory

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// DeltaFormer and what it contains (000 §2.2.1, Eq 37-42, Appendix C and D.1): the memory S = S (I - phi phi^T) + v
-// phi^T, the sums over u that stand for it, DeltaNet and softmax attention.
+// DeltaFormer and what it contains (000 §2.2.1, Eq 37-42, Appendix C and D.1):
+// the memory S = S (I - phi phi^T) + v phi^T, the sums over u that stand for
+// it, DeltaNet and softmax attention.
 #include "harness/numerics/inputs.hpp"
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
+#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
 
-Shape shape_at(const Protocol &protocol) {
-  if (!protocol.point) return {1, 1, 20, 8, 4};
-  const Params &p = *protocol.point;
-  return {1, 1, p.integer("T"), p.integer("d"), p.integer("dv")};
-}
+Shape shape_at(const Params &p) { return {1, 1, p.integer("T"), p.integer("d"), p.integer("dv")}; }
 const std::vector<ParamSpec> sizes{integer_param("d", 8, 1, 1024, "key width"),
                                    integer_param("dv", 4, 1, 1024, "value width"),
                                    integer_param("T", 20, 3, 4096, "steps")};
@@ -30,7 +28,8 @@ struct Rows {
         v(head_rows(s.v, s.shape, 0, s.shape.Dv)) {}
 };
 
-/// The reads of Eq 37 with an explicit feature map: S_t = S_{t-1} (I - phi_t phi_t^T) + v_t phi_t^T at phi(q_t).
+/// The reads of Eq 37 with an explicit feature map: S_t = S_{t-1} (I - phi_t
+/// phi_t^T) + v_t phi_t^T at phi(q_t).
 std::vector<double> reads_of_the_state(const Dense &phi_k, const Dense &phi_q, const Dense &v) {
   Dense S(v.columns, phi_k.columns);
   std::vector<double> reads;
@@ -45,8 +44,9 @@ std::vector<double> reads_of_the_state(const Dense &phi_k, const Dense &phi_q, c
   return reads;
 }
 
-/// phi with phi(x) . phi(y) = sum_{m <= 20} (x.y)^m / m! in two dimensions: x1^a x2^b / sqrt(a! b!) for a + b <= 20 (Eq
-/// 11, equal monomials merged). For |x.y| < 1 the rest is below 1/21! < 2e-20.
+/// phi with phi(x) . phi(y) = sum_{m <= 20} (x.y)^m / m! in two dimensions:
+/// x1^a x2^b / sqrt(a! b!) for a + b <= 20 (Eq 11, equal monomials merged). For
+/// |x.y| < 1 the rest is below 1/21! < 2e-20.
 Dense exp_features(const Dense &x) {
   const int order = 20;
   Dense phi(x.rows, (order + 1) * (order + 2) / 2);
@@ -67,137 +67,120 @@ std::vector<double> sums(const Rows &r, const Kernel &f, Triangle erased = Trian
 }
 
 Claim u_form() {
-  Claim claim = ledger_row(
-      "deltaformer-u-form", "000 Eq 37-40, 82-90",
-      "With the normaliser left out, the memory $S_t = S_{t-1} (I - phi(k_t) phi(k_t)^T) + v_t phi(k_t)^T$ read at "
-      "$phi(q_t)$ is exactly the memory $S_t = S_{t-1} + u_t phi(k_t)^T$ with $u_t = v_t - sum_{i<t} kappa(k_i, k_t) "
-      "u_i$, "
-      "whose read is $o_t = sum_{i<=t} kappa(k_i, q_t) u_i$.",
-      "Identity, for any kernel that has a feature map.", [](const Protocol &protocol) {
-        const Shape shape = shape_at(protocol);
-        std::vector<Point> points;
-        const auto add = [&](const std::string &kernel, const Kernel &f, Sequence s, const auto &features) {
-          const Assignments both{{"kappa1", kernel}, {"kappa2", kernel}};
-          s = gated(s, 1, 1);
-          const Rows r(s);
-          const std::vector<double> state = reads_of_the_state(features(r.k), features(r.q), r.v);
-          const double units = rounding_units("delta_former", s, both);
-          const Params params = params_of(s.shape).set("kernel", kernel);
-          const auto held = [&](const std::vector<double> &reads) { return exact_point(reads, state, units); };
-          points.push_back(
-              as_statement(held(results_of("delta_former", s, both)), params, "reads of the two memories"));
-          points.push_back(rival_system(held(results_of("delta_former", gated(s, 1, -1), both)), params, "sum added"));
-          points.push_back(
-              rival_system(held(results_of("delta_former", gated(s, 1, 0), both)), params, "v for u in the read"));
-          points.push_back(rival_system(held(sums(r, f, Triangle::with_diagonal)), params, "own term in the sum"));
-          points.push_back(rival_system(held(sums(r, f, Triangle::strict, false)), params, "v_i for u_i in the sum"));
-          points.push_back(
-              rival_system(held(sums(r, f, Triangle::strict, true, Triangle::strict)), params, "read over i < t"));
-        };
-        add("linear", linear_kernel, random_sequence(shape, protocol.seed), [](const Dense &x) { return x; });
-        Sequence flat = random_sequence({1, 1, shape.T, 2, shape.Dv}, protocol.seed);
-        for (double &x : flat.k) x *= 0.8; // kappa(k,k) = exp(0.64) < 2: rewriting contracts
-        add("exp", exp_kernel, flat, exp_features);
-        return points;
-      });
-  return at_parameters(running(claim, {"delta_former"}), sizes);
+  ClaimBuilder c("deltaformer-u-form", "000 Eq 37-40, 82-90");
+  c.says("With the normaliser left out, the memory $S_t = S_{t-1} (I - phi(k_t) phi(k_t)^T) + v_t phi(k_t)^T$ read at "
+         "$phi(q_t)$ is exactly the memory $S_t = S_{t-1} + u_t phi(k_t)^T$ with $u_t = v_t - sum_{i<t} kappa(k_i, "
+         "k_t) u_i$, whose read is $o_t = sum_{i<=t} kappa(k_i, q_t) u_i$.");
+  c.exactly("Identity, for any kernel that has a feature map.");
+  c.runs({"delta_former"}), c.takes(sizes);
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const Shape shape = shape_at(p);
+    const auto add = [&](const std::string &kernel, const Kernel &f, Sequence s, const auto &features) {
+      const Assignments both{{"kappa1", kernel}, {"kappa2", kernel}};
+      s = gated(s, 1, 1);
+      const Rows r(s);
+      points.at(params_of(s.shape).set("kernel", kernel)).rounding(rounding_units("delta_former", s, both));
+      const std::vector<double> state = reads_of_the_state(features(r.k), features(r.q), r.v);
+      points.statement("reads of the two memories", results_of("delta_former", s, both), state);
+      points.wrong_system("sum added", results_of("delta_former", gated(s, 1, -1), both), state);
+      points.wrong_system("v for u in the read", results_of("delta_former", gated(s, 1, 0), both), state);
+      points.wrong_system("own term in the sum", sums(r, f, Triangle::with_diagonal), state);
+      points.wrong_system("v_i for u_i in the sum", sums(r, f, Triangle::strict, false), state);
+      points.wrong_system("read over i < t", sums(r, f, Triangle::strict, true, Triangle::strict), state);
+    };
+    add("linear", linear_kernel, random_sequence(shape, protocol.seed), [](const Dense &x) { return x; });
+    Sequence flat = random_sequence({1, 1, shape.T, 2, shape.Dv}, protocol.seed);
+    for (double &x : flat.k) x *= 0.8; // kappa(k,k) = exp(0.64) < 2: rewriting contracts
+    add("exp", exp_kernel, flat, exp_features);
+  });
 }
 
 Claim sums_are_delta_net() {
-  Claim claim = ledger_row(
-      "eq93-deltanet", "000 Eq 91-93",
-      "Without kernel and normaliser, the memory $S_t = S_{t-1} + u_t k_t^T$ that stores $u_t = v_t$ - sum_{i<t} "
-      "($k_i$ . "
-      "$k_t$) $u_i$ in place of $v_t$ is DeltaNet, $S_t = S_{t-1} (I - k_t k_t^T) + v_t k_t^T$.",
-      "Identity, on reads and final state, with DeltaNet's step size at 1.", [](const Protocol &protocol) {
-        const Sequence s = gated(random_sequence(shape_at(protocol), protocol.seed), 1, 1);
-        const Rows r(s);
-        const Dense A = causal_weights(r.k, r.k, linear_kernel, Triangle::strict), I = Dense::identity(A.rows);
-        const auto stored = [&](const Dense &u) { // reads, then S = sum u_i k_i^T
-          Output out{(causal_weights(r.k, r.q, linear_kernel, Triangle::with_diagonal) * u).data,
-                     (transpose(u) * r.k).data,
-                     {s.shape.Dv, s.shape.Dk}};
-          return results(out, s.shape);
-        };
-        const std::vector<double> measured = results_of("delta_net", s);
-        const double units = rounding_units("delta_net", s);
-        const Dense own = causal_weights(r.k, r.k, linear_kernel, Triangle::with_diagonal);
-        Sequence half = s;
-        half.beta.assign(s.shape.T, 0.5);
-        const std::vector<double> predicted = stored(solve_unit_lower(A, r.v));
-        const Params params = params_of(s.shape);
-        return std::vector<Point>{
-            as_statement(exact_point(measured, predicted, units), params, "reads and state"),
-            rival_law(exact_point(measured, stored(solve_unit_lower(-1 * A, r.v)), units), params, "sum added"),
-            rival_law(exact_point(measured, stored(inverse(I + own) * r.v), units), params, "own term in the sum"),
-            rival_law(exact_point(measured, stored(r.v - A * r.v), units), params, "v_i for u_i in the sum"),
-            rival_system(exact_point(results_of("delta_net", half), predicted, units), params, "step size 1/2")};
-      });
-  return at_parameters(running(claim, {"delta_net"}), sizes);
+  ClaimBuilder c("eq93-deltanet", "000 Eq 91-93");
+  c.says("Without kernel and normaliser, the memory $S_t = S_{t-1} + u_t k_t^T$ that stores $u_t = v_t$ - sum_{i<t} "
+         "($k_i$ . $k_t$) $u_i$ in place of $v_t$ is DeltaNet, $S_t = S_{t-1} (I - k_t k_t^T) + v_t k_t^T$.");
+  c.exactly("Identity, on reads and final state, with DeltaNet's step size at 1.");
+  c.runs({"delta_net"}), c.takes(sizes);
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const Sequence s = gated(random_sequence(shape_at(p), protocol.seed), 1, 1);
+    const Rows r(s);
+    const Dense A = causal_weights(r.k, r.k, linear_kernel, Triangle::strict), I = Dense::identity(A.rows);
+    const auto stored = [&](const Dense &u) { // reads, then S = sum u_i k_i^T
+      Output out{(causal_weights(r.k, r.q, linear_kernel, Triangle::with_diagonal) * u).data,
+                 (transpose(u) * r.k).data,
+                 {s.shape.Dv, s.shape.Dk}};
+      return results(out, s.shape);
+    };
+    const std::vector<double> measured = results_of("delta_net", s);
+    const double units = rounding_units("delta_net", s);
+    const Dense own = causal_weights(r.k, r.k, linear_kernel, Triangle::with_diagonal);
+    Sequence half = s;
+    half.beta.assign(s.shape.T, 0.5);
+    const std::vector<double> predicted = stored(solve_unit_lower(A, r.v));
+    points.at(params_of(s.shape))
+        .rounding(units)
+        .statement("reads and state", measured, predicted)
+        .but_not("sum added", stored(solve_unit_lower(-1 * A, r.v)))
+        .but_not("own term in the sum", stored(inverse(I + own) * r.v))
+        .but_not("v_i for u_i in the sum", stored(r.v - A * r.v));
+    points.wrong_system("step size 1/2", results_of("delta_net", half), predicted);
+  });
 }
 
 Claim contains_delta_net() {
-  Claim claim = ledger_row(
-      "deltaformer-special-deltanet", "000 after Eq 42",
-      "DeltaFormer with $alpha_t = 1$, $w_t = k_t$ and both kernels the inner product is exactly DeltaNet.",
-      "With $beta_t = 1$, the DeltaNet of Table 2; a DeltaNet of step $beta_t$ needs $alpha_t = beta_t$.",
-      [](const Protocol &protocol) {
-        const Sequence base = random_sequence(shape_at(protocol), protocol.seed);
-        const Assignments linear{{"kappa1", "linear"}, {"kappa2", "linear"}};
-        const auto reads = [](const std::string &layer, const Sequence &s, const Assignments &set = {}) {
-          return forward(find_variant(layer), s, {"recurrent", Real::f64, 1, variant_params(find_variant(layer), set)})
-              .o;
-        };
-        const auto held = [&](const Sequence &former, const Sequence &net) {
-          return exact_point(reads("delta_former", former, linear), reads("delta_net", net),
-                             rounding_units("delta_former", former, linear));
-        };
-        const Sequence one = gated(base, 1, 1), half = gated(base, 1, 0.5);
-        Sequence step = base;
-        step.w = step.k, step.alpha = step.beta;
-        const Params params = params_of(base.shape);
-        return std::vector<Point>{as_statement(held(one, one), params, "beta_t = 1"),
-                                  as_obligation(held(step, step), params, "alpha_t = beta_t, drawn from (0.2, 1)"),
-                                  rival_system(held(half, half), params, "alpha = 1 with beta = 1/2 on both sides"),
-                                  rival_system(held(gated(base, 1, -1), one), params, "sign of beta")};
-      });
-  claim.explanation = "The text names no $beta_t$; its DeltaNet (Table 2) has none either, that is step size 1. With "
-                      "$beta_t$ below 1 on both sides and $alpha = 1$ the two models differ.";
-  return at_parameters(running(claim, {"delta_former", "delta_net"}), sizes);
+  ClaimBuilder c("deltaformer-special-deltanet", "000 after Eq 42");
+  c.says("DeltaFormer with $alpha_t = 1$, $w_t = k_t$ and both kernels the inner product is exactly DeltaNet.");
+  c.exactly("With $beta_t = 1$, the DeltaNet of Table 2; a DeltaNet of step $beta_t$ needs $alpha_t = beta_t$.");
+  c.because("The text names no $beta_t$; its DeltaNet (Table 2) has none either, that is step size 1. With $beta_t$ "
+            "below 1 on both sides and $alpha = 1$ the two models differ.");
+  c.runs({"delta_former", "delta_net"}), c.takes(sizes);
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const Sequence base = random_sequence(shape_at(p), protocol.seed);
+    const Assignments linear{{"kappa1", "linear"}, {"kappa2", "linear"}};
+    const auto reads = [](const std::string &layer, const Sequence &s, const Assignments &set = {}) {
+      return forward(find_variant(layer), s, {"recurrent", Real::f64, 1, variant_params(find_variant(layer), set)}).o;
+    };
+    const auto held = [&](const Sequence &former, const Sequence &net) {
+      return exact_point(reads("delta_former", former, linear), reads("delta_net", net),
+                         rounding_units("delta_former", former, linear));
+    };
+    const Sequence one = gated(base, 1, 1), half = gated(base, 1, 0.5);
+    Sequence step = base;
+    step.w = step.k, step.alpha = step.beta;
+    points.at(params_of(base.shape)).statement("beta_t = 1", held(one, one));
+    points.obligation("alpha_t = beta_t, drawn from (0.2, 1)", held(step, step));
+    points.wrong_system("alpha = 1 with beta = 1/2 on both sides", held(half, half));
+    points.wrong_system("sign of beta", held(gated(base, 1, -1), one));
+  });
 }
 
 Claim contains_attention() {
-  Claim claim = ledger_row(
-      "deltaformer-special-transformer", "000 after Eq 42",
-      "DeltaFormer with $beta_t = 0$, $alpha_t = 1$ and the read sum_i exp($k_i$ . $q_t / sqrt d$) $u_i$ over its own "
-      "sum of "
-      "weights is causal softmax attention.",
-      "Identity, $u = v$. Eq 42 itself has no normaliser: the read has to be replaced, as the text does.",
-      [](const Protocol &protocol) {
-        const Sequence s = gated(random_sequence(shape_at(protocol), protocol.seed), 1, 0);
-        const Rows r(s);
-        const double root = std::sqrt(double(s.shape.Dk));
-        const auto attention = [&](double scale, Triangle seen) {
-          const Kernel f = [scale](double x) { return std::exp(scale * x); };
-          return (normalise_sums(causal_weights(r.k, r.q, f, seen)) * r.v).data;
-        };
-        const auto read_by = [&](const std::string &kappa2, double scale, const Sequence &of) {
-          return results_of("delta_former", of, {{"kappa1", "softmax"}, {"kappa2", kappa2}, {"scale", number(scale)}});
-        };
-        const std::vector<double> predicted = attention(1 / root, Triangle::with_diagonal),
-                                  measured = read_by("softmax", 1 / root, s);
-        const double units = rounding_units("softmax", s);
-        const auto held = [&](const std::vector<double> &reads) { return exact_point(reads, predicted, units); };
-        const Params params = params_of(s.shape);
-        return std::vector<Point>{
-            as_statement(held(measured), params, "reads of DeltaFormer"),
-            as_obligation(held(results_of("softmax", s)), params, "reads of the layer softmax"),
-            rival_system(held(read_by("softmax", 1, s)), params, "no 1/sqrt d"),
-            rival_system(held(read_by("exp", 1 / root, s)), params, "no normaliser"),
-            rival_system(held(read_by("softmax", 1 / root, gated(s, 1, 1))), params, "beta = 1"),
-            rival_law(exact_point(measured, attention(1 / root, Triangle::strict), units), params, "sum over i < t")};
-      });
-  return at_parameters(running(claim, {"delta_former", "softmax"}), sizes);
+  ClaimBuilder c("deltaformer-special-transformer", "000 after Eq 42");
+  c.says("DeltaFormer with $beta_t = 0$, $alpha_t = 1$ and the read sum_i exp($k_i$ . $q_t / sqrt d$) $u_i$ over its "
+         "own sum of weights is causal softmax attention.");
+  c.exactly("Identity, $u = v$. Eq 42 itself has no normaliser: the read has to be replaced, as the text does.");
+  c.runs({"delta_former", "softmax"}), c.takes(sizes);
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const Sequence s = gated(random_sequence(shape_at(p), protocol.seed), 1, 0);
+    const Rows r(s);
+    const double root = std::sqrt(double(s.shape.Dk));
+    const auto attention = [&](double scale, Triangle seen) {
+      const Kernel f = [scale](double x) { return std::exp(scale * x); };
+      return (normalise_sums(causal_weights(r.k, r.q, f, seen)) * r.v).data;
+    };
+    const auto read_by = [&](const std::string &kappa2, double scale, const Sequence &of) {
+      return results_of("delta_former", of, {{"kappa1", "softmax"}, {"kappa2", kappa2}, {"scale", number(scale)}});
+    };
+    const std::vector<double> predicted = attention(1 / root, Triangle::with_diagonal),
+                              measured = read_by("softmax", 1 / root, s);
+    points.at(params_of(s.shape)).rounding(rounding_units("softmax", s));
+    points.statement("reads of DeltaFormer", measured, predicted)
+        .but_not("sum over i < t", attention(1 / root, Triangle::strict));
+    points.obligation("reads of the layer softmax", results_of("softmax", s), predicted);
+    points.wrong_system("no 1/sqrt d", read_by("softmax", 1, s), predicted);
+    points.wrong_system("no normaliser", read_by("exp", 1 / root, s), predicted);
+    points.wrong_system("beta = 1", read_by("softmax", 1 / root, gated(s, 1, 1)), predicted);
+  });
 }
 
 } // namespace

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Grouped lookups on u (000 E.2, Eq 111): four exponentials with w^j = j k equal f(x) = x at -1, 0, 1, 2 but on no
-// neighbourhood of these; linear similarities stay linear. Their cost: lookup_cache.cpp.
+// Grouped lookups on u (000 E.2, Eq 111): four exponentials with w^j = j k
+// equal f(x) = x at -1, 0, 1, 2 but on no neighbourhood of these; linear
+// similarities stay linear. Their cost: lookup_cache.cpp.
 #include "harness/core/error.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "theory/associative_memory/tracking/similarity_of_layer.hpp"
 #include "theory/associative_memory/tracking/swaps.hpp"
+#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -27,7 +29,8 @@ double fitted(double x, int derivative = 0) {
   return sum;
 }
 
-/// Rounding units of f near the four points: those of its largest term, the weights being known to cond(M) = 1e5 units.
+/// Rounding units of f near the four points: those of its largest term, the
+/// weights being known to cond(M) = 1e5 units.
 double fit_units() {
   const std::vector<double> a = fitted_weights();
   const std::vector<double> s = singular_values(fit_matrix());
@@ -39,158 +42,135 @@ double fit_units() {
 const Assignments four_exponentials{{"groups", "4"}};
 
 Claim four_points() {
-  return running(
-      ledger_row("gqa-four-point-fit", "000 E.2, Eq 111",
-                 "With $w_t^j = j k_t$ there are weights $a_1 ... a_4$ such that $sum_{j=1}^4 a_j exp(j x) = x$ at $x "
-                 "= -1$, 0, 1, 2.",
-                 "They are unique: a generalised Vandermonde system in the nodes $e^{-1}$, 1, $e$, $e^2$, which are "
-                 "distinct and "
-                 "not zero.",
-                 [](const Protocol &) {
-                   const auto held = [](const Assignments &more) {
-                     return exact_point(similarity_of_layer(integers, "exp", more), integers, fit_units());
-                   };
-                   double law = 1; // prod z_i prod_{i<k} (z_k - z_i), and without the first product
-                   double plain = 1;
-                   for (int i = 0; i < 4; ++i) {
-                     law *= std::exp(integers[i]);
-                     for (int k = i + 1; k < 4; ++k) {
-                       law *= std::exp(integers[k]) - std::exp(integers[i]);
-                       plain *= std::exp(integers[k]) - std::exp(integers[i]);
-                     }
-                   }
-                   Dense M = fit_matrix(); // by elimination; the pivots of a totally positive matrix are positive
-                   double determinant = 1;
-                   for (int p = 0; p < 4; ++p) {
-                     determinant *= M(p, p);
-                     for (int i = p + 1; i < 4; ++i) {
-                       const double factor = M(i, p) / M(p, p);
-                       for (int j = p; j < 4; ++j) M(i, j) -= factor * M(p, j);
-                     }
-                   }
-                   const Params four = labels({{"G", num(4)}}), three = labels({{"G", num(3)}});
-                   const Point unique = as_obligation(exact_point(determinant, law, 1e4 * law), four, "determinant");
-                   return std::vector<Point>{
-                       as_statement(held(four_exponentials), four, "f of the layer at -1, 0, 1, 2"),
-                       rival_system(held({{"groups", "3"}}), three, "three exponentials, nearest fit"),
-                       rival_system(exact_point(similarity_of_layer({-2}, "exp", four_exponentials), {-2}, fit_units()),
-                                    four, "the fit serves -2 as well"),
-                       unique, rival_law(unique, "plain Vandermonde", plain)};
-                 }),
-      {"delta_former"});
+  ClaimBuilder c("gqa-four-point-fit", "000 E.2, Eq 111");
+  c.says("With $w_t^j = j k_t$ there are weights $a_1 ... a_4$ such that $sum_{j=1}^4 a_j exp(j x) = x$ at $x = -1$, "
+         "0, 1, 2.");
+  c.exactly("They are unique: a generalised Vandermonde system in the nodes $e^{-1}$, 1, $e$, $e^2$, which are "
+            "distinct and not zero.");
+  c.runs({"delta_former"});
+  return c.measure([](Points &points, const Params &, const Protocol &) {
+    const auto f = [](const Assignments &more) { return similarity_of_layer(integers, "exp", more); };
+    double law = 1; // prod z_i prod_{i<k} (z_k - z_i), and without the first product
+    double plain = 1;
+    for (int i = 0; i < 4; ++i) {
+      law *= std::exp(integers[i]);
+      for (int k = i + 1; k < 4; ++k) {
+        law *= std::exp(integers[k]) - std::exp(integers[i]);
+        plain *= std::exp(integers[k]) - std::exp(integers[i]);
+      }
+    }
+    Dense M = fit_matrix(); // by elimination; the pivots of a totally positive
+                            // matrix are positive
+    double determinant = 1;
+    for (int p = 0; p < 4; ++p) {
+      determinant *= M(p, p);
+      for (int i = p + 1; i < 4; ++i) {
+        const double factor = M(i, p) / M(p, p);
+        for (int j = p; j < 4; ++j) M(i, j) -= factor * M(p, j);
+      }
+    }
+    points.at(labels({{"G", num(4)}})).rounding(fit_units());
+    points.statement("f of the layer at -1, 0, 1, 2", f(four_exponentials), integers);
+    points.wrong_system("the fit serves -2 as well", similarity_of_layer({-2}, "exp", four_exponentials),
+                        std::vector<double>{-2});
+    points.at(labels({{"G", num(3)}})).wrong_system("three exponentials, nearest fit", f({{"groups", "3"}}), integers);
+    points.at(labels({{"G", num(4)}})).rounding(1e4 * law);
+    points.obligation("determinant", determinant, law).but_not("plain Vandermonde", plain);
+  });
 }
 
 Claim no_neighbourhood() {
-  const std::vector<ParamSpec> params{real_param("eps", 0.01, 1e-4, 0.1, "bound of Assumption 1"),
-                                      integer_param("n", 5, 3, 12, "orthonormal keys"),
-                                      integer_param("swaps", 16, 6, 24, "exchanges")};
-  Claim claim = refuted_row(
-      "gqa-fit-assumption2",
+  ClaimBuilder c("gqa-fit-assumption2", "000 E.2");
+  c.says("So grouped attention with four shared heads can express an $f$ that fulfils Assumption 2.");
+  c.is_refuted(
       limited("E.2: 'a group query attention with four shared heads can express an $f$ that fulfills Assumption 2'.",
               "$G = 4$; $f$ fits the four points -1, 0, 1, 2",
               "The next sentence limits it: 'then we can find that we can track at least $S_d$', which needs the four "
-              "points alone."),
-      "000 E.2", "So grouped attention with four shared heads can express an $f$ that fulfils Assumption 2.",
-      "At $eps = 0$ only: the fit meets its four points with a slope, $f(x + h) = x + h f'(x) + ...$ It tracks "
-      "orthonormal keys ($S_d$, as the text goes on to say), in the order $t2 < t1$, for $f(-2)$ is not -2.",
-      [params](const Protocol &protocol) {
-        const Params at = point_of(protocol, params);
-        const double eps = at.real("eps");
-        const int n = at.integer("n"), swaps = at.integer("swaps");
-        std::vector<double> moved, slopes, bent;
-        double curvature = 0;
-        const double h = 1e-5;
-        for (double x : integers) {
-          moved.push_back(x + 3.999 * eps), bent.push_back(x + h), slopes.push_back(fitted(x, 1));
-          for (double y : {x, x + h}) curvature = std::max(curvature, std::fabs(fitted(y, 2)));
-        }
-        const Params near = labels({{"eps", num(eps)}});
-        std::vector<double> measured = similarity_of_layer(bent, "exp", four_exponentials);
-        for (int i = 0; i < 4; ++i) measured[i] = (measured[i] - integers[i]) / h;
-        // The remainder of the first order, h/2 max |f''|, and rounding over h.
-        const double allowed = curvature * h / epsilon_of(Real::f64) + fit_units() / h;
-        const auto slope = [&](const std::vector<double> &law) { return exact_point(measured, law, allowed); };
-        const Params of_h = labels({{"h", num(h)}});
-        std::vector<Point> points{
-            as_statement(exact_point(similarity_of_layer(moved, "exp", four_exponentials), integers, fit_units()), near,
-                         "f of the layer at x + 4 eps"),
-            as_obligation(slope(slopes), of_h, "slope of f at -1, 0, 1, 2"),
-            rival_law(slope({0, 0, 0, 0}), of_h, "slope 0"),
-            rival_law(slope({1, 1, 1, 1}), of_h, "slope 1"),
-        };
-        // eps = 0: every weight is an integer up to the fit's rounding, which each step passes on to all later ones.
-        const double passed_on = 64 * fit_units() * n * std::pow(n + swaps, 3);
-        const auto reads = [&](const Dense &keys, Order order, Assignments more) {
-          const SwapStory story = tell_swaps(keys, swaps, protocol.seed, order);
-          more["kappa1"] = "exp", more["kappa2"] = "round";
-          const Variant &layer = find_variant("delta_former");
-          const std::vector<double> o =
-              forward(layer, story.sequence, {"recurrent", Real::f64, 1, variant_params(layer, more)}).o;
-          return exact_point(o, story.target, passed_on);
-        };
-        const Params tracked = labels({{"n", num(n)}, {"swaps", num(swaps)}});
-        Assignments rounded = four_exponentials;
-        const std::vector<double> a = fitted_weights();
-        for (int j = 0; j < 4; ++j) rounded["a" + std::to_string(j + 1)] = number(std::nearbyint(100 * a[j]) / 100);
-        const Dense orthonormal = Dense::identity(n), leaning = key_rows({"equicorrelated", n, n, 0.1}, protocol.seed);
-        points.push_back(as_obligation(reads(orthonormal, Order::later_minus_earlier, four_exponentials), tracked,
-                                       "every read, orthonormal keys"));
-        points.push_back(rival_system(reads(leaning, Order::later_minus_earlier, four_exponentials), tracked,
-                                      "inner products of 0.1"));
-        points.push_back(rival_system(reads(orthonormal, Order::any, four_exponentials), tracked, "either order"));
-        points.push_back(rival_system(reads(orthonormal, Order::later_minus_earlier, rounded), tracked,
-                                      "weights cut to two decimals"));
-        return points;
-      });
-  claim.explanation =
-      "Four exponentials do fit the four points (gqa_four_point_fit). Assumption 2 asks for a neighbourhood of each, "
-      "and a smooth $f$ with a slope is right in none. The next sentence of the text, 'at least $S_d$', is what the "
-      "fit "
-      "serves: keys that are exactly orthonormal.";
-  claim.tasks = {"swap"};
-  return at_parameters(running(claim, {"delta_former"}), params);
+              "points alone."));
+  c.exactly("At $eps = 0$ only: the fit meets its four points with a slope, $f(x + h) = x + h f'(x) + ...$ It tracks "
+            "orthonormal keys ($S_d$, as the text goes on to say), in the order $t2 < t1$, for $f(-2)$ is not -2.");
+  c.because("Four exponentials do fit the four points (gqa_four_point_fit). Assumption 2 asks for a neighbourhood of "
+            "each, and a smooth $f$ with a slope is right in none. The next sentence of the text, 'at least $S_d$', is "
+            "what the fit serves: keys that are exactly orthonormal.");
+  c.draws({"swap"}), c.runs({"delta_former"});
+  c.takes({real_param("eps", 0.01, 1e-4, 0.1, "bound of Assumption 1"),
+           integer_param("n", 5, 3, 12, "orthonormal keys"), integer_param("swaps", 16, 6, 24, "exchanges")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const double eps = p.real("eps");
+    const int n = p.integer("n"), swaps = p.integer("swaps");
+    std::vector<double> moved, slopes, bent;
+    double curvature = 0;
+    const double h = 1e-5;
+    for (double x : integers) {
+      moved.push_back(x + 3.999 * eps), bent.push_back(x + h), slopes.push_back(fitted(x, 1));
+      for (double y : {x, x + h}) curvature = std::max(curvature, std::fabs(fitted(y, 2)));
+    }
+    std::vector<double> measured = similarity_of_layer(bent, "exp", four_exponentials);
+    for (int i = 0; i < 4; ++i) measured[i] = (measured[i] - integers[i]) / h;
+    // The remainder of the first order, h/2 max |f''|, and rounding over h.
+    const double allowed = curvature * h / epsilon_of(Real::f64) + fit_units() / h;
+    points.at(labels({{"eps", num(eps)}}))
+        .rounding(fit_units())
+        .statement("f of the layer at x + 4 eps", similarity_of_layer(moved, "exp", four_exponentials), integers);
+    points.at(labels({{"h", num(h)}})).rounding(allowed);
+    points.obligation("slope of f at -1, 0, 1, 2", measured, slopes)
+        .but_not("slope 0", std::vector<double>(4, 0.0))
+        .but_not("slope 1", std::vector<double>(4, 1.0));
+    // eps = 0: every weight is an integer up to the fit's rounding, which each
+    // step passes on to all later ones.
+    const double passed_on = 64 * fit_units() * n * std::pow(n + swaps, 3);
+    const auto reads = [&](const Dense &keys, Order order, Assignments more) {
+      const SwapStory story = tell_swaps(keys, swaps, protocol.seed, order);
+      more["kappa1"] = "exp", more["kappa2"] = "round";
+      const Variant &layer = find_variant("delta_former");
+      const std::vector<double> o =
+          forward(layer, story.sequence, {"recurrent", Real::f64, 1, variant_params(layer, more)}).o;
+      return exact_point(o, story.target, passed_on);
+    };
+    Assignments rounded = four_exponentials;
+    const std::vector<double> a = fitted_weights();
+    for (int j = 0; j < 4; ++j) rounded["a" + std::to_string(j + 1)] = number(std::nearbyint(100 * a[j]) / 100);
+    const Dense orthonormal = Dense::identity(n), leaning = key_rows({"equicorrelated", n, n, 0.1}, protocol.seed);
+    points.at(labels({{"n", num(n)}, {"swaps", num(swaps)}}))
+        .obligation("every read, orthonormal keys", reads(orthonormal, Order::later_minus_earlier, four_exponentials));
+    points.wrong_system("inner products of 0.1", reads(leaning, Order::later_minus_earlier, four_exponentials));
+    points.wrong_system("either order", reads(orthonormal, Order::any, four_exponentials));
+    points.wrong_system("weights cut to two decimals", reads(orthonormal, Order::later_minus_earlier, rounded));
+  });
 }
 
 Claim stays_linear() {
-  const std::vector<ParamSpec> params{integer_param("T", 20, 4, 256, "steps"),
-                                      integer_param("d", 8, 2, 256, "key width"),
-                                      integer_param("G", 4, 2, 16, "groups")};
-  Claim claim = ledger_row(
-      "gqa-linear-stays-linear", "000 E.2, Eq 111",
-      "Grouped lookups $w^1 ... w^G$ on $u$ do not improve the linear kernel: a combination of linear kernels is "
-      "linear.",
-      "Identity: one linear kernel with $w = sum_j a_j w^j$.", [params](const Protocol &protocol) {
-        const Params at = point_of(protocol, params);
-        const int T = at.integer("T"), d = at.integer("d"), G = at.integer("G");
-        Dense k = normal_matrix(T, d, protocol.seed, "groups/keys");
-        normalise_rows(k.data, d);
-        const Dense v = normal_matrix(T, 4, protocol.seed, "groups/values");
-        Dense combined(T, d);
-        const auto grouped = [&](const Kernel &f) {
-          Dense A(T, T);
-          for (int j = 0; j < G; ++j) {
-            const double a = Stream(protocol.seed, "groups/weights").normal(j);
-            const Dense w(T, d, Stream(protocol.seed, "groups/lookups", j).normals(size_t(T) * d));
-            A = A + a / (G * std::sqrt(d)) * causal_weights(k, w, f, Triangle::strict);
-          }
-          return A;
-        };
-        for (int j = 0; j < G; ++j)
-          combined = combined + Stream(protocol.seed, "groups/weights").normal(j) / (G * std::sqrt(d)) *
-                                    Dense(T, d, Stream(protocol.seed, "groups/lookups", j).normals(size_t(T) * d));
-        const Dense A = grouped(linear_kernel), wanted = solve_unit_lower(A, v);
-        const double units = 4 * solve_units(A, wanted);
-        const auto single = [&](const Dense &w, const char *kernel = "linear") {
-          return exact_point(written(k, w, v, {kernel}).data, wanted.data, units);
-        };
-        const std::vector<double> one = written(k, combined, v).data;
-        const Params label = labels({{"T", num(T)}, {"d", num(d)}, {"G", num(G)}});
-        return std::vector<Point>{
-            as_statement(single(combined), label, "u of one linear kernel against G grouped ones"),
-            rival_system(single(1.0 / G * combined), label, "mean for sum"),
-            rival_law(exact_point(one, solve_unit_lower(grouped(exp_kernel), v).data, units), label, "exp for linear")};
-      });
-  return at_parameters(running(claim, {"delta_former"}), params);
+  ClaimBuilder c("gqa-linear-stays-linear", "000 E.2, Eq 111");
+  c.says("Grouped lookups $w^1 ... w^G$ on $u$ do not improve the linear kernel: a combination of linear kernels is "
+         "linear.");
+  c.exactly("Identity: one linear kernel with $w = sum_j a_j w^j$.");
+  c.runs({"delta_former"});
+  c.takes({integer_param("T", 20, 4, 256, "steps"), integer_param("d", 8, 2, 256, "key width"),
+           integer_param("G", 4, 2, 16, "groups")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int T = p.integer("T"), d = p.integer("d"), G = p.integer("G");
+    Dense k = normal_matrix(T, d, protocol.seed, "groups/keys");
+    normalise_rows(k.data, d);
+    const Dense v = normal_matrix(T, 4, protocol.seed, "groups/values");
+    Dense combined(T, d);
+    const auto grouped = [&](const Kernel &f) {
+      Dense A(T, T);
+      for (int j = 0; j < G; ++j) {
+        const double a = Stream(protocol.seed, "groups/weights").normal(j);
+        const Dense w(T, d, Stream(protocol.seed, "groups/lookups", j).normals(size_t(T) * d));
+        A = A + a / (G * std::sqrt(d)) * causal_weights(k, w, f, Triangle::strict);
+      }
+      return A;
+    };
+    for (int j = 0; j < G; ++j)
+      combined = combined + Stream(protocol.seed, "groups/weights").normal(j) / (G * std::sqrt(d)) *
+                                Dense(T, d, Stream(protocol.seed, "groups/lookups", j).normals(size_t(T) * d));
+    const Dense A = grouped(linear_kernel), wanted = solve_unit_lower(A, v);
+    points.at(labels({{"T", num(T)}, {"d", num(d)}, {"G", num(G)}})).rounding(4 * solve_units(A, wanted));
+    points.statement("u of one linear kernel against G grouped ones", written(k, combined, v), wanted)
+        .but_not("exp for linear", solve_unit_lower(grouped(exp_kernel), v));
+    points.wrong_system("mean for sum", written(k, 1.0 / G * combined, v), wanted);
+  });
 }
 
 } // namespace

@@ -6,6 +6,7 @@
 #include "harness/numerics/inputs.hpp"
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 #include "theory/associative_memory/deltaformer/doubling.hpp"
+#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -56,164 +57,131 @@ std::vector<ParamSpec> sizes(int T, int C, int d) {
 }
 
 Claim equivalence() {
-  Claim claim = ledger_row(
-      "listing1-equivalence", "000 Listing 1, verify_equivalence",
-      "The chunked program gives what the naive one gives: allclose with atol = 1e-5 at $B = H = 2$, $T = 1024$, $D = "
-      "64$, "
-      "$C = 32$, Gaussian keys and values, float32.",
-      "Identity. In print a docstring stands on the def line and brackets are lost; the logic is right.",
-      [](const Protocol &protocol) {
-        int T = 1024, C = 32, d = 64, heads = protocol.full() ? 4 : 1;
-        if (protocol.point)
-          T = protocol.point->integer("T"), C = protocol.point->integer("C"), d = protocol.point->integer("d");
-        if (T % C) usage_error("the program drops the last T mod C rows: take C that divides T (see listing1_tail)");
-        std::vector<Point> points;
-        for (int head = 0; head < heads; ++head) {
-          const Data x(T, d, d, protocol.seed, head);
-          const std::vector<double> slow = x.naive<float>(Weights::softmax);
-          const Params params = sized(T, C, d).set("head", head);
-          points.push_back(as_statement(at_most_point(max_difference(x.chunked<float>({size_t(C)}), slow), 1e-5, 0),
-                                        params, "largest |difference| in float32, at most atol"));
-        }
-        // In double, so that rounding of float32 cannot hide an error, at a size that uses every line.
-        const int t = std::min(T, 8 * C);
-        const Data x(t, d, d, protocol.seed);
-        const std::vector<double> slow = x.naive<double>(Weights::softmax);
-        const double units = units_of(x.A(Weights::softmax), slow);
-        const auto held = [&](Slip slip) {
-          return exact_point(
-              x.chunked<double>({size_t(C), Weights::softmax, Tail::dropped, listing::Solve::inverse, slip}), slow,
-              units);
-        };
-        const Params params = sized(t, C, d);
-        points.push_back(as_obligation(held(Slip::none), params, "u in float64"));
-        points.push_back(rival_system(held(Slip::first_row_kept), params, "first row of A not zeroed"));
-        points.push_back(as_obligation(exact_point(x.layer(Weights::softmax, C), slow, units), params,
-                                       "u of the layer delta_former"));
-        if (t > C) {
-          points.push_back(rival_system(held(Slip::old_keys_ignored), params, "earlier chunks ignored"));
-          points.push_back(rival_system(held(Slip::merge_exchanged), params, "merge weights exchanged"));
-        }
-        return points;
-      });
-  return at_parameters(running(claim, {"delta_former"}), sizes(1024, 32, 64));
+  ClaimBuilder c("listing1-equivalence", "000 Listing 1, verify_equivalence");
+  c.says("The chunked program gives what the naive one gives: allclose with atol = 1e-5 at $B = H = 2$, $T = 1024$, $D "
+         "= 64$, $C = 32$, Gaussian keys and values, float32.");
+  c.exactly("Identity. In print a docstring stands on the def line and brackets are lost; the logic is right.");
+  c.runs({"delta_former"}), c.takes(sizes(1024, 32, 64));
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int T = p.integer("T"), C = p.integer("C"), d = p.integer("d"), heads = protocol.full() ? 4 : 1;
+    if (T % C) usage_error("the program drops the last T mod C rows: take C that divides T (see listing1_tail)");
+    for (int head = 0; head < heads; ++head) {
+      const Data x(T, d, d, protocol.seed, head);
+      const std::vector<double> slow = x.naive<float>(Weights::softmax);
+      points.at(sized(T, C, d).set("head", head))
+          .statement("largest |difference| in float32, at most atol",
+                     at_most_point(max_difference(x.chunked<float>({size_t(C)}), slow), 1e-5, 0));
+    }
+    // In double, so that rounding of float32 cannot hide an error, at a size that uses every line.
+    const int t = std::min(T, 8 * C);
+    const Data x(t, d, d, protocol.seed);
+    const std::vector<double> slow = x.naive<double>(Weights::softmax);
+    const auto with = [&](Slip slip) {
+      return x.chunked<double>({size_t(C), Weights::softmax, Tail::dropped, listing::Solve::inverse, slip});
+    };
+    points.at(sized(t, C, d)).rounding(units_of(x.A(Weights::softmax), slow));
+    points.obligation("u in float64", with(Slip::none), slow);
+    points.wrong_system("first row of A not zeroed", with(Slip::first_row_kept), slow);
+    points.obligation("u of the layer delta_former", x.layer(Weights::softmax, C), slow);
+    if (t > C) {
+      points.wrong_system("earlier chunks ignored", with(Slip::old_keys_ignored), slow);
+      points.wrong_system("merge weights exchanged", with(Slip::merge_exchanged), slow);
+    }
+  });
 }
 
 Claim tail() {
-  Claim claim = refuted_row(
-      "listing1-tail",
-      outside("Listing 1: chunk_nums = $T // C$, called at $T = 1024$, $C = 32$.",
-              "$N$ equally sized chunks of length $C = floor(T / N) (D.3)$",
-              "The listing is 'a simple implementation, serving as pseudo-code'."),
-      "000 Listing 1 (chunk_nums = T // C)",
-      "Read more strictly than the text says it: the chunked program gives what the naive one gives at a $T$ that is "
-      "not a multiple of $C$.",
-      "The last $T$ mod $C$ rows of $u$ are left zero; a ragged last chunk mends it.", [](const Protocol &protocol) {
-        std::vector<Point> points;
-        std::vector<std::array<int, 3>> cases{{3, 2, 2},
-                                              {70, 32, 8}}; // the smallest, and one at which chunks hand over
-        if (protocol.point)
-          cases = {{protocol.point->integer("T"), protocol.point->integer("C"), protocol.point->integer("d")}};
-        for (const auto &[T, C, d] : cases) {
-          if (T % C == 0) usage_error("T is a multiple of C: there is no tail");
-          if (T < C) usage_error("the tail comes after a whole chunk: T > C");
-          const Data x(T, d, d, protocol.seed);
-          const std::vector<double> slow = x.naive<double>(Weights::softmax), printed = x.chunked<double>({size_t(C)}),
-                                    mended = x.chunked<double>({size_t(C), Weights::softmax, Tail::ragged});
-          const double units = units_of(x.A(Weights::softmax), slow);
-          const size_t whole = size_t(T / C * C) * d;
-          std::vector<double> cut = slow;
-          std::fill(cut.begin() + whole, cut.end(), 0.0);
-          const Params params = sized(T, C, d);
-          points.push_back(as_statement(exact_point(printed, slow, units), params, "u of the printed program"));
-          points.push_back(as_obligation(exact_point(mended, slow, units), params, "u with a ragged last chunk"));
-          points.push_back(
-              rival_system(exact_point(x.chunked<double>({size_t(C), Weights::softmax, Tail::ragged,
-                                                          listing::Solve::inverse, Slip::old_keys_ignored}),
-                                       slow, units),
-                           params, "a last chunk of its own"));
-          points.push_back(as_obligation(exact_point(printed, cut, units), params, "printed: right, then zero"));
-          points.push_back(as_obligation(exact_point(x.layer(Weights::softmax, C), slow, units), params,
-                                         "u of the layer delta_former"));
-        }
-        return points;
-      });
-  claim.explanation = "D.3 speaks of equally sized chunks, $C = floor(T / N)$: the listing is written for that case.";
-  return at_parameters(running(claim, {"delta_former"}), sizes(70, 32, 8));
+  ClaimBuilder c("listing1-tail", "000 Listing 1 (chunk_nums = T // C)");
+  c.says("Read more strictly than the text says it: the chunked program gives what the naive one gives at a $T$ that "
+         "is not a multiple of $C$.");
+  c.is_refuted(outside("Listing 1: chunk_nums = $T // C$, called at $T = 1024$, $C = 32$.",
+                       "$N$ equally sized chunks of length $C = floor(T / N) (D.3)$",
+                       "The listing is 'a simple implementation, serving as pseudo-code'."));
+  c.exactly("The last $T$ mod $C$ rows of $u$ are left zero; a ragged last chunk mends it.");
+  c.because("D.3 speaks of equally sized chunks, $C = floor(T / N)$: the listing is written for that case.");
+  c.runs({"delta_former"}), c.takes(sizes(70, 32, 8));
+  c.at({{{"T", 3}, {"C", 2}, {"d", 2}}, {}}); // the smallest, and one at which chunks hand over
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int T = p.integer("T"), C = p.integer("C"), d = p.integer("d");
+    if (T % C == 0) usage_error("T is a multiple of C: there is no tail");
+    if (T < C) usage_error("the tail comes after a whole chunk: T > C");
+    const Data x(T, d, d, protocol.seed);
+    const std::vector<double> slow = x.naive<double>(Weights::softmax), printed = x.chunked<double>({size_t(C)}),
+                              mended = x.chunked<double>({size_t(C), Weights::softmax, Tail::ragged});
+    const double units = units_of(x.A(Weights::softmax), slow);
+    const size_t whole = size_t(T / C * C) * d;
+    std::vector<double> cut = slow;
+    std::fill(cut.begin() + whole, cut.end(), 0.0);
+    points.rounding(units).statement("u of the printed program", printed, slow);
+    points.obligation("u with a ragged last chunk", mended, slow);
+    points.wrong_system(
+        "a last chunk of its own",
+        x.chunked<double>({size_t(C), Weights::softmax, Tail::ragged, listing::Solve::inverse, Slip::old_keys_ignored}),
+        slow);
+    points.obligation("printed: right, then zero", printed, cut);
+    points.obligation("u of the layer delta_former", x.layer(Weights::softmax, C), slow);
+  });
 }
 
 Claim parallel_blocks() {
-  Claim claim = ledger_row(
-      "listing1-parallel-blocks", "000 Listing 1, comment at the inverse",
-      "Each diagonal block can be inverted in parallel with the others if the normalisation of softmax is not used.",
-      "True, and the condition is not needed: $Z_t$ depends on the keys alone, so the blocks of the softmax kernel can "
-      "be inverted beforehand as well.",
-      [](const Protocol &protocol) {
-        int T = 96, C = 16, d = 8;
-        if (protocol.point)
-          T = protocol.point->integer("T"), C = protocol.point->integer("C"), d = protocol.point->integer("d");
-        if (T < 2 * C) usage_error("at T < 2 C there are no two blocks to invert in parallel");
-        std::vector<Point> points;
-        Data x(T, d, d, protocol.seed);
-        for (Weights weights : {Weights::linear, Weights::softmax}) {
-          if (weights == Weights::linear)
-            normalise_rows(x.K.data, d);
-          else
-            x = Data(T, d, d, protocol.seed);
-          const Params params = sized(T, C, d).set("kernel", weights == Weights::linear ? "linear" : "softmax");
-          // listing::chunked inverts every block before it solves the first.
-          const auto beforehand = [&](Slip slip) {
-            return x.chunked<double>({size_t(C), weights, Tail::ragged, listing::Solve::inverse, slip});
-          };
-          const std::vector<double> layer = x.layer(weights, C);
-          const double units = units_of(x.A(weights), layer);
-          points.push_back(weights == Weights::linear
-                               ? as_statement(exact_point(layer, beforehand(Slip::none), units), params,
-                                              "u of delta_former against blocks inverted beforehand")
-                               : as_obligation(exact_point(layer, beforehand(Slip::none), units), params,
-                                               "the same with the normaliser"));
-          if (weights == Weights::softmax)
-            points.push_back(rival_law(exact_point(layer, beforehand(Slip::own_mass_only), units), params,
-                                       "mass of the block alone"));
-          points.push_back(
-              rival_law(exact_point(layer, beforehand(Slip::old_keys_ignored), units), params, "older chunks ignored"));
-        }
-        return points;
-      });
-  return at_parameters(running(claim, {"delta_former"}), sizes(96, 16, 8));
+  ClaimBuilder c("listing1-parallel-blocks", "000 Listing 1, comment at the inverse");
+  c.says(
+      "Each diagonal block can be inverted in parallel with the others if the normalisation of softmax is not used.");
+  c.exactly("True, and the condition is not needed: $Z_t$ depends on the keys alone, so the blocks of the softmax "
+            "kernel can be inverted beforehand as well.");
+  c.runs({"delta_former"}), c.takes(sizes(96, 16, 8));
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int T = p.integer("T"), C = p.integer("C"), d = p.integer("d");
+    if (T < 2 * C) usage_error("at T < 2 C there are no two blocks to invert in parallel");
+    for (Weights weights : {Weights::linear, Weights::softmax}) {
+      const bool linear = weights == Weights::linear;
+      Data x(T, d, d, protocol.seed);
+      if (linear) normalise_rows(x.K.data, d);
+      points.at(sized(T, C, d).set("kernel", linear ? "linear" : "softmax"));
+      // listing::chunked inverts every block before it solves the first.
+      const auto beforehand = [&](Slip slip) {
+        return x.chunked<double>({size_t(C), weights, Tail::ragged, listing::Solve::inverse, slip});
+      };
+      const std::vector<double> layer = x.layer(weights, C);
+      points.rounding(units_of(x.A(weights), layer));
+      auto stated = linear ? points.statement("u of delta_former against blocks inverted beforehand", layer,
+                                              beforehand(Slip::none))
+                           : points.obligation("the same with the normaliser", layer, beforehand(Slip::none));
+      if (!linear) stated.but_not("mass of the block alone", beforehand(Slip::own_mass_only));
+      stated.but_not("older chunks ignored", beforehand(Slip::old_keys_ignored));
+    }
+  });
 }
 
 Claim comment_iteration() {
-  Claim claim = refuted_row(
-      "listing1-comment-iteration",
-      slip("Listing 1, comment at the inverse: $a_{i+1}$, $b_{i+1} = a_i b_i + b_i b_i$.", "none",
-           "Eq 100, on the next page, has the iteration right."),
-      "000 Listing 1, comment at the inverse",
-      "From $a_1$, $b_1 = I - A$, $A^2$ the iteration $a_{i+1}$, $b_{i+1} = a_i b_i + b_i b_i$ gives $(I + A)^{-1}$ "
-      "after $log2 C "
-      "- 1$ steps.",
-      "$a_{i+1} = a_i + a_i b_i$ and $b_{i+1} = b_i b_i$, as in Eq 100.", [](const Protocol &protocol) {
-        const int C = protocol.point ? protocol.point->integer("C") : 8, steps = ceil_log2(C) - 1;
-        const Dense A = dense_lower(C, protocol.seed), V = normal_matrix(C, 3, protocol.seed, "listing 1/values"),
-                    wanted = solve_unit_lower(A, V);
-        const auto iterate = [&](auto step, int steps) {
-          Dense a = Dense::identity(C) - A, b = A * A;
-          for (int i = 0; i < steps; ++i) step(a, b);
-          return (a * V).data;
-        };
-        const auto by_eq_100 = [](Dense &a, Dense &b) { a = a + a * b, b = b * b; };
-        const double units = solve_units(A, wanted);
-        const Params params = labels({{"C", num(C)}});
-        const auto held = [&](auto step) { return exact_point(iterate(step, steps), wanted.data, units); };
-        return std::vector<Point>{
-            as_statement(held([](Dense &a, Dense &b) { a = b = a * b + b * b; }), params, "by the comment"),
-            as_obligation(held(by_eq_100), params, "by Eq 100"),
-            rival_system(exact_point(iterate(by_eq_100, steps - 1), wanted.data, units), params, "one step less"),
-            rival_system(held([](Dense &a, Dense &b) { a = a * b, b = b * b; }), params, "a_{i+1} = a_i b_i"),
-            rival_system(held([](Dense &a, Dense &b) { b = b * b, a = a + a * b; }), params, "b squared first")};
-      });
-  claim.explanation = "One expression for two names, which drops $a_i$; Eq 100, a page on, has the iteration right.";
-  return at_parameters(claim, {integer_param("C", 8, 3, 128, "chunk length")});
+  ClaimBuilder c("listing1-comment-iteration", "000 Listing 1, comment at the inverse");
+  c.says("From $a_1$, $b_1 = I - A$, $A^2$ the iteration $a_{i+1}$, $b_{i+1} = a_i b_i + b_i b_i$ gives $(I + A)^{-1}$ "
+         "after $log2 C - 1$ steps.");
+  c.is_refuted(slip("Listing 1, comment at the inverse: $a_{i+1}$, $b_{i+1} = a_i b_i + b_i b_i$.", "none",
+                    "Eq 100, on the next page, has the iteration right."));
+  c.exactly("$a_{i+1} = a_i + a_i b_i$ and $b_{i+1} = b_i b_i$, as in Eq 100.");
+  c.because("One expression for two names, which drops $a_i$; Eq 100, a page on, has the iteration right.");
+  c.takes({integer_param("C", 8, 3, 128, "chunk length")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int C = p.integer("C"), steps = ceil_log2(C) - 1;
+    const Dense A = dense_lower(C, protocol.seed), V = normal_matrix(C, 3, protocol.seed, "listing 1/values"),
+                wanted = solve_unit_lower(A, V);
+    const auto iterate = [&](auto step, int steps) {
+      Dense a = Dense::identity(C) - A, b = A * A;
+      for (int i = 0; i < steps; ++i) step(a, b);
+      return a * V;
+    };
+    const auto by_eq_100 = [](Dense &a, Dense &b) { a = a + a * b, b = b * b; };
+    const auto by_comment = [](Dense &a, Dense &b) { a = b = a * b + b * b; };
+    const auto product = [](Dense &a, Dense &b) { a = a * b, b = b * b; };
+    const auto squared_first = [](Dense &a, Dense &b) { b = b * b, a = a + a * b; };
+    points.rounding(solve_units(A, wanted));
+    points.statement("by the comment", iterate(by_comment, steps), wanted);
+    points.obligation("by Eq 100", iterate(by_eq_100, steps), wanted);
+    points.wrong_system("one step less", iterate(by_eq_100, steps - 1), wanted);
+    points.wrong_system("a_{i+1} = a_i b_i", iterate(product, steps), wanted);
+    points.wrong_system("b squared first", iterate(squared_first, steps), wanted);
+  });
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 #include "harness/numerics/inputs.hpp"
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 #include "theory/associative_memory/deltaformer/listing_1.hpp"
+#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -39,45 +40,36 @@ Dense solve_triangular(const Dense &A, const Dense &b) {
 }
 
 Claim solve_sign() {
-  Claim claim = ledger_row(
-      "listing2-solve-sign", "000 Listing 2",
-      "$u$ = solve_triangular($beta A$, $alpha v$, upper=False, unitriangular=True) is Eq 41, $u_t = alpha v_t - beta "
-      "sum_{i<t} kappa_1(k_i, w_t) u_i$.",
-      "It solves ($I + beta$ tril$(A, -1)$) $u = alpha v$; the diagonal and the upper part of $A$, where the masked "
-      "zeros of "
-      "exp became 1, are not read.",
-      [](const Protocol &protocol) {
-        std::vector<Point> points;
-        const Data x(point_of(protocol, sizes), protocol.seed);
-        const double alpha = 0.7, beta = 0.4;
-        for (const char *kernel : {"linear", "exp"}) {
-          const Dense A = x.stored(std::string(kernel) == "exp" ? exp_kernel : linear_kernel),
-                      I = Dense::identity(A.rows);
-          DeltaFormerRun run{kernel};
-          run.alpha = alpha, run.beta = beta;
-          const std::vector<double> layer = written(x.k, x.w, x.v, run).data;
-          const Dense u = solve_triangular(beta * A, alpha * x.v);
-          Dense lower = A; // what a solve that is not unit triangular would read
-          for (int t = 0; t < A.rows; ++t)
-            for (int i = t + 1; i < A.rows; ++i) lower(t, i) = 0;
-          Dense strict = lower;
-          for (int t = 0; t < A.rows; ++t) strict(t, t) = 0, lower(t, t) = 1;
-          const double units = solve_units(beta * strict, u);
-          Params label = x.label;
-          label.set("kernel", kernel);
-          const auto held = [&](const Dense &law) { return exact_point(layer, law.data, units); };
-          points.push_back(as_statement(held(u), label, "u of delta_former, against the solve"));
-          points.push_back(rival_law(held(solve_triangular(-beta * A, alpha * x.v)), label, "sign of beta"));
-          points.push_back(rival_law(held(inverse(I + beta * lower) * (alpha * x.v)), label, "diagonal used"));
-          if (std::string(kernel) == "exp") // the linear kernel leaves zeros there
-            points.push_back(rival_law(held(inverse(I + beta * A) * (alpha * x.v)), label, "upper part used"));
-        }
-        return points;
-      });
-  return at_parameters(running(claim, {"delta_former"}), sizes);
+  ClaimBuilder c("listing2-solve-sign", "000 Listing 2");
+  c.says("$u$ = solve_triangular($beta A$, $alpha v$, upper=False, unitriangular=True) is Eq 41, $u_t = alpha v_t - "
+         "beta sum_{i<t} kappa_1(k_i, w_t) u_i$.");
+  c.exactly("It solves ($I + beta$ tril$(A, -1)$) $u = alpha v$; the diagonal and the upper part of $A$, where the "
+            "masked zeros of exp became 1, are not read.");
+  c.runs({"delta_former"}), c.takes(sizes);
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const Data x(p, protocol.seed);
+    const double alpha = 0.7, beta = 0.4;
+    for (const char *kernel : {"linear", "exp"}) {
+      const Dense A = x.stored(std::string(kernel) == "exp" ? exp_kernel : linear_kernel), I = Dense::identity(A.rows);
+      DeltaFormerRun run{kernel};
+      run.alpha = alpha, run.beta = beta;
+      const Dense layer = written(x.k, x.w, x.v, run);
+      const Dense u = solve_triangular(beta * A, alpha * x.v);
+      Dense lower = A; // what a solve that is not unit triangular would read
+      for (int t = 0; t < A.rows; ++t)
+        for (int i = t + 1; i < A.rows; ++i) lower(t, i) = 0;
+      Dense strict = lower;
+      for (int t = 0; t < A.rows; ++t) strict(t, t) = 0, lower(t, t) = 1;
+      Params label = x.label;
+      points.at(label.set("kernel", kernel)).rounding(solve_units(beta * strict, u));
+      auto stated = points.statement("u of delta_former, against the solve", layer, u)
+                        .but_not("sign of beta", solve_triangular(-beta * A, alpha * x.v))
+                        .but_not("diagonal used", inverse(I + beta * lower) * (alpha * x.v));
+      if (std::string(kernel) == "exp") // the linear kernel leaves zeros there
+        stated.but_not("upper part used", inverse(I + beta * A) * (alpha * x.v));
+    }
+  });
 }
-
-Params sized(int T) { return labels({{"T", num(T)}, {"d", num(8)}, {"dv", num(4)}}); }
 
 /// torch.softmax over whole rows in which the masked logits are 0.
 Dense softmax_of_zero_filled(const Data &x) { return normalise_sums(x.stored(exp_kernel)); }
@@ -89,46 +81,37 @@ double weight_of_past(const Dense &A, int t) {
 }
 
 Claim softmax_mask() {
-  Claim claim = refuted_row(
-      "listing2-softmax-mask",
-      stricter(
-          "Listing 2, branch kernel_1 == 'softmax': entries at and above the diagonal are set to 0 before the softmax.",
-          "the branch is not among the pairs that the listing runs",
-          "The listing is 'a reference code'; it does not say that the branch is Eq 94."),
-      "000 Listing 2, kernel_1 = 'softmax'",
-      "Read more strictly than the text says it: this branch, which none of the two pairs it runs takes, is the "
-      "normalisation of Eq 94.",
+  ClaimBuilder c("listing2-softmax-mask", "000 Listing 2, kernel_1 = 'softmax'");
+  c.says("Read more strictly than the text says it: this branch, which none of the two pairs it runs takes, is the "
+         "normalisation of Eq 94.");
+  c.is_refuted(stricter(
+      "Listing 2, branch kernel_1 == 'softmax': entries at and above the diagonal are set to 0 before the softmax.",
+      "the branch is not among the pairs that the listing runs",
+      "The listing is 'a reference code'; it does not say that the branch is Eq 94."));
+  c.exactly(
       "Masked logits are 0 and not -inf: each adds $e^0$ to the row's mass. The weight at the second step is $e^x / "
-      "(e^x + T - 1)$, and depends on the length of the whole sequence. Listing 1 has the causal normaliser.",
-      [](const Protocol &protocol) {
-        std::vector<Point> points;
-        for (const Params &at : points_of(protocol, {sized(2), sized(32)})) {
-          const Data x(at, protocol.seed);
-          const int T = x.k.rows;
-          const double e_x = std::exp(inner(&x.k.data[0], &x.w.data[x.w.columns], x.k.columns));
-          const Dense listed = softmax_of_zero_filled(x),
-                      causal = normalise_sums(causal_weights(x.k, x.w, exp_kernel, Triangle::strict));
-          const double weight = weight_of_past(listed, 1);
-          points.push_back(as_statement(exact_point(weight, 1, 8), x.label, "weight of the first step at the second"));
-          const Point law = as_obligation(exact_point(weight, e_x / (e_x + T - 1), 8.0 * T), x.label,
-                                          "the same: e^x / (e^x + T - 1)");
-          points.push_back(law);
-          points.push_back(rival_law(law, "T for T - 1", e_x / (e_x + T)));
-          points.push_back(rival_law(law, "masked by -inf", 1));
-          const std::vector<double> layer = written(x.k, x.w, x.v, {"softmax"}).data;
-          const Dense u = solve_unit_lower(causal, x.v);
-          const double units = solve_units(causal, u);
-          points.push_back(
-              as_obligation(exact_point(layer, u.data, units), x.label, "u of delta_former, against masking by -inf"));
-          points.push_back(rival_law(exact_point(layer, solve_triangular(listed, x.v).data, units), x.label,
-                                     "u of the listing's branch"));
-        }
-        return points;
-      });
-  claim.explanation =
-      "For the un-normalised kernels the masked entries do no harm, for the solve reads below the diagonal only "
-      "(listing2_solve_sign). Mask with minus infinity before the softmax.";
-  return at_parameters(running(claim, {"delta_former"}), sizes);
+      "(e^x + T - 1)$, and depends on the length of the whole sequence. Listing 1 has the causal normaliser.");
+  c.because("For the un-normalised kernels the masked entries do no harm, for the solve reads below the diagonal only "
+            "(listing2_solve_sign). Mask with minus infinity before the softmax.");
+  c.runs({"delta_former"}), c.takes(sizes), c.at({{{"T", 2}}, {{"T", 32}}});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const Data x(p, protocol.seed);
+    const int T = x.k.rows;
+    const double e_x = std::exp(inner(&x.k.data[0], &x.w.data[x.w.columns], x.k.columns));
+    const Dense listed = softmax_of_zero_filled(x),
+                causal = normalise_sums(causal_weights(x.k, x.w, exp_kernel, Triangle::strict));
+    const double weight = weight_of_past(listed, 1);
+    points.at(x.label).rounding(8).statement("weight of the first step at the second", weight, 1);
+    points.rounding(8.0 * T)
+        .obligation("the same: e^x / (e^x + T - 1)", weight, e_x / (e_x + T - 1))
+        .but_not("T for T - 1", e_x / (e_x + T))
+        .but_not("masked by -inf", 1);
+
+    const Dense u = solve_unit_lower(causal, x.v);
+    points.rounding(solve_units(causal, u));
+    points.obligation("u of delta_former, against masking by -inf", written(x.k, x.w, x.v, {"softmax"}), u)
+        .but_not("u of the listing's branch", solve_triangular(listed, x.v));
+  });
 }
 
 } // namespace

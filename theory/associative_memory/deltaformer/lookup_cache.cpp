@@ -2,6 +2,7 @@
 // What delta_former must keep of its past steps (000 E.2): keys and u, whatever the number of grouped lookups.
 #include "harness/numerics/inputs.hpp"
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
+#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -78,37 +79,31 @@ struct HandOver {
 };
 
 Claim same_cache() {
-  const std::vector<ParamSpec> params{integer_param("T", 16, 4, 64, "steps, half of them past"),
-                                      integer_param("d", 6, 2, 64, "key width"),
-                                      integer_param("dv", 3, 1, 64, "value width")};
-  Claim claim = ledger_row(
-      "gqa-same-cache", "000 E.2",
-      "Grouped lookups $w^1 ... w^G$ can improve performance without enlarging the cache of keys and $u$.",
-      "Later reads depend on $t (d_k + d_v)$ numbers of $t$ past steps, $k_i$ and $u_i$, whatever $G$ is; no $w_i$ is "
-      "among them.",
-      [params](const Protocol &protocol) {
-        const Params at = point_of(protocol, params);
-        const int T = at.integer("T"), d = at.integer("d"), dv = at.integer("dv");
-        std::vector<Point> points;
-        for (int groups : {1, 4}) {
-          const HandOver run(T, d, dv, groups, protocol.seed);
-          const std::vector<double> whole = run.whole_run();
-          const Params label = labels({{"T", num(T)}, {"d", num(d)}, {"dv", num(dv)}, {"G", num(groups)}});
-          const double past = run.cut, units = 1e4 * T * max_abs(whole); // G = 4 sums weights of up to 60
-          const Point numbers = as_statement(exact_point(run.numbers_in_use(), past * (d + dv), 0), label,
-                                             "numbers of the past that later reads depend on");
-          points.push_back(numbers);
-          points.push_back(rival_law(numbers, "w cached too", past * (2 * d + dv)));
-          if (groups > 1) points.push_back(rival_law(numbers, "a key for each group", past * (groups * d + dv)));
-          points.push_back(as_obligation(exact_point(run.from(run.cache(groups)), whole, units), label,
-                                         "later reads from the cache alone"));
-          HandOver::Cache other = run.cache(groups);
-          other.u = run.v; // as if nothing had been erased
-          points.push_back(rival_system(exact_point(run.from(other), whole, units), label, "v cached for u"));
-        }
-        return points;
-      });
-  return at_parameters(running(claim, {"delta_former"}), params);
+  ClaimBuilder c("gqa-same-cache", "000 E.2");
+  c.says("Grouped lookups $w^1 ... w^G$ can improve performance without enlarging the cache of keys and $u$.");
+  c.exactly("Later reads depend on $t (d_k + d_v)$ numbers of $t$ past steps, $k_i$ and $u_i$, whatever $G$ is; no "
+            "$w_i$ is among them.");
+  c.runs({"delta_former"});
+  c.takes({integer_param("T", 16, 4, 64, "steps, half of them past"), integer_param("d", 6, 2, 64, "key width"),
+           integer_param("dv", 3, 1, 64, "value width")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int T = p.integer("T"), d = p.integer("d"), dv = p.integer("dv");
+    for (int groups : {1, 4}) {
+      const HandOver run(T, d, dv, groups, protocol.seed);
+      const std::vector<double> whole = run.whole_run();
+      const double past = run.cut;
+      points.at(labels({{"T", num(T)}, {"d", num(d)}, {"dv", num(dv)}, {"G", num(groups)}})).rounding(0);
+      auto numbers =
+          points.statement("numbers of the past that later reads depend on", run.numbers_in_use(), past * (d + dv))
+              .but_not("w cached too", past * (2 * d + dv));
+      if (groups > 1) numbers.but_not("a key for each group", past * (groups * d + dv));
+      points.rounding(1e4 * T * max_abs(whole)); // G = 4 sums weights of up to 60
+      points.obligation("later reads from the cache alone", run.from(run.cache(groups)), whole);
+      HandOver::Cache other = run.cache(groups);
+      other.u = run.v; // as if nothing had been erased
+      points.wrong_system("v cached for u", run.from(other), whole);
+    }
+  });
 }
 
 } // namespace

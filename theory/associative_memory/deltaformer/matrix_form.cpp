@@ -5,6 +5,7 @@
 #include "harness/numerics/inputs.hpp"
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 #include "theory/associative_memory/tracking/swaps.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/quadrature.hpp"
 #include "theory/support/sampling.hpp"
 
@@ -12,43 +13,36 @@ namespace recollect::theory {
 namespace {
 
 Claim matrix_form_of_the_recursion() {
-  Claim claim = ledger_row(
-      "eq97-matrix-form", "000 D.3, Eq 96-97",
-      "With $A(t,i)$ the weights of $u_i$ in $u_t$, the recursion $U = V - A U$ is $U = (I + A)^{-1} V$, A lower "
-      "triangular.",
-      "Identity; $A$ is strictly lower triangular.", [](const Protocol &protocol) {
-        int T = 20, d = 8, dv = 4;
-        if (protocol.point)
-          T = protocol.point->integer("T"), d = protocol.point->integer("d"), dv = protocol.point->integer("dv");
-        std::vector<Point> points;
-        Dense K = normal_matrix(T, d, protocol.seed, "eq97/keys");
-        normalise_rows(K.data, d);
-        const Dense V = normal_matrix(T, dv, protocol.seed, "eq97/values"), I = Dense::identity(T);
-        const auto add = [&](const std::string &kernel, const Dense &k, const Kernel &f) {
-          const auto weights = [&](Triangle triangle) {
-            const Dense A = causal_weights(k, k, f, triangle);
-            return kernel == "softmax" ? normalise_sums(A) : A;
-          };
-          const Dense A = weights(Triangle::strict);
-          const std::vector<double> recursion = written(k, k, V, {kernel}).data;
-          const double units = solve_units(A, Dense(T, dv, recursion));
-          const Params params = labels({{"kernel", txt(kernel)}, {"T", num(T)}, {"d", num(d)}, {"dv", num(dv)}});
-          points.push_back(as_statement(exact_point(recursion, (inverse(I + A) * V).data, units), params,
-                                        "u of delta_former against (I + A)^-1 V"));
-          points.push_back(rival_law(exact_point(recursion, (inverse(I - A) * V).data, units), params, "(I - A)^-1 V"));
-          points.push_back(
-              rival_law(exact_point(recursion, (inverse(I + weights(Triangle::with_diagonal)) * V).data, units), params,
-                        "diagonal kept"));
-          points.push_back(rival_law(exact_point(recursion, ((I - A) * V).data, units), params, "(I - A) V"));
-        };
-        add("linear", K, linear_kernel);
-        add("softmax", K, exp_kernel);
-        add("round", 2 * K, round_kernel); // 4 cosines, rounded
-        return points;
-      });
-  return at_parameters(running(claim, {"delta_former"}),
-                       {integer_param("T", 20, 3, 512, "steps"), integer_param("d", 8, 2, 512, "key width"),
-                        integer_param("dv", 4, 1, 512, "value width")});
+  ClaimBuilder c("eq97-matrix-form", "000 D.3, Eq 96-97");
+  c.says("With $A(t,i)$ the weights of $u_i$ in $u_t$, the recursion $U = V - A U$ is $U = (I + A)^{-1} V$, A lower "
+         "triangular.");
+  c.exactly("Identity; $A$ is strictly lower triangular.");
+  c.runs({"delta_former"});
+  c.takes({integer_param("T", 20, 3, 512, "steps"), integer_param("d", 8, 2, 512, "key width"),
+           integer_param("dv", 4, 1, 512, "value width")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int T = p.integer("T"), d = p.integer("d"), dv = p.integer("dv");
+    Dense K = normal_matrix(T, d, protocol.seed, "eq97/keys");
+    normalise_rows(K.data, d);
+    const Dense V = normal_matrix(T, dv, protocol.seed, "eq97/values"), I = Dense::identity(T);
+    const auto add = [&](const std::string &kernel, const Dense &k, const Kernel &f) {
+      const auto weights = [&](Triangle triangle) {
+        const Dense A = causal_weights(k, k, f, triangle);
+        return kernel == "softmax" ? normalise_sums(A) : A;
+      };
+      const Dense A = weights(Triangle::strict);
+      const Dense recursion = written(k, k, V, {kernel});
+      points.at(labels({{"kernel", txt(kernel)}, {"T", num(T)}, {"d", num(d)}, {"dv", num(dv)}}))
+          .rounding(solve_units(A, recursion));
+      points.statement("u of delta_former against (I + A)^-1 V", recursion, inverse(I + A) * V)
+          .but_not("(I - A)^-1 V", inverse(I - A) * V)
+          .but_not("diagonal kept", inverse(I + weights(Triangle::with_diagonal)) * V)
+          .but_not("(I - A) V", (I - A) * V);
+    };
+    add("linear", K, linear_kernel);
+    add("softmax", K, exp_kernel);
+    add("round", 2 * K, round_kernel); // 4 cosines, rounded
+  });
 }
 
 /// E log |(I - k k^T) x| over k ~ N(0, I_d), |x| = 1: with g = k.x and s = |k|^2 - g^2 ~ chi^2_{d-1},
@@ -100,108 +94,95 @@ Mean growth_of_condition(const Kernel &f, bool unit, bool normalised, const Prot
 }
 
 Claim conditioning() {
-  Claim claim = ledger_row(
-      "deltaformer-exp-conditioning", "000 §3.2 after Eq 49",
-      "With a similarity $kappa_1$ that does not suit, errors accumulate in the update of $u$: the matrix that is "
-      "inverted is likely to be ill-conditioned.",
-      "cond$(I + A)$ then grows exponentially in $T$. One unit key repeated under exp: the corner of the inverse is "
-      "$-e "
-      "(1 - e)^{T-2}$. Gaussian keys under the linear kernel: $E log |(I - k k^T) x| > 0$ a step. Softmax rows and "
-      "unit "
-      "keys under the linear kernel stay polynomial.",
-      [](const Protocol &protocol) {
-        std::vector<Point> points;
-        const double e = std::exp(1.0);
-        for (int T : {4, 8, 16}) {
-          const Dense same(T, 1, std::vector<double>(T, 1.0));
-          const double corner = written(same, same, Dense::identity(T), {"exp"})(T - 1, 0),
-                       law = -e * std::pow(1 - e, T - 2);
-          const Point point =
-              as_statement(exact_point(corner, law, 8.0 * T * T * std::fabs(law)), labels({{"T", num(T)}}),
-                           "corner of the inverse, one unit key repeated, exp");
-          points.push_back(point);
-          points.push_back(rival_law(point, "exponent T-1", -e * std::pow(1 - e, T - 1)));
-          points.push_back(rival_law(point, "e^{T-2} growth", -e * std::exp(T - 2.0)));
-        }
-        const int d = protocol.point ? protocol.point->integer("d") : 16;
-        const double law = growth_of_gaussian_keys(d), nearest = growth_of_gaussian_keys(d, 2);
-        const auto grown = [&](bool unit) {
-          return sample_mean(std::min(wanted_sensitivity(protocol), 0.6 * (nearest / law - 1)), 200, 100000,
-                             [&](size_t first, size_t n) { return erasures(first, n, d, unit, protocol.seed); });
-        };
-        const Params params = labels({{"d", num(d)}});
-        const Point growth =
-            as_statement(sampled_point(grown(false), law, 1e-6), params, "log growth a step, Gaussian keys, linear");
-        points.push_back(growth);
-        points.push_back(rival_system(sampled_point(grown(true), law, 1e-6), params, "unit keys"));
-        points.push_back(rival_law(growth, "|k|^2 for |k|^2 - 2", nearest));
-        points.push_back(rival_law(growth, "polynomial growth", 0));
-        // What polynomials do between T = 8 and T = 24: T^p grows p ln 3 in 16 steps.
-        const double square = 2 * std::log(3.0) / 16, fifth = 5 * std::log(3.0) / 16;
-        const auto condition = [&](const Kernel &f, bool unit, bool normalised) {
-          return growth_of_condition(f, unit, normalised, protocol);
-        };
-        const auto keys = [](const char *law, const char *kernel) {
-          return labels({{"keys", txt(law)}, {"kernel", txt(kernel)}});
-        };
-        const Mean soft = condition([](double x) { return std::exp(x / 4); }, false, true),
-                   unit = condition(linear_kernel, true, false), line = condition(linear_kernel, false, false),
-                   exponential = condition(exp_kernel, false, false);
-        points.push_back(as_obligation(at_most_point(soft, square), keys("Gaussian", "softmax"), "slower than T^2"));
-        points.push_back(as_obligation(at_most_point(unit, square), keys("unit", "linear"), "slower than T^2"));
-        points.push_back(
-            rival_system(at_most_point(line, square), keys("Gaussian", "linear"), "Gaussian for unit keys"));
-        points.push_back(as_obligation(at_least_point(line, fifth), keys("Gaussian", "linear"), "faster than T^5"));
-        points.push_back(as_obligation(at_least_point(exponential, fifth), keys("Gaussian", "exp"), "faster than T^5"));
-        points.push_back(rival_system(at_least_point(unit, fifth), keys("unit", "linear"), "unit for Gaussian keys"));
-        return points;
-      });
-  return at_parameters(running(claim, {"delta_former", "delta_net"}), {integer_param("d", 16, 8, 64, "key width")});
+  ClaimBuilder c("deltaformer-exp-conditioning", "000 §3.2 after Eq 49");
+  c.says("With a similarity $kappa_1$ that does not suit, errors accumulate in the update of $u$: the matrix that is "
+         "inverted is likely to be ill-conditioned.");
+  c.exactly("cond$(I + A)$ then grows exponentially in $T$. One unit key repeated under exp: the corner of the inverse "
+            "is $-e (1 - e)^{T-2}$. Gaussian keys under the linear kernel: $E log |(I - k k^T) x| > 0$ a step. Softmax "
+            "rows and unit keys under the linear kernel stay polynomial.");
+  c.runs({"delta_former", "delta_net"}), c.takes({integer_param("d", 16, 8, 64, "key width")});
+  c.first([](Points &points, const Protocol &) {
+    const double e = std::exp(1.0);
+    for (int T : {4, 8, 16}) {
+      const Dense same(T, 1, std::vector<double>(T, 1.0));
+      const double law = -e * std::pow(1 - e, T - 2);
+      points.at(labels({{"T", num(T)}})).rounding(8.0 * T * T * std::fabs(law));
+      points
+          .statement("corner of the inverse, one unit key repeated, exp",
+                     written(same, same, Dense::identity(T), {"exp"})(T - 1, 0), law)
+          .but_not("exponent T-1", -e * std::pow(1 - e, T - 1))
+          .but_not("e^{T-2} growth", -e * std::exp(T - 2.0));
+    }
+  });
+  c.last([](Points &points, const Protocol &protocol) {
+    // What polynomials do between T = 8 and T = 24: T^p grows p ln 3 in 16 steps.
+    const double square = 2 * std::log(3.0) / 16, fifth = 5 * std::log(3.0) / 16;
+    const auto condition = [&](const Kernel &f, bool unit, bool normalised) {
+      return growth_of_condition(f, unit, normalised, protocol);
+    };
+    const auto keys = [](const char *law, const char *kernel) {
+      return labels({{"keys", txt(law)}, {"kernel", txt(kernel)}});
+    };
+    const Mean soft = condition([](double x) { return std::exp(x / 4); }, false, true),
+               unit = condition(linear_kernel, true, false), line = condition(linear_kernel, false, false),
+               exponential = condition(exp_kernel, false, false);
+    points.at(keys("Gaussian", "softmax")).obligation("slower than T^2", at_most_point(soft, square));
+    points.at(keys("unit", "linear")).obligation("slower than T^2", at_most_point(unit, square));
+    points.at(keys("Gaussian", "linear")).wrong_system("Gaussian for unit keys", at_most_point(line, square));
+    points.obligation("faster than T^5", at_least_point(line, fifth));
+    points.at(keys("Gaussian", "exp")).obligation("faster than T^5", at_least_point(exponential, fifth));
+    points.at(keys("unit", "linear")).wrong_system("unit for Gaussian keys", at_least_point(unit, fifth));
+  });
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int d = p.integer("d");
+    const double law = growth_of_gaussian_keys(d), nearest = growth_of_gaussian_keys(d, 2);
+    const auto grown = [&](bool unit) {
+      return sample_mean(std::min(wanted_sensitivity(protocol), 0.6 * (nearest / law - 1)), 200, 100000,
+                         [&](size_t first, size_t n) { return erasures(first, n, d, unit, protocol.seed); });
+    };
+    points.statement("log growth a step, Gaussian keys, linear", sampled_point(grown(false), law, 1e-6))
+        .but_not("|k|^2 for |k|^2 - 2", nearest)
+        .but_not("polynomial growth", 0);
+    points.wrong_system("unit keys", sampled_point(grown(true), law, 1e-6));
+  });
 }
 
 Claim swaps_by_chunks() {
-  Claim claim = ledger_row(
-      "chunked-round-swaps", "000 D.3 with f = round", "Chunked and sequential agree on the construction of Theorem 1.",
-      "Identity: bit for bit with integer values, in every form and real type; within $n eps$ cond$(I + A)$ otherwise.",
-      [](const Protocol &protocol) {
-        KeySet set{"hadamard", 140, 128};
-        int swaps = 116;
-        if (protocol.point) {
-          set = {"equicorrelated", protocol.point->integer("n"), protocol.point->integer("n"), 0.12};
-          swaps = protocol.point->integer("swaps");
-        }
-        const Dense keys = key_rows(set, protocol.seed);
-        const SwapStory story = tell_swaps(keys, swaps, protocol.seed);
-        const Shape &n = story.sequence.shape;
-        Sequence gaussian = story.sequence;
-        for (int t = 0; t < set.n; ++t) gaussian.v[t] = Stream(protocol.seed, "chunked swaps/values").normal(t);
-        const std::vector<double> sequential = reads_by("round", gaussian, "recurrent");
-        const Dense k = head_rows(gaussian.k, n, 0, n.Dk),
-                    system = Dense::identity(n.T) + causal_weights(k, k, round_kernel, Triangle::strict);
-        const double conditioning = spectral_norm(system) * spectral_norm(inverse(system));
-        const int cut = n.T / 2; // within the swaps
-        const Sequence second = slice_steps(story.sequence, cut, n.T);
-        const std::vector<double> wanted(story.target.begin() + cut, story.target.end());
-        std::vector<Point> points;
-        for (const char *form : {"recurrent", "chunked", "doubling"})
-          for (Real real : {Real::f32, Real::f64}) {
-            const Params params = labels({{"form", txt(form)}, {"real", txt(name_of(real))}, {"T", num(n.T)}});
-            points.push_back(as_statement(exactly_tracked(reads_by("round", story.sequence, form, real), story), params,
-                                          "integer values"));
-            points.push_back(rival_system(exact_point(reads_by("round", second, form, real), wanted, 0), params,
-                                          "a chunk without the earlier ones"));
-            if (std::string(form) == "recurrent") continue;
-            const double units = accumulated_terms(n, 64) * conditioning * max_abs(sequential);
-            points.push_back(as_statement(exact_point(reads_by("round", gaussian, form, real), sequential,
-                                                      units * epsilon_of(real) / epsilon_of(Real::f64)),
-                                          params, "Gaussian values, against the recurrent form"));
-          }
-        return points;
-      });
-  claim.tasks = {"swap"};
-  return at_parameters(running(claim, {"delta_former"}),
-                       {integer_param("n", 10, 3, 256, "elements, keys of cosine 0.12"),
-                        integer_param("swaps", 100, 4, 2000, "exchanges")});
+  ClaimBuilder c("chunked-round-swaps", "000 D.3 with f = round");
+  c.says("Chunked and sequential agree on the construction of Theorem 1.");
+  c.exactly("Identity: bit for bit with integer values, in every form and real type; within $n eps$ cond$(I + A)$ "
+            "otherwise.");
+  c.draws({"swap"}), c.runs({"delta_former"});
+  c.takes({integer_param("n", 10, 3, 256, "elements, keys of cosine 0.12"),
+           integer_param("swaps", 100, 4, 2000, "exchanges")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int n_keys = p.integer("n"), swaps = protocol.point ? p.integer("swaps") : 116;
+    const KeySet set = protocol.point ? KeySet{"equicorrelated", n_keys, n_keys, 0.12} : KeySet{"hadamard", 140, 128};
+    const Dense keys = key_rows(set, protocol.seed);
+    const SwapStory story = tell_swaps(keys, swaps, protocol.seed);
+    const Shape &n = story.sequence.shape;
+    Sequence gaussian = story.sequence;
+    for (int t = 0; t < set.n; ++t) gaussian.v[t] = Stream(protocol.seed, "chunked swaps/values").normal(t);
+    const std::vector<double> sequential = reads_by("round", gaussian, "recurrent");
+    const Dense k = head_rows(gaussian.k, n, 0, n.Dk),
+                system = Dense::identity(n.T) + causal_weights(k, k, round_kernel, Triangle::strict);
+    const double conditioning = spectral_norm(system) * spectral_norm(inverse(system));
+    const int cut = n.T / 2; // within the swaps
+    const Sequence second = slice_steps(story.sequence, cut, n.T);
+    const std::vector<double> wanted(story.target.begin() + cut, story.target.end());
+    for (const char *form : {"recurrent", "chunked", "doubling"})
+      for (Real real : {Real::f32, Real::f64}) {
+        points.at(labels({{"form", txt(form)}, {"real", txt(name_of(real))}, {"T", num(n.T)}}))
+            .statement("integer values", exactly_tracked(reads_by("round", story.sequence, form, real), story));
+        points.rounding(0).wrong_system("a chunk without the earlier ones", reads_by("round", second, form, real),
+                                        wanted);
+        if (std::string(form) == "recurrent") continue;
+        const double units = accumulated_terms(n, 64) * conditioning * max_abs(sequential);
+        points.rounding(units * epsilon_of(real) / epsilon_of(Real::f64))
+            .statement("Gaussian values, against the recurrent form", reads_by("round", gaussian, form, real),
+                       sequential);
+      }
+  });
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 #include "harness/numerics/inputs.hpp"
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 #include "theory/associative_memory/deltaformer/doubling.hpp"
+#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -32,82 +33,63 @@ Point remainder(const Dense &A, const Dense &V, int iterations, double units) {
 }
 
 Claim identity() {
-  Claim claim = ledger_row(
-      "neumann-doubling", "000 D.3.1, Eq 98-100",
-      "For a strictly lower triangular $A$ of size $C$ x $C$, $C$ generally 64, $A^C = 0$ and $(I + A)^{-1} = (I - A) "
-      "prod_{i=1}^{log2 C - 1} (I + A^{2^i})$, which $log2 C - 1$ iterations of Eq 100 compute.",
-      "Identity for $C$ a power of two; $2 log2 C - 2$ products of $C$ x $C$ matrices. Eq 99 prints its limit as $log2 "
-      "C^{-1}$.",
-      [](const Protocol &protocol) {
-        std::vector<Point> points;
-        for (int C :
-             sizes(protocol, protocol.full() ? std::vector<int>{4, 8, 16, 32, 64} : std::vector<int>{4, 8, 64})) {
-          if (C < 4 || floor_log2(C) != ceil_log2(C))
-            usage_error("C must be a power of two from 4 on (neumann_non_power2)");
-          const int iterations = floor_log2(C) - 1;
-          const Dense A = dense_lower(C, protocol.seed), I = Dense::identity(C), V = right_side(C, protocol.seed),
-                      wanted = solve_unit_lower(A, V);
-          const double units = solve_units(A, wanted);
-          const auto held = [&](const Dense &X) { return exact_point((X * V).data, wanted.data, units); };
-          const Doubled doubled = doubling(A, iterations), short_of_one = doubling(A, iterations - 1);
-          const Params params = params_of(C);
-          points.push_back(as_statement(held(doubled.X), params, "U after log2 C - 1 iterations"));
-          points.push_back(rival_system(held(short_of_one.X), params, "one iteration less"));
-          points.push_back(as_statement(exact_point(by_layer(A, V).data, wanted.data, units), params,
-                                        "delta_former, form doubling"));
-          points.push_back(
-              rival_system(exact_point(by_layer(-1 * A, V).data, wanted.data, units), params, "I + A for I - A"));
-          const Point count = as_statement(exact_point(doubled.products, 2 * std::log2(C) - 2, 0), params,
-                                           "products of C x C matrices");
-          points.push_back(count);
-          points.push_back(rival_law(count, "2 log2 C", 2 * std::log2(C)));
-          const Point left =
-              as_obligation(remainder(A, V, iterations - 1, units), params, "one iteration less: I - A^{C/2}");
-          points.push_back(left);
-          points.push_back(
-              rival_law(exact_point(((I + A) * short_of_one.X * V).data, ((I - power(A, C / 2 - 1)) * V).data, units),
-                        params, "I - A^{C/2 - 1}"));
-        }
-        return points;
-      });
-  return at_parameters(running(claim, {"delta_former"}),
-                       {integer_param("C", 64, 4, 256, "chunk length, a power of two")});
+  ClaimBuilder c("neumann-doubling", "000 D.3.1, Eq 98-100");
+  c.says("For a strictly lower triangular $A$ of size $C$ x $C$, $C$ generally 64, $A^C = 0$ and $(I + A)^{-1} = (I - "
+         "A) prod_{i=1}^{log2 C - 1} (I + A^{2^i})$, which $log2 C - 1$ iterations of Eq 100 compute.");
+  c.exactly("Identity for $C$ a power of two; $2 log2 C - 2$ products of $C$ x $C$ matrices. Eq 99 prints its limit as "
+            "$log2 C^{-1}$.");
+  c.runs({"delta_former"}), c.takes({integer_param("C", 64, 4, 256, "chunk length, a power of two")});
+  return c.measure([](Points &points, const Params &, const Protocol &protocol) {
+    for (int C : sizes(protocol, protocol.full() ? std::vector<int>{4, 8, 16, 32, 64} : std::vector<int>{4, 8, 64})) {
+      if (C < 4 || floor_log2(C) != ceil_log2(C))
+        usage_error("C must be a power of two from 4 on (neumann_non_power2)");
+      const int iterations = floor_log2(C) - 1;
+      const Dense A = dense_lower(C, protocol.seed), I = Dense::identity(C), V = right_side(C, protocol.seed),
+                  wanted = solve_unit_lower(A, V);
+      const double units = solve_units(A, wanted);
+      const auto held = [&](const Dense &X) { return exact_point((X * V).data, wanted.data, units); };
+      const Doubled doubled = doubling(A, iterations), short_of_one = doubling(A, iterations - 1);
+      const Params params = params_of(C);
+      points.at(params).statement("U after log2 C - 1 iterations", held(doubled.X));
+      points.wrong_system("one iteration less", held(short_of_one.X));
+      points.rounding(units).statement("delta_former, form doubling", by_layer(A, V).data, wanted.data);
+      points.wrong_system("I + A for I - A", by_layer(-1 * A, V).data, wanted.data);
+      points.rounding(0)
+          .statement("products of C x C matrices", doubled.products, 2 * std::log2(C) - 2)
+          .but_not("2 log2 C", 2 * std::log2(C));
+      points.obligation("one iteration less: I - A^{C/2}", remainder(A, V, iterations - 1, units))
+          .but_not("I - A^{C/2 - 1}",
+                   exact_point(((I + A) * short_of_one.X * V).data, ((I - power(A, C / 2 - 1)) * V).data, units));
+    }
+  });
 }
 
 Claim other_sizes() {
-  Claim claim = refuted_row(
-      "neumann-non-power2",
-      outside("D.3.1, Eq 99-100: $log2 C - 1$ iterations.", "'under the setting of [48], $C$ is generally 64'",
-              "Eq 98 holds with $A^C = 0$ for $C$ a power of two, which is the case treated."),
-      "000 D.3.1, Eq 99-100",
-      "Read more strictly than the text says it: $log2 C - 1$ iterations, the logarithm rounded down, invert $I + A$ "
-      "at "
-      "any $C$.",
-      "$ceil(log2 C) - 1$ iterations do. With the logarithm rounded down $(I + A) X = I - A^{2^floor(log2 C)}$.",
-      [](const Protocol &protocol) {
-        std::vector<Point> points;
-        for (int C : sizes(protocol, protocol.full() ? std::vector<int>{3, 5, 12, 63} : std::vector<int>{3, 5, 12})) {
-          if (C < 3 || floor_log2(C) == ceil_log2(C)) usage_error("C is a power of two: see neumann_doubling");
-          const Dense A = dense_lower(C, protocol.seed), I = Dense::identity(C), V = right_side(C, protocol.seed),
-                      wanted = solve_unit_lower(A, V);
-          const double units = solve_units(A, wanted);
-          const int down = floor_log2(C) - 1, up = ceil_log2(C) - 1;
-          const auto held = [&](const Dense &X) { return exact_point((X * V).data, wanted.data, units); };
-          const Params params = params_of(C);
-          points.push_back(as_statement(held(doubling(A, down).X), params, "U after floor(log2 C) - 1 iterations"));
-          points.push_back(as_obligation(held(doubling(A, up).X), params, "U after ceil(log2 C) - 1 iterations"));
-          points.push_back(rival_system(held(doubling(-1 * A, up).X), params, "I + A for I - A"));
-          points.push_back(as_obligation(exact_point(by_layer(A, V).data, wanted.data, units), params,
-                                         "delta_former, form doubling"));
-          points.push_back(as_obligation(remainder(A, V, down, units), params, "what rounding down leaves"));
-          points.push_back(
-              rival_law(exact_point(((I + A) * doubling(A, down).X * V).data, V.data, units), params, "nothing left"));
-        }
-        return points;
-      });
-  claim.explanation = "The paper has $C = 64$ in mind.";
-  return at_parameters(running(claim, {"delta_former"}),
-                       {integer_param("C", 12, 3, 255, "chunk length, no power of two")});
+  ClaimBuilder c("neumann-non-power2", "000 D.3.1, Eq 99-100");
+  c.says("Read more strictly than the text says it: $log2 C - 1$ iterations, the logarithm rounded down, invert $I + "
+         "A$ at any $C$.");
+  c.is_refuted(outside("D.3.1, Eq 99-100: $log2 C - 1$ iterations.", "'under the setting of [48], $C$ is generally 64'",
+                       "Eq 98 holds with $A^C = 0$ for $C$ a power of two, which is the case treated."));
+  c.exactly("$ceil(log2 C) - 1$ iterations do. With the logarithm rounded down $(I + A) X = I - A^{2^floor(log2 C)}$.");
+  c.because("The paper has $C = 64$ in mind.");
+  c.runs({"delta_former"}), c.takes({integer_param("C", 12, 3, 255, "chunk length, no power of two")});
+  return c.measure([](Points &points, const Params &, const Protocol &protocol) {
+    for (int C : sizes(protocol, protocol.full() ? std::vector<int>{3, 5, 12, 63} : std::vector<int>{3, 5, 12})) {
+      if (C < 3 || floor_log2(C) == ceil_log2(C)) usage_error("C is a power of two: see neumann_doubling");
+      const Dense A = dense_lower(C, protocol.seed), I = Dense::identity(C), V = right_side(C, protocol.seed),
+                  wanted = solve_unit_lower(A, V);
+      const double units = solve_units(A, wanted);
+      const int down = floor_log2(C) - 1, up = ceil_log2(C) - 1;
+      const auto held = [&](const Dense &X) { return exact_point((X * V).data, wanted.data, units); };
+      const Params params = params_of(C);
+      points.at(params).statement("U after floor(log2 C) - 1 iterations", held(doubling(A, down).X));
+      points.obligation("U after ceil(log2 C) - 1 iterations", held(doubling(A, up).X));
+      points.wrong_system("I + A for I - A", held(doubling(-1 * A, up).X));
+      points.rounding(units).obligation("delta_former, form doubling", by_layer(A, V).data, wanted.data);
+      points.obligation("what rounding down leaves", remainder(A, V, down, units))
+          .but_not("nothing left", exact_point(((I + A) * doubling(A, down).X * V).data, V.data, units));
+    }
+  });
 }
 
 /// One key repeated: A is all ones below the diagonal, A^m holds binomials C(i-j-1, m-1), (I + A)^{-1} is I - shift.
@@ -126,56 +108,49 @@ double binomial(int n, int k) {
 }
 
 Claim rounding() {
-  Claim claim = refuted_row(
-      "neumann-fp-error",
-      stricter("D.3.1: the iteration calculates $(I + A)^{-1}$ on GPUs, where forward substitution does not use their "
-               "parallelism.",
-               "A strictly lower triangular", "Accuracy in floating point is not spoken of."),
-      "000 D.3.1",
-      "Read more strictly than the text says it: the doubling replaces forward substitution without loss of accuracy.",
-      "It is exact algebra and not backward stable: with one unit key repeated and the linear kernel the powers of A "
-      "hold binomials up to $C(C-2, C/2-1)$, 4.65e17 at $C = 64$, and every digit is lost where substitution is exact. "
-      "Safe for softmax rows.",
-      [](const Protocol &protocol) {
-        std::vector<Point> points;
-        const int C = 64;
-        const Variant &layer = find_variant("delta_former");
-        const Sequence same_key = repeated_key(C, protocol.seed);
-        Sequence soft = random_sequence({1, 1, C, 16, 3}, protocol.seed, Keys::gaussian);
-        soft.w = soft.k, soft.alpha.clear(), soft.beta.clear();
-        const auto point = [&](const Sequence &s, const std::string &kappa1, const std::string &form, Real real) {
-          const Params kernels = variant_params(layer, {{"kappa1", kappa1}});
-          const std::vector<double> reference = forward(layer, s, {"recurrent", Real::f64, 1, kernels}).o;
-          // A backward stable solve stays within n eps kappa.
-          return exact_point(forward(layer, s, {form, real, C, kernels}).o, reference,
-                             accumulated_terms(s.shape, C) * input_condition(layer, s, kernels, 2) *
-                                 max_abs(reference) * epsilon_of(real) / epsilon_of(Real::f64));
-        };
-        for (Real real : {Real::f32, Real::f64}) {
-          const Params params = params_of(C).set("real", name_of(real));
-          points.push_back(
-              as_statement(point(same_key, "linear", "doubling", real), params, "one key repeated, doubling"));
-          points.push_back(
-              as_obligation(point(same_key, "linear", "chunked", real), params, "one key repeated, substitution"));
-          points.push_back(as_obligation(point(soft, "softmax", "doubling", real), params, "softmax rows, doubling"));
-          points.push_back(rival_system(point(same_key, "linear", "doubling", real), params,
-                                        "the doubling where substitution holds"));
-        }
-        Dense ones(C, C);
-        for (int t = 0; t < C; ++t)
-          for (int i = 0; i < t; ++i) ones(t, i) = 1;
-        const double largest = binomial(C - 2, C / 2 - 1);
-        const Point power = as_obligation(
-            exact_point(doubling(ones, floor_log2(C) - 1).largest_power, largest, 4.0 * C * floor_log2(C) * largest),
-            params_of(C), "largest entry of a power of A");
-        points.push_back(power);
-        points.push_back(rival_law(power, "C(C-1, C/2-1)", binomial(C - 1, C / 2 - 1)));
-        points.push_back(rival_law(power, "2^C", std::exp2(C)));
-        return points;
-      });
-  claim.explanation = "The text claims efficiency on GPUs only. The layer keeps the doubling as a form of its own "
-                      "and substitutes by default.";
-  return running(claim, {"delta_former"});
+  ClaimBuilder c("neumann-fp-error", "000 D.3.1");
+  c.says(
+      "Read more strictly than the text says it: the doubling replaces forward substitution without loss of accuracy.");
+  c.is_refuted(stricter("D.3.1: the iteration calculates $(I + A)^{-1}$ on GPUs, where forward substitution does not "
+                        "use their parallelism.",
+                        "A strictly lower triangular", "Accuracy in floating point is not spoken of."));
+  c.exactly("It is exact algebra and not backward stable: with one unit key repeated and the linear kernel the powers "
+            "of A hold binomials up to $C(C-2, C/2-1)$, 4.65e17 at $C = 64$, and every digit is lost where "
+            "substitution is exact. Safe for softmax rows.");
+  c.because("The text claims efficiency on GPUs only. The layer keeps the doubling as a form of its own and "
+            "substitutes by default.");
+  c.runs({"delta_former"});
+  return c.measure([](Points &points, const Params &, const Protocol &protocol) {
+    const int C = 64;
+    const Variant &layer = find_variant("delta_former");
+    const Sequence same_key = repeated_key(C, protocol.seed);
+    Sequence soft = random_sequence({1, 1, C, 16, 3}, protocol.seed, Keys::gaussian);
+    soft.w = soft.k, soft.alpha.clear(), soft.beta.clear();
+    const auto point = [&](const Sequence &s, const std::string &kappa1, const std::string &form, Real real) {
+      const Params kernels = variant_params(layer, {{"kappa1", kappa1}});
+      const std::vector<double> reference = forward(layer, s, {"recurrent", Real::f64, 1, kernels}).o;
+      // A backward stable solve stays within n eps kappa.
+      return exact_point(forward(layer, s, {form, real, C, kernels}).o, reference,
+                         accumulated_terms(s.shape, C) * input_condition(layer, s, kernels, 2) * max_abs(reference) *
+                             epsilon_of(real) / epsilon_of(Real::f64));
+    };
+    for (Real real : {Real::f32, Real::f64}) {
+      const Params params = params_of(C).set("real", name_of(real));
+      points.at(params).statement("one key repeated, doubling", point(same_key, "linear", "doubling", real));
+      points.obligation("one key repeated, substitution", point(same_key, "linear", "chunked", real));
+      points.obligation("softmax rows, doubling", point(soft, "softmax", "doubling", real));
+      points.wrong_system("the doubling where substitution holds", point(same_key, "linear", "doubling", real));
+    }
+    Dense ones(C, C);
+    for (int t = 0; t < C; ++t)
+      for (int i = 0; i < t; ++i) ones(t, i) = 1;
+    const double largest = binomial(C - 2, C / 2 - 1);
+    points.at(params_of(C))
+        .rounding(4.0 * C * floor_log2(C) * largest)
+        .obligation("largest entry of a power of A", doubling(ones, floor_log2(C) - 1).largest_power, largest)
+        .but_not("C(C-1, C/2-1)", binomial(C - 1, C / 2 - 1))
+        .but_not("2^C", std::exp2(C));
+  });
 }
 
 } // namespace

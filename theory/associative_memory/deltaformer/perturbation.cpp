@@ -6,6 +6,7 @@
 #include "harness/numerics/inputs.hpp"
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 #include "theory/associative_memory/tracking/swaps.hpp"
+#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -30,96 +31,83 @@ std::vector<double> minus(std::vector<double> a, const std::vector<double> &b, d
 }
 
 Claim first_order() {
-  const std::vector<ParamSpec> params{integer_param("T", 16, 3, 64, "steps"),
-                                      integer_param("d", 8, 2, 256, "key width"),
-                                      real_param("norm", 1e-3, 1e-4, 1, "spectral norm of dA")};
-  Claim claim = asymptotic(ledger_row(
-      "eq51-perturbation", "000 §3.2, Eq 51",
-      "$|(A1 + dA)^{-1} V - A1^{-1} V|$ is about $|A1^{-1} dA A1^{-1} V|$, which is at most $|A1^{-1}|^2 |dA| |V|$.",
-      "The first is right to first order: what is left is $A1^{-1} dA A1^{-1} dA A1^{-1} V + O(|dA|^3)$. The second "
-      "holds for every dA.",
-      [params](const Protocol &protocol) {
-        std::vector<Point> points;
-        const Params at = point_of(protocol, params);
-        const int T = at.integer("T"), d = at.integer("d");
-        const Case c(T, d, protocol.seed);
-        const Dense inverse_A = inverse(Dense::identity(T) + c.A), U = inverse_A * c.V;
-        const double reach = spectral_norm(inverse_A);
-        std::vector<double> norms{1e-2, 1e-3, 1e-4};
-        if (protocol.point) norms = {at.real("norm")};
-        for (double norm : norms) {
-          const Dense dA = norm * c.dA, first = -1 * (inverse_A * (dA * U)), second = -1 * (inverse_A * (dA * first)),
-                      third = -1 * (inverse_A * (dA * second));
-          const double x = reach * norm;
-          if (x > 0.5) usage_error("first order needs |A^-1| |dA| well below 1, here it is " + number(x));
-          const std::vector<double> change = minus(written(c.A + dA, c.V).data, written(c.A, c.V).data);
-          const double units = solve_units(c.A, U), rounding = 4 * units * epsilon_of(Real::f64);
-          const Params label = labels({{"T", num(T)}, {"d", num(d)}, {"norm", num(norm)}});
-          points.push_back(
-              as_statement(exact_point(change, first.data, 4 * units), label, "change of u, to first order"));
-          // What is left after the second order: the third and all that follow it, each at most x times the one before.
-          const double allowed_rest = frobenius_norm(third) / (1 - x),
-                       allowed = (allowed_rest + rounding) / (norm * norm) / epsilon_of(Real::f64);
-          const std::vector<double> left = minus(change, first.data, norm * norm);
-          const auto held = [&](const Dense &law) {
-            return exact_point(left, (1 / (norm * norm) * law).data, allowed);
-          };
-          points.push_back(as_limit(held(second), label, "(change - first order) / |dA|^2"));
-          points.push_back(rival_law(held(0 * second), label, "first order exact"));
-          points.push_back(rival_law(held(-1 * second), label, "second order of the other sign"));
-          const double bound = reach * reach * norm * spectral_norm(c.V);
-          points.push_back(as_obligation(at_most_point(spectral_norm(first), bound, 0), label, "first order, at most"));
-        }
-        // A = 1/2, dA = V = 1: the bound, 4, is attained up to the rounding of two norms.
-        const Dense half(1, 1, {0.5}), product = inverse(half) * inverse(half);
-        const double inverse_half = spectral_norm(inverse(half));
-        const Point scalar =
-            as_obligation(at_most_point(product(0, 0), inverse_half * inverse_half, 16 * 4 * epsilon_of(Real::f64)),
-                          labels({{"T", num(1)}, {"A", num(0.5)}}), "first order, at most");
-        points.push_back(scalar);
-        points.push_back(rival_law(scalar, "|A^-1| to the first power", inverse_half));
-        Dense steps(3, 3); // the change itself, of which the bound is no bound: A = 0, V = I
-        steps(1, 0) = steps(2, 1) = -0.5;
-        const double change = spectral_norm(written(steps, Dense::identity(3)) - Dense::identity(3));
-        points.push_back(rival_system(at_most_point(change, spectral_norm(steps), 0),
-                                      labels({{"T", num(3)}, {"norm", num(0.5)}}), "the change itself, at most"));
-        return points;
-      }));
-  claim.explanation =
-      "The bound is meant for the first-order term. On the change itself it needs the further factor $1/(1 - "
-      "|A1^{-1}| |dA|)$: eq51_strict_lower.";
-  return at_parameters(running(claim, {"delta_former"}), params);
+  ClaimBuilder c("eq51-perturbation", "000 §3.2, Eq 51");
+  c.says(
+      "$|(A1 + dA)^{-1} V - A1^{-1} V|$ is about $|A1^{-1} dA A1^{-1} V|$, which is at most $|A1^{-1}|^2 |dA| |V|$.");
+  c.holds_asymptotically();
+  c.exactly("The first is right to first order: what is left is $A1^{-1} dA A1^{-1} dA A1^{-1} V + O(|dA|^3)$. The "
+            "second holds for every dA.");
+  c.because("The bound is meant for the first-order term. On the change itself it needs the further factor $1/(1 - "
+            "|A1^{-1}| |dA|)$: eq51_strict_lower.");
+  c.runs({"delta_former"});
+  c.takes({integer_param("T", 16, 3, 64, "steps"), integer_param("d", 8, 2, 256, "key width"),
+           real_param("norm", 1e-3, 1e-4, 1, "spectral norm of dA")});
+  c.at({{{"norm", 1e-2}}, {}, {{"norm", 1e-4}}});
+  c.last([](Points &points, const Protocol &) {
+    // A = 1/2, dA = V = 1: the bound, 4, is attained up to the rounding of two norms.
+    const Dense half(1, 1, {0.5}), product = inverse(half) * inverse(half);
+    const double inverse_half = spectral_norm(inverse(half));
+    points.at(labels({{"T", num(1)}, {"A", num(0.5)}}))
+        .obligation("first order, at most",
+                    at_most_point(product(0, 0), inverse_half * inverse_half, 16 * 4 * epsilon_of(Real::f64)))
+        .but_not("|A^-1| to the first power", inverse_half);
+
+    Dense steps(3, 3); // the change itself, of which the bound is no bound: A = 0, V = I
+    steps(1, 0) = steps(2, 1) = -0.5;
+    const double change = spectral_norm(written(steps, Dense::identity(3)) - Dense::identity(3));
+    points.at(labels({{"T", num(3)}, {"norm", num(0.5)}}))
+        .wrong_system("the change itself, at most", at_most_point(change, spectral_norm(steps), 0));
+  });
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int T = p.integer("T"), d = p.integer("d");
+    const double norm = p.real("norm");
+    const Case c(T, d, protocol.seed);
+    const Dense inverse_A = inverse(Dense::identity(T) + c.A), U = inverse_A * c.V;
+    const double reach = spectral_norm(inverse_A);
+    const Dense dA = norm * c.dA, first = -1 * (inverse_A * (dA * U)), second = -1 * (inverse_A * (dA * first)),
+                third = -1 * (inverse_A * (dA * second));
+    const double x = reach * norm;
+    if (x > 0.5) usage_error("first order needs |A^-1| |dA| well below 1, here it is " + number(x));
+    const std::vector<double> change = minus(written(c.A + dA, c.V).data, written(c.A, c.V).data);
+    const double units = solve_units(c.A, U), rounding = 4 * units * epsilon_of(Real::f64);
+    points.rounding(4 * units).statement("change of u, to first order", change, first.data);
+    // What is left after the second order: the third and all that follow it, each at most x times the one before.
+    const double allowed_rest = frobenius_norm(third) / (1 - x),
+                 allowed = (allowed_rest + rounding) / (norm * norm) / epsilon_of(Real::f64);
+    const std::vector<double> left = minus(change, first.data, norm * norm);
+    const auto held = [&](const Dense &law) { return exact_point(left, (1 / (norm * norm) * law).data, allowed); };
+    points.limit("(change - first order) / |dA|^2", held(second))
+        .but_not("first order exact", held(0 * second))
+        .but_not("second order of the other sign", held(-1 * second));
+    const double bound = reach * reach * norm * spectral_norm(c.V);
+    points.obligation("first order, at most", at_most_point(spectral_norm(first), bound, 0));
+  });
 }
 
 Claim strict() {
-  const std::vector<ParamSpec> params{real_param("norm", 0.5, 0.01, 0.9, "dA: this below the diagonal, negative")};
-  Claim claim = refuted_row(
-      "eq51-strict-lower",
-      limited("Eq 51: $|(A1 + dA)^{-1} V - A1^{-1} V| ~ |A1^{-1} dA A1^{-1} V| <= |A1^{-1}|^2 |dA| |V|$.",
-              "small perturbations", "The sign before the bound is 'about': it is meant to first order."),
-      "000 §3.2, Eq 51",
-      "Read more strictly than the text says it: $|(A1 + dA)^{-1} V - A1^{-1} V| <= |A1^{-1}|^2 |dA| |V|$ as it "
-      "stands, for the triangular matrices in use.",
-      "Violated by $A1 = V = I$, $dA = -a$ below the diagonal of 3 x 3: the square of dA adds an entry, and the change "
-      "is a $(a + sqrt(a^2 + 4)) / 2 > a$. Over $1 - |A1^{-1}| |dA|$ the bound is strict.",
-      [params](const Protocol &protocol) {
-        const double a = point_of(protocol, params).real("norm");
-        const auto change = [&](int size) {
-          Dense dA(size, size);
-          for (int t = 1; t < size; ++t) dA(t, t - 1) = -a;
-          return spectral_norm(written(dA, Dense::identity(size)) - Dense::identity(size));
-        };
-        const double law = a * (a + std::sqrt(a * a + 4)) / 2, units = 64;
-        const Params label = labels({{"norm", num(a)}, {"size", num(3)}});
-        const Point value = as_obligation(exact_point(change(3), law, units), label, "change of u");
-        return std::vector<Point>{
-            as_statement(at_most_point(change(3), a, 0), label, "change, at most |dA|"), value,
-            rival_system(exact_point(change(2), law, units), label, "2 x 2, where dA^2 = 0"),
-            rival_law(value, "no square of dA", a),
-            as_obligation(at_most_point(change(3), a / (1 - a), 0), label, "change, at most |dA| / (1 - |dA|)")};
-      });
-  claim.explanation = "The text writes 'about' before the bound: it is meant to first order (eq51_perturbation).";
-  return at_parameters(running(claim, {"delta_former"}), params);
+  ClaimBuilder c("eq51-strict-lower", "000 §3.2, Eq 51");
+  c.says("Read more strictly than the text says it: $|(A1 + dA)^{-1} V - A1^{-1} V| <= |A1^{-1}|^2 |dA| |V|$ as it "
+         "stands, for the triangular matrices in use.");
+  c.is_refuted(limited("Eq 51: $|(A1 + dA)^{-1} V - A1^{-1} V| ~ |A1^{-1} dA A1^{-1} V| <= |A1^{-1}|^2 |dA| |V|$.",
+                       "small perturbations", "The sign before the bound is 'about': it is meant to first order."));
+  c.exactly("Violated by $A1 = V = I$, $dA = -a$ below the diagonal of 3 x 3: the square of dA adds an entry, and the "
+            "change is a $(a + sqrt(a^2 + 4)) / 2 > a$. Over $1 - |A1^{-1}| |dA|$ the bound is strict.");
+  c.because("The text writes 'about' before the bound: it is meant to first order (eq51_perturbation).");
+  c.runs({"delta_former"}), c.takes({real_param("norm", 0.5, 0.01, 0.9, "dA: this below the diagonal, negative")});
+  return c.measure([](Points &points, const Params &p, const Protocol &) {
+    const double a = p.real("norm");
+    const auto change = [&](int size) {
+      Dense dA(size, size);
+      for (int t = 1; t < size; ++t) dA(t, t - 1) = -a;
+      return spectral_norm(written(dA, Dense::identity(size)) - Dense::identity(size));
+    };
+    const double law = a * (a + std::sqrt(a * a + 4)) / 2;
+    points.at(labels({{"norm", num(a)}, {"size", num(3)}}))
+        .statement("change, at most |dA|", at_most_point(change(3), a, 0));
+    points.rounding(64).obligation("change of u", change(3), law).but_not("no square of dA", a);
+    points.wrong_system("2 x 2, where dA^2 = 0", change(2), law);
+    points.obligation("change, at most |dA| / (1 - |dA|)", at_most_point(change(3), a / (1 - a), 0));
+  });
 }
 
 /// o = A2 U of the layer: beta = 0 makes u the values.
@@ -133,45 +121,37 @@ Dense read_with(const Dense &A2, const Dense &U) {
 }
 
 Claim product() {
-  const std::vector<ParamSpec> params{integer_param("T", 16, 2, 64, "steps"),
-                                      real_param("norm", 1, 1e-3, 1e3, "spectral norm of dA")};
-  Claim claim = ledger_row(
-      "eq52-perturbation", "000 §3.2, Eq 52", "$|(A2 + dA) U - A2 U| = |dA U| <= |dA| |U|$.",
-      "Exact for dA of any size; attained where $U$ lies along dA's leading direction.",
-      [params](const Protocol &protocol) {
-        std::vector<Point> points;
-        const Params at = point_of(protocol, params);
-        const int T = at.integer("T");
-        std::vector<double> norms{1e-3, 1, 1e3};
-        if (protocol.point) norms = {at.real("norm")};
-        const Case c(T, 8, protocol.seed);
-        const Dense A2 = Dense::identity(T) + c.A;
-        const Dense U = c.V;
-        for (double norm : norms) {
-          const Dense dA = norm * c.dA;
-          const std::vector<double> change = minus(read_with(A2 + dA, U).data, read_with(A2, U).data),
-                                    twice = minus(read_with(A2 + 2 * dA, U).data, read_with(A2, U).data);
-          const double size = spectral_norm(U), units = 4.0 * T * (spectral_norm(A2) + norm) * size;
-          const Params label = labels({{"T", num(T)}, {"norm", num(norm)}});
-          points.push_back(as_statement(exact_point(change, (dA * U).data, units), label, "change of o"));
-          points.push_back(rival_system(exact_point(twice, (dA * U).data, units), label, "dA twice"));
-          points.push_back(as_statement(
-              at_most_point(spectral_norm(Dense(T, U.columns, change)), norm * size, units * epsilon_of(Real::f64)),
-              label, "|dA U|, at most |dA| |U|"));
-        }
-        // dA = ones on and below the diagonal of 2 x 2, U = (golden ratio, 1) along its leading direction.
-        const double golden = (1 + std::sqrt(5)) / 2;
-        const Dense ones(2, 2, {1, 0, 1, 1}), along(2, 1, {golden, 1}), zero(2, 2);
-        const double moved = frobenius_norm(read_with(ones, along) - read_with(zero, along));
-        const Params label = labels({{"T", num(2)}, {"norm", num(golden)}});
-        const Point attained = as_obligation(exact_point(moved, golden * frobenius_norm(along), 32), label,
-                                             "attained: golden ratio times |U|");
-        points.push_back(attained);
-        points.push_back(rival_law(at_most_point(moved, frobenius_norm(along), 0), label, "largest entry for |dA|"));
-        points.push_back(rival_law(attained, "Frobenius norm for |dA|", std::sqrt(3) * frobenius_norm(along)));
-        return points;
-      });
-  return at_parameters(running(claim, {"delta_former"}), params);
+  ClaimBuilder c("eq52-perturbation", "000 §3.2, Eq 52");
+  c.says("$|(A2 + dA) U - A2 U| = |dA U| <= |dA| |U|$.");
+  c.exactly("Exact for dA of any size; attained where $U$ lies along dA's leading direction.");
+  c.runs({"delta_former"});
+  c.takes({integer_param("T", 16, 2, 64, "steps"), real_param("norm", 1, 1e-3, 1e3, "spectral norm of dA")});
+  c.at({{{"norm", 1e-3}}, {}, {{"norm", 1e3}}});
+  c.last([](Points &points, const Protocol &) {
+    // dA = ones on and below the diagonal of 2 x 2, U = (golden ratio, 1) along its leading direction.
+    const double golden = (1 + std::sqrt(5)) / 2;
+    const Dense ones(2, 2, {1, 0, 1, 1}), along(2, 1, {golden, 1}), zero(2, 2);
+    const double moved = frobenius_norm(read_with(ones, along) - read_with(zero, along));
+    points.at(labels({{"T", num(2)}, {"norm", num(golden)}}))
+        .rounding(32)
+        .obligation("attained: golden ratio times |U|", moved, golden * frobenius_norm(along))
+        .but_not("largest entry for |dA|", at_most_point(moved, frobenius_norm(along), 0))
+        .but_not("Frobenius norm for |dA|", std::sqrt(3) * frobenius_norm(along));
+  });
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int T = p.integer("T");
+    const double norm = p.real("norm");
+    const Case c(T, 8, protocol.seed);
+    const Dense A2 = Dense::identity(T) + c.A, U = c.V;
+    const Dense dA = norm * c.dA;
+    const std::vector<double> change = minus(read_with(A2 + dA, U).data, read_with(A2, U).data),
+                              twice = minus(read_with(A2 + 2 * dA, U).data, read_with(A2, U).data);
+    const double size = spectral_norm(U), units = 4.0 * T * (spectral_norm(A2) + norm) * size;
+    points.rounding(units).statement("change of o", change, (dA * U).data);
+    points.wrong_system("dA twice", twice, (dA * U).data);
+    points.statement("|dA U|, at most |dA| |U|", at_most_point(spectral_norm(Dense(T, U.columns, change)), norm * size,
+                                                               units * epsilon_of(Real::f64)));
+  });
 }
 
 /// Effects of one unit of error in each entry of A, and in each of A2, alone: sum |du|^2 and sum |do|^2 over i < t.
@@ -202,60 +182,55 @@ Dense shrunk_most(const Dense &A1) {
 }
 
 Claim u_against_o() {
-  const std::vector<ParamSpec> params{integer_param("n", 5, 2, 16, "elements"),
-                                      integer_param("swaps", 16, 1, 32, "exchanges"),
-                                      real_param("cosine", 0.1, -0.05, 0.12, "inner product of any two keys")};
-  Claim claim = ledger_row(
-      "u-less-stable-than-o", "000 §3.2 after Eq 52",
-      "Under perturbations of the score matrices the calculation of $u$ is less stable than that of $o$.",
-      "The bound of Eq 51 over that of Eq 52 is at least $|A1^{-1}| >= 1$. For independent errors of equal size in the "
-      "entries, mean |du|^2 / mean |do|^2 = $sum_t |A1^{-1} e_t|^2 |U_{<t}|^2 / sum_t |U_{<t}|^2 >= 1$, with equality "
-      "for $A1 = I$ alone. It holds in the mean and not for every error.",
-      [params](const Protocol &protocol) {
-        std::vector<Point> points;
-        const Params at = point_of(protocol, params);
-        const int n = at.integer("n");
-        const std::vector<std::pair<std::string, Kernel>> kernels{
-            {"round", round_kernel}, {"linear", linear_kernel}, {"exp", exp_kernel}, {"softmax", exp_kernel}};
-        for (const auto &[name, f] : kernels) {
-          // exp loses a digit a swap: after four enough of them are left.
-          const int swaps = name == "exp" ? std::min(4, at.integer("swaps")) : at.integer("swaps");
-          const Dense keys = key_rows({"equicorrelated", n, n, at.real("cosine")}, protocol.seed);
-          const Sequence told = slice_steps(tell_swaps(keys, swaps, protocol.seed).sequence, 0, n + swaps);
-          const Shape &shape = told.shape;
-          const Dense k = head_rows(told.k, shape, 0, n), q = head_rows(told.q, shape, 0, n);
-          Dense V(shape.T, n); // one-hot values, then zero
-          for (int i = 0; i < n; ++i) V(i, i) = 1;
-          Dense A = causal_weights(k, k, f, Triangle::strict), A2 = causal_weights(k, q, f, Triangle::with_diagonal);
-          if (name == "softmax") A = normalise_sums(A), A2 = normalise_sums(A2);
-          const Dense A1 = Dense::identity(shape.T) + A, inverse_A = inverse(A1), U = solve_unit_lower(A, V);
-          double above = 0, below = 0, before = 0;
-          for (int t = 1; t < shape.T; ++t) {
-            double column = 0;
-            for (int i = t; i < shape.T; ++i) column += std::pow(inverse_A(i, t), 2);
-            for (int c = 0; c < n; ++c) before += std::pow(U(t - 1, c), 2);
-            above += column * before, below += before;
-          }
-          const auto [of_u, of_o] = effects(A, A2, V);
-          const double ratio = std::sqrt(of_u / of_o), units = solve_units(A, U) * frobenius_norm(inverse_A);
-          const Params label = labels({{"kernel", txt(name)}, {"n", num(n)}, {"T", num(shape.T)}});
-          points.push_back(as_statement(at_least_point(ratio, 1, 0), label, "rms of du over do"));
-          const Point value = as_obligation(exact_point(ratio, std::sqrt(above / below), units), label,
-                                            "rms of du over do, by columns");
-          points.push_back(value);
-          points.push_back(rival_law(value, "1", 1));
-          points.push_back(rival_law(value, "|A^-1|_F / sqrt T", frobenius_norm(inverse_A) / std::sqrt(shape.T)));
-          // One error x e_1^T: du = -A^{-1} x u_1^T and do = x u_1^T.
-          const Dense x = shrunk_most(A1);
-          Dense erase = A, read = A2;
-          for (int t = 1; t < shape.T; ++t) erase(t, 0) += x(t, 0), read(t, 0) += x(t, 0);
-          const double single =
-              frobenius_norm(written(erase, V) - U) / frobenius_norm(read_with(read, U) - read_with(A2, U));
-          points.push_back(rival_system(at_least_point(single, 1, 0), label, "one error chosen against the mean"));
-        }
-        return points;
-      });
-  return at_parameters(running(claim, {"delta_former"}), params);
+  ClaimBuilder c("u-less-stable-than-o", "000 §3.2 after Eq 52");
+  c.says("Under perturbations of the score matrices the calculation of $u$ is less stable than that of $o$.");
+  c.exactly("The bound of Eq 51 over that of Eq 52 is at least $|A1^{-1}| >= 1$. For independent errors of equal size "
+            "in the entries, mean |du|^2 / mean |do|^2 = $sum_t |A1^{-1} e_t|^2 |U_{<t}|^2 / sum_t |U_{<t}|^2 >= 1$, "
+            "with equality for $A1 = I$ alone. It holds in the mean and not for every error.");
+  c.runs({"delta_former"});
+  c.takes({integer_param("n", 5, 2, 16, "elements"), integer_param("swaps", 16, 1, 32, "exchanges"),
+           real_param("cosine", 0.1, -0.05, 0.12, "inner product of any two keys")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int n = p.integer("n");
+    const std::vector<std::pair<std::string, Kernel>> kernels{
+        {"round", round_kernel}, {"linear", linear_kernel}, {"exp", exp_kernel}, {"softmax", exp_kernel}};
+    for (const auto &[name, f] : kernels) {
+      // exp loses a digit a swap: after four enough of them are left.
+      const int swaps = name == "exp" ? std::min(4, p.integer("swaps")) : p.integer("swaps");
+      const Dense keys = key_rows({"equicorrelated", n, n, p.real("cosine")}, protocol.seed);
+      const Sequence told = slice_steps(tell_swaps(keys, swaps, protocol.seed).sequence, 0, n + swaps);
+      const Shape &shape = told.shape;
+      const Dense k = head_rows(told.k, shape, 0, n), q = head_rows(told.q, shape, 0, n);
+      Dense V(shape.T, n); // one-hot values, then zero
+      for (int i = 0; i < n; ++i) V(i, i) = 1;
+      Dense A = causal_weights(k, k, f, Triangle::strict), A2 = causal_weights(k, q, f, Triangle::with_diagonal);
+      if (name == "softmax") A = normalise_sums(A), A2 = normalise_sums(A2);
+      const Dense A1 = Dense::identity(shape.T) + A, inverse_A = inverse(A1), U = solve_unit_lower(A, V);
+      double above = 0, below = 0, before = 0;
+      for (int t = 1; t < shape.T; ++t) {
+        double column = 0;
+        for (int i = t; i < shape.T; ++i) column += std::pow(inverse_A(i, t), 2);
+        for (int c = 0; c < n; ++c) before += std::pow(U(t - 1, c), 2);
+        above += column * before, below += before;
+      }
+      const auto [of_u, of_o] = effects(A, A2, V);
+      const double ratio = std::sqrt(of_u / of_o), units = solve_units(A, U) * frobenius_norm(inverse_A);
+      points.at(labels({{"kernel", txt(name)}, {"n", num(n)}, {"T", num(shape.T)}}))
+          .statement("rms of du over do", at_least_point(ratio, 1, 0));
+      points.rounding(units)
+          .obligation("rms of du over do, by columns", ratio, std::sqrt(above / below))
+          .but_not("1", 1)
+          .but_not("|A^-1|_F / sqrt T", frobenius_norm(inverse_A) / std::sqrt(shape.T));
+
+      // One error x e_1^T: du = -A^{-1} x u_1^T and do = x u_1^T.
+      const Dense x = shrunk_most(A1);
+      Dense erase = A, read = A2;
+      for (int t = 1; t < shape.T; ++t) erase(t, 0) += x(t, 0), read(t, 0) += x(t, 0);
+      const double single =
+          frobenius_norm(written(erase, V) - U) / frobenius_norm(read_with(read, U) - read_with(A2, U));
+      points.wrong_system("one error chosen against the mean", at_least_point(single, 1, 0));
+    }
+  });
 }
 
 } // namespace
