@@ -3,6 +3,7 @@
 #include "harness/core/error.hpp"
 #include "theory/associative_memory/tracking/similarity_of_layer.hpp"
 #include "theory/associative_memory/tracking/swaps.hpp"
+#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -29,56 +30,54 @@ std::vector<double> two_decimals(std::vector<double> x) {
 }
 
 Claim rounding() {
-  Claim claim = ledger_row(
-      "round-assumption2", "000 E.2, Assumption 2; Fig 4 caption; Listing 2",
-      "Under appropriate rounding precision the rounding function satisfies Assumption 2.",
+  ClaimBuilder c("round-assumption2", "000 E.2, Assumption 2; Fig 4 caption; Listing 2");
+  c.says("Under appropriate rounding precision the rounding function satisfies Assumption 2.");
+  c.exactly(
       "$f$ = round exactly for $4 eps < 1/2$; beyond, it leaves a share $1 - 1/(8 eps)$. The two decimals of Fig 4 "
-      "need $4 "
-      "eps < 0.005$. Listing 2 divides by sqrt(head_dim) first, so that keys need norm head_dim^{1/4}.",
-      [](const Protocol &protocol) {
-        std::vector<Point> points;
-        std::vector<double> below{0.01, 0.1, 0.1249};
-        if (protocol.point) below = {protocol.point->real("eps")};
-        const auto at = [](double eps) { return labels({{"eps", num(eps)}}); };
-        for (double eps : below) {
-          if (eps >= 0.125) usage_error("Assumption 1 asks for eps < 1/8");
-          const Neighbourhood near(eps);
-          points.push_back(as_statement(exact_point(similarity_of_layer(near.points, "round"), near.centres, 0),
-                                        at(eps), "round on U(x, 4 eps)"));
-          points.push_back(rival_system(exact_point(similarity_of_layer(near.points, "linear"), near.centres, 0),
-                                        at(eps), "linear for round"));
-        }
-        const Neighbourhood beyond(0.13), fine(0.00124), coarse(0.002);
-        const double step = 1.0 / Neighbourhood::half;
-        const auto shares = [&](double measured, double law, const std::string &what, double eps) {
-          points.push_back(as_obligation(bracketed_point(measured, law, step), at(eps), what));
-        };
-        shares(beyond.left_by(similarity_of_layer(beyond.points, "round")), 1 - 1 / (8 * 0.13),
-               "share that round leaves", 0.13);
-        points.push_back(rival_law(points.back(), "none left: 4 eps > 1/2 is harmless", 0));
-        points.push_back(rival_law(points.back(), "reach 5 eps", 1 - 1 / (10 * 0.13)));
-        points.push_back(as_obligation(exact_point(two_decimals(fine.points), fine.centres, 0), at(0.00124),
-                                       "two decimals on U(x, 4 eps)"));
-        shares(coarse.left_by(two_decimals(coarse.points)), 1 - 0.005 / (4 * 0.002), "share that two decimals leave",
-               0.002);
-        points.push_back(rival_law(points.back(), "as round, none", 0));
-        // Listing 2: logits over sqrt(head_dim), here 4.
-        const int d = 16;
-        const auto over_root = [&](double norm) {
-          SwapStory story = tell_swaps(key_rows({"equicorrelated", d, d, 0.1}, protocol.seed), 100, protocol.seed);
-          for (double &x : story.sequence.k) x *= norm;
-          for (double &x : story.sequence.q) x *= norm;
-          const Variant &layer = find_variant("delta_former");
-          const Params scaled = variant_params(layer, {{"kappa1", "round"}, {"kappa2", "round"}, {"scale", "0.25"}});
-          return exactly_tracked(forward(layer, story.sequence, {"chunked", Real::f64, 64, scaled}).o, story);
-        };
-        const auto sized = [&](double norm) { return labels({{"norm", num(norm)}, {"d", num(d)}}); };
-        points.push_back(as_obligation(over_root(2), sized(2), "every read over sqrt(head_dim), |k| = head_dim^{1/4}"));
-        points.push_back(rival_system(over_root(1), sized(1), "unit keys over sqrt(head_dim)"));
-        return points;
-      });
-  claim.tasks = {"swap"};
-  return at_parameters(running(claim, {"delta_former"}), {real_param("eps", 0.1, 1e-3, 0.49, "bound of Assumption 1")});
+      "need $4 eps < 0.005$. Listing 2 divides by sqrt(head_dim) first, so that keys need norm head_dim^{1/4}.");
+  c.draws({"swap"}), c.runs({"delta_former"});
+  c.takes({real_param("eps", 0.1, 1e-3, 0.49, "bound of Assumption 1")});
+  c.at({{{"eps", 0.01}}, {}, {{"eps", 0.1249}}});
+  c.last([](Points &points, const Protocol &protocol) {
+    const Neighbourhood beyond(0.13), fine(0.00124), coarse(0.002);
+    const double step = 1.0 / Neighbourhood::half;
+    const auto at = [](double eps) { return labels({{"eps", num(eps)}}); };
+    points.at(at(0.13));
+    points
+        .obligation(
+            "share that round leaves",
+            bracketed_point(beyond.left_by(similarity_of_layer(beyond.points, "round")), 1 - 1 / (8 * 0.13), step))
+        .but_not("none left: 4 eps > 1/2 is harmless", 0)
+        .but_not("reach 5 eps", 1 - 1 / (10 * 0.13));
+    points.at(at(0.00124)).rounding(0);
+    points.obligation("two decimals on U(x, 4 eps)", two_decimals(fine.points), fine.centres);
+    points.at(at(0.002));
+    points
+        .obligation("share that two decimals leave",
+                    bracketed_point(coarse.left_by(two_decimals(coarse.points)), 1 - 0.005 / (4 * 0.002), step))
+        .but_not("as round, none", 0);
+    // Listing 2: logits over sqrt(head_dim), here 4.
+    const int d = 16;
+    const auto over_root = [&](double norm) {
+      SwapStory story = tell_swaps(key_rows({"equicorrelated", d, d, 0.1}, protocol.seed), 100, protocol.seed);
+      for (double &x : story.sequence.k) x *= norm;
+      for (double &x : story.sequence.q) x *= norm;
+      const Variant &layer = find_variant("delta_former");
+      const Params scaled = variant_params(layer, {{"kappa1", "round"}, {"kappa2", "round"}, {"scale", "0.25"}});
+      return exactly_tracked(forward(layer, story.sequence, {"chunked", Real::f64, 64, scaled}).o, story);
+    };
+    const auto sized = [&](double norm) { return labels({{"norm", num(norm)}, {"d", num(d)}}); };
+    points.at(sized(2)).obligation("every read over sqrt(head_dim), |k| = head_dim^{1/4}", over_root(2));
+    points.at(sized(1)).wrong_system("unit keys over sqrt(head_dim)", over_root(1));
+  });
+  return c.measure([](Points &points, const Params &p, const Protocol &) {
+    const double eps = p.real("eps");
+    if (eps >= 0.125) usage_error("Assumption 1 asks for eps < 1/8");
+    const Neighbourhood near(eps);
+    points.rounding(0);
+    points.statement("round on U(x, 4 eps)", similarity_of_layer(near.points, "round"), near.centres);
+    points.wrong_system("linear for round", similarity_of_layer(near.points, "linear"), near.centres);
+  });
 }
 
 } // namespace

@@ -2,7 +2,7 @@
 // The group behind the exchange of n elements (000 §2.2.1, Fig 3): whether it is solvable, on which the comparison of
 // circuit classes rests, and how many exchanges there are.
 #include "harness/core/registry.hpp"
-#include "theory/support/claims.hpp"
+#include "theory/support/claim_builder.hpp"
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -77,44 +77,37 @@ std::vector<double> derived_orders(const Group &generators, int n) {
   }
 }
 
+/// The last order of the derived series against the law: A_n's from n = 5 on, else 1.
+Points::Stated<double> last_of_series(Points &points, int n, const std::vector<double> &orders) {
+  points.at(of_size(n)).rounding(0);
+  return points.statement("order of the last derived group of S_n", orders.back(), n >= 5 ? std::tgamma(n + 1) / 2 : 1);
+}
+
 Claim solvability() {
-  Claim claim = ledger_row(
-      "s5-nonsolvable", "000 §2.2.1, Appendix E (premise)",
-      "The group behind tracking the exchanges of $n$ elements is not solvable for $n >= 5$.",
-      "$S_n$ is solvable exactly for $n <= 4$: its derived series ends in the trivial group there, and stops at $A_n$ "
-      "from "
-      "$n = 5$ on (120, 60, 60, ...).",
-      [](const Protocol &protocol) {
-        std::vector<Point> points;
-        const std::map<int, std::vector<double>> series{{3, {6, 3, 1}}, {4, {24, 12, 4, 1}}, {5, {120, 60, 60}}};
-        const auto add = [&](int n, const std::vector<double> &orders) {
-          points.push_back(as_statement(exact_point(orders.back(), n >= 5 ? std::tgamma(n + 1) / 2 : 1, 0), of_size(n),
-                                        "order of the last derived group of S_n"));
-        };
-        if (protocol.point) {
-          const int n = protocol.point->integer("n");
-          const std::vector<double> orders = derived_orders(transpositions(n), n);
-          add(n, orders);
-          points.push_back(
-              rival_law(points.back(), n >= 5 ? "solvable" : "not solvable", n >= 5 ? 1 : std::tgamma(n + 1) / 2));
-          return points;
-        }
-        for (const auto &[n, known] : series) {
-          const std::vector<double> orders = derived_orders(transpositions(n), n);
-          add(n, orders);
-          points.push_back(as_obligation(exact_point(orders, known, 0), of_size(n), "orders of the derived series"));
-        }
-        const Point last =
-            as_statement(exact_point(derived_orders(transpositions(5), 5).back(), 60, 0), of_size(5), "");
-        points.push_back(rival_law(last, "solvable", 1));
-        points.push_back(rival_system(exact_point(derived_orders(transpositions(4), 4).back(), 12, 0), of_size(4),
-                                      "A_4 taken for the end of the series of S_4"));
-        points.push_back(rival_system(exact_point(derived_orders(one_cycle(5), 5).back(), 60, 0), of_size(5),
-                                      "rotations of five elements for exchanges"));
-        return points;
-      });
-  claim.explanation = "This makes the word problem of $S_5$ complete for NC1; that NC1 exceeds TC0 is a conjecture.";
-  return at_parameters(claim, {integer_param("n", 5, 3, 6, "elements")});
+  ClaimBuilder c("s5-nonsolvable", "000 §2.2.1, Appendix E (premise)");
+  c.says("The group behind tracking the exchanges of $n$ elements is not solvable for $n >= 5$.");
+  c.exactly("$S_n$ is solvable exactly for $n <= 4$: its derived series ends in the trivial group there, and stops at "
+            "$A_n$ from $n = 5$ on (120, 60, 60, ...).");
+  c.because("This makes the word problem of $S_5$ complete for NC1; that NC1 exceeds TC0 is a conjecture.");
+  c.takes({integer_param("n", 5, 3, 6, "elements")}), c.at(std::vector<Changes>{});
+  c.last([](Points &points, const Protocol &) {
+    const std::map<int, std::vector<double>> series{{3, {6, 3, 1}}, {4, {24, 12, 4, 1}}, {5, {120, 60, 60}}};
+    for (const auto &[n, known] : series) {
+      const std::vector<double> orders = derived_orders(transpositions(n), n);
+      auto last = last_of_series(points, n, orders);
+      if (n == 5) last.but_not("solvable", 1);
+      points.obligation("orders of the derived series", orders, known);
+    }
+    const auto last_order = [](const auto &generators, int n) { return derived_orders(generators, n).back(); };
+    points.at(of_size(4))
+        .wrong_system("A_4 taken for the end of the series of S_4", last_order(transpositions(4), 4), 12);
+    points.at(of_size(5)).wrong_system("rotations of five elements for exchanges", last_order(one_cycle(5), 5), 60);
+  });
+  return c.measure([](Points &points, const Params &p, const Protocol &) {
+    const int n = p.integer("n");
+    last_of_series(points, n, derived_orders(transpositions(n), n))
+        .but_not(n >= 5 ? "solvable" : "not solvable", n >= 5 ? 1 : std::tgamma(n + 1) / 2);
+  });
 }
 
 /// Distinct numbers among the swap steps of one generated memory: different keys, different answers.
@@ -142,28 +135,21 @@ std::pair<double, double> vocabulary_of(int n, const std::string &order, std::ui
 }
 
 Claim vocabulary() {
-  Claim claim = ledger_row(
-      "vocab-10", "000 Fig 3",
-      "Exchanging two of five tokens a step and asking for one token makes a task of $C(5,2) = 10$ inputs and 5 "
-      "outputs.",
-      "Counted in the generated task: $n (n-1)/2$ and $n$.", [](const Protocol &protocol) {
-        std::vector<Point> points;
-        // 40 n^2 swaps: a pair is missed with probability n^2/2 exp(-80) at most.
-        for (int n : protocol.point ? std::vector<int>{protocol.point->integer("n")} : std::vector<int>{5, 7}) {
-          const auto [inputs, outputs] = vocabulary_of(n, "theorem", protocol.seed);
-          const double pairs = n * (n - 1) / 2.0;
-          const Point in = as_statement(exact_point(inputs, pairs, 0), of_size(n), "different swap steps"),
-                      out = as_statement(exact_point(outputs, n, 0), of_size(n), "different answers");
-          points.insert(points.end(), {in, out});
-          points.push_back(rival_system(exact_point(vocabulary_of(n, "any", protocol.seed).first, pairs, 0), of_size(n),
-                                        "ordered pairs"));
-          points.push_back(rival_law(in, "with the identity", pairs + 1));
-          points.push_back(rival_law(out, "one answer a pair", pairs));
-        }
-        return points;
-      });
-  claim.tasks = {"swap"};
-  return at_parameters(claim, {integer_param("n", 5, 4, 12, "tokens")});
+  ClaimBuilder c("vocab-10", "000 Fig 3");
+  c.says("Exchanging two of five tokens a step and asking for one token makes a task of $C(5,2) = 10$ inputs and 5 "
+         "outputs.");
+  c.exactly("Counted in the generated task: $n (n-1)/2$ and $n$.");
+  c.draws({"swap"}), c.takes({integer_param("n", 5, 4, 12, "tokens")}), c.at({{}, {{"n", 7}}});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int n = p.integer("n");
+    // 40 n^2 swaps: a pair is missed with probability n^2/2 exp(-80) at most.
+    const auto [inputs, outputs] = vocabulary_of(n, "theorem", protocol.seed);
+    const double pairs = n * (n - 1) / 2.0;
+    points.rounding(0);
+    points.statement("different swap steps", inputs, pairs).but_not("with the identity", pairs + 1);
+    points.statement("different answers", outputs, n).but_not("one answer a pair", pairs);
+    points.wrong_system("ordered pairs", vocabulary_of(n, "any", protocol.seed).first, pairs);
+  });
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 #include "harness/core/error.hpp"
 #include "theory/associative_memory/tracking/packing.hpp"
 #include "theory/associative_memory/tracking/swaps.hpp"
+#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -55,40 +56,33 @@ Kept exchange(const Dense &keys, int swaps, Keeping keeping, std::uint64_t seed)
 }
 
 Claim rewriting() {
-  const std::vector<ParamSpec> params{integer_param("n", 16, 3, 64, "elements, of cosine 0.12"),
-                                      integer_param("swaps", 160, 1, 2000, "exchanges, a multiple of n")};
-  Claim claim = ledger_row(
-      "e3-rewrite", "000 E.3",
-      "Tracking $T$ exchanges takes a cache of length $T$; reading all $n$ values every $O(n)$ steps and writing them "
-      "anew "
-      "keeps it at length $O(n)$.",
-      "Never more than 2 $n$ entries, $2 n (d_k + d_v)$ numbers, and every value exact; $n + T$ entries without it.",
-      [params](const Protocol &protocol) {
-        const Params at = point_of(protocol, params);
-        const int n = at.integer("n"), swaps = at.integer("swaps") * (protocol.full() ? 10 : 1);
-        if (swaps % n || swaps < 3 * n) usage_error("the exchanges must be a multiple of n, three times n at least");
-        const Dense keys = key_rows({"equicorrelated", n, n, 0.12}, protocol.seed);
-        const Params label = labels({{"n", num(n)}, {"swaps", num(swaps)}});
-        const Kept rewritten = exchange(keys, swaps, {n}, protocol.seed),
-                   never = exchange(keys, swaps, {0}, protocol.seed);
-        const auto entries = [](const Kept &kept, double wanted) { return exact_point(kept.longest, wanted, 0); };
-        const Dense random = key_rows({"unit", n, n}, protocol.seed);
-        const Kept lost = exchange(random, swaps, {n}, protocol.seed);
-        const Point numbers = as_statement(exact_point(rewritten.longest * (n + 1.0), 2 * n * (n + 1), 0), label,
-                                           "numbers at its longest: 2 n (d_k + d_v), d_v = 1");
-        return std::vector<Point>{
-            as_statement(exact_point(rewritten.values, rewritten.truth, 0), label, "values at the end"),
-            rival_system(exact_point(lost.values, lost.truth, 0), label, "random keys, beyond 1/8"),
-            as_statement(entries(rewritten, 2 * n), label, "entries at its longest"),
-            rival_system(entries(never, 2 * n), label, "no rewriting"),
-            rival_system(entries(exchange(keys, swaps, {n + 1}, protocol.seed), 2 * n), label, "every n + 1 exchanges"),
-            rival_system(entries(exchange(keys, swaps, {n, false}, protocol.seed), 2 * n), label, "cache not emptied"),
-            numbers,
-            rival_law(numbers, "n entries", n * (n + 1)),
-            as_obligation(entries(never, n + swaps), label, "entries without rewriting")};
-      });
-  claim.tasks = {"swap"};
-  return at_parameters(running(claim, {"delta_former"}), params);
+  ClaimBuilder c("e3-rewrite", "000 E.3");
+  c.says("Tracking $T$ exchanges takes a cache of length $T$; reading all $n$ values every $O(n)$ steps and writing "
+         "them anew keeps it at length $O(n)$.");
+  c.exactly(
+      "Never more than 2 $n$ entries, $2 n (d_k + d_v)$ numbers, and every value exact; $n + T$ entries without it.");
+  c.draws({"swap"}), c.runs({"delta_former"});
+  c.takes({integer_param("n", 16, 3, 64, "elements, of cosine 0.12"),
+           integer_param("swaps", 160, 1, 2000, "exchanges, a multiple of n")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int n = p.integer("n"), swaps = p.integer("swaps") * (protocol.full() ? 10 : 1);
+    if (swaps % n || swaps < 3 * n) usage_error("the exchanges must be a multiple of n, three times n at least");
+    const Dense keys = key_rows({"equicorrelated", n, n, 0.12}, protocol.seed);
+    const Kept rewritten = exchange(keys, swaps, {n}, protocol.seed), never = exchange(keys, swaps, {0}, protocol.seed);
+    const Dense random = key_rows({"unit", n, n}, protocol.seed);
+    const Kept lost = exchange(random, swaps, {n}, protocol.seed);
+    points.at(labels({{"n", num(n)}, {"swaps", num(swaps)}}))
+        .rounding(0)
+        .statement("values at the end", rewritten.values, rewritten.truth);
+    points.wrong_system("random keys, beyond 1/8", lost.values, lost.truth);
+    points.statement("entries at its longest", rewritten.longest, 2 * n);
+    points.wrong_system("no rewriting", never.longest, 2 * n);
+    points.wrong_system("every n + 1 exchanges", exchange(keys, swaps, {n + 1}, protocol.seed).longest, 2 * n);
+    points.wrong_system("cache not emptied", exchange(keys, swaps, {n, false}, protocol.seed).longest, 2 * n);
+    points.statement("numbers at its longest: 2 n (d_k + d_v), d_v = 1", rewritten.longest * (n + 1.0), 2 * n * (n + 1))
+        .but_not("n entries", n * (n + 1));
+    points.obligation("entries without rewriting", never.longest, n + swaps);
+  });
 }
 
 /// The smallest n from which numbers(n) < n^2.
@@ -114,95 +108,78 @@ double linear_state(int n, int dv) {
 }
 
 Claim space() {
-  const std::vector<ParamSpec> params{integer_param("n", 16, 4, 256, "elements")};
-  Claim claim = asymptotic(ledger_row(
-      "e3-space", "000 E.3",
-      "With $d = O(log n)$ that is $O(n log n)$ numbers, much less than the $O(n^2)$ that the identity as $f$ takes.",
-      "With $d_v = d_k$ on both sides: 2 $n$ x 2 $d$ against $n^2$, with random keys of $d = 256 ln n$ less from $n = "
-      "9365$ on. "
-      "Identity and Hadamard rows at $n = 2 d$ take $2 n^2$.",
-      [params](const Protocol &protocol) {
-        std::vector<Point> points;
-        const int n = point_of(protocol, params).integer("n");
-        // A cache that runs, with keys of cosine 0.12 in d = n, and the state that it is to beat.
-        const Kept kept = exchange(key_rows({"equicorrelated", n, n, 0.12}, protocol.seed), 3 * n, {n}, protocol.seed);
-        const double cache = kept.longest * 2.0 * n, state = linear_state(n, n);
-        const Params label = labels({{"n", num(n)}, {"d", num(n)}});
-        points.push_back(
-            as_statement(at_most_point(cache, state, 0), label, "numbers of the cache, at most the state's"));
-        const Point of_cache =
-            as_obligation(exact_point(cache, 2.0 * n * 2 * n, 0), label, "numbers of the cache: 2 n x 2 d");
-        points.push_back(of_cache);
-        points.push_back(rival_law(of_cache, "n (d_k + d_v)", n * 2.0 * n));
-        const Point of_state = as_obligation(exact_point(state, double(n) * n, 0), label, "numbers of the state: n^2");
-        points.push_back(of_state);
-        points.push_back(rival_law(of_state, "n (n-1)", n * (n - 1.0)));
-        const auto width = [](double m) { return 256 * std::log(m); };
-        for (double m : {1e4, 1e6, 1e8})
-          points.push_back(as_limit(at_most_point(2 * m * 2 * width(m), m * m, 0), labels({{"n", num(m)}}),
-                                    "2 n x 2 d at d = 256 ln n, at most n^2"));
-        points.push_back(rival_system(at_most_point(2 * 5e3 * 2 * width(5e3), 5e3 * 5e3, 0), labels({{"n", num(5e3)}}),
-                                      "already at n = 5000"));
-        const Point from = as_obligation(
-            exact_point(narrower_from([&](double m) { return 2 * m * 2 * width(m); }), std::ceil(root_of(4 * 256)), 0),
-            labels({{"d", txt("256 ln n")}}), "smallest n at which the cache is less");
-        points.push_back(from);
-        points.push_back(rival_law(from, "n entries, u not counted", std::ceil(root_of(256))));
-        points.push_back(rival_law(from, "u not counted", std::ceil(root_of(2 * 256))));
-        return points;
-      }));
-  claim.explanation =
-      "The paper assumes equal widths of keys and values (its footnote 12), and compares with the 5 x 5 matrix of "
-      "others, which is far smaller than any such cache. With values only as wide as $n$ different ones need, the "
-      "comparison turns round: e3_space_value_width.";
-  return at_parameters(running(claim, {"delta_former", "delta_net"}), params);
+  ClaimBuilder c("e3-space", "000 E.3");
+  c.says(
+      "With $d = O(log n)$ that is $O(n log n)$ numbers, much less than the $O(n^2)$ that the identity as $f$ takes.");
+  c.holds_asymptotically();
+  c.exactly("With $d_v = d_k$ on both sides: 2 $n$ x 2 $d$ against $n^2$, with random keys of $d = 256 ln n$ less from "
+            "$n = 9365$ on. Identity and Hadamard rows at $n = 2 d$ take $2 n^2$.");
+  c.because("The paper assumes equal widths of keys and values (its footnote 12), and compares with the 5 x 5 matrix "
+            "of others, which is far smaller than any such cache. With values only as wide as $n$ different ones need, "
+            "the comparison turns round: e3_space_value_width.");
+  c.runs({"delta_former", "delta_net"}), c.takes({integer_param("n", 16, 4, 256, "elements")});
+  c.last([](Points &points, const Protocol &) {
+    const auto width = [](double m) { return 256 * std::log(m); };
+    for (double m : {1e4, 1e6, 1e8})
+      points.at(labels({{"n", num(m)}}))
+          .limit("2 n x 2 d at d = 256 ln n, at most n^2", at_most_point(2 * m * 2 * width(m), m * m, 0));
+    points.at(labels({{"n", num(5e3)}}))
+        .wrong_system("already at n = 5000", at_most_point(2 * 5e3 * 2 * width(5e3), 5e3 * 5e3, 0));
+    points.at(labels({{"d", txt("256 ln n")}}))
+        .obligation("smallest n at which the cache is less",
+                    narrower_from([&](double m) { return 2 * m * 2 * width(m); }), std::ceil(root_of(4 * 256)))
+        .but_not("n entries, u not counted", std::ceil(root_of(256)))
+        .but_not("u not counted", std::ceil(root_of(2 * 256)));
+  });
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int n = p.integer("n");
+    // A cache that runs, with keys of cosine 0.12 in d = n, and the state that it is to beat.
+    const Kept kept = exchange(key_rows({"equicorrelated", n, n, 0.12}, protocol.seed), 3 * n, {n}, protocol.seed);
+    const double cache = kept.longest * 2.0 * n, state = linear_state(n, n);
+    points.at(labels({{"n", num(n)}, {"d", num(n)}}));
+    points.statement("numbers of the cache, at most the state's", at_most_point(cache, state, 0));
+    points.rounding(0)
+        .obligation("numbers of the cache: 2 n x 2 d", cache, 2.0 * n * 2 * n)
+        .but_not("n (d_k + d_v)", n * 2.0 * n);
+    points.obligation("numbers of the state: n^2", state, double(n) * n).but_not("n (n-1)", n * (n - 1.0));
+  });
 }
 
 Claim value_width() {
-  const std::vector<ParamSpec> params{integer_param("n", 256, 128, 256, "elements, a power of two")};
-  Claim claim = refuted_row(
-      "e3-space-value-width",
-      stricter(
-          "E.3: a cache of $O(n log n)$ 'is much smaller than the $O(n^2)$ space when $f$ is an identity mapping'.",
-          "$d = O(log n)$; footnote 12: one width for keys and values",
-          "The comparison is at $d_v = d_k$ on both sides, and is fair there (e3_space)."),
-      "000 E.3",
-      "Read more strictly than the text says it: the cache takes much less space than the linear kernel's state also "
-      "where both hold values of the width that they need.",
-      "$n$ different values need $d_v = ceil(log2 n)$. The linear state is then $n d_v$ numbers, $O(n log n)$ as well, "
-      "and "
-      "smaller at every $n$: $2 (d_k + d_v) / d_v$ times, 34 at $n = 256$, $d = 128$. The $n^2$ comes from $d_v = n$.",
-      [params](const Protocol &protocol) {
-        std::vector<Point> points;
-        const int n = point_of(protocol, params).integer("n"), d = 128, dv = int(std::ceil(std::log2(n)));
-        const std::string kind = n > d ? "hadamard" : "orthonormal";
-        if (n & (n - 1)) usage_error("n must be a power of two");
-        const Dense keys = key_rows({kind, n, d}, protocol.seed);
-        const Kept kept = exchange(keys, n, {n}, protocol.seed);
-        const double cache = kept.longest * double(d + dv), state = linear_state(n, dv);
-        const Params label = labels({{"n", num(n)}, {"d", num(d)}, {"dv", num(dv)}});
-        points.push_back(
-            as_statement(at_most_point(cache, state, 0), label, "numbers of the cache, at most the state's"));
-        points.push_back(as_obligation(exact_point(kept.values, kept.truth, 0), label, "values at the end"));
-        const Kept lost = exchange(key_rows({"unit", n, d}, protocol.seed), n, {n}, protocol.seed);
-        points.push_back(rival_system(exact_point(lost.values, lost.truth, 0), label, "random keys"));
-        const Point ratio = as_obligation(exact_point(cache / state, 2.0 * (d + dv) / dv, 4 * cache / state), label,
-                                          "cache over state: 2 (d_k + d_v) / d_v");
-        points.push_back(ratio);
-        points.push_back(rival_law(ratio, "keys not counted", 2));
-        points.push_back(rival_law(ratio, "n entries", (d + dv) / double(dv)));
-        const double wide = linear_state(n, n), wide_cache = kept.longest * double(d + n);
-        const Point both =
-            as_obligation(at_least_point(wide_cache, wide, 0), labels({{"n", num(n)}, {"d", num(d)}, {"dv", num(n)}}),
-                          "d_v = n on both sides: the cache, at least the state");
-        points.push_back(both);
-        points.push_back(rival_system(at_least_point(double(kept.longest), wide, 0), label, "entries for numbers"));
-        return points;
-      });
-  claim.explanation =
-      "The text counts the state at $d_v = d_k = n$ and the cache at $d_v = d_k = d$: with footnote 12 that is fair "
-      "(e3_space).";
-  return at_parameters(running(claim, {"delta_former", "delta_net"}), params);
+  ClaimBuilder c("e3-space-value-width", "000 E.3");
+  c.says("Read more strictly than the text says it: the cache takes much less space than the linear kernel's state "
+         "also where both hold values of the width that they need.");
+  c.is_refuted(stricter(
+      "E.3: a cache of $O(n log n)$ 'is much smaller than the $O(n^2)$ space when $f$ is an identity mapping'.",
+      "$d = O(log n)$; footnote 12: one width for keys and values",
+      "The comparison is at $d_v = d_k$ on both sides, and is fair there (e3_space)."));
+  c.exactly("$n$ different values need $d_v = ceil(log2 n)$. The linear state is then $n d_v$ numbers, $O(n log n)$ as "
+            "well, and smaller at every $n$: $2 (d_k + d_v) / d_v$ times, 34 at $n = 256$, $d = 128$. The $n^2$ comes "
+            "from $d_v = n$.");
+  c.because("The text counts the state at $d_v = d_k = n$ and the cache at $d_v = d_k = d$: with footnote 12 that is "
+            "fair (e3_space).");
+  c.runs({"delta_former", "delta_net"}), c.takes({integer_param("n", 256, 128, 256, "elements, a power of two")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int n = p.integer("n"), d = 128, dv = int(std::ceil(std::log2(n)));
+    const std::string kind = n > d ? "hadamard" : "orthonormal";
+    if (n & (n - 1)) usage_error("n must be a power of two");
+    const Dense keys = key_rows({kind, n, d}, protocol.seed);
+    const Kept kept = exchange(keys, n, {n}, protocol.seed);
+    const double cache = kept.longest * double(d + dv), state = linear_state(n, dv);
+    points.at(labels({{"n", num(n)}, {"d", num(d)}, {"dv", num(dv)}}));
+    points.statement("numbers of the cache, at most the state's", at_most_point(cache, state, 0));
+    points.rounding(0).obligation("values at the end", kept.values, kept.truth);
+    const Kept lost = exchange(key_rows({"unit", n, d}, protocol.seed), n, {n}, protocol.seed);
+    points.wrong_system("random keys", lost.values, lost.truth);
+    points.rounding(4 * cache / state)
+        .obligation("cache over state: 2 (d_k + d_v) / d_v", cache / state, 2.0 * (d + dv) / dv)
+        .but_not("keys not counted", 2)
+        .but_not("n entries", (d + dv) / double(dv));
+    const double wide = linear_state(n, n), wide_cache = kept.longest * double(d + n);
+    points.wrong_system("entries for numbers", at_least_point(double(kept.longest), wide, 0));
+    points.at(labels({{"n", num(n)}, {"d", num(d)}, {"dv", num(n)}}));
+    points.obligation("d_v = n on both sides: the cache, at least the state", at_least_point(wide_cache, wide, 0));
+  });
 }
 
 } // namespace

@@ -8,6 +8,7 @@
 #include "harness/core/error.hpp"
 #include "harness/numerics/statistics.hpp"
 #include "theory/associative_memory/tracking/swaps.hpp"
+#include "theory/support/claim_builder.hpp"
 #include <map>
 
 namespace recollect::theory {
@@ -136,12 +137,11 @@ struct Table {
   }
 
   /// "a tracks no worse than b", and its rival: a no better than b.
-  void ahead(std::vector<Point> &points, const std::string &a, const std::string &b) const {
+  void ahead(Points &points, const std::string &a, const std::string &b) const {
     const Mean gap = difference(of.at(a), of.at(b));
-    points.push_back(as_statement(at_least_point(gap, 0), label, a + " ahead of " + b));
-    Point rival = at_most_point(gap, 0);
-    rival.params = label;
-    points.push_back(rival_law(rival, a + " not ahead of " + b, 0));
+    points.at(label)
+        .statement(a + " ahead of " + b, at_least_point(gap, 0))
+        .but_not(a + " not ahead of " + b, at_most_point(gap, 0));
   }
   Point exact(const std::string &kernel) const { return exact_point(mean_of(of.at(kernel)).mean, 1, 0); }
 };
@@ -155,99 +155,87 @@ double law_of_none(int n, int L, double lambda) {
 }
 
 Claim ranking() {
-  const std::vector<ParamSpec> params{integer_param("n", 5, 4, 8, "elements"),
-                                      integer_param("swaps", 16, 8, 32, "exchanges")};
-  Claim claim = ledger_row(
-      "fig4-kappa1-ranking", "000 §3.2, Fig 4 (training-free form)",
-      "With $kappa_2$ = softmax, nearly every $kappa_1$ does better than the Transformer; the closer it is to the "
-      "construction of Theorem 1, the better; the normaliser of softmax harms exp; a suitable $kappa_1$ reaches 100 %.",
-      "At fixed orthonormal keys: round, two decimals and linear 1.00, then relu, exp, and last softmax, which here "
-      "only ties with the Transformer. At inner products of 0.1 and 64 exchanges: round 1.00, then linear and two "
-      "decimals, relu.",
-      [params](const Protocol &protocol) {
-        std::vector<Point> points;
-        const Params at = point_of(protocol, params);
-        const int n = at.integer("n"), L = at.integer("swaps"), stories = protocol.full() ? 20000 : 2000;
-        const Setting orthonormal{{"orthonormal", n, n}, L};
-        const Table near(orthonormal, {"round", "linear", "relu", "exp", "softmax", "none"}, stories, protocol.seed);
-        points.push_back(as_statement(near.exact("round"), near.label, "accuracy of round"));
-        points.push_back(rival_system(near.exact("relu"), near.label, "relu for round"));
-        points.push_back(as_statement(near.exact("linear"), near.label, "accuracy of linear"));
-        const Table decimals(orthonormal, {"two decimals"}, 100, protocol.seed);
-        points.push_back(as_statement(decimals.exact("two decimals"), near.label, "accuracy of two decimals"));
-        near.ahead(points, "linear", "relu");
-        near.ahead(points, "relu", "none");
-        near.ahead(points, "exp", "none");
-        near.ahead(points, "exp", "softmax");
-        // The Transformer's accuracy, over every sequence of three exchanges.
-        const int few = 3;
-        const Exchanges all = all_exchanges(n, few);
-        const std::vector<double> none = accuracies("none", {{"orthonormal", n, n}, few}, all, protocol.seed),
-                                  soft = accuracies("softmax", {{"orthonormal", n, n}, few}, all, protocol.seed);
-        double mean = 0, of_soft = 0;
-        for (size_t i = 0; i < none.size(); ++i) mean += none[i] / none.size(), of_soft += soft[i] / soft.size();
-        const Params of_all = labels({{"n", num(n)}, {"swaps", num(few)}, {"sequences", txt("all")}});
-        const double lambda = 1 - 2.0 / (n - 1), units = 4.0 * none.size();
-        const Point unmoved = as_obligation(exact_point(mean, law_of_none(n, few, lambda), units), of_all,
-                                            "accuracy of the Transformer: its answer never changes");
-        points.push_back(unmoved);
-        points.push_back(rival_law(unmoved, "chance 1/n", 1.0 / n));
-        points.push_back(rival_law(unmoved, "lambda = 1 - 2/n", law_of_none(n, few, 1 - 2.0 / n)));
-        points.push_back(as_obligation(exact_point(of_soft, law_of_none(n, few, lambda), units), of_all,
-                                       "accuracy of softmax: the same"));
-        if (protocol.point) return points;
-        const Table leaning({{"equicorrelated", 5, 5, 0.1}, 64, 14}, {"round", "linear", "relu", "none"}, stories / 10,
-                            protocol.seed);
-        points.push_back(as_statement(leaning.exact("round"), leaning.label, "accuracy of round"));
-        leaning.ahead(points, "round", "linear");
-        leaning.ahead(points, "linear", "relu");
-        return points;
-      });
-  claim.explanation =
-      "The paper's Fig 4 is of trained models (fig4_training); this is the same ranking where nothing is learned. "
-      "The text says 'almost': here softmax is the exception.";
-  claim.tasks = {"swap"};
-  return at_parameters(running(claim, {"delta_former"}), params);
+  ClaimBuilder c("fig4-kappa1-ranking", "000 §3.2, Fig 4 (training-free form)");
+  c.says("With $kappa_2$ = softmax, nearly every $kappa_1$ does better than the Transformer; the closer it is to the "
+         "construction of Theorem 1, the better; the normaliser of softmax harms exp; a suitable $kappa_1$ reaches 100 "
+         "%.");
+  c.exactly("At fixed orthonormal keys: round, two decimals and linear 1.00, then relu, exp, and last softmax, which "
+            "here only ties with the Transformer. At inner products of 0.1 and 64 exchanges: round 1.00, then linear "
+            "and two decimals, relu.");
+  c.because("The paper's Fig 4 is of trained models (fig4_training); this is the same ranking where nothing is "
+            "learned. The text says 'almost': here softmax is the exception.");
+  c.draws({"swap"}), c.runs({"delta_former"});
+  c.takes({integer_param("n", 5, 4, 8, "elements"), integer_param("swaps", 16, 8, 32, "exchanges")});
+  c.also([](Points &points, const Protocol &protocol) {
+    const Table leaning({{"equicorrelated", 5, 5, 0.1}, 64, 14}, {"round", "linear", "relu", "none"},
+                        (protocol.full() ? 20000 : 2000) / 10, protocol.seed);
+    points.at(leaning.label).statement("accuracy of round", leaning.exact("round"));
+    leaning.ahead(points, "round", "linear");
+    leaning.ahead(points, "linear", "relu");
+  });
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int n = p.integer("n"), L = p.integer("swaps"), stories = protocol.full() ? 20000 : 2000;
+    const Setting orthonormal{{"orthonormal", n, n}, L};
+    const Table near(orthonormal, {"round", "linear", "relu", "exp", "softmax", "none"}, stories, protocol.seed);
+    points.at(near.label).statement("accuracy of round", near.exact("round"));
+    points.wrong_system("relu for round", near.exact("relu"));
+    points.statement("accuracy of linear", near.exact("linear"));
+    const Table decimals(orthonormal, {"two decimals"}, 100, protocol.seed);
+    points.statement("accuracy of two decimals", decimals.exact("two decimals"));
+    near.ahead(points, "linear", "relu");
+    near.ahead(points, "relu", "none");
+    near.ahead(points, "exp", "none");
+    near.ahead(points, "exp", "softmax");
+    // The Transformer's accuracy, over every sequence of three exchanges.
+    const int few = 3;
+    const Exchanges all = all_exchanges(n, few);
+    const std::vector<double> none = accuracies("none", {{"orthonormal", n, n}, few}, all, protocol.seed),
+                              soft = accuracies("softmax", {{"orthonormal", n, n}, few}, all, protocol.seed);
+    double mean = 0, of_soft = 0;
+    for (size_t i = 0; i < none.size(); ++i) mean += none[i] / none.size(), of_soft += soft[i] / soft.size();
+    const double lambda = 1 - 2.0 / (n - 1), units = 4.0 * none.size();
+    points.at(labels({{"n", num(n)}, {"swaps", num(few)}, {"sequences", txt("all")}}))
+        .rounding(units)
+        .obligation("accuracy of the Transformer: its answer never changes", mean, law_of_none(n, few, lambda))
+        .but_not("chance 1/n", 1.0 / n)
+        .but_not("lambda = 1 - 2/n", law_of_none(n, few, 1 - 2.0 / n));
+    points.obligation("accuracy of softmax: the same", of_soft, law_of_none(n, few, lambda));
+  });
 }
 
 Claim random_keys() {
-  const std::vector<ParamSpec> params{integer_param("d", 12, 8, 16, "key width of five random unit keys")};
-  Claim claim = refuted_row(
-      "fig4-random-keys-order",
+  ClaimBuilder c("fig4-random-keys-order", "000 §3.2, Fig 4");
+  c.says("Read more strictly than the text says it: rounding, the kernel of the construction, is at least as good as "
+         "the linear kernel also where the premise of Theorem 1 fails.");
+  c.is_refuted(
       stricter("§3.2: 'The closer the similarity function is to the constructive method, the better the performance.'",
                "trained models; Theorem 1's keys have a coherence below $1/8$",
-               "'a suitable $kappa_1$ can achieve 100%': nothing is said of keys that break the premise."),
-      "000 §3.2, Fig 4",
-      "Read more strictly than the text says it: rounding, the kernel of the construction, is at least as good as "
-      "the linear kernel also where the premise of Theorem 1 fails.",
-      "Rounding hurts when inner products exceed $1/8$: five random unit keys, $d = 12$, 16 exchanges: linear 0.60, "
-      "round 0.48, relu and exp about 0.33, none 0.25.",
-      [params](const Protocol &protocol) {
-        std::vector<Point> points;
-        const int d = point_of(protocol, params).integer("d"), stories = protocol.full() ? 20000 : 2000;
-        const Table random({{"unit", 5, d}, 16, 10, true}, {"round", "linear", "relu", "exp", "none"}, stories,
-                           protocol.seed);
-        points.push_back(as_statement(at_least_point(difference(random.of.at("round"), random.of.at("linear")), 0),
-                                      random.label, "round ahead of linear"));
-        const auto gap = [&](const std::string &a, const std::string &b) {
-          const Point ahead = as_obligation(at_least_point(difference(random.of.at(a), random.of.at(b)), 0),
-                                            random.label, a + " ahead of " + b);
-          points.push_back(ahead);
-          points.push_back(rival_system(at_least_point(difference(random.of.at(b), random.of.at(a)), 0), random.label,
-                                        b + " ahead of " + a));
-        };
-        gap("linear", "round"), gap("round", "relu"), gap("exp", "none");
-        // Within the premise the order holds: both exact.
-        const Table near({{"orthonormal", 5, d}}, {"round", "linear"}, 200, protocol.seed);
-        points.push_back(as_obligation(near.exact("round"), near.label, "accuracy of round, orthonormal keys"));
-        points.push_back(as_obligation(near.exact("linear"), near.label, "accuracy of linear, orthonormal keys"));
-        return points;
-      });
-  claim.explanation =
-      "The text ranks kernels by their closeness to the construction, whose premise is a coherence below $1/8$. Random "
-      "keys of $d = 12$ are far from that, and a kernel that keeps small errors small wins.";
-  claim.tasks = {"swap"};
-  return at_parameters(running(claim, {"delta_former"}), params);
+               "'a suitable $kappa_1$ can achieve 100%': nothing is said of keys that break the premise."));
+  c.exactly("Rounding hurts when inner products exceed $1/8$: five random unit keys, $d = 12$, 16 exchanges: linear "
+            "0.60, round 0.48, relu and exp about 0.33, none 0.25.");
+  c.because("The text ranks kernels by their closeness to the construction, whose premise is a coherence below $1/8$. "
+            "Random keys of $d = 12$ are far from that, and a kernel that keeps small errors small wins.");
+  c.draws({"swap"}), c.runs({"delta_former"});
+  c.takes({integer_param("d", 12, 8, 16, "key width of five random unit keys")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int d = p.integer("d"), stories = protocol.full() ? 20000 : 2000;
+    const Table random({{"unit", 5, d}, 16, 10, true}, {"round", "linear", "relu", "exp", "none"}, stories,
+                       protocol.seed);
+    points.at(random.label);
+    const auto ahead = [&](const std::string &a, const std::string &b) {
+      return at_least_point(difference(random.of.at(a), random.of.at(b)), 0);
+    };
+    points.statement("round ahead of linear", ahead("round", "linear"));
+    const auto gap = [&](const std::string &a, const std::string &b) {
+      points.obligation(a + " ahead of " + b, ahead(a, b));
+      points.wrong_system(b + " ahead of " + a, ahead(b, a));
+    };
+    gap("linear", "round"), gap("round", "relu"), gap("exp", "none");
+    // Within the premise the order holds: both exact.
+    const Table near({{"orthonormal", 5, d}}, {"round", "linear"}, 200, protocol.seed);
+    points.at(near.label).obligation("accuracy of round, orthonormal keys", near.exact("round"));
+    points.obligation("accuracy of linear, orthonormal keys", near.exact("linear"));
+  });
 }
 
 } // namespace

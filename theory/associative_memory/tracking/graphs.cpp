@@ -6,6 +6,7 @@
 // returns it. With s = -1 it is (I - adjacency)^{-1} and counts paths; with s = +1 it is Eq 97 as it stands.
 #include "harness/core/error.hpp"
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
+#include "theory/support/claim_builder.hpp"
 #include <cmath>
 
 namespace recollect::theory {
@@ -90,87 +91,69 @@ Parents two_trees(int n, std::uint64_t seed, std::uint64_t number = 0) {
 Params labelled(const std::string &graph, int n) { return labels({{"graph", txt(graph)}, {"n", num(n)}}); }
 
 Claim path_counts() {
-  const std::vector<ParamSpec> params{integer_param("n", 16, 5, 48, "nodes"),
-                                      real_param("p", 0.3, 0.05, 1, "probability of an edge")};
-  Claim claim = ledger_row(
-      "dag-neumann", "000 §3.3",
-      "With the adjacency matrix $A$ of a directed acyclic graph, $j$ is reached where entry ($i$, $j$) of some power "
-      "$A$, "
-      "$A^2$, ..., $A^n$ is greater than 0, and $(I - A)^{-1}$ can be seen as an approximation of $I + A + ... + A^n$.",
-      "Equality, for $A^n = 0$; entries count paths.", [params](const Protocol &protocol) {
-        std::vector<Point> points;
-        const Params at = point_of(protocol, params);
-        const int n = at.integer("n");
-        std::vector<std::pair<std::string, Parents>> graphs{{"random", random_dag(n, at.real("p"), protocol.seed)},
-                                                            {"two trees", two_trees(n, protocol.seed)},
-                                                            {"path", path_graph(n)}};
-        for (const auto &[name, parents] : graphs) {
-          const Dense A = adjacency_of(parents), inverse = by_layer(parents, -1), count = paths(parents, 1);
-          const Params label = labelled(name, n);
-          const double units = 4.0 * n * max_abs(count.data); // integers, exact up to 2^53
-          points.push_back(as_statement(exact_point(inverse.data, series(A, n).data, units), label,
-                                        "(I - A)^-1 by delta_former, against the sum of powers"));
-          points.push_back(rival_system(exact_point(by_layer(parents, +1).data, series(A, n).data, units), label,
-                                        "I + A for I - A"));
-          points.push_back(as_statement(exact_point(positive(inverse), reached(parents).data, 0), label,
-                                        "entries > 0, against a search"));
-          points.push_back(rival_system(exact_point(positive(transpose(inverse)), reached(parents).data, 0), label,
-                                        "edges turned round"));
-          points.push_back(
-              as_obligation(exact_point(inverse.data, count.data, units), label, "entries, against path counts"));
-        }
-        const Dense A = adjacency_of(path_graph(n)), inverse = by_layer(path_graph(n), -1);
-        points.push_back(rival_law(exact_point(inverse.data, series(A, n - 2).data, 4.0 * n), labelled("path", n),
-                                   "powers to n - 2"));
-        return points;
-      });
-  return at_parameters(running(claim, {"delta_former"}), params);
+  ClaimBuilder c("dag-neumann", "000 §3.3");
+  c.says("With the adjacency matrix $A$ of a directed acyclic graph, $j$ is reached where entry ($i$, $j$) of some "
+         "power $A$, $A^2$, ..., $A^n$ is greater than 0, and $(I - A)^{-1}$ can be seen as an approximation of $I + A "
+         "+ ... + A^n$.");
+  c.exactly("Equality, for $A^n = 0$; entries count paths.");
+  c.runs({"delta_former"});
+  c.takes({integer_param("n", 16, 5, 48, "nodes"), real_param("p", 0.3, 0.05, 1, "probability of an edge")});
+  return c.measure([](Points &points, const Params &at, const Protocol &protocol) {
+    const int n = at.integer("n");
+    std::vector<std::pair<std::string, Parents>> graphs{{"random", random_dag(n, at.real("p"), protocol.seed)},
+                                                        {"two trees", two_trees(n, protocol.seed)},
+                                                        {"path", path_graph(n)}};
+    for (const auto &[name, parents] : graphs) {
+      const Dense A = adjacency_of(parents), inverse = by_layer(parents, -1), count = paths(parents, 1);
+      const double units = 4.0 * n * max_abs(count.data); // integers, exact up to 2^53
+      points.at(labelled(name, n)).rounding(units);
+      auto powers = points.statement("(I - A)^-1 by delta_former, against the sum of powers", inverse, series(A, n));
+      if (name == "path") powers.but_not("powers to n - 2", series(A, n - 2));
+      points.wrong_system("I + A for I - A", by_layer(parents, +1), series(A, n));
+      points.rounding(0).statement("entries > 0, against a search", positive(inverse), reached(parents).data);
+      points.wrong_system("edges turned round", positive(transpose(inverse)), reached(parents).data);
+      points.rounding(units).obligation("entries, against path counts", inverse.data, count.data);
+    }
+  });
 }
 
 Claim printed_sign() {
-  const std::vector<ParamSpec> params{integer_param("n", 16, 6, 40, "nodes of the random graph"),
-                                      real_param("p", 0.3, 0.2, 1, "probability of an edge")};
-  Claim claim = refuted_row(
-      "dag-deltaformer-sign",
-      stricter(
-          "§3.3: '$(I - A)^{-1}$ can be seen as an approximation of $I + A + ... + A^n$'; the calculation of $u$ 'can "
-          "be rewritten by matrix inverse' (Eq 97).",
-          "an adjacency matrix $A$; trees in the experiment",
-          "The text argues with $(I - A)^{-1}$; Eq 97 is named as the place of the inverse, and $beta$ in Eq 41 may "
-          "turn the sign."),
-      "000 §3.3 with Eq 97",
-      "Read more strictly than the text says it: the inverse of Eq 97 itself, $(I + A)^{-1}$, shows by positive "
-      "entries which nodes are reached.",
-      "It counts paths with the sign of their length, and cancels where odd and even paths are equal in number. On "
-      "forests, as in the experiment, entries are +-1. $beta = -1$ in Eq 41 gives $(I - A)^{-1}$.",
-      [params](const Protocol &protocol) {
-        const Params at = point_of(protocol, params);
-        const Parents triangle{{}, {0}, {0, 1}}; // 0 -> 2 and 0 -> 1 -> 2: one odd path and one even
-        const Parents dag = random_dag(at.integer("n"), at.real("p"), protocol.seed),
-                      trees = two_trees(32, protocol.seed);
-        const Params three = labelled("0 -> 2, 0 -> 1 -> 2", 3), random = labelled("random", at.integer("n")),
-                     forest = labelled("two trees", 32);
-        const Dense printed = by_layer(triangle, +1), mended = by_layer(triangle, -1);
-        const double units = 4.0 * dag.size() * max_abs(paths(dag, 1).data);
-        const Dense signed_counts = by_layer(dag, +1), of_trees = by_layer(trees, +1);
-        return std::vector<Point>{
-            as_statement(exact_point(positive(printed), reached(triangle).data, 0), three,
-                         "entries > 0, against a search"),
-            as_statement(exact_point(positive(of_trees), reached(trees).data, 0), forest,
-                         "entries > 0, against a search"),
-            as_obligation(exact_point(mended(2, 0), 2, 0), three, "entry (2, 0) of (I - A)^-1: two paths"),
-            rival_system(exact_point(printed(2, 0), 2, 0), three, "I + A for I - A"),
-            as_obligation(exact_point(signed_counts.data, paths(dag, -1).data, units), random,
-                          "(I + A)^-1, against signed path counts"),
-            rival_law(exact_point(signed_counts.data, paths(dag, 1).data, units), random, "unsigned counts"),
-            as_obligation(exact_point(positive(of_trees, true), reached(trees).data, 0), forest,
-                          "entries not 0, against a search"),
-            rival_system(exact_point(positive(printed, true), reached(triangle).data, 0), three,
-                         "entries not 0 where two paths cancel")};
-      });
-  claim.explanation = "The text argues with $(I - A)^{-1}$ and names Eq 97 only as the place where DeltaFormer inverts "
-                      "a matrix; a learned sign makes up the difference, and on trees the sign does no harm.";
-  return at_parameters(running(claim, {"delta_former"}), params);
+  ClaimBuilder c("dag-deltaformer-sign", "000 §3.3 with Eq 97");
+  c.says("Read more strictly than the text says it: the inverse of Eq 97 itself, $(I + A)^{-1}$, shows by positive "
+         "entries which nodes are reached.");
+  c.is_refuted(stricter("§3.3: '$(I - A)^{-1}$ can be seen as an approximation of $I + A + ... + A^n$'; the "
+                        "calculation of $u$ 'can be rewritten by matrix inverse' (Eq 97).",
+                        "an adjacency matrix $A$; trees in the experiment",
+                        "The text argues with $(I - A)^{-1}$; Eq 97 is named as the place of the inverse, and $beta$ "
+                        "in Eq 41 may turn the sign."));
+  c.exactly("It counts paths with the sign of their length, and cancels where odd and even paths are equal in number. "
+            "On forests, as in the experiment, entries are +-1. $beta = -1$ in Eq 41 gives $(I - A)^{-1}$.");
+  c.because("The text argues with $(I - A)^{-1}$ and names Eq 97 only as the place where DeltaFormer inverts a matrix; "
+            "a learned sign makes up the difference, and on trees the sign does no harm.");
+  c.runs({"delta_former"});
+  c.takes({integer_param("n", 16, 6, 40, "nodes of the random graph"),
+           real_param("p", 0.3, 0.2, 1, "probability of an edge")});
+  return c.measure([](Points &points, const Params &at, const Protocol &protocol) {
+    const Parents triangle{{}, {0}, {0, 1}}; // 0 -> 2 and 0 -> 1 -> 2: one odd path and one even
+    const Parents dag = random_dag(at.integer("n"), at.real("p"), protocol.seed), trees = two_trees(32, protocol.seed);
+    const Params three = labelled("0 -> 2, 0 -> 1 -> 2", 3), random = labelled("random", at.integer("n")),
+                 forest = labelled("two trees", 32);
+    const Dense printed = by_layer(triangle, +1), mended = by_layer(triangle, -1);
+    const double units = 4.0 * dag.size() * max_abs(paths(dag, 1).data);
+    const Dense signed_counts = by_layer(dag, +1), of_trees = by_layer(trees, +1);
+    points.at(three).rounding(0).statement("entries > 0, against a search", positive(printed), reached(triangle).data);
+    points.at(forest).statement("entries > 0, against a search", positive(of_trees), reached(trees).data);
+    points.at(three).obligation("entry (2, 0) of (I - A)^-1: two paths", mended(2, 0), 2);
+    points.wrong_system("I + A for I - A", printed(2, 0), 2);
+    points.at(random)
+        .rounding(units)
+        .obligation("(I + A)^-1, against signed path counts", signed_counts.data, paths(dag, -1).data)
+        .but_not("unsigned counts", paths(dag, 1).data);
+    points.at(forest).rounding(0).obligation("entries not 0, against a search", positive(of_trees, true),
+                                             reached(trees).data);
+    points.at(three).wrong_system("entries not 0 where two paths cancel", positive(printed, true),
+                                  reached(triangle).data);
+  });
 }
 
 /// u of one layer told the parent of every node: w_t = e_parent, v = 1 at root 0.
@@ -184,33 +167,28 @@ std::vector<double> mark_from_root(const Parents &parents, double beta) {
 }
 
 Claim construction() {
-  const std::vector<ParamSpec> params{integer_param("n", 32, 8, 256, "nodes of the two trees, an even number")};
-  Claim claim = ledger_row(
-      "dag-deltaformer-construction", "000 §3.3 (training-free form of Fig 7's one layer)",
-      "On 32 nodes split evenly into two trees, each node encoding its parent only, one "
-      "DeltaFormer layer can tell which nodes the first root reaches.",
-      "$k_i = e_i$, $w_t = e_parent$, linear $kappa_1$, $alpha = 1$, $beta = -1$ and $v = 1$ at the root "
-      "give $u_t = 1$ exactly on the root's tree, 0 elsewhere.",
-      [params](const Protocol &protocol) {
-        std::vector<Point> points;
-        const int n = point_of(protocol, params).integer("n");
-        if (n % 2) usage_error("two trees of equal size need an even number of nodes");
-        for (int graph = 0; graph < (protocol.full() ? 100 : 10); ++graph) {
-          const Parents parents = two_trees(n, protocol.seed, graph);
-          const Dense search = reached(parents);
-          std::vector<double> wanted;
-          for (int t = 0; t < n; ++t) wanted.push_back(search(t, 0));
-          const Params label = labelled("two trees", n).set("draw", graph);
-          const auto held = [&](double beta) { return exact_point(mark_from_root(parents, beta), wanted, 0); };
-          points.push_back(as_statement(held(-1), label, "u_t, against a search from root 0"));
-          points.push_back(rival_system(held(+1), label, "beta = 1"));
-          points.push_back(rival_system(held(0), label, "one attention layer (beta = 0)"));
-        }
-        return points;
-      });
-  claim.explanation = "That such a layer is learned is another matter: fig7_training.";
-  claim.tasks = {"reachability"};
-  return at_parameters(running(claim, {"delta_former"}), params);
+  ClaimBuilder c("dag-deltaformer-construction", "000 §3.3 (training-free form of Fig 7's one layer)");
+  c.says("On 32 nodes split evenly into two trees, each node encoding its parent only, one DeltaFormer layer can tell "
+         "which nodes the first root reaches.");
+  c.exactly("$k_i = e_i$, $w_t = e_parent$, linear $kappa_1$, $alpha = 1$, $beta = -1$ and $v = 1$ at the root give "
+            "$u_t = 1$ exactly on the root's tree, 0 elsewhere.");
+  c.because("That such a layer is learned is another matter: fig7_training.");
+  c.draws({"reachability"}), c.runs({"delta_former"});
+  c.takes({integer_param("n", 32, 8, 256, "nodes of the two trees, an even number")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int n = p.integer("n");
+    if (n % 2) usage_error("two trees of equal size need an even number of nodes");
+    for (int graph = 0; graph < (protocol.full() ? 100 : 10); ++graph) {
+      const Parents parents = two_trees(n, protocol.seed, graph);
+      const Dense search = reached(parents);
+      std::vector<double> wanted;
+      for (int t = 0; t < n; ++t) wanted.push_back(search(t, 0));
+      points.at(labelled("two trees", n).set("draw", graph)).rounding(0);
+      points.statement("u_t, against a search from root 0", mark_from_root(parents, -1), wanted);
+      points.wrong_system("beta = 1", mark_from_root(parents, +1), wanted);
+      points.wrong_system("one attention layer (beta = 0)", mark_from_root(parents, 0), wanted);
+    }
+  });
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // 000 Lemma 1 (E.1.1), on which the proof of Theorem 1 rests: f is linear on differences of almost orthogonal keys.
 #include "theory/associative_memory/tracking/theorem_1_premise.hpp"
+#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -39,59 +40,50 @@ Lemma both_sides(const Dense &keys, const Kernel &f, bool later_first = true) {
   return lemma;
 }
 
+/// Both sides of the lemma on every triple of these keys.
+void of_keys(Points &points, const Dense &keys, Params place) {
+  const Lemma both = both_sides(keys, only_assumption_2), other = both_sides(keys, only_assumption_2, false),
+              round = both_sides(keys, round_kernel);
+  points.at(place).rounding(0);
+  points.statement("both sides, f of Assumption 2", both.left, both.right);
+  points.wrong_system("j > i", other.left, other.right);
+  points.statement("both sides, f = round", round.left, round.right);
+  points.obligation("coherence, below 1/8", at_most_point(coherence(keys), 0.125, 0));
+  // An inner product of width d and norms up to sqrt 2 errs by 2 d units.
+  const double widest[] = {4, 3, 3, 2}, rounding = 8 * keys.columns * epsilon_of(Real::f64) / coherence(keys);
+  const char *stands_for[] = {"0", "1", "-1", "2"};
+  for (int x = 0; x < 4; ++x)
+    points.at(place.set("around", stands_for[x]))
+        .obligation("distance over eps", at_most_point(both.strayed[x], widest[x], rounding));
+}
+
 Claim identity() {
-  Claim claim = ledger_row(
-      "lemma1", "000 Lemma 1, Appendix E.1.1",
-      "Under the same premises, $f$($(k_i - k_j)$ . $k_l$) = $f$($k_i$ . $k_l$) - $f$($k_j$ . $k_l$) for $j < i <= n$ "
-      "and every $l$, $k_l$ a "
-      "key or a difference of two keys of which the later comes first.",
-      "Identity. The argument strays from its integer by at most $4 eps$ at 0, $3 eps$ at +-1 and $2 eps$ at 2; $4 "
-      "eps$ is "
-      "attained.",
-      [](const Protocol &protocol) {
-        std::vector<Point> points;
-        const double widest[] = {4, 3, 3, 2};
-        const char *stands_for[] = {"0", "1", "-1", "2"};
-        const auto add = [&](const Dense &keys, Params params) {
-          const Lemma both = both_sides(keys, only_assumption_2);
-          points.push_back(
-              as_statement(exact_point(both.left, both.right, 0), params, "both sides, f of Assumption 2"));
-          const Lemma other = both_sides(keys, only_assumption_2, false);
-          points.push_back(rival_system(exact_point(other.left, other.right, 0), params, "j > i"));
-          const Lemma round = both_sides(keys, round_kernel);
-          points.push_back(as_statement(exact_point(round.left, round.right, 0), params, "both sides, f = round"));
-          points.push_back(as_obligation(at_most_point(coherence(keys), 0.125, 0), params, "coherence, below 1/8"));
-          // An inner product of width d and norms up to sqrt 2 errs by 2 d units.
-          const double rounding = 8 * keys.columns * epsilon_of(Real::f64) / coherence(keys);
-          for (int x = 0; x < 4; ++x)
-            points.push_back(as_obligation(at_most_point(both.strayed[x], widest[x], rounding),
-                                           params.set("around", stands_for[x]), "distance over eps"));
-        };
-        if (protocol.point) {
-          const Params &p = *protocol.point;
-          if (p.integer("n") > 40) usage_error("the lemma is checked on every triple of keys: take n <= 40");
-          const Dense keys = keys_at(p, keys_of(p), protocol.seed);
-          if (coherence(keys) < 1e-6) usage_error("orthonormal keys leave nothing to stray: take a coherence above 0");
-          add(keys, describe(keys_of(p)));
-          return points;
-        }
-        // The last of the 140: twelve of either basis.
-        const Dense whole = key_rows({"hadamard", 140, 128}, protocol.seed);
-        add({24, 128, {whole.data.end() - 24 * 128, whole.data.end()}}, describe({"hadamard", 24, 128}));
-        add(key_rows({"equicorrelated", 24, 24, 0.12}, protocol.seed), describe({"equicorrelated", 24, 24}));
-        const Dense worst = worst_keys(0.12);
-        add(worst, describe({"worst case", 4, 4}));
-        const Point widest_of_all =
-            as_obligation(exact_point(both_sides(worst, round_kernel).strayed[0], 4, 8 * 4 / 0.12),
-                          describe({"worst case", 4, 4}), "distance over eps around 0: attained");
-        points.push_back(widest_of_all);
-        points.push_back(rival_law(widest_of_all, "2 eps", 2));
-        const Lemma random = both_sides(key_rows({"unit", 24, 16}, protocol.seed), round_kernel);
-        points.push_back(
-            rival_system(exact_point(random.left, random.right, 0), describe({"unit", 24, 16}), "random keys"));
-        return points;
-      });
-  return at_parameters(claim, key_params(1));
+  ClaimBuilder c("lemma1", "000 Lemma 1, Appendix E.1.1");
+  c.says("Under the same premises, $f$($(k_i - k_j)$ . $k_l$) = $f$($k_i$ . $k_l$) - $f$($k_j$ . $k_l$) for $j < i <= "
+         "n$ and every $l$, $k_l$ a key or a difference of two keys of which the later comes first.");
+  c.exactly("Identity. The argument strays from its integer by at most $4 eps$ at 0, $3 eps$ at +-1 and $2 eps$ at 2; "
+            "$4 eps$ is attained.");
+  c.takes(key_params(1));
+  c.at(std::vector<Changes>{});
+  c.last([](Points &points, const Protocol &protocol) {
+    // The last of the 140: twelve of either basis.
+    const Dense whole = key_rows({"hadamard", 140, 128}, protocol.seed), worst = worst_keys(0.12),
+                random = key_rows({"unit", 24, 16}, protocol.seed);
+    of_keys(points, {24, 128, {whole.data.end() - 24 * 128, whole.data.end()}}, describe({"hadamard", 24, 128}));
+    of_keys(points, key_rows({"equicorrelated", 24, 24, 0.12}, protocol.seed), describe({"equicorrelated", 24, 24}));
+    of_keys(points, worst, describe({"worst case", 4, 4}));
+    points.at(describe({"worst case", 4, 4})).rounding(8 * 4 / 0.12);
+    points.obligation("distance over eps around 0: attained", both_sides(worst, round_kernel).strayed[0], 4)
+        .but_not("2 eps", 2);
+    const Lemma lost = both_sides(random, round_kernel);
+    points.at(describe({"unit", 24, 16})).rounding(0).wrong_system("random keys", lost.left, lost.right);
+  });
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    if (p.integer("n") > 40) usage_error("the lemma is checked on every triple of keys: take n <= 40");
+    const Dense keys = keys_at(p, keys_of(p), protocol.seed);
+    if (coherence(keys) < 1e-6) usage_error("orthonormal keys leave nothing to stray: take a coherence above 0");
+    of_keys(points, keys, describe(keys_of(p)));
+  });
 }
 
 } // namespace

@@ -5,7 +5,7 @@
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"
 #include "harness/numerics/random.hpp"
-#include "theory/support/claims.hpp"
+#include "theory/support/claim_builder.hpp"
 #include <cmath>
 
 namespace recollect::theory {
@@ -50,35 +50,31 @@ Vector icosahedron_diagonals() {
 }
 
 Claim thomson() {
-  const auto measure = [](const Protocol &protocol) {
+  ClaimBuilder c("thompson-problem", "000 §3.2");
+  c.says("Placing as many orthogonal vectors as possible on the d-dimensional unit sphere is the famous Thompson "
+         "problem.");
+  c.is_refuted(slip("§3.2: 'the famous Thompson problem, which is how to place as many orthogonal vectors as possible "
+                    "on the d-dimensional unit sphere'.",
+                    "none", "The next sentence is about superposition; only the name is wrong."));
+  c.exactly("Thomson's problem is that of least electrostatic energy. Meant is almost orthogonal packing (Grassmannian "
+            "packing). For six vectors in space the one gives the octahedron, whose opposite corners are as far from "
+            "orthogonal as can be, the other the icosahedron's diagonals.");
+  c.because("A matter of the name alone; what the text says of packing is claims of its own (packing_random, "
+            "packing_structured).");
+  return c.measure([](Points &points, const Params &, const Protocol &protocol) {
     const Params at = labels({{"n", num(n)}, {"d", num(d)}});
     const Vector charges = settled_charges(protocol.seed), diagonals = icosahedron_diagonals();
     const double welch = std::sqrt(double(n - d) / (d * (n - 1))), // 1/sqrt 5, the least coherence of n vectors
         octahedron = 12 / std::sqrt(2.0) + 3 / 2.0;                // 12 edges of sqrt 2, 3 diagonals of 2
-    return std::vector<Point>{
-        as_statement(exact_point(coherence(charges, n, d), welch, 1e4), at,
-                     "coherence of the charges of least energy, against the least there is"),
-        as_obligation(exact_point(coherence(diagonals, n, d), welch, 64), at,
-                      "coherence of the icosahedron's six diagonals, against the least there is"),
-        as_obligation(exact_point(energy(charges), octahedron, 1e4), at,
-                      "least energy found, against the octahedron's"),
-        rival_system(exact_point(energy(diagonals), octahedron, 1e4), at, "the best packing as charges"),
-        rival_law(exact_point(energy(charges), octahedron, 1e4), "every pair at a right angle", 15 / std::sqrt(2.0))};
-  };
-  return explained(
-      refuted_row("thompson-problem",
-                  slip("§3.2: 'the famous Thompson problem, which is how to place as many orthogonal vectors as "
-                       "possible on the d-dimensional unit sphere'.",
-                       "none", "The next sentence is about superposition; only the name is wrong."),
-                  "000 §3.2",
-                  "Placing as many orthogonal vectors as possible on the d-dimensional unit sphere is the famous "
-                  "Thompson problem.",
-                  "Thomson's problem is that of least electrostatic energy. Meant is almost orthogonal packing "
-                  "(Grassmannian packing). For six vectors in space the one gives the octahedron, whose opposite "
-                  "corners are as far from orthogonal as can be, the other the icosahedron's diagonals.",
-                  measure),
-      "A matter of the name alone; what the text says of packing is claims of its own (packing_random, "
-      "packing_structured).");
+    points.at(at).rounding(1e4).statement("coherence of the charges of least energy, against the least there is",
+                                          coherence(charges, n, d), welch);
+    points.rounding(64).obligation("coherence of the icosahedron's six diagonals, against the least there is",
+                                   coherence(diagonals, n, d), welch);
+    points.rounding(1e4)
+        .obligation("least energy found, against the octahedron's", energy(charges), octahedron)
+        .but_not("every pair at a right angle", 15 / std::sqrt(2.0));
+    points.wrong_system("the best packing as charges", energy(diagonals), octahedron);
+  });
 }
 
 } // namespace

@@ -6,6 +6,7 @@
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/statistics.hpp"
 #include "theory/associative_memory/tracking/swaps.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/sampling.hpp"
 
 namespace recollect::theory {
@@ -15,55 +16,47 @@ namespace {
 Output by_delta_net(const Sequence &s) { return forward(find_variant("delta_net"), s, {"chunked", Real::f64, 64, {}}); }
 
 Claim linear_against_round() {
-  const std::vector<ParamSpec> params{integer_param("n", 256, 64, 512, "elements, more than d; at most 2 d"),
-                                      integer_param("d", 128, 128, 256, "key width, a power of two")};
-  Claim claim = ledger_row(
-      "stress-linear-vs-round", "000 §3.2, Fig 5 (fixed keys, exact read)",
-      "With $d$ fixed at 128, keys and values set to the almost orthogonal vectors of Theorem 1, the linear kernel is "
-      "severely degraded as $n >= d$ grows, and rounding is not.",
-      "Linear is exact exactly for orthonormal keys, so up to $n = d = 128$; beyond, no state of $d$ columns holds $n$ "
-      "free values, and its final error is at least that of least squares. Rounding is exact while the coherence is "
-      "below $1/8$.",
-      [params](const Protocol &protocol) {
-        std::vector<Point> points;
-        const Params at = point_of(protocol, params);
-        const int n = at.integer("n"), d = at.integer("d");
-        if (n <= d || n > 2 * d) usage_error("the statement is about n > d, and these keys end at n = 2 d");
-        const auto told = [&](const KeySet &set) {
-          return tell_swaps(key_rows(set, protocol.seed), set.n, protocol.seed);
-        };
-        const auto label = [](const KeySet &set) {
-          return labels({{"keys", txt(set.kind)}, {"n", num(set.n)}, {"d", num(set.d)}});
-        };
-        const KeySet many{"hadamard", n, d}, fit{"hadamard", d, d}, few{"unit", d / 2, d};
-        const auto values_norm = [](const SwapStory &story) { return std::sqrt(inner(story.values, story.values)); };
-        // A reflection of a state of norm |values| a step: width + 4 roundings each.
-        const auto reflected = [&](const KeySet &set) {
-          const SwapStory story = told(set);
-          return exact_point(by_delta_net(story.sequence).o, story.target,
-                             2.0 * story.sequence.shape.T * (set.d + 4) * values_norm(story));
-        };
-        const SwapStory story = told(many), random = told({"unit", n, d});
-        const Output line = by_delta_net(story.sequence);
-        const Dense keys = key_rows(many, protocol.seed), values(n, 1, story.values),
-                    reads = keys * Dense(d, 1, line.state);
-        const double error = frobenius_norm(reads - values),
-                     least = frobenius_norm(values - keys * (pseudo_inverse(keys) * values)),
-                     of_round = max_difference(reads_by_round(story), story.target);
-        points.push_back(as_statement(exactly_tracked(reads_by_round(story), story), label(many), "every read, round"));
-        points.push_back(
-            rival_system(exactly_tracked(reads_by_round(random), random), label({"unit", n, d}), "random keys"));
-        points.push_back(as_statement(at_least_point(error, least, 0), label(many),
-                                      "final error, linear, at least that of least squares"));
-        points.push_back(rival_system(at_least_point(of_round, least, 0), label(many), "round for linear"));
-        points.push_back(as_obligation(reflected(fit), label(fit), "every read, linear, n = d orthonormal keys"));
-        points.push_back(rival_system(reflected(few), label(few), "half as many, but random, keys"));
-        return points;
-      });
-  claim.explanation = "At $n = d = 128$ itself the two cannot be told apart: orthonormal keys allow no loss. The "
-                      "paper's curves are of trained reads (fig5_training).";
-  claim.tasks = {"swap"};
-  return at_parameters(running(claim, {"delta_net", "delta_former"}), params);
+  ClaimBuilder c("stress-linear-vs-round", "000 §3.2, Fig 5 (fixed keys, exact read)");
+  c.says("With $d$ fixed at 128, keys and values set to the almost orthogonal vectors of Theorem 1, the linear kernel "
+         "is severely degraded as $n >= d$ grows, and rounding is not.");
+  c.exactly("Linear is exact exactly for orthonormal keys, so up to $n = d = 128$; beyond, no state of $d$ columns "
+            "holds $n$ free values, and its final error is at least that of least squares. Rounding is exact while the "
+            "coherence is below $1/8$.");
+  c.because("At $n = d = 128$ itself the two cannot be told apart: orthonormal keys allow no loss. The paper's curves "
+            "are of trained reads (fig5_training).");
+  c.draws({"swap"}), c.runs({"delta_net", "delta_former"});
+  c.takes({integer_param("n", 256, 64, 512, "elements, more than d; at most 2 d"),
+           integer_param("d", 128, 128, 256, "key width, a power of two")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int n = p.integer("n"), d = p.integer("d");
+    if (n <= d || n > 2 * d) usage_error("the statement is about n > d, and these keys end at n = 2 d");
+    const auto told = [&](const KeySet &set) { return tell_swaps(key_rows(set, protocol.seed), set.n, protocol.seed); };
+    const auto label = [](const KeySet &set) {
+      return labels({{"keys", txt(set.kind)}, {"n", num(set.n)}, {"d", num(set.d)}});
+    };
+    const KeySet many{"hadamard", n, d}, fit{"hadamard", d, d}, few{"unit", d / 2, d};
+    const auto values_norm = [](const SwapStory &story) { return std::sqrt(inner(story.values, story.values)); };
+    // A reflection of a state of norm |values| a step: width + 4 roundings each.
+    const auto reflected = [&](const KeySet &set) {
+      const SwapStory story = told(set);
+      return exact_point(by_delta_net(story.sequence).o, story.target,
+                         2.0 * story.sequence.shape.T * (set.d + 4) * values_norm(story));
+    };
+    const SwapStory story = told(many), random = told({"unit", n, d});
+    const Output line = by_delta_net(story.sequence);
+    const Dense keys = key_rows(many, protocol.seed), values(n, 1, story.values),
+                reads = keys * Dense(d, 1, line.state);
+    const double error = frobenius_norm(reads - values),
+                 least = frobenius_norm(values - keys * (pseudo_inverse(keys) * values)),
+                 of_round = max_difference(reads_by_round(story), story.target);
+    points.at(label(many)).statement("every read, round", exactly_tracked(reads_by_round(story), story));
+    points.at(label({"unit", n, d})).wrong_system("random keys", exactly_tracked(reads_by_round(random), random));
+    points.at(label(many))
+        .statement("final error, linear, at least that of least squares", at_least_point(error, least, 0));
+    points.wrong_system("round for linear", at_least_point(of_round, least, 0));
+    points.at(label(fit)).obligation("every read, linear, n = d orthonormal keys", reflected(fit));
+    points.at(label(few)).wrong_system("half as many, but random, keys", reflected(few));
+  });
 }
 
 /// One exchange of the first two of d orthonormal keys by DeltaNet at write strength beta, on a state that holds a
@@ -82,36 +75,30 @@ Point one_exchange(int d, double beta, double sign, const Dense &keys, std::uint
 }
 
 Claim householder() {
-  const std::vector<ParamSpec> params{integer_param("d", 6, 2, 256, "key width")};
-  Claim claim = ledger_row(
-      "swap-householder", "000 Theorem 1 with the linear kernel, E.3",
-      "With the identity as $f$, for which $n <= d$ orthonormal keys serve, the step $k_t = k_a - k_b$, $v_t = 0$ "
-      "exchanges "
-      "the two values.",
-      "$I - beta k k^T$ with $beta |k|^2 = 2$ is a Householder reflection: eigenvalue $1 - beta |k|^2 = -1$ along $k$, "
-      "1 "
-      "across it.",
-      [params](const Protocol &protocol) {
-        const int d = point_of(protocol, params).integer("d");
-        const Dense keys = key_rows({"orthonormal", d, d}, protocol.seed);
-        // Eigenvalue along k: what the step leaves of a state k^T, at k.
-        const auto along = [&](double beta) {
-          Sequence s;
-          s.shape = {1, 1, 1, d, 1};
-          for (int c = 0; c < d; ++c) s.k.push_back(keys(1, c) - keys(0, c));
-          s.q = s.k, s.v = {0}, s.beta = {beta}, s.state = s.k;
-          return exact_point(forward(find_variant("delta_net"), s).o[0] / 2, -1, 8 * d); // |k|^2 = 2
-        };
-        const auto label = [&](double beta) { return labels({{"d", num(d)}, {"beta", num(beta)}}); };
-        return std::vector<Point>{
-            as_statement(one_exchange(d, 1, -1, keys, protocol.seed), label(1), "value at every key after the step"),
-            rival_system(one_exchange(d, 0.5, -1, keys, protocol.seed), label(0.5), "beta = 1/2"),
-            rival_system(one_exchange(d, 1, +1, keys, protocol.seed), label(1), "k_a + k_b"),
-            as_obligation(along(1), label(1), "eigenvalue along k"),
-            rival_system(along(0.5), label(0.5), "beta |k|^2 = 1: a projection")};
-      });
-  claim.tasks = {"swap"};
-  return at_parameters(running(claim, {"delta_net"}), params);
+  ClaimBuilder c("swap-householder", "000 Theorem 1 with the linear kernel, E.3");
+  c.says("With the identity as $f$, for which $n <= d$ orthonormal keys serve, the step $k_t = k_a - k_b$, $v_t = 0$ "
+         "exchanges the two values.");
+  c.exactly("$I - beta k k^T$ with $beta |k|^2 = 2$ is a Householder reflection: eigenvalue $1 - beta |k|^2 = -1$ "
+            "along $k$, 1 across it.");
+  c.draws({"swap"}), c.runs({"delta_net"}), c.takes({integer_param("d", 6, 2, 256, "key width")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int d = p.integer("d");
+    const Dense keys = key_rows({"orthonormal", d, d}, protocol.seed);
+    // Eigenvalue along k: what the step leaves of a state k^T, at k.
+    const auto along = [&](double beta) {
+      Sequence s;
+      s.shape = {1, 1, 1, d, 1};
+      for (int c = 0; c < d; ++c) s.k.push_back(keys(1, c) - keys(0, c));
+      s.q = s.k, s.v = {0}, s.beta = {beta}, s.state = s.k;
+      return exact_point(forward(find_variant("delta_net"), s).o[0] / 2, -1, 8 * d); // |k|^2 = 2
+    };
+    const auto label = [&](double beta) { return labels({{"d", num(d)}, {"beta", num(beta)}}); };
+    points.at(label(1)).statement("value at every key after the step", one_exchange(d, 1, -1, keys, protocol.seed));
+    points.at(label(0.5)).wrong_system("beta = 1/2", one_exchange(d, 0.5, -1, keys, protocol.seed));
+    points.at(label(1)).wrong_system("k_a + k_b", one_exchange(d, 1, +1, keys, protocol.seed));
+    points.obligation("eigenvalue along k", along(1));
+    points.at(label(0.5)).wrong_system("beta |k|^2 = 1: a projection", along(0.5));
+  });
 }
 
 /// Elements that L uniform exchanges of n leave alone, a story.
@@ -130,41 +117,30 @@ std::vector<double> untouched(size_t first, size_t stories, int n, int swaps, st
 }
 
 Claim participation() {
-  const std::vector<ParamSpec> params{integer_param("n", 128, 3, 1024, "elements"),
-                                      integer_param("swaps", 256, 1, 4096, "exchanges")};
-  Claim claim = ledger_row(
-      "stress-participation", "000 §3.2 stress test",
-      "Lengths of 256, 512 and 1024 for $n = 128$, 256 and 512 let most elements take part in the exchanges.",
-      "After $L$ uniform exchanges an element has been left alone with probability $(1 - 2/n)^L$: 1.8 % at $L "
-      "= 2 n$, so that 98.2 % take part; 13.4 % and 86.6 % if the length includes the $n$ writes.",
-      [params](const Protocol &protocol) {
-        std::vector<Point> points;
-        std::vector<std::pair<int, int>> cases{{8, 8}, {128, 256}, {128, 128}};
-        if (protocol.full()) cases.emplace_back(512, 1024);
-        if (protocol.point) cases = {{protocol.point->integer("n"), protocol.point->integer("swaps")}};
-        for (const auto &[n, swaps] : cases) {
-          const double alone = std::pow(1 - 2.0 / n, swaps);
-          const Mean share =
-              sample_mean(wanted_sensitivity(protocol), 500, 400000, [&, n = n, swaps = swaps](size_t i, size_t count) {
-                return untouched(i, count, n, swaps, protocol.seed);
-              });
-          const Params label = labels({{"n", num(n)}, {"swaps", num(swaps)}});
-          points.push_back(as_statement(at_least_point(Mean{1 - share.mean, share.standard_error}, 0.5), label,
-                                        "share that takes part: most"));
-          const Point left = as_obligation(sampled_point(share, alone), label, "share left alone");
-          points.push_back(left);
-          points.push_back(rival_law(left, "(1 - 1/n)^L", std::pow(1 - 1.0 / n, swaps)));
-          if (n < 40) points.push_back(rival_law(left, "exp(-2 L / n)", std::exp(-2.0 * swaps / n)));
-        }
-        if (protocol.point) return points;
-        // Too few exchanges to reach most.
-        const Mean few = mean_of(untouched(0, 2000, 128, 32, protocol.seed));
-        points.push_back(rival_system(at_least_point(Mean{1 - few.mean, few.standard_error}, 0.5),
-                                      labels({{"n", num(128)}, {"swaps", num(32)}}), "length n/4"));
-        return points;
-      });
-  claim.explanation = "The paper does not say whether the length includes the writes; most take part either way.";
-  return at_parameters(claim, params);
+  ClaimBuilder c("stress-participation", "000 §3.2 stress test");
+  c.says("Lengths of 256, 512 and 1024 for $n = 128$, 256 and 512 let most elements take part in the exchanges.");
+  c.exactly("After $L$ uniform exchanges an element has been left alone with probability $(1 - 2/n)^L$: 1.8 % at $L = "
+            "2 n$, so that 98.2 % take part; 13.4 % and 86.6 % if the length includes the $n$ writes.");
+  c.because("The paper does not say whether the length includes the writes; most take part either way.");
+  c.takes({integer_param("n", 128, 3, 1024, "elements"), integer_param("swaps", 256, 1, 4096, "exchanges")});
+  const std::vector<Changes> quick{{{"n", 8}, {"swaps", 8}}, {}, {{"swaps", 128}}};
+  std::vector<Changes> full = quick;
+  full.push_back({{"n", 512}, {"swaps", 1024}});
+  c.at(quick, full);
+  c.also([](Points &points, const Protocol &protocol) { // too few exchanges to reach most
+    const Mean few = mean_of(untouched(0, 2000, 128, 32, protocol.seed));
+    points.at(labels({{"n", num(128)}, {"swaps", num(32)}}));
+    points.wrong_system("length n/4", at_least_point(Mean{1 - few.mean, few.standard_error}, 0.5));
+  });
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int n = p.integer("n"), swaps = p.integer("swaps");
+    const auto draw = [&](size_t i, size_t count) { return untouched(i, count, n, swaps, protocol.seed); };
+    const Mean share = sample_mean(wanted_sensitivity(protocol), 500, 400000, draw);
+    points.statement("share that takes part: most", at_least_point(Mean{1 - share.mean, share.standard_error}, 0.5));
+    auto left = points.obligation("share left alone", share, std::pow(1 - 2.0 / n, swaps))
+                    .but_not("(1 - 1/n)^L", std::pow(1 - 1.0 / n, swaps));
+    if (n < 40) left.but_not("exp(-2 L / n)", std::exp(-2.0 * swaps / n));
+  });
 }
 
 /// Every row of k and q turned by its position: pair p by the angle t base^{-2p/d}.
@@ -182,69 +158,60 @@ Sequence with_rope(Sequence s, double base, bool by_position = true) {
 }
 
 Claim rotary() {
-  const std::vector<ParamSpec> params{
-      integer_param("n", 5, 3, 16, "elements"), integer_param("d", 8, 4, 64, "key width, even, n at least"),
-      integer_param("swaps", 16, 4, 256, "exchanges"), real_param("base", 10000, 10, 1e6, "of the angles")};
-  Claim claim = ledger_row(
-      "rope-breaks-construction", "000 §3.2, The Role of Rotary Embeddings",
-      "The proof of Theorem 1 needs no positional embedding, and rotary embeddings may damage expression and "
-      "extrapolation.",
-      "At fixed orthonormal keys, rounding as kernel and rotated keys and queries, most reads are wrong (accuracy "
-      "0.27 at $n = 5$, $d = 8$, 16 exchanges); all are right without. A lone key of pair $p$ is read after a lag of "
-      "$D$ "
-      "steps with weight round(cos($D$ base^{-$2p/d$})).",
-      [params](const Protocol &protocol) {
-        std::vector<Point> points;
-        const Params at = point_of(protocol, params);
-        const int n = at.integer("n"), d = at.integer("d"), swaps = at.integer("swaps");
-        const double base = at.real("base");
-        if (d % 2 || d < n) usage_error("rotary embeddings need an even width, and n orthonormal keys d >= n");
-        const auto accuracy = [&](const auto &embed) {
-          std::vector<double> share;
-          for (int story = 0; story < (protocol.full() ? 3000 : 300); ++story) {
-            const std::uint64_t seed = protocol.seed + 7919 * (story + 1);
-            const SwapStory told = tell_swaps(key_rows({"orthonormal", n, d}, seed), swaps, seed);
-            const Sequence s = with_one_hot_values(embed(told.sequence), n);
-            share.push_back(right_share(reads_by("round", s, "recurrent"), told, n, swaps));
-          }
-          return mean_of(share);
-        };
-        const Mean rotated = accuracy([&](const Sequence &s) { return with_rope(s, base); });
-        const auto without = [&](const auto &embed) {
-          const SwapStory told = tell_swaps(key_rows({"orthonormal", n, d}, protocol.seed), swaps, protocol.seed);
-          return exactly_tracked(reads_by("round", embed(told.sequence), "recurrent"), told);
-        };
-        const auto plain = [](const Sequence &s) { return s; };
-        const auto turned = [&](const Sequence &s) { return with_rope(s, base); };
-        const auto in_place = [&](const Sequence &s) { return with_rope(s, base, false); };
-        points.push_back(as_statement(without(plain), at, "every read, no embedding"));
-        points.push_back(rival_system(without(turned), at, "rotated keys and queries"));
-        points.push_back(as_obligation(without(in_place), at, "every read, all turned by one angle"));
-        points.push_back(as_statement(at_most_point(rotated, 0.5), at, "accuracy with rotary embeddings, below 1/2"));
-        points.push_back(rival_system(at_most_point(accuracy(in_place), 0.5), at, "all positions equal"));
-        // One key e_{2p} written at step 1, read at every later lag, for each pair p.
-        const int T = 40;
-        std::vector<double> read, law, upright;
-        for (int p = 0; p < d / 2; ++p) {
-          Sequence s;
-          s.shape = {1, 1, T, d, 1};
-          s.k.assign(size_t(T) * d, 0.0), s.q = s.k, s.v.assign(T, 0.0);
-          s.k[2 * p] = 1, s.v[0] = 3;
-          for (int t = 0; t < T; ++t) s.q[size_t(t) * d + 2 * p] = 1;
-          const std::vector<double> o = reads_by("round", with_rope(s, base), "recurrent");
-          read.insert(read.end(), o.begin(), o.end());
-          for (int t = 0; t < T; ++t)
-            law.push_back(3 * std::nearbyint(std::cos(t * std::pow(base, -2.0 * p / d)))), upright.push_back(3);
-        }
-        points.push_back(as_obligation(exact_point(read, law, 0), at, "reads of a lone key by lag"));
-        points.push_back(rival_law(exact_point(read, upright, 0), at, "no rotation"));
-        return points;
-      });
-  claim.explanation =
-      "The paper suspects this of trained models and calls it speculation; learned keys, which can leave the fast "
-      "pairs unused, are not covered here (fig6_training).";
-  claim.tasks = {"swap"};
-  return at_parameters(running(claim, {"delta_former"}), params);
+  ClaimBuilder c("rope-breaks-construction", "000 §3.2, The Role of Rotary Embeddings");
+  c.says("The proof of Theorem 1 needs no positional embedding, and rotary embeddings may damage expression and "
+         "extrapolation.");
+  c.exactly("At fixed orthonormal keys, rounding as kernel and rotated keys and queries, most reads are wrong "
+            "(accuracy 0.27 at $n = 5$, $d = 8$, 16 exchanges); all are right without. A lone key of pair $p$ is read "
+            "after a lag of $D$ steps with weight round(cos($D$ base^{-$2p/d$})).");
+  c.because("The paper suspects this of trained models and calls it speculation; learned keys, which can leave the "
+            "fast pairs unused, are not covered here (fig6_training).");
+  c.draws({"swap"}), c.runs({"delta_former"});
+  c.takes({integer_param("n", 5, 3, 16, "elements"), integer_param("d", 8, 4, 64, "key width, even, n at least"),
+           integer_param("swaps", 16, 4, 256, "exchanges"), real_param("base", 10000, 10, 1e6, "of the angles")});
+  return c.measure([](Points &points, const Params &at, const Protocol &protocol) {
+    const int n = at.integer("n"), d = at.integer("d"), swaps = at.integer("swaps");
+    const double base = at.real("base");
+    if (d % 2 || d < n) usage_error("rotary embeddings need an even width, and n orthonormal keys d >= n");
+    const auto accuracy = [&](const auto &embed) {
+      std::vector<double> share;
+      for (int story = 0; story < (protocol.full() ? 3000 : 300); ++story) {
+        const std::uint64_t seed = protocol.seed + 7919 * (story + 1);
+        const SwapStory told = tell_swaps(key_rows({"orthonormal", n, d}, seed), swaps, seed);
+        const Sequence s = with_one_hot_values(embed(told.sequence), n);
+        share.push_back(right_share(reads_by("round", s, "recurrent"), told, n, swaps));
+      }
+      return mean_of(share);
+    };
+    const Mean rotated = accuracy([&](const Sequence &s) { return with_rope(s, base); });
+    const auto without = [&](const auto &embed) {
+      const SwapStory told = tell_swaps(key_rows({"orthonormal", n, d}, protocol.seed), swaps, protocol.seed);
+      return exactly_tracked(reads_by("round", embed(told.sequence), "recurrent"), told);
+    };
+    const auto plain = [](const Sequence &s) { return s; };
+    const auto turned = [&](const Sequence &s) { return with_rope(s, base); };
+    const auto in_place = [&](const Sequence &s) { return with_rope(s, base, false); };
+    points.statement("every read, no embedding", without(plain));
+    points.wrong_system("rotated keys and queries", without(turned));
+    points.obligation("every read, all turned by one angle", without(in_place));
+    points.statement("accuracy with rotary embeddings, below 1/2", at_most_point(rotated, 0.5));
+    points.wrong_system("all positions equal", at_most_point(accuracy(in_place), 0.5));
+    // One key e_{2p} written at step 1, read at every later lag, for each pair p.
+    const int T = 40;
+    std::vector<double> read, law, upright;
+    for (int p = 0; p < d / 2; ++p) {
+      Sequence s;
+      s.shape = {1, 1, T, d, 1};
+      s.k.assign(size_t(T) * d, 0.0), s.q = s.k, s.v.assign(T, 0.0);
+      s.k[2 * p] = 1, s.v[0] = 3;
+      for (int t = 0; t < T; ++t) s.q[size_t(t) * d + 2 * p] = 1;
+      const std::vector<double> o = reads_by("round", with_rope(s, base), "recurrent");
+      read.insert(read.end(), o.begin(), o.end());
+      for (int t = 0; t < T; ++t)
+        law.push_back(3 * std::nearbyint(std::cos(t * std::pow(base, -2.0 * p / d)))), upright.push_back(3);
+    }
+    points.rounding(0).obligation("reads of a lone key by lag", read, law).but_not("no rotation", upright);
+  });
 }
 
 } // namespace

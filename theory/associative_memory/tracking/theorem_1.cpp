@@ -8,6 +8,7 @@
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 #include "theory/associative_memory/tracking/swaps.hpp"
 #include "theory/associative_memory/tracking/theorem_1_premise.hpp"
+#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -20,89 +21,77 @@ SwapStory without_one(SwapStory story, int n) {
   return story;
 }
 
+/// Every read of this many exchanges, by one form of the layer.
+void track(Points &points, const KeySet &set, int swaps, const std::string &form, Real real, std::uint64_t seed) {
+  const Dense keys = keys_at(describe(set), set, seed);
+  const auto told = [&](double sign) { return tell_swaps(keys, swaps, seed, Order::later_minus_earlier, sign); };
+  const auto reads = [&](const SwapStory &of, const char *kernel = "round") {
+    return reads_by(kernel, of.sequence, form, real);
+  };
+  const SwapStory story = told(-1);
+  const std::vector<double> round = reads(story);
+  points.at(describe(set).set("swaps", swaps).set("form", form).set("real", name_of(real)));
+  points.statement("every read", exactly_tracked(round, story))
+      .but_not("read before the write", exact_point(round, story.before, 0));
+  points.wrong_system("k_t1 + k_t2", exactly_tracked(reads(told(+1)), story));
+  points.wrong_system("one exchange missed", exactly_tracked(reads(without_one(story, set.n)), story));
+  if (coherence(keys) > 1e-3)
+    points.wrong_system("linear kernel", bracketed_point(worst_read(reads(story, "linear"), story), 0, 0.5));
+  points.obligation("coherence, below 1/8", at_most_point(coherence(keys), 0.125, 0));
+}
+
 Claim theorem() {
-  Claim claim = ledger_row(
-      "theorem1-round", "000 Theorem 1, Appendix E.1, §3.2",
-      "With $n$ unit keys whose inner products are at most $eps < 1/8$ in size, and $f$ right on the neighbourhoods "
-      "U($x$, $4 "
-      "eps$) of $x = -1$, 0, 1, 2, a step with $k_t = k_{t1} - k_{t2}$, $t2 < t1$, and $v_t = 0$ exchanges the values "
-      "of the "
-      "two keys and leaves all others as they are, however many exchanges went before.",
-      "Every read is exact, to the last bit, with $f$ = round.", [](const Protocol &protocol) {
-        std::vector<Point> points;
-        const auto add = [&](const KeySet &set, int swaps, const std::string &form, Real real) {
-          const Dense keys = keys_at(describe(set), set, protocol.seed);
-          const auto told = [&](double sign) {
-            return tell_swaps(keys, swaps, protocol.seed, Order::later_minus_earlier, sign);
-          };
-          const SwapStory story = told(-1);
-          const Params params = describe(set).set("swaps", swaps).set("form", form).set("real", name_of(real));
-          const auto reads = [&](const SwapStory &of, const char *kernel = "round") {
-            return reads_by(kernel, of.sequence, form, real);
-          };
-          const std::vector<double> round = reads(story);
-          points.push_back(as_statement(exactly_tracked(round, story), params, "every read"));
-          points.push_back(rival_system(exactly_tracked(reads(told(+1)), story), params, "k_t1 + k_t2"));
-          points.push_back(as_obligation(at_most_point(coherence(keys), 0.125, 0), params, "coherence, below 1/8"));
-          points.push_back(rival_law(exact_point(round, story.before, 0), params, "read before the write"));
-          points.push_back(
-              rival_system(exactly_tracked(reads(without_one(story, set.n)), story), params, "one exchange missed"));
-          if (coherence(keys) > 1e-3)
-            points.push_back(rival_system(bracketed_point(worst_read(reads(story, "linear"), story), 0, 0.5), params,
-                                          "linear kernel"));
-        };
-        if (protocol.point) {
-          const Params &p = *protocol.point;
-          keys_at(p, keys_of(p), protocol.seed);
-          add(keys_of(p), p.integer("swaps"), "chunked", Real::f64);
-          return points;
-        }
-        add({"orthonormal", 5, 5}, 3000, "recurrent", Real::f64);
-        for (Real real : {Real::f32, Real::f64}) {
-          add(leaning, protocol.full() ? 10000 : 1000, "chunked", real);
-          add({"hadamard", 256, 128}, 500, "chunked", real);
-        }
-        return points;
-      });
-  claim.tasks = {"swap"};
-  return at_parameters(running(claim, {"delta_former"}), key_params(1000));
+  ClaimBuilder c("theorem1-round", "000 Theorem 1, Appendix E.1, §3.2");
+  c.says("With $n$ unit keys whose inner products are at most $eps < 1/8$ in size, and $f$ right on the neighbourhoods "
+         "U($x$, $4 eps$) of $x = -1$, 0, 1, 2, a step with $k_t = k_{t1} - k_{t2}$, $t2 < t1$, and $v_t = 0$ "
+         "exchanges the values of the two keys and leaves all others as they are, however many exchanges went before.");
+  c.exactly("Every read is exact, to the last bit, with $f$ = round.");
+  c.draws({"swap"}), c.runs({"delta_former"}), c.takes(key_params(1000));
+  c.at(std::vector<Changes>{});
+  c.last([](Points &points, const Protocol &protocol) {
+    track(points, {"orthonormal", 5, 5}, 3000, "recurrent", Real::f64, protocol.seed);
+    for (Real real : {Real::f32, Real::f64}) {
+      track(points, leaning, protocol.full() ? 10000 : 1000, "chunked", real, protocol.seed);
+      track(points, {"hadamard", 256, 128}, 500, "chunked", real, protocol.seed);
+    }
+  });
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    keys_at(p, keys_of(p), protocol.seed);
+    track(points, keys_of(p), p.integer("swaps"), "chunked", Real::f64, protocol.seed);
+  });
+}
+
+/// Exchanges whose difference is taken in the order of the theorem, and in either order.
+void in_either_order(Points &points, const KeySet &set, int swaps, std::uint64_t seed) {
+  const Dense keys = keys_at(describe(set), set, seed);
+  const SwapStory any = tell_swaps(keys, swaps, seed, Order::any), ordered = tell_swaps(keys, swaps, seed),
+                  plus = tell_swaps(keys, swaps, seed, Order::any, +1);
+  const auto sums = [](const SwapStory &story) {
+    return exactly_tracked(reads_of_sums(story.sequence, only_assumption_2), story);
+  };
+  points.at(describe(set).set("swaps", swaps));
+  points.statement("f(-2) = 0, later minus earlier", sums(ordered));
+  points.wrong_system("f(-2) = 0, either order", sums(any));
+  points.obligation("f = round, either order", exactly_tracked(reads_by_round(any), any));
+  points.wrong_system("f = round, sum of two keys", exactly_tracked(reads_by_round(plus), any));
 }
 
 Claim order() {
-  Claim claim = ledger_row(
-      "theorem1-order", "000 Theorem 1 (t2 < t1), Assumption 2",
-      "The difference is taken as $k_t = k_{t1} - k_{t2}$ with $t2 < t1$.",
-      "Needed for an $f$ of which only Assumption 2 is known, which leaves $f(-2)$ free; $f$ = round tracks in either "
-      "order.",
-      [](const Protocol &protocol) {
-        std::vector<Point> points;
-        const auto add = [&](const KeySet &set, int swaps) {
-          const Dense keys = keys_at(describe(set), set, protocol.seed);
-          const SwapStory any = tell_swaps(keys, swaps, protocol.seed, Order::any),
-                          ordered = tell_swaps(keys, swaps, protocol.seed),
-                          plus = tell_swaps(keys, swaps, protocol.seed, Order::any, +1);
-          const Params params = describe(set).set("swaps", swaps);
-          points.push_back(as_statement(exactly_tracked(reads_of_sums(ordered.sequence, only_assumption_2), ordered),
-                                        params, "f(-2) = 0, later minus earlier"));
-          points.push_back(rival_system(exactly_tracked(reads_of_sums(any.sequence, only_assumption_2), any), params,
-                                        "f(-2) = 0, either order"));
-          points.push_back(as_obligation(exactly_tracked(reads_by_round(any), any), params, "f = round, either order"));
-          points.push_back(
-              rival_system(exactly_tracked(reads_by_round(plus), any), params, "f = round, sum of two keys"));
-        };
-        if (protocol.point) {
-          add(keys_of(*protocol.point), protocol.point->integer("swaps"));
-          return points;
-        }
-        add(leaning, 200);
-        add({"hadamard", 140, 128}, 200);
-        return points;
-      });
-  claim.explanation =
-      "The theorem states the order without saying what for; the proof of Lemma 1 excludes the other one because it "
-      "would need $f(-2) = -2$.";
-  claim.tasks = {"swap"};
-  return at_parameters(running(claim, {"delta_former"}), key_params(200));
+  ClaimBuilder c("theorem1-order", "000 Theorem 1 (t2 < t1), Assumption 2");
+  c.says("The difference is taken as $k_t = k_{t1} - k_{t2}$ with $t2 < t1$.");
+  c.exactly("Needed for an $f$ of which only Assumption 2 is known, which leaves $f(-2)$ free; $f$ = round tracks in "
+            "either order.");
+  c.because("The theorem states the order without saying what for; the proof of Lemma 1 excludes the other one because "
+            "it would need $f(-2) = -2$.");
+  c.draws({"swap"}), c.runs({"delta_former"}), c.takes(key_params(200));
+  c.at(std::vector<Changes>{});
+  c.last([](Points &points, const Protocol &protocol) {
+    in_either_order(points, leaning, 200, protocol.seed);
+    in_either_order(points, {"hadamard", 140, 128}, 200, protocol.seed);
+  });
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    in_either_order(points, keys_of(p), p.integer("swaps"), protocol.seed);
+  });
 }
 
 /// Reads of key 0 after n writes of the values 5, 6, ... and a further step (scale k_0, value).
@@ -137,65 +126,54 @@ SwapStory asked_ten_times(const SwapStory &story) {
 }
 
 Claim queries() {
-  Claim claim = ledger_row(
-      "theorem1-query-step", "000 Theorem 1 ('when retrieving the values')",
-      "Reading a key through $q_t$ returns its present value, at any time and any number of times.",
-      "A read writes nothing. A step that writes as well is another thing: ($q$, 0) erases the key, ($q$, its value) "
-      "changes nothing, and $k = 0$ is neutral where $kappa(0) = 0$, as for round and not for exp.",
-      [](const Protocol &protocol) {
-        KeySet set = leaning;
-        int swaps = 100;
-        if (protocol.point) set = keys_of(*protocol.point), swaps = protocol.point->integer("swaps");
-        const Dense keys = keys_at(describe(set), set, protocol.seed);
-        const SwapStory asked = asked_ten_times(tell_swaps(keys, swaps, protocol.seed));
-        const Params params = describe(set).set("swaps", swaps);
-        const auto held = [&](double scale, double value, double wanted, const char *kernel = "round") {
-          return exact_point(read_after(keys, scale, value, kernel), wanted, 0);
-        };
-        const Point erased = as_obligation(held(1, 0, 0), params, "a step writes (q, 0)");
-        return std::vector<Point>{
-            as_statement(exactly_tracked(reads_by_round(asked), asked), params, "every read asked ten times"),
-            rival_system(held(0, 0, 5, "exp"), params, "exp kernel, a step with k = 0"),
-            erased,
-            rival_law(erased, "(q, 0) harmless", 5),
-            as_obligation(held(1, 5, 5), params, "a step writes (q, its value)"),
-            rival_system(held(1, 7, 5), params, "a step writes (q, another value)"),
-            as_obligation(held(0, 0, 5), params, "a step with k = 0"),
-            rival_system(exactly_tracked(reads_by("exp", asked.sequence), asked), params, "exp for round throughout")};
-      });
-  claim.tasks = {"swap"};
-  return at_parameters(running(claim, {"delta_former"}), key_params(100));
+  ClaimBuilder c("theorem1-query-step", "000 Theorem 1 ('when retrieving the values')");
+  c.says("Reading a key through $q_t$ returns its present value, at any time and any number of times.");
+  c.exactly("A read writes nothing. A step that writes as well is another thing: ($q$, 0) erases the key, ($q$, its "
+            "value) changes nothing, and $k = 0$ is neutral where $kappa(0) = 0$, as for round and not for exp.");
+  c.draws({"swap"}), c.runs({"delta_former"}), c.takes(key_params(100));
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const KeySet set = protocol.point ? keys_of(p) : leaning;
+    const int swaps = p.integer("swaps");
+    const Dense keys = keys_at(describe(set), set, protocol.seed);
+    const SwapStory asked = asked_ten_times(tell_swaps(keys, swaps, protocol.seed));
+    const auto after = [&](double scale, double value, const char *kernel = "round") {
+      return read_after(keys, scale, value, kernel);
+    };
+    points.at(describe(set).set("swaps", swaps)).rounding(0);
+    points.statement("every read asked ten times", exactly_tracked(reads_by_round(asked), asked));
+    points.wrong_system("exp kernel, a step with k = 0", after(0, 0, "exp"), 5);
+    points.obligation("a step writes (q, 0)", after(1, 0), 0).but_not("(q, 0) harmless", 5);
+    points.obligation("a step writes (q, its value)", after(1, 5), 5);
+    points.wrong_system("a step writes (q, another value)", after(1, 7), 5);
+    points.obligation("a step with k = 0", after(0, 0), 5);
+    points.wrong_system("exp for round throughout", exactly_tracked(reads_by("exp", asked.sequence), asked));
+  });
 }
 
 Claim typo() {
-  Claim claim = refuted_row(
-      "theorem1-typo-fkiki",
-      slip("Theorem 1: 'since $f$($k_i$ . $k_i$) = 0, we have $u_i = v_i$'.", "$i <= n$",
-           "The conclusion $u_i = v_i$ is right, and Lemma 1 uses $f(1) = 1$."),
-      "000 Theorem 1, before the construction", "For $i <= n$, $f$($k_i$ . $k_i$) = 0 and therefore $u_i = v_i$.",
-      "$f$($k_i$ . $k_j$) = 0 for $i != j$, while $f$($k_i$ . $k_i$) = $f(1) = 1$; $u_i = v_i$ holds.",
-      [](const Protocol &protocol) {
-        const KeySet set = protocol.point ? keys_of(*protocol.point) : leaning;
-        const Dense keys = keys_at(describe(set), set, protocol.seed);
-        const int n = keys.rows;
-        Dense V(n, 1);
-        for (int i = 0; i < n; ++i) V(i, 0) = i + 1;
-        // One pair (k_1, 3) written and read at once: o = f(k_1 . k_1) 3.
-        Sequence one;
-        one.shape = {1, 1, 1, keys.columns, 1};
-        one.k = one.q = {keys.data.begin(), keys.data.begin() + keys.columns}, one.v = {3};
-        const double of_itself = reads_by("round", one)[0] / 3;
-        const Params params = describe(set);
-        const Point diagonal = as_obligation(exact_point(of_itself, 1, 0), params, "f(k_i . k_i)");
-        return std::vector<Point>{
-            as_statement(exact_point(of_itself, 0, 0), params, "f(k_i . k_i)"), diagonal,
-            as_obligation(exact_point(written(keys, keys, V, {"round"}).data, V.data, 0), params, "u_i = v_i"),
-            rival_system(exact_point(written(keys, keys, V, {"exp"}).data, V.data, 0), params,
-                         "exp, with f(k_i . k_j) near 1"),
-            rival_law(diagonal, "0", 0)};
-      });
-  claim.explanation = "An index: what makes $u_i = v_i$ is that different keys do not see each other.";
-  return at_parameters(running(claim, {"delta_former"}), key_params(1));
+  ClaimBuilder c("theorem1-typo-fkiki", "000 Theorem 1, before the construction");
+  c.says("For $i <= n$, $f$($k_i$ . $k_i$) = 0 and therefore $u_i = v_i$.");
+  c.is_refuted(slip("Theorem 1: 'since $f$($k_i$ . $k_i$) = 0, we have $u_i = v_i$'.", "$i <= n$",
+                    "The conclusion $u_i = v_i$ is right, and Lemma 1 uses $f(1) = 1$."));
+  c.exactly("$f$($k_i$ . $k_j$) = 0 for $i != j$, while $f$($k_i$ . $k_i$) = $f(1) = 1$; $u_i = v_i$ holds.");
+  c.because("An index: what makes $u_i = v_i$ is that different keys do not see each other.");
+  c.runs({"delta_former"}), c.takes(key_params(1));
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const KeySet set = protocol.point ? keys_of(p) : leaning;
+    const Dense keys = keys_at(describe(set), set, protocol.seed);
+    const int n = keys.rows;
+    Dense V(n, 1);
+    for (int i = 0; i < n; ++i) V(i, 0) = i + 1;
+    // One pair (k_1, 3) written and read at once: o = f(k_1 . k_1) 3.
+    Sequence one;
+    one.shape = {1, 1, 1, keys.columns, 1};
+    one.k = one.q = {keys.data.begin(), keys.data.begin() + keys.columns}, one.v = {3};
+    const double of_itself = reads_by("round", one)[0] / 3;
+    points.at(describe(set)).rounding(0).statement("f(k_i . k_i)", of_itself, 0);
+    points.obligation("f(k_i . k_i)", of_itself, 1).but_not("0", 0);
+    points.obligation("u_i = v_i", written(keys, keys, V, {"round"}).data, V.data);
+    points.wrong_system("exp, with f(k_i . k_j) near 1", written(keys, keys, V, {"exp"}).data, V.data);
+  });
 }
 
 } // namespace
