@@ -136,6 +136,9 @@ public:
     return claim_;
   }
 
+  /// Trains its layers, for up to a quarter of a minute: in the full suite only, and no row of the ledger.
+  void is_reduced() { claim_.covers = {}, claim_.suite = Effort::full; }
+
   void runs(std::vector<std::string> layers) { claim_.variants = std::move(layers); }
   void draws(std::vector<std::string> tasks) { claim_.tasks = std::move(tasks); }
   /// What --point accepts, with the defaults: often those of a family of claims, and more.

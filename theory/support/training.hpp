@@ -4,7 +4,7 @@
 #include "harness/numerics/statistics.hpp"
 #include "harness/system/memory.hpp"
 #include "harness/train/trainer.hpp"
-#include "theory/support/claims.hpp"
+#include "theory/support/claim_builder.hpp"
 #include <cmath>
 
 namespace recollect::theory {
@@ -39,11 +39,13 @@ inline Params place_of(const Assignments &settings) {
 
 /// Controls that must stay below the bound that the settings reach: accuracy(settings), shown at place(settings).
 template <class Accuracy, class Place>
-std::vector<Point> training_rivals(const Assignments &right, double bound, const Accuracy &accuracy,
-                                   const Place &place) {
-  const Assignments shuffled = changed(right, {{"labels", "shuffled"}}), removed = changed(right, {{"mixer", "none"}});
-  return {rival_system(at_least_point(accuracy(shuffled), bound), place(shuffled), "answers in random order"),
-          rival_system(at_least_point(accuracy(removed), bound), place(removed), "no mixer")};
+void training_rivals(Points &points, const Assignments &right, double bound, const Accuracy &accuracy,
+                     const Place &place) {
+  const auto control = [&](const char *name, const Assignments &wrong) {
+    points.at(place(wrong)).wrong_system(name, at_least_point(accuracy(wrong), bound));
+  };
+  control("answers in random order", changed(right, {{"labels", "shuffled"}}));
+  control("no mixer", changed(right, {{"mixer", "none"}}));
 }
 
 /// Settings that reach `most`, and exceed others by `gain`.
@@ -53,29 +55,19 @@ struct Gain {
   std::string reached, above; // what the points are called
 };
 /// Points that hold for every seed from 1 to `seeds` by accuracy(settings, seed), while no rival reaches `most`.
-template <class Accuracy> std::vector<Point> gain_points(const Gain &g, int seeds, const Accuracy &accuracy) {
+template <class Accuracy> void gain_points(Points &points, const Gain &g, int seeds, const Accuracy &accuracy) {
   const auto place = [](const Assignments &shown, int seed) {
     return place_of(changed(shown, {{"seed", number(seed)}}));
   };
-  std::vector<Point> points;
   for (int seed = 1; seed <= seeds; ++seed) {
     const Mean with = accuracy(g.with, seed);
-    append(points, {as_statement(at_least_point(with, g.most), place(g.with, seed), g.reached),
-                    as_statement(at_least_point(difference(with, accuracy(g.without, seed)), g.gain),
-                                 place(g.without, seed), g.above)});
+    points.at(place(g.with, seed)).statement(g.reached, at_least_point(with, g.most));
+    points.at(place(g.without, seed))
+        .statement(g.above, at_least_point(difference(with, accuracy(g.without, seed)), g.gain));
   }
-  append(points, training_rivals(
-                     g.with, g.most, [&](const Assignments &shown) { return accuracy(shown, 1); },
-                     [&](const Assignments &shown) { return place(shown, 1); }));
-  return points;
-}
-
-/// A claim that trains these layers for up to a quarter of a minute. It is no row of the ledger, and in the full suite
-/// only.
-inline Claim reduced(const Claim &claim, std::vector<std::string> layers) {
-  Claim c = running(claim, std::move(layers));
-  c.covers = {}, c.suite = Effort::full;
-  return c;
+  training_rivals(
+      points, g.with, g.most, [&](const Assignments &shown) { return accuracy(shown, 1); },
+      [&](const Assignments &shown) { return place(shown, 1); });
 }
 
 } // namespace recollect::theory

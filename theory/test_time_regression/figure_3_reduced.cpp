@@ -2,7 +2,7 @@
 // 003 §6, Fig 3, in a reduced form that trains in seconds: one layer behind two taps for the keys, no MLP, D_k = d_model =
 // 16 in place of 64, P = 16 and 32 cues in place of 64 and 128, texts of 32 pairs. The rows of the figure stay open
 // (figure_3_mqar.cpp).
-#include "theory/support/claims.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/training.hpp"
 
 namespace recollect::theory {
@@ -41,38 +41,33 @@ Params place(const Variation &x) {
   return labels({{"mixer", txt(x.mixer)}, {"P", num(x.cues)}, {"d", num(width)}, {"convolution", num(x.taps)}});
 }
 
-std::vector<Point> by_capacity(const Protocol &) {
-  const double most = 0.9, gain = 0.05;
-  const Variation enough{"linear", width}, crowded{"linear", 2 * width}, rls{"rls", 2 * width};
-  const Mean linear = trained(crowded), better = trained(rls);
-  std::vector<Point> points{
-      as_statement(at_least_point(trained(enough), most), place(enough), "P = d: recalls"),
-      as_statement(at_most_point(linear, most), place(crowded), "P = 2 d: falls short"),
-      as_statement(at_least_point(difference(better, linear), gain), place(rls), "P = 2 d: RLS - linear"),
-      rival_system(at_least_point(linear, most), place(crowded), "P = 2 d")};
-  Variation shuffled = enough, bare = enough, removed = enough, shuffled_rls = rls;
-  shuffled.labels = shuffled_rls.labels = "shuffled", bare.taps = 0, removed.mixer = "none";
-  for (const auto &[wrong, name] : {std::pair(shuffled, "answers in random order"), std::pair(removed, "no mixer"),
-                                    std::pair(bare, "no convolution")})
-    points.push_back(rival_system(at_least_point(trained(wrong), most), place(wrong), name));
-  points.push_back(rival_system(at_least_point(difference(trained(shuffled_rls), linear), gain), place(rls),
-                                "RLS, answers in random order"));
-  return points;
-}
-
 Claim capacity() {
-  Claim c = reduced(ledger_row("mqar-fig3-reduced", "003 §6, Fig 3, reduced",
-                               "Trained with one layer, one convolution of length 2 for the keys and no MLP, linear "
-                               "attention recalls the cues' responses where there are as many cues as key channels, "
-                               "falls short at twice as many, and RLS improves on it there.",
-                               "At $d = 16$ and texts of 32 pairs, after 1000 steps: at least .9 at $P = 16$, below .9 "
-                               "at $P = 32$, RLS .05 above.",
-                               by_capacity),
-                    {"linear", "rls"});
-  return explained(
-      c, "At the best of the rates .01, .03, .1 and .3 (five seeds, 1500 steps, suites/trained_lengths_rates.toml): "
-         "linear .97 at $P = 16$ and .71 at $P = 32$, RLS .98 and .83, which is not solved. Without the convolution "
-         "linear attention has .14 at $P = 16$, without a mixer .06.");
+  ClaimBuilder c("mqar-fig3-reduced", "003 §6, Fig 3, reduced");
+  c.says("Trained with one layer, one convolution of length 2 for the keys and no MLP, linear attention recalls the "
+         "cues' responses where there are as many cues as key channels, falls short at twice as many, and RLS improves "
+         "on it there.");
+  c.exactly("At $d = 16$ and texts of 32 pairs, after 1000 steps: at least .9 at $P = 16$, below .9 at $P = 32$, RLS "
+            ".05 above.");
+  c.because("At the best of the rates .01, .03, .1 and .3 (five seeds, 1500 steps, suites/trained_lengths_rates.toml): "
+            "linear .97 at $P = 16$ and .71 at $P = 32$, RLS .98 and .83, which is not solved. Without the convolution "
+            "linear attention has .14 at $P = 16$, without a mixer .06.");
+  c.is_reduced(), c.runs({"linear", "rls"});
+  return c.measure([](Points &points, const Params &, const Protocol &) {
+    const double most = 0.9, gain = 0.05;
+    const Variation enough{"linear", width}, crowded{"linear", 2 * width}, rls{"rls", 2 * width};
+    const Mean linear = trained(crowded), better = trained(rls);
+    points.at(place(enough)).statement("P = d: recalls", at_least_point(trained(enough), most));
+    points.at(place(crowded)).statement("P = 2 d: falls short", at_most_point(linear, most));
+    points.at(place(rls)).statement("P = 2 d: RLS - linear", at_least_point(difference(better, linear), gain));
+    points.at(place(crowded)).wrong_system("P = 2 d", at_least_point(linear, most));
+    Variation shuffled = enough, bare = enough, removed = enough, shuffled_rls = rls;
+    shuffled.labels = shuffled_rls.labels = "shuffled", bare.taps = 0, removed.mixer = "none";
+    for (const auto &[wrong, name] : {std::pair(shuffled, "answers in random order"), std::pair(removed, "no mixer"),
+                                      std::pair(bare, "no convolution")})
+      points.at(place(wrong)).wrong_system(name, at_least_point(trained(wrong), most));
+    points.at(place(rls))
+        .wrong_system("RLS, answers in random order", at_least_point(difference(trained(shuffled_rls), linear), gain));
+  });
 }
 
 } // namespace

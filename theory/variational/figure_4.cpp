@@ -36,54 +36,51 @@ Pairs gaussian_pairs(int count, int T, int d, bool equal, const Stream &keys, co
   return x;
 }
 
-std::vector<Point> growth(const Protocol &p) {
-  std::vector<Point> points;
-  const auto place = [](int d, int T) { return labels({{"d", num(d)}, {"T", num(T)}}); };
-  const auto squares = [&](int d, int T, bool equal, double wanted) {
-    const Stream keys(p.seed, "linear growth/keys", T), values(p.seed, "linear growth/values", T);
-    return sample_mean(wanted, 100, 200000, [&](size_t first, size_t count) {
-      return state_squares("linear", gaussian_pairs(int(count), T, d, equal, keys, values, first));
-    });
-  };
-  for (const Params &at : points_of(p, {place(16, 16)})) { // independent values of zero mean
-    const int d = at.integer("d"), T = at.integer("T");
-    const Mean mean = squares(d, T, false, wanted_sensitivity(p));
-    const double each = double(d) * d;
-    append(points, {as_statement(sampled_point(mean, each * T * T), at, "zero mean: T^2 E|v|^2|k|^2"),
-                    as_obligation(sampled_point(mean, each * T), at, "zero mean: T E|v|^2|k|^2")});
-    if (T <= 16) points.push_back(rival_law(sampled_point(mean, each * (T - 1)), at, "zero mean: T - 1"));
-  }
-  for (const Params &at : points_of(p, {place(16, 8), place(4, 32)})) { // v = k, E v k^T = I
-    const int d = at.integer("d"), T = at.integer("T");
-    const double per_step = d * (d + 2), between = d, law = per_step * T + between * T * (T - 1.0);
-    const bool short_run =
-        T <= 8 && d <= 16; // where a dropped term is 4% or more of the law: told apart at half of that
-    const Mean mean = squares(d, T, true, short_run ? std::min(wanted_sensitivity(p), 0.02) : wanted_sensitivity(p));
-    append(points, {rival_law(sampled_point(mean, per_step * T), at, "v = k: sqrt T growth"),
-                    as_condition(sampled_point(mean, law), at, "v = k: T E|v|^2|k|^2 + T (T - 1) |E v k^T|^2")});
-    if (short_run) {
-      points.push_back(
-          rival_law(sampled_point(mean, double(d) * d * T + between * T * (T - 1.0)), at, "d^2 for d (d + 2)"));
-      points.push_back(rival_law(sampled_point(mean, per_step * T + between * T * T), at, "T^2 for T (T - 1)"));
-    }
-  }
-  return points;
+/// Mean of |S_T|^2 of linear attention over Gaussian pairs, v = k where `equal`.
+Mean mean_square(int d, int T, bool equal, std::uint64_t seed, double wanted) {
+  const Stream keys(seed, "linear growth/keys", T), values(seed, "linear growth/values", T);
+  return sample_mean(wanted, 100, 200000, [&](size_t first, size_t count) {
+    return state_squares("linear", gaussian_pairs(int(count), T, d, equal, keys, values, first));
+  });
 }
 
 Claim linear_growth() {
-  return explained(
-      at_parameters(
-          under("E v k^T is not 0",
-                running(ledger_row("linattn-norm-ot", "004 §1.1, §2.2, §4.1",
-                                   "For random inputs $E|S_T|_F$ of linear attention is $O(T)$, read as growth in "
-                                   "proportion to $T$.",
-                                   "$E|S_T|^2 = T E|v|^2|k|^2 + T (T - 1) |E v k^T|_F^2$ for independent pairs: in "
-                                   "proportion to $T^2$ only where $E v k^T$ is not 0; $sqrt T$ growth of $|S|$ for "
-                                   "independent values of zero mean. As an upper bound $O(T)$ always holds.",
-                                   growth),
-                        {"linear"})),
-          {integer_param("d", 16, 2, 32, "head width"), integer_param("T", 16, 2, 256, "steps")}),
+  ClaimBuilder c("linattn-norm-ot", "004 §1.1, §2.2, §4.1");
+  c.says("For random inputs $E|S_T|_F$ of linear attention is $O(T)$, read as growth in proportion to $T$.");
+  c.holds_under("E v k^T is not 0");
+  c.exactly("$E|S_T|^2 = T E|v|^2|k|^2 + T (T - 1) |E v k^T|_F^2$ for independent pairs: in proportion to $T^2$ only "
+            "where $E v k^T$ is not 0; $sqrt T$ growth of $|S|$ for independent values of zero mean. As an upper bound "
+            "$O(T)$ always holds.");
+  c.because(
       "Keys and values that are both linear in one input with a mean have $E v k^T != 0$, which is the common case.");
+  c.runs({"linear"});
+  c.takes({integer_param("d", 16, 2, 32, "head width"), integer_param("T", 16, 2, 256, "steps")});
+  c.last([](Points &points, const Protocol &protocol) {
+    const auto place = [](int d, int T) { return labels({{"d", num(d)}, {"T", num(T)}}); };
+    for (const Params &at : points_of(protocol, {place(16, 8), place(4, 32)})) { // v = k, E v k^T = I
+      const int d = at.integer("d"), T = at.integer("T");
+      const double per_step = d * (d + 2), between = d, law = per_step * T + between * T * (T - 1.0);
+      const bool short_run =
+          T <= 8 && d <= 16; // where a dropped term is 4% or more of the law: told apart at half of that
+      const Mean mean =
+          mean_square(d, T, true, protocol.seed,
+                      short_run ? std::min(wanted_sensitivity(protocol), 0.02) : wanted_sensitivity(protocol));
+      auto stated = points.at(at)
+                        .condition("v = k: T E|v|^2|k|^2 + T (T - 1) |E v k^T|^2", mean, law)
+                        .but_not("v = k: sqrt T growth", per_step * T);
+      if (short_run)
+        stated.but_not("d^2 for d (d + 2)", double(d) * d * T + between * T * (T - 1.0))
+            .but_not("T^2 for T (T - 1)", per_step * T + between * T * T);
+    }
+  });
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) { // independent values of zero mean
+    const int d = p.integer("d"), T = p.integer("T");
+    const Mean mean = mean_square(d, T, false, protocol.seed, wanted_sensitivity(protocol));
+    const double each = double(d) * d;
+    points.statement("zero mean: T^2 E|v|^2|k|^2", mean, each * T * T);
+    auto stated = points.obligation("zero mean: T E|v|^2|k|^2", mean, each * T);
+    if (T <= 16) stated.but_not("zero mean: T - 1", each * (T - 1));
+  });
 }
 
 Claim printed_norms() {

@@ -95,87 +95,66 @@ Stationary stationary(int d, bool aligned, double v2, int heads, int burn, int s
   return all;
 }
 
-const std::vector<ParamSpec> stationary_heads{integer_param("d", 4, 3, 8, "head width"),
-                                              integer_param("aligned", 0, 0, 1, "1: u_t = k_t")};
+constexpr double value_square = 3; // |v|^2
 
 /// Of values of squared length 3. 1 - a.k is about (d - 1) / (2 t) by then, because A's eigenvalues spread by 1/sqrt t;
-/// the means of |e|^2 and |S|^2 rise by twice that share of themselves.
-template <class Points> std::vector<Point> in_the_long_run(const Protocol &p, const Points &points_at) {
-  std::vector<Point> points;
-  const auto place = [](int d, double aligned) { return labels({{"d", num(d)}, {"aligned", num(aligned)}}); };
-  for (const Params &at : points_of(p, {place(4, 0), place(4, 1)})) {
-    const int d = at.integer("d"), burn = 500 * d, heads = p.full() ? 96 : 24, segments = p.full() ? 650 : 160;
-    append(points,
-           points_at(at, d, stationary(d, at.integer("aligned"), 3, heads, burn, segments, p.seed), 2.0 * d / burn));
-  }
-  return points;
-}
-
-std::vector<Point> residual_stays(const Protocol &p) {
-  const double v2 = 3;
-  return in_the_long_run(p, [=](const Params &at, int d, const Stationary &s, double off) {
-    const Mean error = batch_mean(s.error_squares, 64);
-    return std::vector<Point>{
-        as_statement(sampled_point(error, 0), at, "|e_t|^2 -> 0"),
-        as_obligation(sampled_point(error, 2 * v2, v2 * off), at, "E|e|^2 = 2 E|v|^2"),
-        rival_system(sampled_point(batch_mean(s.value_squares, 64), 2 * v2, v2 * off), at, "a memory that stays empty"),
-        rival_law(sampled_point(error, v2, v2 * off), at, "no error from the state: |v|^2"),
-        rival_law(sampled_point(error, (2 - 2.0 / d) * v2, v2 * off), at, "2 - 2/d")};
+/// the means of |e|^2 and |S|^2 rise by twice that share of themselves, `off`.
+Claim in_the_long_run(ClaimBuilder &c, void (*points_at)(Points &points, int d, const Stationary &, double off)) {
+  c.takes({integer_param("d", 4, 3, 8, "head width"), integer_param("aligned", 0, 0, 1, "1: u_t = k_t")});
+  c.at({{}, {{"aligned", 1}}});
+  return c.measure([=](Points &points, const Params &p, const Protocol &protocol) {
+    const int d = p.integer("d"), burn = 500 * d, heads = protocol.full() ? 96 : 24,
+              segments = protocol.full() ? 650 : 160;
+    points_at(points, d, stationary(d, p.integer("aligned"), value_square, heads, burn, segments, protocol.seed),
+              2.0 * d / burn);
   });
 }
 
 Claim residual() {
-  return explained(
-      at_parameters(
-          running(refuted_row(
-                      "vla-prop1-residual",
-                      asserted(
-                          "Proposition 1, proof: 'As $S_t$ increasingly fits the stored associations, the prediction "
-                          "residual decreases toward zero by the Widrow-Hoff convergence property of the LMS filter'.",
-                          "$|v_t| <= C_v$",
-                          "'once $S k_s ~ v_s$ for observed keys, subsequent updates are near-zero and $|S_t|_F$ "
-                          "plateaus': it says when, and does not restrict the proposition.",
-                          "The proof speaks of stored associations that are observed again: for those the residual "
-                          "does vanish (vla_prop1_consistent_data). New and unrelated values keep a residual in any "
-                          "memory; what we plot and use is that the norm stays bounded, and on random inputs it does."),
-                      "004 Proposition 1, proof; §4.4",
-                      "For $|v_t| <= C_v$ the prediction residual $e_t$ decreases toward zero, and updates diminish.",
-                      "Isotropic independent unit keys with new values: $E|e_t|^2 -> 2 E|v|^2$, with $u$ along $k$ as "
-                      "with random $u$: a new value is written at full strength for ever.",
-                      residual_stays),
-                  {"vla"}),
-          stationary_heads),
-      "True for data that some $S$ fits exactly and that return for ever (vla_prop1_consistent_data).");
-}
-
-std::vector<Point> norm_settles(const Protocol &p) {
-  const double v2 = 3;
-  return in_the_long_run(p, [=](const Params &at, int d, const Stationary &s, double off) {
-    const Mean state = batch_mean(s.state_squares, 64);
-    Vector spread;
-    for (double x : s.state_squares) spread.push_back(std::pow(x / (d * v2) - 1, 2));
-    return std::vector<Point>{
-        as_statement(sampled_point(batch_mean(spread, 64), 0), at, "|S_t|^2 comes to rest: its mean square deviation"),
-        as_condition(sampled_point(state, d * v2, d * v2 * off / 2), at, "the mean: E|S|^2 = d E|v|^2"),
-        rival_system(sampled_point(batch_mean(s.value_squares, 64), d * v2, d * v2 * off / 2), at,
-                     "a memory of the last pair alone"),
-        rival_law(sampled_point(state, (d - 1) * v2, d * v2 * off / 2), at, "d - 1")};
+  ClaimBuilder c("vla-prop1-residual", "004 Proposition 1, proof; §4.4");
+  c.says("For $|v_t| <= C_v$ the prediction residual $e_t$ decreases toward zero, and updates diminish.");
+  c.is_refuted(asserted("Proposition 1, proof: 'As $S_t$ increasingly fits the stored associations, the prediction "
+                        "residual decreases toward zero by the Widrow-Hoff convergence property of the LMS filter'.",
+                        "$|v_t| <= C_v$",
+                        "'once $S k_s ~ v_s$ for observed keys, subsequent updates are near-zero and $|S_t|_F$ "
+                        "plateaus': it says when, and does not restrict the proposition.",
+                        "The proof speaks of stored associations that are observed again: for those the residual does "
+                        "vanish (vla_prop1_consistent_data). New and unrelated values keep a residual in any memory; "
+                        "what we plot and use is that the norm stays bounded, and on random inputs it does."));
+  c.exactly("Isotropic independent unit keys with new values: $E|e_t|^2 -> 2 E|v|^2$, with $u$ along $k$ as with "
+            "random $u$: a new value is written at full strength for ever.");
+  c.because("True for data that some $S$ fits exactly and that return for ever (vla_prop1_consistent_data).");
+  c.runs({"vla"});
+  return in_the_long_run(c, [](Points &points, int d, const Stationary &s, double off) {
+    const double v2 = value_square;
+    const Mean error = batch_mean(s.error_squares, 64);
+    points.statement("|e_t|^2 -> 0", error, 0);
+    points.obligation("E|e|^2 = 2 E|v|^2", sampled_point(error, 2 * v2, v2 * off))
+        .but_not("no error from the state: |v|^2", v2)
+        .but_not("2 - 2/d", (2 - 2.0 / d) * v2);
+    points.wrong_system("a memory that stays empty", sampled_point(batch_mean(s.value_squares, 64), 2 * v2, v2 * off));
   });
 }
 
 Claim plateau() {
-  return explained(
-      at_parameters(under("the keys are independent and isotropic, and the norm is its mean",
-                          running(ledger_row("vla-prop1-plateau", "004 Proposition 1, §6.2",
-                                             "For $|v_t| <= C_v$ $|S_t|_F$ converges to a finite plateau.",
-                                             "$E|S_t|^2 -> d E|v|^2$ for isotropic independent unit keys. A single "
-                                             "run's norm goes on moving about it, and inputs chosen against the state "
-                                             "make it grow as $sqrt t$ (vla_prop1_counterexample_sqrt).",
-                                             norm_settles),
-                                  {"vla"})),
-                    stationary_heads),
-      "What Fig 4 shows on random inputs. The plateau is not brought about by a vanishing residual "
-      "(vla_prop1_residual): what a write adds, forgetting takes.");
+  ClaimBuilder c("vla-prop1-plateau", "004 Proposition 1, §6.2");
+  c.says("For $|v_t| <= C_v$ $|S_t|_F$ converges to a finite plateau.");
+  c.holds_under("the keys are independent and isotropic, and the norm is its mean");
+  c.exactly("$E|S_t|^2 -> d E|v|^2$ for isotropic independent unit keys. A single run's norm goes on moving about it, "
+            "and inputs chosen against the state make it grow as $sqrt t$ (vla_prop1_counterexample_sqrt).");
+  c.because("What Fig 4 shows on random inputs. The plateau is not brought about by a vanishing residual "
+            "(vla_prop1_residual): what a write adds, forgetting takes.");
+  c.runs({"vla"});
+  return in_the_long_run(c, [](Points &points, int d, const Stationary &s, double off) {
+    const double law = d * value_square;
+    Vector spread;
+    for (double x : s.state_squares) spread.push_back(std::pow(x / law - 1, 2));
+    points.statement("|S_t|^2 comes to rest: its mean square deviation", batch_mean(spread, 64), 0);
+    points.condition("the mean: E|S|^2 = d E|v|^2", sampled_point(batch_mean(s.state_squares, 64), law, law * off / 2))
+        .but_not("d - 1", (d - 1) * value_square);
+    points.wrong_system("a memory of the last pair alone",
+                        sampled_point(batch_mean(s.value_squares, 64), law, law * off / 2));
+  });
 }
 
 /// Two unit keys in the plane at this cosine, or three.

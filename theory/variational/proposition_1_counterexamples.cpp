@@ -38,14 +38,13 @@ const int early = 16;
 const std::vector<ParamSpec> length{integer_param("T", 400, 2 * early, 2000, "steps")};
 
 /// norm(T) is sqrt T, and has not settled since t = 16.
-template <class Norm> std::vector<Point> root_of(const Norm &norm, int T) {
-  const Params at = labels({{"T", num(T)}}), before = labels({{"T", num(early)}});
-  const double units = 64.0 * T, measured = norm(T);
-  const Point root = exact_point(measured, std::sqrt(T), units);
-  return {as_obligation(exact_point(norm(early), std::sqrt(early), units), before, "sqrt T"),
-          as_statement(exact_point(measured, std::sqrt(early), units), at, "no growth since t = 16"),
-          as_obligation(root, at, "sqrt T"), rival_law(root, "sqrt(T - 1)", std::sqrt(T - 1.0)),
-          rival_law(root, "T: exponent 1", T)};
+template <class Norm> void root_of(Points &points, const Norm &norm, int T) {
+  const double measured = norm(T);
+  points.at(labels({{"T", num(early)}})).rounding(64.0 * T).obligation("sqrt T", norm(early), std::sqrt(early));
+  points.at(labels({{"T", num(T)}})).statement("no growth since t = 16", measured, std::sqrt(early));
+  points.obligation("sqrt T", measured, std::sqrt(T))
+      .but_not("sqrt(T - 1)", std::sqrt(T - 1.0))
+      .but_not("T: exponent 1", double(T));
 }
 
 Claim root_growth() {
@@ -63,7 +62,8 @@ Claim root_growth() {
                "linear growth that we compare with."));
   c.runs({"delta_net"}), c.takes(length);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    points.append(root_of([](int T) { return delta_norm(unfolding_keys(T, 2), Vector(T, 1.0), 2); }, p.integer("T")));
+    root_of(
+        points, [](int T) { return delta_norm(unfolding_keys(T, 2), Vector(T, 1.0), 2); }, p.integer("T"));
     // No unit keys add more than |v|^2 to |S|^2 a step.
     const int d = 4, steps = 30;
     const Vector keys = random_units(steps, d, Stream(protocol.seed, "counterexample/keys")),
@@ -103,7 +103,8 @@ Claim root_growth_with_inverse() {
       for (int t = 0; t < T; ++t) append_row(penalties, {0, 0, 1});
       return penalties;
     };
-    points.append(root_of([&](int T) { return vla_norm(unfolding_keys(T, 3), away(T)); }, T));
+    root_of(
+        points, [&](int T) { return vla_norm(unfolding_keys(T, 3), away(T)); }, T);
     const Vector keys = unfolding_keys(T, 3);
     points.rounding(64.0 * T);
     points.wrong_system("u along k", vla_norm(keys, keys), std::sqrt(T));

@@ -59,12 +59,12 @@ Point ranked(double first, double second) { return at_least_point(first, second,
 std::vector<Reader> all_readers() {
   return {linear_reader, delta_reader, gated_reader, vla_reader, short_u_reader(width), random_u_reader, rls_reader};
 }
-std::vector<Params> places(const Protocol &p, std::vector<int> quick) {
-  std::vector<Params> all;
-  if (p.full()) quick = {8, 16, 24, 32, 48, 96};
-  for (int n : quick) all.push_back(labels({{"n", num(n)}}));
-  return points_of(p, all);
+std::vector<Changes> sizes(const std::vector<int> &pairs) {
+  std::vector<Changes> all;
+  for (int n : pairs) all.push_back({{"n", double(n)}});
+  return all;
 }
+const std::vector<Changes> of_full_suite = sizes({8, 16, 24, 32, 48, 96});
 
 Claim untrained_unit_keys() {
   ClaimBuilder c("vla-untrained-unit-keys", "004 §6.4 (untrained)");
@@ -76,32 +76,30 @@ Claim untrained_unit_keys() {
   c.because("Linear attention decodes well because errors of many independent keys average out; nothing in its state "
             "explains 0.07.");
   c.runs({"linear", "delta_net", "scalar_gated_delta", "vla", "rls"}), c.takes({pairs});
-  return c.measure([](Points &points, const Params &, const Protocol &p) {
-    for (const Params &at : places(p, {24, 48})) {
-      const int n = at.integer("n");
-      const Memories x = make_memories(KeyKind::unit, p.full() ? 64 : 20, n, width, p.seed);
-      std::map<std::string, double> found;
-      for (const Reader &r : all_readers()) {
-        const Recalled result = recalled(x, r, at, p.seed);
-        found[r.name] = result.accuracy;
-        points.append(result.points);
-      }
-      const Reader other{"DeltaNet, beta = 0.9", "delta_net", Rule::delta, 0.9};
-      points.at(at).rounding(1e6);
-      points.wrong_system("DeltaNet with beta = 0.9", layer_reads(x, other, p.seed),
-                          algebra_reads(x, delta_reader, p.seed));
-      const double linear = found[linear_reader.name], delta = found[delta_reader.name],
-                   gated = found[gated_reader.name];
-      if (n == 24) {
-        points.append({rival_law(exact_point(linear, 0.074, 4), at, "linear attention as trained: 0.074"),
-                       rival_law(exact_point(delta, 0.011, 4), at, "DeltaNet as trained: 0.011")});
-      }
-      if (n == 48) {
-        points.obligation("VLA above linear attention", ranked(found[vla_reader.name], linear));
-        points.wrong_system("with Algorithm 1's u", ranked(found[short_u_reader(width).name], linear));
-        points.obligation("linear attention above DeltaNet", ranked(linear, delta));
-        points.wrong_system("Eq 4 in its place", ranked(gated, delta));
-      }
+  c.at(sizes({24, 48}), of_full_suite);
+  return c.measure([](Points &points, const Params &at, const Protocol &p) {
+    const int n = at.integer("n");
+    const Memories x = make_memories(KeyKind::unit, p.full() ? 64 : 20, n, width, p.seed);
+    std::map<std::string, double> found;
+    for (const Reader &r : all_readers()) {
+      const Recalled result = recalled(x, r, at, p.seed);
+      found[r.name] = result.accuracy;
+      points.append(result.points);
+    }
+    const Reader other{"DeltaNet, beta = 0.9", "delta_net", Rule::delta, 0.9};
+    points.at(at).rounding(1e6);
+    points.wrong_system("DeltaNet with beta = 0.9", layer_reads(x, other, p.seed),
+                        algebra_reads(x, delta_reader, p.seed));
+    const double linear = found[linear_reader.name], delta = found[delta_reader.name], gated = found[gated_reader.name];
+    if (n == 24) {
+      points.append({rival_law(exact_point(linear, 0.074, 4), at, "linear attention as trained: 0.074"),
+                     rival_law(exact_point(delta, 0.011, 4), at, "DeltaNet as trained: 0.011")});
+    }
+    if (n == 48) {
+      points.obligation("VLA above linear attention", ranked(found[vla_reader.name], linear));
+      points.wrong_system("with Algorithm 1's u", ranked(found[short_u_reader(width).name], linear));
+      points.obligation("linear attention above DeltaNet", ranked(linear, delta));
+      points.wrong_system("Eq 4 in its place", ranked(gated, delta));
     }
   });
 }
@@ -116,31 +114,30 @@ Claim untrained_feature_keys() {
   c.because("Owed to the authors: positive features share a direction, which VLA's $A_t$ takes out of the write and "
             "the others do not. VLA's 1.000 at $n <= 24$ is therefore not implausible.");
   c.runs({"linear", "delta_net", "scalar_gated_delta", "vla", "rls"}), c.takes({pairs});
-  return c.measure([](Points &points, const Params &, const Protocol &p) {
-    for (const Params &at : places(p, {8, 24})) {
-      const int n = at.integer("n");
-      const Memories x = make_memories(KeyKind::features, n == 8 ? 96 : p.full() ? 48 : 12, n, width, p.seed);
-      std::map<std::string, double> found;
-      for (const Reader &r : all_readers()) {
-        const Recalled result = recalled(x, r, at, p.seed);
-        found[r.name] = result.accuracy;
-        points.append(result.points);
-      }
-      const double vla = found[vla_reader.name], linear = found[linear_reader.name], delta = found[delta_reader.name];
-      points.at(at).rounding(1e6);
-      points.wrong_system("Algorithm 1's u for unit u", layer_reads(x, short_u_reader(width), p.seed),
-                          algebra_reads(x, vla_reader, p.seed));
-      points.append({rival_law(exact_point(vla, 1.0 / n, 4), at, "VLA as a guess that ignores the key")});
-      if (n == 8) {
-        points.obligation("VLA above linear attention", ranked(vla, linear));
-        points.wrong_system("DeltaNet in its place", ranked(delta, linear));
-        points.obligation("linear attention above DeltaNet", ranked(linear, delta));
-        points.wrong_system("Eq 4 in its place", ranked(found[gated_reader.name], linear));
-      }
-      if (n == 24) {
-        points.obligation("at least VLA's 0.994 after 1000 steps", at_least_point(vla, 0.994, 0));
-        points.wrong_system("Algorithm 1's u", at_least_point(found[short_u_reader(width).name], 0.994, 0));
-      }
+  c.at(sizes({8, 24}), of_full_suite);
+  return c.measure([](Points &points, const Params &at, const Protocol &p) {
+    const int n = at.integer("n");
+    const Memories x = make_memories(KeyKind::features, n == 8 ? 96 : p.full() ? 48 : 12, n, width, p.seed);
+    std::map<std::string, double> found;
+    for (const Reader &r : all_readers()) {
+      const Recalled result = recalled(x, r, at, p.seed);
+      found[r.name] = result.accuracy;
+      points.append(result.points);
+    }
+    const double vla = found[vla_reader.name], linear = found[linear_reader.name], delta = found[delta_reader.name];
+    points.at(at).rounding(1e6);
+    points.wrong_system("Algorithm 1's u for unit u", layer_reads(x, short_u_reader(width), p.seed),
+                        algebra_reads(x, vla_reader, p.seed));
+    points.append({rival_law(exact_point(vla, 1.0 / n, 4), at, "VLA as a guess that ignores the key")});
+    if (n == 8) {
+      points.obligation("VLA above linear attention", ranked(vla, linear));
+      points.wrong_system("DeltaNet in its place", ranked(delta, linear));
+      points.obligation("linear attention above DeltaNet", ranked(linear, delta));
+      points.wrong_system("Eq 4 in its place", ranked(found[gated_reader.name], linear));
+    }
+    if (n == 24) {
+      points.obligation("at least VLA's 0.994 after 1000 steps", at_least_point(vla, 0.994, 0));
+      points.wrong_system("Algorithm 1's u", at_least_point(found[short_u_reader(width).name], 0.994, 0));
     }
   });
 }

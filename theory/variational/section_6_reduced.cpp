@@ -2,7 +2,7 @@
 // 004 §6.4, Fig 5, Tables 9 to 12, in a reduced form that trains in seconds: 6 pairs of 16 tokens, two layers of width 32.
 // The rows of the tables themselves stay open (section_6_trained.cpp); this asks what their ranking is about.
 #include "harness/core/registry.hpp"
-#include "theory/support/claims.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/training.hpp"
 #include "theory/variational/key_blind.hpp"
 
@@ -46,81 +46,66 @@ Params place(const Variation &x, int seed) {
 }
 
 /// What must not recall that fraction, as the mixer does.
-std::vector<Point> broken(const Variation &right, double part) {
-  std::vector<Point> points;
+void broken(Points &points, const Variation &right, double part) {
   Variation shuffled = right, removed = right;
   shuffled.labels = "shuffled", removed.mixer = "none";
   for (const auto &[wrong, name] : {std::pair(shuffled, "answers in random order"), std::pair(removed, "no mixer")})
-    points.push_back(rival_system(at_least_point(trained(wrong, 1), recalled(part)), place(wrong, 1), name));
-  return points;
-}
-
-std::vector<Point> as_printed(const Protocol &p) {
-  const int steps = 1000;
-  const double part = 0.25;
-  const Variation vla{"vla", 0, steps}, linear{"linear_elu", 0, steps}, gated{"scalar_gated_delta", 0, steps};
-  std::vector<Point> points;
-  for (int seed = 1; seed <= seeds(p); ++seed) {
-    const auto of = [&](const Variation &x) { return trained(x, std::uint64_t(seed)); };
-    const Mean guess = of(linear);
-    append(points,
-           {as_statement(at_least_point(of(vla), recalled(part)), place(vla, seed), "recalls a quarter of the rest"),
-            as_statement(sampled_point(guess, blind()), place(linear, seed), "the most frequent value"),
-            rival_law(sampled_point(guess, random_law(pairs, vocabulary / 2 - 1)), place(linear, seed),
-                      "a random value of the context"),
-            rival_law(sampled_point(guess, recalled(part)), place(linear, seed), "a quarter of the rest"),
-            as_statement(at_most_point(of(gated), blind()), place(gated, seed), "below the guess")});
-  }
-  append(points, broken(vla, part));
-  return points;
+    points.at(place(wrong, 1)).wrong_system(name, at_least_point(trained(wrong, 1), recalled(part)));
 }
 
 Claim ranking() {
-  Claim c = reduced(
-      ledger_row("vla-mqar-reduced", "004 §6.4, Fig 5, Tables 9-12, reduced",
-                 "Trained alike on key-value recall, without positions and short convolutions, of which 004 mentions "
-                 "none, VLA recalls where linear attention stays near a guess and DeltaNet (Eq 4) below it.",
-                 "At 6 pairs, 16 tokens, width 32 and 1000 steps: linear attention $E$[largest count] / $n$, the most "
-                 "frequent value of the context.",
-                 as_printed),
-      {"vla", "linear_elu", "scalar_gated_delta"});
-  return explained(
-      c, "At rates of 1e-3, 3e-3, 1e-2 and 3e-2 (three to five seeds) linear attention stays at .38 to .39, Eq 4 below "
-         ".15, and VLA has .67, .88, .88, .51. Softmax hangs on the rate, .84, .96, .64, .38: at the best of each it "
-         "is no worse than VLA. Eq 4 on unit keys recalls as VLA does (.87), so that what sets it back is their "
-         "length. The numbers of the tables at $n = 24$ and width 128 stay open (vla_mqar_capacity_curve).");
-}
-
-std::vector<Point> with_taps(const Protocol &p) {
-  const int taps = 2, steps = 300;
-  const double part = 0.5;
-  std::vector<Point> points;
-  for (int seed = 1; seed <= seeds(p); ++seed)
-    for (const Variation &x : {Variation{"softmax", taps, steps}, Variation{"linear_elu", taps, steps},
-                               Variation{"vla", taps, steps}, Variation{"delta_net", taps, steps, "right", "unit"}}) {
-      const Mean mean = trained(x, std::uint64_t(seed));
-      if (x.mixer == "softmax" || x.mixer == "linear_elu")
-        points.push_back(as_statement(sampled_point(mean, blind()), place(x, seed), "stays at the guess"));
-      points.push_back(as_obligation(at_least_point(mean, recalled(part)), place(x, seed), "recalls half of the rest"));
+  ClaimBuilder c("vla-mqar-reduced", "004 §6.4, Fig 5, Tables 9-12, reduced");
+  c.says("Trained alike on key-value recall, without positions and short convolutions, of which 004 mentions none, VLA "
+         "recalls where linear attention stays near a guess and DeltaNet (Eq 4) below it.");
+  c.exactly("At 6 pairs, 16 tokens, width 32 and 1000 steps: linear attention $E$[largest count] / $n$, the most "
+            "frequent value of the context.");
+  c.because("At rates of 1e-3, 3e-3, 1e-2 and 3e-2 (three to five seeds) linear attention stays at .38 to .39, Eq 4 "
+            "below .15, and VLA has .67, .88, .88, .51. Softmax hangs on the rate, .84, .96, .64, .38: at the best of "
+            "each it is no worse than VLA. Eq 4 on unit keys recalls as VLA does (.87), so that what sets it back is "
+            "their length. The numbers of the tables at $n = 24$ and width 128 stay open (vla_mqar_capacity_curve).");
+  c.is_reduced(), c.runs({"vla", "linear_elu", "scalar_gated_delta"});
+  return c.measure([](Points &points, const Params &, const Protocol &protocol) {
+    const int steps = 1000;
+    const double part = 0.25;
+    const Variation vla{"vla", 0, steps}, linear{"linear_elu", 0, steps}, gated{"scalar_gated_delta", 0, steps};
+    for (int seed = 1; seed <= seeds(protocol); ++seed) {
+      const auto of = [&](const Variation &x) { return trained(x, std::uint64_t(seed)); };
+      const Mean guess = of(linear);
+      points.at(place(vla, seed)).statement("recalls a quarter of the rest", at_least_point(of(vla), recalled(part)));
+      points.at(place(linear, seed))
+          .statement("the most frequent value", guess, blind())
+          .but_not("a random value of the context", random_law(pairs, vocabulary / 2 - 1))
+          .but_not("a quarter of the rest", recalled(part));
+      points.at(place(gated, seed)).statement("below the guess", at_most_point(of(gated), blind()));
     }
-  append(points, broken({"softmax", taps, steps}, part));
-  return points;
+    broken(points, vla, part);
+  });
 }
 
 Claim binding() {
-  Claim c =
-      reduced(refuted_row("vla-mqar-reduced-binding",
-                          stricter("§6.4: softmax and linear attention plateau; §7: whitening explains VLA's recall.",
-                                   "the tables' models, without a convolution", "Nothing is said of a model with one."),
-                          "004 §6.4, §7, reduced; 003 §6",
-                          "Stricter reading: the ranking is one of memories, so that softmax and linear attention stay "
-                          "near a guess however key and value are brought together.",
-                          "With two taps of a convolution before the keys, and nothing else changed, softmax, linear "
-                          "attention, the delta rule on unit keys and VLA all recall, in 300 steps.",
-                          with_taps),
-              {"vla", "softmax", "linear_elu", "delta_net"});
-  return explained(c, "The value's step then carries the token before it as its key, which is what 003 §6 uses the "
-                      "convolution for. What the tables rank is which layer forms the pair without one.");
+  ClaimBuilder c("vla-mqar-reduced-binding", "004 §6.4, §7, reduced; 003 §6");
+  c.says("Stricter reading: the ranking is one of memories, so that softmax and linear attention stay near a guess "
+         "however key and value are brought together.");
+  c.is_refuted(stricter("§6.4: softmax and linear attention plateau; §7: whitening explains VLA's recall.",
+                        "the tables' models, without a convolution", "Nothing is said of a model with one."));
+  c.exactly("With two taps of a convolution before the keys, and nothing else changed, softmax, linear attention, the "
+            "delta rule on unit keys and VLA all recall, in 300 steps.");
+  c.because("The value's step then carries the token before it as its key, which is what 003 §6 uses the convolution "
+            "for. What the tables rank is which layer forms the pair without one.");
+  c.is_reduced(), c.runs({"vla", "softmax", "linear_elu", "delta_net"});
+  return c.measure([](Points &points, const Params &, const Protocol &p) {
+    const int taps = 2, steps = 300;
+    const double part = 0.5;
+    for (int seed = 1; seed <= seeds(p); ++seed)
+      for (const Variation &x : {Variation{"softmax", taps, steps}, Variation{"linear_elu", taps, steps},
+                                 Variation{"vla", taps, steps}, Variation{"delta_net", taps, steps, "right", "unit"}}) {
+        const Mean mean = trained(x, std::uint64_t(seed));
+        if (x.mixer == "softmax" || x.mixer == "linear_elu")
+          points.at(place(x, seed)).statement("stays at the guess", mean, blind());
+        points.at(place(x, seed)).obligation("recalls half of the rest", at_least_point(mean, recalled(part)));
+      }
+    broken(points, {"softmax", taps, steps}, part);
+  });
 }
 
 } // namespace

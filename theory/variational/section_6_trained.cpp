@@ -39,7 +39,9 @@ Claim inconsistencies() {
 }
 
 Claim trained(const char *row, const char *source, const char *statement, const char *exact, const char *beside) {
-  return explained(untested_row(row, Reason::needs_training, source, statement, exact), beside);
+  ClaimBuilder c(row, source);
+  c.says(statement), c.exactly(exact), c.because(beside);
+  return c.is_not_tested(Reason::needs_training);
 }
 
 Claim fixed_texts() {
@@ -199,10 +201,11 @@ Claim baselines() {
 }
 
 Claim timed(const char *row, const char *source, const char *statement, const char *exact, const char *found) {
-  return explained(
-      untested_row(row, Reason::needs_gpu, source, statement, exact),
-      std::string(found) +
-          ". What the layers cost in multiplications is measured by vla_complexity_ot and vla_constant_ratio.");
+  ClaimBuilder c(row, source);
+  c.says(statement), c.exactly(exact);
+  c.because(std::string(found) +
+            ". What the layers cost in multiplications is measured by vla_complexity_ot and vla_constant_ratio.");
+  return c.is_not_tested(Reason::needs_gpu);
 }
 
 Claim triton() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // 004 §6.3 to §6.6, Table 4, 11 and 13, in reduced forms that train in seconds. Each varies one thing that the set-ups
 // leave open, or on which an explanation rests. The tables' own sizes: suites/trained_vla_*.toml.
-#include "theory/support/claims.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/training.hpp"
 #include "theory/variational/key_blind.hpp"
 
@@ -24,33 +24,28 @@ Assignments model(Assignments differs) {
 Mean trained(const Assignments &differs) { return trained_accuracy(model(differs), 1); }
 Point at_least(const Assignments &differs, double bound) { return at_least_point(trained(differs), bound); }
 Point at_most(const Assignments &differs, double bound) { return at_most_point(trained(differs), bound); }
-std::vector<Point> broken(const Assignments &right, double bound) {
-  return training_rivals(right, bound, trained, place_of);
-}
-
-std::vector<Point> copies(const Protocol &) {
-  const double most = 0.85, all = 0.95;
-  const Assignments copy{{"task", "copy"}, {"pairs", "8"}, {"steps", "500"}, {"keys", "unit"}};
-  std::vector<Point> points;
-  for (const char *mixer : {"softmax", "linear_elu", "delta_net", "vla"}) {
-    const Assignments blind = changed(copy, {{"mixer", mixer}}), placed = changed(blind, {{"positions", "learned"}});
-    append(points, {as_statement(at_least(placed, most), place_of(placed), "copies"),
-                    as_obligation(at_most(blind, all), place_of(blind), "does not yet without positions")});
-  }
-  append(points, broken(changed(copy, {{"mixer", "softmax"}, {"positions", "learned"}}), most));
-  return points;
+void broken(Points &points, const Assignments &right, double bound) {
+  training_rivals(points, right, bound, trained, place_of);
 }
 
 Claim copying() {
-  return explained(
-      reduced(ledger_row("vla-copy-reduced", "004 §6.3, Fig 7, reduced",
-                         "Trained to repeat a text, softmax and linear attention, the delta rule and VLA all succeed.",
-                         "8 tokens of 15, 500 steps: at least .85 with learned positions. Without, at most .95: a "
-                         "layer that sees no order must first form the pair of a token and its successor.",
-                         copies),
-              {"softmax", "linear_elu", "delta_net", "vla"}),
-      "Under three seeds .94 to 1.00 with positions, .40 to .87 without. 004 mentions no positions; that all four copy "
-      "32 tokens in 150 steps speaks for some (suites/trained_vla_copy.toml has both).");
+  ClaimBuilder c("vla-copy-reduced", "004 §6.3, Fig 7, reduced");
+  c.says("Trained to repeat a text, softmax and linear attention, the delta rule and VLA all succeed.");
+  c.exactly("8 tokens of 15, 500 steps: at least .85 with learned positions. Without, at most .95: a layer that sees "
+            "no order must first form the pair of a token and its successor.");
+  c.because("Under three seeds .94 to 1.00 with positions, .40 to .87 without. 004 mentions no positions; that all "
+            "four copy 32 tokens in 150 steps speaks for some (suites/trained_vla_copy.toml has both).");
+  c.is_reduced(), c.runs({"softmax", "linear_elu", "delta_net", "vla"});
+  return c.measure([](Points &points, const Params &, const Protocol &) {
+    const double most = 0.85, all = 0.95;
+    const Assignments copy{{"task", "copy"}, {"pairs", "8"}, {"steps", "500"}, {"keys", "unit"}};
+    for (const char *mixer : {"softmax", "linear_elu", "delta_net", "vla"}) {
+      const Assignments blind = changed(copy, {{"mixer", mixer}}), placed = changed(blind, {{"positions", "learned"}});
+      points.at(place_of(placed)).statement("copies", at_least(placed, most));
+      points.at(place_of(blind)).obligation("does not yet without positions", at_most(blind, all));
+    }
+    broken(points, changed(copy, {{"mixer", "softmax"}, {"positions", "learned"}}), most);
+  });
 }
 
 double diverges(const Assignments &differs) {
@@ -59,155 +54,132 @@ double diverges(const Assignments &differs) {
   return trainer.progressed().diverged;
 }
 
-std::vector<Point> without_norm(const Protocol &) {
-  const Assignments narrow{{"pairs", "6"},
-                           {"width", "24"},
-                           {"steps", "50"},
-                           {"mixer", "vla_unnormalized"},
-                           {"vla_unnormalized.phi", "elu"},
-                           {"vla_unnormalized.u_norm", "0.288675"}};
-  const Assignments whole = changed(narrow, {{"mixer", "vla"}});
-  const double found = diverges(narrow);
-  return {as_statement(exact_point(found, 0, 0), place_of(narrow), "trains at d = 24"),
-          as_obligation(exact_point(found, 1, 0), place_of(narrow), "does not"),
-          rival_system(exact_point(diverges(whole), 1, 0), place_of(whole), "both normalisations")};
-}
-
 Claim nan() {
-  return explained(
-      reduced(refuted_row("vla-nan-reduced",
-                          stricter("§6.6, Table 4: 'NaN losses for $d >= 96$'.", "VLAv2; the paper's widths",
-                                   "'for $d >= 96$' is what was observed; smaller widths are not called safe."),
-                          "004 §4.2, §6.6, Table 4, reduced",
-                          "Stricter reading: VLA without its normalisations (VLAv2, Table 2) trains to NaN from $d = "
-                          "96$ on, and not below.",
-                          "On elu features, $u$ of length $1 / sqrt(d_h)$ and the output divided as VLA's, it does at "
-                          "$d = 24 (d_h = 12)$, within 50 steps; with both normalisations not.",
-                          without_norm),
-              {"vla", "vla_unnormalized"}),
-      "A write multiplies what stands along its key by $1 - |phi(k)|^2 / lambda0$, with $lambda0 = .1$ some $-20 d_h$ "
-      "at first, at any width (vla_nokhat_overflow).");
-}
-
-std::vector<Point> fixed_inverse(const Protocol &) {
-  const int pairs = 6, values = 7;
-  const double blind = frequent_law(pairs, values), some = blind + 0.25 * (1 - blind);
-  const Assignments fixed{{"mixer", "vla"}, {"pairs", "6"},         {"steps", "1000"},
-                          {"lr", "0.003"},  {"vla.lambda0", "1e6"}, {"vla.refresh", "0"}};
-  const Assignments linear = changed(fixed, {{"mixer", "linear_elu"}});
-  const Mean found = trained(fixed);
-  std::vector<Point> points{
-      as_statement(at_most_point(found, blind), place_of(fixed), "stays at the guess, as linear attention"),
-      as_obligation(at_least_point(found, some), place_of(fixed), "recalls a quarter of the rest"),
-      as_obligation(at_most(linear, some), place_of(linear), "linear attention does not")};
-  append(points, broken(fixed, some));
-  return points;
+  ClaimBuilder c("vla-nan-reduced", "004 §4.2, §6.6, Table 4, reduced");
+  c.says("Stricter reading: VLA without its normalisations (VLAv2, Table 2) trains to NaN from $d = 96$ on, and not "
+         "below.");
+  c.is_refuted(stricter("§6.6, Table 4: 'NaN losses for $d >= 96$'.", "VLAv2; the paper's widths",
+                        "'for $d >= 96$' is what was observed; smaller widths are not called safe."));
+  c.exactly("On elu features, $u$ of length $1 / sqrt(d_h)$ and the output divided as VLA's, it does at $d = 24 (d_h = "
+            "12)$, within 50 steps; with both normalisations not.");
+  c.because("A write multiplies what stands along its key by $1 - |phi(k)|^2 / lambda0$, with $lambda0 = .1$ some $-20 "
+            "d_h$ at first, at any width (vla_nokhat_overflow).");
+  c.is_reduced(), c.runs({"vla", "vla_unnormalized"});
+  return c.measure([](Points &points, const Params &, const Protocol &) {
+    const Assignments narrow{{"pairs", "6"},
+                             {"width", "24"},
+                             {"steps", "50"},
+                             {"mixer", "vla_unnormalized"},
+                             {"vla_unnormalized.phi", "elu"},
+                             {"vla_unnormalized.u_norm", "0.288675"}};
+    const Assignments whole = changed(narrow, {{"mixer", "vla"}});
+    const double found = diverges(narrow);
+    points.at(place_of(narrow)).rounding(0).statement("trains at d = 24", found, 0);
+    points.obligation("does not", found, 1);
+    points.at(place_of(whole)).wrong_system("both normalisations", diverges(whole), 1);
+  });
 }
 
 Claim ablation() {
-  return explained(
-      reduced(refuted_row("vla-ablation-reduced",
-                          limited("§6.6: fixing $A_t$ 'reduces accuracy to match standard linear attention'.",
-                                  "$n = 16$, $d = 128$, $H = 4$",
-                                  "The table's note limits it: 'predicted from Remark 1 (not independently run)'."),
-                          "004 §6.6, Table 4, Remark 1, reduced",
-                          "With A fixed (predicted in the table, not run) VLA falls to where linear attention is, so "
-                          "that the penalty is the source of its recall.",
-                          "With A fixed it is the delta rule with step 1 on elu features, and recalls: 6 pairs, 1000 "
-                          "steps, more than a quarter of what the most frequent value leaves.",
-                          fixed_inverse),
-              {"vla", "linear_elu"}),
-      "Under three seeds .86, 1.00 and .76 with A fixed and .78, 1.00 and .86 without; linear attention has .38 at "
-      "every rate tried. Remark 1 leaves the residual out of \"normalised linear attention with residual correction\": "
-      "it is what recalls.");
-}
-
-std::vector<Point> filled(const Protocol &) {
-  const double most = 0.9;
-  const Assignments longer{{"convolution", "2"}, {"pairs", "4"}, {"length", "36"}, {"steps", "300"}};
-  const auto by = [&](const char *mixer, const char *filler) {
-    return changed(longer, {{"mixer", mixer}, {"filler", filler}});
-  };
-  const Mean random = trained(by("vla", "random"));
-  std::vector<Point> points{
-      as_statement(at_least_point(random, most), place_of(by("vla", "random")), "any other tokens"),
-      as_obligation(at_most_point(random, 0.8), place_of(by("vla", "random")), "any other tokens"),
-      as_obligation(at_least(by("softmax", "random"), most), place_of(by("softmax", "random")), "softmax recalls")};
-  for (const char *filler : {"pairs", "pad"}) {
-    const Assignments x = by("vla", filler);
-    points.push_back(as_statement(at_least(x, most), place_of(x), filler));
-    points.push_back(as_obligation(judged(points.back()), place_of(x), filler));
-  }
-  append(points, broken(by("vla", "pad"), most));
-  return points;
+  ClaimBuilder c("vla-ablation-reduced", "004 §6.6, Table 4, Remark 1, reduced");
+  c.says("With A fixed (predicted in the table, not run) VLA falls to where linear attention is, so that the penalty "
+         "is the source of its recall.");
+  c.is_refuted(limited("§6.6: fixing $A_t$ 'reduces accuracy to match standard linear attention'.",
+                       "$n = 16$, $d = 128$, $H = 4$",
+                       "The table's note limits it: 'predicted from Remark 1 (not independently run)'."));
+  c.exactly("With A fixed it is the delta rule with step 1 on elu features, and recalls: 6 pairs, 1000 steps, more "
+            "than a quarter of what the most frequent value leaves.");
+  c.because("Under three seeds .86, 1.00 and .76 with A fixed and .78, 1.00 and .86 without; linear attention has .38 "
+            "at every rate tried. Remark 1 leaves the residual out of \"normalised linear attention with residual "
+            "correction\": it is what recalls.");
+  c.is_reduced(), c.runs({"vla", "linear_elu"});
+  return c.measure([](Points &points, const Params &, const Protocol &) {
+    const int pairs = 6, values = 7;
+    const double blind = frequent_law(pairs, values), some = blind + 0.25 * (1 - blind);
+    const Assignments fixed{{"mixer", "vla"}, {"pairs", "6"},         {"steps", "1000"},
+                            {"lr", "0.003"},  {"vla.lambda0", "1e6"}, {"vla.refresh", "0"}};
+    const Assignments linear = changed(fixed, {{"mixer", "linear_elu"}});
+    const Mean found = trained(fixed);
+    points.at(place_of(fixed)).statement("stays at the guess, as linear attention", at_most_point(found, blind));
+    points.obligation("recalls a quarter of the rest", at_least_point(found, some));
+    points.at(place_of(linear)).obligation("linear attention does not", at_most(linear, some));
+    broken(points, fixed, some);
+  });
 }
 
 Claim long_context() {
-  return explained(
-      reduced(
-          refuted_row(
-              "vla-longcontext-reduced",
-              stricter("§6.5 and §7.4: flat to $T = 512$; 'robust to padding, repetition, and long-range noise'.",
-                       "$n = 8$; the filler is not described",
-                       "§7.4 bounds the claim by 'up to $d_h$ independent associations', which random filler exceeds."),
-              "004 §6.5, Fig 6, reduced", "Stricter reading: VLA recalls as well in longer texts, whatever fills them.",
-              "4 pairs in 36 tokens, behind two taps, 300 steps: yes where the pairs come again or one token fills the "
-              "rest; with random tokens no, where softmax does.",
-              filled),
-          {"vla", "softmax"}),
-      "Every token of the filler writes; what repeats one key writes over itself, others fill the state. Three seeds: "
-      "1.00, 1.00, .45 to .57 with pairs, one token, random tokens; softmax 1.00.");
-}
-
-std::vector<Point> unseen_keys(const Protocol &) {
-  const double most = 0.95;
-  const Assignments seen{
-      {"mixer", "softmax"}, {"convolution", "2"}, {"vocabulary", "64"}, {"pairs", "4"}, {"steps", "400"}};
-  const Assignments unseen = changed(seen, {{"held_out_keys", "unseen"}});
-  const Mean found = trained(unseen);
-  std::vector<Point> points{as_statement(at_most_point(found, 0.9), place_of(unseen), "keys of the upper half"),
-                            as_statement(at_least(seen, most), place_of(seen), "keys as in training"),
-                            rival_system(at_most(seen, 0.9), place_of(seen), "keys as in training")};
-  append(points, broken(seen, most));
-  return points;
+  ClaimBuilder c("vla-longcontext-reduced", "004 §6.5, Fig 6, reduced");
+  c.says("Stricter reading: VLA recalls as well in longer texts, whatever fills them.");
+  c.is_refuted(
+      stricter("§6.5 and §7.4: flat to $T = 512$; 'robust to padding, repetition, and long-range noise'.",
+               "$n = 8$; the filler is not described",
+               "§7.4 bounds the claim by 'up to $d_h$ independent associations', which random filler exceeds."));
+  c.exactly("4 pairs in 36 tokens, behind two taps, 300 steps: yes where the pairs come again or one token fills the "
+            "rest; with random tokens no, where softmax does.");
+  c.because("Every token of the filler writes; what repeats one key writes over itself, others fill the state. Three "
+            "seeds: 1.00, 1.00, .45 to .57 with pairs, one token, random tokens; softmax 1.00.");
+  c.is_reduced(), c.runs({"vla", "softmax"});
+  return c.measure([](Points &points, const Params &, const Protocol &) {
+    const double most = 0.9;
+    const Assignments longer{{"convolution", "2"}, {"pairs", "4"}, {"length", "36"}, {"steps", "300"}};
+    const auto by = [&](const char *mixer, const char *filler) {
+      return changed(longer, {{"mixer", mixer}, {"filler", filler}});
+    };
+    const Mean random = trained(by("vla", "random"));
+    points.at(place_of(by("vla", "random"))).statement("any other tokens", at_least_point(random, most));
+    points.obligation("any other tokens", at_most_point(random, 0.8));
+    points.at(place_of(by("softmax", "random"))).obligation("softmax recalls", at_least(by("softmax", "random"), most));
+    for (const char *filler : {"pairs", "pad"}) {
+      const Assignments x = by("vla", filler);
+      const Point found = at_least(x, most);
+      points.at(place_of(x)).statement(filler, found);
+      points.obligation(filler, found);
+    }
+    broken(points, by("vla", "pad"), most);
+  });
 }
 
 Claim out_of_distribution() {
-  return explained(reduced(ledger_row("vla-ood-reduced", "004 Table 13's note, Fig 9, reduced",
-                                      "The baselines lose nothing on keys that were none in training because they sit "
-                                      "at the guess, not because they generalise better.",
-                                      "Where softmax attention recalls, behind two taps, it does lose: 4 pairs of 64 "
-                                      "tokens, 400 steps, above .95 on keys of training and below .9 on others.",
-                                      unseen_keys),
-                           {"softmax"}),
-                   "As the note to Table 13 says. Three seeds: 1.00 and .59 to .79.");
-}
-
-std::vector<Point> crowded(const Protocol &) {
-  const double most = 0.9;
-  const Assignments vla{{"mixer", "vla"}, {"keys", "unit"}, {"convolution", "2"},
-                        {"heads", "8"},   {"pairs", "8"},   {"steps", "300"}};
-  const Assignments delta = changed(vla, {{"mixer", "delta_net"}}),
-                    one = changed(vla, {{"heads", "1"}, {"width", "4"}});
-  const Mean found = trained(vla);
-  std::vector<Point> points{
-      as_statement(at_least_point(found, most), place_of(vla), "eight heads of 4 channels, 8 pairs"),
-      as_obligation(at_least(delta, most), place_of(delta), "eight heads of 4 channels, 8 pairs"),
-      rival_system(at_least(one, most), place_of(one), "one head of 4 channels")};
-  append(points, broken(vla, most));
-  return points;
+  ClaimBuilder c("vla-ood-reduced", "004 Table 13's note, Fig 9, reduced");
+  c.says("The baselines lose nothing on keys that were none in training because they sit at the guess, not because "
+         "they generalise better.");
+  c.exactly("Where softmax attention recalls, behind two taps, it does lose: 4 pairs of 64 tokens, 400 steps, above "
+            ".95 on keys of training and below .9 on others.");
+  c.because("As the note to Table 13 says. Three seeds: 1.00 and .59 to .79.");
+  c.is_reduced(), c.runs({"softmax"});
+  return c.measure([](Points &points, const Params &, const Protocol &) {
+    const double most = 0.95;
+    const Assignments seen{
+        {"mixer", "softmax"}, {"convolution", "2"}, {"vocabulary", "64"}, {"pairs", "4"}, {"steps", "400"}};
+    const Assignments unseen = changed(seen, {{"held_out_keys", "unseen"}});
+    const Mean found = trained(unseen);
+    points.at(place_of(unseen)).statement("keys of the upper half", at_most_point(found, 0.9));
+    points.at(place_of(seen)).statement("keys as in training", at_least(seen, most));
+    points.wrong_system("keys as in training", at_most(seen, 0.9));
+    broken(points, seen, most);
+  });
 }
 
 Claim overload() {
-  return explained(
-      reduced(ledger_row("vla-overload-reduced", "004 §8, Dimension-limited associative capacity, reduced",
-                         "Increasing the number of heads raises capacity.",
-                         "The heads' bounds add up: eight heads of 4 channels recall 8 pairs, behind two taps, in 300 "
-                         "steps; so does the delta rule on unit keys. One head of 4 channels does not.",
-                         crowded),
-              {"vla", "delta_net"}),
-      "Proposition 3 is about one head. The paper's four heads have 128 channels together, where it sees .62 at 32 "
-      "pairs and .04 at 48. Three seeds: .95 to 1.00.");
+  ClaimBuilder c("vla-overload-reduced", "004 §8, Dimension-limited associative capacity, reduced");
+  c.says("Increasing the number of heads raises capacity.");
+  c.exactly("The heads' bounds add up: eight heads of 4 channels recall 8 pairs, behind two taps, in 300 steps; so "
+            "does the delta rule on unit keys. One head of 4 channels does not.");
+  c.because("Proposition 3 is about one head. The paper's four heads have 128 channels together, where it sees .62 at "
+            "32 pairs and .04 at 48. Three seeds: .95 to 1.00.");
+  c.is_reduced(), c.runs({"vla", "delta_net"});
+  return c.measure([](Points &points, const Params &, const Protocol &) {
+    const double most = 0.9;
+    const Assignments vla{{"mixer", "vla"}, {"keys", "unit"}, {"convolution", "2"},
+                          {"heads", "8"},   {"pairs", "8"},   {"steps", "300"}};
+    const Assignments delta = changed(vla, {{"mixer", "delta_net"}}),
+                      one = changed(vla, {{"heads", "1"}, {"width", "4"}});
+    const Mean found = trained(vla);
+    points.at(place_of(vla)).statement("eight heads of 4 channels, 8 pairs", at_least_point(found, most));
+    points.at(place_of(delta)).obligation("eight heads of 4 channels, 8 pairs", at_least(delta, most));
+    points.at(place_of(one)).wrong_system("one head of 4 channels", at_least(one, most));
+    broken(points, vla, most);
+  });
 }
 
 } // namespace

@@ -10,8 +10,10 @@
 namespace recollect::theory {
 namespace {
 
-std::vector<int> sizes(const Protocol &protocol, std::vector<int> suite) {
-  return protocol.point ? std::vector<int>{protocol.point->integer("C")} : suite;
+std::vector<Changes> sizes(const std::vector<int> &all) {
+  std::vector<Changes> points;
+  for (int C : all) points.push_back({{"C", double(C)}});
+  return points;
 }
 Params params_of(int C) { return labels({{"C", num(C)}}); }
 
@@ -39,28 +41,26 @@ Claim identity() {
   c.exactly("Identity for $C$ a power of two; $2 log2 C - 2$ products of $C$ x $C$ matrices. Eq 99 prints its limit as "
             "$log2 C^{-1}$.");
   c.runs({"delta_former"}), c.takes({integer_param("C", 64, 4, 256, "chunk length, a power of two")});
-  return c.measure([](Points &points, const Params &, const Protocol &protocol) {
-    for (int C : sizes(protocol, protocol.full() ? std::vector<int>{4, 8, 16, 32, 64} : std::vector<int>{4, 8, 64})) {
-      if (C < 4 || floor_log2(C) != ceil_log2(C))
-        usage_error("C must be a power of two from 4 on (neumann_non_power2)");
-      const int iterations = floor_log2(C) - 1;
-      const Dense A = dense_lower(C, protocol.seed), I = Dense::identity(C), V = right_side(C, protocol.seed),
-                  wanted = solve_unit_lower(A, V);
-      const double units = solve_units(A, wanted);
-      const auto held = [&](const Dense &X) { return exact_point((X * V).data, wanted.data, units); };
-      const Doubled doubled = doubling(A, iterations), short_of_one = doubling(A, iterations - 1);
-      const Params params = params_of(C);
-      points.at(params).statement("U after log2 C - 1 iterations", held(doubled.X));
-      points.wrong_system("one iteration less", held(short_of_one.X));
-      points.rounding(units).statement("delta_former, form doubling", by_layer(A, V).data, wanted.data);
-      points.wrong_system("I + A for I - A", by_layer(-1 * A, V).data, wanted.data);
-      points.rounding(0)
-          .statement("products of C x C matrices", doubled.products, 2 * std::log2(C) - 2)
-          .but_not("2 log2 C", 2 * std::log2(C));
-      points.obligation("one iteration less: I - A^{C/2}", remainder(A, V, iterations - 1, units))
-          .but_not("I - A^{C/2 - 1}",
-                   exact_point(((I + A) * short_of_one.X * V).data, ((I - power(A, C / 2 - 1)) * V).data, units));
-    }
+  c.at(sizes({4, 8, 64}), sizes({4, 8, 16, 32, 64}));
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int C = p.integer("C");
+
+    if (C < 4 || floor_log2(C) != ceil_log2(C)) usage_error("C must be a power of two from 4 on (neumann_non_power2)");
+    const int iterations = floor_log2(C) - 1;
+    const Dense A = dense_lower(C, protocol.seed), I = Dense::identity(C), V = right_side(C, protocol.seed),
+                wanted = solve_unit_lower(A, V);
+    const double units = solve_units(A, wanted);
+    const Doubled doubled = doubling(A, iterations), short_of_one = doubling(A, iterations - 1);
+    points.rounding(units).statement("U after log2 C - 1 iterations", doubled.X * V, wanted);
+    points.wrong_system("one iteration less", short_of_one.X * V, wanted);
+    points.statement("delta_former, form doubling", by_layer(A, V), wanted);
+    points.wrong_system("I + A for I - A", by_layer(-1 * A, V), wanted);
+    points.rounding(0)
+        .statement("products of C x C matrices", doubled.products, 2 * std::log2(C) - 2)
+        .but_not("2 log2 C", 2 * std::log2(C));
+    points.obligation("one iteration less: I - A^{C/2}", remainder(A, V, iterations - 1, units))
+        .but_not("I - A^{C/2 - 1}",
+                 exact_point(((I + A) * short_of_one.X * V).data, ((I - power(A, C / 2 - 1)) * V).data, units));
   });
 }
 
@@ -73,22 +73,21 @@ Claim other_sizes() {
   c.exactly("$ceil(log2 C) - 1$ iterations do. With the logarithm rounded down $(I + A) X = I - A^{2^floor(log2 C)}$.");
   c.because("The paper has $C = 64$ in mind.");
   c.runs({"delta_former"}), c.takes({integer_param("C", 12, 3, 255, "chunk length, no power of two")});
-  return c.measure([](Points &points, const Params &, const Protocol &protocol) {
-    for (int C : sizes(protocol, protocol.full() ? std::vector<int>{3, 5, 12, 63} : std::vector<int>{3, 5, 12})) {
-      if (C < 3 || floor_log2(C) == ceil_log2(C)) usage_error("C is a power of two: see neumann_doubling");
-      const Dense A = dense_lower(C, protocol.seed), I = Dense::identity(C), V = right_side(C, protocol.seed),
-                  wanted = solve_unit_lower(A, V);
-      const double units = solve_units(A, wanted);
-      const int down = floor_log2(C) - 1, up = ceil_log2(C) - 1;
-      const auto held = [&](const Dense &X) { return exact_point((X * V).data, wanted.data, units); };
-      const Params params = params_of(C);
-      points.at(params).statement("U after floor(log2 C) - 1 iterations", held(doubling(A, down).X));
-      points.obligation("U after ceil(log2 C) - 1 iterations", held(doubling(A, up).X));
-      points.wrong_system("I + A for I - A", held(doubling(-1 * A, up).X));
-      points.rounding(units).obligation("delta_former, form doubling", by_layer(A, V).data, wanted.data);
-      points.obligation("what rounding down leaves", remainder(A, V, down, units))
-          .but_not("nothing left", exact_point(((I + A) * doubling(A, down).X * V).data, V.data, units));
-    }
+  c.at(sizes({3, 5, 12}), sizes({3, 5, 12, 63}));
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int C = p.integer("C");
+
+    if (C < 3 || floor_log2(C) == ceil_log2(C)) usage_error("C is a power of two: see neumann_doubling");
+    const Dense A = dense_lower(C, protocol.seed), I = Dense::identity(C), V = right_side(C, protocol.seed),
+                wanted = solve_unit_lower(A, V);
+    const double units = solve_units(A, wanted);
+    const int down = floor_log2(C) - 1, up = ceil_log2(C) - 1;
+    points.rounding(units).statement("U after floor(log2 C) - 1 iterations", doubling(A, down).X * V, wanted);
+    points.obligation("U after ceil(log2 C) - 1 iterations", doubling(A, up).X * V, wanted);
+    points.wrong_system("I + A for I - A", doubling(-1 * A, up).X * V, wanted);
+    points.obligation("delta_former, form doubling", by_layer(A, V), wanted);
+    points.obligation("what rounding down leaves", remainder(A, V, down, units))
+        .but_not("nothing left", exact_point(((I + A) * doubling(A, down).X * V).data, V.data, units));
   });
 }
 
@@ -135,8 +134,8 @@ Claim rounding() {
                              epsilon_of(real) / epsilon_of(Real::f64));
     };
     for (Real real : {Real::f32, Real::f64}) {
-      const Params params = params_of(C).set("real", name_of(real));
-      points.at(params).statement("one key repeated, doubling", point(same_key, "linear", "doubling", real));
+      points.at(params_of(C).set("real", name_of(real)))
+          .statement("one key repeated, doubling", point(same_key, "linear", "doubling", real));
       points.obligation("one key repeated, substitution", point(same_key, "linear", "chunked", real));
       points.obligation("softmax rows, doubling", point(soft, "softmax", "doubling", real));
       points.wrong_system("the doubling where substitution holds", point(same_key, "linear", "doubling", real));

@@ -199,18 +199,20 @@ Claim unnormalised_updates() {
   });
 }
 
+Claim softmax_icl_diminishes() {
+  ClaimBuilder c("softmax-icl-diminishes", "000 §2.2.2 Softmax");
+  c.says("Since the updates of $S$ fade, the in-context learning of softmax attention gradually diminishes as the "
+         "context grows; a very long cache is an ocean of low signal-to-noise ratio.");
+  c.exactly("The noise part is measured by snr_exp: at fixed $d$ and $tau$ the inverse SNR grows as $N - 1$. The step "
+            "from a common factor $1/t$ to fading learning has no number: it cancels in the read.");
+  c.because("The fading factor itself is measured by eq49_update_1_over_t.");
+  return c.is_not_tested(Reason::not_numeric);
+}
+
 } // namespace
 
 std::vector<Claim> eq_49_softmax_long_context() {
-  return {updates_fade(), objective_fades(), unnormalised_updates(),
-          explained(
-              untested_row(
-                  "softmax-icl-diminishes", Reason::not_numeric, "000 §2.2.2 Softmax",
-                  "Since the updates of $S$ fade, the in-context learning of softmax attention gradually diminishes "
-                  "as the context grows; a very long cache is an ocean of low signal-to-noise ratio.",
-                  "The noise part is measured by snr_exp: at fixed $d$ and $tau$ the inverse SNR grows as $N - 1$. The "
-                  "step from a common factor $1/t$ to fading learning has no number: it cancels in the read."),
-              "The fading factor itself is measured by eq49_update_1_over_t.")};
+  return {updates_fade(), objective_fades(), unnormalised_updates(), softmax_icl_diminishes()};
 }
 
 } // namespace recollect::theory

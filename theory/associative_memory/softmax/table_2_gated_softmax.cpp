@@ -75,47 +75,48 @@ Claim gated_softmax_row() {
       "normaliser was carried over to a decay that does not shrink with $t$, so that a large $t$ makes it worse.");
   c.runs({"gated_linear"});
   c.takes({real_param("t", 1e4, 2, 1e9, "step"), real_param("lambda", 0.9, 0.01, 0.99, "gate")});
-  return c.measure([](Points &points, const Params &, const Protocol &protocol) {
-    std::vector<Params> own;
-    for (double t : {1e4, 1e6})
-      for (double lambda : {0.2, 0.5, 0.9}) own.push_back(labels({{"t", num(t)}, {"lambda", num(lambda)}}));
-    for (const Params &at : points_of(protocol, own)) {
-      const double t = at.real("t");
-      const Vector gates{at.real("lambda"), at.real("lambda") / 2}; // of two rows
-      const Step s = random_step(gates, t, protocol.seed);
-      const double S = frobenius_norm(s.S) + 1,
-                   size = 16.0 * s.S.data.size() * (S * S + S * std::sqrt(inner(s.phi, s.phi) * inner(s.v, s.v)));
-      const Dense next = layer_step(s), printed = descended(s, [=](double lambda) { return (1 - lambda) / t; }),
-                  own_objective = descended(s, [=](double lambda) { return 1 - (t - 1) / t * lambda; }),
-                  limit = descended(s, [](double lambda) { return 1 - lambda; });
-      const auto each_gate = [&](const auto &law) {
-        Vector values;
-        for (double lambda : gates) values.push_back(law(lambda));
-        return values;
-      };
-      // What the objectives keep of each row beyond what the layer keeps.
-      const auto beyond = [&](const Dense &other) {
-        Vector gap = row_factors(s, other), kept = row_factors(s, next);
-        for (size_t i = 0; i < gates.size(); ++i) gap[i] -= kept[i];
-        return gap;
-      };
-      const Vector gap = beyond(printed),
-                   law = each_gate([&](double lambda) { return (1 - lambda) - (1 - 2 * lambda) / t; }),
-                   rival_share = each_gate([&](double lambda) { return (1 - lambda) / t; }),
-                   rival_limit = each_gate([](double lambda) { return 1 - lambda; });
-      points.at(at).rounding(size).statement("S_t against S - dL/dS as printed", next.data, printed.data);
-      points
-          .obligation("gap of the kept shares of S against (1-lambda) - (1-2 lambda)/t, gates lambda and lambda/2", gap,
-                      law)
-          .but_not("the gap vanishes as 1/t", rival_share)
-          .but_not("the gap is 1 - lambda at finite t", rival_limit);
-      points
-          .obligation("S_t against the step on its own objective, weights 1 - (t-1)/t lambda", next.data,
-                      own_objective.data)
-          .but_not("weights 1 - lambda at finite t", limit.data);
-      points.obligation("with weights 1 - lambda the kept share is off by lambda / t", beyond(limit),
-                        each_gate([&](double lambda) { return lambda / t; }));
-    }
+  c.at({{{"lambda", 0.2}},
+        {{"lambda", 0.5}},
+        {},
+        {{"t", 1e6}, {"lambda", 0.2}},
+        {{"t", 1e6}, {"lambda", 0.5}},
+        {{"t", 1e6}}});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const double t = p.real("t");
+    const Vector gates{p.real("lambda"), p.real("lambda") / 2}; // of two rows
+    const Step s = random_step(gates, t, protocol.seed);
+    const double S = frobenius_norm(s.S) + 1,
+                 size = 16.0 * s.S.data.size() * (S * S + S * std::sqrt(inner(s.phi, s.phi) * inner(s.v, s.v)));
+    const Dense next = layer_step(s), printed = descended(s, [=](double lambda) { return (1 - lambda) / t; }),
+                own_objective = descended(s, [=](double lambda) { return 1 - (t - 1) / t * lambda; }),
+                limit = descended(s, [](double lambda) { return 1 - lambda; });
+    const auto each_gate = [&](const auto &law) {
+      Vector values;
+      for (double lambda : gates) values.push_back(law(lambda));
+      return values;
+    };
+    // What the objectives keep of each row beyond what the layer keeps.
+    const auto beyond = [&](const Dense &other) {
+      Vector gap = row_factors(s, other), kept = row_factors(s, next);
+      for (size_t i = 0; i < gates.size(); ++i) gap[i] -= kept[i];
+      return gap;
+    };
+    const Vector gap = beyond(printed),
+                 law = each_gate([&](double lambda) { return (1 - lambda) - (1 - 2 * lambda) / t; }),
+                 rival_share = each_gate([&](double lambda) { return (1 - lambda) / t; }),
+                 rival_limit = each_gate([](double lambda) { return 1 - lambda; });
+    points.rounding(size).statement("S_t against S - dL/dS as printed", next.data, printed.data);
+    points
+        .obligation("gap of the kept shares of S against (1-lambda) - (1-2 lambda)/t, gates lambda and lambda/2", gap,
+                    law)
+        .but_not("the gap vanishes as 1/t", rival_share)
+        .but_not("the gap is 1 - lambda at finite t", rival_limit);
+    points
+        .obligation("S_t against the step on its own objective, weights 1 - (t-1)/t lambda", next.data,
+                    own_objective.data)
+        .but_not("weights 1 - lambda at finite t", limit.data);
+    points.obligation("with weights 1 - lambda the kept share is off by lambda / t", beyond(limit),
+                      each_gate([&](double lambda) { return lambda / t; }));
   });
 }
 
@@ -149,29 +150,25 @@ Claim gated_normaliser() {
             "normaliser forgets as the memory does, the write keeps a fixed share.");
   c.runs({"gated_softmax"});
   c.takes({integer_param("t", 1000, 3, 4000, "step"), real_param("lambda", 0.9, 0.01, 0.99, "gate of every step")});
-  return c.measure([](Points &points, const Params &, const Protocol &protocol) {
-    const std::vector<Params> own = {labels({{"t", num(1000)}, {"lambda", num(0.9)}}),
-                                     labels({{"t", num(4)}, {"lambda", num(0.7)}})};
-    for (const Params &at : points_of(protocol, own)) {
-      const int t = at.integer("t");
-      const double lambda = at.real("lambda"), size = 32.0 * t; // t logits of up to t log lambda, then sums of t terms
-      // Z_t = lambda Z_{t-1} + 1
-      double Z = 0, before = 0;
-      for (int i = 0; i < t; ++i) before = Z, Z = lambda * Z + 1;
-      const Vector now = last_weights(lambda, t), past = last_weights(lambda, t - 1), ungated = last_weights(1, t);
-      const double wrong_share = 1.0 / t; // as printed
-      // What the last step left of the weight of the write before it.
-      const double kept = now[1] / past[0];
-      points.at(at).rounding(size).statement("weight of the newest write against 1/t", now[0], wrong_share);
-      points.obligation("weight of the newest write against 1/Z_t", now[0], 1 / Z)
-          .but_not("lambda for 1 - lambda", lambda);
-      points.wrong_system("no gate", ungated[0], 1 / Z);
-      points
-          .obligation("A_t: what is kept of the write before it, against lambda Z_{t-1}/Z_t", kept, lambda * before / Z)
-          .but_not("A_t of the row, (t-1)/t lambda", (t - 1.0) / t * lambda);
-      points.obligation("weight of all older writes against 1 - (1 + lambda)/Z_t", now[2],
-                        lambda * lambda * (Z - 1 - lambda) / (lambda * lambda) / Z);
-    }
+  c.at({{}, {{"t", 4}, {"lambda", 0.7}}});
+  return c.measure([](Points &points, const Params &p, const Protocol &) {
+    const int t = p.integer("t");
+    const double lambda = p.real("lambda"), size = 32.0 * t; // t logits of up to t log lambda, then sums of t terms
+    // Z_t = lambda Z_{t-1} + 1
+    double Z = 0, before = 0;
+    for (int i = 0; i < t; ++i) before = Z, Z = lambda * Z + 1;
+    const Vector now = last_weights(lambda, t), past = last_weights(lambda, t - 1), ungated = last_weights(1, t);
+    const double wrong_share = 1.0 / t; // as printed
+    // What the last step left of the weight of the write before it.
+    const double kept = now[1] / past[0];
+    points.rounding(size).statement("weight of the newest write against 1/t", now[0], wrong_share);
+    points.obligation("weight of the newest write against 1/Z_t", now[0], 1 / Z)
+        .but_not("lambda for 1 - lambda", lambda);
+    points.wrong_system("no gate", ungated[0], 1 / Z);
+    points.obligation("A_t: what is kept of the write before it, against lambda Z_{t-1}/Z_t", kept, lambda * before / Z)
+        .but_not("A_t of the row, (t-1)/t lambda", (t - 1.0) / t * lambda);
+    points.obligation("weight of all older writes against 1 - (1 + lambda)/Z_t", now[2],
+                      lambda * lambda * (Z - 1 - lambda) / (lambda * lambda) / Z);
   });
 }
 

@@ -80,7 +80,6 @@ int largest_shallow_dependence(int depth, int n, std::uint64_t seed, int draws =
   return largest;
 }
 
-
 Claim neighbourhood() {
   ClaimBuilder c("tc0-neighbourhood", "000 §2.2.1, TC0 vs. NC1");
   c.says("TC0 has constant depth, so that each output can only depend on a constant-sized neighbourhood of the input, "
@@ -135,28 +134,38 @@ Claim depth_and_reach() {
   });
 }
 
+Claim s5_beyond_tc0() {
+  ClaimBuilder c("s5-beyond-tc0", "000 §2.2.1, Model Expressivity");
+  c.says("Because it tracks the exchanges of $n >= 5$ elements, DeltaFormer's expressivity surpasses TC0 and "
+         "theoretically reaches NC1, whereas constant-depth Transformers without chain of thought stay within TC0.");
+  c.exactly("Conditional on TC0 != NC1.");
+  c.because("Tracking $S_5$ is complete for NC1 (Barrington); that NC1 is more than TC0 is believed and not proved. "
+            "The algebraic premise is measured by s5_nonsolvable, the tracking by theorem1_round.");
+  return c.is_not_tested(Reason::not_numeric);
+}
+
+Claim circuit_hierarchy() {
+  ClaimBuilder c("circuit-hierarchy", "000 Eq 43, Fig 1");
+  c.says("NC0 is strictly within AC0, AC0 strictly within TC0, and TC0, NC1, AC1, TC1, NC2, ..., $P$ are each within "
+         "the next.");
+  c.exactly("Known inclusions.");
+  c.because("Classes are sets of families of circuits of every size: no run decides an inclusion. The finite facts "
+            "behind the first of them are measured by nc0_and_depth.");
+  return c.is_not_tested(Reason::not_numeric);
+}
+
+Claim matrix_inverse_beyond_tc0() {
+  ClaimBuilder c("matrix-inverse-beyond-tc0", "000 §3.3, end");
+  c.says("The matrix inversion in $u$ goes far beyond TC0 and so makes the Transformer more expressive.");
+  c.exactly("Conditional: inversion lies in NC2, and TC0 != NC2 is open.");
+  c.because("What inversion buys on graphs is measured by dag_neumann and dag_deltaformer_construction.");
+  return c.is_not_tested(Reason::not_numeric);
+}
+
 } // namespace
 
 std::vector<Claim> circuits() {
-  return {explained(untested_row("s5-beyond-tc0", Reason::not_numeric, "000 §2.2.1, Model Expressivity",
-                                 "Because it tracks the exchanges of $n >= 5$ elements, DeltaFormer's expressivity "
-                                 "surpasses TC0 and theoretically reaches NC1, whereas constant-depth Transformers "
-                                 "without chain of thought stay within TC0.",
-                                 "Conditional on TC0 != NC1."),
-                    "Tracking $S_5$ is complete for NC1 (Barrington); that NC1 is more than TC0 is believed and not "
-                    "proved. The algebraic premise is measured by s5_nonsolvable, the tracking by theorem1_round."),
-          explained(untested_row("circuit-hierarchy", Reason::not_numeric, "000 Eq 43, Fig 1",
-                                 "NC0 is strictly within AC0, AC0 strictly within TC0, and TC0, NC1, AC1, TC1, NC2, "
-                                 "..., $P$ are each within the next.",
-                                 "Known inclusions."),
-                    "Classes are sets of families of circuits of every size: no run decides an inclusion. The finite "
-                    "facts behind the first of them are measured by nc0_and_depth."),
-          depth_and_reach(), neighbourhood(),
-          explained(untested_row(
-                        "matrix-inverse-beyond-tc0", Reason::not_numeric, "000 §3.3, end",
-                        "The matrix inversion in $u$ goes far beyond TC0 and so makes the Transformer more expressive.",
-                        "Conditional: inversion lies in NC2, and TC0 != NC2 is open."),
-                    "What inversion buys on graphs is measured by dag_neumann and dag_deltaformer_construction.")};
+  return {s5_beyond_tc0(), circuit_hierarchy(), depth_and_reach(), neighbourhood(), matrix_inverse_beyond_tc0()};
 }
 
 } // namespace recollect::theory

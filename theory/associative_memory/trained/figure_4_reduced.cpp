@@ -3,7 +3,7 @@
 // open: five elements, 16 swaps, width 12, one block x + mixer(x) without norm, MLP or position, a head of its own. One head
 // in place of four, no biases, gates alpha and beta by step, batches of 64. The row of the figure itself stays open
 // (training_experiments.cpp).
-#include "theory/support/claims.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/training.hpp"
 
 namespace recollect::theory {
@@ -58,80 +58,66 @@ const Variation linear{"delta_former", "linear"}, rounding{"delta_former", "roun
 
 // ---- One layer against attention ---------------------------------------------------------------------------------------
 
-std::vector<Point> tracks(const Protocol &p) {
-  const double whole = 0.98, half = 0.5;
-  std::vector<Point> points;
-  for (int seed = 1; seed <= seeds(p); ++seed) {
-    for (const Variation &x : {linear, rounding})
-      points.push_back(as_statement(at_least_point(trained(x, seed), whole), place(x, seed), "tracks five elements"));
-    for (int layers : {1, 2}) {
-      const Variation attention{"softmax", "", layers};
-      points.push_back(as_statement(at_most_point(trained(attention, seed), half), place(attention, seed), "does not"));
-    }
-  }
-  Variation shuffled = linear;
-  shuffled.labels = "shuffled";
-  const Variation removed{"none", ""};
-  const Mean alone = trained(removed, 1);
-  append(points,
-         {as_obligation(sampled_point(alone, without_memory()), place(removed, 1), "the swap seen last"),
-          rival_system(at_least_point(alone, whole), place(removed, 1), "no mixer"),
-          rival_system(at_least_point(trained(shuffled, 1), whole), place(shuffled, 1), "answers in random order")});
-  return points;
-}
-
 Claim tracking() {
-  Claim c = reduced(
-      ledger_row(
-          "fig4-reduced-tracking", "000 §3.2, Fig 4, reduced",
-          "Trained to name the element of the first place after each of 16 exchanges of five, a DeltaFormer of "
-          "one layer with a suitable $kappa_1$ and $kappa_2$ = softmax is right (100 %) where softmax attention "
-          "of one and two layers is not.",
-          "With linear and rounding $kappa_1$ at least .98 after 600 steps, attention at most .5; without a mixer "
-          "$.2 + .1 (1 - 2^-16)$, by the swap seen last alone.",
-          tracks),
-      {"delta_former", "softmax"});
-  return explained(
-      c, "suites/trained_swaps.toml has rates of .003, .01, .03 and .1 after 1000 steps: linear and rounding 1.00 "
-         "at the last three under each of five seeds, .78 and .65 at the first; attention of one layer "
-         ".35 to .37, of two .37 to .41, of four .35 to .46, with and without rotary embeddings. Linear $kappa_1$ does "
-         "as well as rounding, "
-         "since five keys fit twelve channels.");
+  ClaimBuilder c("fig4-reduced-tracking", "000 §3.2, Fig 4, reduced");
+  c.says("Trained to name the element of the first place after each of 16 exchanges of five, a DeltaFormer of one "
+         "layer with a suitable $kappa_1$ and $kappa_2$ = softmax is right (100 %) where softmax attention of one and "
+         "two layers is not.");
+  c.exactly("With linear and rounding $kappa_1$ at least .98 after 600 steps, attention at most .5; without a mixer "
+            "$.2 + .1 (1 - 2^-16)$, by the swap seen last alone.");
+  c.because("suites/trained_swaps.toml has rates of .003, .01, .03 and .1 after 1000 steps: linear and rounding 1.00 "
+            "at the last three under each of five seeds, .78 and .65 at the first; attention of one layer .35 to .37, "
+            "of two .37 to .41, of four .35 to .46, with and without rotary embeddings. Linear $kappa_1$ does as well "
+            "as rounding, since five keys fit twelve channels.");
+  c.is_reduced(), c.runs({"delta_former", "softmax"});
+  return c.measure([](Points &points, const Params &, const Protocol &protocol) {
+    const double whole = 0.98, half = 0.5;
+    for (int seed = 1; seed <= seeds(protocol); ++seed) {
+      for (const Variation &x : {linear, rounding})
+        points.at(place(x, seed)).statement("tracks five elements", at_least_point(trained(x, seed), whole));
+      for (int layers : {1, 2}) {
+        const Variation attention{"softmax", "", layers};
+        points.at(place(attention, seed)).statement("does not", at_most_point(trained(attention, seed), half));
+      }
+    }
+    Variation shuffled = linear;
+    shuffled.labels = "shuffled";
+    const Variation removed{"none", ""};
+    const Mean alone = trained(removed, 1);
+    points.at(place(removed, 1)).obligation("the swap seen last", alone, without_memory());
+    points.wrong_system("no mixer", at_least_point(alone, whole));
+    points.at(place(shuffled, 1)).wrong_system("answers in random order", at_least_point(trained(shuffled, 1), whole));
+  });
 }
 
 // ---- Kernels -----------------------------------------------------------------------------------------------------------
 
-std::vector<Point> ordered(const Protocol &p) {
-  const Variation exp{"delta_former", "exp"}, softmax{"delta_former", "softmax"};
-  Variation shuffled = rounding, shuffled_exp = exp;
-  shuffled.labels = shuffled_exp.labels = "shuffled";
-  const double far = 0.2, apart = 0.05;
-  std::vector<Point> points;
-  for (int seed = 1; seed <= seeds(p); ++seed) {
-    const Mean middle = trained(exp, seed);
-    append(points, {as_statement(at_least_point(difference(trained(rounding, seed), middle), far),
-                                 place(rounding, seed), "above exp"),
-                    as_statement(at_least_point(difference(middle, trained(softmax, seed)), apart), place(exp, seed),
-                                 "above softmax")});
-  }
-  const Mean wrong = trained(shuffled, 1), middle = trained(shuffled_exp, 1);
-  append(points, {rival_system(at_least_point(difference(wrong, middle), far), place(shuffled, 1),
-                               "above exp, answers in random order"),
-                  rival_system(at_least_point(difference(middle, wrong), apart), place(shuffled_exp, 1),
-                               "exp above rounding, answers in random order")});
-  return points;
-}
-
 Claim kernels() {
-  Claim c = reduced(
-      ledger_row("fig4-reduced-kernels", "000 §3.2, Fig 4, reduced",
-                 "Of the $kappa_1$ of one DeltaFormer layer that is trained to track exchanges, the closer to Theorem "
-                 "1's construction the better: rounding above exp, and exp above softmax, whose normaliser harms.",
-                 "After 600 steps by at least .2 and .05.", ordered),
-      {"delta_former"});
-  return explained(c,
-                   "At the best of four rates each (five seeds, 1000 steps): linear and rounding 1.00, relu .63, $exp "
-                   ".59$, softmax .42. At .03 one seed of five leaves exp at .36.");
+  ClaimBuilder c("fig4-reduced-kernels", "000 §3.2, Fig 4, reduced");
+  c.says("Of the $kappa_1$ of one DeltaFormer layer that is trained to track exchanges, the closer to Theorem 1's "
+         "construction the better: rounding above exp, and exp above softmax, whose normaliser harms.");
+  c.exactly("After 600 steps by at least .2 and .05.");
+  c.because("At the best of four rates each (five seeds, 1000 steps): linear and rounding 1.00, relu .63, $exp .59$, "
+            "softmax .42. At .03 one seed of five leaves exp at .36.");
+  c.is_reduced(), c.runs({"delta_former"});
+  return c.measure([](Points &points, const Params &, const Protocol &protocol) {
+    const Variation exp{"delta_former", "exp"}, softmax{"delta_former", "softmax"};
+    Variation shuffled = rounding, shuffled_exp = exp;
+    shuffled.labels = shuffled_exp.labels = "shuffled";
+    const double far = 0.2, apart = 0.05;
+    for (int seed = 1; seed <= seeds(protocol); ++seed) {
+      const Mean middle = trained(exp, seed);
+      points.at(place(rounding, seed))
+          .statement("above exp", at_least_point(difference(trained(rounding, seed), middle), far));
+      points.at(place(exp, seed))
+          .statement("above softmax", at_least_point(difference(middle, trained(softmax, seed)), apart));
+    }
+    const Mean wrong = trained(shuffled, 1), middle = trained(shuffled_exp, 1);
+    points.at(place(shuffled, 1))
+        .wrong_system("above exp, answers in random order", at_least_point(difference(wrong, middle), far));
+    points.at(place(shuffled_exp, 1))
+        .wrong_system("exp above rounding, answers in random order", at_least_point(difference(middle, wrong), apart));
+  });
 }
 
 } // namespace

@@ -2,7 +2,7 @@
 // 000 §3.2, Fig 6, and §3.3, Fig 7, in forms that train in seconds: exchanges doubled from 4 to 32 in place of 32 to 256,
 // and the paper's 32 nodes in two trees at width 32 after 500 steps. One block x + mixer(x) without norm and MLP, a head of its
 // own. The rows of the figures stay open (training_experiments.cpp; suites/trained_curriculum.toml, trained_trees.toml).
-#include "theory/support/claims.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/training.hpp"
 
 namespace recollect::theory {
@@ -22,9 +22,9 @@ Params place(const Assignments &shown, int seed) {
 
 int seeds(const Protocol &p) { return p.full() ? 2 : 1; }
 
-std::vector<Point> broken(const Assignments &fixed, const Assignments &right, double bound) {
-  return training_rivals(
-      right, bound, [&](const Assignments &shown) { return trained(fixed, shown, 1); },
+void broken(Points &points, const Assignments &fixed, const Assignments &right, double bound) {
+  training_rivals(
+      points, right, bound, [&](const Assignments &shown) { return trained(fixed, shown, 1); },
       [](const Assignments &shown) { return place(shown, 1); });
 }
 
@@ -42,37 +42,32 @@ const Assignments exchanges{{"task", "swaps"},
                             {"curriculum", "0.99"},
                             {"delta_former.kappa2", "softmax"}};
 
-std::vector<Point> doubled(const Protocol &p) {
-  const double most = 0.9, less = 0.05;
-  const Assignments linear{{"mixer", "delta_former"}, {"delta_former.kappa1", "linear"}, {"positions", "none"}};
-  const Assignments rounding = changed(linear, {{"delta_former.kappa1", "round"}}),
-                    rotary = changed(rounding, {{"positions", "rope"}});
-  std::vector<Point> points;
-  for (int seed = 1; seed <= seeds(p); ++seed) {
-    const Mean plain = trained(exchanges, rounding, seed);
-    append(points, {as_statement(at_least_point(plain, most), place(rounding, seed), "tracks 32 exchanges"),
-                    as_statement(at_least_point(trained(exchanges, linear, seed), most), place(linear, seed),
-                                 "tracks 32 exchanges"),
-                    as_statement(at_least_point(difference(plain, trained(exchanges, rotary, seed)), less),
-                                 place(rotary, seed), "less with rotary embeddings")});
-  }
-  append(points, broken(exchanges, linear, most));
-  return points;
-}
-
 Claim curriculum() {
-  return explained(
-      reduced(
-          ledger_row("fig6-reduced", "000 §3.2, Fig 6, reduced",
-                     "Trained on exchanges that double each time the accuracy reaches .99, one DeltaFormer layer with "
-                     "rounding (and linear) $kappa_1$ tracks five elements to the longest texts, and less well with "
-                     "rotary embeddings than without.",
-                     "From 4 to 32 exchanges in 800 steps: at least .9 without positions, by .05 less with rotation.",
-                     doubled),
-          {"delta_former"}),
+  ClaimBuilder c("fig6-reduced", "000 §3.2, Fig 6, reduced");
+  c.says("Trained on exchanges that double each time the accuracy reaches .99, one DeltaFormer layer with rounding "
+         "(and linear) $kappa_1$ tracks five elements to the longest texts, and less well with rotary embeddings than "
+         "without.");
+  c.exactly("From 4 to 32 exchanges in 800 steps: at least .9 without positions, by .05 less with rotation.");
+  c.because(
       "Three seeds: .97 to 1.00 without positions, .73 and .80 with rotation (two). Training at 32 from the start "
-      "hangs on "
-      "the seed, .99 and .33 after 600 steps: its order is left to suites/trained_curriculum.toml.");
+      "hangs on the seed, .99 and .33 after 600 steps: its order is left to suites/trained_curriculum.toml.");
+  c.is_reduced(), c.runs({"delta_former"});
+  return c.measure([](Points &points, const Params &, const Protocol &protocol) {
+    const double most = 0.9, less = 0.05;
+    const Assignments linear{{"mixer", "delta_former"}, {"delta_former.kappa1", "linear"}, {"positions", "none"}};
+    const Assignments rounding = changed(linear, {{"delta_former.kappa1", "round"}}),
+                      rotary = changed(rounding, {{"positions", "rope"}});
+    for (int seed = 1; seed <= seeds(protocol); ++seed) {
+      const Mean plain = trained(exchanges, rounding, seed);
+      points.at(place(rounding, seed)).statement("tracks 32 exchanges", at_least_point(plain, most));
+      points.at(place(linear, seed))
+          .statement("tracks 32 exchanges", at_least_point(trained(exchanges, linear, seed), most));
+      points.at(place(rotary, seed))
+          .statement("less with rotary embeddings",
+                     at_least_point(difference(plain, trained(exchanges, rotary, seed)), less));
+    }
+    broken(points, exchanges, linear, most);
+  });
 }
 
 // ---- Fig 7 -------------------------------------------------------------------------------------------------------------
@@ -88,34 +83,27 @@ const Assignments trees{{"task", "trees"},
                         {"delta_former.kappa1", "linear"},
                         {"delta_former.kappa2", "softmax"}};
 
-std::vector<Point> reached(const Protocol &p) {
-  const double most = 0.9;
-  const Assignments one{{"mixer", "delta_former"}};
-  std::vector<Point> points;
-  for (int seed = 1; seed <= seeds(p); ++seed) {
-    points.push_back(as_statement(at_least_point(trained(trees, one, seed), most), place(one, seed), "one layer"));
-    for (const char *layers : {"1", "2"}) {
-      const Assignments attention{{"mixer", "softmax"}, {"layers", layers}};
-      points.push_back(as_statement(at_most_point(trained(trees, attention, seed), most), place(attention, seed),
-                                    "attention of so many layers"));
-    }
-  }
-  append(points, broken(trees, one, most));
-  return points;
-}
-
 Claim reachability() {
-  return explained(
-      reduced(
-          ledger_row("fig7-reduced", "000 §3.3, Fig 7, reduced",
-                     "Trained to say which of 32 nodes in two trees the first one reaches, one DeltaFormer layer does "
-                     "very well where softmax attention of one and two layers does not.",
-                     "With linear $kappa_1$ and $kappa_2$ = softmax at least .9 after 500 steps; attention at most .9.",
-                     reached),
-          {"delta_former", "softmax"}),
-      "Three seeds: .94 to .97, attention of one layer .73 to .75, of two .77 to .82. Rounding has .75, .75 and .94: "
-      "it "
-      "takes longer (suites/trained_trees.toml).");
+  ClaimBuilder c("fig7-reduced", "000 §3.3, Fig 7, reduced");
+  c.says("Trained to say which of 32 nodes in two trees the first one reaches, one DeltaFormer layer does very well "
+         "where softmax attention of one and two layers does not.");
+  c.exactly("With linear $kappa_1$ and $kappa_2$ = softmax at least .9 after 500 steps; attention at most .9.");
+  c.because("Three seeds: .94 to .97, attention of one layer .73 to .75, of two .77 to .82. Rounding has .75, .75 and "
+            ".94: it takes longer (suites/trained_trees.toml).");
+  c.is_reduced(), c.runs({"delta_former", "softmax"});
+  return c.measure([](Points &points, const Params &, const Protocol &protocol) {
+    const double most = 0.9;
+    const Assignments one{{"mixer", "delta_former"}};
+    for (int seed = 1; seed <= seeds(protocol); ++seed) {
+      points.at(place(one, seed)).statement("one layer", at_least_point(trained(trees, one, seed), most));
+      for (const char *layers : {"1", "2"}) {
+        const Assignments attention{{"mixer", "softmax"}, {"layers", layers}};
+        points.at(place(attention, seed))
+            .statement("attention of so many layers", at_most_point(trained(trees, attention, seed), most));
+      }
+    }
+    broken(points, trees, one, most);
+  });
 }
 
 } // namespace

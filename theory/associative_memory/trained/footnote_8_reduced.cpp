@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // 000 §2.2, footnote 8, in a form that trains in seconds: the delta rule with step 1, with and without momentum, on 8 pairs in
 // 8 heads of 4 channels behind two taps. The footnote's row stays open (table_2_momentum.cpp; suites/trained_momentum.toml).
-#include "theory/support/claims.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/training.hpp"
 
 namespace recollect::theory {
@@ -14,24 +14,23 @@ Mean trained(const Assignments &shown, int seed) {
   return trained_accuracy(changed(recall, shown), std::uint64_t(seed));
 }
 
-std::vector<Point> helped(const Protocol &p) {
-  const Assignments with{{"mixer", "delta_momentum"}, {"delta_momentum.eta", "0.9"}},
-      without = changed(with, {{"delta_momentum.eta", "0"}});
-  return gain_points({with, without, 0.5, 0.1, "with momentum", "above none"}, p.full() ? 2 : 1, trained);
+Claim momentum() {
+  ClaimBuilder c("momentum-reduced", "000 §2.2, footnote 8, reduced");
+  c.says("Trained alike at one rate on key-value recall, the delta rule of step 1 does better with first-order "
+         "momentum than without.");
+  c.exactly("After 300 steps at .003 with momentum .9 at least .5, and .1 above none.");
+  c.because("Five seeds: .64 to .78 with, .34 to .48 without. Each at its best of four rates has .998 with and .96 "
+            "without, and DeltaNet, whose step is learned, .9995 without (suites/trained_momentum.toml).");
+  c.is_reduced(), c.runs({"delta_momentum"});
+  return c.measure([](Points &points, const Params &, const Protocol &p) {
+    const Assignments with{{"mixer", "delta_momentum"}, {"delta_momentum.eta", "0.9"}},
+        without = changed(with, {{"delta_momentum.eta", "0"}});
+    gain_points(points, {with, without, 0.5, 0.1, "with momentum", "above none"}, p.full() ? 2 : 1, trained);
+  });
 }
 
 } // namespace
 
-std::vector<Claim> footnote_8_reduced() {
-  return {explained(
-      reduced(ledger_row("momentum-reduced", "000 §2.2, footnote 8, reduced",
-                         "Trained alike at one rate on key-value recall, the delta rule of step 1 does better with "
-                         "first-order momentum than without.",
-                         "After 300 steps at .003 with momentum .9 at least .5, and .1 above none.", helped),
-              {"delta_momentum"}),
-      "Five seeds: .64 to .78 with, .34 to .48 without. Each at its best of four rates has .998 with and .96 without, "
-      "and "
-      "DeltaNet, whose step is learned, .9995 without (suites/trained_momentum.toml).")};
-}
+std::vector<Claim> footnote_8_reduced() { return {momentum()}; }
 
 } // namespace recollect::theory
