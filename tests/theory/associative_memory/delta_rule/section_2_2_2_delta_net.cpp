@@ -7,12 +7,6 @@ using namespace recollect::theory;
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(section_2_2_2_delta_net)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated_at_other_points) {
-  check_claim_at("deltanet_fixed_point", {{"D", "5"}, {"dv", "2"}, {"beta", "1.7"}});
-  check_claim_at("deltanet_converges_unit", {{"beta", "0.8"}, {"T", "9"}, {"d", "5"}, {"dv", "2"}});
-  check_claim_at("bigram_degeneration", {{"T", "9"}, {"d", "5"}, {"dv", "2"}});
-}
-
 BOOST_AUTO_TEST_CASE(points_outside_the_statements_are_refused) {
   refuse_point("deltanet_converges_unit", {{"T", "30"}, {"d", "3"}});
 }

@@ -7,10 +7,6 @@ using namespace recollect::theory;
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(section_2_2_2_gaussian_keys)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated_at_other_widths) {
-  for (const char *d : {"3", "11"}) check_claim_at("deltanet_converges_gaussian", {{"d", d}});
-}
-
 BOOST_AUTO_TEST_CASE(the_exponent_in_the_plane_by_hand) {
   // The mean of log(cos^2 + x^2 sin^2)/2 over the circle is log((1+|x|)/2), x = s - 1 with s exponential of mean 2:
   // E log((1 + |s-1|)/2) = int_0^1 log(1 - s/2) e^{-s/2}/2 ds + int_1^inf log(s/2) e^{-s/2}/2 ds.

@@ -5,12 +5,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(section_2_2_2_noise_and_heads)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated_at_other_points) {
-  check_claim_at("deltanet_noise_floor", {{"beta", "0.8"}, {"d", "5"}, {"dv", "2"}});
-  check_claim_at("sstar_normalised_keys", {{"d", "4"}, {"dv", "2"}, {"beta", "0.8"}, {"T", "20"}});
-  check_claim_at("multihead_deltanet", {{"D", "6"}, {"m", "2"}, {"dv", "2"}, {"beta", "0.2"}, {"T", "10"}});
-}
-
 BOOST_AUTO_TEST_CASE(points_outside_the_statements_are_refused) {
   refuse_point("multihead_deltanet", {{"D", "4"}, {"m", "4"}});
   refuse_point("multihead_deltanet", {{"m", "7"}, {"beta", "0.3"}});

@@ -6,12 +6,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(section_2_2_delta_net)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated_at_other_points) {
-  check_claim_at("deltanet_norm", {{"n", "6"}, {"d", "5"}, {"dv", "3"}});
-  check_claim_at("deltanet_norm_gaussian", {{"d", "6"}, {"dv", "2"}});
-  check_claim_at("deltanet_norm_adversarial", {{"T", "50"}});
-}
-
 BOOST_AUTO_TEST_CASE(chosen_keys_by_hand) {
   // Nine unit writes, each at a right angle to their sum so far: |S| = 3.
   const Finding finding = check_claim_at("deltanet_norm_adversarial", {{"T", "9"}});

@@ -7,12 +7,6 @@ using namespace recollect::theory;
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(section_2_2_linear_norm)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated_at_other_points) {
-  check_claim_at("linear_norm_growth", {{"t", "5"}, {"d", "3"}, {"dv", "6"}});
-  check_claim_at("linear_norm_inevitable", {{"T", "33"}});
-  check_claim_at("gla_bounded_forgets", {{"lambda", "0.5"}, {"t", "4"}, {"d", "3"}, {"dv", "6"}});
-}
-
 BOOST_AUTO_TEST_CASE(stretches_of_runs_join) {
   // Runs 0 ... 4 are runs 0, 1 and then 2, 3, 4, keys and values alike.
   const auto keys = [](size_t first, size_t runs) {

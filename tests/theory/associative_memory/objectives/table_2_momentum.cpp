@@ -5,11 +5,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(table_2_momentum)
 
-BOOST_AUTO_TEST_CASE(claims_come_out_as_stated_at_other_points) {
-  for (const char *id : {"table2_momentum", "table2_momentum_eq75", "eq76_momentum"})
-    check_claim_at(id, {{"eta", "0.3"}, {"T", "5"}, {"d", "3"}, {"dv", "2"}});
-}
-
 BOOST_AUTO_TEST_CASE(the_counter_example_by_hand) {
   // k = 1, 1 and v = 1, 2, eta = 3/4: S_1 = 1, C_2 = 3/4 + 2 and S_2 = C_2; as printed C_2 = (1 + 3/4) 2.
   const Finding finding = examine(find_claim("eq76_momentum"), {});
