@@ -15,6 +15,8 @@ using Vector = std::vector<double>;
 const std::vector<ParamSpec> widths = {integer_param("d", 8, 2, 64, "key width"),
                                        integer_param("dv", 4, 2, 64, "value width")};
 
+const std::vector<Changes> suite{{}, {{"d", 2}, {"dv", 3}}};
+
 struct Step {
   Dense S;
   Vector k, v, lambda, key_lambda;
@@ -48,93 +50,75 @@ double units(const Step &s) {
   return 8.0 * s.S.data.size() * (read * read + S * S);
 }
 
-/// A row of the table at every point: the layer's step, the printed objective, and rivals that must not fit.
-struct Rivals {
-  std::vector<std::pair<std::string, Objective>> laws;
-  std::vector<std::pair<std::string, Vector>> systems;
-};
-Claim row_claim(ClaimBuilder &c, std::function<Vector(const Step &)> layer,
-                std::function<Objective(const Step &)> printed, std::function<Rivals(const Step &)> rivals) {
-  c.takes(widths), c.at({{}, {{"d", 2}, {"dv", 3}}});
-  return c.measure([=](Points &points, const Params &p, const Protocol &protocol) {
-    const Step s = random_step(p, protocol.seed);
-    const Vector expected = descended(s, printed(s));
-    const Rivals wrong = rivals(s);
-    points.rounding(units(s));
-    auto stated = points.statement("S_t against S - dL/dS", layer(s), expected);
-    for (const auto &[name, law] : wrong.laws) stated.but_not(name, descended(s, law));
-    for (const auto &[name, system] : wrong.systems) points.wrong_system(name, system, expected);
-  });
-}
-
 Claim linear_row() {
-
   ClaimBuilder c("table2-linear", "000 Table 2, Eq 33-34, 65-68");
   c.says("Linear attention, $A = B = I$ and $C = v_t k_t^T$, is one gradient step on $-<S k_t, v_t>$.");
   c.exactly("Identity.");
-  c.runs({"linear", "delta_net"});
-  return row_claim(
-      c, [](const Step &s) { return layer_step("linear", s.S, s.k, s.v, {}); },
-      [](const Step &s) { return [s](const Dense &S) { return -s.recall(S); }; },
-      [](const Step &s) {
-        return Rivals{{{"+<S k, v>", [s](const Dense &S) { return s.recall(S); }},
-                       {"-1/2 <S k, v>", [s](const Dense &S) { return -s.recall(S) / 2; }}},
-                      {{"with DeltaNet's erase", layer_step("delta_net", s.S, s.k, s.v, {})}}};
-      });
+  c.runs({"linear", "delta_net"}), c.takes(widths), c.at(suite);
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const Step s = random_step(p, protocol.seed);
+    const auto recalled = [&](double weight) {
+      return descended(s, [&](const Dense &S) { return weight * s.recall(S); });
+    };
+    points.rounding(units(s));
+    points.statement("S_t against S - dL/dS", layer_step("linear", s.S, s.k, s.v, {}), recalled(-1))
+        .but_not("+<S k, v>", recalled(1))
+        .but_not("-1/2 <S k, v>", recalled(-0.5));
+    points.wrong_system("with DeltaNet's erase", layer_step("delta_net", s.S, s.k, s.v, {}), recalled(-1));
+  });
 }
 
 Claim gated_linear_row() {
-  const auto with_weights = [](const Step &s, double power) {
-    Vector weights;
-    for (double lambda : s.lambda) weights.push_back(std::pow(1 - lambda, power));
-    return [s, weights](const Dense &S) { return -s.recall(S) + 0.5 * weighted_square(S, weights); };
-  };
-
   ClaimBuilder c("table2-gla", "000 Table 2, Eq 69");
   c.says("Gated linear attention, $A = diag(lambda_t)$, $B = I$, $C = v_t k_t^T$, every element of $lambda_t$ in "
          "(0,1), is one gradient step on $-<S k_t, v_t> + 1/2 ||diag(sqrt(1-lambda_t)) S||_F^2$.");
   c.exactly("Identity.");
   c.because("The gate as printed acts on the value side (the rows of $S$). The layer of the cited reference [47] gates "
             "the key side, $B = diag(lambda_t)$.");
-  c.runs({"gated_linear"});
-  return row_claim(
-      c, [](const Step &s) { return row_gated_step(s, s.v); }, [=](const Step &s) { return with_weights(s, 1); },
-      [=](const Step &s) {
-        Vector gated = s.v;
-        for (size_t i = 0; i < gated.size(); ++i) gated[i] *= s.lambda[i];
-        return Rivals{{{"no square root: diag(1-lambda)", with_weights(s, 2)}},
-                      {{"gates on the key side", layer_step("gated_linear", s.S, s.k, s.v, s.key_lambda)},
-                       {"the write gated too", row_gated_step(s, gated)}}};
-      });
+  c.runs({"gated_linear"}), c.takes(widths), c.at(suite);
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const Step s = random_step(p, protocol.seed);
+    const auto weighted = [&](double power) {
+      Vector weights;
+      for (double lambda : s.lambda) weights.push_back(std::pow(1 - lambda, power));
+      return descended(s, [&](const Dense &S) { return -s.recall(S) + 0.5 * weighted_square(S, weights); });
+    };
+    Vector gated = s.v;
+    for (size_t i = 0; i < gated.size(); ++i) gated[i] *= s.lambda[i];
+    const Vector expected = weighted(1);
+    points.rounding(units(s));
+    points.statement("S_t against S - dL/dS", row_gated_step(s, s.v), expected)
+        .but_not("no square root: diag(1-lambda)", weighted(2));
+    points.wrong_system("gates on the key side", layer_step("gated_linear", s.S, s.k, s.v, s.key_lambda), expected);
+    points.wrong_system("the write gated too", row_gated_step(s, gated), expected);
+  });
 }
 
 Claim delta_row() {
-  const auto half_square = [](const Step &s, double erase, double weight) {
-    return [=](const Dense &S) {
-      const Vector read = times(S, s.k);
-      return weight * (erase * inner(read, read) / 2 - inner(read, s.v));
-    };
-  };
-
   ClaimBuilder c("table2-deltanet", "000 Table 2, Eq 70-74");
   c.says("DeltaNet, $A = I$, $B = I - k_t k_t^T$, $C = v_t k_t^T$, is one gradient step on $1/2 ||S k_t - v_t||^2$.");
   c.exactly("Identity, for keys of any norm.");
-  c.runs({"delta_net", "linear"});
-  return row_claim(
-      c, [](const Step &s) { return layer_step("delta_net", s.S, s.k, s.v, {}); },
-      [](const Step &s) {
-        return [s](const Dense &S) {
-          double loss = 0;
-          const Vector read = times(S, s.k);
-          for (size_t i = 0; i < read.size(); ++i) loss += (read[i] - s.v[i]) * (read[i] - s.v[i]) / 2;
-          return loss;
-        };
-      },
-      [=](const Step &s) {
-        return Rivals{
-            {{"||S k - v||^2 without 1/2", half_square(s, 1, 2)}, {"the erase as a gain", half_square(s, -1, 1)}},
-            {{"no erase: linear attention", layer_step("linear", s.S, s.k, s.v, {})}}};
+  c.runs({"delta_net", "linear"}), c.takes(widths), c.at(suite);
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const Step s = random_step(p, protocol.seed);
+    const auto half_square = [&](double erase, double weight) {
+      return descended(s, [&](const Dense &S) {
+        const Vector read = times(S, s.k);
+        return weight * (erase * inner(read, read) / 2 - inner(read, s.v));
       });
+    };
+    const Vector expected = descended(s, [&](const Dense &S) {
+      double loss = 0;
+      const Vector read = times(S, s.k);
+      for (size_t i = 0; i < read.size(); ++i) loss += (read[i] - s.v[i]) * (read[i] - s.v[i]) / 2;
+      return loss;
+    });
+    points.rounding(units(s));
+    points.statement("S_t against S - dL/dS", layer_step("delta_net", s.S, s.k, s.v, {}), expected)
+        .but_not("||S k - v||^2 without 1/2", half_square(1, 2))
+        .but_not("the erase as a gain", half_square(-1, 1));
+    points.wrong_system("no erase: linear attention", layer_step("linear", s.S, s.k, s.v, {}), expected);
+  });
 }
 
 } // namespace
