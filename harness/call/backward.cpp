@@ -2,7 +2,6 @@
 #include "harness/call/backward.hpp"
 #include "harness/call/converted.hpp"
 #include "harness/call/make_call.hpp"
-#include "harness/call/ran.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/registry.hpp"
 
@@ -122,7 +121,6 @@ std::string backward_form(const Variant &variant) {
 }
 
 BackwardJob prepare_backward(const Variant &variant, const Sequence &s, const Run &run, const OutputWeights &weights) {
-  note_variant_run(variant.name);
   const Params params = params_of(variant, run);
   check_inputs(variant, s, params, run.any_gate);
   check_weights(variant, s, params, weights);

@@ -2,7 +2,6 @@
 #include "harness/call/forward.hpp"
 #include "harness/call/converted.hpp"
 #include "harness/call/make_call.hpp"
-#include "harness/call/ran.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/registry.hpp"
 #include "harness/core/text.hpp"
@@ -157,22 +156,11 @@ void check_inputs(const Variant &variant, const Sequence &s, const Params &param
   }
 }
 
-namespace {
-std::set<std::string> &variants_run() {
-  static std::set<std::string> names;
-  return names;
-}
-} // namespace
-
-std::set<std::string> take_variants_run() { return std::exchange(variants_run(), {}); }
-void note_variant_run(const std::string &name) { variants_run().insert(name); }
-
 Params params_of(const Variant &variant, const Run &run) {
   return run.params.begin() == run.params.end() ? variant_params(variant) : run.params;
 }
 
 Job prepare(const Variant &variant, const Sequence &sequence, const Run &run) {
-  note_variant_run(variant.name);
   const Params params = params_of(variant, run);
   check_inputs(variant, sequence, params, run.any_gate);
   const Form &form = find_form(variant, run.form, sequence.shape, params);

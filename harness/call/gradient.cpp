@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/call/gradient.hpp"
 #include "harness/call/make_call.hpp"
-#include "harness/call/ran.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "harness/system/memory.hpp"
 
@@ -169,7 +168,6 @@ void check_weights(const Variant &variant, const Sequence &s, const Params &para
 
 Sequence gradient(const Variant &variant, const Sequence &s, const Params &params, const OutputWeights &weights) {
   check_inputs(variant, s, params);
-  note_variant_run(variant.name);
   if (!takes_gradients())
     input_error(std::string("gradients are taken where kernels run on the host, and this program's run on ") +
                 Execution::name());

@@ -2,7 +2,6 @@
 #include "harness/call/segment.hpp"
 #include "harness/call/conditioning.hpp"
 #include "harness/call/make_call.hpp"
-#include "harness/call/ran.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/registry.hpp"
 #include "harness/device/tile/tile.hpp"
@@ -128,7 +127,6 @@ void refuse_cut(Real real) {
 }
 
 Segment prepare_segment(const Variant &variant, const Sequence &sequence, const Run &run, bool waits) {
-  note_variant_run(variant.name);
   const Params params = params_of(variant, run);
   check_inputs(variant, sequence, params);
   const Form &form = find_form(variant, run.form, sequence.shape, params);

@@ -8,7 +8,6 @@
 // direction dominates.
 #pragma once
 #include "harness/call/forward.hpp"
-#include "harness/call/ran.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/registry.hpp"
 #include "harness/numerics/statistics.hpp"
@@ -135,7 +134,6 @@ public:
     const std::lock_guard<std::mutex> lock(mutex);
     const auto [entry, is_new] = known.try_emplace(key);
     if (is_new) entry->second = measured(r, sequences(r));
-    if (!r.variant.empty()) note_variant_run(r.variant);
     return entry->second;
   }
   /// Whether every setting has noise with 8 factors.

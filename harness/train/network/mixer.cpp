@@ -2,7 +2,6 @@
 #include "harness/train/network/mixer.hpp"
 #include "harness/call/backward.hpp"
 #include "harness/call/make_call.hpp"
-#include "harness/call/ran.hpp"
 #include "harness/core/registry.hpp"
 #include "harness/device/each_index.hpp"
 
@@ -49,7 +48,6 @@ Mixing<Real>::Mixing(const Variant &variant, const Params &params, const Shape &
 }
 
 template <class Real> Array<Real> Mixing<Real>::forward(Arena &arena, const std::shared_ptr<Arena> &scratch) {
-  note_variant_run(variant_.name);
   call_.o = arena.take<Real>(call_.v.extent(0));
   call_.state = state_of_all(arena, call_, start_);
   scratch->reset();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/call/forward.hpp"
-#include "harness/call/ran.hpp"
 #include "harness/core/error.hpp"
 #include "tests/testing.hpp"
 #include <cmath>
@@ -80,14 +79,6 @@ BOOST_AUTO_TEST_CASE(refuses_by_name_what_it_cannot_run) {
   BOOST_TEST(says(refusal("linear", s), "state"));
   BOOST_TEST(says(refusal("linear", good, {"sideways", Real::f64, 1, {}}), "it has recurrent, chunked"));
   BOOST_TEST(refusal("linear", good) == "accepted");
-}
-
-BOOST_AUTO_TEST_CASE(remembers_which_layers_were_run) {
-  const Sequence s = random_sequence({1, 1, 3, 2, 2}, 1);
-  take_variants_run();
-  forward(find_variant("linear"), s), forward(find_variant("gla"), s), forward(find_variant("linear"), s);
-  BOOST_TEST((take_variants_run() == std::set<std::string>{"gated_linear", "linear"}));
-  BOOST_TEST(take_variants_run().empty());
 }
 
 BOOST_AUTO_TEST_SUITE_END()
