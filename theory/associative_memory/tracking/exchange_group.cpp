@@ -90,7 +90,7 @@ Claim solvability() {
             "$A_n$ from $n = 5$ on (120, 60, 60, ...).");
   c.because("This makes the word problem of $S_5$ complete for NC1; that NC1 exceeds TC0 is a conjecture.");
   c.takes({integer_param("n", 5, 3, 6, "elements")}), c.at(std::vector<Changes>{});
-  c.last([](Points &points, const Protocol &) {
+  c.also([](Points &points, const Protocol &) {
     const std::map<int, std::vector<double>> series{{3, {6, 3, 1}}, {4, {24, 12, 4, 1}}, {5, {120, 60, 60}}};
     for (const auto &[n, known] : series) {
       const std::vector<double> orders = derived_orders(transpositions(n), n);

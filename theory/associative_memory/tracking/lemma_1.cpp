@@ -65,7 +65,7 @@ Claim identity() {
             "$4 eps$ is attained.");
   c.takes(key_params(1));
   c.at(std::vector<Changes>{});
-  c.last([](Points &points, const Protocol &protocol) {
+  c.also([](Points &points, const Protocol &protocol) {
     // The last of the 140: twelve of either basis.
     const Dense whole = key_rows({"hadamard", 140, 128}, protocol.seed), worst = worst_keys(0.12),
                 random = key_rows({"unit", 24, 16}, protocol.seed);

@@ -48,7 +48,7 @@ Claim theorem() {
   c.exactly("Every read is exact, to the last bit, with $f$ = round.");
   c.draws({"swap"}), c.runs({"delta_former"}), c.takes(key_params(1000));
   c.at(std::vector<Changes>{});
-  c.last([](Points &points, const Protocol &protocol) {
+  c.also([](Points &points, const Protocol &protocol) {
     track(points, {"orthonormal", 5, 5}, 3000, "recurrent", Real::f64, protocol.seed);
     for (Real real : {Real::f32, Real::f64}) {
       track(points, leaning, protocol.full() ? 10000 : 1000, "chunked", real, protocol.seed);
@@ -85,7 +85,7 @@ Claim order() {
             "it would need $f(-2) = -2$.");
   c.draws({"swap"}), c.runs({"delta_former"}), c.takes(key_params(200));
   c.at(std::vector<Changes>{});
-  c.last([](Points &points, const Protocol &protocol) {
+  c.also([](Points &points, const Protocol &protocol) {
     in_either_order(points, leaning, 200, protocol.seed);
     in_either_order(points, {"hadamard", 140, 128}, 200, protocol.seed);
   });
