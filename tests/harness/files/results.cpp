@@ -64,6 +64,21 @@ BOOST_AUTO_TEST_CASE(files_say_which_version_they_are_of) { // readers in other 
   BOOST_TEST((file.schema() == "recollect results" && file.schema_version() == 5));
 }
 
+BOOST_AUTO_TEST_CASE(files_of_later_versions_are_refused) {
+  const Folder folder;
+  for (int version : {5, 6}) {
+    Hdf5Image image;
+    image.attributes("recollect results", version, {{"later", "true"}});
+    OutputFile(folder / "r.h5").publish(image.bytes());
+    if (version == 5)
+      BOOST_TEST(Results::read(folder / "r.h5").tables().empty());
+    else
+      BOOST_CHECK_EXCEPTION(Results::read(folder / "r.h5"), Error, [](const Error &e) {
+        return std::string(e.what()).find("has schema_version 6, this program reads up to 5") != std::string::npos;
+      });
+  }
+}
+
 BOOST_AUTO_TEST_CASE(findings_come_back_whole) {
   const Folder folder;
   Claim claim;
