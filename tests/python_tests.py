@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs every tests/**/test_*.py against the program given as the only argument; a line per test; closes with "N passed, M failed"."""
+"""Runs Python tests against a program; a line per test; closes with "N passed, M failed".
+
+python_tests.py PROGRAM [FILE ...]: without a FILE, every tests/**/test_*.py. In CTest, each file is an entry.
+"""
 import os
+import pathlib
 import sys
 import unittest
 
-here = os.path.dirname(os.path.abspath(__file__))
+here = pathlib.Path(__file__).resolve().parent
 os.environ["RECOLLECT_PROGRAM"] = os.path.abspath(sys.argv[1])
 suite = unittest.TestSuite()
-for folder in sorted({root for root, _, files in os.walk(here) if any(f.startswith("test_") for f in files)}):
-    suite.addTests(unittest.TestLoader().discover(folder, top_level_dir=folder))
+for file in [pathlib.Path(name).resolve() for name in sys.argv[2:]] or sorted(here.glob("**/test_*.py")):
+    if not file.is_file():
+        sys.exit(f"python_tests.py: there is no file {file}")
+    suite.addTests(unittest.TestLoader().discover(str(file.parent), pattern=file.name, top_level_dir=str(file.parent)))
 result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2, descriptions=False).run(suite)
 failed = len(result.failures) + len(result.errors)
 skipped = len(result.skipped)  # neither passed nor failed
