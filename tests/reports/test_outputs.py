@@ -133,7 +133,7 @@ class Outputs(ReportCase):
             os.close(token)
             self.assertEqual(os.read(hears, 1), b".")  # a worker is busy
             process.send_signal(by)
-            process.wait()
+            process.wait(timeout=120)  # not until the workers have slept
             while select.select([hears], [], [], 300)[0] and os.read(hears, 4096):
                 pass
             self.assertTrue(select.select([hears], [], [], 0)[0], f"{by.name}: workers live on")  # all writers are gone
