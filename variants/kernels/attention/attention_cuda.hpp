@@ -139,9 +139,10 @@ void forward(const std::string &label, const CallSettings &call, const Kernel &k
   TableOf<Kernel>::find(in.q.width, in.v.width, [&](auto extents) {
     using Fit = decltype(extents);
     const int heads = int(call.shape.heads());
-#ifdef RECOLLECT_WARPGROUPS // in files with code for sm_90a (CMakeLists.txt)
+#ifdef RECOLLECT_WARPGROUPS    // in files with code for sm_90a (CMakeLists.txt)
+    constexpr int enough = 64; // of queries; with fewer most rows of a warpgroup, which takes 64, would be empty
     if constexpr (on_warpgroups<Op, Fit::Dk, Fit::Dv>)
-      if (Execution().cuda_device_prop().major == 9)
+      if (Execution().cuda_device_prop().major == 9 && in.q.count >= enough)
         return start(
             label, call,
             ForwardHopper<Op, Fit::Dk, Fit::Dv, Kernel, Finish>({in.q, in.k, in.v, heads, 1, mask, kernel, finish}));
