@@ -80,7 +80,7 @@ inline Problem copying(const Params &p, std::uint64_t seed, int noise, double no
   return problem;
 }
 
-/// score_reads and "exact", the fraction of texts copied without a mistake; the series have one value a position.
+/// score_reads and "exact", the fraction of texts copied without a mistake; the series have one value per position.
 inline Score score_copy(const Params &, const Problem &problem, const Output &output) {
   Score result = score_reads(problem, output);
   const Shape &shape = problem.sequence.shape;

@@ -66,7 +66,8 @@ Problem generate(const Params &p, std::uint64_t seed) {
   return problem;
 }
 
-/// score_reads, and the accuracy of the later half: stacks are written over more and more.
+/// The metrics of score_reads and "late_accuracy", the accuracy over the second half of the steps, where stacks have
+/// been overwritten more often.
 Score score(const Params &, const Problem &problem, const Output &output) {
   Score result = score_reads(problem, output);
   const Shape &shape = problem.sequence.shape;

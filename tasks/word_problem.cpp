@@ -35,7 +35,7 @@ Shape shape_of(const Params &p) {
           p.integer("d")};
 }
 
-/// Step `step` of a head, which holds no value yet: writes key i less key j times `scale`.
+/// Sets the key of step `step` to `scale` * (key i - key j). The step must not have a value yet.
 void write_difference(Sequence &s, size_t step, const std::vector<double> &keys, size_t i, size_t j, double scale) {
   const size_t d = s.shape.Dk;
   for (size_t c = 0; c < d; ++c) s.k[step * d + c] = scale * (keys[i * d + c] - keys[j * d + c]);

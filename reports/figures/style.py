@@ -213,7 +213,7 @@ def rendered(figure: Figure, png: str | None = None) -> str:
 
 
 def save(figure: Figure | str, folder: str, name: str, png: bool = True) -> None:
-    """NAME.svg (and NAME.png) in folder; a figure may be SVG already."""
+    """Writes NAME.svg, and NAME.png if `png`, to the folder. A figure that is already SVG text gets no PNG."""
     svg = figure if isinstance(figure, str) else rendered(figure, os.path.join(folder, name + ".png") if png else None)
     with open(os.path.join(folder, name + ".svg"), "w", encoding="utf-8") as f:
         f.write(svg)

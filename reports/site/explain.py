@@ -36,7 +36,7 @@ def compared(point: Point) -> str:
 
 
 def place(point: Point) -> str:
-    """"At d = 2 (a read without a write)": numbers, then the text parameters."""
+    """The point in words, numbers first, then texts in brackets: "At d = 2 (a read without a write)"."""
     numbers = {k: v for k, v in point.params.items() if not isinstance(v, str)}
     said = "; ".join(v for v in [point.label, *point.params.values()] if isinstance(v, str) and v)
     at = f"At {params_text(numbers)}" if numbers else "For one point"

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A disk that loses its power, made from what a program asked of it (tests/fixtures/journal.c).
 
-What fsync() of a file has confirmed is kept, and the names in a folder that fsync() of the folder has. Of all the rest
-anything may be kept: of a folder's changes any, of a file's writes any first part, or its size with zeros in it."""
+After a power cut a file keeps what fsync() of the file has confirmed, and a folder keeps the names that fsync() of the
+folder has confirmed. The rest may be lost: any of a folder's changes; of later writes to a file all after some point,
+or all but the new size, filled with zeros."""
 import itertools
 import os
 import pathlib

@@ -22,7 +22,7 @@ Vector rotated(const std::vector<int> &bits, double angle, double beta = 2) {
   s.v.assign(bits.size() * 2, 0.0);
   return run("delta_product", s, {{"householder", "2"}}).o; // S e1
 }
-/// The same with one reflection a token.
+/// The same with one reflection per token.
 Vector reflected(const std::vector<int> &bits, double beta) {
   Sequence s;
   s.shape = {1, 1, int(bits.size()), 2, 2};

@@ -136,7 +136,7 @@ public:
     return claim_;
   }
 
-  /// Trains its layers, for up to a quarter of a minute: in the full suite only, and no row of the ledger.
+  /// For a claim that trains its layers, for up to 15 s: it runs in the full suite only and covers no ledger row.
   void is_reduced() { claim_.covers = {}, claim_.suite = Effort::full; }
 
   void runs(std::vector<std::string> layers) { claim_.variants = std::move(layers); }

@@ -22,7 +22,8 @@ inline double wanted_sensitivity(const Protocol &protocol, double predicted, con
   return wanted;
 }
 
-/// Pilot samples, which estimate the spread; four times as many in the full suite, so that it always detects more.
+/// Number of pilot samples, which estimate the spread. The full suite takes four times as many, so that it detects
+/// smaller errors than the quick suite.
 inline size_t pilot_size(const Protocol &protocol, size_t quick = 400) { return protocol.full() ? 4 * quick : quick; }
 
 /// The mean of draw(first, count), which returns the samples first ... first + count - 1 of one stream. A pilot

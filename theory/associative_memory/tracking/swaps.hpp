@@ -102,7 +102,8 @@ inline std::vector<double> reads_by(const std::string &kernel, const Sequence &s
 }
 inline std::vector<double> reads_by_round(const SwapStory &story) { return reads_by("round", story.sequence); }
 
-/// Every read is the integer that it should be: with f = round all of Eq 41-42 is integers, and no arithmetic errs.
+/// Requires every read to equal its integer target exactly: with f = round, all quantities of Eq 41-42 are integers,
+/// which floating point adds and multiplies without rounding.
 inline Point exactly_tracked(const std::vector<double> &reads, const SwapStory &story) {
   return exact_point(reads, story.target, 0);
 }

@@ -50,8 +50,8 @@ template <class Real, class Phase> struct TurnForth {
   }
 };
 
-/// Gradients of turn_state() of the decayed sum `sum` over turn_back(in): writes d_in, back.d.v, back.d.state, the
-/// members of d_sum other than q and k, and d_phase.
+/// Backward pass of three steps: rotate the features (turn_back(in)), take their decayed sum `sum`, rotate the state
+/// (turn_state()). Writes d_in, d_phase, back.d.v, back.d.state and the members of d_sum other than q and k.
 template <class Real, class Phase>
 void turned_vjp(const std::string &label, const BackwardCall<Real> &back, const Features<Real> &in, const Phase &phase,
                 DecayedSum<Real> sum, DecayedSumGradient<Real> d_sum, const Features<Real> &d_in,
