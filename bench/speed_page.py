@@ -41,29 +41,48 @@ def milliseconds(row: Row) -> str:
     return f"{1e3 * float(row['median_seconds']):.3g}{marks} ±{noise:.1g}%"
 
 
-def cells(rows: list[Row]) -> list[str]:
-    """Four cells for the rows of a group: our time, the fastest peer's, their ratio, our fraction of the limit."""
-    mine = [r for r in rows if r["source"] == "recollect"]
-    if not mine:
-        return ["", "", "", ""]
-    ours = mine[0]
-    if ours["status"] != "ok":
-        return [ours["status"] + ": " + ours["reason"], "", "", ""]
-    theirs = [r for r in rows if r["source"] != "recollect"]
-    timed = sorted((r for r in theirs if r["status"] == "ok"), key=lambda r: float(r["median_seconds"]))
-    limit = float(ours["limit_seconds"]) / float(ours["median_seconds"])
-    reached = f"{100 * limit:.2g}% {ours['bound']}" if limit else ""
-    if timed:
-        ratio = float(ours["median_seconds"]) / float(timed[0]["median_seconds"])
-        return [milliseconds(ours), f"{milliseconds(timed[0])} {timed[0]['source']}", f"{ratio:.2f}x", reached]
-    return [milliseconds(ours), "; ".join(f"{r['source']}: {r['status']}" for r in theirs), "", reached]
-
-
-def table(rows: list[Row], which: str) -> list[str]:
+def cases_of(rows: list[Row], which: str) -> dict[tuple[str, ...], list[Row]]:
+    """{(layer, sizes ..., what was left out): its rows} of one pass."""
     cases: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
         if row["pass"] == which:
             cases.setdefault((row["variant"], *(row[n] for n in SHAPE), row["without"]), []).append(row)
+    return cases
+
+
+def sides(rows: list[Row]) -> tuple[Row | None, list[Row]]:
+    """Our row of a case and a group, if there is one, and theirs, timed ones first, the fastest first."""
+    ours = next((r for r in rows if r["source"] == "recollect"), None)
+    theirs = [r for r in rows if r["source"] != "recollect"]
+    timed = sorted((r for r in theirs if r["status"] == "ok"), key=lambda r: float(r["median_seconds"]))
+    return ours, timed + [r for r in theirs if r["status"] != "ok"]
+
+
+def ratio_of(rows: list[Row]) -> float | None:
+    """Our time over the fastest of theirs; None unless both were timed."""
+    ours, theirs = sides(rows)
+    if not ours or not theirs or {ours["status"], theirs[0]["status"]} != {"ok"}:
+        return None
+    return float(ours["median_seconds"]) / float(theirs[0]["median_seconds"])
+
+
+def cells(rows: list[Row]) -> list[str]:
+    """Four cells for the rows of a group: our time, the fastest peer's, their ratio, our fraction of the limit."""
+    ours, theirs = sides(rows)
+    if not ours:
+        return ["", "", "", ""]
+    if ours["status"] != "ok":
+        return [ours["status"] + ": " + ours["reason"], "", "", ""]
+    limit = float(ours["limit_seconds"]) / float(ours["median_seconds"])
+    reached = f"{100 * limit:.2g}% {ours['bound']}" if limit else ""
+    ratio = ratio_of(rows)
+    if ratio is not None:
+        return [milliseconds(ours), f"{milliseconds(theirs[0])} {theirs[0]['source']}", f"{ratio:.2f}x", reached]
+    return [milliseconds(ours), "; ".join(f"{r['source']}: {r['status']}" for r in theirs), "", reached]
+
+
+def table(rows: list[Row], which: str) -> list[str]:
+    cases = cases_of(rows, which)
     if not cases:
         return []
     timed = [row for mine in cases.values() for row in mine]
@@ -81,26 +100,22 @@ def table(rows: list[Row], which: str) -> list[str]:
 
 def summary(rows: list[Row], which: str) -> list[str]:
     """For each type: the geometric mean of a layer's ratios and the largest, with its shape."""
-    out: list[str] = []
+    out = ["", f"**{which}: ratios**", "", "| arrays | layer | shapes | geometric mean | largest | at |", "|" + "---|" * 6]
+    empty = len(out)
     for name, _, has in GROUPS:
         ratios: dict[str, list[tuple[float, str]]] = {}
-        cases: dict[tuple[str, ...], list[Row]] = {}
-        for row in filter(has, rows):
-            if row["pass"] == which and row["status"] == "ok":
-                cases.setdefault((row["variant"], *(row[n] for n in SHAPE), row["without"]), []).append(row)
-        for (layer, *shape, without), mine in cases.items():
-            ours = [r for r in mine if r["source"] == "recollect"]
-            theirs = [float(r["median_seconds"]) for r in mine if r["source"] != "recollect"]
-            if ours and theirs:
+        for (layer, *shape, without), mine in cases_of(list(filter(has, rows)), which).items():
+            ratio = ratio_of(mine)
+            if ratio is not None:
                 at = ",".join(shape) + (f" without {without}" if without else "")
-                ratios.setdefault(layer, []).append((float(ours[0]["median_seconds"]) / min(theirs), at))
-        for layer, found in sorted([*ratios.items(), ("all", sum(ratios.values(), []))][: len(ratios) + (len(ratios) > 1)]):
+                ratios.setdefault(layer, []).append((ratio, at))
+        if len(ratios) > 1:
+            ratios["all"] = sum(ratios.values(), [])
+        for layer, found in sorted(ratios.items()):
             mean = math.exp(sum(math.log(ratio) for ratio, _ in found) / len(found))
             worst, at = max(found)
             out.append(f"| {name} | {layer} | {len(found)} | {mean:.2f}x | {worst:.2f}x | {at} |")
-    if not out:
-        return []
-    return ["", f"**{which}: ratios**", "", "| arrays | layer | shapes | geometric mean | largest | at |", "|---|---|---|---|---|---|", *out]
+    return out if len(out) > empty else []
 
 
 def refusals(rows: list[Row]) -> list[str]:

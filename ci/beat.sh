@@ -3,14 +3,15 @@
 #   beat NAME [COMMAND...]   every ten seconds a line on standard error until end_beat: NAME, the time so far and what COMMAND prints
 #   end_beat                 also at the end of the script, unless it has an EXIT trap of its own
 beat() {
-  local name=$1 start=$SECONDS silence
+  local name=$1 start=${EPOCHREALTIME/[.,]/} silence passed # SECONDS counts the clock's full seconds, one more or less
   shift
   exec {silence}<> <(:) # a pipe that nobody writes to: waiting at it needs no process that outlives the script
   while read -r -t "${BEAT_SECONDS:-10}" -u "$silence" _ || (($? > 128)); do
     kill -0 $$ 2>/dev/null || exit 0 # the script was killed
     local where=
     (($# == 0)) || where=$("$@" 2>/dev/null) || true
-    printf '%s, %d:%02d so far%s\n' "$name" $(((SECONDS - start) / 60)) $(((SECONDS - start) % 60)) "${where:+: $where}" >&2
+    passed=$(((${EPOCHREALTIME/[.,]/} - start) / 1000000))
+    printf '%s, %d:%02d so far%s\n' "$name" $((passed / 60)) $((passed % 60)) "${where:+: $where}" >&2
   done &
   beating=$!
   exec {silence}<&-

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <utility>
 
 namespace recollect {
 namespace {
@@ -104,10 +103,9 @@ void check_array(const std::string &name, const std::vector<double> &data, const
   for (int size : sizes) expected *= size;
   if (data.size() != expected)
     input_error(name + " has " + std::to_string(data.size()) + " elements, needs " + dims(letters, sizes));
-  if (!any_on_host(data.size(), [&](size_t i) { return !std::isfinite(data[i]); })) return;
-  const auto bad = std::find_if(data.begin(), data.end(), [](double x) { return !std::isfinite(x); });
-  input_error(name + " has a non-finite value at flat index " + std::to_string(bad - data.begin()) +
-              ", needs finite numbers");
+  const auto bad = [&](size_t i) { return !std::isfinite(data[i]); };
+  if (const size_t i = first_in_pieces(data.size(), bad, cost_of_copies); i < data.size())
+    input_error(name + " has a non-finite value at flat index " + std::to_string(i) + ", needs finite numbers");
 }
 
 std::vector<double> initial_state(const Variant &variant, const Sequence &s, const Params &params) {

@@ -20,14 +20,14 @@ constexpr const char *type_name = std::is_same_v<Number, BFloat16>  ? "bfloat16"
 
 /// Rounds each number once to the type. Input error if a finite number becomes infinite.
 template <class Number> Array<Number> upload(const std::string &label, const std::vector<double> &data) {
-  const auto overflows = [&](size_t i) {
-    return !std::isfinite(double(static_cast<Number>(data[i]))) && std::isfinite(data[i]);
-  };
-  if (!std::is_same_v<Number, double> && any_on_host(data.size(), overflows))
-    for (size_t i = 0; i < data.size(); ++i)
-      if (overflows(i))
-        input_error(label + " has " + number(data[i]) + " at flat index " + std::to_string(i) + ", too large for " +
-                    type_name<Number>);
+  if constexpr (!std::is_same_v<Number, double>) {
+    const auto overflows = [&](size_t i) {
+      return !std::isfinite(double(static_cast<Number>(data[i]))) && std::isfinite(data[i]);
+    };
+    if (const size_t i = first_in_pieces(data.size(), overflows, cost_of_copies); i < data.size())
+      input_error(label + " has " + number(data[i]) + " at flat index " + std::to_string(i) + ", too large for " +
+                  type_name<Number>);
+  }
   return uploaded<Number>(label, data.size(), [&](size_t i) { return static_cast<Number>(data[i]); });
 }
 template <class Number>

@@ -2,6 +2,7 @@
 // Parallel loops over much host memory.
 #pragma once
 #include <algorithm>
+#include <atomic>
 #include <future>
 #include <thread>
 #include <vector>
@@ -19,5 +20,24 @@ template <class Fill> void in_pieces(size_t n, const Fill &fill, size_t cost = 1
   fill(0, n / pieces);
   for (std::future<void> &other : others) other.get();
 }
+
+/// The first i < n with found(i), or n.
+template <class Found> size_t first_in_pieces(size_t n, const Found &found, size_t cost = 1) {
+  std::atomic<size_t> first(n);
+  in_pieces(
+      n,
+      [&](size_t begin, size_t end) {
+        while (begin < end && !found(begin)) ++begin;
+        size_t known = first;
+        while (begin < end && begin < known && !first.compare_exchange_weak(known, begin)) {
+        }
+      },
+      cost);
+  return first;
+}
+
+/// Cost of copying or looking at a number of an array that many passes need again: a piece takes a quarter of a
+/// millisecond, and not 50 ms, so that a state of a few MiB has several.
+constexpr size_t cost_of_copies = 16;
 
 } // namespace recollect

@@ -381,6 +381,9 @@ void three_phases(const std::string &label, const Call<Real> &call, const Algebr
   prefix template void run_phase<Read, Algebra::Real>(bool, const Launch &, Arena &, size_t, const Algebra &,          \
                                                       const Steps &, const Window<Algebra::Real> &);
 
+#define RECOLLECT_PHASES(prefix, Algebra)                                                                              \
+  RECOLLECT_SUMMARISE(prefix, Algebra) RECOLLECT_CARRY(prefix, Algebra) RECOLLECT_READ(prefix, Algebra)
+
 /// Streaming if there is one chunk, or if the heads alone use the machine as well as all chunks would.
 inline Schedule chosen(const Steps &steps, size_t heads) {
   if (steps.chunks() == 1) return Schedule::streaming;

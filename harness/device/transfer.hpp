@@ -2,9 +2,8 @@
 // Allocates device arrays and copies numbers to and from them. All of it runs in the order of the kernels; the host
 // only waits when it reads.
 #pragma once
+#include "harness/core/in_pieces.hpp"
 #include "harness/device/launch_space.hpp"
-#include <algorithm>
-#include <atomic>
 #include <map>
 #include <string>
 #include <utility>
@@ -43,24 +42,6 @@ inline size_t room_for(size_t n) {
 
 } // namespace recycling
 
-/// Calls told(begin, end) for blocks that cover 0 ... n - 1, on all threads of the host if n is large.
-template <class Told> void in_host_blocks(size_t n, const Told &told) {
-  constexpr size_t block = size_t(1) << 13, large = 4 * block; // a block takes as long as starting a loop, 5 us
-  if (n < large) return told(size_t(0), n);
-  Kokkos::parallel_for("in_host_blocks",
-                       Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace>(0, (n + block - 1) / block),
-                       [&told, n](size_t i) { told(i * block, std::min(n, (i + 1) * block)); });
-}
-/// Whether found(i) for some i < n. The order of the calls is open.
-template <class Found> bool any_on_host(size_t n, const Found &found) {
-  std::atomic<bool> any{false};
-  in_host_blocks(n, [&](size_t begin, size_t end) {
-    for (size_t i = begin; i < end; ++i)
-      if (found(i)) any = true;
-  });
-  return any;
-}
-
 /// n numbers, uninitialised.
 template <class Real> Array<Real> allocated(const std::string &label, size_t n) {
   const auto anew = [&label](size_t size) {
@@ -84,9 +65,12 @@ template <class Real> Array<Real> allocated(const std::string &label, size_t n) 
 template <class Real, class Element> Array<Real> uploaded(const std::string &label, size_t n, const Element &element) {
   const Array<Real> device = allocated<Real>(label, n);
   const auto host = Kokkos::create_mirror_view(device); // the array itself if kernels run on the CPU
-  in_host_blocks(n, [&](size_t begin, size_t end) {
-    for (size_t i = begin; i < end; ++i) host(i) = static_cast<Real>(element(i));
-  });
+  in_pieces(
+      n,
+      [&](size_t begin, size_t end) {
+        for (size_t i = begin; i < end; ++i) host(i) = static_cast<Real>(element(i));
+      },
+      cost_of_copies);
   Kokkos::deep_copy(queue(), device, host); // host memory is pageable, so it has been read when this returns
   return device;
 }

@@ -10,10 +10,9 @@ from typing import Any, Sequence
 
 import numpy as np
 
-from reports import cells as cells_, matrix
+from reports import cells as cells_, matrix, ranks
 from reports.figures import style
 from reports.figures.style import CYCLE, Figure, INK, MUTED
-from reports.ranks import Ranks
 from reports.records import Cell, Results
 
 Panel = tuple[str, list[tuple[tuple[str, str], list[Cell]]]]  # title, and the cells of each (layer, name of a line)
@@ -52,7 +51,7 @@ def linear_memory_accuracy(n: float, d: float, dv: float) -> float:
     crosstalk = (n - 1) / d
     right = dv + math.sqrt(dv * (2 + crosstalk)) * z
     wrong = math.sqrt(dv * (1 + crosstalk) + dv * (dv + 1) / d)
-    below = np.array([0.5 * math.erfc(-x / wrong / math.sqrt(2)) for x in right])
+    below = ranks.normal(right / wrong)
     return float(np.sum(weight * below ** (n - 1)) / np.sum(weight))
 
 
@@ -198,22 +197,22 @@ def capacities(cells: list[Cell]) -> Figure | None:
     return figure
 
 
-def mean_ranks(ranks: Ranks | None) -> Figure | None:
+def mean_ranks(found: ranks.Ranks | None) -> Figure | None:
     """Mean rank of every layer over tasks, best first; shaded: what Nemenyi's test does not tell from the best."""
-    if not ranks:
+    if not found:
         return None
-    figure = style.new_figure(8, 0.9 + 0.19 * len(ranks.layers))
+    figure = style.new_figure(8, 0.9 + 0.19 * len(found.layers))
     ax = figure.subplots()
-    told = ranks.not_told_from_best()
-    for y, mean in enumerate(ranks.means):
+    told = found.not_told_from_best()
+    for y, mean in enumerate(found.means):
         ax.plot(mean, y, "o", color=CYCLE[0], markersize=4, markerfacecolor=CYCLE[0] if y < told else "none")
-    ax.axvspan(ranks.means[0], ranks.means[0] + ranks.critical, color=CYCLE[1], alpha=0.12, linewidth=0)
-    ax.set_yticks(range(len(ranks.layers)), ranks.layers, fontsize=7)
+    ax.axvspan(found.means[0], found.means[0] + found.critical, color=CYCLE[1], alpha=0.12, linewidth=0)
+    ax.set_yticks(range(len(found.layers)), found.layers, fontsize=7)
     ax.set_xlabel(
-        f"mean rank over {len(ranks.tasks)} tasks, 1 is best; shaded: the critical difference, {ranks.critical:.1f}\n"
-        + textwrap.fill("tasks: " + ", ".join(ranks.tasks), 110)
+        f"mean rank over {len(found.tasks)} tasks, 1 is best; shaded: the critical difference, {found.critical:.1f}\n"
+        + textwrap.fill("tasks: " + ", ".join(found.tasks), 110)
     )
-    ax.set_ylim(len(ranks.layers) - 0.2, -0.8)
+    ax.set_ylim(len(found.layers) - 0.2, -0.8)
     return figure
 
 

@@ -63,7 +63,7 @@ Claim vla_constant_ratio() {
          "(§6.1, §8), of which the kernel recovers 14 times (§8).");
   c.is_refuted(slip(
       "Table 1's note: about 5 times; §6.1 and §8: about 3 times; §8: the kernel 'recovers 14x of this overhead'.",
-      "none", "The three stand beside each other; §6.1 has 14 times over sequential Python, which is another ratio."));
+      "none", "The three stand next to each other; §6.1 has 14 times over sequential Python, which is another ratio."));
   c.exactly(
       "$7/2 = 3.5$ times the multiply-adds of linear attention and $7/3$ those of DeltaNet; 3 and 2 with $u$ given.");
   c.because("An inconsistency within the paper: no count gives 5, and its own timing is 3. The timing itself is row "

@@ -70,7 +70,6 @@ template <class Kernel> __device__ __forceinline__ float exponent_scale(const Ke
     return log2_e;
 }
 
-
 template <int tiles, int N> __device__ __forceinline__ bool is_finite(const Sum (&sums)[tiles][N]) {
   float zero = 0;
 #pragma unroll

@@ -30,6 +30,11 @@ template <class Real> KOKKOS_FORCEINLINE_FUNCTION Real slope_of(Kind kind, Real 
   return kind == Kind::exp ? factor * returned : kind == Kind::relu && !(returned > 0) ? Real(0) : factor;
 }
 
+/// The factor with which similarity(kind, factor xy, 1) is that of `scale` and `tau`.
+template <class Real> KOKKOS_FORCEINLINE_FUNCTION Real factor_of(Kind kind, Real scale, Real tau) {
+  return kind == Kind::exp || kind == Kind::softmax ? scale / tau : scale;
+}
+
 /// A kernel chosen at run time.
 template <class Real> struct AnyKernel {
   Kind kind;
@@ -37,7 +42,7 @@ template <class Real> struct AnyKernel {
   KOKKOS_FUNCTION bool normalised() const { return kind == Kind::softmax; }
   KOKKOS_FUNCTION Real operator()(size_t, int, int, Real xy) const { return similarity(kind, scale * xy, tau); }
   KOKKOS_FUNCTION Real slope(size_t, int, int, Real, Real returned) const {
-    return slope_of(kind, kind == Kind::exp || kind == Kind::softmax ? scale / tau : scale, returned);
+    return slope_of(kind, factor_of(kind, scale, tau), returned);
   }
 };
 
@@ -46,7 +51,7 @@ template <class Real, Kind kind> struct FixedKernel {
   static constexpr bool steady = kind == Kind::linear || kind == Kind::softmax; // (block_gradient.hpp)
   static constexpr bool proportional = steady;                                  // (fragments_cuda.hpp)
   Real factor;
-  FixedKernel(Real scale, Real tau) : factor(kind == Kind::exp || kind == Kind::softmax ? scale / tau : scale) {}
+  FixedKernel(Real scale, Real tau) : factor(factor_of(kind, scale, tau)) {}
   KOKKOS_FUNCTION static constexpr bool normalised() { return kind == Kind::softmax; }
   KOKKOS_FUNCTION Real operator()(size_t, int, int, Real xy) const { return similarity(kind, factor * xy, Real(1)); }
   KOKKOS_FUNCTION Real slope(size_t, int, int, Real, Real returned) const { return slope_of(kind, factor, returned); }
@@ -74,7 +79,7 @@ template <class Real, class Visit> void with_fixed(const AnyKernel<Real> &any, c
   const auto fixed = [&](auto kind) { visit(FixedKernel<Real, decltype(kind)::value>{any.scale, any.tau}); };
   if (any.kind == Kind::softmax) return fixed(std::integral_constant<Kind, Kind::softmax>());
   if constexpr (!on_host) {
-    visit(ChosenKernel<Real>{any.kind, any.kind == Kind::exp ? any.scale / any.tau : any.scale});
+    visit(ChosenKernel<Real>{any.kind, factor_of(any.kind, any.scale, any.tau)});
   } else {
     switch (any.kind) {
     case Kind::linear:

@@ -280,11 +280,7 @@ template <class Real> DeltaRuleAlgebra<Real> delta_rule_algebra(const Call<Real>
 namespace recollect::engine { // compiled in delta_rule_{stream,summarise,carry,read,phases}_*.cpp
 RECOLLECT_STREAM(extern, variants::DeltaRuleAlgebra<float>)
 RECOLLECT_STREAM(extern, variants::DeltaRuleAlgebra<double>)
-RECOLLECT_SUMMARISE(extern, variants::DeltaRuleAlgebra<float>)
-RECOLLECT_SUMMARISE(extern, variants::DeltaRuleAlgebra<double>)
-RECOLLECT_CARRY(extern, variants::DeltaRuleAlgebra<float>)
-RECOLLECT_READ(extern, variants::DeltaRuleAlgebra<float>)
-RECOLLECT_CARRY(extern, variants::DeltaRuleAlgebra<double>)
-RECOLLECT_READ(extern, variants::DeltaRuleAlgebra<double>)
+RECOLLECT_PHASES(extern, variants::DeltaRuleAlgebra<float>)
+RECOLLECT_PHASES(extern, variants::DeltaRuleAlgebra<double>)
 } // namespace recollect::engine
 #endif

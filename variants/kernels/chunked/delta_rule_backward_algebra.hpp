@@ -280,11 +280,7 @@ protected:
 namespace recollect::engine { // compiled in delta_rule_gradients_*.cpp
 RECOLLECT_STREAM(extern, variants::DeltaRuleAdjoint<float>)
 RECOLLECT_STREAM(extern, variants::DeltaRuleAdjoint<double>)
-RECOLLECT_SUMMARISE(extern, variants::DeltaRuleAdjoint<float>)
-RECOLLECT_SUMMARISE(extern, variants::DeltaRuleAdjoint<double>)
-RECOLLECT_CARRY(extern, variants::DeltaRuleAdjoint<float>)
-RECOLLECT_READ(extern, variants::DeltaRuleAdjoint<float>)
-RECOLLECT_CARRY(extern, variants::DeltaRuleAdjoint<double>)
-RECOLLECT_READ(extern, variants::DeltaRuleAdjoint<double>)
+RECOLLECT_PHASES(extern, variants::DeltaRuleAdjoint<float>)
+RECOLLECT_PHASES(extern, variants::DeltaRuleAdjoint<double>)
 } // namespace recollect::engine
 #endif

@@ -4,8 +4,6 @@
 #include "variants/kernels/chunked/delta_rule_backward_algebra.hpp"
 namespace recollect::engine {
 RECOLLECT_STREAM(, variants::DeltaRuleAdjoint<double>)
-RECOLLECT_SUMMARISE(, variants::DeltaRuleAdjoint<double>)
-RECOLLECT_CARRY(, variants::DeltaRuleAdjoint<double>)
-RECOLLECT_READ(, variants::DeltaRuleAdjoint<double>)
+RECOLLECT_PHASES(, variants::DeltaRuleAdjoint<double>)
 } // namespace recollect::engine
 #endif

@@ -3,8 +3,6 @@
 #ifdef __CUDACC__
 #include "variants/kernels/chunked/delta_rule_backward_algebra.hpp"
 namespace recollect::engine {
-RECOLLECT_SUMMARISE(, variants::DeltaRuleAdjoint<float>)
-RECOLLECT_CARRY(, variants::DeltaRuleAdjoint<float>)
-RECOLLECT_READ(, variants::DeltaRuleAdjoint<float>)
+RECOLLECT_PHASES(, variants::DeltaRuleAdjoint<float>)
 } // namespace recollect::engine
 #endif

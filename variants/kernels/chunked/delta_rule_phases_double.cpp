@@ -3,8 +3,6 @@
 #ifdef __CUDACC__
 #include "variants/kernels/chunked/delta_rule_algebra.hpp"
 namespace recollect::engine {
-RECOLLECT_SUMMARISE(, variants::DeltaRuleAlgebra<double>)
-RECOLLECT_CARRY(, variants::DeltaRuleAlgebra<double>)
-RECOLLECT_READ(, variants::DeltaRuleAlgebra<double>)
+RECOLLECT_PHASES(, variants::DeltaRuleAlgebra<double>)
 } // namespace recollect::engine
 #endif
