@@ -52,8 +52,9 @@ template <class Told> void each_of(size_t n, size_t cost, const Told &told) {
       cost);
 }
 
-/// Zeros are not rounded, nor are whole numbers of a state: counts of steps, which kernels keep exactly.
-void move(Numbers &values, const Signs &sign, Precision precision, bool counts) {
+/// Zeros are not rounded, nor are whole numbers of a state: counts of steps, which kernels keep exactly. Number i takes
+/// sign first + i.
+void move(Numbers &values, const Signs &sign, Precision precision, bool counts, size_t first = 0) {
   constexpr size_t cost = 64; // a state is disturbed every few steps, in pieces that take a quarter of a millisecond
   in_pieces(
       values.size(),
@@ -61,7 +62,7 @@ void move(Numbers &values, const Signs &sign, Precision precision, bool counts) 
         Signs own = sign;
         for (size_t i = begin; i < end; ++i)
           if (const double x = values[i]; x != 0 && !(counts && x == std::nearbyint(x)))
-            values[i] = x + own(i) * rounding(x, precision);
+            values[i] = x + own(first + i) * rounding(x, precision);
       },
       cost);
 }
@@ -120,10 +121,18 @@ int steps_of_segment(Precision precision, int chunk) {
 
 PartList disturbed_results(const CheckCase &problem, Precision precision, int draw, int chunk) {
   const int steps = steps_of_segment(precision, chunk);
-  int handovers = 0;
-  return in_segments(disturbed(problem, precision, draw, chunk), steps, [&](Numbers &numbers, const std::string &what) {
-    move(numbers, Signs(draw, what + " handed over " + std::to_string(++handovers)),
-         problem.types.used("state", precision), what == "state");
+  return by_heads(disturbed(problem, precision, draw, chunk), [&](const CheckCase &one, size_t head) {
+    int handovers = 0;
+    return in_segments(one, steps, [&](Numbers &numbers, const std::string &what) {
+      move(numbers, Signs(draw, what + " handed over " + std::to_string(++handovers)),
+           problem.types.used("state", precision), what == "state", head * numbers.size());
+    });
+  });
+}
+
+PartList undisturbed_results(const CheckCase &problem, Precision precision, int chunk) {
+  return by_heads(problem, [&](const CheckCase &one, size_t) {
+    return in_segments(one, steps_of_segment(precision, chunk), [](Numbers &, const std::string &) {});
   });
 }
 
@@ -253,9 +262,7 @@ Noise noise_of(const CheckCase &problem, const PartList &definition, const std::
   for (const Part &part : definition) noise.push_back({part.name, Numbers(part.heads * part.rows, 0.0), precision});
   // Disturbed gradients come from the layer's backward pass, the definition's often from the tape. A fault of that pass
   // must not count as noise, so that both sides of the difference come from it.
-  const PartList undisturbed = problem.wants_gradient() ? in_segments(problem, steps_of_segment(precision, chunk),
-                                                                      [](Numbers &, const std::string &) {})
-                                                        : definition;
+  const PartList undisturbed = problem.wants_gradient() ? undisturbed_results(problem, precision, chunk) : definition;
   for (int draw = 0; draw < noise_draws; ++draw) {
     const PartList moved = disturbed_results(problem, precision, draw, chunk);
     for (size_t p = 0; p < definition.size(); ++p)

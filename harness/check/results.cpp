@@ -2,8 +2,10 @@
 #include "harness/check/results.hpp"
 #include "harness/call/backward.hpp"
 #include "harness/call/differences.hpp"
+#include "harness/call/segment.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/text.hpp"
+#include "harness/device/side_by_side.hpp"
 #include "harness/numerics/inputs.hpp"
 #include <algorithm>
 
@@ -158,6 +160,39 @@ PartList in_segments(const CheckCase &problem, int length, const Disturbance &di
   }
   gradient.state = std::move(dstate);
   return as_results(problem, whole, &gradient);
+}
+
+PartList by_heads(const CheckCase &problem,
+                  const std::function<PartList(const CheckCase &one, size_t head)> &results_of) {
+  const size_t heads = problem.given.shape.heads();
+  if (heads == 1) return results_of(problem, 0);
+  std::vector<PartList> found(heads);
+  side_by_side(heads, [&](size_t head) {
+    const auto own = [&](const Numbers &all) {
+      const auto size = std::ptrdiff_t(all.size() / heads), first = size * std::ptrdiff_t(head);
+      return Numbers(all.begin() + first, all.begin() + first + size);
+    };
+    const CheckCase one{problem.variant,
+                        problem.params,
+                        slice_heads(problem.given, head, 1),
+                        {own(problem.weights.o), own(problem.weights.state)},
+                        problem.log_gates,
+                        problem.types};
+    found[head] = results_of(one, head);
+  });
+  PartList whole;
+  for (size_t i = 0; i < found[0].size(); ++i) {
+    Part part = found[0][i];
+    part.heads = heads;
+    part.values.reserve(heads * part.values.size());
+    for (size_t head = 1; head < heads; ++head) {
+      Numbers &own = found[head][i].values;
+      part.values.insert(part.values.end(), own.begin(), own.end());
+      own = {};
+    }
+    whole.push_back(std::move(part));
+  }
+  return whole;
 }
 
 } // namespace recollect

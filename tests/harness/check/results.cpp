@@ -29,6 +29,31 @@ BOOST_AUTO_TEST_CASE(segments_whose_handovers_are_left_alone_give_the_whole) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(heads_computed_alone_give_the_whole) {
+  const auto nothing = [](std::vector<double> &, const std::string &) {};
+  for (const char *name : {"linear", "gated_delta_net", "softmax", "mesa"}) {
+    const CheckCase problem = problem_of(name, {2, 3, 11, 5, 4});
+    const PartList whole = in_segments(problem, 4, nothing),
+                   joined =
+                       by_heads(problem, [&](const CheckCase &one, size_t) { return in_segments(one, 4, nothing); });
+    BOOST_TEST_REQUIRE(whole.size() == joined.size(), name);
+    for (size_t i = 0; i < whole.size(); ++i) {
+      BOOST_TEST((joined[i].name == whole[i].name && joined[i].heads == 6 && joined[i].rows == whole[i].rows));
+      BOOST_TEST(apart(joined[i], whole[i]) < 1e-13, name << " " << whole[i].name);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_head_computed_alone_knows_its_index) {
+  const PartList found = by_heads(problem_of("linear", {2, 3, 4, 2, 2}), [](const CheckCase &one, size_t head) {
+    PartList own = results_in(one, Real::f64);
+    std::fill(own[0].values.begin(), own[0].values.end(), double(head));
+    return own;
+  });
+  const std::vector<double> &o = find_part(found, "o")->values;
+  for (size_t i = 0; i < o.size(); ++i) BOOST_TEST(o[i] == double(i / 8));
+}
+
 BOOST_AUTO_TEST_CASE(a_state_lost_between_segments_shows_in_outputs_and_its_gradient_in_gradients) {
   const CheckCase problem = problem_of("gated_delta_net", {1, 1, 12, 5, 4});
   const PartList whole = definition_of(problem);
