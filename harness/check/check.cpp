@@ -35,6 +35,25 @@ PartList in_one_convention(PartList candidate, const CheckCase &problem) {
   return candidate;
 }
 
+/// A number beyond the range of its type is infinity where a correct kernel writes it. Replaces such infinities by the
+/// reference's value: those to which it rounds, or from which rounding may separate it. All others stay, and are wrong.
+void accept_overflows(Part &candidate, const Part &right, const PartNoise &noise, Precision written) {
+  const double limit = limits_of(noise.precision).row;
+  for (size_t i = 0; i < candidate.values.size(); ++i) {
+    double &x = candidate.values[i];
+    if (!std::isinf(x)) continue;
+    const double value = right.values[i], error = std::min(limit * noise.rows[i / right.columns], std::fabs(value) / 2);
+    if (rounded(value + std::copysign(error, x), written) == x) x = value;
+  }
+}
+PartList with_overflows_accepted(PartList candidate, const Reference &reference, Precision precision) {
+  for (const PartNoise &noise : reference.noise(precision))
+    if (Part *const part = find_part(candidate, noise.name))
+      accept_overflows(*part, *find_part(reference.results(), noise.name), noise,
+                       reference.problem().types.written(noise.name, precision));
+  return candidate;
+}
+
 std::string drowned(const std::vector<Judged> &parts, Precision precision, const PartNames &names) {
   std::vector<std::string> said;
   for (const Judged &part : parts)
@@ -60,8 +79,9 @@ const Noise &Reference::noise(Precision precision) const {
   return noise_.emplace(precision, noise_of(problem_, results_, rounding_, precision, chunk_)).first->second;
 }
 
-std::vector<Judged> judge_all(const Reference &reference, const PartList &candidate, Precision precision) {
+std::vector<Judged> judge_all(const Reference &reference, const PartList &parts, Precision precision) {
   const Noise &noise = reference.noise(precision);
+  const PartList candidate = with_overflows_accepted(parts, reference, precision);
   std::vector<size_t> given; // parts
   for (size_t i = 0; i < noise.size(); ++i)
     if (find_part(candidate, noise[i].name)) given.push_back(i);
@@ -89,7 +109,8 @@ std::string called(const std::string &part, const PartNames &names) {
 }
 
 Checked verdict(const Reference &reference, const PartList &given, Precision precision, const PartNames &names) {
-  const PartList candidate = in_one_convention(given, reference.problem());
+  const PartList candidate =
+      with_overflows_accepted(in_one_convention(given, reference.problem()), reference, precision);
   Checked found;
   found.names = names;
   found.parts = judge_all(reference, candidate, precision);

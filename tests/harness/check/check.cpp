@@ -41,6 +41,35 @@ BOOST_AUTO_TEST_CASE(zeros_are_wrong_in_every_type) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(infinity_is_right_only_where_the_definition_exceeds_the_type) {
+  CheckCase problem = gated_case();
+  for (double &x : problem.given.q) x *= 400;
+  for (double &x : problem.given.v) x *= 400;
+  const Reference large(problem);
+  PartList stored = large.results();
+  for (Part &part : stored)
+    for (double &x : part.values) x = rounded(x, Precision::f16);
+  const std::vector<double> &right = large.results().at(0).values, &o = stored.at(0).values;
+  const auto overflow = std::find_if(o.begin(), o.end(), [](double x) { return std::isinf(x); });
+  BOOST_TEST_REQUIRE((overflow != o.end()));
+  const size_t there = size_t(overflow - o.begin());
+  size_t small = 0; // where the definition is far inside the range
+  for (size_t i = 0; i < right.size(); ++i)
+    if (std::fabs(right[i]) < std::fabs(right[small])) small = i;
+  const auto judged = [&](size_t i, double x, Precision precision = Precision::f16) {
+    PartList candidate = stored;
+    candidate.at(0).values[i] = x;
+    return check(large, candidate, precision).judgement;
+  };
+  BOOST_TEST((judged(there, o[there]) == Judgement::right));
+  BOOST_TEST((judged(there, o[there], Precision::bf16) == Judgement::wrong)); // which holds the value
+  BOOST_TEST((judged(there, -o[there]) == Judgement::wrong));
+  BOOST_TEST((judged(there, std::nan("")) == Judgement::wrong));
+  BOOST_TEST((judged(there, 0) == Judgement::wrong));
+  BOOST_TEST((judged(small, std::copysign(HUGE_VAL, right[small])) == Judgement::wrong));
+  BOOST_TEST((judged(small, right[small] + 5000) == Judgement::wrong));
+}
+
 BOOST_AUTO_TEST_CASE(one_wrong_step_is_named_by_where_it_is) {
   PartList candidate = reference().results();
   candidate.at(0).values[(size_t(1) * 40 + 17) * 4 + 2] += 1; // head 1, step 17, channel 2
