@@ -11,6 +11,7 @@ namespace recollect {
 
 /// Calls f(i) for i < n, each on one thread: kernels that f launches run on that thread, without waiting for others. On a
 /// GPU and for n = 1 the calls run in turn, with all threads. Rethrows the first exception after the calls under way.
+/// f allocates arrays with allocated() (transfer.hpp): on other threads Kokkos cannot fill new arrays with zeros.
 template <class F> void side_by_side(size_t n, const F &f) {
   const size_t workers = on_host ? std::min<size_t>(n, size_t(Execution().concurrency())) : 1;
   if (workers <= 1) {

@@ -60,7 +60,7 @@ template <class Real> struct BlockMeans {
 /// Means of blocks of `block` rows of router [heads,T,Dk].
 template <class Real> Blocks<Real> blocks_of(const Array<Real> &router, const Shape &s, int block) {
   const int T = s.T, width = s.Dk, count = (T + block - 1) / block;
-  const Array<Real> means("block means", s.heads() * count * width);
+  const Array<Real> means = allocated<Real>("block means", s.heads() * count * width);
   Kokkos::parallel_for("blocks::means", over(means.extent(0)), BlockMeans<Real>{T, width, block, count, router, means});
   return {T, width, block, count, means};
 }
