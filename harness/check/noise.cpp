@@ -245,7 +245,10 @@ std::vector<Numbers> float32_rounding(const CheckCase &problem, const PartList &
     for (Tensor tensor : all_tensors) round(moved.given[tensor]);
     round(moved.given.state), round(moved.weights.o), round(moved.weights.state);
     if (!find_form(problem.variant, backward_form(problem.variant)).vjp) moved.weights = {};
-    const PartList coarse = results_in(moved, Real::f32), fine = results_in(moved, Real::f64);
+    const auto in = [&](Real real) {
+      return by_heads(moved, [&](const CheckCase &one, size_t) { return results_in(one, real); });
+    };
+    const PartList coarse = in(Real::f32), fine = in(Real::f64);
     for (size_t p = 0; p < definition.size(); ++p) {
       const Part *rough = find_part(coarse, definition[p].name), *smooth = find_part(fine, definition[p].name);
       if (rough) add_squares(squares[p], *rough, *smooth, noise_draws, false); // NaN is not rounding

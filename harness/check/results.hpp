@@ -54,8 +54,8 @@ using Disturbance = std::function<void(std::vector<double> &numbers, const std::
 /// segment.
 PartList in_segments(const CheckCase &problem, int length, const Disturbance &disturb);
 
-/// Results of every head, computed by results_of(case of the head alone, its index b H + h), as those of the whole
-/// case. On a CPU the heads are computed side by side, one thread each.
+/// Results of the whole case. On a CPU results_of(case of one head, its index b H + h) computes those of each head, on one
+/// thread, several heads side by side. On a GPU, or for one head, results_of(problem, 0) computes all at once.
 PartList by_heads(const CheckCase &problem,
                   const std::function<PartList(const CheckCase &one, size_t head)> &results_of);
 
