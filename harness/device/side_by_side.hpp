@@ -9,11 +9,16 @@
 
 namespace recollect {
 
-/// Calls f(i) for i < n, each on one thread: kernels that f launches run on that thread, without waiting for others. On a
-/// GPU and for n = 1 the calls run in turn, with all threads. Rethrows the first exception after the calls under way.
+/// Whether a kernel may launch kernels, which then run on its thread. From Kokkos 4 on, a launch waits until the space's
+/// current kernel has ended, so that such a launch would wait for ever.
+constexpr bool kernels_launch_kernels = on_host && KOKKOS_VERSION < 40000;
+
+/// Calls f(i) for i < n, each on one thread: kernels that f launches run on that thread, without waiting for others. Where
+/// kernels cannot launch kernels, and for n = 1, the calls run in turn, with all threads. Rethrows the first exception
+/// after the calls under way.
 /// f allocates arrays with allocated() (transfer.hpp): on other threads Kokkos cannot fill new arrays with zeros.
 template <class F> void side_by_side(size_t n, const F &f) {
-  const size_t workers = on_host ? std::min<size_t>(n, size_t(Execution().concurrency())) : 1;
+  const size_t workers = kernels_launch_kernels ? std::min<size_t>(n, size_t(Execution().concurrency())) : 1;
   if (workers <= 1) {
     for (size_t i = 0; i < n; ++i) f(i);
     return;
@@ -30,7 +35,7 @@ template <class F> void side_by_side(size_t n, const F &f) {
       next = n;
     }
   };
-  if constexpr (on_host) Kokkos::parallel_for("side by side", over(workers), work);
+  if constexpr (kernels_launch_kernels) Kokkos::parallel_for("side by side", over(workers), work);
   if (failed) std::rethrow_exception(failed);
 }
 
