@@ -118,6 +118,7 @@ BOOST_AUTO_TEST_CASE(layers_go_by_the_names_that_people_type) {
       {"PaTH", "path_attention"},
       {"RWKV-6", "rwkv6"},
       {"rwkv-7", "rwkv7"},
+      {"Mamba-3", "mamba3"},
       {"FoX", "gated_softmax"},
       {"MesaNet", "mesa"},
       {"DeltaProduct", "delta_product"},
