@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiled once here, with and without decays.
-#include "variants/kernels/regression/normal_equations.hpp"
-#include "variants/kernels/regression/conjugate_gradients.hpp"
+#include "variants/kernels/regression/normal_equations_algebra.hpp"
 #include "variants/kernels/regression/prefix_regression_cuda.hpp"
 
 namespace recollect::variants {
@@ -13,11 +12,10 @@ template <class Real> void normal_equations_chunked(const std::string &label, co
     if (PrefixRegressionInWarps::suits(call))
       return prefix_regression<PrefixRegressionInWarps>(label, call, ridge, decays, call.state);
 #endif
-  prefix_regression<PrefixRegressionAlgebra<Real, Factorisations>>(label, call, ridge, decays, call.state);
+  prefix_regression<ByFactorisation<Real>>(label, call, ridge, decays, call.state);
 }
 template <class Real> void conjugate_gradients(const std::string &label, const Call<Real> &call, bool decays) {
-  using Algebra = PrefixRegressionAlgebra<Real, ConjugateGradients>;
-  prefix_regression<Algebra>(label, call, Real(call.params.real("ridge")), decays, call.state);
+  prefix_regression<ByConjugateGradients<Real>>(label, call, Real(call.params.real("ridge")), decays, call.state);
 }
 
 template void normal_equations_chunked(const std::string &, const Call<float> &, bool);

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lines of decayed_sum_algebra.hpp.
+#ifdef __CUDACC__
+#include "variants/kernels/chunked/decayed_sum_algebra.hpp"
+namespace recollect::engine {
+RECOLLECT_STREAM(, variants::DecayedSumAlgebra<double>)
+RECOLLECT_PHASES(, variants::DecayedSumAlgebra<double>)
+} // namespace recollect::engine
+#endif

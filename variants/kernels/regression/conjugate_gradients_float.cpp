@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lines of normal_equations_algebra.hpp.
+#ifdef __CUDACC__
+#include "variants/kernels/regression/normal_equations_algebra.hpp"
+namespace recollect::engine {
+RECOLLECT_STREAM(, variants::ByConjugateGradients<float>)
+RECOLLECT_PHASES(, variants::ByConjugateGradients<float>)
+} // namespace recollect::engine
+#endif

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine's algebras of normal_equations.hpp.
+#pragma once
+#include "variants/kernels/regression/conjugate_gradients.hpp"
+#include "variants/kernels/regression/normal_equations.hpp"
+#include "variants/kernels/regression/prefix_regression.hpp"
+
+namespace recollect::variants {
+template <class Real> using ByFactorisation = PrefixRegressionAlgebra<Real, Factorisations>;
+template <class Real> using ByConjugateGradients = PrefixRegressionAlgebra<Real, ConjugateGradients>;
+} // namespace recollect::variants
+
+#ifdef __CUDACC__
+namespace recollect::engine { // compiled in {normal_equations,conjugate_gradients}_*.cpp
+RECOLLECT_STREAM(extern, variants::ByFactorisation<float>)
+RECOLLECT_STREAM(extern, variants::ByFactorisation<double>)
+RECOLLECT_PHASES(extern, variants::ByFactorisation<float>)
+RECOLLECT_PHASES(extern, variants::ByFactorisation<double>)
+RECOLLECT_STREAM(extern, variants::ByConjugateGradients<float>)
+RECOLLECT_STREAM(extern, variants::ByConjugateGradients<double>)
+RECOLLECT_PHASES(extern, variants::ByConjugateGradients<float>)
+RECOLLECT_PHASES(extern, variants::ByConjugateGradients<double>)
+} // namespace recollect::engine
+#endif

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lines of normal_equations_algebra.hpp.
+#ifdef __CUDACC__
+#include "variants/kernels/regression/normal_equations_algebra.hpp"
+namespace recollect::engine {
+RECOLLECT_STREAM(, variants::ByFactorisation<double>)
+RECOLLECT_PHASES(, variants::ByFactorisation<double>)
+} // namespace recollect::engine
+#endif
