@@ -165,7 +165,7 @@ PartList in_segments(const CheckCase &problem, int length, const Disturbance &di
 PartList by_heads(const CheckCase &problem,
                   const std::function<PartList(const CheckCase &one, size_t head)> &results_of) {
   const size_t heads = problem.given.shape.heads();
-  if (heads == 1 || !kernels_launch_kernels) return results_of(problem, 0);
+  if (heads == 1 || !runs_side_by_side()) return results_of(problem, 0);
   std::vector<PartList> found(heads);
   side_by_side(heads, [&](size_t head) {
     const auto own = [&](const Numbers &all) {

@@ -55,8 +55,8 @@ using Disturbance = std::function<void(std::vector<double> &numbers, const std::
 PartList in_segments(const CheckCase &problem, int length, const Disturbance &disturb);
 
 /// Results of the whole case. On a CPU results_of(case of one head, its index b H + h) computes those of each head, on one
-/// thread, several heads side by side. Where kernels cannot launch kernels (side_by_side.hpp), and for one head,
-/// results_of(problem, 0) computes all at once.
+/// thread, several heads side by side. Unless runs_side_by_side(), and for one head, results_of(problem, 0) computes all at
+/// once.
 PartList by_heads(const CheckCase &problem,
                   const std::function<PartList(const CheckCase &one, size_t head)> &results_of);
 

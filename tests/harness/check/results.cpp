@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(heads_of_every_layer_computed_alone_give_the_whole) {
 }
 
 BOOST_AUTO_TEST_CASE(a_head_computed_alone_knows_its_index) {
-  if (!kernels_launch_kernels) return; // heads are computed together
+  if (!runs_side_by_side()) return; // heads are computed together
   const PartList found = by_heads(problem_of("linear", {2, 3, 4, 2, 2}), [](const CheckCase &one, size_t head) {
     PartList own = results_in(one, Real::f64);
     std::fill(own[0].values.begin(), own[0].values.end(), double(head));
