@@ -69,8 +69,9 @@ void move(Numbers &values, const Signs &sign, Precision precision, bool counts, 
 
 /// Decays [heads, T, width], factors in [0,1]. Each logarithm moves by half a spacing of the type. The sum G_t of
 /// logarithms since the start of the chunk moves by half a spacing of float32, in which every kernel keeps such sums.
+/// The first number takes sign `start`.
 void move_decays(Numbers &decays, const Signs &sign, const Signs &sum_sign, Precision precision, size_t T, size_t width,
-                 int chunk) {
+                 int chunk, size_t start) {
   each_of(decays.size() / T, 16 * T, [&](size_t lane) {
     const size_t first = lane / width * T * width + lane % width;
     Signs own_sign = sign, own_sum_sign = sum_sign;
@@ -79,7 +80,7 @@ void move_decays(Numbers &decays, const Signs &sign, const Signs &sum_sign, Prec
       double &x = decays[first + t * width];
       if (t % size_t(chunk) == 0) sum = moved = 0;
       if (!(x > 0)) continue; // 0 stays 0, since -inf is not summed
-      const size_t i = lane * T + t;
+      const size_t i = start + lane * T + t;
       const double log = std::log(x), before = moved;
       sum += log;
       moved = own_sum_sign(i) * half_spacing(sum, precision == Precision::f64 ? precision : Precision::f32);
@@ -93,22 +94,26 @@ void move_decays(Numbers &decays, const Signs &sign, const Signs &sum_sign, Prec
 
 double rounding(double x, Precision precision) { return passages(precision) * half_spacing(x, precision); }
 
-CheckCase disturbed(const CheckCase &problem, Precision precision, int draw, int chunk) {
+CheckCase disturbed(const CheckCase &problem, Precision precision, int draw, int chunk, size_t first) {
   CheckCase moved = problem;
   const Shape &n = problem.given.shape;
   const auto signs = [&](const std::string &array) { return Signs(draw, array); };
+  const auto before = [&](const Numbers &own) { return first * (own.size() / n.heads()); }; // numbers of earlier heads
   for (Tensor tensor : all_tensors) {
     const std::string name = name_of(tensor);
-    const Precision own = problem.types.used(name, precision);
+    const Precision type = problem.types.used(name, precision);
+    Numbers &own = moved.given[tensor];
     if (facts_of(tensor).decay)
-      move_decays(moved.given[tensor], signs(name), signs("sums of " + name), own, size_t(n.T),
-                  size_t(width_of(tensor, n)), chunk);
+      move_decays(own, signs(name), signs("sums of " + name), type, size_t(n.T), size_t(width_of(tensor, n)), chunk,
+                  before(own));
     else
-      move(moved.given[tensor], signs(name), own, false);
+      move(own, signs(name), type, false, before(own));
   }
-  move(moved.given.state, signs("state"), problem.types.used("state", precision), true);
-  move(moved.weights.o, signs("do"), precision, false);
-  move(moved.weights.state, signs("dstate"), problem.types.used("state", precision), false);
+  const Precision kept = problem.types.used("state", precision);
+  Numbers &state = moved.given.state, &d_o = moved.weights.o, &d_state = moved.weights.state;
+  move(state, signs("state"), kept, true, before(state));
+  move(d_o, signs("do"), precision, false, before(d_o));
+  move(d_state, signs("dstate"), kept, false, before(d_state));
   return moved;
 }
 
@@ -119,21 +124,18 @@ int steps_of_segment(Precision precision, int chunk) {
   return rounds_every_step(precision) ? std::min(chunk, 8) : chunk;
 }
 
-PartList disturbed_results(const CheckCase &problem, Precision precision, int draw, int chunk) {
-  const int steps = steps_of_segment(precision, chunk);
-  return by_heads(disturbed(problem, precision, draw, chunk), [&](const CheckCase &one, size_t head) {
-    int handovers = 0;
-    return in_segments(one, steps, [&](Numbers &numbers, const std::string &what) {
-      move(numbers, Signs(draw, what + " handed over " + std::to_string(++handovers)),
-           problem.types.used("state", precision), what == "state", head * numbers.size());
-    });
-  });
+PartList disturbed_results(const CheckCase &problem, Precision precision, int draw, int chunk, size_t first) {
+  int handovers = 0;
+  return in_segments(disturbed(problem, precision, draw, chunk, first), steps_of_segment(precision, chunk),
+                     [&](Numbers &numbers, const std::string &what) {
+                       move(numbers, Signs(draw, what + " handed over " + std::to_string(++handovers)),
+                            problem.types.used("state", precision), what == "state",
+                            first * (numbers.size() / problem.given.shape.heads()));
+                     });
 }
 
 PartList undisturbed_results(const CheckCase &problem, Precision precision, int chunk) {
-  return by_heads(problem, [&](const CheckCase &one, size_t) {
-    return in_segments(one, steps_of_segment(precision, chunk), [](Numbers &, const std::string &) {});
-  });
+  return in_segments(problem, steps_of_segment(precision, chunk), [](Numbers &, const std::string &) {});
 }
 
 /// Below this size float32 is zero or subnormal, whatever the type of the arrays; smaller numbers count as zero.
@@ -156,13 +158,14 @@ Numbers row_squares(const Numbers &values, size_t width, const Numbers *factors 
   return squares;
 }
 
-/// Adds the squared differences of a and b to the rows' sums, divided by `draws`. NaN and infinity are skipped unless
-/// they count.
-void add_squares(Numbers &rows, const Part &a, const Part &b, int draws, bool all) {
-  each_of(rows.size(), a.columns, [&](size_t row) {
-    for (size_t i = row * a.columns; i < (row + 1) * a.columns; ++i)
-      if (const double error = a.values[i] - b.values[i]; all || std::isfinite(error))
-        rows[row] += error * error / draws;
+/// Adds the squared differences of a and b, divided by noise_draws, to the rows' sums. NaN and infinity are skipped
+/// unless they count. a is of some heads, the first of them `first`; b and the sums are of all heads, or b of the same.
+void add_squares(Numbers &sums, const Part &a, const Part &b, bool all, size_t first = 0) {
+  const size_t row = first * a.rows, skipped = b.heads == a.heads ? 0 : row;
+  each_of(a.heads * a.rows, a.columns, [&](size_t i) {
+    const double *x = &a.values[i * a.columns], *y = &b.values[(skipped + i) * a.columns];
+    for (size_t j = 0; j < a.columns; ++j)
+      if (const double error = x[j] - y[j]; all || std::isfinite(error)) sums[row + i] += error * error / noise_draws;
   });
 }
 
@@ -237,23 +240,22 @@ void pool(Numbers &squares, const Part &part) {
 std::vector<Numbers> float32_rounding(const CheckCase &problem, const PartList &definition) {
   std::vector<Numbers> squares;
   for (const Part &part : definition) squares.emplace_back(part.heads * part.rows, 0.0);
-  for (int draw = 0; draw < noise_draws; ++draw) {
-    CheckCase moved = disturbed(problem, Precision::f32, draw, problem.given.shape.T);
-    const auto round = [](Numbers &values) {
-      each_of(values.size(), 1, [&](size_t i) { values[i] = rounded(values[i], Precision::f32); });
-    };
-    for (Tensor tensor : all_tensors) round(moved.given[tensor]);
-    round(moved.given.state), round(moved.weights.o), round(moved.weights.state);
-    if (!find_form(problem.variant, backward_form(problem.variant)).vjp) moved.weights = {};
-    const auto in = [&](Real real) {
-      return by_heads(moved, [&](const CheckCase &one, size_t) { return results_in(one, real); });
-    };
-    const PartList coarse = in(Real::f32), fine = in(Real::f64);
-    for (size_t p = 0; p < definition.size(); ++p) {
-      const Part *rough = find_part(coarse, definition[p].name), *smooth = find_part(fine, definition[p].name);
-      if (rough) add_squares(squares[p], *rough, *smooth, noise_draws, false); // NaN is not rounding
+  const bool backward = bool(find_form(problem.variant, backward_form(problem.variant)).vjp);
+  over_heads(problem, [&](const CheckCase &own, size_t first) {
+    for (int draw = 0; draw < noise_draws; ++draw) {
+      CheckCase moved = disturbed(own, Precision::f32, draw, own.given.shape.T, first);
+      const auto round = [](Numbers &values) {
+        each_of(values.size(), 1, [&](size_t i) { values[i] = rounded(values[i], Precision::f32); });
+      };
+      for (Tensor tensor : all_tensors) round(moved.given[tensor]);
+      round(moved.given.state), round(moved.weights.o), round(moved.weights.state);
+      if (!backward) moved.weights = {};
+      const PartList coarse = results_in(moved, Real::f32), fine = results_in(moved, Real::f64);
+      for (size_t p = 0; p < definition.size(); ++p)
+        if (const Part *rough = find_part(coarse, definition[p].name)) // NaN is not rounding
+          add_squares(squares[p], *rough, *find_part(fine, definition[p].name), false, first);
     }
-  }
+  });
   return squares;
 }
 
@@ -263,22 +265,25 @@ Noise noise_of(const CheckCase &problem, const PartList &definition, const std::
   chunk = std::clamp(chunk, 1, n.T);
   Noise noise;
   for (const Part &part : definition) noise.push_back({part.name, Numbers(part.heads * part.rows, 0.0), precision});
-  // Disturbed gradients come from the layer's backward pass, the definition's often from the tape. A fault of that pass
-  // must not count as noise, so that both sides of the difference come from it.
-  const PartList undisturbed = problem.wants_gradient() ? undisturbed_results(problem, precision, chunk) : definition;
-  for (int draw = 0; draw < noise_draws; ++draw) {
-    const PartList moved = disturbed_results(problem, precision, draw, chunk);
-    for (size_t p = 0; p < definition.size(); ++p)
-      if (const Part *other = find_part(moved, definition[p].name))
-        add_squares(noise[p].rows, *other, *find_part(undisturbed, definition[p].name), noise_draws, true);
-  }
+  over_heads(problem, [&](const CheckCase &own, size_t first) {
+    // Disturbed gradients come from the layer's backward pass, the definition's often from the tape. A fault of that pass
+    // must not count as noise, so that both sides of the difference come from it.
+    const PartList undisturbed = own.wants_gradient() ? undisturbed_results(own, precision, chunk) : PartList{};
+    for (int draw = 0; draw < noise_draws; ++draw) {
+      const PartList moved = disturbed_results(own, precision, draw, chunk, first);
+      for (size_t p = 0; p < definition.size(); ++p) {
+        const Part *other = find_part(moved, definition[p].name), *right = find_part(undisturbed, definition[p].name);
+        if (other) add_squares(noise[p].rows, *other, right ? *right : definition[p], true, first);
+      }
+    }
+  });
   // The tape's own rounding, which counts where a derivative cancels: 1 - tanh(x)^2 at large x.
   if (problem.wants_gradient() && takes_tapes(problem, noise_draws))
     for (int draw = 0; draw < noise_draws; ++draw) {
       const PartList moved = definition_of(disturbed(problem, Precision::f64, draw, chunk));
       for (size_t p = 0; p < definition.size(); ++p)
         if (definition[p].name[0] == 'd')
-          add_squares(noise[p].rows, *find_part(moved, definition[p].name), definition[p], noise_draws, true);
+          add_squares(noise[p].rows, *find_part(moved, definition[p].name), definition[p], true);
     }
   if (rounds_every_step(precision)) // a gradient passes through the chunk twice: forward and backward
     for (PartNoise &part : noise)

@@ -32,8 +32,9 @@ constexpr int noise_draws = 8;
 /// round, as a random walk.
 double rounding(double x, Precision precision);
 
-/// Copy number `draw` (0, 1, ...) of the problem with disturbed inputs.
-CheckCase disturbed(const CheckCase &problem, Precision precision, int draw, int chunk);
+/// Copy number `draw` (0, 1, ...) of the problem with disturbed inputs. Of a case of some heads of another case, the first
+/// of them `first`, the copy is that of these heads of the other.
+CheckCase disturbed(const CheckCase &problem, Precision precision, int draw, int chunk, size_t first = 0);
 
 /// Rounding error of the layer's own float32 kernels, for each part of the definition: mean over draws of the squared
 /// difference from float64, summed over the channels of a row; [heads, rows]. Empty for gradients of a layer without a

@@ -162,37 +162,22 @@ PartList in_segments(const CheckCase &problem, int length, const Disturbance &di
   return as_results(problem, whole, &gradient);
 }
 
-PartList by_heads(const CheckCase &problem,
-                  const std::function<PartList(const CheckCase &one, size_t head)> &results_of) {
+void over_heads(const CheckCase &problem, const std::function<void(const CheckCase &part, size_t first)> &work) {
   const size_t heads = problem.given.shape.heads();
-  if (heads == 1 || !runs_side_by_side()) return results_of(problem, 0);
-  std::vector<PartList> found(heads);
+  if (heads == 1 || !runs_side_by_side()) return work(problem, 0);
   side_by_side(heads, [&](size_t head) {
     const auto own = [&](const Numbers &all) {
       const auto size = std::ptrdiff_t(all.size() / heads), first = size * std::ptrdiff_t(head);
       return Numbers(all.begin() + first, all.begin() + first + size);
     };
-    const CheckCase one{problem.variant,
-                        problem.params,
-                        slice_heads(problem.given, head, 1),
-                        {own(problem.weights.o), own(problem.weights.state)},
-                        problem.log_gates,
-                        problem.types};
-    found[head] = results_of(one, head);
+    work({problem.variant,
+          problem.params,
+          slice_heads(problem.given, head, 1),
+          {own(problem.weights.o), own(problem.weights.state)},
+          problem.log_gates,
+          problem.types},
+         head);
   });
-  PartList whole;
-  for (size_t i = 0; i < found[0].size(); ++i) {
-    Part part = found[0][i];
-    part.heads = heads;
-    part.values.reserve(heads * part.values.size());
-    for (size_t head = 1; head < heads; ++head) {
-      Numbers &own = found[head][i].values;
-      part.values.insert(part.values.end(), own.begin(), own.end());
-      own = {};
-    }
-    whole.push_back(std::move(part));
-  }
-  return whole;
 }
 
 } // namespace recollect

@@ -54,10 +54,8 @@ using Disturbance = std::function<void(std::vector<double> &numbers, const std::
 /// segment.
 PartList in_segments(const CheckCase &problem, int length, const Disturbance &disturb);
 
-/// Results of the whole case. On a CPU results_of(case of one head, its index b H + h) computes those of each head, on one
-/// thread, several heads side by side. Unless runs_side_by_side(), and for one head, results_of(problem, 0) computes all at
-/// once.
-PartList by_heads(const CheckCase &problem,
-                  const std::function<PartList(const CheckCase &one, size_t head)> &results_of);
+/// Calls work(case of some heads, index b H + h of the first) for all heads: on a CPU for one head at a time, on one
+/// thread, several heads side by side. Unless runs_side_by_side(), and for one head, it calls work(problem, 0).
+void over_heads(const CheckCase &problem, const std::function<void(const CheckCase &part, size_t first)> &work);
 
 } // namespace recollect

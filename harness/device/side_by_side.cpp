@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/device/side_by_side.hpp"
+#include "harness/core/in_pieces.hpp"
 #include "harness/device/launch_space.hpp"
 #include <algorithm>
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <utility>
 
 namespace recollect {
 
@@ -22,6 +24,7 @@ void side_by_side(size_t n, const std::function<void(size_t)> &call) {
   std::exception_ptr failed;
   std::mutex failing;
   const auto work = [&](size_t) {
+    const bool before = std::exchange(one_piece, true);
     try {
       for (size_t i; (i = next.fetch_add(1)) < n;) call(i);
     } catch (...) {
@@ -29,6 +32,7 @@ void side_by_side(size_t n, const std::function<void(size_t)> &call) {
       if (!failed) failed = std::current_exception();
       next = n;
     }
+    one_piece = before;
   };
   if constexpr (kernels_launch_kernels) Kokkos::parallel_for("side by side", over(workers), work);
   if (failed) std::rethrow_exception(failed);

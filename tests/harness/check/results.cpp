@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/check/results.hpp"
+#include "harness/call/segment.hpp"
 #include "harness/check/battery.hpp"
-#include "harness/device/side_by_side.hpp"
+#include "harness/check/noise.hpp"
 #include "harness/numerics/random.hpp"
 #include "tests/testing.hpp"
 #include <optional>
@@ -43,32 +44,49 @@ CheckCase short_case_with_heads(const Variant &v) {
   return *found;
 }
 
-BOOST_AUTO_TEST_CASE(heads_of_every_layer_computed_alone_give_the_whole) {
+/// The numbers of `part` that belong to the heads of `own`, the first of which is `first`.
+std::vector<double> of_heads(const Part &part, const Part &own, size_t first) {
+  const auto begin = part.values.begin() + std::ptrdiff_t(first * part.rows * part.columns);
+  return {begin, begin + std::ptrdiff_t(own.values.size())};
+}
+
+BOOST_AUTO_TEST_CASE(heads_of_every_layer_computed_alone_are_those_of_the_whole) {
   const auto nothing = [](std::vector<double> &, const std::string &) {};
   for (const Variant &v : all_variants()) {
     const CheckCase problem = short_case_with_heads(v);
-    const PartList whole = in_segments(problem, 8, nothing),
-                   joined =
-                       by_heads(problem, [&](const CheckCase &one, size_t) { return in_segments(one, 8, nothing); });
-    BOOST_TEST_REQUIRE(whole.size() == joined.size(), v.name);
-    for (size_t i = 0; i < whole.size(); ++i) {
-      const Part &part = joined[i];
-      BOOST_TEST((part.name == whole[i].name && part.heads == whole[i].heads && part.rows == whole[i].rows), v.name);
-      BOOST_TEST(max_difference(part.values, whole[i].values) <= 1e-12 * max_abs(whole[i].values),
-                 v.name << " " << part.name);
+    const PartList whole = in_segments(problem, 8, nothing);
+    std::vector<std::pair<size_t, PartList>> found(problem.given.shape.heads());
+    over_heads(problem, [&](const CheckCase &own, size_t first) {
+      found[first] = {own.given.shape.heads(), in_segments(own, 8, nothing)};
+    });
+    size_t heads = 0;
+    for (size_t first = 0; first < found.size(); ++first) {
+      heads += found[first].first;
+      for (const Part &own : found[first].second) {
+        const Part &part = *find_part(whole, own.name);
+        BOOST_TEST(max_difference(own.values, of_heads(part, own, first)) <= 1e-12 * max_abs(part.values),
+                   v.name << " " << own.name);
+      }
+      if (found[first].first) BOOST_TEST(found[first].second.size() == whole.size(), v.name);
     }
+    BOOST_TEST(heads == problem.given.shape.heads(), v.name);
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_head_computed_alone_knows_its_index) {
-  if (!runs_side_by_side()) return; // heads are computed together
-  const PartList found = by_heads(problem_of("linear", {2, 3, 4, 2, 2}), [](const CheckCase &one, size_t head) {
-    PartList own = results_in(one, Real::f64);
-    std::fill(own[0].values.begin(), own[0].values.end(), double(head));
-    return own;
-  });
-  const std::vector<double> &o = find_part(found, "o")->values;
-  for (size_t i = 0; i < o.size(); ++i) BOOST_TEST(o[i] == double(i / 8));
+BOOST_AUTO_TEST_CASE(a_head_is_disturbed_alone_as_in_the_whole) {
+  for (const char *name : {"gated_delta_net", "gated_linear", "rwkv7"}) {
+    const CheckCase problem = short_case_with_heads(find_variant(name));
+    for (Precision precision : {Precision::f32, Precision::bf16}) {
+      const CheckCase whole = disturbed(problem, precision, 3, 64);
+      for (size_t head = 0; head < problem.given.shape.heads(); ++head) {
+        CheckCase own = problem;
+        own.given = slice_heads(problem.given, head, 1), own.weights = {};
+        const Sequence alone = disturbed(own, precision, 3, 64, head).given, part = slice_heads(whole.given, head, 1);
+        for (Tensor tensor : all_tensors) BOOST_TEST((alone[tensor] == part[tensor]), name << name_of(tensor));
+        BOOST_TEST((alone.state == part.state), name);
+      }
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_state_lost_between_segments_shows_in_outputs_and_its_gradient_in_gradients) {
