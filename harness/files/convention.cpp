@@ -106,7 +106,7 @@ Scale parse_scale(const std::string &text) {
   if (text == "rsqrt") return {Scale::rsqrt, 1};
   const double value = parse_number(text, "--scale");
   if (!std::isfinite(value)) usage_error("--scale is a number or rsqrt, got '" + text + "'");
-  return {value == 1 ? Scale::none : Scale::number, value};
+  return {Scale::number, value};
 }
 
 const char *name_of(Layout layout) { return layout_names()[size_t(layout)].c_str(); }

@@ -33,7 +33,7 @@ enum class Strength {
   sigmoid_double // beta = 2 sigmoid(b)
 };
 
-struct Scale { // applied to q
+struct Scale { // applied to q, or the layer's parameter `scale`. none: 1, or that parameter's default
   enum Kind { none, rsqrt /* 1/sqrt(Dk) */, number } kind = none;
   double value = 1;
   double of(int Dk) const;

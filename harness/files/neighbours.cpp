@@ -10,6 +10,18 @@ const ConventionMistake &named(std::string_view name) {
                        [&](const ConventionMistake &one) { return one.name == name; });
 }
 
+constexpr double usual_eps = 1e-6; // of --l2norm
+
+/// Gates that are given by the same datasets, except those with the same formula.
+std::vector<Gate> other_gates(Gate own) {
+  if (own == Gate::gdn || own == Gate::kda) return {Gate::kda_lb};
+  if (own == Gate::kda_lb) return {Gate::kda};
+  std::vector<Gate> others;
+  for (Gate gate : {Gate::factor, Gate::log, Gate::log2, Gate::rwkv})
+    if (gate != own && own != Gate::mamba) others.push_back(gate);
+  return others;
+}
+
 } // namespace
 
 const std::vector<ConventionMistake> &convention_mistakes() {
@@ -24,7 +36,8 @@ const std::vector<ConventionMistake> &convention_mistakes() {
        "fit",
        {"vllm #40956", "vllm #41292", "sgl-kernel-npu #640", "ROCm/aiter #4057", "fla #351"}},
       {"gate_form_differs",
-       "gates are factors where logarithms are meant, or the other way round, or logarithms to another base: --gate",
+       "gates are factors where logarithms are meant, or the other way round, or logarithms to another base, or raw "
+       "numbers of another formula: --gate",
        "every output, where gates are not 1",
        {"flashinfer #2490", "flashinfer #3680", "vllm #32846"}},
       {"write_strength_form_differs",
@@ -68,22 +81,17 @@ std::vector<Neighbour> neighbours(const Convention &c) {
       add("layout_differs", flag("--layout", name_of(layout)), [&](Convention &o) { o.layout = layout; });
   add("state_order_differs", flag("--state", c.state_kv ? "vk" : "kv"),
       [](Convention &o) { o.state_kv = !o.state_kv; });
-  for (Gate gate : {Gate::factor, Gate::log, Gate::log2})
-    if (gate != c.gate && c.gate <= Gate::log2)
-      add("gate_form_differs", flag("--gate", name_of(gate)), [&](Convention &o) { o.gate = gate; });
+  for (Gate gate : other_gates(c.gate))
+    add("gate_form_differs", flag("--gate", name_of(gate)), [&](Convention &o) { o.gate = gate; });
   for (Strength strength : {Strength::factor, Strength::sigmoid, Strength::doubled, Strength::sigmoid_double})
     if (strength != c.strength)
       add("write_strength_form_differs", flag("--beta", name_of(strength)),
           [&](Convention &o) { o.strength = strength; });
-  for (Scale::Kind kind : {Scale::none, Scale::rsqrt})
-    if (kind != c.scale.kind)
-      add("scale_differs", flag("--scale", kind == Scale::none ? "1" : "rsqrt"), [&](Convention &o) {
-        o.scale = {kind, 1};
-      });
-  if (c.l2norm)
-    add("l2norm_differs", "no --l2norm: q and k as they are", [](Convention &o) { o.l2norm.reset(); });
-  else
-    add("l2norm_differs", "--l2norm 1e-6", [](Convention &o) { o.l2norm = 1e-6; });
+  for (const Scale &scale : {Scale{Scale::number, 1}, Scale{Scale::rsqrt, 1}})
+    if (scale.kind != c.scale.kind || scale.value != c.scale.value)
+      add("scale_differs", flag("--scale", text_of(scale)), [&](Convention &o) { o.scale = scale; });
+  if (c.l2norm) add("l2norm_differs", "no --l2norm: q and k as they are", [](Convention &o) { o.l2norm.reset(); });
+  if (c.l2norm != usual_eps) add("l2norm_differs", "--l2norm 1e-6", [](Convention &o) { o.l2norm = usual_eps; });
   add("shared_heads_interleaved", "head h of the result reading the shared head h % n in place of h / n",
       [](Convention &o) { o.heads_interleaved = true; });
   add("texts_joined", "every packed text starting from the final state of the one before",

@@ -42,6 +42,7 @@ BOOST_AUTO_TEST_CASE(values_of_flags_come_back) {
   for (const std::string &name : strength_names()) BOOST_TEST(name_of(parse_strength(name)) == name);
   BOOST_TEST(parse_scale("rsqrt").of(16) == 0.25);
   BOOST_TEST(parse_scale("0.5").of(16) == 0.5);
+  BOOST_TEST((parse_scale("1").kind == Scale::number)); // which is not the default of a layer's parameter
   BOOST_TEST(text_of(parse_scale("0.5")) == "0.5");
   BOOST_CHECK_THROW(parse_scale("sqrt"), Error);
   BOOST_CHECK_THROW(parse_scale("inf"), Error);
