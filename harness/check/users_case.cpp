@@ -52,13 +52,47 @@ void in_convention_of(const UsersCase &problem, const std::function<void(const C
   }
 }
 
+/// This convention with another preset, gate or form of write strengths, and the flag for it.
+std::vector<std::pair<std::string, Convention>> with_other_names(const Convention &own) {
+  std::vector<std::pair<std::string, Convention>> all;
+  for (const std::string &name : preset_names()) all.emplace_back("--convention " + name, preset(name));
+  for (const std::string &name : gate_names()) {
+    all.emplace_back("--gate " + name, own);
+    all.back().second.gate = parse_gate(name);
+  }
+  for (const std::string &name : strength_names()) {
+    all.emplace_back("--beta " + name, own);
+    all.back().second.strength = parse_strength(name);
+  }
+  return all;
+}
+
+/// Input error for an array of the file that is not one of `arrays(convention)`; it names the flags with which all are.
+void refuse_unknown_arrays(const std::string &path, const Convention &own, const std::string &who,
+                           const std::function<std::vector<std::string>(const Convention &)> &arrays) {
+  try {
+    refuse_unknown(path, all_names_in_files(arrays(own), own), who);
+  } catch (const Error &failure) {
+    std::vector<std::string> flags;
+    for (const auto &[flag, other] : with_other_names(own)) {
+      const std::vector<std::string> known = all_names_in_files(arrays(other), other), in_file = array_names(path);
+      const auto is_known = [&](const std::string &name) {
+        return std::find(known.begin(), known.end(), name) != known.end();
+      };
+      if (std::all_of(in_file.begin(), in_file.end(), is_known)) flags.push_back(flag);
+    }
+    throw Error(failure.code, failure.what() + (flags.empty() ? "" : "; the names fit with " + join(flags, " or ")));
+  }
+}
+
 } // namespace
 
 LayerInputs layer_inputs(const UsersCase &problem) { return inputs_in(problem, problem.convention); }
 
 UsersCase read_case(const std::string &path, const Variant &variant, const Params &params, const Convention &convention,
                     bool gradient, const StatedTypes &stated) {
-  refuse_unknown(path, all_names_in_files(input_names(variant, convention), convention), "an input of " + variant.name);
+  refuse_unknown_arrays(path, convention, "an input of " + variant.name,
+                        [&](const Convention &c) { return input_names(variant, c); });
   return read_inputs(path, variant, params, convention, gradient, stated);
 }
 
@@ -143,7 +177,8 @@ CheckCase case_of(const UsersCase &problem, const LayerInputs &inputs, size_t te
 
 Candidate read_candidate(const std::string &path, const UsersCase &problem) {
   const std::vector<std::string> names = result_names(problem.in_file);
-  refuse_unknown(path, all_names_in_files(names, problem.convention), "what " + problem.variant.name + " computes");
+  refuse_unknown_arrays(path, problem.convention, "what " + problem.variant.name + " computes",
+                        [&](const Convention &) { return names; });
   Candidate candidate{read_users(path, names, problem.convention), {}};
   about(path, [&] {
     in_convention_of(problem, [&](const Convention &c) {
