@@ -94,6 +94,12 @@ bool same_inputs(const LayerInputs &a, const LayerInputs &b) {
          a.weights.state == b.weights.state && a.params.str() == b.params.str() && n.H == m.H && n.T == m.T;
 }
 
+/// "text 2 (its step 0 is step 37)": steps in reports count from the begin of a text.
+std::string title_of(const Text &text, size_t number) {
+  const std::string title = "text " + std::to_string(number);
+  return text.empty() || text.begin == 0 ? title : title + " (its step 0 is step " + std::to_string(text.begin) + ")";
+}
+
 bool is_forward(const std::string &part) { return part == "o" || part == "state"; }
 
 UsersArrays forward_part(const UsersArrays &results) {
@@ -305,7 +311,7 @@ Checked UsersReference::check(const Candidate &candidate, Precision precision) c
   bool wrong = false, undecided = false;
   for (size_t g = 0; g < groups_.size(); ++g) {
     if (by_group_[g].empty()) continue;
-    const std::string &label = groups_[g].label, text = label.empty() ? "" : "text " + std::to_string(g) + ": ";
+    const std::string &label = groups_[g].label, text = label.empty() ? "" : title_of(inputs_.texts[g], g) + ": ";
     Checked one = verdict(*groups_[g].own, parts[g], precision,
                           users_names(by_group_[g], candidate.in_file, problem_.convention));
     for (const auto &[part, name] : one.names) all.names[part + label] = name + label;

@@ -125,7 +125,7 @@ BOOST_AUTO_TEST_CASE(the_text_that_is_wrong_is_named) {
       for (size_t i = 0; i < 6; ++i) o.data[(h * 50 + t) * 6 + i] /= std::sqrt(8.0);
   const Checked found = reference.check(wrong, Precision::f32);
   BOOST_TEST((wrong_parts(found) == std::vector<std::string>{"o[2]"}));
-  BOOST_TEST(found.where.rfind("text 2: ", 0) == 0, found.where);
+  BOOST_TEST(found.where.rfind("text 2 (its step 0 is step 30): ", 0) == 0, found.where);
   BOOST_TEST_REQUIRE(!found.diagnosis.empty());
   BOOST_TEST(found.diagnosis[0].rfind("text 2: ", 0) == 0, found.diagnosis[0]);
 }
