@@ -120,17 +120,6 @@ class Check(InFolder):
         # logarithms are exact in the kernel's type
         np.testing.assert_array_equal(np.frexp(x.astype(np.float64))[0] * 2**8 % 1, 0)
 
-    def test_layouts_and_logarithms_are_conventions(self):
-        plain = self.sample("gated_delta_net")
-        other = self.sample("gated_delta_net", "--layout", "bthd", "--gate", "log", name="other.npz")
-        np.testing.assert_array_equal(plain["q"], other["q"].swapaxes(1, 2))
-        np.testing.assert_allclose(plain["alpha"], np.exp(other["alpha"]).swapaxes(1, 2), rtol=1e-15)
-        right = gated_delta(plain)
-        right["o"] = right["o"].swapaxes(1, 2)
-        np.savez(self.path("out.npz"), **right)
-        self.run_program("check", "gated_delta_net", "-i", self.path("other.npz"), "-c", self.path("out.npz"),
-                         "--layout", "bthd", "--gate", "log")
-
     def test_a_right_kernel_passes_in_every_type(self):
         x = self.sample("gated_delta_net", "--dtype", "f16")
         right = gated_delta({n: a.astype(np.float64) for n, a in x.items()})
@@ -256,15 +245,6 @@ class Check(InFolder):
         half = {name: array.astype(np.float16).astype(float) for name, array in right.items()}
         self.check("gated_delta_net", half, "--grad", "--dtype", "f16")
         self.check("gated_delta_net", half, "--grad", status=1)
-
-    def test_gradients_in_logarithms_of_gates(self):
-        x = self.sample("gated_delta_net", shape="1,2,40,8,6")
-        x["do"] = np.random.default_rng(1).normal(size=x["v"].shape)
-        right = {**gated_delta(x), **gated_delta_gradient(x, x["do"])}
-        np.savez(self.path("in.npz"), **{**x, "alpha": np.log(x["alpha"])})
-        self.check("gated_delta_net", right, "--grad", "--gate", "log", status=1)
-        right["dalpha"] *= x["alpha"]
-        self.check("gated_delta_net", right, "--grad", "--gate", "log")
 
     def test_weights_that_are_not_there_are_refused(self):
         x = self.sample("gated_delta_net", shape="1,2,10,8,6")
