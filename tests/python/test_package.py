@@ -105,6 +105,7 @@ class Checks(unittest.TestCase):
             with self.assertRaisesRegex(recollect.RecollectError, said) as caught:
                 call()
             self.assertNotIn("\n", str(caught.exception))
+            self.assertNotIn(".safetensors", str(caught.exception))  # the caller gave no file
 
     def test_verdicts_are_recorded(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from recollect import safetensors
 from recollect.arrays import to_host
 from recollect.layer import Layer, as_layer, output_weights
-from recollect.worker import worker
+from recollect.worker import RecollectError, worker
 
 _counter = itertools.count()
 
@@ -95,6 +96,9 @@ class _Paths:
     def __call__(self, what: str) -> Path:
         return self._stem.with_suffix(".json" if what == "json" else f".{what}.safetensors")
 
+    def __str__(self) -> str:
+        return str(self._stem)
+
     def remove(self) -> None:
         for what in ("in", "out", "json"):
             self(what).unlink(missing_ok=True)
@@ -106,5 +110,7 @@ def _scratch() -> Iterator[_Paths]:
     paths = _Paths()
     try:
         yield paths
+    except RecollectError as failure:  # the file is only the arrays' way to the program
+        raise RecollectError(re.sub(f"{re.escape(str(paths))}[^ ]*: ", "", str(failure))) from None
     finally:
         paths.remove()
