@@ -114,6 +114,7 @@ class Case:
         tensors that require gradients this runs the backward pass, with respect to the arrays of inputs() or to
         `leaves`. CheckFailed with place and diagnosis if they are wrong; a skipped test if rounding leaves nothing
         to decide."""
+        __tracebackhide__ = True
         self._leaves = dict(leaves) if leaves is not None else self._leaves
         found = results_of(results)
         given = dict(self.arrays)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import atexit
 import fnmatch
 import functools
+import os
 import shutil
 import tempfile
 from os import PathLike
@@ -67,7 +68,8 @@ def cases(
                 test(case, *args, **fixtures)
             except CheckFailed as failure:
                 again: Test = functools.partial(_with, test, args, fixtures)
-                raise _explained(failure, case, test, again, shrink_seconds) from None
+                explained = _explained(failure, case, test, again, shrink_seconds)
+                raise explained.with_traceback(failure.__traceback__) from None
 
         marked: Test = pytest.mark.parametrize("case", made, ids=[f"{one.name}-{one.dtype}" for one in made])(run)
         return marked
@@ -87,8 +89,13 @@ def _explained(failure: CheckFailed, case: Case, test: Test, attempt: Test, seco
     sizes = ", ".join(f"{letter}={size}" for letter, size in small.sizes().items())
     lines = again.report.text.splitlines()
     told = "\n".join(f"  {line}" for line in lines if line.startswith(("where", "diagnosis")))
-    said = f"{failure}\nsmallest inputs that fail: {sizes}\n{told}\nrepeat: python3 {script}"
+    said = f"{failure}\nsmallest inputs that fail: {sizes}\n{told}\nrepeat: python3 {_from_here(script)}"
     return CheckFailed(said, failure.report)
+
+
+def _from_here(path: Path) -> str:
+    """The path relative to the working directory, if it is below it."""
+    return os.path.relpath(path) if Path.cwd() in path.parents else str(path)
 
 
 def repeat(test: Test, path: str | PathLike[str]) -> None:
