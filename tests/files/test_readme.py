@@ -57,7 +57,6 @@ IN_PART = {
     "recollect check gated_delta_net --battery in -c out --dtype bf16 --grad --junit check.xml":
         ["mkdir out; recollect check gated_delta_net --battery in -c out --dtype bf16 --grad --junit check.xml 2>&1 | grep 'missing in out'"],
     "recollect check --plant docs/data/check-planted.csv": NOTHING,  # an hour
-    "pip install --no-build-isolation .": NOTHING,  # tests/python installs it
     "recollect check --self --record own.csv": ["recollect check --self linear --quick --record own.csv"],
     'python3 docs/summarise.py own.csv "recollect check --self" >docs/data/check-right-own.csv':
         ['python3 docs/summarise.py own.csv "recollect check --self" >own-summary.csv'],
@@ -80,6 +79,12 @@ BY_CI = {
     "cmake --preset openmp": ("ci/build.sh", ["cmake --preset openmp"]),
     "cmake --build --preset openmp": ("ci/build.sh", ["cmake --build --preset openmp"]),
 }  # fmt: skip
+# docs/checking-a-kernel.md in five minutes: tests/python/test_five_minutes.py runs these commands.
+IN_PART |= dict.fromkeys((
+    "python3 -m venv --system-site-packages ~/.venvs/recollect", ". ~/.venvs/recollect/bin/activate",
+    "pip install --quiet --no-build-isolation .", "export RECOLLECT=$PWD/build/recollect",
+    "python3 -m pytest -q -x test_mine.py", "python3 -m pytest -q test_mine.py",
+    r"sed -i 's/, beta\[:, t, :, None\] \* error)/, error)/' test_mine.py"), NOTHING)  # fmt: skip
 PROGRAMS = r"(recollect|cmake|ctest|mpirun|python3?|export|git|sudo|apt(-get)?|pip3?|clang-format) |\.?ci/(\w+\.sh|run)\b|build/|[A-Z_]+=\S"
 
 
@@ -184,7 +189,7 @@ class Documents(unittest.TestCase):
         for script in [*ROOT.glob("examples/*.py"), *ROOT.glob("bench/*.py")]:
             helped += script.read_text()
         others = {"--preset", "--build", "--install", "--prefix", "--seconds", "--count", "--jobs", "--target", "--most", "--only",
-                  "--first", "--check", "--oversubscribe", "--bind-to", "--log_level", "--run_test", "--list", "--no-build-isolation"}  # fmt: skip
+                  "--first", "--check", "--oversubscribe", "--bind-to", "--log_level", "--run_test", "--list", "--no-build-isolation", "--system-site-packages"}  # fmt: skip
         folders = "bench|ci|docs|examples|harness|reports|suites|tasks|tests|theory|variants"
         for path in DOCUMENTS:
             text = re.sub(r"^<!-- (?:table|bench):.*?^<!-- end -->$", "", path.read_text(), flags=re.M | re.S)
