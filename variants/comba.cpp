@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comba: the gated delta rule with an erase key of its own, and a query that is corrected by it (arXiv:2506.02475; the
+// Comba: the gated delta rule with a separate erase key, which also corrects the query (arXiv:2506.02475; the
 // order is that of fla's recurrence, fla/ops/comba/naive.py, and the query's correction that of fla/layers/comba.py).
 //
 //   S'_t = alpha_t S_{t-1}
 //   S_t  = S'_t + beta_t (v_t - S'_t w_t) k_t^T
 //   o_t  = S_t (q_t - d w_t)
 //
-// The source's erase key is w_t = b k_t, with one b in [0,1] a head. With w_t = k_t and d = 0 it is gated_delta_net.
+// The source's erase key is w_t = b k_t, with one b in [0,1] per head. With w_t = k_t and d = 0 it is gated_delta_net.
 // State: Dv x Dk. Cost per token: recurrent 7 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
 #include "variants/kernels/chunked/decay_first.hpp"
 #include "variants/kernels/common/rows.hpp"

@@ -8,16 +8,16 @@
 // divided by its sum over i < t in kappa1 and over i <= t in kappa2 (000 Eq 94-95 with the indices of Z^(1), Z^(2)
 // corrected to exp(k_i.k_t) and exp(k_i.q_t)); relu max(0, z).
 //
-// Linear and linear by default: with w = k and unit keys that is DeltaNet, the one choice whose writes contract at
-// scale = tau = 1. (exp has kappa(k,k) = e > 2 there and diverges, softmax over unit keys is nearly uniform, round
-// needs coherence below 1/8.)
+// Both are linear by default: with w = k and unit keys that is DeltaNet, the only choice whose writes contract at scale
+// = tau = 1. (exp has kappa(k,k) = e > 2 there and diverges, softmax over unit keys is nearly uniform, round needs
+// coherence below 1/8.)
 //
 // Groups (000 Eq 111): kappa1 becomes sum_j a_j kappa1(k_i, w^j_t) with w^j = j w, and a_1 ... a_G fit z on {-1, 0, 1,
 // 2} as in 000 E.2, by least squares of smallest norm, where they are not given: four groups of exp satisfy all four
 // points.
 //
-// Shared lookups (000 Eq 111 with lookups of their own, as E.4 trains them): beta_t kappa1(k_i, w_t) becomes its mean over
-// the heads, 1/H sum_h beta^h_t kappa1(k^h_i, w^h_t), for all of them. A head's beta may be negative.
+// Shared lookups (000 Eq 111 with separate lookups, as E.4 trains them): beta_t kappa1(k_i, w_t) becomes its mean over
+// the heads, 1/H sum_h beta^h_t kappa1(k^h_i, w^h_t), the same for all heads. A head's beta may be negative.
 //
 // No finite state: every k and u is kept. Cost of token t: 4 t (Dk + Dv) flops. Chunked form: 000 Appendix
 // D.3. `doubling` inverts each chunk's I + A by 000 Eq 99-100 instead of substitution: matrix products alone, but it

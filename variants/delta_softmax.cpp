@@ -4,9 +4,9 @@
 //   u_t = v_t - sum_{i<t} softmax_{i<t}(scale k_i . k_t / tau) u_i
 //   o_t = sum_{i<=t} softmax_{i<=t}(scale k_i . q_t / tau) u_i
 //
-// DeltaFormer with kappa1 = kappa2 = softmax, w = k, alpha = beta = 1. From the second step on exactly the weight 1 of
-// old values is taken out, however dissimilar their keys. No finite state: every k and u is kept. Cost of
-// token t: 4 t (Dk + Dv) flops. Eq 94 has no 1/sqrt(Dk); Listing 1 does: scale is 1 by default.
+// DeltaFormer with kappa1 = kappa2 = softmax, w = k, alpha = beta = 1. From the second step on, the weights of the old
+// values that are subtracted add up to 1, however dissimilar their keys are. No finite state: every k and u is kept.
+// Cost of token t: 4 t (Dk + Dv) flops. Eq 94 has no 1/sqrt(Dk); Listing 1 does: scale is 1 by default.
 #include "variants/kernels/attention/delta_former_backward.hpp"
 #include "variants/kernels/attention/similarity.hpp"
 
@@ -17,7 +17,7 @@ template <class Real> FixedKernel<Real, Kind::softmax> kernel(const Call<Real> &
   return {Real(call.params.real("scale")), Real(call.params.real("tau"))};
 }
 
-/// The call with w = k and open gates.
+/// The call with w = k, and with gates and write strengths of 1.
 template <class Real> Call<Real> plain(Call<Real> call) {
   call.w = call.k;
   call.alpha = call.beta = filled(call, call.steps(), Real(1));

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // DiJiang (Chen et al. 2024, arXiv:2403.19928): positive features along the directions of the discrete cosine
-// transform, each stretched by one Gaussian number, in place of Performer's dense random matrix; the learned weights D
-// are at 1.
+// transform, each scaled by one Gaussian number, in place of Performer's dense random matrix; the learned weights D are
+// 1.
 //
 //   S_t = S_{t-1} + v_t phi(k_t)^T,   z_t = z_{t-1} + phi(k_t),   o_t = S_t phi(q_t) / (z_t . phi(q_t))
 //   phi(x)_j = exp(tau_j (C x)_j),   C the orthonormal DCT-II, tau_j ~ N(0, 1)
 //
-// State: (Dv + 2) x Dk, S over z over the peaks in whose units they are kept (exponential_features.hpp). Cost per token:
-// recurrent 5 (Dv + 1) Dk + 4 Dk^2 flops and 3 Dk exponentials.
+// State: (Dv + 2) x Dk, S over z over the running maxima by which both are divided (exponential_features.hpp). Cost per
+// token: recurrent 5 (Dv + 1) Dk + 4 Dk^2 flops and 3 Dk exponentials.
 #include "harness/numerics/random.hpp"
 #include "variants/kernels/chunked/exponential_features.hpp"
 #include <cmath>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax attention without its normaliser (000 Eq 3; 003 Eq 47): kernel regression with k(K,K) taken for the identity.
+// Softmax attention without its normaliser (000 Eq 3; 003 Eq 47): kernel regression with k(K,K) replaced by the
+// identity.
 //
 //   o_t = sum_{i<=t} exp(scale q_t . k_i / tau) v_i,   scale = 1/sqrt(Dk)
 //

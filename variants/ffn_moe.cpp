@@ -7,7 +7,7 @@
 // Expert e is `block` consecutive rows of W_K, W_V; its router row is the mean of its rows of w (of k where w is
 // absent). Gates are 0 or 1, as in 000 Eq 26, ties to the earlier expert; with topk >= T / block it is the dense
 // ffn_relu. Gradients go through the rows chosen, none to the router. Not causal: k, v and w are weights, not context.
-// State: none but them. Cost per token: parallel 2 Dk T / block + 2 topk block (Dk + Dv) flops.
+// There is no other state. Cost per token: parallel 2 Dk T / block + 2 topk block (Dk + Dv) flops.
 #include "variants/kernels/attention/chosen_backward.hpp"
 #include "variants/kernels/attention/persistent.hpp"
 #include "variants/kernels/attention/similarity.hpp"

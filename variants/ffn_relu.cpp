@@ -3,7 +3,7 @@
 //
 //   o_t = W_V^T relu(W_K q_t) = sum_i v_i max(0, k_i . q_t)   over all T rows i
 //
-// Not causal: k and v are weights, not context. State: none but them. Cost per token: 2 T (Dk + Dv) flops.
+// Not causal: k and v are weights, not context. There is no other state. Cost per token: 2 T (Dk + Dv) flops.
 #include "variants/kernels/attention/persistent.hpp"
 #include "variants/kernels/attention/similarity.hpp"
 

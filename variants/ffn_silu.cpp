@@ -3,7 +3,7 @@
 //
 //   o_t = W_V^T silu(W_K q_t) = sum_i v_i silu(k_i . q_t)   over all T rows i,   silu(z) = z / (1 + exp(-z))
 //
-// Not causal: k and v are weights, not context. State: none but them. Cost per token: 2 T (Dk + Dv) flops, T
+// Not causal: k and v are weights, not context. There is no other state. Cost per token: 2 T (Dk + Dv) flops, T
 // exponentials.
 #include "variants/kernels/attention/persistent.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gated DeltaNet-2: Kimi delta attention whose erase and write have strengths of their own, by channel (arXiv:2605.22791;
-// the order is that of fla's recurrence, fla/ops/gdn2/naive.py).
+// Gated DeltaNet-2: Kimi delta attention with separate strengths for erasing and for writing, per channel
+// (arXiv:2605.22791; the order is that of fla's recurrence, fla/ops/gdn2/naive.py).
 //
 //   S'_t = S_{t-1} diag(lambda_t)
 //   S_t  = S'_t + beta_t (v_t - S'_t w_t) k_t^T

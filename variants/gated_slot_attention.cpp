@@ -6,7 +6,8 @@
 //   o_t = sum_m p_t[m] V_t[m],   p_t = softmax_m(scale K_t q_t)
 //
 // w is 1 - lambda where it is absent, as in the paper. Slot m is channel m of lambda and w: there are Dk slots, as fla's
-// layer has by default. State: (Dv + Dk) x Dk, V transposed over K. Cost a token: 5 Dk (Dk + Dv) flops, Dk exponentials.
+// layer has by default. State: (Dv + Dk) x Dk, V transposed over K. Cost per token: 5 Dk (Dk + Dv) flops, Dk
+// exponentials.
 #include "variants/kernels/scan/slots.hpp"
 
 namespace recollect::variants {

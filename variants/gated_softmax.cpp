@@ -15,7 +15,8 @@
 //            = sum_{t>=s} sum_{i<s} x_ti (do_t . v_i - do_t . o_t),
 //              x_ti = exp(scale q_t . k_i + sum_{j=i+1..t, j!=s} log alpha_j - m_t)
 //
-// the latter where alpha_s = 0: of pairs that no other gate of 0 lies between, for the others' terms are 0.
+// The second form is for alpha_s = 0. There only pairs without another gate of 0 between them contribute; the terms of
+// all others are 0.
 #include "variants/kernels/attention/backward.hpp"
 #include "variants/kernels/attention/crossing_sums.hpp"
 #include <cmath>
@@ -24,7 +25,8 @@
 namespace recollect::variants {
 namespace {
 
-/// The definition, a query after another. Gates of 0 multiply the exponentials: their logarithms have no slope.
+/// The definition, one query after another. Gates of 0 multiply the exponentials, because a logarithm of 0 has no
+/// derivative.
 template <class Real> struct Recurrent {
   Real scale, sink;
   KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
@@ -74,9 +76,10 @@ template <class Real> struct ForgettingBySums {
   KOKKOS_FUNCTION Real operator()(size_t head, int t, int i, Real qk) const {
     return closed(head, t, i) > 0 ? -Real(HUGE_VAL) : open(head, t, i, qk);
   }
-  /// In the logit itself: the scale comes after, and gates want it so.
+  /// The derivative with respect to the logit itself: the scale is applied later, and gates need the gradient without
+  /// it.
   KOKKOS_FUNCTION Real slope(size_t, int, int, Real, Real) const { return 1; }
-  /// As it were without the gates of 0.
+  /// The logit, leaving out gates of 0.
   KOKKOS_FUNCTION Real open(size_t head, int t, int i, Real qk) const {
     const size_t now = head * T + t, then = head * T + i;
     return scale * qk + Real((high(now) - high(then)) + (low(now) - low(then)));
@@ -119,7 +122,7 @@ template <class Real> void parallel(const Call<Real> &call) {
   attend("gated_softmax::parallel", call, by_sums(call, scale(call)));
 }
 
-/// What a query has for the last gate of 0 up to it, if there is one.
+/// A query's contribution to the gradient of the last gate of 0 at or before it, if there is one.
 template <class Real> struct ThroughLastClosed {
   ForgettingBySums<Real> logit;
   QueryFacts<Real> facts;

@@ -51,7 +51,7 @@ template <class Real> struct Phase {
 };
 template <class Real> Phase<Real> phase(const Call<Real> &call) { return {call.has("w"), call.w, call.shape.Dk}; }
 
-/// What decays, without its features.
+/// The decayed sum without its queries and keys.
 template <class Real> DecayedSum<Real> as_sum(const Call<Real> &call) {
   DecayedSum<Real> sum{};
   if (call.has("alpha")) sum.alpha = call.alpha;

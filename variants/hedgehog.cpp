@@ -6,8 +6,8 @@
 //   S_t = S_{t-1} + v_t phi(k_t)^T,   z_t = z_{t-1} + phi(k_t),   phi(x) = (exp(x), exp(-x))
 //   o_t = S_t phi(q_t) / (z_t . phi(q_t))
 //
-// State: (Dv + 2) x 2 Dk, S over z over the peaks in whose units they are kept (exponential_features.hpp). Cost per token:
-// recurrent 10 (Dv + 1) Dk flops and 6 Dk exponentials.
+// State: (Dv + 2) x 2 Dk, S over z over the running maxima by which both are divided (exponential_features.hpp). Cost
+// per token: recurrent 10 (Dv + 1) Dk flops and 6 Dk exponentials.
 #include "variants/kernels/chunked/exponential_features.hpp"
 
 namespace recollect::variants {

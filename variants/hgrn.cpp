@@ -43,7 +43,8 @@ template <class Real> void chunked(const Call<Real> &call) {
   chunked_scan("hgrn::chunked", call, Rule<Real>{forget_gates(call)});
 }
 
-/// All value channels of one head that share key channel j: forth, keeping what they hold, and back.
+/// All value channels of one head that share key channel j: a forward pass, which saves the states, then a backward
+/// pass.
 template <class Real> struct ChannelsBack {
   HeadArrays<Real> arrays;
   ForgetGates<Real> f, d;

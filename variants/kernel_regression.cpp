@@ -6,7 +6,7 @@
 //
 // The prefix's matrix is factorised as L diag(d) L^T, one row (recurrent) or C rows (chunked, blocked substitution) at
 // a time; with rows a = L^{-1} V and y = L^{-1} kappa(K_t, q_t), o_t = sum_i (y_i / d_i) a_i. No finite state: L [T,T]
-// a head. Cost at step t: recurrent 2 t^2 + t (4 Dk + 4 Dv); chunked the same flops, as matrix products.
+// per head. Cost at step t: recurrent 2 t^2 + t (4 Dk + 4 Dv); chunked the same flops, as matrix products.
 #include "harness/device/tile/transposed.hpp"
 #include "harness/numerics/element_response.hpp"
 #include "variants/kernels/attention/similarity.hpp"
@@ -24,7 +24,7 @@ template <class Real> struct Factor {
   KOKKOS_FUNCTION Real kappa(const Real *x, const Real *y, int n) const {
     return similarity(kind, scale * dot(x, y, n), Real(1));
   }
-  /// Of kappa in x . y.
+  /// The derivative of kappa with respect to x . y.
   KOKKOS_FUNCTION Real slope(const Real *x, const Real *y, int n) const {
     return kind == Kind::exp ? scale * kappa(x, y, n) : scale;
   }

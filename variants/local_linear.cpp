@@ -7,10 +7,10 @@
 //   o_t = M0 = vbar - M1 xbar,   M1 = cov(v, x) (cov(x, x) + ridge / sum s)^{-1},   bars and covariances weighted by s
 //
 // The ridge is on the slopes alone (003 has none): up to t = Dk the equations are singular without it, and a penalised
-// constant would bend Eq 54. No finite state. Cost of token t: t Dk (Dk + 2 Dv) + Dk^3 / 3 flops slopes
-// a value (p = 1). Parallel form: the weighted moments of x and x v^T are one tiled attention with those products as
-// values, taken about the first key; moving their origin to q_t is a linear map. O(T n (n/2 + Dv)) memory. Queries far
-// from the first key for their neighbours' spread look at all keys again.
+// constant would bend Eq 54. No finite state. Cost of token t: t Dk (Dk + 2 Dv) + Dk^3 / 3 flops slopes per value (p =
+// 1). Parallel form: the weighted moments of x and x v^T are one tiled attention with those products as values, taken
+// about the first key; moving their origin to q_t is a linear map. O(T n (n/2 + Dv)) memory. A query that is far from
+// the first key, compared with the spread of its neighbours, reads all keys again.
 #include "harness/numerics/element_response.hpp"
 #include "variants/kernels/attention/local_moments.hpp"
 #include "variants/kernels/common/columns.hpp"
@@ -78,7 +78,8 @@ template <class Real> void recurrent(const Call<Real> &call) {
             Kernel{basis, bandwidth_param(call), Real(call.params.real("ridge"))});
 }
 
-/// Rows [B,H,T,Dk] less the head's first key: logits |q|^2 + |k|^2 - 2 q.k lose the digits of a common origin far off.
+/// Rows [B,H,T,Dk] minus the head's first key: logits |q|^2 + |k|^2 - 2 q.k lose digits if all rows are far from the
+/// origin.
 template <class Real> Array<Real> centred(const Call<Real> &call, const Array<Real> &rows) {
   const Array<Real> out = allocate(call, rows.extent(0)), k = call.k;
   const size_t width = size_t(call.shape.Dk), head = width * call.shape.T;
@@ -220,7 +221,7 @@ double condition(const Sequence &s, const Params &p) {
     for (int i = 0; i < seen; ++i)
       for (int a = 0; a < n; ++a) X(i, a) -= xbar[a], weighted(i, a) = weights[i] * X(i, a);
     const Dense N = transpose(weighted) * X, R = transpose(V) * weighted;
-    Dense M = Dense::identity(n + 1), B(Dv, n + 1); // with vbar times 1, to have all of o
+    Dense M = Dense::identity(n + 1), B(Dv, n + 1); // vbar with weight 1, which completes o
     std::vector<double> read(n + 1, 1);
     for (int a = 0; a < n; ++a) {
       for (int b = 0; b < n; ++b) M(a, b) = N(a, b);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Log-linear Gated DeltaNet (Guo et al. 2025, arXiv:2506.04761): gated_delta_net with a state for every level l of a
-// Fenwick tree over the past, each read with a weight of its own. What a step erases, it erases from all of them.
+// Fenwick tree over the past, each read with a separate weight. A step erases from all levels.
 //
 //   S_t^0 = beta_t v_t k_t^T,   S_t^l = alpha_t S_{t-1}^l (I - beta_t k_t k_t^T)   (levels.hpp: which steps a level holds)
 //   o_t = sum_l w_t^l S_t^l q_t

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Log-linear Mamba-2 (Guo et al. 2025, arXiv:2506.04761; fla's fla/ops/log_linear_attn/naive.py): mamba2 with a state for
-// every level l of a Fenwick tree over the past, each read with a weight of its own.
+// every level l of a Fenwick tree over the past, each read with a separate weight.
 //
 //   S_t^0 = beta_t v_t k_t^T,   S_t^l = alpha_t S_{t-1}^l        (levels.hpp: which steps a level holds)
 //   o_t = sum_l w_t^l S_t^l q_t

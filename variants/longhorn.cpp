@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Longhorn: the memory that trades closeness to the last one for a small error on the new pair (003 Eq 30-31).
+// Longhorn: the memory that minimises its squared distance to the previous memory plus d_t times the squared error on
+// the new pair (003 Eq 30-31).
 //
 //   S_t = S_{t-1} + (v_t - S_{t-1} k_t) k_t^T d_t / (1 + d_t |k_t|^2),   d_t = delta beta_t
 //   o_t = S_t q_t
@@ -8,10 +9,10 @@
 //
 //   S_t = S_{t-1} + (v_t / m - S_{t-1} x_t) x_t^T g_t,   g_t = d_t / (1 / m^2 + d_t |x_t|^2)
 //
-// so that no length of k_t overflows, and one whose square underflows is small beside 1 / d. m has no effect on the
-// result; no root and no division by |k| is taken, because the layer is smooth at k = 0 and d = 0.
-// The published layer (Liu et al. 2024, arXiv:2407.14207) replaces k k^T by its diagonal; this is 003's. State: Dv x
-// Dk. Cost per token: recurrent 6 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
+// so that no length of k_t overflows, and one whose square underflows is negligible compared with 1 / d. m has no
+// effect on the result; no root and no division by |k| is taken, because the layer is smooth at k = 0 and d = 0. The
+// published layer (Liu et al. 2024, arXiv:2407.14207) replaces k k^T by its diagonal; this is 003's. State: Dv x Dk.
+// Cost per token: recurrent 6 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
 #include "variants/kernels/common/rows.hpp"
 #include "variants/kernels/common/scaled_rows.hpp"
@@ -19,7 +20,7 @@
 namespace recollect::variants {
 namespace {
 
-/// What a step takes from its key's size m and from |x|^2.
+/// What a step computes from the power of two m of its key, and from |x|^2.
 template <class Real> struct Gain {
   Real share, erase; // 1 / m^2 over 1 / m^2 + d |x|^2, and d over it
   KOKKOS_FUNCTION Gain(Real d, Real size, Real square) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mamba's selective state-space model (Gu and Dao 2023, arXiv:2312.00752, §3.2, Algorithm 2): each value channel i has
-// a step size of its own, which sets how fast it forgets and how strongly it writes. In its names: v is x, k is B, q is
+// a separate step size, which sets how fast it forgets and how strongly it writes. In its names: v is x, k is B, q is
 // C.
 //
 //   S_t[i,j] = exp(-Delta_t[i] a_j) S_{t-1}[i,j] + Delta_t[i] v_t[i] k_t[j],   a_j = j + 1 (S4D-real)

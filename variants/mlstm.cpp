@@ -6,22 +6,22 @@
 //   o_t = C_t (scale q_t) / max(|n_t . scale q_t|, 1)
 //
 // Stabilised: with M_t = max(f_t M_{t-1}, |i_t|), the exponential of the paper's m_t, the state holds C_t / M_t and n_t
-// / M_t, so that both its gates f_t M_{t-1} / M_t and i_t / M_t are <= 1 and the 1 of the divisor becomes 1 / M_t. M is
-// kept as the factor and not as its logarithm, whose differences lose digits. While M = 0, before anything was written,
-// the unit is 1, so that C has its derivative in the gates. State: (Dv + 2) x Dk: C over n over (M, 0, ...); M = 0 is the
-// empty memory. Cost per token: recurrent 5 (Dv + 1) Dk flops; chunked as mamba2.
+// / M_t, so that both gates of the stored state, f_t M_{t-1} / M_t and i_t / M_t, are <= 1 and the 1 of the divisor
+// becomes 1 / M_t. M is stored as a factor, not as a logarithm, because differences of logarithms lose digits. While M
+// = 0, before anything was written, the unit is 1, so that C has its derivative in the gates. State: (Dv + 2) x Dk: C
+// over n over (M, 0, ...); M = 0 is the empty memory. Cost per token: recurrent 5 (Dv + 1) Dk flops; chunked as mamba2.
 #include "variants/kernels/chunked/decayed_sum_backward.hpp"
 #include "variants/kernels/chunked/normalised.hpp"
 
 namespace recollect::variants {
 namespace {
 
-/// What the state is kept in units of: M, or 1 where M is 0 or so small that 1 / M overflows.
+/// The number by which the stored state is divided: M, or 1 where M is 0 or so small that 1 / M overflows.
 template <class Real> KOKKOS_FUNCTION Real unit_of(Real M) {
   return M < std::numeric_limits<Real>::min() ? Real(1) : M;
 }
 template <class Real> struct Gates {
-  Real keep, add, stabiliser; // f u_{t-1} / u_t and i / u_t in units u_t of M_t; M_t
+  Real keep, add, stabiliser; // f u_{t-1} / u_t and i / u_t, where u_t is the unit for M_t; M_t
 };
 template <class Real> KOKKOS_FUNCTION Gates<Real> stabilised(Real f, Real i, Real before) {
   const Real M = math::fmax(f * before, math::fabs(i)), unit = unit_of(M);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mixture of block attention: softmax attention to the few blocks of keys whose mean is nearest (000 Eq 25-27; Lu et
-// al. 2025).
+// Mixture of block attention: softmax attention to those few blocks of keys whose mean has the largest inner product
+// with the query (000 Eq 25-27; Lu et al. 2025).
 //
 //   e(i) = i / block,   s_e(q) = q . mean_{i in e} k_i
 //   o_t = sum_{i<=t, e(i) in G_t} softmax(scale q_t . k_i) v_i,   scale = 1/sqrt(Dk)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normalised least mean squares: the closest memory to the last one that stores the pair exactly (003 Eq 32-33).
+// Normalised least mean squares: of the memories that store the new pair exactly, the one nearest to the previous
+// memory (003 Eq 32-33).
 //
 //   S_t = S_{t-1} + (v_t - S_{t-1} k_t) k_t^T / |k_t|^2,   unchanged where k_t = 0
 //   o_t = S_t q_t
 //
-// Computed as the delta rule that stores v_t / |k_t| at the unit key, which no length of k_t under- or overflows.
+// Computed as the delta rule that stores v_t / |k_t| at the unit key, so that no length of k_t underflows or overflows.
 // State: Dv x Dk. Cost per token: recurrent 6 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
 #include "variants/kernels/common/arrays.hpp"

@@ -5,9 +5,9 @@
 //   S_t = S_{t-1} + v_t phi(k_t)^T,   z_t = z_{t-1} + phi(k_t),   o_t = S_t phi(q_t) / (z_t . phi(q_t))
 //   phi(x)_i = exp(omega_i . y - |y|^2 / 2) / sqrt(F),   y = sqrt(scale) x
 //
-// omega_i ~ N(0, I), orthogonal to one another in blocks of Dk. State: (Dv + 2) x F, S over z over the peaks in whose
-// units they are kept (exponential_features.hpp), F = features. Cost per token: recurrent 5 (Dv + 1) F + 4 Dk F flops and 3
-// F exponentials.
+// omega_i ~ N(0, I), orthogonal to one another in blocks of Dk. State: (Dv + 2) x F, S over z over the running maxima
+// by which both are divided (exponential_features.hpp), F = features. Cost per token: recurrent 5 (Dv + 1) F + 4 Dk F
+// flops and 3 F exponentials.
 #include "harness/numerics/keys.hpp"
 #include "harness/numerics/random.hpp"
 #include "variants/kernels/chunked/exponential_features.hpp"

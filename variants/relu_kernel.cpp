@@ -3,7 +3,7 @@
 //
 //   o_t = sum_{i<=t} max(0, scale q_t . k_i) v_i
 //
-// Not a positive definite kernel, so no feature map carries it. No finite state. Cost of token t: 2 t (Dk +
+// The kernel is not positive definite, so it has no feature map. No finite state. Cost of token t: 2 t (Dk +
 // Dv) flops.
 #include "variants/kernels/attention/backward.hpp"
 #include "variants/kernels/attention/similarity.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RetNet's retention (Sun et al. 2023, arXiv:2307.08621): one fixed decay. Its rotation of q and k by the
-// position (xPos) is a fixed map of the inputs and left to them.
+// RetNet's retention (Sun et al. 2023, arXiv:2307.08621): one fixed decay. Its rotation of q and k by the position
+// (xPos) is a fixed map of the inputs and is left to the caller.
 //
 //   S_t = gamma S_{t-1} + v_t k_t^T
 //   o_t = S_t (scale q_t)

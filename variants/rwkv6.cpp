@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RWKV-6 "Finch" (Peng et al. 2024, arXiv:2404.05892): a data-dependent decay for each key channel, read
-// before the write, the step's own pair weighted by a bonus u. In its names: q is r, lambda is w.
+// RWKV-6 "Finch" (Peng et al. 2024, arXiv:2404.05892): a data-dependent decay for each key channel, and a read before
+// the write, to which the step's own pair is added with a bonus weight u. In its names: q is r, lambda is w.
 //
 //   o_t = (S_{t-1} + v_t (u_t k_t)^T) q_t
 //   S_t = S_{t-1} diag(alpha_t lambda_t) + v_t k_t^T

@@ -31,7 +31,8 @@ template <class Real> DeltaRule<Real> rule(const Call<Real> &call, const Array<R
 }
 
 template <class Real> void chunked(Call<Real> call) {
-  if (on_host) call.chunk = std::min(call.chunk, 16); // every pair weighs twice: longer chunks take longer than steps
+  // each pair has two weights: long chunks take longer than single steps
+  if (on_host) call.chunk = std::min(call.chunk, 16);
   delta_rule("rwkv7::chunked", call, rule(call, unit_rows(call, call.w, call.shape.Dk).rows));
 }
 

@@ -5,8 +5,8 @@
 //   S_t = S_{t-1} (diag(lambda_t) - beta_t x_t (a_t . x_t)^T) + v_t r_t^T,   x_t = k_t / |k_t|, 0 where k_t = 0
 //   r_t = k_t + share (a_t . k_t - k_t),   o_t = S_t q_t
 //
-// w_t is a_t . k_t, the key times its learning rates, as gated_delta_net2's is. beta is what the rates have in common,
-// 1 in the source. With a_t the same in all channels and share = 0 it is rwkv7 with w_t = k_t. State: Dv x Dk. Cost a
+// w_t is a_t . k_t, the key times its learning rates, as gated_delta_net2's is. beta is a common factor of the rates, 1
+// in the source. With a_t the same in all channels and share = 0 it is rwkv7 with w_t = k_t. State: Dv x Dk. Cost per
 // token: recurrent 9 Dv Dk; chunked 10 Dv Dk + C (6 Dk + 8 Dv) flops, as matrix products.
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
 #include "variants/kernels/common/rows.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What 004 Eq 4 calls DeltaNet: a full delta step on a state whose old value is also scaled by a gate.
+// What 004 Eq 4 calls DeltaNet: a delta step of size 1 on a state whose old value is also scaled by a gate.
 //
 //   S_t = beta_t S_{t-1} + (v_t - S_{t-1} k_t) k_t^T
 //   o_t = S_t q_t

@@ -6,10 +6,10 @@
 //   Z_t = eta_t Z_{t-1} - lr beta_t d/dM 1/2 |M(k_t) - v_t|^2 at M_{t-1}
 //   M_t = alpha_t M_{t-1} + Z_t,   o_t = M_t(q_t)
 //
-// alpha is the fraction kept (1 - alpha_t in the paper), eta_t = eta lambda_t[0]: of the tensors that hold one number a
-// step none is left, so that lambda's first channel stands for it. State: 2 width x (Dk + Dv), the rows of M and then
-// of Z; at the start B is N(0,1), A and Z are 0: an empty memory reads 0. Cost per token: width (10 Dk + 12 Dv) flops. The
-// form `minibatch` takes the gradients of `minibatch` b tokens at the state before them (mlp_memory.hpp): another layer
+// alpha is the fraction kept (1 - alpha_t in the paper), eta_t = eta lambda_t[0]: both tensors with one number per step
+// are in use, so the first channel of lambda holds eta_t. State: 2 width x (Dk + Dv), the rows of M and then of Z; at
+// the start B is N(0,1), A and Z are 0: an empty memory reads 0. Cost per token: width (10 Dk + 12 Dv) flops. The form
+// `minibatch` takes the gradients of `minibatch` b tokens at the state before them (mlp_memory.hpp): another layer
 // unless b = 1.
 #include "harness/numerics/random.hpp"
 #include "variants/kernels/online/mlp_memory_backward.hpp"

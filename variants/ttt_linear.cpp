@@ -5,9 +5,9 @@
 //   f(x; S) = P x + norm(S x)                        norm and P as in online_memory.hpp
 //   S_t = S_{t-1} - lr beta_t d/dS 1/2 |f(k_t; S) - v_t|^2 at S_{t-1},   o_t = f(q_t; S_t)
 //
-// State: Dv x Dk, at the start N(0,1): norm makes a step's effect on f lr beta_t whatever the length of the keys. Cost
-// a token: 7 Dv Dk flops. The form `minibatch` takes the gradients of `minibatch` b tokens at the state before them,
-// and is then matrix products: 6 Dv Dk + 2 b (Dk + Dv) flops. It is another layer unless b = 1.
+// State: Dv x Dk, at the start N(0,1): because of norm, a step changes f by lr beta_t whatever the length of the keys.
+// Cost per token: 7 Dv Dk flops. The form `minibatch` takes the gradients of `minibatch` b tokens at the state before
+// them, and is then matrix products: 6 Dv Dk + 2 b (Dk + Dv) flops. It is another layer unless b = 1.
 #include "harness/numerics/random.hpp"
 #include "variants/kernels/common/columns.hpp"
 #include "variants/kernels/common/recurrent_backward.hpp"

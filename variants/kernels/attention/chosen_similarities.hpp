@@ -29,7 +29,7 @@ template <class Real, class Kernel> Grouped<Real, Kernel> grouped(const Call<Rea
   return sum;
 }
 
-/// Calls visit(kernel) for kappa1 as the erase takes it. A softmax has one lookup of its own.
+/// Calls visit(kernel) for kappa1 as the erase takes it. A softmax always has one lookup.
 template <class Real, class Visit> void with_erase(const Call<Real> &call, const Visit &visit) {
   const AnyKernel<Real> any = kernel_param<Real>(call.params, "kappa1");
   if (shares_lookups(call.params)) return visit(shared_lookups(call, any));

@@ -135,7 +135,7 @@ private:
     this->finish_rows(head, first, sums);
   }
 
-  /// Named barriers, one for each warpgroup, on which it meets the warpgroup before it.
+  /// Named barriers, one for each warpgroup, at which it waits for the warpgroup before it.
   __device__ __forceinline__ static void wait_for_turn(int of) {
     asm volatile("bar.sync %0, 256;" ::"r"(1 + of) : "memory");
   }

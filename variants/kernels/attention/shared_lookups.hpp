@@ -15,7 +15,7 @@
 namespace recollect::variants {
 
 template <class Real> struct SharedLookups {
-  static constexpr bool costly = true; // attention_cuda.hpp does not serve it
+  static constexpr bool costly = true; // not supported by attention_cuda.hpp
   AnyKernel<Real> kernel;              // must not be a normalised kernel
   Rows<Real> w, k;
   Array<Real> beta;

@@ -12,8 +12,8 @@
 // With a bonus u_t the layer reads before it writes (RWKV-6): o_t = scale (S_{t-1} + v_t (u_t k_t)^T) q_t. Pairs then
 // have D(t-1,i), and the pair of a step with itself has the weight q_t . u_t k_t.
 //
-// scale z_t . q_t|, floor_t).|If normalised, z_t is S_t for values of 1, and o_t is divided by scale z_t . q_t; with a
-// floor by max(|scale z_t . q_t|, floor_t).|scale z_t . q_t|, floor_t).
+// If normalised, z_t is S_t for values of 1, and o_t is divided by scale z_t . q_t; with a floor by max(|scale z_t .
+// q_t|, floor_t).
 #pragma once
 #include "harness/device/device.hpp"
 

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memories that are small networks, trained by one gradient step per token (Sun et al. 2024, arXiv:2407.04620):
-// read(k) - v|^2 into a gradient e with respect to y. And the way back through both: from d_out to d_y, and to what is
-// added to d_x; from d_e to d_y and d_v, and to what is added to d_k. d_y may be d_out or d_e itself.|functions that
-// turn the network's last layer y into a read, and the loss 1/2 |read(k) - v|^2 into a gradient e with respect to y.
-// Their backward passes: from d_out to d_y, adding to d_x; from d_e to d_y and d_v, adding to d_k. d_y may be d_out or
-// d_e itself. |read(k) - v|^2 into a gradient e with respect to y. And the way back through both: from d_out to d_y,
-// and to what is added to d_x; from d_e to d_y and d_v, and to what is added to d_k. d_y may be d_out or d_e itself.
+// functions that turn the network's last layer y into a read, and the loss 1/2 |read(k) - v|^2 into a gradient e with
+// respect to y. Their backward passes: from d_out to d_y, adding to d_x; from d_e to d_y and d_v, adding to d_k. d_y
+// may be d_out or d_e itself.
 #pragma once
 #include "harness/device/tile/tile.hpp"
 
