@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Capacity (002 §3, 000 §2.1): the largest n at which 99% of n stored pairs are recalled by the nearest (unit) value.
 //
-// One row of three steps; after each write one of the pairs written so far is asked for,
-// so that step n is a memory of n pairs:
+// One row of three steps; after each write one of the pairs written so far is queried, so that step n tests a memory of
+// n pairs:
 //   t      1      2      3
 //   k,v    k1,a   k2,b   k3,c
 //   q      k1     k1     k2

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gates that a task sets alike at every step, so that variants which need them run and the user can choose them.
+// Gates that a task sets to one value for all steps, so that variants which need them can run and the user can choose
+// their values.
 #pragma once
 #include "harness/core/types.hpp"
 

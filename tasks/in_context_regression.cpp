@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // In-context linear regression with noise, from fewer examples than dimensions to more: y_i = W x_i + noise e_i.
 //
-// One row: after each example the next one is predicted, beside the prediction of Bayes' rule from the same examples
+// One row: after each example the next one is predicted, and compared with the prediction of Bayes' rule from the same
+// examples
 //   t      1         2         3
 //   k,v    x1,y1     x2,y2     x3,y3
 //   q      x2        x3        x4

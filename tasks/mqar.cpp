@@ -11,7 +11,7 @@
 //   k,v    u1,r1   u2,r2   u1,r1          q  u1   u1   u2
 //
 // Decoding chooses among all tokens. Embeddings are orthonormal as far as the width goes: with 2P > d > P the cues and
-// the responses beyond the first d tokens lie in a basis of their own (003 needs 2P <= d for exactness with bigrams).
+// the responses beyond the first d tokens lie in a separate basis (003 needs 2P <= d for exactness with bigrams).
 #include "harness/numerics/keys.hpp"
 #include "harness/numerics/random.hpp"
 #include "harness/numerics/scoring.hpp"

@@ -37,7 +37,8 @@ Needle needle_of(const Params &p) { return p.text("kind") == "uuid" ? Needle{32,
 
 Shape shape_of(const Params &p) { return {p.integer("memories"), 1, p.integer("T"), p.integer("d"), p.integer("d")}; }
 
-/// Writes the needles of memory m that are not asked over its haystack, in slots beside the one that starts at `asked`.
+/// Writes the needles of memory m that are not asked over its haystack, in slots other than the one that starts at
+/// `asked`.
 void hide_other_needles(Problem &problem, const Params &p, std::uint64_t seed, int m, int asked) {
   const Needle needle = needle_of(p);
   const int T = p.integer("T"), d = p.integer("d"), L = needle.tokens;

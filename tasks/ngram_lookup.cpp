@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// N-gram look-up: which token follows a given n-gram of the text? It is the step by which copying goes on.
+// N-gram look-up: which token follows a given n-gram of the text? Copying repeats this step.
 //
 // One row of bigrams (n = 2), the text "a b c a a", asked for what follows "b c":
 //   t      1       2       3       4

@@ -147,7 +147,8 @@ Task online_regression() {
                {"naive_before_switch"},
                {"naive_after_switch"},
                {"naive_late"}};
-  t.ends = [](const Params &) { return Ends{1, 0}; }; // targets are unit vectors; noise keeps every memory above 0
+  // targets are unit vectors; because of the noise no memory reaches 0
+  t.ends = [](const Params &) { return Ends{1, 0}; };
   t.shape = shape_of;
   t.generate = generate;
   t.score = score;

@@ -12,8 +12,8 @@
 // With u_t = v_t - beta sum_i kappa(k_i, w_t) u_i (000 Eq 41) u is (I + beta A)^{-1} v for the adjacency matrix A, so
 // that node t holds (-beta)^length times its root's value: the matrix inverse finds the root at any depth in one pass.
 // A tree has one path to each node, hence nothing cancels (000 Eq 97 in general needs beta = -1). The answer is the
-// root whose value has the larger |inner product| with the read. Only w carries the edges: a variant that does not read
-// w never sees the graph.
+// root whose value has the larger |inner product| with the read. Only w contains the edges: a variant without the input
+// w does not see the graph.
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"
 #include "harness/numerics/random.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The length of a task's sequence, where parameters multiply.
+// The length of a task's sequence, if it is a product of parameters.
 #pragma once
 #include "harness/core/error.hpp"
 #include "harness/core/text.hpp"

@@ -95,7 +95,7 @@ Task swap() {
        choice_param("read", {"state", "one"}, "every key through a head of its own, or one random key")});
   t.metrics = {{"state_accuracy", Metric::larger}, accuracy, mse, cosine, {"horizon", Metric::larger},
                {"largest_error", Metric::smaller}};
-  t.ends = [](const Params &p) { // every head guesses one of n values
+  t.ends = [](const Params &p) { // chance: every head guesses one of n values
     const double n = p.real("n");
     return Ends{p.text("read") == "state" ? std::pow(n, -n) : 1 / n, 1};
   };

@@ -6,7 +6,7 @@
 // A letter has `reflections` steps, by default as many as any letter needs. Steps that a letter does not need write v =
 // 0 with beta = 0 under a spare key x; a letter that needs more is cut short, as by a layer with too few reflections.
 //
-// One row of S3 (3 points, 2 steps a letter): the letters (1 2 3) and (1 2), seen by the head that follows key 1
+// One row of S3 (3 points, 2 steps per letter): the letters (1 2 3) and (1 2), seen by the head that follows key 1
 //   t      1        2        3        4          5          6          7
 //   k,v    k1,v1    k2,v2    k3,v3    k1-k2,0    k2-k3,0    k1-k2,0    x,0
 //   q      k1       k1       k1       k1         k1         k1         k1
@@ -88,7 +88,7 @@ Problem generate(const Params &p, std::uint64_t seed) {
   return problem;
 }
 
-/// Of that many memories, how many must be right.
+/// How many memories must be right, out of this number.
 int enough_of(const Params &p) { return int(std::ceil(p.real("level") * p.integer("memories"))); }
 
 Score score(const Params &p, const Problem &problem, const Output &output) {

@@ -57,8 +57,8 @@ struct HeldTokens {
   Vector key(int t) const { return {&k.data[size_t(t) * k.columns], &k.data[size_t(t) * k.columns] + k.columns}; }
   Vector value(int t) const { return {&v.data[size_t(t) * v.columns], &v.data[size_t(t) * v.columns] + v.columns}; }
 
-  /// Rounding units of `exact`. It squares a matrix at most 4 + log2(beta (|k|^2 + |k|)) times a token, which doubles
-  /// rounding errors each time; the flow itself does not expand, and its states are of the size of S and v / |k|.
+  /// Rounding units of `exact`. It squares a matrix at most 4 + log2(beta (|k|^2 + |k|)) times per token, which doubles
+  /// rounding errors each time; the flow itself does not expand, and its states have the size of S and v / |k|.
   double units(double beta) const {
     const double norm = std::sqrt(inner(key(0), key(0)));
     return 16.0 * k.rows * (k.columns + 8) * (16 + 32 * beta * (norm * norm + norm)) *

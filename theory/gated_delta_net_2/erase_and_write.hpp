@@ -12,7 +12,8 @@ inline Dense each(Dense x, const Dense &y) {
   return x;
 }
 
-/// S [Dv,Dk] after one token: it decays by channel, S' = S diag(decay), and S' + (w . v - S' (b . k)) k^T is left.
+/// S [Dv,Dk] after one token: it decays per channel, S' = S diag(decay), and then becomes S' + (w . v - S' (b . k))
+/// k^T.
 inline Dense erase_and_write(const Dense &S, const Dense &k, const Dense &v, const Dense &decay, const Dense &b,
                              const Dense &w) {
   Dense kept = S;
@@ -21,7 +22,7 @@ inline Dense erase_and_write(const Dense &S, const Dense &k, const Dense &v, con
   return kept + write(each(w, v) - kept * each(b, k), k);
 }
 
-/// What it multiplies a state by from the right, without decay: I - (b . k) k^T.
+/// The matrix by which it multiplies a state from the right, without decay: I - (b . k) k^T.
 inline Dense erasing(const Dense &k, const Dense &b) { return Dense::identity(k.rows) - each(b, k) * transpose(k); }
 
 /// Two unit keys with gates of 0 and 1, taken in turn: the first erases by its second channel alone, the second by its

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 2502.10297: word problems of groups by one layer of DeltaProduct: n - 1 Householder steps a token for the permutations
-// of n elements, two for the rotations of a cube and of an icosahedron; and the norm of its transition.
+// 2502.10297: word problems of groups by one layer of DeltaProduct: n - 1 Householder steps per token for the
+// permutations of n elements, two for the rotations of a cube and of an icosahedron; and the norm of its transition.
 #include "harness/core/error.hpp"
 #include "theory/negative_eigenvalues/householder.hpp"
 #include "theory/support/claim_builder.hpp"
@@ -10,9 +10,9 @@
 namespace recollect::theory {
 namespace {
 
-/// A word of T letters, its steps, and the permutation that it is: the last letter acts first.
+/// A word of T letters, its steps, and its product, a permutation: the last letter acts first.
 struct Word {
-  std::vector<Householder> steps, fewer, weaker; // the same with n - 2 steps a letter, and with beta = 1
+  std::vector<Householder> steps, fewer, weaker; // the same with n - 2 steps per letter, and with beta = 1
   Dense permutation;
 
   Word(int n, int T, std::uint64_t seed, int number) : permutation(n, n) {
@@ -44,7 +44,7 @@ Claim delta_product_symmetric_group() {
   c.takes({integer_param("n", 5, 3, 8, "elements"), integer_param("T", 64, 8, 512, "tokens, a permutation each")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int n = p.integer("n"), T = p.integer("T");
-    const int words = 64; // a permutation may be its own inverse, 64 of them are not
+    const int words = 64; // a permutation may be its own inverse; 64 random ones are not all
     Vector states, fewer, weaker, permutations, inverses;
     for (int i = 0; i < words; ++i) {
       const Word word(n, T, protocol.seed, i);
@@ -75,7 +75,7 @@ struct Rotation {
   }
 };
 
-/// How many different states [3,3], to 1e-6, a random word of T letters goes through: DeltaProduct with two steps a
+/// How many different states [3,3], to 1e-6, a random word of T letters goes through: DeltaProduct with two steps per
 /// token, from I.
 double states_of(const std::vector<Rotation> &letters, int T, double beta, std::uint64_t seed) {
   Sequence s;
@@ -86,7 +86,7 @@ double states_of(const std::vector<Rotation> &letters, int T, double beta, std::
     s.k.insert(s.k.end(), letter.second.begin(), letter.second.end());
   }
   s.beta.assign(T, beta), s.v.assign(size_t(T) * 3, 0.0);
-  // The rows of the state one after another: a read gives a column, so the text is read thrice.
+  // The rows of the state one after another: a read gives a column, so the text is read three times.
   std::vector<std::vector<long>> states(T);
   s.state = Dense::identity(3).data;
   for (int axis = 0; axis < 3; ++axis) {
@@ -129,7 +129,7 @@ Claim delta_product_rotation_groups() {
   });
 }
 
-/// What one token of a layer makes of S = I [4,4], with values of 0.
+/// The state after one token of a layer that starts from S = I [4,4], with values of 0.
 Dense transition(const std::string &variant, double beta, double cosine, double length, double lambda = 1) {
   Sequence s;
   s.shape = {1, 1, 1, 4, 4};

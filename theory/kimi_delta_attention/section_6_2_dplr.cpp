@@ -81,7 +81,7 @@ Claim kda_gradient_step() {
         return kept - step * gradient(decayed ? kept : S, loss);
       });
     };
-    // A slope by differences loses rounding of the losses, each at most |S|^2 + |v|^2.
+    // A slope by differences contains the rounding errors of the losses, each at most |S|^2 + |v|^2.
     const double factor = inner(s.state, s.state) + inner(s.v, s.v);
     Sequence stronger = s;
     for (double &beta : stronger.beta) beta *= 1.1;

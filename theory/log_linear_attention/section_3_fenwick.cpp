@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 2506.04761 §3: the prefix of a token in the blocks of a Fenwick tree, one state each. How many there are, and what
-// they add up to.
+// 2506.04761 §3: the prefix of a token in the blocks of a Fenwick tree, one state each. How many there are, and whether
+// their sum is the whole prefix.
 #include "theory/log_linear_attention/fenwick.hpp"
 #include "theory/support/claim_builder.hpp"
 #include "theory/support/one_head.hpp"
@@ -19,7 +19,7 @@ Claim log_linear_states() {
   c.takes({integer_param("T", 256, 4, 4096, "tokens")});
   return c.measure([](Points &points, const Params &p, const Protocol &) {
     const int T = p.integer("T");
-    // tokens are counted from 1 in the laws: token t sees t tokens, itself among them
+    // the laws count tokens from 1: token t sees t tokens, including itself
     std::vector<double> counts, ones, logs, covered;
     double excess = -1e9; // of the count over floor(log2 t) + 1
     for (int t = 1; t <= T; ++t) {

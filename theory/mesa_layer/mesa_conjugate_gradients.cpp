@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 2506.05233: the mesa layer solves (H_t + ridge I) x = q by conjugate gradients. How far k steps are from its read, with
-// the matrix that the layer itself has accumulated.
+// 2506.05233: the mesa layer solves (H_t + ridge I) x = q by conjugate gradients. How far the result of k steps is from
+// its read, with the matrix that the layer itself has accumulated.
 #include "theory/mesa_layer/iterations.hpp"
 #include "theory/support/claim_builder.hpp"
 
@@ -42,7 +42,7 @@ Claim mesa_conjugate_gradients_rate() {
                        bounded(conjugate_gradient_steps(A, q, k), solution, k));
 
     // The hardest first step, on a diagonal matrix of the two extreme eigenvalues l1 and l2: with b = (1, 1) its length is
-    // 2 / (l1 + l2), and the energy left is ((kappa - 1) / (kappa + 1))^2 of the whole.
+    // 2 / (l1 + l2), and the remaining energy is ((kappa - 1) / (kappa + 1))^2 of the initial one.
     Dense extremes(2, 2);
     extremes(0, 0) = eigenvalues.front(), extremes(1, 1) = eigenvalues.back();
     const auto hardest = [&](int k, bool conjugate) {

@@ -17,7 +17,8 @@ struct Householder {
   double beta = 2;
 };
 
-/// The product of the factors, the first one on the left: what DeltaNet makes of the state I [n,n], a token per factor.
+/// The product of the factors, the first one on the left: the state to which DeltaNet brings I [n,n], with one token
+/// per factor.
 inline Dense product(const std::vector<Householder> &factors) {
   const int n = int(factors.front().x.size());
   Sequence s;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 2411.12537 Proposition 1: what products of generalised Householder matrices can be. The products are DeltaNet's.
+// 2411.12537 Proposition 1: which matrices are products of generalised Householder matrices. The products are computed
+// by DeltaNet.
 #include "harness/core/error.hpp"
 #include "theory/negative_eigenvalues/householder.hpp"
 #include "theory/support/claim_builder.hpp"

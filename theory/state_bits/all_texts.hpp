@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every text of L signs at once, a head each, written by a layer: how many different states are left, and how many texts
-// are read back.
+// Every text of L signs at once, one head per text, written by a layer: the number of different final states, and the
+// number of texts read back correctly.
 #pragma once
 #include "theory/support/one_head.hpp"
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 2402.18668 Theorem 3.1: recall of N pairs by a recurrent model takes a state of a number of bits proportional to N.
+// 2402.18668 Theorem 3.1: to recall N pairs, a recurrent model needs a state whose number of bits is proportional to N.
 // Measured on every assignment of N signs to N keys.
 #include "theory/state_bits/all_texts.hpp"
 #include "theory/support/claim_builder.hpp"

@@ -4,7 +4,7 @@
 //   ClaimBuilder c("blog-shrink", "002 §4");
 //   c.says("..."), c.exactly("..."), c.because("...");
 //   c.runs({"delta_net"}), c.takes({real_param("beta", 0.3, 0, 4, "write strength")});
-//   c.at({{}, {{"beta", 1}}});  // the suite's points: the defaults, and beta = 1 beside the other defaults
+//   c.at({{}, {{"beta", 1}}});  // the suite's points: the defaults, and the defaults except for beta = 1
 //   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
 //     points.rounding(64);      // units of every comparison that follows
 //     points.statement("label", measured, predicted).but_not("another law", other);
@@ -31,7 +31,7 @@ inline Point compare(const Mean &measured, double law, double) { return sampled_
 /// The points of a claim, in the order in which they are stated.
 class Points {
 public:
-  /// A measurement whose wrong laws can be told. Of a Point, the measurement is the number in it.
+  /// A measurement to which wrong laws can be added. For a Point, the measurement is its measured number.
   template <class Measured> class Stated {
   public:
     Stated(Points &points, size_t index, Measured measured, double units)

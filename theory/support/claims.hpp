@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What claims say of their points: the parameters that label them, and the points of the suite or of the user.
+// The points of claims: the parameters that label them, and whether they come from the suite or from the user.
 #pragma once
 #include "harness/core/text.hpp"
 #include "harness/numerics/verdict.hpp"

@@ -73,7 +73,7 @@ inline Rule normal_rule(double centre) {
                     [](double x) { return std::exp(-x * x / 2) / std::sqrt(2 * M_PI); });
 }
 
-/// |x| of x ~ N(0, I_d), for integrands that go as |x|^(-2 power) exp(-rate |x|^2), d > 2 power: about the peak of
+/// |x| of x ~ N(0, I_d), for integrands that go as |x|^(-2 power) exp(-rate |x|^2), d > 2 power: centred at the peak of
 /// their product with the density, whose width is at most 1 / sqrt(1 + 2 rate).
 inline Rule length_rule(int d, double power, double rate) {
   const double peak = std::sqrt(std::max(0.0, (d - 1 - 2 * power) / (1 + 2 * rate))),
@@ -84,7 +84,7 @@ inline Rule length_rule(int d, double power, double rate) {
 }
 
 /// Integral of f over [a, b] by the double exponential rule (Takahasi and Mori 1974): f may be singular, though
-/// integrable, at the ends. The error is the last halving's change.
+/// integrable, at the ends. The error is the change by the last halving.
 inline Integral integrate(const std::function<double(double)> &f, double a, double b) {
   static thread_local boost::math::quadrature::tanh_sinh<double> rule;
   // The outermost nodes are closer to the ends than the spacing of floating-point numbers there.

@@ -15,7 +15,7 @@ inline Assignments changed(Assignments settings, const Assignments &changes) {
   return settings;
 }
 
-/// Accuracy on held-out texts, and the standard error from drawing the texts; that of one model, not of all models.
+/// Accuracy of one model on held-out texts, and its standard error over texts, not over models.
 inline Mean trained_accuracy(const Assignments &settings, std::uint64_t seed) {
   keep_freed_memory();
   train::Trainer trainer(train::resolve_setup(settings), seed);

@@ -83,7 +83,7 @@ Claim softmax_memory_grows() {
       const Variant &v = find_variant(variant);
       return double(v.state_shape(prefix(t).shape, variant_params(v)).size());
     };
-    // Linear attention keeps nothing but the state: a run continues from it alone.
+    // Linear attention keeps only the state: a run is continued from it alone.
     const Sequence whole = prefix(t);
     Sequence rest = slice_steps(whole, t / 2, t);
     rest.state = run("linear", slice_steps(whole, 0, t / 2)).state;
@@ -174,7 +174,7 @@ struct LocalCosts {
   }
 };
 
-/// What is counted is the layer: its reads on every prefix, here by elimination.
+/// The counted algorithm gives the layer's reads on every prefix, here by elimination.
 Point computes_the_layer(const LocalCosts &costs, const Sequence &s) {
   return measured("local_linear", s, {{"ridge", number(ridge)}}).against(values_of(costs.reads), 16 / ridge);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 Fig 1 and the sentences of §3-4 that name layers without an equation or rank them by other papers' results.
+// 003 Fig 1 and the sentences of §3-4 that name layers without an equation, or that rank layers by results of other
+// papers.
 #include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {

@@ -47,7 +47,8 @@ Claim fig2_linear_worst() {
   });
 }
 
-/// The threshold t = Dk without a switch: the mean log of the loss around one step over that around the last.
+/// The threshold t = Dk, without a switch of the process: the mean logarithm of the loss around one step minus that
+/// around the last step.
 Mean spike(const Bench &b, const Reading &r, int around) {
   std::vector<double> rise;
   for (const std::vector<double> &loss : b.losses(r).by_step) {
@@ -156,7 +157,7 @@ Claim fig2_p1_beats_p0() {
       points.condition(over(softmax_unit, local_printed, s), b.above(softmax_unit, local_printed, s, margin));
       points.wrong_system(over(softmax_unit, bandwidth_2, s), b.above(softmax_unit, bandwidth_2, s, margin));
     }
-    // At bandwidth 0.1 the first quarter is a tie.
+    // At bandwidth 0.1 the two are equal in the first quarter.
     points.condition(over(sharp, local_sharp, after), b.above(sharp, local_sharp, after, 0.15));
     points.wrong_system(over(sharp, local_no_ridge, after), b.above(sharp, local_no_ridge, after, 0.15));
   });

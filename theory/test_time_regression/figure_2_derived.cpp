@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Consequences of the readings of 003 Fig 2 beyond the text's own conclusions: how two readings of footnote 2 determine
-// each other, that nothing beats the naive forecast, that one reading gives every conclusion, and that forgetting
-// helps.
+// Consequences of the readings of 003 Fig 2 beyond the text's own conclusions: two readings of footnote 2 determine
+// each other, nothing beats the naive forecast, one reading gives every conclusion, and forgetting helps.
 #include "theory/support/claim_builder.hpp"
 #include "theory/test_time_regression/figure_2_readings.hpp"
 

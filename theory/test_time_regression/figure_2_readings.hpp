@@ -4,8 +4,8 @@
 // for the inverse on the first quarter, whose Gram matrices are singular. A reading is a layer with all of that chosen.
 // Sigma and the first key cycle through six settings; Dk = 64 and T = 256 are the paper's. Losses of a sequence are
 // averaged over the paper's three segments (t < T/4, T/4 to T/2, the rest) and compared by the logarithm of their
-// ratio, layer against layer on the same sequences: sequences differ by factors, in how far the noise's common
-// direction dominates.
+// ratio, layer against layer on the same sequences: losses of sequences differ by factors, depending on how far the
+// common direction of the noise dominates.
 #pragma once
 #include "harness/call/forward.hpp"
 #include "harness/core/error.hpp"
@@ -68,7 +68,7 @@ const std::vector<ParamSpec> setting{
 /// them.
 const double worst_by = std::log(40);
 
-/// Of equicorrelated noise the share c (and 1 / Dk of the rest) lies along one direction. If that is most of the noise,
+/// The share c of equicorrelated noise (and 1 / Dk of the rest) lies along one direction. If that is most of the noise,
 /// keys are nearly one-dimensional: sharper weights help as much as slopes do, and fixed margins cannot tell readings
 /// apart.
 inline void refuse_one_direction(const Protocol &p, double most = 0.5) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 §6, Fig 3: what 128 pairs in 64 dimensions rule out, and an embedding that training might find, on which least
-// squares recalls all of them.
+// 003 §6, Fig 3: what is impossible for 128 pairs in 64 dimensions, and an embedding, which training might find, with
+// which least squares recalls all of them.
 #include "harness/core/error.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"
@@ -106,7 +106,7 @@ Claim mqar_welch_128_64() {
     points.statement("largest |cosine| of random unit keys", at_least_point(largest("unit", int(P)), bound(P, d), 0));
     points.wrong_system("d orthonormal keys", at_least_point(largest("orthonormal", int(d)), bound(P, d), 0));
 
-    // Where the bound is attained: d + 1 corners of a simplex, and the 28 equiangular lines in 7 dimensions through the
+    // Sets that attain the bound: d + 1 corners of a simplex, and the 28 equiangular lines in 7 dimensions through the
     // permutations of (3, 3, -1, -1, -1, -1, -1, -1).
     const int n = int(d) + 1;
     Dense simplex = Dense::identity(n);

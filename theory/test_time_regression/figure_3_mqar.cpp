@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 §6, Fig 3: twice as many cue-response pairs as dimensions (P = 128, d = 64). The paper's models are trained; what is
-// measured here are texts with embeddings that nobody trained, under two readings of what is stored.
+// 003 §6, Fig 3: twice as many cue-response pairs as dimensions (P = 128, d = 64). The paper's models are trained;
+// measured here are texts with untrained embeddings, under two readings of what is stored.
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"
 #include "theory/support/claim_builder.hpp"

@@ -26,7 +26,7 @@ struct Pairs {
     };
     return {rows(K), rows(V)};
   }
-  /// The same as one head, read at `queries` [t,Dk].
+  /// The same pairs as one head, read at `queries` [t,Dk].
   Sequence sequence(const Dense &queries) const {
     Sequence s;
     s.shape = {1, 1, K.rows, K.columns, V.columns};

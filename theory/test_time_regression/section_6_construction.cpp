@@ -107,7 +107,7 @@ Claim mqar_indices_typo() {
     const int P = p.integer("P"), d = p.integer("d"), T = p.integer("T");
     if (2 * P > d) usage_error("2 P orthonormal tokens need a width of 2 P");
     const Texts texts(1, P, d, T, {}, protocol.seed);
-    Texts preceded = texts; // x_0 is a token: the cue of the first pair, which comes again later
+    Texts preceded = texts; // x_0 is a token: the cue of the first pair, which occurs again later
     Sequence &s = preceded.problem.sequence;
     std::copy_n(s.v.begin(), d, s.k.begin());
     points.rounding(text_units(T, d));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 Vignette 1, Relationship to linear attention: when omitting the inverse covariance costs nothing, what it costs
-// otherwise, and what a norm on the output restores.
+// 003 Vignette 1, Relationship to linear attention: when the inverse covariance can be omitted without loss, the loss
+// otherwise, and what a normalisation of the output restores.
 #include "harness/numerics/keys.hpp"
 #include "theory/support/claim_builder.hpp"
 #include "theory/support/sampling.hpp"
@@ -127,7 +127,7 @@ Claim covariance() {
     points.statement("a read of M_lin / t is one of B Sigma", mean, law(1))
         .but_not("B, as least squares has it", law(0))
         .but_not("B Sigma^{1/2}", law(0.5));
-    // Text by text M_lin is B K^T K, where least squares has B.
+    // For each text, M_lin is B K^T K, and the least-squares memory is B.
     const Pairs pairs = x.pairs(50, protocol.seed);
     const auto is = [&](const Dense &M, const Dense &expected) {
       return exact_point(M.data, expected.data, 4.0 * solved_units(pairs.K, expected));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 after Eq 13: without the inverse covariance the output grows with t; what a norm on the output restores.
+// 003 after Eq 13: without the inverse covariance the output grows with t; what a normalisation of the output restores.
 #include "theory/support/claim_builder.hpp"
 #include "theory/support/sampling.hpp"
 #include "theory/test_time_regression/pairs.hpp"
@@ -64,7 +64,8 @@ Claim growth() {
         const auto draw = [&](size_t first, size_t count) {
           return squared_outputs(variant, data, t, protocol.seed, first, count);
         };
-        // An error e of both means leaves e / (sqrt 2 log 8) = e / 2.9 in the slope, which is 1/2 or more.
+        // A relative error e of both means gives an error of e / (sqrt 2 log 8) = e / 2.9 in the slope, which is at
+        // least 1/2.
         return sample_mean(1.4 * wanted, pilot_size(protocol), 1'000'000,
                            in_blocks(cached_block(3 * size_t(t) * width), draw));
       };
@@ -158,7 +159,7 @@ Claim normalised() {
   c.takes({real_param("kappa", 4, 1.5, 100, "Sigma = diag(1, kappa)"), integer_param("t", 100, 20, 1000, "pairs")});
   c.at({{}, {{"kappa", 16}}});
   c.last([](Points &points, const Protocol &protocol) {
-    // What the norm does restore is the size: sqrt(Dv) at every t, while the raw output grows.
+    // The normalisation does restore the size: sqrt(Dv) at every t, while the raw output grows.
     Sequence s = random_sequence({1, 1, 200, 5, 3}, protocol.seed);
     for (int t = 0; t < s.shape.T; ++t)
       for (int c = 0; c < s.shape.Dv; ++c) s.v[t * s.shape.Dv + c] = s.k[t * s.shape.Dk + c];

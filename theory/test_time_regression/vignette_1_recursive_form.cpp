@@ -55,7 +55,7 @@ Claim printed_update() {
 }
 
 /// Reads and last memory of M_t = cross_t gram_t^{-1} over the pairs before and the first ones of the sequence: pair i
-/// of the sequence counts weight(i, t) times at step t.
+/// of the sequence has the weight weight(i, t) at step t.
 template <class Weight> Output batch(const Sequence &s, const Dense &gram, const Dense &cross, const Weight &weight) {
   Sequence fresh = s;
   fresh.state.clear();
@@ -123,7 +123,8 @@ Claim start_bias() {
     const Assignments set{{"ridge", number(delta)}};
     const Dense S = memory(run("rls", s, set), s.shape);
     const std::vector<double> values = singular_values(x.K);
-    // P falls from 1 / delta to its end, and the host's solution loses the square of K's condition number.
+    // The size of P falls from 1 / delta to its final value, and the host's solution loses digits in proportion to the
+    // square of K's condition number.
     points.rounding(rounding_units("rls", s, set) + solved_units(x.K, x.best()) * std::pow(1 + values.front(), 2));
     points.statement("RLS from P_0 = I / delta is Eq 11", S, x.best());
     auto distance = points.limit("its distance is -delta M (K^T K + delta I)^{-1}", S, Bias{}.memory(x, delta))

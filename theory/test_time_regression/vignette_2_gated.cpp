@@ -73,7 +73,8 @@ Claim weighted_recursion() {
     const Sequence s = gated_steps(shape_of(p), protocol.seed);
     const int Dk = s.shape.Dk;
     const double ridge = 0.5;
-    // The batch solution of every prefix: pair i weighs the gates after it, the ridge all of them.
+    // The batch solution of every prefix: the weight of pair i is the product of the gates after it, that of the ridge
+    // the product of all gates.
     const auto batch = [&](bool fading) {
       return stepped(s, [&](const Dense &, const Dense &, const Dense &, int t) {
         const std::vector<double> alpha(s.alpha.begin(), s.alpha.begin() + t + 1), w = weights(alpha);

@@ -62,7 +62,7 @@ Claim norms() {
     points.statement("the spectral norm's slope is M", spectral, M);
     points.obligation("the spectral norm's slope is sigma_1 u_1 v_1^T", spectral, leading);
     points.obligation("the Frobenius norm's slope is M", frobenius, M).but_not("without the 1/2", 2.0 * M);
-    // One step of Eq 35 with either, against Leaky LMS.
+    // One step of Eq 35 with either norm, compared with Leaky LMS.
     Sequence s = random_sequence({1, 1, 1, Dk, Dv}, protocol.seed);
     s.state = M.data, s.beta = {beta}, s.alpha = {1 - beta * lambda};
     const Dense k = column(s.k, 0, Dk), v = column(s.v, 0, Dv), layer = memory(run("leaky_lms", s), s.shape);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 Vignette 3, Eq 26-29: DeltaNet as stochastic gradient descent, and how it weighs the past.
+// 003 Vignette 3, Eq 26-29: DeltaNet as stochastic gradient descent, and the weights that it gives to past pairs.
 #include "harness/numerics/keys.hpp"
 #include "theory/support/claim_builder.hpp"
 #include "theory/support/differences.hpp"

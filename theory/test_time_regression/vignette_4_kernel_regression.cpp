@@ -66,14 +66,14 @@ Claim kernel_regression_eq43() {
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Shape shape{1, 1, p.integer("T"), p.integer("Dk"), p.integer("Dv")};
     const Sequence anywhere = random_sequence(shape, protocol.seed);
-    Sequence stored = anywhere; // step t asks for the pair at half its age
+    Sequence stored = anywhere; // step t asks for the pair that was written at step t / 2
     std::vector<double> values;
     for (int t = 0; t < shape.T; ++t) {
       std::copy_n(anywhere.k.begin() + t / 2 * shape.Dk, shape.Dk, stored.q.begin() + t * shape.Dk);
       append_column(values, column(anywhere.v, t / 2, shape.Dv));
     }
-    // The layer's smallest ridge r stands for no ridge: it moves a read V^T w, w = G^{-1} g, by at most r |V| |w| /
-    // least, with least the smallest eigenvalue of G, and least |w|^2 <= w^T G w <= k(q,q) = e^(1/sqrt D).
+    // The layer's smallest ridge r takes the place of no ridge: it moves a read V^T w, w = G^{-1} g, by at most r |V|
+    // |w| / least, with least the smallest eigenvalue of G, and least |w|^2 <= w^T G w <= k(q,q) = e^(1/sqrt D).
     const std::vector<double> scale = singular_values(exponential_features(rows_of(anywhere.k, shape.T, shape.Dk)));
     const double least = scale.back() * scale.back();
     if (least < 1e-7) usage_error("these keys are too alike for float64 to invert k(K,K)");

@@ -43,7 +43,7 @@ struct LocalData {
     return weighted_mean(V, w) + sign * M1 * centre;
   }
   /// Rounding units of the normal equations: the square of the scaled design's condition number, in the scale of M;
-  /// plus the effect of the smallest ridge, which stands for none.
+  /// plus the effect of the smallest ridge, which takes the place of no ridge.
   double units(const Dense &M, double ridge = 0) const {
     const std::vector<double> values = singular_values(scaled(X, 0.5));
     const double largest = values.front(), least = values[rank() - 1];
@@ -64,7 +64,7 @@ std::vector<double> reads_at(const std::vector<double> &reads, int t, int width)
 std::vector<double> layer(const Sequence &s, const std::string &ridge) {
   return results_of("local_linear", s, {{"ridge", ridge}});
 }
-/// The layer's smallest ridge on the slopes, which stands for no ridge.
+/// The layer's smallest ridge on the slopes, in place of no ridge.
 constexpr double no_ridge = 1e-12;
 const std::string no_ridge_text = "1e-12";
 

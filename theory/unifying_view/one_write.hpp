@@ -64,7 +64,8 @@ struct Setting {
   Vector old_value() const { return times(S, key); }
   Vector residual() const { return mix(1, value, -1, old_value()); }
 
-  /// Rounding units of a read after a few writes of size beta: widths of S are summed, in the scale of what is written.
+  /// Rounding units of a read after a few writes of size beta: sums over the widths of S, at the scale of what is
+  /// written.
   double units(double beta = 1) const {
     const double kk = inner(key, key);
     return 8.0 * S.columns * (1 + std::fabs(beta) * kk) * (spectral_norm(S) + std::sqrt(inner(value, value))) *

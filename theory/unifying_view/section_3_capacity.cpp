@@ -7,8 +7,8 @@
 namespace recollect::theory {
 namespace {
 
-/// The best state by least squares, read at its own keys with one-hot values: K K^+, whose distance from I is the
-/// error.
+/// The best state by least squares, read at its own keys with one-hot values: K K^+, and the distance of that from I is
+/// the error.
 Point best_state(int n, int columns, double law, std::uint64_t seed) {
   const Dense K(n, columns, stored_keys(n, columns, seed, 0, 1)), reads = K * pseudo_inverse(K);
   const double error = std::pow(frobenius_norm(reads - Dense::identity(n)), 2) / n;
@@ -107,7 +107,7 @@ Mistakes pair_mistakes(int n, int d, int dv, const Protocol &protocol) {
       difference.push_back(wrong - law), sum.law += law;
     }
     const double memories = double(enough);
-    const Mean gap = mean_of(difference); // the keys' own spread drops out of it
+    const Mean gap = mean_of(difference); // the spread of the keys cancels
     const Mistakes found{{gap.mean + sum.law / memories, gap.standard_error},
                          sum.law / memories,
                          sum.without_own / memories,

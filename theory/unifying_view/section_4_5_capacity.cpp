@@ -62,7 +62,8 @@ using Rivals = std::vector<std::pair<std::string, Recursion>>;
 void hold_to_recursion(const std::string &variant, const Items &x, const Recursion &law, const Rivals &rivals,
                        const std::string &label, const Protocol &protocol, Points &points) {
   const double expected = law.mean(x.from, x.to, x.n);
-  std::vector<std::string> names; // of those told at these items; the others are told at other items
+  // of the rivals that these items can distinguish; the others are distinguished at other items
+  std::vector<std::string> names;
   std::vector<double> predictions;
   for (const auto &[name, other] : rivals) {
     const double predicted = other.mean(x.from, x.to, x.n);

@@ -58,7 +58,7 @@ Claim old_key() {
             "$k_new$, not that at $k_old$.");
   c.runs({"delta_net"}), c.takes(write_params({beta_param(0.6), cosine_param(0.3)}));
   c.at({{}, {{"beta", 1}, {"cosine", -0.9}}});
-  c.also([](Points &points, const Protocol &protocol) { // cos theta stands for the product: no unit norm is needed
+  c.also([](Points &points, const Protocol &protocol) { // cos theta means the inner product: unit norms are not needed
     const Params p =
         labels({{"d", num(8)}, {"dv", num(4)}, {"beta", num(0.6)}, {"cosine", num(0.3)}, {"norm", num(1.7)}});
     const OldKey o(p, protocol.seed);

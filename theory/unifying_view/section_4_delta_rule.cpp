@@ -46,7 +46,7 @@ Claim shrink() {
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Setting x(p, protocol.seed);
     const double beta = p.real("beta");
-    // The factor on S is what a write of v = 0 leaves of S = I.
+    // The factor on S is the state after a write of v = 0 to S = I.
     const auto factor = [&](const std::string &variant, double length, double alpha) {
       const Write nothing{scaled(length, x.key), Vector(x.S.columns, 0.0), beta, alpha};
       return after(variant, Dense::identity(x.S.columns), {nothing});

@@ -23,7 +23,7 @@ Claim never() {
     const int d = x.S.columns, m = p.integer("writes");
     const double beta = p.real("beta"), cosine = p.real("cosine");
     const Vector old = times(x.S, x.other);
-    // The read after later unit keys, drawn in the complement of the old key and turned towards it by `lean`.
+    // The read after later unit keys, drawn orthogonal to the old key and rotated towards it by `lean`.
     const auto read = [&](const std::string &variant, double lean, double alpha) {
       std::vector<Write> writes;
       for (int t = 0; t < m; ++t) {
@@ -35,7 +35,7 @@ Claim never() {
       }
       return times(after(variant, x.S, writes), x.other);
     };
-    // Each write leaves a few units behind, and the state stays as large as the values written.
+    // Each write adds a few rounding units, and the state stays as large as the values written.
     points.rounding(8.0 * m * d * (spectral_norm(x.S) + 4 * std::sqrt(double(x.S.rows))));
     points.statement("after writes at orthogonal keys: all of it", read("delta_net", 0, 1), old);
     points.wrong_system("a gate of 0.999", read("gated_delta_net", 0, 0.999), old);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 002 §5 (and §2, which announces it): an exponential decay on the state: the weights it gives, what still doubles,
-// what bounds.
+// 002 §5 (and §2, which announces it): exponential decay of the state: the weights that it gives, which writes still
+// double, and what it bounds.
 #include "theory/support/claim_builder.hpp"
 #include "theory/support/one_head.hpp"
 #include <cmath>

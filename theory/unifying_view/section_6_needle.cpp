@@ -49,7 +49,7 @@ Claim retention() {
         .but_not("the gate alone", gate)
         .but_not("the erasure alone", delta)
         .but_not("alpha^(m-1)", late * delta);
-    // Exact for any keys: the gate is blind to them, and repeated ones clear their own directions once and for all.
+    // Exact for any keys: the gate does not depend on them, and repeated keys clear their directions completely.
     const std::vector<double> keys = repeated_keys(r, m, d, protocol.seed);
     const auto left = [&](const std::string &variant) { return kept(variant, keys, m, d, 1, alpha)[0]; };
     const double cleared = 1 - double(r) / d;

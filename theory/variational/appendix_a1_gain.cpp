@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 Appendix A.1, Table 5: the gain before and after the update of A_t, and how the choice affects VLA.
+// 004 Appendix A.1, Table 5: the gain before and after the update of A_t, and the effect on VLA of choosing one or the
+// other.
 #include "theory/support/claim_builder.hpp"
 #include "theory/variational/associations.hpp"
 

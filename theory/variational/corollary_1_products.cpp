@@ -124,7 +124,7 @@ Claim random_product_law() {
     const Mean mean = sample_mean(wanted_sensitivity(protocol), 500, 2000000, [&](size_t first, size_t count) {
       return mean_squares(d, c, T, pairs, first, count);
     });
-    const double rounding = jacobian_units(d) * T * law * epsilon_of(Real::f64); // at T = 1 all that is left
+    const double rounding = jacobian_units(d) * T * law * epsilon_of(Real::f64); // the whole product at T = 1
     const auto law_of = [&](double square, double d) { return std::pow(1 + square / d, T); };
     if (std::fabs(law - 1) > 0.1 * law) {
       points.statement("neither explode nor vanish", mean, 1).but_not("d - 1 for d", law_of(1 - 2 * c, d - 1));

@@ -103,7 +103,7 @@ Dense chain_of(const Inputs &x, double lambda0) {
 }
 
 /// |dL/dS_0|_F / |dL/dS_T|_F of the layer, backwards through its definition, for the loss <g, S_T> with the row g that
-/// the run stretches most: P^T g is what is left of it at the start.
+/// the run stretches most: its gradient with respect to S_0 is P^T g.
 double gradient_ratio(const Inputs &x, double lambda0) {
   const Variant &layer = find_variant("vla");
   const Params params =

@@ -133,7 +133,8 @@ template <class N> Map<N> then(const Map<N> &first, const Map<N> &second) {
     for (size_t j = 0; j < both.G[i].size(); ++j) both.G[i][j] = both.G[i][j] + second.G[i][j];
   return both;
 }
-/// Prefixes in place by an up and a down sweep over a power of two of maps (Brent and Kung); the rounds it took.
+/// Computes all prefixes in place, by an up and a down sweep over a power of two of maps (Brent and Kung); returns the
+/// number of rounds.
 template <class N> int scan(std::vector<Map<N>> &x) {
   int rounds = 0;
   for (size_t half = 1; half < x.size(); half *= 2, ++rounds)

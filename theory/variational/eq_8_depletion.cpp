@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 Eq 8 and the text's conclusions: how each u_t depletes A_t, and whether a small A_t k_t suppresses the update of
-// S.
+// 004 Eq 8 and the conclusions in the text: how each u_t depletes A_t, and whether a small A_t k_t suppresses the
+// update of S.
 #include "theory/support/claim_builder.hpp"
 #include "theory/variational/vla_steps.hpp"
 

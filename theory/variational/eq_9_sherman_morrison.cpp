@@ -151,7 +151,7 @@ Deltas repeated(const Dense &A, const Vector &u, Real real) {
   for (int i = 0; i < repeats; ++i) append_row(rows, u);
   return deltas(A, rows, {0, 1, 2, 3, 4, repeats - 1}, real);
 }
-/// Whether a start fails depends on its bits: the least over twenty directions.
+/// Whether a first update fails depends on rounding: the smallest value over twenty directions.
 Deltas repeated(int d, double lambda0, Real real, std::uint64_t seed) {
   Deltas worst;
   for (int i = 0; i < 20; ++i) {

@@ -61,7 +61,8 @@ Claim linear_growth() {
       const int d = at.integer("d"), T = at.integer("T");
       const double per_step = d * (d + 2), between = d, law = per_step * T + between * T * (T - 1.0);
       const bool short_run =
-          T <= 8 && d <= 16; // where a dropped term is 4% or more of the law: told apart at half of that
+          // where a dropped term is 4% or more of the law: a sensitivity of half of that distinguishes them
+          T <= 8 && d <= 16;
       const Mean mean =
           mean_square(d, T, true, protocol.seed,
                       short_run ? std::min(wanted_sensitivity(protocol), 0.02) : wanted_sensitivity(protocol));
@@ -99,7 +100,7 @@ struct Reading {
   const char *name;
   bool features, unit_length, equal; // keys elu + 1; keys and values of length 1; v = k
   double each, between;              // E|v|^2|k|^2 and |E v k^T|_F^2
-  int T;                             // from where on the suite's own sample is large enough
+  int T;                             // the T from which on the suite's sample is large enough
 };
 Vector reading_squares(const Reading &r, int T, int d, std::uint64_t seed, size_t first, size_t count) {
   const Stream keys(seed, "figure 4/keys", T), values(seed, "figure 4/values", T);
@@ -156,8 +157,8 @@ Claim deltanet_bounded() {
   c.takes({integer_param("d", 4, 2, 32, "head width"), real_param("beta", 0.5, 0.05, 0.95, "the gate")});
   c.at({{{"beta", 0.6}}, {{"d", 8}, {"beta", 0.8}}});
   c.last([](Points &points, const Protocol &protocol) {
-    // Whatever the inputs, |S_t| <= C_v / (1 - b) for |k| <= 1 and 1/2 <= beta <= b, because |beta I - k k^T| <= b. Attained
-    // at beta = 1/2 by one key whose value turns its sign every step: S_t = -S_{t-1} / 2 + v_t.
+    // Whatever the inputs, |S_t| <= C_v / (1 - b) for |k| <= 1 and 1/2 <= beta <= b, because |beta I - k k^T| <= b.
+    // Attained at beta = 1/2 by one key whose value changes its sign at every step: S_t = -S_{t-1} / 2 + v_t.
     const int steps = 60;
     Vector turning;
     for (int t = 0; t < steps; ++t) turning.push_back(t % 2 ? -3 : 3);
@@ -196,7 +197,7 @@ Claim deltanet_bounded() {
         {"cross term dropped", v2 / (1 - beta * beta - 1.0 / d)},
         {"Gated DeltaNet: beta^2 (1 - 1/d)", v2 / (1 - beta * beta * (1 - 1.0 / d))}};
     auto settles = points.condition("E|S|^2 -> E|v|^2 / (1 - beta^2 - (1 - 2 beta) / d)", settled(limit));
-    for (const auto &[name, other] : others) // those that 13 of the quick suite's standard errors tell apart
+    for (const auto &[name, other] : others) // those that differ by 13 standard errors of the quick suite
       if (std::fabs(other / limit - 1) > 0.065) settles.but_not(name, settled(other));
   });
 }

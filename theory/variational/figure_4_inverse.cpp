@@ -28,8 +28,8 @@ double norm_of_mixture(const Vector &penalties) {
 /// For sum u u^T = (t / d) I; at most that for any unit u, by Jensen's inequality.
 double isotropic_norm(double t, double d = width) { return std::sqrt(double(width)) / (lambda0 + t / d); }
 
-/// |A_t|_F at these times (ascending) with the paper's u = W_u W_k x / |W_u W_k x| on random x in R^128, as the weights are
-/// before training: W_k of 128 inputs, W_u square.
+/// |A_t|_F at these times (ascending) with the paper's u = W_u W_k x / |W_u W_k x| on random x in R^128, with weights
+/// as they are before training: W_k of 128 inputs, W_u square.
 Vector norms_of_projected(const std::vector<int> &times, std::uint64_t seed, std::uint64_t draw) {
   const int inputs = 128;
   const Stream weights(seed, "A's norm/weights", draw), texts(seed, "A's norm/x", draw);

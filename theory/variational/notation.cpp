@@ -167,8 +167,8 @@ Claim vla_internal_khat() {
   c.takes({integer_param("d", 32, 4, 128, "width")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int d = p.integer("d"), together = 64;
-    // Khat as the layer has it: with A a multiple of I the first write of the value 1 is khat itself. A sample is the mean
-    // over all pairs of 64 keys, of their cosine or of its square.
+    // khat as the layer computes it: with A a multiple of I the first write of the value 1 is khat itself. A sample is
+    // the mean over all pairs of 64 keys, of their cosine or of its square.
     const auto cosines = [&](const char *phi, int power, size_t first, size_t count) {
       const Variant &vla = find_variant("vla");
       const size_t heads = count * together;
@@ -199,7 +199,7 @@ Claim vla_internal_khat() {
     const Integral direction = mean_direction(d);
     const double positive = d * direction.value * direction.value, bias = 2 * d * direction.value * direction.error,
                  limit = std::pow(elu1_mean(), 2) / elu1_mean_square();
-    // A tenth of the wanted error tells the limit's law apart.
+    // A tenth of the wanted error distinguishes the law of the limit.
     const Mean algorithm = mean("elu", 1, wanted_sensitivity(protocol) / 10),
                text = mean("identity", 1, wanted_sensitivity(protocol) / 4),
                spread = mean("identity", 2, wanted_sensitivity(protocol));

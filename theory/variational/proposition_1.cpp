@@ -190,9 +190,9 @@ Claim consistent_data() {
     const double cosine = p.real("cosine"), law = 1 - std::sqrt(1 - cosine * cosine);
     const Vector keys = plane_keys(cosine, 2), three = plane_keys(cosine, 3);
     if (std::fabs(cosine) < 0.1) usage_error("nearly orthogonal keys leave no error after two passes");
-    // S = 0 fits the values 0, so that the error itself, starting at S_0 k, keeps its digits however small it gets. M after
-    // N passes is N K^T K up to a pass and lambda0: a_i is off its limit, the dual vector of k_i, by (1 + lambda0) / N over
-    // the least eigenvalue 1 - |cosine| of K^T K.
+    // The values are 0, which S = 0 fits, so that the error, starting at S_0 k, keeps its digits however small it
+    // becomes. M after N passes is N K^T K up to a pass and lambda0: a_i is off its limit, the dual vector of k_i, by
+    // (1 + lambda0) / N over the least eigenvalue 1 - |cosine| of K^T K.
     const int passes = 12;
     for (double seen : {1e3, 1e6}) {
       const double early = errors_after(keys, {0, 0}, seen, passes)[0],

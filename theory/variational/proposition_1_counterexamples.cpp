@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bounded inputs under which |S_t|_F never settles, against 004 Proposition 1: unit keys, each orthogonal to the state, all
-// values 1. Where the write direction is the key, |S_t|_F = sqrt t, and no unit keys do worse.
+// values 1. Where the write direction is the key, |S_t|_F = sqrt t, and no unit keys make it larger.
 #include "theory/support/claim_builder.hpp"
 #include "theory/variational/vla_steps.hpp"
 
@@ -64,7 +64,7 @@ Claim root_growth() {
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     root_of(
         points, [](int T) { return delta_norm(unfolding_keys(T, 2), Vector(T, 1.0), 2); }, p.integer("T"));
-    // No unit keys add more than |v|^2 to |S|^2 a step.
+    // No unit keys add more than |v|^2 to |S|^2 per step.
     const int d = 4, steps = 30;
     const Vector keys = random_units(steps, d, Stream(protocol.seed, "counterexample/keys")),
                  values = Stream(protocol.seed, "counterexample/values").uniforms(steps, 0.5, 1.5);

@@ -53,7 +53,7 @@ Claim vla_prop3_exact_recovery() {
       append_row(missed, combine(1, x.v(t), c - 1, e)), append_row(written_part, combine(1, x.v(t), -c, e));
     }
     const double condition = singular_values(x.K).front() / singular_values(x.K).back();
-    const auto recursion_recalls = [&](double penalty) { // ridge r misses a value by r |v| / (least singular value)^2
+    const auto recursion_recalls = [&](double penalty) { // a ridge r changes a read by r |v| / (least singular value)^2
       return exact_point(reads(least_squares_state(x, penalty), x), values_of(x),
                          1e-9 / epsilon_of(Real::f64) * max_abs(x.V.data) * n * condition * condition);
     };

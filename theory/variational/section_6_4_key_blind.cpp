@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // 004 §6.4-6.5, the baselines: the accuracy of a model that answers with a value of the context whatever the key, and
-// which single layers can detect that a value stood after its key.
+// which single layers can detect that a value followed its key.
 #include "theory/support/claim_builder.hpp"
 #include "theory/support/sampling.hpp"
 #include "theory/variational/key_blind.hpp"
@@ -45,7 +45,7 @@ Claim key_blind_guess() {
   c.because("Softmax and linear attention in Tables 9, 11 and 13 (.15, .091, .070, .057, .043 at $n = 8$ to 48; .26, "
             ".27 at $n = 4$) lie between the two: nothing that depends on the key is needed to explain them.");
   c.takes(context);
-  // 24 of 8 tells V from V - 1.
+  // 24 values out of 8 distinguish V from V - 1.
   c.at({{{"n", 8}}, {}, {{"n", 48}}, {{"V", 8}}},
        {{{"V", 8}}, {{"n", 4}}, {{"n", 8}}, {{"n", 16}}, {}, {{"n", 32}}, {{"n", 48}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {

@@ -46,14 +46,14 @@ Claim untrained_orthonormal() {
       points.rounding(4);
       points.obligation(std::string(r.name) + ": all pairs", accuracy(layer_reads(x, r, protocol.seed), x), 1);
     }
-    // exp(scale) against n - 1 weights of 1: the asked value prevails from a scale above ln n on.
+    // exp(scale) against n - 1 weights of 1: the correct value dominates from a scale of about ln n on.
     points.rounding(4);
     points.wrong_system("softmax at 1/sqrt d", softmax_accuracy(x, 1 / std::sqrt(double(width))), 1);
     points.obligation("softmax at scale 20: all pairs", softmax_accuracy(x, 20), 1);
   });
 }
 
-/// Equal accuracies are no ranking: `first` must be the larger one.
+/// Equal accuracies do not rank the two: `first` must be larger.
 Point ranked(double first, double second) { return at_least_point(first, second, 0); }
 
 std::vector<Reader> all_readers() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // 004 §6.4, Fig 5, Tables 9 to 12, in a reduced form that trains in seconds: 6 pairs of 16 tokens, two layers of width 32.
-// The rows of the tables themselves stay open (section_6_trained.cpp); this asks what their ranking is about.
+// The rows of the tables themselves stay open (section_6_trained.cpp); this tests what their ranking depends on.
 #include "harness/core/registry.hpp"
 #include "theory/support/claim_builder.hpp"
 #include "theory/support/training.hpp"
@@ -21,7 +21,8 @@ struct Variation {
   std::string labels = "right", keys = "raw";
 };
 
-/// Seeds are those of the training, 1 and on, whatever the protocol's: that training succeeds is observed, not sampled.
+/// Seeds are those of the training, 1 and on, whatever the protocol's: the success of training is observed on these
+/// seeds, not estimated by sampling.
 Mean trained(const Variation &x, std::uint64_t seed) {
   return trained_accuracy({{"mixer", x.mixer},
                            {"convolution", number(x.taps)},

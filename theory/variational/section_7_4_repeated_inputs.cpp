@@ -56,7 +56,7 @@ Vector delta_errors(const char *layer, const Pairs &x, double beta) {
   for (int t = 1; t < T; ++t) errors.push_back(norm(combine(1, x.v(t), -1, row(reads, t - 1, x.d))));
   return errors;
 }
-/// Mean |e| over a pass of S = beta S + e k^T once S comes back to itself: S = S Phi + Gamma over the pass.
+/// Mean |e| over a pass of S = beta S + e k^T once S is periodic: S = S Phi + Gamma over the pass.
 double gated_fixed_point(const Pairs &x, double beta) {
   Dense Phi = Dense::identity(x.d), Gamma(x.d, x.d);
   for (int t = 0; t < x.n; ++t) {
@@ -102,9 +102,9 @@ Claim redundant_inputs() {
                 fresh{n, d, once.keys, random_units(n * passes, d, Stream(protocol.seed, "repeats/fresh"))};
     Pairs one_pair{1, d, once.k(0), once.v(0)};
     append_row(one_pair.values, once.v(0));
-    // After many passes a_i is the dual vector of k_i over its length, and the error of pair i falls by 1 - 1 / sqrt((G^-1)_ii)
-    // a pass, G the keys' Gram matrix: up to (1 + lambda0) / (passes seen, times G's least eigenvalue), n times over. S_0
-    // reads 1 at every key, and the values are 0.
+    // After many passes a_i is the dual vector of k_i over its length, and the error of pair i falls by a factor of 1 -
+    // 1 / sqrt((G^-1)_ii) per pass, with G the Gram matrix of the keys: up to (1 + lambda0) / (passes seen, times G's
+    // least eigenvalue), n times over. S_0 reads 1 at every key, and the values are 0.
     const double seen = 1e6;
     const Dense K(n, d, once.keys), G = K * transpose(K), dual = inverse(G);
     Vla settled(d, 1, lambda0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 §7.1-7.2: A_t as a whitening of the keys, and how far it turns a write direction away from earlier keys.
+// 004 §7.1-7.2: A_t as a whitening of the keys, and how far it rotates a write direction away from earlier keys.
 #include "harness/core/error.hpp"
 #include "theory/support/claim_builder.hpp"
 #include "theory/variational/associations.hpp"
@@ -58,7 +58,7 @@ Claim two_keys() {
     memory.step({rho, side}, {0, 0}, {1});
     const double w = rho - memory.a[0] / memory.a[1] * side, law = rho * s * s / (lambda0 + s * s),
                  units = 64 * (1 + s * s / lambda0), remaining = (rho - law) / std::hypot(rho - law, side);
-    const double told_apart = 1e3 * units * epsilon_of(Real::f64); // a rival within rounding is left out
+    const double told_apart = 1e3 * units * epsilon_of(Real::f64); // a rival that differs only by rounding is left out
     if (rho - law < told_apart)
       usage_error("vla_whitening_direction: lambda0 / s^2 is so small that rounding hides it; take a larger lambda0");
     points.rounding(units);

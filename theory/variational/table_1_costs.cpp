@@ -94,7 +94,7 @@ Claim kv_cache_52gb() {
   c.runs({"softmax"});
   return c.measure([](Points &points, const Params &, const Protocol &p) {
     const Params at = labels({{"T", num(100000)}, {"d", num(4096)}, {"layers", num(32)}});
-    // Numbers that a read depends on, of a small layer, a token and channel.
+    // How many numbers a read of a small layer depends on, per token and channel.
     const auto kept = [&](const Assignments &set) {
       const Shape shape{1, 1, 6, 4, 4};
       return numbers_read("softmax", random_sequence(shape, p.seed), set) / (shape.T * shape.Dk);

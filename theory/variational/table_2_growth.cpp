@@ -87,7 +87,7 @@ Claim width_law() {
       points.at(at).statement("d / lambda0", mean, d / lambda0);
       auto stated = points.condition("m2 d / lambda0 - 1", mean, m2 * d / lambda0 - 1)
                         .but_not("the mean's square for the mean square", mu2 * d / lambda0 - 1);
-      if (d <= 16) // beyond, a step in d is less than the quick suite detects
+      if (d <= 16) // at larger d, a change of d by one is below the sensitivity of the quick suite
         stated.but_not("d - 1 for d", m2 * (d - 1) / lambda0 - 1);
     }
   });

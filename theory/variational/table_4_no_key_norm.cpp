@@ -88,8 +88,8 @@ Claim overflow() {
     const Vector single = steps(protocol.seed, streams, d, sigma, Keys::raw, Real::f32, float_max),
                  crossing = steps(protocol.seed, streams, d, sigma, Keys::raw, Real::f64, float_max),
                  sums = steps(protocol.seed, streams, d, sigma, Keys::raw, Real::f64, float_max, Of::sums);
-    // In exact arithmetic: not before a sum on the way could pass the largest float, and not after S does. One sequence
-    // may be a step off where rounding decides.
+    // In exact arithmetic: not before an intermediate sum could exceed the largest float, and not after S does. One
+    // sequence may differ by one step, where rounding decides.
     const double first = mean_of(sums).mean, last = mean_of(crossing).mean;
     const auto within = [&](Keys kind, Real real, double largest) {
       return at_most_point(steps(protocol.seed, 1, d, sigma, kind, real, largest)[0], length, 0);

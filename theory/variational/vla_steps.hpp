@@ -39,17 +39,17 @@ inline double elu1_mean() { return 1 / std::sqrt(2 * M_PI) + 0.5 + std::exp(0.5)
 inline double elu1_mean_square() { return 1 + 2 / std::sqrt(2 * M_PI) + std::exp(2.0) * normal_tail(2); }
 inline void append_row(Vector &rows, const Vector &row) { rows.insert(rows.end(), row.begin(), row.end()); }
 
-/// `vla` with phi the identity and u as given; unit keys are the caller's, as Eq 10 has them. Value channels beyond the
-/// caller's ride along: d that are zero, whose rows of the state start as I and become P_t^T with the chain P_t = J_t
-/// ... J_1 of the steps' Jacobians J = I - a k^T; and one that is 1 at every step and starts at zero, so that after one
-/// step its row is a.
+/// `vla` with phi the identity and u as given; unit keys are the caller's, as Eq 10 has them. There are further value
+/// channels: d that are zero, whose rows of the state start as I and become P_t^T with the chain P_t = J_t ... J_1 of
+/// the steps' Jacobians J = I - a k^T; and one that is 1 at every step and starts at zero, so that after one step its
+/// row is a.
 class Vla {
 public:
   Dense A, S, chain;        // A_t, S_t, P_t
   double delta = 1;         // 1 + u^T A_{t-1} u of the last single step
   Vector a;                 // write direction of the last single step
   double residual = 0;      // |v - S k| of the last step
-  bool follow_chain = true; // false: no rows for the chain, which then stays
+  bool follow_chain = true; // false: no rows for the chain, which then does not change
 
   Vla(int d, int dv, double lambda0, const Assignments &settings = {{"refresh", "0"}}, const std::string &layer = "vla",
       Real real = Real::f64)

@@ -14,8 +14,8 @@ namespace {
 
 using Vector = std::vector<double>;
 
-/// The pairs, written over and over by the delta rule. Every pass multiplies the error by prod (I - k k^T): `left` remains
-/// of a least-squares solution.
+/// The pairs, written repeatedly by the delta rule. Every pass multiplies the error by prod (I - k k^T): `left` is what
+/// remains of the distance to a least-squares solution.
 struct Passes {
   int count = 1000;
   Dense keys, values, left;
@@ -49,8 +49,8 @@ Claim orthonormal_exact() {
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int n = p.integer("n"), d = p.integer("d");
     if (n > d) usage_error("orthonormal and independent keys exist for n <= d only");
-    // Inner products of 1/2: the Gram matrix is no smaller than I / 2, where that of a random draw of n = d may be next
-    // to singular and nothing converges.
+    // Inner products of 1/2: the eigenvalues of the Gram matrix are at least 1/2. That of n = d random keys may be
+    // nearly singular, and then nothing converges.
     const Dense orthonormal(n, d, make_keys({"orthonormal", n, d}, 1, protocol.seed)),
         independent(n, d, make_keys({"equicorrelated", n, d, 0.5}, 1, protocol.seed)),
         values = normal_matrix(n, 3, protocol.seed, "orthonormal/values");
@@ -63,7 +63,7 @@ Claim orthonormal_exact() {
     points.obligation("independent unit keys: reads, by the Gram matrix", reads(independent),
                       independent * transpose(independent) * values);
 
-    // Boundary: memories that independent keys suffice for.
+    // Boundary: memories for which linearly independent keys suffice.
     const double smallest = singular_values(independent).back(), ridge = 1e-6,
                  size = frobenius_norm(values) / (smallest * smallest);
     const double by_ridge = 2 * ridge * size; // |reads - values| <= ridge |(Gram + ridge)^-1| |values|, and rounding

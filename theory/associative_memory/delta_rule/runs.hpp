@@ -69,10 +69,11 @@ inline std::vector<double> projections(const Output &out, const Dense &direction
   return each_state(out, [&](const double *S) { return inner(S, direction.data.data(), int(direction.data.size())); });
 }
 
-/// Runs that fill a block of 2^16 numbers, T steps of so many each: larger blocks cost page faults.
+/// The number of runs that fill a block of 2^16 numbers, given T steps of this many numbers each: larger blocks cost
+/// page faults.
 inline size_t block_of(int T, int numbers_a_step) { return 1 + (size_t(1) << 16) / (size_t(T) * numbers_a_step); }
 
-/// The relative error that a wrong system, which is off by much more, is measured to.
+/// The relative error to which a wrong system is measured; the system itself is wrong by much more.
 constexpr double rough = 0.1;
 
 /// The mean of draw(stretch), one number per run, over as many runs as the sensitivity `wanted` needs, at most `most`.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 §2.2.2, single-head DeltaNet: it stays at S*, gets there, and then reads by the current input alone; isotropic unit
-// keys (laws in delta_paths.hpp). Gaussian keys: section_2_2_2_gaussian_keys.cpp. Noise, normalised keys, many heads:
-// section_2_2_2_noise_and_heads.cpp.
+// 000 §2.2.2, single-head DeltaNet: whether it stays at S*, whether it converges to S*, and whether its reads then
+// depend on the current input alone; isotropic unit keys (laws in delta_paths.hpp). Gaussian keys:
+// section_2_2_2_gaussian_keys.cpp. Noise, normalised keys, many heads: section_2_2_2_noise_and_heads.cpp.
 #include "harness/core/error.hpp"
 #include "theory/associative_memory/delta_rule/delta_paths.hpp"
 #include "theory/associative_memory/objectives/optimal_memory.hpp"
@@ -18,7 +18,8 @@ Vector repeated(const Vector &block, size_t times) {
   return all;
 }
 
-// ---- It stays there ------------------------------------------------------------------------------------------------------
+// ---- Whether it stays at S*
+// ------------------------------------------------------------------------------------------------------
 
 /// One step from `start` on each of `inputs` (rows x): k = Wk x, v = Wv x; reads are at the key of the input before.
 Output one_step_each(const Layer &layer, const Dense &start, const Dense &inputs, double beta) {
@@ -48,7 +49,8 @@ Claim fixed_point() {
     const Layer layer = random_layer(D, D, dv, protocol.seed), narrow = random_layer(D, (D + 1) / 2, dv, protocol.seed);
     const Dense inputs = normal_matrix(n, D, protocol.seed, "fixed point/inputs") * transpose(cholesky(layer.moment)),
                 optimum = layer.Wv * inverse(layer.Wk), best = optimum_eq46(narrow);
-    // A residual of two terms of size |S*||k| + |v|, times the key; S* itself to the condition of Wk.
+    // A residual of two terms of size |S*||k| + |v|, times the key; the error of S* itself is rounding times the
+    // condition number of Wk.
     const double k = frobenius_norm(layer.Wk) * max_abs(inputs.data) * D;
     points.rounding(64.0 * D * (1 + beta * k * k) * frobenius_norm(optimum) * spectral_norm(layer.Wk) *
                     spectral_norm(inverse(layer.Wk)));
@@ -64,9 +66,10 @@ Claim fixed_point() {
   });
 }
 
-// ---- It gets there -------------------------------------------------------------------------------------------------------
+// ---- Whether it converges to S*
+// -------------------------------------------------------------------------------------------------------
 
-/// Beyond d^2 steps the fourth moment of the error has grown past sampling: a few runs make the mean.
+/// Beyond d^2 steps the fourth moment of the error is too large for sampling: the mean is dominated by a few runs.
 void check_steps(int T, int d) {
   if (T > d * d)
     usage_error("T = " + number(T) + " at d = " + number(d) + ": the mean square rests on rare runs beyond T = d^2");
@@ -112,7 +115,8 @@ Claim converges() {
   });
 }
 
-// ---- What it then reads --------------------------------------------------------------------------------------------------
+// ---- What it reads at S*
+// --------------------------------------------------------------------------------------------------
 
 Claim bigram() {
   ClaimBuilder c("bigram-degeneration", "000 §2.2.2");
@@ -130,7 +134,7 @@ Claim bigram() {
     const DeltaPaths law{KeyLaw::unit, p.integer("d"), p.integer("dv"), 1, 0};
     const size_t size = size_t(law.d) * law.dv;
     const Dense target = random_target(law.d, law.dv, protocol.seed);
-    // Two histories from S* on, one last query.
+    // Two histories that start from S*, and one common last query.
     Sequence settled = draw_paths(law, T, target, {protocol.seed, "settled histories", 0, 2});
     settled.state = repeated(target.data, 2);
     const Vector q = random_keys(KeyLaw::unit, 1, law.d, {protocol.seed, "settled query", 0, 1});
@@ -153,7 +157,8 @@ Claim bigram() {
     const auto gap = [&](double d, double steps) { // E|o - o'|^2 = 2 (f^T - m^(2T)) |S*|^2 / d
       return scale * (std::pow(1 - 1 / d, steps) - std::pow(1 - 1 / d, 2 * steps));
     };
-    // The reads of two histories at a random unit query part by |S - S'|_F^2 / d in the mean over the query.
+    // The squared distance between the reads of two histories at a random unit query is |S - S'|_F^2 / d on average
+    // over queries.
     const auto parted = [&](const std::string &layer, double wanted) {
       return mean_over_runs(protocol.seed, "two histories", wanted, block_of(2 * T, law.d),
                             size_t(5e7) / (size_t(T) * law.d), [&](Stretch stretch) {

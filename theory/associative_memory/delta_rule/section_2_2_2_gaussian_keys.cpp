@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 §2.2.2 under the law of §2.1: where DeltaNet goes on standard Gaussian keys.
+// 000 §2.2.2 under the law of §2.1: whether DeltaNet converges on standard Gaussian keys.
 //
 // A row e of the error S - S* obeys e <- e (I - beta k k^T). log|e| is a random walk with independent steps
-// log(1 + u g(|k|^2)) / 2, g(s) = (beta s - 1)^2 - 1 and u the squared cosine of e and k: the sign of their mean decides
-// whether almost every path converges, the factor of E|e|^2 whether the mean square does.
+// log(1 + u g(|k|^2)) / 2, g(s) = (beta s - 1)^2 - 1 and u the squared cosine of e and k: the sign of their mean
+// decides whether almost every path converges; the factor of E|e|^2 decides whether the mean square converges.
 #include "theory/associative_memory/delta_rule/delta_paths.hpp"
 #include "theory/support/claim_builder.hpp"
 #include "theory/support/quadrature.hpp"
@@ -160,7 +160,8 @@ Claim gaussian_keys() {
                     sampled_point(walk, exponent.value, exponent.error))
         .but_not("log of the mean square", 0.5 * std::log(d + 1.0));
 
-    const int T = std::max(d, 4); // so that d + 1 for d + 2 shows; for longer runs the fourth moment grows
+    // long enough that the rival d + 1 for d + 2 differs; in longer runs the fourth moment grows
+    const int T = std::max(d, 4);
     const DeltaPaths stable{KeyLaw::gaussian, d, dv, 1.5 / (d + 2), 0};
     points.at(labels({{"d", num(d)}, {"dv", num(dv)}, {"beta", num(stable.beta)}, {"T", num(T)}}));
     points

@@ -50,7 +50,7 @@ Claim noise_floor() {
     const auto error = [&](const DeltaPaths &law, double slowing, double sensitivity) {
       return error_from_optimum(law, T, slowing, protocol.seed, sensitivity);
     };
-    // beta_t = beta / (1 + t / (2 d)): the same recursion with the step size of the time.
+    // beta_t = beta / (1 + t / (2 d)): the same recursion with the step size of each step.
     double slowed = 0;
     DeltaPaths now = unit;
     for (int t = 0; t < T; ++t) now.beta = beta / (1 + t / (2.0 * d)), slowed = now.square_after(1, slowed);

@@ -24,8 +24,8 @@ Params shortened(Params at) { return at.set("T", 7); }
 
 // ---- Decay ---------------------------------------------------------------------------------------------------------------
 
-/// Gated linear attention on independent standard Gaussian pairs. The squares of the last write are taken out and their
-/// mean d dv put back: they carry nearly all of the spread.
+/// Gated linear attention on independent standard Gaussian pairs. The squared norm of the last write is replaced by its
+/// mean d dv, because it causes nearly all of the spread.
 Mean decayed_update(double lambda, int T, int d, int dv, std::uint64_t seed, double wanted) {
   return mean_over_runs(seed, "decayed update", wanted, block_of(T, d + dv), size_t(5e7) / (T * (d + dv)),
                         [&](const Stretch &stretch) {
@@ -82,8 +82,8 @@ Claim decay() {
     const double lambda = p.real("lambda"), alpha = p.real("alpha"), beta = p.real("beta"),
                  wanted = wanted_sensitivity(protocol);
     const int d = p.integer("d"), T = p.integer("T");
-    // The stationary E|S|^2 = d^2 / (1 - lambda^2), times (1-lambda)^2, and the write's d^2. After 100 steps the start has
-    // left 0.95^200 = 3e-5 of it at most.
+    // The stationary E|S|^2 = d^2 / (1 - lambda^2), times (1-lambda)^2, and the write's d^2. After 100 steps the
+    // initial state contributes at most 0.95^200 = 3e-5 of it.
     const double writes = d * d, shrinks = writes * (1 - lambda) / (1 + lambda);
     points
         .statement("gated linear: mean of |S_T - S_{T-1}|^2 against 2 d dv / (1 + lambda), dv = d",
@@ -110,7 +110,7 @@ Claim decay() {
 // ---- Short convolutions --------------------------------------------------------------------------------------------------
 
 /// Inputs x_t uniform on the unit sphere, k_t = a x_t + b x_{t-1} with the keys' taps, v_t = S* times the same with the
-/// values' taps; a tap b goes with a = sqrt(1 - b^2).
+/// values' taps; for a tap b, a = sqrt(1 - b^2).
 Mean convolved_update(double key_tap, double value_tap, const Params &at, std::uint64_t seed, double wanted) {
   const int d = at.integer("d"), T = at.integer("T");
   const Dense target = random_target(d, d, seed);

@@ -130,7 +130,7 @@ Claim norm_of_chosen_keys() {
     const int T = p.integer("T");
     Sequence chosen, random = random_runs(KeyLaw::unit, T, 2, 1, {protocol.seed, "chosen keys", 0, 1});
     chosen.shape = {1, 1, T, 2, 1};
-    double x = 0, y = -1; // S, one row; before the first write any direction will do
+    double x = 0, y = -1; // S, one row; before the first write its direction does not matter
     for (int t = 0; t < T; ++t) {
       const double norm = std::hypot(x, y);
       chosen.k.insert(chosen.k.end(), {-y / norm, x / norm});

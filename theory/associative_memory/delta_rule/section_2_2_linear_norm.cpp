@@ -108,8 +108,8 @@ Claim growth() {
 
 // ---- Not inevitable ------------------------------------------------------------------------------------------------------
 
-/// Reads at one key k, t = 1 ... T, of writes of +v or -v at it, over |k|: every S_t is a multiple of v k^T, whose norm they
-/// are. `negative(t)` says which writes are -v.
+/// Reads at one key k, t = 1 ... T, of writes of +v or -v at it, divided by |k|. Every S_t is a multiple of v k^T, so
+/// the size of a read is its norm. `negative(t)` says which writes are -v.
 double largest_norm(const std::string &variant, const Vector &k, const Vector &v, int T,
                     const std::function<bool(int)> &negative) {
   Sequence s;
@@ -151,7 +151,7 @@ Claim inevitable() {
                  wrong_growth = 2 * once;
     const auto one_sign = [](int) { return false; };
     const auto alternate = [](int t) { return t % 2 == 1; };
-    const int pairs = T / 4; // after which S = 0 and one sign comes twice in a row
+    const int pairs = T / 4; // after these steps S = 0, and one sign occurs twice in a row
     const auto turned = [pairs](int t) { return t % 2 == (t > 2 * pairs ? 0 : 1); };
     const auto largest = [&](const std::string &variant, const auto &signs) {
       return largest_norm(variant, k, v, T, signs);
@@ -195,7 +195,7 @@ Claim decay_bounds_and_forgets() {
                                    square_of("gated_linear", wanted_sensitivity(protocol)), law);
     square.but_not("d dv / (1 - lambda)", pairs / (1 - lambda));
     if (shorter < 0.9 * law) square.but_not("2 t - 1 for 2 t", shorter);
-    // Later the two laws differ by less than a mean of samples detects.
+    // At later steps the two laws differ by less than a sample mean can detect.
     if (std::pow(lambda, t) > 0.2) square.but_not("lambda^t for lambda^(2t)", bound(t));
     points.wrong_system("no decay", square_of("linear", rough), law);
 

@@ -5,8 +5,8 @@
 // Reference: the recurrent form in float64. Bound: n eps(real) kappa with n = T + Dk + C accumulated terms and kappa
 // the measured input condition number (conditioning.hpp); for float32 the inputs are rounded first, which is one more
 // perturbation of relative size eps and is inside the same bound. For the delta rule the bound of 000 Eq 51 itself is
-// held too, with cond(I + A) computed from the Gram matrix of the keys. Rival of every point: the last write negated
-// and the last read reversed and halved, an error of one single step.
+// also tested, with cond(I + A) computed from the Gram matrix of the keys. Rival of every point: the last write negated
+// and the last read reversed and halved, an error in a single step.
 #include "harness/call/conditioning.hpp"
 #include "harness/core/registry.hpp"
 #include "harness/numerics/inputs.hpp"
@@ -45,7 +45,7 @@ Sequence with_one_wrong_step(Sequence s) {
   const Shape n = s.shape;
   for (int c = 0; c < n.Dv; ++c) s.v[size_t(n.T - 1) * n.Dv + c] *= -1;
   for (int c = 0; c < n.Dk; ++c)
-    s.q[size_t(n.T - 1) * n.Dk + c] *= -0.5; // reversed, so that a read that ReLU silences speaks
+    s.q[size_t(n.T - 1) * n.Dk + c] *= -0.5; // reversed, so that a read that ReLU sets to 0 becomes nonzero
   return s;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // DeltaFormer and what it contains (000 §2.2.1, Eq 37-42, Appendix C and D.1):
-// the memory S = S (I - phi phi^T) + v phi^T, the sums over u that stand for
-// it, DeltaNet and softmax attention.
+// the memory S = S (I - phi phi^T) + v phi^T, the equivalent sums over u, DeltaNet and softmax attention.
 #include "harness/numerics/inputs.hpp"
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 #include "theory/support/claim_builder.hpp"

@@ -94,7 +94,7 @@ Claim chunked() {
     points.statement("chunks that wait for one another", 1 + (one - first) / 2.0, t / c).but_not("T/C + 1", t / c + 1);
     points.statement("products in sequence, recursion", longest_chain(x.naive<Chained>()), t);
     points.wrong_system("chunks for the recursion", one, t);
-    // What was counted is what the layer computes.
+    // The counted algorithm computes the same reads as the layer.
     const std::vector<double> layer = written(x.K, x.K, x.V, {"linear", "chunked", C}).data;
     const double units = solve_units(causal_weights(x.K, x.K, linear_kernel, Triangle::strict), Dense(T, d, layer));
     points.rounding(units).obligation("u of delta_former", values_of(by_inverse), layer);

@@ -96,7 +96,8 @@ Claim eq94_is_another_model() {
     Dense scaled = eq39;
     for (double &x : scaled.data) x *= eq94.data[0] / eq39.data[0];
     points.at(Params(p).set("norm", norm));
-    points.rounding(8.0 * shape.T * shape.T * max_abs(scaled.data)); // sums over T, through T rows that shrink
+    // sums over T, propagated through T rows of decreasing size
+    points.rounding(8.0 * shape.T * shape.T * max_abs(scaled.data));
     points.statement("u_T, factor from channel 1", eq94, scaled);
     // Ones in all u before T (v_1 = 1 and v_t = 2) and v_T = 0 leave u_T = -(row sum).
     Dense ones(shape.T, 1, std::vector<double>(shape.T, 2.0));
@@ -165,7 +166,7 @@ Claim indices_of_z() {
   });
 }
 
-/// One pair written `writes` times over: the residual v - S phi after the last write over that before it. With kappa2
+/// One pair written `writes` times: the residual v - S phi after the last write over that before it. With kappa2
 /// the same kernel, o_t = S phi(k).
 double residual_factor(double square_norm, double step, int writes) {
   Sequence s;

@@ -19,7 +19,8 @@ inline int floor_log2(int n) {
   return bits;
 }
 
-/// Strictly lower [C,C]: 0.9 beside the diagonal, so that no power vanishes before A^C, and noise of size 1/C below.
+/// Strictly lower [C,C]: 0.9 on the first subdiagonal, so that no power vanishes before A^C, and noise of size 1/C
+/// below it.
 inline Dense dense_lower(int C, std::uint64_t seed) {
   Dense A(C, C);
   const Stream draw(seed, "doubling/lower");

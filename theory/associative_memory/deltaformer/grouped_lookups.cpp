@@ -29,8 +29,8 @@ double fitted(double x, int derivative = 0) {
   return sum;
 }
 
-/// Rounding units of f near the four points: those of its largest term, the
-/// weights being known to cond(M) = 1e5 units.
+/// Rounding units of f near the four points: those of its largest term, since the weights are only known to cond(M) =
+/// 1e5 units.
 double fit_units() {
   const std::vector<double> a = fitted_weights();
   const std::vector<double> s = singular_values(fit_matrix());

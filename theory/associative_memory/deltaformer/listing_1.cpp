@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // 000 Listing 1 (D.3): the chunked program compared with the naive one, its result for an incomplete last chunk, and
-// its comments say of parallel blocks and of the doubling iteration.
+// what its comments say about parallel blocks and the doubling iteration.
 #include "theory/associative_memory/deltaformer/listing_1.hpp"
 #include "harness/core/error.hpp"
 #include "harness/numerics/inputs.hpp"

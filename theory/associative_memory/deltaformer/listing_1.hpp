@@ -5,8 +5,8 @@
 //   naive    u_t = v_t - sum_{i<t} A(t,i) u_i
 //   chunked  a chunk subtracts what it reads of older u, then multiplies by (I + A)^{-1} of its own block
 //
-// A(t,i) = k_i . k_t, or softmax over i < t of k_i . k_t / sqrt d. The softmax of a chunk's rows is taken over old keys
-// and over the chunk's own keys apart, and the two are merged by the logarithms of their masses.
+// A(t,i) = k_i . k_t, or softmax over i < t of k_i . k_t / sqrt d. The softmax of a chunk's rows is taken separately
+// over old keys and over the chunk's own keys; the two are merged by the logarithms of their sums.
 #pragma once
 #include "harness/numerics/linalg.hpp"
 #include <cmath>

@@ -46,7 +46,7 @@ Claim matrix_form_of_the_recursion() {
 }
 
 /// E log |(I - k k^T) x| over k ~ N(0, I_d), |x| = 1: with g = k.x and s = |k|^2 - g^2 ~ chi^2_{d-1},
-/// |x - g k|^2 = (1 - g^2)^2 + g^2 s. `excess` added to s: 2 stands for |k|^2 in place of |k|^2 - 2.
+/// |x - g k|^2 = (1 - g^2)^2 + g^2 s. `excess` is added to s: 2 gives the law with |k|^2 in place of |k|^2 - 2.
 double growth_of_gaussian_keys(int d, double excess = 0) {
   const Rule root = length_rule(d - 1, 0, 0); // of s
   const auto given_g = [&](double g) {
@@ -84,7 +84,8 @@ Mean growth_of_condition(const Kernel &f, bool unit, bool normalised, const Prot
     const auto log_condition = [&](int T) {
       const Dense first(T, 16, {K.data.begin(), K.data.begin() + size_t(T) * 16});
       const Dense A = causal_weights(first, first, f, Triangle::strict);
-      // by substitution: past 1 / eps the smallest singular value drowns in the rounding of the largest
+      // by substitution: beyond a condition number of 1 / eps the smallest singular value is below the rounding of the
+      // largest
       const Dense one = Dense::identity(T), rows = normalised ? normalise_sums(A) : A;
       return std::log(spectral_norm(one + rows) * spectral_norm(solve_unit_lower(rows, one)));
     };
@@ -115,7 +116,7 @@ Claim conditioning() {
     }
   });
   c.last([](Points &points, const Protocol &protocol) {
-    // What polynomials do between T = 8 and T = 24: T^p grows p ln 3 in 16 steps.
+    // Growth of polynomials between T = 8 and T = 24: the logarithm of T^p grows by p ln 3 in 16 steps.
     const double square = 2 * std::log(3.0) / 16, fifth = 5 * std::log(3.0) / 16;
     const auto condition = [&](const Kernel &f, bool unit, bool normalised) {
       return growth_of_condition(f, unit, normalised, protocol);

@@ -17,7 +17,7 @@ std::vector<Changes> sizes(const std::vector<int> &all) {
 }
 Params params_of(int C) { return labels({{"C", num(C)}}); }
 
-/// What is solved for: (I + A) U = V.
+/// The system that is solved: (I + A) U = V.
 Dense right_side(int C, std::uint64_t seed) { return normal_matrix(C, 3, seed, "doubling/values"); }
 
 Dense by_layer(const Dense &A, const Dense &V) { return written(A, V, {"linear", "doubling", A.rows}); }

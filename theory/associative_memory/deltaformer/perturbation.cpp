@@ -71,7 +71,7 @@ Claim first_order() {
     const std::vector<double> change = minus(written(c.A + dA, c.V).data, written(c.A, c.V).data);
     const double units = solve_units(c.A, U), rounding = 4 * units * epsilon_of(Real::f64);
     points.rounding(4 * units).statement("change of u, to first order", change, first.data);
-    // What is left after the second order: the third and all that follow it, each at most x times the one before.
+    // The remainder after the second order: the third and all later orders, each at most x times the previous one.
     const double allowed_rest = frobenius_norm(third) / (1 - x),
                  allowed = (allowed_rest + rounding) / (norm * norm) / epsilon_of(Real::f64);
     const std::vector<double> left = minus(change, first.data, norm * norm);
@@ -155,7 +155,8 @@ Claim product() {
 }
 
 /// Effects of one unit of error in each entry of A, and in each of A2, alone: sum |du|^2 and sum |do|^2 over i < t.
-/// Each is exact, for an error in row t moves no u before t. Independent errors add up in the mean of the square.
+/// Each is exact, because an error in row t does not change any u before t. The mean squares of independent errors add
+/// up.
 std::pair<double, double> effects(const Dense &A, const Dense &A2, const Dense &V) {
   const Dense U = written(A, V), o = read_with(A2, U);
   double of_u = 0, of_o = 0;
@@ -169,7 +170,7 @@ std::pair<double, double> effects(const Dense &A, const Dense &A2, const Dense &
   return {of_u, of_o};
 }
 
-/// A unit vector along which A^{-1} shrinks most, and which leaves the first step alone: by power iteration.
+/// The unit vector that A^{-1} shrinks most, with 0 as its first element: by power iteration.
 Dense shrunk_most(const Dense &A1) {
   Dense x(A1.rows, 1, std::vector<double>(A1.rows, 1.0));
   for (int i = 0; i < 200; ++i) {
@@ -195,7 +196,7 @@ Claim u_against_o() {
     const std::vector<std::pair<std::string, Kernel>> kernels{
         {"round", round_kernel}, {"linear", linear_kernel}, {"exp", exp_kernel}, {"softmax", exp_kernel}};
     for (const auto &[name, f] : kernels) {
-      // exp loses a digit a swap: after four enough of them are left.
+      // exp loses one digit per swap; after four swaps enough digits are left.
       const int swaps = name == "exp" ? std::min(4, p.integer("swaps")) : p.integer("swaps");
       const Dense keys = key_rows({"equicorrelated", n, n, p.real("cosine")}, protocol.seed);
       const Sequence told = slice_steps(tell_swaps(keys, swaps, protocol.seed).sequence, 0, n + swaps);

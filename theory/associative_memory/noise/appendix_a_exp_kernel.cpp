@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exp kernel's derivation in 000 Appendix A, line by line: the noise given the probe, what putting d for |k_i|^2
-// hides in an exponent, keys of one norm, and a misplaced bracket.
+// The exp kernel's derivation in 000 Appendix A, line by line: the noise given the probe, the effect of replacing
+// |k_i|^2 by d in an exponent, keys of one norm, and a misplaced bracket.
 #include "theory/associative_memory/noise/noise_points.hpp"
 #include "theory/support/claim_builder.hpp"
 #include <boost/math/distributions/chi_squared.hpp>

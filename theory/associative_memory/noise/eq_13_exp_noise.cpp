@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Retrieval noise of the exp kernel (000 Eq 13) at tau = sqrt(d), at other temperatures, and what it says of the width
-// that N pairs need. Everything is read off exp_unnormalized at the nodes of quadrature rules (noise_quadrature.hpp).
+// Retrieval noise of the exp kernel (000 Eq 13) at tau = sqrt(d), at other temperatures, and the width that N pairs
+// need according to it. All numbers come from reads of exp_unnormalized at the nodes of quadrature rules
+// (noise_quadrature.hpp).
 #include "theory/associative_memory/noise/noise_points.hpp"
 #include "theory/support/claim_builder.hpp"
 
@@ -32,7 +33,8 @@ Claim snr_exp() {
   c.runs({"exp_unnormalized", "solu"}), c.takes(noise_params(2, true));
   c.also([](Points &points, const Protocol &protocol) {
     limits_of_exponent(points, exp_law(), -56.0 / 3, -12, protocol.seed);
-    sampled_noise_point(points, exp_law(), {16, 16, 12}, 16, protocol); // a tau at which no draw outweighs the rest
+    // a tau at which no single draw dominates the mean
+    sampled_noise_point(points, exp_law(), {16, 16, 12}, 16, protocol);
   });
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const KernelLaw law = exp_law();
@@ -113,7 +115,7 @@ Claim snr_exp_large_tau() {
   });
 }
 
-/// N pairs reach SNR^-1 = 1 at the width that carries N = 1 / noise.
+/// N pairs reach SNR^-1 = 1 at the width at which the noise of one pair is 1 / N.
 Claim snr_log2n() {
   ClaimBuilder c("snr-log2n", "000 after Eq 13");
   c.says("For accurate retrieval of $N$ pairs the linear kernel needs $d_k = O(N)$, the exp kernel at $tau = "

@@ -21,7 +21,8 @@ Claim snr_solu() {
   c.runs({"solu", "exp_unnormalized"}), c.takes(noise_params(3, true));
   c.also([](Points &points, const Protocol &protocol) {
     limits_of_exponent(points, solu_law(), -56.0 / 3 + 4.0 / 5, -56.0 / 3, protocol.seed);
-    sampled_noise_point(points, solu_law(), {16, 16, 12}, 16, protocol); // a tau at which no draw outweighs the rest
+    // a tau at which no single draw dominates the mean
+    sampled_noise_point(points, solu_law(), {16, 16, 12}, 16, protocol);
   });
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const KernelLaw law = solu_law();
@@ -112,8 +113,8 @@ Ratios over_relu(Points &points, const KernelLaw &first, int d, const Rival &of_
   return r;
 }
 
-/// `first` is below ReLU: as a statement for every width at d = 4, where it is not yet so, and as a limit from the
-/// width on at which each reading begins.
+/// The noise of `first` is below ReLU's: as a statement about every width, at d = 4, where it fails; and as a limit,
+/// from the width on at which each reading holds.
 Claim below_relu(ClaimBuilder c, const KernelLaw &first, const Rival &of_probe, const Rival &of_mean,
                  const std::function<void(Points &, const Protocol &)> &more = {}) {
   const int mean_from = 7;
@@ -122,7 +123,7 @@ Claim below_relu(ClaimBuilder c, const KernelLaw &first, const Rival &of_probe, 
     // 4 is the largest width at which the paper's own probe gives the opposite order
     const Ratios small = over_relu(points, first, 4, of_probe, of_mean, protocol.seed);
     points.statement("noise over ReLU's, |k_i|^2 = d", below_one(small.probe));
-    for (int d : {5, 6}) { // boundary: in the mean the order holds from a larger width on
+    for (int d : {5, 6}) { // boundary: for the mean the order holds only from a larger width on
       const Integral mean = ratios(first, relu_law(), d, protocol.seed).mean;
       points.at(labels({{"kernel", txt(first.kernel)}, {"d", num(d)}}));
       points.obligation("boundary: in the mean", at_least_point(mean.value, 1, mean.error));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the algebra of the inverse SNR takes the values to be (000 Eq 55-57): independent, of mean zero, of about equal
-// norms.
+// The assumptions about values in the algebra of the inverse SNR (000 Eq 55-57): independent, of mean zero, of about
+// equal norms.
 #include "theory/associative_memory/noise/noise_quadrature.hpp"
 #include "theory/support/claim_builder.hpp"
 #include "theory/support/layer_points.hpp"

@@ -45,7 +45,7 @@ void power_kernel(Points &points, const KernelLaw &law, const KernelLaw &wrong, 
   points.limit("exact over printed", 1 / printed * mean, exact_noise(law, size, 1) / printed);
 }
 
-/// Of 1/(d - 2), and of what the other pairs' number and the probe's value add to it.
+/// The error of 1/(d - 2), and the contributions of the number of other pairs and of the probe's value.
 std::vector<NoiseRival> linear_rivals(MemorySize size) {
   const double n = size.n, d = size.d, dv = size.dv, right = 1 / (d - 2);
   return {{"N for N - 1", n / (n - 1)},

@@ -12,8 +12,8 @@ namespace {
 using Vector = std::vector<double>;
 
 /// SNR^-1 of the last pair of every memory as probe. Channels hold the other pairs' values first and the probe's after
-/// them, so that one read of softmax attention shows both over the same normaliser. `column_normaliser` divides every
-/// value by its key's own sum over all queries instead.
+/// them, so that one read of softmax attention contains both, divided by the same normaliser. `column_normaliser`
+/// divides every value by its key's own sum over all queries instead.
 Vector split_ratios(const std::string &variant, const Params &p, bool column_normaliser, std::uint64_t seed) {
   const int memories = 20, n = p.integer("n"), d = p.integer("d"), dv = p.integer("dv");
   const double tau = p.real("tau");
@@ -52,7 +52,7 @@ Claim snr_norm_invariant() {
            integer_param("dv", 8, 1, 64, "value width"), real_param("tau", 4, 1, 1000, "temperature")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Vector without = split_ratios("exp_unnormalized", p, false, protocol.seed);
-    // Both reads err by the rounding of exponents of size |k|^2 / tau, of inner products of d terms, and of sums of n.
+    // The rounding errors of both reads: exponents of size |k|^2 / tau, inner products of d terms, and sums of n terms.
     const double size = 2.0 * p.integer("d") / p.real("tau");
     points.rounding(8.0 * (size * (p.integer("d") + 4) + p.integer("n")) * max_abs(without));
     points.obligation("SNR^-1 of every memory", split_ratios("softmax", p, false, protocol.seed), without);
@@ -63,7 +63,7 @@ Claim snr_norm_invariant() {
 
 enum class Components { gaussian, signs, all_the_same };
 
-/// Mean of (x.y)^2 over 16 x and 16 y, off one linear memory that holds the x with unit vectors for values.
+/// Mean of (x.y)^2 over 16 x and 16 y, from one linear memory that stores the x with unit vectors as values.
 Vector squared_products(int d, Components kind, std::uint64_t seed, size_t first, size_t count) {
   const int half = 16;
   Sequence s;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 footnote 6: SiLU is not analysed apart, as it behaves like ReLU. Its inverse SNR over ReLU's, for a probe of
-// |k_i|^2 = d, by quadrature.
+// 000 footnote 6: SiLU is not analysed separately, because it behaves like ReLU. Measured: its inverse SNR over ReLU's,
+// for a probe of |k_i|^2 = d, by quadrature.
 #include "theory/support/claim_builder.hpp"
 #include "theory/support/integral_points.hpp"
 
@@ -24,7 +24,7 @@ Integral excess(double s) {
   return all;
 }
 
-/// Inverse SNR over ReLU's, which is 1 / (2 d) a pair: E[silu(X)^2] / silu(d)^2 times 2 d.
+/// Inverse SNR over ReLU's, which is 1 / (2 d) per pair: E[silu(X)^2] / silu(d)^2 times 2 d.
 Integral over_relu(double d) {
   const Integral more = excess(d);
   const double own = sigmoid(d) * d, scale = 2 * d / (own * own);
@@ -46,7 +46,8 @@ Claim snr_silu() {
   return c.measure([](Points &points, const Params &p, const Protocol &) {
     const double d = p.integer("d"), root = std::pow(d, 1.5);
     const Integral ratio = over_relu(d);
-    // The series alternates: what is left is below its next term; silu(d) lacks exp(-d) of d.
+    // The series alternates, so its remainder is below the next term; silu(d) is smaller than d by the fraction
+    // exp(-d).
     const auto held = [&](double law) {
       return bracketed_point(root * (1 - ratio.value), law, next_term(d) + root * (ratio.error + 4 * std::exp(-d)));
     };

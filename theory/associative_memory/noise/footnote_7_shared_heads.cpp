@@ -27,7 +27,7 @@ struct Averaged {
 };
 
 /// One memory for every row b of the matrix over all xi_h. The other keys are all rows of one matrix, so that sum_j k_j
-/// k_j^T is a multiple of I; own keys have the signs of xi_h on them.
+/// k_j^T is a multiple of I; own keys are multiplied by the signs of xi_h.
 Averaged average_heads(int heads, int d, int dv, Queries queries, double sigma) {
   const int n = hadamard_order(d) + 1, memories = hadamard_order(heads * d + 1);
   const Stored stored = gaussian_pairs(n, dv, only(1));

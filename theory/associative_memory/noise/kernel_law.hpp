@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What 000 §2.1 and Appendix A say of the retrieval noise of each kernel, and the program's own memory with that
+// The laws of 000 §2.1 and Appendix A for the retrieval noise of each kernel, and the layer of the registry with that
 // kernel.
 //
 // A memory o = sum_j kappa(k_j, q) v_j of N Gaussian pairs, read at one of its own keys k_i, returns kappa(k_i,k_i) v_i
@@ -14,10 +14,10 @@
 
 namespace recollect::theory {
 
-/// tau means nothing where the kernel has no temperature. Noises are those of one other pair.
+/// tau is ignored where the kernel has no temperature. Noises are those of one other pair.
 struct KernelLaw {
   std::string kernel, variant;
-  int power;                                         // of x that kappa has as a factor
+  int power;                                         // the power of x that is a factor of kappa
   bool tempered;                                     // kappa has the factor exp(x / tau)
   std::function<double(double, double)> given_probe; // (|k_i|^2, tau): E[kappa^2(k_j,k_i) | k_i] / kappa^2(k_i,k_i)
   std::function<double(double, double)> mean;        // (d, tau): its expectation over k_i ~ N(0, I_d)

@@ -10,12 +10,12 @@
 
 namespace recollect::theory {
 
-/// A wrong law of the mean SNR^-1, over the right one.
+/// A wrong law of the mean SNR^-1, divided by the right one.
 struct NoiseRival {
   std::string name;
   double factor;
 };
-/// One that is wrong in the noise of a pair.
+/// A law whose noise per pair is wrong.
 inline NoiseRival wrong_pair(const std::string &name, double wrong, double right) { return {name, wrong / right}; }
 
 inline Params params_of(const KernelLaw &law, MemorySize size, double tau) {
@@ -53,7 +53,7 @@ inline Integral noise_points(Points &points, const KernelLaw &law, MemorySize si
   return mean;
 }
 
-/// The same mean with nothing integrated.
+/// The same mean by plain sampling, without quadrature.
 inline void sampled_noise_point(Points &points, const KernelLaw &law, MemorySize size, double tau,
                                 const Protocol &protocol) {
   const auto draw = [&](size_t first, size_t count) {
@@ -65,8 +65,8 @@ inline void sampled_noise_point(Points &points, const KernelLaw &law, MemorySize
                     exact_noise(law, size, tau));
 }
 
-/// exp and SoLU along tau = sqrt(d): log(exact / printed) is 4 + slope / sqrt(d) + O(1/d), beside a printed exponent of
-/// -2 (sqrt(d) - 1).
+/// exp and SoLU along tau = sqrt(d): log(exact / printed) is 4 + slope / sqrt(d) + O(1/d), where the printed exponent
+/// is -2 (sqrt(d) - 1).
 inline void limits_of_exponent(Points &points, const KernelLaw &law, double slope, double wrong_slope,
                                std::uint64_t seed) {
   std::vector<double> h;

@@ -3,7 +3,8 @@
 // quadrature rules, and noise and signal are read off the program's own memory. No formula for a kernel enters.
 //
 // The noise r = sum_{j != i} kappa(k_j, k_i) v_j depends on a key only by z = k_j . k_i / |k_i|, which is N(0,1), and
-// |r|^2 is quadratic in the values, for which therefore any design does that has the Gaussian's first two moments.
+// |r|^2 is quadratic in the values, so that any set of values with the first two moments of the Gaussian gives the
+// exact mean.
 #pragma once
 #include "harness/core/error.hpp"
 #include "harness/numerics/linalg.hpp"
@@ -14,7 +15,7 @@
 
 namespace recollect::theory {
 
-/// What a memory stores beside its keys.
+/// What a memory stores under its keys.
 struct Stored {
   Dense others;       // [n - 1, channels]: the other pairs' values, in `copies` versions side by side
   int copies;         // over which |r|^2 is averaged
@@ -42,7 +43,7 @@ inline int hadamard_order(int n) {
 
 /// n Gaussian pairs of dv channels, |v_i| as the rule says. The others' values are rows of a Hadamard matrix (but for
 /// the constant one) of order P >= n, repeated until their channels are a multiple of P and of dv: v_j . v_j' sums to 0
-/// and |v_j|^2 to dv a copy, as they are in the mean for N(0, I), and every channel of a row sums to 0.
+/// and |v_j|^2 to dv per copy, which are the means for N(0, I), and every channel of a row sums to 0.
 inline Stored gaussian_pairs(int n, int dv, const Rule &value_lengths) {
   const int order = hadamard_order(n), copies = order / std::gcd(order, dv);
   Stored stored{Dense(n - 1, dv * copies), copies, value_lengths};
@@ -63,8 +64,8 @@ inline std::vector<double> unit_vector(int d, std::uint64_t seed) {
 }
 
 /// |r|^2 at probes of |k_i| = each of `lengths` for every z, [length][z]: k_j . k_i = z length for all others j of that
-/// memory. The rest of a key, which is Gaussian here, plays no part. The first probe is read with the last pair, the
-/// others with writes of 0 at a key of 0, which add nothing.
+/// memory. The other components of a key, which are Gaussian here, have no effect. The first probe is read at the step
+/// of the last pair, the others at steps that write 0 at a key of 0 and so add nothing.
 inline std::vector<std::vector<Integral>> noises_at(const KernelLaw &law, int d, double tau,
                                                     const std::vector<double> &lengths, const std::vector<double> &z,
                                                     const Stored &stored, std::uint64_t seed) {
@@ -168,10 +169,10 @@ inline std::vector<Integral> noise_given_probes(const KernelLaw &law, int d, dou
   return given;
 }
 
-/// And over the probe k_i ~ N(0, I_d) as well; finite for d > 2 power.
+/// Averaged over the probe k_i ~ N(0, I_d) as well; finite for d > 2 power.
 inline Integral mean_noise(const KernelLaw &law, int d, double tau, const Stored &stored, std::uint64_t seed) {
   const Rule lengths = length_rule(d, law.power, law.tempered ? decay_rate(tau) : 0);
-  constexpr int many = 32; // pairs, above which common nodes take less work
+  constexpr int many = 32; // with more pairs than this, common nodes take less work
   if (stored.others.rows >= many) return lengths.sum(noise_given_probes(law, d, tau, lengths.nodes, stored, seed));
   std::vector<Integral> given;
   for (double length : lengths.nodes) given.push_back(noise_given_probe(law, d, tau, length, stored, seed));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // 000 §2.2.2, Eq 45-48, and Appendix F: the optimal memory S* of fixed weights, each printed form against the least-squares
-// solution on data. Where DeltaNet goes: section_2_2_2_delta_net.cpp.
+// solution on data. Whether DeltaNet converges to it: section_2_2_2_delta_net.cpp.
 #include "harness/core/error.hpp"
 #include "theory/associative_memory/objectives/optimal_memory.hpp"
 #include "theory/support/claim_builder.hpp"
@@ -24,8 +24,8 @@ Dense inputs_of(const Dense &moment, std::uint64_t seed) {
   return normal_matrix(25 * moment.rows, moment.rows, seed, "optimum/inputs") * transpose(cholesky(moment));
 }
 
-/// The layer with E[x x^T] replaced by the data's own second moment, so that the forms and least squares speak of the same
-/// data.
+/// The layer with E[x x^T] replaced by the data's own second moment, so that the printed forms and least squares use
+/// the same data.
 struct Fit {
   Layer layer;
   Dense solution;

@@ -18,8 +18,8 @@ inline Dense random_moment(int D, std::uint64_t seed) {
   const Dense root(D, D, Stream(seed, "optimum/moment").normals(D * D));
   return 1.0 / D * (root * transpose(root)) + 0.1 * Dense::identity(D);
 }
-/// Random weights. Wk is a little off m orthonormal rows, because the rounding that a check must allow goes with the
-/// square of its condition number, and that of a square Gaussian matrix has no mean.
+/// Random weights. Wk is close to m orthonormal rows, because the rounding that a check must allow is proportional to
+/// the square of its condition number, and for a square Gaussian matrix that has no mean.
 inline Layer random_layer(int D, int m, int dv, std::uint64_t seed) {
   const Dense draw(m, D, Stream(seed, "optimum/Wk").normals(m * D)),
       skew(m, m, Stream(seed, "optimum/skew").normals(m * m)), rows = inverse(cholesky(draw * transpose(draw))) * draw;

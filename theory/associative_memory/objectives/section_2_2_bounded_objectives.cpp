@@ -11,8 +11,9 @@ namespace {
 using Vector = std::vector<double>;
 using Objective = std::function<double(const Dense &S)>;
 
-/// Steepest descent, exact along each line: three values determine a quadratic. Gates in 0.1 ... 0.9 condition it at most
-/// as 1 - 0.1 to 1 - 0.9, so that the error of L falls by (8/10)^2 per step at least, and below rounding within 200.
+/// Steepest descent, exact along each line: three values determine a quadratic. With gates in 0.1 ... 0.9 its condition
+/// number is at most (1 - 0.1) / (1 - 0.9), so that the error of L falls by a factor of at least (8/10)^2 per step, and
+/// below rounding within 200 steps.
 double minimum_by_descent(const Objective &L, Dense S) {
   for (int step = 0; step < 200; ++step) {
     const Dense g = gradient(L, S);
@@ -71,7 +72,8 @@ Claim boundedness() {
     const double units = 16.0 * d * dv * (vv + 1) * (kk + 1), least = -vv * kk / (2 * t);
     const Dense start = normal_matrix(dv, d, protocol.seed, "bounded/start");
     const auto found = [&](const Objective &L, double minimum) {
-      return exact_point(minimum_by_descent(L, start), minimum, 100 * units); // of up to 1/(1-lambda)^2 of the scale
+      // terms of up to 1/(1-lambda)^2 times the scale
+      return exact_point(minimum_by_descent(L, start), minimum, 100 * units);
     };
     const auto above = [&](const Objective &L, double bound) {
       return at_least_point(lowest_of_states(L, dv, d, protocol.seed), bound, units * epsilon_of(Real::f64));

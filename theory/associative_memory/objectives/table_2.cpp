@@ -36,7 +36,7 @@ Vector layer_step(const std::string &variant, const Dense &S, const Vector &k, c
   s.q = s.k = k, s.v = v, s.lambda = lambda, s.beta = {1}, s.state = S.data;
   return forward(find_variant(variant), s).state;
 }
-/// Table 2 gates the rows of S, gated_linear its columns: keys and values exchange their places, and S is its S^T.
+/// Table 2 gates the rows of S, gated_linear its columns: keys and values are exchanged, and S is transposed.
 Vector row_gated_step(const Step &s, const Vector &v) {
   return transpose(Dense(s.S.columns, s.S.rows, layer_step("gated_linear", transpose(s.S), v, s.k, s.lambda))).data;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 Table 2, DeltaNet + Momentum; Eq 75-76: C_t = eta_t C_{t-1} + v_t k_t^T beside B_t = I - k_t k_t^T, by the layer
-// delta_momentum with one eta for all steps, and with another at every step.
+// 000 Table 2, DeltaNet + Momentum; Eq 75-76: C_t = eta_t C_{t-1} + v_t k_t^T with B_t = I - k_t k_t^T, by the layer
+// delta_momentum, once with one eta for all steps and once with a different one at every step.
 #include "harness/numerics/inputs.hpp"
 #include "theory/associative_memory/objectives/quadratic.hpp"
 #include "theory/support/claim_builder.hpp"
@@ -69,7 +69,8 @@ Objective of_delta_net(const Sequence &s) {
       [&s](const Dense &S, int t) { return read_square(S, key(s, t)) / 2 - inner(times(S, key(s, t)), value(s, t)); };
 }
 
-/// Reads and the last S of the memory that takes one step on L_t a token; `heavy` carries that much of the last step on.
+/// Reads and the last S of the memory that takes one step on L_t per token, plus `heavy` times the previous step (heavy
+/// ball).
 Vector descend(const Sequence &s, const Objective &L, double heavy = 0) {
   Vector all;
   Dense S(s.shape.Dv, s.shape.Dk), step = S;
@@ -83,7 +84,7 @@ Vector descend(const Sequence &s, const Objective &L, double heavy = 0) {
   return all;
 }
 
-/// The layer's own rounding, and that of T gradients, each in the scale of the objective at states as large as `results`.
+/// The rounding of the layer, and of T gradients, each at the scale of the objective for states as large as `results`.
 double units(const Sequence &s, const Assignments &set) {
   const double S = s.shape.Dk * max_abs(results_of("delta_momentum", s, set)) + 1;
   return rounding_units("delta_momentum", s, set) + 8.0 * s.shape.T * s.shape.Dk * s.shape.Dv * S * S;

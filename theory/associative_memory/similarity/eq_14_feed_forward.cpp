@@ -84,8 +84,9 @@ Dense columns(const Dense &m, int first, int count) {
   return part;
 }
 
-/// Two heads: x, the keys and the values in halves, each half a network, and W_O on the two outputs side by side. As one
-/// network it has a neuron a row and head, whose key is zero outside its half and whose value W_O has turned already.
+/// Two heads: x, the keys and the values in halves, each half a network, and W_O on the two outputs side by side. As
+/// one network it has one neuron per row and head. The neuron's key is zero outside its half, and its value is already
+/// multiplied by W_O.
 Claim ffn_multihead() {
   ClaimBuilder c("ffn-multihead-sum", "000 §2.1.2, Multihead");
   c.says("Slicing $x$, $W_K$ and $W_V$ of Eq 14 into heads gives a multi-head feed-forward network, an associative "

@@ -72,8 +72,8 @@ Vector chosen(const Vector &weights) {
   return set;
 }
 
-/// Two of the earlier blocks have the best mean. By value, as membership of a score in the set of the top scores, both
-/// are open at k = 1 beside the own one; by index one of them is.
+/// Two of the earlier blocks have equal best scores. If blocks are selected by value (is the score among the top
+/// scores?), both are read at k = 1 in addition to the query's own block; if they are selected by index, only one is.
 void ties(Points &points, int block) {
   const Blocks b{4, block, 2};
   Vector keys(size_t(b.keys()) * b.d, 0.0);

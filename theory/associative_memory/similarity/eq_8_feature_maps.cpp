@@ -12,7 +12,7 @@ namespace {
 
 using Vector = std::vector<double>;
 
-/// kappa(x_i, x_j) of every pair of rows, off the memory of this variant.
+/// kappa(x_i, x_j) of every pair of rows, from reads of this variant.
 Dense gram(const std::string &variant, const Dense &rows, const Assignments &set = {}) {
   const int n = rows.rows;
   Dense matrix(n, n);
@@ -111,7 +111,7 @@ double kernel_of(const std::string &variant, const VectorPair &pair, const Assig
 }
 
 const ParamSpec key_width = integer_param("d", 6, 2, 32, "key width");
-/// The ledger has no row for the maps that the registry's layers name.
+/// The ledger has no row for the feature maps of these layers.
 Claim without_row(Claim claim) {
   claim.covers = {};
   return claim;
@@ -175,7 +175,7 @@ Claim feature_maps_random() {
     const double square = 0.15, s = 0.0375, kappa = std::exp(s); // |q + k|^2 = 0.375: the variance's own error is tame
     std::vector<VectorPair> pairs;
     for (int i = 0; i < rotations; ++i) pairs.push_back(draw_pair(d, square, s, protocol.seed + 1000 * i));
-    Vector means; // of the variant that was tried last
+    Vector means; // of the last variant measured
     const auto variance_of = [&](const std::string &variant) {
       means.clear();
       const auto squares_of = [&](size_t first, size_t count) {

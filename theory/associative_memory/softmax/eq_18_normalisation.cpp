@@ -173,7 +173,7 @@ Claim rmsnorm_removes_normaliser() {
     points.obligation("RMSNorm of linear reads, with the sign of Z", signed_norm, divided);
     points.wrong_system("linear kernel, sign of Z lost", plain, divided);
 
-    // A query's Z is as often negative as not, whatever the keys.
+    // Z of a query is negative with probability 1/2, whatever the keys.
     const Mean negative = sample_mean(wanted_sensitivity(protocol), 10000, 1000000, [&](size_t first, size_t count) {
       Sequence many;
       const int d = s.shape.Dk;

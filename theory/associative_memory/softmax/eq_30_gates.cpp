@@ -77,7 +77,7 @@ Claim kernel_trick_space() {
       usage_error("kernel_trick_space is about more pairs than the state has room for: t > d dv / (d + dv)");
     const Output linear = forward(find_variant("linear"), s);
     const double kept = numbers_read("exp_unnormalized", s), state = double(linear.state.size());
-    // The next read depends on the past only through the state: the layer continues from it alone.
+    // The next read depends on the past only through the state: the layer is continued from the state alone.
     const Sequence next = random_sequence({1, 1, 1, s.shape.Dk, s.shape.Dv}, protocol.seed + 1);
     Sequence resumed = next, whole = s;
     resumed.state = linear.state;

@@ -106,13 +106,13 @@ Claim updates_fade() {
         .but_not("v phi^T + S_{t-1}", rival_growth.data)
         .but_not("1/sqrt t", rival_rate.data);
     points.wrong_system("the plain sum: updates do not fade", unfaded, gap);
-    if (t > 100) return; // long runs are dear, and tell no more of the law of the mean
+    if (t > 100) return; // long runs take long, and add no information about the law of the mean
     const double law = d * dv * t / (t - 1.0);
     const Mean mean = mean_over_runs(
         protocol.seed, "update size", wanted_sensitivity(protocol), block_of(t, d + dv), size_t(4e7) / (t * (d + dv)),
         [&](const Stretch &stretch) { return scaled_squares(last_update(true, t, d, dv, stretch), t, d, dv); });
     auto square = points.statement("mean of t^2 |S_t - S_{t-1}|^2 against d dv (1 + 1/(t-1))", mean, law);
-    if (t <= 3) // where sampling tells them apart
+    if (t <= 3) // where samples can distinguish them
       square.but_not("1 + 1/t", d * dv * (1 + 1.0 / t)).but_not("no 1/(t-1)", d * dv);
   });
 }
@@ -160,7 +160,7 @@ Claim objective_fades() {
 
 // ---- Without the normaliser ----------------------------------------------------------------------------------------------
 
-/// (S_t - S_{t-1}) phi(k_t): the read of the whole story at the last key minus that without the last write.
+/// (S_t - S_{t-1}) phi(k_t): the read of all writes at the last key minus that without the last write.
 Vector last_change(const std::string &variant, const Sequence &s) {
   Sequence without = s;
   std::fill(without.v.end() - s.shape.Dv, without.v.end(), 0.0);

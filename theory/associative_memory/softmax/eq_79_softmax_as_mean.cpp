@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // 000 Eq 77-79 and §2.2.1: softmax attention as a running mean. Its normaliser's law of large numbers, the recurrence of
-// the mean, and what its weights say of new and of old writes.
+// the mean, and the weights of new and of old writes.
 #include "harness/numerics/inputs.hpp"
 #include "theory/support/claim_builder.hpp"
 #include "theory/support/layer_points.hpp"
@@ -48,7 +48,8 @@ Claim law_of_large_numbers() {
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int t = p.integer("t");
     const double square = p.real("square"), c = std::exp(square / 2), excess = std::exp(square) - 1;
-    // The square error of a mean of t has about CV^2 = 2: at long t half the wanted sensitivity spares time.
+    // The squared error of a mean of t terms has a squared coefficient of variation of about 2: at large t, accepting
+    // twice the relative error saves time.
     const double wanted = wanted_sensitivity(protocol) * (t > 8 ? 2 : 1);
     Vector means, damped;
     const Mean error =
@@ -113,8 +114,8 @@ Claim running_mean() {
 
 // ---- Weights of single writes --------------------------------------------------------------------------------------------
 
-/// A layer whose last read tells the weights of three writes: the oldest, the one in the middle, the newest. Scores are 0,
-/// or of random unit keys and one random query.
+/// A layer whose last read shows the weights of three writes: the oldest, the one in the middle, the newest. Scores are
+/// 0, or of random unit keys and one random query.
 struct Weights {
   Sequence s;
   Vector scores; // q.k_i

@@ -25,7 +25,7 @@ Step random_step(const Vector &gates, double t, std::uint64_t seed) {
   return {normal_matrix(dv, d, seed, "gated softmax/S"), Stream(seed, "gated softmax/phi").normals(d),
           Stream(seed, "gated softmax/v").normals(dv), gates, t};
 }
-/// What the matrices of the row do: (t-1)/t diag(lambda) S + v phi^T / t.
+/// One step with the matrices of the row: (t-1)/t diag(lambda) S + v phi^T / t.
 Dense layer_step(const Step &s) {
   Sequence one;
   one.shape = {1, 1, 1, s.S.rows, s.S.columns};
@@ -43,7 +43,8 @@ Dense descended(const Step &s, const std::function<double(double lambda)> &weigh
              [&](const Dense &S) { return -inner(times(S, s.phi), s.v) / s.t + 0.5 * weighted_square(S, weights); },
              s.S);
 }
-/// The factors that it puts on the rows of S, by removing the write and dividing by a column of S.
+/// The factors by which the step multiplies the rows of S, measured by removing the write and dividing by a column of
+/// S.
 Vector row_factors(const Step &s, const Dense &next) {
   Vector factors;
   for (int i = 0; i < s.S.rows; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The circuit classes that 000 §2.2.1 and §3.3 rely on. Inclusions between classes are statements about limits and
-// cannot be measured. What is finite can: which inputs a gate of bounded depth depends on. The group behind the
+// cannot be measured. A finite statement can be: which inputs a gate of bounded depth depends on. The group behind the
 // argument is in exchange_group.cpp.
 #include "harness/numerics/random.hpp"
 #include "theory/support/claim_builder.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The group behind the exchange of n elements (000 §2.2.1, Fig 3): whether it is solvable, on which the comparison of
-// circuit classes rests, and how many exchanges there are.
+// The group behind the exchange of n elements (000 §2.2.1, Fig 3): whether it is solvable (the comparison of circuit
+// classes rests on that), and how many exchanges there are.
 #include "harness/core/registry.hpp"
 #include "theory/support/claim_builder.hpp"
 #include <algorithm>

@@ -133,7 +133,7 @@ Claim space() {
   });
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int n = p.integer("n");
-    // A cache that runs, with keys of cosine 0.12 in d = n, and the state that it is to beat.
+    // A cache in use, with keys of cosine 0.12 in d = n, and the state with which it is compared.
     const Kept kept = exchange(key_rows({"equicorrelated", n, n, 0.12}, protocol.seed), 3 * n, {n}, protocol.seed);
     const double cache = kept.longest * 2.0 * n, state = linear_state(n, n);
     points.at(labels({{"n", num(n)}, {"d", num(n)}}));

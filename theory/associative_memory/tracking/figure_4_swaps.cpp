@@ -21,7 +21,7 @@ struct Setting {
   bool fresh_keys = false; // for every story
 };
 
-/// The exchanges of many stories: pairs [stories,swaps] and where position 1's token is, right [stories,swaps].
+/// Many sequences of exchanges: pairs [stories,swaps], and where the token of position 1 is, right [stories,swaps].
 struct Exchanges {
   std::vector<std::pair<int, int>> pairs;
   std::vector<int> right;
@@ -65,7 +65,7 @@ Exchanges all_exchanges(int n, int swaps) {
   return drawn;
 }
 
-/// Accuracy of each story under kappa_1 = kernel.
+/// Accuracy of each sequence with kappa_1 = kernel.
 std::vector<double> accuracies(const std::string &kernel, const Setting &setting, const Exchanges &drawn,
                                std::uint64_t seed) {
   const int n = setting.keys.n, d = setting.keys.d, L = setting.swaps, T = n + L, stories = int(drawn.right.size()) / L;
@@ -116,7 +116,7 @@ std::vector<double> accuracies(const std::string &kernel, const Setting &setting
   return shares;
 }
 
-/// Mean of the difference of two kernels' accuracies on the same stories.
+/// Mean difference of two kernels' accuracies on the same sequences.
 Mean difference(const std::vector<double> &a, const std::vector<double> &b) {
   std::vector<double> apart;
   for (size_t i = 0; i < a.size(); ++i) apart.push_back(a[i] - b[i]);
@@ -124,7 +124,7 @@ Mean difference(const std::vector<double> &a, const std::vector<double> &b) {
 }
 
 struct Table {
-  std::map<std::string, std::vector<double>> of; // kernel -> accuracy of each story
+  std::map<std::string, std::vector<double>> of; // kernel -> accuracy of each sequence
   Params label;
 
   Table(const Setting &setting, const std::vector<std::string> &kernels, int stories, std::uint64_t seed)

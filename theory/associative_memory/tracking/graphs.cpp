@@ -156,7 +156,7 @@ Claim printed_sign() {
   });
 }
 
-/// u of one layer told the parent of every node: w_t = e_parent, v = 1 at root 0.
+/// u of one layer that is given the parent of every node: w_t = e_parent, v = 1 at root 0.
 std::vector<double> mark_from_root(const Parents &parents, double beta) {
   const int n = int(parents.size());
   Dense V(n, 1);

@@ -7,7 +7,7 @@ namespace recollect::theory {
 namespace {
 
 /// Both sides of the lemma for every pair (i, j) and every l, keys and their differences alike, and how far the left
-/// argument strays from the integer it stands for.
+/// argument is from its nearest integer.
 struct Lemma {
   std::vector<double> left, right;
   double strayed[4] = {}; // over eps, around 0, 1, -1, 2
@@ -49,7 +49,7 @@ void of_keys(Points &points, const Dense &keys, Params place) {
   points.wrong_system("j > i", other.left, other.right);
   points.statement("both sides, f = round", round.left, round.right);
   points.obligation("coherence, below 1/8", at_most_point(coherence(keys), 0.125, 0));
-  // An inner product of width d and norms up to sqrt 2 errs by 2 d units.
+  // The rounding error of an inner product of width d and norms up to sqrt 2 is 2 d units.
   const double widest[] = {4, 3, 3, 2}, rounding = 8 * keys.columns * epsilon_of(Real::f64) / coherence(keys);
   const char *stands_for[] = {"0", "1", "-1", "2"};
   for (int x = 0; x < 4; ++x)

@@ -65,13 +65,13 @@ Claim random_sets() {
     points.at(p).statement("width that random keys need, at most the n of a basis", at_most_point(width, n));
     auto bound = points.limit("width that random keys need, at most 2 ln(n (n-1)) / eps^2",
                               at_most_point(width, random_width(n)));
-    if (n < 32 || protocol.full()) // the widths of few draws spread too far
+    if (n < 32 || protocol.full()) // the widths of a few draws vary too much
       bound.but_not("ln n for ln n (n-1)", random_width(n) / 2);
     bound.but_not("constant 128", 128);
   };
   c.also([width_of_random_keys](Points &points, const Protocol &protocol) {
     if (protocol.full()) width_of_random_keys(points, labels({{"n", num(128)}}), protocol);
-    // The width grows by the logarithm of the pairs, not with n.
+    // The width grows with the logarithm of the number of pairs, not with n.
     const double ratio = mean_width_needed(64, protocol).mean / mean_width_needed(16, protocol).mean;
     points.at(labels({{"n", num(64)}}));
     points.limit("width at n = 64 over that at n = 16, at most 2", at_most_point(ratio, 2, 0));
@@ -85,7 +85,7 @@ Claim random_sets() {
                        .obligation("share of pairs beyond 1/8, at most 2 exp(-d eps^2 / 2)",
                                    at_most_point(measured, 2 * std::exp(-d / 128.0)));
       if (d == 512) bound.but_not("2 exp(-d eps^2)", 2 * std::exp(-d / 64.0));
-      if (d == 512) continue; // too rare there to be measured to a few per cent
+      if (d == 512) continue; // there too rare to be measured to a few per cent
       points.obligation("share of pairs beyond 1/8, spherical cap", measured, law)
           .but_not("its bound", 2 * std::exp(-d / 128.0))
           .but_not("d-8 for d", share_beyond(0.125, d - 8));

@@ -24,7 +24,7 @@ inline double share_beyond(double eps, int d) {
 }
 
 /// Share of the pairs of keys with an inner product beyond eps, against the law for random directions. Indicators of
-/// different pairs are independent two by two, for one key's direction does not matter.
+/// different pairs are pairwise independent, because the direction of the shared key does not matter.
 struct PairsBeyond {
   Mean share;
   double law;

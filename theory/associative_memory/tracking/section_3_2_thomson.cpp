@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 §3.2, stress test: the name of a packing problem, settled on six vectors in space. Thomson's problem asks for the
+// 000 §3.2, stress test: the name of a packing problem, decided on six vectors in space. Thomson's problem asks for the
 // least energy sum_{i<j} 1/|x_i - x_j| of unit charges on the sphere; almost orthogonal packing for the least coherence
 // max_{i<j} |x_i.x_j|.
 #include "harness/numerics/inputs.hpp"
@@ -26,7 +26,8 @@ double energy(const Vector &x) {
   return sum;
 }
 
-/// Charges that follow their repulsion until rounding: near the minimum each step leaves less than 19/20 of the error.
+/// Charges that move along their repulsion until only rounding remains: near the minimum each step leaves less than
+/// 19/20 of the error.
 Vector settled_charges(std::uint64_t seed) {
   Vector x = Stream(seed, "thomson/charges").normals(n * d);
   normalise_rows(x, d);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The stress test and the rotary embeddings of 000 §3.2 at fixed keys, nothing trained: the linear kernel exchanges by
-// reflections, exact as long as the keys are orthonormal, which ends at n = d; the round kernel goes on; rotated keys
-// no longer meet.
+// reflections, exact as long as the keys are orthonormal, which ends at n = d; the round kernel stays exact beyond;
+// rotated keys no longer match.
 #include "harness/core/error.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/statistics.hpp"
@@ -36,7 +36,7 @@ Claim linear_against_round() {
     };
     const KeySet many{"hadamard", n, d}, fit{"hadamard", d, d}, few{"unit", d / 2, d};
     const auto values_norm = [](const SwapStory &story) { return std::sqrt(inner(story.values, story.values)); };
-    // A reflection of a state of norm |values| a step: width + 4 roundings each.
+    // One reflection per step, of a state of norm |values|: width + 4 roundings each.
     const auto reflected = [&](const KeySet &set) {
       const SwapStory story = told(set);
       return exact_point(by_delta_net(story.sequence).o, story.target,
@@ -84,7 +84,7 @@ Claim householder() {
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int d = p.integer("d");
     const Dense keys = key_rows({"orthonormal", d, d}, protocol.seed);
-    // Eigenvalue along k: what the step leaves of a state k^T, at k.
+    // Eigenvalue along k: the read at k after the step, from a state k^T.
     const auto along = [&](double beta) {
       Sequence s;
       s.shape = {1, 1, 1, d, 1};
@@ -101,7 +101,7 @@ Claim householder() {
   });
 }
 
-/// Elements that L uniform exchanges of n leave alone, a story.
+/// Number of elements, per sequence, that L uniform exchanges of n do not move.
 std::vector<double> untouched(size_t first, size_t stories, int n, int swaps, std::uint64_t seed) {
   std::vector<double> shares;
   for (size_t story = first; story < first + stories; ++story) {
@@ -143,7 +143,7 @@ Claim participation() {
   });
 }
 
-/// Every row of k and q turned by its position: pair p by the angle t base^{-2p/d}.
+/// Every row of k and q, rotated by its position: pair p by the angle t base^{-2p/d}.
 Sequence with_rope(Sequence s, double base, bool by_position = true) {
   const int d = s.shape.Dk;
   for (auto *rows : {&s.k, &s.q})

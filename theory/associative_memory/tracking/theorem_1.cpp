@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 Theorem 1 (Appendix E, E.1; its Lemma 1: lemma_1.cpp): keys of coherence below 1/8 and an f that is right near -1, 0, 1, 2 let
-// the delta rule exchange values for ever.
+// 000 Theorem 1 (Appendix E, E.1; its Lemma 1: lemma_1.cpp): keys of coherence below 1/8 and an f that is right near
+// -1, 0, 1, 2 let the delta rule exchange values without limit.
 //
 // Values are integers, so with f = round every quantity of Eq 41-42 is an integer and float arithmetic makes no error
 // at all: the reads must be right to the last bit, in every form and real type.
@@ -107,7 +107,7 @@ double read_after(const Dense &keys, double scale, double value, const std::stri
   return reads_by(kernel, s, "recurrent").back();
 }
 
-/// Every step of a story ten times over: nine reads through steps that write nothing (k = 0).
+/// Every step of a sequence ten times: nine further reads at steps that write nothing (k = 0).
 SwapStory asked_ten_times(const SwapStory &story) {
   SwapStory asked;
   const Sequence &s = story.sequence;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // 000 §3.2, Fig 3 and 4, in a reduced form that trains in seconds, with the listing of E.4 for what the section leaves
-// open: five elements, 16 swaps, width 12, one block x + mixer(x) without norm, MLP or position, a head of its own. One head
-// in place of four, no biases, gates alpha and beta by step, batches of 64. The row of the figure itself stays open
-// (training_experiments.cpp).
+// open: five elements, 16 swaps, width 12, one block x + mixer(x) without norm, MLP or position, a separate head. One
+// head in place of four, no biases, gates alpha and beta by step, batches of 64. The row of the figure itself stays
+// open (training_experiments.cpp).
 #include "theory/support/claim_builder.hpp"
 #include "theory/support/training.hpp"
 
@@ -45,8 +45,8 @@ Params place(const Variation &x, int seed) {
                  {"seed", num(seed)}});
 }
 
-/// Naming j after the swap (0, j) and 0 after any other: right where place j, or 0, had kept its element until then, which
-/// element 0 has after t swaps with p_t = .1 + p_{t-1} / 2 = .2 + .8 / 2^t.
+/// The accuracy of answering j after the swap (0, j) and 0 after any other: right where place j, or 0, had kept its
+/// element until then, which element 0 has after t swaps with p_t = .1 + p_{t-1} / 2 = .2 + .8 / 2^t.
 double without_memory() {
   double kept = 1, sum = 0;
   for (int t = 0; t < swaps; ++t) sum += kept / swaps, kept = 0.1 + kept / 2;

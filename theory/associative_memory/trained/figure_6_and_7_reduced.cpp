@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // 000 §3.2, Fig 6, and §3.3, Fig 7, in forms that train in seconds: exchanges doubled from 4 to 32 in place of 32 to 256,
-// and the paper's 32 nodes in two trees at width 32 after 500 steps. One block x + mixer(x) without norm and MLP, a head of its
-// own. The rows of the figures stay open (training_experiments.cpp; suites/trained_curriculum.toml, trained_trees.toml).
+// and the paper's 32 nodes in two trees at width 32 after 500 steps. One block x + mixer(x) without norm and MLP, a
+// separate head. The rows of the figures stay open (training_experiments.cpp; suites/trained_curriculum.toml,
+// trained_trees.toml).
 #include "theory/support/claim_builder.hpp"
 #include "theory/support/training.hpp"
 
@@ -10,7 +11,7 @@ namespace {
 
 const Assignments block{{"norm", "none"}, {"head", "own"}, {"ffn", "0"}, {"layers", "1"}, {"heads", "1"}};
 
-/// What `shown` says, on top of what is fixed.
+/// The settings in `shown`, in addition to the fixed ones.
 Mean trained(const Assignments &fixed, const Assignments &shown, int seed) {
   return trained_accuracy(changed(changed(block, fixed), shown), std::uint64_t(seed));
 }
