@@ -62,7 +62,7 @@ int crate(const CrateFlags &flags) {
 Action add_crate(CLI::App &app) {
   const auto flags = std::make_shared<CrateFlags>();
   CLI::App &c = *app.add_subcommand("crate", "pack results files as an RO-Crate, a folder that archives can read");
-  c.add_option("files", flags->files, "results files (.h5), and other files to put beside them")->required();
+  c.add_option("files", flags->files, "results files (.h5), and other files to include")->required();
   c.add_option("-o,--output", flags->output, "folder of the crate")->required();
   c.add_option("--license", flags->license, "licence of the crate by its SPDX id, such as CC-BY-4.0")->required();
   c.add_option("--name", flags->name, "title of the crate");

@@ -69,9 +69,8 @@ struct AlongFlags {
 struct TypeFlag {
   std::string name;
   void add(CLI::App &c) {
-    c.add_option(
-         "--dtype", name,
-         "f32, f64, bf16 or f16: what arrays are stored in; beside bf16 and f16, sums, states and gates are float32")
+    c.add_option("--dtype", name,
+                 "f32, f64, bf16 or f16: type of stored arrays; with bf16 and f16, sums, states and gates stay float32")
         ->check(CLI::IsMember({"f32", "f64", "bf16", "f16"}))
         ->capture_default_str();
   }
@@ -102,8 +101,8 @@ struct ConventionFlags {
   void add(CLI::App &c) {
     c.add_option(
          "--convention", names,
-         "fla, mamba, vllm or flashinfer: names of arrays, layout, gates, scale and order of states as these have "
-         "them; the flags below change one of them")
+         "fla, mamba, vllm or flashinfer: names of arrays, layout, gates, scale and order of states are those of this "
+         "library; each flag below overrides one of them")
         ->check(CLI::IsMember(preset_names()));
     c.add_option("--layout", layout, "bhtd (default), bthd or thd: the order of the files' dimensions")
         ->check(CLI::IsMember(layout_names()));

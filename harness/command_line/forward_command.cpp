@@ -94,13 +94,13 @@ Action add_forward(CLI::App &app) {
   const auto flags = std::make_shared<ForwardFlags>();
   CLI::App &c = *app.add_subcommand("forward", "run one variant on your own tensors (HDF5, .npz, .safetensors)");
   c.add_option("variant", flags->variant, "see `recollect list variants`")->required();
-  c.add_option("-i,--input", flags->input, "q, k, v and where needed beta, alpha, lambda, w, state")->required();
-  c.add_option("-o,--output", flags->output, "o and, where one exists, state")->required();
-  c.add_flag(
-      "--gradient", flags->gradient,
-      "the input also holds do and, where wanted, dstate (of the final state): "
-      "writes dq, dk, dv and what there is of dbeta, dalpha, dlambda, dw, dstate, by the form's backward pass where "
-      "it has one (`recollect list variants NAME`), by the definition in float64 elsewhere");
+  c.add_option("-i,--input", flags->input, "q, k, v and, if the layer takes them, beta, alpha, lambda, w, state")
+      ->required();
+  c.add_option("-o,--output", flags->output, "o and, if the layer has one, the final state")->required();
+  c.add_flag("--gradient", flags->gradient,
+             "compute gradients; the input also holds do and optionally dstate (of the final state). Writes dq, dk, dv "
+             "and, where they exist, dbeta, dalpha, dlambda, dw, dstate. Uses the form's backward pass if it has one "
+             "(`recollect list variants NAME`), else the definition in float64");
   flags->form.add(c);
   flags->convention.add(c);
   flags->engine.add(c);

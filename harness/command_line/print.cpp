@@ -119,6 +119,7 @@ void describe(std::ostream &out, const Variant &v) {
   line(out, "objective", v.objective);
   line(out, "source", v.source);
   line(out, "differs", v.differs);
+  line(out, "code", "variants/" + v.name + ".cpp");
   line(out, "state", state_text(v) + " per head at Dk = Dv = 64");
   line(out, "layout", v.layout);
   if (!v.symmetric.empty())
@@ -146,6 +147,7 @@ void describe(std::ostream &out, const Task &t) {
   line(out, "task", t.name);
   line(out, "summary", t.summary);
   line(out, "source", t.source);
+  line(out, "code", "tasks/" + t.name + ".cpp");
   line(out, "metrics", metrics_text(t));
   describe_params(out, t.params);
 }

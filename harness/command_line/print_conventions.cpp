@@ -59,7 +59,7 @@ const Names &convention_names() {
 }
 
 void print_conventions(std::ostream &out, const Names &names) {
-  Rows rows{{"convention", "layout", "state", "gate", "beta", "scale", "l2norm", "float32 beside 16 bits"}};
+  Rows rows{{"convention", "layout", "state", "gate", "beta", "scale", "l2norm", "kept in float32"}};
   for (const std::string &name : selected(names)) {
     const Convention c = convention_named(name);
     rows.push_back({name, name_of(c.layout), c.state_kv ? "kv" : "vk", name_of(c.gate), name_of(c.strength),

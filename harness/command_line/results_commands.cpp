@@ -103,7 +103,7 @@ Action add_merge(CLI::App &app) {
   CLI::App &c = *app.add_subcommand("merge", "join the shards of one plan into one results file");
   c.add_option("parts", flags->parts, "files written by run --shard or verify --shard")->required();
   c.add_option("-o,--output", flags->output, "results file (HDF5)")->required();
-  c.add_flag("--partial", flags->partial, "also if shards are missing");
+  c.add_flag("--partial", flags->partial, "join the files even if shards are missing");
   example(c, "recollect merge 1.h5 2.h5 -o all.h5");
   return [flags](const Words &) { return merge(*flags); };
 }
@@ -116,7 +116,7 @@ Action add_diff(CLI::App &app) {
   c.add_option("new", flags->new_path, "results file")->required();
   c.add_option("--format", flags->format, "text or md")->check(CLI::IsMember({"text", "md"}))->capture_default_str();
   c.add_option("--resolution", flags->resolution,
-               "relative change of a metric that another machine's rounding may make")
+               "relative change of a metric that counts as another machine's rounding")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
   c.add_flag("--gate", flags->gate, "exit 1 if something became worse");

@@ -140,7 +140,7 @@ Action add_sample(CLI::App &app) {
   CLI::Option *shape = c.add_option("--shape", flags->shape, "B,H,T,Dk,Dv");
   CLI::Option *kind = c.add_option("--kind", flags->kind, kinds_help())->capture_default_str();
   CLI::Option *output = c.add_option("-o,--output", flags->output, "HDF5, .npz or .safetensors");
-  CLI::Option *no_state = c.add_flag("--no-state", flags->no_state, "no initial state, where the layer has one");
+  CLI::Option *no_state = c.add_flag("--no-state", flags->no_state, "write no initial state");
   CLI::Option *texts =
       c.add_option("--texts", flags->texts,
                    "lengths of packed texts, such as 30,0,69: B is 1, with cu_seqlens and one state per text");
@@ -155,11 +155,12 @@ Action add_sample(CLI::App &app) {
       ->excludes(texts)
       ->excludes(qk)
       ->excludes(kv);
-  c.add_option("--with", flags->with,
-               "arrays that kernels of Mamba take beside the layer's inputs: D (skip term), z (output gate), or D,z");
-  c.add_flag("--grad", flags->gradient, "do and, where there is a final state, dstate as well, for `check --grad`");
-  flags->types.add(
-      c, "f64", "f64, f32, f16 or bf16: every number is one of this type's; files hold float64 for f64, else float32");
+  c.add_option(
+      "--with", flags->with,
+      "arrays that Mamba kernels take in addition to the layer's inputs: D (skip term), z (output gate), or D,z");
+  c.add_flag("--grad", flags->gradient, "also write do and, if there is a final state, dstate, for `check --grad`");
+  flags->types.add(c, "f64",
+                   "f64, f32, f16 or bf16: numbers are rounded to this type; files hold float64 for f64, else float32");
   c.add_option("--set", flags->settings, "name=value of the variant's parameters (repeatable)")
       ->expected(1)
       ->take_all();

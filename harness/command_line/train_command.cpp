@@ -153,7 +153,7 @@ std::string shown(const Side &side) {
 }
 
 void print_rulings(const std::vector<Statement> &statements, const std::vector<Ruling> &all) {
-  Rows rows{{"verdict", "row", "experiment", "statement", "found", "beside", "p", "adjusted", "paper"}};
+  Rows rows{{"verdict", "row", "experiment", "statement", "found", "compared with", "p", "adjusted", "paper"}};
   for (size_t i = 0; i < all.size(); ++i)
     rows.push_back({all[i].verdict, statements[i].row, statements[i].experiment, says(statements[i]),
                     shown(all[i].first), shown(all[i].second), std::isnan(all[i].p) ? "" : rounded(all[i].p),

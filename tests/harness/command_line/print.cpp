@@ -17,6 +17,7 @@ bool says(const std::string &text, const std::string &words) { return text.find(
 BOOST_AUTO_TEST_CASE(a_layer_says_what_it_takes_and_what_stands_in) {
   const std::string gated = described(find_variant("gla"));
   BOOST_TEST((says(gated, "variant     gated_linear") && says(gated, "also called gla")));
+  BOOST_TEST(says(gated, "code        variants/gated_linear.cpp"));
   BOOST_TEST(says(gated, "one of these required"));
   BOOST_TEST(says(described(find_variant("gateloop")), "default 0"));
   BOOST_TEST(says(described(find_variant("delta_net")), "a repeated key returns its latest value"));
@@ -27,6 +28,7 @@ BOOST_AUTO_TEST_CASE(a_layer_says_what_it_takes_and_what_stands_in) {
 
 BOOST_AUTO_TEST_CASE(a_task_names_its_headline_first_and_which_way_is_better) {
   BOOST_TEST(says(described(find_task("recall")), "accuracy (larger), mse (smaller)"));
+  BOOST_TEST(says(described(find_task("recall")), "code        tasks/recall.cpp"));
 }
 
 BOOST_AUTO_TEST_CASE(a_claim_says_its_scope_system_and_parameters) {
