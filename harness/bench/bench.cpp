@@ -122,7 +122,7 @@ std::string conversion_of(const BenchCase &c) {
   return native ? "" : "arrays converted to float32 and back within the time";
 }
 
-/// What ranks that scan take besides their own passes, measured apart. Called by all ranks.
+/// Seconds that a scan over the ranks adds to their own passes, measured separately. Called by all ranks.
 std::string exchange_of(const BenchCase &c, const Sequence &own) {
   if (c.along.empty() || carry_along(*c.variant, own, run_of(c), c.along) == Carry::chain) return "";
   const double seconds = exchange_seconds(*c.variant, c.shape, c.params);

@@ -31,8 +31,8 @@ Carry carry_along(const Variant &variant, const Sequence &sequence, const Run &r
 /// after its steps.
 Job prepare_along_ranks(const Variant &variant, const Sequence &own, const Run &run, Carry carry);
 
-/// Median seconds of five exchanges of maps of the state among all ranks, which start each together: what a scan takes
-/// besides the ranks' own passes. 0 where there is one rank. Called by all ranks.
+/// What a scan adds to the ranks' own passes: the median seconds of five exchanges of maps of the state, each started
+/// by all ranks together. 0 for one rank. Called by all ranks.
 double exchange_seconds(const Variant &variant, const Shape &shape, const Params &params);
 
 /// On rank 0 the outputs of all steps and the last rank's state; empty on other ranks.

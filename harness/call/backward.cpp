@@ -98,7 +98,7 @@ BackwardJob job_of(const Variant &variant, const Sequence &s, const std::shared_
   return job;
 }
 
-/// As prepare_stored() of a forward pass.
+/// Like prepare_stored() of the forward pass.
 template <class Stored>
 BackwardJob prepare_stored(const Variant &variant, const Sequence &s, const Run &run, const Params &params,
                            const OutputWeights &weights, const Vjp &vjp) {

@@ -17,7 +17,7 @@ Sequence backward(const Variant &variant, const Sequence &sequence, const Run &r
 /// outputs.
 Sequence gradient_by(const Variant &variant, const Sequence &sequence, const Run &run, const OutputWeights &weights);
 
-/// A prepared backward pass, as Job is a forward one.
+/// A prepared backward pass; Job is the forward one.
 struct BackwardJob {
   std::function<void()> reset, launch;
   std::function<Sequence()> fetch;

@@ -20,7 +20,8 @@ public:
   explicit ArrayTypes(const Convention &convention, StatedTypes stated = {});
 
   /// Adds types found in files, where none are stated. `in_files` has the types of all arrays of a file in which some
-  /// have 16 bits. A file of float32 only says nothing, because float32 holds the numbers of every narrower type.
+  /// have 16 bits. A file whose arrays are all float32 says nothing, because float32 holds the numbers of every
+  /// narrower type.
   void add_those_in_files(const StatedTypes &in_files);
 
   /// The type in which a kernel that computes in `computed` stores the array. Default for dalpha: the type of alpha.

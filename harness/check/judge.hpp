@@ -9,8 +9,8 @@ namespace recollect {
 struct Limits {
   double row;  // RMS error of a row over its noise
   double head; // RMS error of a head of many rows over its noise
-  /// The limit for a head of this many rows. Few rows average less, so the limit is higher; one row has the limit of a
-  /// row.
+  /// The limit for a head of this many rows. Errors of few rows average out less, so the limit is higher; a head of one
+  /// row has the limit of a row.
   double head_of(size_t rows) const;
 };
 Limits limits_of(Precision precision);

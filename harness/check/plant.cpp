@@ -11,7 +11,7 @@
 namespace recollect {
 namespace {
 
-constexpr int chunk = 64, first_draw = 97, right_kernels = 8; // draws that the noise is not measured with
+constexpr int chunk = 64, first_draw = 97, right_kernels = 8; // other draws than those that measure the noise
 
 void round_all(Numbers &values, Precision precision) {
   for (double &x : values) x = rounded(x, storage_of(precision));

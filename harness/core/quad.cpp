@@ -55,7 +55,7 @@ Quad log(Quad x) {
 Quad log1p(Quad x) { return narrow(boost::math::log1p(wide(x))); }
 Quad erf(Quad x) { return narrow(boost::math::erf(wide(x))); }
 Quad tanh(Quad x) { return narrow(boost::multiprecision::tanh(wide(x))); }
-/// Two of Newton's steps from float64's root.
+/// Two Newton steps, starting from the root in float64.
 Quad sqrt(Quad x) {
   Quad root = std::sqrt(double(x));
   for (int step = 0; step < 2 && root > 0; ++step) root = (root + x / root) / 2;

@@ -168,7 +168,7 @@ Difference diff(const Results &before, const Results &after, double resolution) 
   Difference d;
   compare_texts("verdict", verdicts(before), verdicts(after), d);
   compare_texts("status", statuses(before), statuses(after), d);
-  for (Change &c : d.changes) // a verdict that is now as expected is news, not a fault
+  for (Change &c : d.changes) // a verdict that has become the expected one is a change, not a fault
     if (c.kind == "verdict" && bad(c.before) && !bad(c.after)) c.worse = false;
   compare_samples(metrics(before), metrics(after), d,
                   [&](const std::string &name, const std::vector<double> &old, const std::vector<double> &now) {

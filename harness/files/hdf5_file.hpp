@@ -25,7 +25,7 @@ public:
   /// Row-major floating-point data, stored as `real`; 16-bit types are stored as float32.
   void array(const std::string &name, const std::vector<double> &data, const std::vector<std::uint64_t> &dims,
              Real real);
-  /// The file, with the digest of its facts and tables as an attribute.
+  /// The bytes of the file, with the digest of its attributes and tables (digest.hpp) as an attribute.
   std::string bytes() const;
 
 private:

@@ -11,7 +11,7 @@
 //   [[run]]                              # what `run --suite` runs
 //   name = "capacity"                    # of the experiment, in the file's plan and over its figures
 //   title = "Pairs recalled against n / d"
-//   printed = "002 §3: n = d at most"    # what a paper prints, beside what is found
+//   printed = "002 §3: n = d at most"    # what a paper prints, shown next to what is found
 //   variants = ["linear", "delta_net"]   # names or globs; all where absent
 //   tasks = ["recall"]
 //   set = { d = 16, n = "4:64:*2" }      # values as for --set
@@ -31,7 +31,7 @@
 //   experiment = "mqar"
 //   where = { pairs = 24 }               # of both sides, where the experiment has more than one
 //   above = { mixer = "vla" }            # a comparison: the settings that choose either side's models
-//   below = { mixer = "softmax" }        # a side may name an `experiment` of its own
+//   below = { mixer = "softmax" }        # a side may name another `experiment`
 //                                        # a list of values, or of experiments, makes a statement each
 //   # or a number: of = { mixer = "vla" } with between = [0.99, 1], at_least = 0.99 or at_most = 0.1
 //   measure = "accuracy"                 # on held-out texts; or "loss", or "diverged", the share of runs that did

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Multiple testing: p-values adjusted so that, of the tests called significant at a level, at most that share is
-// is expected to be false (Benjamini and Hochberg 1995).
+// expected to be false (Benjamini and Hochberg 1995).
 #pragma once
 #include <vector>
 

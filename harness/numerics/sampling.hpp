@@ -18,8 +18,8 @@ struct SamplingRule {
   double least_seconds = 0.3;    // sum of their times
   double most_seconds = 6;       // wall time; after it even fewer than `least` are enough
   double precision = 0.005;      // target for the relative standard error of the median
-  double slowest_clock = 0.75;   // samples at a slower clock are discarded,
-  size_t most_discarded = 50;    // but at most this many: a card that stays slow is timed as it is
+  double slowest_clock = 0.75;   // samples taken at a slower clock are discarded,
+  size_t most_discarded = 50;    // at most this many: a GPU that stays slow is timed at its slow clock
 };
 
 class Sampling {

@@ -44,7 +44,8 @@ void execute(const Case &c, int warmup, int repetitions, Record &record) {
   record.reason = settle(*c.variant, problem.sequence, run, output);
   record.score = c.task->score(c.task_params, problem, output);
   if (c.setting == Setting::trial) record.score.series.clear(); // a trial is for its headline
-  if (!c.form->exact)                                           // how much another layer than its definition differs
+  // only for a form that is another function than its definition: how much it differs
+  if (!c.form->exact)
     record.score.metrics.emplace_back(
         "deviation",
         deviation(output, forward(*c.variant, problem.sequence, {"recurrent", Real::f64, 1, c.variant_params}))

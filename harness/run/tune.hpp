@@ -15,8 +15,8 @@ struct Free {
 };
 
 /// The free parameters of this cell: the variant's parameters with a grid, and the task's constant gates that the
-/// variant reads. If it reads lambda, alpha stays 1, since only the product of constants matters. None if the task's
-/// headline has no better direction.
+/// variant reads. For a variant that reads both lambda and alpha, alpha stays 1, since only the product of the two
+/// constants matters. None if the task's headline has no better direction.
 std::vector<Free> free_parameters(const Variant &variant, const Task &task, const Assignments &of_variant,
                                   const Assignments &of_task);
 

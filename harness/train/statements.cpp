@@ -126,7 +126,7 @@ LeftOut left_out(const Sampled &all, bool smallest) {
   for (size_t i = 0; i < all.trials.size(); ++i) {
     Tried others = all.trials;
     others.erase(others.begin() + std::ptrdiff_t(i));
-    if (others.empty()) others = all.trials; // with one seed there is only its best
+    if (others.empty()) others = all.trials; // with one seed there are no others: its own best rate
     const size_t rate = best_column(others, smallest);
     found.values.push_back(all.trials[i][rate]), found.rates.push_back(rate);
     found.diverged += all.diverged[i][rate];

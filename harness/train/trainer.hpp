@@ -46,7 +46,8 @@ public:
   int together() const { return std::min(Model::together(), to_point()); }
   /// Makes this many steps, or fewer if the run ends.
   void step(int steps = 1);
-  /// The same in two parts, for at most together() steps: begin() starts the steps, beside other models'; end() waits.
+  /// The same in two parts, for at most together() steps: begin() starts the steps, so that other models can run at the
+  /// same time; end() waits.
   void begin(int steps = 1);
   void end();
   /// On held-out texts, never with shuffled answers, batch by batch. Nothing if it diverged.

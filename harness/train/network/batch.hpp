@@ -62,7 +62,7 @@ struct Left {
         squares(arena.take<double>(blocks)) {}
 };
 
-/// Its sums, as in Judged: [3] loss, right answers, squared norm of the gradient.
+/// Sums over the batch, as in Judged: [3] loss, right answers, squared norm of the gradient.
 struct SumUp {
   using Real = double;
   Left left;
