@@ -16,7 +16,7 @@ import fla_layers  # noqa: E402
 # Layers with a state [Dv,Dk], which their kernels get and give back as ours do.
 WITH_STATE = ("linear", "retnet", "mamba2", "gated_linear", "hgrn2", "rwkv6", "rwkv7", "scalar_gated_delta", "delta_net",
               "gated_delta_net", "kda")
-# What a library computes otherwise, or leaves to others, than the layer that it is timed beside; its output is compared
+# What a library computes differently from the layer next to which it is timed, or leaves to others; its output is compared
 # with the layer's all the same, unless the note is in NOT_COMPARED.
 NOTES = {
     ("fla", "linear_elu"): "fla gets elu + 1 of q and k",

@@ -8,7 +8,7 @@ ci/build.sh
 log=build/test.log
 status=0
 jobs=$(nproc)
-room=$(awk '$1 == "MemAvailable:" { print int($2 / 5242880) }' /proc/meminfo) # three ranks' bench beside large caches: 5 GiB
+room=$(awk '$1 == "MemAvailable:" { print int($2 / 5242880) }' /proc/meminfo) # bench with three ranks and large caches: 5 GiB
 if ((room < jobs)); then jobs=$((room > 1 ? room : 1)); fi
 # "theory: one_write_by_hand, python: test_progress": what each suite at work began or ended last.
 at_work() {

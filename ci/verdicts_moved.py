@@ -20,7 +20,7 @@ BASELINE = "ci/baseline.h5"
 def verdicts(source):
     """{claim: verdict} of a results file, by path or as a file object; of several points of a claim the last."""
     with h5py.File(source, "r") as file:
-        # Version 1 has verdicts beside the points only.
+        # Version 1 stores verdicts with the points only.
         old = "verdict" not in file["claim_texts"].dtype.names
         name, column = ("claims", "claim_verdict") if old else ("claim_texts", "verdict")
         return {row["claim"].decode(): row[column].decode() for row in file[name][()]}

@@ -111,7 +111,7 @@ Task in_context_regression() {
                          integer_param("d", 16, 1, 65536, "dimensions of $x$"),
                          integer_param("dv", 4, 1, 65536, "dimensions of $y$"),
                          integer_param("rounds", 4, 2, 1e6, "examples a dimension; $T$ = rounds $d$"),
-                         real_param("noise", 0.5, 0, 1e6, "standard deviation of the noise on $y$, beside 1 of $y$")});
+                         real_param("noise", 0.5, 0, 1e6, "standard deviation of the noise on $y$; that of $y$ is 1")});
   t.metrics = {{"loss_late", Metric::smaller},
                {"loss_below_d", Metric::smaller},
                {"loss_past_d", Metric::smaller},

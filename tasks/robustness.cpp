@@ -7,7 +7,7 @@
 //   q      k1        k2        k2         <- the read after the last write is scored; v2 should be the nearest
 //
 // Memories come in levels: level l of the batch is corrupted with the strength s = most l / (levels - 1), which is
-//   noise   the standard deviation of the noise's length, beside unit keys and values
+//   noise   the standard deviation of the noise's length, where keys and values have length 1
 //   drop    the probability with which a channel is set to 0
 //   scale   the factor 1 + s on keys and values; a delta rule with beta = 1 is unstable from |k|^2 = 2 on, s = 0.41
 // All levels have the same pairs and, up to its strength, the same corruption. Queries are clean, and decoding chooses

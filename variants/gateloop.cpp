@@ -98,7 +98,7 @@ Variant gateloop() {
              fast("chunked", chunked<float>, chunked<double>)
                  .backward(backward<float>, backward<double>)
                  .work(4.7 * cost::Dv * cost::Dk + 275 * cost::Dk)};
-  v.layout = "real part of S [Dv,Dk] beside its imaginary part [Dv,Dk]";
+  v.layout = "real part of S [Dv,Dk] next to its imaginary part [Dv,Dk]";
   v.state_shape = [](const Shape &s, const Params &) { return StateShape{s.Dv, 2 * s.Dk}; };
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::sum;

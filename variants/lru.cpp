@@ -108,7 +108,7 @@ Variant lru() {
              fast("chunked", chunked<float>, chunked<double>)
                  .backward(backward<float>, backward<double>)
                  .work(2.6 * cost::Dv * cost::Dk + 150 * cost::Dk + 35 * cost::Dv)};
-  v.layout = "real part of S [Dv,Dk] beside its imaginary part [Dv,Dk]";
+  v.layout = "real part of S [Dv,Dk] next to its imaginary part [Dv,Dk]";
   v.state_shape = [](const Shape &s, const Params &) { return StateShape{s.Dv, 2 * s.Dk}; };
   return v;
 }

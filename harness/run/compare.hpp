@@ -6,7 +6,8 @@
 
 namespace recollect {
 
-/// Ensembles of one experiment and task whose task parameters are equal, those named in `except` left out.
+/// Groups of ensembles of one experiment and task that have equal task parameters. Parameters named in `except` may
+/// differ.
 using EnsembleList = std::vector<const Ensemble *>;
 std::vector<EnsembleList> under_same_conditions(const std::vector<Ensemble> &all,
                                                 const std::vector<std::string> &except = {});

@@ -52,7 +52,7 @@ Claim kda_dplr() {
       return S * (Dense::identity(k.rows) - s.beta[t] * k * transpose(k)) * diagonal(lambda_of(s, t)) +
              s.beta[t] * write(v, k);
     });
-    Sequence swapped = s; // the layer itself with another erase: no decay
+    Sequence swapped = s; // the layer itself, run without decay
     swapped.lambda.assign(s.lambda.size(), 1.0);
     points.statement("D - a b^T, a = beta k, b = alpha . k, written beta k v^T", kda.against(dplr(true, -1)))
         .but_not("b = k: the state is erased before it decays", kda.against(dplr(false, -1)))

@@ -10,8 +10,8 @@ namespace {
 
 const Assignments orthonormal_cues{{"storage", "cues"}}, unit_cues{{"storage", "cues"}, {"embedding", "unit"}};
 
-/// Reads of one text by RLS against the responses. A pair is missed by ridge V^T (G + ridge)^{-1}, G the Gram matrix of
-/// the cues times their counts, hence by at most ridge sqrt(P) / (least eigenvalue of the cues' Gram matrix).
+/// Reads of one text by RLS against the responses. The error of a pair is ridge V^T (G + ridge)^{-1}, G the Gram matrix
+/// of the cues times their counts; that is at most ridge sqrt(P) / (least eigenvalue of the cues' Gram matrix).
 Point exact_recall(const Texts &text, int P, double known_ridge) {
   const int d = text.problem.sequence.shape.Dk;
   const Dense cues(P, d, {text.problem.candidates.begin(), text.problem.candidates.begin() + size_t(P) * d});

@@ -101,7 +101,7 @@ Claim rank_deficient() {
 double length(const Dense &rows, int i) { return frobenius_norm(column(rows.data, i, rows.columns)); }
 
 enum class Eigenvalue { smallest, largest };
-/// |y| of the least-squares memory over |q| sum |v_i||k_i| / lambda.
+/// |y| of the least-squares memory, divided by |q| sum |v_i||k_i| / lambda.
 double tightness(const Pairs &x, const Dense &q, Eigenvalue which) {
   double sum = 0;
   for (int i = 0; i < x.K.rows; ++i) sum += length(x.V, i) * length(x.K, i);

@@ -11,7 +11,7 @@ namespace {
 enum class Data { independent, equal };
 constexpr int width = 12;
 
-/// |y|^2 in the mean over queries of length 1, which is |M|_F^2 / Dk, after `t` pairs, text by text.
+/// |y|^2 averaged over queries of length 1, which is |M|_F^2 / Dk, after `t` pairs, for each text.
 std::vector<double> squared_outputs(const std::string &variant, Data data, int t, std::uint64_t seed, size_t first,
                                     size_t count) {
   Sequence s;
@@ -111,7 +111,7 @@ struct Plane {
   double limit() const { return cosine(0); } // (1 + kappa) / sqrt(2 (1 + kappa^2))
   double rooted() const { return (1 + std::sqrt(kappa)) / std::sqrt(2 * (1 + kappa)); }
 
-  /// E cos by the trapezoidal rule, which converges exponentially on so smooth a bell.
+  /// E cos by the trapezoidal rule, which converges exponentially for such a smooth integrand.
   double mean() const {
     double sum = 0, mass = 0;
     for (int i = -4000; i <= 4000; ++i) {

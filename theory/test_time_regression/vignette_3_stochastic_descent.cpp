@@ -38,8 +38,8 @@ Claim delta_net_is_sgd() {
   });
 }
 
-/// |P_t|_F^2 / D of P_t = product of (I - beta k k^T) over t random unit keys: what is left of |M_0|^2, in the mean
-/// over all M_0, as S = I under writes of 0.
+/// |P_t|_F^2 / D of P_t = product of (I - beta k k^T) over t random unit keys: the fraction of |M_0|^2 that remains,
+/// averaged over all M_0, measured as S = I under writes of 0.
 std::vector<double> remainders(const std::string &variant, int t, int D, double beta, std::uint64_t seed, size_t first,
                                size_t count) {
   Sequence s;

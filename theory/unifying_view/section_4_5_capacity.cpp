@@ -94,7 +94,7 @@ Claim delta_net_capacity() {
     points.wrong_system("linear attention", error_of("linear", x, protocol, 0.04),
                         Recursion{d, 1}.mean(x.from, x.to, x.n));
     if (x.n <= x.d || x.from > 0) return;
-    // The ceiling itself: no state of d columns reads n > d pairs with less than 1 - d/n in the mean.
+    // The ceiling itself: no state of d columns reads n > d pairs with a mean error below 1 - d/n.
     const double least = least_error(x.n, x.d);
     const Mean all = mean_error({"delta_net", x.n, x.d}, 0, x.n, protocol, wanted_sensitivity(protocol));
     points.statement("all items: at least 1 - d/n", at_least_point(all, least));

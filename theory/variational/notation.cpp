@@ -49,7 +49,7 @@ Claim vla_eq3_transposition() {
 /// Mean of X/|phi| over phi = elu + 1 of N(0, I_d), X one of its channels. With 1/|phi| = 2/sqrt(pi) int_0^inf
 /// exp(-r^2 |phi|^2) dr it is 2/sqrt(pi) int E[X exp(-r^2 X^2)] E[exp(-r^2 X^2)]^(d-1) dr.
 Integral mean_direction(int d) {
-  const auto moment = [](int power, double r) { // over x < 0, where X = e^x, and x > 0
+  const auto moment = [](int power, double r) { // integrals over x < 0, where X = e^x, and over x > 0
     const auto f = [&](double x) {
       return std::pow(elu1(x), power) * std::exp(-r * r * elu1(x) * elu1(x) - x * x / 2) / std::sqrt(2 * M_PI);
     };
@@ -103,7 +103,7 @@ Claim vla_eq11_output_scale() {
       }
     }
     predicted /= shrinkage.size();
-    // Unit features, and sums that grow to T: errors of the chunk's products in the scale of the state.
+    // Features have length 1 and sums grow to T, so the chunk's products have rounding errors at the scale of the state.
     const double units = 64.0 * d * T * max_abs(s.v),
                  bias = predicted * (1.0 / d / T + direction.error / direction.value);
     const Mean measured = batch_mean(shrinkage);

@@ -51,7 +51,7 @@ Claim unit_jacobian() {
     points.obligation("the smallest", measured.back(), law.back());
     auto norm = points.obligation("the largest", measured.front(), largest);
     if (c > 1e-6 - 1) {
-      // at c = -1 both laws are right
+      // at c = -1 both laws give the same value
       norm.but_not("|J k| = sqrt(2 - 2c)", std::sqrt(2 - 2 * c));
       norm.but_not("the triangle's bound 2", 2);
     }

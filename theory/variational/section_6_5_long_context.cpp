@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 §6.5: eight pairs in a context that grows. Without training, what follows the eight decides: genuine pairs overwrite
-// them, filler that writes nothing does not. d_h = 32.
+// 004 §6.5: eight pairs in a context that grows. Without training, the accuracy depends on what follows the eight
+// pairs: genuine pairs overwrite them, filler that writes nothing does not. d_h = 32.
 #include "theory/support/claim_builder.hpp"
 #include "theory/support/sampling.hpp"
 #include "theory/variational/recall.hpp"

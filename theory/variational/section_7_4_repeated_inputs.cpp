@@ -44,7 +44,7 @@ Vector algebra_errors(const Pairs &x) {
   }
   return errors;
 }
-/// From the reads S_{t-1} k_t of a layer that takes beta.
+/// The errors |v_t - S_{t-1} k_t| of a layer that takes beta, from its reads S_{t-1} k_t.
 Vector delta_errors(const char *layer, const Pairs &x, double beta) {
   Sequence s;
   const int T = x.steps();
@@ -138,7 +138,8 @@ Claim redundant_inputs() {
   });
 }
 
-/// What the key of a pair of this value reads after m later pairs of value 0, each from an empty S, once A_t has settled.
+/// What the key of a pair of this value reads after m later pairs of value 0, each from an empty S, once A_t has
+/// converged.
 Vector left_after(int d, int m, int probes, std::uint64_t seed, double value = 1) {
   Vla memory(d, 1, 0.1);
   memory.follow_chain = false;

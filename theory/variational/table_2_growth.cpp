@@ -73,7 +73,7 @@ Claim width_law() {
   c.at({{{"d", 96}}, {{"d", 96}, {"lambda0", 1e-3}}});
   c.last([](Points &points, const Protocol &protocol) {
     const auto place = [](int d, double lambda0) { return labels({{"d", num(d)}, {"lambda0", num(lambda0)}}); };
-    // On average, with m2 = E phi^2.
+    // The same on average, with m2 = E phi^2.
     const double m2 = elu1_mean_square(), mu2 = std::pow(elu1_mean(), 2);
     for (const Params &at : points_of(protocol, {place(4, 0.1), place(8, 0.1), place(16, 0.1)})) {
       const int d = at.integer("d");
@@ -137,7 +137,7 @@ Claim magnification() {
       VlaAlgebra algebra(d, 1, paper_lambda0, false);
       Dense chain = Dense::identity(d), predicted_chain = chain;
       Vector norms;
-      double law = 0; // of the sum of log10 |J_t|
+      double law = 0; // predicted sum of log10 |J_t|
       for (int t = 0; t < steps; ++t) {
         const Vector k = row(x.keys, t, d), u = row(x.penalties, t, d);
         layer.chain = Dense::identity(d);

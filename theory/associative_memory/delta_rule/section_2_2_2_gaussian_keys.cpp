@@ -34,7 +34,7 @@ Integral mean_log_step(int d, double beta) {
   return {low.value + high.value, low.error + high.error};
 }
 
-/// log|e| after T steps from e = (1, 0, ..., 0), over T.
+/// log|e| after T steps from e = (1, 0, ..., 0), divided by T.
 Vector log_growth(Sequence s) {
   const int d = s.shape.Dk;
   s.q = s.k, s.v.assign(s.k.size() / d, 0.0);

@@ -18,7 +18,8 @@ const ParamSpec key_width = integer_param("d", 8, 2, 32, "key width"),
 /// An upper bound on the runs of a point: 4e7 numbers drawn.
 size_t most_runs(int T, int d, int dv) { return size_t(4e7) / (size_t(T) * (d + dv)); }
 
-// ---- Growth in the mean --------------------------------------------------------------------------------------------------
+// ---- Growth on average
+// --------------------------------------------------------------------------------------------------
 
 /// |S k| after t writes of one unit key whose value, of length 1, changes its sign at every step.
 double turning(int t) {

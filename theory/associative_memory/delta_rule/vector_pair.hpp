@@ -6,7 +6,7 @@
 
 namespace recollect::theory {
 
-/// Two vectors of one squared norm, with a given inner product.
+/// Two vectors with the same squared norm and a given inner product.
 struct VectorPair {
   std::vector<double> x, y;
 };

@@ -166,7 +166,7 @@ Claim indices_of_z() {
   });
 }
 
-/// One pair written `writes` times: the residual v - S phi after the last write over that before it. With kappa2
+/// One pair written `writes` times: the residual v - S phi after the last write divided by that before it. With kappa2
 /// the same kernel, o_t = S phi(k).
 double residual_factor(double square_norm, double step, int writes) {
   Sequence s;

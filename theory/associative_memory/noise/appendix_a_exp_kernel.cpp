@@ -122,7 +122,7 @@ Claim snr_exp_sphere() {
   });
 }
 
-/// log of a probe's noise over the printed form, -a (|k_i|^2 - d).
+/// The logarithm of a probe's noise divided by the printed form: -a (|k_i|^2 - d).
 Integral log_excess(int d, double square, std::uint64_t seed) {
   const KernelLaw law = exp_law();
   const double tau = std::sqrt(d);

@@ -48,7 +48,7 @@ Claim snr_exp() {
   });
 }
 
-/// At tau = 2 the mean over the printed value is (e/2)^(d/2): even the rate differs.
+/// At tau = 2 the mean divided by the printed value is (e/2)^(d/2): even the rate differs.
 Claim snr_exp_fixed_tau() {
   ClaimBuilder c("snr-exp-fixed-tau", "000 Eq 13");
   c.says(printed_form + ", read as the average over the probe as well, with any tau > 1 kept fixed while d grows.");
@@ -79,7 +79,7 @@ Claim snr_exp_fixed_tau() {
   });
 }
 
-/// log of mean over printed is d a^2 - (4/3) d a^3 + ..., alternating: d a^2 ~ 4/d at tau = d.
+/// The logarithm of mean / printed is d a^2 - (4/3) d a^3 + ..., an alternating series: d a^2 ~ 4/d at tau = d.
 Claim snr_exp_large_tau() {
   ClaimBuilder c("snr-exp-large-tau", "000 Eq 13");
   c.says(printed_form + ", at tau well above sqrt(d) (tau = d).");
@@ -162,7 +162,7 @@ Claim snr_log2n() {
   });
 }
 
-/// Noise at tau over that at tau = 2, for which the rate a = 2 (tau-1)/tau^2 is largest.
+/// Noise at tau divided by that at tau = 2, for which the rate a = 2 (tau-1)/tau^2 is largest.
 Claim snr_temperature() {
   ClaimBuilder c("snr-temperature", "000 §2.1.1, Temperature Effects");
   c.says("Reducing $tau$, kept above 1, improves the exp kernel's retrieval precision, as Eq 13 has it.");

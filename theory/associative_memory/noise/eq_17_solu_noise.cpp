@@ -82,7 +82,7 @@ Claim snr_solu_eq17() {
   });
 }
 
-/// One kernel's noise over another's at tau = sqrt(d), for |k_i|^2 = d and in the mean.
+/// One kernel's noise divided by another's at tau = sqrt(d), for |k_i|^2 = d and averaged over k_i.
 struct Ratios {
   Integral probe, mean;
 };

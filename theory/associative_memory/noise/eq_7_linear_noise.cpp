@@ -7,7 +7,7 @@
 namespace recollect::theory {
 namespace {
 
-/// d^power times the noise of one pair, over `limit`, as d grows: 1 + slope / d + O(1/d^2).
+/// d^power times the noise of one pair, divided by `limit`, as d grows: 1 + slope / d + O(1/d^2).
 void limit_of_width(Points &points, const KernelLaw &law, double slope, double wrong_slope,
                     const std::vector<int> &widths, std::uint64_t seed) {
   std::vector<double> h;
@@ -37,7 +37,7 @@ void limit_of_size(Points &points, const KernelLaw &law, std::uint64_t seed) {
   points.limit("n times its relative error", limit_of(h, slopes), 1).but_not("N for N - 1", 2);
 }
 
-/// Exact over printed is (1 - 1/n) dv/(dv-2) times a factor of d, all of which tend to 1.
+/// exact / printed is (1 - 1/n) dv/(dv-2) times a factor that depends on d; all of these tend to 1.
 void power_kernel(Points &points, const KernelLaw &law, const KernelLaw &wrong, MemorySize size,
                   const std::vector<NoiseRival> &rivals, std::uint64_t seed) {
   const double printed = size.n * law.printed(size.d, 1);
@@ -133,7 +133,8 @@ Claim linear_threshold_rapid() {
   return c.is_not_tested(Reason::under_specified);
 }
 
-/// The linear memory measures |k_i|^2 itself: it is one pair's 1 / noise. Its spread over probes, and its harmonic mean.
+/// The linear memory measures |k_i|^2 itself, which is 1 / noise of one pair: its spread over probes, and its harmonic
+/// mean.
 Claim snr_sqrt_correction() {
   ClaimBuilder c("snr-sqrt-correction", "000 App A, linear and ReLU");
   c.says("Replacing $|k_i|^2$ by its mean costs a term of order $sqrt(d_k)$ in the denominator: $N / (d_k + O(sqrt "

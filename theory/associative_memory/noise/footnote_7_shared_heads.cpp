@@ -21,7 +21,7 @@ using Vector = std::vector<double>;
 
 enum class Queries { the_key, noisy, independent, own_keys };
 
-/// E|mean r_h|^2 over E|r_h|^2, and the mean signal along v_i over |k_i|^2.
+/// E|mean r_h|^2 / E|r_h|^2, and the mean signal along v_i divided by |k_i|^2.
 struct Averaged {
   double noise, signal;
 };

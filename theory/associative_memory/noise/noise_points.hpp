@@ -29,8 +29,8 @@ inline double exact_noise(const KernelLaw &law, MemorySize size, double tau) {
   return (size.n - 1) * size.dv / (size.dv - 2.0) * law.mean(size.d, tau);
 }
 
-/// Both readings against the printed and the exact form; the mean. The mean's rivals: wrong laws, and the memory of
-/// another kernel. The points that follow are labelled with the memory.
+/// Compares both readings with the printed and the exact form, then the mean. Rivals of the mean: wrong laws, and the
+/// memory of another kernel. The points that follow are labelled with the memory.
 inline Integral noise_points(Points &points, const KernelLaw &law, MemorySize size, double tau, std::uint64_t seed,
                              const std::vector<NoiseRival> &rivals, const KernelLaw &wrong_kernel) {
   const auto [n, d, dv] = size;
@@ -84,7 +84,7 @@ inline void limits_of_exponent(Points &points, const KernelLaw &law, double slop
   points.limit("sqrt(d) times what that lacks to 4", limit_of(h, slopes), slope).but_not("another slope", wrong_slope);
 }
 
-/// Where no limit is taken: (n-1)/n dv/(dv-2) e^4 `rest` is the most by which the mean exceeds the printed form
+/// At finite sizes: (n-1)/n dv/(dv-2) e^4 `rest` is the most by which the mean exceeds the printed form
 /// where tau >= sqrt(d), since log of mean over printed is d a^2 - (4/3) d a^3 + ... <= d a^2 <= 4 d / tau^2.
 inline Point exponent_law(const KernelLaw &law, MemorySize size, double tau, Integral mean, double rest) {
   const Integral ratio = log(1 / (size.n * law.printed(size.d, tau)) * mean);

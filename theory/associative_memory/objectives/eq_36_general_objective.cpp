@@ -68,7 +68,7 @@ Claim eq36_general() {
 // ---- Symmetry: sufficient ------------------------------------------------------------------------------------------------
 
 /// The work of F(S) = S - A S B - C along the parallelogram 0, X, X+Y, Y, 0; the midpoint rule is exact for a linear F.
-/// A field with a potential does none.
+/// The work of a field with a potential is 0.
 double circulation(const Recurrence &r, const Dense &X, const Dense &Y) {
   const Dense origin(X.rows, X.columns), corners[] = {origin, X, X + Y, Y, origin};
   double work = 0;

@@ -119,7 +119,7 @@ Claim updates_fade() {
 
 // ---- The objective -------------------------------------------------------------------------------------------------------
 
-/// The objective's bracket 1/2 |S|^2 - <S phi, v> in the mean over the next pair, v = M k + e: 1/2 |S|^2 - <S, M>.
+/// The objective's bracket 1/2 |S|^2 - <S phi, v> averaged over the next pair, v = M k + e: 1/2 |S|^2 - <S, M>.
 Vector brackets(const std::string &layer, const Dense &M, int past, const Stretch &stretch) {
   const int d = M.columns, dv = M.rows;
   Sequence s = random_runs(KeyLaw::gaussian, past, d, dv, stretch);

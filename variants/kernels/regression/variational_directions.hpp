@@ -183,7 +183,7 @@ template <class Real> struct VariationalWrites {
   }
 };
 
-/// Rows of a call along which S is written and read.
+/// The directions along which S is written and read at every step of a call.
 template <class Real> struct VariationalDirections {
   VariationalRule<Real> rule;
   VariationalRows<Real> rows;
