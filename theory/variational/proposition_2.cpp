@@ -16,8 +16,10 @@ Claim unit_jacobian() {
   ClaimBuilder c("vla-prop2-unit-jacobian", "004 Proposition 2, Eq 14, 23, footnote 1");
   c.says("For a unit write direction $a$ and a unit key $k$ the Jacobian $I - a k^T$ of the state's recurrence has "
          "spectral norm exactly 1, whatever $a$ and $k$.");
-  c.exactly("$(1 + sqrt(5 - 4c)) / 2$ with $c = a.k$; the smallest singular value is $1 - c$ over it, the others are "
-            "1. Norm 1 at $c = 1$ only. Smallest counter-example: $d = 2$, $k = e1$, $a = e2$, the golden ratio.");
+  c.exactly(
+      "The norm is $(1 + sqrt(5 - 4c)) / 2$ with $c = a.k$; the smallest singular value is $1 - c$ divided by the "
+      "norm, the others are 1. The norm is 1 at $c = 1$ only. Smallest counter-example: $d = 2$, $k = e1$, "
+      "$a = e2$, where the norm is the golden ratio.");
   c.because("An oblique projection expands; only the orthogonal one, $a = k$, has norm 1. The proof takes the maximum "
             "over the complement of $k$, where $J$ is the identity. What normalising does give is the bound 2, and the "
             "golden ratio as long as $a.k >= 0$, which a positive definite $A_t$ ensures.");
