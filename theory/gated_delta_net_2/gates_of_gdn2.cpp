@@ -22,9 +22,9 @@ Claim gdn2_equal_gates() {
       "and a write gate w per value channel, is Kimi delta attention where all gates of a token equal beta.");
   c.exactly("Identity. With gates that differ the transition $I - (b . k) k^T$ is not symmetric: its norm exceeds 1 "
             "for a unit key and gates in $[0, 1]$, and two keys in turn with gates of 0 and 1, whose channels have "
-            "squares of 1/6 and 5/6, multiply the state by 5/4 a pair, without end.");
+            "squares of 1/6 and 5/6, multiply the state by 5/4 per pair, without end.");
   c.because("The recurrence is that of public code and notes; whether the paper bounds the state was not read. One "
-            "gate for all channels makes the transition a contraction; for these two keys a decay below 4/5 a pair "
+            "gate for all channels makes the transition a contraction; for these two keys a decay below 4/5 per pair "
             "undoes the growth.");
   c.runs({"kda"});
   c.takes(one_head_params(point_P));

@@ -93,7 +93,7 @@ Claim cyclic_two_reflections() {
          "$[-1, 1]$.");
   c.exactly("Two reflections at keys $pi / m$ apart rotate by $2 pi / m$: after c ones the state is at the angle $2 pi "
             "c / m$, at any length.");
-  c.because("DeltaProduct with two Householder steps a token, beta = 2 at a 1 and 0 at a 0.");
+  c.because("DeltaProduct with two Householder steps per token, beta = 2 at a 1 and 0 at a 0.");
   c.runs({"delta_product", "delta_net"});
   c.takes({integer_param("m", 3, 3, 24, "modulus"), integer_param("T", 512, 32, 4096, "tokens")});
   c.at({{}, {{"m", 5}}, {{"m", 12}}});

@@ -191,7 +191,7 @@ Claim local_linear_complexity_gram() {
   c.exactly("$O(T^2 Dk^2)$: $T (T + 1) / 2 (Dk + 1)(Dk + 2)$ products. The weights change with the query, so that no "
             "Gram matrix follows from the last by one outer product.");
   c.because("A slip of one power of Dk: each of the $T (T + 1) / 2$ pairs adds an outer product of width $Dk + 1$. The "
-            "three other costs given beside it are right.");
+            "three other costs given with it are right.");
   c.is_refuted(
       asserted("§4, higher-order attention: 'Computing {$X_t^T W_t X_t$} requires $O(T^2 D_k)$ time'.",
                "all $T$ prefixes", "The next clause gives the solves' cost, $O(T D_k^3)$, right.",

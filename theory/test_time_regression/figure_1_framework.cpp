@@ -12,7 +12,7 @@ Claim framework_unification() {
   c.says("Linear attention and its feature-mapped and gated variants, state-space, fast-weight and online-learning "
          "layers and softmax attention are all test-time regression layers, set by weights, function class and "
          "optimiser; gating, query-key normalisation and forgetting improve models.");
-  c.exactly("Each identity that is given by an equation is a row of its own.");
+  c.exactly("Each identity that is given by an equation is a separate row.");
   c.because("Named without an equation: Mamba, HGRN, LRU, RWKV-6, Titans, Skyformer, SOFT, Performer, Hedgehog and "
             "others; the statements about quality cite other papers.");
   return c.is_not_tested(Reason::not_numeric);

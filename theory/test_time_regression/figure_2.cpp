@@ -17,7 +17,7 @@ Claim fig2_loss_table() {
   c.because(
       "Not given: the off-diagonals of $Sigma$, the first key, whether softmax (cited as Eq 1) and $p = 1$ normalise "
       "keys and queries and at which scale, what replaces the inverse while $t <= Dk$, the number of sequences. What "
-      "the text says about the curves is measured in rows of its own, for six settings of $Sigma$ and the first key.");
+      "the text says about the curves is measured in separate rows, for six settings of $Sigma$ and the first key.");
   return c.is_not_tested(Reason::under_specified);
 }
 

@@ -22,8 +22,8 @@ Claim mqar_p128_d64() {
   c.because(
       "Statements: suites/trained_recall_width.toml; at $d = 16$ (trained_lengths_rates.toml, five seeds, best rates) "
       "RLS above linear attention holds, .83 and .71, fully apart, and that RLS solves it (.95) is refuted. In a "
-      "reduced form: mqar_fig3_reduced. Four rows beside this one measure what holds without training, among them an "
-      "embedding on which RLS is exact and linear attention fails, so that the trained claim is possible.");
+      "reduced form: mqar_fig3_reduced. Four other rows measure what holds without training, among them an embedding "
+      "on which RLS is exact and linear attention fails, so that the trained claim is possible.");
   return c.is_not_tested(Reason::needs_training);
 }
 

@@ -103,7 +103,7 @@ Claim same_pair() {
   c.because("DeltaProduct itself takes its steps at different keys, which does add something (deltaproduct_sequence).");
   c.is_refuted(stricter(
       "After Eq 29: 'multiple gradient steps per example $(k_t, v_t)$, which was recently explored by DeltaProduct'.",
-      "none", "It cites DeltaProduct, whose steps have keys of their own; no transition is claimed."));
+      "none", "It cites DeltaProduct, whose steps have separate keys; no transition is claimed."));
   c.runs({"delta_product", "delta_net"});
   c.takes(one_head_params(point_P), {integer_param("steps", 2, 2, 16, "gradient steps a token, I")});
   c.at({{}, {{"steps", 3}}, {{"steps", 5}}});

@@ -56,7 +56,7 @@ Claim softmax_cost() {
          "quadratic compute.");
   c.exactly("A cache of $t (d_k + d_v)$ numbers at token $t$, all of which the read depends on, and as many "
             "multiplications: $L (L+1) / 2 (d_k + d_v)$ in all.");
-  c.because("Counted in multiplications of one head; the exponentials, one a pair, come on top.");
+  c.because("Counted in multiplications of one head; the exponentials, one per pair, come on top.");
   c.runs({"softmax"}), c.takes(sizes(64, 8, 4)), c.at({{{"T", 16}}, {}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     few_enough(p);

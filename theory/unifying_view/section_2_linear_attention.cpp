@@ -53,7 +53,7 @@ Claim mask() {
          "$k_j$) $v_j$ over $j <= t$, divided by the sum of its weights.");
   c.exactly("$softmax(Q K^T + M)$ with $M = 0$ on and below the diagonal and -infinity above.");
   c.because("The element-wise product is shorthand for masking. Taken literally, a mask of ones and zeros turns the "
-            "logits of future tokens into 0, and each of them keeps the weight $e^0 = 1$; the causal sum beside it is "
+            "logits of future tokens into 0, and each of them keeps the weight $e^0 = 1$; the causal sum next to it is "
             "what is meant.");
   c.is_refuted(slip("§2, first display: $softmax$($Q K^T$ (.) $M$) $V$.",
                     "'M being the causal mask matrix to ensure tokens cannot attend into the future'",

@@ -93,7 +93,7 @@ Claim aligned() {
   c.says("With $u_t$ parallel to $k_t$ the chain from the first step does not expand.");
   c.exactly("True where $|u|^2 n_t + c_t <= 2$ with $n_t = |A_t k_t|$ in every step, as for unit $u$ at $lambda0 = "
             "0.1$ and whenever $|u|^2 <= lambda0$. Sub-chains and single steps do exceed 1.");
-  c.because("Owed to the authors: in the case $u_s = k_s$ of §7.1, with the $lambda0$ that they use, gradients to "
+  c.because("In the authors' favour: in the case $u_s = k_s$ of §7.1, with the $lambda0$ that they use, gradients to "
             "$S_0$ do not explode. $x^T M_t x$ never grows, and $M_T >= M_0$.");
   c.runs({"vla"});
   c.takes({integer_param("d", 8, 2, 32, "head width"), integer_param("T", 40, 5, 200, "steps"),

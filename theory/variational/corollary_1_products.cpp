@@ -104,7 +104,7 @@ Claim random_product_law() {
   c.says("Gradients neither explode nor vanish through the recurrence.");
   c.exactly("For unit $a_t$ and $k_t$ at a fixed angle in random orientation $E|P_T x|^2 = (1 + (1 - 2c)/d)^T$: they "
             "explode for $c < 1/2$ and vanish for $c > 1/2$, as $(1 - 1/d)^T$ at the one case of norm 1, $c = 1$.");
-  c.because("That they vanish is no defect of VLA: a delta rule forgets at this rate whatever it overwrites.");
+  c.because("It is no defect of VLA that they vanish: a delta rule forgets at this rate whatever it overwrites.");
   c.is_refuted(
       asserted("Corollary 1: 'Gradients neither explode nor vanish.'", "unit $a_t$ and $k_t$",
                "'Empirical confirmation' follows, for the un-normalised form; it leaves the sentence as it is.",

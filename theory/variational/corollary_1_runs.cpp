@@ -29,8 +29,8 @@ Claim real_runs() {
   c.is_refuted(asserted("Proposition 2 with §1.3: the Jacobian 'has spectral norm exactly 1 for all t'.",
                         "$A_t$ kept by Eq 9; unit $a_t$ and $k_t$", "§4.4 builds on it.",
                         "The bound that matters in practice is uniform: every step's norm is below the golden ratio "
-                        "and the chain grows no faster than a power of $t$, against 20.5 a step without normalisation. "
-                        "Training was stable at every length that we ran."));
+                        "and the chain grows no faster than a power of $t$, against 20.5 per step without "
+                        "normalisation. Training was stable at every length that we ran."));
   c.runs({"vla"});
   c.takes({integer_param("d", 3, 2, 32, "head width"), integer_param("T", 40, 12, 200, "steps"),
            real_param("lambda0", 0.1, 0.01, 10, "penalty at the start")});
@@ -123,16 +123,16 @@ double gradient_ratio(const Inputs &x, double lambda0) {
 Claim adversarial_runs() {
   ClaimBuilder c("vla-cor1-adversarial-real", "004 Corollary 1");
   c.says("Gradients do not explode through the recurrence: $|dL/dS_0|_F <= |dL/dS_T|_F$, whatever the inputs.");
-  c.exactly("Keys and penalty directions chosen for it, of 24 a step, stretch the chain several times, within "
-            "$sqrt(det M_t / det M_0)$; the gradient of a loss on $S_T$ along what is stretched most grows by as much "
-            "on its way to $S_0$.");
+  c.exactly("Keys and penalty directions chosen for it, out of 24 candidates per step, stretch the chain several "
+            "times, within $sqrt(det M_t / det M_0)$; the gradient of a loss on $S_T$ along what is stretched most "
+            "grows by as much on its way to $S_0$.");
   c.because("An explosion it is not: with a true inverse the chain stays below a polynomial of $t$, while the same "
             "search over free unit write directions passes it.");
   c.is_refuted(asserted("Corollary 1: $|dL/dS_0|_F <= |dL/dS_T|_F$.", "none on the inputs",
                         "Nothing follows that limits the inputs.",
-                        "The inputs were searched for, of 24 candidates a step, and the growth found is a small factor "
-                        "within a polynomial bound. On random inputs and in training we saw none; the corollary should "
-                        "say 'at most polynomially'."));
+                        "The inputs were searched for, of 24 candidates per step, and the growth found is a small "
+                        "factor within a polynomial bound. On random inputs and in training we saw none; the corollary "
+                        "should say 'at most polynomially'."));
   c.runs({"vla"}), c.takes({integer_param("d", 4, 2, 8, "head width; 8 d steps")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const double lambda0 = 0.1;

@@ -43,9 +43,9 @@ Claim vla_eq17_shrinkage() {
                         "associations exactly when the keys are linearly independent'.",
                         "bounded inputs; exact arithmetic; independent keys",
                         "Proposition 3 follows and restates it for the recursion.",
-                        "We think of the penalty as vanishing beside the data, as in classical least squares, where "
-                        "recovery is exact. With $M_t = sum u u^T$ of unit $u$ the minimiser keeps the direction of "
-                        "every value and shrinks its length, which the normalised write does not."));
+                        "We think of the penalty as vanishing compared with the data, as in classical least squares, "
+                        "where recovery is exact. With $M_t = sum u u^T$ of unit $u$ the minimiser keeps the direction "
+                        "of every value and shrinks its length, which the normalised write does not."));
   c.takes({integer_param("n", 5, 1, 64, "orthonormal keys, at most d"), integer_param("d", 8, 2, 64, "width"), start});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int n = p.integer("n"), d = p.integer("d");

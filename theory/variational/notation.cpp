@@ -120,7 +120,7 @@ Claim vla_eq11_output_scale() {
 Claim vla_internal_u_scale() {
   ClaimBuilder c("vla-internal-u-scale", "004 Eq 8 against Algorithm 1 line 10");
   c.says("The penalty direction $u_t$ has one definition.");
-  c.exactly("Unit length in Eq 8, $1/sqrt(d)$ in Algorithm 1: the trace of $M_t$ grows by 1 or by $1/d$ a step, a "
+  c.exactly("Unit length in Eq 8, $1/sqrt(d)$ in Algorithm 1: the trace of $M_t$ grows by 1 or by $1/d$ per step, a "
             "factor 32 at $d = 32$.");
   c.because("Results that depend on $lambda0/|u|^2$ differ by $d$ between the two, among them how far earlier keys are "
             "avoided (row vla-whitening-direction).");

@@ -181,7 +181,7 @@ Claim consistent_data() {
   c.says("As $S_t$ fits the stored associations the prediction error decreases to zero.");
   c.exactly("Where one $S$ fits all pairs (independent keys, $n <= d$) and they return for ever: then linearly, $a_i$ "
             "tends to the dual vector of $k_i$ over its length, and the error falls by $max_i (1 - 1 / "
-            "sqrt((G^{-1})_ii))$ a pass, $G$ the keys' Gram matrix. Not for $n > d$, nor for values with noise.");
+            "sqrt((G^{-1})_ii))$ per pass, $G$ the keys' Gram matrix. Not for $n > d$, nor for values with noise.");
   c.because("The Widrow-Hoff argument that the proof cites has these conditions.");
   c.holds_under("one S fits all pairs and they return for ever");
   c.runs({"vla"}), c.takes({real_param("cosine", 0.8, -0.95, 0.95, "between the two keys")});

@@ -72,7 +72,7 @@ Claim vla_prop3_orthogonal_keys() {
   c.says("For orthogonal keys and $n <= d$ exact recovery is guaranteed.");
   c.exactly("Exact where $u_t$ is parallel to $k_t$, of any length, or $A$ is a multiple of $I$: then $a_t = k_t$. "
             "With a generic learned $u$ it is not.");
-  c.because("Owed to the authors: their note restricts Proposition 3 to orthogonal keys. It needs the penalty "
+  c.because("In the authors' favour: their note restricts Proposition 3 to orthogonal keys. It needs the penalty "
             "direction along the key too, which a learned $W_u$ does not give by itself.");
   c.holds_under("u_t is parallel to k_t, or A_t a multiple of I");
   c.runs({"vla"});

@@ -111,7 +111,7 @@ Claim untrained_feature_keys() {
   c.exactly("Accuracies follow from the layers' closed forms. At $n = 8$, 24, 48: VLA with unit $u = k$ 1.00, 1.00, "
             ".99, with Algorithm 1's $u$ .64, .74, .63, linear attention .36, .10, .05, DeltaNet .15, .06, .04, RLS "
             "1.00, 1.00, 1.00.");
-  c.because("Owed to the authors: positive features share a direction, which VLA's $A_t$ takes out of the write and "
+  c.because("In the authors' favour: positive features share a direction, which VLA's $A_t$ takes out of the write and "
             "the others do not. VLA's 1.000 at $n <= 24$ is therefore not implausible.");
   c.runs({"linear", "delta_net", "scalar_gated_delta", "vla", "rls"}), c.takes({pairs});
   c.at(sizes({8, 24}), of_full_suite);

@@ -20,7 +20,7 @@ Claim inconsistencies() {
       "ones; §5.2 lists no n = 12, §6.4 reports it; Tables 10 and 11 send to Table 12 for several seeds, Table 12 has "
       "one and Table 9 three; Table 6's 2000 steps \"for all experiments\" are 1000 in Tables 4, 10, 11, 13; Fig 9's "
       "OOD \">= .70 at n = 24\" is .687; 1600 and 1630; §8 is announced to discuss OOD and does not.");
-  c.is_refuted(slip("Numbers and statements throughout.", "none", "Each is printed beside the other."));
+  c.is_refuted(slip("Numbers and statements throughout.", "none", "Each is printed next to the other."));
   c.runs({"vla_unnormalized"});
   return c.measure([](Points &points, const Params &, const Protocol &) {
     // The first step of the unnormalised layer on a key of |k|^2 = d_h with u = 0: |J| = |k|^2 / lambda0 - 1.
@@ -66,7 +66,7 @@ Claim deltanet_at_8() {
                  "1000 steps), .104 (Table 13, 1000 steps, keys of 64 tokens; .100 out of distribution), about .01 "
                  "(Fig 6, $T = 64$ to 512).",
                  "The settings differ, so that the numbers do not contradict each other as such; but more steps and "
-                 "fewer key types make it worse. To test: ten seeds a setting, and the spread reported.",
+                 "fewer key types make it worse. To test: ten seeds per setting, and the spread reported.",
                  "It points to an optimum that is not stable, or to a large variance between seeds. Statements on .73 "
                  "and .009: suites/trained_vla_capacity.toml and trained_vla_overload.toml.");
 }
@@ -81,7 +81,7 @@ Claim setup() {
       "Not stated: positions (none mentioned), short convolution, range and replacement of keys and values, filler of "
       "the long task, place of the norms, initialisation, biases, how DeltaNet's $beta$ and keys are made, $W_u$'s "
       "start, dropout, a sweep of rates, fresh or fixed data, the cosine's floor.",
-      "A reproduction should report the key-blind guess (mqar_key_blind_guess) beside $1/V$, and sweep the rate over "
+      "A reproduction should report the key-blind guess (mqar_key_blind_guess) next to $1/V$, and sweep the rate over "
       "{3e-4, 1e-3, 3e-3} and the steps over {1000, 2000, 10000} with five seeds.");
 }
 
@@ -105,7 +105,7 @@ Claim capacity_curve() {
       "8, 12, 24; VLA 1.000 throughout; linear and softmax .08 to .15. Table 9, $n = 24$, seeds 42/$123/999$: softmax "
       ".083/.079/.081, linear .074/.077/.072, DeltaNet .011/.009/.012, VLA 1.000 each. VLA at $n = 24$: .994 after "
       "1000 steps, 1.000 after 2000.",
-      "Five seeds at the rate printed and at each layer's best, beside the guess that ignores the key "
+      "Five seeds at the rate printed and at each layer's best, next to the guess that ignores the key "
       "(mqar_key_blind_guess).",
       "Trained at this size, five seeds (suites/trained_vla_capacity.toml, reports/results/trained_vla_capacity.h5), "
       "without positions and convolution: at $n = 4$ as printed but for Eq 4, VLA .987, softmax .276, linear .277, Eq "
@@ -123,8 +123,8 @@ Claim overload_curve() {
   return trained("vla-mqar-overload", "004 §6.6, Fig 8, Tables 10, 11",
                  "Seed 42, 1000 steps, $n = 8/16/24/32/48$: softmax .152/.091/.070/.057/.043, linear "
                  ".150/.091/.069/.056/.043, DeltaNet .965/.009/.007/.008/.008, VLA .997/.990/.994/.623/.044.",
-                 "To be told from the exact-recovery law $1 - d/n$ (.33 missed at 48) and from untrained VLA with unit "
-                 "$u = k$, .993 at 48: is .623 at 32 a matter of steps?",
+                 "To be distinguished from the exact-recovery law $1 - d/n$ (.33 missed at 48) and from untrained VLA "
+                 "with unit $u = k$, .993 at 48: is .623 at 32 a matter of steps?",
                  "Trained at this size, five seeds (suites/trained_vla_overload.toml, "
                  "reports/results/trained_vla_overload.h5): VLA, softmax and linear have .116, .123, .124 at 16, .079, "
                  ".084, .085 at 32 (VLA .081 after 4000 steps) and .064, .069, .069 at 48, Eq 4 on raw keys diverges; "
@@ -191,7 +191,7 @@ Claim baselines() {
       "not see order cannot bind neighbours; no short convolution; DeltaNet as Eq 4, gate on $S$, raw keys of $|k|^2 > "
       "1 + beta$; a guess that ignores the key.",
       "The literature that 003 §6 cites (Arora et al. 2023, Yang et al. 2024, Dao and Gu 2024) has attention solve "
-      "MQAR of such sizes and DeltaNet with short convolutions do well. Beside it: mqar_no_position_invariance, "
+      "MQAR of such sizes and DeltaNet with short convolutions do well. See also: mqar_no_position_invariance, "
       "deltanet_eq4_bounded, mqar_key_blind_guess; .008 to .011 is below even the latter's .049. VLA's 1.000 is not "
       "implausible (vla_untrained_elu_keys). Trained at this size, one factor at a time "
       "(suites/trained_vla_capacity.toml, reports/results/trained_vla_capacity.h5): rates to 3e-3 and ten times the "
@@ -211,8 +211,8 @@ Claim timed(const char *row, const char *source, const char *statement, const ch
 Claim triton() {
   return timed("vla-triton-14x", "004 abstract, §3.4, §6.1, §8",
                "A fused Triton kernel is 14 times faster than the same algorithm in sequential Python at $T = 4096$.",
-               "T4, float32, forward; batch, heads, warm-up and repetitions are not stated. To be told from launches "
-               "alone: a fused loop of linear attention over its Python loop.",
+               "T4, float32, forward; batch, heads, warm-up and repetitions are not stated. To be distinguished from "
+               "the effect of launches alone: a fused loop of linear attention over its Python loop.",
                "With another kernel on another card, an H200, at B 1, H 4, D 64: Alg 1 a step at a time 161 ms, its "
                "loop in PyTorch 1589 ms, 9.9 times; the same two of linear attention 20.5 and 202 ms, 9.9 times, so "
                "that there the factor is that of launches alone. By chunks VLA takes 13.3 ms");
@@ -224,7 +224,7 @@ Claim crossover() {
       "VLA-Triton's latency falls below softmax attention's at about 43 000 tokens; below that softmax is faster.",
       "Measured lengths are 128 to 2048, and 4096 for Triton. Whether 43K is measured (\"empirical\") or extrapolated, "
       "and against which softmax kernel, is not stated; a T4 of 16 GB does not hold a materialised 43K x 43K float32 "
-      "score matrix (7.4 GB a head) for four heads. To be run against flash attention on the same card.",
+      "score matrix (7.4 GB per head) for four heads. To be run against flash attention on the same card.",
       "With other kernels on another card, an H200, at B 1, H 4, D 64: softmax without a score matrix 0.74, 16.3, 65 "
       "and 252 ms at T = 4096, 32768, 65536 and 131072 (PyTorch's 0.57 to 263); VLA a step at a time 160 to 2593 ms up "
       "to 65536, by chunks 13.3 to 446 ms up to 131072. It is slower at all of them, and by these lines would be "

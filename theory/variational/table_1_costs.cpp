@@ -12,8 +12,8 @@ namespace {
 Claim vla_complexity_ot() {
   ClaimBuilder c("vla-complexity-ot", "004 §3.5, §6.1");
   c.says("VLA takes $O(T d^2)$ time and $O(d^2)$ memory per head, as linear attention and DeltaNet do.");
-  c.exactly("Multiply-adds a token over $d^2$: linear 2, DeltaNet 3, VLA 7 with $W_u k$, 6 with $u$ given. Memory $2 "
-            "d^2 + 2 d$ numbers against $d^2$.");
+  c.exactly("Multiply-adds per token, divided by $d^2$: linear 2, DeltaNet 3, VLA 7 with $W_u k$, 6 with $u$ given. "
+            "Memory $2 d^2 + 2 d$ numbers against $d^2$.");
   c.runs({"vla"});
   c.takes({integer_param("T", 6, 1, 64, "tokens"), head_width});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -63,7 +63,8 @@ Claim vla_constant_ratio() {
          "(§6.1, §8), of which the kernel recovers 14 times (§8).");
   c.is_refuted(slip(
       "Table 1's note: about 5 times; §6.1 and §8: about 3 times; §8: the kernel 'recovers 14x of this overhead'.",
-      "none", "The three stand next to each other; §6.1 has 14 times over sequential Python, which is another ratio."));
+      "none",
+      "The three are printed next to each other; §6.1 has 14 times over sequential Python, which is another ratio."));
   c.exactly(
       "$7/2 = 3.5$ times the multiply-adds of linear attention and $7/3$ those of DeltaNet; 3 and 2 with $u$ given.");
   c.because("An inconsistency within the paper: no count gives 5, and its own timing is 3. The timing itself is row "
@@ -90,7 +91,7 @@ Claim kv_cache_52gb() {
   ClaimBuilder c("kv-cache-52gb", "004 Table 1, note");
   c.says("Softmax attention's key-value cache grows with $T$; at $T = 100K$, $d = 4096$ and 32 layers it takes about "
          "52 GB.");
-  c.exactly("52.43 decimal gigabytes in 16-bit numbers: two numbers a token, channel and layer.");
+  c.exactly("52.43 decimal gigabytes in 16-bit numbers: two numbers per token, channel and layer.");
   c.runs({"softmax"});
   return c.measure([](Points &points, const Params &, const Protocol &p) {
     const Params at = labels({{"T", num(100000)}, {"d", num(4096)}, {"layers", num(32)}});

@@ -60,8 +60,8 @@ Claim overflow() {
   c.exactly("From $d_h$ of about 96 on: at pre-activations $N$(0,1) and random unit $u$ the first step that is not "
             "finite is 74 to 102 at $d = 32$, 51 to 59 at 64, 44 to 48 at 96, 41 to 43 at 128. With normalised keys "
             "never; in float64 some eight times as many steps.");
-  c.because(
-      "Owed to the authors: $|I - a k^T|$ is at least $|k| - 1$, and $|k|$ of elu + 1 features grows as $sqrt(2 d)$.");
+  c.because("In the authors' favour: $|I - a k^T|$ is at least $|k| - 1$, and $|k|$ of elu + 1 features grows as "
+            "$sqrt(2 d)$.");
   c.holds_under("d_h is about 96 or more");
   c.runs({"vla", "vla_unnormalized"});
   c.takes({integer_param("d", 96, 2, 192, "head width"), real_param("sigma", 1, 0.5, 2, "of the pre-activations")});

@@ -81,8 +81,8 @@ const ParamSpec value_width = integer_param("dv", 4, 1, 32, "value width");
 Claim converges() {
   ClaimBuilder c("deltanet-converges-unit", "000 §2.2.2; 002 §4");
   c.says("Ideally DeltaNet's $S$ converges to $S* = Wv Wk^-1$ as memory updates progress.");
-  c.exactly("For isotropic unit keys and $v = S* k$, $E|S_t - S*|^2$ falls by $1 - beta (2 - beta)/d$ a step: for $0 < "
-            "beta < 2$ and for no other $beta$.");
+  c.exactly("For isotropic unit keys and $v = S* k$, $E|S_t - S*|^2$ falls by $1 - beta (2 - beta)/d$ per step: for $0 "
+            "< beta < 2$ and for no other $beta$.");
   c.because("The ideal is taken as keys of norm 1, isotropic and independent, and values that $S*$ reproduces. Without "
             "it: deltanet_converges_gaussian, deltanet_noise_floor.");
   c.runs({"delta_net"});
@@ -124,7 +124,7 @@ Claim bigram() {
          "depends on the current input alone.");
   c.exactly("Under the conditions of deltanet_converges_unit, step 1: the reads of two histories at one query differ "
             "in mean square by $2 ((1-1/d)^t - (1-1/d)^(2t)) |S*|^2 / d$.");
-  c.because("The word is right for the limit; the histories are forgotten at the rate at which $S$ converges.");
+  c.because("The word is right in the limit; the histories are forgotten at the rate at which $S$ converges.");
   c.runs({"delta_net", "linear"});
   c.takes({integer_param("T", 16, 2, 60, "steps"), key_width(3), value_width});
   c.at({{}, {{"T", 4}, {"d", 4}}});

@@ -125,9 +125,9 @@ Claim gaussian_keys() {
   c.is_refuted(stricter("§2.2.2, single-head DeltaNet: 'ideally, as memory updates progress, memory $S$ converges to "
                         "the fixed value $S$*'.",
                         "$k = W_k x$, $v = W_v x$; the law of $x$ is not named",
-                        "'Ideally' stands before it; Gaussian keys are those of §2.1."));
-  c.exactly("The mean square grows by $1 - 2 beta + beta^2 (d+2)$ a step, $d + 1$ at $beta = 1$: stable for $beta < "
-            "2/(d+2)$ only. At step 1 almost every path diverges for $d >= 2$ ($log|S - S*|$ by 0.030 a step at $d = "
+                        "The word 'ideally' precedes it; Gaussian keys are those of §2.1."));
+  c.exactly("The mean square grows by $1 - 2 beta + beta^2 (d+2)$ per step, $d + 1$ at $beta = 1$: stable for $beta < "
+            "2/(d+2)$ only. At step 1 almost every path diverges for $d >= 2$ ($log|S - S*|$ by 0.030 per step at $d = "
             "2$, 0.97 at 16); at $d = 1$ almost every path converges (-0.417), not the mean square. For covariance "
             "$Sigma$, $beta$ (tr $Sigma + 2 lambda_max$) < 2 suffices.");
   c.because("§2.2.2 says 'ideally' and names no law of the keys; §2.1 has these. Normalised keys, or a step below "

@@ -71,7 +71,7 @@ Claim decay() {
   c.says("Memory decay can effectively prevent memory updates from stagnating.");
   c.exactly("Gated linear attention, $lambda < 1$, independent Gaussian pairs: $E|S_t - S_{t-1}|^2$ stays at $2 d dv / "
             "(1 + lambda)$. DeltaNet with decay $alpha$ on isotropic unit keys, $v = S* k$, settles at a positive mean "
-            "square; without decay it falls by $1 - beta (2 - beta)/d$ a step.");
+            "square; without decay it falls by $1 - beta (2 - beta)/d$ per step.");
   c.because("Decay keeps the memory away from $S*$: what it forgets must be written again.");
   c.runs({"gated_linear", "gated_delta_net", "delta_net"});
   c.takes({real_param("lambda", 0.9, 0.1, 0.95, "decay of gated linear attention"),

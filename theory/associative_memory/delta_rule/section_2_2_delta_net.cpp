@@ -96,7 +96,7 @@ Claim norm_of_gaussian_keys() {
       "§2.2, DeltaNet: the decay retrieves and attenuates old values, 'thus preventing norm explosion after updates'.",
       "the norm of the keys is not stated",
       "Standard Gaussian keys are those of the noise analysis in §2.1, not of this bullet."));
-  c.exactly("With Gaussian keys and step 1 $E|S_n|_F^2$ grows by $d + 1$ a step: $dv d$, $dv d (d + 2)$, ...");
+  c.exactly("With Gaussian keys and step 1 $E|S_n|_F^2$ grows by $d + 1$ per step: $dv d$, $dv d (d + 2)$, ...");
   c.because("§2.2 does not name this law of the keys; it is the one of the paper's own noise analysis. Such keys have "
             "$|k|^2$ about $d$, far above 2.");
   c.runs({"delta_net"}), c.takes({key_width(4), value_width}), c.at({{}, {{"d", 8}}});
@@ -121,10 +121,10 @@ Claim norm_of_chosen_keys() {
   ClaimBuilder c("deltanet-norm-adversarial", "000 §2.2, DeltaNet");
   c.says("Stricter reading: the norm of $S$ stays bounded for every sequence of unit keys and bounded values.");
   c.is_refuted(stricter("§2.2, DeltaNet: 'preventing norm explosion after updates'.", "the keys are not stated",
-                        "'Explosion' is not boundedness; $sqrt(t)$ is none."));
+                        "'Explosion' is about divergence; growth as $sqrt(t)$ is none."));
   c.exactly("$|S_t|^2 <= |S_{t-1}|^2 + |v|^2$, and keys always in the null space of $S_{t-1} (d = 2, dv = 1)$ attain "
             "it: $|S_t| = sqrt(t) |v|$. No explosion, but no bound.");
-  c.because("The text speaks of explosion, which unit keys never show; a bound holds in the mean (deltanet_norm).");
+  c.because("The text speaks of explosion, which unit keys never show; a bound holds on average (deltanet_norm).");
   c.runs({"delta_net"}), c.takes({integer_param("T", 1000, 4, 10000, "steps")}), c.at({{}, {{"T", 9}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int T = p.integer("T");

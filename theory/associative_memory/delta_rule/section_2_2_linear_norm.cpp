@@ -38,7 +38,7 @@ Claim growth() {
   c.exactly("In the mean, for independent zero-mean pairs: $E|S_t|_F^2 = E|S_t k|^2 = t d dv$ for Gaussian keys and "
             "values, $|S_t|_2$ about $sqrt t (sqrt d + sqrt dv)$. Where the values depend on the keys $|S_t|$ grows as "
             "$t |E v k^T|$.");
-  c.because("True in the mean over random pairs. The norm need not grow at each step, nor for each sequence "
+  c.because("True on average over random pairs. The norm need not grow at each step, nor for each sequence "
             "(linear_norm_inevitable).");
   c.runs({"linear", "gated_linear"});
   c.takes({integer_param("t", 16, 4, 256, "steps"), key_width, value_width});
@@ -139,7 +139,7 @@ Claim inevitable() {
       "The paragraph goes on about typical contexts; values that cancel at one key are not what it speaks of."));
   c.exactly("With $v_t = (-1)^t v$ at one key the norm never passes $|v||k|$. The statement needs a law of the pairs "
             "(linear_norm_growth).");
-  c.because("Independent zero-mean pairs do make it grow in the mean, and that is what the text has in mind. No proof "
+  c.because("Independent zero-mean pairs do make it grow on average, and that is what the text has in mind. No proof "
             "can do without an assumption on the pairs.");
   c.runs({"linear", "exp_unnormalized"}), c.takes({integer_param("T", 1000, 4, 10000, "steps")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {

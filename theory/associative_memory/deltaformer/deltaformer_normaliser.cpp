@@ -20,7 +20,7 @@ Claim common_factor() {
          "$1/t$ (Table 2: $(t-1)/t$ and $1/t$); the factor is independent and does not touch the derivation of $u_t$.");
   c.exactly("Exactly, at every $t$: $S_t = (t-1)/t S_{t-1} (I - phi phi^T) + v phi^T / t$ is $1/t$ times the memory of "
             "Eq 37, with the same $u_t$.");
-  c.because("So far the footnote is right. It does not cover Eq 94, which normalises the erasure alone: "
+  c.because("To this extent the footnote is right. It does not cover Eq 94, which normalises the erasure alone: "
             "eq94_differs_from_eq37.");
   c.runs({"gated_delta_net"}), c.takes(sizes);
   c.at({{{"T", 2}}, {}}, {{{"T", 2}}, {}, {{"T", 2000}}});
@@ -181,7 +181,7 @@ Claim stability() {
   ClaimBuilder c("deltaformer-exp-stability", "000 §2.2.1");
   c.says("The normaliser, left out of the derivation, is kept in practice against numerical instability.");
   c.exactly("Writing one pair again multiplies its residual by $1 - beta kappa(k,k)$: stable exactly for $beta "
-            "kappa(k,k) < 2$, with $beta = 1$ and $tau = 1$ for $|k|^2 < ln 2$. Unit keys give $1 - e = -1.718$ a "
+            "kappa(k,k) < 2$, with $beta = 1$ and $tau = 1$ for $|k|^2 < ln 2$. Unit keys give $1 - e = -1.718$ per "
             "write. With the normaliser $u_t = v/2$ from the third write on.");
   c.runs({"delta_former"});
   c.takes({real_param("square_norm", 1, 1e-3, 8, "|k|^2"), real_param("beta", 1, 1e-3, 1, "beta = alpha")});

@@ -88,7 +88,7 @@ Claim no_neighbourhood() {
               "The next sentence limits it: 'then we can find that we can track at least $S_d$', which needs the four "
               "points alone."));
   c.exactly("At $eps = 0$ only: the fit meets its four points with a slope, $f(x + h) = x + h f'(x) + ...$ It tracks "
-            "orthonormal keys ($S_d$, as the text goes on to say), in the order $t2 < t1$, for $f(-2)$ is not -2.");
+            "orthonormal keys ($S_d$, as the text goes on to say), in the order $t2 < t1$, because $f(-2)$ is not -2.");
   c.because("Four exponentials do fit the four points (gqa_four_point_fit). Assumption 2 asks for a neighbourhood of "
             "each, and a smooth $f$ with a slope is right in none. The next sentence of the text, 'at least $S_d$', is "
             "what the fit serves: keys that are exactly orthonormal.");

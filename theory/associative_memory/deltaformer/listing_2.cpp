@@ -91,8 +91,8 @@ Claim softmax_mask() {
   c.exactly(
       "Masked logits are 0 and not -inf: each adds $e^0$ to the row's mass. The weight at the second step is $e^x / "
       "(e^x + T - 1)$, and depends on the length of the whole sequence. Listing 1 has the causal normaliser.");
-  c.because("For the un-normalised kernels the masked entries do no harm, for the solve reads below the diagonal only "
-            "(listing2_solve_sign). Mask with minus infinity before the softmax.");
+  c.because("For the un-normalised kernels the masked entries do no harm, because the solve reads below the diagonal "
+            "only (listing2_solve_sign). Mask with minus infinity before the softmax.");
   c.runs({"delta_former"}), c.takes(sizes), c.at({{{"T", 2}}, {{"T", 32}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Data x(p, protocol.seed);

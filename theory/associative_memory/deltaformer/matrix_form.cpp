@@ -99,8 +99,8 @@ Claim conditioning() {
   c.says("With a similarity $kappa_1$ that does not suit, errors accumulate in the update of $u$: the matrix that is "
          "inverted is likely to be ill-conditioned.");
   c.exactly("cond$(I + A)$ then grows exponentially in $T$. One unit key repeated under exp: the corner of the inverse "
-            "is $-e (1 - e)^{T-2}$. Gaussian keys under the linear kernel: $E log |(I - k k^T) x| > 0$ a step. Softmax "
-            "rows and unit keys under the linear kernel stay polynomial.");
+            "is $-e (1 - e)^{T-2}$. Gaussian keys under the linear kernel: $E log |(I - k k^T) x| > 0$ per step. "
+            "Softmax rows and unit keys under the linear kernel stay polynomial.");
   c.runs({"delta_former", "delta_net"}), c.takes({integer_param("d", 16, 8, 64, "key width")});
   c.first([](Points &points, const Protocol &) {
     const double e = std::exp(1.0);

@@ -116,8 +116,8 @@ Claim rounding() {
   c.exactly("It is exact algebra and not backward stable: with one unit key repeated and the linear kernel the powers "
             "of A hold binomials up to $C(C-2, C/2-1)$, 4.65e17 at $C = 64$, and every digit is lost where "
             "substitution is exact. Safe for softmax rows.");
-  c.because("The text claims efficiency on GPUs only. The layer keeps the doubling as a form of its own and "
-            "substitutes by default.");
+  c.because("The text claims efficiency on GPUs only. The layer keeps the doubling as a separate form, and substitutes "
+            "by default.");
   c.runs({"delta_former"});
   return c.measure([](Points &points, const Params &, const Protocol &protocol) {
     const int C = 64;

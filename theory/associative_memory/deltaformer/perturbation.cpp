@@ -187,7 +187,7 @@ Claim u_against_o() {
   c.says("Under perturbations of the score matrices the calculation of $u$ is less stable than that of $o$.");
   c.exactly("The bound of Eq 51 over that of Eq 52 is at least $|A1^{-1}| >= 1$. For independent errors of equal size "
             "in the entries, mean |du|^2 / mean |do|^2 = $sum_t |A1^{-1} e_t|^2 |U_{<t}|^2 / sum_t |U_{<t}|^2 >= 1$, "
-            "with equality for $A1 = I$ alone. It holds in the mean and not for every error.");
+            "with equality for $A1 = I$ alone. It holds on average and not for every error.");
   c.runs({"delta_former"});
   c.takes({integer_param("n", 5, 2, 16, "elements"), integer_param("swaps", 16, 1, 32, "exchanges"),
            real_param("cosine", 0.1, -0.05, 0.12, "inner product of any two keys")});

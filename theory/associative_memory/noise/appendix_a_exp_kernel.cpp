@@ -94,7 +94,7 @@ Claim snr_exp_sphere() {
   c.exactly("$E kappa^2/kappa^2 = Gamma(d/2) (2/z)^(d/2-1) I_{d/2-1}(z) e^-z$, $z = 2 sqrt(d)$: between $1 - 4/d$ and "
             "1 times the printed form.");
   c.because("Where the probe's norm is fixed, as by RMS-normalised keys, no factor $e^4$ is left: the printed form is "
-            "right in the mean too.");
+            "right on average too.");
   c.runs({"exp_unnormalized"}), c.takes({width}), c.at({{}, {{"d", 256}}});
   c.also([](Points &points, const Protocol &protocol) {
     std::vector<double> h;

@@ -59,8 +59,8 @@ Claim snr_exp_fixed_tau() {
   c.exactly("The mean is $(1+2a)^(-d/2)$: over printed $exp(d (a - ln(1+2a)/2))$, $(e/2)^(d/2)$ at $tau = 2$, which "
             "grows for ever.");
   c.because("Stricter than the text: Eq 6 and Appendix A average over the other pairs only and put $d$ for $|k_i|^2$, "
-            "and for that probe the form is exact at every $tau$. Noise falls exponentially in $d$ in the mean as "
-            "well, at another rate.");
+            "and for that probe the form is exact at every $tau$. Noise falls exponentially in $d$ on average as well, "
+            "at another rate.");
   c.runs({"exp_unnormalized"}), c.takes({width(2), real_param("tau", 2, 1.05, 100, "temperature")});
   c.at({{{"d", 8}}, {{"d", 32}}, {{"d", 8}, {"tau", 3}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -86,7 +86,7 @@ Claim snr_exp_large_tau() {
   c.holds_asymptotically();
   c.exactly("log of mean over printed is $d a^2 - (4/3) d a^3 + ...$, about $4 d / tau^2$: it vanishes when $tau / "
             "sqrt(d)$ grows.");
-  c.because("The printed form becomes exact in the mean too when $tau$ grows faster than $sqrt(d)$.");
+  c.because("The printed form becomes exact on average too when $tau$ grows faster than $sqrt(d)$.");
   c.runs({"exp_unnormalized"});
   c.takes({width(4), real_param("tau", 16, 1.05, 1000, "temperature, at least 2 sqrt(d)")}), c.at({{{"d", 16}}});
   c.also([](Points &points, const Protocol &protocol) {
@@ -174,8 +174,8 @@ Claim snr_temperature() {
                         "precision; 'above 1' should read 'above 2'."));
   c.exactly("The rate $a = 2 (tau-1)/tau^2$ is largest at $tau = 2$: a lower $tau$ helps from 2 on, hurts between 1 "
             "and 2, and at $tau = 1$ nothing is told apart: $SNR^-1 = N - 1$.");
-  c.because("True for $tau >= 2$, which the usual $tau = sqrt(d)$ always is; both for the paper's own probe and in the "
-            "mean.");
+  c.because(
+      "True for $tau >= 2$, which the usual $tau = sqrt(d)$ always is; both for the paper's own probe and on average.");
   c.runs({"exp_unnormalized"});
   c.takes({width(4), real_param("tau", 1.25, 1.05, 1000, "the lower temperature, below 2")});
   c.at({{}, {{"tau", 1.5}}});

@@ -16,7 +16,7 @@ Claim snr_solu() {
   c.exactly("Given the probe, $s = |k_i|^2$: $(N-1) dv/|v_i|^2 (1/s + 4/tau^2) exp(-a s)$. Averaged over it too $(N-1) "
             "dv/(dv-2) (1+2a)^(-d/2) ((1+2a)/(d-2) + 4/tau^2)$, $e^4$ times the printed value in the limit at $tau = "
             "sqrt(d)$.");
-  c.because("Exact for the paper's own probe but for $N-1$, and right on the log scale in the mean; the constant $e^4$ "
+  c.because("Exact for the paper's own probe but for $N-1$, and right on the log scale on average; the constant $e^4$ "
             "is the exp kernel's.");
   c.runs({"solu", "exp_unnormalized"}), c.takes(noise_params(3, true));
   c.also([](Points &points, const Protocol &protocol) {
@@ -148,8 +148,8 @@ Claim snr_solu_better_than_relu() {
   c.says("SoLU retrieves more precisely than ReLU, by the large-width estimates at $tau = sqrt(d_k)$.");
   c.holds_asymptotically();
   c.exactly("SoLU over ReLU is $10 exp(-2 (sqrt d - 1))$ for $|k_i|^2 = d$, below 1 from $d = 5$; $2 (d-2) "
-            "(1+2a)^(-d/2) ((1+2a)/(d-2) + 4/d)$ in the mean, below 1 from $d = 7$.");
-  c.because("Right from a small width on; up to $d = 4$ (6 in the mean) ReLU is the better one.");
+            "(1+2a)^(-d/2) ((1+2a)/(d-2) + 4/d)$ on average, below 1 from $d = 7$.");
+  c.because("Right from a small width on; up to $d = 4$ (6 on average) ReLU is the better one.");
   c.runs({"solu", "relu_kernel", "linear"});
   const auto wrong_mean = [](double d) {
     return 2 * (d - 2) * std::pow(1 + 2 * decay_rate(std::sqrt(d)), -d / 2) * (1 / d + 4 / d);
@@ -164,9 +164,9 @@ Claim snr_ordering() {
          "$d_k$.");
   c.holds_asymptotically();
   c.exactly("ReLU over linear is $1/2$ always. exp over ReLU is $2 d exp(-2 (sqrt d - 1))$ for $|k_i|^2 = d$, below 1 "
-            "from $d = 5$; $2 (d-2) (1+2a)^(-d/2)$ in the mean, below 1 from $d = 7$.");
-  c.because("Right at every width in use (1.1e-3 at $d = 64$ in the mean); the exp kernel is worse than ReLU at $d = "
-            "4$, and in the mean at $d = 5$ and 6 too.");
+            "from $d = 5$; $2 (d-2) (1+2a)^(-d/2)$ on average, below 1 from $d = 7$.");
+  c.because("Right at every width in use (1.1e-3 at $d = 64$ on average); the exp kernel is worse than ReLU at $d = "
+            "4$, and on average at $d = 5$ and 6 too.");
   c.runs({"exp_unnormalized", "relu_kernel", "linear"});
   const auto more = [](Points &points, const Protocol &protocol) {
     const int d = protocol.point ? protocol.point->integer("d") : 7;

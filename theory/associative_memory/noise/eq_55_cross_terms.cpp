@@ -93,7 +93,7 @@ Claim snr_value_mean() {
   c.says("That the values have mean zero is what removes the cross terms.");
   c.exactly("$E|r|^2 = n (dv + |mu|^2) E kappa^2 + n (n-1) |mu|^2 (E kappa)^2$ over $n$ other pairs with values of "
             "mean $mu$.");
-  c.because("With a mean the second term soon rules, and the paper's form misses it.");
+  c.because("With a mean the second term soon dominates, and the paper's form misses it.");
   c.runs({"relu_kernel"}), c.takes({integer_param("n", 10, 4, 32, "pairs stored"), key_width, value_width});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int d = p.integer("d");

@@ -61,7 +61,7 @@ Claim snr_linear() {
       "over the other pairs and with $|k_i|^2$ replaced by its mean, is about $N / d_k$ for large $N$ and $d_k$.");
   c.holds_asymptotically();
   c.exactly("Given the probe $(N-1) dv/|v_i|^2 / |k_i|^2$; averaged over it too $(N-1) dv/(dv-2) / (d-2)$, for $d$, "
-            "$dv > 2$. Exact over printed is $(1-1/N) dv/(dv-2) d/(d-2)$, which tends to 1.");
+            "$dv > 2$. The exact value divided by the printed one is $(1-1/N) dv/(dv-2) d/(d-2)$, which tends to 1.");
   c.because("The rate $N/d$ is right, and for the paper's own probe the printed form is exact but for $N-1$. At finite "
             "size the mean over probes is larger, and it is infinite for $d$ or dv up to 2.");
   c.runs({"linear", "relu_kernel"}), c.takes(noise_params(3, false));
@@ -80,9 +80,9 @@ Claim snr_relu() {
   c.says("In the same set-up the ReLU kernel's inverse SNR is about $N / (2 d_k)$: it gains over the linear kernel by "
          "putting negative similarities to zero.");
   c.holds_asymptotically();
-  c.exactly("Half of the linear kernel's at every $N$, $d$, dv, given the probe and in the mean: $(N-1) dv/|v_i|^2 / "
-            "(2 |k_i|^2)$ and $(N-1) dv/(dv-2) / (2 (d-2))$.");
-  c.because("The factor $1/2$ is exact at every size; the rest is off by what the linear form is off.");
+  c.exactly("Half of the linear kernel's at every $N$, $d$, dv, given the probe and on average: $(N-1) dv/|v_i|^2 / (2 "
+            "|k_i|^2)$ and $(N-1) dv/(dv-2) / (2 (d-2))$.");
+  c.because("The factor $1/2$ is exact at every size; the rest has the same error as the linear form.");
   c.runs({"relu_kernel", "linear"}), c.takes(noise_params(3, false));
   c.also([](Points &points, const Protocol &protocol) {
     limit_of_width(points, relu_law(), 2, 1, {8, 16, 32, 64, 128}, protocol.seed);

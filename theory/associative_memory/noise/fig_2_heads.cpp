@@ -48,10 +48,10 @@ Claim fig2_training() {
          "and with per-head RMS norm. Validation loss against the number of heads at fixed width: linear attention "
          "improves markedly down to 1 head, softmax attention gets worse.");
   c.exactly("Not given: losses, head counts tried, tokens, batch, length, optimiser, learning rate, schedule, seeds, "
-            "commit, the exp kernel's temperature without its normaliser. Measured beside it: fig2_head_noise. A small "
-            "model of text (2 layers of width 64, 2 million bytes, suites/trained_text.toml) shows neither ordering: "
-            "linear attention's loss is 2.74 with 16 heads and 2.76 with one, softmax attention's 2.54 and 2.39. What "
-            "that says of GPT-2 small is open.");
+            "commit, the exp kernel's temperature without its normaliser. Measured separately: fig2_head_noise. A "
+            "small model of text (2 layers of width 64, 2 million bytes, suites/trained_text.toml) shows neither "
+            "ordering: linear attention's loss is 2.74 with 16 heads and 2.76 with one, softmax attention's 2.54 and "
+            "2.39. What that says of GPT-2 small is open.");
   return c.is_not_tested(Reason::needs_training);
 }
 

@@ -46,7 +46,7 @@ Claim snr_norm_invariant() {
   ClaimBuilder c("snr-norm-invariant", "000 footnote 4");
   c.says("The softmax normaliser can be left out: it does not change the inverse SNR.");
   c.exactly("Exact for every sample: $Z(q)$ multiplies signal and noise of one read alike.");
-  c.because("It holds because the normaliser is one number a query; one for every key would not do.");
+  c.because("It holds because the normaliser is one number per query; one for every key would not do.");
   c.runs({"softmax", "exp_unnormalized"});
   c.takes({integer_param("n", 20, 2, 256, "pairs stored"), integer_param("d", 16, 2, 64, "key width"),
            integer_param("dv", 8, 1, 64, "value width"), real_param("tau", 4, 1, 1000, "temperature")});

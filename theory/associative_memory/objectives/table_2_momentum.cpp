@@ -189,7 +189,7 @@ Claim momentum_helps() {
   c.because(
       "The authors say themselves that the model of [2] is not strictly DeltaNet. In a small form "
       "(suites/trained_momentum.toml: five seeds, 8 pairs in 8 heads of 4 channels) a delta rule with step 1 has .96 "
-      "at the best of four rates (one seed .79) and with momentum .9, times a learned factor a token, .998, above it "
+      "at the best of four rates (one seed .79) and with momentum .9, times a learned factor per token, .998, above it "
       "$(p = .02)$; DeltaNet, whose step is learned, has .9995 without momentum. In a reduced form: momentum_reduced.");
   return c.is_not_tested(Reason::needs_training);
 }

@@ -117,7 +117,7 @@ Claim eq18_unnormalised_grows() {
 Claim eq18_norm_role() {
   ClaimBuilder c("eq18-norm-role", "000 after Eq 18");
   c.says("Normalisation is primarily a mechanism for training stability rather than a fundamental design requirement.");
-  c.exactly("A design judgement. Measured beside it: eq18_convex_read, eq18_unnormalised_grows, "
+  c.exactly("A design judgement. Measured separately: eq18_convex_read, eq18_unnormalised_grows, "
             "rmsnorm_removes_normaliser, snr_norm_invariant.");
   return c.is_not_tested(Reason::not_numeric);
 }

@@ -71,10 +71,10 @@ std::vector<Claim> training_experiments() {
           "heads, the better DeltaFormers with non-linear kernels track $S_5$; linear ones gain nothing.",
           "Listing 2 gives: embedding 10 x 12, one block $x$ + attn($x$), unembedding 12 x 10; 4 query heads, 1 "
           "key/value head; kernels linear, round (straight-through), exp, softmax, relu over $sqrt 3$, a learned "
-          "weight a head, learned scalars $alpha$ and $beta$; bf16 model, solve in fp32; 128 fresh sequences a step, "
-          "AdamW at 0.01, weight decay 0.01, 4000 steps, linear schedule with 128 of warm-up; length from 16, doubled "
-          "above an accuracy of 0.999; seed 42; the pairs (linear, linear) and (exp, softmax). Left open: the head "
-          "counts and accuracies of Fig 8, further seeds, the head width as the number of query heads varies.",
+          "weight per head, learned scalars $alpha$ and $beta$; bf16 model, solve in fp32; 128 fresh sequences per "
+          "step, AdamW at 0.01, weight decay 0.01, 4000 steps, linear schedule with 128 of warm-up; length from 16, "
+          "doubled above an accuracy of 0.999; seed 42; the pairs (linear, linear) and (exp, softmax). Left open: the "
+          "head counts and accuracies of Fig 8, further seeds, the head width as the number of query heads varies.",
           "Without training: gqa_four_point_fit, gqa_fit_assumption2, gqa_linear_stays_linear, gqa_same_cache; two "
           "slips of the listing: listing2_softmax_mask, listing2_solve_sign. In a reduced form: fig8_reduced. Trained "
           "(suites/trained_grouped.toml) for 1000 steps of 64 texts at 16 swaps, $kappa_2$ = softmax, best of four "
