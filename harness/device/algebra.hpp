@@ -18,24 +18,24 @@
 //                                              `after`, unless null, the state after the chunk; streaming calls
 //                                              nothing else
 //   static constexpr bool elementwise          true: Affine<Real> affine(summary, at) carries the element `at`.
-//                                              On a GPU a thread takes an element through all chunks
-//   static constexpr bool fetches              true: fetch(team, chunk, summary, part, scratch) begins to copy into the
-//                                              carry's scratch what it takes of the chunk; int rooms() is 1, or 2 where
-//                                              the next chunk is copied meanwhile. After a team's first turn the
-//                                              scratch also holds the state
+//                                              On a GPU one thread carries an element through all chunks
+//   static constexpr bool fetches              true: fetch(team, chunk, summary, part, scratch) starts to copy the data
+//                                              that carry() needs of the chunk into its scratch; int rooms() is the
+//                                              number of buffers: 1, or 2 if the next chunk is copied during the
+//                                              carry. After a team's first chunk the scratch also holds the state
 //
-// An algebra that carries by reading, element by element, needs no carry(). What an algebra may have besides:
+// An algebra that carries by reading and is elementwise needs no carry(). Optional members:
 //
-//   places                  place(head, at) is where element `at` lies in the layer's layout, so that an elementwise
-//                           state is loaded and stored while it is carried
-//   narrow(part)            makes it the algebra of that part alone, where reading mixes no parts either. A host's
-//                           threads stream parts, so that results have the same bits in every schedule
-//   keeps_start             the layer's state stays as it was given: nothing is stored
+//   places                  place(head, at) is the position of element `at` in the layer's layout, so that an
+//                           elementwise state is loaded and stored while it is carried
+//   narrow(part)            restricts the algebra to that part, if reading does not mix parts either. On a CPU threads
+//                           then stream the parts, so that results have the same bits in every schedule
+//   keeps_start             the layer's state must not change: nothing is stored
 //   saved_states()          where its reads save the states at the chunks' starts (chunk_states.hpp). State passing of
-//                           `three_phase` writes them there itself, and the reads are left out where they compute
-//                           nothing else (reads_nothing())
-//   set_sizes(size, kind)   kernels whose sizes the compiler knows, with the members that usual.hpp names. Those of one
-//                           size alone (usual_alone) exist on CUDA only, and only the use of them is checked
+//                           `three_phase` writes them there itself, and reads that compute nothing else
+//                           (reads_nothing()) are left out
+//   set_sizes(size, kind)   kernels whose sizes the compiler knows, with the members that usual.hpp lists. Algebras of
+//                           one size only (usual_alone) exist on CUDA only, and only their use is checked
 #pragma once
 #include "harness/device/arena.hpp"
 #include "harness/device/chunk.hpp"
