@@ -135,7 +135,7 @@ Variant mlstm() {
              fast("chunked", chunked<float>, chunked<double>)
                  .backward(backward<float>, backward<double>)
                  .work(1.2 * cost::Dv * cost::Dk + 80 * cost::Dk + 10 * cost::Dv)};
-  v.layout = "C [Dv,Dk], n [1,Dk], M [1,Dk] (the first element: the factor in whose units both are kept)";
+  v.layout = "C [Dv,Dk], n [1,Dk], M [1,Dk] (the first element: the factor by which both are divided)";
   v.state_shape = [](const Shape &s, const Params &) { return StateShape{s.Dv + 2, s.Dk}; };
   v.traits.zero_step_keeps = true;
   v.traits.repeats = Repeats::mean;

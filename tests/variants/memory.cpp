@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(of_backward_passes_is_that_of_a_state_a_chunk, *slow) {
       if (!form.vjp) continue;
       const double found = numbers_a_step(variant, form, D);
       BOOST_TEST(found < state,
-                 variant.name << " " << form.name << ": " << found << " numbers a step, a state has " << state);
+                 variant.name << " " << form.name << ": " << found << " numbers per step, a state has " << state);
     }
   }
 }

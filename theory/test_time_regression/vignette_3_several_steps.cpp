@@ -50,7 +50,7 @@ Claim product_sequence() {
             "that differs from $I$ by rank $n_h$.");
   c.because("Derived here; the paper gives no equation.");
   c.runs({"delta_net", "delta_product", "linear"});
-  c.takes(one_head_params(point_P), {integer_param("n", 2, 2, 8, "steps a token")});
+  c.takes(one_head_params(point_P), {integer_param("n", 2, 2, 8, "steps per token")});
   c.at({{}, {{"n", 3}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int n = p.integer("n");
@@ -105,7 +105,7 @@ Claim same_pair() {
       "After Eq 29: 'multiple gradient steps per example $(k_t, v_t)$, which was recently explored by DeltaProduct'.",
       "none", "It cites DeltaProduct, whose steps have separate keys; no transition is claimed."));
   c.runs({"delta_product", "delta_net"});
-  c.takes(one_head_params(point_P), {integer_param("steps", 2, 2, 16, "gradient steps a token, I")});
+  c.takes(one_head_params(point_P), {integer_param("steps", 2, 2, 16, "gradient steps per token, I")});
   c.at({{}, {{"steps", 3}}, {{"steps", 5}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int steps = p.integer("steps");
