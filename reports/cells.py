@@ -30,7 +30,7 @@ def planned(case: Case) -> tuple[Any, ...]:
 
 
 def mean_and_error(values: Sequence[float]) -> tuple[float, float]:
-    """Mean and standard error of the mean; the error is NaN for one value."""
+    """Mean and its standard error; the error is NaN for one value."""
     if not values:
         return math.nan, math.nan
     mean = float(np.mean(values))

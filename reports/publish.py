@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Puts a finished report in place in one step: readers see the earlier report or the new one, whatever interrupts.
 
-A site is made in a folder of its own beside the target and exchanged with it. Files in the target that no report wrote
-are kept. Tables are written beside their targets and renamed."""
+A site is made in a separate folder next to the target and exchanged with it. Files in the target that no report wrote
+are kept. Tables are written next to their targets and renamed."""
 from __future__ import annotations
 
 import contextlib

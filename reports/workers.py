@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Work in forked processes. Nothing lies between them and their parent that either could wait for in vain: what a
-worker makes are files, what it says is a byte an item and at most one message, and its end is its exit status."""
+"""Work in forked processes. A worker and its parent can never wait for each other in vain: a worker's results are
+files, it sends one byte per finished item and at most one message, and it ends with an exit status."""
 from __future__ import annotations
 
 import ctypes
@@ -52,8 +52,8 @@ def read(pipe: int) -> bytes:
 def spread(
     work: Callable[[Item], None], items: list[Item], advance: Callable[[int], None] = lambda count: None
 ) -> None:
-    """work(item) for every item, on all cores; advance(how many were finished since). OSError where a worker fails or
-    dies."""
+    """Calls work(item) for every item, on all cores, and advance(number of items finished since the last call). OSError
+    if a worker fails or dies."""
     count = min(len(os.sched_getaffinity(0)), len(items))
     parent, (said, errors), (heard, finished) = os.getpid(), os.pipe(), os.pipe()
     open_ = {said, errors, heard, finished}

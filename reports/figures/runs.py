@@ -119,7 +119,7 @@ def against_cost(cells: list[Cell]) -> Figure | None:
         return None
     figure, axes = style.panels(2, 2, height=3.4, between=0.7)
     direction, headline = mine[0].direction, mine[0].headline
-    for ax, cost, label in zip(axes, ("state_bytes", "flops"), ("state, bytes a head", "flops a token and head")):
+    for ax, cost, label in zip(axes, ("state_bytes", "flops"), ("state, bytes per head", "flops per token and head")):
         points = [(getattr(c, cost), c.mean) for c in mine]
         for fixed in (False, True):
             some = [c for c in mine if cells_.is_fixed(c) == fixed]

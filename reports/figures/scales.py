@@ -16,7 +16,7 @@ class Linear:
             max(abs(v) for v in values) or 1.0
         )  # the difference of two floating-point numbers may overflow
         low, high = min(values) / self.unit, max(values) / self.unit
-        if high - low < 1e-12:  # rounding errors are no spread
+        if high - low < 1e-12:  # rounding errors do not count as a spread
             low, high = low - 0.5, high + 0.5
         edge = 0.04 * (high - low)
         self.low, self.high = low - edge, high + edge

@@ -22,11 +22,11 @@ def named(mine: list[Cell]) -> str:
 def answer(cells: list[Cell], settings: int) -> tuple[bool, str]:
     """(answered, text) for one task, from its comparable cells and its number of settings."""
     if settings > 1:
-        return False, f"run at {settings} settings, of which none is the answer: see how the layers compare at each"
+        return False, f"run at {settings} settings, which may rank layers differently: see the task's page"
     if any(c.setting == "untuned" for c in cells):
-        return False, "not answered from untuned defaults: recollect run --tune gives each layer its best"
+        return False, "not answered, because the layers have untuned defaults: recollect run --tune tunes each"
     if all(math.isnan(c.error) for c in cells):
-        return False, "one seed a layer: without a standard error nothing is told from a guess"
+        return False, "one seed per layer: without a standard error no layer can be told from a guess"
     good = [c for c in cells if cells_.beats_chance(c)]
     written, fixed = ([c for c in good if cells_.is_fixed(c) == apart] for apart in (False, True))
     said = [named(written)] if written else ["no layer that is written to is two standard errors better than a guess"]

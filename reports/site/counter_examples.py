@@ -25,7 +25,8 @@ J = np.eye(2) - np.outer(a, k)
 print(np.linalg.norm(J, 2), 1)  # the proposition: exactly 1""",
     ),
     "vla_prop3_min_counterexample": dict(
-        says="Two unit keys at 45 degrees and values of 1 are enough: the second pair, just written, reads .914.",
+        says="Two unit keys at 45 degrees and values of 1 are enough: reading the second pair, just written, gives "
+        "0.914.",
         point=True,
         code="""\
 keys, A, S = np.array([[1, 0], [1, 1] / np.sqrt(2)]), np.eye(2) / 1e-4, np.zeros(2)

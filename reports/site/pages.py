@@ -48,6 +48,18 @@ MENU = [
     ("provenance.html", "Provenance"),
 ]
 MOST_POINTS = 200
+TRAITS = dict(  # (if declared, if not), as `recollect list variants NAME` says
+    causal=("causal", "not causal"),
+    linear_in_v=("linear in v", "not linear in v"),
+    order_invariant=("independent of the order of the pairs", "depends on the order of the pairs"),
+    stable=("stable in float32 within its condition number", "unstable in float32 on ill-conditioned keys"),
+)
+REPEATS = dict(  # what a read at a key returns if several values were written there
+    last="its latest value",
+    sum="the sum of its values",
+    mean="the mean of its values",
+    ridged_mean="the sum of its values over (their number + ridge)",
+)
 TILES = dict(
     holds=("claim holds", "claims hold"),
     holds_under=("holds under a condition", "hold under a condition"),
@@ -95,9 +107,9 @@ def parameters(entry: Entry) -> Entry:
 def layer_texts(v: Entry) -> Entry:
     """State, traits and forms of a catalogued layer, as sentences."""
     state, traits = v["state"], v["traits"]
-    finite = f"{state['rows']} × {state['columns']} numbers a head at {state['at']}"
-    said = [("" if traits[t] else "not ") + words(t) for t in ("causal", "linear_in_v", "order_invariant", "stable")]
-    said += [f"a repeated key reads {words(traits['repeats'])}"] if traits["repeats"] != "other" else []
+    finite = f"{state['rows']} × {state['columns']} numbers per head at {state['at']}"
+    said = [said_of[not traits[trait]] for trait, said_of in TRAITS.items()]
+    said += [f"a repeated key returns {REPEATS[traits['repeats']]}"] if traits["repeats"] in REPEATS else []
     notes = [
         f["name"] + ("" if f["exact"] else " (approximate)") + ("" if f["stable"] else " (unstable)")
         for f in v["forms"]
@@ -296,7 +308,7 @@ class Site:
         tested = [c for c in self.claims if not c.reason]
         untested = [c.reason for c in self.claims if outcome(c) == "not_tested"]
         tally = ", ".join(
-            f"{untested.count(r)} {words(r)}" for r in sorted(set(untested), key=lambda r: (-untested.count(r), r))
+            f"{words(r)}: {untested.count(r)}" for r in sorted(set(untested), key=lambda r: (-untested.count(r), r))
         )
         ran = cells_.counts(self.cells)
         return self.render(

@@ -69,7 +69,7 @@ class ProgramFiles(ReportCase):
         subprocess.run([program, "verify", *claims, "-o", self.verdicts], capture_output=True, check=True)
         subprocess.run([program, "report", self.verdicts, "--quiet", "-o", self.out], capture_output=True, check=True)
         refuted, under, typo = (self.page(f"claims/{claim}.html") for claim in claims)
-        for part in ("Read in the paper", "What the authors could answer", "Conditions stated there", "What follows it"):
+        for part in ("Read in the paper", "What the authors could answer", "Conditions stated there", "What follows it in the paper"):
             self.says(refuted, part)
         self.says(under, "Holds if")
         self.says(under, "holds under")

@@ -176,7 +176,7 @@ class Site(ReportCase):
         self.assertTrue(set(style.OUTCOMES) == set(findings.FOUND) == set(site_pages.MARKS))
         page = self.written(self.verdicts)
         self.says(page, "37 / 38 as expected. 32 ● statements hold, 1 ◐ holds in a limit, 1 ○ refuted as asserted")
-        self.says(page, "2 more cannot be tested (1 needs training, 1 not numeric)")
+        self.says(page, "2 more cannot be tested (needs training: 1, not numeric: 1)")
         self.assertNotIn("<blockquote", page.source)
 
 

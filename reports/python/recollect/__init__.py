@@ -8,7 +8,7 @@
     x = recollect.tensors("debug_inputs.pt")    # also .safetensors and .npz; python3 -m recollect x.pt x.safetensors
 
 `recollect.testing` has the pytest side. Arrays are NumPy's, PyTorch's, JAX's or anything with the array protocol or
-__dlpack__. The program `recollect` does the work: it is looked for in RECOLLECT, beside the package and on the PATH.
+__dlpack__. The program `recollect` does the work: it is searched in RECOLLECT, next to the package and on the PATH.
 """
 from __future__ import annotations
 
