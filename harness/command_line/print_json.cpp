@@ -3,6 +3,7 @@
 #include "harness/command_line/print.hpp"
 #include "harness/command_line/table.hpp"
 #include "harness/core/claim_version.hpp"
+#include "harness/core/state_formula.hpp"
 #include "harness/core/text.hpp"
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -42,6 +43,18 @@ json specs_json(const std::vector<ParamSpec> &specs) {
   return list;
 }
 
+/// The state of one head: its shape at Dk = Dv = 64, its formula, and, if it is finite, its bytes in float32 at Dk = Dv.
+json state_json(const Variant &v) {
+  const Params params = resolve(v.params, {}, v.name);
+  const StateFormula formula = state_formula(v);
+  const StateShape s = v.state_shape({1, 1, 1, 64, 64}, params);
+  json bytes = json::object();
+  for (int d : {64, 128})
+    if (s.size()) bytes[std::to_string(d)] = bytes_of(Real::f32) * v.state_shape({1, 1, 1, d, d}, params).size();
+  return {{"rows", s.rows},         {"columns", s.columns}, {"at", "Dk = Dv = 64"}, {"numbers", formula.str()},
+          {"fixed", formula.fixed}, {"bytes", bytes},       {"layout", v.layout},   {"symmetric", v.symmetric}};
+}
+
 json variant_json(const Variant &v) {
   json forms = json::array(), inputs = json::array();
   for (const Form &f : v.forms)
@@ -52,19 +65,13 @@ json variant_json(const Variant &v) {
                      {"work", f.work.str()}});
   for (const Input &i : v.inputs)
     inputs.push_back({{"name", i.name}, {"required", i.required}, {"meaning", i.meaning}});
-  const StateShape s = v.state_shape({1, 1, 1, 64, 64}, resolve(v.params, {}, v.name));
   return {{"name", v.name},
           {"aliases", v.aliases},
           {"family", v.family},
           {"update", v.update},
           {"objective", v.objective},
           {"source", v.source},
-          {"state",
-           {{"rows", s.rows},
-            {"columns", s.columns},
-            {"at", "Dk = Dv = 64"},
-            {"layout", v.layout},
-            {"symmetric", v.symmetric}}},
+          {"state", state_json(v)},
           {"differs", v.differs},
           {"cost", v.cost.str()},
           {"forms", forms},

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The size of a layer's state as a formula, found from the layer's own count (Variant::state_shape).
+#pragma once
+#include "harness/core/cost.hpp"
+#include "harness/core/variant.hpp"
+
+namespace recollect {
+
+/// Numbers of one head's state: rows times columns, polynomials of degree at most 2 in Dk, in Dv and in each integer
+/// parameter that changes them. A layer without a finite state keeps the keys and values of all steps: T (Dk + Dv).
+struct StateFormula {
+  Polynomial rows, columns;
+  std::vector<std::string> fixed; // "degree = 2": parameters with another effect, at their defaults
+
+  double at(const Shape &shape, const Params &params) const {
+    return rows.at(shape, params) * columns.at(shape, params);
+  }
+  std::string str() const; // "Dk (Dv + 1)"
+};
+
+/// Throws a logic error if the count is no such polynomial in Dk and Dv.
+StateFormula state_formula(const Variant &variant);
+
+} // namespace recollect
