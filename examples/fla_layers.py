@@ -239,6 +239,12 @@ def comba(kernel, x):
     return kernel(q=q, k=x.k, v=x.v, p=p, g=x.log_alpha(), beta=x.beta(), **x.options())
 
 
+def gated_oja(kernel, x):
+    """fla's tests normalise the values before they call the kernel. Its gates are those of value channels."""
+    gates = x.log_decays()[..., torch.arange(x.v.shape[-1], device=DEVICE) % x.Dk]
+    return kernel(x.q, x.k, x.in_type(unit(x.v)), gates.contiguous(), x.beta(), **x.options())
+
+
 def delta_product(kernel, x, gated=False):
     steps, w = int(x.settings["householder"]), x.given("w")
     others = x.k if w is None else w
@@ -447,6 +453,8 @@ KERNELS = {
     "gated_delta_product": {"chunk": (gated_delta_product, kernel_of_fla("gated_delta_product.chunk_gated_delta_product")),
                             "naive": (gated_delta_product, NAIVE_PRODUCT)},
     "comba": both(comba, "comba.{}_comba", naive("comba/naive", "naive_recurrent_comba")),
+    "gated_oja": {form: (gated_oja, kernel_of_fla(f"gated_oja_rule.{form}_gated_oja_rule"))  # fla has no reference
+                  for form in ("chunk", "fused_recurrent")},
     "mesa": {"chunk": (lambda kernel, x: mesa(lambda *a, **o: kernel(*a, output_final_state=True, **o), x),
                        kernel_of_fla("mesa_net.chunk_mesa_net")),
              "naive": (mesa, naive("mesa_net/naive", "naive_mesa_net_exact"))},
