@@ -11,10 +11,13 @@ import json
 import os
 import re
 import subprocess
+import sys
 from typing import Any
 
 Entry = dict[str, Any]
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, ROOT)
+from reports.state_counts import state_counts  # noqa: E402
 
 
 def said(*words: str) -> str:
@@ -96,6 +99,19 @@ def layers() -> list[str]:
     for family, rows in sorted(families.items()):
         lines += ["", f"## {family}", "", *table(["layer", "update rule", "inputs", "state", "fast forms", "source"], rows)]
     return [*lines, ""]
+
+
+def states() -> list[str]:
+    """One line per layer: the numbers of a head's state, its bytes, and how others count it."""
+    others, rows = state_counts(), []
+    for layer in listed("variants"):
+        size, other = layer["state"], others.get(layer["name"], {})
+        numbers = ", ".join(map(code, [size["numbers"], *size["fixed"]]))
+        sizes = [str(size["bytes"].get(d, "")) for d in ("64", "128")]
+        counted = ", ".join(filter(None, [code(other.get("numbers", "")), other.get("difference", "")]))
+        rows.append([link("variants", layer["name"]), numbers, *sizes, counted, other.get("source", "")])
+    columns = ["layer", "numbers of one head", "bytes at 64", "bytes at 128", "counted elsewhere", "where"]
+    return ["", *table(columns, rows), ""]
 
 
 def tasks() -> list[str]:

@@ -174,6 +174,7 @@ TABLES = {
     "statements": catalogue.ledger,
     "commands": catalogue.commands,
     "layers": catalogue.layers,
+    "states": catalogue.states,
     "tasks": catalogue.tasks,
     "training": trained.suites,
     "training-statements": trained.statements,

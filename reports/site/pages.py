@@ -13,7 +13,7 @@ import jinja2
 from markupsafe import Markup, escape
 
 from recollect.schema import Value
-from reports import cells as cells_, findings, matrix as matrices, papers, trained_rows, trainings
+from reports import cells as cells_, findings, matrix as matrices, papers, state_counts, trained_rows, trainings
 from reports.figures import speed as speed_figures
 from reports.figures.draw import FIGURES
 from reports.figures.style import number, params_text, words
@@ -115,7 +115,7 @@ def layer_texts(v: Entry) -> Entry:
         for f in v["forms"]
     ]
     return dict(state_text=finite if state["rows"] else "every pair: it grows with T", traits_text=", ".join(said),
-                forms_text=", ".join(notes))  # fmt: skip
+                forms_text=", ".join(notes), counted=state_counts.state_counts().get(v["name"], {}))  # fmt: skip
 
 
 def curve_svg(x: list[int], y: list[float], across: str) -> Markup:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The report on files that the program wrote."""
+import json
 import os
 import subprocess
 import unittest
@@ -10,9 +11,23 @@ from reports import matrix
 from reports import command as report
 from reports.figures import speed as speed_figures
 from reports import trainings
+from reports.state_counts import state_counts
 
 
 class ProgramFiles(ReportCase):
+    def test_the_page_of_layers_has_the_state_of_every_layer(self):
+        program = os.environ["RECOLLECT_PROGRAM"]
+        run = [program, "run", "--variants", "linear", "--tasks", "recall", "--set", "n=8", "--set", "d=8", "-o", self.runs]
+        subprocess.run(run, capture_output=True, check=True)
+        subprocess.run([program, "report", self.runs, "-o", self.out, "--quiet"], capture_output=True, check=True)
+        done = subprocess.run([program, "list", "variants", "--json"], capture_output=True, check=True, text=True)
+        page, counts = self.page("layers.html"), state_counts()
+        for layer in json.loads(done.stdout):
+            state, other = layer["state"], counts.get(layer["name"], {})
+            row = [layer["name"] + state["numbers"] + "".join(f", {one}" for one in state["fixed"])]
+            self.says(page, "".join([*row, *(str(size) for size in state["bytes"].values()), other.get("numbers", "")]))
+            self.says(page, other.get("source", ""))
+
     def test_files_of_the_program_itself(self):
         def program(*words):
             subprocess.run([os.environ["RECOLLECT_PROGRAM"], *words], capture_output=True, check=True)

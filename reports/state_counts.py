@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How papers and public code count the numbers of a layer's state, one head: state_counts.tsv. A formula is written as the
+program writes its own; T is the number of steps."""
+
+from __future__ import annotations
+
+import csv
+import os
+
+
+def state_counts() -> dict[str, dict[str, str]]:
+    """The rows by layer: numbers, source, difference (from the program's count, in words)."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "state_counts.tsv")
+    with open(path, encoding="utf-8", newline="") as file:
+        return {row["layer"]: row for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)}
