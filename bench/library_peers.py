@@ -32,6 +32,12 @@ NOT_COMPARED = {("mamba_ssm", "mamba2")}
 SDPA = {"torch-flash": "sdpa_flash", "torch-efficient": "sdpa_efficient", "torch-cudnn": "sdpa_cudnn", "torch-math": "sdpa_math"}
 
 
+def random_like(x):
+    """Standard normal numbers from a generator of their own: PyTorch's default one refuses to work once the recording of a
+    CUDA graph has failed."""
+    return torch.randn(x.shape, dtype=x.dtype, device=x.device, generator=torch.Generator(x.device).manual_seed(1))
+
+
 class Captured:
     """A kernel with the arguments of its first call, and the layer's output from that call."""
 
@@ -60,7 +66,7 @@ class Captured:
         with torch.enable_grad():
             found = self.kernel(*args, **options)
         ends = [x for x in (found if isinstance(found, tuple) else (found,)) if isinstance(x, torch.Tensor) and x.requires_grad]
-        weights = [torch.randn_like(x) for x in ends]
+        weights = [random_like(x) for x in ends]
         return lambda: torch.autograd.grad(ends, leaves, weights, retain_graph=True, allow_unused=True)
 
 

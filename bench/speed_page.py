@@ -6,7 +6,7 @@
     bench/speed_page.py --check    # exit 1 where the page is not what the results say
 
 A table stands between `<!-- bench: FILE.csv -->` and `<!-- end -->`; bench/collect.py makes the files. FILE.curves.csv is
-rendered by curves.py. A FILE.txt is shown as it is."""
+rendered by curves.py. Of a FILE.drawn.csv, only the ratios are shown. A FILE.txt is shown as it is."""
 from __future__ import annotations
 
 import math
@@ -138,8 +138,9 @@ def lines_of(path: str) -> list[str]:
     origin, rows = rendering.read(path)
     if path.endswith(".curves.csv"):
         return [*rendering.origin_lines(origin), *curves.lines_of(rows)]
-    return [*rendering.origin_lines(origin), *[line for which in ("forward", "backward") for line in table(rows, which) + summary(rows, which)],
-            *refusals(rows)]
+    drawn = path.endswith(".drawn.csv")
+    tables = [line for which in ("forward", "backward") for line in ([] if drawn else table(rows, which)) + summary(rows, which)]
+    return [*rendering.origin_lines(origin), *tables, *([] if drawn else refusals(rows))]
 
 
 def rendered(text: str, results: str) -> str:
