@@ -58,6 +58,7 @@ class ProgramFiles(ReportCase):
         layer = self.page("layers/gated_linear.html")  # including the program's description of it
         self.says(layer, "6 Dk Dv flops")
         self.says(layer, "Also calledgla")
+        self.says(layer, "Codevariants/gated_linear.cpp")
         self.assertIn('class="formula"', layer.source)
         self.says(self.page("layers/softmax.html"), "tuning")
         linear = self.page("layers/linear.html")
