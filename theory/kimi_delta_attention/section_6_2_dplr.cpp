@@ -33,8 +33,8 @@ Claim kda_dplr() {
   ClaimBuilder c("kda-dplr", "2510.26692 §6.2");
   c.says("KDA is the diagonal-plus-low-rank recurrence $S_t = (D - a b^T) S_{t-1} + beta k v^T$ with $D = "
          "Diag(alpha)$, $a = beta k$ and $b = alpha . k$.");
-  c.exactly("Identity. The written pair keeps its beta; the display that names a and b writes $k v^T$, so beta is part "
-            "of v there.");
+  c.exactly("An identity. The written pair keeps its beta; the display that names a and b writes $k v^T$, so beta is "
+            "part of v there.");
   c.because("The text's Eq 1 in the form of §6.2. The list below it says a = b = k for what the kernel shares; that is "
             "the kernel's key before beta and decays are multiplied in.");
   c.runs({"kda"}), c.takes(head);
@@ -66,7 +66,7 @@ Claim kda_gradient_step() {
   ClaimBuilder c("kda-gradient-step", "2510.26692 §6.3");
   c.says("KDA's update is a gradient step $S_t = S' - grad L(S')$ from the decayed state $S' = Diag(alpha_t) S_{t-1}$ "
          "on $L(S') = beta_t |S'^T k_t - v_t|^2 / 2$.");
-  c.exactly("Identity.");
+  c.exactly("An identity.");
   c.because("The slope is measured from the loss by differences.");
   c.runs({"kda"}), c.takes(head);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -97,7 +97,7 @@ Claim kda_gradient_step() {
 Claim kda_reductions() {
   ClaimBuilder c("kda-reductions", "2510.26692 Abstract, §6.3");
   c.says("KDA extends gated DeltaNet by a gate per channel: with the same gate in every channel it is gated DeltaNet.");
-  c.exactly("Identity; with gates of 1 it is DeltaNet.");
+  c.exactly("An identity; with gates of 1 it is DeltaNet.");
   c.because("Both orders of decay and erasure coincide where the gate is one number.");
   c.runs({"kda", "gated_delta_net", "delta_net", "rwkv7"}), c.takes(head);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {

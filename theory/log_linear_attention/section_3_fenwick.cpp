@@ -51,7 +51,7 @@ Claim log_linear_states() {
 Claim log_linear_weights_of_one() {
   ClaimBuilder c("log-linear-weights-of-one", "2506.04761 §3 (secondary source)");
   c.says("With all level weights equal to 1, log-linear attention is linear attention.");
-  c.exactly("Identity: every token is in exactly one block.");
+  c.exactly("An identity: every token is in exactly one block.");
   c.because("Stated in public notes and code; the paper's own text was not at hand.");
   c.runs({"linear", "retnet"});
   c.takes(one_head_params({1, 1, 37, 5, 3}));

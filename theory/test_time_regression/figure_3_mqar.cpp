@@ -73,7 +73,7 @@ Claim mqar_p128_rls_above_linear() {
   c.says("RLS improves upon linear attention at $P = 128$, $d = 64$, by accounting for the key covariance.");
   c.exactly("On the same texts, $T = 512$, without training: by .03 for cues of two orthonormal bases with cue to "
             "response stored, by .16 for random unit tokens with all bigrams stored. A large ridge, which hides the "
-            "covariance, takes the gain away.");
+            "covariance, removes the gain.");
   c.runs({"linear", "rls"}), c.draws({"mqar"}), c.takes(length);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int T = p.integer("T"), count = texts_of(protocol);
@@ -93,9 +93,9 @@ Claim mqar_p128_rls_above_linear() {
 Claim mqar_p128_rls_not_exact() {
   ClaimBuilder c("mqar-p128-rls-not-exact", "003 §6 (untrained)");
   c.says("RLS solves MQAR at $P = 128$, $d = 64$ regardless of the text's length, for any embeddings.");
-  c.exactly("On random unit tokens with all bigrams stored it misses some, and more in longer texts (.98, .87, .80 at "
-            "$T = 256$, 512, 1024): no 64 x 64 memory interpolates more than 64 generic pairs; least squares leaves $1 "
-            "- d / P$ of $|V|^2$.");
+  c.exactly("On random unit tokens with all bigrams stored it misses some answers, and more in longer texts (.98, .87, "
+            ".80 at $T = 256$, 512, 1024): no 64 x 64 memory interpolates more than 64 generic pairs; least squares "
+            "leaves $1 - d / P$ of $|V|^2$.");
   c.because("The paper's statement is about trained embeddings, which need not be generic: the next row has some on "
             "which RLS is exact at every length.");
   c.is_refuted(

@@ -38,7 +38,7 @@ Claim shortconv_w0_typo() {
   c.says("Setting $w_0 = i$ and $w_j = 0$ for $j != 0$ in the short convolution looks back at the token of $i$ steps "
          "ago.");
   c.exactly("That multiplies the current token by $i$; $w_i = 1$ and $w_j = 0$ for $j != i$ gives $k_t = W x_{t-i}$.");
-  c.because("An exchange of index and value. The construction below it $(w_0 = 0, w_1 = 1)$ has it right.");
+  c.because("Index and value are exchanged. The construction below it $(w_0 = 0, w_1 = 1)$ has it right.");
   c.is_refuted(slip("After Eq 56: 'Setting $w_0 = i$ and $w_j = 0$ for $j != 0$'.", "none",
                     "The construction in the same section sets $w_0 = 0$, $w_1 = 1$."));
   c.takes({integer_param("i", 2, 1, 16, "tokens to look back"), integer_param("T", 24, 4, 512, "tokens"),
@@ -96,7 +96,7 @@ Claim mqar_indices_typo() {
   c.says("The memory's pairs $(x_{t-1}, x_t)$ start at $t = 1$.");
   c.exactly("At $t = 2$, or with $x_0 = 0$: no token $x_0$ exists. And $u_{i_j}$ appears in the j-th pair, not as the "
             "$i_j$-th bigram.");
-  c.because("Two indices; the construction does not depend on them.");
+  c.because("Two indices are wrong; the construction does not depend on them.");
   c.is_refuted(slip("§6: the memory holds {$(x_{t-1}, x_t)$} for $t = 1$ to $T + 1$; the cue 'has previously appeared "
                     "as the $i_j$ th bigram'.",
                     "tokens $x_1$ to $x_{T+1}$",

@@ -67,7 +67,7 @@ Claim rank_deficient() {
   c.says("t < Dk alone makes the second form usable (a reading of \"underdetermined, e.g. t < Dk\" without the "
          "condition on the rank).");
   c.exactly("The rows must be independent. With a repeated key $K K^T$ is singular, and only $V^T (K^+)^T$ remains: it "
-            "reads the mean of the key's values.");
+            "returns the mean of the key's values.");
   c.because("The paper states the rank condition in the next sentence; \"e.g.\" describes the generic case.");
   c.is_refuted(limited("Eq 11: 'underdetermined, e.g. $t < D_k$'.", "'e.g.'",
                        "The next sentence: 'the underdetermined case corresponds to $K_t$ having rank t'."));
@@ -114,8 +114,8 @@ Claim norm_bound() {
   ClaimBuilder c("ls-norm-bound", "003 Eq 13, 59-67");
   c.says("The output of a least-squares layer (Eq 11) is bounded: $|y_t| <= |q_t| (sum_i |v_i||k_i|) / "
          "lambda_min(K_t^T K_t)$.");
-  c.exactly("Valid line by line; an equality for equal pairs in one channel.");
-  c.because("Loose on random pairs (a tenth on average), and it need not be more: it shows that the inverse keeps the "
+  c.exactly("Every line of the proof is valid; it is an equality for equal pairs in one channel.");
+  c.because("Loose on random pairs (a tenth on average), and it need not be tight: it shows that the inverse keeps the "
             "output in check where linear attention's has nothing to divide by.");
   c.takes(pair_params({1, 1, 4, 3, 3}));
   c.at({{}, {{"t", 12}}});

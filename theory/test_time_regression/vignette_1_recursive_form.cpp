@@ -25,8 +25,8 @@ Claim printed_update() {
   c.says("$(K_t^T K_t)^{-1} = (K_{t-1}^T K_t + k_t k_t^T)^{-1}$.");
   c.exactly("$(K_{t-1}^T K_{t-1} + k_t k_t^T)^{-1} = P - P k k^T P / (1 + k^T P k)$, $P$ the inverse before.");
   c.because("A slip in an index. The printed product has $t - 1$ columns on one side and $t$ rows on the other, so "
-            "that only its nearest mends can be measured: with $K_t$ for both, the newest pair would count twice; with "
-            "$K_{t-1}$ it is right.");
+            "that only its nearest corrections can be measured: with $K_t$ for both, the newest pair would count "
+            "twice; with $K_{t-1}$ it is right.");
   c.is_refuted(slip("Efficient computation: $(K_t^T K_t)^{-1} = (K_{t-1}^T K_t + k_t k_t^T)^{-1}$.", "none",
                     "The Woodbury recursion that follows is the one of $K_{t-1}^T K_{t-1}$."));
   c.runs({"rls", "weighted_rls"});
@@ -74,7 +74,7 @@ Claim sequential_is_batch() {
   ClaimBuilder c("rls-woodbury-equals-batch", "003 Vignette 1, Efficient computation");
   c.says("The inverses can be computed one after the other by the Woodbury identity (recursive least squares), or "
          "$M_t$ for all $t$ in parallel as a batch of $T$ independent solves.");
-  c.exactly("Identity at every prefix from a start of full rank; from $P_0 = I / delta$, of ridge regression.");
+  c.exactly("An identity at every prefix from a start of full rank; from $P_0 = I / delta$, of ridge regression.");
   c.because("The recursion needs an invertible start, which $t >= Dk$ pairs or a ridge provide.");
   c.runs({"rls"}), c.takes(one_head_params({1, 1, 12, 4, 3}));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -111,8 +111,8 @@ Claim start_bias() {
   c.says("Recursive least squares, started from $P_0 = I / delta$, gives Eq 11.");
   c.exactly("Exactly the ridge solution for every $delta$: $M_delta - M = -delta M (K^T K + delta I)^{-1}$. As $delta$ "
             "goes to 0 least squares, and for $t < Dk$ its min-norm solution.");
-  c.because(
-      "The paper leaves the start open. At a finite ridge the gap is of the order of ridge over smallest eigenvalue.");
+  c.because("The paper does not specify the start. At a finite ridge the gap is of the order of ridge over smallest "
+            "eigenvalue.");
   c.holds_asymptotically(), c.runs({"rls", "mesa"});
   c.takes(pair_params({1, 1, 20, 5, 3}), {real_param("delta", 0.1, 1e-5, 10, "ridge at the start")});
   c.at({{}, {{"delta", 1e-3}}, {{"t", 3}}, {{"t", 3}, {"delta", 1e-3}}});

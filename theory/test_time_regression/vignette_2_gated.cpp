@@ -27,7 +27,7 @@ Claim gated_sum() {
   ClaimBuilder c("gated-linattn-eq16", "003 Eq 4, 16");
   c.says("Without the inverse the weighted solution is $sum_i gamma_i^(t) v_i k_i^T$, which unrolls into the gated "
          "recurrence $M_t = gamma_t M_{t-1} + v_t k_t^T$.");
-  c.exactly("Identity; $gamma_1$ is in no weight and multiplies $M_0 = 0$.");
+  c.exactly("An identity; $gamma_1$ is in no weight and multiplies $M_0 = 0$.");
   c.because("Attenuate first, write second.");
   c.runs({"gated_linear", "linear"}), c.takes(one_head_params(point_P));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {

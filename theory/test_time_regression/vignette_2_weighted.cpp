@@ -69,7 +69,7 @@ Claim weighted_over() {
   ClaimBuilder c("wls-eq15-over", "003 Eq 15");
   c.says("Weighted least squares is least squares on keys and values rescaled by the roots of their weights, $V^T G K "
          "(K^T G K)^{-1}$ where $t >= Dk$ ($K^T G K$ invertible).");
-  c.exactly("Identity.");
+  c.exactly("An identity.");
   c.because("$G$ holds $gamma_i^(t)$ on its diagonal; the roots enter squared.");
   c.takes(pair_params(point_P));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {

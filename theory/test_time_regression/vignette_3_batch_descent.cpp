@@ -117,7 +117,7 @@ Claim linear_step() {
   ClaimBuilder c("linattn-one-gd-step", "003 Eq 24");
   c.says("Linear attention is one step of full-batch gradient descent of size 1 on $L_t$ from the origin: $M_t^(1) = "
          "V_t^T K_t$.");
-  c.exactly("Identity at every prefix.");
+  c.exactly("An identity at every prefix.");
   c.because("The step is taken anew from the origin at every $t$; it does not start from $M_{t-1}$.");
   c.runs({"linear", "delta_net"}), c.takes(one_head_params(point_P));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -140,7 +140,7 @@ Claim gated_step() {
   ClaimBuilder c("gated-linattn-one-gd-step", "003 after Eq 24");
   c.says("Layers that implement linear attention with forgetting perform one step of full-batch gradient descent on "
          "the weighted least-squares objective.");
-  c.exactly("Identity, with $gamma_i^(t) = prod_{j>i} gamma_j$.");
+  c.exactly("An identity, with $gamma_i^(t) = prod_{j>i} gamma_j$.");
   c.because("The paper states it as similar to Eq 24; it is the same computation.");
   c.runs({"gated_linear", "linear"}), c.takes(one_head_params(point_P));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -170,7 +170,7 @@ Claim newton() {
   c.says("Preconditioned by the constant Hessian, gradient descent converges in a single update from the origin to "
          "$V^T K (K^T K)^{-1}$: one step of Newton's method.");
   c.exactly("From any start; $K^T K$ must be invertible.");
-  c.because("A quadratic is its own second-order model.");
+  c.because("A quadratic function equals its second-order Taylor model.");
   c.takes(pair_params(point_P));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Shape shape = pair_shape(p);

@@ -15,7 +15,7 @@ Claim longhorn_solves() {
   ClaimBuilder c("longhorn-eq31", "003 Eq 30-31");
   c.says("The minimiser of $|M - M_{t-1}|_F^2 / 2 + (delta/2) |v - M k|^2$ is $M_{t-1} (I - beta k k^T) + beta v k^T$ "
          "with $beta = delta / (1 + delta |k|^2)$; $delta = 0$ excludes the latest association.");
-  c.exactly("Identity; $delta = 0$ leaves $M_{t-1}$ to the last bit.");
+  c.exactly("An identity; $delta = 0$ leaves $M_{t-1}$ to the last bit.");
   c.because("The published Longhorn layer keeps the diagonal of $k k^T$ only; this is the paper's form.");
   c.runs({"longhorn", "nlms"}), c.takes(step_params({delta_param(0.5)}));
   c.at({{}, {{"delta", 1}}});

@@ -77,7 +77,7 @@ Claim leaky_lms_is_sgd() {
   ClaimBuilder c("leaky-lms-eq37", "003 Eq 35-37");
   c.says("Single-example SGD on the L2-regularised loss is Leaky LMS: $(1 - beta lambda) M_{t-1} + beta (v - M_{t-1} "
          "k) k^T$.");
-  c.exactly("Identity, with the Frobenius norm in Eq 34.");
+  c.exactly("An identity, with the Frobenius norm in Eq 34.");
   c.because("The residual is taken at $M_{t-1}$ before it decays, where Gated DeltaNet takes it after.");
   c.runs({"leaky_lms", "gated_delta_net", "delta_net"}), c.takes(one_head_params(point_P));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {

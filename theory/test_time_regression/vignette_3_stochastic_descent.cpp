@@ -23,7 +23,7 @@ Claim delta_net_is_sgd() {
   ClaimBuilder c("deltanet-sgd", "003 Eq 26-29");
   c.says("One single-example step of gradient descent on $|v_t - M k_t|^2 / 2$ per time step, started from $M_{t-1}$, "
          "is DeltaNet: $M_{t-1} (I - beta k k^T) + beta v k^T$ (the delta rule, Widrow-Hoff, LMS).");
-  c.exactly("Identity.");
+  c.exactly("An identity.");
   c.because("The slope is measured from the loss, pair by pair.");
   c.runs({"delta_net", "linear"}), c.takes(one_head_params(point_P));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {

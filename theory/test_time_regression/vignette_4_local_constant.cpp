@@ -32,8 +32,9 @@ Claim nadaraya_watson_eq50() {
   ClaimBuilder c("nadaraya-watson-eq50", "003 Eq 50");
   c.says("With weights $s(k_i, q)$ that depend on the distance to the query and locally constant functions $(p = 0)$, "
          "the analytical solution is the mean of the values with weights $s / sum s$.");
-  c.exactly("Identity, for a constant $M$ in $R^Dv$ (printed: $R^Dk$). Measured on softmax attention over unit queries "
-            "and keys, whose weights are $s$ at $B = 2 sqrt(Dk)$; the prediction is the minimum of the loss itself.");
+  c.exactly(
+      "An identity, for a constant $M$ in $R^Dv$ (printed: $R^Dk$). Measured on softmax attention over unit queries "
+      "and keys, whose weights are $s$ at $B = 2 sqrt(Dk)$; the prediction is the minimum of the loss itself.");
   c.runs({"softmax_qknorm", "exp_unnormalized"}), c.takes(one_head);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Sequence s = random_sequence(shape_of(p), protocol.seed);

@@ -80,7 +80,7 @@ Claim local_linear_eq52_54() {
   ClaimBuilder c("local-linear-eq52-54", "003 Eq 52-54");
   c.says("The $p = 1$ fit with weights $s(k_i, q)$ is $[M0 M1] = (V^T W X)(X^T W X)^{-1}$ with rows $(1, k_i - q)$ in "
          "$X$, and its value at the query is M0 = vbar - M1 dbar, an offset softmax attention.");
-  c.exactly("Identity, for positive weights on $Dk + 1$ affinely independent keys or more. The prediction is the "
+  c.exactly("An identity, for positive weights on $Dk + 1$ affinely independent keys or more. The prediction is the "
             "minimum of the weighted loss, from a decomposition of its design.");
   c.runs({"local_linear", "softmax_qknorm"}), c.takes(one_head);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {

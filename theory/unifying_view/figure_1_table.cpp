@@ -73,7 +73,7 @@ std::vector<Claim> figure_1_table() {
   c.says("The layers are $S_t = S_{t-1} A_t + b_t k_t^T$, $k_t$ standing for the key-side vector that is written: "
          "linear attention $I$, $v$ ($phi$ = elu + 1); Mamba2 $alpha I$, $v$; DeltaNet $I - beta k k^T$, $beta v$; "
          "Gated DeltaNet $alpha (I - beta k k^T)$, $beta v$.");
-  c.exactly("Identity; $A_t$ acts on the key side.");
+  c.exactly("An identity; $A_t$ acts on the key side.");
   c.because("Mamba2 is taken without its step size on the write, as the table lists it, and linear attention without "
             "the denominator, which the boxed form drops.");
   std::vector<std::string> layers;

@@ -86,7 +86,7 @@ Claim factoring() {
   c.says(
       "Where the similarity is a kernel $f(q, k) = <phi(q), phi(k)>$, the weighted average of the values is $o_t = S_t "
       "phi(q_t)$ / ($z_t$ . $phi(q_t)$) with $S_t = sum_j v_j phi(k_j)^T$ and $z_t = sum_j phi(k_j)$ over $j <= t$.");
-  c.exactly("Identity, for $phi$ = elu + 1, whose denominator is positive.");
+  c.exactly("An identity, for $phi$ = elu + 1, whose denominator is positive.");
   c.because(
       "The query leaves the sum, so that a state of $d_v x d_phi$ numbers and one vector replace all past tokens.");
   c.runs({"linear_elu", "linear"}), c.takes(sizes());

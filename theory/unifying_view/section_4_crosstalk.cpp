@@ -11,7 +11,7 @@ Claim linear_doubles() {
   c.says("In linear attention, writing the same ($k$, $v$) twice doubles the stored value at $k$ and amplifies the "
          "cross-talk for every other key, without new information.");
   c.exactly("The read is $2 |k|^2 v$ at $k$, and 2 $v$ ($k$ . k') at any k'.");
-  c.because("The sum knows nothing of what it already reads; a gate only turns the 2 into $1 + alpha$.");
+  c.because("The sum does not depend on what it already stores; a gate only turns the 2 into $1 + alpha$.");
   c.runs({"linear", "gated_linear", "delta_net"}), c.takes(write_params({norm_param(1), cosine_param(0.3)}));
   c.at({{}, {{"norm", 1.5}, {"cosine", -0.6}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -53,7 +53,7 @@ Claim old_key() {
   ClaimBuilder c("blog-kold-readout", "002 §4");
   c.says("After the write of a new key, $S_t k_old = S_{t-1} k_old - beta (S_{t-1} k_new) cos theta + beta v_new cos "
          "theta$, $cos theta = k_new$ . $k_old$: what is stored at $k_old$ is overwritten in part.");
-  c.exactly("Identity; with $cos theta$ read as the product, keys of any length.");
+  c.exactly("An identity; with $cos theta$ read as the product, keys of any length.");
   c.because("Perfect read-out needs an exactly orthogonal new key; what is scaled down is the old content along "
             "$k_new$, not that at $k_old$.");
   c.runs({"delta_net"}), c.takes(write_params({beta_param(0.6), cosine_param(0.3)}));
@@ -87,8 +87,8 @@ Claim gated_old_key() {
   ClaimBuilder c("blog-gated-kold", "002 §5");
   c.says("In Gated DeltaNet the cross-talk equation picks up an $alpha$ in front of the $S_{t-1}$ terms: $S_t k_old = "
          "alpha S_{t-1} k_old - alpha beta (S_{t-1} k_new) cos theta + beta v_new cos theta$.");
-  c.exactly("Identity; at $k_new$ it is $alpha (1 - beta) v_old + beta v$, and an orthogonal key is scaled by $alpha$: "
-            "no longer untouched.");
+  c.exactly("An identity; at $k_new$ it is $alpha (1 - beta) v_old + beta v$, and an orthogonal key is scaled by "
+            "$alpha$: no longer untouched.");
   c.because("The new value enters after the gate, so it is not scaled.");
   c.runs({"gated_delta_net", "delta_net"});
   c.takes(write_params({beta_param(0.6), cosine_param(0.3), real_param("alpha", 0.8, 0, 0.999, "decay")}));

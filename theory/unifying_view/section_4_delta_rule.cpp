@@ -10,7 +10,7 @@ Claim gradient_step() {
   ClaimBuilder c("blog-delta-gradient", "002 §4");
   c.says("The gradient of $L(S) = |v - S k|^2 / 2$ is $-(v - S k) k^T$, and one step of size $beta$ from $S_{t-1}$ is "
          "$S_{t-1} (I - beta k k^T) + beta v k^T$, the delta rule.");
-  c.exactly("Identity, for keys of any length.");
+  c.exactly("An identity, for keys of any length.");
   c.because("The layer is compared with a step along the slope of the loss itself, taken by differences.");
   c.runs({"delta_net", "linear"}), c.takes(write_params({beta_param(), norm_param(1)}));
   c.at({{}, {{"beta", 1}, {"norm", 0.7}}});

@@ -28,7 +28,7 @@ Claim unrolled() {
   ClaimBuilder c("blog-mamba2-unrolled", "002 §5");
   c.says("$S_t = alpha_t S_{t-1} + v_t k_t^T$ with $alpha_t$ in (0, 1): a write at step $j < t$ counts with weight "
          "$alpha_{j+1} ... alpha_t$ at step $t$, which decays exponentially.");
-  c.exactly("Identity; exponential while $alpha$ stays below some bar < 1.");
+  c.exactly("An identity; exponential while $alpha$ stays below some bar < 1.");
   c.because("Gates that approach 1 fast enough keep a write for ever: see blog_gating_bounds.");
   c.runs({"mamba2"}), c.takes(one_head_params({1, 1, 20, 8, 4}));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -70,7 +70,8 @@ Claim doubles() {
   c.says("Under the gate, seeing the same ($k$, $v$) twice still doubles the value (the word read as the number 2).");
   c.exactly(
       "It adds up to $1 + alpha$ times the value, to 2 only at $alpha = 1$; repeated for ever, to $1 / (1 - alpha)$.");
-  c.because("The point of the sentence stands: the layer keeps adding what it already knows instead of correcting it.");
+  c.because(
+      "The main point of the sentence holds: the layer keeps adding what it already knows instead of correcting it.");
   c.is_refuted(stricter("§5: 'seeing the same ($k$, $v$) twice still doubles the value'.", "$alpha_t$ in (0, 1)",
                         "'while gaining no information': the point is the accumulation, not the number."));
   c.runs({"mamba2", "linear"}), c.takes({real_param("alpha", 0.9, 0.01, 0.99, "constant decay")});

@@ -77,7 +77,7 @@ Claim state_aware() {
   ClaimBuilder c("blog-state-aware", "002 §4, §6, Outlook");
   c.says("Learned gates see $x_t$ but not the state: not the mistake made at $k_t$. A step size that depends on the "
          "residual would be the natural next step.");
-  c.exactly("A proposal, not a statement with a number.");
+  c.exactly("This is a proposal, not a numerical statement.");
   return c.is_not_tested(Reason::not_numeric);
 }
 

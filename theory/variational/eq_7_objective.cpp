@@ -14,7 +14,7 @@ const ParamSpec start = real_param("lambda0", 0.1, 1e-4, 10, "penalty at the sta
 Claim vla_eq17_batch_minimiser() {
   ClaimBuilder c("vla-eq17-batch-minimiser", "004 Eq 7, 16, 17");
   c.says("$S* = V K^T (K K^T + M_t)^{-1}$ minimises $sum |v_s - S k_s|^2 + tr(S M_t S^T)$.");
-  c.exactly("Identity. The prediction is the minimum by least squares on the keys and $M_t$'s root.");
+  c.exactly("An identity. The prediction is the minimum by least squares on the keys and $M_t$'s root.");
   c.takes({integer_param("n", 6, 1, 256, "pairs"), integer_param("d", 8, 2, 64, "width"), start});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int n = p.integer("n"), d = p.integer("d");

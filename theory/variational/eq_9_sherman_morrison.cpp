@@ -21,7 +21,7 @@ Dense inverse_after(int T, int d, double lambda0, const Vector &U, Real real) {
 Claim sherman_morrison_exact() {
   ClaimBuilder c("sherman-morrison-exact", "004 Eq 9, 18");
   c.says("Rank-one updates by the Sherman-Morrison formula maintain $A_t = M_t^{-1}$ exactly.");
-  c.exactly("Identity: to rounding after a thousand updates, in float64 and in float32, without the refresh.");
+  c.exactly("An identity: to rounding after a thousand updates, in float64 and in float32, without the refresh.");
   c.runs({"vla"});
   c.takes({integer_param("T", 1000, 1, 5000, "updates"), width, start});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {

@@ -122,7 +122,7 @@ Claim vla_internal_u_scale() {
   c.says("The penalty direction $u_t$ has one definition.");
   c.exactly("Unit length in Eq 8, $1/sqrt(d)$ in Algorithm 1: the trace of $M_t$ grows by 1 or by $1/d$ per step, a "
             "factor 32 at $d = 32$.");
-  c.because("Results that depend on $lambda0/|u|^2$ differ by $d$ between the two, among them how far earlier keys are "
+  c.because("Results that depend on $lambda0/|u|^2$ differ by $d$ between the two, including how far earlier keys are "
             "avoided (row vla-whitening-direction).");
   c.is_refuted(slip("Eq 8: $u$ of unit length; Algorithm 1 line 10: divided by $sqrt(d_h)$.", "none",
                     "Both are printed; neither mentions the other."));
@@ -160,7 +160,8 @@ Claim vla_internal_khat() {
   c.says("The normalised key has one definition.");
   c.exactly("$k/|k|$ in §3.1 has mean cosine 0 between random keys; (elu + 1)($k$) normalised, as in Algorithm 1, has "
             ".694 at $d = 32$ and $mu^2/m2 = .685$ in the limit.");
-  c.because("Arguments from near-orthogonal keys do not carry over to Algorithm 1, whose keys lean together.");
+  c.because(
+      "Arguments from near-orthogonal keys do not carry over to Algorithm 1, where keys share a common direction.");
   c.is_refuted(slip("§3.1: $k/|k|$; Algorithm 1 lines 8-9: (elu + 1)($k$), normalised.", "none",
                     "Both are printed; neither mentions the other."));
   c.runs({"vla"});

@@ -142,8 +142,8 @@ Claim plateau() {
   c.holds_under("the keys are independent and isotropic, and the norm is its mean");
   c.exactly("$E|S_t|^2 -> d E|v|^2$ for isotropic independent unit keys. A single run's norm goes on moving about it, "
             "and inputs chosen against the state make it grow as $sqrt t$ (vla_prop1_counterexample_sqrt).");
-  c.because("What Fig 4 shows on random inputs. The plateau is not brought about by a vanishing residual "
-            "(vla_prop1_residual): what a write adds, forgetting takes.");
+  c.because("This is what Fig 4 shows on random inputs. The plateau is not brought about by a vanishing residual "
+            "(vla_prop1_residual): forgetting removes as much as the writes add.");
   c.runs({"vla"});
   return in_the_long_run(c, [](Points &points, int d, const Stationary &s, double off) {
     const double law = d * value_square;

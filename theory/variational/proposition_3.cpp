@@ -113,8 +113,8 @@ Claim vla_prop3_min_counterexample() {
   c.says("$S_2 k_2 = v_2$ for two linearly independent unit keys.");
   c.exactly("$k_1 = e1$, $k_2 = (e1 + e2)/sqrt$ 2, $v = 1$, $u = k$: .932 at $lambda0 = .1$ and ($2 - 1/sqrt$ "
             "2)/$sqrt$ $2 = .914$ as $lambda0 -> 0$.");
-  c.because("The smallest case: $d = 2$, $n = 2$. Neither pair is recovered: at $lambda0 = .1$ the first reads 1.027, "
-            "the second .932.");
+  c.because("The smallest case: $d = 2$, $n = 2$. Neither pair is recovered: at $lambda0 = .1$ the first reads 1.027 "
+            "and the second .932.");
   c.is_refuted(asserted("Proposition 3, its smallest case: $d = 2$, $n = 2$.",
                         "linearly independent unit keys, $n <= d_h$", "As for vla_prop3_exact_recovery.",
                         "Two keys at 45 degrees are far from orthogonal; the note to Table 9 restricts the guarantee "

@@ -69,8 +69,8 @@ Claim mode_guess() {
   c.says("Linear and softmax attention plateau near 0.08-0.15, below the random baseline $1/128 = 0.008$.");
   c.exactly("Above it, as §6.5 and Table 11 have it: 0.08 is ten times $1/128$. Measured in its place: a guess among "
             "the context's values, which is where the plateau lies, is above $1/128$ too.");
-  c.because("A slip of the pen. That the head exploits embedding geometry is not needed to explain the plateau "
-            "(mqar_key_blind_guess).");
+  c.because(
+      "A slip. That the head exploits embedding geometry is not needed to explain the plateau (mqar_key_blind_guess).");
   c.is_refuted(slip("§6.4: 'plateau near 0.08-0.15, below the random baseline of $1/128 = 0.008$'.", "none",
                     "§6.5 has 'well above random ($1/128$)'."));
   c.takes(context);

@@ -10,8 +10,8 @@ namespace {
 Claim nan_in_training() {
   ClaimBuilder c("vla-nan-without-khat", "004 §3.3, §4.2, §6.6, Table 4");
   c.says("Removing key normalisation gives NaN losses for $d >= 96$, which is proved analytically (Table 4's note).");
-  c.exactly("An observation in training. Nothing in Table 2 or Proposition 2 proves it; the experiments have $d_h = "
-            "32$, and whether $d$ is the model's or the head's width is open.");
+  c.exactly("This is an observation in training. Nothing in Table 2 or Proposition 2 proves it; the experiments have "
+            "$d_h = 32$, and whether $d$ is the model's or the head's width is open.");
   c.because("That a forward pass in float32 overflows within MQAR's 49 steps from about $d_h = 96$ on is "
             "vla_nokhat_overflow.");
   return c.is_not_tested(Reason::needs_training);

@@ -52,7 +52,7 @@ Vector sums_over_time(const Story &story, int missing) {
 Claim eq1_recurrent() {
   ClaimBuilder c("eq1-recurrent", "000 Eq 1, 32; 002 §2");
   c.says("The accumulated outer products obey $S_t = S_{t-1} + v_t k_t^T$.");
-  c.exactly("Identity, with $S_0 = 0$.");
+  c.exactly("An identity, with $S_0 = 0$.");
   c.runs({"linear"}), c.takes(sizes);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Story story = draw(p, protocol.seed);
@@ -76,7 +76,7 @@ Claim eq4_split() {
   ClaimBuilder c("eq4-split", "000 Eq 4, 53; 002 §3");
   c.says("Reading the sum of outer products with a stored key gives the value times $|k_i|^2$ plus the cross-talk "
          "$sum_{j != i} v_j$ ($k_j.k_i$).");
-  c.exactly("Identity, at every $i$.");
+  c.exactly("An identity, at every $i$.");
   c.runs({"linear", "delta_net"}), c.takes(sizes);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Story story = draw(p, protocol.seed);

@@ -113,7 +113,7 @@ Claim crosstalk_floor() {
          "cross-talk becomes non-zero.");
   c.exactly("For unit keys the mean over $i$ of sum_{j != $i$} ($k_j.k_i$)^2 is at least $(n-d)/d$, for every $n > d$ "
             "already; equality for tight frames, $(n-1)/d$ for random keys.");
-  c.because("The text says $n >> d$; $n > d$ suffices. Well-chosen keys keep it to about half of what random ones have "
+  c.because("The text says $n >> d$; $n > d$ suffices. With well-chosen keys it is about half of that of random keys "
             "at $n = 2 d$.");
   c.runs({"linear"});
   c.takes({integer_param("n", 64, 3, 256, "pairs stored, more than d"), integer_param("d", 32, 2, 128, "key width")});

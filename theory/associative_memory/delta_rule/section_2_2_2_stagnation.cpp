@@ -154,7 +154,7 @@ Claim convolutions() {
       "Only where the taps of $k$ and $v$ differ, so that $v$ is no function of $k$. Keys $x_t$, values $S* (a x_t + b "
       "x_{t-1})$ on isotropic unit inputs: $E|S_t - S_{t-1}|^2$ stays at $2 beta^2 b^2 |S*|^2 / (d (2 - beta))$.");
   c.because("With equal taps $v$ is still $S* k$, and the updates die out as they do without convolution. Trained taps "
-            "differ, so that the sentence is fair of practice.");
+            "differ, so that the sentence is true in practice.");
   c.runs({"delta_net"});
   c.takes({real_param("tap", 0.6, 0.4, 0.9, "of the values, on the input before"),
            real_param("beta", 0.8, 0.3, 1.2, "step size"), integer_param("d", 5, 4, 10, "key and value width"),

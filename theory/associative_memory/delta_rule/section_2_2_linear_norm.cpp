@@ -136,7 +136,7 @@ Claim inevitable() {
       "§2.2.1, second bullet: 'It can be mathematically proved that memory models of the form $S_t = S_{t-1} + v_i "
       "k_i^T$ inevitably experience growth in the spectral norm of $S$ over time, resulting in numerical instability'.",
       "a stream of pairs, of which no law is stated",
-      "The paragraph goes on about typical contexts; values that cancel at one key are not what it speaks of."));
+      "The paragraph goes on about typical contexts; it does not mean values that cancel at one key."));
   c.exactly("With $v_t = (-1)^t v$ at one key the norm never passes $|v||k|$. The statement needs a law of the pairs "
             "(linear_norm_growth).");
   c.because("Independent zero-mean pairs do make it grow on average, and that is what the text has in mind. No proof "

@@ -70,7 +70,7 @@ Claim u_form() {
   c.says("With the normaliser left out, the memory $S_t = S_{t-1} (I - phi(k_t) phi(k_t)^T) + v_t phi(k_t)^T$ read at "
          "$phi(q_t)$ is exactly the memory $S_t = S_{t-1} + u_t phi(k_t)^T$ with $u_t = v_t - sum_{i<t} kappa(k_i, "
          "k_t) u_i$, whose read is $o_t = sum_{i<=t} kappa(k_i, q_t) u_i$.");
-  c.exactly("Identity, for any kernel that has a feature map.");
+  c.exactly("An identity, for any kernel that has a feature map.");
   c.runs({"delta_former"}), c.takes(sizes);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Shape shape = shape_at(p);
@@ -98,7 +98,7 @@ Claim sums_are_delta_net() {
   ClaimBuilder c("eq93-deltanet", "000 Eq 91-93");
   c.says("Without kernel and normaliser, the memory $S_t = S_{t-1} + u_t k_t^T$ that stores $u_t = v_t$ - sum_{i<t} "
          "($k_i$ . $k_t$) $u_i$ in place of $v_t$ is DeltaNet, $S_t = S_{t-1} (I - k_t k_t^T) + v_t k_t^T$.");
-  c.exactly("Identity, on reads and final state, with DeltaNet's step size at 1.");
+  c.exactly("An identity, on reads and final state, with DeltaNet's step size at 1.");
   c.runs({"delta_net"}), c.takes(sizes);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Sequence s = gated(random_sequence(shape_at(p), protocol.seed), 1, 1);
@@ -157,7 +157,7 @@ Claim contains_attention() {
   ClaimBuilder c("deltaformer-special-transformer", "000 after Eq 42");
   c.says("DeltaFormer with $beta_t = 0$, $alpha_t = 1$ and the read sum_i exp($k_i$ . $q_t / sqrt d$) $u_i$ over its "
          "own sum of weights is causal softmax attention.");
-  c.exactly("Identity, $u = v$. Eq 42 itself has no normaliser: the read has to be replaced, as the text does.");
+  c.exactly("An identity, $u = v$. Eq 42 itself has no normaliser: the read has to be replaced, as the text does.");
   c.runs({"delta_former", "softmax"}), c.takes(sizes);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Sequence s = gated(random_sequence(shape_at(p), protocol.seed), 1, 0);

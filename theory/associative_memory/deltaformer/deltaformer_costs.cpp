@@ -107,7 +107,7 @@ Claim full_inverse() {
   ClaimBuilder c("complexity-full-inverse", "000 D.3");
   c.says("Solving $U = (I + A)^{-1} V$ for the whole sequence by a matrix inversion raises the cost to $O(T^3)$.");
   c.exactly("$T^3$ multiplications for a general inverse, $T (T-1) (T-2) / 6$ for one that knows the triangle; neither "
-            "is needed: the triangular solve costs $T (T-1) d / 2$.");
+            "is needed, because the triangular solve costs $T (T-1) d / 2$.");
   c.runs({"delta_former"});
   c.takes({integer_param("T", 32, 4, 256, "steps"), integer_param("d", 4, 1, 64, "value width")});
   return c.measure([](Points &points, const Params &at, const Protocol &protocol) {

@@ -125,7 +125,7 @@ Claim indices_of_z() {
                     "The same sentence says 'similar to softmax attention', and Listing 1 has the indices right."));
   c.exactly("$Z1_t$ = sum_{i<t} exp($k_i$ . $k_t$) and $Z2_t$ = sum_{i<=$t$} exp($k_i$ . $q_t$), as Listing 1 has them "
             "(with $1/sqrt d$).");
-  c.because("A slip of an index: both are meant 'similar to softmax attention', and the listing has them right.");
+  c.because("An index is wrong: both are meant 'similar to softmax attention', and the listing has them right.");
   c.runs({"delta_former"}), c.takes(sizes), c.at({{{"T", 20}}}, {{{"T", 60}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Shape shape = shape_of(p);

@@ -143,7 +143,7 @@ Claim stays_linear() {
   ClaimBuilder c("gqa-linear-stays-linear", "000 E.2, Eq 111");
   c.says("Grouped lookups $w^1 ... w^G$ on $u$ do not improve the linear kernel: a combination of linear kernels is "
          "linear.");
-  c.exactly("Identity: one linear kernel with $w = sum_j a_j w^j$.");
+  c.exactly("An identity: one linear kernel with $w = sum_j a_j w^j$.");
   c.runs({"delta_former"});
   c.takes({integer_param("T", 20, 4, 256, "steps"), integer_param("d", 8, 2, 256, "key width"),
            integer_param("G", 4, 2, 16, "groups")});

@@ -16,7 +16,7 @@ Claim matrix_form_of_the_recursion() {
   ClaimBuilder c("eq97-matrix-form", "000 D.3, Eq 96-97");
   c.says("With $A(t,i)$ the weights of $u_i$ in $u_t$, the recursion $U = V - A U$ is $U = (I + A)^{-1} V$, A lower "
          "triangular.");
-  c.exactly("Identity; $A$ is strictly lower triangular.");
+  c.exactly("An identity; $A$ is strictly lower triangular.");
   c.runs({"delta_former"});
   c.takes({integer_param("T", 20, 3, 512, "steps"), integer_param("d", 8, 2, 512, "key width"),
            integer_param("dv", 4, 1, 512, "value width")});
@@ -151,7 +151,7 @@ Claim conditioning() {
 Claim swaps_by_chunks() {
   ClaimBuilder c("chunked-round-swaps", "000 D.3 with f = round");
   c.says("Chunked and sequential agree on the construction of Theorem 1.");
-  c.exactly("Identity: bit for bit with integer values, in every form and real type; within $n eps$ cond$(I + A)$ "
+  c.exactly("An identity: bit for bit with integer values, in every form and real type; within $n eps$ cond$(I + A)$ "
             "otherwise.");
   c.draws({"swap"}), c.runs({"delta_former"});
   c.takes({integer_param("n", 10, 3, 256, "elements, keys of cosine 0.12"),

@@ -38,8 +38,8 @@ Claim identity() {
   ClaimBuilder c("neumann-doubling", "000 D.3.1, Eq 98-100");
   c.says("For a strictly lower triangular $A$ of size $C$ x $C$, $C$ generally 64, $A^C = 0$ and $(I + A)^{-1} = (I - "
          "A) prod_{i=1}^{log2 C - 1} (I + A^{2^i})$, which $log2 C - 1$ iterations of Eq 100 compute.");
-  c.exactly("Identity for $C$ a power of two; $2 log2 C - 2$ products of $C$ x $C$ matrices. Eq 99 prints its limit as "
-            "$log2 C^{-1}$.");
+  c.exactly("An identity for $C$ a power of two; $2 log2 C - 2$ products of $C$ x $C$ matrices. Eq 99 prints its limit "
+            "as $log2 C^{-1}$.");
   c.runs({"delta_former"}), c.takes({integer_param("C", 64, 4, 256, "chunk length, a power of two")});
   c.at(sizes({4, 8, 64}), sizes({4, 8, 16, 32, 64}));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -112,7 +112,7 @@ Claim rounding() {
       "Read more strictly than the text says it: the doubling replaces forward substitution without loss of accuracy.");
   c.is_refuted(stricter("D.3.1: the iteration calculates $(I + A)^{-1}$ on GPUs, where forward substitution does not "
                         "use their parallelism.",
-                        "A strictly lower triangular", "Accuracy in floating point is not spoken of."));
+                        "A strictly lower triangular", "The text does not mention accuracy in floating point."));
   c.exactly("It is exact algebra and not backward stable: with one unit key repeated and the linear kernel the powers "
             "of A hold binomials up to $C(C-2, C/2-1)$, 4.65e17 at $C = 64$, and every digit is lost where "
             "substitution is exact. Safe for softmax rows.");

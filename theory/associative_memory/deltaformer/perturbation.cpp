@@ -91,7 +91,7 @@ Claim strict() {
   c.is_refuted(limited("Eq 51: $|(A1 + dA)^{-1} V - A1^{-1} V| ~ |A1^{-1} dA A1^{-1} V| <= |A1^{-1}|^2 |dA| |V|$.",
                        "small perturbations", "The sign before the bound is 'about': it is meant to first order."));
   c.exactly("Violated by $A1 = V = I$, $dA = -a$ below the diagonal of 3 x 3: the square of dA adds an entry, and the "
-            "change is a $(a + sqrt(a^2 + 4)) / 2 > a$. Over $1 - |A1^{-1}| |dA|$ the bound is strict.");
+            "change is a $(a + sqrt(a^2 + 4)) / 2 > a$. Divided by $1 - |A1^{-1}| |dA|$, the bound is strict.");
   c.because("The text writes 'about' before the bound: it is meant to first order (eq51_perturbation).");
   c.runs({"delta_former"}), c.takes({real_param("norm", 0.5, 0.01, 0.9, "dA: this below the diagonal, negative")});
   return c.measure([](Points &points, const Params &p, const Protocol &) {

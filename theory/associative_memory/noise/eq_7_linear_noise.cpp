@@ -128,8 +128,8 @@ Claim snr_eq10_quadratic() {
 Claim linear_threshold_rapid() {
   ClaimBuilder c("linear-threshold-rapid", "000 after Eq 7");
   c.says("Past $d_k ~ N$ the linear memory's retrieval accuracy falls rapidly.");
-  c.exactly("Neither the accuracy nor the threshold is defined. The noise, $(N-1)/(d-2)$, is linear in $N$ without a "
-            "kink: snr_linear, blog_capacity_linear.");
+  c.exactly("The text defines neither the accuracy nor the threshold. The noise, $(N-1)/(d-2)$, is linear in $N$ "
+            "without a kink: snr_linear, blog_capacity_linear.");
   return c.is_not_tested(Reason::under_specified);
 }
 
@@ -141,8 +141,8 @@ Claim snr_sqrt_correction() {
          "d_k))$, for the linear and ReLU kernels.");
   c.exactly("A probe's $|k_i|^2$ has standard deviation $sqrt(2 d)$; the mean noise over probes has the denominator $d "
             "- 2$ exactly.");
-  c.because("The right order for a single probe. In the exponentials of exp and SoLU the same $sqrt(d)$ meets a rate "
-            "of about $2/sqrt(d)$ and leaves a factor of order 1: see snr_exp_median.");
+  c.because("The order of magnitude is right for a single probe. In the exponentials of exp and SoLU the same "
+            "$sqrt(d)$ meets a rate of about $2/sqrt(d)$ and leaves a factor of order 1: see snr_exp_median.");
   c.runs({"linear", "relu_kernel"}), c.takes({integer_param("d", 64, 3, 256, "key width")}), c.at({{{"d", 16}}, {}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int d = p.integer("d");

@@ -13,8 +13,8 @@ Claim fig2_head_noise() {
          "the exp kernel.");
   c.exactly("$1/(d-2)$ with the linear kernel, $(1+2a)^(-d/2)$ with exp at $tau = sqrt(d)$, one other pair of Gaussian "
             "keys.");
-  c.because("Fewer heads retrieve more precisely with either kernel, and with exp far more so. It says nothing of what "
-            "training makes of heads, which is Fig 2's subject.");
+  c.because("Fewer heads retrieve more precisely with either kernel, and with exp far more so. This says nothing about "
+            "what heads learn in training, which is Fig 2's subject.");
   c.runs({"linear", "exp_unnormalized"});
   c.takes(
       {integer_param("D", 192, 10, 256, "width of all heads together"), integer_param("heads", 12, 2, 32, "heads")});
@@ -47,11 +47,11 @@ Claim fig2_training() {
          "replaced by the linear kernel with per-head RMS norm, the softmax baseline likewise without its normaliser "
          "and with per-head RMS norm. Validation loss against the number of heads at fixed width: linear attention "
          "improves markedly down to 1 head, softmax attention gets worse.");
-  c.exactly("Not given: losses, head counts tried, tokens, batch, length, optimiser, learning rate, schedule, seeds, "
-            "commit, the exp kernel's temperature without its normaliser. Measured separately: fig2_head_noise. A "
-            "small model of text (2 layers of width 64, 2 million bytes, suites/trained_text.toml) shows neither "
-            "ordering: linear attention's loss is 2.74 with 16 heads and 2.76 with one, softmax attention's 2.54 and "
-            "2.39. What that says of GPT-2 small is open.");
+  c.exactly("The paper does not give: losses, head counts tried, tokens, batch, length, optimiser, learning rate, "
+            "schedule, seeds, commit, the exp kernel's temperature without its normaliser. Measured separately: "
+            "fig2_head_noise. A small model of text (2 layers of width 64, 2 million bytes, suites/trained_text.toml) "
+            "shows neither ordering: linear attention's loss is 2.74 with 16 heads and 2.76 with one, softmax "
+            "attention's 2.54 and 2.39. What this implies for GPT-2 small is open.");
   return c.is_not_tested(Reason::needs_training);
 }
 
@@ -59,7 +59,7 @@ Claim dimension_scaling() {
   ClaimBuilder c("dimension-scaling", "000 §2.1.1 (1)-(2)");
   c.says("In LLM training longer contexts need a larger $d$ to keep retrieval accurate, and a lower temperature "
          "retrieves better (cited work).");
-  c.exactly("No set-up given: neither model, text, lengths nor what counts as accurate. The training-free forms: "
+  c.exactly("No set-up is given: neither model, text, lengths nor what counts as accurate. The training-free forms: "
             "snr_log2n, snr_temperature.");
   return c.is_not_tested(Reason::needs_training);
 }
@@ -70,8 +70,8 @@ Claim polysemantic_hypothesis() {
          "SoLU made representations monosemantic and lowered TriviaQA. Multi-head FFNs and a gate $g_i = W_G(x_i)^T "
          "x_t$ are suggested as future work.");
   c.exactly(
-      "A hypothesis, as the paper calls it, about what single neurons of a language model stand for; no set-up is "
-      "given, and none of ours has a corpus of facts. Only the kernels' noise is numeric: snr_solu, snr_relu.");
+      "A hypothesis, as the paper calls it, about what single neurons of a language model represent. The paper gives "
+      "no set-up, and none of ours has a corpus of facts. Only the kernels' noise is numeric: snr_solu, snr_relu.");
   return c.is_not_tested(Reason::needs_training);
 }
 

@@ -50,7 +50,7 @@ Claim eq36_general() {
   ClaimBuilder c("eq36-general", "000 Eq 36, 59-64");
   c.says("For symmetric $A_t$ and $B_t$ the recurrence $S_t = A_t S_{t-1} B_t + C_t$ is one gradient step of unit size "
          "on $1/2 tr(S^T S) - 1/2 tr(S^T A_t S B_t) - tr(C_t^T S)$.");
-  c.exactly("Identity.");
+  c.exactly("An identity.");
   c.because("The gradient of the second term is $(A S B + A^T S B^T)/2$, which is $A S B$ where both are symmetric.");
   c.takes(sizes), c.at({{}, {{"dv", 3}, {"d", 2}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -125,13 +125,13 @@ Claim symmetric_is_not_necessary() {
   c.is_refuted(asserted("B.1 after Eq 63: 'This condition requires $A_t$ and $B_t$ to be symmetric matrices.'",
                         "$<X, A Y B> = <A X B, Y>$ for arbitrary $X$, $Y$",
                         "The next sentence weakens it to 'if they are not symmetric, generally there does not exist a "
-                        "scalar potential function', which leaves 'requires' standing.",
+                        "scalar potential function', which does not withdraw 'requires'.",
                         "'Generally' in the next sentence is what we mean: for matrices in general position a "
                         "potential needs symmetry. Two antisymmetric matrices are an exception that none of our models "
                         "uses, and Eq 36 is derived for symmetric ones alone."));
   c.exactly("The condition is $A^T S B^T = A S B$ for every $S$: both symmetric, or both antisymmetric (or the map is "
             "zero). Smallest counter-example: $A = B = [[0,1],[-1,0]]$.");
-  c.because("Symmetric $A$ and $B$ are sufficient for a potential, which is what the rest of the paper uses. They are "
+  c.because("Symmetric $A$ and $B$ are sufficient for a potential, and the rest of the paper uses only that. They are "
             "not necessary, since two antisymmetric matrices serve as well, and Eq 36 generates their recurrence too.");
   c.takes(sizes), c.at({{}, {{"dv", 3}, {"d", 2}}});
   c.first([](Points &points, const Protocol &protocol) {

@@ -81,7 +81,7 @@ Claim equation_46() {
 Claim equation_47() {
   ClaimBuilder c("sstar-eq47", "000 Eq 47");
   c.says("Where Wk is invertible and $E[xx^T]$ positive definite, $S* = Wv Wk^-1$.");
-  c.exactly("Whatever the law of $x$.");
+  c.exactly("For any distribution of $x$.");
   c.takes({input_width, value_width}), c.at({{{"D", 6}, {"dv", 4}}, {{"D", 12}, {"dv", 12}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Layer layer = layer_at(p, protocol.seed);
@@ -112,9 +112,9 @@ Claim equation_48() {
                         "subspaces, and we should have kept Eq 46."));
   c.exactly("Keep Eq 46. Eq 48 equals it only where $E[xx^T]$ commutes with the projector $Wk^+ Wk$ (isotropic data) "
             "or Wk is invertible. Smallest counter-example: $E[xx^T] ~ [[1,1],[1,2]]$, $k = v = x_1$: 2 for 1.");
-  c.because(
-      "Eq 46 is right. The step to Eq 48 pulls $(Wk E Wk^T)^-1$ apart into $(Wk^T)^+ E^-1 Wk^+$, which pseudo-inverses "
-      "do not allow. What the text concludes, that $S*$ then depends on the data, is true (sstar_depends_on_data).");
+  c.because("Eq 46 is right. The step to Eq 48 splits $(Wk E Wk^T)^-1$ apart into $(Wk^T)^+ E^-1 Wk^+$, which "
+            "pseudo-inverses do not allow. What the text concludes, that $S*$ then depends on the data, is true "
+            "(sstar_depends_on_data).");
   c.takes({input_width, key_width, value_width}), c.at({{}, {{"D", 16}, {"m", 8}, {"dv", 8}}});
   c.first([](Points &points, const Protocol &) { // E[x x^T] ~ [[1,1],[1,2]] and k = v = x_1: S* = 1
     const Dense first(1, 2, {1, 0}), X(2, 2, {1, 1, 0, 1});

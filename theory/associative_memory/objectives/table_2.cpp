@@ -53,7 +53,7 @@ double units(const Step &s) {
 Claim linear_row() {
   ClaimBuilder c("table2-linear", "000 Table 2, Eq 33-34, 65-68");
   c.says("Linear attention, $A = B = I$ and $C = v_t k_t^T$, is one gradient step on $-<S k_t, v_t>$.");
-  c.exactly("Identity.");
+  c.exactly("An identity.");
   c.runs({"linear", "delta_net"}), c.takes(widths), c.at(suite);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Step s = random_step(p, protocol.seed);
@@ -72,7 +72,7 @@ Claim gated_linear_row() {
   ClaimBuilder c("table2-gla", "000 Table 2, Eq 69");
   c.says("Gated linear attention, $A = diag(lambda_t)$, $B = I$, $C = v_t k_t^T$, every element of $lambda_t$ in "
          "(0,1), is one gradient step on $-<S k_t, v_t> + 1/2 ||diag(sqrt(1-lambda_t)) S||_F^2$.");
-  c.exactly("Identity.");
+  c.exactly("An identity.");
   c.because("The gate as printed acts on the value side (the rows of $S$). The layer of the cited reference [47] gates "
             "the key side, $B = diag(lambda_t)$.");
   c.runs({"gated_linear"}), c.takes(widths), c.at(suite);
@@ -97,7 +97,7 @@ Claim gated_linear_row() {
 Claim delta_row() {
   ClaimBuilder c("table2-deltanet", "000 Table 2, Eq 70-74");
   c.says("DeltaNet, $A = I$, $B = I - k_t k_t^T$, $C = v_t k_t^T$, is one gradient step on $1/2 ||S k_t - v_t||^2$.");
-  c.exactly("Identity, for keys of any norm.");
+  c.exactly("An identity, for keys of any norm.");
   c.runs({"delta_net", "linear"}), c.takes(widths), c.at(suite);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Step s = random_step(p, protocol.seed);

@@ -94,7 +94,7 @@ Claim momentum_row() {
   ClaimBuilder c("table2-momentum", "000 Table 2, Appendix B.2");
   c.says("DeltaNet with momentum, $A = I$, $B = I - k_t k_t^T$, $C_t = eta_t C_{t-1} + v_t k_t^T$ with $eta_t$ in "
          "(0,1), is one gradient step on $1/2 ||S k_t||^2 - sum_{i<=t} (prod_{j=i+1..t} eta_j) v_i^T S k_i$.");
-  c.exactly("Identity.");
+  c.exactly("An identity.");
   c.because(
       "The momentum acts on the write alone. It is not heavy-ball momentum on the gradient of DeltaNet's objective.");
   c.runs({"delta_momentum", "delta_net"}), c.takes(parameters);
@@ -122,7 +122,7 @@ Claim momentum_as_printed() {
   c.is_refuted(slip("Eq 76: $<S k_t, v_t>$ inside a sum over $i$.", "none", "Table 2 has $<S k_i, v_i>$."));
   c.exactly("The pair in the sum is $i$, $<S k_i, v_i>$, as Table 2 has it. As printed it generates $C_t$ = (sum of "
             "the weights) $v_t k_t^T$.");
-  c.because("A slip of the index: Table 2 is right. Smallest case: $k = 1$, 1, $v = 1$, 2, $eta = 3/4$ gives $C_2 = "
+  c.because("The index is wrong; Table 2 is right. Smallest case: $k = 1$, 1, $v = 1$, 2, $eta = 3/4$ gives $C_2 = "
             "11/4$, as printed $7/2$.");
   c.runs({"delta_momentum"}), c.takes(parameters);
   c.first([](Points &points, const Protocol &) {
@@ -161,7 +161,7 @@ Vector weighted_sum(const Sequence &s, const Vector &eta, int first, int shift) 
 Claim momentum_sum() {
   ClaimBuilder c("table2-momentum-eq75", "000 Eq 75");
   c.says("$C_t = eta_t C_{t-1} + v_t k_t^T$ with $C_0 = 0$ is $sum_{i<=t} (prod_{j=i+1..t} eta_j) v_i k_i^T$.");
-  c.exactly("Identity; the empty product at $i = t$ is 1.");
+  c.exactly("An identity; the empty product at $i = t$ is 1.");
   c.runs({"delta_momentum"}), c.takes(parameters);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Sequence s = story(p, protocol.seed), other = uneven(s, protocol.seed);
@@ -185,7 +185,7 @@ Claim momentum_helps() {
   ClaimBuilder c("momentum-helps", "000 §2.2, DeltaNet; footnote 8");
   c.says("First-order momentum on the writes improved the performance of a model close to DeltaNet (a finding of "
          "reference [2], quoted as a reference only).");
-  c.exactly("An observation on trained models; the text gives no set-up.");
+  c.exactly("This is an observation on trained models; the text gives no set-up.");
   c.because(
       "The authors say themselves that the model of [2] is not strictly DeltaNet. In a small form "
       "(suites/trained_momentum.toml: five seeds, 8 pairs in 8 heads of 4 channels) a delta rule with step 1 has .96 "

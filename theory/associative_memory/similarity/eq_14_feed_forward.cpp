@@ -57,8 +57,8 @@ Claim ffn_relu_memory() {
   ClaimBuilder c("ffn-relu-memory", "000 Eq 14");
   c.says("A two-layer feed-forward network without biases, $W_V^T$ ReLU$(W_K x)$, is the associative memory $sum_i "
          "v_i$ ReLU($k_i.x$) over the rows of its weights.");
-  c.exactly("Identity, for any output width.");
-  c.because("The paper has $d_v = d$; nothing needs it. ReLU(x.y) has no feature map (relu_kernel_psd).");
+  c.exactly("An identity, for any output width.");
+  c.because("The paper has $d_v = d$; nothing depends on that. ReLU(x.y) has no feature map (relu_kernel_psd).");
   c.runs({"ffn_relu", "ffn_silu"}), c.takes(params);
   return c.measure([params](Points &points, const Params &p, const Protocol &protocol) {
     const Network n = draw(p, protocol.seed);
@@ -91,9 +91,9 @@ Claim ffn_multihead() {
   ClaimBuilder c("ffn-multihead-sum", "000 §2.1.2, Multihead");
   c.says("Slicing $x$, $W_K$ and $W_V$ of Eq 14 into heads gives a multi-head feed-forward network, an associative "
          "memory as well.");
-  c.exactly(
-      "Identity: the sum over heads and rows, $n_h m$ neurons whose keys are zero outside their head, values $W_O v$.");
-  c.because("So it is a wider network with sparse keys; whether that helps is left to training.");
+  c.exactly("An identity: the sum over heads and rows, $n_h m$ neurons whose keys are zero outside their head, values "
+            "$W_O v$.");
+  c.because("It is therefore a wider network with sparse keys; whether that helps depends on training.");
   c.runs({"ffn_relu"});
   c.takes({integer_param("m", 16, 2, 64, "rows of the weights"),
            integer_param("half", 3, 1, 32, "width of a head's inputs and outputs")});
@@ -135,7 +135,7 @@ Claim ffn_swiglu() {
   ClaimBuilder c("ffn-swiglu", "000 Eq 28-29");
   c.says("SwiGLU, $W_V^T$ ($(W_G x)$ * Swish$(W_K x)$), is the memory $sum_i v_i$ ($g_i.x$) Swish($k_i.x$), the gate a "
          "term $g_i(x)$ beside the kernel.");
-  c.exactly("Identity.");
+  c.exactly("An identity.");
   c.because("Eq 28 prints $W_U$ where the text and Eq 29 have $W_K$.");
   c.runs({"ffn_swiglu", "ffn_silu"}), c.takes(params);
   return c.measure([params](Points &points, const Params &p, const Protocol &protocol) {

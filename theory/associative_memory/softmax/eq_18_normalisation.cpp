@@ -139,8 +139,8 @@ Claim rmsnorm_removes_normaliser() {
   c.says("A simple per-head norm of the output can replace softmax's normaliser.");
   c.exactly("Exact for a positive kernel and the read: RMSNorm$(o/Z)$ = RMSNorm$(o) (epsilon = 0)$. With the linear "
             "kernel equal up to the sign of $Z$, which is negative for half of Gaussian queries.");
-  c.because("It replaces the read's normaliser in direction; the read's length is lost either way. Inside $u$ ($Z^(1)$ "
-            "of Eq 94) the length matters, and a norm there gives another model.");
+  c.because("It replaces the read's normaliser in direction; the length of the read is lost in both cases. Inside $u$ "
+            "($Z^(1)$ of Eq 94) the length matters, and a norm there gives another model.");
   c.runs({"softmax", "exp_unnormalized", "linear", "linear_rms"}), c.takes(sequence_params(20));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Sequence s = gaussian_sequence(p, protocol.seed);

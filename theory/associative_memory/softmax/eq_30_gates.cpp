@@ -29,7 +29,7 @@ Claim gating_unrolled() {
          "(normalisation omitted).");
   c.exactly("With the linear kernel it is $S_t = alpha_t S_{t-1} + v_t k_t^T$ read at $q_t$; the empty product at $i = "
             "t$ is 1.");
-  c.because("A write is not gated at its own step, every later gate forgets some of it.");
+  c.because("A write is not gated at its own step; every later gate reduces it.");
   c.runs({"gated_linear"});
   c.takes({integer_param("T", 20, 2, 128, "steps"), integer_param("d", 8, 1, 64, "key width"),
            integer_param("dv", 4, 1, 64, "value width")});

@@ -64,7 +64,7 @@ Claim updates_fade() {
          "zero, and $S$ gradually ceases to update.");
   c.exactly("$|S_t - S_{t-1}| = |v phi^T - S_{t-1}| / t$ at every $t$; for zero-mean independent pairs the mean of "
             "$t^2 |S_t - S_{t-1}|^2$ is $(1 + 1/(t-1)) E|v|^2 |phi|^2$.");
-  c.because("$S$ settles at $E v phi^T$. The contrast between the stored items does not see the common $1/t$, which "
+  c.because("$S$ settles at $E v phi^T$. The contrast between stored items is not affected by the common $1/t$, which "
             "cancels in the read.");
   c.runs({"gated_linear", "linear", "softmax"});
   c.takes({integer_param("t", 2, 2, 2000, "step"), key_width, value_width}), c.at({{}, {{"t", 3}}, {{"t", 1000}}});
@@ -136,7 +136,7 @@ Claim objective_fades() {
   c.holds_asymptotically();
   c.exactly("$t E L_t$ tends to $-1/2 |E v phi^T|^2$, so that $L_t$ is about $-c/t$. For $v = M k + e$ and Gaussian "
             "$k$ and $e$: $t E L_t = -|M|^2/2 + ((d+1) |M|^2 + d dv) / (2 (t-1))$.");
-  c.because("True. What vanishes is the scale: the minimum of the bracket that $1/t$ multiplies does not move.");
+  c.because("True, but only the scale vanishes: the minimum of the bracket that $1/t$ multiplies does not move.");
   c.runs({"gated_linear", "linear"}), c.takes({integer_param("t", 17, 2, 1000, "step"), key_width, value_width});
   c.at({{}, {{"t", 65}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {

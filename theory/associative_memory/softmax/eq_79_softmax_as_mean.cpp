@@ -81,7 +81,7 @@ Claim law_of_large_numbers() {
 Claim running_mean() {
   ClaimBuilder c("eq79-recurrence", "000 Eq 79");
   c.says("$S_t = (t-1)/t S_{t-1} + v_t phi(k_t)^T / t$ is the mean of $v_i phi(k_i)^T$, $i <= t$.");
-  c.exactly("Identity.");
+  c.exactly("An identity.");
   c.runs({"gated_linear"});
   c.takes({integer_param("T", 20, 2, 200, "steps"), integer_param("d", 8, 1, 64, "key width"),
            integer_param("dv", 4, 1, 64, "value width")});
@@ -149,7 +149,7 @@ Claim write_in_vanishes() {
   c.says("For large $t$ softmax attention's normaliser scales a newly written $v_t$ by about $1/t$, so that the "
          "write-in term tends to 0.");
   c.exactly("Exactly $1/t$ in Eq 79, $kappa(q,k_t)/Z_t$ in softmax attention itself.");
-  c.because("What is older is scaled down by as much at the same step: softmax_later_attenuated.");
+  c.because("Older pairs are scaled down by the same factor at the same step: softmax_later_attenuated.");
   c.runs({"softmax", "gated_linear", "exp_unnormalized"}), c.takes(steps), c.at({{}, {{"t", 3}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int t = p.integer("t");

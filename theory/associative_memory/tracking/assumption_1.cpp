@@ -74,12 +74,12 @@ Claim random_keys() {
   c.is_refuted(stricter(
       "§3.2: 'we adopted the almost orthogonal vectors used in our Theorem 1'; E.2: $2^{cd}$ such vectors exist.",
       "$d = 128$, $n = 128$, 256, 512; the vectors satisfy Assumption 1",
-      "The text does not say how they were made, and nowhere that random ones will do."));
+      "The text does not say how they were made, and does not say that random ones suffice."));
   c.exactly("At $d = 128$ their coherence is 0.3 to 0.4 and about a fifth of the reads are wrong; random keys need $d$ "
             "of about $256 ln n$. Identity and Hadamard rows have 0.0884 at $n = 256$.");
   c.because("The theorem holds wherever its premise does. The paper sets 'the almost orthogonal vectors used in our "
-            "Theorem 1' and does not say how they were made: drawing them will not do. Use a structured set of keys, "
-            "or a width of about $256 ln n$.");
+            "Theorem 1' and does not say how they were made: random keys are not sufficient. Use a structured set of "
+            "keys, or a width of about $256 ln n$.");
   c.draws({"swap"}), c.runs({"delta_former"});
   c.takes({integer_param("n", 128, 8, 1024, "elements and swaps"), integer_param("d", 128, 4, 4096, "key width")});
   c.at({{}, {{"n", 256}}, {{"n", 512}}});

@@ -60,7 +60,7 @@ Claim thomson() {
   c.exactly("Thomson's problem is that of least electrostatic energy. Meant is almost orthogonal packing (Grassmannian "
             "packing). For six vectors in space the one gives the octahedron, whose opposite corners are as far from "
             "orthogonal as can be, the other the icosahedron's diagonals.");
-  c.because("A matter of the name alone; what the text says of packing is measured by separate claims (packing_random, "
+  c.because("Only the name is wrong; what the text says of packing is measured by separate claims (packing_random, "
             "packing_structured).");
   return c.measure([](Points &points, const Params &, const Protocol &protocol) {
     const Params at = labels({{"n", num(n)}, {"d", num(d)}});

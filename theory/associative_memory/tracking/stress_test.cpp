@@ -121,7 +121,7 @@ Claim participation() {
   c.says("Lengths of 256, 512 and 1024 for $n = 128$, 256 and 512 let most elements take part in the exchanges.");
   c.exactly("After $L$ uniform exchanges an element has been left alone with probability $(1 - 2/n)^L$: 1.8 % at $L = "
             "2 n$, so that 98.2 % take part; 13.4 % and 86.6 % if the length includes the $n$ writes.");
-  c.because("The paper does not say whether the length includes the writes; most take part either way.");
+  c.because("The paper does not say whether the length includes the writes; most elements take part in both cases.");
   c.takes({integer_param("n", 128, 3, 1024, "elements"), integer_param("swaps", 256, 1, 4096, "exchanges")});
   const std::vector<Changes> quick{{{"n", 8}, {"swaps", 8}}, {}, {{"swaps", 128}}};
   std::vector<Changes> full = quick;

@@ -81,8 +81,8 @@ Claim order() {
   c.says("The difference is taken as $k_t = k_{t1} - k_{t2}$ with $t2 < t1$.");
   c.exactly("Needed for an $f$ of which only Assumption 2 is known, which leaves $f(-2)$ free; $f$ = round tracks in "
             "either order.");
-  c.because("The theorem states the order without saying what for; the proof of Lemma 1 excludes the other one because "
-            "it would need $f(-2) = -2$.");
+  c.because("The theorem states the order without a reason; the proof of Lemma 1 excludes the other one because it "
+            "would need $f(-2) = -2$.");
   c.draws({"swap"}), c.runs({"delta_former"}), c.takes(key_params(200));
   c.at(std::vector<Changes>{});
   c.also([](Points &points, const Protocol &protocol) {
@@ -156,7 +156,7 @@ Claim typo() {
   c.is_refuted(slip("Theorem 1: 'since $f$($k_i$ . $k_i$) = 0, we have $u_i = v_i$'.", "$i <= n$",
                     "The conclusion $u_i = v_i$ is right, and Lemma 1 uses $f(1) = 1$."));
   c.exactly("$f$($k_i$ . $k_j$) = 0 for $i != j$, while $f$($k_i$ . $k_i$) = $f(1) = 1$; $u_i = v_i$ holds.");
-  c.because("An index: what makes $u_i = v_i$ is that different keys do not see each other.");
+  c.because("An index is wrong. What makes $u_i = v_i$ is that different keys do not see each other.");
   c.runs({"delta_former"}), c.takes(key_params(1));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const KeySet set = protocol.point ? keys_of(p) : leaning;
