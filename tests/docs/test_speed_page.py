@@ -67,7 +67,8 @@ class Collected(unittest.TestCase):
     def test_a_result_file_keeps_every_row_with_its_origin(self):
         with tempfile.TemporaryDirectory() as folder:
             source, out = os.path.join(folder, "b.h5"), os.path.join(folder, "b.csv")
-            command = [PROGRAM, "bench", "--variants", "linear,softmax", "--shape", "1,1,32,4,4", "--min-time", "0", "-o", source]
+            command = [PROGRAM, "bench", "--variants", "linear,softmax", "--shape", "1,1,32,4,4", "--min-time", "0",
+                       "--max-time", "2", "-o", source]  # fmt: skip
             timed = subprocess.run(command, capture_output=True, text=True)
             self.assertEqual(timed.returncode, 0, timed.stderr)
             done = subprocess.run([sys.executable, os.path.join(BENCH, "collect.py"), source, source, "-o", out],

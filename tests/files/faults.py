@@ -54,7 +54,7 @@ def commands(files, folder):
         "verify": (["verify", "--suite", given("verify.toml"), "-o", out], out),
         "train": ([*TRAIN, "-o", out], out),
         "judge": (["train", "--suite", given("train.toml"), "--judge", given("models.h5"), "-o", out], out),
-        "bench": (["bench", "--variants", "linear", "--shape", "1,1,8,4,4", "--min-time", "0", "-o", out], out),
+        "bench": (["bench", "--variants", "linear", "--shape", "1,1,8,4,4", "--min-time", "0", "--max-time", "0", "-o", out], out),
         "sample": (["sample", "linear", "--shape", "1,2,9,4,4", "-o", out], out),
         "forward": (["forward", "linear", "-i", given("in.h5"), "-o", out], out),
         "check": (["check", "linear", "-i", given("in.h5"), "-c", given("o.h5")], ""),

@@ -175,7 +175,8 @@ class Ranks(Processes):
         self.same(self.path("one.h5"), self.path("two.h5"), ("claim_plan", "claims", "claim_parameters"))
 
     def test_ranks_share_a_bench(self):
-        cases = ("bench", "--variants", "linear,softmax,delta_net", "--shape", "1,1,64,8,8", "--min-time", "0")
+        cases = ("bench", "--variants", "linear,softmax,delta_net", "--shape", "1,1,64,8,8", "--min-time", "0",
+                 "--max-time", "0")  # fmt: skip
         self.call(*self.mpirun(2), *cases, "-o", self.path("b.h5"))
         names = [row["name"] for row in h5py.File(self.path("b.h5"))["bench"][:]]
         plain = self.call(PROGRAM, *cases, "-o", self.path("c.h5"))
@@ -224,7 +225,7 @@ class Ranks(Processes):
 
     def test_a_bench_of_one_sequence_over_ranks(self):
         self.call(*self.mpirun(3), "bench", "--variants", "delta_net,mamba,softmax", "--shape", "1,2,500,8,8", "--min-time",
-                  "0", "--ranks-along", "T", "-o", self.path("b.h5"))  # fmt: skip
+                  "0", "--max-time", "0", "--ranks-along", "T", "-o", self.path("b.h5"))  # fmt: skip
         with h5py.File(self.path("b.h5")) as f:
             found = {row["name"].decode(): (row["status"].decode(), row["reason"].decode()) for row in f["bench"][:]}
         self.assertEqual(sorted(status for status, _ in found.values()), ["ok", "ok", "skipped"], found)

@@ -27,12 +27,12 @@ COMMANDS = [
     ("list claims --paper 004 --verdict refuted --scope paper", 0), ("help run", 0),
     ("verify snr_exp vla-cor* deltanet_converges_gaussian -o v.h5", 0), ("verify snr_linear --points -o w.h5", 0),
     ("train --set mixer=softmax,vla --set width=8 --set steps=5 --set heads=2 --seeds 2 -o t.h5", 0),
-    ("bench --variants delta_net --sweep T=64:256:*2 --shape 1,1,64,8,8 --min-time 0.001 -o b.h5", 0),
+    ("bench --variants delta_net --sweep T=64:256:*2 --shape 1,1,64,8,8 --min-time 0.001 --max-time 0.5 -o b.h5", 0),
     ("info", 0), ("info r.h5", 0), ("info v.h5", 0), ("info t.h5", 0), ("info b.h5", 0),
     ("explain delta_net", 0), ("explain snr_exp", 0), ("explain recall", 0), ("explain vla_nokhat_overflow", 0),
     ("sample delta_net --shape 1,2,24,8,8 -o in.h5", 0), ("forward delta_net -i in.h5 -o o.h5", 0),
     ("check delta_net -i in.h5 -c o.h5 --dtype f32", 0), ("check delta_net -i in.h5 -c wrong.h5 --dtype f32", 1),
-    ("check --self linear", 0), ("diff r.h5 rt.h5", 0), ("diff v.h5 w.h5", 0),
+    ("check --self linear --quick", 0), ("diff r.h5 rt.h5", 0), ("diff v.h5 w.h5", 0),
 ]  # fmt: skip
 
 
@@ -102,7 +102,7 @@ class Terminal(unittest.TestCase):
         for words, name in (
             ("run --variants linear,softmax,scalar_gated_delta --tasks long_mqar --seeds 3 -o p.h5", "long_mqar"),
             ("verify snr_linear snr_exp -o q.h5", "snr_exp"),
-            ("bench --variants linear,softmax --shape 1,1,64,8,8 --min-time 0", "softmax/"),
+            ("bench --variants linear,softmax --shape 1,1,64,8,8 --min-time 0 --max-time 0.5", "softmax/"),
             ("report p.h5 q.h5 -o page", "figures"),
             ("train --set mixer=linear --set width=8 --set heads=2 --set batch=4 --set steps=60 --set every=10 -o m.h5", " seed 1, loss "),
         ):

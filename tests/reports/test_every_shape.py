@@ -121,7 +121,10 @@ class OnTheTerminal(unittest.TestCase):
 
     def test_bench(self):
         """The terminal, the page and the tables of a file of times that the program wrote."""
-        text = self.said("bench", "--variants", "linear,delta_net", "--sweep", "T=32,64,128", "--shape", "1,1,32,4,4", "--min-time", "0.001")
+        text = self.said(
+            *("bench", "--variants", "linear,delta_net", "--sweep", "T=32,64,128", "--shape", "1,1,32,4,4"),
+            *("--min-time", "0.001", "--max-time", "0.5"),
+        )
         found = own.tables(self.path)
         rows = re.findall(r"^(\S+/B:\S+) +([\d.e-]+) ms  \[([\d.e-]+), ([\d.e-]+)\] +noise \S+ +(\S+) tokens/s", text, re.M)
         self.assertEqual(len(rows), len(found["bench"]))

@@ -36,7 +36,7 @@ class ProgramFiles(ReportCase):
         program("run", *words, "--seeds", "2", "--tune", "-o", self.runs)
         program("verify", "chunk_equals_recurrent", "table2_gla", "snr_linear", "-o", self.verdicts)
         bench = os.path.join(self.folder, "b.h5")
-        sweep = ("--shape", "1,1,64,8,8", "--sweep", "T=64:256:*2", "--min-time", "0.001")
+        sweep = ("--shape", "1,1,64,8,8", "--sweep", "T=64:256:*2", "--min-time", "0.001", "--max-time", "0.5")
         program("bench", "--variants", "linear", *sweep, "-o", bench)
         results = report.load([self.runs, self.verdicts, bench])
         table = matrix.build(results.matrix_cells)
