@@ -12,12 +12,17 @@ namespace recollect {
 /// Set on a thread that works beside others, each on a task of its own: its loops have one piece.
 inline thread_local bool one_piece = false;
 
+/// The number of processors, asked for once: to tell it, the C library reads a file.
+inline size_t processors() {
+  static const size_t count = std::max(1u, std::thread::hardware_concurrency());
+  return count;
+}
+
 /// Calls fill(begin, end) over 0 ... n - 1, in parallel pieces if one piece takes longer than starting a thread. `cost`
 /// is the cost of one of the n, in random numbers drawn.
 template <class Fill> void in_pieces(size_t n, const Fill &fill, size_t cost = 1) {
   constexpr size_t piece = size_t(1) << 22; // about 50 ms of random numbers
-  const size_t most = one_piece ? 1 : std::max(1u, std::thread::hardware_concurrency());
-  const size_t pieces = std::clamp<size_t>(n * cost / piece, 1, most);
+  const size_t pieces = std::clamp<size_t>(n * cost / piece, 1, one_piece ? 1 : processors());
   std::vector<std::future<void>> others; // runs when waited for, if no thread can be started
   for (size_t i = 1; i < pieces; ++i)
     others.push_back(std::async([=, &fill] { fill(n * i / pieces, n * (i + 1) / pieces); }));
