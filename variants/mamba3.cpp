@@ -7,7 +7,7 @@
 //
 // lambda is the weight of the step's own end: 1/2 in the trapezoidal rule, 1 in Euler's, which without w is mamba2. R_t
 // turns channels 2 p and 2 p + 1 by beta_t (w_{2p} + w_{2p+1}). The source turns keys and queries by the sum of all
-// angles so far, which gives the same outputs. State: 2 Dv x Dk, S over v_t k_t^T. Cost a token: recurrent 14 Dv Dk
+// angles so far, which gives the same outputs. State: 2 Dv x Dk, S over v_t k_t^T. Cost per token: recurrent 14 Dv Dk
 // flops; chunked as mamba2 on 2 T steps.
 #include "variants/kernels/chunked/trapezoid_backward.hpp"
 #include "variants/kernels/common/rows.hpp"
@@ -61,7 +61,7 @@ Variant mamba3() {
   v.source = "arXiv:2603.15569, as in mamba_ssm/ops/triton/mamba3/mamba3_siso_step.py";
   v.differs =
       "the weight $lambda$ may differ by channel; angles are as given, the source's are $pi tanh$ of a projection; "
-      "one input and one output a head; no skip, no gate, no bias of $k$ and $q$";
+      "one input and one output per head; no skip, no gate, no bias of $k$ and $q$";
   v.cost = {14 * cost::Dv * cost::Dk, cost::Dk};
   v.inputs = {{"beta", false, "step size"},
               {"alpha", true, "decay of the whole state"},
