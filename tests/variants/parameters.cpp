@@ -83,7 +83,7 @@ Layout read_layout(const std::string &text, const std::map<std::string, int> &si
   size_t end = 0;
   for (std::sregex_iterator at(text.begin(), text.end(), array), last; at != last; ++at) {
     const int rows = value_of((*at)[1]), columns = value_of((*at)[2]);
-    if (text.substr(end, size_t(at->position()) - end).find("beside its") != std::string::npos) {
+    if (text.substr(end, size_t(at->position()) - end).find("next to its") != std::string::npos) {
       layout.columns += columns;
     } else {
       layout.rows += rows;

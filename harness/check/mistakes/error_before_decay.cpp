@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// S_t = alpha S_{t-1} + beta (v - S_{t-1} k) k^T, alpha missing in the error, is the rule
-// // with beta / alpha and alpha v for beta and v
+// S_t = alpha S_{t-1} + beta (v - S_{t-1} w) k^T, alpha missing in the error, is the rule with beta / alpha and alpha v for
+// beta and v; w is the erase key, k itself in the gated delta rule
 #include "harness/check/remake.hpp"
 #include <algorithm>
 
@@ -17,7 +17,7 @@ Mistake error_before_decay() {
   m.shows = "every output after the first, where alpha is not 1";
   m.reports = {"fla #885"};
   m.misread = [](const CheckCase &problem) -> std::vector<Misread> {
-    if (problem.variant.name != "gated_delta_net") return {};
+    if (problem.variant.name != "gated_delta_net" && problem.variant.name != "comba") return {};
     const size_t Dv = size_t(problem.given.shape.Dv);
     return {{"the error v - S k is taken against the state before it decays",
              [&problem, Dv] {

@@ -99,6 +99,13 @@ BOOST_AUTO_TEST_CASE(the_erase_by_hand) {
     added.push_back(x.q[t] * (d = alpha * d + beta * v * k));
   }
   check_close(made(x.problem(), "error_before_decay", ""), undecayed, 1e-13);
+  Sequence erases = x.problem().given; // with an erase key that is not the key
+  erases.w = {0.3, -0.7};
+  std::vector<double> other;
+  double e = x.start;
+  for (size_t t : {0, 1})
+    other.push_back(x.q[t] * (e = x.alpha[t] * e + x.beta[t] * x.k[t] * (x.v[t] - e * erases.w[t])));
+  check_close(made(forward_case("comba", erases), "error_before_decay", ""), other, 1e-13);
   Sequence channels = x.problem().given; // one channel
   channels.lambda = x.alpha, channels.alpha.clear();
   check_close(made(forward_case("kda", channels), "error_before_channel_decay", ""), undecayed, 1e-13);
@@ -224,7 +231,7 @@ BOOST_AUTO_TEST_CASE(ways_have_names_of_their_own_and_need_what_the_layer_takes)
 
 /// If a kernel's backward pass differentiates its wrong outputs, its gradient must be that of those outputs.
 BOOST_AUTO_TEST_CASE(misreadings_obey_the_chain_rule, *boost::unit_test::precondition(tape_runs)) {
-  for (const char *layer : {"gated_delta_net", "rwkv7"}) {
+  for (const char *layer : {"gated_delta_net", "comba", "rwkv7"}) {
     CheckCase problem = planting_ground(find_variant(layer), Precision::f64, true);
     for (Tensor gate : {Tensor::beta, Tensor::alpha, Tensor::lambda}) // away from where a mistake switches
       for (double &x : problem.given[gate]) x = 0.45 + 0.5 * x;
