@@ -67,11 +67,10 @@ template <class Real> void exchanged_roles(const std::string &label, const Call<
         errors(i) = beta(step) * (k(i) - read);
       });
   copy(call.state, transposed(call, x.state, int(m), int(n)));
-  x.v = errors, x.state = M;
+  x.q = u, x.v = errors, x.state = M; // any queries: their gradient does not depend on them
   BackwardCall<Real> sum{x, x};
-  sum.d.o = call.q, sum.d.v = allocate(call, k.extent(0)), sum.d.state = filled(call, M.extent(0), Real(0));
-  decayed_sum_vjp(label, sum, {int(n), x.q, u, {}, lambda},
-                  {call.o, allocate(call, u.extent(0)), {}, {}, {}, allocate(call, u.extent(0))});
+  sum.d.o = call.q, sum.d.v = reads, sum.d.state = filled(call, M.extent(0), Real(0));
+  decayed_sum_vjp(label, sum, {int(n), u, u, {}, lambda}, {call.o, next}); // `reads` and `next` are overwritten
 }
 
 /// Gradients of exchanged_roles(back.call): writes d_u, and back.d.q, k, beta, lambda and state.
