@@ -18,14 +18,27 @@ template <class Work> auto about(const std::string &path, const Work &work) {
   }
 }
 
+/// Runs `check`, whose messages begin with the layer's name of an array; the user's name precedes it: "g (alpha) holds".
+template <class Check> void in_users_names(const Convention &convention, const Check &check) {
+  try {
+    check();
+  } catch (const Error &failure) {
+    const std::string said = failure.what(), array = said.substr(0, said.find(' ')),
+                      own = names_in_files(array, convention)[0];
+    throw Error(failure.code, own == array ? said : own + " (" + array + ")" + said.substr(array.size()));
+  }
+}
+
 LayerInputs inputs_in(const UsersCase &problem, const Convention &convention) {
   LayerInputs inputs = to_layer(in_layer_order(problem.in_file, convention), problem.variant, problem.params,
                                 convention, problem.gradient);
   for (size_t text = 0; text < inputs.texts.size(); ++text) {
     if (inputs.texts[text].empty()) continue;
     const Sequence one = sequence_of(inputs, text);
-    check_inputs(problem.variant, one, inputs.params);
-    if (problem.gradient) check_weights(problem.variant, one, inputs.params, weights_of(inputs, text));
+    in_users_names(convention, [&] {
+      check_inputs(problem.variant, one, inputs.params);
+      if (problem.gradient) check_weights(problem.variant, one, inputs.params, weights_of(inputs, text));
+    });
   }
   return inputs;
 }

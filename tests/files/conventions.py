@@ -255,7 +255,7 @@ TABLE = [
     Row("mamba", (read("fit with --convention mamba", convention=None), read("fit with --convention mamba", gate="log"),
                   lacking("dataset A is absent", "A"), read("fit with --layout bthd", layout="bhtd")),
         dict(convention="mamba"), **MAMBA),
-    Row("mamba-dt_bias", (lacking("needs decay factors", "dt_bias"),), dict(convention="mamba"),
+    Row("mamba-dt_bias", (lacking("dt (alpha) holds", "dt_bias"),), dict(convention="mamba"),
         change=lambda x: {**x, "dt": x["dt"] - 1, "dt_bias": np.linspace(-1, 1, 4, dtype=np.float32)}, **MAMBA),
     Row("mamba-D-z", (lacking("dataset dD", "D"), lacking("dataset dz", "z")),
         dict(convention="mamba", extra=("D", "z")), **MAMBA),
