@@ -33,7 +33,8 @@ def framework_of(array: Any) -> str:
 
 
 def to_host(array: Any) -> Host:
-    """The array on the host, in its own type. TypeError if it is not an array of numbers."""
+    """The array on the host, in its own type; uint16 holds the bits of bfloat16. TypeError if it is not an array of
+    numbers."""
     if framework_of(array) == "torch":
         return _torch_to_host(array)
     if hasattr(array, "__array__") or hasattr(array, "__array_interface__"):
@@ -42,7 +43,7 @@ def to_host(array: Any) -> Host:
         host = np.from_dlpack(array)
     else:
         host = np.asarray(array)
-    if host.dtype.name == "bfloat16" or host.dtype == np.dtype("V2"):
+    if host.dtype.name in ("bfloat16", "uint16") or host.dtype == np.dtype("V2"):
         return Bfloat16(host.view(np.uint16))
     if host.dtype.kind in "iu":
         return host.astype(np.int64)
@@ -56,8 +57,7 @@ def _torch_to_host(tensor: Any) -> Host:
     tensor = tensor.detach().cpu().contiguous()
     if tensor.dtype == torch.bfloat16:
         return Bfloat16(tensor.view(torch.int16).numpy().view(np.uint16))
-    host: NDArray[Any] = tensor.numpy()
-    return host.astype(np.int64) if host.dtype.kind in "iu" else host
+    return to_host(tensor.numpy())
 
 
 def type_name(array: Any) -> str | None:

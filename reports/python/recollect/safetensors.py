@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from recollect.arrays import Bfloat16, Host
 
-_TYPES = {"F16": np.float16, "F32": np.float32, "F64": np.float64, "I32": np.int32, "I64": np.int64, "BF16": np.uint16}
-_NAMES = {np.dtype(kind): name for name, kind in _TYPES.items() if name != "BF16"}
+_TYPES = {"F16": np.float16, "F32": np.float32, "F64": np.float64, "I32": np.int32, "I64": np.int64, "BF16": np.uint16,
+          "U16": np.uint16}  # fmt: skip; U16: the bits of a bfloat16
+_NAMES = {np.dtype(kind): name for name, kind in _TYPES.items() if kind != np.uint16}
 
 
 def write(path: str | PathLike[str], arrays: Mapping[str, Host], metadata: Mapping[str, str] | None = None) -> None:
@@ -52,5 +53,5 @@ def read(path: str | PathLike[str]) -> tuple[dict[str, NDArray[Any]], dict[str, 
         if entry["dtype"] not in _TYPES:
             raise ValueError(f"{path}: array {name} is of type {entry['dtype']}")
         bits = np.frombuffer(data[begin:end], _TYPES[entry["dtype"]]).reshape(entry["shape"])
-        arrays[name] = Bfloat16(bits).as_float32() if entry["dtype"] == "BF16" else bits.copy()
+        arrays[name] = Bfloat16(bits).as_float32() if bits.dtype == np.uint16 else bits.copy()
     return arrays, metadata
