@@ -322,7 +322,7 @@ class Check(InFolder):
         self.assertEqual(done.returncode, 1 if passed[2] else 0)
 
     def test_naming_a_mistake_takes_a_bounded_time(self):
-        """CPU time relative to a verdict on a correct kernel: 5.4 times where it was measured."""
+        """CPU time relative to a verdict on a correct kernel: up to 7 times where it was measured."""
         x = self.sample("gated_delta_net", "--grad", "--dtype", "bf16", shape="1,2,500,48,32")
         def computed(**other):
             np.savez(self.path("g.npz"), **{**x, **other})

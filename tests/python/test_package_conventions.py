@@ -113,7 +113,9 @@ class Batteries(unittest.TestCase):
                         self.assertEqual(state.shape[:2], (texts or sizes["B"], sizes["H"]))
                         matrix = (sizes["K"], sizes["V"]) if layer.state == "kv" else (sizes["V"], sizes["K"])
                         self.assertEqual(state.shape[2:], matrix)
-                        self.assertTrue(case.check(found).right)
+                        report = case.check(found)
+                        self.assertTrue(report.right)
+                        self.assertEqual([one["verdict"] for one in report.texts], texts * ["right"])
                         with self.assertRaises(rt.CheckFailed):
                             case.check({**found, "o": 1.01 * found["o"]})
 

@@ -32,6 +32,7 @@ class Report:
     where: str
     reason: str  # why it cannot decide
     text: str  # the whole report, for reading
+    texts: tuple[Mapping[str, Any], ...] = ()  # packed texts: from and to (steps), verdict
 
     @property
     def right(self) -> bool:
@@ -69,7 +70,7 @@ def check(
         found = json.loads(report.read_text())
     text = "\n".join(line for line in answer.out.splitlines() if not line.startswith("recollect check "))
     return Report(found["verdict"], found["parts"], tuple(found["not_checked"]), tuple(found["diagnosis"]),
-                  found["where"], found["reason"], text)  # fmt: skip
+                  found["where"], found["reason"], text, tuple(found["texts"]))  # fmt: skip
 
 
 def definition(layer: str | Layer, inputs: Mapping[str, Any]) -> dict[str, NDArray[np.float64]]:
