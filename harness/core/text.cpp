@@ -81,8 +81,7 @@ std::string suggestion(const std::string &name, const std::vector<std::string> &
   };
   const auto nearest = std::min_element(known.begin(), known.end(),
                                         [&](const auto &a, const auto &b) { return distance(a) < distance(b); });
-  const size_t near_enough = std::min(std::max<size_t>(2, name.size() / 2), name.size() - 1); // else nothing is shared
-  if (!name.empty() && distance(*nearest) <= near_enough) return ", did you mean '" + *nearest + "'?";
+  if (distance(*nearest) <= std::max<size_t>(2, name.size() / 2)) return ", did you mean '" + *nearest + "'?";
   constexpr size_t most = 10; // a list of a hundred names does not help
   std::vector<std::string> near = known;
   std::stable_sort(near.begin(), near.end(), [&](const auto &a, const auto &b) { return distance(a) < distance(b); });
