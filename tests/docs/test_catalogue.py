@@ -97,7 +97,7 @@ class Cells(unittest.TestCase):
 
     def test_a_state_is_a_row_with_its_count_elsewhere(self):
         counts = {"x": dict(numbers="Dk", source="a paper", difference="without y")}
-        with mock.patch.object(catalogue, "listed", lambda kind: [LAYER]), mock.patch.object(catalogue, "state_counts", lambda: counts):
+        with mock.patch.multiple(catalogue, listed=lambda kind: [LAYER], state_counts=lambda: counts):
             lines = catalogue.states()
         self.assertEqual(lines[-2], "| [x](../variants/x.cpp) | `2 x (Dk + 1)`, `y = 2` | 5 | 9 | `Dk`, without y | a paper |")
         self.assertEqual(value("2 x (Dk + 1)^2", x=3, Dk=1), 24)
