@@ -3,7 +3,7 @@
 // (fla/ops/gated_oja_rule and tests/ops/test_oja.py of fla-org/flash-linear-attention, which normalises values, too).
 //
 //   S'_t = diag(lambda_t) S_{t-1},   u_t = v_t / |v_t|
-//   S_t  = S'_t + beta_t u_t (k_t - S'_t^T u_t)^T
+//   S_t  = S'_t + beta_t u_t (k_t - (S'_t)^T u_t)^T
 //   o_t  = S_t q_t
 //
 // It writes like kda with keys and values exchanged. Value channel i decays by factor i mod Dk of lambda. State: Dv x Dk.
@@ -51,7 +51,7 @@ Variant gated_oja() {
   Variant v;
   v.aliases = {"gated_oja_rule", "oja"};
   v.family = "delta rule";
-  v.update = "$S'_t = diag(lambda_t) S_{t-1}$, $S_t = S'_t + beta_t u_t (k_t - S'_t^T u_t)^T$, $u_t = v_t / |v_t|$";
+  v.update = "$S'_t = diag(lambda_t) S_{t-1}$, $S_t = S'_t + beta_t u_t (k_t - (S'_t)^T u_t)^T$, $u_t = v_t / |v_t|$";
   v.objective =
       "$|S'^T u - k|^2 / 2$, one gradient step of size $beta_t$ from the decayed state $S' = diag(lambda_t) S$";
   v.source = "fla-org/flash-linear-attention, fla/ops/gated_oja_rule and tests/ops/test_oja.py";
