@@ -59,7 +59,9 @@ Variant gated_oja() {
   v.cost = 7 * cost::Dv * cost::Dk;
   v.inputs = {{"beta", true, "step size of the write"}, {"lambda", false, "decay of each value channel"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }),
-             fast("chunked", chunked<float>, chunked<double>).backward(backward<float>, backward<double>)};
+             fast("chunked", chunked<float>, chunked<double>)
+                 .backward(backward<float>, backward<double>)
+                 .work(1.2 * cost::Dv * cost::Dk + 70 * (cost::Dk + cost::Dv) + 1600)};
   v.traits.linear_in_v = false;
   v.traits.zero_step_keeps = true;
   return v;
