@@ -31,7 +31,7 @@ class DeviceSpeed(pages.ReportCase):
             with open(path, encoding="utf-8", newline="") as f:
                 lines = f.read().splitlines()
             rows = list(csv.DictReader(line for line in lines if line[0] != "#"))
-            name = os.path.splitext(os.path.basename(path))[0]
+            name = os.path.splitext(os.path.basename(path))[0].replace(".", "_")
             self.assertIn(f"speed/{name}.html", self.page("speed.html").references)
             page = self.page(f"speed/{name}.html")
             for line in lines:
