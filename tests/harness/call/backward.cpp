@@ -26,13 +26,13 @@ Sequence pass(const GradientCase &c, const Form &form, int chunk, Real real = Re
   return backward(c.variant, c.s, run, c.weights);
 }
 
-/// A gradient compared with the definition's, judged in the same way as `check --grad` judges a user's.
-struct Held {
-  const GradientCase &c;
-  Sequence candidate;
-  bool right(Precision precision = Precision::f32) const {
-    const Reference reference({c.variant, c.params, c.s, c.weights});
-    for (const Judged &part : judge_all(reference, as_results(reference.problem(), {}, &candidate), precision))
+/// The definition's gradient of a case and its rounding noise, computed once; candidates are judged as `check --grad`
+/// judges a user's.
+class Referee {
+public:
+  explicit Referee(const GradientCase &c) : reference_({c.variant, c.params, c.s, c.weights}) {}
+  bool right(const Sequence &candidate, Precision precision = Precision::f32) const {
+    for (const Judged &part : judge_all(reference_, as_results(reference_.problem(), {}, &candidate), precision))
       if (part.judgement == Judgement::wrong) {
         BOOST_TEST_MESSAGE(part.name << ": a row errs by " << part.row << ", a head by " << part.head
                                      << " of rounding");
@@ -40,9 +40,11 @@ struct Held {
       }
     return true;
   }
+  bool right_in_float64(const Sequence &candidate) const { return right(candidate, Precision::f64); }
+
+private:
+  Reference reference_;
 };
-Held held(const GradientCase &c, const Sequence &candidate) { return {c, candidate}; }
-bool right_in_float64(const Held &found) { return found.right(Precision::f64); }
 
 /// A layer without a backward pass would be trained through the tape, and would have to say why.
 BOOST_AUTO_TEST_CASE(every_layer_has_one) {
@@ -55,21 +57,23 @@ BOOST_AUTO_TEST_CASE(every_layer_has_one) {
 BOOST_AUTO_TEST_CASE(any_chunks_in_any_schedule, *slow) {
   each_backward([](const Variant &variant, const Form &form) {
     const GradientCase c = case_of(variant, {2, 1, 23, 7, 5}, 11);
+    const Referee referee(c);
     for (Schedule schedule : {Schedule::streaming, Schedule::three_phase})
       for (int chunk : {1, 5, 8, 64})
-        BOOST_TEST(right_in_float64(held(c, pass(c, form, chunk, Real::f64, schedule))),
+        BOOST_TEST(referee.right_in_float64(pass(c, form, chunk, Real::f64, schedule)),
                    variant.name << " " << name_of(schedule) << " chunk " << chunk);
     const Sequence narrow = pass(c, form, 8, Real::f32);
-    BOOST_TEST(held(c, narrow).right(), variant.name << " in float32");
-    BOOST_TEST(!right_in_float64(held(c, narrow)), variant.name << ": the bound sees float32's rounding");
+    BOOST_TEST(referee.right(narrow), variant.name << " in float32");
+    BOOST_TEST(!referee.right_in_float64(narrow), variant.name << ": the bound sees float32's rounding");
   });
 }
 
 BOOST_AUTO_TEST_CASE(several_blocks_and_windows, *slow) {
   each_backward([](const Variant &variant, const Form &form) {
     const GradientCase c = case_of(variant, {1, 2, 147, 18, 33}, 12);
+    const Referee referee(c);
     for (int chunk : {37, 64})
-      BOOST_TEST(right_in_float64(held(c, pass(c, form, chunk))), variant.name << " chunk " << chunk);
+      BOOST_TEST(referee.right_in_float64(pass(c, form, chunk)), variant.name << " chunk " << chunk);
   });
 }
 
@@ -86,7 +90,7 @@ BOOST_AUTO_TEST_CASE(at_the_sizes_that_gpus_have_kernels_for, *slow) {
     GradientCase c = case_of(find_variant(name), {1, 1, 192, 64, 64}, 19);
     for (bool gates_of_0 : {false, true}) {
       for (size_t t = 70; gates_of_0 && t < c.s.alpha.size(); t += 7) c.s.alpha[t] = 0;
-      BOOST_TEST(held(c, pass(c, fast_form(c.variant), 64, Real::f32, Schedule::three_phase)).right(),
+      BOOST_TEST(Referee(c).right(pass(c, fast_form(c.variant), 64, Real::f32, Schedule::three_phase)),
                  name << (gates_of_0 ? ", gates of 0" : ""));
     }
   }
@@ -113,8 +117,9 @@ BOOST_AUTO_TEST_CASE(what_is_asked_at_one_step_does_not_reach_later_ones, *slow)
 BOOST_AUTO_TEST_CASE(a_wrong_sign_is_noticed_in_every_tensor, *slow) {
   each_backward([](const Variant &variant, const Form &form) {
     const GradientCase c = case_of(variant, {1, 1, 12, 4, 3}, 13);
+    const Referee referee(c);
     const Sequence right = pass(c, form, 5);
-    BOOST_TEST(right_in_float64(held(c, right)), variant.name);
+    BOOST_TEST(referee.right_in_float64(right), variant.name);
     const auto noticed = [&](const std::string &name, std::vector<double> Sequence::*tensor) {
       if ((right.*tensor).empty()) return;
       Sequence moved = c.s;
@@ -125,7 +130,7 @@ BOOST_AUTO_TEST_CASE(a_wrong_sign_is_noticed_in_every_tensor, *slow) {
                                           [](double a, double b) { return std::fabs(a) < std::fabs(b); });
       BOOST_TEST(std::fabs(largest) > 0, variant.name << " " << name);
       largest = -largest;
-      BOOST_TEST(!right_in_float64(held(c, wrong)), variant.name << " " << name);
+      BOOST_TEST(!referee.right_in_float64(wrong), variant.name << " " << name);
     };
     noticed("dq", &Sequence::q), noticed("dk", &Sequence::k), noticed("dv", &Sequence::v);
     noticed("dbeta", &Sequence::beta), noticed("dalpha", &Sequence::alpha), noticed("dlambda", &Sequence::lambda);
@@ -161,9 +166,10 @@ BOOST_AUTO_TEST_CASE(variational_rules_of_other_parameters) {
                                       Assignments{{"phi", "identity"}, {"refresh", "0"}}}) {
     GradientCase c = case_of(vla, {2, 2, 23, 5, 7}, 18);
     c.params = variant_params(vla, settings);
+    const Referee referee(c);
     for (int chunk : {4, 23}) {
       BOOST_TEST_INFO(c.params.str() << " chunk " << chunk);
-      BOOST_TEST(right_in_float64(held(c, pass(c, *vla.find_form("chunked"), chunk))));
+      BOOST_TEST(referee.right_in_float64(pass(c, *vla.find_form("chunked"), chunk)));
     }
   }
 }
@@ -176,7 +182,7 @@ BOOST_AUTO_TEST_CASE(blocks_of_other_sizes_and_numbers) {
       GradientCase c = case_of(find_variant(name), {2, 2, 23, 5, 7}, 21);
       c.params = variant_params(c.variant, settings);
       BOOST_TEST_INFO(name << " " << c.params.str());
-      BOOST_TEST(right_in_float64(held(c, pass(c, *c.variant.find_form("parallel"), 8))));
+      BOOST_TEST(Referee(c).right_in_float64(pass(c, *c.variant.find_form("parallel"), 8)));
     }
 }
 
@@ -192,9 +198,10 @@ BOOST_AUTO_TEST_CASE(similarities_and_groups_of_the_delta_former) {
     Assignments gentle = settings;
     gentle["scale"] = "0.5";
     c.params = variant_params(layer, gentle);
+    const Referee referee(c);
     for (int chunk : {4, 23}) {
       BOOST_TEST_INFO(c.params.str() << " chunk " << chunk);
-      BOOST_TEST(right_in_float64(held(c, pass(c, *layer.find_form("chunked"), chunk))));
+      BOOST_TEST(referee.right_in_float64(pass(c, *layer.find_form("chunked"), chunk)));
     }
   }
 }
@@ -225,7 +232,7 @@ BOOST_AUTO_TEST_CASE(roundings_are_passed_alike_by_both, *boost::unit_test::prec
     c.params.set("scale", 3.0); // scores of several units
     BOOST_TEST_INFO(c.params.str());
     const Sequence found = pass(c, *layer.find_form("chunked"), 4), wanted = gradient(layer, c.s, c.params, c.weights);
-    BOOST_TEST(right_in_float64(held(c, found)));
+    BOOST_TEST(Referee(c).right_in_float64(found));
     BOOST_TEST((max_abs(wanted.w) > 0 && max_abs(wanted.k) > 0));
   }
 }
@@ -265,7 +272,7 @@ BOOST_AUTO_TEST_CASE(what_is_not_given_is_not_differentiated_by) {
       if (!input.required && variant.needs_one_of.empty()) c.s[input.tensor()].clear();
     c.s.state.clear(), c.weights.state.clear();
     const Sequence found = pass(c, form, 4);
-    BOOST_TEST(right_in_float64(held(c, found)), variant.name);
+    BOOST_TEST(Referee(c).right_in_float64(found), variant.name);
     for (Tensor tensor : all_tensors) BOOST_TEST(found[tensor].size() == c.s[tensor].size());
   });
 }
