@@ -44,7 +44,7 @@ def main(words):
     old = path.read_text(encoding="utf-8")
     new = with_references(old)
     if words == ["--check"]:
-        return 0 if old == new else "CITATION.cff lacks papers of reports/papers.tsv: run ci/citation.py"
+        return 0 if old == new else "CITATION.cff lacks papers of reports/papers.tsv: run ci/derive.sh"
     path.write_text(new, encoding="utf-8")
 
 

@@ -31,8 +31,10 @@ def updated(text, claims):
 def main(program):
     listed = json.loads(subprocess.run([program, "list", "claims", "--json"], check=True, capture_output=True).stdout)
     claims = {f"{c['paper']}/{c['id']}": c["digest"] for c in listed}
-    text, changes = updated(TABLE.read_text(encoding="utf-8"), claims)
-    TABLE.write_text(text, encoding="utf-8")
+    old = TABLE.read_text(encoding="utf-8")
+    text, changes = updated(old, claims)
+    if text != old:  # an equal file would be compiled again
+        TABLE.write_text(text, encoding="utf-8")
     print("\n".join(changes) or "every claim has its version")
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Renders the tables of docs/*.md from data files, and from what the program says about itself (catalogue.py).
 
-    docs/render.py            # rewrites the documents
+    docs/render.py            # rewrites the documents; ci/derive.sh runs it
     docs/render.py --check    # exit 1 if a document differs from its data
 
 A table stands between `<!-- table: NAME -->` and `<!-- end -->`. NAME is one of TABLES below, or a file docs/data/NAME.csv,
@@ -206,7 +206,7 @@ def main() -> int:
             with open(path, "w", encoding="utf-8") as file:
                 file.write(new)
     if "--check" in sys.argv and stale:
-        print("not current: " + ", ".join(map(os.path.basename, stale)) + "; run python3 docs/render.py", file=sys.stderr)
+        print("not current: " + ", ".join(map(os.path.basename, stale)) + "; run ci/derive.sh", file=sys.stderr)
         return 1
     return 0
 

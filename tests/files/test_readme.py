@@ -26,9 +26,9 @@ IN_PART = {
     "recollect run --suite suites/quick.toml -o q.h5": ["recollect run --suite suites/quick.toml -o q.h5 --shard 1/200"],
     "recollect run --suite suites/tasks.toml -o tasks.h5": ["recollect run --suite suites/tasks.toml -o tasks.h5 --shard 1/200"],
     "recollect bench --variants delta_net --shape 1,2,1024,64,64 --dtype f32 -o bench.h5":
-        ["recollect bench --variants delta_net --shape 1,2,1024,64,64 --dtype f32 -o bench.h5 --min-time 0.01"],
+        ["recollect bench --variants delta_net --shape 1,2,1024,64,64 --dtype f32 -o bench.h5 --min-time 0.01 --max-time 1"],
     "recollect bench --forms fast --shapes bench/shapes.txt --peers --peers-limit 120 -o f32.h5":
-        ["recollect bench --forms fast --variants linear --shape 1,1,64,8,8 --min-time 0.001 -o f32.h5"],
+        ["recollect bench --forms fast --variants linear --shape 1,1,64,8,8 --min-time 0.001 --max-time 1 -o f32.h5"],
     "bench/collect.py f32.h5 bf16.h5 ... -o bench/results/DEVICE.csv && bench/speed_page.py": NOTHING,  # tests/docs/test_speed_page.py
     "recollect verify 'vla-cor*' --suite full --junit claims.xml --json claims.json":
         ["recollect verify 'vla-cor*' --junit claims.xml --json claims.json"],
@@ -41,7 +41,8 @@ IN_PART = {
     "recollect run --variants all --tasks all --shard 1/8 -o part-1.h5":
         [f"{SMALL} --shard {i}/2 -o part-{i}.h5" for i in (1, 2)],
     "build/recollect_blind 'snr_*'": ["build/recollect_blind snr_linear"],
-    "ci/claim_versions.py build/recollect": ["ci/claim_versions.py 2>&1 | grep usage"],  # would overwrite the table
+    "cmake --build build --target recollect tests": ["cmake --build build --target recollect tests -- -n"],
+    "build/tests --run_test=variants --run_test='!@slow'": ["build/tests --run_test=variants/linear --run_test='!@slow'"],
     "ci/seeds.sh 1 500": ["ci/seeds.sh 1 1 snr_linear"],
     "ci/seeds.sh 1 100 snr_linear": ["ci/seeds.sh 1 1 snr_linear"],
     "ci/baseline.py build/gate/verdicts.h5 ci/baseline.h5":

@@ -57,7 +57,8 @@ BOOST_AUTO_TEST_CASE(one_pass_equals_two_with_the_state_handed_over) {
           const double error = deviation(joined, whole).largest(),
                        bound = 2 * accumulated_terms(shape, 8) * epsilon_of(real) * kappa;
           BOOST_TEST_INFO(variant.name << " " << form.name << " " << name_of(real) << " cut=" << cut << ": error "
-                                       << error << ", bound " << bound);
+                                       << error << ", bound " << bound
+                                       << "; what depends on the position belongs in the state");
           BOOST_TEST(error <= bound);
         }
   }

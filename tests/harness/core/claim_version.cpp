@@ -12,12 +12,12 @@ BOOST_AUTO_TEST_CASE(every_claim_has_the_version_of_its_statement_and_verdict) {
   std::set<std::string> names;
   for (const Claim &c : all_claims()) {
     names.insert(name_in_paper(c));
-    BOOST_TEST(version_of(c) > 0, name_in_paper(c) << " is new, or its statement or verdict changed: run "
-                                                   << "ci/claim_versions.py PROGRAM, and build again");
+    BOOST_TEST(version_of(c) > 0, name_in_paper(c) << " is new, or its statement or verdict changed: run ci/derive.sh, "
+                                                   << "and build again");
   }
   for (const ClaimVersions &row : claim_versions())
     BOOST_TEST((names.count(row.name) || split(row.digests, ' ').back() == "withdrawn"),
-               row.name << " is a claim no more: run ci/claim_versions.py PROGRAM, and build again");
+               row.name << " is a claim no more: run ci/derive.sh, and build again");
 }
 
 BOOST_AUTO_TEST_CASE(statement_verdict_and_scope_move_the_digest_and_nothing_else_does) {
