@@ -19,8 +19,8 @@ from concurrent.futures import ThreadPoolExecutor
 import h5py
 import numpy as np
 
-# lines of bench before its one line: "[1/1]" after ten seconds
-NOTES = ("warning: other programs take", "measuring what this machine", "[")
+# lines of bench before its one line; those of "[1/1]" and "recollect bench, 0:10 so far" come every ten seconds
+NOTES = ("warning: other programs take", "measuring what this machine", "[", "recollect bench, ")
 KINDS = ("read", "write", "fsync", "rename", "open", "truncate", "malloc", "mmap")
 RUN = ("run", "--variants", "linear", "--tasks", "recall")
 TRAIN = ("train", *(word for setting in "width=8 heads=1 layers=1 ffn=0 vocabulary=8 pairs=2 batch=2 steps=2".split()
