@@ -10,8 +10,9 @@ BOOST_AUTO_TEST_SUITE(bench_command)
 
 BOOST_AUTO_TEST_CASE(a_sweep_is_timed_fitted_and_kept, *slow) {
   const Folder folder;
-  const Outcome o = run_program("bench --variants linear --shape 1,1,64,8,8 --sweep T=64:256:*2 --min-time 0 -o '" +
-                                (folder / "b.h5") + "' --json '" + (folder / "b.json") + "'");
+  const Outcome o =
+      run_program("bench --variants linear --shape 1,1,64,8,8 --sweep T=64:256:*2 --min-time 0 --max-time 1 -o '" +
+                  (folder / "b.h5") + "' --json '" + (folder / "b.json") + "'");
   BOOST_TEST(o.status == 0, o.err);
   BOOST_TEST(o.out.find("ceilings of this run") == 0u);
   BOOST_TEST(o.out.find("time ~ T^") != std::string::npos);
