@@ -5,6 +5,7 @@
 #include "harness/core/error.hpp"
 #include "harness/numerics/verdict.hpp"
 #include "tests/testing.hpp"
+#include "tests/theory/wrong_points.hpp"
 
 namespace recollect {
 
@@ -13,12 +14,7 @@ inline Finding check_claim(const Claim &claim, const Protocol &protocol) {
   BOOST_TEST_CONTEXT(claim.id << " under seed " << protocol.seed
                               << (protocol.point ? " at " + protocol.point->str() : std::string())) {
     BOOST_TEST(std::string(name_of(finding.verdict)) == name_of(claim.expected));
-    for (const Point &point : finding.points)
-      if (point.role != Role::statement &&
-          point.verdict != (point.role == Role::rival ? Verdict::refuted : Verdict::holds))
-        BOOST_ERROR(name_of(point.role) << " " << point.label << " " << point.params.str() << ": measured "
-                                        << point.measured << ", predicted " << point.predicted << ", tolerance "
-                                        << point.tolerance << ", " << name_of(point.verdict));
+    for (const std::string &wrong : wrong_points(finding)) BOOST_ERROR(wrong);
     BOOST_TEST(finding.passed);
   }
   return finding;
