@@ -383,6 +383,7 @@ void three_phases(const std::string &label, const Call<Real> &call, const Algebr
 
 #define RECOLLECT_PHASES(prefix, Algebra)                                                                              \
   RECOLLECT_SUMMARISE(prefix, Algebra) RECOLLECT_CARRY(prefix, Algebra) RECOLLECT_READ(prefix, Algebra)
+#define RECOLLECT_SCHEDULES(prefix, Algebra) RECOLLECT_STREAM(prefix, Algebra) RECOLLECT_PHASES(prefix, Algebra)
 
 /// Streaming if there is one chunk, or if the heads alone use the machine as well as all chunks would.
 inline Schedule chosen(const Steps &steps, size_t heads) {

@@ -8,7 +8,8 @@ KERNELS = pathlib.Path(__file__).resolve().parents[2] / "variants" / "kernels"
 LINE = re.compile(r"^(RECOLLECT_\w+)\((extern)?, (.*)\)$", re.M)
 
 
-MEANS = {"RECOLLECT_PHASES": ("RECOLLECT_SUMMARISE", "RECOLLECT_CARRY", "RECOLLECT_READ")}  # engine.hpp
+PHASES = ("RECOLLECT_SUMMARISE", "RECOLLECT_CARRY", "RECOLLECT_READ")
+MEANS = {"RECOLLECT_PHASES": PHASES, "RECOLLECT_SCHEDULES": ("RECOLLECT_STREAM", *PHASES)}  # engine.hpp
 
 
 def lines_of(paths):

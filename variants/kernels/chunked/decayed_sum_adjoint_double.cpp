@@ -3,7 +3,6 @@
 #ifdef __CUDACC__
 #include "variants/kernels/chunked/decayed_sum_backward_algebra.hpp"
 namespace recollect::engine {
-RECOLLECT_STREAM(, variants::DecayedSumAdjoint<double>)
-RECOLLECT_PHASES(, variants::DecayedSumAdjoint<double>)
+RECOLLECT_SCHEDULES(, variants::DecayedSumAdjoint<double>)
 } // namespace recollect::engine
 #endif

@@ -3,7 +3,6 @@
 #ifdef __CUDACC__
 #include "variants/kernels/chunked/decayed_sum_backward_algebra.hpp"
 namespace recollect::engine {
-RECOLLECT_STREAM(, variants::DecayedSumAdjoint<float>)
-RECOLLECT_PHASES(, variants::DecayedSumAdjoint<float>)
+RECOLLECT_SCHEDULES(, variants::DecayedSumAdjoint<float>)
 } // namespace recollect::engine
 #endif

@@ -237,9 +237,7 @@ private:
 
 #ifdef __CUDACC__
 namespace recollect::engine { // compiled in decayed_sum_algebra_*.cpp
-RECOLLECT_STREAM(extern, variants::DecayedSumAlgebra<float>)
-RECOLLECT_STREAM(extern, variants::DecayedSumAlgebra<double>)
-RECOLLECT_PHASES(extern, variants::DecayedSumAlgebra<float>)
-RECOLLECT_PHASES(extern, variants::DecayedSumAlgebra<double>)
+RECOLLECT_SCHEDULES(extern, variants::DecayedSumAlgebra<float>)
+RECOLLECT_SCHEDULES(extern, variants::DecayedSumAlgebra<double>)
 } // namespace recollect::engine
 #endif

@@ -3,7 +3,6 @@
 #ifdef __CUDACC__
 #include "variants/kernels/chunked/decayed_sum_algebra.hpp"
 namespace recollect::engine {
-RECOLLECT_STREAM(, variants::DecayedSumAlgebra<double>)
-RECOLLECT_PHASES(, variants::DecayedSumAlgebra<double>)
+RECOLLECT_SCHEDULES(, variants::DecayedSumAlgebra<double>)
 } // namespace recollect::engine
 #endif

@@ -3,7 +3,6 @@
 #ifdef __CUDACC__
 #include "variants/kernels/chunked/decayed_sum_algebra.hpp"
 namespace recollect::engine {
-RECOLLECT_STREAM(, variants::DecayedSumAlgebra<float>)
-RECOLLECT_PHASES(, variants::DecayedSumAlgebra<float>)
+RECOLLECT_SCHEDULES(, variants::DecayedSumAlgebra<float>)
 } // namespace recollect::engine
 #endif

@@ -275,13 +275,9 @@ private:
 
 #ifdef __CUDACC__
 namespace recollect::engine { // compiled in decayed_sum_{saving,adjoint}_*.cpp
-RECOLLECT_STREAM(extern, variants::DecayedSumSaving<float>)
-RECOLLECT_STREAM(extern, variants::DecayedSumSaving<double>)
-RECOLLECT_PHASES(extern, variants::DecayedSumSaving<float>)
-RECOLLECT_PHASES(extern, variants::DecayedSumSaving<double>)
-RECOLLECT_STREAM(extern, variants::DecayedSumAdjoint<float>)
-RECOLLECT_STREAM(extern, variants::DecayedSumAdjoint<double>)
-RECOLLECT_PHASES(extern, variants::DecayedSumAdjoint<float>)
-RECOLLECT_PHASES(extern, variants::DecayedSumAdjoint<double>)
+RECOLLECT_SCHEDULES(extern, variants::DecayedSumSaving<float>)
+RECOLLECT_SCHEDULES(extern, variants::DecayedSumSaving<double>)
+RECOLLECT_SCHEDULES(extern, variants::DecayedSumAdjoint<float>)
+RECOLLECT_SCHEDULES(extern, variants::DecayedSumAdjoint<double>)
 } // namespace recollect::engine
 #endif

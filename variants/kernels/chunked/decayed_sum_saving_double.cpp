@@ -3,7 +3,6 @@
 #ifdef __CUDACC__
 #include "variants/kernels/chunked/decayed_sum_backward_algebra.hpp"
 namespace recollect::engine {
-RECOLLECT_STREAM(, variants::DecayedSumSaving<double>)
-RECOLLECT_PHASES(, variants::DecayedSumSaving<double>)
+RECOLLECT_SCHEDULES(, variants::DecayedSumSaving<double>)
 } // namespace recollect::engine
 #endif

@@ -3,7 +3,6 @@
 #ifdef __CUDACC__
 #include "variants/kernels/chunked/decayed_sum_backward_algebra.hpp"
 namespace recollect::engine {
-RECOLLECT_STREAM(, variants::DecayedSumSaving<float>)
-RECOLLECT_PHASES(, variants::DecayedSumSaving<float>)
+RECOLLECT_SCHEDULES(, variants::DecayedSumSaving<float>)
 } // namespace recollect::engine
 #endif

@@ -278,9 +278,7 @@ template <class Real> DeltaRuleAlgebra<Real> delta_rule_algebra(const Call<Real>
 
 #ifdef __CUDACC__
 namespace recollect::engine { // compiled in delta_rule_{stream,summarise,carry,read,phases}_*.cpp
-RECOLLECT_STREAM(extern, variants::DeltaRuleAlgebra<float>)
-RECOLLECT_STREAM(extern, variants::DeltaRuleAlgebra<double>)
-RECOLLECT_PHASES(extern, variants::DeltaRuleAlgebra<float>)
-RECOLLECT_PHASES(extern, variants::DeltaRuleAlgebra<double>)
+RECOLLECT_SCHEDULES(extern, variants::DeltaRuleAlgebra<float>)
+RECOLLECT_SCHEDULES(extern, variants::DeltaRuleAlgebra<double>)
 } // namespace recollect::engine
 #endif

@@ -278,9 +278,7 @@ protected:
 
 #ifdef __CUDACC__
 namespace recollect::engine { // compiled in delta_rule_gradients_*.cpp
-RECOLLECT_STREAM(extern, variants::DeltaRuleAdjoint<float>)
-RECOLLECT_STREAM(extern, variants::DeltaRuleAdjoint<double>)
-RECOLLECT_PHASES(extern, variants::DeltaRuleAdjoint<float>)
-RECOLLECT_PHASES(extern, variants::DeltaRuleAdjoint<double>)
+RECOLLECT_SCHEDULES(extern, variants::DeltaRuleAdjoint<float>)
+RECOLLECT_SCHEDULES(extern, variants::DeltaRuleAdjoint<double>)
 } // namespace recollect::engine
 #endif

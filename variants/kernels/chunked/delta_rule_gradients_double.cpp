@@ -3,7 +3,6 @@
 #ifdef __CUDACC__
 #include "variants/kernels/chunked/delta_rule_backward_algebra.hpp"
 namespace recollect::engine {
-RECOLLECT_STREAM(, variants::DeltaRuleAdjoint<double>)
-RECOLLECT_PHASES(, variants::DeltaRuleAdjoint<double>)
+RECOLLECT_SCHEDULES(, variants::DeltaRuleAdjoint<double>)
 } // namespace recollect::engine
 #endif

@@ -3,7 +3,6 @@
 #ifdef __CUDACC__
 #include "variants/kernels/regression/normal_equations_algebra.hpp"
 namespace recollect::engine {
-RECOLLECT_STREAM(, variants::ByConjugateGradients<double>)
-RECOLLECT_PHASES(, variants::ByConjugateGradients<double>)
+RECOLLECT_SCHEDULES(, variants::ByConjugateGradients<double>)
 } // namespace recollect::engine
 #endif

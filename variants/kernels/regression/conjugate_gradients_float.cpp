@@ -3,7 +3,6 @@
 #ifdef __CUDACC__
 #include "variants/kernels/regression/normal_equations_algebra.hpp"
 namespace recollect::engine {
-RECOLLECT_STREAM(, variants::ByConjugateGradients<float>)
-RECOLLECT_PHASES(, variants::ByConjugateGradients<float>)
+RECOLLECT_SCHEDULES(, variants::ByConjugateGradients<float>)
 } // namespace recollect::engine
 #endif

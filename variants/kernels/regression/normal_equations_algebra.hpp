@@ -12,13 +12,9 @@ template <class Real> using ByConjugateGradients = PrefixRegressionAlgebra<Real,
 
 #ifdef __CUDACC__
 namespace recollect::engine { // compiled in {normal_equations,conjugate_gradients}_*.cpp
-RECOLLECT_STREAM(extern, variants::ByFactorisation<float>)
-RECOLLECT_STREAM(extern, variants::ByFactorisation<double>)
-RECOLLECT_PHASES(extern, variants::ByFactorisation<float>)
-RECOLLECT_PHASES(extern, variants::ByFactorisation<double>)
-RECOLLECT_STREAM(extern, variants::ByConjugateGradients<float>)
-RECOLLECT_STREAM(extern, variants::ByConjugateGradients<double>)
-RECOLLECT_PHASES(extern, variants::ByConjugateGradients<float>)
-RECOLLECT_PHASES(extern, variants::ByConjugateGradients<double>)
+RECOLLECT_SCHEDULES(extern, variants::ByFactorisation<float>)
+RECOLLECT_SCHEDULES(extern, variants::ByFactorisation<double>)
+RECOLLECT_SCHEDULES(extern, variants::ByConjugateGradients<float>)
+RECOLLECT_SCHEDULES(extern, variants::ByConjugateGradients<double>)
 } // namespace recollect::engine
 #endif

@@ -3,7 +3,6 @@
 #ifdef __CUDACC__
 #include "variants/kernels/regression/normal_equations_algebra.hpp"
 namespace recollect::engine {
-RECOLLECT_STREAM(, variants::ByFactorisation<double>)
-RECOLLECT_PHASES(, variants::ByFactorisation<double>)
+RECOLLECT_SCHEDULES(, variants::ByFactorisation<double>)
 } // namespace recollect::engine
 #endif

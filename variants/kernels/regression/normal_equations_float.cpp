@@ -3,7 +3,6 @@
 #ifdef __CUDACC__
 #include "variants/kernels/regression/normal_equations_algebra.hpp"
 namespace recollect::engine {
-RECOLLECT_STREAM(, variants::ByFactorisation<float>)
-RECOLLECT_PHASES(, variants::ByFactorisation<float>)
+RECOLLECT_SCHEDULES(, variants::ByFactorisation<float>)
 } // namespace recollect::engine
 #endif
