@@ -79,9 +79,17 @@ const Noise &Reference::noise(Precision precision) const {
   return noise_.emplace(precision, noise_of(problem_, results_, rounding_, precision, chunk_)).first->second;
 }
 
-std::vector<Judged> judge_all(const Reference &reference, const PartList &parts, Precision precision) {
+namespace {
+
+bool has_infinity(const PartList &parts) {
+  return std::any_of(parts.begin(), parts.end(), [](const Part &part) {
+    return std::any_of(part.values.begin(), part.values.end(), [](double x) { return std::isinf(x); });
+  });
+}
+
+/// judge_all() of a candidate whose overflows are accepted already.
+std::vector<Judged> judge_parts(const Reference &reference, const PartList &candidate, Precision precision) {
   const Noise &noise = reference.noise(precision);
-  const PartList candidate = with_overflows_accepted(parts, reference, precision);
   std::vector<size_t> given; // parts
   for (size_t i = 0; i < noise.size(); ++i)
     if (find_part(candidate, noise[i].name)) given.push_back(i);
@@ -96,6 +104,13 @@ std::vector<Judged> judge_all(const Reference &reference, const PartList &parts,
   for (size_t i : given) largest = std::max(largest, reference.results()[i].values.size());
   in_pieces(given.size(), judge_some, largest);
   return all;
+}
+
+} // namespace
+
+std::vector<Judged> judge_all(const Reference &reference, const PartList &candidate, Precision precision) {
+  if (!has_infinity(candidate)) return judge_parts(reference, candidate, precision);
+  return judge_parts(reference, with_overflows_accepted(candidate, reference, precision), precision);
 }
 
 bool all_right(const std::vector<Judged> &judged) {
@@ -113,7 +128,7 @@ Checked verdict(const Reference &reference, const PartList &given, Precision pre
       with_overflows_accepted(in_one_convention(given, reference.problem()), reference, precision);
   Checked found;
   found.names = names;
-  found.parts = judge_all(reference, candidate, precision);
+  found.parts = judge_parts(reference, candidate, precision);
   for (const Part &part : reference.results())
     if (!find_part(candidate, part.name) && !(part.name == "dstate" && reference.problem().given.state.empty()))
       found.not_checked.push_back(part.name);
