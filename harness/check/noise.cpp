@@ -299,7 +299,7 @@ Noise noise_of(const CheckCase &problem, const PartList &definition, const std::
     const Part &part = definition[p];
     const double least = underflow(part, precision);
     const Precision written = problem.types.written(part.name, precision);
-    Numbers solved(part.heads), bound(part.heads); // rounding of solves: the square of n eps kappa
+    Numbers solved(part.heads), bound(part.heads); // rounding of solves, and the square of n eps kappa
     for (size_t head = 0; head < part.heads; ++head) {
       // Elimination rounds each element Dk times. A backward pass solves twice.
       const double passes = part.name[0] == 'd' ? 2 : 1;
