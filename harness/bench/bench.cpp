@@ -7,6 +7,7 @@
 #include "harness/check/check.hpp"
 #include "harness/core/cost.hpp"
 #include "harness/core/error.hpp"
+#include "harness/core/in_pieces.hpp"
 #include "harness/core/text.hpp"
 #include "harness/device/backend.hpp"
 #include "harness/device/stopwatch.hpp"
@@ -24,7 +25,6 @@
 #include <memory>
 #include <new>
 #include <optional>
-#include <thread>
 #include <utility>
 
 namespace recollect {
@@ -259,7 +259,7 @@ void keep_samples(BenchResult &result, const Sampling &sampling) {
 double slowed_by_others() {
   double load = 0;
   if (default_clock() > 0 || getloadavg(&load, 1) != 1) return 1; // a GPU is not shared in that way
-  return 1 + load / std::max(1u, std::thread::hardware_concurrency());
+  return 1 + load / double(processors());
 }
 
 /// A time below the limit is an error: something was not computed, or the ceilings were measured on a busy machine.

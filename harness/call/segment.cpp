@@ -162,17 +162,18 @@ bool needs_no_state(const Variant &variant, const Sequence &sequence, const Para
   return deviation(found, wanted).largest() <= bound; // false for NaN
 }
 
+std::vector<double> slice_heads(const std::vector<double> &data, const Shape &shape, size_t first, size_t count) {
+  const size_t size = data.size() / shape.heads();
+  const auto begin = data.begin() + std::ptrdiff_t(size * first);
+  return {begin, begin + std::ptrdiff_t(size * count)};
+}
+
 Sequence slice_heads(const Sequence &s, size_t first, size_t count) {
-  const auto slice = [&](const std::vector<double> &data) {
-    const auto width = std::ptrdiff_t(data.size() / s.shape.heads());
-    return std::vector<double>(data.begin() + width * std::ptrdiff_t(first),
-                               data.begin() + width * std::ptrdiff_t(first + count));
-  };
   Sequence part;
   part.shape = s.shape;
   part.shape.B = 1, part.shape.H = int(count);
-  for (Tensor tensor : all_tensors) part[tensor] = slice(s[tensor]);
-  part.state = slice(s.state);
+  for (Tensor tensor : all_tensors) part[tensor] = slice_heads(s[tensor], s.shape, first, count);
+  part.state = slice_heads(s.state, s.shape, first, count);
   return part;
 }
 

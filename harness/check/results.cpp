@@ -166,10 +166,7 @@ void over_heads(const CheckCase &problem, const std::function<void(const CheckCa
   const size_t heads = problem.given.shape.heads();
   if (heads == 1 || !runs_side_by_side()) return work(problem, 0);
   side_by_side(heads, [&](size_t head) {
-    const auto own = [&](const Numbers &all) {
-      const auto size = std::ptrdiff_t(all.size() / heads), first = size * std::ptrdiff_t(head);
-      return Numbers(all.begin() + first, all.begin() + first + size);
-    };
+    const auto own = [&](const Numbers &all) { return slice_heads(all, problem.given.shape, head, 1); };
     work({problem.variant,
           problem.params,
           slice_heads(problem.given, head, 1),
