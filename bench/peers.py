@@ -248,6 +248,8 @@ class Session:
 def main():
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # compilers may print to standard output, which is for answers
+    if DEVICE == "cuda":
+        stopwatches.in_own_stream()
     session = Session()
     for line in sys.stdin:
         print(json.dumps(session.answer(json.loads(line))), file=answers, flush=True)

@@ -12,6 +12,12 @@ MOST_SETS, MOST_PASSES = 16, 256
 FIRST_HOLD, LONGEST_HOLD = 1e5, 1e8  # cycles
 
 
+def in_own_stream():
+    """Sets a stream other than the default one, which cannot be recorded, for all work of this thread. Autograd runs a backward
+    pass in the stream of its forward pass, so both must be in the stream that is recorded."""
+    torch.cuda.set_stream(torch.cuda.Stream())
+
+
 class HostStopwatch:
     """Seconds from call to return."""
 
@@ -37,7 +43,8 @@ class HostStopwatch:
 
 
 class DeviceStopwatch:
-    """make() returns work on its own tensors; bytes_moved: bytes that a pass reads and writes."""
+    """make() returns work on its own tensors; bytes_moved: bytes that a pass reads and writes. Graphs are recorded in the current
+    stream, which must not be the default one (in_own_stream())."""
 
     def __init__(self, make, bytes_moved, default_clock=0):
         self.large = torch.empty(512 << 20, dtype=torch.uint8, device="cuda")
@@ -66,13 +73,8 @@ class DeviceStopwatch:
     def recorded(self):
         """None if some of the work cannot be recorded."""
         try:
-            side = torch.cuda.Stream()
-            side.wait_stream(torch.cuda.current_stream())
-            with torch.cuda.stream(side):
-                self.queue()
-            torch.cuda.current_stream().wait_stream(side)
             graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph):
+            with torch.cuda.graph(graph, stream=torch.cuda.current_stream()):
                 self.queue()
             return graph
         except Exception:
