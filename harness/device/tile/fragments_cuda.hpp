@@ -269,34 +269,26 @@ template <int left = 0> __device__ __forceinline__ void wait_for_copies() {
 }
 
 /// Copies a tile of rows x columns to shared memory, with zeros past `valid_rows` and `valid_columns`; rows lie `ld`
-/// apart in global memory. `aligned`: every row starts and ends on 16 bytes. Copies are asynchronous: commit, then
-/// wait. Rows that are not aligned or have another type are complete after a barrier.
+/// apart in global memory, and start and end on 16 bytes. Copies are asynchronous: commit, then wait. Rows of another type
+/// are complete after a barrier.
 template <class Op, int rows, int columns, int pitch, int threads, class Stored>
 __device__ __forceinline__ void load_tile(const Stored *from, std::ptrdiff_t ld, int valid_rows, int valid_columns,
-                                          bool aligned, Element<Op> *to, int thread) {
+                                          Element<Op> *to, int thread) {
   constexpr int pack = 16 / sizeof(Stored), across = columns / pack;
   static_assert(columns % pack == 0, "whole packs");
-  if (aligned) {
 #pragma unroll
-    for (int i = thread; i < rows * across; i += threads) {
-      const int row = i / across, column = i % across * pack;
-      const bool valid = row < valid_rows && column < valid_columns;
-      const Stored *const at = from + (valid ? row * ld + column : 0);
-      if constexpr (std::is_same<Stored, Element<Op>>::value) {
-        copy_16(to + row * pitch + column, at, valid);
-      } else {
-        uint4 bits = make_uint4(0, 0, 0, 0);
-        if (valid) bits = *reinterpret_cast<const uint4 *>(at);
-        const Stored *const x = reinterpret_cast<const Stored *>(&bits);
+  for (int i = thread; i < rows * across; i += threads) {
+    const int row = i / across, column = i % across * pack;
+    const bool valid = row < valid_rows && column < valid_columns;
+    const Stored *const at = from + (valid ? row * ld + column : 0);
+    if constexpr (std::is_same<Stored, Element<Op>>::value) {
+      copy_16(to + row * pitch + column, at, valid);
+    } else {
+      uint4 bits = make_uint4(0, 0, 0, 0);
+      if (valid) bits = *reinterpret_cast<const uint4 *>(at);
+      const Stored *const x = reinterpret_cast<const Stored *>(&bits);
 #pragma unroll
-        for (int e = 0; e < pack; ++e) to[row * pitch + column + e] = rounded<Element<Op>>(widened(x[e]));
-      }
-    }
-  } else {
-    for (int i = thread; i < rows * columns; i += threads) {
-      const int row = i / columns, column = i % columns;
-      to[row * pitch + column] =
-          rounded<Element<Op>>(row < valid_rows && column < valid_columns ? widened(from[row * ld + column]) : 0.0f);
+      for (int e = 0; e < pack; ++e) to[row * pitch + column + e] = rounded<Element<Op>>(widened(x[e]));
     }
   }
 }

@@ -38,13 +38,22 @@ Gradients<Number> gradients_of(const BackwardCall<float, Stored> &back, int keys
 }
 
 template <class Op, bool erases, class Stored>
-void run(const std::string &label, const CallSettings &call, const Gradients<Stored> &g) {
+void run(const std::string &label, const CallSettings &call, const Gradients<Stored> &given) {
+  const size_t heads = call.shape.heads(), steps = call.steps(), apart = given.in.state_stride;
+  chunked::PaddedRows rows(*call.arena, given.in.Dk, given.in.Dv, sizeof(Stored));
+  Gradients<Stored> g = given;
+  g.in = given.in.padded(rows);
+  g.in.start = rows.states(given.in.start, heads, apart, false), g.d_state = rows.states(g.d_state, heads, apart, true);
+  g.d_o = rows.values(g.d_o, steps), g.d_v = rows.values_of_result(g.d_v, steps);
+  g.d_q = rows.keys_of_result(g.d_q, steps), g.d_k = rows.keys_of_result(g.d_k, steps);
+  rows.read(label);
   Element<Op> *const scratch = call.arena->take<Element<Op>>(chunked::backward_scratch(g.in, erases)).data();
   chunked::Segments segments;
   if (!erases) segments = segments_of(g.in, false, Execution().cuda_device_prop().multiProcessorCount);
   place_segments(g.in, segments, call.arena->take<float>(scratch_of_segments(g.in, segments)).data());
   launching::shown(label,
                    [&] { chunked::recurrence_gradients<Op, erases>(g, scratch, queue().cuda_stream(), segments); });
+  rows.write(label);
 }
 template <bool erases> void run(const std::string &label, const Call<float> &call, const Gradients<float> &g) {
   switch (call.math) {

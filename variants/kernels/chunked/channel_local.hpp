@@ -68,12 +68,10 @@ template <class Op, class Stored, int Dk> struct ChannelLocal {
     float *const whole = scores + chunk * score_pitch; // [sides,Dk] decay of a whole sub-block
     float *const between = whole + sides * Dk;         // [sides - 1,Dk] decays of sub-blocks 1, 2, and both
 
-    fragments::load_tile<Op, chunk, Dk, pitch, threads>(in.q + c.key_row * in.Dk, in.Dk, c.steps, in.Dk,
-                                                        rows_aligned(in.q, in.Dk), q, thread);
-    fragments::load_tile<Op, chunk, Dk, pitch, threads>(in.k + c.key_row * in.Dk, in.Dk, c.steps, in.Dk,
-                                                        rows_aligned(in.k, in.Dk), k, thread);
-    fragments::load_tile<fragments::Tf32, chunk, Dk, gate_pitch, threads>(
-        channels.lambda + c.row * in.Dk, in.Dk, c.steps, in.Dk, rows_aligned(channels.lambda, in.Dk), gates, thread);
+    fragments::load_tile<Op, chunk, Dk, pitch, threads>(in.q + c.key_row * in.Dk, in.Dk, c.steps, in.Dk, q, thread);
+    fragments::load_tile<Op, chunk, Dk, pitch, threads>(in.k + c.key_row * in.Dk, in.Dk, c.steps, in.Dk, k, thread);
+    fragments::load_tile<fragments::Tf32, chunk, Dk, gate_pitch, threads>(channels.lambda + c.row * in.Dk, in.Dk,
+                                                                          c.steps, in.Dk, gates, thread);
     fragments::commit_copies();
     for (int n = thread; n < chunk * score_pitch; n += threads) scores[n] = 0;
     fragments::wait_for_copies<0>();

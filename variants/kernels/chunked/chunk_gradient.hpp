@@ -37,14 +37,13 @@ template <class Op, class Stored_, int Dk_, int Dv_> struct ChunkStage {
 
   template <int rows, int columns>
   __device__ __forceinline__ static void load(const E *from, int ld, int valid_rows, int valid_columns, E *to) {
-    load_panel<Op, rows, columns, threads>(from, ld, valid_rows, valid_columns, true,
+    load_panel<Op, rows, columns, threads>(from, ld, valid_rows, valid_columns,
                                            to); // of an array that an earlier stage saved
   }
   /// Columns first ... first + columns - 1 of an array with `width` numbers per step.
   template <int rows, int columns>
   __device__ __forceinline__ static void load_steps(const Stored *from, int width, int first, int valid_rows, E *to) {
-    load_panel<Op, rows, columns, threads>(from + first, width, valid_rows, width - first, rows_aligned(from, width),
-                                           to);
+    load_panel<Op, rows, columns, threads>(from + first, width, valid_rows, width - first, to);
   }
 };
 

@@ -99,8 +99,7 @@ template <class Op, class Stored, int Dk> struct ChunkLocal {
 
   __device__ __forceinline__ void load_values(const ChunkOfHead &c, int first_value, E *to) const {
     fragments::load_tile<Op, chunk, values, value_pitch, threads>(in.v + c.row * in.Dv + first_value, in.Dv, c.steps,
-                                                                  in.Dv - first_value, rows_aligned(in.v, in.Dv), to,
-                                                                  threadIdx.x);
+                                                                  in.Dv - first_value, to, threadIdx.x);
   }
 
   __device__ __forceinline__ void operator()(unsigned char *shared) const {
@@ -113,8 +112,7 @@ template <class Op, class Stored, int Dk> struct ChunkLocal {
     E *const X_keys = reinterpret_cast<E *>(L), *const X_values =
                                                     reinterpret_cast<E *>(X); // X times of_key; X times write
 
-    fragments::load_tile<Op, chunk, Dk, key_pitch, threads>(in.k + c.key_row * in.Dk, in.Dk, c.steps, in.Dk,
-                                                            rows_aligned(in.k, in.Dk), k, thread);
+    fragments::load_tile<Op, chunk, Dk, key_pitch, threads>(in.k + c.key_row * in.Dk, in.Dk, c.steps, in.Dk, k, thread);
     fragments::commit_copies();
     if (U) load_values(c, 0, v);
     fragments::commit_copies();
@@ -206,7 +204,7 @@ template <class Op, class Stored, int Dk> struct ChunkLocal {
 #pragma unroll
     for (int t = 0; t < chunk; t += 16) {
       finite = finite && all_finite(w[t / 16]);
-      store_rows<E, 4>(w[t / 16], to + t * K + j, K, 16, 16, true);
+      store_rows<E, 4>(w[t / 16], to + t * K + j, K, 16, 16);
     }
     if (!finite) redo_product(x, k + j, key_pitch, to + j, K, 1);
   }
@@ -221,7 +219,7 @@ template <class Op, class Stored, int Dk> struct ChunkLocal {
         fragments::multiply_add<Op>(a, fragments::load_b_across<Op, pitch>(x, i, t), u[t / 8], u[t / 8 + 1]);
     }
     if (all_finite(u))
-      store_rows<E, blocks>(u, to, chunk, 16, chunk, true);
+      store_rows<E, blocks>(u, to, chunk, 16, chunk);
     else
       redo_product(x, v + j, value_pitch, to, 1, chunk);
   }

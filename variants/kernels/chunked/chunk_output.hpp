@@ -43,28 +43,27 @@ template <class Op, class Stored, int Dk, int values, bool erases, bool channels
       const int left = in.Dk - first;
       if constexpr (channels)
         fragments::load_tile<Op, chunk, slice, key_pitch, threads>(channel_queries + c.chunk * chunk * K + first, K,
-                                                                   chunk, K - first, true, q, thread);
+                                                                   chunk, K - first, q, thread);
       else
         fragments::load_tile<Op, chunk, slice, key_pitch, threads>(in.q + c.key_row * in.Dk + first, in.Dk, c.steps,
-                                                                   left, rows_aligned(in.q, in.Dk), q, thread);
+                                                                   left, q, thread);
       if constexpr (!channels)
         fragments::load_tile<Op, chunk, slice, key_pitch, threads>(in.k + c.key_row * in.Dk + first, in.Dk, c.steps,
-                                                                   left, rows_aligned(in.k, in.Dk), k, thread);
+                                                                   left, k, thread);
       fragments::load_tile<Op, values, slice, key_pitch, threads>(states + (c.chunk * V + first_value) * K + first, K,
-                                                                  columns, K - first, true, S, thread);
+                                                                  columns, K - first, S, thread);
       fragments::commit_copies();
     };
     load_keys(0);
     if constexpr (channels) // scores take the buffer of the keys
       fragments::load_tile<Op, chunk, chunk, step_pitch, threads>(channel_scores + c.chunk * chunk * chunk, chunk,
-                                                                  chunk, chunk, true, k, thread);
+                                                                  chunk, chunk, k, thread);
     if constexpr (erases)
       fragments::load_tile<Op, values, chunk, step_pitch, threads>(written + (c.chunk * V + first_value) * chunk, chunk,
-                                                                   columns, chunk, true, value, thread);
+                                                                   columns, chunk, value, thread);
     else
       fragments::load_tile<Op, chunk, values, value_pitch, threads>(in.v + c.row * in.Dv + first_value, in.Dv, c.steps,
-                                                                    in.Dv - first_value, rows_aligned(in.v, in.Dv),
-                                                                    value, thread);
+                                                                    in.Dv - first_value, value, thread);
     fragments::commit_copies();
     const bool decays = in.alpha && !channels, strengthens = !erases && !channels && in.write;
     if (decays) decay.prepare(in.alpha + c.row, c.steps, thread, threads); // overlaps with the copies
@@ -146,7 +145,7 @@ template <class Op, class Stored, int Dk, int values, bool erases, bool channels
 #pragma unroll
       for (int e = 0; e < 4; ++e) sum[n].x[e] *= in.scale;
     store_rows<Stored, values / 8>(sum, o + (c.row + first) * in.Dv + first_value, in.Dv, c.steps - first,
-                                   min(values, in.Dv - first_value), rows_aligned(o, in.Dv));
+                                   min(values, in.Dv - first_value));
   }
 };
 

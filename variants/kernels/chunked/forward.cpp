@@ -73,8 +73,16 @@ void run_window(const std::string &label, const CallSettings &call, const Inputs
 }
 
 template <class Op, class Stored>
-void run_windows(const std::string &label, const CallSettings &call, Inputs<Stored> in, const Rule &rule, Stored *o,
-                 float *state) {
+void run_windows(const std::string &label, const CallSettings &call, const Inputs<Stored> &given, Rule rule,
+                 Stored *given_o, float *given_state) {
+  chunked::PaddedRows rows(*call.arena, given.Dk, given.Dv, sizeof(Stored));
+  Inputs<Stored> in = given.padded(rows);
+  const size_t steps = call.steps();
+  Stored *const o = rows.values_of_result(given_o, steps);
+  float *const state = rows.states(given_state, call.shape.heads(), given.state_stride, !call.stateless);
+  if (given.start) in.start = state;
+  rule.lambda = rows.keys(rule.lambda, steps), rule.bonus = rows.keys(rule.bonus, steps);
+  rows.read(label);
   constexpr size_t budget = size_t(1) << 31, least = 64; // bytes of saved arrays; chunks per window
   const size_t bytes = rule.kept(in.kept_keys(), in.kept_values()) * sizeof(Element<Op>);
   const size_t chunks = std::max(least, budget / (call.shape.heads() * bytes));
@@ -88,6 +96,7 @@ void run_windows(const std::string &label, const CallSettings &call, Inputs<Stor
     in.start = end;            // start of the next window
     call.arena->release(mark); // kernels run in order
   }
+  rows.write(label);
 }
 
 /// Fields that every rule needs, except queries, keys and gates.

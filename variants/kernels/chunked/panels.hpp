@@ -157,27 +157,14 @@ __device__ __forceinline__ void stream_panels(PanelRing &ring, int panels, const
   stream_panels(ring, panels, load, use, 0, [](int, unsigned char *) {});
 }
 
-/// A tile whose rows are not aligned to 16 bytes. Not inlined, so that the aligned path stays compact.
-template <class Op, int rows, int columns, int threads, class Stored>
-__device__ __noinline__ void load_scattered(const Stored *from, int ld, int valid_rows, int valid_columns,
-                                            Element<Op> *to) {
-#pragma unroll 1
-  for (int i = threadIdx.x; i < rows * columns; i += threads) {
-    const int row = i / columns, column = i % columns;
-    to[row * (columns + 8) + column] = fragments::rounded<Element<Op>>(
-        row < valid_rows && column < valid_columns ? fragments::widened(from[std::ptrdiff_t(row) * ld + column])
-                                                   : 0.0f);
-  }
-}
 /// Copies a tile [rows][columns + 8] from rows `ld` apart, with zeros where they are not valid. Complete after the
 /// copies were waited for, or after a barrier.
 template <class Op, int rows, int columns, int threads, class Stored>
-__device__ __forceinline__ void load_panel(const Stored *from, int ld, int valid_rows, int valid_columns, bool aligned,
+__device__ __forceinline__ void load_panel(const Stored *from, int ld, int valid_rows, int valid_columns,
                                            Element<Op> *to) {
   constexpr int pack = 16 / int(sizeof(Stored)), across = columns / pack;
-  if (!aligned) return load_scattered<Op, rows, columns, threads>(from, ld, valid_rows, valid_columns, to);
   if constexpr (!std::is_same<Stored, Element<Op>>::value || threads % across != 0) {
-    fragments::load_tile<Op, rows, columns, columns + 8, threads>(from, ld, valid_rows, valid_columns, true, to,
+    fragments::load_tile<Op, rows, columns, columns + 8, threads>(from, ld, valid_rows, valid_columns, to,
                                                                   int(threadIdx.x));
   } else {
     constexpr int down = threads / across;
@@ -198,40 +185,18 @@ __device__ __forceinline__ void copy_4(float *to, const float *from, bool valid)
                : "memory");
 }
 
-/// Two adjacent elements of a row, as far as they lie within `width` columns. `even`: rows are aligned to pairs.
-template <class T>
-__device__ __forceinline__ void put_pair(T *row, int column, int width, bool even, float first, float second) {
-  if (even && column < width) {
-    if constexpr (sizeof(T) == 2)
-      *reinterpret_cast<std::uint32_t *>(row + column) = fragments::packed<T>(first, second);
-    else
-      *reinterpret_cast<float2 *>(row + column) = make_float2(first, second);
-  } else {
-    if (column < width) row[column] = fragments::rounded<T>(first);
-    if (column + 1 < width) row[column + 1] = fragments::rounded<T>(second);
-  }
-}
-template <class T> __device__ __forceinline__ float2 get_pair(const T *row, int column, int width, bool even) {
-  if (even) return column < width ? load_pair(row + column) : float2{0, 0};
-  return {column < width ? fragments::widened(row[column]) : 0.0f,
-          column + 1 < width ? fragments::widened(row[column + 1]) : 0.0f};
+/// Writes two adjacent elements, from an even place on.
+template <class T> __device__ __forceinline__ void put_pair(T *to, float first, float second) {
+  if constexpr (sizeof(T) == 2)
+    *reinterpret_cast<std::uint32_t *>(to) = fragments::packed<T>(first, second);
+  else
+    *reinterpret_cast<float2 *>(to) = make_float2(first, second);
 }
 
-/// Writes results to rows `width` apart, limited to `rows` and `columns`.
-template <class T, int columns_, int parts>
-__device__ __noinline__ void put_scattered(const WarpPlace<parts> &at, const RowsOfSums<columns_, parts> &sum, T *to,
-                                           int ld, int rows, int columns) {
-  sum.each_pair(at, [&](int r, int column, float x, float y) {
-    if (at.row_of(r) < rows) put_pair(to + std::ptrdiff_t(at.row_of(r)) * ld, column, columns, false, x, y);
-  });
-}
+/// Writes results to rows `ld` apart, limited to `rows` and `columns`; both widths are even.
 template <class T, int columns_, int parts>
 __device__ __forceinline__ void put_rows(const WarpPlace<parts> &at, const RowsOfSums<columns_, parts> &sum, T *to,
                                          int ld, int rows, int columns) {
-  if (ld % 2 != 0 || columns % 2 != 0) {
-    const RowsOfSums<columns_, parts> copy = sum; // the copy is what the lambda captures in memory
-    return put_scattered(at, copy, to, ld, rows, columns);
-  }
   to += std::ptrdiff_t(at.row_of(0)) * ld + at.column(0, 0);
   const int left = columns - at.column(0, 0);
 #pragma unroll
@@ -243,34 +208,15 @@ __device__ __forceinline__ void put_rows(const WarpPlace<parts> &at, const RowsO
       for (int h = 0; h < 2; ++h) {
         constexpr int apart = 16 * parts;
         if (apart * j + 8 * h >= left) continue;
-        const float first = sum.x[j][h].x[2 * r], second = sum.x[j][h].x[2 * r + 1];
-        if constexpr (sizeof(T) == 2)
-          *reinterpret_cast<std::uint32_t *>(to + apart * j + 8 * h) = fragments::packed<T>(first, second);
-        else
-          *reinterpret_cast<float2 *>(to + apart * j + 8 * h) = make_float2(first, second);
+        put_pair(to + apart * j + 8 * h, sum.x[j][h].x[2 * r], sum.x[j][h].x[2 * r + 1]);
       }
   }
 }
 
-template <class T, int columns_, int parts>
-__device__ __noinline__ float2 dot_scattered(const WarpPlace<parts> &at, const RowsOfSums<columns_, parts> &sum,
-                                             const T *rows, int width, int valid_rows) {
-  float own[2] = {0, 0};
-  sum.each_pair(at, [&](int r, int column, float x, float y) {
-    if (at.row_of(r) >= valid_rows) return;
-    const float2 two = get_pair(rows + std::ptrdiff_t(at.row_of(r)) * width, column, width, false);
-    own[r] += two.x * x + two.y * y;
-  });
-  return {own[0], own[1]};
-}
 /// rows_t . sum_t over the thread's columns, for its two rows.
 template <class T, int columns_, int parts>
 __device__ __forceinline__ float2 dot_own(const WarpPlace<parts> &at, const RowsOfSums<columns_, parts> &sum,
                                           const T *rows, int width, int valid_rows) {
-  if (width % 2 != 0) {
-    const RowsOfSums<columns_, parts> copy = sum;
-    return dot_scattered(at, copy, rows, width, valid_rows);
-  }
   rows += std::ptrdiff_t(at.row_of(0)) * width + at.column(0, 0);
   const int left = width - at.column(0, 0);
   float own[2] = {0, 0};

@@ -18,6 +18,7 @@
 // Decayed sums have e_t = write_t v_t and no L.
 #pragma once
 #include "variants/kernels/chunked/decay_tables.hpp"
+#include "variants/kernels/chunked/padded_rows.hpp"
 #ifdef __CUDACC__
 #include <cstddef>
 
@@ -39,7 +40,8 @@ struct ChunkOfHead {
   std::size_t chunk;        // its place in saved arrays
 };
 
-/// Arrays of a call, in device memory. Stored: float, __nv_bfloat16 or __half. With packed texts (variable-length
+/// Arrays of a call, in device memory, whose rows of keys and of values start on 16 bytes (padded_rows.hpp), except for
+/// step.hpp. Stored: float, __nv_bfloat16 or __half. With packed texts (variable-length
 /// sequences) B is 1, and text n has steps starts[n] ... starts[n+1] - 1 of the T.
 template <class Stored> struct Inputs {
   int B = 1, H = 1, T = 0, Dk = 0, Dv = 0;
@@ -88,6 +90,15 @@ template <class Stored> struct Inputs {
     const HeadOfText h = head_of_text(text, packed ? head : head % H);
     const int first = (nth - (packed ? chunk_starts[text] : 0)) * chunk, left = h.steps - first;
     return {h.row + first, h.key_row + first, left < chunk ? left : chunk, unit};
+  }
+
+  /// The inputs in padded rows, without the states: set start, and read `rows` before any kernel.
+  Inputs padded(PaddedRows &rows) const {
+    Inputs in = *this;
+    const std::size_t steps = std::size_t(B) * T;
+    in.q = rows.keys(q, key_heads * steps), in.k = rows.keys(k, key_heads * steps), in.v = rows.values(v, H * steps);
+    in.Dk = rows.keys(), in.Dv = rows.values(), in.state_stride = rows.states_apart(state_stride);
+    return in;
   }
 };
 

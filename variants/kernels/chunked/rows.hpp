@@ -27,23 +27,12 @@ __device__ __forceinline__ uint4 block_of_quad(const std::uint32_t (&pair)[4]) {
 }
 } // namespace detail
 
-/// Writes results of 16 x 8 N to rows `ld` apart, limited to `rows` and `columns`. `aligned`: rows start on 16 bytes,
-/// and columns fill whole 16-byte packs. All lanes of the warp must call it.
+/// Writes results of 16 x 8 N to rows `ld` apart, limited to `rows` and `columns`. Rows start on 16 bytes, and columns
+/// fill whole 16-byte packs. All lanes of the warp must call it.
 template <class T, int N>
-__device__ __forceinline__ void store_rows(const Sum (&x)[N], T *to, std::ptrdiff_t ld, int rows, int columns,
-                                           bool aligned) {
+__device__ __forceinline__ void store_rows(const Sum (&x)[N], T *to, std::ptrdiff_t ld, int rows, int columns) {
   static_assert(N % 4 == 0, "whole quads of blocks");
   const int row = threadIdx.x % 32 / 4, quad = threadIdx.x % 4;
-  if (!aligned) {
-#pragma unroll
-    for (int n = 0; n < N; ++n)
-#pragma unroll
-      for (int e = 0; e < 4; ++e) {
-        const int t = row + e / 2 * 8, column = 8 * n + 2 * quad + e % 2;
-        if (t < rows && column < columns) to[t * ld + column] = rounded<T>(x[n].x[e]);
-      }
-    return;
-  }
 #pragma unroll
   for (int n = 0; n < N; n += 4) {
     if (8 * n >= columns) break;

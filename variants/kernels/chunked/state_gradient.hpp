@@ -65,8 +65,6 @@ template <class Op, class Stored_, int Dk_, bool erases_> struct StateGradient {
     E *const own_state = reinterpret_cast<E *>(shared + sizeof(DecayTables)), *const minus_dE =
                                                                                   own_state + rows * key_pitch;
     unsigned char *const buffers = shared + rest;
-    const bool keys_aligned = rows_aligned(in.q, in.Dk) && rows_aligned(in.k, in.Dk),
-               values_aligned = rows_aligned(a.d_o, in.Dv);
 
     const WarpPlace<parts> at(thread);
     RowsOfSums<Dk, parts> dS;
@@ -87,16 +85,16 @@ template <class Op, class Stored_, int Dk_, bool erases_> struct StateGradient {
         copy_4(reinterpret_cast<float *>(values + chunk * value_pitch) + thread,
                in.alpha + row + (thread < steps ? thread : 0), thread < steps);
       if (erases && item == 2) {
-        load_panel<Op, chunk, Dk, threads>(a.W + (head.chunk + back) * chunk * K, K, chunk, K, true, keys);
+        load_panel<Op, chunk, Dk, threads>(a.W + (head.chunk + back) * chunk * K, K, chunk, K, keys);
       } else {
         load_panel<Op, chunk, Dk, threads>((erases && item == 0 ? in.k : in.q) + key_row * in.Dk, in.Dk, steps, in.Dk,
-                                           keys_aligned, keys);
+                                           keys);
         if (erases && item == 0)
           load_panel<Op, chunk, rows, threads>(a.d_E + (head.chunk + back) * chunk * V + first_value, V, chunk,
-                                               V - first_value, true, values);
+                                               V - first_value, values);
         else
           load_panel<Op, chunk, rows, threads>(a.d_o + row * in.Dv + first_value, in.Dv, steps, in.Dv - first_value,
-                                               values_aligned, values);
+                                               values);
       }
     };
     const auto use = [&](int n, unsigned char *buffer) {
@@ -118,10 +116,10 @@ template <class Op, class Stored_, int Dk_, bool erases_> struct StateGradient {
           if (decays) dE.scale_rows({decay.to_end(steps_at.row_of(0)), decay.to_end(steps_at.row_of(1))});
           dE.each_pair(steps_at, [&](int r, int column, float x, float y) {
             const int step = steps_at.row_of(r);
-            const float2 local = get_pair(values + step * value_pitch, column, rows, true);
+            const float2 local = load_pair(values + step * value_pitch + column);
             x += local.x, y += local.y;
-            if (first_value + column < V) put_pair(whole + std::size_t(step) * V, column, V, true, x, y);
-            put_pair(minus_dE + step * value_pitch, column, rows, true, -x, -y);
+            if (first_value + column < V) put_pair(whole + std::size_t(step) * V + column, x, y);
+            put_pair(minus_dE + step * value_pitch + column, -x, -y);
           });
         }
       }
@@ -146,7 +144,7 @@ template <class Op, class Stored_, int Dk_, bool erases_> struct StateGradient {
     if (float *const start = a.start ? a.start + nth * a.apart : nullptr)
       dS.each_pair(at, [&](int r, int column, float x, float y) {
         const int value = first_value + at.row_of(r);
-        if (value < in.Dv) put_pair(start + std::size_t(value) * in.Dk, column, in.Dk, in.Dk % 2 == 0, x, y);
+        if (value < in.Dv && column < in.Dk) put_pair(start + std::size_t(value) * in.Dk + column, x, y);
       });
   }
 };

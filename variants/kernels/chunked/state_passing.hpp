@@ -65,22 +65,21 @@ struct StatePassing {
     const int thread = threadIdx.x - 32 * workers, left = h.steps - c * chunk, steps = left < chunk ? left : chunk;
     if constexpr (channels)
       fragments::load_tile<Op, chunk, Dk, key_pitch, 32 * loaders>(
-          channel_keys + (h.chunk + c) * chunk * in.kept_keys(), in.kept_keys(), chunk, in.kept_keys(), true,
-          keys_of(stage), thread);
+          channel_keys + (h.chunk + c) * chunk * in.kept_keys(), in.kept_keys(), chunk, in.kept_keys(), keys_of(stage),
+          thread);
     else
       fragments::load_tile<Op, chunk, Dk, key_pitch, 32 * loaders>(in.k + (h.key_row + std::size_t(c) * chunk) * in.Dk,
-                                                                   in.Dk, steps, in.Dk, rows_aligned(in.k, in.Dk),
-                                                                   keys_of(stage), thread);
+                                                                   in.Dk, steps, in.Dk, keys_of(stage), thread);
     if constexpr (erases) {
       const int K = in.kept_keys(), V = in.kept_values();
-      fragments::load_tile<Op, chunk, Dk, key_pitch, 32 * loaders>(W + (h.chunk + c) * chunk * K, K, chunk, K, true,
+      fragments::load_tile<Op, chunk, Dk, key_pitch, 32 * loaders>(W + (h.chunk + c) * chunk * K, K, chunk, K,
                                                                    erasures_of(stage), thread);
       fragments::load_tile<Op, values, chunk, step_pitch, 32 * loaders>(
-          U + ((h.chunk + c) * V + first_value) * chunk, chunk, V - first_value, chunk, true, values_of(stage), thread);
+          U + ((h.chunk + c) * V + first_value) * chunk, chunk, V - first_value, chunk, values_of(stage), thread);
     } else {
       fragments::load_tile<Op, chunk, values, value_pitch, 32 * loaders>(
           in.v + (h.row + std::size_t(c) * chunk) * in.Dv + first_value, in.Dv, steps, in.Dv - first_value,
-          rows_aligned(in.v, in.Dv), values_of(stage), thread);
+          values_of(stage), thread);
     }
   }
   __device__ __forceinline__ Gates gates(const HeadOfText &h, int c) const {
@@ -185,8 +184,7 @@ struct StatePassing {
     for (int c = 0; c < chunks; ++c) {
       __syncthreads();
       if (at_work) {
-        if (states)
-          store_rows<E, keys / 8>(S, states + ((h.chunk + c) * V + row) * K + column, K, 16, K - column, true);
+        if (states) store_rows<E, keys / 8>(S, states + ((h.chunk + c) * V + row) * K + column, K, 16, K - column);
         pass(h.chunk + c, shared + buffer * stage_size, row, column, decays, scales, factors[c % 2], last, total, S);
       }
       if constexpr (stages == 1) __syncthreads();
@@ -231,7 +229,7 @@ struct StatePassing {
           const float2 u = load_pair(value + (own + lane / 4 + 8 * r) * step_pitch + 8 * b + lane % 4 * 2);
           e[b].x[2 * r] = u.x - e[b].x[2 * r], e[b].x[2 * r + 1] = u.y - e[b].x[2 * r + 1];
         }
-      if (out) store_rows<E, blocks>(e, out + (chunk_index * in.kept_values() + row) * chunk, chunk, 16, chunk, true);
+      if (out) store_rows<E, blocks>(e, out + (chunk_index * in.kept_values() + row) * chunk, chunk, 16, chunk);
       if (scales) {
 #pragma unroll
         for (int b = 0; b < blocks; ++b) {

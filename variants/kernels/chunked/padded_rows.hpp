@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of arrays that do not start on 16 bytes. Kernels with static extents copy 16 bytes at a time. Where a width is no
+// multiple of that, a pass first copies its inputs to wider rows, with zeros past the width, and last copies its results
+// back. Zeros in more channels of keys and values change no sum. One kernel makes all copies of a direction.
+#pragma once
+#include "harness/device/arena.hpp"
+#include <Kokkos_Array.hpp>
+#include <stdexcept>
+#include <string>
+
+namespace recollect::chunked {
+
+/// Blocks of rows: numbers per row, rows per block, and numbers from one block to the next.
+struct RowBlocks {
+  int width;
+  std::size_t rows, apart;
+  KOKKOS_FUNCTION std::size_t size() const { return rows * width; } // numbers of a block
+};
+
+/// A copy of `blocks` blocks from one shape to another: rows are cut, or continued with zeros.
+struct RowCopy {
+  const void *from;
+  void *to;
+  RowBlocks given, wanted;
+  std::size_t blocks;
+  int bytes; // of a number: 2 or 4
+
+  KOKKOS_FUNCTION std::size_t pack() const { return 16 / bytes; } // numbers that are written at once
+  KOKKOS_FUNCTION std::size_t packs_of_block() const { return (wanted.size() + pack() - 1) / pack(); }
+  std::size_t packs() const { return blocks * packs_of_block(); }
+
+  /// Writes the nth pack.
+  KOKKOS_FUNCTION void operator()(std::size_t nth) const {
+    if (bytes == 2)
+      copy<std::uint16_t>(nth);
+    else
+      copy<std::uint32_t>(nth);
+  }
+
+private:
+  template <class Number> KOKKOS_FUNCTION void copy(std::size_t nth) const {
+    struct alignas(16) Pack {
+      Number x[16 / sizeof(Number)];
+    };
+    constexpr int pack = 16 / sizeof(Number);
+    const std::size_t block = nth / packs_of_block(), first = nth % packs_of_block() * pack,
+                      left = wanted.size() - first;
+    const Number *const source = static_cast<const Number *>(from) + block * given.apart;
+    Number *const target = static_cast<Number *>(to) + block * wanted.apart + first;
+    std::size_t row = first / wanted.width;
+    int column = int(first % wanted.width);
+    Pack all;
+    RECOLLECT_UNROLL
+    for (int e = 0; e < pack; ++e) {
+      all.x[e] = row < given.rows && column < given.width ? source[row * given.width + column] : Number(0);
+      if (++column == wanted.width) column = 0, ++row;
+    }
+    if (left >= pack && reinterpret_cast<std::uintptr_t>(target) % 16 == 0) {
+      *reinterpret_cast<Pack *>(target) = all;
+    } else {
+      RECOLLECT_UNROLL
+      for (int e = 0; e < pack; ++e)
+        if (std::size_t(e) < left) target[e] = all.x[e];
+    }
+  }
+};
+
+/// Several copies in one kernel.
+class RowCopies {
+public:
+  void add(const RowCopy &copy) {
+    if (copy.packs() == 0) return;
+    if (count_ == most) throw std::logic_error("more copies of rows than one kernel makes");
+    copies_[count_] = copy;
+    ends_[count_] = packs() + copy.packs();
+    ++count_;
+  }
+  std::size_t packs() const { return count_ ? ends_[count_ - 1] : 0; }
+  void run(const std::string &label) const {
+    if (count_) Kokkos::parallel_for(label, over(packs()), *this);
+  }
+  KOKKOS_FUNCTION void operator()(std::size_t i) const {
+    int nth = 0;
+    while (i >= ends_[nth]) ++nth;
+    copies_[nth](nth ? i - ends_[nth - 1] : i);
+  }
+
+private:
+  static constexpr int most = 8;
+  int count_ = 0;
+  Kokkos::Array<RowCopy, most> copies_;
+  Kokkos::Array<std::size_t, most> ends_; // packs of all copies up to each
+};
+
+/// The arrays of a pass in rows that start on 16 bytes. Each function returns the array itself where nothing is to be
+/// done, else its copy in the arena. Null stays null. Copies of inputs are made by read(), copies to results by write().
+class PaddedRows {
+public:
+  /// `bytes`: of the narrowest number in rows of keys and of values.
+  PaddedRows(Arena &arena, int Dk, int Dv, int bytes)
+      : arena_(arena), Dk_(Dk), Dv_(Dv), K_(padded(Dk, bytes)), V_(padded(Dv, bytes)) {}
+
+  int keys() const { return K_; }   // padded width
+  int values() const { return V_; } // padded width
+  bool pads() const { return K_ != Dk_ || V_ != Dv_; }
+
+  /// An input [rows,Dk], and [rows,Dv].
+  template <class Number> const Number *keys(const Number *array, std::size_t rows) {
+    return input(array, rows, Dk_, K_);
+  }
+  template <class Number> const Number *values(const Number *array, std::size_t rows) {
+    return input(array, rows, Dv_, V_);
+  }
+  /// A result [rows,Dk], and [rows,Dv].
+  template <class Number> Number *keys_of_result(Number *array, std::size_t rows) {
+    return result(array, rows, Dk_, K_);
+  }
+  template <class Number> Number *values_of_result(Number *array, std::size_t rows) {
+    return result(array, rows, Dv_, V_);
+  }
+  /// States [Dv,Dk], `apart` numbers apart, which are read and, if `written`, written. Their copies lie states_apart() apart.
+  template <class Number> Number *states(Number *array, std::size_t count, std::size_t apart, bool written) {
+    if (!array || !pads()) return array;
+    const RowBlocks own{Dk_, std::size_t(Dv_), apart}, wide{K_, std::size_t(V_), states_apart(apart)};
+    using Plain = std::remove_const_t<Number>;
+    Plain *const copy = arena_.take<Plain>(count * wide.apart).data();
+    in_.add({array, copy, own, wide, count, int(sizeof(Number))});
+    if constexpr (!std::is_const<Number>::value)
+      if (written) out_.add({copy, array, wide, own, count, int(sizeof(Number))});
+    return copy;
+  }
+  std::size_t states_apart(std::size_t apart) const { return pads() ? std::size_t(V_) * K_ : apart; }
+
+  void read(const std::string &label) const { in_.run(label + "::padded_rows"); }
+  void write(const std::string &label) const { out_.run(label + "::given_rows"); }
+
+private:
+  static int padded(int width, int bytes) { return (width * bytes + 15) / 16 * 16 / bytes; }
+  static bool starts_on_16_bytes(const void *array) { return reinterpret_cast<std::uintptr_t>(array) % 16 == 0; }
+  template <class Number> Number *take(const Number *array, std::size_t rows, int own, int wide) {
+    if (!array || (own == wide && starts_on_16_bytes(array))) return nullptr;
+    return arena_.take<Number>(rows * wide).data();
+  }
+  template <class Number> const Number *input(const Number *array, std::size_t rows, int own, int wide) {
+    Number *const copy = take(array, rows, own, wide);
+    if (copy) in_.add({array, copy, {own, rows, 0}, {wide, rows, 0}, 1, int(sizeof(Number))});
+    return copy ? copy : array;
+  }
+  template <class Number> Number *result(Number *array, std::size_t rows, int own, int wide) {
+    Number *const copy = take<Number>(array, rows, own, wide);
+    if (copy) out_.add({copy, array, {wide, rows, 0}, {own, rows, 0}, 1, int(sizeof(Number))});
+    return copy ? copy : array;
+  }
+
+  Arena &arena_;
+  int Dk_, Dv_, K_, V_;
+  RowCopies in_, out_;
+};
+
+} // namespace recollect::chunked
