@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "variants/kernels/chunked/backward.hpp"
 #ifdef __CUDACC__
-#include "harness/device/engine.hpp"
 #include "variants/kernels/chunked/gradient_instances.hpp"
 #include "variants/kernels/chunked/stored.hpp"
 #endif
@@ -18,7 +17,7 @@ bool has_extents(int keys, int values) {
   return device.major >= 8 && device.sharedMemPerBlockOptin >= shared && std::max(keys, values) <= 256;
 }
 bool serves(const Call<float> &call, int keys) {
-  return has_extents(keys, call.shape.Dv) && schedule_of(call) != Schedule::streaming &&
+  return has_extents(keys, call.shape.Dv) && call.schedule != Schedule::streaming &&
          call.chunk == std::min(chunked::chunk, call.shape.T);
 }
 

@@ -107,13 +107,23 @@ template <class Stored, class To> void take_shape(const Call<float, Stored> &cal
   in.state_stride = call.state_shape.size();
 }
 
+/// Runs a call of few steps. Returns false for others.
+template <class Stored>
+bool runs_few_steps(const std::string &label, const CallSettings &call, const Inputs<Stored> &in, const Rule &rule,
+                    Stored *o, float *state) {
+  using chunked::StepRule;
+  if (in.T > few_steps) return false;
+  const StepRule which = rule.erases ? StepRule::erases : rule.lambda ? StepRule::channels : StepRule::sum;
+  launching::shown(label + "::steps", [&] {
+    run_steps(in, which, rule.lambda, rule.bonus, o, call.stateless ? nullptr : state, queue().cuda_stream());
+  });
+  return true;
+}
+
 void run_stages(const std::string &label, const Call<float> &call, Inputs<float> in, const Rule &rule) {
   take_shape(call, in);
   float *const o = call.o.data(), *const state = call.state.data();
-  if (in.T <= few_steps)
-    return launching::shown(label + "::steps", [&] {
-      run_steps(in, rule.erases, o, call.stateless ? nullptr : state, queue().cuda_stream());
-    });
+  if (runs_few_steps(label, call, in, rule, o, state)) return;
   switch (call.math) {
   case Math::exact:
     return run_windows<fragments::Exact>(label, call, in, rule, o, state);
@@ -126,8 +136,7 @@ void run_stages(const std::string &label, const Call<float> &call, Inputs<float>
 } // namespace
 
 bool run_static(const std::string &label, const Call<float> &call, const DecayedSum<float> &sum) {
-  const bool channels = sum.lambda.extent(0);
-  if (!serves(call, sum.width) || sum.normalised || (channels && call.shape.T <= few_steps)) return false;
+  if (!serves(call, sum.width) || sum.normalised) return false;
   Inputs<float> in;
   in.Dk = sum.width, in.q = sum.q.data(), in.k = sum.k.data();
   in.alpha = of(sum.alpha), in.write = of(sum.strength), in.scale = sum.scale;
@@ -146,7 +155,7 @@ bool run_static(const std::string &label, const Call<float> &call, const DeltaRu
   return true;
 }
 
-bool takes_16_bits(const Shape &shape, const Params &) { return has_extents(shape.Dk) && shape.T > few_steps; }
+bool takes_16_bits(const Shape &shape, const Params &) { return has_extents(shape.Dk); }
 
 template <class Stored>
 void run_16_bits(const std::string &label, const Call<float, Stored> &call, const StoredRule &rule) {
@@ -157,8 +166,10 @@ void run_16_bits(const std::string &label, const Call<float, Stored> &call, cons
   in.Dk = call.shape.Dk;
   in.q = reinterpret_cast<const Number *>(call.q.data()), in.k = reinterpret_cast<const Number *>(call.k.data());
   in.alpha = of(rule.alpha), in.erase = of(rule.erase), in.write = of(rule.write), in.scale = rule.scale;
-  run_windows<Op>(label, call, in, {rule.erases, of(rule.lambda)}, reinterpret_cast<Number *>(call.o.data()),
-                  call.state.data());
+  const Rule stages{rule.erases, of(rule.lambda)};
+  Number *const o = reinterpret_cast<Number *>(call.o.data());
+  if (!runs_few_steps(label, call, in, stages, o, call.state.data()))
+    run_windows<Op>(label, call, in, stages, o, call.state.data());
 }
 template void run_16_bits(const std::string &, const Call<float, BFloat16> &, const StoredRule &);
 template void run_16_bits(const std::string &, const Call<float, Float16> &, const StoredRule &);

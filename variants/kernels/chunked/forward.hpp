@@ -6,9 +6,9 @@
 
 namespace recollect::variants {
 
-/// Runs the sum like decayed_sum(). Returns false where these kernels do not serve the call: a normaliser, few steps
-/// with one decay per channel, keys wider than 256, chunks of other than 64 steps, a schedule of one team per head, a
-/// GPU with too little shared memory, or no GPU.
+/// Runs the sum like decayed_sum(). Returns false where these kernels do not serve the call: a normaliser, keys
+/// wider than 256, chunks of other than 64 steps, a schedule of one team per head, a GPU with too little shared memory, or
+/// no GPU.
 bool run_static(const std::string &label, const Call<float> &call, const DecayedSum<float> &in);
 
 /// Runs the rule like delta_rule(). Returns false in the same cases, and where the key that is written differs from the

@@ -29,10 +29,15 @@
   extern_or_not template void chunk_local<Op>(const Inputs<Stored> &, Element<Op> *, Element<Op> *, Element<Op> *,     \
                                               cudaStream_t);
 
+#define RECOLLECT_STEPS(extern_or_not, Stored)                                                                         \
+  extern_or_not template void run_steps(const Inputs<Stored> &, StepRule, const float *, const float *, Stored *,      \
+                                        float *, cudaStream_t);
+
 namespace recollect::chunked {
 
-extern template void run_steps(const Inputs<float> &, bool, float *, float *, cudaStream_t);
-
+RECOLLECT_STEPS(extern, float)
+RECOLLECT_STEPS(extern, __nv_bfloat16)
+RECOLLECT_STEPS(extern, __half)
 RECOLLECT_DECAYED_SUM_STAGES(extern, fragments::Exact, float)
 RECOLLECT_DECAYED_SUM_STAGES(extern, fragments::Tf32, float)
 RECOLLECT_DECAYED_SUM_STAGES(extern, fragments::Bf16, float)

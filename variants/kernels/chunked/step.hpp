@@ -4,6 +4,9 @@
 //   S_t = alpha_t S_{t-1} + e_t k_t^T,   e_t = write_t v_t - erase_t S_{t-1} k_t (decayed sums: erase 0)
 //   o_t = scale S_t q_t
 //
+// Where channels decay separately, alpha_t diag(lambda_t) replaces alpha_t; with a bonus u_t, a step reads before it
+// writes: o_t = scale (S_{t-1} + e_t (u_t k_t)^T) q_t.
+//
 // Eight lanes keep a row of S in registers, all in float32; the memory traffic of the state limits its speed.
 #pragma once
 #include "variants/kernels/chunked/rows.hpp"
@@ -11,7 +14,10 @@
 
 namespace recollect::chunked {
 
-template <class Stored, int Dk, bool erases> struct Steps {
+enum class StepRule { sum, channels, erases };
+
+template <class Stored, int Dk, StepRule rule> struct Steps {
+  static constexpr bool erases = rule == StepRule::erases, channels = rule == StepRule::channels;
   static constexpr int warps = 4, threads = 32 * warps, across = 8,
                        down = 32 / across;                                 // lanes per row; rows at a time
   static constexpr int packs = Dk / (4 * across);                          // packs of four keys per lane
@@ -19,6 +25,7 @@ template <class Stored, int Dk, bool erases> struct Steps {
   static constexpr int rows_of_block = warps * down * rows;
 
   Inputs<Stored> in;
+  const float *lambda, *bonus; // [B,H,T,Dk] where channels decay; bonus null: none
   Stored *o;
   float *end; // null: not wanted
 
@@ -57,7 +64,8 @@ template <class Stored, int Dk, bool erases> struct Steps {
     const int first = blockIdx.x % blocks * rows_of_block + warp * down * rows + lane / across;
     const bool state_aligned = in.Dk % 4 == 0 && in.state_stride % 4 == 0 &&
                                (reinterpret_cast<std::size_t>(in.start) | reinterpret_cast<std::size_t>(end)) % 16 == 0;
-    const bool keys_aligned = rows_aligned(in.q, in.Dk) && rows_aligned(in.k, in.Dk);
+    const bool keys_aligned = rows_aligned(in.q, in.Dk) && rows_aligned(in.k, in.Dk),
+               gates_aligned = rows_aligned(lambda, in.Dk) && rows_aligned(bonus, in.Dk);
     float S[rows][packs][4];
 #pragma unroll
     for (int r = 0; r < rows; ++r) {
@@ -82,16 +90,37 @@ template <class Stored, int Dk, bool erases> struct Steps {
       const std::size_t step = h.row + t;
       const float alpha = in.alpha ? in.alpha[step] : 1, write = in.write ? in.write[step] : 1,
                   erase = erases && in.erase ? in.erase[step] : 1;
+      float decay[channels ? packs : 1][4], own = 0; // own: q_t . u_t k_t
+      if constexpr (channels) {
+#pragma unroll
+        for (int p = 0; p < packs; ++p) {
+          take(lambda + step * in.Dk, column + 4 * across * p, in.Dk, gates_aligned, decay[p]);
+#pragma unroll
+          for (int e = 0; e < 4; ++e) decay[p][e] *= alpha;
+        }
+        if (bonus) {
+          float weighed[packs][4];
+#pragma unroll
+          for (int p = 0; p < packs; ++p) {
+            take(bonus + step * in.Dk, column + 4 * across * p, in.Dk, gates_aligned, weighed[p]);
+#pragma unroll
+            for (int e = 0; e < 4; ++e) weighed[p][e] *= k[p][e];
+          }
+          own = dot(weighed, q);
+        }
+      }
 #pragma unroll
       for (int r = 0; r < rows; ++r) {
         const int i = first + down * r;
         float e_t = i < in.Dv ? write * widened(in.v[step * in.Dv + i]) : 0;
         if (erases) e_t -= erase * dot(S[r], k);
+        float read = 0;
+        if (channels && bonus) read = fmaf(own, e_t, dot(S[r], q));
 #pragma unroll
         for (int p = 0; p < packs; ++p)
 #pragma unroll
-          for (int e = 0; e < 4; ++e) S[r][p][e] = fmaf(e_t, k[p][e], alpha * S[r][p][e]);
-        const float read = dot(S[r], q);
+          for (int e = 0; e < 4; ++e) S[r][p][e] = fmaf(e_t, k[p][e], (channels ? decay[p][e] : alpha) * S[r][p][e]);
+        if (!channels || !bonus) read = dot(S[r], q);
         if (i < in.Dv && lane % across == 0) o[step * in.Dv + i] = rounded<Stored>(in.scale * read);
       }
     }
@@ -117,25 +146,28 @@ template <class Stored, int Dk, bool erases> struct Steps {
   }
 };
 
-template <class Stored, int Dk, bool erases>
-__global__ void __launch_bounds__(128) steps_kernel(const __grid_constant__ Steps<Stored, Dk, erases> body) {
+template <class Stored, int Dk, StepRule rule>
+__global__ void __launch_bounds__(128) steps_kernel(const __grid_constant__ Steps<Stored, Dk, rule> body) {
   body();
 }
 
-/// Writes o [B,H,T,Dv] and, unless null, the final states to `end`, which may be in.start. `erases`: a delta rule.
+/// Writes o [B,H,T,Dv] and, unless null, the final states to `end`, which may be in.start. Rows may start anywhere.
 template <class Stored>
-void run_steps(const Inputs<Stored> &in, bool erases, Stored *o, float *end, cudaStream_t stream) {
+void run_steps(const Inputs<Stored> &in, StepRule rule, const float *lambda, const float *bonus, Stored *o, float *end,
+               cudaStream_t stream) {
   with_extent(in.Dk, [&](auto extent) {
     const auto run = [&](auto of_rule) {
       using Body = Steps<Stored, decltype(extent)::value, decltype(of_rule)::value>;
       launch("steps", steps_kernel<Stored, decltype(extent)::value, decltype(of_rule)::value>,
              std::size_t(in.texts()) * in.H * ((in.Dv + Body::rows_of_block - 1) / Body::rows_of_block), Body::threads,
-             0, stream, Body{in, o, end});
+             0, stream, Body{in, lambda, bonus, o, end});
     };
-    if (erases)
-      run(std::true_type());
+    if (rule == StepRule::erases)
+      run(std::integral_constant<StepRule, StepRule::erases>());
+    else if (rule == StepRule::channels)
+      run(std::integral_constant<StepRule, StepRule::channels>());
     else
-      run(std::false_type());
+      run(std::integral_constant<StepRule, StepRule::sum>());
   });
 }
 

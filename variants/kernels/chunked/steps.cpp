@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line of instances.hpp.
+// Lines of instances.hpp.
 #include "variants/kernels/chunked/instances.hpp"
 #ifdef __CUDACC__
 namespace recollect::chunked {
-template void run_steps(const Inputs<float> &, bool, float *, float *, cudaStream_t);
+RECOLLECT_STEPS(, float)
+RECOLLECT_STEPS(, __nv_bfloat16)
+RECOLLECT_STEPS(, __half)
 } // namespace recollect::chunked
 #endif

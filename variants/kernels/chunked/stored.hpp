@@ -33,8 +33,7 @@ template <> struct CudaNumber<Float16> {
 };
 #endif
 
-/// Whether the forward pass supports this shape: keys up to 256 wide, more than a few steps, and a GPU with enough
-/// shared memory.
+/// Whether the forward pass supports this shape: keys up to 256 wide, and a GPU with enough shared memory.
 bool takes_16_bits(const Shape &shape, const Params &);
 template <class Stored>
 void run_16_bits(const std::string &label, const Call<float, Stored> &call, const StoredRule &rule);
