@@ -39,12 +39,21 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
 }
 
 #ifdef KOKKOS_ENABLE_CUDA
-template <class Stored> void chunked_stored(const Call<float, Stored> &call) {
+template <class Stored> StoredRule stored_rule(const Call<float, Stored> &call) {
   StoredRule rule;
   if (call.has("alpha")) rule.alpha = call.alpha;
   if (call.has("lambda")) rule.lambda = call.lambda;
   rule.scale = float(call.params.real("scale"));
-  run_16_bits("gated_linear::chunked", call, rule);
+  return rule;
+}
+template <class Stored> void chunked_stored(const Call<float, Stored> &call) {
+  run_16_bits("gated_linear::chunked", call, stored_rule(call));
+}
+template <class Stored> void backward_stored(const BackwardCall<float, Stored> &back) {
+  StoredGradient d;
+  if (back.call.has("alpha")) d.alpha = back.d.alpha;
+  if (back.call.has("lambda")) d.lambda = back.d.lambda;
+  run_16_bits("gated_linear::backward", back, stored_rule(back.call), d);
 }
 #endif
 
@@ -67,6 +76,7 @@ Variant gated_linear() {
                  .backward(backward<float>, backward<double>)
 #ifdef KOKKOS_ENABLE_CUDA
                  .native({chunked_stored<BFloat16>, chunked_stored<Float16>, takes_16_bits})
+                 .native_backward({backward_stored<BFloat16>, backward_stored<Float16>, takes_16_bits_back})
 #endif
                  .work(2.5 * cost::Dv * cost::Dk + 130 * cost::Dk + 340)};
   v.traits.zero_key_keeps = true;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "variants/kernels/chunked/backward.hpp"
 #ifdef __CUDACC__
+#include "variants/kernels/chunked/both_gates.hpp"
 #include "variants/kernels/chunked/gradient_instances.hpp"
+#include "variants/kernels/chunked/padded_rows.hpp"
 #include "variants/kernels/chunked/stored.hpp"
 #endif
 
@@ -9,7 +11,7 @@ namespace recollect::variants {
 
 #ifdef __CUDACC__
 namespace {
-using chunked::Gradients, fragments::Element;
+using chunked::Gradients, chunked::Inputs, fragments::Element;
 
 bool has_extents(int keys, int values) {
   const cudaDeviceProp &device = Execution().cuda_device_prop();
@@ -36,44 +38,86 @@ Gradients<Number> gradients_of(const BackwardCall<float, Stored> &back, int keys
   return g;
 }
 
-template <class Op, bool erases, class Stored>
-void run(const std::string &label, const CallSettings &call, const Gradients<Stored> &given) {
-  const size_t heads = call.shape.heads(), steps = call.steps(), apart = given.in.state_stride;
-  chunked::PaddedRows rows(*call.arena, given.in.Dk, given.in.Dv, sizeof(Stored));
-  Gradients<Stored> g = given;
-  g.in = given.in.padded(rows);
-  g.in.start = rows.states(given.in.start, heads, apart, false), g.d_state = rows.states(g.d_state, heads, apart, true);
+/// The gradients with all arrays in padded rows.
+template <class Stored>
+Gradients<Stored> in_padded_rows(const CallSettings &call, Gradients<Stored> g, chunked::PaddedRows &rows) {
+  const size_t heads = call.shape.heads(), steps = call.steps(), apart = g.in.state_stride;
+  const float *const start = g.in.start;
+  g.in = in_padded_rows(g.in, rows);
+  g.in.start = rows.states(start, heads, apart, false), g.d_state = rows.states(g.d_state, heads, apart, true);
   g.d_o = rows.values(g.d_o, steps), g.d_v = rows.values_of_result(g.d_v, steps);
   g.d_q = rows.keys_of_result(g.d_q, steps), g.d_k = rows.keys_of_result(g.d_k, steps);
+  return g;
+}
+
+template <class Stored> chunked::Segments segments(const CallSettings &call, const Inputs<Stored> &in, bool channels) {
+  chunked::Segments all = segments_of(in, channels, Execution().cuda_device_prop().multiProcessorCount);
+  place_segments(in, all, call.arena->take<float>(scratch_of_segments(in, all)).data());
+  return all;
+}
+
+template <class Op, bool erases, class Stored>
+void run(const std::string &label, const CallSettings &call, const Gradients<Stored> &given) {
+  chunked::PaddedRows rows(*call.arena, given.in.Dk, given.in.Dv, sizeof(Stored));
+  const Gradients<Stored> g = in_padded_rows(call, given, rows);
   rows.read(label);
   Element<Op> *const scratch = call.arena->take<Element<Op>>(chunked::backward_scratch(g.in, erases)).data();
-  chunked::Segments segments;
-  if (!erases) segments = segments_of(g.in, false, Execution().cuda_device_prop().multiProcessorCount);
-  place_segments(g.in, segments, call.arena->take<float>(scratch_of_segments(g.in, segments)).data());
-  launching::shown(label,
-                   [&] { chunked::recurrence_gradients<Op, erases>(g, scratch, queue().cuda_stream(), segments); });
+  const chunked::Segments parts = erases ? chunked::Segments() : segments(call, g.in, false);
+  launching::shown(label, [&] { chunked::recurrence_gradients<Op, erases>(g, scratch, queue().cuda_stream(), parts); });
   rows.write(label);
 }
-template <bool erases> void run(const std::string &label, const Call<float> &call, const Gradients<float> &g) {
-  switch (call.math) {
+
+/// Channel decays and bonuses [B,H,T,Dk], and where to write their gradients; null: no bonus, not wanted.
+struct ChannelGates {
+  const float *lambda, *bonus;
+  float *d_lambda, *d_bonus;
+};
+template <class Op, class Stored>
+void run_channels(const std::string &label, const CallSettings &call, const Gradients<Stored> &given,
+                  const ChannelGates &gates) {
+  const size_t steps = call.steps();
+  chunked::PaddedRows rows(*call.arena, given.in.Dk, given.in.Dv, sizeof(Stored));
+  chunked::ChannelAdjoint<Op, Stored> a;
+  static_cast<Gradients<Stored> &>(a) = in_padded_rows(call, given, rows);
+  a.channels.lambda = rows.keys(gates.lambda, steps), a.channels.bonus = rows.keys(gates.bonus, steps);
+  a.d_lambda = rows.keys_of_result(gates.d_lambda, steps), a.d_bonus = rows.keys_of_result(gates.d_bonus, steps);
+  rows.read(label);
+  Element<Op> *const scratch = call.arena->take<Element<Op>>(chunked::channel_scratch(a.in)).data();
+  float *const decays = call.arena->take<float>(chunked::channel_decays_scratch(a.in)).data();
+  const chunked::Segments parts = segments(call, a.in, true);
+  launching::shown(label, [&] { chunked::channel_gradients<Op>(a, scratch, decays, queue().cuda_stream(), parts); });
+  rows.write(label);
+}
+
+/// Calls with(Op()) for products of float32 arrays.
+template <class With> void with_products(Math math, const With &with) {
+  switch (math) {
   case Math::exact:
-    return run<fragments::Exact, erases>(label, call, g);
+    return with(fragments::Exact());
   case Math::tf32:
-    return run<fragments::Tf32, erases>(label, call, g);
+    return with(fragments::Tf32());
   case Math::bf16:
-    return run<fragments::Bf16, erases>(label, call, g);
+    return with(fragments::Bf16());
   }
 }
 } // namespace
 
 bool run_static(const std::string &label, const BackwardCall<float> &back, const DecayedSum<float> &in,
                 const DecayedSumGradient<float> &d) {
-  if (!serves(back.call, in.width) || in.lambda.extent(0) || in.bonus.extent(0) || in.normalised) return false;
+  const bool channels = in.lambda.extent(0);
+  if (!serves(back.call, in.width) || in.normalised || (channels && (in.alpha.extent(0) || in.strength.extent(0))))
+    return false;
   Gradients<float> g = gradients_of<float>(back, in.width);
   g.in.q = in.q.data(), g.in.k = in.k.data(), g.in.scale = in.scale;
   g.in.alpha = of(in.alpha), g.in.write = of(in.strength);
   g.d_q = d.q.data(), g.d_k = d.k.data(), g.d_alpha = of(d.alpha), g.d_write = of(d.strength);
-  run<false>(label, back.call, g);
+  const ChannelGates gates{of(in.lambda), of(in.bonus), of(d.lambda), of(d.bonus)};
+  with_products(back.call.math, [&](auto op) {
+    if (channels)
+      run_channels<decltype(op)>(label, back.call, g, gates);
+    else
+      run<decltype(op), false>(label, back.call, g);
+  });
   return true;
 }
 
@@ -88,7 +132,7 @@ bool run_static(const std::string &label, const BackwardCall<float> &back, const
   g.in.alpha = of(in.alpha), g.in.erase = of(in.erase), g.in.write = of(in.write);
   g.d_q = d.q.data(), g.d_k = d.p.data();
   g.d_alpha = of(d.alpha), g.d_erase = of(d.erase), g.d_write = of(d.write);
-  run<true>(label, back.call, g);
+  with_products(back.call.math, [&](auto op) { run<decltype(op), true>(label, back.call, g); });
   return true;
 }
 
@@ -105,7 +149,16 @@ void run_16_bits(const std::string &label, const BackwardCall<float, Stored> &ba
   g.in.alpha = of(rule.alpha), g.in.erase = of(rule.erase), g.in.write = of(rule.write), g.in.scale = rule.scale;
   g.d_q = reinterpret_cast<Number *>(back.d.q.data()), g.d_k = reinterpret_cast<Number *>(back.d.k.data());
   g.d_alpha = of(d.alpha), g.d_erase = of(d.erase), g.d_write = of(d.write);
-  rule.erases ? run<Op, true>(label, back.call, g) : run<Op, false>(label, back.call, g);
+  if (rule.lambda.extent(0)) {
+    const BothGates<float> both(*back.call.arena, rule.alpha, rule.lambda, d.alpha, d.lambda, back.call.shape.Dk);
+    g.in.alpha = nullptr, g.d_alpha = nullptr;
+    run_channels<Op>(label, back.call, g, {both.lambda.data(), nullptr, both.d_lambda.data(), nullptr});
+    both.differentiate();
+  } else if (rule.erases) {
+    run<Op, true>(label, back.call, g);
+  } else {
+    run<Op, false>(label, back.call, g);
+  }
 }
 template void run_16_bits(const std::string &, const BackwardCall<float, BFloat16> &, const StoredRule &,
                           const StoredGradient &);

@@ -49,9 +49,37 @@ __device__ __forceinline__ A16<Op> load_a_scaled(const Element<Op> *tile, int ro
   }
 }
 
+constexpr int side = 16, sides = chunk / side; // steps per sub-block; sub-blocks
+
+/// Multiplies q_t by the decays since its sub-block's start and k_i by the decays to its end, in place; `whole` [sides,width]
+/// becomes the decay of each sub-block. One channel of a sub-block per thread.
+template <class E, int width, int pitch, int gate_pitch, int threads>
+__device__ __forceinline__ void decay_within(bool reads_first, E *q, E *k, const float *gates, float *whole) {
+  for (int n = threadIdx.x; n < sides * width; n += threads) {
+    const int first = n / width * side, j = n % width;
+    E *const of_q = q + first * pitch + j, *const of_k = k + first * pitch + j;
+    float gate[side], x[side], product = 1;
+#pragma unroll
+    for (int t = 0; t < side; ++t) gate[t] = gates[(first + t) * gate_pitch + j], x[t] = widened(of_q[t * pitch]);
+#pragma unroll
+    for (int t = 0; t < side; ++t) {
+      const float before = product;
+      product *= gate[t];
+      of_q[t * pitch] = rounded<E>(x[t] * (reads_first ? before : product));
+    }
+    whole[n] = product, product = 1;
+#pragma unroll
+    for (int t = 0; t < side; ++t) x[t] = widened(of_k[t * pitch]);
+#pragma unroll
+    for (int t = side - 1; t >= 0; --t) {
+      of_k[t * pitch] = rounded<E>(x[t] * product);
+      product *= gate[t];
+    }
+  }
+}
+
 template <class Op, class Stored, int Dk> struct ChannelLocal {
   using E = Element<Op>;
-  static constexpr int side = 16, sides = chunk / side; // steps per sub-block
   static constexpr int warps = sides, threads = 32 * warps;
   static constexpr int pitch = Dk + fragments::pad<Op>, gate_pitch = Dk + 4, score_pitch = chunk + 4;
   static constexpr std::size_t bytes =
@@ -80,7 +108,7 @@ template <class Op, class Stored, int Dk> struct ChannelLocal {
 
     sum_own_pairs(c, q, k, gates, scores);
     __syncthreads();
-    decay_within(q, k, gates, whole);
+    decay_within<E, Dk, pitch, gate_pitch, threads>(channels.bonus, q, k, gates, whole);
     __syncthreads();
     for (int j = thread; j < Dk; j += threads) {
       between[j] = whole[Dk + j], between[Dk + j] = whole[2 * Dk + j];
@@ -193,33 +221,6 @@ template <class Op, class Stored, int Dk> struct ChannelLocal {
       const float2 a = load_pair(reinterpret_cast<const T *>(&bits.x)),
                    b = load_pair(reinterpret_cast<const T *>(&bits.y));
       to[0] = a.x, to[1] = a.y, to[2] = b.x, to[3] = b.y;
-    }
-  }
-
-  /// Multiplies q_t by the decays since its sub-block's start and k_i by the decays to its end, in place. One channel
-  /// of a sub-block per thread.
-  __device__ __forceinline__ void decay_within(E *q, E *k, const float *gates, float *whole) const {
-    const bool reads_first = channels.bonus;
-    for (int n = threadIdx.x; n < sides * Dk; n += threads) {
-      const int first = n / Dk * side, j = n % Dk;
-      E *const of_q = q + first * pitch + j, *const of_k = k + first * pitch + j;
-      float gate[side], x[side], product = 1;
-#pragma unroll
-      for (int t = 0; t < side; ++t) gate[t] = gates[(first + t) * gate_pitch + j], x[t] = widened(of_q[t * pitch]);
-#pragma unroll
-      for (int t = 0; t < side; ++t) {
-        const float before = product;
-        product *= gate[t];
-        of_q[t * pitch] = rounded<E>(x[t] * (reads_first ? before : product));
-      }
-      whole[n] = product, product = 1;
-#pragma unroll
-      for (int t = 0; t < side; ++t) x[t] = widened(of_k[t * pitch]);
-#pragma unroll
-      for (int t = side - 1; t >= 0; --t) {
-        of_k[t * pitch] = rounded<E>(x[t] * product);
-        product *= gate[t];
-      }
     }
   }
 

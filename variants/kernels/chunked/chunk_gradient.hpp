@@ -412,12 +412,5 @@ struct ChunkGradient : ChunkStage<Op, Stored, Dk_, Dv_> {
   }
 };
 
-template <class Stage, class Arguments>
-__global__ void __launch_bounds__(Stage::threads, Stage::min_blocks)
-    run_chunk_stage(const __grid_constant__ Arguments a) {
-  extern __shared__ __align__(128) unsigned char shared[];
-  Stage::run(a, shared);
-}
-
 } // namespace recollect::chunked
 #endif

@@ -3,6 +3,7 @@
 // at the chunks' starts.
 #include "harness/device/each_index.hpp"
 #include "variants/kernels/chunked/backward.hpp"
+#include "variants/kernels/chunked/both_gates.hpp"
 #include "variants/kernels/chunked/decayed_sum_backward_algebra.hpp"
 #include "variants/kernels/chunked/single_block.hpp"
 #include "variants/kernels/common/arrays.hpp"
@@ -58,41 +59,24 @@ void divided(const BackwardCall<Real> &back, const Array<Real> &floor, const Arr
       });
 }
 
-/// alpha_t lambda_t where both gates are given, and the gradients of both.
-template <class Real>
-void both_gates_vjp(const std::string &label, const BackwardCall<Real> &back, DecayedSum<Real> in,
-                    DecayedSumGradient<Real> d) {
-  const size_t n = in.lambda.extent(0);
-  const int F = in.width;
-  const Array<Real> alpha = in.alpha, lambda = in.lambda, both = allocate(back.call, n),
-                    d_both = allocate(back.call, n), d_alpha = d.alpha, d_lambda = d.lambda;
-  Kokkos::parallel_for(
-      "decayed_sum::gates", over(n), KOKKOS_LAMBDA(const size_t i) { both(i) = alpha(i / F) * lambda(i); });
-  in.alpha = {}, in.lambda = both, d.alpha = {}, d.lambda = d_both;
-  decayed_sum_vjp(label, back, in, d);
-  each_row(
-      "decayed_sum::d_gates", int(alpha.extent(0)), F, KOKKOS_LAMBDA(int t, int first, int side) {
-        const size_t at = size_t(t) * F;
-        if (d_lambda.extent(0))
-          for (int j = first; j < F; j += side) d_lambda(at + j) = alpha(t) * d_both(at + j);
-        if (!d_alpha.extent(0)) return;
-        const Real sum = row_dot(lambda.data() + at, d_both.data() + at, F, first, side);
-        if (first == 0) d_alpha(t) = sum;
-      });
-}
-
 template <class Real>
 void decayed_sum_vjp(const std::string &label, const BackwardCall<Real> &given, DecayedSum<Real> in,
                      const DecayedSumGradient<Real> &d) {
   const Shape &s = given.call.shape;
   const WholeSumGradient<Real> whole{{in, s.T, s.Dv, given.call.v}, given.d.o, d.q, d.k, given.d.v};
   if (run_whole(label, given.call, in, whole)) return;
-  if (in.alpha.extent(0) && in.lambda.extent(0)) return both_gates_vjp(label, given, in, d);
+  if (in.alpha.extent(0) && in.lambda.extent(0)) {
+    const BothGates<Real> both(*given.call.arena, in.alpha, in.lambda, d.alpha, d.lambda, in.width);
+    DecayedSumGradient<Real> own = d;
+    in.alpha = {}, in.lambda = both.lambda, own.alpha = {}, own.lambda = both.d_lambda;
+    decayed_sum_vjp(label, given, in, own);
+    return both.differentiate();
+  }
+  if constexpr (std::is_same<Real, float>::value)
+    if (run_static(label, given, in, d)) return;
   BackwardCall<Real> back = given;
   if (in.lambda.extent(0)) back.call.chunk = std::min(back.call.chunk, ChannelGradient<Real>::most);
   const Call<Real> &call = back.call;
-  if constexpr (std::is_same<Real, float>::value)
-    if (run_static(label, back, in, d)) return;
   if (!in.normalised)
     return decayed_sum_back(label, back, in, d, decayed_sum_chunk_states(label, call, in, false), back.d.o);
   const Array<Real> weights = allocate(call, call.steps()), d_sum = allocate(call, call.o.extent(0));

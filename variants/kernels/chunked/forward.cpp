@@ -2,6 +2,7 @@
 #include "variants/kernels/chunked/forward.hpp"
 #ifdef __CUDACC__
 #include "variants/kernels/chunked/instances.hpp"
+#include "variants/kernels/chunked/padded_rows.hpp"
 #include "variants/kernels/chunked/stored.hpp"
 #endif
 
@@ -76,7 +77,7 @@ template <class Op, class Stored>
 void run_windows(const std::string &label, const CallSettings &call, const Inputs<Stored> &given, Rule rule,
                  Stored *given_o, float *given_state) {
   chunked::PaddedRows rows(*call.arena, given.Dk, given.Dv, sizeof(Stored));
-  Inputs<Stored> in = given.padded(rows);
+  Inputs<Stored> in = in_padded_rows(given, rows);
   const size_t steps = call.steps();
   Stored *const o = rows.values_of_result(given_o, steps);
   float *const state = rows.states(given_state, call.shape.heads(), given.state_stride, !call.stateless);

@@ -4,6 +4,7 @@
 // back. Zeros in more channels of keys and values change no sum. One kernel makes all copies of a direction.
 #pragma once
 #include "harness/device/arena.hpp"
+#include "variants/kernels/chunked/problem.hpp"
 #include <Kokkos_Array.hpp>
 #include <stdexcept>
 #include <string>
@@ -156,5 +157,16 @@ private:
   int Dk_, Dv_, K_, V_;
   RowCopies in_, out_;
 };
+
+#ifdef __CUDACC__
+/// The inputs in such rows, without the states: set `start`, and call read() before any kernel.
+template <class Stored> Inputs<Stored> in_padded_rows(Inputs<Stored> in, PaddedRows &rows) {
+  const std::size_t steps = std::size_t(in.B) * in.T;
+  in.q = rows.keys(in.q, in.key_heads * steps), in.k = rows.keys(in.k, in.key_heads * steps);
+  in.v = rows.values(in.v, in.H * steps);
+  in.Dk = rows.keys(), in.Dv = rows.values(), in.state_stride = rows.states_apart(in.state_stride);
+  return in;
+}
+#endif
 
 } // namespace recollect::chunked

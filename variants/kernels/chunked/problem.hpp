@@ -18,7 +18,6 @@
 // Decayed sums have e_t = write_t v_t and no L.
 #pragma once
 #include "variants/kernels/chunked/decay_tables.hpp"
-#include "variants/kernels/chunked/padded_rows.hpp"
 #ifdef __CUDACC__
 #include <cstddef>
 
@@ -90,15 +89,6 @@ template <class Stored> struct Inputs {
     const HeadOfText h = head_of_text(text, packed ? head : head % H);
     const int first = (nth - (packed ? chunk_starts[text] : 0)) * chunk, left = h.steps - first;
     return {h.row + first, h.key_row + first, left < chunk ? left : chunk, unit};
-  }
-
-  /// The inputs in padded rows, without the states: set start, and read `rows` before any kernel.
-  Inputs padded(PaddedRows &rows) const {
-    Inputs in = *this;
-    const std::size_t steps = std::size_t(B) * T;
-    in.q = rows.keys(q, key_heads * steps), in.k = rows.keys(k, key_heads * steps), in.v = rows.values(v, H * steps);
-    in.Dk = rows.keys(), in.Dv = rows.values(), in.state_stride = rows.states_apart(state_stride);
-    return in;
   }
 };
 

@@ -49,22 +49,7 @@ void recurrence_gradients(const Gradients<Stored> &given, Element<Op> *scratch, 
       launch("error_gradient", run_chunk_stage<Errors, Arguments>, chunks, Errors::threads,
              Errors::shared_bytes(in.alpha), stream, a);
     }
-    using State = StateGradient<Op, Stored, D, erases>;
-    const auto pass_back = [&](Element<Op> *d_states, const float *end, float *start, std::size_t apart) {
-      Arguments own = a;
-      own.d_states = d_states, own.segments = segments, own.end = end, own.start = start, own.apart = apart;
-      launch("state_gradient", run_stage<State, Arguments>,
-             (V + State::rows - 1) / State::rows * in.texts() * in.H * segments.count, State::threads,
-             State::shared_bytes, stream, own);
-    };
-    if (segments.count == 1) {
-      pass_back(a.d_states, a.d_state, a.d_state, in.state_stride);
-    } else { // whose decays the forward pass has computed
-      const std::size_t size = std::size_t(in.Dv) * in.Dk;
-      pass_back(nullptr, nullptr, segments.states, size);
-      scan_segments(in, segments, a.d_state, a.d_state, true, stream);
-      pass_back(a.d_states, segments.states, nullptr, size);
-    }
+    pass_gradients_back<StateGradient<Op, Stored, D, erases>>(a, segments, stream);
     using Chunks = ChunkGradient<Op, Stored, D, D, erases>;
     launch("chunk_gradient", run_chunk_stage<Chunks, Arguments>, chunks, Chunks::threads,
            Chunks::shared_bytes(in.alpha, in.alpha && a.d_alpha, in.write), stream, a);

@@ -37,7 +37,13 @@ template <class Op, class Stored> struct Adjoint : Gradients<Stored> {
   std::size_t apart = 0;
 };
 
-template <class Op, class Stored_, int Dk_, bool erases_> struct StateGradient {
+/// The same for sums whose channels decay separately, with what channel_local.hpp saves.
+template <class Op, class Stored> struct ChannelAdjoint : Adjoint<Op, Stored> {
+  Channels<Op> channels;
+  float *d_lambda = nullptr, *d_bonus = nullptr; // [B,H,T,Dk]; null: not wanted
+};
+
+template <class Op, class Stored_, int Dk_, bool erases_, bool channels = false> struct StateGradient {
   using Stored = Stored_;
   using E = Element<Op>;
   static constexpr int Dk = Dk_, rows = 32, threads = 256, parts = 8 / (rows / 16);
@@ -45,14 +51,15 @@ template <class Op, class Stored_, int Dk_, bool erases_> struct StateGradient {
   static constexpr int key_pitch = Dk + 8, value_pitch = rows + 8;
   static constexpr int items = erases ? 3 : 1; // panels per chunk: K with dE; Q with dO; W
   static constexpr int panel_elements = chunk * (key_pitch + value_pitch);
-  static constexpr int panel_bytes = panel_elements * int(sizeof(E)) + chunk * int(sizeof(float)); // includes alpha
+  static constexpr int panel_bytes =
+      panel_elements * int(sizeof(E)) + (channels ? Dk : chunk) * int(sizeof(float)); // includes the decays
   static constexpr int most = 225 * 1024,
                        rest = int(sizeof(DecayTables)) +
                               (erases ? (rows * key_pitch + chunk * value_pitch) * int(sizeof(E)) : 0);
   static constexpr int stages = 4 * panel_bytes + rest <= most / 2 ? 4 : 3 * panel_bytes + rest <= most ? 3 : 2;
   static constexpr int shared_bytes = stages * panel_bytes + rest;
 
-  __device__ static void run(const Adjoint<Op, Stored> &a, unsigned char *shared) {
+  template <class Arguments> __device__ static void run(const Arguments &a, unsigned char *shared) {
     const Inputs<Stored> &in = a.in;
     const int thread = threadIdx.x, K = in.kept_keys(), V = in.kept_values(), column_blocks = (V + rows - 1) / rows,
               first_value = blockIdx.x % column_blocks * rows, nth = blockIdx.x / column_blocks;
@@ -60,7 +67,7 @@ template <class Op, class Stored_, int Dk_, bool erases_> struct StateGradient {
     const HeadOfText head =
         segment_of(in.head_of_text(nth_head / in.H, nth_head % in.H), a.segments, nth % a.segments.count);
     const int chunks = (head.steps + chunk - 1) / chunk;
-    const bool decays = in.alpha, weighs = decays || in.scale != 1;
+    const bool decays = in.alpha && !channels, weighs = decays || in.scale != 1;
     DecayTables &decay = *reinterpret_cast<DecayTables *>(shared);
     E *const own_state = reinterpret_cast<E *>(shared + sizeof(DecayTables)), *const minus_dE =
                                                                                   own_state + rows * key_pitch;
@@ -84,7 +91,14 @@ template <class Op, class Stored_, int Dk_, bool erases_> struct StateGradient {
       if (decays && item == 0 && thread < chunk)
         copy_4(reinterpret_cast<float *>(values + chunk * value_pitch) + thread,
                in.alpha + row + (thread < steps ? thread : 0), thread < steps);
-      if (erases && item == 2) {
+      if constexpr (channels) {
+        if (thread < Dk)
+          copy_4(reinterpret_cast<float *>(values + chunk * value_pitch) + thread,
+                 a.channels.total + (head.chunk + back) * K + (thread < K ? thread : 0), thread < K);
+        load_panel<Op, chunk, Dk, threads>(a.channels.q + (head.chunk + back) * chunk * K, K, chunk, K, keys);
+        load_panel<Op, chunk, rows, threads>(a.d_o + row * in.Dv + first_value, in.Dv, steps, in.Dv - first_value,
+                                             values);
+      } else if (erases && item == 2) {
         load_panel<Op, chunk, Dk, threads>(a.W + (head.chunk + back) * chunk * K, K, chunk, K, keys);
       } else {
         load_panel<Op, chunk, Dk, threads>((erases && item == 0 ? in.k : in.q) + key_row * in.Dk, in.Dk, steps, in.Dk,
@@ -107,6 +121,7 @@ template <class Op, class Stored_, int Dk_, bool erases_> struct StateGradient {
         if (decays) decay.prepare(reinterpret_cast<float *>(values + chunk * value_pitch), steps, thread, threads);
         if (decays || erases) __syncthreads();
         if (decays) dS.scale_rows({decay.total(), decay.total()});
+        if (channels) dS.scale_columns(at, reinterpret_cast<float *>(values + chunk * value_pitch));
         if constexpr (erases) { // dE += diag(D(C,i)) K dS^T
           const WarpPlace<2> steps_at(thread);
           RowsOfSums<rows, 2> dE;
@@ -153,6 +168,32 @@ template <class Stage, class Arguments>
 __global__ void __launch_bounds__(Stage::threads) run_stage(const __grid_constant__ Arguments a) {
   extern __shared__ __align__(128) unsigned char shared[];
   Stage::run(a, shared);
+}
+
+template <class Stage, class Arguments>
+__global__ void __launch_bounds__(Stage::threads, Stage::min_blocks)
+    run_chunk_stage(const __grid_constant__ Arguments a) {
+  extern __shared__ __align__(128) unsigned char shared[];
+  Stage::run(a, shared);
+}
+
+/// Passes the gradient of the state back through all chunks, in segments if there are several, whose decays the forward
+/// pass has computed.
+template <class State, class Arguments>
+void pass_gradients_back(const Arguments &a, const Segments &segments, cudaStream_t stream) {
+  const auto &in = a.in;
+  const auto pass = [&](auto *d_states, const float *end, float *start, std::size_t apart) {
+    Arguments own = a;
+    own.d_states = d_states, own.segments = segments, own.end = end, own.start = start, own.apart = apart;
+    launch("state_gradient", run_stage<State, Arguments>,
+           std::size_t(in.kept_values() + State::rows - 1) / State::rows * in.texts() * in.H * segments.count,
+           State::threads, State::shared_bytes, stream, own);
+  };
+  if (segments.count == 1) return pass(a.d_states, a.d_state, a.d_state, in.state_stride);
+  const std::size_t size = std::size_t(in.Dv) * in.Dk;
+  pass(decltype(a.d_states)(), nullptr, segments.states, size);
+  scan_segments(in, segments, a.d_state, a.d_state, true, stream);
+  pass(a.d_states, segments.states, nullptr, size);
 }
 
 } // namespace recollect::chunked

@@ -9,7 +9,7 @@
 namespace recollect::variants {
 
 /// Gates of a decayed sum, or of a delta rule (`erases`), over the call's q, k and v: float32, [B,H,T]. lambda
-/// [B,H,T,Dk] excludes the others. Empty: 1.
+/// [B,H,T,Dk] excludes erasures and strengths. Empty: 1.
 struct StoredRule {
   bool erases = false;
   Array<float> alpha = {}, erase = {}, write = {}, lambda = {};
@@ -18,7 +18,7 @@ struct StoredRule {
 /// Where to write the gates' gradients; empty: not wanted. Gradients of q, k, v and the state are those of the
 /// BackwardCall.
 struct StoredGradient {
-  Array<float> alpha = {}, erase = {}, write = {};
+  Array<float> alpha = {}, erase = {}, write = {}, lambda = {};
 };
 
 #ifdef __CUDACC__
@@ -38,7 +38,7 @@ bool takes_16_bits(const Shape &shape, const Params &);
 template <class Stored>
 void run_16_bits(const std::string &label, const Call<float, Stored> &call, const StoredRule &rule);
 
-/// The same for the backward pass (without lambda): keys and values up to 256 wide.
+/// The same for the backward pass: keys and values up to 256 wide.
 bool takes_16_bits_back(const Shape &shape, const Params &);
 template <class Stored>
 void run_16_bits(const std::string &label, const BackwardCall<float, Stored> &back, const StoredRule &rule,

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// A decayed sum with a decay per step and one per channel, alpha_t lambda_t: their product takes lambda's place, and its
+// gradient gives those of both.
+#pragma once
+#include "harness/device/each_index.hpp"
+
+namespace recollect::variants {
+
+template <class Real> struct BothGates {
+  Array<Real> lambda, d_lambda; // the product and its gradient, or the given arrays where there is no alpha
+
+  /// alpha [rows] may be empty; of the gradients only those that are wanted are not.
+  BothGates(Arena &arena, const Array<Real> &alpha, const Array<Real> &given, const Array<Real> &d_alpha,
+            const Array<Real> &d_given, int width)
+      : lambda(given), d_lambda(d_given), alpha_(alpha), given_(given), d_alpha_(d_alpha), d_given_(d_given),
+        width_(width) {
+    if (!alpha.extent(0)) return;
+    lambda = arena.take<Real>(given.extent(0)), d_lambda = arena.take<Real>(given.extent(0));
+    multiply();
+  }
+  void multiply() const {
+    const Array<Real> alpha = alpha_, given = given_, both = lambda;
+    const int width = width_;
+    Kokkos::parallel_for(
+        "decayed_sum::gates", over(given.extent(0)),
+        KOKKOS_LAMBDA(const size_t i) { both(i) = alpha(i / width) * given(i); });
+  }
+  /// Writes the gradients of both gates, once that of the product is known.
+  void differentiate() const {
+    if (!alpha_.extent(0)) return;
+    const Array<Real> alpha = alpha_, given = given_, d_alpha = d_alpha_, d_given = d_given_, d_both = d_lambda;
+    const int width = width_;
+    each_row(
+        "decayed_sum::d_gates", int(alpha.extent(0)), width, KOKKOS_LAMBDA(int t, int first, int side) {
+          const size_t at = size_t(t) * width;
+          if (d_given.extent(0))
+            for (int j = first; j < width; j += side) d_given(at + j) = alpha(t) * d_both(at + j);
+          if (!d_alpha.extent(0)) return;
+          const Real sum = row_dot(given.data() + at, d_both.data() + at, width, first, side);
+          if (first == 0) d_alpha(t) = sum;
+        });
+  }
+
+private:
+  Array<Real> alpha_, given_, d_alpha_, d_given_;
+  int width_;
+};
+
+} // namespace recollect::variants
