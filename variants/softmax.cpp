@@ -30,16 +30,41 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
 bool takes_rows(const Shape &s, const Params &) {
   return s.Dk % 8 == 0 && s.Dv % 8 == 0 && s.Dk <= 256 && s.Dv <= 256 && Execution().cuda_device_prop().major >= 8;
 }
-template <class Stored> void parallel_stored(const Call<float, Stored> &call) {
-  using Number = typename CudaNumber<Stored>::type;
-  using Op = typename CudaNumber<Stored>::Op;
+template <class Stored> using Number = typename CudaNumber<Stored>::type;
+template <class Stored> using Op = typename CudaNumber<Stored>::Op;
+/// The array's rows, to write.
+template <class Stored>
+attention::DeviceRows<Number<Stored>> rows(const CallSettings &call, const Array<Stored> &array, int width) {
+  return {reinterpret_cast<Number<Stored> *>(array.data()), call.shape.T, width};
+}
+/// The same, to read.
+template <class Stored>
+attention::Operand<Op<Stored>> operand(const CallSettings &call, const Array<Stored> &array, int width) {
+  return {reinterpret_cast<const Number<Stored> *>(array.data()), call.shape.T, width};
+}
+template <class Stored> attention::Operands<Op<Stored>> operands(const Call<float, Stored> &call) {
   const Shape &s = call.shape;
-  const auto rows = [&s](const Array<Stored> &array, int width) {
-    return attention::DeviceRows<const Number>{reinterpret_cast<const Number *>(array.data()), s.T, width};
-  };
-  const attention::Operands<Op> in{rows(call.q, s.Dk), rows(call.k, s.Dk), rows(call.v, s.Dv)};
-  attention::forward("softmax::parallel", call, kernel(call), CausalMask::through_self, in,
-                     attention::WriteOutput<Number>{{reinterpret_cast<Number *>(call.o.data()), s.T, s.Dv}});
+  return {operand(call, call.q, s.Dk), operand(call, call.k, s.Dk), operand(call, call.v, s.Dv)};
+}
+template <class Stored> void parallel_stored(const Call<float, Stored> &call) {
+  attention::forward("softmax::parallel", call, kernel(call), CausalMask::through_self, operands(call),
+                     attention::WriteOutput<Number<Stored>>{rows(call, call.o, call.shape.Dv)});
+}
+template <class Stored> void backward_stored(const BackwardCall<float, Stored> &back) {
+  const Call<float, Stored> &call = back.call;
+  const Shape &s = call.shape;
+  const auto in = operands(call);
+  const auto d_o = operand(call, back.d.o, s.Dv);
+  const size_t mark = call.arena->mark();
+  const Array<float> normaliser = call.arena->template take<float>(call.steps()),
+                     read = call.arena->template take<float>(call.steps());
+  const attention::Statistics statistics{normaliser.data(), read.data()};
+  attention::forward("softmax::backward::masses", call, kernel(call), CausalMask::through_self, in,
+                     attention::LeaveStatistics<Number<Stored>>{d_o, statistics});
+  attention::backward("softmax::backward", call, kernel(call), CausalMask::through_self, in, d_o, statistics,
+                      attention::GradientRows<Number<Stored>>{rows(call, back.d.q, s.Dk), rows(call, back.d.k, s.Dk),
+                                                              rows(call, back.d.v, s.Dv)});
+  call.arena->release(mark);
 }
 #endif
 
@@ -57,6 +82,7 @@ Variant softmax() {
                  .backward(backward<float>, backward<double>)
 #ifdef __CUDACC__
                  .native({parallel_stored<BFloat16>, parallel_stored<Float16>, takes_rows})
+                 .native_backward({backward_stored<BFloat16>, backward_stored<Float16>, takes_rows})
 #endif
   };
   v.traits.repeats = Repeats::mean;

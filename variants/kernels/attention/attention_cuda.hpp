@@ -152,25 +152,27 @@ void forward(const std::string &label, const CallSettings &call, const Kernel &k
   });
 }
 
-/// dq, dk and dv, from the statistics that the forward pass saved per query.
-template <class Op, class Kernel>
-void backward(const std::string &label, const Call<float> &call, const Kernel &kernel, CausalMask mask,
-              const Operands<Op> &in, const Operand<Op> &d_o, const QueryFacts<float> &facts, const Rows<float> &dq,
-              const Rows<float> &dk, const Rows<float> &dv) {
+/// Where to write dq, dk and dv.
+template <class Out> struct GradientRows { DeviceRows<Out> q, k, v; };
+
+/// dq, dk and dv, from do and the queries' statistics.
+template <class Op, class Kernel, class Out>
+void backward(const std::string &label, const CallSettings &call, const Kernel &kernel, CausalMask mask,
+              const Operands<Op> &in, const Operand<Op> &d_o, const Statistics &statistics,
+              const GradientRows<Out> &d) {
   TableOf<Kernel>::find(in.q.width, in.v.width, [&](auto extents) {
     using Fit = decltype(extents);
-    const auto start_of = [&](const char *name, auto of, const Rows<float> &d_logits, const Rows<float> &d_values) {
+    const auto start_of = [&](const char *name, auto of, const DeviceRows<Out> &d_logits) {
       start(label + name, call,
-            Backward<Op, Fit::Dk, Fit::Dv, Kernel, float, decltype(of)::value>{
-                in.q, in.k, in.v, d_o, facts.normaliser.data(), facts.read.data(), device_rows(d_logits),
-                device_rows(d_values), int(call.shape.heads()), 1, mask, kernel});
+            Backward<Op, Fit::Dk, Fit::Dv, Kernel, Out, decltype(of)::value>{
+                in.q, in.k, in.v, d_o, statistics, d_logits, d.v, int(call.shape.heads()), 1, mask, kernel});
     };
-    start_of("::queries", std::integral_constant<Of, Of::queries>(), dq, dv);
+    start_of("::queries", std::integral_constant<Of, Of::queries>(), d.q);
     if constexpr (keys_with_values<Fit::Dk, Fit::Dv>) {
-      start_of("::keys", std::integral_constant<Of, Of::keys_and_values>(), dk, dv);
+      start_of("::keys", std::integral_constant<Of, Of::keys_and_values>(), d.k);
     } else {
-      start_of("::keys", std::integral_constant<Of, Of::keys>(), dk, dv);
-      start_of("::values", std::integral_constant<Of, Of::values>(), dk, dv);
+      start_of("::keys", std::integral_constant<Of, Of::keys>(), d.k);
+      start_of("::values", std::integral_constant<Of, Of::values>(), d.k);
     }
   });
 }
@@ -185,23 +187,26 @@ template <class Visit> void with_products(const Call<float> &call, const Visit &
   prefix template void forward<fragments::Op, Kernel, Finish>(const std::string &, const CallSettings &,               \
                                                               const Kernel &, CausalMask,                              \
                                                               const Operands<fragments::Op> &, const Finish &);
-#define RECOLLECT_ATTENTION_BACK(prefix, Op, Kernel)                                                                   \
-  prefix template void backward<fragments::Op, Kernel>(const std::string &, const Call<float> &, const Kernel &,       \
-                                                       CausalMask, const Operands<fragments::Op> &,                    \
-                                                       const Operand<fragments::Op> &, const QueryFacts<float> &,      \
-                                                       const Rows<float> &, const Rows<float> &, const Rows<float> &);
+#define RECOLLECT_ATTENTION_BACK(prefix, Op, Kernel, Out)                                                              \
+  prefix template void backward<fragments::Op, Kernel, Out>(                                                           \
+      const std::string &, const CallSettings &, const Kernel &, CausalMask, const Operands<fragments::Op> &,          \
+      const Operand<fragments::Op> &, const Statistics &, const GradientRows<Out> &);
 RECOLLECT_ATTENTION(extern, Exact, Softmax, WriteOutput<float>)
 RECOLLECT_ATTENTION(extern, Exact, Softmax, LeaveStatistics<float>)
 RECOLLECT_ATTENTION(extern, Bf16, Softmax, WriteOutput<float>)
 RECOLLECT_ATTENTION(extern, Bf16, Softmax, LeaveStatistics<float>)
 RECOLLECT_ATTENTION(extern, Bf16, Softmax, WriteOutput<__nv_bfloat16>)
+RECOLLECT_ATTENTION(extern, Bf16, Softmax, LeaveStatistics<__nv_bfloat16>)
 RECOLLECT_ATTENTION(extern, F16, Softmax, WriteOutput<__half>)
-RECOLLECT_ATTENTION_BACK(extern, Exact, Softmax)
-RECOLLECT_ATTENTION_BACK(extern, Bf16, Softmax)
+RECOLLECT_ATTENTION(extern, F16, Softmax, LeaveStatistics<__half>)
+RECOLLECT_ATTENTION_BACK(extern, Exact, Softmax, float)
+RECOLLECT_ATTENTION_BACK(extern, Bf16, Softmax, float)
+RECOLLECT_ATTENTION_BACK(extern, Bf16, Softmax, __nv_bfloat16)
+RECOLLECT_ATTENTION_BACK(extern, F16, Softmax, __half)
 RECOLLECT_ATTENTION(extern, Exact, ChosenKernel<float>, WriteOutput<float>)
 RECOLLECT_ATTENTION(extern, Bf16, ChosenKernel<float>, WriteOutput<float>)
-RECOLLECT_ATTENTION_BACK(extern, Exact, ChosenKernel<float>)
-RECOLLECT_ATTENTION_BACK(extern, Bf16, ChosenKernel<float>)
+RECOLLECT_ATTENTION_BACK(extern, Exact, ChosenKernel<float>, float)
+RECOLLECT_ATTENTION_BACK(extern, Bf16, ChosenKernel<float>, float)
 
 } // namespace recollect::variants::attention
 #endif

@@ -22,7 +22,7 @@ template <class Real> struct LeaveFacts {
   Rows<Real> d_o;
 #ifdef __CUDACC__
   attention::LeaveStatistics<Real> on_fragments() const {
-    return {{d_o.data.data(), d_o.count, d_o.width}, facts.normaliser.data(), facts.read.data()};
+    return {{d_o.data.data(), d_o.count, d_o.width}, {facts.normaliser.data(), facts.read.data()}};
   }
 #endif
   void place(Stack<Real> &) const {}
@@ -131,7 +131,9 @@ bool gradients_on_fragments(const std::string &label, const Call<float> &call,
           attention::forward(label + "::masses", call, kernel, loop.mask, in,
                              LeaveFacts<float>{block.facts, block.d_o}.on_fragments());
       attention::backward(label, call, kernel, loop.mask, in, attention::operand<Op>(label, call, block.d_o),
-                          block.facts, dq, dk, dv);
+                          {block.facts.normaliser.data(), block.facts.read.data()},
+                          attention::GradientRows<float>{attention::device_rows(dq), attention::device_rows(dk),
+                                                         attention::device_rows(dv)});
       call.arena->release(mark);
     });
   return true;

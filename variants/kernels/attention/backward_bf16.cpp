@@ -5,7 +5,7 @@
 namespace recollect::variants::attention {
 
 #ifdef __CUDACC__
-RECOLLECT_ATTENTION_BACK(, Bf16, Softmax)
+RECOLLECT_ATTENTION_BACK(, Bf16, Softmax, float)
 #endif
 
 } // namespace recollect::variants::attention

@@ -50,7 +50,7 @@ template <class Op, int Dk, int Dv, class Kernel, class Out, Of of> struct Backw
       sizeof(Element) * (rows * (pitch_k + (has_logits ? pitch_v : 0)) + 2 * others_size) + sizeof(float) * 4 * others;
 
   DeviceRows<const Element> q, k, v, d_o;
-  const float *normaliser, *read;     // [heads of queries, queries]; only where weights are normalised
+  Statistics saved;                   // only where weights are normalised
   DeviceRows<Out> d_logits, d_values; // dq or dk; dv
   int heads, group;                   // heads of queries; how many of them share one head of keys and values
   CausalMask mask;
@@ -77,7 +77,7 @@ template <class Op, int Dk, int Dv, class Kernel, class Out, Of of> struct Backw
     const auto start = [&](int n) {
       load_others(other_head(head, n / per_head), range.begin + n % per_head * others, room.others_at(n % 2));
     };
-    Statistics statistics;
+    RowStatistics statistics;
     if constexpr (of_queries) statistics.of_rows(*this, head, first);
     Gradients sums;
     if (count > 0) start(0);
@@ -116,7 +116,7 @@ private:
     return {logits, products, {first, first + others * pitch_k, normaliser, normaliser + others}};
   }
   /// Of the queries of a lane: log2 of the softmax denominator, and do . o.
-  struct Statistics {
+  struct RowStatistics {
     float normaliser[tiles][2], read[tiles][2];
     __device__ void of_rows(const Backward &self, size_t head, int first) {
 #pragma unroll
@@ -125,8 +125,8 @@ private:
         for (int r = 0; r < 2; ++r) {
           const int t = first + 16 * i + 8 * r + threadIdx.x % 32 / 4;
           const bool given = self.kernel.normalised() && t < self.q.count;
-          normaliser[i][r] = given ? self.normaliser[head * self.q.count + t] * log2_e : 0.0f;
-          read[i][r] = given ? self.read[head * self.q.count + t] : 0.0f;
+          normaliser[i][r] = given ? self.saved.normaliser[head * self.q.count + t] * log2_e : 0.0f;
+          read[i][r] = given ? self.saved.read[head * self.q.count + t] : 0.0f;
         }
     }
   };
@@ -154,13 +154,14 @@ private:
     if (of_queries || !kernel.normalised() || threadIdx.x >= others) return;
     const bool given = first + int(threadIdx.x) < q.count;
     const size_t t = head * q.count + first + threadIdx.x;
-    to.normaliser[threadIdx.x] = given ? normaliser[t] * log2_e : 0.0f;
-    to.read[threadIdx.x] = given ? read[t] : 0.0f;
+    to.normaliser[threadIdx.x] = given ? saved.normaliser[t] * log2_e : 0.0f;
+    to.read[threadIdx.x] = given ? saved.read[t] : 0.0f;
   }
 
   /// Adds the gradients from pairs of the warp's rows with rows of this block.
   __device__ __forceinline__ void add_block(size_t head, int first, int other, const Room &room, int warp_first,
-                                            const Others &block, const Statistics &statistics, Gradients &sums) const {
+                                            const Others &block, const RowStatistics &statistics,
+                                            Gradients &sums) const {
     if (of_queries) {
       if (first >= q.count || other >= seen(min(first + warp_rows, q.count) - 1)) return;
     } else {
@@ -229,7 +230,7 @@ private:
   }
   template <bool masked>
   __device__ __forceinline__ void weigh(size_t head, int first, int other, const Others &block,
-                                        const Statistics &statistics, Sum (&p)[tiles][others / 8],
+                                        const RowStatistics &statistics, Sum (&p)[tiles][others / 8],
                                         Sum (&dz)[tiles][others / 8]) const {
     const int lane = threadIdx.x % 32;
 #pragma unroll
@@ -283,8 +284,8 @@ private:
               float p = row_product(q.at(head, t), k.at(shared, i), q.width),
                     dz = has_logits ? row_product(d_o.at(head, t), v.at(shared, i), v.width) : 0.0f;
               const bool normalised = kernel.normalised();
-              weigh_pair(head, t, i, normalised ? normaliser[head * q.count + t] * log2_e : 0.0f,
-                         normalised ? read[head * q.count + t] : 0.0f, p, dz);
+              weigh_pair(head, t, i, normalised ? saved.normaliser[head * q.count + t] * log2_e : 0.0f,
+                         normalised ? saved.read[head * q.count + t] : 0.0f, p, dz);
               if (lane / 4 == row) {
                 if constexpr (has_logits)
                   add_row(sums.logits[tile], r, 1.0f, dz, of_queries ? k.at(shared, i) : q.at(head, t), q.width);

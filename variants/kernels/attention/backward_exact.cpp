@@ -5,7 +5,7 @@
 namespace recollect::variants::attention {
 
 #ifdef __CUDACC__
-RECOLLECT_ATTENTION_BACK(, Exact, Softmax)
+RECOLLECT_ATTENTION_BACK(, Exact, Softmax, float)
 #endif
 
 } // namespace recollect::variants::attention

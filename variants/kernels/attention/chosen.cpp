@@ -7,8 +7,8 @@ namespace recollect::variants::attention {
 #ifdef __CUDACC__
 RECOLLECT_ATTENTION(, Exact, ChosenKernel<float>, WriteOutput<float>)
 RECOLLECT_ATTENTION(, Bf16, ChosenKernel<float>, WriteOutput<float>)
-RECOLLECT_ATTENTION_BACK(, Exact, ChosenKernel<float>)
-RECOLLECT_ATTENTION_BACK(, Bf16, ChosenKernel<float>)
+RECOLLECT_ATTENTION_BACK(, Exact, ChosenKernel<float>, float)
+RECOLLECT_ATTENTION_BACK(, Bf16, ChosenKernel<float>, float)
 #endif
 
 } // namespace recollect::variants::attention

@@ -6,6 +6,7 @@ namespace recollect::variants::attention {
 
 #ifdef __CUDACC__
 RECOLLECT_ATTENTION(, Bf16, Softmax, WriteOutput<__nv_bfloat16>)
+RECOLLECT_ATTENTION(, Bf16, Softmax, LeaveStatistics<__nv_bfloat16>)
 #endif
 
 } // namespace recollect::variants::attention

@@ -6,6 +6,7 @@ namespace recollect::variants::attention {
 
 #ifdef __CUDACC__
 RECOLLECT_ATTENTION(, F16, Softmax, WriteOutput<__half>)
+RECOLLECT_ATTENTION(, F16, Softmax, LeaveStatistics<__half>)
 #endif
 
 } // namespace recollect::variants::attention

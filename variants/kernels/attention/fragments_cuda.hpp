@@ -19,6 +19,12 @@ template <class T> struct DeviceRows {
   __host__ __device__ T *at(size_t head, int row) const { return data + (head * count + row) * width; }
 };
 
+/// What the backward pass needs of each query where weights are normalised, [heads, queries]: the log of the softmax
+/// denominator, and do_t . o_t.
+struct Statistics {
+  float *normaliser, *read;
+};
+
 __host__ __device__ constexpr int common_divisor(int a, int b) { return b == 0 ? a : common_divisor(b, a % b); }
 
 /// All threads of a block copy rows of `width` numbers to a tile in shared memory. Asynchronous: commit, then wait.

@@ -204,10 +204,10 @@ template <class T> struct WriteOutput {
   }
 };
 
-/// Saves each query's statistics for the backward pass: the log of the softmax denominator, and do_t . o_t.
+/// Saves each query's statistics for the backward pass.
 template <class T> struct LeaveStatistics {
   DeviceRows<const T> d_o;
-  float *normaliser, *read; // [heads, queries]
+  Statistics to;
   template <int N>
   __device__ __forceinline__ void row(size_t head, int t, bool valid, int r, const Sum (&sums)[N],
                                       float logarithm) const {
@@ -221,7 +221,8 @@ template <class T> struct LeaveStatistics {
           if (c < d_o.width) along += fragments::widened(d_o.at(head, t)[c]) * sums[j].x[2 * r + e];
         }
     along = tile::cuda::across_four(along);
-    if (valid && threadIdx.x % 4 == 0) normaliser[head * d_o.count + t] = logarithm, read[head * d_o.count + t] = along;
+    if (valid && threadIdx.x % 4 == 0)
+      to.normaliser[head * d_o.count + t] = logarithm, to.read[head * d_o.count + t] = along;
   }
 };
 

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// Softmax attention on arrays stored in bf16, backward.
+#include "variants/kernels/attention/attention_cuda.hpp"
+
+namespace recollect::variants::attention {
+
+#ifdef __CUDACC__
+RECOLLECT_ATTENTION_BACK(, Bf16, Softmax, __nv_bfloat16)
+#endif
+
+} // namespace recollect::variants::attention
