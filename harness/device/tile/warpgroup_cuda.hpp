@@ -171,6 +171,36 @@ RECOLLECT_PRODUCTS_OF(F16, "f16")
 #undef RECOLLECT_16
 #undef RECOLLECT_4
 
+/// results = a b^T for 64 rows of a, from tiles in shared memory of `rows` x width and columns x width numbers.
+template <class Op, int rows, int width, int columns, class E>
+__device__ __forceinline__ void multiply_rows(const E *a_rows, const E *b_rows,
+                                              fragments::Sum (&results)[columns / 8]) {
+  const std::uint64_t a = describe<rows, false>(a_rows), b = describe<columns, false>(b_rows);
+  begin_products();
+#pragma unroll
+  for (int c = 0; c < width; c += 16) { // addresses in units of 16 bytes
+    const int of_a = (c / panel * rows * panel + c % panel) / 8, of_b = (c / panel * columns * panel + c % panel) / 8;
+    Products<Op>::multiply(a + of_a, b + of_b, c > 0, results);
+  }
+  commit_products();
+}
+/// sums += a b, for a tile b in shared memory of 16 `steps` rows.
+template <class Op, int steps, int N, class E>
+__device__ __forceinline__ void add_product(const fragments::A16<Op> (&a)[steps], const E *b_rows,
+                                            fragments::Sum (&sums)[N]) {
+  const std::uint64_t b = describe<16 * steps, true>(b_rows);
+  begin_products();
+#pragma unroll
+  for (int s = 0; s < steps; ++s) Products<Op>::multiply_add(a[s], b + s * 16 * panel / 8, sums);
+  commit_products();
+}
+/// Results of products that have been waited for: no instruction that reads them moves before this.
+template <int N> __device__ __forceinline__ void settle(fragments::Sum (&results)[N]) {
+#pragma unroll
+  for (int j = 0; j < N; ++j)
+    asm volatile("" : "+f"(results[j].x[0]), "+f"(results[j].x[1]), "+f"(results[j].x[2]), "+f"(results[j].x[3])::);
+}
+
 #endif
 } // namespace recollect::warpgroup
 #endif

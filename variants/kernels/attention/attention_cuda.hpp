@@ -9,6 +9,7 @@
 #pragma once
 #ifdef __CUDACC__
 #include "variants/kernels/attention/backward_cuda.hpp"
+#include "variants/kernels/attention/backward_hopper_cuda.hpp"
 #include "variants/kernels/attention/block_gradient.hpp"
 #include "variants/kernels/attention/forward_hopper_cuda.hpp"
 #include "variants/kernels/attention/similarity.hpp"
@@ -132,6 +133,9 @@ template <class Kernel> bool has_extents(const KeyLoop<float, Kernel> &loop) {
          Execution().cuda_device_prop().major >= 8;
 }
 
+/// Whether to start a kernel for Hopper's warpgroups, of which each takes 64 rows: with fewer, most would be empty.
+inline bool fills_warpgroups(int rows) { return Execution().cuda_device_prop().major == 9 && rows >= 64; }
+
 /// Reads all keys for every query, then calls `finish`.
 template <class Op, class Kernel, class Finish>
 void forward(const std::string &label, const CallSettings &call, const Kernel &kernel, CausalMask mask,
@@ -139,10 +143,9 @@ void forward(const std::string &label, const CallSettings &call, const Kernel &k
   TableOf<Kernel>::find(in.q.width, in.v.width, [&](auto extents) {
     using Fit = decltype(extents);
     const int heads = int(call.shape.heads());
-#ifdef RECOLLECT_WARPGROUPS    // in files with code for sm_90a (CMakeLists.txt)
-    constexpr int enough = 64; // of queries; with fewer most rows of a warpgroup, which takes 64, would be empty
+#ifdef RECOLLECT_WARPGROUPS // in files with code for sm_90a (CMakeLists.txt)
     if constexpr (on_warpgroups<Op, Fit::Dk, Fit::Dv>)
-      if (Execution().cuda_device_prop().major == 9 && in.q.count >= enough)
+      if (fills_warpgroups(in.q.count))
         return start(
             label, call,
             ForwardHopper<Op, Fit::Dk, Fit::Dv, Kernel, Finish>({in.q, in.k, in.v, heads, 1, mask, kernel, finish}));
@@ -162,14 +165,30 @@ void backward(const std::string &label, const CallSettings &call, const Kernel &
               const GradientRows<Out> &d) {
   TableOf<Kernel>::find(in.q.width, in.v.width, [&](auto extents) {
     using Fit = decltype(extents);
+    const int heads = int(call.shape.heads());
+    constexpr std::integral_constant<Of, Of::queries> queries;
+    constexpr std::integral_constant<Of, Of::keys_and_values> keys_and_values;
+#ifdef RECOLLECT_WARPGROUPS
+    if constexpr (gradient_on_warpgroups<Op, Fit::Dk, Fit::Dv, Kernel>)
+      if (fills_warpgroups(in.q.count)) {
+        const auto start_of = [&](const char *name, auto of, const DeviceRows<Out> &d_logits) {
+          start(label + name, call,
+                BackwardHopper<Op, Fit::Dk, Fit::Dv, Kernel, Out, of>(
+                    {in.q, in.k, in.v, d_o, statistics, d_logits, d.v, heads, 1, mask, kernel}));
+        };
+        start_of("::queries", queries, d.q);
+        start_of("::keys", keys_and_values, d.k);
+        return;
+      }
+#endif
     const auto start_of = [&](const char *name, auto of, const DeviceRows<Out> &d_logits) {
       start(label + name, call,
-            Backward<Op, Fit::Dk, Fit::Dv, Kernel, Out, decltype(of)::value>{
-                in.q, in.k, in.v, d_o, statistics, d_logits, d.v, int(call.shape.heads()), 1, mask, kernel});
+            Backward<Op, Fit::Dk, Fit::Dv, Kernel, Out, of>{
+                {in.q, in.k, in.v, d_o, statistics, d_logits, d.v, heads, 1, mask, kernel}});
     };
-    start_of("::queries", std::integral_constant<Of, Of::queries>(), d.q);
+    start_of("::queries", queries, d.q);
     if constexpr (keys_with_values<Fit::Dk, Fit::Dv>) {
-      start_of("::keys", std::integral_constant<Of, Of::keys_and_values>(), d.k);
+      start_of("::keys", keys_and_values, d.k);
     } else {
       start_of("::keys", std::integral_constant<Of, Of::keys>(), d.k);
       start_of("::values", std::integral_constant<Of, Of::values>(), d.k);

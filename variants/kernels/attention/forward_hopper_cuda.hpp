@@ -104,7 +104,7 @@ private:
       if (group_of_warp == groups - 1 && steps > 1) give_turn(0);
       tiles.q_full.wait(0);
       tiles.k_full[0].wait(0);
-      score(q_rows, tiles.k[0], p);
+      warpgroup::multiply_rows<Op, rows, Dk, keys>(q_rows, tiles.k[0], p[0]);
       warpgroup::wait_for_products<0>();
       release(tiles.k_read[0]);
       this->find_peaks(head, first, 0, p, sums, shrink);
@@ -114,9 +114,9 @@ private:
       for (int i = 1; i < steps; ++i) {
         tiles.k_full[i % 2].wait(i / 2 % 2);
         wait_for_turn(group_of_warp);
-        score(q_rows, tiles.k[i % 2], p);
+        warpgroup::multiply_rows<Op, rows, Dk, keys>(q_rows, tiles.k[i % 2], p[0]);
         tiles.v_full[(i - 1) % 2].wait((i - 1) / 2 % 2);
-        add_values(weights, tiles.v[(i - 1) % 2], sums);
+        warpgroup::add_product(weights, tiles.v[(i - 1) % 2], sums.of[0]);
         if (i < steps - 1 || group_of_warp < groups - 1) give_turn((group_of_warp + 1) % groups);
         warpgroup::wait_for_products<1>();
         release(tiles.k_read[i % 2]);
@@ -128,7 +128,7 @@ private:
         convert(p, weights);
       }
       tiles.v_full[(steps - 1) % 2].wait((steps - 1) / 2 % 2);
-      add_values(weights, tiles.v[(steps - 1) % 2], sums);
+      warpgroup::add_product(weights, tiles.v[(steps - 1) % 2], sums.of[0]);
       warpgroup::wait_for_products<0>();
     }
     if (!__all_sync(0xffffffffu, is_finite(sums.of))) this->one_by_one(head, first, sums);
@@ -152,27 +152,6 @@ private:
   __device__ __forceinline__ static void convert(const Logits &p, fragments::A16<Op> (&weights)[keys / 16]) {
 #pragma unroll
     for (int c = 0; c < keys / 16; ++c) weights[c] = fragments::as_a<Op>(p[0][2 * c], p[0][2 * c + 1]);
-  }
-
-  __device__ __forceinline__ static void score(const Element *q_rows, const Element *k_tile, Logits &p) {
-    constexpr int panel = warpgroup::panel;
-    const std::uint64_t a = warpgroup::describe<rows, false>(q_rows), b = warpgroup::describe<keys, false>(k_tile);
-    warpgroup::begin_products();
-#pragma unroll
-    for (int c = 0; c < Dk; c += 16) { // addresses in units of 16 bytes
-      const int of_a = (c / panel * rows * panel + c % panel) / 8, of_b = (c / panel * keys * panel + c % panel) / 8;
-      warpgroup::Products<Op>::multiply(a + of_a, b + of_b, c > 0, p[0]);
-    }
-    warpgroup::commit_products();
-  }
-  __device__ __forceinline__ static void add_values(const fragments::A16<Op> (&weights)[keys / 16],
-                                                    const Element *v_tile, Sums &sums) {
-    const std::uint64_t b = warpgroup::describe<keys, true>(v_tile);
-    warpgroup::begin_products();
-#pragma unroll
-    for (int s = 0; s < keys / 16; ++s)
-      warpgroup::Products<Op>::multiply_add(weights[s], b + s * 16 * warpgroup::panel / 8, sums.of[0]);
-    warpgroup::commit_products();
   }
 #endif
 };
