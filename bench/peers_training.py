@@ -6,7 +6,7 @@
 
 Two blocks of layer norm, a mixer of 4 heads and an MLP, width 128; AdamW, warm-up and cosine, clipping, a fresh batch of
 64 texts at every step. float32, attention by scaled_dot_product_attention, linear attention by its masked product (texts
-are short), VLA by a loop over the steps (004 Algorithm 1 without its refreshes). Prints a line: mixer, seconds a step,
+are short), VLA by a loop over the steps (004 Algorithm 1 without its refreshes). Prints a line: mixer, seconds per step,
 the last loss."""
 import argparse
 import math

@@ -225,7 +225,7 @@ void check_texts(const Params &settings) {
       usage_error("train: learned positions end with the training texts; take positions=none or rope for longer ones");
     check_texts(held_out(settings));
   }
-  if (task == "text" && V < 256) usage_error("train: text needs a vocabulary of 256, a token a byte");
+  if (task == "text" && V < 256) usage_error("train: text needs a vocabulary of 256, one token per byte");
 }
 
 void check_corpus(const Params &settings, const Corpus *corpus) {

@@ -105,7 +105,7 @@ def by_family(
         ax.set_ylabel(ylabel if ax in axes[::columns] else "")
         below(ax, ncol=2)
     seeds = sorted({len([c for c in cases if c.variant == v]) for _, v in found})
-    note = f"Mean over {seeds[0] if len(seeds) == 1 else f'{seeds[0]} to {seeds[-1]}'} runs a layer."
+    note = f"Mean over {seeds[0] if len(seeds) == 1 else f'{seeds[0]} to {seeds[-1]}'} runs per layer."
     if flat:
         note += f" Zero at every step and not drawn: {', '.join(sorted(flat))}."
     under = (

@@ -29,21 +29,22 @@ FIGURES: dict[str, list[tuple[str, Callable[[Results], Figure | None], str]]] = 
             "recall_by_state",
             run_figures.recall_by_state,
             "Recall against the size of the state, every layer tuned on separate seeds; bars: 95% interval of the mean "
-            "over seeds. Layers with one value share a mark. Hollow: fixed weights, which are not written to.",
+            "over seeds. Layers with the same value share a mark. Hollow: layers with fixed weights, to which nothing "
+            "is written.",
         ),
     ],
     "noise": [
         (
             "snr_curves",
             ledger.snr_curves,
-            "Retrieval noise over signal against key width, a stored pair. Dashes and ticks are predicted, marks are "
-            "measured; ± 1 standard error, none where nothing is sampled. Hollow: the statement.",
+            "Inverse signal-to-noise ratio per stored pair against key width. Dashes and ticks: predicted. Marks: "
+            "measured ± 1 standard error (none where nothing is sampled); hollow marks: the statement.",
         ),
         (
             "paper_error",
             ledger.paper_error,
-            "How far each printed large-d form is from the measured value. A falling line tends to the truth; a flat "
-            "one keeps its error.",
+            "Relative error of each printed large-d form, compared with the measured value. Where a line falls, the "
+            "form is right in the limit; where it is flat, it is not.",
         ),
     ],
     "layers": [
@@ -56,21 +57,21 @@ FIGURES: dict[str, list[tuple[str, Callable[[Results], Figure | None], str]]] = 
         (
             "capacity",
             lambda results: run_figures.capacities(matrix.ranked(results.matrix, "capacity")),
-            "How many pairs each layer still recalls with 99% accuracy.",
+            "The largest number of pairs that each layer recalls with 99% accuracy.",
         ),
         (
             "mean_ranks",
             lambda results: run_figures.mean_ranks(ranks.over_tasks(results.matrix)),
-            "Mean rank of every layer over the tasks. Filled: layers that Nemenyi's test (Demsar 2006) does not tell "
-            "from the best at 0.05. Layers that could not run one of the tasks are left out.",
+            "Mean rank of every layer over the tasks. Filled: layers that do not differ significantly from the best "
+            "(Nemenyi's test at 0.05, Demsar 2006). Layers that could not run one of the tasks are left out.",
         ),
     ],
     "sequences": [
         (
             "swap_accuracy",
             curves.swap_accuracy,
-            "Share of memories whose whole assignment is right after each swap. One panel a family; grey: median and "
-            "middle 80% of all layers.",
+            "Fraction of memories whose values are all at the right keys after each swap. One panel per family; grey: "
+            "median and middle 80% of all layers.",
         ),
         (
             "regression_loss",
@@ -88,43 +89,43 @@ FIGURES: dict[str, list[tuple[str, Callable[[Results], Figure | None], str]]] = 
         (
             "bound_used",
             equivalence.bound_used,
-            "Share of the derived rounding bound that each fast form uses. Right of the dashed line is an error, not "
-            "rounding.",
+            "Largest error of each fast form, divided by the derived bound of its rounding. A value to the right of "
+            "the dashed line is an error, not rounding.",
         ),
     ],
     "statistics": [
         (
             "pulls",
             ledger.pulls,
-            "All sampled obligations without a known bias: were the theory or the standard errors wrong, the bars "
-            "would leave the curve.",
+            "(Measured - predicted) / standard error of all sampled obligations without a known bias. If theory and "
+            "standard errors are right, the bars follow the curve, a normal distribution.",
         ),
         (
             "power",
             ledger.power,
-            "Left: the smallest relative error of its prediction that each sampled point would notice. Right: how much "
-            "of each bound was reached.",
+            "Left: the relative error of its prediction that each sampled point detects with 95% power. Right: "
+            "measured value / bound, for each bound.",
         ),
     ],
     "speed": [
         (
             "time_against_length",
             speed_figures.time_against_length,
-            "Time a pass against T, log-log, with the fitted exponent; bars: the bootstrap interval of the median.",
+            "Time per pass against T, log-log, with the fitted exponent; bars: the bootstrap interval of the median.",
         ),
         (
             "roofline",
             speed_figures.roofline,
-            "Operations a second against operations a byte, under this machine's measured ceilings. Above the line: "
-            "the form does fewer operations than the definition.",
+            "Operations per second against operations per byte, under this machine's measured peak rates. Above the "
+            "line: the form does fewer operations than the definition.",
         ),
     ],
 }
 
 
 COST = (
-    "Every layer's headline against what it costs; bars: 95% interval over seeds. Named: layers that beat a guess and "
-    "that nothing beats at less cost. Hollow: fixed weights, which are not written to and not named."
+    "Every layer's headline against its cost; bars: 95% interval over seeds. Named: layers that beat a guess and that "
+    "no cheaper layer beats. Hollow: layers with fixed weights, to which nothing is written; they are not named."
 )
 
 
@@ -158,8 +159,9 @@ def jobs_of(results: Results, folder: str) -> list[Job]:
         alt = f"{task}: accuracy against cost"
         jobs.append(Job(f"cost_{task}", run_figures.against_cost, mine, COST + untuned, alt, folder))
         swept = [c for c in results.cells if c.task == task and not c.experiment]
-        caption = "The headline over what was swept, a line a layer; bars: one standard error over seeds."
-        jobs.append(Job(f"sweep_{task}", run_figures.experiment, swept, caption, f"{task} over what was swept", folder))
+        caption = "The headline against the swept parameter, one line per layer; bars: one standard error over seeds."
+        alt = f"{task} against the swept parameter"
+        jobs.append(Job(f"sweep_{task}", run_figures.experiment, swept, caption, alt, folder))
     for name, described in results.experiments.items():
         mine = [c for c in results.cells if c.experiment == name]  # trainings have no such figures
         jobs.append(Job(f"experiment_{name}", run_figures.experiment, mine, described.title, described.title, folder))

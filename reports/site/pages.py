@@ -193,13 +193,13 @@ class Site:
                     "recollect verify 'snr*' -o v.h5",
                 ),
                 self.section(
-                    "Fast forms against their recurrence",
+                    "Fast forms compared with their definition",
                     "forms",
                     "No file holds the claim chunk_equals_recurrent.",
                     "recollect verify chunk_equals_recurrent -o v.h5",
                 ),
                 self.section(
-                    "Are the standard errors right, and what would be noticed?",
+                    "Standard errors and sensitivity",
                     "statistics",
                     "No file holds at least ten sampled points.",
                     "recollect verify -o v.h5",

@@ -8,7 +8,7 @@
     r.points    # one row per point or rival, its parameters as columns
     r.bench     # one row a timed case
     r.trained   # one row a trained model: settings as columns, "train.steps", "vla.lambda0"
-    r.curves    # one row a point of a training's curve
+    r.curves    # one row per point of a training curve
     r.meta      # version, commit, seed, ... as a dictionary
 
     # which statements of a paper were refuted, and what holds in their place
