@@ -66,7 +66,7 @@ def collected(paths: list[str]) -> tuple[list[str], list[dict[str, str]]]:
     best: dict[str, tuple[float, str]] = {}
     for (name, kernel, size), value in limits.items():
         best[name] = max(best.get(name, (0.0, "")), (value, f"{kernel}, {size}"))
-    ceilings = "; ".join(f"{name} {value:.4g} a second ({kernel})" for name, (value, kernel) in sorted(best.items()))
+    ceilings = "; ".join(f"{name} {value:.4g} per second ({kernel})" for name, (value, kernel) in sorted(best.items()))
     origin = [f"device: {next(iter(devices), 'unknown')}", *(f"command: {line}" for line in commands), f"ceilings: {ceilings}"]
     return origin, list(rows.values())
 

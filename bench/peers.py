@@ -168,7 +168,7 @@ def peers_of(case):
     storage = "bf16" if real == "f32" and case["math"] == "bf16" else real
     found, parameters = [], parameters_of(case)
     function = torch_peers.TORCH.get((variant, form))
-    by_channel = variant == "gated_linear" and "lambda" in case["given"]  # PyTorch's form has one gate a step
+    by_channel = variant == "gated_linear" and "lambda" in case["given"]  # PyTorch's form has one gate per step
     on_this_device = form == "recurrent" or DEVICE == "cpu"  # others are too slow on a GPU
     autocasts = storage != "f16" or DEVICE == "cuda"  # a CPU only autocasts to bfloat16
     if function and parameters is not None and not by_channel and on_this_device and autocasts:
@@ -224,7 +224,7 @@ class Session:
                                                    self.case.get("clock", 0))
         notes = [peer.note] if peer.note else []
         if DEVICE == "cuda" and peer.source == "fla":
-            each = f", {self.case['tuning']:g} ms a configuration" if self.case.get("tuning") else ""
+            each = f", {self.case['tuning']:g} ms per configuration" if self.case.get("tuning") else ""
             notes.append(f"tuned in {tuned:.0f} s{each}")
         return dict(status="ok", reason="; ".join(notes))
 

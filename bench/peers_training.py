@@ -138,7 +138,7 @@ def main():
             kept.copy_(fresh)
         last = replay()
     last = float(last)  # waits
-    print(f"{a.mixer} {(time.perf_counter() - start) / a.steps:.3e} s a step, {'graph' if graphs else 'eager'}, loss {last:.3f}")
+    print(f"{a.mixer} {(time.perf_counter() - start) / a.steps:.3e} s per step, {'graph' if graphs else 'eager'}, loss {last:.3f}")
 
 
 if __name__ == "__main__":

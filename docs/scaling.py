@@ -42,9 +42,9 @@ def longer(data: list[Row]) -> tuple[list[str], list[list[str]]]:
     for row in data:
         first.setdefault((row["layer"], row["D"]), int(row["T"]))
     rows = [[f"`{row['layer']}`", row["D"], f"{int(row['T']):,}", row["ranks"], milliseconds(float(row["milliseconds"])),
-             row["million steps a second"], row["GiB a GPU"]]
+             row["million steps per second"], row["GiB per GPU"]]
             for row in data if int(row["T"]) > first[row["layer"], row["D"]]]  # fmt: skip
-    return ["layer", "D", "T", "ranks", "ms", "million steps a second", "GiB a GPU"], rows
+    return ["layer", "D", "T", "ranks", "ms", "million steps per second", "GiB per GPU"], rows
 
 
 def fitted(data: list[Row]) -> Iterator[tuple[tuple[str, str, int], float, float]]:

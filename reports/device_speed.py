@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import os
 import re
+import statistics
 
 from reports.records import Device, DeviceRow
 
 SHAPE = ("B", "H", "T", "Dk", "Dv")
+ABOUT = dict(curves="lengths and widths next to a multiple of 64", drawn="shapes drawn at random")  # FILE.curves.csv
 NEEDED = {
     "source",
     "variant",
@@ -41,7 +43,23 @@ def read(path: str) -> Device:
     stem = os.path.splitext(os.path.basename(path))[0]
     names = dict.fromkeys(r["pass"] for r in rows)
     passes = {which: compared([r for r in rows if r["pass"] == which]) for which in names}
-    return Device(re.sub(r"[^A-Za-z0-9_-]", "_", stem), device or stem, origin, passes, refused(rows))
+    about = ABOUT.get(stem.partition(".")[2])
+    title = (device or stem) + (f": {about}" if about else "")
+    return Device(re.sub(r"[^A-Za-z0-9_-]", "_", stem), title, origin, passes, refused(rows))
+
+
+def summary(device: Device) -> list[tuple[str, list[tuple[int, float | None]]]]:
+    """For each layer that a peer ran too, [(cases of both, median of our time over the peer's)] of the forward and the
+    backward pass."""
+    found: dict[str, list[list[float]]] = {}
+    for at, which in enumerate(("forward", "backward")):
+        for row in device.passes.get(which, []):
+            if row.ratio is not None:
+                found.setdefault(row.variant, [[], []])[at].append(row.ratio)
+    return [
+        (name, [(len(some), statistics.median(some) if some else None) for some in both])
+        for name, both in sorted(found.items())
+    ]
 
 
 def compared(rows: list[dict[str, str]]) -> list[DeviceRow]:

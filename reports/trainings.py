@@ -172,7 +172,7 @@ def panels(experiment: TrainedExperiment) -> dict[str, list[TrainedRow]]:
 def caption(experiment: TrainedExperiment) -> str:
     found = panels(experiment)
     what = measure(experiment).capitalize()
-    text = f"{what} on the training's own batches, the mean over seeds; bands: two standard errors."
+    text = f"{what} on the training batches, mean over seeds; bands: two standard errors."
     if any(row.rate is not None for row in experiment.rows):
         text += " Each layer at its best learning rate; the others are in the table."
     if len(found) > MOST:

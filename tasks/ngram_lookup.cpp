@@ -107,7 +107,7 @@ Task ngram_lookup() {
                          integer_param("n", 2, 1, 64, "tokens of an n-gram"),
                          integer_param("length", 32, 2, 1e7, "tokens of a text; $T$ = length $- n + 1$"),
                          integer_param("d", 64, 1, 65536, "width of keys and values"),
-                         integer_param("vocabulary", 16, 2, 1e6, "words a token may be")});
+                         integer_param("vocabulary", 16, 2, 1e6, "number of different tokens")});
   t.metrics = {accuracy, mse, cosine};
   t.ends = [](const Params &p) { return Ends{1 / p.real("vocabulary"), 1}; };
   t.shape = shape_of;

@@ -81,7 +81,7 @@ Job chained(const Variant &variant, const Sequence &own, const Run &run) {
 
 Steps steps_of_rank(int T, int chunk, int rank, int ranks) {
   if (T < ranks)
-    input_error("--ranks-along T needs a step a rank: T is " + std::to_string(T) + ", and there are " +
+    input_error("--ranks-along T needs at least one step per rank: T is " + std::to_string(T) + ", and there are " +
                 std::to_string(ranks) + " ranks");
   const std::int64_t unit = T / ranks >= chunk ? chunk : 1, units = (T - 1) / unit + 1;
   const auto begin = [&](int r) { return int(std::min<std::int64_t>(T, units * r / ranks * unit)); };

@@ -125,8 +125,8 @@ def roofline(results: Results) -> Figure | None:
         ax.plot(b.flops / b.bytes, b.flops / b.median_seconds / 1e9, label=label, **look)
     ax.set_xscale("log")
     ax.set_yscale("log")
-    ax.set_xlabel("operations of the definition a byte read or written once")
-    ax.set_ylabel("10⁹ operations a second")
+    ax.set_xlabel("operations of the definition per byte read or written once")
+    ax.set_ylabel("10⁹ operations per second")
     style.beside(ax)
     return figure
 

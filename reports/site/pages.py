@@ -13,7 +13,8 @@ import jinja2
 from markupsafe import Markup, escape
 
 from recollect.schema import Value
-from reports import cells as cells_, findings, matrix as matrices, papers, state_counts, trained_rows, trainings
+from reports import cells as cells_, device_speed, findings, matrix as matrices, papers, state_counts, trained_rows
+from reports import trainings
 from reports.figures import speed as speed_figures
 from reports.figures.draw import FIGURES
 from reports.figures.style import number, params_text, words
@@ -214,7 +215,7 @@ class Site:
             "speed.html",
             "figures.html",
             title="Speed",
-            devices=self.results.devices,
+            devices=[(device, device_speed.summary(device)) for device in self.results.devices],
             ratios=speed_figures.ratios(self.results),
             not_timed=speed_figures.not_timed(self.results),
             sections=[

@@ -10,7 +10,7 @@ import scaling  # noqa: E402
 
 def rows(times, T=1000):
     return [{"layer": "linear", "D": "64", "T": str(T), "ranks": str(ranks), "milliseconds": str(time),
-             "million steps a second": "1", "GiB a GPU": "1", "exchange": "0.5"} for ranks, time in times.items()]  # fmt: skip
+             "million steps per second": "1", "GiB per GPU": "1", "exchange": "0.5"} for ranks, time in times.items()]  # fmt: skip
 
 
 class Model(unittest.TestCase):

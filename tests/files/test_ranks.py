@@ -217,7 +217,7 @@ class Ranks(Processes):
 
     def test_what_cannot_be_cut_is_refused(self):
         source, out = self.path("in.h5"), self.path("out.h5")
-        for name, length, status, message in (("softmax", 20, 2, "keeps no state"), ("linear", 2, 3, "needs a step a rank")):
+        for name, length, status, message in (("softmax", 20, 2, "keeps no state"), ("linear", 2, 3, "needs at least one step per rank")):
             self.call(PROGRAM, "sample", name, "--shape", f"1,1,{length},4,4", "-o", source)
             done = self.call(*self.mpirun(3), "forward", name, "-i", source, "-o", out, "--ranks-along", "T", status=status)
             self.assertIn(message, done.stderr)

@@ -162,16 +162,16 @@ class HeldClaims(HeldCells):
         stated = found.get("trained_statements", [])
         told = [row for heads, rows, _ in tables if heads[0] == "verdict" for row in rows]
         self.assertEqual(
-            sorted((r[0], r[3], r[-1]) for r in told), sorted((s["verdict"], s["says"], s["paper"]) for s in stated)
+            sorted((r[0], r[2], r[-1]) for r in told), sorted((s["verdict"], s["says"], s["paper"]) for s in stated)
         )
         for row in told:
             s = next(
                 s
                 for s in stated
-                if (s["verdict"], s["says"], s["paper"]) == (row[0], row[3], row[-1])
-                and shows(row[4].split(" ")[0], s["mean"], 3)
+                if (s["verdict"], s["says"], s["paper"]) == (row[0], row[2], row[-1])
+                and shows(row[3].split(" ")[0], s["mean"], 3)
             )
-            self.assertIn(f"{s['seeds']} seed", row[4])
-            self.same(row[6], s.get("adjusted", s["p"]), 2, row)
+            self.assertIn(f"{s['seeds']} seed", row[3])
+            self.same(row[5], s.get("adjusted", s["p"]), 2, row)
         for row_id in {s["row"] for s in stated}:
             self.says(self.page("training.html"), row_id)

@@ -4,6 +4,7 @@ import csv
 import glob
 import os
 import re
+import statistics
 import subprocess
 import tempfile
 import unittest
@@ -14,6 +15,10 @@ from own_reader import shows
 
 KEPT = glob.glob(os.path.join(pages.HERE, "..", "..", "bench", "results", "*.csv"))
 SHAPE = ("B", "H", "T", "Dk", "Dv")
+
+
+def own_title(page):
+    return re.search(r"<h1>(.*?)</h1>", page.source)[1]
 
 
 class DeviceSpeed(pages.ReportCase):
@@ -58,6 +63,20 @@ class DeviceSpeed(pages.ReportCase):
                         self.assertTrue(shows(theirs.split(" ±")[0], 1e3 * float(other["median_seconds"]), 3), key)
                         self.assertTrue(shows(ratio, seconds / float(other["median_seconds"]), 3), key)
                     self.assertTrue(shows(share.split(" %")[0], 100 * float(r["limit_seconds"]) / seconds, 2), key)
+            summed = own.page_tables(self.page("speed.html").source)[0]
+            self.assertEqual(summed[0][:3], ["device", "layer", "forward"])
+            ratios = {}
+            for (which, variant, *_), r in ours.items():
+                other = best.get((which, variant, *_, False))
+                if other:
+                    ratios.setdefault((variant, which), []).append(float(r["median_seconds"]) / float(other["median_seconds"]))
+            first = next(i for i, row in enumerate(summed[1]) if row[0] == own_title(page))
+            for layer, row in zip(sorted({variant for variant, _ in ratios}), summed[1][first:]):
+                self.assertEqual(row[1], layer)
+                for at, which in ((2, "forward"), (4, "backward")):
+                    mine = ratios.get((layer, which), [])
+                    self.assertEqual(row[at + 1], str(len(mine)))
+                    self.assertTrue(shows(row[at], statistics.median(mine), 3) if mine else row[at] == "–", (name, row))
             refused = sum(r["status"] != "ok" for r in rows)
             counts = [int(row[2]) for heads, told, _ in own.page_tables(page.source) if heads[0] == "by" for row in told]
             self.assertEqual(sum(counts), refused)
