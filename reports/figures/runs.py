@@ -102,7 +102,7 @@ def by_load(cells: list[Cell]) -> Figure | None:
         ax.annotate("n = d", (1, 0.02), xycoords=("data", "axes fraction"), fontsize=7.5, color=MUTED)
         ax.set_xscale("log", base=2)
         ax.xaxis.set_major_formatter("{x:g}")
-        ax.set_xlabel("stored pairs a key channel, n / d")
+        ax.set_xlabel("stored pairs per key channel, n / d")
         ax.set_ylabel("accuracy of the last read")
         untuned = ", untuned" if any(c.setting == "untuned" for _, c in points) else ""
         title = f"{style.words(experiment)}: " if experiment else ""
