@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every kernel of flash-linear-attention that fla_layers.py knows, forward and backward, on its layer's battery:
 
-    RECOLLECT_RECORD=record.csv pytest test_fla_layers.py -k 'gated_delta_net and chunk'
+    RECOLLECT_RECORD=record.csv python3 -m pytest test_fla_layers.py -k 'gated_delta_net and chunk'
 
 The test of layer L and form F is test_L_F; FLA_TYPES names other types than bf16 and f32. fla is found as Python finds
 it (PYTHONPATH). Without a GPU the naive forms alone run, fla's own references in PyTorch, in float32.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels of flash-linear-attention as its users call them, on the battery and on packed texts:
 
-    pytest test_kernels_fla.py
+    python3 -m pytest test_kernels_fla.py
 
 test_fla_layers.py has every other layer of fla, with what it takes to call them."""
 import contextlib

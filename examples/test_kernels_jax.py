@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The delta rule as a scan in JAX; its gradients by jax.vjp:
 
-    pytest test_kernels_jax.py"""
+    python3 -m pytest test_kernels_jax.py"""
 import pytest
 
 import recollect.testing as rt

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Linear attention in chunks, in NumPy, compared with its definition on the whole battery:
 
-    pytest test_kernels_numpy.py"""
+    python3 -m pytest test_kernels_numpy.py"""
 import numpy as np
 
 import recollect.testing as rt

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch's attention, forward and backward, on the battery of softmax attention:
 
-    pytest test_kernels_torch.py
+    python3 -m pytest test_kernels_torch.py
 
 On a GPU each of its backends is a test of its own."""
 import pytest
