@@ -350,6 +350,7 @@ class Site:
             else [f"recollect verify {c.id}{effort} --seed {meta.get('seed', 1)} --points"],
             printed=self.printed(c.trained),
             program=counter_examples.program(c.id),
+            example=counter_examples.EXAMPLES[c.id]["says"] if c.id in counter_examples.EXAMPLES else "",
             folded=self.folded(c),
             picture=self.pictures.get("claim_" + c.id),
             points=sorted(c.points, key=strain, reverse=True),

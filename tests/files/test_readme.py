@@ -43,6 +43,8 @@ IN_PART = {
     "build/recollect_blind 'snr_*'": ["build/recollect_blind snr_linear"],
     "cmake --build build --target recollect tests": ["cmake --build build --target recollect tests -- -n"],
     "build/tests --run_test=variants --run_test='!@slow'": ["build/tests --run_test=variants/linear --run_test='!@slow'"],
+    "OMP_NUM_THREADS=1 recollect bench --variants linear --forms recurrent,chunked --sweep D=8:128:*2":
+        ["recollect bench --variants linear --forms recurrent,chunked --shape 1,1,64,8,8 --sweep D=8,16 --min-time 0.001 --max-time 1"],
     "ci/seeds.sh 1 500": ["ci/seeds.sh 1 1 snr_linear"],
     "ci/seeds.sh 1 100 snr_linear": ["ci/seeds.sh 1 1 snr_linear"],
     "ci/baseline.py build/gate/verdicts.h5 ci/baseline.h5":

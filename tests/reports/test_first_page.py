@@ -2,6 +2,7 @@
 """The first page, and the counter-examples that readers can repeat."""
 import contextlib
 import io
+import json
 import math
 import os
 import re
@@ -46,6 +47,13 @@ class CounterExamples(unittest.TestCase):
                 found, stated = printed(id)
                 self.assertGreater(abs(found - stated), 1e-7)
                 self.assertIn(claims[id].outcome, ("refuted", "holds_asymptotically"))
+
+    @unittest.skipUnless(PROGRAM, "needs the program")
+    def test_every_claim_that_is_wrong_as_asserted_has_one(self):
+        words = [PROGRAM, "list", "claims", "--verdict", "refuted", "--scope", "paper", "--json"]
+        listed = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
+        self.assertGreater(len(listed), 30)
+        self.assertEqual({c["id"] for c in listed} - set(EXAMPLES), set())
 
     @unittest.skipUnless(PROGRAM, "needs the program")
     def test_the_numbers_are_those_of_the_program(self):
