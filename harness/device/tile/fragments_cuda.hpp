@@ -50,6 +50,14 @@ template <> __device__ __forceinline__ std::uint32_t packed<__half>(float first,
   return bits;
 }
 
+template <class T> __device__ __forceinline__ float2 unpacked(std::uint32_t two);
+template <> __device__ __forceinline__ float2 unpacked<__nv_bfloat16>(std::uint32_t two) {
+  return make_float2(__uint_as_float(two << 16), __uint_as_float(two & 0xffff0000u));
+}
+template <> __device__ __forceinline__ float2 unpacked<__half>(std::uint32_t two) {
+  return __half22float2(*reinterpret_cast<const __half2 *>(&two));
+}
+
 /// 16 rows x 16 terms of the sum. Narrow types: in the layout of mma. Wide: [term / 8][row half][term pair]; a lane has
 /// terms lane % 4 * 2 and the next of each eight.
 template <class Op, bool narrow = is_narrow<Op>> struct A16 { std::uint32_t x[4]; };

@@ -20,7 +20,7 @@ struct HopperTuning {
   int groups, others, stages;
 };
 template <int Dk, int Dv, Of of> constexpr HopperTuning hopper_tuning() {
-  if (Dk == 64 && Dv == 64) return {2, is_of_queries(of) ? 128 : 64, 3};
+  if (Dk == 64 && Dv == 64) return {2, 128, 3};
   return is_of_queries(of) ? HopperTuning{2, 128, 2} : HopperTuning{2, 64, 3};
 }
 template <class Op, int Dk, int Dv, class Kernel, class Out, Of of>
@@ -162,7 +162,7 @@ private:
         }
         warpgroup::wait_for_products<has_values ? 1 : 0>();
         warpgroup::settle(dz[0]);
-        derive(tiles.read_out[s], statistics, p, dz);
+        derive(tiles.read_out[s], statistics, p, weights, dz);
         convert(dz, derivatives);
         warpgroup::add_product(derivatives, tiles.k[s], sums.logits[0]);
         warpgroup::wait_for_products<0>();
@@ -199,15 +199,23 @@ private:
       }
     }
   }
-  /// Turns dp into the derivatives with respect to the logits.
+  /// Turns dp into the derivatives with respect to the logits: where dv needs rounded weights, of these, which leaves
+  /// the others' registers free.
   __device__ __forceinline__ static void derive(const float *read_out, const RowStatistics &of_rows, const Pairs &p,
-                                                Pairs &dz) {
+                                                const fragments::A16<Op> (&weights)[others / 16], Pairs &dz) {
 #pragma unroll
     for (int c = 0; c < others / 8; ++c) {
       const float2 of_columns = Base::two_columns(read_out, c);
 #pragma unroll
-      for (int e = 0; e < 4; ++e)
-        dz[0][c].x[e] = p[0][c].x[e] * (dz[0][c].x[e] - Base::statistic(of_rows.read[0], of_columns, e));
+      for (int r = 0; r < 2; ++r) {
+        float2 two = make_float2(p[0][c].x[2 * r], p[0][c].x[2 * r + 1]);
+        if constexpr (has_values) two = fragments::unpacked<Element>(weights[c / 2].x[c % 2 * 2 + r]);
+#pragma unroll
+        for (int e = 0; e < 2; ++e) {
+          float &x = dz[0][c].x[2 * r + e];
+          x = (e ? two.y : two.x) * (x - Base::statistic(of_rows.read[0], of_columns, 2 * r + e));
+        }
+      }
     }
   }
 #endif
