@@ -41,8 +41,11 @@ std::string heading(const std::vector<const Ensemble *> &rows, const Names &metr
     for (const auto &[metric, values] : e->values) seeds = std::max(seeds, values.size());
     untuned = untuned || e->setting == name_of(Setting::untuned);
   }
-  const auto part = [](const char *name, const std::string &text) {
-    return text.empty() ? "" : std::string(", ") + name + " " + text;
+  // Chance and ceiling are the headline's.
+  const bool ends = std::find(metrics.begin(), metrics.end(), rows[0]->headline) != metrics.end();
+  const std::string of = metrics.size() > 1 ? " of " + rows[0]->headline : "";
+  const auto part = [&](const char *name, const std::string &text) {
+    return !ends || text.empty() ? "" : std::string(", ") + name + of + " " + text;
   };
   return (rows[0]->experiment.empty() ? "" : rows[0]->experiment + ", ") + rows[0]->task + ": " + join(metrics, ", ") +
          ", " + std::to_string(seeds) + (seeds == 1 ? " seed" : " seeds") + part("chance", common(rows, chance_text)) +

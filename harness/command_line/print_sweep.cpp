@@ -91,7 +91,7 @@ void print_sweep(std::ostream &out, const std::vector<Finding> &findings) {
   }
   if (std::isfinite(least))
     out << folded(
-               "detects: the relative error of the prediction that is noticed with 95% power; the smallest here is " +
+               "detects: the relative error of the prediction that is detected with 95% power; the smallest here is " +
                two_digits(least))
         << '\n';
 }

@@ -178,8 +178,10 @@ std::vector<const Claim *> search_claims(const std::vector<Claim> &claims, const
   std::vector<const Claim *> found;
   for (const Claim &claim : claims)
     if (matches(query, claim)) found.push_back(&claim);
+  // What follows from a statement is listed after the statement itself.
   const auto distance = [&](const Claim *c) {
-    return has_words(c->id, query.words) ? 0 : has_words(c->statement, query.words) ? 1 : 2;
+    const bool derived = c->source.find("(derived)") != std::string::npos;
+    return (has_words(c->id, query.words) ? 0 : has_words(c->statement, query.words) ? 1 : 2) + (derived ? 3 : 0);
   };
   std::stable_sort(found.begin(), found.end(),
                    [&](const Claim *a, const Claim *b) { return distance(a) < distance(b); });

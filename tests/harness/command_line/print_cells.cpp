@@ -52,6 +52,13 @@ BOOST_AUTO_TEST_CASE(every_metric_asked_for_is_a_column) {
   BOOST_TEST(printed(2, {}, "linear", {"of another task"}).empty());
 }
 
+BOOST_AUTO_TEST_CASE(chance_and_ceiling_are_those_of_the_headline) {
+  const std::string both = printed(2, {}, "linear", {"mse", "accuracy"}), other = printed(2, {}, "linear", {"mse"});
+  BOOST_TEST(both.find("2 seeds, chance of accuracy 0.03125, ceiling of accuracy 1, untuned\n") != std::string::npos,
+             both);
+  BOOST_TEST(other.find("recall: mse, 2 seeds, untuned\n") == 0u, other);
+}
+
 BOOST_AUTO_TEST_CASE(an_untuned_table_says_so_and_names_the_flag) {
   const std::string untuned = printed(2, {}, "softmax"), fixed = printed(2, {{"linear.scale", "1"}}),
                     chosen = printed(2, {{"softmax.scale", "8"}}, "softmax");

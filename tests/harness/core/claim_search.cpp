@@ -75,6 +75,13 @@ BOOST_AUTO_TEST_CASE(the_best_fit_comes_first) {
   BOOST_TEST((order[0] == &all[2] && order[1] == &all[1] && order[2] == &all[0]));
 }
 
+BOOST_AUTO_TEST_CASE(what_follows_from_a_statement_comes_after_it) {
+  const std::vector<Claim> all{claim("004 Proposition 2 (derived)"), claim("004 Proposition 2, proof")};
+  const auto order = search_claims(all, parse_claim_query("Prop 2"));
+  BOOST_TEST_REQUIRE(order.size() == 2u);
+  BOOST_TEST((order[0] == &all[1] && order[1] == &all[0]));
+}
+
 BOOST_AUTO_TEST_CASE(anything_is_a_query) {
   for (const char *text : {"", "§", "Eq", "Eq.", "((((", "Eq 5-", "00", "-", "Eq 99999999999-999999999999"})
     BOOST_CHECK_NO_THROW(parse_claim_query(text));
