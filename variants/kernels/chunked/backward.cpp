@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "variants/kernels/chunked/backward.hpp"
+#include "variants/kernels/chunked/forward.hpp"
 #ifdef __CUDACC__
 #include "variants/kernels/chunked/both_gates.hpp"
 #include "variants/kernels/chunked/gradient_instances.hpp"
+#include "variants/kernels/chunked/normaliser.hpp"
 #include "variants/kernels/chunked/padded_rows.hpp"
 #include "variants/kernels/chunked/stored.hpp"
 #endif
@@ -18,8 +20,8 @@ bool has_extents(int keys, int values) {
   constexpr size_t shared = 224 * 1024; // bytes; the largest stage needs this much
   return device.major >= 8 && device.sharedMemPerBlockOptin >= shared && std::max(keys, values) <= 256;
 }
-bool serves(const Call<float> &call, int keys) {
-  return has_extents(keys, call.shape.Dv) && call.schedule != Schedule::streaming &&
+bool serves(const Call<float> &call, int keys, int values) {
+  return has_extents(keys, values) && call.schedule != Schedule::streaming &&
          call.chunk == std::min(chunked::chunk, call.shape.T);
 }
 
@@ -38,14 +40,15 @@ Gradients<Number> gradients_of(const BackwardCall<float, Stored> &back, int keys
   return g;
 }
 
-/// The gradients with all arrays in padded rows.
+/// The gradients with all arrays in padded rows, where those of a normalised sum already are (differentiate_division).
 template <class Stored>
 Gradients<Stored> in_padded_rows(const CallSettings &call, Gradients<Stored> g, chunked::PaddedRows &rows) {
   const size_t heads = call.shape.heads(), steps = call.steps(), apart = g.in.state_stride;
   const float *const start = g.in.start;
   g.in = in_padded_rows(g.in, rows);
   g.in.start = rows.states(start, heads, apart, false), g.d_state = rows.states(g.d_state, heads, apart, true);
-  g.d_o = rows.values(g.d_o, steps), g.d_v = rows.values_of_result(g.d_v, steps);
+  if (!rows.normalised()) g.d_o = rows.values(g.d_o, steps);
+  g.d_v = rows.values_of_result(g.d_v, steps);
   g.d_q = rows.keys_of_result(g.d_q, steps), g.d_k = rows.keys_of_result(g.d_k, steps);
   return g;
 }
@@ -57,8 +60,8 @@ template <class Stored> chunked::Segments segments(const CallSettings &call, con
 }
 
 template <class Op, bool erases, class Stored>
-void run(const std::string &label, const CallSettings &call, const Gradients<Stored> &given) {
-  chunked::PaddedRows rows(*call.arena, given.in.Dk, given.in.Dv, sizeof(Stored));
+void run(const std::string &label, const CallSettings &call, const Gradients<Stored> &given, bool normalised = false) {
+  chunked::PaddedRows rows(*call.arena, given.in.Dk, given.in.Dv, sizeof(Stored), normalised);
   const Gradients<Stored> g = in_padded_rows(call, given, rows);
   rows.read(label);
   Element<Op> *const scratch = call.arena->take<Element<Op>>(chunked::backward_scratch(g.in, erases)).data();
@@ -74,9 +77,9 @@ struct ChannelGates {
 };
 template <class Op, class Stored>
 void run_channels(const std::string &label, const CallSettings &call, const Gradients<Stored> &given,
-                  const ChannelGates &gates) {
+                  const ChannelGates &gates, bool normalised = false) {
   const size_t steps = call.steps();
-  chunked::PaddedRows rows(*call.arena, given.in.Dk, given.in.Dv, sizeof(Stored));
+  chunked::PaddedRows rows(*call.arena, given.in.Dk, given.in.Dv, sizeof(Stored), normalised);
   chunked::ChannelAdjoint<Op, Stored> a;
   static_cast<Gradients<Stored> &>(a) = in_padded_rows(call, given, rows);
   a.channels.lambda = rows.keys(gates.lambda, steps), a.channels.bonus = rows.keys(gates.bonus, steps);
@@ -100,23 +103,38 @@ template <class With> void with_products(Math math, const With &with) {
     return with(fragments::Bf16());
   }
 }
+/// The gradients of a normalised sum's sums and weights, in padded rows, from a forward pass.
+Array<float> through_division(const std::string &label, const BackwardCall<float> &back, const DecayedSum<float> &in,
+                              const DecayedSumGradient<float> &d) {
+  Call<float> call = back.call;
+  const int width = chunked::padded_width(call.shape.Dv + 1, sizeof(float));
+  const Array<float> weights = call.arena->take<float>(call.steps()),
+                     d_sum = call.arena->take<float>(call.steps() * width);
+  call.state = call.arena->take<float>(back.call.state.extent(0)); // the forward pass overwrites it
+  copy(call.state, back.call.state);
+  run_static(label + "::outputs", call, in, weights);
+  differentiate_division(back, in.floor, d.floor, weights, d_sum, width);
+  return d_sum;
+}
 } // namespace
 
 bool run_static(const std::string &label, const BackwardCall<float> &back, const DecayedSum<float> &in,
                 const DecayedSumGradient<float> &d) {
   const bool channels = in.lambda.extent(0);
-  if (!serves(back.call, in.width) || in.normalised || (channels && (in.alpha.extent(0) || in.strength.extent(0))))
+  if (!serves(back.call, in.width, back.call.shape.Dv + in.normalised) ||
+      (channels && (in.alpha.extent(0) || in.strength.extent(0))))
     return false;
   Gradients<float> g = gradients_of<float>(back, in.width);
   g.in.q = in.q.data(), g.in.k = in.k.data(), g.in.scale = in.scale;
   g.in.alpha = of(in.alpha), g.in.write = of(in.strength);
   g.d_q = d.q.data(), g.d_k = d.k.data(), g.d_alpha = of(d.alpha), g.d_write = of(d.strength);
+  if (in.normalised) g.d_o = through_division(label, back, in, d).data();
   const ChannelGates gates{of(in.lambda), of(in.bonus), of(d.lambda), of(d.bonus)};
   with_products(back.call.math, [&](auto op) {
     if (channels)
-      run_channels<decltype(op)>(label, back.call, g, gates);
+      run_channels<decltype(op)>(label, back.call, g, gates, in.normalised);
     else
-      run<decltype(op), false>(label, back.call, g);
+      run<decltype(op), false>(label, back.call, g, in.normalised);
   });
   return true;
 }
@@ -124,7 +142,7 @@ bool run_static(const std::string &label, const BackwardCall<float> &back, const
 bool run_static(const std::string &label, const BackwardCall<float> &back, const DeltaRule<float> &in,
                 const DeltaRuleGradient<float> &d) {
   const int keys = back.call.shape.Dk;
-  if (!serves(back.call, keys) || in.steps != 1 || in.lambda.extent(0) || in.keys.extent(0) ||
+  if (!serves(back.call, keys, back.call.shape.Dv) || in.steps != 1 || in.lambda.extent(0) || in.keys.extent(0) ||
       in.r.data() != in.p.data() || d.r.extent(0))
     return false;
   Gradients<float> g = gradients_of<float>(back, keys);

@@ -7,7 +7,7 @@
 namespace recollect::variants {
 
 /// Writes the results of decayed_sum_vjp(). Returns false where these kernels do not serve the call: strengths or an alpha
-/// beside channel decays, a normaliser, keys or values wider than 256, chunks of other than 64 steps, the streaming schedule, a GPU
+/// beside channel decays, keys or values wider than 256, chunks of other than 64 steps, the streaming schedule, a GPU
 /// with too little shared memory, or no GPU.
 bool run_static(const std::string &label, const BackwardCall<float> &back, const DecayedSum<float> &in,
                 const DecayedSumGradient<float> &d);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The backward pass runs the algebras of decayed_sum_backward_algebra.hpp after a forward pass that saves the T / C states
 // at the chunks' starts.
-#include "harness/device/each_index.hpp"
 #include "variants/kernels/chunked/backward.hpp"
 #include "variants/kernels/chunked/both_gates.hpp"
 #include "variants/kernels/chunked/decayed_sum_backward_algebra.hpp"
+#include "variants/kernels/chunked/normaliser.hpp"
 #include "variants/kernels/chunked/single_block.hpp"
 #include "variants/kernels/common/arrays.hpp"
 
@@ -38,27 +38,6 @@ void decayed_sum_back(const std::string &label, const BackwardCall<Real> &back, 
              true);
 }
 
-/// o = sum / divisor, where divisor = weight, or max(|weight|, floor) with a floor. Turns do into the gradient of the
-/// sum, and computes the gradient of the weights.
-template <class Real>
-void divided(const BackwardCall<Real> &back, const Array<Real> &floor, const Array<Real> &d_floor,
-             const Array<Real> &weights, const Array<Real> &d_sum) {
-  const int V = back.call.shape.Dv;
-  const Array<Real> o = back.call.o, given = back.d.o;
-  each_row(
-      "decayed_sum::divided", int(weights.extent(0)), V, KOKKOS_LAMBDA(int t, int first, int side) {
-        const Real weight = weights(t), *own = given.data() + size_t(t) * V;
-        const bool limited = floor.extent(0) && floor(t) > math::fabs(weight);
-        const Real divisor = limited ? floor(t) : floor.extent(0) ? math::fabs(weight) : weight;
-        const Real along = row_dot(own, o.data() + size_t(t) * V, V, first, side);
-        const Real slope = divisor == 0 ? Real(0) : -along / divisor; // derivative with respect to the divisor
-        for (int i = first; i < V; i += side) d_sum(size_t(t) * V + i) = divisor == 0 ? Real(0) : own[i] / divisor;
-        if (first) return;
-        weights(t) = limited ? Real(0) : floor.extent(0) && weight < 0 ? -slope : slope;
-        if (d_floor.extent(0)) d_floor(t) = limited ? slope : Real(0);
-      });
-}
-
 template <class Real>
 void decayed_sum_vjp(const std::string &label, const BackwardCall<Real> &given, DecayedSum<Real> in,
                      const DecayedSumGradient<Real> &d) {
@@ -81,7 +60,7 @@ void decayed_sum_vjp(const std::string &label, const BackwardCall<Real> &given, 
     return decayed_sum_back(label, back, in, d, decayed_sum_chunk_states(label, call, in, false), back.d.o);
   const Array<Real> weights = allocate(call, call.steps()), d_sum = allocate(call, call.o.extent(0));
   const ChunkStates<Real> starts = decayed_sum_chunk_states(label, call, in, true, weights);
-  divided(back, in.floor, d.floor, weights, d_sum);
+  differentiate_division(back, in.floor, d.floor, weights, d_sum, s.Dv);
   decayed_sum_back(label, back, in, d, starts, d_sum, weights);
 }
 

@@ -2,6 +2,7 @@
 #include "variants/kernels/chunked/forward.hpp"
 #ifdef __CUDACC__
 #include "variants/kernels/chunked/instances.hpp"
+#include "variants/kernels/chunked/normaliser.hpp"
 #include "variants/kernels/chunked/padded_rows.hpp"
 #include "variants/kernels/chunked/stored.hpp"
 #endif
@@ -29,6 +30,7 @@ bool serves(const Call<float> &call, int keys) {
 struct Rule {
   bool erases;
   const float *lambda = nullptr, *bonus = nullptr; // [B,H,T,Dk]; null: none
+  bool normalised = false; // the outputs, in padded rows, are the sums and their weights (normaliser.hpp)
   /// Number of elements that stages save per chunk.
   size_t kept(size_t K, size_t V) const {
     constexpr size_t C = chunked::chunk;
@@ -73,17 +75,31 @@ void run_window(const std::string &label, const CallSettings &call, const Inputs
   }
 }
 
+/// Runs a call of few steps. Returns false for others.
+template <class Stored>
+bool runs_few_steps(const std::string &label, const CallSettings &call, const Inputs<Stored> &in, const Rule &rule,
+                    Stored *o, float *state) {
+  using chunked::StepRule;
+  if (in.T > few_steps) return false;
+  const StepRule which = rule.erases ? StepRule::erases : rule.lambda ? StepRule::channels : StepRule::sum;
+  launching::shown(label + "::steps", [&] {
+    run_steps(in, which, rule.lambda, rule.bonus, o, call.stateless ? nullptr : state, queue().cuda_stream());
+  });
+  return true;
+}
+
 template <class Op, class Stored>
 void run_windows(const std::string &label, const CallSettings &call, const Inputs<Stored> &given, Rule rule,
                  Stored *given_o, float *given_state) {
-  chunked::PaddedRows rows(*call.arena, given.Dk, given.Dv, sizeof(Stored));
+  chunked::PaddedRows rows(*call.arena, given.Dk, given.Dv, sizeof(Stored), rule.normalised);
   Inputs<Stored> in = in_padded_rows(given, rows);
   const size_t steps = call.steps();
-  Stored *const o = rows.values_of_result(given_o, steps);
+  Stored *const o = rule.normalised ? given_o : rows.values_of_result(given_o, steps);
   float *const state = rows.states(given_state, call.shape.heads(), given.state_stride, !call.stateless);
   if (given.start) in.start = state;
   rule.lambda = rows.keys(rule.lambda, steps), rule.bonus = rows.keys(rule.bonus, steps);
   rows.read(label);
+  if (rule.normalised && runs_few_steps(label, call, in, rule, o, state)) return rows.write(label);
   constexpr size_t budget = size_t(1) << 31, least = 64; // bytes of saved arrays; chunks per window
   const size_t bytes = rule.kept(in.kept_keys(), in.kept_values()) * sizeof(Element<Op>);
   const size_t chunks = std::max(least, budget / (call.shape.heads() * bytes));
@@ -108,23 +124,10 @@ template <class Stored, class To> void take_shape(const Call<float, Stored> &cal
   in.state_stride = call.state_shape.size();
 }
 
-/// Runs a call of few steps. Returns false for others.
-template <class Stored>
-bool runs_few_steps(const std::string &label, const CallSettings &call, const Inputs<Stored> &in, const Rule &rule,
-                    Stored *o, float *state) {
-  using chunked::StepRule;
-  if (in.T > few_steps) return false;
-  const StepRule which = rule.erases ? StepRule::erases : rule.lambda ? StepRule::channels : StepRule::sum;
-  launching::shown(label + "::steps", [&] {
-    run_steps(in, which, rule.lambda, rule.bonus, o, call.stateless ? nullptr : state, queue().cuda_stream());
-  });
-  return true;
-}
-
-void run_stages(const std::string &label, const Call<float> &call, Inputs<float> in, const Rule &rule) {
+void run_stages(const std::string &label, const Call<float> &call, Inputs<float> in, const Rule &rule, float *o) {
   take_shape(call, in);
-  float *const o = call.o.data(), *const state = call.state.data();
-  if (runs_few_steps(label, call, in, rule, o, state)) return;
+  float *const state = call.state.data();
+  if (!rule.normalised && runs_few_steps(label, call, in, rule, o, state)) return;
   switch (call.math) {
   case Math::exact:
     return run_windows<fragments::Exact>(label, call, in, rule, o, state);
@@ -136,12 +139,16 @@ void run_stages(const std::string &label, const Call<float> &call, Inputs<float>
 }
 } // namespace
 
-bool run_static(const std::string &label, const Call<float> &call, const DecayedSum<float> &sum) {
-  if (!serves(call, sum.width) || sum.normalised) return false;
+bool run_static(const std::string &label, const Call<float> &call, const DecayedSum<float> &sum,
+                const Array<float> &weights) {
+  if (!serves(call, sum.width)) return false;
   Inputs<float> in;
   in.Dk = sum.width, in.q = sum.q.data(), in.k = sum.k.data();
   in.alpha = of(sum.alpha), in.write = of(sum.strength), in.scale = sum.scale;
-  run_stages(label, call, in, {false, of(sum.lambda), of(sum.bonus)});
+  const int width = chunked::padded_width(call.shape.Dv + 1, sizeof(float));
+  const Array<float> o = sum.normalised ? call.arena->take<float>(call.steps() * width) : call.o;
+  run_stages(label, call, in, {false, of(sum.lambda), of(sum.bonus), sum.normalised}, o.data());
+  if (sum.normalised) divide(call, o, width, sum.floor, weights);
   return true;
 }
 
@@ -152,7 +159,7 @@ bool run_static(const std::string &label, const Call<float> &call, const DeltaRu
   Inputs<float> in;
   in.Dk = call.shape.Dk, in.q = call.q.data(), in.k = rule.p.data();
   in.alpha = of(rule.alpha), in.erase = of(rule.erase), in.write = of(rule.write);
-  run_stages(label, call, in, {true});
+  run_stages(label, call, in, {true}, call.o.data());
   return true;
 }
 
@@ -175,7 +182,9 @@ void run_16_bits(const std::string &label, const Call<float, Stored> &call, cons
 template void run_16_bits(const std::string &, const Call<float, BFloat16> &, const StoredRule &);
 template void run_16_bits(const std::string &, const Call<float, Float16> &, const StoredRule &);
 #else
-bool run_static(const std::string &, const Call<float> &, const DecayedSum<float> &) { return false; }
+bool run_static(const std::string &, const Call<float> &, const DecayedSum<float> &, const Array<float> &) {
+  return false;
+}
 bool run_static(const std::string &, const Call<float> &, const DeltaRule<float> &) { return false; }
 #endif
 

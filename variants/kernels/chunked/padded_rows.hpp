@@ -24,7 +24,8 @@ struct RowCopy {
   void *to;
   RowBlocks given, wanted;
   std::size_t blocks;
-  int bytes; // of a number: 2 or 4
+  int bytes;              // of a number: 2 or 4
+  std::uint32_t next = 0; // bits of what follows a row; after that zeros
 
   KOKKOS_FUNCTION std::size_t pack() const { return 16 / bytes; } // numbers that are written at once
   KOKKOS_FUNCTION std::size_t packs_of_block() const { return (wanted.size() + pack() - 1) / pack(); }
@@ -53,7 +54,9 @@ private:
     Pack all;
     RECOLLECT_UNROLL
     for (int e = 0; e < pack; ++e) {
-      all.x[e] = row < given.rows && column < given.width ? source[row * given.width + column] : Number(0);
+      all.x[e] = row < given.rows && column < given.width ? source[row * given.width + column]
+                 : column == given.width                  ? Number(next)
+                                                          : Number(0);
       if (++column == wanted.width) column = 0, ++row;
     }
     if (left >= pack && reinterpret_cast<std::uintptr_t>(target) % 16 == 0) {
@@ -93,16 +96,22 @@ private:
   Kokkos::Array<std::size_t, most> ends_; // packs of all copies up to each
 };
 
+/// The width of rows that start on 16 bytes, of numbers of `bytes`.
+inline int padded_width(int width, int bytes) { return (width * bytes + 15) / 16 * 16 / bytes; }
+
 /// The arrays of a pass in rows that start on 16 bytes. Each function returns the array itself where nothing is to be
 /// done, else its copy in the arena. Null stays null. Copies of inputs are made by read(), copies to results by write().
 class PaddedRows {
 public:
-  /// `bytes`: of the narrowest number in rows of keys and of values.
-  PaddedRows(Arena &arena, int Dk, int Dv, int bytes)
-      : arena_(arena), Dk_(Dk), Dv_(Dv), K_(padded(Dk, bytes)), V_(padded(Dv, bytes)) {}
+  /// `bytes`: of the narrowest number in rows of keys and of values. `normalised`: values, float32, are followed by a 1,
+  /// and states [Dv,Dk] by that value's row.
+  PaddedRows(Arena &arena, int Dk, int Dv, int bytes, bool normalised = false)
+      : arena_(arena), normalised_(normalised), Dk_(Dk), Dv_(Dv), K_(padded_width(Dk, bytes)),
+        V_(padded_width(Dv + normalised, bytes)) {}
 
   int keys() const { return K_; }   // padded width
   int values() const { return V_; } // padded width
+  bool normalised() const { return normalised_; }
   bool pads() const { return K_ != Dk_ || V_ != Dv_; }
 
   /// An input [rows,Dk], and [rows,Dv].
@@ -110,7 +119,7 @@ public:
     return input(array, rows, Dk_, K_);
   }
   template <class Number> const Number *values(const Number *array, std::size_t rows) {
-    return input(array, rows, Dv_, V_);
+    return input(array, rows, Dv_, V_, normalised_ ? one : 0);
   }
   /// A result [rows,Dk], and [rows,Dv].
   template <class Number> Number *keys_of_result(Number *array, std::size_t rows) {
@@ -122,7 +131,7 @@ public:
   /// States [Dv,Dk], `apart` numbers apart, which are read and, if `written`, written. Their copies lie states_apart() apart.
   template <class Number> Number *states(Number *array, std::size_t count, std::size_t apart, bool written) {
     if (!array || !pads()) return array;
-    const RowBlocks own{Dk_, std::size_t(Dv_), apart}, wide{K_, std::size_t(V_), states_apart(apart)};
+    const RowBlocks own{Dk_, std::size_t(Dv_ + normalised_), apart}, wide{K_, std::size_t(V_), states_apart(apart)};
     using Plain = std::remove_const_t<Number>;
     Plain *const copy = arena_.take<Plain>(count * wide.apart).data();
     in_.add({array, copy, own, wide, count, int(sizeof(Number))});
@@ -136,15 +145,15 @@ public:
   void write(const std::string &label) const { out_.run(label + "::given_rows"); }
 
 private:
-  static int padded(int width, int bytes) { return (width * bytes + 15) / 16 * 16 / bytes; }
   static bool starts_on_16_bytes(const void *array) { return reinterpret_cast<std::uintptr_t>(array) % 16 == 0; }
   template <class Number> Number *take(const Number *array, std::size_t rows, int own, int wide) {
     if (!array || (own == wide && starts_on_16_bytes(array))) return nullptr;
     return arena_.take<Number>(rows * wide).data();
   }
-  template <class Number> const Number *input(const Number *array, std::size_t rows, int own, int wide) {
+  template <class Number>
+  const Number *input(const Number *array, std::size_t rows, int own, int wide, std::uint32_t next = 0) {
     Number *const copy = take(array, rows, own, wide);
-    if (copy) in_.add({array, copy, {own, rows, 0}, {wide, rows, 0}, 1, int(sizeof(Number))});
+    if (copy) in_.add({array, copy, {own, rows, 0}, {wide, rows, 0}, 1, int(sizeof(Number)), next});
     return copy ? copy : array;
   }
   template <class Number> Number *result(Number *array, std::size_t rows, int own, int wide) {
@@ -153,7 +162,9 @@ private:
     return copy ? copy : array;
   }
 
+  static constexpr std::uint32_t one = 0x3f800000; // bits of float32
   Arena &arena_;
+  bool normalised_;
   int Dk_, Dv_, K_, V_;
   RowCopies in_, out_;
 };

@@ -9,8 +9,9 @@
 namespace recollect {
 namespace {
 
-const char *const differentiable[] = {"linear",    "retnet",          "mamba2",
-                                      "delta_net", "gated_delta_net", "scalar_gated_delta"};
+const char *const differentiable[] = {"linear", "retnet",    "mamba2",          "gated_linear",
+                                      "rwkv6",  "delta_net", "gated_delta_net", "scalar_gated_delta",
+                                      "mlstm"};
 struct HeadWidths {
   int keys, values;
 };

@@ -10,7 +10,8 @@ namespace recollect {
 namespace {
 
 const char *const layers[] = {"linear", "retnet",    "mamba2",          "gated_linear",
-                              "rwkv6",  "delta_net", "gated_delta_net", "scalar_gated_delta"};
+                              "rwkv6",  "delta_net", "gated_delta_net", "scalar_gated_delta",
+                              "mlstm",  "cosformer"};
 struct Widths {
   int keys, values;
 };

@@ -136,6 +136,22 @@ BOOST_AUTO_TEST_CASE(of_states_keep_what_lies_between_them) {
   BOOST_TEST(whole.states_apart(16) == 16u);
 }
 
+BOOST_AUTO_TEST_CASE(of_a_normalised_sum_end_in_a_one) {
+  constexpr int Dv = 4, rows = 3;
+  Arena arena;
+  PaddedRows padded(arena, 4, Dv, 4, true);
+  BOOST_TEST(padded.values() == 8);
+  const Array<float> v = counted<float>(rows * Dv), state = counted<float>(5 * 4); // z is the state's fifth row
+  const float *const wide = padded.values<float>(v.data(), rows);
+  float *const wide_state = padded.states(state.data(), 1, 20, false);
+  padded.read("test");
+  const std::vector<double> expected = {1, 2, 3, 4, 1, 0, 0, 0, 5, 6, 7, 8, 1, 0, 0, 0, 9, 10, 11, 12, 1, 0, 0, 0};
+  BOOST_TEST(read(wide, rows * 8) == expected);
+  std::vector<double> states = read(state.data(), 20);
+  states.resize(32); // three rows of zeros
+  BOOST_TEST(read(wide_state, 32) == states);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The division of a normalised sum (decayed_sum.hpp) and its derivative: o = sum / divisor, where divisor = weight, or
+// max(|weight|, floor) with a floor. Kernels without a normaliser of their own compute the weight as the read of one more
+// value, which is 1 at every step (PaddedRows) and whose row of the state is z.
+#pragma once
+#include "harness/device/each_index.hpp"
+#include "variants/kernels/chunked/decayed_sum.hpp"
+
+namespace recollect::variants {
+
+/// From sums [B,H,T,width], whose column Dv is the weight, to call.o; saves the weights on request.
+template <class Real>
+void divide(const Call<Real> &call, const Array<Real> &sums, int width, const Array<Real> &floor,
+            const Array<Real> &weights) {
+  const int V = call.shape.Dv;
+  const Array<Real> o = call.o;
+  each_row(
+      "decayed_sum::division", int(call.steps()), V, KOKKOS_LAMBDA(int t, int first, int side) {
+        const Real *const own = sums.data() + size_t(t) * width, weight = own[V],
+                          divisor = floor.extent(0) ? math::fmax(math::fabs(weight), floor(t)) : weight;
+        for (int i = first; i < V; i += side) o(size_t(t) * V + i) = weighted_mean(own[i], divisor);
+        if (first == 0 && weights.extent(0)) weights(t) = weight;
+      });
+}
+
+/// Turns do into the gradient of the sum [B,H,T,width], and weights into their gradients; call.o has the outputs. If
+/// wider than Dv, the sum's column Dv is the weight, and zeros follow.
+template <class Real>
+void differentiate_division(const BackwardCall<Real> &back, const Array<Real> &floor, const Array<Real> &d_floor,
+                            const Array<Real> &weights, const Array<Real> &d_sum, int width) {
+  const int V = back.call.shape.Dv;
+  const Array<Real> o = back.call.o, given = back.d.o;
+  each_row(
+      "decayed_sum::d_division", int(weights.extent(0)), V, KOKKOS_LAMBDA(int t, int first, int side) {
+        const Real weight = weights(t), *own = given.data() + size_t(t) * V;
+        const bool limited = floor.extent(0) && floor(t) > math::fabs(weight);
+        const Real divisor = limited ? floor(t) : floor.extent(0) ? math::fabs(weight) : weight;
+        const Real along = row_dot(own, o.data() + size_t(t) * V, V, first, side);
+        const Real slope = divisor == 0 ? Real(0) : -along / divisor; // derivative with respect to the divisor
+        const Real in_weight = limited ? Real(0) : floor.extent(0) && weight < 0 ? -slope : slope;
+        Real *const out = d_sum.data() + size_t(t) * width;
+        for (int i = first; i < V; i += side) out[i] = divisor == 0 ? Real(0) : own[i] / divisor;
+        for (int i = V + first; i < width; i += side) out[i] = i == V ? in_weight : Real(0);
+        if (first) return;
+        weights(t) = in_weight;
+        if (d_floor.extent(0)) d_floor(t) = limited ? slope : Real(0);
+      });
+}
+
+} // namespace recollect::variants
