@@ -2,6 +2,7 @@
 // Attention with heads of many widths, both those with GPU kernels (variants/kernels/attention/attention_cuda.hpp) and
 // widths in between, compared with the float64 definition. The last block of queries is incomplete.
 #pragma once
+#include "harness/bench/plan.hpp"
 #include "harness/call/backward.hpp"
 #include "harness/device/backend.hpp"
 #include "tests/testing.hpp"
@@ -14,7 +15,9 @@ constexpr int attention_widths[][2] = {{20, 20},   {32, 64},   {60, 68},   {96, 
                                        {100, 130}, {192, 192}, {128, 256}, {256, 255}};
 
 /// A few roundings of operands and of sums over channels and pairs.
-inline double allowed_of(Math math) { return std::ldexp(1, math == Math::bf16 ? -6 : -18); }
+inline double allowed_of(Math math, Real real = Real::f32) {
+  return std::ldexp(1, real == Real::f16 ? -9 : real == Real::bf16 || math == Math::bf16 ? -6 : -18);
+}
 
 /// Compares outputs of the layer's fast form in float32. If it has the parameter `scale`, 1/sqrt(Dk) is set.
 inline void check_widths_forward(const char *layer, Math math) {
@@ -30,26 +33,28 @@ inline void check_widths_forward(const char *layer, Math math) {
   }
 }
 
-/// Compares gradients of its float32 backward pass with float64 ones, relative to the largest number of each array;
-/// other tests compare those with the definition.
-inline void check_widths_backward(const char *layer, Math math) {
+/// Compares gradients of its backward pass with float64 ones, relative to the largest number of each array; other tests
+/// compare those with the definition.
+inline void check_gradients(const char *layer, const Shape &shape, Math math, Real real = Real::f32) {
   const Variant &variant = find_variant(layer);
-  for (const auto &width : attention_widths) {
-    const Sequence s = random_sequence({1, 2, 150, width[0], width[1]}, 72);
-    Run run;
-    run.form = backward_form(variant), run.real = Real::f32, run.math = math;
-    run.params = variant_params(variant, {{"scale", std::to_string(1 / std::sqrt(width[0]))}});
-    const std::vector<double> weights = random_sequence(s.shape, 73).v;
-    const Sequence found = backward(variant, s, run, {weights, {}});
-    run.real = Real::f64, run.math = Math::exact;
-    const Sequence wanted = backward(variant, s, run, {weights, {}});
-    const auto check = [&](const char *name, const std::vector<double> &a, const std::vector<double> &b) {
-      const double apart = max_difference(a, b) / max_abs(b);
-      BOOST_TEST(apart <= allowed_of(math),
-                 layer << " d" << name << " at " << width[0] << ", " << width[1] << ": " << apart);
-    };
-    check("q", found.q, wanted.q), check("k", found.k, wanted.k), check("v", found.v, wanted.v);
-  }
+  Sequence s = random_sequence(shape, 72);
+  std::vector<double> weights = random_sequence(shape, 73).v;
+  for (std::vector<double> *x : {&s.q, &s.k, &s.v, &weights}) round_to(real, *x);
+  Run run;
+  run.form = backward_form(variant), run.real = real, run.math = math;
+  run.params = variant_params(variant, {{"scale", std::to_string(1 / std::sqrt(shape.Dk))}});
+  const Sequence found = backward(variant, s, run, {weights, {}});
+  run.real = Real::f64, run.math = Math::exact;
+  const Sequence wanted = backward(variant, s, run, {weights, {}});
+  const auto check = [&](const char *name, const std::vector<double> &a, const std::vector<double> &b) {
+    const double apart = max_difference(a, b), most = allowed_of(math, real) * max_abs(b);
+    BOOST_TEST(apart <= most, layer << " d" << name << " in " << name_of(real) << " at T = " << shape.T << ", "
+                                    << shape.Dk << ", " << shape.Dv << ": " << apart << ", allowed " << most);
+  };
+  check("q", found.q, wanted.q), check("k", found.k, wanted.k), check("v", found.v, wanted.v);
+}
+inline void check_widths_backward(const char *layer, Math math, Real real = Real::f32) {
+  for (const auto &width : attention_widths) check_gradients(layer, {1, 2, 150, width[0], width[1]}, math, real);
 }
 
 } // namespace recollect
