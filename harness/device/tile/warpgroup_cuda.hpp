@@ -123,20 +123,26 @@ template <int left> __device__ __forceinline__ void wait_for_products() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(left) : "memory");
 }
 
-/// Products of 64 rows, 16 terms and 64 or 128 columns, asynchronous: begin, commit, then wait.
+/// Products of 64 rows, 16 terms and 64, 128 or 256 columns, asynchronous: begin, commit, then wait.
 ///   multiply:     sums = a b, or sums += a b; both operands in shared memory, terms of the sum along their rows
 ///   multiply_add: sums += a b; a in registers, b in shared memory with terms down its columns
 template <class Op> struct Products;
 #define RECOLLECT_4(s, j) "+f"(s[j].x[0]), "+f"(s[j].x[1]), "+f"(s[j].x[2]), "+f"(s[j].x[3])
 #define RECOLLECT_16(s, j) RECOLLECT_4(s, j), RECOLLECT_4(s, j + 1), RECOLLECT_4(s, j + 2), RECOLLECT_4(s, j + 3)
 #define RECOLLECT_32(s, j) RECOLLECT_16(s, j), RECOLLECT_16(s, j + 4)
-#define RECOLLECT_64(s) RECOLLECT_32(s, 0), RECOLLECT_32(s, 8)
+#define RECOLLECT_64(s, j) RECOLLECT_32(s, j), RECOLLECT_32(s, j + 8)
+#define RECOLLECT_128(s) RECOLLECT_64(s, 0), RECOLLECT_64(s, 16)
 #define RECOLLECT_NAMES_32                                                                                             \
   "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30," \
   "%31"
 #define RECOLLECT_NAMES_64                                                                                             \
   RECOLLECT_NAMES_32 ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,%48,%49,%50,%51,%52,%53,%54,"   \
                      "%55,%56,%57,%58,%59,%60,%61,%62,%63"
+#define RECOLLECT_NAMES_128                                                                                            \
+  RECOLLECT_NAMES_64                                                                                                   \
+      ",%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79,%80,%81,%82,%83,%84,%85,%86,%87,%88,%89,%90,%" \
+      "91,%92,%93,%94,%95,%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111,%112,%113,%114," \
+      "%115,%116,%117,%118,%119,%120,%121,%122,%123,%124,%125,%126,%127"
 #define RECOLLECT_PRODUCTS(type, columns, names, sums_of, i0, i1, i2, i3, i4, i5)                                      \
   __device__ __forceinline__ static void multiply(std::uint64_t a, std::uint64_t b, bool add,                          \
                                                   fragments::Sum(&sums)[columns / 8]) {                                \
@@ -158,14 +164,18 @@ template <class Op> struct Products;
 #define RECOLLECT_PRODUCTS_OF(Op, type)                                                                                \
   template <> struct Products<fragments::Op> {                                                                         \
     RECOLLECT_PRODUCTS(type, 64, RECOLLECT_NAMES_32, RECOLLECT_32(sums, 0), "%32", "%33", "%34", "%35", "%36", "%37")  \
-    RECOLLECT_PRODUCTS(type, 128, RECOLLECT_NAMES_64, RECOLLECT_64(sums), "%64", "%65", "%66", "%67", "%68", "%69")    \
+    RECOLLECT_PRODUCTS(type, 128, RECOLLECT_NAMES_64, RECOLLECT_64(sums, 0), "%64", "%65", "%66", "%67", "%68", "%69") \
+    RECOLLECT_PRODUCTS(type, 256, RECOLLECT_NAMES_128, RECOLLECT_128(sums), "%128", "%129", "%130", "%131", "%132",    \
+                       "%133")                                                                                         \
   };
 RECOLLECT_PRODUCTS_OF(Bf16, "bf16")
 RECOLLECT_PRODUCTS_OF(F16, "f16")
 #undef RECOLLECT_PRODUCTS_OF
 #undef RECOLLECT_PRODUCTS
+#undef RECOLLECT_NAMES_128
 #undef RECOLLECT_NAMES_64
 #undef RECOLLECT_NAMES_32
+#undef RECOLLECT_128
 #undef RECOLLECT_64
 #undef RECOLLECT_32
 #undef RECOLLECT_16

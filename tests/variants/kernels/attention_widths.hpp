@@ -19,17 +19,25 @@ inline double allowed_of(Math math, Real real = Real::f32) {
   return std::ldexp(1, real == Real::f16 ? -9 : real == Real::bf16 || math == Math::bf16 ? -6 : -18);
 }
 
-/// Compares outputs of the layer's fast form in float32. If it has the parameter `scale`, 1/sqrt(Dk) is set.
-inline void check_widths_forward(const char *layer, Math math) {
+/// Random arrays, of numbers that the type has.
+inline Sequence sequence_of(Real real, const Shape &shape, int seed) {
+  Sequence s = random_sequence(shape, seed);
+  for (std::vector<double> *x : {&s.q, &s.k, &s.v}) round_to(real, *x);
+  return s;
+}
+
+/// Compares outputs of the layer's fast form. If it has the parameter `scale`, 1/sqrt(Dk) is set.
+inline void check_widths_forward(const char *layer, Math math, Real real = Real::f32) {
   const Variant &variant = find_variant(layer);
   for (const auto &width : attention_widths) {
-    const Sequence s = random_sequence({1, 3, 150, width[0], width[1]}, 71);
+    const Sequence s = sequence_of(real, {1, 3, 150, width[0], width[1]}, 71);
     const Params params = variant_params(variant, {{"scale", std::to_string(1 / std::sqrt(width[0]))}});
     Run run;
-    run.form = variant.forms.back().name, run.real = Real::f32, run.math = math, run.params = params;
+    run.form = variant.forms.back().name, run.real = real, run.math = math, run.params = params;
     const double apart =
         deviation(forward(variant, s, run), forward(variant, s, {"recurrent", Real::f64, 64, params})).outputs;
-    BOOST_TEST(apart <= allowed_of(math), layer << " at " << width[0] << ", " << width[1] << ": " << apart);
+    BOOST_TEST(apart <= allowed_of(math, real),
+               layer << " in " << name_of(real) << " at " << width[0] << ", " << width[1] << ": " << apart);
   }
 }
 
@@ -37,9 +45,8 @@ inline void check_widths_forward(const char *layer, Math math) {
 /// compare those with the definition.
 inline void check_gradients(const char *layer, const Shape &shape, Math math, Real real = Real::f32) {
   const Variant &variant = find_variant(layer);
-  Sequence s = random_sequence(shape, 72);
-  std::vector<double> weights = random_sequence(shape, 73).v;
-  for (std::vector<double> *x : {&s.q, &s.k, &s.v, &weights}) round_to(real, *x);
+  const Sequence s = sequence_of(real, shape, 72);
+  const std::vector<double> weights = sequence_of(real, shape, 73).v;
   Run run;
   run.form = backward_form(variant), run.real = real, run.math = math;
   run.params = variant_params(variant, {{"scale", std::to_string(1 / std::sqrt(shape.Dk))}});

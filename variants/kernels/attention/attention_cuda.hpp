@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // attention.hpp on tensor cores, for float32 arrays and rows up to 256 wide; wider rows and float64 use the portable
 // loop. Products are exact (three of TF32), or rounded to bf16 where Call::math allows it. Softmax with 16-bit operands
-// runs on Hopper's warpgroups at extents of 64 and 128.
+// runs on Hopper's warpgroups, its gradients at widths up to 128.
 //
 // Softmax kernels are compiled once for all layers, at every pair of extents in `AllExtents`; so are the similarities
 // without a normaliser, as one kernel that chooses among them (ChosenKernel), at `FewExtents`. A layer's own kernel is
@@ -28,6 +28,9 @@ template <class... Each> struct ExtentsTable {
 using AllExtents = ExtentsTable<Extents<32, 32>, Extents<64, 64>, Extents<96, 96>, Extents<128, 128>, Extents<192, 192>,
                                 Extents<128, 256>, Extents<256, 256>>;
 using FewExtents = ExtentsTable<Extents<64, 64>, Extents<128, 128>, Extents<256, 256>>;
+/// Of the kernels for Hopper's warpgroups, which are faster even where more of a row is padding.
+using HopperExtents = ExtentsTable<Extents<64, 64>, Extents<128, 128>, Extents<128, 256>, Extents<256, 256>>;
+using HopperGradientExtents = ExtentsTable<Extents<64, 64>, Extents<128, 128>>;
 
 using Softmax = FixedKernel<float, Kind::softmax>;
 
@@ -140,16 +143,19 @@ inline bool fills_warpgroups(int rows) { return Execution().cuda_device_prop().m
 template <class Op, class Kernel, class Finish>
 void forward(const std::string &label, const CallSettings &call, const Kernel &kernel, CausalMask mask,
              const Operands<Op> &in, const Finish &finish) {
+  const int heads = int(call.shape.heads());
+#ifdef RECOLLECT_WARPGROUPS // in files with code for sm_90a (CMakeLists.txt)
+  if constexpr (fragments::is_narrow<Op>)
+    if (fills_warpgroups(in.q.count) && HopperExtents::find(in.q.width, in.v.width, [&](auto extents) {
+          using Fit = decltype(extents);
+          start(
+              label, call,
+              ForwardHopper<Op, Fit::Dk, Fit::Dv, Kernel, Finish>({in.q, in.k, in.v, heads, 1, mask, kernel, finish}));
+        }))
+      return;
+#endif
   TableOf<Kernel>::find(in.q.width, in.v.width, [&](auto extents) {
     using Fit = decltype(extents);
-    const int heads = int(call.shape.heads());
-#ifdef RECOLLECT_WARPGROUPS // in files with code for sm_90a (CMakeLists.txt)
-    if constexpr (on_warpgroups<Op, Fit::Dk, Fit::Dv>)
-      if (fills_warpgroups(in.q.count))
-        return start(
-            label, call,
-            ForwardHopper<Op, Fit::Dk, Fit::Dv, Kernel, Finish>({in.q, in.k, in.v, heads, 1, mask, kernel, finish}));
-#endif
     start(label, call,
           Forward<Op, Fit::Dk, Fit::Dv, Kernel, Finish>{{in.q, in.k, in.v, heads, 1, mask, kernel, finish}});
   });
@@ -163,24 +169,25 @@ template <class Op, class Kernel, class Out>
 void backward(const std::string &label, const CallSettings &call, const Kernel &kernel, CausalMask mask,
               const Operands<Op> &in, const Operand<Op> &d_o, const Statistics &statistics,
               const GradientRows<Out> &d) {
+  const int heads = int(call.shape.heads());
+  constexpr std::integral_constant<Of, Of::queries> queries;
+  constexpr std::integral_constant<Of, Of::keys_and_values> keys_and_values;
+#ifdef RECOLLECT_WARPGROUPS
+  if constexpr (fragments::is_narrow<Op> && is_proportional<Kernel>)
+    if (fills_warpgroups(in.q.count) && HopperGradientExtents::find(in.q.width, in.v.width, [&](auto extents) {
+          using Fit = decltype(extents);
+          const auto start_of = [&](const char *name, auto of, const DeviceRows<Out> &d_logits) {
+            start(label + name, call,
+                  BackwardHopper<Op, Fit::Dk, Fit::Dv, Kernel, Out, of>(
+                      {in.q, in.k, in.v, d_o, statistics, d_logits, d.v, heads, 1, mask, kernel}));
+          };
+          start_of("::queries", queries, d.q);
+          start_of("::keys", keys_and_values, d.k);
+        }))
+      return;
+#endif
   TableOf<Kernel>::find(in.q.width, in.v.width, [&](auto extents) {
     using Fit = decltype(extents);
-    const int heads = int(call.shape.heads());
-    constexpr std::integral_constant<Of, Of::queries> queries;
-    constexpr std::integral_constant<Of, Of::keys_and_values> keys_and_values;
-#ifdef RECOLLECT_WARPGROUPS
-    if constexpr (gradient_on_warpgroups<Op, Fit::Dk, Fit::Dv, Kernel>)
-      if (fills_warpgroups(in.q.count)) {
-        const auto start_of = [&](const char *name, auto of, const DeviceRows<Out> &d_logits) {
-          start(label + name, call,
-                BackwardHopper<Op, Fit::Dk, Fit::Dv, Kernel, Out, of>(
-                    {in.q, in.k, in.v, d_o, statistics, d_logits, d.v, heads, 1, mask, kernel}));
-        };
-        start_of("::queries", queries, d.q);
-        start_of("::keys", keys_and_values, d.k);
-        return;
-      }
-#endif
     const auto start_of = [&](const char *name, auto of, const DeviceRows<Out> &d_logits) {
       start(label + name, call,
             Backward<Op, Fit::Dk, Fit::Dv, Kernel, Out, of>{

@@ -12,10 +12,6 @@
 
 namespace recollect::variants::attention {
 
-/// Whether there is a kernel for these operands, extents and logits.
-template <class Op, int Dk, int Dv, class Kernel>
-constexpr bool gradient_on_warpgroups = on_warpgroups<Op, Dk, Dv> &&is_proportional<Kernel>;
-
 struct HopperTuning {
   int groups, others, stages;
 };
@@ -145,8 +141,8 @@ private:
       Stage stage;
       tiles.own_full.wait(0);
 #pragma unroll 1
-      for (int n = 0; n < block.count; ++n, stage.advance()) {
-        const int s = stage.at, other = block.begin + n % block.per_head * others;
+      for (int n = 0, other = block.begin; n < block.count; ++n, stage.advance()) {
+        const int s = stage.at;
         tiles.full[s].wait(stage.parity);
         warpgroup::multiply_rows<Op, rows, Dk, others>(own_k, tiles.k[s], p[0]);
         warpgroup::multiply_rows<Op, rows, Dv, others>(own_v, tiles.v[s], dz[0]);
@@ -167,6 +163,8 @@ private:
         warpgroup::add_product(derivatives, tiles.k[s], sums.logits[0]);
         warpgroup::wait_for_products<0>();
         release(tiles.read[s]);
+        other += others;
+        if (!of_queries && other >= q.count) other = block.begin; // of the next head
       }
       warpgroup::settle(sums.logits[0]);
       if constexpr (has_values) warpgroup::settle(sums.values[0]);
@@ -199,8 +197,8 @@ private:
       }
     }
   }
-  /// Turns dp into the derivatives with respect to the logits: where dv needs rounded weights, of these, which leaves
-  /// the others' registers free.
+  /// Turns dp into the derivatives with respect to the logits. Of rounded weights where that frees registers: those of
+  /// p beside the sums of dk and dv.
   __device__ __forceinline__ static void derive(const float *read_out, const RowStatistics &of_rows, const Pairs &p,
                                                 const fragments::A16<Op> (&weights)[others / 16], Pairs &dz) {
 #pragma unroll
@@ -209,7 +207,7 @@ private:
 #pragma unroll
       for (int r = 0; r < 2; ++r) {
         float2 two = make_float2(p[0][c].x[2 * r], p[0][c].x[2 * r + 1]);
-        if constexpr (has_values) two = fragments::unpacked<Element>(weights[c / 2].x[c % 2 * 2 + r]);
+        if constexpr (has_values && others > 64) two = fragments::unpacked<Element>(weights[c / 2].x[c % 2 * 2 + r]);
 #pragma unroll
         for (int e = 0; e < 2; ++e) {
           float &x = dz[0][c].x[2 * r + e];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention (warp_softmax_cuda.hpp) on Hopper's warpgroups, for 16-bit operands and extents Dk and Dv of 64 or 128.
+// Attention (warp_softmax_cuda.hpp) on Hopper's warpgroups, for 16-bit operands and extents Dk and Dv of 64,
+// 128 or 256.
 //
 // A block has `groups` warpgroups with 64 queries each. One thread of a further warpgroup copies `keys` keys and values
 // at a time, up to two tiles ahead. Each step, a warpgroup starts the scores of the next keys and the product of the
@@ -13,13 +14,12 @@
 
 namespace recollect::variants::attention {
 
-/// Whether there is a kernel for these operands and extents.
-template <class Op, int Dk, int Dv>
-constexpr bool on_warpgroups = fragments::is_narrow<Op> && (Dk == 64 || Dk == 128) && (Dv == 64 || Dv == 128);
+/// Keys at a time: two tiles of each kind fit in shared memory, and their logits in registers beside the sums.
+template <int Dk, int Dv> constexpr int hopper_keys = Dk > 128 || Dv > 128 ? 64 : 128;
 
 template <class Op, int Dk, int Dv, class Kernel, class Finish>
-struct ForwardHopper : WarpSoftmax<Op, Dv, 1, 128, Kernel, Finish> {
-  using Base = WarpSoftmax<Op, Dv, 1, 128, Kernel, Finish>;
+struct ForwardHopper : WarpSoftmax<Op, Dv, 1, hopper_keys<Dk, Dv>, Kernel, Finish> {
+  using Base = WarpSoftmax<Op, Dv, 1, hopper_keys<Dk, Dv>, Kernel, Finish>;
   using Base::q, Base::k, Base::v, Base::heads, Base::group, Base::seen, Base::keys, Base::warp_rows;
   using typename Base::Element, typename Base::Logits, typename Base::Sums;
   static constexpr int groups = Dk == 64 && Dv == 64 ? 3 : 2, rows = 64 * groups, threads = 128 * (groups + 1),

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of softmax attention on arrays of 16 bits. A CPU converts them to float32.
+// Softmax attention on arrays of 16 bits. A CPU converts them to float32.
 #include "tests/variants/kernels/attention_widths.hpp"
 
 namespace recollect {
 BOOST_AUTO_TEST_SUITE(variants)
-BOOST_AUTO_TEST_SUITE(attention_backward_stored)
+BOOST_AUTO_TEST_SUITE(attention_stored)
 
 BOOST_AUTO_TEST_CASE(heads_of_any_width_equal_float64) {
-  for (Real real : {Real::bf16, Real::f16}) check_widths_backward("softmax", Math::exact, real);
+  for (Real real : {Real::bf16, Real::f16}) {
+    check_widths_forward("softmax", Math::exact, real);
+    check_widths_backward("softmax", Math::exact, real);
+  }
 }
 
-BOOST_AUTO_TEST_CASE(any_length_equals_float64) {
+BOOST_AUTO_TEST_CASE(gradients_of_any_length_equal_float64) {
   for (Real real : {Real::bf16, Real::f16})
     for (int width : {64, 128})
       for (int T : {1, 63, 64, 65, 128, 129, 700})
