@@ -27,37 +27,32 @@ struct RowCopy {
   int bytes;              // of a number: 2 or 4
   std::uint32_t next = 0; // bits of what follows a row; after that zeros
 
-  KOKKOS_FUNCTION std::size_t pack() const { return 16 / bytes; } // numbers that are written at once
-  KOKKOS_FUNCTION std::size_t packs_of_block() const { return (wanted.size() + pack() - 1) / pack(); }
-  std::size_t packs() const { return blocks * packs_of_block(); }
+  std::size_t packs_of_block() const { return (wanted.size() * bytes + 15) / 16; } // 16 bytes are written at once
 
-  /// Writes the nth pack.
-  KOKKOS_FUNCTION void operator()(std::size_t nth) const {
+  /// Writes the nth pack of a block.
+  KOKKOS_FUNCTION void operator()(std::size_t block, std::size_t nth) const {
     if (bytes == 2)
-      copy<std::uint16_t>(nth);
+      copy<std::uint16_t>(block, nth);
     else
-      copy<std::uint32_t>(nth);
+      copy<std::uint32_t>(block, nth);
   }
 
 private:
-  template <class Number> KOKKOS_FUNCTION void copy(std::size_t nth) const {
+  template <class Number> KOKKOS_FUNCTION void copy(std::size_t block, std::size_t nth) const {
     struct alignas(16) Pack {
       Number x[16 / sizeof(Number)];
     };
     constexpr int pack = 16 / sizeof(Number);
-    const std::size_t block = nth / packs_of_block(), first = nth % packs_of_block() * pack,
-                      left = wanted.size() - first;
-    const Number *const source = static_cast<const Number *>(from) + block * given.apart;
-    Number *const target = static_cast<Number *>(to) + block * wanted.apart + first;
+    const std::size_t first = nth * pack, left = wanted.size() - first;
     std::size_t row = first / wanted.width;
-    int column = int(first % wanted.width);
+    int column = int(first - row * wanted.width);
+    const Number *source = static_cast<const Number *>(from) + block * given.apart + row * given.width + column;
+    Number *const target = static_cast<Number *>(to) + block * wanted.apart + first;
     Pack all;
     RECOLLECT_UNROLL
-    for (int e = 0; e < pack; ++e) {
-      all.x[e] = row < given.rows && column < given.width ? source[row * given.width + column]
-                 : column == given.width                  ? Number(next)
-                                                          : Number(0);
-      if (++column == wanted.width) column = 0, ++row;
+    for (int e = 0; e < pack; ++e, ++source) {
+      all.x[e] = row < given.rows && column < given.width ? *source : Number(column == given.width ? next : 0);
+      if (++column == wanted.width) column = 0, ++row, source += given.width - wanted.width;
     }
     if (left >= pack && reinterpret_cast<std::uintptr_t>(target) % 16 == 0) {
       *reinterpret_cast<Pack *>(target) = all;
@@ -73,27 +68,30 @@ private:
 class RowCopies {
 public:
   void add(const RowCopy &copy) {
-    if (copy.packs() == 0) return;
+    const std::size_t each = copy.packs_of_block(), all = copy.blocks * each;
+    if (all == 0) return;
     if (count_ == most) throw std::logic_error("more copies of rows than one kernel makes");
-    copies_[count_] = copy;
-    ends_[count_] = packs() + copy.packs();
+    copies_[count_] = copy, each_[count_] = each, ends_[count_] = packs() + all;
     ++count_;
   }
-  std::size_t packs() const { return count_ ? ends_[count_ - 1] : 0; }
   void run(const std::string &label) const {
     if (count_) Kokkos::parallel_for(label, over(packs()), *this);
   }
   KOKKOS_FUNCTION void operator()(std::size_t i) const {
     int nth = 0;
     while (i >= ends_[nth]) ++nth;
-    copies_[nth](nth ? i - ends_[nth - 1] : i);
+    if (nth) i -= ends_[nth - 1];
+    const std::size_t block = copies_[nth].blocks == 1 ? 0 : i / each_[nth];
+    copies_[nth](block, i - block * each_[nth]);
   }
 
 private:
+  std::size_t packs() const { return count_ ? ends_[count_ - 1] : 0; }
+
   static constexpr int most = 8;
   int count_ = 0;
   Kokkos::Array<RowCopy, most> copies_;
-  Kokkos::Array<std::size_t, most> ends_; // packs of all copies up to each
+  Kokkos::Array<std::size_t, most> each_, ends_; // packs of a block of each copy; of all copies up to each
 };
 
 /// The width of rows that start on 16 bytes, of numbers of `bytes`.
