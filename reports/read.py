@@ -85,6 +85,7 @@ def read_claims(file: ResultFile) -> dict[str, Claim]:
     for row in file.rows("claim_plan"):  # how the findings of the file were measured
         if row["finding"] in findings:
             findings[row["finding"]].effort = row["effort"]
+            findings[row["finding"]].asked = bool(row.get("point"))
     for row in file.rows("claims"):
         claim, point = findings[finding_of(row)], point_of(row)
         claim.verdict, claim.expected, claim.passed = row["claim_verdict"], row["expected"], bool(row["passed"])
@@ -150,7 +151,8 @@ def read_device(path: str) -> Device:
 
 def read(paths: list[str]) -> Results:
     """All files as one. Cases are concatenated; of a claim measured twice, the last file's finding counts. A
-    baseline, which only has verdicts, never replaces a finding with points."""
+    baseline, which only has verdicts, never replaces a finding with points. Points that a user asked for are added to
+    those of a suite."""
     devices = [read_device(path) for path in paths if path.endswith(".csv")]
     files = [read_file(path) for path in paths if not path.endswith(".csv")]
     claims: dict[str, Claim] = {}
@@ -158,8 +160,11 @@ def read(paths: list[str]) -> Results:
         for id, claim in file.claims.items():
             if id in claims and claims[id].source and not claim.source:
                 continue
-            claims.pop(id, None)  # claims are in the order of their last measurement
-            claims[id] = replace(claim, path=file.path)
+            claim, earlier = replace(claim, path=file.path), claims.pop(id, None)
+            if earlier and earlier.points and claim.points and earlier.asked != claim.asked:
+                suites, asked = (claim, earlier) if earlier.asked else (earlier, claim)
+                claim = replace(joined(asked, suites), asked_path=asked.path)
+            claims[id] = claim  # claims are in the order of their last measurement
     return Results(
         files=files,
         devices=devices,

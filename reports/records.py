@@ -148,7 +148,9 @@ class Claim:
     points: list[Point] = field(default_factory=list)
     rivals: list[Point] = field(default_factory=list)
     effort: str = ""
+    asked: bool = False  # measured at points of the user's, in place of the suite's
     path: str = ""  # path of the file with the finding
+    asked_path: str = ""  # of the file with points that were added to those of a suite
     trained: Optional[Judged] = None  # what trained models say about its row
 
 

@@ -67,9 +67,9 @@ std::string state_text(const Variant &v) {
   return s.size() ? std::to_string(s.rows) + " x " + std::to_string(s.columns) : "none (grows with T)";
 }
 
-void describe_params(std::ostream &out, const std::vector<ParamSpec> &params) {
+void describe_params(std::ostream &out, const std::vector<ParamSpec> &params, const std::string &flag = "--set") {
   if (params.empty()) return;
-  out << "parameters (--set name=value):\n";
+  out << "parameters (" << flag << " name=value):\n";
   Rows rows;
   for (const ParamSpec &p : params) {
     const std::string range =
@@ -162,7 +162,7 @@ void describe(std::ostream &out, const Claim &c) {
   line(out, "system", system_of(c));
   line(out, "variants", join(c.variants, ", "));
   line(out, "covers", join(c.covers, ", "));
-  describe_params(out, c.params);
+  describe_params(out, c.params, "--point");
 }
 
 namespace {

@@ -2,6 +2,10 @@
 #include "harness/core/sweep.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/text.hpp"
+#include <algorithm>
+#include <cmath>
+#include <iomanip>
+#include <sstream>
 
 namespace recollect {
 namespace {
@@ -16,9 +20,12 @@ std::vector<std::string> range(const std::string &text, const std::string &what)
   const bool grows = step[0] == '*' ? by > 1 && first > 0 : by > 0;
   if (!grows || last < first) usage_error(what + ": the range '" + text + "' never ends or is empty");
   std::vector<std::string> values;
-  const double reach = last * (1 + 1e-12); // so that 0.1:0.3:+0.1 has three values
+  const double reach =
+      last + 1e-12 * std::max(std::fabs(first), std::fabs(last)); // so that 0.1:0.3:+0.1 has three values
   for (double x = first; x <= reach; x = step[0] == '*' ? x * by : first + by * double(values.size())) {
-    values.push_back(number(x));
+    std::ostringstream shown; // 0.3, not 0.30000000000000004
+    shown << std::setprecision(12) << x;
+    values.push_back(number(std::stod(shown.str())));
     if (values.size() > 10000) usage_error(what + ": the range '" + text + "' has more than 10000 values");
   }
   return values;

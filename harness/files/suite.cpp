@@ -2,6 +2,7 @@
 #include "harness/files/suite.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/lookup.hpp"
+#include "harness/core/sweep.hpp"
 #include "harness/core/text.hpp"
 #include "harness/files/suite_entry.hpp"
 #include "harness/system/files.hpp"
@@ -95,8 +96,9 @@ Suite from_table(const toml::table &table, const std::string &path) {
   runs.insert(runs.end(), {"variants", "tasks", "form", "dtype", "chunk", "tune"});
   suite.experiments = experiments_from(file, "run", runs), suite.trainings = experiments_from(file, "train", both);
   for (const SuiteEntry &entry : file.entries("point", {})) {
-    suite.points.push_back({entry.text("claim"), entry.settings_but("claim")});
-    if (suite.points.back().claim.empty()) entry.refuse("every [[point]] names its claim");
+    if (entry.text("claim").empty()) entry.refuse("every [[point]] names its claim");
+    for (const Assignments &point : combinations(entry.settings_but("claim"), path + ": [[point]]"))
+      suite.points.push_back({entry.text("claim"), point});
   }
   std::vector<std::string> trainings;
   for (const Experiment &e : suite.trainings) trainings.push_back(e.request.experiment);

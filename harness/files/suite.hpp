@@ -7,7 +7,7 @@
 //   seed = 1
 //   [[point]]                            # measures that claim at these parameters, in place of the suite's own points
 //   claim = "snr_linear"
-//   d = 48
+//   d = 48                               # or as text "8:64:*2" or "8,48": every combination is measured
 //   [[run]]                              # what `run --suite` runs
 //   name = "capacity"                    # of the experiment, in the file's plan and over its figures
 //   title = "Pairs recalled against n / d"

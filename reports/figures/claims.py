@@ -35,15 +35,20 @@ def name_of(role: str, label: str, params: Params, leave_out: Iterable[str] = ()
     return f"{role}: {text}" if text else role
 
 
+def law_along(points: list[Point], x: str) -> dict[Value, float]:
+    """{value of x: prediction}, in ascending order; {} if one x has several predictions, so that the law is not a
+    function of x."""
+    law: dict[Value, float] = {}
+    for p in sorted(points, key=lambda p: p.params[x]):
+        first = law.setdefault(p.params[x], p.predicted)
+        if abs(p.predicted - first) > 1e-9 * max(abs(first), abs(p.predicted)):
+            return {}
+    return law
+
+
 def is_law_in(points: list[Point], x: str) -> bool:
-    """Whether, along every line of points, one x has one prediction, so that the exact form is a function of x."""
-    for _, mine in lines_of([p for p in points if x in p.params], x):
-        seen: dict[Value, float] = {}
-        for p in mine:
-            first = seen.setdefault(p.params[x], p.predicted)
-            if abs(p.predicted - first) > 1e-9 * max(abs(first), abs(p.predicted)):
-                return False
-    return True
+    """Whether, along every line of points, the prediction is a function of x."""
+    return all(law_along(mine, x) for _, mine in lines_of([p for p in points if x in p.params], x))
 
 
 def names(exact: str, parameter: str) -> bool:
@@ -101,14 +106,13 @@ def lines_of(points: list[Point], x: str) -> list[tuple[Line, list[Point]]]:
 def draw_prediction(ax: Axes, mine: list[Point], x: str, colour: str) -> None:
     """For a statement, its predicted value as a dashed line, across the axes if there is only one. For other roles
     the law, a solid curve through the predictions; ticks if one x has several predictions."""
-    at, values = [p.params[x] for p in mine], [p.predicted for p in mine]
-    stated = mine[0].role == "statement"
-    if stated and len(set(values)) == 1:
-        ax.axhline(values[0], color=colour, linewidth=1.1, linestyle="--")
-    elif len(set(at)) == len(at) > 1:
-        ax.plot(at, values, "--" if stated else "-", color=colour, linewidth=1.1)
+    law, stated = law_along(mine, x), mine[0].role == "statement"
+    if stated and len(set(law.values())) == 1:
+        ax.axhline(mine[0].predicted, color=colour, linewidth=1.1, linestyle="--")
+    elif len(law) > 1:
+        ax.plot(list(law), list(law.values()), "--" if stated else "-", color=colour, linewidth=1.1)
     else:
-        ax.plot(at, values, "_", color=colour, markersize=12)
+        ax.plot([p.params[x] for p in mine], [p.predicted for p in mine], "_", color=colour, markersize=12)
 
 
 def swept(points: list[Point], x: str) -> Figure:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from reports.figures import style
+from reports.figures.claims import law_along
 from reports.figures.style import CYCLE, Figure, INK, MARKERS, MUTED, OUTCOMES, ROLES
 from reports.records import Claim, Point, Results
 
@@ -34,11 +36,12 @@ def per_pair(point: Point, value: float) -> float:
 
 
 def snr_curves(results: Results) -> Figure | None:
-    """SNR^-1 per stored pair against d: one line per role and label if its points differ only in d, else ticks."""
+    """SNR^-1 per stored pair against d: one line per role and label if d determines its prediction, else ticks."""
     claims = snr_claims(results)
     if not claims:
         return None
-    figure, axes = style.panels(len(claims), 2 if len(claims) < 5 else 3, height=2.7, between=1.6)
+    most = max(len({(p.role, p.label) for p in points}) for _, points in claims)  # entries of a legend
+    figure, axes = style.panels(len(claims), 2 if len(claims) < 5 else 3, height=2.7, between=0.9 + 0.21 * most)
     for ax, (claim, points) in zip(axes, claims):
         lines: dict[tuple[str, str], list[Point]] = {}
         for p in points:
@@ -46,8 +49,11 @@ def snr_curves(results: Results) -> Figure | None:
         for i, ((role, label), mine) in enumerate(sorted(lines.items(), key=lambda line: line[0][0] != "statement")):
             mine.sort(key=lambda p: p.params["d"])
             d, colour = [p.params["d"] for p in mine], ROLES[role]  # a colour stands for a role in every panel
-            dash = "--" if len(set(d)) == len(d) > 1 else "_"
-            ax.plot(d, [per_pair(p, p.predicted) for p in mine], dash, color=colour, markersize=12, linewidth=1.1)
+            law = law_along([replace(p, predicted=per_pair(p, p.predicted)) for p in mine], "d")
+            if len(law) > 1:
+                ax.plot(list(law), list(law.values()), "--", color=colour, linewidth=1.1)
+            else:
+                ax.plot(d, [per_pair(p, p.predicted) for p in mine], "_", color=colour, markersize=12)
             ax.errorbar(
                 d,
                 [per_pair(p, p.measured) for p in mine],
@@ -62,26 +68,29 @@ def snr_curves(results: Results) -> Figure | None:
         ax.set_yscale("log")
         ax.set_title(style.label(style.wrapped(f"{claim.id} ({claim.source})", 46)))
         ax.set_xlabel("key width d")
-        ax.set_ylabel("inverse SNR a stored pair")
+        ax.set_ylabel("inverse SNR per stored pair")
         ax.xaxis.set_major_formatter("{x:.0f}")
         style.below(ax)
     return figure
 
 
 def paper_error(results: Results) -> Figure | None:
-    """|exact / printed - 1| against d, for every claim whose printed form is an approximation in d."""
+    """|exact / printed - 1| against d, for every statement whose printed form is an approximation in d."""
     lines = []
     for claim, points in snr_claims(results):
         printed = sorted(
             (p for p in points if p.role == "statement" and p.predicted),
             key=lambda p: (p.params["d"], p.standard_error),
         )
-        steady = [p for p in printed if p.standard_error == 0] or printed
-        pairs = [
-            (p.params["d"], abs(p.measured / p.predicted - 1), p.standard_error / abs(p.predicted)) for p in steady
-        ]
-        if len({d for d, _, _ in pairs}) > 2:
-            lines.append((claim.id, pairs))
+        for label in dict.fromkeys(p.label for p in printed):
+            mine = [p for p in printed if p.label == label]
+            steady = [p for p in mine if p.standard_error == 0] or mine
+            at_d = {
+                p.params["d"]: (abs(p.measured / p.predicted - 1), p.standard_error / abs(p.predicted)) for p in steady
+            }
+            if len(at_d) > 2:
+                name = style.label(style.wrapped(f"{claim.id}: {label}" if label else claim.id, 40))
+                lines.append((name, [(d, *values) for d, values in at_d.items()]))
     if not lines:
         return None
     figure = style.new_figure(8.5, 3.8)

@@ -271,11 +271,27 @@ def group(found: Tokens, i: int) -> tuple[Tokens, int]:
     return found[i + 1 :], len(found)
 
 
+def is_power(found: Tokens, i: int) -> bool:
+    """Whether the script at i raises a number, or a bracket that begins with one, to a power: 2^T, (1 - 1/d)^T. Any
+    other superscript T is the transpose, also that of 1, a vector of ones."""
+    base = i - 2  # what stands before the sign ^
+    if base >= 0 and found[base][1] == ")":
+        depth, first = 0, base
+        for first in range(base, -1, -1):
+            depth += (found[first][1] == ")") - (found[first][1] == "(")
+            if not depth:
+                break
+        return found[first + 1][0] == "number"
+    return base >= 0 and found[base][0] == "number" and found[base][1] != "1" and found[base - 1][0] != "low"
+
+
 def script(found: Tokens, i: int) -> tuple[str, int]:
     """(TeX of the script that begins at i, the index after it)."""
     if i >= len(found):
         return "{}", i
     kind, part = found[i]
+    if part == "T" and (found[i - 1][0] == "low" or is_power(found, i)):
+        return "{T}", i + 1
     if part in "({":
         inside, after = group(found, i)
         return "{" + tex_of(inside) + "}", after
@@ -430,6 +446,14 @@ def greek_letter(word: str) -> str:
     )
 
 
+def signs(text: str) -> Markup:
+    """HTML of a text outside formulas, with one character for each relation."""
+    html = str(escape(text))
+    for plain, sign in {"<=": "≤", ">=": "≥", "!=": "≠", "->": "→"}.items():
+        html = html.replace(str(escape(plain)), f'<span data-plain="{escape(plain)}">{sign}</span>')
+    return Markup(html)
+
+
 class Formulas:
     """Collects the formulas of all pages, then inserts them."""
 
@@ -441,7 +465,7 @@ class Formulas:
         shown = []
         for formula, part in parts(text or ""):
             shown.append(
-                Markup(f"\ue000{self.found.setdefault(part, len(self.found))}\ue001") if formula else escape(part)
+                Markup(f"\ue000{self.found.setdefault(part, len(self.found))}\ue001") if formula else signs(part)
             )
         return Markup("").join(shown)
 

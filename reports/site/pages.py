@@ -191,7 +191,7 @@ class Site:
                     "Retrieval noise",
                     "noise",
                     "No file holds the claims snr_* over several key widths.",
-                    "recollect verify 'snr*' -o v.h5",
+                    "recollect verify --suite suites/curves.toml -o curves.h5",
                 ),
                 self.section(
                     "Fast forms compared with their definition",
@@ -335,7 +335,9 @@ class Site:
         )
 
     def claim_page(self, c: Claim) -> str:
-        meta: dict[str, str] = next((f.meta for f in self.results.files if f.path == c.path), {})
+        metas = {f.path: f.meta for f in self.results.files}
+        meta: dict[str, str] = metas.get(c.path, {})
+        asked = metas[c.asked_path]["command_line"].split(" ", 1)[-1] if c.asked_path else ""
         paper = papers.about(paper_of(c))
         effort = " --suite full" if c.effort == "full" else ""
         return self.render(
@@ -347,7 +349,8 @@ class Site:
             explained=explain.explain(c),
             commands=self.trained_by(c.trained)
             if c.reason
-            else [f"recollect verify {c.id}{effort} --seed {meta.get('seed', 1)} --points"],
+            else [f"recollect verify {c.id}{effort} --seed {meta.get('seed', 1)} --points"]
+            + [f"recollect {asked}"] * bool(asked),
             printed=self.printed(c.trained),
             program=counter_examples.program(c.id),
             example=counter_examples.EXAMPLES[c.id]["says"] if c.id in counter_examples.EXAMPLES else "",

@@ -51,6 +51,9 @@ class Texts(unittest.TestCase):
             ("N / exp(2 (tau-1)/tau^2 d_k)", r"N/\exp (2\,(\tau-1)/\tau^{2}\,d_{k})"),
             ("(1 + sqrt(5 - 4c)) / 2", r"(1+\sqrt{5-4c})/2"),
             ("2 sqrt Dk", r"2\,\sqrt{D_{k}}"),
+            ("dL/dS_T, J_T x_T^T", r"\mathrm{d}L/\mathrm{d}S_{T},J_{T}\,x_{T}^{\top}"),
+            ("1.618^T (1 - 1/d)^T, u_1 v_1^T", r"1.618^{T}\,(1-1/d)^{T},u_{1}\,v_{1}^{\top}"),
+            ("(I - a k^T)^T ((1 - b) * k)^T", r"(I-a\,k^{\top})^{\top}\,((1-b)\cdot k)^{\top}"),
             ("lambda0 <= .1", r"\lambda_{0}\le .1"),
             ("(1+2a)^(-d/2)", r"(1+2a)^{-d/2}"),
             ("Wk^+ E[xx^T]^-1", r"W_{k}^{+}\,E[xx^{\top}]^{-1}"),
@@ -61,6 +64,10 @@ class Texts(unittest.TestCase):
             ("z_t . phi(q_t)", r"z_{t}\cdot \phi(q_{t})"),
         ):
             self.assertEqual(re.sub(r" (?=[^a-z.(]|$)", "", formulas.tex(plain)), re.sub(r" (?=[^a-z.(]|$)", "", tex), plain)
+
+    def test_relations_outside_formulas_are_one_character(self):
+        self.assertEqual(re.sub("<[^>]*>", "", str(formulas.Formulas().mark("norm <= one -> two <b>"))),
+                         "norm ≤ one → two &lt;b&gt;")  # fmt: skip
 
     def test_unicode_where_nothing_typesets(self):
         self.assertEqual(formulas.unicode("alpha k^T <= eps x_t"), "α kᵀ ≤ ε xₜ")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The report on files that the program wrote."""
 import json
+import math
 import os
 import subprocess
 import unittest
@@ -9,6 +10,7 @@ from pages import ReportCase  # noqa: I001: finds the modules below
 from reports import findings
 from reports import matrix
 from reports import command as report
+from reports.figures import claims as claim_figures
 from reports.figures import speed as speed_figures
 from reports import trainings
 from reports.state_counts import state_counts
@@ -79,6 +81,31 @@ class ProgramFiles(ReportCase):
         self.says(self.page("tasks/recall.html"), "chance 0.0312, best possible score 1")
         for name in ("time_against_length", "roofline", "cost_recall"):
             self.assertEqual(os.path.exists(os.path.join(self.out, "figures", name + ".svg")), name != "cost_recall")
+
+    def test_points_asked_for_are_added_to_those_of_the_suite(self):
+        """And drawn as a curve: the law, and the statement's own value."""
+        program, asked = os.environ["RECOLLECT_PROGRAM"], os.path.join(self.folder, "asked.h5")
+        words = [program, "verify", "vla_prop2_unit_jacobian"]
+        subprocess.run([*words, "-o", self.verdicts], capture_output=True, check=True)
+        subprocess.run([*words, "--point", "c=-0.6:0.6:+0.2", "-o", asked], capture_output=True, check=True)
+        (suite,), (alone,) = (report.load([path]).claims for path in (self.verdicts, asked))
+        for paths in ([self.verdicts, asked], [asked, self.verdicts]):
+            (claim,) = report.load(paths).claims
+            self.assertEqual((len(claim.points), len(claim.rivals)),
+                             (len(suite.points) + len(alone.points), len(suite.rivals) + len(alone.rivals)))  # fmt: skip
+            self.assertTrue(claim.path.endswith("verdicts.h5") or claim.path == suite.path)
+        (again,) = report.load([self.verdicts, self.verdicts]).claims
+        self.assertEqual(len(again.points), len(suite.points))
+        x, along = claim_figures.sweep(claim.points, claim.exact)
+        self.assertEqual(x, "c")
+        norm = claim_figures.law_along([p for p in along if p.label == "the largest"], x)
+        for c, value in norm.items():
+            self.assertAlmostEqual(value, (1 + math.sqrt(5 - 4 * c)) / 2)
+        self.assertLessEqual({-0.6, -0.2, 0, 0.6}, set(norm))
+        self.assertEqual(claim_figures.law_along(along, x), {})  # several quantities are no function of c
+        self.written(self.verdicts, asked)
+        page = self.page("claims/vla_prop2_unit_jacobian.html")
+        self.says(page, "--seed 1 --points; recollect verify vla_prop2_unit_jacobian --point c=-0.6:0.6:+0.2")
 
     def test_what_was_read_and_on_what_condition(self):
         program, claims = os.environ["RECOLLECT_PROGRAM"], ("linattn_optimal_only_if", "vla_prop3_orthogonal_keys", "blog_mask")

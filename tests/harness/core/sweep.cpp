@@ -16,7 +16,8 @@ BOOST_AUTO_TEST_CASE(lists_and_ranges_are_expanded) {
   BOOST_TEST((expand_values("16:100:*2", "n") == Values{"16", "32", "64"}));
   BOOST_TEST((expand_values("10:50:+20", "n") == Values{"10", "30", "50"}));
   BOOST_TEST((expand_values("3:5", "n") == Values{"3", "4", "5"}));
-  BOOST_TEST(expand_values("0.1:0.3:+0.1", "n").size() == 3u); // although three times 0.1 exceeds 0.3 in floating point
+  BOOST_TEST((expand_values("0.1:0.3:+0.1", "n") == Values{"0.1", "0.2", "0.3"})); // three times 0.1 exceeds 0.3
+  BOOST_TEST((expand_values("-0.3:-0.1:+0.1", "n") == Values{"-0.3", "-0.2", "-0.1"}));
   BOOST_TEST((expand_values("1,4:8:*2", "n") == Values{"1", "4", "8"}));
 }
 

@@ -20,11 +20,13 @@ std::vector<std::string> ids(const std::vector<Measurement> &all) {
 BOOST_AUTO_TEST_CASE(a_file_says_what_how_hard_and_where) {
   const Folder folder;
   std::ofstream(folder / "s.toml") << "claims = [\"a_*\"]\neffort = \"full\"\nseed = 7\n"
-                                      "[[point]]\nclaim = \"a-b\"\nd = 48\nkernel = \"exp\"\n";
+                                      "[[point]]\nclaim = \"a-b\"\nd = 48\nkernel = \"exp\"\n"
+                                      "[[point]]\nclaim = \"c\"\nd = \"8:16:*2\"\nn = \"3,4\"\n";
   const Suite suite = load_suite(folder / "s.toml");
   BOOST_TEST((suite.claims == std::vector<std::string>{"a_*"} && suite.effort == Effort::full && suite.seed == 7u));
-  BOOST_TEST(suite.points.size() == 1u);
+  BOOST_TEST_REQUIRE(suite.points.size() == 5u);
   BOOST_TEST((suite.points[0].claim == "a-b" && suite.points[0].parameters.at("d") == "48"));
+  BOOST_TEST((suite.points[4].claim == "c" && suite.points[4].parameters == Assignments{{"d", "16"}, {"n", "4"}}));
   BOOST_TEST(load_suite("quick").points.empty());
   BOOST_TEST((load_suite("full").effort == Effort::full));
 }
