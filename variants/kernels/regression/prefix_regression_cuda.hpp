@@ -3,7 +3,7 @@
 // each by a factorisation H + ridge I = U D^{-1} U^T, with U lower triangular and D its diagonal; the triangle is in
 // the warp's registers.
 #pragma once
-#include "variants/kernels/chunked/chunk_in_warps.hpp"
+#include "variants/kernels/regression/chunk_in_warps.hpp"
 #include "variants/kernels/regression/prefix_regression.hpp"
 #ifdef __CUDACC__
 
