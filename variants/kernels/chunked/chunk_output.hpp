@@ -196,15 +196,5 @@ void output_channel_chunks(const Inputs<Stored> &in, const Channels<Op> &channel
   });
 }
 
-/// Writes o [B,H,T,Dv]; `written` is E of a delta rule, null of a decayed sum.
-template <class Op, class Stored>
-void chunk_output(const Inputs<Stored> &in, const Element<Op> *states, const Element<Op> *written, Stored *o,
-                  cudaStream_t stream) {
-  if (written)
-    output_chunks<Op, true>(in, states, written, o, stream);
-  else
-    output_chunks<Op, false>(in, states, written, o, stream);
-}
-
 } // namespace recollect::chunked
 #endif
