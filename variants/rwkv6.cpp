@@ -7,7 +7,9 @@
 //
 // The bonus is the input w [B,H,T,Dk] where it is given (the paper's is the same at every step), the parameter u on all
 // channels otherwise. State: Dv x Dk. Cost per token: recurrent 8 Dv Dk flops; chunked as gated_linear.
+#include "harness/device/each_index.hpp"
 #include "variants/kernels/chunked/decayed_sum_backward.hpp"
+#include "variants/kernels/chunked/stored.hpp"
 #include "variants/kernels/common/arrays.hpp"
 #include "variants/kernels/common/rows.hpp"
 
@@ -48,6 +50,30 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
   decayed_sum_vjp("rwkv6::backward", back, as_sum(back.call), d);
 }
 
+#ifdef KOKKOS_ENABLE_CUDA
+template <class Stored> StoredRule stored_rule(const Call<float, Stored> &call) {
+  StoredRule rule;
+  if (call.has("alpha")) rule.alpha = call.alpha;
+  rule.lambda = call.lambda, rule.bonus = call.arena->template take<float>(call.k.extent(0));
+  if (call.has("w"))
+    convert(rule.bonus, call.w);
+  else
+    fill(rule.bonus, float(call.params.real("u")));
+  return rule;
+}
+template <class Stored> void chunked_stored(const Call<float, Stored> &call) {
+  run_16_bits("rwkv6::chunked", call, stored_rule(call));
+}
+template <class Stored> void backward_stored(const BackwardCall<float, Stored> &back) {
+  StoredGradient d;
+  if (back.call.has("alpha")) d.alpha = back.d.alpha;
+  d.lambda = back.d.lambda;
+  if (back.call.has("w")) d.bonus = back.call.arena->template take<float>(back.d.w.extent(0));
+  run_16_bits("rwkv6::backward", back, stored_rule(back.call), d);
+  if (back.call.has("w")) convert(back.d.w, d.bonus);
+}
+#endif
+
 } // namespace
 
 Variant rwkv6() {
@@ -65,6 +91,10 @@ Variant rwkv6() {
   v.forms = {definition([](const auto &call) { recurrent(call); }),
              fast("chunked", chunked<float>, chunked<double>)
                  .backward(backward<float>, backward<double>)
+#ifdef KOKKOS_ENABLE_CUDA
+                 .native({chunked_stored<BFloat16>, chunked_stored<Float16>, takes_16_bits})
+                 .native_backward({backward_stored<BFloat16>, backward_stored<Float16>, takes_16_bits_back})
+#endif
                  .work(2 * cost::Dv * cost::Dk + 120 * cost::Dk + 1400)};
   v.traits.zero_key_keeps = true;
   v.traits.repeats = Repeats::sum;

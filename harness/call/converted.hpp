@@ -8,15 +8,6 @@
 
 namespace recollect {
 
-template <class To, class From> struct Convert {
-  Array<To> to;
-  Array<From> from;
-  KOKKOS_FUNCTION void operator()(size_t i) const { to(i) = To(float(from(i))); }
-};
-template <class To, class From> void convert(const Array<To> &to, const Array<From> &from) {
-  each_index("convert", to.extent(0), Convert<To, From>{to, from});
-}
-
 /// A call of the same sizes, settings and gates, with float32 copies of the arrays that have 16 bits.
 template <class Stored> Call<float> widened(const Call<float, Stored> &call) {
   Call<float> wide;

@@ -17,6 +17,16 @@ template <class F> void each_index(const char *label, size_t n, const F &f, size
   Kokkos::parallel_for(label, over(n), f);
 }
 
+/// Copies numbers between the types that arrays are stored in.
+template <class To, class From> struct Convert {
+  Array<To> to;
+  Array<From> from;
+  KOKKOS_FUNCTION void operator()(size_t i) const { to(i) = To(float(from(i))); }
+};
+template <class To, class From> void convert(const Array<To> &to, const Array<From> &from) {
+  each_index("convert", to.extent(0), Convert<To, From>{to, from});
+}
+
 /// f(row, first, side): the thread handles elements first, first + side ... of the row; across_row combines the results
 /// of a row's threads.
 template <class F> struct OfRows {

@@ -170,7 +170,7 @@ void run_16_bits(const std::string &label, const BackwardCall<float, Stored> &ba
   if (rule.lambda.extent(0)) {
     const BothGates<float> both(*back.call.arena, rule.alpha, rule.lambda, d.alpha, d.lambda, back.call.shape.Dk);
     g.in.alpha = nullptr, g.d_alpha = nullptr;
-    run_channels<Op>(label, back.call, g, {both.lambda.data(), nullptr, both.d_lambda.data(), nullptr});
+    run_channels<Op>(label, back.call, g, {both.lambda.data(), of(rule.bonus), both.d_lambda.data(), of(d.bonus)});
     both.differentiate();
   } else if (rule.erases) {
     run<Op, true>(label, back.call, g);

@@ -174,7 +174,7 @@ void run_16_bits(const std::string &label, const Call<float, Stored> &call, cons
   in.Dk = call.shape.Dk;
   in.q = reinterpret_cast<const Number *>(call.q.data()), in.k = reinterpret_cast<const Number *>(call.k.data());
   in.alpha = of(rule.alpha), in.erase = of(rule.erase), in.write = of(rule.write), in.scale = rule.scale;
-  const Rule stages{rule.erases, of(rule.lambda)};
+  const Rule stages{rule.erases, of(rule.lambda), of(rule.bonus)};
   Number *const o = reinterpret_cast<Number *>(call.o.data());
   if (!runs_few_steps(label, call, in, stages, o, call.state.data()))
     run_windows<Op>(label, call, in, stages, o, call.state.data());

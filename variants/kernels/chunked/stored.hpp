@@ -9,16 +9,16 @@
 namespace recollect::variants {
 
 /// Gates of a decayed sum, or of a delta rule (`erases`), over the call's q, k and v: float32, [B,H,T]. lambda
-/// [B,H,T,Dk] excludes erasures and strengths. Empty: 1.
+/// and a bonus that comes with it, [B,H,T,Dk], exclude erasures and strengths. Empty: 1, no bonus.
 struct StoredRule {
   bool erases = false;
-  Array<float> alpha = {}, erase = {}, write = {}, lambda = {};
+  Array<float> alpha = {}, erase = {}, write = {}, lambda = {}, bonus = {};
   float scale = 1;
 };
 /// Where to write the gates' gradients; empty: not wanted. Gradients of q, k, v and the state are those of the
 /// BackwardCall.
 struct StoredGradient {
-  Array<float> alpha = {}, erase = {}, write = {}, lambda = {};
+  Array<float> alpha = {}, erase = {}, write = {}, lambda = {}, bonus = {};
 };
 
 #ifdef __CUDACC__
