@@ -16,7 +16,7 @@ BOOST_AUTO_TEST_CASE(heads_of_any_width_equal_float64) {
 BOOST_AUTO_TEST_CASE(gradients_of_any_length_equal_float64) {
   for (Real real : {Real::bf16, Real::f16})
     for (int width : {64, 128})
-      for (int T : {1, 63, 64, 65, 128, 129, 700})
+      for (int T : {2, 63, 64, 65, 128, 129, 700})
         check_gradients("softmax", {2, 2, T, width, width}, Math::exact, real);
 }
 
