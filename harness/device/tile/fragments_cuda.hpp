@@ -199,7 +199,13 @@ template <class Op> __device__ __forceinline__ A16<Op> as_a(const Sum &first, co
     return detail::operand_a<Op>(x);
   }
 }
-/// The same transposed: rows of results become the product's columns, their columns become terms.
+/// Converts results of 16 rows and 8 N columns.
+template <class Op, int N>
+__device__ __forceinline__ void as_operands(const Sum (&results)[N], A16<Op> (&operands)[N / 2]) {
+#pragma unroll
+  for (int c = 0; c < N / 2; ++c) operands[c] = as_a<Op>(results[2 * c], results[2 * c + 1]);
+}
+/// as_a() transposed: rows of results become the product's columns, their columns become terms.
 template <class Op> __device__ __forceinline__ B16<Op> as_b_across(const Sum &first, const Sum &second) {
   B16<Op> b;
 #pragma unroll

@@ -67,6 +67,10 @@ struct Barrier {
   __device__ __forceinline__ void arrive() {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(address(this)) : "memory");
   }
+  /// One arrival for all lanes of the warp.
+  __device__ __forceinline__ void arrive_as_warp() {
+    if (threadIdx.x % 32 == 0) arrive();
+  }
   __device__ __forceinline__ void arrive_and_expect(int bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address(this)), "r"(bytes) : "memory");
   }

@@ -3,8 +3,8 @@
 // or 128, and logits proportional to products.
 //
 // A block has `groups` warpgroups with 64 own rows each. A further warp copies `others` rows of the other side at a
-// time, up to `stages` tiles ahead. Weights are computed while dp's products run, the derivatives while those of dv
-// run, and dk's run on into the next step.
+// time, up to `stages` tiles ahead. Weights are computed while dp's products run, and the derivatives while those of dv
+// run; the rest of the time another warpgroup's products can.
 #pragma once
 #ifdef RECOLLECT_WARPGROUPS
 #include "variants/kernels/attention/forward_hopper_cuda.hpp"
@@ -12,6 +12,7 @@
 
 namespace recollect::variants::attention {
 
+/// Warpgroups that multiply, rows of the other side at a time, and tiles of those in shared memory.
 struct HopperTuning {
   int groups, others, stages;
 };
@@ -130,9 +131,8 @@ private:
   __device__ __forceinline__ void differentiate(Tiles &tiles, const Block &block) const {
     const int warp = __shfl_sync(0xffffffffu, int(threadIdx.x) / 32, 0), first = block.first + warp * warp_rows,
               first_of_group = warp / 4 * 64;
-    const Element *const own_k = tiles.own_k + first_of_group * warpgroup::panel, *const own_v =
-                                                                                      tiles.own_v +
-                                                                                      first_of_group * warpgroup::panel;
+    const Element *const own_k = tiles.own_k + first_of_group * warpgroup::panel;
+    const Element *const own_v = tiles.own_v + first_of_group * warpgroup::panel;
     const RowStatistics statistics(*this, block.head, of_queries ? first : q.count);
     Sums sums;
     if (block.count > 0) {
@@ -153,16 +153,16 @@ private:
         else
           weigh<true>(first, other, tiles.normaliser[s], statistics, p);
         if constexpr (has_values) {
-          convert(p, weights);
+          fragments::as_operands<Op>(p[0], weights);
           warpgroup::add_product(weights, tiles.v[s], sums.values[0]);
         }
         warpgroup::wait_for_products<has_values ? 1 : 0>();
         warpgroup::settle(dz[0]);
         derive(tiles.read_out[s], statistics, p, weights, dz);
-        convert(dz, derivatives);
+        fragments::as_operands<Op>(dz[0], derivatives);
         warpgroup::add_product(derivatives, tiles.k[s], sums.logits[0]);
         warpgroup::wait_for_products<0>();
-        release(tiles.read[s]);
+        tiles.read[s].arrive_as_warp();
         other += others;
         if (!of_queries && other >= q.count) other = block.begin; // of the next head
       }
@@ -170,14 +170,6 @@ private:
       if constexpr (has_values) warpgroup::settle(sums.values[0]);
     }
     this->finish(block.head, first, sums);
-  }
-
-  __device__ __forceinline__ static void release(warpgroup::Barrier &read) {
-    if (threadIdx.x % 32 == 0) read.arrive();
-  }
-  __device__ __forceinline__ static void convert(const Pairs &x, fragments::A16<Op> (&operand)[others / 16]) {
-#pragma unroll
-    for (int c = 0; c < others / 16; ++c) operand[c] = fragments::as_a<Op>(x[0][2 * c], x[0][2 * c + 1]);
   }
 
   /// Turns products into weights; 0 where the query does not see the key.

@@ -106,10 +106,10 @@ private:
       tiles.k_full[0].wait(0);
       warpgroup::multiply_rows<Op, rows, Dk, keys>(q_rows, tiles.k[0], p[0]);
       warpgroup::wait_for_products<0>();
-      release(tiles.k_read[0]);
+      tiles.k_read[0].arrive_as_warp();
       this->find_peaks(head, first, 0, p, sums, shrink);
       weigh_all(p, sums);
-      convert(p, weights);
+      fragments::as_operands<Op>(p[0], weights);
 #pragma unroll 1
       for (int i = 1; i < steps; ++i) {
         tiles.k_full[i % 2].wait(i / 2 % 2);
@@ -119,13 +119,13 @@ private:
         warpgroup::add_product(weights, tiles.v[(i - 1) % 2], sums.of[0]);
         if (i < steps - 1 || group_of_warp < groups - 1) give_turn((group_of_warp + 1) % groups);
         warpgroup::wait_for_products<1>();
-        release(tiles.k_read[i % 2]);
+        tiles.k_read[i % 2].arrive_as_warp();
         const bool rescales = this->find_peaks(head, first, i * keys, p, sums, shrink);
         weigh_all(p, sums);
         warpgroup::wait_for_products<0>();
-        release(tiles.v_read[(i - 1) % 2]);
+        tiles.v_read[(i - 1) % 2].arrive_as_warp();
         if (rescales) this->rescale(sums, shrink);
-        convert(p, weights);
+        fragments::as_operands<Op>(p[0], weights);
       }
       tiles.v_full[(steps - 1) % 2].wait((steps - 1) / 2 % 2);
       warpgroup::add_product(weights, tiles.v[(steps - 1) % 2], sums.of[0]);
@@ -142,16 +142,9 @@ private:
   __device__ __forceinline__ static void give_turn(int to) {
     asm volatile("bar.arrive %0, 256;" ::"r"(1 + to) : "memory");
   }
-  __device__ __forceinline__ static void release(warpgroup::Barrier &read) {
-    if (threadIdx.x % 32 == 0) read.arrive();
-  }
   __device__ __forceinline__ void weigh_all(Logits &p, Sums &sums) const {
 #pragma unroll
     for (int c = 0; c < keys / 16; ++c) this->weigh(0, p[0][2 * c], p[0][2 * c + 1], sums);
-  }
-  __device__ __forceinline__ static void convert(const Logits &p, fragments::A16<Op> (&weights)[keys / 16]) {
-#pragma unroll
-    for (int c = 0; c < keys / 16; ++c) weights[c] = fragments::as_a<Op>(p[0][2 * c], p[0][2 * c + 1]);
   }
 #endif
 };
