@@ -206,8 +206,10 @@ Results joined_trainings(const std::vector<Results> &files, const Results &plann
     for (Table &table : tables)
       for (std::vector<Cell> row : file->table(table.name).rows) {
         if (table.name == "training_state" || table.name == "trained_statements") continue;
-        if (table.name == "experiments") {
-          if (std::find(table.rows.begin(), table.rows.end(), row) == table.rows.end()) table.rows.push_back(row);
+        if (table.name == "experiments") { // an experiment has the title of the last source, the suite
+          const auto same = std::find_if(table.rows.begin(), table.rows.end(),
+                                         [&](const std::vector<Cell> &other) { return other.at(0) == row.at(0); });
+          same == table.rows.end() ? table.rows.push_back(row) : void(*same = row);
         } else if (const auto run = taken.find(std::get<std::int64_t>(row.at(0))); run != taken.end()) {
           row[0] = run->second;
           table.rows.push_back(std::move(row));

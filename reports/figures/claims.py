@@ -35,11 +35,15 @@ def name_of(role: str, label: str, params: Params, leave_out: Iterable[str] = ()
     return f"{role}: {text}" if text else role
 
 
+def has_number(points: list[Point], x: str) -> list[Point]:
+    return [p for p in points if style.finite(p.params.get(x))]
+
+
 def law_along(points: list[Point], x: str) -> dict[Value, float]:
     """{value of x: prediction}, in ascending order; {} if one x has several predictions, so that the law is not a
     function of x."""
     law: dict[Value, float] = {}
-    for p in sorted(points, key=lambda p: p.params[x]):
+    for p in sorted(has_number(points, x), key=lambda p: p.params[x]):
         first = law.setdefault(p.params[x], p.predicted)
         if abs(p.predicted - first) > 1e-9 * max(abs(first), abs(p.predicted)):
             return {}
@@ -48,7 +52,7 @@ def law_along(points: list[Point], x: str) -> dict[Value, float]:
 
 def is_law_in(points: list[Point], x: str) -> bool:
     """Whether, along every line of points, the prediction is a function of x."""
-    return all(law_along(mine, x) for _, mine in lines_of([p for p in points if x in p.params], x))
+    return all(law_along(mine, x) for _, mine in lines_of(has_number(points, x), x))
 
 
 def names(exact: str, parameter: str) -> bool:
@@ -80,7 +84,7 @@ def sweep(points: list[Point], exact: str = "") -> tuple[str | None, list[Point]
                     values.setdefault(name, set()).add(value)
         long_ = [n for n in sorted(values) if len(values[n]) >= (3 if names(exact, n) else 4)]
         x = best_axis(long_, mine, exact)
-        along = [p for p in mine if x in p.params]
+        along = has_number(mine, x) if x else []
         if x and (any(p.role == "statement" for p in along), len(along)) > (
             any(p.role == "statement" for p in best[1]),
             len(best[1]),

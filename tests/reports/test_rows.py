@@ -100,6 +100,12 @@ class Rows(unittest.TestCase):
         # the whole width of the axes
         self.assertEqual((list(drawn["--"].get_xdata()), list(drawn["--"].get_ydata())), ([0, 1], [0.5, 0.5]))
 
+    def test_a_law_measured_twice_is_one_curve(self):
+        twice = [point(1 / d, 1 / d, params={"d": d, "n": n}) for n in (3, 4) for d in (8, 2, 4)]
+        named = point(1, 1, params={"d": "largest"})  # on no axis
+        self.assertEqual(list(claim_figures.law_along([*twice, named], "d").items()), [(2, 0.5), (4, 0.25), (8, 0.125)])
+        self.assertEqual(claim_figures.law_along([*twice, point(1, 1, params={"d": 8})], "d"), {})
+
     def test_forms_that_use_one_share_of_their_bound_stand_by_name(self):
         forms = [f"layer_{i:02}" for i in range(20)]
         points = [point(0.5, 0.0, relation="at_most", tolerance=1.0, params={"variant": v}) for v in forms[::-1]]

@@ -121,7 +121,7 @@ class Pages(pages.ReportCase):
         self.says(index, f"{len(rows)} more are compared with trained models")
         capacity = self.page("claims/vla_mqar_capacity_curve.html")
         self.says(capacity, "Printed004 Table 9: softmax .081, linear .074, DeltaNet .011, VLA 1.000 (24 pairs")
-        self.says(capacity, "Reproducerecollect train --suite ci/suites/trained_vla_capacity.toml")
+        self.says(capacity, "Reproducerecollect train --suite suites/trained_vla_capacity.toml")
         titles = [s.title for s in rows["vla-mqar-capacity-curve"].statements]
         self.assertLess(
             titles.index("24 pairs without positions and convolution, by learning rate"),

@@ -159,6 +159,15 @@ BOOST_AUTO_TEST_CASE(joined_files_may_have_other_runs_than_the_plan) {
   BOOST_TEST((models[4].seed == 2 && models[4].trained->accuracy == 0.5));
 }
 
+BOOST_AUTO_TEST_CASE(joined_files_take_their_titles_from_the_suite) {
+  std::vector<Experiment> renamed = experiments();
+  for (Experiment &e : renamed) e.title = "another title of " + e.request.experiment;
+  const Results planned = planned_trainings(training_plan(renamed, 1), renamed);
+  const Results all = joined_trainings({shard(training_plan(experiments(), 1), {})}, planned);
+  BOOST_TEST(planned.table("experiments").rows.size() > 0u);
+  BOOST_TEST((all.table("experiments") == planned.table("experiments")));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 } // namespace recollect::train
