@@ -45,7 +45,7 @@ class HeldClaims(HeldCells):
         for paper in papers:
             mine = [c.outcome for c in claims.values() if c.source.split(" ")[0] == paper]
             told = (
-                index.text.partition("The papers")[2].partition(f"{len(mine)} claims: ")[2]
+                index.text.partition("The papers")[2].partition(f"{len(mine)} claim{'s' * (len(mine) != 1)}: ")[2]
                 if len(papers) == 1
                 else index.text
             )

@@ -125,7 +125,7 @@ class Pages(pages.ReportCase):
         titles = [s.title for s in rows["vla-mqar-capacity-curve"].statements]
         self.assertLess(
             titles.index("24 pairs without positions and convolution, by learning rate"),
-            titles.index("6 pairs, every text its own"),
+            titles.index("6 pairs, new values in every text"),
         )
         self.assertLess(capacity.text.index("width = 128"), capacity.text.index("width = 32"))
 
