@@ -66,7 +66,7 @@ int explain(const ExplainFlags &flags) {
   const ClaimQuery query = parse_claim_query(name);
   const SearchResult found = lookup::as_a_setting(name).empty() ? search(query) : SearchResult{};
   if (found.size() == 0) refuse(name, query);
-  if (found.size() > 1) {
+  if (found.size() > 1 || names_a_paper(query)) {
     print_search(std::cout, name, query, found);
     return exit_ok;
   }

@@ -54,13 +54,17 @@ void print_paper(std::ostream &out, const Paper &paper, const std::vector<const 
                                        : name_of(c->expected) + std::string(" (") + name_of(c->scope) + ")"];
   Rows rows;
   for (const auto &[outcome, count] : outcomes) rows.push_back({"  " + std::to_string(count), outcome});
-  out << claims.size() << " claims:\n";
+  out << claims.size() << (claims.size() == 1 ? " claim:\n" : " claims:\n");
   print_table(out, rows);
   out << folded("`recollect list claims --paper " + paper.number +
                 "` lists them; --verdict, --scope and --search choose\n");
 }
 
 } // namespace
+
+bool names_a_paper(const ClaimQuery &query) {
+  return query.papers.size() == 1 && query.places.empty() && query.words.empty();
+}
 
 SearchResult search(const ClaimQuery &query) {
   SearchResult found;
@@ -81,8 +85,7 @@ SearchResult search(const ClaimQuery &query) {
 }
 
 void print_search(std::ostream &out, const std::string &text, const ClaimQuery &query, const SearchResult &found) {
-  if (query.papers.size() == 1 && query.places.empty() && query.words.empty())
-    return print_paper(out, find_paper(*query.papers.begin()), found.claims);
+  if (names_a_paper(query)) return print_paper(out, find_paper(*query.papers.begin()), found.claims);
   print_some(out, "claim", found.claims, [&](const Claim &c) { print_claim(out, c); });
   print_some(out, "layer", found.variants,
              [&](const Variant &v) { print_entry(out, v.name, v.family + ", " + unmarked(v.update)); });

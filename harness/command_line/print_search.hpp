@@ -16,6 +16,9 @@ struct SearchResult {
   size_t size() const { return claims.size() + variants.size() + tasks.size() + mistakes.size(); }
 };
 
+/// Whether the query is a paper and nothing else.
+bool names_a_paper(const ClaimQuery &query);
+
 /// Everything that matches. A citation matches claims only. Empty for an empty query.
 SearchResult search(const ClaimQuery &query);
 

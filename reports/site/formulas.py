@@ -477,4 +477,12 @@ class Formulas:
         for formula in self.found:
             inside = html.get(written[formula]) or str(escape(unicode(formula)))
             shown.append(f'<span class="formula" data-plain="{escape(formula)}">{inside}</span>')
-        return [(path, re.sub("\ue000(\\d+)\ue001", lambda m: shown[int(m[1])], page)) for path, page in pages]
+        short = [len(formula) <= 12 for formula in self.found]
+
+        def placed(match: re.Match[str]) -> str:
+            """A short formula and the punctuation after it stay on one line."""
+            number, after = int(match[1]), match[2]
+            tied = after and short[number]
+            return f'<span class="tied">{shown[number]}{after}</span>' if tied else shown[number] + after
+
+        return [(path, re.sub("\ue000(\\d+)\ue001([.,;:)]*)", placed, page)) for path, page in pages]

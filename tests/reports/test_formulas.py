@@ -69,6 +69,12 @@ class Texts(unittest.TestCase):
         self.assertEqual(re.sub("<[^>]*>", "", str(formulas.Formulas().mark("norm <= one -> two <b>"))),
                          "norm ≤ one → two &lt;b&gt;")  # fmt: skip
 
+    def test_punctuation_stays_with_a_short_formula(self):
+        site = formulas.Formulas()
+        ((_, html),) = site.fill([("a", str(site.mark("whatever $a$, or $a + b + c + d + e$.")))])
+        self.assertRegex(html, r'<span class="tied"><span class="formula" data-plain="a">.*?</span>,</span> or ')
+        self.assertEqual(html.count("tied"), 1)  # a long formula may be broken into lines
+
     def test_unicode_where_nothing_typesets(self):
         self.assertEqual(formulas.unicode("alpha k^T <= eps x_t"), "α kᵀ ≤ ε xₜ")
 

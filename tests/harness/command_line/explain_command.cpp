@@ -52,6 +52,8 @@ BOOST_AUTO_TEST_CASE(a_citation_of_one_claim_explains_it) {
 BOOST_AUTO_TEST_CASE(a_paper_says_how_its_claims_came_out) {
   const Outcome o = run_program("explain 2605.11196");
   BOOST_TEST((says(o, "Variational Linear Attention") && says(o, "refuted (paper)") && says(o, "--paper 004")), o.out);
+  const Outcome one = run_program("explain 2402.01032"); // a paper with one claim
+  BOOST_TEST((says(one, "Repeat After Me") && says(one, "1 claim:") && says(one, "--paper 2402.01032")), one.out);
   const Outcome nobody = run_program("explain 1234.56789");
   BOOST_TEST((nobody.status == 2 && nobody.err.find("no claim cites '1234.56789'") != std::string::npos), nobody.err);
 }
