@@ -96,6 +96,8 @@ def read_claims(file: ResultFile) -> dict[str, Claim]:
         points[finding_of(row), row["point"]].params[row["name"]] = value_of(row)
     claims: dict[str, Claim] = {}
     for claim in findings.values():
+        for point in claim.points:
+            point.asked = claim.asked
         claims[claim.id] = joined(claims[claim.id], claim) if claim.id in claims else claim
     return claims
 

@@ -120,6 +120,7 @@ class Point:
     verdict: str
     sensitivity: float = math.nan  # the smallest relative error that it detects
     params: Params = field(default_factory=dict)
+    asked: bool = False  # by a user, in place of the suite's points
 
 
 @dataclass

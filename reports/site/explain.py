@@ -49,8 +49,10 @@ def size(point: Point) -> float:
 
 
 def counter_example(claim: Claim) -> Point | None:
-    """The smallest refuted point of the statement (or of any other role, if it has none), or None."""
-    refuted = [p for p in claim.points if p.verdict == "refuted"]
+    """The smallest refuted point of the statement (or of any other role, if it has none), or None. The suite's points
+    count if there are any, because texts are written for them."""
+    own = [p for p in claim.points if not p.asked] or claim.points
+    refuted = [p for p in own if p.verdict == "refuted"]
     stated = [p for p in refuted if p.role == "statement"]
     return min(stated or refuted, key=size) if refuted else None
 

@@ -13,6 +13,7 @@ from reports import command as report
 from reports.figures import claims as claim_figures
 from reports.figures import speed as speed_figures
 from reports import trainings
+from reports.site import explain
 from reports.state_counts import state_counts
 
 
@@ -94,6 +95,8 @@ class ProgramFiles(ReportCase):
             self.assertEqual((len(claim.points), len(claim.rivals)),
                              (len(suite.points) + len(alone.points), len(suite.rivals) + len(alone.rivals)))  # fmt: skip
             self.assertTrue(claim.path.endswith("verdicts.h5") or claim.path == suite.path)
+            self.assertFalse(explain.counter_example(claim).asked)  # texts are written for the suite's
+        self.assertTrue(explain.counter_example(alone).asked)
         (again,) = report.load([self.verdicts, self.verdicts]).claims
         self.assertEqual(len(again.points), len(suite.points))
         x, along = claim_figures.sweep(claim.points, claim.exact)
