@@ -293,15 +293,18 @@ def stacked(places: list[float], heights: list[float]) -> list[float]:
 
 
 def recall_by_state(results: Results) -> Figure | None:
-    """Accuracy of recall, one column per state size, every layer named; layers with the same value share a mark.
-    None unless the layers were tuned and ran with several seeds at one setting."""
+    """Accuracy of recall, one column per factor of two in the state's size, every layer named; layers with the same
+    value share a mark. None unless the layers were tuned and ran with several seeds at one setting."""
     cells = [c for c in matrix.ranked(results.matrix, "recall") if c.state_bytes > 0 and math.isfinite(c.error)]
     if len(cells) < 4 or any(c.setting == "untuned" for c in cells) or all(c.setting == "fixed" for c in cells):
         return None
-    marks: dict[tuple[float, float, float, bool], list[str]] = {}
+    ranges: dict[int, list[float]] = {}  # the state sizes from 2^i to below 2^(i+1)
+    marks: dict[tuple[int, float, float, bool], list[str]] = {}
     for c in cells:
-        marks.setdefault((c.state_bytes, c.mean, interval(c), cells_.is_fixed(c)), []).append(c.variant)
-    sizes = sorted({size for size, *_ in marks})
+        power = math.frexp(c.state_bytes)[1]
+        ranges.setdefault(power, []).append(c.state_bytes)
+        marks.setdefault((power, c.mean, interval(c), cells_.is_fixed(c)), []).append(c.variant)
+    sizes = sorted(ranges)
     longest = max(sum(len(names) for (size, *_), names in marks.items() if size == at) for at in sizes)
     figure = style.new_figure(11, min(9, max(3.5, 0.2 * longest)))
     ax = figure.subplots()
@@ -309,7 +312,7 @@ def recall_by_state(results: Results) -> Figure | None:
     columns, right = [], 0.0
     for size in sizes:
         columns.append(right)
-        right += 0.4 + 0.075 * max(len(name) for (at, *_), names in marks.items() if at == size for name in names)
+        right += 0.6 + 0.075 * max(len(name) for (at, *_), names in marks.items() if at == size for name in names)
     for column, size in zip(columns, sizes):
         mine = sorted((mean, error, fixed, names) for (at, mean, error, fixed), names in marks.items() if at == size)
         middles = stacked([mean for mean, *_ in mine], [line * len(names) for *_, names in mine])
@@ -341,7 +344,8 @@ def recall_by_state(results: Results) -> Figure | None:
     )
     ax.set_xlim(-0.3, right)
     ax.set_ylim(-0.02, 1.08)
-    ax.set_xticks(columns, [f"{size:,.0f}".replace(",", "\u202f") for size in sizes])
-    ax.set_xlabel("state, bytes per head; one column per size")
+    ends = [[f"{end(ranges[size]):,.0f}".replace(",", "\u202f") for end in (min, max)] for size in sizes]
+    ax.set_xticks(columns, [" to\n".join(dict.fromkeys(pair)) for pair in ends])
+    ax.set_xlabel("state, bytes per head; one column per factor of two")
     ax.set_ylabel("recall: accuracy of a read")
     return figure

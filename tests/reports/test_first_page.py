@@ -106,17 +106,17 @@ class FirstPage(ReportCase):
     def test_every_layer_is_named_at_its_state_with_its_error(self):
         layers = [("linear", "additive", 512.0, (0.4, 0.6)), ("delta_net", "delta rule", 512.0, (0.7, 0.9)),
                   ("softmax", "nonparametric", 4096.0, (1.0, 1.0)), ("rls", "exact regression", 4096.0, (1.0, 1.0)),
-                  ("ffn_relu", "persistent memory", 4096.0, (0.9, 0.8))]  # fmt: skip
+                  ("ffn_relu", "persistent memory", 4096.0, (0.9, 0.8)), ("mesa", "exact regression", 5000.0, (0.2, 0.4))]  # fmt: skip
         synthetic.write_cases(self.runs, tuned(layers))
         figure = run_figures.recall_by_state(report.load([self.runs]))
         (ax,) = figure.axes
         ticks = [t.get_text() for t in ax.get_xticklabels()]
-        self.assertEqual(ticks, ["512", "4\u202f096"])
+        self.assertEqual(ticks, ["512", "4\u202f096 to\n5\u202f000"])
         labels = {t.get_text() for t in ax.texts} - {"chance"}
-        self.assertEqual(labels, {"linear", "delta_net", "rls\nsoftmax", "ffn_relu"})
+        self.assertEqual(labels, {"linear", "delta_net", "rls\nsoftmax", "ffn_relu", "mesa"})
         drawn = sorted((c[0].get_xdata()[0], c[0].get_ydata()[0]) for c in ax.containers)
         places = [line.get_xdata()[0] for line in (c[0] for c in ax.containers)]
-        self.assertEqual([round(y, 12) for _, y in drawn], [0.5, 0.8, 0.85, 1.0])
+        self.assertEqual([round(y, 12) for _, y in drawn], [0.5, 0.8, 0.3, 0.85, 1.0])
         self.assertEqual([drawn[i][0] for i in (0, 1)], [min(places)] * 2)
         self.written(self.runs)
         self.assertTrue(os.path.exists(os.path.join(self.out, "figures", "recall_by_state.svg")))
