@@ -86,6 +86,11 @@ class Texts(unittest.TestCase):
             listed = subprocess.run([PROGRAM, "list", kind, "--json"], check=True, capture_output=True, text=True).stdout
             for text in texts_of(json.loads(listed)):
                 self.assertEqual(text.count("$") % 2, 0, text)
+                for i, piece in enumerate(pieces := text.split("$")):
+                    if i % 2:  # a formula is marked whole: brackets, roots and arguments with it
+                        self.assertEqual(piece.count("("), piece.count(")"), text)
+                        self.assertNotRegex(piece, r"(?<!_)(sqrt|exp|log|sum|max|min)\s*$|^exp \.\d", text)
+                        self.assertNotRegex(pieces[i + 1], r"^([(_^]| [/^] \()", text)
                 found |= {formulas.tex(part) for formula, part in formulas.parts(text) if formula}
         self.assertGreater(len(found), 500)
         with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.dict(os.environ, XDG_CACHE_HOME=folder):

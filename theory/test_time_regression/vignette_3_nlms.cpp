@@ -66,8 +66,8 @@ Claim closest() {
 Claim kaczmarz() {
   ClaimBuilder c("kaczmarz-convergence", "003 after Eq 33");
   c.says("The NLMS update is known as the projection method or Kaczmarz's method in optimisation theory.");
-  c.exactly("In cyclic passes over $n <= Dk$ independent pairs $M_s - M$_* = ($M_0 - M$_*) (product of the "
-            "projectors)^s: linear convergence, from the origin to the min-norm interpolant.");
+  c.exactly("In cyclic passes over $n <= Dk$ independent pairs $M_s - M_* = (M_0 - M_*) P^s$, $P$ the product of the "
+            "projectors: linear convergence, from the origin to the min-norm interpolant.");
   c.because("From elsewhere it converges too, but keeps the part of the start that no key sees: an interpolant, not "
             "the shortest.");
   c.runs({"nlms", "delta_net"});

@@ -59,7 +59,7 @@ std::vector<Claim> section_2_infinite_kernel() {
   c.says("exp($q$ . $k$) is a kernel, and its feature map is infinite-dimensional, so that the state would be an "
          "infinite matrix.");
   c.exactly("The Gram matrix of any $m$ distinct points has rank $m$, whatever $m$ is; that of elu + 1 has rank $d$ at "
-            "most. On a circle the spectrum is known: $m sum_j I$_($n$+jm)$(4) > 0$.");
+            "most. On a circle the spectrum is known: $m sum_j I_{n+jm}(4) > 0$.");
   c.because("The eigenvalues fall faster than any power: in float64 only about 39 of those on the circle stand clear "
             "of rounding, which is why finite feature maps can approximate the kernel well.");
   c.takes({integer_param("m", 16, 3, 64, "distinct points on a disc of radius 2 in the plane")});

@@ -49,13 +49,13 @@ Points::Stated<Point> add_printed_and_meant(Points &points, const Sequence &s) {
 
 Claim mask() {
   ClaimBuilder c("blog-mask", "002 §2, first display");
-  c.says("$O = softmax$($Q K^T$ (.) $M$) $V$, $M$ the causal mask matrix, is row by row the causal sum of exp($q_t$ . "
-         "$k_j$) $v_j$ over $j <= t$, divided by the sum of its weights.");
+  c.says("$O = softmax(Q K^T * M) V$, $M$ the causal mask matrix, is row by row the causal sum of "
+         "$exp(q_t . k_j) v_j$ over $j <= t$, divided by the sum of its weights.");
   c.exactly("$softmax(Q K^T + M)$ with $M = 0$ on and below the diagonal and -infinity above.");
   c.because("The element-wise product is shorthand for masking. Taken literally, a mask of ones and zeros turns the "
             "logits of future tokens into 0, and each of them keeps the weight $e^0 = 1$; the causal sum next to it is "
             "what is meant.");
-  c.is_refuted(slip("§2, first display: $softmax$($Q K^T$ (.) $M$) $V$.",
+  c.is_refuted(slip("§2, first display: $softmax(Q K^T * M) V$.",
                     "'M being the causal mask matrix to ensure tokens cannot attend into the future'",
                     "The causal sum on the next line is what is meant."));
   c.runs({"softmax"}), c.takes(sizes());
@@ -85,7 +85,7 @@ Claim factoring() {
   ClaimBuilder c("blog-kernel-factoring", "002 §2; 000 Eq 2-3, 8-9");
   c.says(
       "Where the similarity is a kernel $f(q, k) = <phi(q), phi(k)>$, the weighted average of the values is $o_t = S_t "
-      "phi(q_t)$ / ($z_t$ . $phi(q_t)$) with $S_t = sum_j v_j phi(k_j)^T$ and $z_t = sum_j phi(k_j)$ over $j <= t$.");
+      "phi(q_t) / (z_t . phi(q_t))$ with $S_t = sum_j v_j phi(k_j)^T$ and $z_t = sum_j phi(k_j)$ over $j <= t$.");
   c.exactly("An identity, for $phi$ = elu + 1, whose denominator is positive.");
   c.because(
       "The query leaves the sum, so that a state of $d_v x d_phi$ numbers and one vector replace all past tokens.");

@@ -106,7 +106,7 @@ double creeping_sum(int T) {
 Claim bounds() {
   ClaimBuilder c("blog-gating-bounds", "002 §2");
   c.says("Gating, $alpha_t$ in (0, 1), bounds $S$.");
-  c.exactly("$|S_t| <= max |v||k|$ / (1 - bar) where $alpha_t$ <= bar < 1 at every step; $alpha$ in (0, 1) alone does "
+  c.exactly("$|S_t| <= max |v||k| / (1 - bar)$ where $alpha_t$ <= bar < 1 at every step; $alpha$ in (0, 1) alone does "
             "not bound it.");
   c.because("A learned sigmoid stays below some bar < 1 on bounded inputs, and there the promise holds. Gates that "
             "approach 1 like $1 - 1/(t+1)^2$ let $S$ grow as $t$.");

@@ -17,7 +17,7 @@ std::vector<double> repeated_keys(int r, int m, int d, std::uint64_t seed) {
 }
 
 Claim retention() {
-  ClaimBuilder c("blog-needle-retention", "002 §6, measured beside its table");
+  ClaimBuilder c("blog-needle-retention", "002 §6 (not in its table)");
   c.says("What $m$ later writes leave of a needle: DeltaNet clears it by erasure at keys that resemble it, Mamba2 "
          "decays it with the haystack, Gated DeltaNet does both.");
   c.exactly("Among random unit keys, at $beta = 1$: $(1 - 1/d)^m$ in DeltaNet, $alpha^m$ under a gate, their product "

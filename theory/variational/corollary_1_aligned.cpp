@@ -16,8 +16,8 @@ const double threshold = std::pow(golden_ratio, -5); // of lambda0 / |u|^2, see 
 Claim kantorovich() {
   ClaimBuilder c("vla-c-kantorovich", "004 Proposition 2 with Eq 9 (derived)");
   c.says("For symmetric positive definite $A$ of condition $kappa$, $a = A k / |A k|$ keeps a.k away from 0.");
-  c.exactly("$min a.k = 2 sqrt(kappa) / (1 + kappa)$, attained in the plane of the extreme eigenvectors; hence $|J|$ "
-            "<= ($1 + sqrt$($5 - 4 min a.k$)) / 2.");
+  c.exactly("$min a.k = 2 sqrt(kappa) / (1 + kappa)$, attained in the plane of the extreme eigenvectors; hence $|J| "
+            "<= (1 + sqrt(5 - 4 min a.k)) / 2$.");
   c.runs({"vla"});
   c.takes({real_param("kappa", 4, 1.01, 1e6, "condition of A"), integer_param("d", 3, 2, 32, "head width")});
   c.at({{}, {{"kappa", 100}, {"d", 5}}});
@@ -148,7 +148,7 @@ Claim non_expansive_threshold() {
   ClaimBuilder c("vla-cor1-aligned-u-threshold", "004 Corollary 1 (derived)");
   c.says("With unit $u = k$ the condition $n + c <= 2$, under which the chain from step 1 does not expand, holds in "
          "every state at $lambda0 = 0.1$.");
-  c.exactly("Exactly for $lambda0$ >= golden^-5 = ($5 sqrt$ 5 - 11) / $2 = 0.0901699$: with $g = k.A k$, $n + c$ is at "
+  c.exactly("Exactly for $lambda0$ >= golden^-5 = $(5 sqrt(5) - 11) / 2 = 0.0901699$: with $g = k.A k$, $n + c$ is at "
             "most $sqrt(g / lambda0) / (1 + g) + sqrt(g lambda0)$, which reaches 2 at $g$ = golden. That the chain "
             "itself needs it is not shown.");
   c.runs({"vla"});

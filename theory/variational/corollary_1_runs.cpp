@@ -21,7 +21,7 @@ Inputs turned(Inputs x, double lambda0) {
 Claim real_runs() {
   ClaimBuilder c("vla-prop2-real-runs", "004 Proposition 2, Corollaries 1-2 with Eq 9");
   c.says("Along actual runs, with $A_t$ kept by Eq 9, $|J_t| = 1$ at every step and the chain's norm stays at most 1.");
-  c.exactly("$A_t$ is positive definite, hence $a_t.k_t > 0$ and $|J_t|$ = ($1 + sqrt$($5 - 4 a_t.k_t$)) / 2 lies in "
+  c.exactly("$A_t$ is positive definite, hence $a_t.k_t > 0$ and $|J_t| = (1 + sqrt(5 - 4 a_t.k_t)) / 2$ lies in "
             "[1, golden ratio). The chain is at most $sqrt(det M_t / det M_0)$, the product of the roots of $delta_t$: "
             "polynomial in $t$.");
   c.because("What is true of it: no exponential growth. Random inputs at $lambda0 = 0.1$ stretch a step by up to 1.4 "

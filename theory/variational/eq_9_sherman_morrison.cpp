@@ -69,7 +69,7 @@ Claim sherman_morrison_refresh_bias() {
   ClaimBuilder c("sherman-morrison-refresh-bias", "004 §1.2, §5.4, Algorithm 1 lines 15-17");
   c.says("Stricter reading: with the refresh, 1e-3 I every 20 steps, $A_t$ still is $M_t^{-1}$ exactly.");
   c.exactly(
-      "Its trace is larger by $eta tr$($M_T^{-1}$ (sum of $M_j^2$ over the refreshes $j$) $M_T^{-1}$), to first order: "
+      "Its trace is larger by $eta tr(M_T^{-1} sum_j M_j^2 M_T^{-1})$, $j$ the refreshes, to first order: "
       "by .01, .04, .08, .19, .6 and 2.0% at $T = 25$, 64, 128, 256, 512 and 1000, at $d = 32$ and Algorithm 1's $u$.");
   c.because("At the paper's lengths the departure is small, and the refresh is disclosed. The drift that it is to "
             "prevent is rounding, of relative size 1e-6 in float32 (row sherman-morrison-exact); for ever repeated, it "

@@ -21,7 +21,7 @@ const std::vector<ParamSpec> square{integer_param("T", 12, 1, 256, "steps"),
 
 Claim vla_eq3_transposition() {
   ClaimBuilder c("vla-eq3-transposition", "004 Eq 3");
-  c.says("$S_t = S_{t-1} + phi(k) v^T$ is read as $o = S phi(q)$ / ($phi(q).z$).");
+  c.says("$S_t = S_{t-1} + phi(k) v^T$ is read as $o = S phi(q) / (phi(q).z)$.");
   c.exactly("The read is $S^T phi(q)$; with $S$ as in Eq 10, $v k^T$, it is $S phi(q)$.");
   c.because("A slip of notation: with keys and values of different widths the shapes do not fit.");
   c.is_refuted(
@@ -64,7 +64,7 @@ Integral mean_direction(int d) {
 Claim vla_eq11_output_scale() {
   ClaimBuilder c("vla-eq11-output-scale", "004 Eq 11, Algorithm 1 line 26 (implied)");
   c.says("Reading at $q = k_i$ returns $v_i$ once $S k_i = v_i$.");
-  c.exactly("It returns $v_i |phi(k_i)|$ / ($phi(k_i).z_t$): the right direction, at a magnitude of about $sqrt(d m2) "
+  c.exactly("It returns $v_i |phi(k_i)| / (phi(k_i).z_t)$: the right direction, at a magnitude of about $sqrt(d m2) "
             "/ (d mu^2 t)$, $.184/t$ at $d = 32$.");
   c.because("The normaliser sums keys, as for an additive state; VLA's state does not add. Harmless for the nearest "
             "value, but it shrinks logits as the sequence grows.");

@@ -12,7 +12,7 @@ constexpr double lambda0 = 0.1;
 
 Claim telescoped() {
   ClaimBuilder c("vla-prop1-telescoped-bound", "004 Proposition 1, Eq 13");
-  c.says("For $|a_t| = 1$, $|S_t|_F <= |S_0|_F + sum$ over $s <= t$ of $|e_s|$.");
+  c.says("For $|a_t| = 1$, $|S_t|_F <= |S_0|_F + sum_{s<=t} |e_s|$.");
   c.exactly("Triangle inequality; an equality at $t = 1$. The sum grows linearly wherever $e_t$ does not die out, so "
             "that boundedness does not follow.");
   c.because("Random unit keys and values at $d = 32$: after 1000 steps the bound is 240 times the norm.");

@@ -111,8 +111,8 @@ double second_read(double lambda0) {
 Claim vla_prop3_min_counterexample() {
   ClaimBuilder c("vla-prop3-min-counterexample", "004 Proposition 3");
   c.says("$S_2 k_2 = v_2$ for two linearly independent unit keys.");
-  c.exactly("$k_1 = e1$, $k_2 = (e1 + e2)/sqrt$ 2, $v = 1$, $u = k$: .932 at $lambda0 = .1$ and ($2 - 1/sqrt$ "
-            "2)/$sqrt$ $2 = .914$ as $lambda0 -> 0$.");
+  c.exactly("$k_1 = e1$, $k_2 = (e1 + e2)/sqrt 2$, $v = 1$, $u = k$: .932 at $lambda0 = .1$ and $(2 - 1/sqrt 2)/"
+            "sqrt 2 = .914$ as $lambda0 -> 0$.");
   c.because("The smallest case: $d = 2$, $n = 2$. Neither pair is recovered: at $lambda0 = .1$ the first reads 1.027 "
             "and the second .932.");
   c.is_refuted(asserted("Proposition 3, its smallest case: $d = 2$, $n = 2$.",

@@ -62,7 +62,7 @@ Claim width_law() {
   ClaimBuilder c("vla-table2-law-d-over-lambda0", "004 §3.3, §4.2");
   c.says("Without normalisation, $|k|$, $|a| != 1$, the Jacobian's spectral norm grows as $d_h / lambda0$.");
   c.holds_under("u is orthogonal to the key; the factor is then the features' mean square");
-  c.exactly("First step with $u$ orthogonal to $k$: $|k|^2 / lambda0 - 1$, for elu + 1 features of $N$(0,1) on average "
+  c.exactly("First step with $u$ orthogonal to $k$: $|k|^2 / lambda0 - 1$, for elu + 1 features of $N(0,1)$ on average "
             "$m2 d / lambda0 - 1$ with $m2 = E phi^2 = 1.966$: linear in $d$ and $1 / lambda0$, with another factor. "
             "With $|u| = s$ along $k$: $|k|^2 / (lambda0 + s^2) - 1$, which stays finite as $lambda0 -> 0$.");
   c.because("True as growth, for inputs whose features have a mean square of their own; the paper's own figure of 20.5 "

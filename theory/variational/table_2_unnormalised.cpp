@@ -21,7 +21,7 @@ Claim printed_norm() {
 Claim norm_formula() {
   ClaimBuilder c("vla-unnormalised-norm-formula", "004 §4.2 (derived)");
   c.says("The norm of $I - a k^T$ for $a$ and $k$ of any length follows from $|a||k|$ and a.k.");
-  c.exactly("Outer singular values s1, s2 with $s1^2 + s2^2 = 2 - 2 a.k + |a|^2|k|^2$ and $s1 s2$ = |$1 - a.k$|; the "
+  c.exactly("Outer singular values s1, s2 with $s1^2 + s2^2 = 2 - 2 a.k + |a|^2|k|^2$ and $s1 s2 = |1 - a.k|$; the "
             "others are 1.");
   c.runs({"vla", "vla_unnormalized"});
   c.takes({integer_param("d", 5, 2, 128, "head width"), real_param("a", 2, 0.2, 100, "|a|"),

@@ -9,8 +9,9 @@ namespace {
 
 Claim fig2_head_noise() {
   ClaimBuilder c("fig2-head-noise", "000 §2.1.1 (3), §3.1");
-  c.says("Measured beside Fig 2: the retrieval noise of one head falls with its width $D / n_h$, for the linear and "
-         "the exp kernel.");
+  c.says(
+      "Not in the text, on Fig 2: the retrieval noise of one head falls with its width $D / n_h$, for the linear and "
+      "the exp kernel.");
   c.exactly("$1/(d-2)$ with the linear kernel, $(1+2a)^(-d/2)$ with exp at $tau = sqrt(d)$, one other pair of Gaussian "
             "keys.");
   c.because("Fewer heads retrieve more precisely with either kernel, and with exp far more so. This says nothing about "

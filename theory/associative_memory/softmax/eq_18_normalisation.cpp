@@ -36,7 +36,7 @@ double read_units(const Sequence &s, const Vector &o) {
 
 Claim eq18_convex_read() {
   ClaimBuilder c("eq18-convex-read", "000 Eq 18");
-  c.says("Measured beside the role of normalisation: softmax reads are convex combinations of the values.");
+  c.says("Not in the text, on the role of normalisation: softmax reads are convex combinations of the values.");
   c.exactly(
       "Weights are positive and add up to 1, so that $|o| <= max |v|$; equality in the limit of one key far ahead.");
   c.because("This boundedness is what the normaliser contributes to stability.");
@@ -97,7 +97,7 @@ Integral mean_read(const std::string &variant, int t, double s, double value, st
 
 Claim eq18_unnormalised_grows() {
   ClaimBuilder c("eq18-unnormalised-grows", "000 Eq 18, 77");
-  c.says("Measured beside the role of normalisation: without it, exp reads of equal values grow with $t$.");
+  c.says("Not in the text, on the role of normalisation: without it, exp reads of equal values grow with $t$.");
   c.exactly("For $N(0, I)$ keys the mean read is $t e^(s/2) v$, $s = |q|^2$ (over the squared scale).");
   c.because("The sum has no bound in $t$, the normalised one does.");
   c.runs({"exp_unnormalized", "softmax"});

@@ -107,7 +107,7 @@ Claim neighbourhood() {
 }
 
 Claim depth_and_reach() {
-  ClaimBuilder c("nc0-and-depth", "000 Eq 43 (measured beside it)");
+  ClaimBuilder c("nc0-and-depth", "000 Eq 43 (not in the text)");
   c.says("With gates of fan-in 2 an output of depth $D$ depends on at most $2^D$ inputs, so that the AND of $n$ inputs "
          "needs depth $ceil(log2 n)$.");
   c.exactly("Attained by the balanced tree.");

@@ -152,10 +152,10 @@ Claim queries() {
 
 Claim typo() {
   ClaimBuilder c("theorem1-typo-fkiki", "000 Theorem 1, before the construction");
-  c.says("For $i <= n$, $f$($k_i$ . $k_i$) = 0 and therefore $u_i = v_i$.");
-  c.is_refuted(slip("Theorem 1: 'since $f$($k_i$ . $k_i$) = 0, we have $u_i = v_i$'.", "$i <= n$",
+  c.says("For $i <= n$, $f(k_i . k_i) = 0$ and therefore $u_i = v_i$.");
+  c.is_refuted(slip("Theorem 1: 'since $f(k_i . k_i) = 0$, we have $u_i = v_i$'.", "$i <= n$",
                     "The conclusion $u_i = v_i$ is right, and Lemma 1 uses $f(1) = 1$."));
-  c.exactly("$f$($k_i$ . $k_j$) = 0 for $i != j$, while $f$($k_i$ . $k_i$) = $f(1) = 1$; $u_i = v_i$ holds.");
+  c.exactly("$f(k_i . k_j) = 0$ for $i != j$, while $f(k_i . k_i) = f(1) = 1$; $u_i = v_i$ holds.");
   c.because("An index is wrong. What makes $u_i = v_i$ is that different keys do not see each other.");
   c.runs({"delta_former"}), c.takes(key_params(1));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {

@@ -97,7 +97,7 @@ Claim kernels() {
   c.says("Of the $kappa_1$ of one DeltaFormer layer that is trained to track exchanges, the closer to Theorem 1's "
          "construction the better: rounding above exp, and exp above softmax, whose normaliser harms.");
   c.exactly("After 600 steps by at least .2 and .05.");
-  c.because("At the best of four rates each (five seeds, 1000 steps): linear and rounding 1.00, relu .63, $exp .59$, "
+  c.because("At the best of four rates each (five seeds, 1000 steps): linear and rounding 1.00, relu .63, exp .59, "
             "softmax .42. At .03 one seed of five leaves exp at .36.");
   c.is_reduced(), c.runs({"delta_former"});
   return c.measure([](Points &points, const Params &, const Protocol &protocol) {

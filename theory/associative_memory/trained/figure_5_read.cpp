@@ -181,7 +181,7 @@ Claim stress_test() {
   c.exactly("$n$ writes and $n$ exchanges $(T = 2 n)$, 400 steps: at $n = 256$ rounding names the first place's "
             "element after at least .95 of the exchanges, linear after .05 fewer at least, and so, in the full suite, "
             "at $n = 512$; at $n = 128$, where keys are orthonormal, linear names as many.");
-  c.because("Left open by the text, besides: $kappa_2$, the optimiser, steps, accuracies, seeds, whether the length "
+  c.because("The text also leaves open $kappa_2$, the optimiser, steps, accuracies, seeds, whether the length "
             "includes the writes. From a read that began as a random one: at $n = 256$ rounding .98 to 1.00, linear "
             ".83 to .86 (three seeds). At $n = 512$ (keys by descent) linear .23 to .24 and rounding, which learns "
             "less there than the text says, .63 to .81; after 1600 steps .82 and .83 (two seeds, 64 held-out texts "

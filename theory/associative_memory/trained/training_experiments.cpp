@@ -24,7 +24,7 @@ std::vector<Claim> training_experiments() {
           "baseline, position embedding, seeds, accuracies (curves only).",
           "At fixed keys: fig4_kappa1_ranking, fig4_random_keys_order. Trained in a reduced form: "
           "fig4_reduced_tracking, fig4_reduced_kernels. With five seeds, each at the best of four rates "
-          "(suites/trained_swaps.toml): linear and rounding 1.00, rounding above relu .63, $exp .59$ and softmax .41 "
+          "(suites/trained_swaps.toml): linear and rounding 1.00, rounding above relu .63, exp .59 and softmax .41 "
           "(252 splits, none as far apart), attention of one to four layers .35 to .46. All of these are above four "
           "layers of it but softmax, which is below (.44, and .46 with rotary embeddings). The listing of E.4 is "
           "called reference code of the toy experiment; its settings are under fig8_training."),
@@ -58,7 +58,7 @@ std::vector<Claim> training_experiments() {
           "steps, accuracies, seeds.",
           "That one layer can: dag_deltaformer_construction. In a reduced form: fig7_reduced. Trained at width 32 for "
           "1000 steps of 32 texts (suites/trained_trees.toml), at the best of four rates each over five seeds: linear "
-          ".92, rounding .90, $exp .76$, relu .73, softmax .74; attention of one layer .77, of two .85, of four .92. "
+          ".92, rounding .90, exp .76, relu .73, softmax .74; attention of one layer .77, of two .85, of four .92. "
           "Four seeds have .95 to .97 with linear and .85 to .99 with rounding, the fifth .76 and .72: one layer does "
           "very well where it does, and kernels far from the construction no better than attention. Its statements, "
           "each at its best rate: one layer at least .95 is undecided with linear and rounding $kappa_1$, refuted with "
@@ -78,11 +78,11 @@ std::vector<Claim> training_experiments() {
           "Without training: gqa_four_point_fit, gqa_fit_assumption2, gqa_linear_stays_linear, gqa_same_cache; two "
           "slips of the listing: listing2_softmax_mask, listing2_solve_sign. In a reduced form: fig8_reduced. Trained "
           "(suites/trained_grouped.toml) for 1000 steps of 64 texts at 16 swaps, $kappa_2$ = softmax, best of four "
-          "rates, five seeds, with 1, 2 and 4 heads of 3 channels each in a stream of 12: $exp .45$, .61, .86 (four "
+          "rates, five seeds, with 1, 2 and 4 heads of 3 channels each in a stream of 12: exp .45, .61, .86 (four "
           "seeds .92 to 1.00, one .37), relu .43, .62, .81, rounding .57, .58, .58, linear .57, .58, .59. Two heads "
           "above one holds with exp, four above two is undecided $(p = .07)$; four above one holds with relu, is "
-          "undecided with rounding, and holds with linear too, by .014: these are four readers besides. Four readers "
-          "whose lookups are the key: $exp .47$, linear .57; of a $u$ each, written by one lookup: $exp .49$, below "
+          "undecided with rounding, and holds with linear too, by .014: there are four readers, too. Four readers "
+          "whose lookups are the key: exp .47, linear .57; of a $u$ each, written by one lookup: exp .49, below "
           "four lookups of one $u$, linear .66, above them. With the listing's steps, rate and warm-up: (exp, softmax) "
           "1.00, 1.00, .94, .53, .25, (linear, linear) .58 to .59, and which is above is undecided $(p = .12)$."),
   };
