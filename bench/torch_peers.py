@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Layers in plain PyTorch: naive loops and chunked forms, written from the papers' formulas (000 Eq 1, 41-42, Listing 1;
 002 section 4-5; 003 Eq 22; 004 Alg 1). TORCH[variant, form] is a function of the tensors by name, [B,H,T,D], and of the
-chunk length; PARAMETERS says which parameters it takes beside."""
+chunk length; PARAMETERS says which parameters it also takes."""
 import torch
 
 

@@ -27,7 +27,7 @@ def read(path):
 
 
 def pairs(rows):
-    """[(ours, theirs)] of all cases with a peer that CALLS knows. Beside our float32 arrays with bf16 products, a peer's arrays
+    """[(ours, theirs)] of all cases with a peer that CALLS knows. Where ours are float32 arrays with bf16 products, a peer's arrays
     are stored in bf16."""
     def case(row):
         stored = "bf16" if row["math"] == "bf16" else row["storage"]

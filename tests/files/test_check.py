@@ -246,6 +246,16 @@ class Check(InFolder):
         self.check("gated_delta_net", half, "--grad", "--dtype", "f16")
         self.check("gated_delta_net", half, "--grad", status=1)
 
+    def test_a_backward_pass_alone_is_checked(self):
+        """Gradients without o: a backward kernel has no outputs of its own."""
+        x = self.sample("gated_delta_net", "--grad", shape="1,2,40,8,6")
+        right = gated_delta_gradient(x, x["do"], x["dstate"])
+        found = self.check("gated_delta_net", right, "--grad", "--dtype", "f64")
+        self.assertEqual((found["verdict"], found["not_checked"]), ("right", ["o", "state"]))
+        found = self.check("gated_delta_net", {"dk": -right["dk"]}, "--grad", "--dtype", "f64", status=1)
+        self.assertEqual(found["parts"]["dk"]["verdict"], "WRONG")
+        self.assertEqual([name for name, part in found["parts"].items() if part.get("checked", True)], ["dk"])
+
     def test_weights_that_are_not_there_are_refused(self):
         x = self.sample("gated_delta_net", shape="1,2,10,8,6")
         np.savez(self.path("out.npz"), **gated_delta(x))
