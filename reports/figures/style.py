@@ -224,20 +224,22 @@ def plain(text: str) -> str:
     return text.replace("$", "") if text.count("$") % 2 == 0 else text
 
 
-RAISED = str.maketrans("-0123456789nTd", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹ⁿᵀᵈ")
-LOWERED = str.maketrans("-0123456789ijktn", "₋₀₁₂₃₄₅₆₇₈₉ᵢⱼₖₜₙ")
+RAISED = str.maketrans("-+0123456789nTd", "⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹ⁿᵀᵈ")
+LOWERED = str.maketrans("-0123456789ijktnv", "₋₀₁₂₃₄₅₆₇₈₉ᵢⱼₖₜₙᵥ")
 
 
 def scripted(text: object) -> str:
     """Text from a file with short subscripts and superscripts."""
     text = plain(str(text))
     text = re.sub(
-        r"(?<![A-Za-z0-9])([A-Za-z])_([0-9ijktn]\b|\{[ijktn]-[0-9]\})",
+        r"(?<![A-Za-z0-9])([A-Za-z])_([0-9ijktnv]\b|\{[ijktn]-[0-9]\})",
         lambda m: m[1] + m[2].strip("{}").translate(LOWERED),
         text,
     )
-    text = re.sub(r"\^(-?[0-9]+|[nTd]\b)", lambda m: m[1].translate(RAISED), text)
-    return text.replace("<=", "≤").replace(">=", "≥")
+    text = re.sub(r"\^(-?[0-9]+|[nTd]\b|\+(?![\w(]))", lambda m: m[1].translate(RAISED), text)
+    for plain_sign, sign in {"<=": "≤", ">=": "≥", "!=": "≠", "->": "→", "sqrt(": "√("}.items():
+        text = text.replace(plain_sign, sign)
+    return text
 
 
 def label(text: str) -> str:

@@ -77,6 +77,7 @@ class Texts(unittest.TestCase):
 
     def test_unicode_where_nothing_typesets(self):
         self.assertEqual(formulas.unicode("alpha k^T <= eps x_t"), "α kᵀ ≤ ε xₜ")
+        self.assertEqual(formulas.unicode("Wk^+ W_v != sqrt(d), n -> 2^+x"), "Wk⁺ Wᵥ ≠ √(d), n → 2^+x")
 
     @KATEX
     @unittest.skipUnless(PROGRAM, "needs the program")
