@@ -27,7 +27,7 @@ BOOST_AUTO_TEST_CASE(a_sweep_is_a_table_of_measurement_against_law) {
   const std::string text = out.str();
   for (const char *part : {"some_claim, statement: noise\n", "  n   measured  predicted  off by  detects  verdict\n",
                            "  8   12        8          +50%    ", "  16  24        16         +50%    ", "refuted\n",
-                           "noticed with 95% power; the smallest here is "})
+                           "detected with 95% power; the smallest here is "})
     BOOST_TEST(text.find(part) != std::string::npos, part << " in\n" << text);
   BOOST_TEST(text.find("twice it") == std::string::npos, text);
   BOOST_TEST(text.find(" d ") == std::string::npos, text); // has the same value everywhere

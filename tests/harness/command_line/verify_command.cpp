@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(a_range_of_points_is_a_table_against_the_law) {
   BOOST_TEST(o.status == 0, o.err);
   BOOST_TEST(last_line(o.out) == "3 passed, 0 failed");
   for (const char *part : {"snr_linear, obligation: mean over the probe\n  n   measured  predicted", "\n  4   ",
-                           "\n  8   ", "\n  16  ", "noticed with 95% power; the smallest here is "})
+                           "\n  8   ", "\n  16  ", "detected with 95% power; the smallest here is "})
     BOOST_TEST(o.out.find(part) != std::string::npos, part << " in\n" << o.out);
   const Outcome all = run_program("verify snr_linear --point n=4:8:+4,d=16:17");
   BOOST_TEST(last_line(all.out) == "4 passed, 0 failed");
