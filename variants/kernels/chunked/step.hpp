@@ -29,21 +29,21 @@ template <class Stored, int Dk, StepRule rule> struct Steps {
   Stored *o;
   float *end; // null: not wanted
 
-  /// Loads a lane's four elements from `first` on, zeros past `width`.
-  template <class T>
-  __device__ __forceinline__ static void take(const T *from, int first, int width, bool aligned, float (&to)[4]) {
-    if (aligned && sizeof(T) == 4) {
-      float4 four = make_float4(0, 0, 0, 0);
-      if (first < width) four = *reinterpret_cast<const float4 *>(from + first);
-      to[0] = four.x, to[1] = four.y, to[2] = four.z, to[3] = four.w;
-    } else if (aligned) {
-      const bool valid = first < width;
-      const float2 a = valid ? load_pair(from + first) : make_float2(0, 0),
-                   b = valid ? load_pair(from + first + 2) : make_float2(0, 0);
-      to[0] = a.x, to[1] = a.y, to[2] = b.x, to[3] = b.y;
-    } else {
+  /// Loads a lane's four elements from `first` on, zeros past `width`. `whole`: rows start on 16 bytes and are as wide as
+  /// the extent. The loads of all packs are then in flight at the same time, which branches would prevent.
+  template <bool whole, class T>
+  __device__ __forceinline__ static void take(const T *from, int first, int width, float (&to)[4]) {
+    if constexpr (!whole) {
 #pragma unroll
       for (int e = 0; e < 4; ++e) to[e] = first + e < width ? widened(from[first + e]) : 0;
+    } else if constexpr (sizeof(T) == 4) {
+      const float4 four = *reinterpret_cast<const float4 *>(from + first);
+      to[0] = four.x, to[1] = four.y, to[2] = four.z, to[3] = four.w;
+    } else {
+      const uint2 bits = *reinterpret_cast<const uint2 *>(from + first);
+      const float2 a = load_pair(reinterpret_cast<const T *>(&bits.x)),
+                   b = load_pair(reinterpret_cast<const T *>(&bits.y));
+      to[0] = a.x, to[1] = a.y, to[2] = b.x, to[3] = b.y;
     }
   }
   __device__ __forceinline__ static float dot(const float (&x)[packs][4], const float (&y)[packs][4]) {
@@ -58,34 +58,45 @@ template <class Stored, int Dk, StepRule rule> struct Steps {
   }
 
   __device__ __forceinline__ void operator()() const {
+    const bool states_start =
+        (reinterpret_cast<std::size_t>(in.start) | reinterpret_cast<std::size_t>(end)) % 16 == 0 &&
+        in.state_stride % 4 == 0;
+    if (in.Dk == Dk && in.Dv % rows_of_block == 0 && states_start && rows_aligned(in.q, Dk) && rows_aligned(in.k, Dk) &&
+        rows_aligned(lambda, Dk) && rows_aligned(bonus, Dk))
+      run<true>();
+    else
+      run<false>();
+  }
+
+private:
+  template <bool whole> __device__ __forceinline__ void run() const {
     const int blocks = (in.Dv + rows_of_block - 1) / rows_of_block, head = blockIdx.x / blocks;
     const HeadOfText h = in.head_of_text(head / in.H, head % in.H);
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, column = lane % across * 4; // first column of its pack
     const int first = blockIdx.x % blocks * rows_of_block + warp * down * rows + lane / across;
-    const bool state_aligned = in.Dk % 4 == 0 && in.state_stride % 4 == 0 &&
-                               (reinterpret_cast<std::size_t>(in.start) | reinterpret_cast<std::size_t>(end)) % 16 == 0;
-    const bool keys_aligned = rows_aligned(in.q, in.Dk) && rows_aligned(in.k, in.Dk),
-               gates_aligned = rows_aligned(lambda, in.Dk) && rows_aligned(bonus, in.Dk);
     float S[rows][packs][4];
 #pragma unroll
-    for (int r = 0; r < rows; ++r) {
-      const int i = first + down * r;
+    for (int r = 0; r < rows; ++r)
 #pragma unroll
       for (int p = 0; p < packs; ++p)
-        if (in.start && i < in.Dv)
-          take(in.start + h.state * in.state_stride + std::size_t(i) * in.Dk, column + 4 * across * p, in.Dk,
-               state_aligned, S[r][p]);
-        else
 #pragma unroll
-          for (int e = 0; e < 4; ++e) S[r][p][e] = 0;
-    }
+        for (int e = 0; e < 4; ++e) S[r][p][e] = 0;
+    if (in.start)
+#pragma unroll
+      for (int r = 0; r < rows; ++r) {
+        const int i = first + down * r;
+        const float *const row = in.start + h.state * in.state_stride + std::size_t(i) * in.Dk;
+#pragma unroll
+        for (int p = 0; p < packs; ++p)
+          if (whole || i < in.Dv) take<whole>(row, column + 4 * across * p, in.Dk, S[r][p]);
+      }
 #pragma unroll 1
     for (int t = 0; t < h.steps; ++t) {
       float k[packs][4], q[packs][4];
 #pragma unroll
       for (int p = 0; p < packs; ++p) {
-        take(in.k + (h.key_row + t) * in.Dk, column + 4 * across * p, in.Dk, keys_aligned, k[p]);
-        take(in.q + (h.key_row + t) * in.Dk, column + 4 * across * p, in.Dk, keys_aligned, q[p]);
+        take<whole>(in.k + (h.key_row + t) * in.Dk, column + 4 * across * p, in.Dk, k[p]);
+        take<whole>(in.q + (h.key_row + t) * in.Dk, column + 4 * across * p, in.Dk, q[p]);
       }
       const std::size_t step = h.row + t;
       const float alpha = in.alpha ? in.alpha[step] : 1, write = in.write ? in.write[step] : 1,
@@ -94,7 +105,7 @@ template <class Stored, int Dk, StepRule rule> struct Steps {
       if constexpr (channels) {
 #pragma unroll
         for (int p = 0; p < packs; ++p) {
-          take(lambda + step * in.Dk, column + 4 * across * p, in.Dk, gates_aligned, decay[p]);
+          take<whole>(lambda + step * in.Dk, column + 4 * across * p, in.Dk, decay[p]);
 #pragma unroll
           for (int e = 0; e < 4; ++e) decay[p][e] *= alpha;
         }
@@ -102,7 +113,7 @@ template <class Stored, int Dk, StepRule rule> struct Steps {
           float weighed[packs][4];
 #pragma unroll
           for (int p = 0; p < packs; ++p) {
-            take(bonus + step * in.Dk, column + 4 * across * p, in.Dk, gates_aligned, weighed[p]);
+            take<whole>(bonus + step * in.Dk, column + 4 * across * p, in.Dk, weighed[p]);
 #pragma unroll
             for (int e = 0; e < 4; ++e) weighed[p][e] *= k[p][e];
           }
@@ -112,7 +123,7 @@ template <class Stored, int Dk, StepRule rule> struct Steps {
 #pragma unroll
       for (int r = 0; r < rows; ++r) {
         const int i = first + down * r;
-        float e_t = i < in.Dv ? write * widened(in.v[step * in.Dv + i]) : 0;
+        float e_t = whole || i < in.Dv ? write * widened(in.v[step * in.Dv + i]) : 0;
         if (erases) e_t -= erase * dot(S[r], k);
         float read = 0;
         if (channels && bonus) read = fmaf(own, e_t, dot(S[r], q));
@@ -121,7 +132,7 @@ template <class Stored, int Dk, StepRule rule> struct Steps {
 #pragma unroll
           for (int e = 0; e < 4; ++e) S[r][p][e] = fmaf(e_t, k[p][e], (channels ? decay[p][e] : alpha) * S[r][p][e]);
         if (!channels || !bonus) read = dot(S[r], q);
-        if (i < in.Dv && lane % across == 0) o[step * in.Dv + i] = rounded<Stored>(in.scale * read);
+        if ((whole || i < in.Dv) && lane % across == 0) o[step * in.Dv + i] = rounded<Stored>(in.scale * read);
       }
     }
     if (!end) return;
@@ -132,11 +143,9 @@ template <class Stored, int Dk, StepRule rule> struct Steps {
 #pragma unroll
       for (int p = 0; p < packs; ++p) {
         const int j = column + 4 * across * p;
-        if (i >= in.Dv) continue;
-        if (state_aligned) {
-          if (j < in.Dk)
-            *reinterpret_cast<float4 *>(to + j) = make_float4(S[r][p][0], S[r][p][1], S[r][p][2], S[r][p][3]);
-        } else {
+        if constexpr (whole) {
+          __stwb(reinterpret_cast<float4 *>(to + j), make_float4(S[r][p][0], S[r][p][1], S[r][p][2], S[r][p][3]));
+        } else if (i < in.Dv) {
 #pragma unroll
           for (int e = 0; e < 4; ++e)
             if (j + e < in.Dk) to[j + e] = S[r][p][e];
