@@ -75,9 +75,10 @@ std::string Polynomial::str() const {
     sum.emplace_back(-degree, join(above, " ") + (below.empty() ? "" : " / " + join(below, " / ")));
   }
   std::stable_sort(sum.begin(), sum.end(), [](const auto &a, const auto &b) { return a.first < b.first; });
-  std::vector<std::string> terms;
-  for (const auto &term : sum) terms.push_back(term.second);
-  return terms.empty() ? "0" : join(terms, " + ");
+  std::string text;
+  for (const auto &[degree, term] : sum)
+    text += text.empty() ? term : term[0] == '-' ? " - " + term.substr(1) : " + " + term;
+  return text.empty() ? "0" : text;
 }
 
 std::string Cost::str() const {

@@ -73,7 +73,9 @@ bool holds(const Fit &fit, const Count &count, const std::vector<std::string> &n
   return true;
 }
 
-bool is_sum(const std::string &text) { return text.find(" + ") != std::string::npos; }
+bool is_sum(const std::string &text) {
+  return text.find(" + ") != std::string::npos || text.find(" - ") != std::string::npos;
+}
 
 } // namespace
 
