@@ -38,6 +38,7 @@ Quad cos(Quad x) { return narrow(boost::multiprecision::cos(wide(x))); }
 Quad sin(Quad x) { return narrow(boost::multiprecision::sin(wide(x))); }
 /// 2^n e^r with |r| <= log(2) / 2, e^r by 26 terms of its series: the next is below 2^-117.
 Quad exp(Quad x) {
+  if (!std::isfinite(double(x))) return std::exp(double(x));
   static const Quad log_2 = narrow(boost::math::constants::ln_two<Float>());
   const double n = std::nearbyint(double(x) / double(log_2));
   const Quad r = x - n * log_2;

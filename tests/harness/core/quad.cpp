@@ -23,6 +23,7 @@ BOOST_AUTO_TEST_CASE(functions_are_right_to_112_bits) {
     same("sin of twice", math::sin(2 * x), 2 * math::sin(x) * math::cos(x));
     same("pow", math::pow(x, 2.5), x * x * math::sqrt(x));
   }
+  BOOST_TEST((double(math::exp(Quad(-INFINITY))) == 0 && double(math::exp(Quad(INFINITY))) == INFINITY));
   const double digits[] = {8427007929497148, 6934122063508260, 9259229760053136}; // erf(1) = 0.84270...
   same("erf", math::erf(Quad(1)), ((Quad(digits[2]) / 1e16 + digits[1]) / 1e16 + digits[0]) / 1e16);
 }
