@@ -70,8 +70,9 @@ struct Layout {
   int rows = 0, columns = 0; // columns of the widest array of a known width
 };
 Layout read_layout(const std::string &text, const std::map<std::string, int> &sizes, int features) {
-  const auto value_of = [&](std::string sum) { // "Dk+Dv"
+  const auto value_of = [&](std::string sum) { // "Dk+window-1"
     std::replace(sum.begin(), sum.end(), '+', ' ');
+    sum = std::regex_replace(sum, std::regex("-"), " -");
     int value = 0;
     std::istringstream terms(sum);
     for (std::string term; terms >> term;)
@@ -148,6 +149,8 @@ BOOST_AUTO_TEST_CASE(layouts_name_the_rows_and_columns_that_the_state_has) {
     for (const ParamSpec &p : variant.params)
       if (p.name == "width")
         sizes["width"] = int(params.real_or("width", 4.0 * shape.Dk)); // of memories that are networks
+      else if (p.kind == ParamSpec::integer)
+        sizes[p.name] = params.integer(p.name);
     const Layout layout = read_layout(variant.layout, sizes, state.columns);
     BOOST_TEST_INFO(variant.name << ": " << variant.layout);
     BOOST_TEST((layout.rows == state.rows && layout.columns == state.columns));

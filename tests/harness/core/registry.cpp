@@ -128,6 +128,8 @@ BOOST_AUTO_TEST_CASE(layers_go_by_the_names_that_people_type) {
       {"log-linear attention", "log_linear_mamba2"},
       {"power retention", "power_attention"},
       {"Kimi-Delta-Attention", "kda"},
+      {"ATLAS", "atlas"},
+      {"Omega rule", "atlas"},
   };
   for (const auto &[word, layer] : typed) {
     BOOST_TEST(find_variant(word).name == layer, word);

@@ -16,6 +16,7 @@ BOOST_AUTO_TEST_CASE(formulas_of_some_layers) {
   BOOST_TEST(formula("mesa") == "Dk (Dk + Dv)");
   BOOST_TEST(formula("ttt_mlp") == "width (Dk + Dv)");
   BOOST_TEST(formula("softmax") == "T (Dk + Dv)");
+  BOOST_TEST(formula("atlas") == "(Dv + window - 1) (Dk + window - 1)");
   BOOST_TEST(state_formula(find_variant("power_attention")).fixed.at(0) == "degree = 2");
 }
 
