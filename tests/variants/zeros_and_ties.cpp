@@ -131,7 +131,7 @@ const std::vector<std::string> switches{"cosformer", "dpfp",           "ffn_relu
                                         "ffn_moe",   "nlms",           "rwkv7",     "rwkv7_published",
                                         "gated_oja", "softmax_qknorm", "vla",       "vla_unnormalized",
                                         "dijiang",   "hedgehog",       "performer", "mlstm",
-                                        "ttt_mlp",   "yaad"};
+                                        "ttt_mlp",   "yaad",           "moneta"};
 
 BOOST_AUTO_TEST_CASE(every_gradient_is_the_limit_of_difference_quotients, *slow) {
   for (const Variant &variant : all_variants()) {
