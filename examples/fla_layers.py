@@ -19,7 +19,7 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 WHOLE = ("q", "k", "v", "w")  # [B,H,T,D]; beta, alpha are [B,H,T], lambda [B,H,T,Dk]
 # Parameters of the layers with recollect's defaults. --set changes them here and in `recollect check`.
 SETTINGS = {"scale": None, "gamma": 0.96875, "u": 1.0, "ridge": 0.01, "householder": 2, "lower": 0.0, "gain": 1.0,
-            "shift": 1.5, "d": 0.0, "share": 1.0}
+            "shift": 1.5, "d": 0.0, "share": 1.0, "block": 4, "topk": 4, "window": 4}
 
 
 class Inputs:
@@ -282,6 +282,28 @@ def softmax_qknorm(kernel, x):
     return attention(kernel, x)
 
 
+def nsa(kernel, x):
+    """fla's kernels take groups of 16 query heads, which share their blocks: here 16 times the same one; and at least
+    twice as many tokens per block as blocks. Their sliding branch needs flash-attn: it is computed here."""
+    group, scale = 16, x.Dk**-0.5 if x.settings["scale"] is None else x.settings["scale"]
+
+    def gate(name):
+        given = x.given(name)
+        if given is None:
+            return torch.ones(x.B, x.T, x.H, device=DEVICE)
+        given = (given[..., 0] if name == "lambda" else given).float()
+        return given.exp() if x.log_gates and name != "beta" else given
+
+    q, compressed, selected = (a.repeat_interleave(group, 2) for a in (x.q, gate("alpha"), gate("beta")))
+    o = kernel(q, x.k, x.v, compressed, selected, block_counts=int(x.settings["topk"]),
+               block_size=int(x.settings["block"]), scale=scale)[:, :, ::group]
+    before = torch.arange(x.T, device=DEVICE)[:, None] - torch.arange(x.T, device=DEVICE)
+    logits = torch.einsum("bthd,bshd->bhts", x.q.float(), x.k.float()) * scale
+    logits = logits.masked_fill((before < 0) | (before >= x.settings["window"]), -torch.inf)
+    read = torch.einsum("bhts,bshd->bthd", logits.softmax(-1), x.v.float())
+    return o + gate("lambda")[..., None] * read, None
+
+
 def based(kernel, x):
     no_state(x)
     return kernel(x.q, x.k, x.v, scale=1.0 if x.settings["scale"] is None else x.settings["scale"]), None
@@ -372,6 +394,19 @@ def naive_path(reference):
         return reference(q, k, v, w, beta, torch.zeros_like(beta), scale), None
 
     return call
+
+
+def naive_nsa():
+    """fla's reference. What it imports from modules that need Triton is replaced where that is missing."""
+    def pooled(a, size, cu_seqlens=None):
+        return torch.stack([block.mean(1) for block in a.split(size, 1)], 1)
+
+    imported = {"einops": {"rearrange": None, "repeat": lambda a, axes, g: a.repeat_interleave(g, 2)},
+                "fla.ops.utils": {"prepare_chunk_offsets": None}, "fla.ops.utils.pooling": {"mean_pooling": pooled}}
+    for name, functions in imported.items():
+        if not importlib.util.find_spec("einops" if name == "einops" else "triton"):
+            vars(sys.modules.setdefault(name, types.ModuleType(name))).update(functions)
+    return naive("nsa/naive", "naive_nsa")()
 
 
 def naive_attention(reference):
@@ -465,6 +500,7 @@ KERNELS = {
     "gated_slot_attention": both(gated_slot_attention, "gsa.{}_gsa", naive("gsa/naive", "naive_recurrent_gsa")),
     "path_attention": all_of(path_attention, {"parallel": kernel_of_fla("path_attn.parallel_path_attn"),
                                               "naive": naive("path_attn/naive", "naive_path_attn", naive_path)}),
+    "nsa": all_of(nsa, {"parallel": kernel_of_fla("nsa.parallel_nsa"), "naive": naive_nsa}),
     "based": all_of(based, {"parallel": kernel_of_fla("based.parallel_based"),
                             "fused_chunk": kernel_of_fla("based.fused_chunk_based"),
                             "naive": naive("based/naive", "naive_parallel_based", heads_first)}),

@@ -130,6 +130,7 @@ BOOST_AUTO_TEST_CASE(layers_go_by_the_names_that_people_type) {
       {"Kimi-Delta-Attention", "kda"},
       {"ATLAS", "atlas"},
       {"Omega rule", "atlas"},
+      {"native sparse attention", "nsa"},
   };
   for (const auto &[word, layer] : typed) {
     BOOST_TEST(find_variant(word).name == layer, word);

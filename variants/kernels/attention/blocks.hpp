@@ -16,22 +16,23 @@ template <class Real> struct Blocks {
     return dot(q, means.data() + (head * count + e) * width, width);
   }
 
-  /// The definition: whether block e is among the `wanted` highest scores of blocks 0 ... n-1.
-  KOKKOS_FUNCTION bool among_best(size_t head, int e, const Real *q, int n, int wanted) const {
+  /// The definition: whether block e is among the `wanted` highest scores of blocks first ... n-1.
+  KOKKOS_FUNCTION bool among_best(size_t head, int e, const Real *q, int n, int wanted, int first = 0) const {
     const Real own = score(head, e, q);
     int better = 0;
-    for (int other = 0; other < n; ++other) {
+    for (int other = first; other < n; ++other) {
       const Real s = score(head, other, q);
       better += s > own || (s == own && other < e);
     }
     return better < wanted;
   }
 
-  /// The same for all blocks at once: writes the indices of the `wanted` best of blocks 0 ... n-1 to best, and returns
-  /// how many there are. scores: [wanted] scratch.
-  KOKKOS_FUNCTION int find_best(size_t head, const Real *q, int n, int wanted, int *best, Real *scores) const {
+  /// The same for all blocks at once: writes the indices of the `wanted` best of blocks first ... n-1 to best, and
+  /// returns how many there are. scores: [wanted] scratch.
+  KOKKOS_FUNCTION int find_best(size_t head, const Real *q, int n, int wanted, int *best, Real *scores,
+                                int first = 0) const {
     int found = 0;
-    for (int e = 0; e < n; ++e) {
+    for (int e = first; e < n; ++e) {
       const Real s = score(head, e, q);
       int place = found;
       while (place > 0 && scores[place - 1] < s) --place; // ties keep the order of their indices
