@@ -154,17 +154,11 @@ void forward(const std::string &label, const CallSettings &call, const Kernel &k
         }))
       return;
 #endif
-  const auto start_at = [&](auto extents, auto few) {
+  TableOf<Kernel>::find(in.q.width, in.v.width, [&](auto extents) {
     using Fit = decltype(extents);
     start(label, call,
-          Forward<Op, Fit::Dk, Fit::Dv, Kernel, Finish, few>{{in.q, in.k, in.v, heads, 1, mask, kernel, finish}});
-  };
-  if constexpr (fragments::is_narrow<Op>)
-    if (in.q.count <= 16 && in.k.count <= 16) {
-      FewExtents::find(in.q.width, in.v.width, [&](auto extents) { start_at(extents, std::true_type()); });
-      return;
-    }
-  TableOf<Kernel>::find(in.q.width, in.v.width, [&](auto extents) { start_at(extents, std::false_type()); });
+          Forward<Op, Fit::Dk, Fit::Dv, Kernel, Finish>{{in.q, in.k, in.v, heads, 1, mask, kernel, finish}});
+  });
 }
 
 /// Where to write dq, dk and dv.

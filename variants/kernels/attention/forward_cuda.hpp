@@ -15,18 +15,16 @@ namespace recollect::variants::attention {
 struct Tuning {
   int warps, tiles, keys, blocks;
 };
-/// `few`: for at most 16 queries and keys of many heads, a warp each.
-template <class Op, int Dk, int Dv, bool few> constexpr Tuning forward_tuning() {
-  if (few) return {1, 1, 16, 8};
+template <class Op, int Dk, int Dv> constexpr Tuning forward_tuning() {
   constexpr int D = Dk > Dv ? Dk : Dv;
   if (fragments::is_narrow<Op>) return D <= 128 ? Tuning{4, 2, 64, 2} : Tuning{8, 1, 64, 1};
   return D <= 64 ? Tuning{4, 2, 32, 2} : D <= 128 ? Tuning{4, 2, 16, 2} : Tuning{8, 1, 16, 1};
 }
 
-template <class Op, int Dk, int Dv, class Kernel, class Finish, bool few = false>
-struct Forward : WarpSoftmax<Op, Dv, forward_tuning<Op, Dk, Dv, few>().tiles, forward_tuning<Op, Dk, Dv, few>().keys,
-                             Kernel, Finish> {
-  static constexpr Tuning tuning = forward_tuning<Op, Dk, Dv, few>();
+template <class Op, int Dk, int Dv, class Kernel, class Finish>
+struct Forward
+    : WarpSoftmax<Op, Dv, forward_tuning<Op, Dk, Dv>().tiles, forward_tuning<Op, Dk, Dv>().keys, Kernel, Finish> {
+  static constexpr Tuning tuning = forward_tuning<Op, Dk, Dv>();
   using Base = WarpSoftmax<Op, Dv, tuning.tiles, tuning.keys, Kernel, Finish>;
   using Base::q, Base::k, Base::v, Base::heads, Base::group, Base::kernel, Base::seen, Base::tiles, Base::keys,
       Base::warp_rows;
