@@ -128,7 +128,7 @@ def refusals(rows: list[Row]) -> list[str]:
     if not said:
         return []
     lines = [f"- {source}, {reason}: {', '.join(of)}" for (source, reason), of in sorted(said.items())]
-    return ["", "Not timed:", "", *(rendering.folded(line, "  ") for line in lines)]
+    return ["", *(rendering.folded(line, "  ") for line in lines)]
 
 
 def lines_of(path: str) -> list[str]:
@@ -137,10 +137,16 @@ def lines_of(path: str) -> list[str]:
             return ["", "```text", *file.read().splitlines(), "```"]
     origin, rows = rendering.read(path)
     if path.endswith(".curves.csv"):
-        return [*rendering.origin_lines(origin), *curves.lines_of(rows)]
-    drawn = path.endswith(".drawn.csv")
-    tables = [line for which in ("forward", "backward") for line in ([] if drawn else table(rows, which)) + summary(rows, which)]
-    return [*rendering.origin_lines(origin), *tables, *([] if drawn else refusals(rows))]
+        return [*curves.lines_of(rows), *opened_by_a_click("Device, commands and commits", rendering.origin_lines(origin))]
+    passes = ("forward", "backward")
+    lines = [line for which in passes for line in summary(rows, which)]
+    if not path.endswith(".drawn.csv"):
+        lines += [line for which in passes for line in table(rows, which)] + opened_by_a_click("Not timed", refusals(rows))
+    return lines + opened_by_a_click("Device, commands and commits", rendering.origin_lines(origin))
+
+
+def opened_by_a_click(title: str, lines: list[str]) -> list[str]:
+    return ["", f"<details><summary>{title}</summary>", *lines, "", "</details>"] if lines else []
 
 
 def rendered(text: str, results: str) -> str:
