@@ -43,7 +43,7 @@ Gradients<Number> gradients_of(const BackwardCall<float, Stored> &back, int keys
 /// The gradients with all arrays in padded rows, where those of a normalised sum already are (differentiate_division).
 template <class Stored>
 Gradients<Stored> in_padded_rows(const CallSettings &call, Gradients<Stored> g, chunked::PaddedRows &rows) {
-  const size_t heads = call.shape.heads(), steps = call.steps(), apart = g.in.state_stride;
+  const size_t heads = size_t(g.in.texts()) * g.in.H, steps = call.steps(), apart = g.in.state_stride;
   const float *const start = g.in.start;
   g.in = in_padded_rows(g.in, rows);
   g.in.start = rows.states(start, heads, apart, false), g.d_state = rows.states(g.d_state, heads, apart, true);

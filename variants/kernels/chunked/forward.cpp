@@ -95,7 +95,7 @@ void run_windows(const std::string &label, const CallSettings &call, const Input
   Inputs<Stored> in = in_padded_rows(given, rows);
   const size_t steps = call.steps();
   Stored *const o = rule.normalised ? given_o : rows.values_of_result(given_o, steps);
-  float *const state = rows.states(given_state, call.shape.heads(), given.state_stride, !call.stateless);
+  float *const state = rows.states(given_state, size_t(given.texts()) * given.H, given.state_stride, !call.stateless);
   if (given.start) in.start = state;
   rule.lambda = rows.keys(rule.lambda, steps), rule.bonus = rows.keys(rule.bonus, steps);
   rows.read(label);
