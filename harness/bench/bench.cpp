@@ -7,7 +7,6 @@
 #include "harness/check/check.hpp"
 #include "harness/core/cost.hpp"
 #include "harness/core/error.hpp"
-#include "harness/core/in_pieces.hpp"
 #include "harness/core/text.hpp"
 #include "harness/device/backend.hpp"
 #include "harness/device/stopwatch.hpp"
@@ -16,6 +15,7 @@
 #include "harness/numerics/random.hpp"
 #include "harness/numerics/statistics.hpp"
 #include "harness/system/memory.hpp"
+#include "harness/system/processors.hpp"
 #include "harness/system/ranks.hpp"
 #include <algorithm>
 #include <chrono>

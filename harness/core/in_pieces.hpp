@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parallel loops over much host memory.
 #pragma once
+#include "harness/system/processors.hpp"
 #include <algorithm>
 #include <atomic>
 #include <future>
@@ -12,20 +13,19 @@ namespace recollect {
 /// Set on a thread that works beside others, each on a task of its own: its loops have one piece.
 inline thread_local bool one_piece = false;
 
-/// The number of processors, asked for once: to tell it, the C library reads a file.
-inline size_t processors() {
-  static const size_t count = std::max(1u, std::thread::hardware_concurrency());
-  return count;
-}
-
 /// Calls fill(begin, end) over 0 ... n - 1, in parallel pieces if one piece takes longer than starting a thread. `cost`
 /// is the cost of one of the n, in random numbers drawn.
 template <class Fill> void in_pieces(size_t n, const Fill &fill, size_t cost = 1) {
   constexpr size_t piece = size_t(1) << 22; // about 50 ms of random numbers
   const size_t pieces = std::clamp<size_t>(n * cost / piece, 1, one_piece ? 1 : processors());
-  std::vector<std::future<void>> others; // runs when waited for, if no thread can be started
+  const std::thread::id caller = std::this_thread::get_id();
+  std::vector<std::future<void>> others;
   for (size_t i = 1; i < pieces; ++i)
-    others.push_back(std::async([=, &fill] { fill(n * i / pieces, n * (i + 1) / pieces); }));
+    others.push_back(std::async([=, &fill] {
+      // The caller runs a piece when it waits for it, if no thread could be started.
+      if (std::this_thread::get_id() != caller) run_on_any_processor();
+      fill(n * i / pieces, n * (i + 1) / pieces);
+    }));
   fill(0, n / pieces);
   for (std::future<void> &other : others) other.get();
 }

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+
+namespace recollect {
+
+/// How many processors this process may use, at least 1: those of the calling thread, and all of OpenMP's places where
+/// OpenMP binds threads (OMP_PROC_BIND). Asked for once: to tell it, the C library reads a file.
+std::size_t processors();
+
+/// Lets the calling thread run on all of them. A new thread may run where the thread that started it may, and OpenMP
+/// binds the first thread of the process to one core.
+void run_on_any_processor();
+
+} // namespace recollect
