@@ -28,8 +28,9 @@ template <class Real> struct PlainLoss {
 template <class Real> struct SimplexView {
   Real mass;
   KOKKOS_FUNCTION const Real *see(const Team &team, int n, const Real *L, Real *W) const {
-    const Real peak = reduce(
-        team, n, L[0], [=](int i) { return L[i]; }, [](Real a, Real b) { return a > b ? a : b; });
+    const Real largest = reduce(
+                   team, n, L[0], [=](int i) { return L[i]; }, [](Real a, Real b) { return a > b ? a : b; }),
+               peak = constant(largest);
     const Real scale = mass / total<Real>(team, n, [=](int i) { return W[i] = math::exp(L[i] - peak); });
     each(team, n, [=](int i) { W[i] *= scale; });
     team.barrier();

@@ -16,9 +16,20 @@
 
 namespace recollect::variants {
 
+/// term(0) + ... + term(n-1), in pieces: one sum over a whole matrix would round by about sqrt(n) units. Barriers inside.
 template <class Real, class Term> KOKKOS_FUNCTION Real total(const Team &team, int n, const Term &term) {
-  return reduce(team, n, Real(0), term, [](Real a, Real b) { return a + b; });
+  constexpr int piece = 64;
+  return reduce(
+      team, (n - 1) / piece + 1, Real(0),
+      [=](int p) {
+        const int first = p * piece;
+        return sum_of<Real>(n - first < piece ? n - first : piece, [=](int i) { return term(first + i); });
+      },
+      [](Real a, Real b) { return a + b; });
 }
+
+/// x without a derivative: a scale that cancels would leave the rounding of its derivative on the tape.
+template <class Real> KOKKOS_FUNCTION Real constant(Real x) { return Real(double(x)); }
 
 /// W = A.
 struct PlainView {

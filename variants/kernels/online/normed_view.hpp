@@ -15,8 +15,8 @@ struct NormedView {
     return product;
   }
   template <class Real> KOKKOS_FUNCTION Real largest(const Team &team, int n, const Real *A) const {
-    return reduce(
-        team, n, Real(0), [=](int i) { return math::fabs(A[i]); }, [](Real a, Real b) { return a > b ? a : b; });
+    return constant(reduce(
+        team, n, Real(0), [=](int i) { return math::fabs(A[i]); }, [](Real a, Real b) { return a > b ? a : b; }));
   }
   /// W / U
   template <class Real> KOKKOS_FUNCTION Real factor(Real peak, Real powers) const {
