@@ -24,29 +24,15 @@ template <class Real> void recurrent(const Call<Real> &call) {
   const SparseBranches<Real> branches = sparse_branches(call, scale(call));
   each_head(
       "nsa::recurrent", call, call.shape.T, KOKKOS_LAMBDA(const Team &team, const Head<Real> &h) {
-        Real *const p = h.work;
-        // Adds gate A(rows 0 ... n-1 that `sees` accepts); rows are those of the branch.
-        const auto add = [&](const auto &branch, int t, int n, const auto &sees) {
-          if (n == 0) return;
-          const size_t step = h.index * h.T + t;
-          each(team, n, [&](int i) { p[i] = sees(i) ? branch.logit(step, i) : -Real(HUGE_VAL); });
-          team.barrier();
-          soften(team, n, p);
-          team.barrier();
-          each(team, h.Dv, [&](int c) {
-            Real sum = 0;
-            for (int i = 0; i < n; ++i) sum += p[i] * branch.v.at(h.index, i)[c];
-            h.o(t)[c] += branch.gate(step * branch.gates) * sum;
-          });
-          team.barrier();
-        };
+        const auto &compressed = branches.compressed;
+        const auto &selected = branches.selected;
+        const auto &sliding = branches.sliding;
         for (int t = 0; t < h.T; ++t) {
-          const auto &selected = branches.selected.set;
           each(team, h.Dv, [&](int c) { h.o(t)[c] = 0; });
-          add(branches.compressed, t, (t + 1) / branches.compressed.set.block, [](int) { return true; });
-          add(branches.selected, t, t + 1,
-              [&](int i) { return selected.selects(h.index, t, i / selected.keys.block, h.q(t)); });
-          add(branches.sliding, t, t + 1, [&](int i) { return i > t - branches.sliding.set.window; });
+          add_read(team, h, t, compressed, (t + 1) / compressed.set.block, [](int) { return true; });
+          add_read(team, h, t, selected, t + 1,
+                   [&](int i) { return selected.set.selects(h.index, t, i / selected.set.keys.block, h.q(t)); });
+          add_read(team, h, t, sliding, t + 1, [&](int i) { return i > t - sliding.set.window; });
         }
       });
 }
@@ -65,8 +51,7 @@ Variant nsa() {
   Variant v = attention_variant();
   v.aliases = {"native_sparse_attention"};
   v.update = "$o_t = alpha_t$ attention to the means of complete blocks $+ beta_t$ to selected blocks $+ lambda_t[0]$ "
-             "to the last "
-             "tokens";
+             "to the last tokens";
   v.source = "Yuan et al. 2025 (arXiv:2502.11089), as in fla/ops/nsa/naive.py";
   v.differs = "every head selects its own blocks; the source's groups of heads share them";
   const Polynomial rows = cost::t / cost::parameter("block") + cost::parameter("topk") * cost::parameter("block") +

@@ -8,6 +8,7 @@
 #pragma once
 #include "variants/kernels/attention/blocks.hpp"
 #include "variants/kernels/attention/online_softmax.hpp"
+#include <cmath>
 
 namespace recollect::variants {
 
@@ -99,6 +100,26 @@ template <class Real, class Set> struct Branch {
     normaliser(step) = mass > 0 ? peak + math::log(mass) : Real(0);
   }
 };
+
+/// The definition: adds to o_t the branch's read of those of its rows 0 ... n-1 that `sees` accepts, times its gate.
+/// Scratch of a head: [n]. Barriers inside.
+template <class Real, class Set, class Sees>
+KOKKOS_FUNCTION void add_read(const Team &team, const Head<Real> &h, int t, const Branch<Real, Set> &branch, int n,
+                              const Sees &sees) {
+  if (n == 0) return;
+  Real *const p = h.work;
+  const size_t step = h.index * h.T + t;
+  each(team, n, [&](int i) { p[i] = sees(i) ? branch.logit(step, i) : -Real(HUGE_VAL); });
+  team.barrier();
+  soften(team, n, p);
+  team.barrier();
+  each(team, h.Dv, [&](int c) {
+    Real sum = 0;
+    for (int i = 0; i < n; ++i) sum += p[i] * branch.v.at(h.index, i)[c];
+    h.o(t)[c] += branch.gate(step * branch.gates) * sum;
+  });
+  team.barrier();
+}
 
 /// dq and the gate's gradient. Adds to dq.
 template <class Real, class Set> struct BranchQueries {
