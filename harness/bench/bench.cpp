@@ -25,6 +25,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <thread>
 #include <utility>
 
 namespace recollect {
