@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/device/backend.hpp"
 #include "harness/device/device.hpp"
+#include "harness/system/processors.hpp"
 #include <KokkosKernels_config.h>
 #include <cstdlib>
 #include <unistd.h>
@@ -56,6 +57,7 @@ std::string kernels_version() {
 void let_idle_threads_sleep(char **argv) {
   if (std::getenv("OMP_WAIT_POLICY")) return;
   setenv("OMP_WAIT_POLICY", "passive", 1);
+  run_on_any_processor(); // OMP_PROC_BIND binds this thread before main, and the new program would have that processor only
   execv("/proc/self/exe", argv);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/device/backend.hpp"
+#include "tests/program.hpp"
 #include "tests/testing.hpp"
 #include <set>
 
@@ -23,6 +24,19 @@ BOOST_AUTO_TEST_CASE(names_what_it_runs_on) {
     BOOST_TEST(names.insert(name).second, name);
   }
   for (const char *name : {"execution_space", "device", "concurrency", "kokkos_version"}) BOOST_TEST(names.count(name));
+}
+
+/// The program starts itself again (let_idle_threads_sleep), which once left it the one processor of its main thread.
+BOOST_AUTO_TEST_CASE(bound_threads_are_as_many_as_others) {
+  if (!counts_work()) return; // concurrency is a GPU's
+  const std::string line = " info | grep '^concurrency'", unset = "-u OMP_WAIT_POLICY -u OMP_NUM_THREADS ";
+  const auto concurrency = [&](const std::string &settings) {
+    return run_program(unset + settings + " '" RECOLLECT_PROGRAM "'" + line, "/usr/bin/env").out;
+  };
+  const std::string free = concurrency("OMP_PROC_BIND=false");
+  BOOST_TEST(!free.empty());
+  for (const char *bound : {"OMP_PROC_BIND=close OMP_PLACES=cores", "OMP_PROC_BIND=spread OMP_PLACES=threads"})
+    BOOST_TEST(concurrency(bound) == free, bound);
 }
 
 BOOST_AUTO_TEST_CASE(peak_bytes_count_what_is_held_at_one_time) {
