@@ -149,7 +149,8 @@ class Durability(Survival):
                 self.assertEqual({table: rows(damaged, table) for table in tables}, before)
                 continue
             refused += 1
-            self.assertEqual((done.returncode, done.stderr.count("\n"), done.stdout), (3, 1, ""), done.stderr)
+            said = [line for line in done.stderr.splitlines() if not line.endswith(" so far")]  # HDF5 may loop: 10 s end it
+            self.assertEqual((done.returncode, len(said), done.stdout), (3, 1, ""), done.stderr)
         self.assertGreater(refused, 0)
         for cut in range(0, len(whole), len(whole) // 40):
             pathlib.Path(damaged).write_bytes(whole[:cut])
