@@ -123,7 +123,7 @@ template <class Op, class Stored, int Dk> struct ChannelLocal {
     for (int n = thread; n < chunk * chunk / 4; n += threads) {
       const int t = n / (chunk / 4), i = n % (chunk / 4) * 4;
       float x[4];
-      take(scores + t * score_pitch + i, x);
+      load_four(scores + t * score_pitch + i, x);
 #pragma unroll
       for (int e = 0; e < 4; ++e) {
         if (i + e > t)
@@ -137,11 +137,11 @@ template <class Op, class Stored, int Dk> struct ChannelLocal {
     for (int n = thread; n < chunk * (K / 4); n += threads) {
       const int t = n / (K / 4), j = n % (K / 4) * 4, b = t / side;
       float of_q[4], of_k[4];
-      take(q + t * pitch + j, of_q), take(k + t * pitch + j, of_k);
+      load_four(q + t * pitch + j, of_q), load_four(k + t * pitch + j, of_k);
 #pragma unroll
       for (int s = 0; s < sides; ++s) {
         float w[4];
-        take(whole + s * Dk + j, w);
+        load_four(whole + s * Dk + j, w);
 #pragma unroll
         for (int e = 0; e < 4; ++e) {
           if (s < b) of_q[e] *= w[e];
@@ -182,10 +182,10 @@ template <class Op, class Stored, int Dk> struct ChannelLocal {
     float sum[side] = {};
     for (int j = lane / side * 4; j < in.Dk; j += 8) {
       float p[4];
-      take(q + t * pitch + j, p);
+      load_four(q + t * pitch + j, p);
       if (reads_first && t < c.steps) { // the step's own pair
         float x[4];
-        take(k + t * pitch + j, x);
+        load_four(k + t * pitch + j, x);
 #pragma unroll
         for (int e = 0; e < 4; ++e)
           if (j + e < in.Dk) {
@@ -199,7 +199,7 @@ template <class Op, class Stored, int Dk> struct ChannelLocal {
       for (int i = side - 1; i >= 0; --i) {
         if (i < own || (i == own && !reads_first)) {
           float x[4], gate[4];
-          take(k + (first + i) * pitch + j, x), take(gates + (first + i) * gate_pitch + j, gate);
+          load_four(k + (first + i) * pitch + j, x), load_four(gates + (first + i) * gate_pitch + j, gate);
 #pragma unroll
           for (int e = 0; e < 4; ++e) sum[i] = fmaf(p[e], x[e], sum[i]), p[e] *= gate[e];
         }
@@ -209,18 +209,6 @@ template <class Op, class Stored, int Dk> struct ChannelLocal {
     for (int i = 0; i < side; ++i) {
       sum[i] += __shfl_xor_sync(0xffffffffu, sum[i], side);
       if (lane < side && i <= own) scores[t * score_pitch + first + i] = sum[i];
-    }
-  }
-  /// Loads four neighbours; `first` is a multiple of four.
-  template <class T> __device__ __forceinline__ static void take(const T *from, float (&to)[4]) {
-    if constexpr (sizeof(T) == 4) {
-      const float4 four = *reinterpret_cast<const float4 *>(from);
-      to[0] = four.x, to[1] = four.y, to[2] = four.z, to[3] = four.w;
-    } else {
-      const uint2 bits = *reinterpret_cast<const uint2 *>(from);
-      const float2 a = load_pair(reinterpret_cast<const T *>(&bits.x)),
-                   b = load_pair(reinterpret_cast<const T *>(&bits.y));
-      to[0] = a.x, to[1] = a.y, to[2] = b.x, to[3] = b.y;
     }
   }
 

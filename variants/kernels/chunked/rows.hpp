@@ -66,6 +66,17 @@ __device__ __forceinline__ float2 load_pair(const __half *at) {
   return __half22float2(*reinterpret_cast<const __half2 *>(at));
 }
 
+/// Loads four neighbours, which start on 16 bytes in float32 and on 8 bytes else.
+__device__ __forceinline__ void load_four(const float *at, float (&to)[4]) {
+  const float4 four = *reinterpret_cast<const float4 *>(at);
+  to[0] = four.x, to[1] = four.y, to[2] = four.z, to[3] = four.w;
+}
+template <class T> __device__ __forceinline__ void load_four(const T *at, float (&to)[4]) {
+  const uint2 bits = *reinterpret_cast<const uint2 *>(at);
+  const float2 a = load_pair(reinterpret_cast<const T *>(&bits.x)), b = load_pair(reinterpret_cast<const T *>(&bits.y));
+  to[0] = a.x, to[1] = a.y, to[2] = b.x, to[3] = b.y;
+}
+
 /// load_a_across with term i multiplied by factor[i].
 template <class Op, int pitch>
 __device__ __forceinline__ A16<Op> load_a_across_scaled(const Element<Op> *tile, int row, int term,

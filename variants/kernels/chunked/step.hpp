@@ -33,18 +33,11 @@ template <class Stored, int Dk, StepRule rule> struct Steps {
   /// the extent. The loads of all packs are then in flight at the same time, which branches would prevent.
   template <bool whole, class T>
   __device__ __forceinline__ static void take(const T *from, int first, int width, float (&to)[4]) {
-    if constexpr (!whole) {
+    if constexpr (whole)
+      load_four(from + first, to);
+    else
 #pragma unroll
       for (int e = 0; e < 4; ++e) to[e] = first + e < width ? widened(from[first + e]) : 0;
-    } else if constexpr (sizeof(T) == 4) {
-      const float4 four = *reinterpret_cast<const float4 *>(from + first);
-      to[0] = four.x, to[1] = four.y, to[2] = four.z, to[3] = four.w;
-    } else {
-      const uint2 bits = *reinterpret_cast<const uint2 *>(from + first);
-      const float2 a = load_pair(reinterpret_cast<const T *>(&bits.x)),
-                   b = load_pair(reinterpret_cast<const T *>(&bits.y));
-      to[0] = a.x, to[1] = a.y, to[2] = b.x, to[3] = b.y;
-    }
   }
   __device__ __forceinline__ static float dot(const float (&x)[packs][4], const float (&y)[packs][4]) {
     float sum = 0;
