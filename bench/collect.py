@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import csv
 import os
+import re
 import sys
 
 import h5py
@@ -19,6 +20,7 @@ COLUMNS = ["source", "variant", "form", "pass", "B", "H", "T", "Dk", "Dv", "stor
            "median_seconds", "low_seconds", "high_seconds", "noise", "samples", "clock", "discarded", "kept_slow", "stopped_by", "method",
            "limit_seconds", "bound", "error", "commit"]
 CASE = ["source", "variant", "form", "pass", "B", "H", "T", "Dk", "Dv", "storage", "math", "without"]
+PATH = r"(?<![^\s=])/\S*/"  # the folders of an absolute path, which another machine does not have
 SHORT = {"median_seconds", "low_seconds", "high_seconds", "noise", "clock", "limit_seconds", "error"}  # four digits are enough
 
 
@@ -53,8 +55,8 @@ def collected(paths: list[str]) -> tuple[list[str], list[dict[str, str]]]:
         with h5py.File(path, "r") as file:
             meta = meta_of(file)
             devices[meta.get("device", "unknown")] = None
-            words = meta.get('command_line', '').split(' ', 1)  # the program's path is not informative
-            commands.append(f"recollect {words[-1]} ({commit_of(meta)})")
+            words = meta.get("command_line", "").split(" ", 1)[-1]  # without the program, which may be anywhere
+            commands.append(f"recollect {re.sub(PATH, '', words)} ({commit_of(meta)})")
             for one in rows_of(file, "ceilings"):
                 if one["kernel"]:
                     kept = limits.get((one["name"], one["kernel"], one["size"]), 0.0)
