@@ -54,14 +54,12 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
 } // namespace
 
 Variant memora() {
-  Variant v;
-  v.family = "online nonlinear";
+  Variant v = matrix_memory_variant();
   v.update =
       "$W_t = mass softmax(alpha_t log W_{t-1} + lr beta_t (v_t - W_{t-1} k_t) k_t^T)$ over all numbers, $o_t = W_t "
       "q_t$";
   v.objective = "$|W k - v|^2 / 2$, with the divergence of Kullback and Leibler from the last $W$";
   v.source = "Behrouz et al. 2025 (arXiv:2504.13173) Eq 21, 27";
-  v.differs = "the memory is a matrix, the source's a two-layer network; gates are the same for all channels";
   v.cost = {10 * cost::Dv * cost::Dk, cost::Dv * cost::Dk};
   v.params = {tuned(automatic_param("mass", "Dv", 1e-6, no_limit, "sum of all weights"), {16, 256}),
               tuned(real_param("lr", 1, 0, no_limit, "step size"), {4, 16})};
@@ -69,9 +67,6 @@ Variant memora() {
               {"alpha", false, "what each step keeps of the weights' logarithms"}};
   v.layout = "L [Dv,Dk]";
   v.forms = {definition([](const auto &call) { recurrent(call); }).backward(backward<float>, backward<double>)};
-  v.traits.linear_in_v = false;
-  v.traits.zero_step_keeps = true;
-  v.traits.zero_key_keeps = true;
   return v;
 }
 

@@ -42,16 +42,13 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
 } // namespace
 
 Variant moneta() {
-  Variant v;
-  v.family = "online nonlinear";
+  Variant v = matrix_memory_variant();
   v.update =
       "$A_t = alpha_t A_{t-1} + lr beta_t p |e_t|^{p-1} sign(e_t) k_t^T$, $e_t = v_t - W_{t-1} k_t$, $W_t = A_t / "
       "|A_t|_r^{r-2}$, $o_t = W_t q_t$";
   v.objective = "$|W k - v|_p^p$";
   v.source = "Behrouz et al. 2025 (arXiv:2504.13173) Eq 24-25";
-  v.differs =
-      "the memory is a matrix, the source's a two-layer network; gates are the same for all channels; powers and "
-      "signs are exact, the source's training smooths them";
+  v.differs += "; powers and signs are exact, the source's training smooths them";
   v.cost = {(cost::parameter("r") + 9) * cost::Dv * cost::Dk, cost::Dv};
   v.params = {real_param("p", 3, 1, 16, "degree of the loss"),
               integer_param("r", 4, 2, 16, "norm by which the state is divided; 2: none, $W = A$"),
@@ -59,9 +56,6 @@ Variant moneta() {
   v.inputs = {{"beta", false, "factor on the step size"}, {"alpha", false, "what each step keeps of the state"}};
   v.layout = "A [Dv,Dk]";
   v.forms = {definition([](const auto &call) { recurrent(call); }).backward(backward<float>, backward<double>)};
-  v.traits.linear_in_v = false;
-  v.traits.zero_step_keeps = true;
-  v.traits.zero_key_keeps = true;
   return v;
 }
 

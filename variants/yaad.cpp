@@ -52,14 +52,12 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
 } // namespace
 
 Variant yaad() {
-  Variant v;
-  v.family = "online nonlinear";
+  Variant v = matrix_memory_variant();
   v.update =
       "$S_t = alpha_t S_{t-1} + beta_t g_t k_t^T$, $e_t = v_t - S_{t-1} k_t$, $g_t = e_t$ if $|e_t| <= delta_t$, "
       "else $delta_t sign(e_t)$, $delta_t = delta lambda_t[0]$, $phi = identity$";
   v.objective = "$|S k - v|^2 / 2$ if $|S k - v| <= delta$, else $delta |S k - v|_1$";
   v.source = "Behrouz et al. 2025 (arXiv:2504.13173) Eq 26";
-  v.differs = "the memory is a matrix, the source's a two-layer network; gates are the same for all channels";
   v.cost = 7 * cost::Dv * cost::Dk;
   v.params = {tuned(real_param("delta", 1, 0, no_limit, "length of an error from which on only its signs are written"),
                     {0.25, 4})};
@@ -67,9 +65,6 @@ Variant yaad() {
               {"alpha", false, "what each step keeps of the memory"},
               {"lambda", false, "its first channel is a factor on $delta$ at every step; the others are not read"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }).backward(backward<float>, backward<double>)};
-  v.traits.linear_in_v = false;
-  v.traits.zero_step_keeps = true;
-  v.traits.zero_key_keeps = true;
   return v;
 }
 

@@ -130,4 +130,15 @@ void train_matrix(const std::string &label, const Call<Real> &call, const Memory
   each_head(label, call, memory.size() + 2 * size_t(call.shape.Dv), memory);
 }
 
+/// What the descriptors of such layers have in common.
+inline Variant matrix_memory_variant() {
+  Variant v;
+  v.family = "online nonlinear";
+  v.differs = "the memory is a matrix, the source's a two-layer network; gates are the same for all channels";
+  v.traits.linear_in_v = false;
+  v.traits.zero_step_keeps = true;
+  v.traits.zero_key_keeps = true;
+  return v;
+}
+
 } // namespace recollect::variants
