@@ -17,24 +17,22 @@ using Numbers = std::vector<double>;
 /// add in squares exactly. With independent signs, in one of thirty sets two neighbours cancel in every draw.
 class Signs {
 public:
-  Signs(int draw, const std::string &array)
-      : stream_(17, "check/signs/" + array), first_(size_t(stream_.bits(~std::uint64_t(0)) % 7)),
-        draw_(unsigned(draw)) {}
-  /// Caches the last 64 signs, which is fast if i increases by one. Not thread-safe: each thread needs a copy.
-  double operator()(size_t i) {
-    const size_t row = 1 + (i + first_) % 7; // of a Hadamard matrix of order 8
-    const unsigned common = unsigned(row) & draw_;
-    const bool minus = ((common ^ common >> 1 ^ common >> 2) & 1) != 0;
-    if (i / 64 != block_) block_ = i / 64, bits_ = stream_.bits(block_);
-    return ((bits_ >> i % 64 & 1) != 0) != minus ? 1 : -1;
+  Signs(int draw, const std::string &array) : stream_(17, "check/signs/" + array) {
+    const size_t first = size_t(stream_.bits(~std::uint64_t(0)) % 7);
+    for (size_t phase = 0; phase < 7; ++phase)
+      for (size_t j = 0; j < 64; ++j) {
+        const unsigned row = unsigned(1 + (phase + first + j) % 7),
+                       common = row & unsigned(draw); // of a Hadamard matrix
+        const bool minus = ((common ^ common >> 1 ^ common >> 2) & 1) != 0;
+        if (minus) hadamard_[phase] |= std::uint64_t(1) << j;
+      }
   }
+  /// The signs of numbers 64 block to 64 block + 63, a bit each: 1 is minus.
+  std::uint64_t minus(size_t block) const { return ~(stream_.bits(block) ^ hadamard_[64 * block % 7]); }
 
 private:
   Stream stream_;
-  size_t first_; // row
-  unsigned draw_;
-  size_t block_ = ~size_t(0);
-  std::uint64_t bits_ = 0;
+  std::uint64_t hadamard_[7] = {}; // signs of 64 numbers, by the first number modulo 7
 };
 
 /// float32 and float64 round every intermediate result; lower precisions round the operands of products.
@@ -52,19 +50,40 @@ template <class Told> void each_of(size_t n, size_t cost, const Told &told) {
       cost);
 }
 
-/// Zeros are not rounded, nor are whole numbers of a state: counts of steps, which kernels keep exactly. Number i takes
-/// sign first + i.
-void move(Numbers &values, const Signs &sign, Precision precision, bool counts, size_t first = 0) {
-  constexpr size_t cost = 64; // a state is disturbed every few steps, in pieces that take a quarter of a millisecond
+bool whole(double x) {
+  constexpr double shift = 0x1.8p52; // x + shift has no fraction; faster than a call of nearbyint()
+  return std::fabs(x) < 0x1p51 ? x + shift - shift == x : x == std::nearbyint(x);
+}
+
+/// Adds signs times half(x) to all x. Zeros are not rounded, nor are whole numbers of a state: counts of steps, which
+/// kernels keep exactly. Number i takes sign first + i.
+template <class Half> void move_by(Numbers &values, const Signs &sign, const Half &half, bool counts, size_t first) {
+  constexpr size_t cost = 16; // a state is disturbed every few steps, in pieces that take a quarter of a millisecond
   in_pieces(
       values.size(),
       [&](size_t begin, size_t end) {
-        Signs own = sign;
-        for (size_t i = begin; i < end; ++i)
-          if (const double x = values[i]; x != 0 && !(counts && x == std::nearbyint(x)))
-            values[i] = x + own(first + i) * rounding(x, precision);
+        constexpr double factors[] = {1, -1}; // no branch, which would be mispredicted half of the time
+        while (begin < end) {
+          const size_t bit = (first + begin) % 64, stop = std::min(end, begin + 64 - bit);
+          std::uint64_t minus = sign.minus((first + begin) / 64) >> bit;
+          for (; begin < stop; ++begin, minus >>= 1) {
+            const double x = values[begin];
+            const bool kept = x == 0 || (counts && whole(x));
+            values[begin] = kept ? x : x + factors[minus & 1] * half(x);
+          }
+        }
       },
       cost);
+}
+
+void move(Numbers &values, const Signs &sign, Precision precision, bool counts, size_t first = 0) {
+  if (precision == Precision::f64)
+    return move_by(
+        values, sign, [=](double x) { return rounding(x, precision); }, counts, first);
+  const HalfSpacing half(precision);
+  const double factor = passages(precision);
+  move_by(
+      values, sign, [=](double x) { return factor * half(x); }, counts, first);
 }
 
 /// Decays [heads, T, width], factors in [0,1]. Each logarithm moves by half a spacing of the type. The sum G_t of
@@ -74,17 +93,19 @@ void move_decays(Numbers &decays, const Signs &sign, const Signs &sum_sign, Prec
                  int chunk, size_t start) {
   each_of(decays.size() / T, 16 * T, [&](size_t lane) {
     const size_t first = lane / width * T * width + lane % width;
-    Signs own_sign = sign, own_sum_sign = sum_sign;
+    std::uint64_t minus = 0, sum_minus = 0;
     double sum = 0, moved = 0; // G_{t-1} and its error
     for (size_t t = 0; t < T; ++t) {
+      const size_t i = start + lane * T + t;
+      if (t == 0 || i % 64 == 0) minus = sign.minus(i / 64), sum_minus = sum_sign.minus(i / 64);
+      const auto signed_by = [i](std::uint64_t signs, double error) { return signs >> i % 64 & 1 ? -error : error; };
       double &x = decays[first + t * width];
       if (t % size_t(chunk) == 0) sum = moved = 0;
       if (!(x > 0)) continue; // 0 stays 0, since -inf is not summed
-      const size_t i = start + lane * T + t;
       const double log = std::log(x), before = moved;
       sum += log;
-      moved = own_sum_sign(i) * half_spacing(sum, precision == Precision::f64 ? precision : Precision::f32);
-      const double error = (log == 0 ? 0 : own_sign(i) * rounding(log, precision)) + moved - before;
+      moved = signed_by(sum_minus, half_spacing(sum, precision == Precision::f64 ? precision : Precision::f32));
+      const double error = (log == 0 ? 0 : signed_by(minus, rounding(log, precision))) + moved - before;
       x = std::min(1.0, std::exp(log + error));
     }
   });

@@ -69,7 +69,11 @@ double half_spacing(double x, Precision precision) {
   return std::isfinite(x) ? power_of_two(spacing_exponent(x, format_of(precision)) - 1) : 0;
 }
 
+HalfSpacing::HalfSpacing(Precision precision)
+    : least_(format_of(precision).least + 1023), digits_(format_of(precision).digits) {}
+
 double rounded(double x, Precision precision) {
+  if (precision == Precision::f32) return double(float(x));
   if (!std::isfinite(x) || x == 0 || precision == Precision::f64) return x;
   const Format &format = format_of(precision);
   const double spacing = power_of_two(spacing_exponent(x, format)), nearest = std::nearbyint(x / spacing) * spacing;

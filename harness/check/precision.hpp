@@ -2,6 +2,9 @@
 // The number types that kernels compute in: their spacing, and rounding to them.
 #pragma once
 #include "harness/core/types.hpp"
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -20,6 +23,25 @@ Precision parse_precision(const std::string &name);
 /// Subnormal numbers of f16 have a distance of 2^-24. Numbers beyond the type's range are treated as if exponents were
 /// unlimited.
 double half_spacing(double x, Precision precision);
+
+/// half_spacing() of many numbers, in types whose half spacing is a normal float64: all but f64.
+class HalfSpacing {
+public:
+  explicit HalfSpacing(Precision precision);
+  double operator()(double x) const {
+    std::uint64_t bits;
+    std::memcpy(&bits, &x, sizeof bits);
+    const std::int64_t exponent = std::int64_t(bits >> 52 & 0x7ff);
+    bits = std::uint64_t(std::max(exponent, least_) - digits_) << 52;
+    double half;
+    std::memcpy(&half, &bits, sizeof half);
+    return exponent == 0x7ff ? 0 : half;
+  }
+
+private:
+  std::int64_t least_, digits_; // least exponent with float64's bias; digits of the significand
+};
+
 /// x rounded to the nearest number of the type, ties to even; infinity beyond its largest.
 double rounded(double x, Precision precision);
 /// The type that arrays are stored in: f32 for tf32, otherwise itself.
