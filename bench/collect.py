@@ -5,7 +5,8 @@
     bench/collect.py a.h5 b.h5 ... -o bench/results/nvidia_h100.csv
 
 Lines that begin with # say where the rows are from: device, commits, commands, ceilings. All files must be of one device.
-A case that was timed in several files has the row of the last. --note adds a line on what the files do not say."""
+A case that was timed in several files has the row of the last. With --add, rows and lines of OUTPUT stay but for the
+cases that were timed again. --note adds a line on what the files do not say."""
 from __future__ import annotations
 
 import argparse
@@ -73,13 +74,28 @@ def collected(paths: list[str]) -> tuple[list[str], list[dict[str, str]]]:
     return origin, list(rows.values())
 
 
+def kept_of(path: str, rows: list[dict[str, str]]) -> tuple[list[str], list[dict[str, str]]]:
+    """(lines about the origin, rows) of a result file, without the cases of `rows`."""
+    with open(path, encoding="utf-8", newline="") as file:
+        lines = file.read().splitlines()
+    anew = {tuple(row[name] for name in CASE) for row in rows}
+    kept = [row for row in csv.DictReader(line for line in lines if not line.startswith("#")) if tuple(row[name] for name in CASE) not in anew]
+    return [line[2:] for line in lines if line.startswith("#")], kept
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+")
     parser.add_argument("-o", "--output", required=True)
+    parser.add_argument("--add", action="store_true", help="keep what OUTPUT has of other cases")
     parser.add_argument("--note", action="append", default=[], help="a line of origin more (repeatable)")
     args = parser.parse_args()
     origin, rows = collected(args.files)
+    if args.add:
+        before, kept = kept_of(args.output, rows)
+        if before[0] != origin[0]:
+            raise SystemExit(f"collect.py: {args.output} is of another device: {before[0]}, not {origin[0]}")
+        origin, rows = [*before, *origin[1:]], [*kept, *rows]
     origin += args.note
     partial = args.output + ".partial"
     with open(partial, "w", encoding="utf-8", newline="") as out:

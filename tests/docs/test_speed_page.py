@@ -2,6 +2,7 @@
 """docs/speed.md agrees with bench/results, and bench/collect.py keeps what `bench` wrote."""
 import csv
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -75,10 +76,26 @@ class Collected(unittest.TestCase):
                                   capture_output=True, text=True)
             self.assertEqual(done.returncode, 0, done.stderr)
             origin, rows = speed_page.rendering.read(out)
+            another = os.path.join(folder, "another.csv")  # has softmax with an older time, and a case that b.h5 lacks
+            with open(out, encoding="utf-8") as whole, open(another, "w", encoding="utf-8") as older:
+                *head, linear, softmax = whole.read().splitlines()
+                older.write("\n".join([*head, softmax.replace(",32,4,4,", ",64,4,4,"), re.sub(r",ok,,[^,]*,", ",ok,,9,", softmax)]) + "\n")
+            add = [sys.executable, os.path.join(BENCH, "collect.py"), "--add", source, "-o"]
+            self.assertEqual(subprocess.run([*add, another]).returncode, 0)
+            added = speed_page.rendering.read(another)
+            with open(another, encoding="utf-8") as whole:
+                foreign = re.sub("# device: .*", "# device: another", whole.read())
+            with open(another, "w", encoding="utf-8") as older:
+                older.write(foreign)
+            refused = subprocess.run([*add, another], capture_output=True, text=True)
         self.assertTrue(origin[0].startswith("device: ") and origin[0] != "device: unknown", origin)
         self.assertIn("bench --variants linear,softmax", origin[1])
         self.assertNotIn("/", origin[1])  # -o had the folder of this machine
         self.assertTrue(origin[-1].startswith("ceilings: bytes "), origin)
+        self.assertEqual(added[0], [*origin, origin[1], origin[-1]])
+        self.assertEqual([(r["variant"], r["T"]) for r in added[1]], [("softmax", "64"), ("linear", "32"), ("softmax", "32")])
+        self.assertEqual(added[1][1:], rows)
+        self.assertIn("is of another device", refused.stderr)
         self.assertEqual([r["variant"] for r in rows], ["linear", "softmax"])
         for r in rows:
             self.assertEqual((r["source"], r["status"], r["storage"], r["pass"]), ("recollect", "ok", "f32", "forward"))
