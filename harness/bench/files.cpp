@@ -96,7 +96,7 @@ std::string packed(const std::vector<BenchResult> &results) {
     pack << r.bench_case->index << r.source << r.storage << r.status << r.reason << r.method << r.seconds << r.clock
          << std::uint64_t(r.discarded) << r.kept_slow << r.stopped_by << r.bytes << r.flops << r.limit << r.bound
          << r.peak_bytes << r.error;
-  return pack.bytes;
+  return std::move(pack.bytes);
 }
 
 std::vector<BenchResult> unpacked(const std::string &bytes, const std::vector<BenchCase> &plan) {

@@ -48,7 +48,7 @@ size_t shared_head(size_t i, size_t heads, size_t H, bool interleaved) {
 }
 
 /// [B,heads,size] -> [B,H,size].
-Numbers for_every_head(const Numbers &data, size_t B, size_t heads, size_t H, bool interleaved) {
+Numbers for_every_head(Numbers data, size_t B, size_t heads, size_t H, bool interleaved) {
   if (heads == H) return data;
   const size_t size = data.size() / (B * heads);
   Numbers all(B * H * size);
@@ -59,7 +59,7 @@ Numbers for_every_head(const Numbers &data, size_t B, size_t heads, size_t H, bo
 }
 
 /// Adjoint of for_every_head: sums over the heads that share one.
-Numbers summed_over_sharing(const Numbers &all, size_t B, size_t heads, size_t H, bool interleaved) {
+Numbers summed_over_sharing(Numbers all, size_t B, size_t heads, size_t H, bool interleaved) {
   if (heads == H) return all;
   const size_t size = all.size() / (B * H);
   Numbers sums(B * heads * size, 0.0);
@@ -295,8 +295,8 @@ LayerInputs to_layer(const UsersArrays &user, const Variant &variant, const Para
   inputs.texts = texts_of(user, n);
   if (c.scale.kind != Scale::none && has_scale(variant)) inputs.params.set("scale", c.scale.of(n.Dk));
 
-  const auto put = [&](Tensor tensor, const Numbers &data, int heads) {
-    inputs.all[tensor] = for_every_head(data, size_t(n.B), size_t(heads), size_t(n.H), c.heads_interleaved);
+  const auto put = [&](Tensor tensor, Numbers data, int heads) {
+    inputs.all[tensor] = for_every_head(std::move(data), size_t(n.B), size_t(heads), size_t(n.H), c.heads_interleaved);
   };
   for (Tensor tensor : all_tensors) {
     const UsersArray *array = find(user, name_of(tensor));
@@ -312,10 +312,10 @@ LayerInputs to_layer(const UsersArrays &user, const Variant &variant, const Para
       if (c.gate == Gate::mamba && variant.takes(Tensor::beta)) {
         Numbers strengths(gates.size());
         for (size_t i = 0; i < strengths.size(); ++i) strengths[i] = gates.at(i).step;
-        put(Tensor::beta, strengths, heads_in(*array));
+        put(Tensor::beta, std::move(strengths), heads_in(*array));
       }
     }
-    put(tensor, data, heads_in(*array));
+    put(tensor, std::move(data), heads_in(*array));
   }
   if (find(user, "gamma")) {
     if (find(user, "alpha"))
@@ -352,6 +352,10 @@ Sequence sequence_of(const LayerInputs &inputs, size_t text) {
   Sequence one = slice_steps(inputs.all, own.begin, own.end);
   one.state = part(inputs.all.state, text, inputs.texts.size());
   return one;
+}
+
+const Sequence &sequence_in(const LayerInputs &inputs, size_t text, Sequence &cut) {
+  return inputs.packed ? cut = sequence_of(inputs, text) : inputs.all;
 }
 
 OutputWeights weights_of(const LayerInputs &inputs, size_t text) {

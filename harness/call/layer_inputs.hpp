@@ -36,6 +36,8 @@ LayerInputs to_layer(const UsersArrays &user, const Variant &variant, const Para
                      const Convention &convention, bool gradient);
 /// One text with its initial state. The text must not be empty.
 Sequence sequence_of(const LayerInputs &inputs, size_t text);
+/// The same without a copy where nothing is packed; else `cut` holds it.
+const Sequence &sequence_in(const LayerInputs &inputs, size_t text, Sequence &cut);
 OutputWeights weights_of(const LayerInputs &inputs, size_t text);
 
 /// Results of one text. For an empty text: its initial state, and the gradient of its final one.

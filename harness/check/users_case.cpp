@@ -34,7 +34,8 @@ LayerInputs inputs_in(const UsersCase &problem, const Convention &convention) {
                                 convention, problem.gradient);
   for (size_t text = 0; text < inputs.texts.size(); ++text) {
     if (inputs.texts[text].empty()) continue;
-    const Sequence one = sequence_of(inputs, text);
+    Sequence cut;
+    const Sequence &one = sequence_in(inputs, text, cut);
     in_users_names(convention, [&] {
       check_inputs(problem.variant, one, inputs.params);
       if (problem.gradient) check_weights(problem.variant, one, inputs.params, weights_of(inputs, text));
@@ -125,17 +126,20 @@ StatedTypes types_in(const UsersArrays &in_file) {
 } // namespace
 
 UsersCase read_inputs(const std::string &path, const Variant &variant, const Params &params,
-                      const Convention &convention, bool gradient, const StatedTypes &stated) {
+                      const Convention &convention, bool gradient, const StatedTypes &stated, LayerInputs *inputs) {
   UsersCase problem{variant,    params,
                     convention, read_users(path, input_names(variant, convention), convention),
                     gradient,   ArrayTypes(convention, stated)};
   problem.types.add_those_in_files(types_in(problem.in_file));
-  about(path, [&] { in_convention_of(problem, [&](const Convention &c) { inputs_in(problem, c); }); });
+  LayerInputs found;
+  about(path, [&] { in_convention_of(problem, [&](const Convention &c) { found = inputs_in(problem, c); }); });
+  if (inputs) *inputs = std::move(found);
   return problem;
 }
 
-void write_case(const std::string &path, const UsersCase &problem, Precision precision, const Facts &meta) {
-  write_users(path, problem.in_file, problem.convention, precision == Precision::f64 ? Real::f64 : Real::f32, meta);
+void write_case(const std::string &path, UsersCase problem, Precision precision, const Facts &meta) {
+  write_users(path, std::move(problem.in_file), problem.convention, precision == Precision::f64 ? Real::f64 : Real::f32,
+              meta);
 }
 
 namespace {
@@ -173,9 +177,11 @@ UsersCase users_case(const CheckCase &problem, const Convention &convention, con
       in_convention(problem.given, problem.weights, problem.variant.state_shape(problem.given.shape, problem.params),
                     convention, sharing, seed);
   const ArrayTypes types(convention, stated);
-  for (auto &[name, array] : arrays)
-    for (double &x : array.data) x = rounded(x, types.stored(name, precision));
-  return {problem.variant,          problem.params, convention, in_file_order(arrays, convention),
+  for (auto &[name, array] : arrays) {
+    const Precision type = types.stored(name, precision); // once: a lookup takes longer than rounding
+    for (double &x : array.data) x = rounded(x, type);
+  }
+  return {problem.variant,          problem.params, convention, in_file_order(std::move(arrays), convention),
           problem.wants_gradient(), types};
 }
 

@@ -23,12 +23,13 @@ struct UsersCase {
 UsersCase read_case(const std::string &path, const Variant &variant, const Params &params, const Convention &convention,
                     bool gradient, const StatedTypes &stated = {});
 
-/// The same, ignoring arrays with other names.
+/// The same, ignoring arrays with other names. `inputs`, if given, becomes layer_inputs() of the case.
 UsersCase read_inputs(const std::string &path, const Variant &variant, const Params &params,
-                      const Convention &convention, bool gradient, const StatedTypes &stated = {});
+                      const Convention &convention, bool gradient, const StatedTypes &stated = {},
+                      LayerInputs *inputs = nullptr);
 
 /// Writes the case's arrays: float64 for f64, else float32, which holds the numbers of every narrower type.
-void write_case(const std::string &path, const UsersCase &problem, Precision precision, const Facts &meta);
+void write_case(const std::string &path, UsersCase problem, Precision precision, const Facts &meta);
 /// A case of the layer in the user's convention, each number rounded to the type of its array. In layout thd a batch
 /// becomes packed texts.
 UsersCase users_case(const CheckCase &problem, const Convention &convention, const Sharing &sharing,

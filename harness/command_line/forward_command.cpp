@@ -37,18 +37,20 @@ Output run_along_ranks(const Variant &variant, const Sequence &whole, const Run 
 }
 
 /// Reads the input and ignores arrays of other layers.
-UsersCase read_for_forward(const ForwardFlags &flags, const Variant &variant, const Params &params) {
+UsersCase read_for_forward(const ForwardFlags &flags, const Variant &variant, const Params &params,
+                           LayerInputs &inputs) {
   const Convention convention = flags.convention.get(flags.form.settings);
   std::vector<std::string> known = input_names(variant, convention);
   for (Tensor tensor : all_tensors) known.push_back(name_of(tensor));
   refuse_unknown(flags.input, all_names_in_files(known, convention), "an input of a layer");
-  return read_inputs(flags.input, variant, params, convention, flags.gradient);
+  return read_inputs(flags.input, variant, params, convention, flags.gradient, {}, &inputs);
 }
 
 /// Results of one text; empty on ranks other than 0.
 TextResults results_of(const ForwardFlags &flags, const Variant &variant, const LayerInputs &inputs, size_t text,
                        const Run &run) {
-  const Sequence sequence = sequence_of(inputs, text);
+  Sequence cut;
+  const Sequence &sequence = sequence_in(inputs, text, cut);
   const bool along = flags.along.asked();
   TextResults found;
   found.output = along ? run_along_ranks(variant, sequence, run, flags.along.carry) : forward(variant, sequence, run);
@@ -71,9 +73,9 @@ int run_forward(const ForwardFlags &flags, const Words &command_line) {
   find_form(variant, flags.form.form); // usage error for an unknown form
   const Params params = variant_params(variant, assignments(flags.form.settings));
   { const OutputFile tried(flags.output); } // fails before anything is read
-  const UsersCase problem = read_for_forward(flags, variant, params);
+  LayerInputs inputs;
+  UsersCase problem = read_for_forward(flags, variant, params, inputs);
   const Convention &convention = problem.convention;
-  const LayerInputs inputs = layer_inputs(problem);
   if (along && inputs.packed) usage_error("--ranks-along T is for one sequence, and " + flags.input + " packs texts");
   const Backend backend;
   const Run run = run_of(flags.form.form, flags.engine.get(flags.form.real(), flags.form.chunk), inputs.params);
@@ -82,7 +84,7 @@ int run_forward(const ForwardFlags &flags, const Words &command_line) {
     results.push_back(inputs.texts[text].empty() ? results_of_empty(inputs, variant, text)
                                                  : results_of(flags, variant, inputs, text, run));
   if (along && ranks::rank() != 0) return exit_ok;
-  const UsersArrays user = in_layer_order(problem.in_file, convention);
+  const UsersArrays user = in_layer_order(std::move(problem.in_file), convention);
   write_users(flags.output, in_file_order(to_user(user, inputs, convention, results), convention), convention,
               flags.form.real(), provenance(command_line, 0));
   return exit_ok;

@@ -81,8 +81,8 @@ int write_one(const SampleFlags &flags, const Words &command_line) {
     problem.weights = {
         Stream(flags.seed, "sample/do").normals(s.v.size()),
         Stream(flags.seed, "sample/dstate").normals(of_states.heads() * variant.state_shape(s.shape, params).size())};
-  const UsersCase users = users_case(problem, convention, sharing, precision, flags.seed, stated);
-  write_case(flags.output, users, precision, provenance(command_line, flags.seed));
+  UsersCase users = users_case(problem, convention, sharing, precision, flags.seed, stated);
+  write_case(flags.output, std::move(users), precision, provenance(command_line, flags.seed));
   return exit_ok;
 }
 

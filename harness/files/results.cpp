@@ -169,7 +169,7 @@ std::string packed(const Contents &contents) {
     for (const auto &row : table.rows)
       for (const Cell &cell : row) std::visit([&](const auto &value) { pack << value; }, cell);
   }
-  return pack.bytes;
+  return std::move(pack.bytes);
 }
 
 Cell unpacked_cell(Kind kind, Unpacker &unpack) {

@@ -154,9 +154,12 @@ Arrays read_arrays(const std::string &path, const std::vector<Wanted> &wanted) {
   const std::string bytes = reading_in_child(path, [&] {
     const Arrays arrays = read_here(path, wanted);
     Packer pack;
+    size_t numbers = 0;
+    for (const auto &[name, array] : arrays) numbers += array.data.size();
+    pack.bytes.reserve(numbers * sizeof(double) + (1 << 16)); // growing copies, and arrays may be of gigabytes
     pack << std::uint64_t(arrays.size());
     for (const auto &[name, array] : arrays) pack << name << array.dims << array.data << array.type;
-    return pack.bytes;
+    return std::move(pack.bytes);
   });
   Unpacker unpack(bytes);
   Arrays arrays;
@@ -176,7 +179,7 @@ std::vector<std::string> array_names(const std::string &path) {
     Packer pack;
     pack << std::uint64_t(names.size());
     for (const std::string &name : names) pack << name;
-    return pack.bytes;
+    return std::move(pack.bytes);
   });
   Unpacker unpack(bytes);
   std::vector<std::string> names(size_t(unpack.next<std::uint64_t>()));
@@ -192,7 +195,7 @@ Facts read_meta(const std::string &path) {
     Packer pack;
     pack << std::uint64_t(facts.size());
     for (const auto &[name, value] : facts) pack << name << value;
-    return pack.bytes;
+    return std::move(pack.bytes);
   });
   Unpacker unpack(bytes);
   Facts facts(size_t(unpack.next<std::uint64_t>()));

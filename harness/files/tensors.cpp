@@ -85,22 +85,19 @@ void check_rank(const std::string &name, const UsersArray &array, const Conventi
     input_error("dataset " + array.name + " has shape " + text_of(array.dims) + ", needs " + expected.text);
 }
 
-UsersArray in_layer_order(const std::string &name, const UsersArray &array, const Convention &c) {
+void to_layer_order(const std::string &name, UsersArray &array, const Convention &c) {
   check_rank(name, array, c);
-  if (kind_of(name) == ArrayKind::state) return c.state_kv ? exchanged(array, 2) : array;
-  if (kind_of(name) != ArrayKind::steps || c.layout == Layout::bhtd) return array;
-  if (c.layout == Layout::bthd) return exchanged(array, 1);
-  UsersArray with_batch = array;
-  with_batch.dims.insert(with_batch.dims.begin(), 1);
-  return exchanged(with_batch, 1);
+  if (kind_of(name) == ArrayKind::state && c.state_kv) array = exchanged(array, 2);
+  if (kind_of(name) != ArrayKind::steps || c.layout == Layout::bhtd) return;
+  if (c.layout == Layout::thd) array.dims.insert(array.dims.begin(), 1);
+  array = exchanged(array, 1);
 }
 
-UsersArray in_file_order(const std::string &name, const UsersArray &array, const Convention &c) {
-  if (kind_of(name) == ArrayKind::state) return c.state_kv ? exchanged(array, 2) : array;
-  if (kind_of(name) != ArrayKind::steps || c.layout == Layout::bhtd) return array;
-  UsersArray out = exchanged(array, 1);
-  if (c.layout == Layout::thd) out.dims.erase(out.dims.begin());
-  return out;
+void to_file_order(const std::string &name, UsersArray &array, const Convention &c) {
+  if (kind_of(name) == ArrayKind::state && c.state_kv) array = exchanged(array, 2);
+  if (kind_of(name) != ArrayKind::steps || c.layout == Layout::bhtd) return;
+  array = exchanged(array, 1);
+  if (c.layout == Layout::thd) array.dims.erase(array.dims.begin());
 }
 
 /// fla calls every decay g. With one number per step it is alpha, with more it is lambda.
@@ -161,7 +158,7 @@ UsersArrays read_users(const std::string &path, const Names &names, const Conven
       if (!known)
         wanted.push_back({name, 0, expected_of(array, convention).text, kind_of(array) == ArrayKind::offsets});
     }
-  const Arrays arrays = read_arrays(path, wanted);
+  Arrays arrays = read_arrays(path, wanted);
   UsersArrays users;
   for (const std::string &array : names) {
     Names found;
@@ -170,30 +167,29 @@ UsersArrays read_users(const std::string &path, const Names &names, const Conven
     if (found.size() > 1) input_error(path + ": " + join(found, " and ") + " are two names of one array; keep one");
     if (found.empty()) continue;
     const NumericArray &one = arrays.at(found[0]);
-    users[array] = {one.dims, one.data, found[0], one.type};
+    users[array] = {one.dims, {}, found[0], one.type};
   }
   drop_other_decay(users, convention);
+  for (auto &[name, array] : users) array.data = std::move(arrays.at(array.name).data), arrays.erase(array.name);
   return users;
 }
 
-void write_users(const std::string &path, const UsersArrays &arrays, const Convention &convention, Real real,
+void write_users(const std::string &path, UsersArrays arrays, const Convention &convention, Real real,
                  const Facts &meta) {
   static const Names stored{"q", "k", "v", "w", "o", "do", "dq", "dk", "dv", "dw"};
   Arrays out;
-  for (const auto &[name, array] : arrays)
-    out[names_in_files(name, convention)[0]] = {array.dims, array.data,
+  for (auto &[name, array] : arrays)
+    out[names_in_files(name, convention)[0]] = {array.dims, std::move(array.data),
                                                 contains(stored, name) ? "" : name_of(wide_of(real))};
   write_arrays(path, out, real, meta);
 }
 
-UsersArrays in_layer_order(const UsersArrays &in_file, const Convention &convention) {
-  UsersArrays arrays;
-  for (const auto &[name, array] : in_file) arrays[name] = in_layer_order(name, array, convention);
+UsersArrays in_layer_order(UsersArrays arrays, const Convention &convention) {
+  for (auto &[name, array] : arrays) to_layer_order(name, array, convention);
   return arrays;
 }
-UsersArrays in_file_order(const UsersArrays &in_layer, const Convention &convention) {
-  UsersArrays arrays;
-  for (const auto &[name, array] : in_layer) arrays[name] = in_file_order(name, array, convention);
+UsersArrays in_file_order(UsersArrays arrays, const Convention &convention) {
+  for (auto &[name, array] : arrays) to_file_order(name, array, convention);
   return arrays;
 }
 

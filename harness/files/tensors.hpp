@@ -28,13 +28,13 @@ std::vector<std::string> result_names(const UsersArrays &inputs);
 /// array of a .npy file is the first of them.
 UsersArrays read_users(const std::string &path, const std::vector<std::string> &names, const Convention &convention);
 /// Writes arrays, already in the convention's layout, as `real`.
-void write_users(const std::string &path, const UsersArrays &arrays, const Convention &convention, Real real,
+void write_users(const std::string &path, UsersArrays arrays, const Convention &convention, Real real,
                  const Facts &meta);
 
 /// Converts [B,H,T,D] and states [rows,columns] from the convention's order, and back. Input error if an array has the
 /// wrong number of dimensions.
-UsersArrays in_layer_order(const UsersArrays &in_file, const Convention &convention);
-UsersArrays in_file_order(const UsersArrays &in_layer, const Convention &convention);
+UsersArrays in_layer_order(UsersArrays in_file, const Convention &convention);
+UsersArrays in_file_order(UsersArrays in_layer, const Convention &convention);
 /// Dimensions of an array in a file, from those in the layer's order.
 Dims dims_in_file(const std::string &name, const Dims &in_layer, const Convention &convention);
 

@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <fcntl.h>
 #include <fstream>
 #include <new>
@@ -36,7 +37,19 @@ void limit(int what, rlim_t most) {
   if (getrlimit(what, &now) == 0) now.rlim_cur = std::min(most, now.rlim_max), setrlimit(what, &now);
 }
 
-/// Everything the child does: it writes one status byte, then the result or the error message.
+/// What comes first in the pipe. The size spares the parent copies of a result of gigabytes that grows as it is read.
+struct Head {
+  std::uint64_t code, size;
+};
+
+/// Writes the code, and the result or error message.
+bool answer_with(int descriptor, int code, std::string_view text) {
+  const Head head{std::uint64_t(code), text.size()};
+  return write_all(descriptor, std::string_view(reinterpret_cast<const char *>(&head), sizeof head)) &&
+         write_all(descriptor, text);
+}
+
+/// Everything the child does.
 [[noreturn]] void live(int answer, const std::function<std::string()> &work, unsigned seconds) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);                        // ends with its parent
   if (answer > 3) close_range(3, unsigned(answer) - 1, 0); // closes inherited files, which also releases their locks
@@ -49,13 +62,11 @@ void limit(int what, rlim_t most) {
   confine_to_reading();
   bool written = false;
   try {
-    const std::string result = work();
-    written = write_all(answer, std::string_view("\0", 1)) && write_all(answer, result);
+    written = answer_with(answer, exit_ok, work());
   } catch (const Error &failure) {
-    written = write_all(answer, std::string(1, char(failure.code)) + failure.what());
+    written = answer_with(answer, failure.code, failure.what());
   } catch (const std::exception &failure) { // probably out of memory, so the message must not be allocated
-    const char code = char(exit_input);
-    written = write_all(answer, std::string_view(&code, 1)) && write_all(answer, failure.what());
+    written = answer_with(answer, exit_input, failure.what());
   }
   _exit(written ? 0 : 1);
 }
@@ -74,12 +85,19 @@ public:
   int in() const { return ends_[1]; }
 
   /// Reads everything until the other side is closed, then closes the pipe. False on a read error.
-  bool read_all(std::string &bytes) {
+  bool read_all(Head &head, std::string &bytes) {
     close_side(1);
     std::vector<char> block(1 << 16);
     ssize_t n;
-    while ((n = read(ends_[0], block.data(), block.size())) > 0 || (n < 0 && errno == EINTR))
-      if (n > 0) bytes.append(block.data(), size_t(n));
+    size_t of_head = 0;
+    while ((n = read(ends_[0], block.data(), block.size())) > 0 || (n < 0 && errno == EINTR)) {
+      if (n < 0) continue;
+      const size_t first = std::min(size_t(n), sizeof head - of_head);
+      std::memcpy(reinterpret_cast<char *>(&head) + of_head, block.data(), first);
+      of_head += first;
+      if (bytes.empty() && of_head == sizeof head) bytes.reserve(size_t(std::min(head.size, memory_limit())));
+      bytes.append(block.data() + first, size_t(n) - first);
+    }
     close_side(0); // a child that still writes is ended by SIGPIPE
     return n == 0;
   }
@@ -99,18 +117,17 @@ std::string in_child(const std::string &what, const std::function<std::string()>
   const pid_t child = answer.in() < 0 ? -1 : fork_to_await();
   if (child < 0) input_error(what + " needs a process of its own, and none can be started");
   if (child == 0) live(answer.in(), work, seconds);
+  Head head{};
   std::string bytes;
-  const bool whole = answer.read_all(bytes);
+  const bool whole = answer.read_all(head, bytes);
   int status = 0;
   if (!awaited(child, status)) input_error(what + " needs a process of its own, whose end cannot be awaited");
   if (!whole) input_error(what + ": the result cannot be read back");
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
     input_error(what + " takes more than " + std::to_string(seconds) + " s: the file is damaged");
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || bytes.empty())
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || bytes.size() != head.size)
     input_error(what + " crashed the HDF5 library: the file is damaged, or memory ran out");
-  const int code = static_cast<unsigned char>(bytes[0]);
-  bytes.erase(0, 1);
-  if (code) throw Error(ExitCode(code), bytes);
+  if (head.code != exit_ok) throw Error(ExitCode(head.code), bytes);
   return bytes;
 }
 
