@@ -8,6 +8,8 @@ import pathlib
 import sys
 import unittest
 
+if len(sys.argv) < 2 or not os.path.isfile(sys.argv[1]):
+    sys.exit(__doc__.strip())
 here = pathlib.Path(__file__).resolve().parent
 os.environ["RECOLLECT_PROGRAM"] = os.path.abspath(sys.argv[1])
 suite = unittest.TestSuite()
