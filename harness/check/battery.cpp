@@ -105,8 +105,10 @@ std::string fit(const Variant &variant, const Params &params, Shape &s) {
 
 class Battery {
 public:
-  Battery(const Variant &variant, const Params &params, Precision precision, bool gradient, std::uint64_t seed)
-      : variant_(variant), params_(params), precision_(precision), gradient_(gradient), seed_(seed) {}
+  Battery(const Variant &variant, const Params &params, Precision precision, bool gradient, std::uint64_t seed,
+          int most_steps)
+      : variant_(variant), params_(params), precision_(precision), gradient_(gradient), seed_(seed),
+        most_steps_(most_steps) {}
 
   std::vector<BatteryCase> run() {
     int count[4] = {};
@@ -176,11 +178,12 @@ private:
 
   std::uint64_t seed_of(const std::string &called) const { return Stream(seed_, "battery/" + called).bits(0); }
 
-  /// T, halved until some inputs, perhaps of a milder recipe, keep outputs and state in range.
-  int stable_length(Asked a) const {
-    while (a.shape.T > 1 && !draw_stable(variant_, a.shape, params_, a.recipe, seed_of(name(a)), largest()).stable)
-      a.shape.T /= 2;
-    return a.shape.T;
+  /// Halves T until some inputs, perhaps of a milder recipe, keep outputs and state in range; returns the inputs.
+  Drawn draw_in_range(Asked &a) const {
+    for (;; a.shape.T /= 2) {
+      Drawn drawn = draw_stable(variant_, a.shape, params_, a.recipe, seed_of(name(a)), largest());
+      if (drawn.stable || a.shape.T == 1) return drawn;
+    }
   }
 
   bool add(Asked a) {
@@ -191,15 +194,15 @@ private:
                       a.recipe.gates == Recipe::whole_range && !a.recipe.beta_ends;
     if (!variant_.traits.stable && !well) return false;
     if (variant_.unsuitable && !variant_.unsuitable(a.shape, params_).empty()) return false;
-    if (const int T = stable_length(a); T != a.shape.T) {
+    if (a.shape.T > most_steps_) return false;
+    const int T = a.shape.T;
+    Drawn drawn = draw_in_range(a);
+    if (a.shape.T != T)
       a.also =
-          "T is " + std::to_string(T) + ", not " + std::to_string(a.shape.T) + ": the layer is not stable for longer";
-      a.shape.T = T;
-    }
+          "T is " + std::to_string(a.shape.T) + ", not " + std::to_string(T) + ": the layer is not stable for longer";
     const std::string called = name(a);
     if (known(called)) return false;
     const std::uint64_t seed = seed_of(called);
-    Drawn drawn = draw_stable(variant_, a.shape, params_, a.recipe, seed, largest());
     if (a.state) drawn.inputs.state = plausible_state(variant_, a.shape, params_, seed);
     push(called, why(a, drawn.toned_down), well, std::move(drawn.inputs), seed);
     if (!a.state || in_range(outputs_of(cases_.back().problem))) return true;
@@ -239,6 +242,7 @@ private:
   const Precision precision_;
   const bool gradient_;
   const std::uint64_t seed_;
+  const int most_steps_;
   std::vector<BatteryCase> cases_;
 };
 
@@ -257,8 +261,8 @@ const std::vector<BatteryRow> &battery_rows() {
 }
 
 std::vector<BatteryCase> battery(const Variant &variant, const Params &params, Precision precision, bool gradient,
-                                 std::uint64_t seed) {
-  return Battery(variant, params, precision, gradient, seed).run();
+                                 std::uint64_t seed, int most_steps) {
+  return Battery(variant, params, precision, gradient, seed, most_steps).run();
 }
 
 } // namespace recollect

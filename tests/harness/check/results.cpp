@@ -33,10 +33,10 @@ BOOST_AUTO_TEST_CASE(segments_whose_handovers_are_left_alone_give_the_whole) {
   }
 }
 
-/// The case of the battery with the fewest steps and more than one head.
+/// The case of the battery with the fewest steps, one or two, and more than one head.
 CheckCase short_case_with_heads(const Variant &v) {
   std::optional<CheckCase> found;
-  for (const BatteryCase &one : battery(v, variant_params(v), Precision::f32, true)) {
+  for (const BatteryCase &one : battery(v, variant_params(v), Precision::f32, true, 1, 2)) {
     const Shape &n = one.problem.given.shape;
     if (n.heads() > 1 && (!found || n.T < found->given.shape.T)) found.emplace(one.problem);
   }

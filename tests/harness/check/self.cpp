@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(rounding_inside_a_kernel_is_no_mistake, *slow) {
     const Variant &variant = find_variant(layer);
     const Params params = variant_params(variant);
     bool met = false;
-    for (const BatteryCase &one : battery(variant, params, Precision::f32, true)) {
+    for (const BatteryCase &one : battery(variant, params, Precision::f32, true, 1, 64)) {
       if (one.name != name) continue;
       const Reference reference(one.problem);
       for (const Form &form : variant.forms)
