@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention in memory that does not grow with T: each block of queries loops over blocks of keys (online_softmax.hpp).
+// Attention whose memory does not grow with T: each block of queries loops over blocks of keys (online_softmax.hpp).
 #pragma once
 #include "variants/kernels/attention/attention_cuda.hpp"
 #include "variants/kernels/attention/online_softmax.hpp"
 
 namespace recollect::variants {
 
-/// One block of queries per unit: reads the keys, then calls finish(team, head, rows, sum, ld, peak, mass, stack).
+/// One unit handles one block of queries: it reads the keys, then calls finish(team, head, rows, sum, ld, peak, mass,
+/// stack).
 template <class Number, class Kernel, class Finish> struct Attend {
   using Real = Number;
   KeyLoop<Real, Kernel> loop;
@@ -52,7 +53,7 @@ template <class Real> struct Divide {
 };
 
 #ifdef __CUDACC__
-/// attend() on tensor cores (attention_cuda.hpp). False if these widths have no kernel.
+/// attend() on tensor cores (attention_cuda.hpp). Returns false if no kernel is compiled for these widths.
 template <class Kernel, class Finish>
 auto attend_on_fragments(const std::string &label, const Call<float> &call, const KeyLoop<float, Kernel> &loop,
                          const Finish &finish) -> decltype(finish.on_fragments(), bool()) {
@@ -92,7 +93,7 @@ void attend(const std::string &label, const Call<Real> &call, const Kernel &kern
       Divide<Real>{rows_of(call.o, s, s.Dv)});
 }
 
-/// The definition: the same sum as a plain loop over queries.
+/// The definition: the same sum in a plain loop over queries.
 template <class Real, class Kernel> struct OneQueryAtATime {
   Kernel kernel;
   CausalMask mask;

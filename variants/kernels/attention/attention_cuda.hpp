@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// attention.hpp on tensor cores, for float32 arrays and rows up to 256 wide; wider rows and float64 use the portable
-// loop. Products are exact (three of TF32), or rounded to bf16 where Call::math allows it. Softmax with 16-bit operands
-// runs on Hopper's warpgroups, its gradients at widths up to 128.
+// attention.hpp on tensor cores, for float32 arrays with rows of at most 256 numbers. Wider rows and float64 use the
+// portable loop. Products are exact (each is three products in TF32), or rounded to bf16 where Call::math allows it.
+// Softmax with 16-bit operands runs on Hopper's warpgroups; its gradients do at widths up to 128.
 //
-// Softmax kernels are compiled once for all layers, at every pair of extents in `AllExtents`; so are the similarities
-// without a normaliser, as one kernel that chooses among them (ChosenKernel), at `FewExtents`. A layer's own kernel is
-// compiled with the layer, at `FewExtents`.
+// Softmax kernels are compiled once for all layers, at every pair of extents in `AllExtents`. Similarities without a
+// normaliser are compiled as one kernel that selects the similarity at run time (ChosenKernel), at `FewExtents`. A
+// kernel that only one layer uses is compiled with that layer, at `FewExtents`.
 #pragma once
 #ifdef __CUDACC__
 #include "variants/kernels/attention/backward_cuda.hpp"
@@ -28,20 +28,20 @@ template <class... Each> struct ExtentsTable {
 using AllExtents = ExtentsTable<Extents<32, 32>, Extents<64, 64>, Extents<96, 96>, Extents<128, 128>, Extents<192, 192>,
                                 Extents<128, 256>, Extents<256, 256>>;
 using FewExtents = ExtentsTable<Extents<64, 64>, Extents<128, 128>, Extents<256, 256>>;
-/// Of the kernels for Hopper's warpgroups, which are faster even where more of a row is padding.
+/// Extents of the kernels for Hopper's warpgroups. These are faster even where they need more padding.
 using HopperExtents = ExtentsTable<Extents<64, 64>, Extents<128, 128>, Extents<128, 256>, Extents<256, 256>>;
 using HopperGradientExtents = ExtentsTable<Extents<64, 64>, Extents<128, 128>>;
 
 using Softmax = FixedKernel<float, Kind::softmax>;
 
-/// The kernel in the type that is compiled for tensor cores.
+/// The kernel's type in the compiled tensor-core code.
 template <class Kernel> const Kernel &compiled(const Kernel &kernel) { return kernel; }
 inline const Softmax &compiled(const Softmax &kernel) { return kernel; }
 template <Kind kind> ChosenKernel<float> compiled(const FixedKernel<float, kind> &kernel) {
   return {kind, kernel.factor};
 }
 
-/// Kernels that need another product of rows for every pair run in the portable loop.
+/// True for kernels that need a further product of rows for every pair. They run in the portable loop.
 template <class Kernel, class = void> constexpr bool is_costly = false;
 template <class Kernel> constexpr bool is_costly<Kernel, std::enable_if_t<Kernel::costly>> = true;
 
@@ -136,7 +136,7 @@ template <class Kernel> bool has_extents(const KeyLoop<float, Kernel> &loop) {
          Execution().cuda_device_prop().major >= 8;
 }
 
-/// Whether to start a kernel for Hopper's warpgroups, of which each takes 64 rows: with fewer, most would be empty.
+/// Whether to use the kernel for Hopper's warpgroups. Each warpgroup takes 64 rows; with fewer, most would be empty.
 inline bool fills_warpgroups(int rows) { return Execution().cuda_device_prop().major == 9 && rows >= 64; }
 
 /// Reads all keys for every query, then calls `finish`.
@@ -161,10 +161,10 @@ void forward(const std::string &label, const CallSettings &call, const Kernel &k
   });
 }
 
-/// Where to write dq, dk and dv.
+/// Device arrays to which dq, dk and dv are written.
 template <class Out> struct GradientRows { DeviceRows<Out> q, k, v; };
 
-/// dq, dk and dv, from do and the queries' statistics.
+/// Computes dq, dk and dv from do and the queries' softmax statistics.
 template <class Op, class Kernel, class Out>
 void backward(const std::string &label, const CallSettings &call, const Kernel &kernel, CausalMask mask,
               const Operands<Op> &in, const Operand<Op> &d_o, const Statistics &statistics,
@@ -203,7 +203,8 @@ void backward(const std::string &label, const CallSettings &call, const Kernel &
   });
 }
 
-/// Calls visit(operand type) for the type that the call's precision allows. Where TF32 is allowed, products are exact.
+/// Calls visit(operand type) for the operand type of the call's precision. Where the call allows TF32, products are
+/// still exact.
 template <class Visit> void with_products(const Call<float> &call, const Visit &visit) {
   call.math == Math::bf16 ? visit(fragments::Bf16()) : visit(fragments::Exact());
 }

@@ -5,10 +5,10 @@
 //
 //   dq_t = sum_i dz_ti k_i,   dk_i = sum_t dz_ti q_t,   dv_i = sum_t p_ti do_t
 //
-// On a GPU one team holds all pairs of a short sequence (single_block_gradient.hpp). Otherwise every pair is computed
-// twice, so that no two teams add to the same sum: a block of queries loops over keys for dq, a block of keys loops
-// over queries for dk and dv. Missing normalisers are computed first. Tensor cores are used where attention_cuda.hpp
-// has kernels. The few threads of a CPU compute each pair once (joint_gradient.hpp).
+// On a GPU, one team holds all pairs of a short sequence (single_block_gradient.hpp). Otherwise every pair is computed
+// twice, so that no two teams add to the same sum: for dq, a block of queries loops over keys; for dk and dv, a block
+// of keys loops over queries. Normalisers that were not saved are computed first. Tensor cores are used where
+// attention_cuda.hpp has kernels. A CPU has few threads, so there each pair is computed once (joint_gradient.hpp).
 #pragma once
 #include "variants/kernels/attention/attention.hpp"
 #include "variants/kernels/attention/joint_gradient.hpp"
@@ -41,8 +41,8 @@ template <class Real> struct LeaveFacts {
   }
 };
 
-/// Per unit, either one block of queries, with a loop over keys (dq), or one block of keys, with a loop over queries
-/// (dk and dv).
+/// One unit handles either one block of queries, with a loop over keys (dq), or one block of keys, with a loop over
+/// queries (dk and dv).
 template <class Number, class Kernel, bool of_queries, class Gates = NoGates> struct SideGradient {
   using Real = Number;
   BlockGradient<Real, Kernel> block;
@@ -140,7 +140,7 @@ bool gradients_on_fragments(const std::string &label, const Call<float> &call,
 }
 #endif
 
-/// dq, dk and dv. Where weights are normalised, the queries' softmax statistics are inputs.
+/// Computes dq, dk and dv. Where weights are normalised, it reads the queries' softmax statistics.
 template <class Real, class Kernel, class Gates = NoGates>
 void gradients_by_blocks(const std::string &label, const Call<Real> &call, const BlockGradient<Real, Kernel> &block,
                          const Rows<Real> &dq, const Rows<Real> &dk, const Rows<Real> &dv, const Gates &gates = {}) {

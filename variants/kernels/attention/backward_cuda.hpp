@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients of attention (warp_gradient_cuda.hpp) on tensor cores by mma.sync, for any number of queries and keys, and
-// rows at most as wide as the extents Dk and Dv (padded with zeros). Where dk and dv together fill the registers, each
-// has a separate pass.
+// rows at most as wide as the extents Dk and Dv (padded with zeros). Where the sums of dk and dv together do not fit in
+// the registers, dk and dv are computed in separate passes.
 #pragma once
 #ifdef __CUDACC__
 #include "variants/kernels/attention/forward_cuda.hpp"
@@ -9,11 +9,11 @@
 
 namespace recollect::variants::attention {
 
-/// Whether one pass computes both dk and dv. Above these widths two passes are faster: each keeps more rows in
+/// Whether one pass computes both dk and dv. For wider rows two passes are faster, because each keeps more rows in
 /// registers.
 template <int Dk, int Dv> constexpr bool keys_with_values = Dk <= 96 && Dv <= 96;
 
-/// Tuning::keys is the number of rows of the other side that are loaded at a time.
+/// Tuning::keys is the number of the other side's rows that are loaded together.
 template <class Op, int Dk, int Dv, Of of> constexpr Tuning backward_tuning() {
   constexpr int D = Dk > Dv ? Dk : Dv;
   if (fragments::is_narrow<Op>) {
@@ -99,7 +99,7 @@ private:
     to.normaliser[threadIdx.x] = x.x, to.read[threadIdx.x] = x.y;
   }
 
-  /// Adds the gradients from pairs of the warp's rows with rows of this block.
+  /// Adds the gradients from all pairs of one of the warp's rows and one row of this block.
   __device__ __forceinline__ void add_block(size_t head, int first, int other, const Room &room, int warp_first,
                                             const Others &block, const RowStatistics &statistics, Sums &sums) const {
     if (of_queries) {
@@ -118,7 +118,7 @@ private:
     if constexpr (has_logits) apply<pitch_k, Dk>(dz, block.logits, sums.logits);
   }
 
-  /// Dot products of own rows with the other side's, over `width` columns.
+  /// Dot products of the warp's rows with the other side's rows, over `width` columns.
   template <int pitch, int width>
   __device__ __forceinline__ static void multiply(const Element *own, int row, const Element *other, Pairs &x) {
 #pragma unroll

@@ -2,9 +2,9 @@
 // Gradients of attention (warp_gradient_cuda.hpp) on Hopper's warpgroups, for 16-bit operands, extents Dk and Dv of 64
 // or 128, and logits proportional to products.
 //
-// A block has `groups` warpgroups with 64 own rows each. A further warp copies `others` rows of the other side at a
-// time, up to `stages` tiles ahead. Weights are computed while dp's products run, and the derivatives while those of dv
-// run; the rest of the time another warpgroup's products can.
+// A block has `groups` warpgroups, and each of these owns 64 rows. One further warp copies the other side's rows,
+// `others` at a time and up to `stages` tiles ahead. A warpgroup computes weights while the products for dp run, and
+// derivatives while those for dv run. During its other scalar work, the products of another warpgroup can run.
 #pragma once
 #ifdef RECOLLECT_WARPGROUPS
 #include "variants/kernels/attention/forward_hopper_cuda.hpp"
@@ -12,7 +12,7 @@
 
 namespace recollect::variants::attention {
 
-/// Warpgroups that multiply, rows of the other side at a time, and tiles of those in shared memory.
+/// Number of warpgroups that multiply, rows of the other side per tile, and tiles in shared memory.
 struct HopperTuning {
   int groups, others, stages;
 };
@@ -81,7 +81,7 @@ private:
   }
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-  /// Tiles of step n are those of n % stages; `full`: they have arrived, `read`: they may be overwritten.
+  /// Step n uses the tiles n % stages. `full` signals that they have arrived, `read` that they may be overwritten.
   struct Tiles {
     Element own_k[rows * Dk], own_v[rows * Dv], k[stages][others * Dk], v[stages][others * Dv];
     float normaliser[stages][others], read_out[stages][others]; // of queries
@@ -96,7 +96,7 @@ private:
     }
   };
 
-  /// By a warp.
+  /// Called by one warp.
   __device__ __forceinline__ void copy(Tiles &tiles, const Block &block) const {
     const int lane = threadIdx.x % 32;
     if (lane == 0 && block.count > 0) {
@@ -189,8 +189,8 @@ private:
       }
     }
   }
-  /// Turns dp into the derivatives with respect to the logits. Of rounded weights where that frees registers: those of
-  /// p beside the sums of dk and dv.
+  /// Turns dp into the derivatives with respect to the logits. Where registers are scarce, because dk and dv are both
+  /// summed, it uses the rounded weights p.
   __device__ __forceinline__ static void derive(const float *read_out, const RowStatistics &of_rows, const Pairs &p,
                                                 const fragments::A16<Op> (&weights)[others / 16], Pairs &dz) {
 #pragma unroll

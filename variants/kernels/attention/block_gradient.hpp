@@ -7,9 +7,9 @@
 // with l_ti the logit or unnormalised weight of z_ti = q_t . k_i, and slope_ti its derivative. Besides the methods in
 // online_softmax.hpp, a kernel has (l: what it returned):
 //   KOKKOS_FUNCTION Real slope(size_t head, int t, int i, Real z, Real l) const;
-//   static constexpr bool steady = true;   where that is the same for all pairs
-// Where logits depend on more than z, `gates` gets dz of every block (crossing_sums.hpp is an example); threads that
-// do not share it get copies.
+//   static constexpr bool steady = true;   if the slope is the same for all pairs
+// If logits depend on more than z, `gates` receives dz of every block (crossing_sums.hpp is an example). Threads that
+// process different blocks concurrently get separate copies of `gates`.
 #pragma once
 #include "harness/device/device.hpp"
 #include "variants/kernels/attention/online_softmax.hpp"
@@ -21,11 +21,11 @@ template <class Real> KOKKOS_FUNCTION Real log_mass(Real peak, Real mass) {
   return mass > 0 ? peak + math::log(mass) : Real(0);
 }
 
-/// Softmax statistics of the queries, which the backward pass needs where weights are normalised.
+/// Softmax statistics of the queries. The backward pass needs them where weights are normalised.
 template <class Real> struct QueryFacts {
   Array<Real> normaliser; // [heads,T] log of the softmax denominator
   Array<Real> read;       // [heads,T] do_t . o_t
-  /// Saves query `at`; `along` is the sum of exp(logit - peak) do_t . v_i.
+  /// Saves the statistics of query `at`; `along` is the sum of exp(logit - peak) do_t . v_i.
   KOKKOS_FUNCTION void leave(size_t at, Real peak, Real mass, Real along) const {
     normaliser.data()[at] = log_mass(peak, mass);
     read.data()[at] = mass > 0 ? along / mass : Real(0);
@@ -89,7 +89,7 @@ template <class Number, class Kernel> struct BlockGradient {
     team.barrier();
     weigh(team, head, rows, keys, x.p, x.dz, ld());
   }
-  /// z and dp of the visible pairs, rows `ld` apart.
+  /// Computes z and dp of the visible pairs, in rows `ld` apart.
   KOKKOS_FUNCTION void multiply(const Team &team, Range rows, Range keys, const Block &b, Real *z, Real *dp,
                                 std::ptrdiff_t ld) const {
     tile::Product<Real> scores{b.q, b.k_by_columns, loop.queries.width}, products{b.d_o, b.v_by_columns, d_o.width};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention to a few blocks of keys for every query (000 Eq 25-27): blocks of `block` consecutive rows are scored by
-// s_e(q) = q . mean of the block's router rows, and the `topk` best are read. Of two equal scores the earlier block
-// wins, so that at most topk are chosen.
+// Attention of every query to a few blocks of keys (000 Eq 25-27). A block is `block` consecutive rows, and its score
+// is s_e(q) = q . mean of the block's router rows. The `topk` blocks with the largest scores are read. Of two equal
+// scores the earlier block wins, so that at most topk are chosen.
 #pragma once
 #include "variants/kernels/common/arrays.hpp"
 #include <algorithm>
@@ -27,8 +27,8 @@ template <class Real> struct Blocks {
     return better < wanted;
   }
 
-  /// The same for all blocks at once: writes the indices of the `wanted` best of blocks first ... n-1 to best, and
-  /// returns how many there are. scores: [wanted] scratch.
+  /// The same for all blocks at once: writes the indices of the `wanted` best blocks among first ... n-1 to best, and
+  /// returns their number. scores: [wanted] scratch.
   KOKKOS_FUNCTION int find_best(size_t head, const Real *q, int n, int wanted, int *best, Real *scores,
                                 int first = 0) const {
     int found = 0;
@@ -45,7 +45,7 @@ template <class Real> struct Blocks {
   }
 };
 
-/// Not a lambda: nvcc lost captured pointers of a lambda in a header that several files include.
+/// A functor, because nvcc lost the captured pointers of a lambda in a header that several files include.
 template <class Real> struct BlockMeans {
   int T, width, block, count;
   Array<Real> router, means;
@@ -66,8 +66,8 @@ template <class Real> Blocks<Real> blocks_of(const Array<Real> &router, const Sh
   return {T, width, block, count, means};
 }
 
-/// The blocks that each query reads. Not causal: the `topk` best of all. Causal: its own block up to itself, without a
-/// score, and the topk - 1 best of the blocks before it.
+/// The blocks that each query reads. Without a causal mask: the `topk` best of all. With one: the query's own block up
+/// to the query, whatever its score, and the topk - 1 best of the blocks before it.
 template <class Real> struct Choice {
   Blocks<Real> blocks;
   int topk;

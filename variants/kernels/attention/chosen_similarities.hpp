@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// delta_former.hpp's sums and their gradients with the similarities that a call's parameters name: kappa1, kappa2,
-// scale, tau, groups, lookups and a1, a2 ... (variants/delta_former.cpp). Compiled once for each number type and
+// The sums of delta_former.hpp and their gradients, with the similarities that a call's parameters name: kappa1,
+// kappa2, scale, tau, groups, lookups and a1, a2 ... (variants/delta_former.cpp). Compiled once per number type and
 // direction, in chosen_similarities_*.cpp.
 #pragma once
 #include "harness/numerics/linalg.hpp"
@@ -12,7 +12,7 @@ constexpr int most_lookups = Grouped<double, AnyKernel<double>>::most;
 inline std::string weight_name(int j) { return "a" + std::to_string(j + 1); }
 inline bool shares_lookups(const Params &params) { return params.text("lookups") == "shared"; }
 
-/// The lookups of a group: their weights are parameters, or fit z on {-1, 0, 1, 2} (000 E.2).
+/// The lookups of a group. Their weights are the parameters a1, a2 ..., or those that fit z on {-1, 0, 1, 2} (000 E.2).
 template <class Real, class Kernel> Grouped<Real, Kernel> grouped(const Call<Real> &call, const Kernel &kernel) {
   const int groups = call.params.integer("groups");
   if (groups == 1) return {kernel, 1, {1}};
@@ -29,7 +29,7 @@ template <class Real, class Kernel> Grouped<Real, Kernel> grouped(const Call<Rea
   return sum;
 }
 
-/// Calls visit(kernel) for kappa1 as the erase takes it. A softmax always has one lookup.
+/// Calls visit(kernel) for kappa1 as the erase uses it. A softmax always has one lookup.
 template <class Real, class Visit> void with_erase(const Call<Real> &call, const Visit &visit) {
   const AnyKernel<Real> any = kernel_param<Real>(call.params, "kappa1");
   if (shares_lookups(call.params)) return visit(shared_lookups(call, any));

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// For each step s, the sum of x over the pairs that s lies between, e.g. the gradient of a gate from those of logits:
+// For each step s, the sum of x(t,i) over the pairs with i < s <= t. An example is a gate's gradient from those of
+// logits:
 //
 //   sum_s = sum_{t>=s} sum_{i<s} x(t,i)
 //
-// Computing one s from the previous one subtracts, so that small sums next to large ones lose digits. Here terms are
-// only added. Steps form a binary tree. The pair (t,i) belongs to the node whose later half contains t and whose
-// earlier half contains i: level l, with halves of 2^l steps, if l is the highest bit in which t and i differ. In each
-// node,
+// Computing the sum at one s from that at the previous one subtracts, so that small sums next to large ones lose
+// digits. Here terms are only added. Steps form a binary tree. The pair (t,i) belongs to the node whose later half
+// contains t and whose earlier half contains i: level l, with halves of 2^l steps, if l is the highest bit in which t
+// and i differ. In each node,
 //
 //   s in the later half sums, over all t >= s, the row's sum over the earlier half,
 //   s in the earlier half sums, over all i < s, the column's sum over the later half,
 //
-// which needs one number per step and level (log2 T levels), belonging to a query or to a key.
+// which needs one number per step and level (there are log2 T levels): a row's sum for a query, a column's for a key.
 #pragma once
 #include "variants/kernels/attention/online_softmax.hpp"
 #include "variants/kernels/common/arrays.hpp"
@@ -38,7 +39,7 @@ template <class Number> struct CrossingSums {
     return {begin > among.begin ? begin : among.begin, end < among.end ? end : among.end};
   }
 
-  /// `count` zeroed copies of the sums, for threads that add concurrently; and one of those copies.
+  /// `count` zeroed copies of the sums, one per thread that adds concurrently. The next function returns one of them.
   CrossingSums copies(const Call<Real> &call, int count) const {
     return {filled(call, count * parts.extent(0), Real(0)), levels, T};
   }
@@ -47,7 +48,8 @@ template <class Number> struct CrossingSums {
     return {Array<Real>(parts.data() + i * size, size), levels, T};
   }
 
-  /// Adds each row of x [rows,keys], rows `ld` apart, to that query's sums. Every block must be added once. No barrier.
+  /// Adds each row of x [rows,keys], rows `ld` apart, to the sums of that row's query. Call it once per block. No
+  /// barrier.
   KOKKOS_FUNCTION void of_queries(const Team &team, size_t head, Range rows, Range keys, const Real *x,
                                   std::ptrdiff_t ld) const {
     each_row(team, rows.size(), [=, *this](int r, int lane, int lanes) {
@@ -62,7 +64,7 @@ template <class Number> struct CrossingSums {
       }
     });
   }
-  /// Adds each column of x to that key's sums.
+  /// Adds each column of x to the sums of that column's key.
   KOKKOS_FUNCTION void of_keys(const Team &team, size_t head, Range rows, Range keys, const Real *x,
                                std::ptrdiff_t ld) const {
     each(team, keys.size(), [=, *this](int j) {
@@ -84,8 +86,8 @@ template <class Real> CrossingSums<Real> crossing_sums(const Call<Real> &call) {
   return {filled(call, call.steps() * levels, Real(0)), levels, call.shape.T};
 }
 
-/// Adds the sums of rows and columns to each of their steps. One node per unit: the node whose later half begins at a
-/// step.
+/// Adds the sums of rows and columns to each of their steps. One unit handles one node, which is named by the step at
+/// which its later half begins.
 template <class Real> struct AddUpNodes {
   CrossingSums<Real> sums;
   KOKKOS_FUNCTION void operator()(size_t unit) const {
@@ -107,7 +109,7 @@ template <class Real> struct AddUpNodes {
   }
 };
 
-/// Call after all blocks were added; total() is then the sum over s.
+/// Call this after all blocks have been added. total() then returns the sums over the pairs that cross each step.
 template <class Real> void add_up(const std::string &label, const Call<Real> &call, const CrossingSums<Real> &sums) {
   Kokkos::parallel_for(label, over(call.steps()), AddUpNodes<Real>{sums});
 }

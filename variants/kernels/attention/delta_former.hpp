@@ -4,8 +4,8 @@
 //   u_t = alpha_t v_t - beta_t sum_{i<t} kappa1(k_i, w_t) u_i,   o_t = sum_{i<=t} kappa2(k_i, q_t) u_i
 //
 // A chunk's reads of earlier u are a matrix product. Within the chunk, (I + A) U = X is solved, with A(t,i) = beta_t
-// kappa1(k_i, w_t) strictly lower triangular and X = alpha v - beta (reads). A softmax kappa1 is divided by its row's
-// whole denominator, over earlier keys and the chunk's own, which is known before the solve.
+// kappa1(k_i, w_t) strictly lower triangular and X = alpha v - beta (reads). If kappa1 is a softmax, its weights are
+// divided by the denominator over all earlier keys, those of the same chunk included. It is known before the solve.
 #pragma once
 #include "harness/device/tile/tile.hpp"
 #include "variants/kernels/attention/attention.hpp"
@@ -82,7 +82,7 @@ KOKKOS_FUNCTION void solve_by_doubling(const Team &team, int n, int width, const
   product(X, n, rhs, width, Real(0), u);
 }
 
-/// Chunks of one head in order. In its key loop, queries are w and values are u.
+/// Processes the chunks of one head in order. Its key loop takes w as queries and u as values.
 template <class Number, class Kernel> struct WriteByChunks {
   using Real = Number;
   KeyLoop<Real, Kernel> loop;

@@ -4,9 +4,10 @@
 //
 //   e_i = du_i - sum_{t>i} p_ti beta_t e_t,   dv_t = alpha_t e_t,   dalpha_t = v_t . e_t,   dbeta_t = -e_t . overlap_t
 //
-// where overlap_t = sum_{i<t} p_ti u_i is attention to earlier keys. Its backward pass with output gradient -beta_t
-// e_t gives the gradient of w and, in addition to the reads' part, of k. The e_i are computed from the last chunk to
-// the first: contributions of later chunks are a matrix product, and within a chunk (I + A)^T e = du is solved.
+// where overlap_t = sum_{i<t} p_ti u_i is attention to earlier keys. The backward pass of that attention, with the
+// output gradient -beta_t e_t, gives the gradient of w and adds to that of k, which also has a part from the reads. The
+// e_i are computed from the last chunk to the first: later chunks contribute by a matrix product, and within a chunk (I
+// + A)^T e = du is solved.
 #pragma once
 #include "harness/device/tile/transposed.hpp"
 #include "variants/kernels/attention/backward.hpp"
@@ -14,8 +15,8 @@
 
 namespace recollect::variants {
 
-/// Statistics of reading and erasing for the backward pass: overlap_t and, where weights are normalised, the log of the
-/// softmax denominator.
+/// What the backward pass saves of the reads and of the erasures: overlap_t and, where weights are normalised, the log
+/// of the softmax denominator.
 template <class Real> struct Overlaps {
   Rows<Real> overlap;
   Array<Real> normaliser;
@@ -32,7 +33,7 @@ template <class Real> struct Overlaps {
   }
 };
 
-/// One head: solves for e from du in place, and writes -beta e.
+/// Handles one head: solves for e from du in place, and writes -beta e.
 template <class Number, class Kernel> struct SolveBack {
   using Real = Number;
   KeyLoop<Real, Kernel> loop; // the loop of write_by_chunks, with e as its values
@@ -83,7 +84,7 @@ template <class Number, class Kernel> struct SolveBack {
   }
 
 private:
-  /// x.p = p_ti of a block; 0 where t does not see i. Barriers inside and at the end.
+  /// Sets x.p to p_ti for a block; 0 where t does not see i. Barriers inside and at the end.
   KOKKOS_FUNCTION void weigh(const Team &team, size_t head, Range rows, Range keys, const tile::Matrix<Real> &k,
                              const Room &x) const {
     const int width = loop.queries.width, n = keys.size(), first = rows.begin - keys.begin;
@@ -159,7 +160,7 @@ template <class Real> struct AddArray {
   KOKKOS_FUNCTION void operator()(size_t i) const { to(i) += from(i); }
 };
 
-/// From u and e (which holds du): gradients of v, alpha, beta and w; adds to the gradient of k.
+/// Takes u, and e, which holds du on entry. Writes the gradients of v, alpha, beta and w, and adds to that of k.
 template <class Real, class Kernel>
 void write_vjp(const std::string &label, const BackwardCall<Real> &back, const Kernel &kernel, const Array<Real> &u,
                const Array<Real> &e) {

@@ -2,9 +2,9 @@
 // Attention (warp_softmax_cuda.hpp) on tensor cores by mma.sync, for any number of queries and keys, and rows at most
 // as wide as the extents Dk and Dv (padded with zeros).
 //
-// A warp loops with 16 `tiles` queries over the keys, `keys` at a time, while the next keys are copied to shared
-// memory. Scores, weights and sums stay in its registers, because results of q k^T have the layout of the first
-// operand of p v.
+// A warp owns 16 `tiles` queries and loops over the keys, `keys` at a time, while the next keys are copied to shared
+// memory. Scores, weights and sums stay in its registers, because the results of q k^T have the register layout that p
+// v needs for its first operand.
 #pragma once
 #ifdef __CUDACC__
 #include "variants/kernels/attention/warp_softmax_cuda.hpp"

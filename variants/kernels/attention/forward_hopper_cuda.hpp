@@ -2,11 +2,11 @@
 // Attention (warp_softmax_cuda.hpp) on Hopper's warpgroups, for 16-bit operands and extents Dk and Dv of 64,
 // 128 or 256.
 //
-// A block has `groups` warpgroups with 64 queries each. One thread of a further warpgroup copies `keys` keys and values
-// at a time, up to two tiles ahead. Each step, a warpgroup starts the scores of the next keys and the product of the
-// last weights with their values, and waits for the scores only: its exponentials overlap with that product. Warpgroups
-// start their products in turn, so that one's exponentials overlap with another's products (both after Shah et al.
-// 2024, arXiv:2407.08608, sections 3.1 and 3.2).
+// A block has `groups` warpgroups with 64 queries each. One thread of a further warpgroup copies keys and values,
+// `keys` of them at a time and up to two tiles ahead. In each step, a warpgroup starts two products: the scores of the
+// next keys, and the previous weights times their values. It waits for the scores only, so that its exponentials
+// overlap with the second product. Warpgroups start their products in turn, so that one's exponentials overlap with
+// another's products (both after Shah et al. 2024, arXiv:2407.08608, sections 3.1 and 3.2).
 #pragma once
 #ifdef RECOLLECT_WARPGROUPS
 #include "harness/device/tile/warpgroup_cuda.hpp"
@@ -14,7 +14,8 @@
 
 namespace recollect::variants::attention {
 
-/// Keys at a time: two tiles of each kind fit in shared memory, and their logits in registers beside the sums.
+/// Keys per tile: two tiles of keys and two of values fit in shared memory, and the logits of a tile fit in registers
+/// next to the sums.
 template <int Dk, int Dv> constexpr int hopper_keys = Dk > 128 || Dv > 128 ? 64 : 128;
 
 template <class Op, int Dk, int Dv, class Kernel, class Finish>
@@ -71,7 +72,7 @@ struct ForwardHopper : WarpSoftmax<Op, Dv, 1, hopper_keys<Dk, Dv>, Kernel, Finis
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 private:
-  /// Tiles of step i are those of i % 2; `full`: they have arrived, `read`: they may be overwritten.
+  /// Step i uses the tiles i % 2. `full` signals that they have arrived, `read` that they may be overwritten.
   struct Tiles {
     Element q[rows * Dk], k[2][keys * Dk], v[2][keys * Dv];
     warpgroup::Barrier q_full, k_full[2], v_full[2], k_read[2], v_read[2];
@@ -135,7 +136,7 @@ private:
     this->finish_rows(head, first, sums);
   }
 
-  /// Named barriers, one for each warpgroup, at which it waits for the warpgroup before it.
+  /// Each warpgroup has a named barrier, at which it waits until the previous warpgroup has started its products.
   __device__ __forceinline__ static void wait_for_turn(int of) {
     asm volatile("bar.sync %0, 256;" ::"r"(1 + of) : "memory");
   }

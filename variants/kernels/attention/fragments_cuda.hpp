@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the forward and the backward kernels of attention share (forward_cuda.hpp,
-// backward_cuda.hpp): rows in device memory, a warp's rows of results, exponentials, and rows computed one by
-// one.
+// Shared by the forward and backward kernels of attention (forward_cuda.hpp, backward_cuda.hpp): rows in device memory,
+// a warp's rows of results, exponentials, and the scalar fallback's row operations.
 #pragma once
 #ifdef __CUDACC__
 #include "harness/device/tile/fragments_cuda.hpp"
@@ -12,23 +11,23 @@ namespace recollect::variants::attention {
 
 using fragments::Sum;
 
-/// Rows of all heads in device memory: [heads, count, width]. Rows that kernels read are aligned to 16 bytes.
+/// Rows of all heads in device memory: [heads, count, width]. Rows that kernels read start on 16 bytes.
 template <class T> struct DeviceRows {
   T *data;
   int count, width;
   __host__ __device__ T *at(size_t head, int row) const { return data + (head * count + row) * width; }
 };
 
-/// What the backward pass needs of each query where weights are normalised, [heads, queries]: the log of the softmax
-/// denominator, and do_t . o_t.
+/// Softmax statistics that the backward pass needs for each query, [heads, queries]: the log of the softmax
+/// denominator, and do_t . o_t. Used only where weights are normalised.
 struct Statistics {
   float *normaliser, *read;
 };
 
 __host__ __device__ constexpr int common_divisor(int a, int b) { return b == 0 ? a : common_divisor(b, a % b); }
 
-/// All threads of a block copy rows of `width` numbers to a tile in shared memory. Asynchronous: commit, then wait.
-/// Rows past the end and columns past the width become 0.
+/// All threads of a block copy rows of `width` numbers to a tile in shared memory. The copy is asynchronous: the caller
+/// commits it, then waits. Rows past the end and columns past the width become 0.
 template <class E, int rows, int width, int pitch, int threads>
 __device__ __forceinline__ void copy_rows(const DeviceRows<const E> &from, size_t head, int first, E *to) {
   constexpr int pack = 16 / sizeof(E), across = width / pack, side = common_divisor(across, threads), // threads per row
@@ -55,7 +54,7 @@ __device__ __forceinline__ void copy_rows(const DeviceRows<const E> &from, size_
   }
 }
 
-/// Whether logits are products times Kernel::factor.
+/// Whether logits are the products q . k times Kernel::factor.
 template <class Kernel, class = void> constexpr bool is_proportional = false;
 template <class Kernel> constexpr bool is_proportional<Kernel, std::enable_if_t<Kernel::proportional>> = true;
 
@@ -87,8 +86,8 @@ template <int tiles, int N> __device__ __forceinline__ bool is_finite(const Sum 
   return zero == 0;
 }
 
-/// A unit's head and which of the head's blocks it is: heads run concurrently, as many that the cache holds their keys,
-/// all of them through one block before the next.
+/// Writes a unit's head, and returns which of the head's blocks the unit is. As many heads run concurrently as have
+/// their keys fit in the cache; all of them finish one block before any starts the next.
 __device__ __forceinline__ int block_of(size_t unit, int heads, int blocks, size_t &head) {
   constexpr int together = 1024; // units: a few for every multiprocessor
   const int most = max(1, together / blocks);
@@ -107,7 +106,7 @@ template <class T> __device__ __forceinline__ float row_product(const T *a, cons
   return sum;
 }
 
-/// sums = shrink sums + weight row, in the fragments' row 8 r + lane / 4 of tile i.
+/// sums = shrink sums + weight row, for row 8 r + lane / 4 of tile i.
 template <int N, class T>
 __device__ __forceinline__ void add_row(Sum (&sums)[N], int r, float shrink, float weight, const T *row, int width) {
 #pragma unroll
@@ -120,7 +119,7 @@ __device__ __forceinline__ void add_row(Sum (&sums)[N], int r, float shrink, flo
     }
 }
 
-/// Writes two adjacent columns of a row where they are within the width.
+/// Writes two adjacent columns of a row, except those past the width.
 template <class T> __device__ __forceinline__ void put_two(T *to, int column, int width, float x, float y) {
   if (column + 1 < width && width % 2 == 0) {
     if constexpr (sizeof(T) == 2)
@@ -133,7 +132,7 @@ template <class T> __device__ __forceinline__ void put_two(T *to, int column, in
   }
 }
 
-/// How many keys the query sees, counted from the first.
+/// How many keys the query sees; these are the first ones.
 __device__ __forceinline__ int keys_seen(CausalMask mask, int t, int queries, int keys) {
   if (t >= queries) return 0;
   return mask == CausalMask::everything ? keys : min(keys, mask == CausalMask::earlier ? t : t + 1);

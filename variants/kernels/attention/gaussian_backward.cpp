@@ -8,7 +8,7 @@ template <class Real> struct SlopedGaussian : GaussianByProduct<Real, false> {
   KOKKOS_FUNCTION Real slope(size_t, int, int, Real, Real returned) const { return 2 * returned / this->bandwidth; }
 };
 
-/// out = [x, first, second], row by row.
+/// out = [x, first, second]: appends two channels to every row.
 template <class Real> struct TwoChannelsMore {
   int D;
   Array<Real> x, out;

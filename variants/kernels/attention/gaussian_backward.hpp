@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of the exact Gaussian kernel. With dz_ti = 2 p_ti dp_ti / bandwidth they have terms from inner products
-// and from both lengths:
+// Gradients of the exact Gaussian kernel. With dz_ti = 2 p_ti dp_ti / bandwidth, the inner product and the two squared
+// lengths contribute:
 //
 //   dq_t = sum_i dz_ti k_i - (sum_i dz_ti) q_t,   dk_i = sum_t dz_ti q_t - (sum_t dz_ti) k_i
 //
-// Two extra channels, [1, 0] in queries and [0, 1] in keys, do not change the products and accumulate the two sums.
+// Queries get the two extra channels [1, 0] and keys [0, 1]. These do not change the products, and they accumulate the
+// two sums of dz.
 #pragma once
 #include "variants/kernels/attention/gaussian.hpp"
 

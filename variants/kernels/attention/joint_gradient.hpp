@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention's backward pass that computes every pair of a query and a key once, for CPUs. A thread loops with a block
-// of queries over all their keys and keeps the weights of whole rows, so that a softmax needs no pass before it; it
-// adds to the keys' gradients on the way. Where there are few heads, several threads share one: thread n of N takes
-// blocks n, n + N, ... of queries, which is about the same work for all under a causal mask, and has its own sums. N
+// Attention's backward pass for CPUs: it computes every pair of a query and a key once. A thread takes a block of
+// queries and loops over all their keys. It keeps the weights of whole rows, so that a softmax needs no earlier pass,
+// and adds to the keys' gradients on the way. Where there are few heads, several threads share one: thread n of N takes
+// blocks n, n + N, ... of queries, which is about the same work for all under a causal mask, and has separate sums. N
 // depends only on the shape, so that results do not depend on the number of threads.
 #pragma once
 #include "variants/kernels/attention/block_gradient.hpp"
@@ -11,7 +11,7 @@
 
 namespace recollect::variants {
 
-/// With this many units or more, all threads of a CPU stay busy nearly to the end.
+/// With at least this many units, all threads of a CPU are busy nearly to the end.
 constexpr size_t enough_units = 16;
 
 /// Each unit takes a share of a head's blocks of queries. Where weights are normalised, the kernel's slope must be the
@@ -83,7 +83,7 @@ private:
     for (int begin = 0; begin < seen; begin += most) f(Range{begin, begin + most < seen ? begin + most : seen});
   }
 
-  /// Turns z and dp of whole rows into p and dz, and saves the queries' softmax statistics.
+  /// Turns z and dp of whole rows into p and dz, and saves the softmax statistics of the rows' queries.
   void soften(size_t head, Range rows, int seen, Real *all_p, Real *all_dz) const {
     const Kernel kappa = block.loop.kernel;
     const Real sink = Sink<Real, Kernel>::of(kappa);

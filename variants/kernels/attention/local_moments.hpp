@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weighted regressions at every query, with all moments from one tiled attention (local_linear).
+// Weighted regressions at every query; one tiled attention accumulates all their moments (local_linear).
 #pragma once
 #include "variants/kernels/attention/gaussian.hpp"
 #include "variants/kernels/regression/cholesky.hpp"
@@ -18,8 +18,8 @@ struct Basis {
       for (int b = a; b < Dk; ++b, ++at) out[at] = out[a] * out[b];
   }
 
-  /// Moments about y - z from moments about y: reads in[b * from], writes out[a * to]. `constant` is the same moment of
-  /// 1.
+  /// Converts moments about y to moments about y - z. Reads in[b * from] and writes out[a * to]; `constant` is the
+  /// zeroth moment.
   template <class Real>
   KOKKOS_FUNCTION void move_origin(const Real *z, Real constant, const Real *in, int from, Real *out, int to) const {
     for (int c = 0; c < Dk; ++c) out[c * to] = in[c * from] - z[c] * constant;
@@ -29,13 +29,13 @@ struct Basis {
   }
 };
 
-/// The ridge in units of the weights, which sum to exp(peak) mass. Finite even where every key is far away.
+/// The ridge, in units of the weights; these sum to exp(peak) mass. Finite even where every key is far away.
 template <class Real> KOKKOS_FUNCTION Real ridge_of(Real ridge, Real peak, Real mass) {
   return math::fmin(ridge * math::exp(-peak) / mass, Real(1e30));
 }
 
-/// out = vbar - M1 xbar from the covariances N = cov(x, x) [n,n] and R = cov(x, v) [n,Dv], both overwritten. Their
-/// weights sum to exp(peak) mass.
+/// out = vbar - M1 xbar from the covariances N = cov(x, x) [n,n] and R = cov(x, v) [n,Dv], both overwritten. The
+/// regression's weights sum to exp(peak) mass.
 template <class Real>
 KOKKOS_FUNCTION void finish_regression(const Team &team, int n, int Dv, Real ridge, Real peak, Real mass,
                                        const Real *xbar, const Real *vbar, Real *N, Real *R, Real *out) {
@@ -53,8 +53,8 @@ KOKKOS_FUNCTION void finish_regression(const Team &team, int n, int Dv, Real rid
   });
 }
 
-/// Value row of step i, where y are the monomials of k_i minus the head's first key: y_a, y_a y_b (a <= b), v_c, y_a
-/// v_c.
+/// The row that step i adds to the moments. With y the monomials of k_i minus the head's first key, it consists of y_a,
+/// y_a y_b (a <= b), v_c and y_a v_c.
 template <class Real> struct Moments {
   Basis basis;
   int T, Dv, width;
@@ -70,9 +70,9 @@ template <class Real> struct Moments {
   }
 };
 
-/// Solves the regression of every query in a block: shifts its moments to the query, then solves. Moments are
-/// accumulated about the head's first key. Where a query's neighbours are far from that key and close together, the
-/// shift cancels digits, and the query reads its keys again.
+/// Solves the regression of every query in a block: shifts the moments to the query, then solves. Moments are
+/// accumulated about the head's first key. If a query's neighbours are close together but far from that key, the shift
+/// would cancel digits; such a query computes its moments again from its keys.
 template <class Real> struct SolveBlock {
   Basis basis;
   Real bandwidth, ridge;
@@ -116,8 +116,8 @@ private:
     team.barrier();
     Real spread = 0, size = 0, away = 0;
     for (int a = 0; a < Dk; ++a) spread += N[a * n + a], size += N[a * n + a] + ybar[a] * ybar[a], away += z[a] * z[a];
-    // Allows a loss of about 4 bits. Moments have degree 2 (order 1) or 4; the loss is in logits and in shifts of
-    // products of two monomials.
+    // Accepts a loss of about 4 bits. A moment has degree 2 (order 1) or 4 (order 2); the loss is in logits and in
+    // shifts of products of two monomials.
     const Real limit = x.order == 1 ? 16 : 4;
     if (!(size <= limit * spread && away <= limit * (x.order == 1 ? bandwidth : math::fmin(spread, bandwidth)))) {
       look_again(team, head, t, N, R, xbar, vbar, X, p, &peak, &total);
@@ -133,7 +133,8 @@ private:
     finish_regression(team, n, D, ridge, peak, total, xbar, vbar, N, Q, o.data() + step * D);
   }
 
-  /// Means and covariances of monomials and values about query t, from its keys, block by block, as in the definition.
+  /// Means and covariances of monomials and values about query t. Recomputed from its keys, block by block, as in the
+  /// definition.
   KOKKOS_FUNCTION void look_again(const Team &team, size_t head, int t, Real *N, Real *R, Real *xbar, Real *vbar,
                                   Real *X, Real *p, Real *peak, Real *total) const {
     const int n = basis.size(), D = Dv, Dk = basis.Dk;

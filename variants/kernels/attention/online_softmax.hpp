@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention in memory that does not grow with T: one team loops with a block of queries over the keys, block by block.
+// Attention whose memory does not grow with T: a team takes a block of queries and loops over the keys, block by block.
 //
 //   z(t,i) = query_t . key_i
 //   p(t,i) = kernel(head, t, i, z)                 0 where query t does not see key i
 //   sum_t  = sum_i p(t,i) value_i
 //
-// A kernel that says normalised() returns a logit, and p is its softmax over the keys seen. The normaliser is computed
-// online (Milakov and Gimelshein 2018): with peak_t the largest logit so far, mass_t = sum_i exp(logit - peak_t) and
-// sum_t are rescaled whenever peak_t grows (running maximum and running sum). A kernel is a small functor
-//   KOKKOS_FUNCTION bool normalised() const;   static constexpr if known: fewer kernels are then compiled
+// A kernel whose normalised() is true returns a logit, and p is its softmax over the keys seen. The normaliser is
+// computed online (Milakov and Gimelshein 2018): with peak_t the largest logit so far, mass_t = sum_i exp(logit -
+// peak_t) and sum_t are rescaled whenever peak_t grows (running maximum and running sum). A kernel is a small functor:
+//   KOKKOS_FUNCTION bool normalised() const;   make it static constexpr if known: fewer kernels are then compiled
 //   KOKKOS_FUNCTION Real operator()(size_t head, int t, int i, Real z) const;
 #pragma once
 #include "harness/device/launch.hpp"
@@ -34,7 +34,7 @@ struct Range {
 };
 
 /// The same rows transposed block by block: [heads, blocks, width, block]. Products with a block's transpose then read
-/// memory in order; otherwise the CPU tiles would transpose the block again for every block of queries.
+/// memory in order. Otherwise a CPU would transpose each block again for every block of queries.
 template <class Real> struct Columns {
   Array<Real> data;
   int blocks = 0, width = 0, block = 0;
@@ -58,7 +58,7 @@ template <class Number> struct LayColumns {
   }
 };
 
-/// Transposes on a CPU, if there are enough blocks of queries to pay for it. Returns no columns otherwise.
+/// Transposes on a CPU, if there are so many blocks of queries that this saves time. Else returns no columns.
 template <class Real>
 Columns<Real> columns_of(const std::string &label, const Call<Real> &call, const Rows<Real> &rows, int block,
                          int blocks_of_queries) {
@@ -114,8 +114,8 @@ template <class Real> KOKKOS_FUNCTION Real row_exponentials(Real *p, int n, Real
   return across_row(sum, [](Real a, Real b) { return a + b; });
 }
 
-/// The logit of an attention sink, if the kernel has sink(): it takes a share of the softmax and contributes 0 to the
-/// output. Otherwise the lowest finite number.
+/// The logit of an attention sink, if the kernel has sink(). A sink takes a share of the softmax and contributes 0 to
+/// the output. Without a sink: the lowest finite number.
 template <class Real, class Kernel, class = void> struct Sink {
   KOKKOS_FUNCTION static Real of(const Kernel &) { return Kokkos::reduction_identity<Real>::max(); }
 };
@@ -130,7 +130,7 @@ template <class Real, class Kernel> bool has_sink(const Kernel &kernel) {
   return is_sink(Sink<Real, Kernel>::of(kernel));
 }
 
-/// Whether the compiler knows that the kernel has no normaliser.
+/// Whether it is known at compile time that the kernel has no normaliser.
 template <class Kernel, class = void> constexpr bool never_normalised = false;
 template <class Kernel> constexpr bool never_normalised<Kernel, std::enable_if_t<!Kernel::normalised()>> = true;
 
@@ -227,8 +227,8 @@ template <class Number, class Kernel> struct KeyLoop {
   }
 };
 
-/// A key loop with block sizes for this chunk length. A chunk is a block of queries. Blocks of keys are as long as lets
-/// the weights fit in the first-level cache, or in half of a GPU's shared memory.
+/// A key loop whose block sizes suit this chunk length. A chunk is a block of queries. Blocks of keys are as long as
+/// possible while the weights fit in the first-level cache, or in half of a GPU's shared memory.
 template <class Real, class Kernel>
 KeyLoop<Real, Kernel> key_loop(const Kernel &kernel, CausalMask mask, Rows<Real> queries, Rows<Real> keys,
                                Rows<Real> values, int chunk) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Persistent memory: a feed-forward network's weights as keys and values (000 §2.1.1, Eq 14). The rows of k and v (and
-// of w, the gate) are the rows of W_K and W_V, the hidden width is T, and every query sees all of them, later ones
-// included.
+// Persistent memory: the weights of a feed-forward network as keys and values (000 §2.1.1, Eq 14). The rows of k and v
+// are those of W_K and W_V, and the rows of w those of the gate. T is the hidden width, and every query sees all T
+// rows, later ones included.
 #pragma once
 #include "variants/kernels/attention/backward.hpp"
 

@@ -2,10 +2,10 @@
 // Softmax attention to keys that pass through the reflections H_j = I - beta_j w_j w_j^T of all later steps
 // (path_attention.cpp), chunk after chunk.
 //
-// With A_ij = beta_i w_i . w_j strictly lower triangular and Y = (I + A)^{-1} diag(beta) W of a chunk's steps, the
-// product of its reflections is I - W^T Y. Its queries read older keys at q_t - sum_{i<=t} (q_t . w_i) Y_i. With U =
-// (I + A)^{-1} times the strictly lower part of diag(beta) W K^T, its own keys have the logits q_t . k_j - sum_{i<=t}
-// (q_t . w_i) U_ij.
+// Let A_ij = beta_i w_i . w_j, strictly lower triangular, and Y = (I + A)^{-1} diag(beta) W, for the steps of one
+// chunk. The product of the chunk's reflections is I - W^T Y. A query t of the chunk reads older keys at q_t -
+// sum_{i<=t} (q_t . w_i) Y_i. With U = (I + A)^{-1} times the strictly lower part of diag(beta) W K^T, keys of the same
+// chunk have the logits q_t . k_j - sum_{i<=t} (q_t . w_i) U_ij.
 #pragma once
 #include "variants/kernels/attention/attention.hpp"
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of reflected_keys.hpp's attention, key after key. Key i is taken through the steps t > i, x_t = H_t x_{t-1}
-// from x_i = k_i, and the gradient g of x_t back through them, with p_t its weights in the softmax and dz_t = p_t (do_t .
-// v_i - do_t . o_t) the gradients of its logits:
+// Gradients of reflected_keys.hpp's attention, key after key. Key i passes through the steps t > i: x_t = H_t x_{t-1}
+// from x_i = k_i. The gradient g of x_t passes back through the same steps. With p_t the key's softmax weights and dz_t
+// = p_t (do_t . v_i - do_t . o_t) the gradients of its logits:
 //
 //   g += scale dz_t q_t,   dq_t += scale dz_t x_t,   d beta_t -= (w_t . x_{t-1}) (w_t . g)
 //   dw_t -= beta_t ((w_t . x_{t-1}) g + (w_t . g) x_{t-1}),   g -= beta_t (w_t . g) w_t,   at last dk_i = g
 //
-// The normalisers, and do_t . o_t, come from a first run over the keys.
+// A first pass over the keys computes the normalisers and do_t . o_t.
 #pragma once
 #include "variants/kernels/attention/attention.hpp"
 
 namespace recollect::variants {
 
-/// Work of a head: x [T,Dk], g [Dk], and six numbers of each step.
+/// Scratch of a head: x [T,Dk], g [Dk], and six numbers per step.
 template <class Real> struct ReflectedKeysBack {
   Real scale;
   Array<Real> d_o, d_q, d_k, d_v, d_beta, d_w;
@@ -76,7 +76,7 @@ template <class Real> struct ReflectedKeysBack {
   }
 
 private:
-  /// Key i at every step from its own on, its logits, w_t . x_{t-1}, and do_t . v_i.
+  /// Computes key i at every later step, its logits, w_t . x_{t-1}, and do_t . v_i.
   KOKKOS_FUNCTION void follow(const Team &team, const Head<Real> &h, int i, Real *x, Real *along, Real *z,
                               Real *value) const {
     const int D = h.Dk, V = h.Dv;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lookups that the heads of a text share (000 Eq 111 and E.4): all heads erase with the same weights,
+// Lookups that the heads of a sequence share (000 Eq 111 and E.4): all heads erase with the same weights,
 //
 //   A_ti = 1/H sum_h beta^h_t kappa1(k^h_i, w^h_t),   u^h_t = alpha^h_t v^h_t - sum_{i<t} A_ti u^h_i
 //
-// so that heads with the same keys and values are one memory with H lookups into it. To delta_former.hpp, A is a
-// kernel like any other, with step sizes of 1. Its gradients, with the e of delta_former_backward.hpp:
+// so that heads with the same keys and values are one memory with H lookups into it. delta_former.hpp treats A like any
+// other kernel, with step sizes of 1. Its gradients, with the e of delta_former_backward.hpp, are
 //
 //   a_ti = -1/H sum_h e^h_t . u^h_i,   dbeta^h_t = sum_i a_ti kappa1(k^h_i, w^h_t)
 //   dz^h_ti = a_ti beta^h_t slope^h_ti,   dw^h_t = sum_i dz^h_ti k^h_i,   dk^h_i += sum_t dz^h_ti w^h_t
@@ -55,7 +55,7 @@ template <class Real> struct SharedGradients {
     for (size_t h = first; h < first + lookups.heads; ++h) sum -= dot(e.at(h, t), u.at(h, i), u.width);
     return sum;
   }
-  /// Adds dz_ti x to dx; returns a_ti kappa1.
+  /// Adds dz_ti x to dx; returns a_ti kappa1(k_i, w_t).
   KOKKOS_FUNCTION Real add(size_t head, int t, int i, const Real *x, Real *dx) const {
     const Real asked = of_weight(head, t, i), z = lookups.inner(head, t, i), p = lookups.kernel(head, t, i, z),
                dz = asked * lookups.strength(head, t) * lookups.kernel.slope(head, t, i, z, p);
@@ -74,7 +74,7 @@ template <class Real> struct SharedGradients {
   }
 };
 
-/// write_vjp for shared lookups. `back.call` has the beta of the lookups.
+/// write_vjp() for shared lookups. `back.call` has the original beta, which is part of the lookups.
 template <class Real>
 void write_vjp(const std::string &label, const BackwardCall<Real> &back, const SharedLookups<Real> &lookups,
                const Array<Real> &u, const Array<Real> &e) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The similarities of 000 Table 1 and §2.2.1 as kernels for attention.hpp: functions of z = scale x.y alone.
+// The similarities of 000 Table 1 and §2.2.1 as kernels for attention.hpp. They depend on z = scale x.y only.
 #pragma once
 #include "harness/device/device.hpp"
 
@@ -24,13 +24,13 @@ template <class Real> KOKKOS_FORCEINLINE_FUNCTION Real similarity(Kind kind, Rea
   return z;
 }
 
-/// Derivative with respect to xy of similarity(kind, factor xy, 1). For a rounding: the derivative of its argument
-/// (straight-through estimator).
+/// Derivative of similarity(kind, factor xy, 1) with respect to xy. For a rounding it is the derivative of the
+/// unrounded argument (straight-through estimator).
 template <class Real> KOKKOS_FORCEINLINE_FUNCTION Real slope_of(Kind kind, Real factor, Real returned) {
   return kind == Kind::exp ? factor * returned : kind == Kind::relu && !(returned > 0) ? Real(0) : factor;
 }
 
-/// The factor with which similarity(kind, factor xy, 1) is that of `scale` and `tau`.
+/// The factor for which similarity(kind, factor xy, 1) equals the similarity with this `scale` and `tau`.
 template <class Real> KOKKOS_FORCEINLINE_FUNCTION Real factor_of(Kind kind, Real scale, Real tau) {
   return kind == Kind::exp || kind == Kind::softmax ? scale / tau : scale;
 }
@@ -57,7 +57,7 @@ template <class Real, Kind kind> struct FixedKernel {
   KOKKOS_FUNCTION Real slope(size_t, int, int, Real, Real returned) const { return slope_of(kind, factor, returned); }
 };
 
-/// A kernel without a normaliser, chosen at run time: its branch is the same for all threads of a GPU.
+/// A kernel without a normaliser, chosen at run time. All threads of a GPU take the same branch.
 template <class Real> struct ChosenKernel {
   Kind kind; // not softmax
   Real factor;
@@ -73,8 +73,8 @@ template <class Real> AnyKernel<Real> kernel_param(const Params &params, const s
   return {kind, Real(params.real("scale")), Real(params.real("tau"))};
 }
 
-/// Calls visit(kernel) with the kernel asked for. A CPU has a type for each kind, for the sake of its vectorised loops.
-/// A GPU has one type for all kinds without a normaliser, so that fewer kernels are compiled.
+/// Calls visit(kernel) with the requested kernel. A CPU has one type per kind, so that its loops are vectorised. A GPU
+/// has one type for all kinds without a normaliser, so that fewer kernels are compiled.
 template <class Real, class Visit> void with_fixed(const AnyKernel<Real> &any, const Visit &visit) {
   const auto fixed = [&](auto kind) { visit(FixedKernel<Real, decltype(kind)::value>{any.scale, any.tau}); };
   if (any.kind == Kind::softmax) return fixed(std::integral_constant<Kind, Kind::softmax>());
@@ -96,7 +96,7 @@ template <class Real, class Visit> void with_fixed(const AnyKernel<Real> &any, c
   }
 }
 
-/// sum_j a_j kappa(j z), j = 1 ... groups: several lookups that share their keys (000 Eq 111 with w^j = j w).
+/// sum_j a_j kappa(j z), j = 1 ... groups: several lookups with the same keys (000 Eq 111 with w^j = j w).
 template <class Real, class Kernel> struct Grouped {
   static constexpr int most = 4;
   static constexpr bool costly = true; // (attention_cuda.hpp)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// backward.hpp's gradients where one team holds all pairs of a head: it computes each pair once and the normalisers
-// itself.
+// backward.hpp's gradients for short sequences, where one team holds all pairs of a head: it computes each pair once,
+// and computes the normalisers itself.
 #pragma once
 #include "variants/kernels/attention/block_gradient.hpp"
 
@@ -68,7 +68,8 @@ private:
 };
 
 #ifdef KOKKOS_ENABLE_CUDA
-/// Computes all gradients if sequences are so short that two such teams run concurrently; returns whether it did.
+/// Computes all gradients if sequences are so short that two such teams fit on a multiprocessor; returns whether it
+/// did.
 template <class Real, class Kernel, class Gates>
 bool whole_gradient(const std::string &label, const Call<Real> &call, BlockGradient<Real, Kernel> block,
                     const Rows<Real> &dq, const Rows<Real> &dk, const Rows<Real> &dv, const Gates &gates) {

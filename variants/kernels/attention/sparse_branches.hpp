@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The three branches of native sparse attention. Each is softmax attention of every query to a few rows of keys and
-// values, times a gate; their sum is the layer's output. A branch's rows are those of a set:
+// values, times a gate; their sum is the layer's output. A set says which rows the queries of a branch read:
 //   each(step, f)     calls f(row) for every row that the query at this step of a head reads
-//   reads(step, row)  whether it does, for a query among readers(row)
-//   readers(row)      steps of a head among which are all queries that read the row
+//   reads(step, row)  whether that query reads the row, for a query among readers(row)
+//   readers(row)      a range of steps that contains all queries that read the row
 // Kernels are functors, because nvcc lost captured pointers of lambdas in headers that several files include.
 #pragma once
 #include "variants/kernels/attention/blocks.hpp"
@@ -12,7 +12,7 @@
 
 namespace recollect::variants {
 
-/// The means of the complete blocks.
+/// The set of the means of all complete blocks.
 struct MeansOfBlocks {
   int T, block;
   KOKKOS_FUNCTION int complete(size_t step) const { return (int(step % T) + 1) / block; }
@@ -23,7 +23,7 @@ struct MeansOfBlocks {
   KOKKOS_FUNCTION Range readers(int row) const { return {(row + 1) * block - 1, T}; }
 };
 
-/// The last `window` tokens.
+/// The set of the last `window` tokens.
 struct LastTokens {
   int T, window;
   template <class F> KOKKOS_FUNCTION void each(size_t step, const F &f) const {
@@ -34,8 +34,8 @@ struct LastTokens {
   KOKKOS_FUNCTION Range readers(int row) const { return {row, T - row < window ? T : row + window}; }
 };
 
-/// Up to `topk` blocks: the first one, the query's own up to itself, the one before it, and those of the others whose
-/// mean key has the largest inner products with the query; of two equal ones the earlier.
+/// The set of up to `topk` blocks: the first one, the query's own up to the query, the one before it, and those others
+/// whose mean key has the largest inner products with the query. Of two equal products the earlier block wins.
 template <class Real> struct SelectedBlocks {
   Blocks<Real> keys; // their means
   int topk;
@@ -75,7 +75,7 @@ template <class Real> struct FindBlocks {
   }
 };
 
-/// One branch. Results of read(): what each query reads, before the gate, and the logarithm of its normaliser.
+/// One branch. read() returns what each query reads, before the gate, and the logarithm of its normaliser.
 template <class Real, class Set> struct Branch {
   Set set;
   Real scale;
@@ -101,8 +101,8 @@ template <class Real, class Set> struct Branch {
   }
 };
 
-/// The definition: adds to o_t the branch's read of those of its rows 0 ... n-1 that `sees` accepts, times its gate.
-/// Scratch of a head: [n]. Barriers inside.
+/// The definition: among rows 0 ... n-1, reads those of the branch that `sees` accepts, and adds the result times the
+/// gate to o_t. Scratch per head: [n]. Barriers inside.
 template <class Real, class Set, class Sees>
 KOKKOS_FUNCTION void add_read(const Team &team, const Head<Real> &h, int t, const Branch<Real, Set> &branch, int n,
                               const Sees &sees) {
@@ -164,7 +164,7 @@ template <class Real, class Set> struct BranchKeys {
   }
 };
 
-/// The layer's three branches at one call.
+/// The layer's three branches for one call.
 template <class Real> struct SparseBranches {
   Branch<Real, MeansOfBlocks> compressed;
   Branch<Real, SelectedBlocks<Real>> selected;
@@ -217,7 +217,7 @@ template <class Real> struct SumOfBranches {
   }
 };
 
-/// Adds the gradients of a row of the second branch, and those of its block's mean.
+/// Adds the gradients of a row of the second branch, and of the mean of its block.
 template <class Real> struct AddBlocks {
   MeansOfBlocks set;
   Rows<Real> means, selected, out;

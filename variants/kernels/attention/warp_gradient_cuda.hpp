@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of attention that a warp keeps, for the backward kernels: they differ in how they multiply
+// Gradients of attention in the registers of a warp. Shared by the backward kernels, which differ in how they multiply
 // (backward_cuda.hpp, backward_hopper_cuda.hpp). After Dao et al. 2022, arXiv:2205.14135, Appendix B, from what the
 // forward pass saves per query: the log of the softmax denominator m_t, and read_t = do_t . o_t.
 //
@@ -21,7 +21,8 @@ namespace recollect::variants::attention {
 enum class Of { queries, keys_and_values, keys, values };
 constexpr bool is_of_queries(Of of) { return of == Of::queries; }
 
-/// A block has `rows` own rows, a warp 16 `tiles` of them; both read `others` rows of the other side at a time.
+/// A block owns `rows` rows, and each of its warps 16 `tiles` of them. All read the other side's rows, `others` at a
+/// time.
 template <class Op, int Dk, int Dv, int rows_, int tiles_, int others_, class Kernel, class Out, Of of>
 struct WarpGradient {
   using Element = fragments::Element<Op>;
@@ -43,8 +44,8 @@ struct WarpGradient {
   __host__ __device__ size_t units() const { return size_t(own_heads()) * blocks(); }
 
 protected:
-  /// A unit's head and first row, and the rows of the other side that form at least one visible pair with one of its
-  /// own. The other side has `group` heads where the block's rows are keys.
+  /// A unit's head and first row, and the range of the other side's rows that form a visible pair with one of its own.
+  /// If the block's rows are keys, the other side has the queries of `group` heads.
   struct Block {
     size_t head;
     int first, begin, per_head, count; // steps of `others` rows: per head and in all
@@ -63,18 +64,18 @@ protected:
     return of_queries ? head / group : head * group + nth;
   }
   __device__ __forceinline__ int seen(int t) const { return keys_seen(mask, t, q.count, k.count); }
-  /// Whether every pair of the warp's rows, from `first` on, with `others` rows counts.
+  /// Whether every pair of the warp's rows (from `first` on) and the next `others` rows exists and is visible.
   __device__ __forceinline__ bool all_count(int first, int other) const {
     return of_queries ? first + warp_rows <= q.count && other + others <= seen(first)
                       : other + others <= q.count && first + warp_rows <= seen(other);
   }
 
-  /// log2 of a query's softmax denominator, and do . o; 0 past the last query.
+  /// log2 of a query's softmax denominator, and do_t . o_t; 0 past the last query.
   __device__ __forceinline__ float2 statistics_of(size_t head, int t) const {
     if (!kernel.normalised() || t >= q.count) return make_float2(0, 0);
     return make_float2(saved.normaliser[head * q.count + t] * log2_e, saved.read[head * q.count + t]);
   }
-  /// Those of the queries of a lane, where they are rows.
+  /// The statistics of the queries that a lane's rows belong to, if rows are queries.
   struct RowStatistics {
     float normaliser[tiles][2], read[tiles][2];
     __device__ __forceinline__ RowStatistics(const WarpGradient &self, size_t head, int first) {
@@ -87,7 +88,7 @@ protected:
         }
     }
   };
-  /// A statistic of the queries of element e of a lane's results: `rows`, where they are rows, else two of `columns`.
+  /// The statistic for element e of a lane's results. It comes from `rows` if rows are queries, else from `columns`.
   __device__ __forceinline__ static float statistic(const float (&rows)[2], float2 columns, int e) {
     return of_queries ? rows[e / 2] : e % 2 ? columns.y : columns.x;
   }
@@ -95,7 +96,7 @@ protected:
     if (of_queries) return make_float2(0, 0);
     return *reinterpret_cast<const float2 *>(of_others + 8 * c + threadIdx.x % 4 * 2);
   }
-  /// Query and key of element e of tile i, columns 8 c ..., where `first` is the warp's first row.
+  /// Query and key of element e of tile i in the columns from 8 c on. `first` is the warp's first row.
   struct Pair {
     int t, key;
     __device__ __forceinline__ Pair(int first, int other, int i, int c, int e) {
@@ -110,8 +111,8 @@ protected:
         values[has_values ? tiles : 1][has_values ? Dv / 8 : 1];
   };
 
-  /// On entry p is z and dz is dp. On return p is the weight and dz the derivative with respect to z; where logits are
-  /// proportional to z, still without that factor.
+  /// On entry p is z and dz is dp. On return p is the weight, and dz the derivative with respect to z. Where logits are
+  /// proportional to z, dz still lacks the factor of proportionality.
   __device__ __forceinline__ void weigh_pair(size_t head, int t, int i, float normaliser, float read, float &p,
                                              float &dz) const {
     if (is_proportional<Kernel> && kernel.normalised()) {
@@ -124,8 +125,8 @@ protected:
     if (has_logits) dz *= kernel.slope(head, t, i, z, l);
   }
 
-  /// Writes the gradients of the warp's rows. A masked weight is 0, but 0 times Inf or NaN is NaN: rows that are not
-  /// finite are computed one by one first.
+  /// Writes the gradients of the warp's rows. A masked weight is 0, but 0 times Inf or NaN is NaN: if a row is not
+  /// finite, it is first recomputed by the scalar fallback.
   __device__ __forceinline__ void finish(size_t head, int first, Sums &sums) const {
     bool finite = true;
     if constexpr (has_logits) finite = is_finite(sums.logits);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Online softmax of a warp's attention logits, for the forward kernels: they differ in how they multiply
-// (forward_cuda.hpp, forward_hopper_cuda.hpp).
+// Online softmax of attention logits in the registers of a warp. Shared by the forward kernels, which differ in how
+// they multiply (forward_cuda.hpp, forward_hopper_cuda.hpp).
 //
 //   z(t,i) = q_t . k_i,   p(t,i) = kernel(head, t, i, z), 0 where query t does not see key i
 //   sum_t = sum_i p(t,i) v_i; a normalised kernel returns a logit, and p is its softmax
 //
-// A warp has 16 `tiles` queries and reads `keys` keys at a time. The softmax (Milakov and Gimelshein 2018) is in powers
-// of 2. Only blocks that the diagonal crosses are masked.
+// A warp owns 16 `tiles` queries and reads `keys` keys at a time. The softmax (Milakov and Gimelshein 2018) uses powers
+// of 2. Only blocks that the causal diagonal crosses are masked.
 //
-// A masked weight is 0, but 0 times Inf or NaN is NaN. A warp whose sums are not finite recomputes its rows one by
-// one.
+// A masked weight is 0, but 0 times Inf or NaN is NaN. A warp whose sums are not finite recomputes its rows by the
+// scalar fallback.
 #pragma once
 #ifdef __CUDACC__
 #include "variants/kernels/attention/fragments_cuda.hpp"
@@ -47,7 +47,7 @@ protected:
     if constexpr (is_proportional<Kernel>) return kernel.normalised() && kernel.factor < 0;
     return false;
   }
-  /// Where the factor is negative, so that the largest product belongs to the largest logit.
+  /// Used where the factor is negative, so that the largest product still belongs to the largest logit.
   __device__ __forceinline__ static void negate(Logits &p) {
 #pragma unroll
     for (int i = 0; i < tiles; ++i)
@@ -57,9 +57,10 @@ protected:
         for (int e = 0; e < 4; ++e) p[i][c].x[e] = -p[i][c].x[e];
   }
 
-  /// Turns products of queries t, t + 8 ... and keys key, key + 1, key + 8 ... into logits (or weights, where they are
-  /// not normalised) and updates the running maxima. A maximum grows only when a logit exceeds it by `slack`: weights
-  /// stay at most 2^slack, and sums are rarely rescaled. They must be, by `shrink`, if this returns true.
+  /// Turns the products of queries t, t + 8 ... and keys key, key + 1, key + 8 ... into logits (or into weights, if
+  /// there is no normaliser) and updates the running maxima. A maximum changes only when a logit exceeds it by `slack`:
+  /// weights stay at most 2^slack, and sums are rarely rescaled. If this returns true, the caller must rescale them by
+  /// `shrink`.
   template <bool masked>
   __device__ __forceinline__ bool find_peaks_masked(size_t head, int t, int key, Logits &p, Sums &sums,
                                                     float (&shrink)[tiles][2]) const {
@@ -101,7 +102,7 @@ protected:
     return true;
   }
 
-  /// find_peaks() of the warp's queries, from `first` on; masks where some query does not see all keys.
+  /// find_peaks() for all queries of the warp, from `first` on. Masks pairs where some query does not see all keys.
   __device__ __forceinline__ bool find_peaks(size_t head, int first, int key, Logits &p, Sums &sums,
                                              float (&shrink)[tiles][2]) const {
     if (is_negative()) negate(p);
