@@ -27,7 +27,7 @@ bool serves(const Call<float> &call, int keys, int values) {
 
 float *of(const Array<float> &array) { return array.extent(0) ? array.data() : nullptr; }
 
-/// Fields that every rule needs, except queries, keys, gates and their gradients.
+/// Sets the fields that every rule needs. The caller sets queries, keys, gates and their gradients.
 template <class Number, class Stored>
 Gradients<Number> gradients_of(const BackwardCall<float, Stored> &back, int keys) {
   const Call<float, Stored> &call = back.call;
@@ -40,7 +40,8 @@ Gradients<Number> gradients_of(const BackwardCall<float, Stored> &back, int keys
   return g;
 }
 
-/// The gradients with all arrays in padded rows, where those of a normalised sum already are (differentiate_division).
+/// The gradients with all arrays in padded rows. Those of a normalised sum are in padded rows already
+/// (differentiate_division).
 template <class Stored>
 Gradients<Stored> in_padded_rows(const CallSettings &call, Gradients<Stored> g, chunked::PaddedRows &rows) {
   const size_t heads = size_t(g.in.texts()) * g.in.H, steps = call.steps(), apart = g.in.state_stride;
@@ -70,7 +71,8 @@ void run(const std::string &label, const CallSettings &call, const Gradients<Sto
   rows.write(label);
 }
 
-/// Channel decays and bonuses [B,H,T,Dk], and where to write their gradients; null: no bonus, not wanted.
+/// Channel decays and bonuses [B,H,T,Dk], and where to write their gradients. A null bonus means none; a null gradient
+/// is not computed.
 struct ChannelGates {
   const float *lambda, *bonus;
   float *d_lambda, *d_bonus;
@@ -92,7 +94,7 @@ void run_channels(const std::string &label, const CallSettings &call, const Grad
   rows.write(label);
 }
 
-/// Calls with(Op()) for products of float32 arrays.
+/// Calls with(Op()), where Op is the precision of products of float32 arrays.
 template <class With> void with_products(Math math, const With &with) {
   switch (math) {
   case Math::exact:
@@ -103,7 +105,7 @@ template <class With> void with_products(Math math, const With &with) {
     return with(fragments::Bf16());
   }
 }
-/// The gradients of a normalised sum's sums and weights, in padded rows, from a forward pass.
+/// For a normalised sum: the gradients of its sums and weights, in padded rows, from a forward pass.
 Array<float> through_division(const std::string &label, const BackwardCall<float> &back, const DecayedSum<float> &in,
                               const DecayedSumGradient<float> &d) {
   Call<float> call = back.call;

@@ -6,14 +6,14 @@
 
 namespace recollect::variants {
 
-/// Writes the results of decayed_sum_vjp(). Returns false where these kernels do not serve the call: strengths or an alpha
-/// beside channel decays, keys or values wider than 256, chunks of other than 64 steps, the streaming schedule, a GPU
-/// with too little shared memory, or no GPU.
+/// Writes the results of decayed_sum_vjp(). Returns false where these kernels do not support the call: write strengths
+/// or an alpha together with channel decays, keys or values wider than 256, chunks of other than 64 steps, the
+/// streaming schedule, a GPU with too little shared memory, or no GPU.
 bool run_static(const std::string &label, const BackwardCall<float> &back, const DecayedSum<float> &in,
                 const DecayedSumGradient<float> &d);
 
-/// Writes the results of delta_rule_vjp(). Returns false in the same cases, and where the key that is written differs
-/// from the key that is read.
+/// Writes the results of delta_rule_vjp(). Returns false in the same cases, and where the rule writes along another key
+/// than it reads.
 bool run_static(const std::string &label, const BackwardCall<float> &back, const DeltaRule<float> &in,
                 const DeltaRuleGradient<float> &d);
 

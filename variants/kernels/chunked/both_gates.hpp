@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A decayed sum with a decay per step and one per channel, alpha_t lambda_t: their product takes lambda's place, and its
-// gradient gives those of both.
+// A decayed sum with a decay alpha_t per step and a decay lambda_t per channel. Their product is used as lambda, and
+// the gradients of both follow from the product's gradient.
 #pragma once
 #include "harness/device/each_index.hpp"
 
@@ -9,7 +9,7 @@ namespace recollect::variants {
 template <class Real> struct BothGates {
   Array<Real> lambda, d_lambda; // the product and its gradient, or the given arrays where there is no alpha
 
-  /// alpha [rows] may be empty; of the gradients only those that are wanted are not.
+  /// alpha [rows] may be empty. The arrays of gradients that are not wanted are empty.
   BothGates(Arena &arena, const Array<Real> &alpha, const Array<Real> &given, const Array<Real> &d_alpha,
             const Array<Real> &d_given, int width)
       : lambda(given), d_lambda(d_given), alpha_(alpha), given_(given), d_alpha_(d_alpha), d_given_(d_given),
@@ -25,7 +25,7 @@ template <class Real> struct BothGates {
         "decayed_sum::gates", over(given.extent(0)),
         KOKKOS_LAMBDA(const size_t i) { both(i) = alpha(i / width) * given(i); });
   }
-  /// Writes the gradients of both gates, once that of the product is known.
+  /// Computes the gradients of both gates. Call it after the product's gradient has been computed.
   void differentiate() const {
     if (!alpha_.extent(0)) return;
     const Array<Real> alpha = alpha_, given = given_, d_alpha = d_alpha_, d_given = d_given_, d_both = d_lambda;

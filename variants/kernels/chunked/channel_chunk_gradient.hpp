@@ -4,15 +4,15 @@
 //
 //   dv_i = dS D(C,i) k_i + sum_{t>=i} scale A(t,i) do_t
 //
-// The gradients of keys, queries and decays need only P(t,i) = scale do_t . v_i, Y_t = scale do_t S, Z_i = v_i dS and
-// <dS,S>, one number per channel. First they pass from the chunk to its sub-blocks of 16 steps: with K(c), Q(c) the keys
-// decayed to the end of sub-block c and the queries decayed from its start, and w(c) the decay of the sub-block,
+// The gradients of keys, queries and decays depend only on P(t,i) = scale do_t . v_i, Y_t = scale do_t S, Z_i = v_i dS
+// and <dS,S>, one number per channel. These are first passed from the chunk to its sub-blocks of 16 steps. Let K(c) be
+// the keys decayed to the end of sub-block c, Q(c) the queries decayed from its start, and w(c) its total decay:
 //
 //   Y_t <- w(c) Y_t + sum_{i in c} P(t,i) K(c)_i      for the sub-blocks c before step t's, first to last
 //   Z_i <- w(c) Z_i + sum_{t in c} P(t,i) Q(c)_t      for the sub-blocks c after step i's, last to first
 //
-// Tensor cores compute these products. In a sub-block, a thread computes one channel, step by step as in
-// channel_gradient.hpp. Nothing is divided by a decay, so decays of 0 have gradients.
+// Tensor cores compute these products. Within a sub-block, each thread computes one channel, step by step as in
+// channel_gradient.hpp. Nothing is divided by a decay, so the gradients of decays of 0 exist.
 #pragma once
 #include "variants/kernels/chunked/scalar_gradients.hpp"
 #ifdef __CUDACC__
@@ -33,7 +33,7 @@ template <class Op, class Stored_> struct ChannelChunkGradient {
   static constexpr int first_bytes = panels_bytes > sums_bytes ? panels_bytes : sums_bytes;
   static constexpr int tile = chunk * pitch; // also [steps,steps]
 
-  /// Numbers per channel, and the pairs of steps of the same sub-block.
+  /// Tables of numbers per channel, and of the pairs of steps within each sub-block.
   struct Tables {
     float gates[chunk][gate_pitch];
     float pairs[sides][side][pair_pitch]; // P(t,i) as [sub-block][i][t]
@@ -155,7 +155,7 @@ template <class Op, class Stored_> struct ChannelChunkGradient {
       steps_of_channel<0>(a, c, first, tables, started, left);
   }
 
-  /// A channel of a sub-block. The first query that reads after step s is q_{s + early}.
+  /// Computes one channel of a sub-block. The first query that reads after step s is q_{s + early}.
   template <int early>
   __device__ __forceinline__ static void
   steps_of_channel(const ChannelAdjoint<Op, Stored> &a, const ChunkOfHead &c, int first, const Tables &tables,
@@ -291,8 +291,8 @@ template <class Stored> std::size_t channel_decays_scratch(const Inputs<Stored> 
   return in.chunks() * in.kept_keys();
 }
 
-/// Gradients of a decayed sum whose channels decay separately, without strengths and without alpha; lambda and a bonus are
-/// those of a.channels. Both scratches are aligned to 16 bytes.
+/// Gradients of a decayed sum whose channels decay separately, without strengths and without alpha; lambda and the
+/// bonus come from a.channels. Both scratch arrays are aligned to 16 bytes.
 template <class Op, class Stored>
 void channel_gradients(ChannelAdjoint<Op, Stored> a, Element<Op> *scratch, float *decays, cudaStream_t stream,
                        Segments segments) {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of a few steps of S_t = S_{t-1} diag(decay_t) + v_t k_t^T, o_t = S_t q_t, with one decay per channel, from
-// inner products. For channel j, S_t is row j of the state and dS_t that of its gradient; only their products with
-// do_t, v_i and each other are needed. Forward over the steps s,
+// Gradients of a few steps of S_t = S_{t-1} diag(decay_t) + v_t k_t^T, o_t = S_t q_t, with one decay per channel,
+// computed from inner products. Write S_t for row j of the state (channel j) and dS_t for the same row of its gradient.
+// Only their products with do_t, v_i and each other are needed. Forward over the steps s,
 //
 //   y_t = do_t . S_s   for all t after s, and y_end = dS_n . S_s:   y_t <- decay_s y_t + k_s (do_t . v_s)
 //   dq_s = y_s,   d decay_s = <dS_s, S_{s-1}> = sum_{t>=s} D(t,s) q_t y_t + D(n,s) y_end, y before step s
 //   dk_s = dS_s . v_s = sum_{t>=s} D(t,s) q_t (do_t . v_s) + D(n,s) (dS_n . v_s)
 //
-// with the sums by Horner's scheme. Nothing is divided by a decay, so decays of 0 have gradients. With a bonus u a
-// step reads before it writes (decayed_sum.hpp): q_t reads S_{t-1} + u_t k_t v_t^T. Costs about 4 n operations per
-// step and channel, so it is for blocks of few steps.
+// with the sums by Horner's scheme. Nothing is divided by a decay, so the gradients of decays of 0 exist. With a bonus
+// u, a step reads before it writes (decayed_sum.hpp): q_t reads S_{t-1} + u_t k_t v_t^T. The cost is about 4 n
+// operations per step and channel, so this is for blocks of few steps.
 #pragma once
 #include "harness/device/tile/tile.hpp"
 

@@ -4,12 +4,13 @@
 //
 //   Q(t) = D(t,0) q_t,   K(i) = D(C,i) k_i,   total = D(C,0),   scores(t,i) = q_t . D(t,i) k_i for i <= t
 //
-// With a bonus u_t the state is read before it is written (RWKV-6): D(t-1,.) for D(t,.), and scores(t,t) = q_t . u_t
-// k_t.
+// With a bonus u_t the state is read before it is written (RWKV-6): D(t-1,.) replaces D(t,.), and scores(t,t) = q_t .
+// u_t k_t.
 //
-// The chunk has sub-blocks of 16 steps. Pairs within one are summed with running products of decays. Between two,
-// queries include the decays since their sub-block's start, keys those to their sub-block's end, and sub-blocks in
-// between contribute one factor each; tensor cores multiply. Decays are always products, never quotients.
+// The chunk has sub-blocks of 16 steps. Pairs within a sub-block are summed with running products of decays. For pairs
+// in different sub-blocks, the query includes the decays since the start of its sub-block and the key those to the end
+// of its own; each sub-block in between contributes one factor. Tensor cores multiply these. Decays are always
+// products, never quotients.
 #pragma once
 #include "variants/kernels/chunked/rows.hpp"
 #ifdef __CUDACC__
@@ -25,7 +26,7 @@ template <class Op> struct Channels {
   float *total = nullptr;                 // saved [K]
 };
 
-/// load_a with column j multiplied by factor[j].
+/// Like load_a, with column j multiplied by factor[j].
 template <class Op, int pitch>
 __device__ __forceinline__ A16<Op> load_a_scaled(const Element<Op> *tile, int row, int term, const float *factor) {
   const int lane = threadIdx.x % 32;
@@ -51,8 +52,8 @@ __device__ __forceinline__ A16<Op> load_a_scaled(const Element<Op> *tile, int ro
 
 constexpr int side = 16, sides = chunk / side; // steps per sub-block; sub-blocks
 
-/// Multiplies q_t by the decays since its sub-block's start and k_i by the decays to its end, in place; `whole` [sides,width]
-/// becomes the decay of each sub-block. One channel of a sub-block per thread.
+/// Multiplies, in place, q_t by the decays since its sub-block's start and k_i by the decays to its sub-block's end.
+/// `whole` [sides,width] becomes the decay of each sub-block. Each thread takes one channel of one sub-block.
 template <class E, int width, int pitch, int gate_pitch, int threads>
 __device__ __forceinline__ void decay_within(bool reads_first, E *q, E *k, const float *gates, float *whole) {
   for (int n = threadIdx.x; n < sides * width; n += threads) {
@@ -160,7 +161,8 @@ template <class Op, class Stored, int Dk> struct ChannelLocal {
       *reinterpret_cast<float4 *>(to) = make_float4(x[0], x[1], x[2], x[3]);
   }
 
-  /// Once the decays have arrived: multiplies them by alpha, and writes 1 past the end of the sequence and past Dk.
+  /// Call it once the decays have been copied: multiplies them by alpha, and writes 1 past the end of the sequence and
+  /// past Dk.
   __device__ __forceinline__ void complete_gates(const ChunkOfHead &c, float *gates) const {
     if (!in.alpha && c.steps == chunk && in.Dk == Dk) return;
     for (int n = threadIdx.x; n < chunk * Dk; n += threads) {
@@ -241,7 +243,7 @@ __global__ void __launch_bounds__(128) channel_local_kernel(const __grid_constan
   body(shared);
 }
 
-/// Fills `channels`.
+/// Writes the arrays of `channels`.
 template <class Op, class Stored>
 void channel_local(const Inputs<Stored> &in, const Channels<Op> &channels, cudaStream_t stream) {
   with_extent(in.Dk, [&](auto extent) {

@@ -61,7 +61,7 @@ struct ChunkGradient : ChunkStage<Op, Stored, Dk_, Dv_> {
   static constexpr int panel_elements =
       max_of(max_of(states_at + P * key_pitch, 2 * P * key_pitch),
              max_of(erases ? P *value_pitch + erased_panel : 2 * narrow_panel + Dv * panel_pitch, P *value_pitch));
-  /// One panel; it holds both S and dS where gates have gradients.
+  /// Size of a panel. Where gates have gradients, it holds both S and dS.
   __host__ __device__ static int panel_bytes(bool gates) {
     constexpr int both = states_at + 2 * P * key_pitch;
     return (gates && both > panel_elements ? both : panel_elements) * int(sizeof(E));
@@ -72,12 +72,12 @@ struct ChunkGradient : ChunkStage<Op, Stored, Dk_, Dv_> {
     return int(sizeof(DecayTables)) + dots_bytes + (erases || weighs ? 2 : 1) * tile * int(sizeof(E)) +
            (decays ? PairDecays::bytes : 0) + (gates ? GateTable::bytes : 0);
   }
-  /// Number of panel buffers: as many as fit if min_blocks blocks share a multiprocessor.
+  /// Number of panel buffers: as many as fit in shared memory with min_blocks blocks per multiprocessor.
   __host__ __device__ static int buffers_of(bool decays, bool gates, bool weighs) {
     const int room = (227 / min_blocks - 1) * 1024 - rest_bytes(decays, gates, weighs), fit = room / panel_bytes(gates);
     return fit < 2 ? 2 : fit > 4 ? 4 : fit;
   }
-  /// Shared memory per block. `weighs`: a decayed sum with write strengths.
+  /// Shared memory per block. `weighs` is true for a decayed sum with write strengths.
   __host__ __device__ static int shared_bytes(bool decays, bool gates, bool weighs) {
     return rest_bytes(decays, gates, weighs) + buffers_of(decays, gates, weighs) * panel_bytes(gates);
   }
@@ -117,7 +117,7 @@ struct ChunkGradient : ChunkStage<Op, Stored, Dk_, Dv_> {
                  *const from_start = erasures + chunk, *const before = from_start + chunk,
                  *const to_end = before + chunk;
     const auto element = [](unsigned char *buffer) { return reinterpret_cast<E *>(buffer); };
-    /// rows_t . sum_t, written to a slot.
+    /// Writes rows_t . sum_t to a slot.
     const auto dot_rows = [&](const Stored *rows, int width, auto &sum, int slot) {
       const float2 own = dot_own(at, sum, rows, width, steps);
 #pragma unroll
@@ -151,7 +151,7 @@ struct ChunkGradient : ChunkStage<Op, Stored, Dk_, Dv_> {
       to_end[thread] = decays ? decay.to_end(thread) : 1;
     }
 
-    // Loaders of the phases' operands, a panel of 32 values, keys or steps at a time.
+    // Functions that load the phases' operands, in panels of 32 values, keys or steps.
     const E *const inverse = erases ? a.inverse + c.chunk * chunk * chunk : nullptr;
     const auto load_errors_gradient = [&](int n, unsigned char *buffer) { // dE and X, P steps
       Stage::template load<P, Dv>(dE + n * P * V, V, P, V, element(buffer));

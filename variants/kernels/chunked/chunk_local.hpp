@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chunk-local phase of delta rules: depends on a chunk only, so all chunks run in parallel (problem.hpp).
+// Chunk-local phase of delta rules. It depends on one chunk only, so all chunks run in parallel (problem.hpp).
 //
 //   L(t,i) = erase_t D(t-1,i) k_t . k_i for i < t,   X = (I + L)^-1
 //   W = X diag(erase_t D(t-1,0)) K,   U = X diag(write) V
 //
-// X: the diagonal blocks of 16 x 16 are inverted by substitution, then those of 32 x 32 and 64 x 64 by
+// The diagonal blocks of X of 16 x 16 are inverted by substitution, then those of 32 x 32 and 64 x 64 by
 //
 //   (A 0; B C)^-1 = (A^-1 0; -C^-1 B A^-1  C^-1),
 //
-// Products stay in registers; they are transposed, which is the layout of the next product's second operand.
+// Products stay in registers. They are computed transposed, which is the layout of the next product's second operand.
 #pragma once
 #include "variants/kernels/chunked/scalar_fallback.hpp"
 #ifdef __CUDACC__
 
 namespace recollect::chunked {
 
-/// Precision of the inverse's products: TF32 if other operands are narrower, else exact.
+/// Precision of the inverse's products: TF32 if the other operands have 16 bits, else exact.
 template <class Op> using InverseOp = std::conditional_t<is_narrow<Op>, fragments::Tf32, fragments::Exact>;
 
-/// The inverse X of I + L for L [64,64], both in shared memory, float32, rows `pitch` apart. By four warps; the warp's own
-/// rows of L are visible to it. Elements of X above the diagonal become 0. Ends with a barrier.
+/// X, the inverse of I + L for L [64,64]. Both are in shared memory, float32, in rows `pitch` apart. Called by four
+/// warps; the rows of L that a warp owns must be visible to it. Elements of X above the diagonal become 0. Ends with a
+/// barrier.
 template <class Op, int pitch> struct UnitLowerInverse {
   /// X(b,b) of rows 16 b ... 16 b + 15.
   __device__ __forceinline__ static void on_diagonal(const float *L, float *X, int b) {
@@ -35,7 +36,7 @@ template <class Op, int pitch> struct UnitLowerInverse {
 #pragma unroll
       for (int i = 0; i < 16; ++i) X[(first + i) * pitch + first + column] = x[i];
   }
-  /// M^T += X(c,b)^T L(a,c)^T: results of 16 columns of block b x 16 rows of block a.
+  /// M^T += X(c,b)^T L(a,c)^T: a result has 16 columns of block b and 16 rows of block a.
   __device__ __forceinline__ static void add_transposed_product(const float *L, const float *X, int a, int c, int b,
                                                                 Sum (&m)[2]) {
     fragments::multiply_add<Op>(fragments::load_a_across<Op, pitch>(X, 16 * b, 16 * c),
@@ -223,8 +224,8 @@ template <class Op, class Stored, int Dk> struct ChunkLocal {
     else
       redo_product(x, v + j, value_pitch, to, 1, chunk);
   }
-  /// Scalar fallback of both products: 16 columns of X times a tile, skipping zeros of X, so that no step reaches an
-  /// earlier one. By one warp.
+  /// Scalar fallback of both products: 16 columns of X times a tile. It skips zeros of X, so that an Inf or NaN of a
+  /// later step reaches no earlier one. Called by one warp.
   __device__ __noinline__ static void redo_product(const E *x, const E *tile, int tile_pitch, E *to, int step,
                                                    int column) {
     __syncwarp();
@@ -236,7 +237,7 @@ template <class Op, class Stored, int Dk> struct ChunkLocal {
     }
   }
 
-  /// Called by all threads; contains a barrier.
+  /// Whether X is finite. Called by all threads; contains a barrier.
   __device__ __forceinline__ static bool finite(const float *X) {
     float sign = 0;
 #pragma unroll
@@ -244,7 +245,7 @@ template <class Op, class Stored, int Dk> struct ChunkLocal {
       sign = fmaf(X[(n * threads / chunk + threadIdx.x / chunk) * pitch + threadIdx.x % chunk], 0.0f, sign);
     return !__syncthreads_or(sign != sign);
   }
-  /// X by substitution, one column per thread: a row with NaN or Inf reaches only later rows.
+  /// Computes X by substitution, one column per thread: a row of L with NaN or Inf affects only later rows.
   __device__ __noinline__ static void substitute(const float *L, float *X) {
     const int column = threadIdx.x;
     if (column < chunk)

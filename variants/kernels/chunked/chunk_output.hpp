@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chunk output: all chunks in parallel, from the states at their starts (problem.hpp).
+// Chunk output. All chunks run in parallel, each from the state at its start (problem.hpp).
 //
 //   scores(t,i) = D(t,i) (q_t . k_i) for i <= t       (decayed sums: times write_i)
 //   O = scale (diag(D(t,0)) Q S^T + scores E)         (decayed sums: V for E)
 //
-// A thread block computes a chunk and a column block of values; each of its four warps takes 16 steps. Scores never
-// leave registers, because results of one product have the layout of the first operand of the next.
+// A thread block computes one column block of values of one chunk; each of its four warps takes 16 steps. Scores never
+// leave registers, because the results of one product have the layout of the next product's first operand.
 #pragma once
 #include "variants/kernels/chunked/channel_local.hpp"
 #include "variants/kernels/chunked/scalar_fallback.hpp"

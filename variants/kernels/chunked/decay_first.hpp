@@ -3,7 +3,7 @@
 //
 //   S'_t = S_{t-1} D_t,   S_t = S'_t + beta_t (v_t - S'_t r_t) p_t^T,   D_t = alpha_t, diag(lambda_t) or 1
 //
-// In delta_rule.hpp this is an erase strength of alpha_t beta_t, or lambda_t . r_t as the key that is read.
+// delta_rule.hpp expresses this by the erase strength alpha_t beta_t, or by lambda_t . r_t as the key that is read.
 #pragma once
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
 #include "variants/kernels/common/arrays.hpp"
@@ -49,8 +49,8 @@ void add_erase_gradient(const Array<Real> &alpha, const Array<Real> &beta, const
       });
 }
 
-/// Gradients of decay_first(back.call): writes the arrays of d, and back.d.q, v and state. Where r and p share an
-/// array, it receives the sum of their gradients.
+/// Gradients of decay_first(back.call): writes the arrays of d, and back.d.q, v and state. If r and p are one array, it
+/// receives the sum of their gradients.
 template <class Real>
 void decay_first_vjp(const std::string &label, const BackwardCall<Real> &back, const DecayFirst<Real> &in,
                      const DecayFirst<Real> &d) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decays within a chunk, one number per step, as tables in shared memory. D(t,i) = alpha_{i+1} ... alpha_t is a product of
-// factors within blocks of eight steps and of whole blocks between them, never a quotient or a difference of logarithms:
-// alpha may be 0, and products over a chunk may be subnormal.
+// Decays within a chunk, one number per step, as tables in shared memory. D(t,i) = alpha_{i+1} ... alpha_t is computed
+// from factors within blocks of eight steps and products of the whole blocks between them. Quotients and differences of
+// logarithms would fail: alpha may be 0, and products over a chunk may be subnormal.
 #pragma once
 #include "harness/device/tile/fragments_cuda.hpp"
 #ifdef __CUDACC__
@@ -62,9 +62,9 @@ struct DecayTables {
   }
 };
 
-/// scores(t,i) *= D(t,i) for i <= t, 0 for i > t; rows t = first ... first + 15 are a warp's results, columns i are all
-/// of the chunk. factor[r] becomes D(t,0) of row lane / 4 + 8 r. With `before`, t - 1 replaces t (and i < t), for steps
-/// that read before they decay and write. Where nothing `decays`, D = 1.
+/// scores(t,i) *= D(t,i) for i <= t; scores(t,i) = 0 for i > t. Rows t = first ... first + 15 are a warp's results;
+/// columns i are all steps of the chunk. factor[r] becomes D(t,0) of row lane / 4 + 8 r. With `before`, t - 1 replaces
+/// t (and i < t), for steps that read before they decay and write. If `decays` is false, D = 1.
 template <bool before = false>
 __device__ __forceinline__ void apply_decay(int first, bool decays, const DecayTables &decay, Sum (&scores)[blocks],
                                             float (&factor)[2]) {

@@ -4,16 +4,16 @@
 //   S_t = S_{t-1} diag(decay_t) + strength_t v_t k_t^T,   o_t = scale S_t q_t,   decay_t = alpha_t lambda_t (per step,
 //   per key channel)
 //
-// With q, k any features of width F (phi already applied). For a chunk that starts in state S_0, and D(t,i) as in
-// decays.hpp:
+// Here q and k are features of any width F (phi already applied). For a chunk that starts in state S_0, and with D(t,i)
+// as in decays.hpp:
 //
 //   o_t = scale (S_0 D(t,0) q_t + sum_{i<=t} [q_t . D(t,i) k_i] v_i),   S_C = S_0 D(C,0) + sum_i v_i (D(C,i) k_i)^T
 //
-// With a bonus u_t the layer reads before it writes (RWKV-6): o_t = scale (S_{t-1} + v_t (u_t k_t)^T) q_t. Pairs then
-// have D(t-1,i), and the pair of a step with itself has the weight q_t . u_t k_t.
+// With a bonus u_t the layer reads before it writes (RWKV-6): o_t = scale (S_{t-1} + v_t (u_t k_t)^T) q_t. The weight
+// of a pair then has D(t-1,i), and that of a step with itself is q_t . u_t k_t.
 //
-// If normalised, z_t is S_t for values of 1, and o_t is divided by scale z_t . q_t; with a floor by max(|scale z_t .
-// q_t|, floor_t).
+// If normalised, a vector z_t follows the same recurrence as S_t with the value 1, and o_t is divided by scale z_t .
+// q_t. With a floor, o_t is divided by max(|scale z_t . q_t|, floor_t).
 #pragma once
 #include "harness/device/device.hpp"
 

@@ -19,7 +19,7 @@ RECOLLECT_IN_LINE void weigh_own_pairs(const Team &team, int n, int F, const til
   });
 }
 
-/// S and z, and how a chunk carries them. Shared by the sum and by its gradient (decayed_sum_backward.hpp), whose state
+/// S and z, and how a chunk changes them. Shared by the sum and by its gradient (decayed_sum_backward.hpp), whose state
 /// decays in the same way.
 template <class Number> struct DecayedState {
   using Real = Number;
@@ -85,7 +85,7 @@ template <class Number> struct DecayedState {
   }
 
 private:
-  /// The part of row j of the previous state that survives the chunk.
+  /// The factor with which row j of the previous state survives the chunk.
   KOKKOS_FUNCTION Real carried(const Summary &chunk, int j) const {
     const int width = decay_width();
     return width == 0 ? Real(1) : chunk.carried[width > 1 ? j : 0];

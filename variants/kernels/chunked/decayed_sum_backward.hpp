@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of decayed_sum.hpp's state, chunk by chunk. With A_ti = scale q_t . D(t,i) k_i strength_i the weights of a
-// chunk from S_0 to S_C, and dO and dS_C given:
+// Gradients of decayed_sum.hpp's state, chunk by chunk. A chunk leads from S_0 to S_C, and A_ti = scale q_t . D(t,i)
+// k_i strength_i are its weights. Given dO and dS_C:
 //
 //   dA_ti = scale D(t,i) strength_i (do_t . v_i)        dS_0 = sum_t (scale D(t,0) q_t) do_t^T + D(C,0) dS_C
 //   dq_t  = scale D(t,0) S_0 do_t + sum_{i<=t} dA_ti k_i
 //   dk_i  = strength_i D(C,i) dS_C v_i + sum_{t>=i} dA_ti q_t
 //   dv_i  = sum_{t>=i} A_ti do_t + dS_C^T strength_i D(C,i) k_i
 //
-// (S is [F,V] here), and d strength_i = dk_i . k_i without the factor strength_i. The decays' gradients are in
-// gate_gradient.hpp. With one decay per channel, chunks are blocks of a few steps, and dq, dk and the decays'
-// gradients are computed as in channel_gradient.hpp.
+// (S is [F,V] here.) d strength_i is dk_i . k_i, without the factor strength_i in dk_i. The decays' gradients are in
+// gate_gradient.hpp. With one decay per channel, chunks are blocks of a few steps, and dq, dk and the decays' gradients
+// are computed as in channel_gradient.hpp.
 #pragma once
 #include "harness/device/chunk_states.hpp"
 #include "variants/kernels/chunked/decayed_sum.hpp"
 
 namespace recollect::variants {
 
-/// Where to write the gradients; empty: not wanted. q and k are required. There is no strength where channels decay.
+/// Where to write the gradients. An empty array is not computed; q and k are required. If channels decay, there is no
+/// strength.
 template <class Real> struct DecayedSumGradient {
   Array<Real> q, k, alpha = {}, strength = {}, floor = {}, lambda = {}, bonus = {};
 };
@@ -26,7 +27,7 @@ template <class Real>
 void decayed_sum_vjp(const std::string &label, const BackwardCall<Real> &given, DecayedSum<Real> in,
                      const DecayedSumGradient<Real> &d);
 
-// The same in two steps, for a layer whose loss depends on more than the outputs:
+// The same in two calls, for a layer whose loss depends on more than the outputs:
 
 /// Saves the states at the chunks' starts. On request also writes the outputs to call.o and, to `weights`, scale z_t .
 /// q_t.

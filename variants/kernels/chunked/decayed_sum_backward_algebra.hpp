@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's algebras of decayed_sum_backward.hpp: the forward pass that saves the states at the chunks' starts, and the
-// adjoint, which runs backwards from there. A normaliser is one more column of the sum, with values 1 and output
-// gradient dw: it adds dw_t to do_t . v_i and so on, but no gradient of a value.
+// The engine's algebras of decayed_sum_backward.hpp: the forward pass that saves the states at the chunks' starts, and
+// the adjoint, which uses these states from the last chunk to the first. A normaliser is one more column of the sum,
+// with values 1 and output gradient dw. It adds dw_t to do_t . v_i and to the like products, but has no gradient of a
+// value.
 #pragma once
 #include "harness/device/tile/transposed.hpp"
 #include "variants/kernels/chunked/channel_gradient.hpp"
@@ -11,7 +12,7 @@
 
 namespace recollect::variants {
 
-/// Where channels decay, chunks are shorter than in a forward pass without gradients.
+/// With one decay per channel, chunks are shorter than in a forward pass without gradients.
 template <class State> struct InShortChunks : State {
   KOKKOS_FUNCTION static constexpr int usual_steps(int kind) {
     return kind == 2 ? ChannelGradient<typename State::Real>::most : engine::usual_size;
@@ -26,7 +27,7 @@ template <class State> struct InShortChunks : State {
   }
 };
 
-/// The forward pass, which saves the states at the chunks' starts, and computes outputs only on request.
+/// The forward pass, which saves the states at the chunks' starts. It computes outputs only on request.
 template <class Number> struct DecayedSumSaving : InShortChunks<DecayedSumAlgebra<Number>> {
   using Base = DecayedSumAlgebra<Number>;
   using typename Base::Reading;
@@ -189,7 +190,8 @@ template <class Number> struct DecayedSumAdjoint : InShortChunks<DecayedState<Nu
   }
 
 private:
-  /// The rest of read() where channels decay. dq and dk contain the parts from S_0 and dS_C, without decays.
+  /// The rest of read() with one decay per channel. On entry dq and dk contain the parts from S_0 and dS_C, without
+  /// decays.
   template <class AnyTeam>
   RECOLLECT_IN_LINE void
   read_channels(const AnyTeam &team, const Chunk &c, const Real *after, const Reading &x, const tile::Matrix<Real> &q,
@@ -227,8 +229,8 @@ private:
                           own(d.lambda),
                           own(d.bonus)}(team);
   }
-  /// Row j of dS_C . S_0. The loops' arguments are passed by value: with access to the algebra, a GPU would keep it in
-  /// memory instead of registers.
+  /// Row j of dS_C . S_0. The loops' arguments are passed by value: with a reference to the algebra, a GPU would keep
+  /// them in memory instead of registers.
   struct Across {
     tile::Matrix<Real> S, dS;
     int V;
@@ -255,8 +257,8 @@ private:
   KOKKOS_FUNCTION const Real *decay(size_t step) const {
     return channels() ? in.lambda.data() + step * in.width : in.alpha.extent(0) ? in.alpha.data() + step : nullptr;
   }
-  /// Fills G, except the element for what passes from before the chunk to after it. dq and dk contain the parts from
-  /// S_0 and dS_C only.
+  /// Fills G, except the element for writes before the chunk that are read after it. On entry dq and dk contain the
+  /// parts from S_0 and dS_C only.
   RECOLLECT_IN_LINE static void fill(const Team &team, int n, int F, Real scale, const Real *A, const Real *dA,
                                      std::ptrdiff_t lda, const Real *strength, const tile::Matrix<Real> &q,
                                      const Real *dq, const tile::Matrix<Real> &k, const Real *dk, Real *G,

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decays of the n steps of a chunk: none, one number per step, or one per step and channel. D(t,i) is the product of the
-// decays of steps i+1 ... t, and everything here is built from such products of factors, never from quotients or from
-// exponentials of differences of summed logarithms: nothing overflows, and a pair whose decay is 1 keeps full precision
-// after any earlier decay, however small.
+// Decays of the n steps of a chunk: none, one number per step, or one per step and channel. D(t,i) is the product of
+// the decays of steps i+1 ... t. Everything here is built from such products of factors, never from quotients or from
+// exponentials of differences of summed logarithms. Hence nothing overflows, and a pair whose decay is 1 keeps full
+// precision after any earlier decay, however small.
 //
-// Products are kept block by block of `sub` steps. With one number per step, D(t,i) over blocks is D(t, block of t) times
-// D(block of t, i). With channels, pairs of one block are weighted directly, all others by a matrix product through the
-// start of the later one's block (GLA, Yang et al. 2023, secondary chunking).
+// Products are computed for blocks of `sub` steps. With one number per step, D(t,i) across blocks is D(t, start of t's
+// block) times D(start of t's block, i). With channels, pairs within a block are weighted directly. All other pairs are
+// a matrix product of rows decayed from, and keys decayed to, the start of the later step's block (GLA, Yang et al.
+// 2023, secondary chunking).
 #pragma once
 #include "harness/device/tile/tile.hpp"
 
 namespace recollect::variants {
 
-/// Rows x_m, m < count; row m reads the state after the first tau(m) steps of the chunk.
+/// Rows x_m, m < count. Row m reads the state after the first tau(m) steps of the chunk.
 struct Reads {
   int count, first, stride;
   KOKKOS_FUNCTION int tau(int m) const { return first + stride * m; }
-  /// The first row that is read after more than `t` steps.
+  /// The first row that reads after more than `t` steps.
   KOKKOS_FUNCTION int after(int t) const {
     const int m = t < first ? 0 : (t - first) / stride + 1;
     return m < count ? m : count;
@@ -123,9 +124,9 @@ template <class Real> struct Decays {
     team.meet();
   }
 
-  /// out_m = factor_m x_m D(tau(m), 0): what row m reads of the state at the chunk's start. Rows have width F and lie
-  /// `ldx` and `ldo` apart. With `within_block`, only the decays since the start of the block of step tau(m). Null
-  /// factors are 1.
+  /// out_m = factor_m x_m D(tau(m), 0), the row m that is multiplied by the state at the chunk's start. Rows have width
+  /// F and lie `ldx` and `ldo` apart. With `within_block`, only the decays since the start of the block of step tau(m)
+  /// are included. Null factors are 1.
   RECOLLECT_IN_LINE void from_start(const Team &team, const Reads &reads, const Real *x, std::ptrdiff_t ldx, Real *out,
                                     std::ptrdiff_t ldo, bool within_block = false, const Real *factor = nullptr) const {
     const Decays d = *this;
@@ -163,7 +164,8 @@ template <class Real> struct Decays {
     }
   }
 
-  /// out_i = factor_i p_i D(n - 1, i): what is left of each write at the chunk's end. Null factors are 1.
+  /// out_i = factor_i p_i D(n - 1, i), the key of the write at step i as it remains at the chunk's end. Null factors
+  /// are 1.
   RECOLLECT_IN_LINE void to_end(const Team &team, const Real *p, std::ptrdiff_t ldp, const Real *factor, Real *out,
                                 std::ptrdiff_t ldo) const {
     const Decays d = *this;
@@ -242,8 +244,8 @@ template <class Real> struct Decays {
   }
 
 private:
-  /// Factors of row m's elements W(m,i): i < block are steps before the block of its step; block <= i < tau are steps
-  /// in that block.
+  /// Factors of row m's elements W(m,i). Steps i < block lie before the block of the row's step; steps block <= i < tau
+  /// lie in that block.
   struct RowWeights {
     int block, tau;
     bool decays;
@@ -269,7 +271,7 @@ private:
     }
   };
 #if __CUDA_ARCH__ >= 800
-  /// The same for a product's results (tile/cuda.hpp).
+  /// The same for the results of a product on tensor cores (tile/cuda.hpp).
   struct Weighed {
     const Decays &d;
     const Reads &reads;
@@ -304,7 +306,7 @@ private:
   };
 #endif
 
-  /// out_i = own(i) x_i for rows of width F; may be in place.
+  /// out_i = own(i) x_i for rows of width F; out may be x.
   template <class Own>
   RECOLLECT_IN_LINE void scale_rows(const Team &team, int rows, const Real *x, std::ptrdiff_t ldx, Real *out,
                                     std::ptrdiff_t ldo, const Own &own) const {
@@ -331,16 +333,16 @@ private:
     }
   }
 
-  /// The first row that reads within block b, or before any step.
+  /// The first row that reads within block b. For b = 0 this includes rows that read before any step.
   KOKKOS_FUNCTION int first_row(const Reads &reads, int b) const { return b ? reads.after(b * sub) : 0; }
 
-  /// Calls body(block, channel) for all.
+  /// Calls body(block, channel) for all pairs.
   template <class Body> KOKKOS_FUNCTION void each_column(const Team &team, const Body &body) const {
     const int all = width;
     each(team, blocks() * all, [=](int unit) { body(unit / all, unit % all); });
   }
 
-  // On a CPU: rows of F channels.
+  // Running products on a CPU, for rows of F channels.
   void start(const Real *from) const { // null: 1
     for (int j = 0; j < F; ++j) running[j] = from ? from[j] : Real(1);
   }
@@ -385,7 +387,7 @@ private:
     }
   }
   /// The same for one block, by a row of threads. Each thread keeps some channels of all keys in registers and decays
-  /// them from row to row. Sums over channels are reduced for `side` pairs at a time.
+  /// them from row to row. Sums over channels are reduced for `side` pairs together.
   RECOLLECT_IN_LINE static void pairs_of_block(const Decays &d, const Reads &reads, int b, int lane, const Real *x,
                                                std::ptrdiff_t ldx, const Real *p, std::ptrdiff_t ldp, Real *W,
                                                std::ptrdiff_t ldw) {

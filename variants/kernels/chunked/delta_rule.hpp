@@ -14,9 +14,9 @@
 //   e_t + erase_t sum_{i<t} [r_t . D(t-1,i) p_i] e_i = write_t v_t - erase_t S_0 D(t-1,0) r_t
 //   o_t = S_0 D(t,0) q_t + sum_{i<=t} [q_t . D(t,i) p_i] e_i,    S_C = S_0 D(C,0) + sum_i e_i (D(C,i) p_i)^T
 //
-// If `keys` are given, v_t is written along k_t instead of p_t (RWKV-7): S_t = S_{t-1} D_t + e_t p_t^T + v_t k_t^T
-// with e_t = - erase_t S_{t-1} r_t. The terms of v in the system and in the outputs then have the weights r_t .
-// D(t-1,i) k_i and q_t . D(t,i) k_i, which do not depend on e_t.
+// If `keys` are given, v_t is written along k_t instead of p_t (RWKV-7): S_t = S_{t-1} D_t + e_t p_t^T + v_t k_t^T with
+// e_t = - erase_t S_{t-1} r_t. In the system and in the outputs, v_i then has the weights r_t . D(t-1,i) k_i and q_t .
+// D(t,i) k_i. These do not depend on e_t.
 #pragma once
 #include "harness/device/device.hpp"
 

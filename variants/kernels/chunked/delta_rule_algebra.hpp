@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine's algebra of delta_rule.hpp.
 //
-// The chunk-local phase applies (I + L)^{-1} to both parts of the right-hand side, U and W, so that the carry is only
-// two products. In the streaming schedule the carry solves instead, for U - W S_0 as a whole. A CPU always does this:
-// its schedule depends on the number of threads, which must not change results.
+// The chunk-local phase applies (I + L)^{-1} to both parts of the right-hand side, U and W, so that state passing takes
+// only two products. In the streaming schedule state passing solves instead, for U - W S_0 as a whole. A CPU always
+// does so, because its schedule depends on the number of threads, which must not change results.
 //
-// A backward pass needs the states at the chunks' starts and the errors. The forward pass then saves these (SavedRule)
-// instead of computing outputs; the same kernels serve both.
+// A backward pass needs the states at the chunks' starts and the errors. Its forward pass saves these (SavedRule)
+// instead of computing outputs; both forward passes use the same kernels.
 #pragma once
 #include "harness/device/chunk_states.hpp"
 #include "harness/device/engine.hpp"
@@ -17,7 +17,7 @@
 
 namespace recollect::variants {
 
-/// Whether the chunk-local phase solves for W and U.
+/// Whether the chunk-local phase solves for W and U (else state passing solves).
 template <class Real> bool solves_ahead(const Call<Real> &call) {
   return !on_host && schedule_of(call) == Schedule::three_phase;
 }
@@ -262,7 +262,7 @@ private:
   KOKKOS_FUNCTION const Real *decay(size_t step) const {
     return decays == 2 ? in.lambda.data() + step * F : at(in.alpha, step);
   }
-  /// Keys of a chunk, staged where that is faster. Channel decays read them in place.
+  /// Keys of a chunk, copied to the team's memory where that is faster. Channel decays read them from the array.
   RECOLLECT_IN_LINE tile::Matrix<Real> staged(const Team &team, int n, const Real *from, Real *room) const {
     return room ? tile::stage(team, n, F, from, F, room) : tile::rows(from, F);
   }

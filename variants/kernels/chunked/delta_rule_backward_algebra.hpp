@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine's algebra of delta_rule_backward.hpp. The forward pass (SavedRule) saves the states at the chunks' starts,
-// the errors, and W = (I + L)^{-1} (erase_t D(t-1,0) r_t) if it computed W. With W, state passing is dS_0 = ... - W^T
-// dE, and the solve for dY is chunk-local. If one key reads and writes, r = p = k, its gradient is the sum of both.
+// the errors, and W = (I + L)^{-1} (erase_t D(t-1,0) r_t) if it computed W. If it did, state passing is dS_0 = ... -
+// W^T dE, and the solve for dY is chunk-local. If one key reads and writes (r = p = k), its gradient is the sum of
+// both.
 #pragma once
 #include "harness/device/tile/called.hpp"
 #include "variants/kernels/chunked/delta_rule_algebra.hpp"
@@ -223,14 +224,14 @@ template <class Number> struct DeltaRuleAdjoint {
   }
 
 protected:
-  /// Factors of the update of the state's gradient: dE of the chunk's steps (plus D(C,i) p_i times that gradient), and
-  /// W.
+  /// Factors of the update of the state's gradient: W, and dE of the chunk's steps, to which D(C,i) p_i times the
+  /// state's gradient is added.
   KOKKOS_FUNCTION typename DeltaRuleState<Real>::Factors factors(const Chunk &c, const Summary &chunk) const {
     const size_t step = c.head * T + c.first;
     const Real *ends = decay_width() ? chunk.ends : in.p.data() + step * F;
     return {c.n, ends, F, saved.X.data() + step * ldx(), ldx(), chunk.dE, V, chunk.added};
   }
-  /// p_t of the n steps, given r_t.
+  /// The keys p_t of the n steps, given r_t.
   RECOLLECT_IN_LINE tile::Matrix<Real> written(const Team &team, int n, size_t step, const tile::Matrix<Real> &r,
                                                Real *room) const {
     return one_key() ? r : tile::stage(team, n, F, in.p.data() + step * F, F, room);
@@ -245,15 +246,15 @@ protected:
     product.wanted = tile::Staircase{1, 1};
     tile::called::gemm(team, n, n, factor, product, Real(0), out, ldo);
   }
-  /// out += W p, where W is zero except where `reads` read.
+  /// out += W p, where W is zero except in the range that `reads` covers.
   RECOLLECT_IN_LINE void add_lower(const Team &team, int n, const Reads &reads, const Real *W, std::ptrdiff_t ldw,
                                    const tile::Matrix<Real> &p, Real *out, std::ptrdiff_t ldo) const {
     tile::Product<Real> product{tile::rows(W, ldw), p, n};
     product.given = reads.staircase();
     tile::called::gemm(team, n, F, Real(1), product, Real(1), out, ldo);
   }
-  /// Fills G, except the element for what passes from before the chunk to after it. dq, x and dp contain the parts from
-  /// S_0 and dS_C only.
+  /// Fills G, except the element for writes before the chunk that are read after it. On entry dq, x and dp contain the
+  /// parts from S_0 and dS_C only.
   RECOLLECT_IN_LINE void fill(const Team &team, int n, const Reading &x, const tile::Matrix<Real> &q, const Real *dq,
                               const tile::Matrix<Real> &r, const tile::Matrix<Real> &p, const Real *dp,
                               const Real *erase) const {

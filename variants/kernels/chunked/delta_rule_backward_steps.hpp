@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of delta_rule.hpp's rule with a decay per channel and one sub-step per token: step by step, the segments
-// of a head in parallel (segments_backward.hpp). With e_t the error of the step, y_t = S_{t-1} r_t and g_t = dS_t p_t,
-// after dS_t += do_t q_t^T:
+// Gradients of delta_rule.hpp's rule with a decay per channel and one sub-step per token. A segment runs step by step,
+// and the segments of a head run in parallel (segments_backward.hpp). With e_t the error of the step, y_t = S_{t-1}
+// r_t, and g_t = dS_t p_t after dS_t += do_t q_t^T:
 //
 //   dq_t = S_t^T do_t,   d lambda_t = diag(S_{t-1}^T dS_t),   dp_t = dS_t^T e_t,   dr_t = - erase_t S_{t-1}^T g_t
 //   dv_t = write_t g_t,   d write_t = g_t . v_t,   d erase_t = - g_t . y_t
@@ -91,7 +91,7 @@ private:
   }
 };
 
-/// The backward pass of dS over a chunk maps each row of dS by the same matrix: dS_0 = end + dS_C across.
+/// Over a segment, the backward pass maps every row of dS by the same matrix: dS_0 = end + dS_C across.
 template <class Number> struct RowsState {
   using Real = Number;
   static constexpr bool elementwise = false;
@@ -116,8 +116,8 @@ template <class Number> struct RowsState {
   }
 };
 
-/// dS_{t-1} = (dS_t + do_t q_t^T) (diag(lambda_t) - erase_t p_t r_t^T), applied to its rows and to those of the
-/// identity.
+/// dS_{t-1} = (dS_t + do_t q_t^T) (diag(lambda_t) - erase_t p_t r_t^T), applied to the rows of dS. The identity's rows,
+/// to which the same map without do_t q_t^T is applied, become the map across the segment.
 template <class Real> struct RulePass {
   DeltaRule<Real> in;
   RECOLLECT_IN_LINE void operator()(const Team &team, const Head<Real> &h, const Chunk &c, const Real *d_o,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// State passing of the delta family: the state S [F,V] across a chunk of N writes (delta_rule.hpp), and, backwards, of
-// its gradient (delta_rule_backward.hpp):
+// State passing of the delta family (delta_rule.hpp): takes the state S [F,V] across a chunk of N writes. The backward
+// pass takes the state's gradient across a chunk in the same way (delta_rule_backward.hpp):
 //
 //   E <- solve(E + sign A S),   S <- D S + added - sign B^T E
 //
 // A, B [N,F]; E [N,V]; D diagonal. Columns of V are independent and may be divided among teams. On a GPU the state
-// stays in a team's scratch memory from chunk to chunk, while the next chunk's matrices are copied there (double
-// buffering).
+// stays in a team's scratch memory from chunk to chunk, while the next chunk's matrices are copied into a second
+// buffer.
 #pragma once
 #include "harness/device/chunk.hpp"
 #include "harness/device/tile/tile.hpp"
@@ -110,7 +110,7 @@ private:
     const int begin = part.begin(V, grain);
     return {begin, part.count == parts() && V % grain == 0 ? grain : part.end(V, grain) - begin};
   }
-  /// The part's buffer of `first`, with rows of this width.
+  /// The part's copy of the buffer `first`, with rows of this width.
   KOKKOS_FUNCTION Real *room(Real *first, int width, const Part &part) const { return room(first, width, part, N); }
   KOKKOS_FUNCTION Real *room(Real *first, int width, const Part &part, int rows) const {
     return rooms() == 2 && part.turn % 2 ? first + rows * tile::pitch<Real>(width) : first;

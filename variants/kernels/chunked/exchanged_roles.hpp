@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A memory that is written like Kimi delta attention (decay_first.hpp) with the roles of keys and values exchanged, and
-// read by queries of the keys' width. With M = S^T [Dk,Dv], u_t the values, and lambda_t a decay per value channel:
+// A memory with the write rule of Kimi delta attention (decay_first.hpp), but with keys and values exchanged; the
+// queries that read it have the keys' width. With M = S^T [Dk,Dv], u_t the values, and lambda_t a decay per value
+// channel:
 //
 //   M_t = M_{t-1} diag(lambda_t) + e_t u_t^T,   e_t = beta_t (k_t - M_{t-1} (lambda_t . u_t)),   o_t = M_t^T q_t
 //
-// The rule reads by columns, M_t x. So the errors come from its reads at x_t = lambda_{t+1} . u_{t+1}, one step ahead, and
-// the outputs are the gradient of the queries of a decayed sum of e_t u_t^T whose outputs have the gradient q_t. In the
-// backward pass, a rule with the queries do_t and the outputs' gradient q_t has dq_t as its outputs, and all other
-// gradients as its own.
+// delta_rule.hpp reads M_t x, but here outputs are M_t^T q_t. So two calls are made. The errors come from reads of the
+// rule at x_t = lambda_{t+1} . u_{t+1}, one step ahead. The outputs are computed as a gradient: that of the queries of
+// a decayed sum of e_t u_t^T whose output gradient is q_t. The backward pass calls the rule with queries do_t and
+// output gradient q_t: its outputs are dq_t, and its other gradients are the ones wanted.
 #pragma once
 #include "variants/kernels/chunked/decay_first.hpp"
 #include "variants/kernels/chunked/decayed_sum_backward.hpp"
@@ -24,8 +25,8 @@ template <class Real> Array<Real> transposed(const Call<Real> &call, const Array
   return out;
 }
 
-/// The call with keys u [B,H,T,Dv] in place of values, values k, and the state M. Channel i of u decays by lambda's
-/// factor i mod Dk. Its q is empty and its o scratch.
+/// The call in which u [B,H,T,Dv] are the keys, k the values, and M the state. Channel i of u decays by lambda's
+/// channel i mod Dk. Its q is empty and its o scratch.
 template <class Real> Call<Real> with_exchanged_roles(const Call<Real> &call, const Array<Real> &u) {
   Call<Real> x = call;
   const Shape &s = call.shape;

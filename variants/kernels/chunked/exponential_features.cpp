@@ -4,8 +4,8 @@
 
 namespace recollect::variants {
 
-/// Decays, y and (except for c_t) x of some channels of a head. Updates the state's running maxima ("peaks") unless
-/// they must be kept.
+/// Computes decays, y and (except for c_t) x of some channels of a head. Updates the state's running maxima ("peaks"),
+/// unless the caller asks to keep them.
 template <class Real> struct PeakScan {
   static constexpr int lanes = on_host ? 64 / sizeof(Real) : 1; // channels per thread at a time
   int T, F, rows;
@@ -41,7 +41,7 @@ private:
       for (int j = 0; j < channels; ++j) state(at_end + j) = peak[j];
   }
 };
-/// x of one step.
+/// Computes x of one step.
 template <class Real> struct LargestToOne {
   int F;
   Array<Real> x;

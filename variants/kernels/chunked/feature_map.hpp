@@ -4,8 +4,8 @@
 //
 //   S_t = S_{t-1} + v_t phi(k_t)^T,   z_t = z_{t-1} + phi(k_t),   o_t = S_t phi(q_t) / (z_t . phi(q_t))
 //
-// State: Dv + 1 rows of F columns, S over z. A variant only supplies phi; both of its forms are here. phi is computed
-// for all steps first, 2 T F numbers per head.
+// State: Dv + 1 rows of F columns, first S, then z. A variant only supplies phi; both of its forms are here. phi is
+// computed for all steps first and takes 2 T F numbers per head.
 #pragma once
 #include "harness/device/tile/tile.hpp"
 #include "variants/kernels/chunked/decayed_sum_backward.hpp"
@@ -22,9 +22,10 @@ template <class Real> struct Features {
 /// Arguments of a map: y [rows,width] from x [rows,D] and, for some maps, given [rows,G].
 template <class Real> struct Mapped { Array<Real> x, given, y; };
 
-/// y = map(x) or map(x, given), for one array or two of equal shape, a bundle of rows per unit. A map takes a row or
-/// single numbers. On a GPU rows are staged in the team's memory, so that global accesses are coalesced although each
-/// thread maps one row; the pitch is odd, to avoid bank conflicts. Rows too wide for that are read directly.
+/// y = map(x) or map(x, given), for one array or two of equal shape; a unit takes several rows. A map takes a whole row
+/// or a single number. On a GPU rows are copied to the team's memory first, so that global accesses are coalesced
+/// although each thread maps one row; the pitch is odd, to avoid bank conflicts. Rows too wide for that are read
+/// directly.
 template <class Real, class Map> struct RowMap {
   static constexpr bool alone = std::is_invocable_v<const Map &, Real>,
                         by_number = alone || std::is_invocable_v<const Map &, Real, Real>;
@@ -98,7 +99,7 @@ Array<Real> map_rows(const std::string &label, const Call<Real> &call, const Arr
   return y;
 }
 
-/// phi of the rows of q and k; where there are as many features as channels, phi(x) of every number.
+/// phi of the rows of q and k. If there are as many features as channels, phi may also map single numbers: phi(x).
 template <class Real, class Map> Features<Real> map_features(const Call<Real> &call, int width, const Map &phi) {
   const int D = call.shape.Dk;
   const size_t n = call.q.extent(0) / D * width;

@@ -26,7 +26,7 @@ bool serves(const Call<float> &call, int keys) {
          call.chunk == std::min(chunked::chunk, call.shape.T);
 }
 
-/// Which stages a call runs.
+/// The arrays and options that decide which stages a call runs.
 struct Rule {
   bool erases;
   const float *lambda = nullptr, *bonus = nullptr; // [B,H,T,Dk]; null: none
@@ -40,7 +40,7 @@ struct Rule {
 
 const float *of(const Array<float> &array) { return array.extent(0) ? array.data() : nullptr; }
 
-/// A window over all heads: as many steps as fit into memory together with the saved arrays.
+/// Processes a window over all heads: as many steps as fit into memory together with the arrays that stages save.
 template <class Op, class Stored>
 void run_window(const std::string &label, const CallSettings &call, const Inputs<Stored> &in, const Rule &rule,
                 Stored *o, float *end) {
@@ -75,7 +75,7 @@ void run_window(const std::string &label, const CallSettings &call, const Inputs
   }
 }
 
-/// Runs a call of few steps. Returns false for others.
+/// Runs a call of at most few_steps steps. Returns false for longer ones.
 template <class Stored>
 bool runs_few_steps(const std::string &label, const CallSettings &call, const Inputs<Stored> &in, const Rule &rule,
                     Stored *o, float *state) {
@@ -116,7 +116,7 @@ void run_windows(const std::string &label, const CallSettings &call, const Input
   rows.write(label);
 }
 
-/// Fields that every rule needs, except queries, keys and gates.
+/// Sets the fields that every rule needs. The caller sets queries, keys and gates.
 template <class Stored, class To> void take_shape(const Call<float, Stored> &call, Inputs<To> &in) {
   in.B = call.shape.B, in.H = in.key_heads = call.shape.H, in.T = call.shape.T, in.Dv = call.shape.Dv;
   in.v = reinterpret_cast<const To *>(call.v.data());

@@ -6,15 +6,14 @@
 
 namespace recollect::variants {
 
-/// Runs the sum like decayed_sum(), and saves a normaliser's weights scale z_t . q_t [B,H,T] on request. Returns false where
-/// these kernels do not serve the call: keys
-/// wider than 256, chunks of other than 64 steps, a schedule of one team per head, a GPU with too little shared memory, or
-/// no GPU.
+/// Runs the sum like decayed_sum(), and saves a normaliser's weights scale z_t . q_t [B,H,T] on request. Returns false
+/// where these kernels do not support the call: keys wider than 256, chunks of other than 64 steps, a schedule of one
+/// team per head, a GPU with too little shared memory, or no GPU.
 bool run_static(const std::string &label, const Call<float> &call, const DecayedSum<float> &in,
                 const Array<float> &weights = {});
 
-/// Runs the rule like delta_rule(). Returns false in the same cases, and where the key that is written differs from the
-/// key that is read.
+/// Runs the rule like delta_rule(). Returns false in the same cases, and where the rule writes along another key than
+/// it reads.
 bool run_static(const std::string &label, const Call<float> &call, const DeltaRule<float> &in);
 
 } // namespace recollect::variants

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of a chunk's decays, one number per step. What is read after step t of the write at step i has weight
-// D(t,i). It contributes to the gradient of the decay of every step s with i < s <= t, with that step's factor left
-// out of the weight:
+// Gradients of a chunk's decays, one number per step. A read after step t weights the write at step i by D(t,i). So it
+// contributes to the gradient of the decay of every step s with i < s <= t, by the weight without that step's factor:
 //
 //   d decay_s = sum_{t>=s} sum_{i<s} D(t,s) D(s-1,i) G(t,i),   G(t,i) = d weight * weight, decays left out of both
 //
-// Writes before the chunk count as one write, reads after it as one read. Nothing is divided by a gate, so gates of 0
-// have gradients. Costs about 2 C multiplications and additions per step.
+// All writes before the chunk count as one write, and all reads after it as one read. Nothing is divided by a gate, so
+// the gradients of gates of 0 exist. The cost is about 2 C multiplications and additions per step.
 #pragma once
 #include "harness/device/tile/tile.hpp"
 
 namespace recollect::variants {
 
-/// G[n+1,n+1], rows `ldg` apart. Row t is read after step t, row n after the chunk; column 0 was written before the
-/// chunk, column i+1 at step i. Reads only G(t,i) with i < t, and row n; overwrites all of it. Barriers inside, none at
-/// the start.
+/// G[n+1,n+1], rows `ldg` apart. Row t is the read after step t, row n the read after the chunk. Column 0 is the write
+/// before the chunk, column i+1 the write at step i. Reads only G(t,i) with i < t, and row n; overwrites all of G.
+/// Contains barriers, but none at the start.
 template <class Real>
 KOKKOS_FUNCTION void gate_gradient(const Team &team, int n, const Real *decay, Real *G, std::ptrdiff_t ldg, Real *d) {
   constexpr int lanes = on_host ? 64 / sizeof(Real) : 1; // columns per thread at a time

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decays of all pairs of a chunk's steps, and the gradients of its gates, as tables in shared memory (the sum is in
-// variants/kernels/chunked/gate_gradient.hpp). Nothing is divided by a gate, so gates of 0 have gradients.
+// Tables in shared memory of the decays of all pairs of a chunk's steps, and of the gradients of its gates (the sum is
+// in variants/kernels/chunked/gate_gradient.hpp). Nothing is divided by a gate, so the gradients of gates of 0 exist.
 #pragma once
 #include "variants/kernels/chunked/decay_tables.hpp"
 #ifdef __CUDACC__
 
 namespace recollect::chunked {
 
-/// D(t,i) for i <= t, 0 for i > t. Has no table where nothing decays.
+/// D(t,i) for i <= t, 0 for i > t. Without decays there is no table.
 struct PairDecays {
   static constexpr int pitch = chunk + 8, bytes = chunk * pitch * int(sizeof(float));
   float *table;
@@ -33,7 +33,7 @@ struct PairDecays {
       }
     }
   }
-  /// pairs(t,i) *= D(t,i), or D(t - earlier,i); 0 above that diagonal.
+  /// pairs(t,i) *= D(t - earlier,i) for i <= t - earlier; elements above that diagonal become 0.
   template <int earlier = 0, class Pairs, class Place>
   __device__ __forceinline__ void apply(const Place &at, Pairs &pairs) const {
     if (table) {
@@ -62,7 +62,8 @@ struct PairDecays {
   }
 };
 
-/// G(t,i) of gate_gradient.hpp: column 0 was written before the chunk, column i + 1 at step i; row 64 is read after it.
+/// G(t,i) of gate_gradient.hpp: column 0 is the write before the chunk, column i + 1 that at step i, and row 64 the
+/// read after it.
 struct GateTable {
   static constexpr int pitch = chunk + 1,
                        numbers = (chunk + 1) * pitch + 4 * chunk, // and what passes between quarters
@@ -71,9 +72,9 @@ struct GateTable {
 
   __device__ float &of(int t, int column) const { return table[t * pitch + column]; }
   __device__ float &started(int t) const { return of(t, 0); }
-  /// What step i wrote, as read after the chunk. The last step's write does not decay.
+  /// G of the write at step i, as read after the chunk. The last step's write does not decay.
   __device__ float &left(int i) const { return of(chunk, i + 1); }
-  // Writes pairs of steps i < t; each thread later reads back its own elements.
+  // Stores G for pairs of steps i < t. Each thread later reads back only its own elements.
   template <class Place, class Pairs> __device__ __forceinline__ void put_pairs(const Place &at, const Pairs &x) const {
     each(at, x, [&](int t, int i, float own) { of(t, i + 1) = i < t ? own : 0; });
   }
@@ -83,7 +84,7 @@ struct GateTable {
       if (i < t) of(t, i + 1) *= own;
     });
   }
-  /// The gradients of what is read before step t, i.e. after t - 1.
+  /// Stores G for what is read before step t, that is, after step t - 1.
   template <class Place, class Pairs>
   __device__ __forceinline__ void subtract_before(const Place &at, const Pairs &x) const {
     each(at, x, [&](int t, int i, float own) {
@@ -96,8 +97,8 @@ struct GateTable {
       f(at.row_of(r), i, first), f(at.row_of(r), i + 1, second);
     });
   }
-  /// Writes the sum over all threads for what passes through the whole chunk. `partial` [32]. Contains a barrier;
-  /// another must follow before it is read.
+  /// Stores G of what passes through the whole chunk: the sum of `sum` over all threads. `partial` [32]. Contains a
+  /// barrier; another must follow before the element is read.
   __device__ void put_across(float sum, float *partial, int thread, int threads) const {
 #pragma unroll
     for (int side = 16; side > 0; side /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, side);
@@ -110,7 +111,7 @@ struct GateTable {
     }
   }
 
-  /// d_s = sum_{t>=s} sum_{i<s} D(t,s) D(s-1,i) G(t,i), by 256 threads; first within quarters of the rows.
+  /// d_s = sum_{t>=s} sum_{i<s} D(t,s) D(s-1,i) G(t,i), by 256 threads. Sums within quarters of the rows come first.
   __device__ void differentiate(const DecayTables &decay, const PairDecays &D, int steps, float *d, int thread) const {
     constexpr int quarter = chunk / 4;
     float *const passed = table + (chunk + 1) * pitch; // [4][64] sums from later quarters

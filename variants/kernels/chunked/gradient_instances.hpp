@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backward passes that are built: precision of products x type of arrays x decayed sums, decayed sums with one decay
-// per channel, or delta rules, each with the extents of with_extent() (32, 64, 96, 128, 192 and 256: the wider of keys and
-// values; of keys where channels decay). Each line of the table is defined by one source file in this folder.
+// The backward passes that are compiled. Each is a precision of products, a type of arrays and a rule: decayed sums,
+// decayed sums with one decay per channel, or delta rules. Each has the extents of with_extent(), 32, 64, 96, 128, 192
+// and 256, for the wider of keys and values (for keys, if channels decay). One source file in this folder defines each
+// line of the table.
 #pragma once
 #include "variants/kernels/chunked/channel_chunk_gradient.hpp"
 #include "variants/kernels/chunked/recurrence_gradients.hpp"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Log-linear attention (Guo et al. 2025, arXiv:2506.04761; fla's fla/ops/log_linear_attn/naive.py): one state per
-// level of a Fenwick tree over the past; each level is read with a separate weight.
+// Log-linear attention (Guo et al. 2025, arXiv:2506.04761; fla's fla/ops/log_linear_attn/naive.py): the past is divided
+// as in a Fenwick tree, and each level of the tree has its own state and its own weight when it is read.
 //
 // With steps counted from 0, level 0 holds step t only. Level l >= 1 is empty if bit l - 1 of t is 0; else it holds
 // the 2^(l-1) steps before the last multiple of 2^(l-1) up to t. When bits 0 ... m - 1 of t turn from 1 to 0, the
 // states of levels 0 ... m are merged into level m + 1.
 //
-// The chunked form runs each level as a layer: its state is reset every 2^l steps; the first half of them write, the
-// second half read. This takes O(T log T) time and linear memory.
+// The chunked form runs each level as a layer whose state is reset every 2^l steps. In the first half of these steps it
+// is written, in the second half read. This takes O(T log T) time and linear memory.
 #pragma once
 #include "variants/kernels/common/arrays.hpp"
 #include "variants/kernels/common/rows.hpp"
@@ -21,7 +21,7 @@ inline int levels_of(int T) {
   return levels;
 }
 
-/// Whether a level is read, written or moved at a step.
+/// Whether a level is read, written or merged at a step.
 struct Level {
   int level;
   KOKKOS_FUNCTION bool is_full(int t) const { return level == 0 || (t >> (level - 1)) % 2 == 1; }
@@ -69,8 +69,8 @@ void recurrent_levels(const std::string &label, Call<Real> call, const Layer &la
   recurrent_rows(label, call, LevelRows<Real, Layer>{layer, LevelWeights<Real>(call)});
 }
 
-/// The call that runs one level as a layer: queries are weighted at steps that read the level, strengths are nonzero at
-/// steps that write it, and the gate is 0 where it begins.
+/// The call that runs one level as a layer. Queries are multiplied by the level's weight at steps that read it,
+/// strengths are nonzero at steps that write it, and the gate is 0 where the level begins.
 template <class Real> Call<Real> call_of(const Call<Real> &call, int level) {
   Call<Real> one = call;
   one.q = allocate(call, call.q.extent(0)), one.o = allocate(call, call.o.extent(0));

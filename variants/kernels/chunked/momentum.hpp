@@ -6,8 +6,8 @@
 
 namespace recollect::variants {
 
-/// Weights of writes within a chunk of steps 0 ... n - 1, with P(i,t) = eta_{i+1} ... eta_t: without erasure, what C
-/// writes at step i contributes g(i,t) = sum_{s=i..t} P(i,s) times to S_t.
+/// Weights of writes within a chunk of steps 0 ... n - 1, with P(i,t) = eta_{i+1} ... eta_t. Without erasure, the write
+/// to C at step i contributes to S_t with the weight g(i,t) = sum_{s=i..t} P(i,s).
 template <class Real> struct Momentum {
   Array<Real> eta, from_start, to_end, left; // [B,H,T] eta_t, eta_0 g(0,t), g(t,n-1), P(t,n-1)
 };
@@ -37,14 +37,14 @@ template <class Real> Momentum<Real> momentum(const Call<Real> &call) {
   return m;
 }
 
-/// A chunk that starts in S_0, C_0 has the residuals e_t = -S_{t-1} k_t of
+/// In a chunk that starts in S_0 and C_0, the residuals e_t = -S_{t-1} k_t satisfy
 ///
 ///   e_t + sum_{i<t} [k_t . k_i] e_i = -(S_0 k_t + eta_0 g(0,t-1) C_0 k_t + sum_{i<t} [k_t . k_i] g(i,t-1) v_i)
 ///   o_t = S_0 q_t + eta_0 g(0,t) C_0 q_t + sum_{i<=t} [q_t . k_i] (e_i + g(i,t) v_i)
 ///   S_{n-1} = S_0 + eta_0 g(0,n-1) C_0 + sum_i (e_i + g(i,n-1) v_i) k_i^T
 ///   C_{n-1} = eta_0 P(0,n-1) C_0 + sum_i P(i,n-1) v_i k_i^T
 ///
-/// : the algebra of delta_rule.hpp over the state [S; C] with rows of width 2 F. The state is kept transposed.
+/// This is the algebra of delta_rule.hpp over the state [S; C] with rows of width 2 F. The state is kept transposed.
 template <class Number> struct MomentumAlgebra {
   using Real = Number;
   static constexpr bool carries_by_reading = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of momentum.hpp's layer, chunk by chunk. A_t and B_t are the gradients of S_t and C_t, g_t = A_t k_t, and
-// A and B the gradients of S_{n-1} and C_{n-1} from later chunks:
+// Gradients of momentum.hpp's layer, chunk by chunk. A_t and B_t are the gradients of S_t and C_t, and g_t = A_t k_t. A
+// and B without an index are the gradients of S_{n-1} and C_{n-1} that come from later chunks:
 //
 //   A_t = A + sum_{s>=t} do_s q_s^T - sum_{s>t} g_s k_s^T,   B_t = sum_{s>=t} P(t,s) A_s + P(t,n-1) B
 //   g_t + sum_{s>t} [k_s . k_t] g_s = A k_t + sum_{s>=t} [q_s . k_t] do_s
@@ -46,7 +46,7 @@ template <class Number> struct MomentumSaving : MomentumAlgebra<Number> {
   bool reads_nothing() const { return false; }
 };
 
-/// Its state is [A; B], transposed.
+/// The adjoint. Its state is [A; B], transposed.
 template <class Number> struct MomentumAdjoint {
   using Real = Number;
   static constexpr bool carries_by_reading = false;
@@ -227,7 +227,7 @@ private:
     product.wanted = tile::Staircase{1, 1};
     tile::called::gemm(team, n, n, Real(1), product, Real(0), out, n);
   }
-  /// `by` times x S for a transposed state S.
+  /// `by` times x S for a state S, which is stored transposed.
   RECOLLECT_IN_LINE void by_state(const Team &team, int n, Real by, const Real *x, const Real *state, Real *out) const {
     const int F = forward.arrays.Dk, V = forward.arrays.Dv;
     tile::called::gemm(team, n, F, V, by, tile::rows(x, V), tile::transposed(state, V), Real(0), out, F);
@@ -238,8 +238,8 @@ private:
     const tile::Product<Real> product{tile::rows(W, n), tile::rows(k, F), n, {1, 1}};
     tile::called::gemm(team, n, F, by, product, Real(1), out, F);
   }
-  /// d alpha by gate_gradient. The weight g(i,t) of a write is the sum of what remains of it at steps s = i ... t.
-  /// Hence what is read of it after step s is the sum over the reads at s, s + 1, ...
+  /// d alpha by gate_gradient(). The weight g(i,t) of a write is the sum over s = i ... t of what remains of it at step
+  /// s. Hence the read of that write after step s is the sum of the reads at s, s + 1, ...
   RECOLLECT_IN_LINE void of_gates(const Team &team, const Chunk &c, const Real *after, const Real *C,
                                   const Reading &x) const {
     const Head<Real> h = forward.arrays.head(c.head);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linear states read as a weighted mean: next to S [V,F] the state has a running normaliser z [F], one more row, whose
-// value is 1. Outputs are o_t = S_t q_t / (z_t . q_t).
+// Linear states whose read is a weighted mean. Below S [V,F] the state has a running normaliser z [F], a further row
+// whose value is always 1. Outputs are o_t = S_t q_t / (z_t . q_t).
 #pragma once
 #include "variants/kernels/chunked/decayed_sum.hpp"
 #include "variants/kernels/common/arrays.hpp"

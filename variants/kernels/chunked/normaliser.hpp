@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The division of a normalised sum (decayed_sum.hpp) and its derivative: o = sum / divisor, where divisor = weight, or
-// max(|weight|, floor) with a floor. Kernels without a normaliser of their own compute the weight as the read of one more
-// value, which is 1 at every step (PaddedRows) and whose row of the state is z.
+// The division of a normalised sum (decayed_sum.hpp) and its derivative: o = sum / divisor. The divisor is the weight,
+// or max(|weight|, floor) if there is a floor. Kernels that know no normaliser compute the weight as the read of one
+// more value, which is 1 at every step (PaddedRows) and whose row of the state is z.
 #pragma once
 #include "harness/device/each_index.hpp"
 #include "variants/kernels/chunked/decayed_sum.hpp"
 
 namespace recollect::variants {
 
-/// From sums [B,H,T,width], whose column Dv is the weight, to call.o; saves the weights on request.
+/// Divides sums [B,H,T,width], whose column Dv is the weight, and writes the quotients to call.o. Saves the weights on
+/// request.
 template <class Real>
 void divide(const Call<Real> &call, const Array<Real> &sums, int width, const Array<Real> &floor,
             const Array<Real> &weights) {
@@ -23,8 +24,8 @@ void divide(const Call<Real> &call, const Array<Real> &sums, int width, const Ar
       });
 }
 
-/// Turns do into the gradient of the sum [B,H,T,width], and weights into their gradients; call.o has the outputs. If
-/// wider than Dv, the sum's column Dv is the weight, and zeros follow.
+/// Replaces do by the gradient of the sum [B,H,T,width], and the weights by their gradients; call.o has the outputs. If
+/// the sum is wider than Dv, its column Dv is the weight, and zeros follow.
 template <class Real>
 void differentiate_division(const BackwardCall<Real> &back, const Array<Real> &floor, const Array<Real> &d_floor,
                             const Array<Real> &weights, const Array<Real> &d_sum, int width) {

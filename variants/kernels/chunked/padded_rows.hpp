@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of arrays that do not start on 16 bytes. Kernels with static extents copy 16 bytes at a time. Where a width is no
-// multiple of that, a pass first copies its inputs to wider rows, with zeros past the width, and last copies its results
-// back. Zeros in more channels of keys and values change no sum. One kernel makes all copies of a direction.
+// Copies of arrays whose rows do not start on 16 bytes. Kernels with static extents copy 16 bytes at a time. If a width
+// is no multiple of that, the pass first copies its inputs to wider rows, with zeros past the width, and copies its
+// results back at the end. Zeros in further channels of keys and values change no sum. One kernel makes all copies of
+// inputs, and one all copies of results.
 #pragma once
 #include "harness/device/arena.hpp"
 #include "variants/kernels/chunked/problem.hpp"
@@ -18,7 +19,7 @@ struct RowBlocks {
   KOKKOS_FUNCTION std::size_t size() const { return rows * width; } // numbers of a block
 };
 
-/// A copy of `blocks` blocks from one shape to another: rows are cut, or continued with zeros.
+/// A copy of `blocks` blocks from one row width to another: rows are truncated, or padded with zeros.
 struct RowCopy {
   const void *from;
   void *to;
@@ -94,15 +95,15 @@ private:
   Kokkos::Array<std::size_t, most> each_, ends_; // packs of a block of each copy; of all copies up to each
 };
 
-/// The width of rows that start on 16 bytes, of numbers of `bytes`.
+/// The width of rows of numbers of `bytes` bytes after padding to a multiple of 16 bytes.
 inline int padded_width(int width, int bytes) { return (width * bytes + 15) / 16 * 16 / bytes; }
 
-/// The arrays of a pass in rows that start on 16 bytes. Each function returns the array itself where nothing is to be
-/// done, else its copy in the arena. Null stays null. Copies of inputs are made by read(), copies to results by write().
+/// The arrays of a pass in rows that start on 16 bytes. Each function returns the array itself if its rows do already,
+/// else a copy in the arena. Null stays null. read() makes the copies of inputs, write() copies the results back.
 class PaddedRows {
 public:
-  /// `bytes`: of the narrowest number in rows of keys and of values. `normalised`: values, float32, are followed by a 1,
-  /// and states [Dv,Dk] by that value's row.
+  /// `bytes` is the size of the narrowest number in rows of keys and of values. If `normalised`, the rows of values
+  /// (float32) are followed by a 1, and the states [Dv,Dk] by the row of that value.
   PaddedRows(Arena &arena, int Dk, int Dv, int bytes, bool normalised = false)
       : arena_(arena), normalised_(normalised), Dk_(Dk), Dv_(Dv), K_(padded_width(Dk, bytes)),
         V_(padded_width(Dv + normalised, bytes)) {}
@@ -112,21 +113,22 @@ public:
   bool normalised() const { return normalised_; }
   bool pads() const { return K_ != Dk_ || V_ != Dv_; }
 
-  /// An input [rows,Dk], and [rows,Dv].
+  /// The copy of an input [rows,Dk]. The next function: of an input [rows,Dv].
   template <class Number> const Number *keys(const Number *array, std::size_t rows) {
     return input(array, rows, Dk_, K_);
   }
   template <class Number> const Number *values(const Number *array, std::size_t rows) {
     return input(array, rows, Dv_, V_, normalised_ ? one : 0);
   }
-  /// A result [rows,Dk], and [rows,Dv].
+  /// The copy of a result [rows,Dk]. The next function: of a result [rows,Dv].
   template <class Number> Number *keys_of_result(Number *array, std::size_t rows) {
     return result(array, rows, Dk_, K_);
   }
   template <class Number> Number *values_of_result(Number *array, std::size_t rows) {
     return result(array, rows, Dv_, V_);
   }
-  /// States [Dv,Dk], `apart` numbers apart, which are read and, if `written`, written. Their copies lie states_apart() apart.
+  /// States [Dv,Dk], `apart` numbers apart. They are read and, if `written`, written. Their copies lie states_apart()
+  /// apart.
   template <class Number> Number *states(Number *array, std::size_t count, std::size_t apart, bool written) {
     if (!array || !pads()) return array;
     const RowBlocks own{Dk_, std::size_t(Dv_ + normalised_), apart}, wide{K_, std::size_t(V_), states_apart(apart)};
@@ -168,7 +170,7 @@ private:
 };
 
 #ifdef __CUDACC__
-/// The inputs in such rows, without the states: set `start`, and call read() before any kernel.
+/// The inputs in padded rows, except for the states: set `start`, and call read() before any kernel.
 template <class Stored> Inputs<Stored> in_padded_rows(Inputs<Stored> in, PaddedRows &rows) {
   const std::size_t steps = std::size_t(in.B) * in.T;
   in.q = rows.keys(in.q, in.key_heads * steps), in.k = rows.keys(in.k, in.key_heads * steps);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of a thread block over operands in shared memory, and the pipeline that copies these operands panel by
-// panel: while one panel is multiplied, the next is being copied.
+// Products of a thread block over operands in shared memory, and the pipeline that copies the operands in panels: while
+// one panel is multiplied, the next is being copied.
 //
-// Warps form 4 rows of `parts`: a warp computes 16 of the chunk's 64 rows, and every `parts`-th group of 16 columns.
+// Warps form 4 rows of `parts`. A warp computes 16 of the chunk's 64 rows, and of these every `parts`-th group of 16
+// columns.
 #pragma once
 #include "variants/kernels/chunked/rows.hpp"
 #ifdef __CUDACC__
@@ -17,9 +18,9 @@ template <int parts> struct WarpPlace {
   int row, part, lane;
   __device__ explicit WarpPlace(int thread)
       : row(thread / 32 / parts * 16), part(thread / 32 % parts), lane(thread % 32) {}
-  /// The result's row that holds x[2 r] and x[2 r + 1].
+  /// The row of the result to which x[2 r] and x[2 r + 1] belong.
   __device__ int row_of(int r) const { return row + lane / 4 + 8 * r; }
-  /// The first column of half h of the warp's nth group.
+  /// The first column of half h of the nth group of the warp.
   __device__ int column(int nth, int h) const { return (part + parts * nth) * 16 + 8 * h + lane % 4 * 2; }
 };
 
@@ -48,7 +49,7 @@ template <int columns_, int parts_> struct RowsOfSums {
 #pragma unroll
         for (int e = 0; e < 4; ++e) x[j][h].x[e] *= factor[e / 2];
   }
-  /// Multiplies column j by factor j from shared memory.
+  /// Multiplies column j by factor[j], which is in shared memory.
   __device__ __forceinline__ void scale_columns(const WarpPlace<parts> &at, const float *factor) {
 #pragma unroll
     for (int j = 0; j < groups; ++j)
@@ -103,7 +104,7 @@ __device__ __forceinline__ void add_product(const WarpPlace<parts> &at, int row,
   }
 }
 
-/// A ring of buffers of `bytes` for panels: while one is used, the next `count` - 1 are being copied.
+/// A ring of buffers of `bytes` bytes for panels: while one panel is used, the next `count` - 1 are being copied.
 struct PanelRing {
   unsigned char *buffers;
   int bytes, count;
@@ -124,8 +125,9 @@ struct PanelRing {
   }
 };
 
-/// Calls load(n, buffer), then use(n, buffer), for panels n = 0 ... panels - 1. Near the end also calls next(n, buffer)
-/// for the first `next_panels` panels of the next call, so that their copies overlap. Barriers surround each use.
+/// Calls load(n, buffer), then use(n, buffer), for panels n = 0 ... panels - 1. Near the end it also calls next(n,
+/// buffer) for the first `next_panels` panels of the next call, so that their copies overlap with this call's work.
+/// Barriers surround each use.
 template <class Load, class Use, class Next>
 __device__ __forceinline__ void stream_panels(PanelRing &ring, int panels, const Load &load, const Use &use,
                                               int next_panels, const Next &next) {
@@ -157,8 +159,8 @@ __device__ __forceinline__ void stream_panels(PanelRing &ring, int panels, const
   stream_panels(ring, panels, load, use, 0, [](int, unsigned char *) {});
 }
 
-/// Copies a tile [rows][columns + 8] from rows `ld` apart, with zeros where they are not valid. Complete after the
-/// copies were waited for, or after a barrier.
+/// Copies a tile [rows][columns + 8] from rows `ld` apart, with zeros where they are not valid. The copy is complete
+/// once the caller has waited for its copies, or after a barrier.
 template <class Op, int rows, int columns, int threads, class Stored>
 __device__ __forceinline__ void load_panel(const Stored *from, int ld, int valid_rows, int valid_columns,
                                            Element<Op> *to) {
@@ -185,7 +187,7 @@ __device__ __forceinline__ void copy_4(float *to, const float *from, bool valid)
                : "memory");
 }
 
-/// Writes two adjacent elements, from an even place on.
+/// Writes two adjacent elements, of which the first has an even index.
 template <class T> __device__ __forceinline__ void put_pair(T *to, float first, float second) {
   if constexpr (sizeof(T) == 2)
     *reinterpret_cast<std::uint32_t *>(to) = fragments::packed<T>(first, second);
@@ -213,7 +215,7 @@ __device__ __forceinline__ void put_rows(const WarpPlace<parts> &at, const RowsO
   }
 }
 
-/// rows_t . sum_t over the thread's columns, for its two rows.
+/// rows_t . sum_t over the thread's columns, for both rows that the thread has.
 template <class T, int columns_, int parts>
 __device__ __forceinline__ float2 dot_own(const WarpPlace<parts> &at, const RowsOfSums<columns_, parts> &sum,
                                           const T *rows, int width, int valid_rows) {

@@ -15,7 +15,7 @@
 //   o_t = scale (D(t,0) S q_t + sum_{i<=t} D(t,i) (q_t . k_i) e_i)
 //   S_next = D(C,0) S + sum_i e_i (D(C,i) k_i)^T
 //
-// Decayed sums have e_t = write_t v_t and no L.
+// Decayed sums have e_t = write_t v_t, and no L, X, W and U.
 #pragma once
 #include "variants/kernels/chunked/decay_tables.hpp"
 #ifdef __CUDACC__
@@ -25,7 +25,8 @@ namespace recollect::chunked {
 
 using fragments::Element;
 
-/// Position of one head of one sequence ("text"). Rows count steps of [B,H,T], or for q and k of [B,key heads,T].
+/// Position of one head of one sequence ("text"). Rows count steps of [B,H,T]; for q and k they count those of [B,key
+/// heads,T].
 struct HeadOfText {
   std::size_t row, key_row; // rows of its first step
   int steps;                // at least 0
@@ -39,9 +40,9 @@ struct ChunkOfHead {
   std::size_t chunk;        // its place in saved arrays
 };
 
-/// Arrays of a call, in device memory, whose rows of keys and of values start on 16 bytes (padded_rows.hpp), except for
-/// step.hpp. Stored: float, __nv_bfloat16 or __half. With packed texts (variable-length
-/// sequences) B is 1, and text n has steps starts[n] ... starts[n+1] - 1 of the T.
+/// Arrays of a call, in device memory. Their rows of keys and of values start on 16 bytes (padded_rows.hpp), except for
+/// step.hpp. Stored: float, __nv_bfloat16 or __half. With packed texts (variable-length sequences) B is 1, and text n
+/// has steps starts[n] ... starts[n+1] - 1 of the T.
 template <class Stored> struct Inputs {
   int B = 1, H = 1, T = 0, Dk = 0, Dv = 0;
   int key_heads = 1;                       // H = key_heads * group: head h uses q and k of head h / group
@@ -51,7 +52,8 @@ template <class Stored> struct Inputs {
   float scale = 1;
   const float *start = nullptr; // [texts * H] states S [Dv,Dk], `state_stride` numbers apart; null: 0
   std::size_t state_stride = 0; // at least Dv Dk
-  // A window of longer sequences: T steps from first_step on. Heads lie head_steps apart; 0: T.
+  // A window of longer sequences: T steps from first_step on. Consecutive heads are head_steps steps apart; 0 stands
+  // for T.
   int first_step = 0, head_steps = 0;
   // Packed texts; null: B texts of T steps.
   int packed = 0;                    // texts
@@ -81,7 +83,7 @@ template <class Stored> struct Inputs {
     return {std::size_t(head) * T + first, key_head * T + first, starts[text + 1] - first,
             std::size_t(head) * packed_chunks + chunk_starts[text], state};
   }
-  /// unit = 0 ... chunks() - 1, in the order of saved arrays.
+  /// Position of chunk `unit` = 0 ... chunks() - 1, in the order of saved arrays.
   __device__ ChunkOfHead chunk_of_head(std::size_t unit) const {
     const int each = packed ? packed_chunks : chunks_of_text();
     const int head = int(unit / each), nth = int(unit % each); // head over all texts
@@ -98,7 +100,7 @@ template <class Stored> struct Inputs {
 //   W        [64,K]
 //   U, E     [V,64]    transposed: rows are columns of values, columns are steps
 //   states   [V,K]     S at the chunk's start
-// Steps behind a text's end are zeros in them (in X: those of the unit matrix).
+// Steps past a text's end are zeros in these arrays (in X: rows and columns of the unit matrix).
 
 } // namespace recollect::chunked
 #endif

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backward pass of the chunked recurrence (problem.hpp): recomputes the forward pass's states, W, X and E, then
-// passes the gradient of the state from the last chunk to the first, then computes the gradients of all chunks.
+// The backward pass of the chunked recurrence (problem.hpp). It recomputes the forward pass's states, W, X and E. Then
+// it passes the gradient of the state from the last chunk to the first. Last, it computes the gradients of all chunks.
 //
-// Scratch per chunk, in Element<Op>: the states at its start and end, 2 V K; for delta rules another 64 (64 + K + 2
-// V).
+// Scratch per chunk, in Element<Op>: the states at its start and end, 2 V K; for delta rules 64 (64 + K + 2 V) more.
 #pragma once
 #include "variants/kernels/chunked/error_gradient.hpp"
 #include "variants/kernels/chunked/instances.hpp"
@@ -17,8 +16,8 @@ template <class Stored> std::size_t backward_scratch(const Inputs<Stored> &in, b
   return in.chunks() * (2 * V * K + (erases ? chunk * (chunk + K + 2 * V) : 0));
 }
 
-/// Gradients of a decayed sum or (`erases`) of a delta rule. `scratch` is aligned to 16 bytes. Decayed sums pass states
-/// in segments, if there are several.
+/// Gradients of a decayed sum or, if `erases`, of a delta rule. `scratch` is aligned to 16 bytes. If there are several
+/// segments, decayed sums pass states in segments.
 template <class Op, bool erases, class Stored>
 void recurrence_gradients(const Gradients<Stored> &given, Element<Op> *scratch, cudaStream_t stream,
                           Segments segments) {

@@ -22,7 +22,7 @@ template <class Real> struct Complex {
 template <class Real> KOKKOS_FUNCTION Complex<Real> unit_phase(Real angle) {
   return {math::cos(angle), math::sin(angle)};
 }
-/// turn e^{i angle}, scaled to length 1.
+/// turn e^{i angle}, normalised to length 1.
 template <class Real> KOKKOS_FUNCTION Complex<Real> following(Complex<Real> turn, Real angle) {
   turn = turn * unit_phase(angle);
   const Real stretch = (3 - (turn.re * turn.re + turn.im * turn.im)) / 2; // 1 / |turn| to second order
@@ -57,7 +57,7 @@ template <class Real, class Phase> struct TurnBack {
   }
 };
 
-/// Features rotated back by the accumulated phase, and the rotation at the end of the sequence.
+/// Features rotated by the negative accumulated phase, and the rotation at the end of the sequence.
 template <class Real> struct Turned {
   Features<Real> features; // width 2 F
   Array<Real> end;         // [B,H,F,2]
@@ -73,7 +73,8 @@ Turned<Real> turn_back(const Call<Real> &call, const Features<Real> &in, const P
   return out;
 }
 
-/// Rotates the state that a decayed sum over rotated features leaves to the last step's phase.
+/// The decayed sum over rotated features leaves a state relative to the first step. Rotates it to the last step's
+/// phase.
 template <class Real> void turn_state(const Call<Real> &call, const Turned<Real> &turned) {
   const int F = turned.features.width / 2, rows = call.state_shape.rows;
   const Array<Real> state = call.state, end = turned.end;

@@ -5,14 +5,14 @@
 //
 //   dtheta_1 = sum of Im(conj(S_0) dS_0),   dtheta_{t+1} = dtheta_t - dTheta_t
 //
-// since rotating at the first step is rotating the state before it.
+// because rotating at the first step is the same as rotating the initial state.
 #pragma once
 #include "variants/kernels/chunked/decayed_sum_backward.hpp"
 #include "variants/kernels/chunked/rotation.hpp"
 
 namespace recollect::variants {
 
-/// Gradient of the final state, rotated back to the angles of the decayed sum; one state row per unit.
+/// Rotates the final state's gradient back to the angles of the decayed sum. One state row per unit.
 template <class Real> struct TurnGradientBack {
   Array<Real> state, end; // [B,H,rows,2F], [B,H,F,2]
   int F, rows;
@@ -50,8 +50,8 @@ template <class Real, class Phase> struct TurnForth {
   }
 };
 
-/// Backward pass of three steps: rotate the features (turn_back(in)), take their decayed sum `sum`, rotate the state
-/// (turn_state()). Writes d_in, d_phase, back.d.v, back.d.state and the members of d_sum other than q and k.
+/// Backward pass of the three steps: rotate the features (turn_back(in)), take their decayed sum (`sum`), rotate the
+/// state (turn_state()). Writes d_in, d_phase, back.d.v, back.d.state and the members of d_sum other than q and k.
 template <class Real, class Phase>
 void turned_vjp(const std::string &label, const BackwardCall<Real> &back, const Features<Real> &in, const Phase &phase,
                 DecayedSum<Real> sum, DecayedSumGradient<Real> d_sum, const Features<Real> &d_in,

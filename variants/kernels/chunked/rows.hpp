@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves a warp's results to and from rows in device memory, 16 bytes per lane for 16-bit elements; loads operands
-// whose terms are scaled; and launches the kernel of a stage.
+// Moves a warp's results to and from rows in device memory, 16 bytes per lane for 16-bit elements. Loads operands whose
+// terms are scaled. Launches the kernel of a stage.
 #pragma once
 #include "variants/kernels/chunked/problem.hpp"
 #ifdef __CUDACC__
@@ -13,8 +13,8 @@ namespace recollect::chunked {
 using fragments::A16, fragments::B16, fragments::is_narrow, fragments::rounded, fragments::widened;
 
 namespace detail {
-/// The four lanes of a quad hold pairs of columns 2 (lane % 4) of four 8-column blocks. Returns all four pairs of block
-/// lane % 4.
+/// The four lanes of a quad each hold the pair of columns 2 (lane % 4) of four 8-column blocks. Returns all four pairs
+/// of the block lane % 4.
 __device__ __forceinline__ uint4 block_of_quad(const std::uint32_t (&pair)[4]) {
   const unsigned all = 0xffffffffu;
   const bool odd = threadIdx.x & 1, upper = threadIdx.x & 2;
@@ -66,7 +66,7 @@ __device__ __forceinline__ float2 load_pair(const __half *at) {
   return __half22float2(*reinterpret_cast<const __half2 *>(at));
 }
 
-/// Loads four neighbours, which start on 16 bytes in float32 and on 8 bytes else.
+/// Loads four adjacent numbers, which start on 16 bytes in float32 and on 8 bytes otherwise.
 __device__ __forceinline__ void load_four(const float *at, float (&to)[4]) {
   const float4 four = *reinterpret_cast<const float4 *>(at);
   to[0] = four.x, to[1] = four.y, to[2] = four.z, to[3] = four.w;
@@ -77,7 +77,7 @@ template <class T> __device__ __forceinline__ void load_four(const T *at, float 
   to[0] = a.x, to[1] = a.y, to[2] = b.x, to[3] = b.y;
 }
 
-/// load_a_across with term i multiplied by factor[i].
+/// Like load_a_across, with term i multiplied by factor[i].
 template <class Op, int pitch>
 __device__ __forceinline__ A16<Op> load_a_across_scaled(const Element<Op> *tile, int row, int term,
                                                         const float *factor) {
@@ -106,7 +106,7 @@ __device__ __forceinline__ A16<Op> load_a_across_scaled(const Element<Op> *tile,
   }
 }
 
-/// Whether rows of `width` elements from `at` on start and end on 16 bytes.
+/// Whether all rows of `width` elements from `at` on start and end on 16 bytes.
 template <class T> __host__ __device__ bool rows_aligned(const T *at, int width) {
   return reinterpret_cast<std::size_t>(at) % 16 == 0 && width * sizeof(T) % 16 == 0;
 }

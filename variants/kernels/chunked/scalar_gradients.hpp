@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scalar fallback of a chunk's gradients: if a product's results are not finite, an Inf or NaN of a masked step may
-// have reached others although its weight is 0. These loops (chunk_gradient.hpp has the formulas) never read a masked
-// step. All warps of a block run them and take rows of results in turn. The gradients of alpha have no fallback.
+// Scalar fallback of a chunk's gradients. If a product's results are not finite, an Inf or NaN of a masked step may
+// have reached others, although its weight is 0. These loops (chunk_gradient.hpp has the formulas) never read a masked
+// step. All warps of a block run them; each takes rows of results in turn. The gradients of alpha have no fallback.
 #pragma once
 #include "variants/kernels/chunked/scalar_fallback.hpp"
 #include "variants/kernels/chunked/state_gradient.hpp"
@@ -38,7 +38,7 @@ template <class Op, class Stored, bool erases> struct ScalarGradients {
   __device__ const E *kept(const E *states, int value) const {
     return states + (c.chunk * a.in.kept_values() + value) * a.in.kept_keys();
   }
-  /// What a step writes: v, or e of a delta rule.
+  /// The value that a step writes: v, or e for a delta rule.
   __device__ float written(int step, int value) const {
     if constexpr (erases)
       return widened(a.E[(c.chunk * a.in.kept_values() + value) * chunk + step]);
@@ -72,7 +72,8 @@ template <class Op, class Stored, bool erases> struct ScalarGradients {
       a.d_q[(c.row + t) * a.in.Dk + j] = rounded<Stored>(a.in.scale * sum);
     });
   }
-  /// dk, and the gradient of a step's strength (of its write or its erasure).
+  /// Computes dk and the gradient of a step's strength (the write strength of decayed sums, the erase strength of delta
+  /// rules).
   __device__ __noinline__ void keys() const {
     float *const gate = erases ? a.d_erase : a.d_write;
     for (int i = threadIdx.x / 32; i < c.steps; i += blockDim.x / 32) {
@@ -123,7 +124,7 @@ template <class Op, class Stored, bool erases> struct ScalarGradients {
     }
     return sum;
   }
-  /// dv and the strengths' gradients of decayed sums.
+  /// Computes dv and the strengths' gradients of decayed sums.
   __device__ __noinline__ void values() const {
     each(a.in.Dv, [&](int i, int v) {
       float decay, sum = read_later(i, v, decay);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// State passing in segments, where there are so few heads that one thread block per head and column block of values
-// would leave most multiprocessors idle. A head's chunks are cut into segments, and decayed sums pass states in three
-// steps:
+// State passing in segments. It is used where there are so few heads that one thread block per head and column block of
+// values would leave most multiprocessors idle. A head's chunks are divided into segments, and decayed sums pass states
+// in three steps:
 //
-//   1. every segment on its own, from a zero state, which gives its sum A_s;
+//   1. each segment runs from a zero state, in parallel; its final state is the sum A_s;
 //   2. a scan over the segments: X_0 is the given state, X_{s+1} = D_s X_s + A_s;
-//   3. every segment on its own again, from its start state X_s.
+//   3. each segment runs again, in parallel, from its start state X_s.
 //
-// D_s is the product of the segment's decays: one number, or one for each key channel. A backward pass scans from the
-// last segment to the first. Delta rules pass all chunks in order, because a chunk multiplies the state by a matrix.
+// D_s is the product of the segment's decays: one number, or one per key channel. A backward pass scans from the last
+// segment to the first. Delta rules pass all chunks in order, because each chunk multiplies the state by a full matrix.
 #pragma once
 #include <Kokkos_Macros.hpp>
 #include <algorithm>
@@ -23,8 +23,9 @@ struct Segments {
   float *decays = nullptr;   // [texts * H,count,decay_width] D_s
 };
 
-/// Segments for `blocks` thread blocks (all heads and column blocks): enough for all multiprocessors, of at least 8
-/// chunks. One if there would be less than 4, since keys and values are read twice.
+/// How many segments to use, given `blocks` thread blocks (all heads and column blocks): enough for all
+/// multiprocessors, of at least 8 chunks each. Returns one segment if there would be fewer than 4, since keys and
+/// values are read twice.
 inline Segments segments_for(int blocks, int chunks, int multiprocessors, int decay_width = 1) {
   Segments s;
   const int most = std::min(multiprocessors / blocks, chunks / 8);
@@ -35,7 +36,7 @@ inline Segments segments_for(int blocks, int chunks, int multiprocessors, int de
   return s;
 }
 
-/// Products of the channels' decays over each segment. One channel of one segment per thread.
+/// Computes the products of the channels' decays over each segment. Each thread takes one channel of one segment.
 struct SegmentDecays {
   Segments segments;
   const float *totals; // [heads,chunks,stride] decays of each chunk
@@ -51,8 +52,9 @@ struct SegmentDecays {
   }
 };
 
-/// The scan: replaces A_s by X_s, and writes the state after the last segment (`backwards`: before the first). One
-/// element of the state of one head per thread. start and end may be the same array, or null: 0, not wanted.
+/// The scan: replaces A_s by X_s, and writes the state after the last segment (if `backwards`, before the first). Each
+/// thread takes one element of the state of one head. start and end may be the same array. A null start is 0; a null
+/// end is not written.
 struct ScanSegments {
   Segments segments;
   const float *start;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// decayed_sum.hpp's sum for a short sequence without a given state (Call::stateless) and without decays. A team
-// computes all pairs of a head once and needs no state, whereas the engine carries one from chunk to chunk, and two in
-// the backward pass.
+// decayed_sum.hpp's sum for a short sequence without decays and without a given state (Call::stateless). A team
+// computes all pairs of a head once and needs no state. The engine would carry one state from chunk to chunk, and two
+// in the backward pass.
 //
 //   A_ti = scale q_t . k_i for i <= t,   w_t = sum_i A_ti normalised, else 1,   p_ti = A_ti / w_t
 //   o_t = sum_i p_ti v_i

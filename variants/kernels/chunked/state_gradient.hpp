@@ -5,9 +5,9 @@
 //   dE = scale (D . Q K^T)^T dO + diag(D(C,i)) K dS^T                                    delta rules
 //   dS_start = D(C,0) dS + sum_t (scale D(t,0) do_t) q_t^T - dE^T W              the last term for delta rules only
 //
-// A thread block computes `rows` columns of values of one head of a text, or of a segment of one (segments.hpp). Its dS
-// [rows,Dk] stays in registers, in float32. It is rounded to Element<Op> where it is saved for the chunk's gradients, and
-// where it is multiplied by K.
+// A thread block computes `rows` columns of values of one head of a text, or of one of its segments (segments.hpp). Its
+// dS [rows,Dk] stays in registers, in float32. It is rounded to Element<Op> where it is saved for the chunk's
+// gradients, and where it is multiplied by K.
 #pragma once
 #include "variants/kernels/chunked/panels.hpp"
 #include "variants/kernels/chunked/rows.hpp"
@@ -26,7 +26,7 @@ template <class Stored> struct Gradients {
   Stored *d_v = nullptr;                                            // [B,H,T,Dv]
   float *d_alpha = nullptr, *d_erase = nullptr, *d_write = nullptr; // [B,H,T]; null: not wanted
 };
-/// Adds the arrays that its stages save, laid out as in problem.hpp.
+/// The same, with the arrays that its stages save, laid out as in problem.hpp.
 template <class Op, class Stored> struct Adjoint : Gradients<Stored> {
   const Element<Op> *states = nullptr, *inverse = nullptr, *W = nullptr, *E = nullptr; // from the forward pass
   Element<Op> *d_states = nullptr; // [V,K] dS at the chunk's end; null: not wanted
@@ -177,8 +177,8 @@ __global__ void __launch_bounds__(Stage::threads, Stage::min_blocks)
   Stage::run(a, shared);
 }
 
-/// Passes the gradient of the state back through all chunks, in segments if there are several, whose decays the forward
-/// pass has computed.
+/// Passes the gradient of the state back through all chunks. If there are several segments, it works in segments, whose
+/// decays the forward pass has computed.
 template <class State, class Arguments>
 void pass_gradients_back(const Arguments &a, const Segments &segments, cudaStream_t stream) {
   const auto &in = a.in;

@@ -4,12 +4,12 @@
 //   E^T = U^T - S W^T                          (delta rules)
 //   S <- D(C,0) S + E^T diag(D(C,i)) K         (decayed sums: E = diag(write) V)
 //
-// A thread block computes some rows of S of one head, 16 values per row of warps. A warp keeps its part of S in
-// registers, because results of products have the layout of the next product's first operand; only W, K and U come
-// from shared memory. Two more warps load these and multiply the gates, several chunks ahead. Decayed sums do not mix
-// keys, so several warps share rows.
+// A thread block computes some rows of S of one head; each row of its warps computes 16 values. A warp keeps its part
+// of S in registers, because the results of products have the layout of the next product's first operand; only W, K and
+// U come from shared memory. Two more warps load these and multiply the gates, several chunks ahead. Decayed sums do
+// not mix keys, so several warps share rows.
 //
-// If there are few heads, decayed sums pass segments of a head in parallel (segments.hpp).
+// If there are few heads, decayed sums process the segments of a head in parallel (segments.hpp).
 #pragma once
 #include "variants/kernels/chunked/channel_local.hpp"
 #include "variants/kernels/chunked/segments.hpp"
@@ -126,7 +126,7 @@ struct StatePassing {
       process(h, chunks, first_value, nth, shared, factors);
   }
 
-  /// Warps that load.
+  /// Run by the warps that load.
   __device__ __forceinline__ void load_ahead(const HeadOfText &h, int chunks, int first_value, int nth, E *shared,
                                              Factors *factors) const {
     const bool multiplies = threadIdx.x < 32 * workers + 32 && ((in.alpha && !channels) || (!erases && in.write));
@@ -157,7 +157,7 @@ struct StatePassing {
     if (segments.decays && first_value == 0 && threadIdx.x == 32 * workers) segments.decays[nth] = decay;
   }
 
-  /// Warps that compute.
+  /// Run by the warps that compute.
   __device__ __forceinline__ void process(const HeadOfText &h, int chunks, int first_value, int nth, E *shared,
                                           const Factors *factors) const {
     const int V = in.kept_values(), K = in.kept_keys(), warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -287,7 +287,7 @@ template <class Body> void each_thread(const char *what, std::size_t count, cons
 template <class Stored> int values_of_block(const Inputs<Stored> &in) {
   return in.Dv <= 32 || in.texts() * in.H * ((in.kept_values() + 63) / 64) < 100 ? 32 : 64;
 }
-/// The segments of a decayed sum's heads. Place them in scratch_of_segments() numbers.
+/// The segments of a decayed sum's heads. They need scratch_of_segments() numbers of scratch (place_segments()).
 template <class Stored> Segments segments_of(const Inputs<Stored> &in, bool channels, int multiprocessors) {
   if (in.packed) return {};
   return segments_for(in.texts() * in.H * ((in.kept_values() + 63) / 64), in.chunks_of_text(), multiprocessors,
@@ -310,8 +310,8 @@ void scan_segments(const Inputs<Stored> &in, const Segments &segments, const flo
 }
 
 /// Delta rules, from W and U: writes E to `out`, states at the chunks' starts to `states`, and final states to `end`,
-/// which may be in.start. A null pointer is skipped. Decayed sums (W and U null): the same without `out`, in segments if
-/// there are several.
+/// which may be in.start. A null pointer is skipped. Decayed sums (W and U null): the same without `out`, and in
+/// segments if there are several.
 template <class Op, bool erases, class Stored>
 void pass_states(const Inputs<Stored> &in, const Element<Op> *W, const Element<Op> *U, Element<Op> *states,
                  Element<Op> *out, float *end, cudaStream_t stream, Segments segments) {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A few steps of many heads (decoding): the recurrence step by step, the state read and written once (problem.hpp).
+// A few steps of many heads (decoding). The recurrence runs step by step, and the state is read and written only once
+// (problem.hpp).
 //
 //   S_t = alpha_t S_{t-1} + e_t k_t^T,   e_t = write_t v_t - erase_t S_{t-1} k_t (decayed sums: erase 0)
 //   o_t = scale S_t q_t
 //
-// Where channels decay separately, alpha_t diag(lambda_t) replaces alpha_t; with a bonus u_t, a step reads before it
+// Where channels decay separately, alpha_t diag(lambda_t) replaces alpha_t. With a bonus u_t, a step reads before it
 // writes: o_t = scale (S_{t-1} + e_t (u_t k_t)^T) q_t.
 //
-// Eight lanes keep a row of S in registers, all in float32; the memory traffic of the state limits its speed.
+// Eight lanes keep a row of S in registers, all in float32. The speed is limited by the memory traffic of the state.
 #pragma once
 #include "variants/kernels/chunked/rows.hpp"
 #ifdef __CUDACC__
@@ -29,8 +30,8 @@ template <class Stored, int Dk, StepRule rule> struct Steps {
   Stored *o;
   float *end; // null: not wanted
 
-  /// Loads a lane's four elements from `first` on, zeros past `width`. `whole`: rows start on 16 bytes and are as wide as
-  /// the extent. The loads of all packs are then in flight at the same time, which branches would prevent.
+  /// Loads a lane's four elements from `first` on, zeros past `width`. `whole` says that rows start on 16 bytes and are
+  /// as wide as the extent. The loads need no branches then, so that those of all packs are in flight together.
   template <bool whole, class T>
   __device__ __forceinline__ static void take(const T *from, int first, int width, float (&to)[4]) {
     if constexpr (whole)

@@ -8,14 +8,14 @@
 
 namespace recollect::variants {
 
-/// Gates of a decayed sum, or of a delta rule (`erases`), over the call's q, k and v: float32, [B,H,T]. lambda
-/// and a bonus that comes with it, [B,H,T,Dk], exclude erasures and strengths. Empty: 1, no bonus.
+/// Gates of a decayed sum or, if `erases`, of a delta rule over the call's q, k and v: float32, [B,H,T]. lambda and the
+/// bonus, [B,H,T,Dk], cannot be combined with erasures and strengths. An empty gate is 1; an empty bonus is none.
 struct StoredRule {
   bool erases = false;
   Array<float> alpha = {}, erase = {}, write = {}, lambda = {}, bonus = {};
   float scale = 1;
 };
-/// Where to write the gates' gradients; empty: not wanted. Gradients of q, k, v and the state are those of the
+/// Where to write the gates' gradients; an empty array is not computed. Gradients of q, k, v and the state go to the
 /// BackwardCall.
 struct StoredGradient {
   Array<float> alpha = {}, erase = {}, write = {}, lambda = {}, bonus = {};

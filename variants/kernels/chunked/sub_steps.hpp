@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several delta steps per token. The token's value and step size apply at every sub-step, its decay at the first one.
-// The key is the token's k at the last sub-step; before that w and k alternate.
+// Several delta steps per token. All sub-steps use the token's value and step size; only the first applies its decay.
+// The key of the last sub-step is the token's k; before it, w and k alternate.
 //
 // The backward pass, and on a GPU the forward pass, treats every sub-step as a step of a sequence n_h times as long; a
 // token's output is that of its last sub-step.
@@ -14,7 +14,8 @@ template <class Real> KOKKOS_FUNCTION const Real *key_of_step(const Head<Real> &
   return (steps - 1 - j) % 2 == 0 ? h.k(t) : h.w(t);
 }
 
-/// Rows of x for all sub-steps: the token's row at each of them; or at one of them, and `elsewhere` at the others.
+/// Rows of x for all sub-steps. Either every sub-step has the token's row; or only one has, and the others have the
+/// value `elsewhere`.
 template <class Real> struct Repeat {
   int steps, width, at; // at: which sub-step, -1: each
   Real elsewhere;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mamba-3's recurrence as a decayed sum (decayed_sum.hpp) over twice as many steps. Step t first writes the previous
-// step's value at (1 - lambda_t) . k_{t-1}; then the state decays and turns, and step t writes its own value at
-// lambda_t . k_t and reads. Keys and queries are turned by Theta_t = theta_1 + ... + theta_t, as in rotation.hpp, and
-// the final state back: the state itself is always relative to the last step, so that no angle is kept. A pair of
-// channels (2 p, 2 p + 1) is a complex number; a last channel without a partner does not turn.
+// step's value with the key (1 - lambda_t) . k_{t-1}. Then the state decays and turns, and step t writes its own value
+// with the key lambda_t . k_t and reads. As in rotation.hpp, keys and queries are turned by Theta_t = theta_1 + ... +
+// theta_t, and the final state is turned back: the state is always relative to the last step, so that no angle is kept.
+// A pair of channels (2 p, 2 p + 1) is a complex number; a last channel without a partner does not turn.
 //
-// A head's state is S [Dv,Dk] over the last write P = v_T k_T^T [Dv,Dk].
+// A head's state is S [Dv,Dk], then the last write P = v_T k_T^T [Dv,Dk].
 #pragma once
 #include "variants/kernels/chunked/rotation.hpp"
 #include "variants/kernels/chunked/sub_steps.hpp"
@@ -13,14 +13,14 @@
 namespace recollect::variants {
 
 template <class Real> KOKKOS_FUNCTION Complex<Real> conjugate(const Complex<Real> &z) { return {z.re, -z.im}; }
-/// a.re b.re + i a.im b.im
+/// a.re b.re + i a.im b.im: the product part by part
 template <class Real> KOKKOS_FUNCTION Complex<Real> by_parts(const Complex<Real> &a, const Complex<Real> &b) {
   return {a.re * b.re, a.im * b.im};
 }
 template <class Real> KOKKOS_FUNCTION Complex<Real> one_minus(const Complex<Real> &z) { return {1 - z.re, 1 - z.im}; }
 
-/// The pairs of channels of rows [Dk], and the angles by which steps turn them: beta_t (w_{2p} + w_{2p+1}), without w
-/// 0.
+/// The pairs of channels of rows [Dk], and the angles by which steps turn them: beta_t (w_{2p} + w_{2p+1}), or 0
+/// without a w.
 template <class Real> struct Pairs {
   HeadArrays<Real> arrays;
   bool turns;
@@ -39,7 +39,7 @@ template <class Real> struct Pairs {
   }
 };
 
-/// Keys and queries of both writes of every step of a pair, turned by the angles so far.
+/// Keys and queries of both writes of every step, for one pair of channels, turned by the angles so far.
 template <class Real> struct TurnWrites {
   Pairs<Real> pairs;
   Array<Real> q, k, end; // [B,H,2T,Dk], [B,H,2T,Dk], [B,H,pairs,2] e^{i Theta_T}
@@ -61,7 +61,7 @@ template <class Real> struct TurnWrites {
   }
 };
 
-/// Turns every row of S by e^{-i Theta_T}, or the other way.
+/// Turns every row of S by e^{-i Theta_T}, or by e^{i Theta_T}.
 template <class Real> struct TurnRows {
   Pairs<Real> pairs;
   Array<Real> state, end;
@@ -77,8 +77,8 @@ template <class Real> struct TurnRows {
   }
 };
 
-/// The sum over both writes of all steps, and the call that runs it from `state`, to which it adds the first step's
-/// write of P.
+/// The sum over both writes of all steps, and the call that runs it from `state`. It first adds the first step's write
+/// of P to that state.
 template <class Real> struct Trapezoid {
   Call<Real> call;
   DecayedSum<Real> sum;

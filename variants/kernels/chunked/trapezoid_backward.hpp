@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of trapezoid.hpp: those of the decayed sum, turned back and collected from the two writes of every step.
-// The angle theta_t turns everything before step t against everything after it, as in rotation_backward.hpp:
+// Gradients of trapezoid.hpp: those of the decayed sum are turned back, and those of the two writes of each step are
+// added. The angle theta_t turns everything before step t relative to everything after it, as in rotation_backward.hpp:
 //
 //   dtheta_1 = sum of Im(S_0 conj(dS_0)) over rows,   dtheta_{t+1} = dtheta_t - dTheta_t
 //
-// with dTheta_t that of the query and of both writes at k_t, since turning at the first step is turning the state
-// before it. (S_0 includes the first write of P.)
+// where dTheta_t is the sum over the query and both writes at k_t. The first line holds because turning at the first
+// step is turning the state before it. (S_0 includes the first write of P.)
 #pragma once
 #include "variants/kernels/chunked/trapezoid.hpp"
 
 namespace recollect::variants {
 
-/// From the gradients of the turned queries and keys those of q, k, lambda, and in w those of the steps' angles.
+/// From the gradients of the turned queries and keys, computes those of q, k and lambda, and writes those of the steps'
+/// angles to w.
 template <class Real> struct CollectWrites {
   Pairs<Real> pairs;
   Array<Real> state, d_state;          // S_0, P_0 and their gradients
