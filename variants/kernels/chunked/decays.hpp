@@ -202,8 +202,8 @@ template <class Real> struct Decays {
     }
   }
 
-  /// W(m,i) = row_m factor_i x_m . D(tau(m) - 1, i) p_i for i < tau(m), else 0. Where channels decay, `within` holds the rows
-  /// x decayed within their blocks (from_start). Barriers inside and at the end.
+  /// W(m,i) = row_m factor_i x_m . D(tau(m) - 1, i) p_i for i < tau(m), else 0. If channels decay, `within` holds the
+  /// rows x decayed within their blocks (from_start). Barriers inside and at the end.
   template <class AnyTeam>
   RECOLLECT_IN_LINE void weights(const AnyTeam &team, const Reads &reads, const Real *x, std::ptrdiff_t ldx,
                                  const Real *within, std::ptrdiff_t ldin, const Real *p, std::ptrdiff_t ldp,

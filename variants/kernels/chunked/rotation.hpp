@@ -5,9 +5,10 @@
 //
 // State: V rows of [real part (F), imaginary part (F)]. With Theta_t = theta_1 + ... + theta_t the pair (t, i) has the
 // weight q_t k_i r cos(Theta_t - Theta_i) = Re(q_t e^{-i Theta_t}) Re(k_i e^{-i Theta_i}) r + the same of imaginary
-// parts: a real decayed sum over features rotated by -Theta. Its final state is rotated by Theta_T. e^{i Theta} is a
-// running product, which avoids large angles. It is normalised to length 1 at every step, because its length enters
-// squared and would drift. Its angle drifts too, but a pair's weight only contains the drift between its two steps.
+// parts. So this is a real decayed sum over features rotated by -Theta, whose final state is rotated by Theta_T. e^{i
+// Theta} is a running product, which avoids large angles. It is normalised to length 1 at every step, because weights
+// contain the square of its length, which would drift. Its angle drifts too, but a pair's weight only contains the
+// drift between its two steps.
 #pragma once
 #include "variants/kernels/chunked/feature_map.hpp"
 

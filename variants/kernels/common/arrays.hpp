@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device arrays that a layer allocates from the call's arena; they live as long as the pass.
+// Device arrays that a layer allocates from the call's arena. They live as long as the pass.
 #pragma once
 #include "harness/device/device.hpp"
 

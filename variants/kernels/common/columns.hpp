@@ -6,7 +6,7 @@
 
 namespace recollect::variants {
 
-/// Calls f(i, j) for all cells; each thread takes a column, row by row. No barrier.
+/// Calls f(i, j) for all cells. Each thread takes one column and goes down its rows. No barrier.
 template <class F> KOKKOS_FUNCTION void down_columns(const Team &team, int rows, int columns, const F &f) {
   if constexpr (on_host) {
     for (int i = 0; i < rows; ++i)

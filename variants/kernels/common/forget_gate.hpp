@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The forget gate of HGRN and HGRN2, f = lower + (1 - lower) lambda sigmoid(-k), and its complement 1 - f, the write
-// strength. The complement is a sum of positive terms, so that it keeps its digits where f is near 1.
+// The forget gate of HGRN and HGRN2, f = lower + (1 - lower) lambda sigmoid(-k), and the write strength 1 - f. The
+// latter is computed as a sum of positive terms, so that it keeps its digits where f is near 1.
 #pragma once
 #include "variants/kernels/common/arrays.hpp"
 

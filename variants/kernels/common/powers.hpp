@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The binomial(D + p - 1, p) features whose inner products are powers: phi(x) . phi(y) = (x . y)^p. Each is a product
-// of p channels times sqrt(p! / (m_1! ... m_D!)), where channel j occurs m_j times.
+// The binomial(D + p - 1, p) features whose inner product is a power: phi(x) . phi(y) = (x . y)^p. Each is a product of
+// p channels, times sqrt(p! / (m_1! ... m_D!)) if channel j occurs m_j times in it.
 #pragma once
 #include "harness/device/math.hpp"
 #include <cmath>
@@ -32,7 +32,7 @@ inline int power_features(int D, int p) {
   for (int a = 0; a < p; ++a) n = n * (D + a) / (a + 1);
   return int(std::fmin(n, 1 << 30));
 }
-/// The map, for map_features() of feature_map.hpp.
+/// The feature map, for map_features() of feature_map.hpp.
 template <class Real> struct Power {
   int p;
   KOKKOS_FUNCTION void operator()(const Real *x, int D, Real *phi) const {
@@ -43,7 +43,7 @@ template <class Real> struct Power {
     });
   }
 };
-/// Its backward pass, for pull_features(): d_x from d_phi.
+/// Backward pass of the map, for pull_features(): computes d_x from d_phi.
 template <class Real> struct PowerPull {
   int p;
   KOKKOS_FUNCTION void operator()(const Real *x, int D, const Real *d_phi, Real *d_x) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The D (D + 1) / 2 features whose inner products are squares: phi(x) . phi(y) = (x . y)^2.
+// The D (D + 1) / 2 features whose inner product is a square: phi(x) . phi(y) = (x . y)^2.
 #pragma once
 #include "harness/device/math.hpp"
 

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients by the recurrence itself, for layers whose chunks have no adjoint algebra: S_t = f(S_{t-1}, x_t) and o_t =
+// Gradients of layers that have no chunked backward pass, by the recurrence itself: S_t = f(S_{t-1}, x_t) and o_t =
 // g(S_t, x_t), step by step in both directions. The forward pass saves the state at the start of each segment of about
-// sqrt(T) steps. The backward pass recomputes one segment's states at a time: 2 sqrt(T) states per head, two forward
-// runs. Layers whose segments can pass dS on independently of the states run them in parallel (segments_backward.hpp).
+// sqrt(T) steps. The backward pass recomputes the states of one segment at a time. This stores 2 sqrt(T) states per
+// head and runs two forward passes. Some layers can pass dS through a segment without the states; their segments run in
+// parallel (segments_backward.hpp).
 //
 // A layer supplies a step, a functor that has
 //   scratch()                                        number of reals of scratch memory
 //   advance(team, head, t, before, after, scratch)   writes the state after step t
 //   back(team, head, t, before, after, dS, d, scratch)
-// When back() is called, `dS` is the gradient of S_t without o_t's part; when it returns, the gradient of S_{t-1}.
-// back() writes every gradient of x_t in `d`. Both functions contain the barriers that they need; the caller adds one
-// after each.
+// On entry to back(), `dS` is the gradient of S_t without the part from o_t; on return it is the gradient of S_{t-1}.
+// back() writes all gradients of x_t to `d`. Both functions contain the barriers that they need; the caller adds one
+// after each call.
 #pragma once
 #include "variants/kernels/common/arrays.hpp"
 #include <cmath>
 
 namespace recollect::variants {
 
-/// Gradients at step t: o is the input, the others are outputs.
+/// Gradients at step t: o is an input, the others are outputs.
 template <class Real> struct StepGradient {
   const Real *o;
   Real *q, *k, *v, *beta, *alpha, *lambda, *w; // null: the layer has no such input
@@ -34,7 +35,7 @@ template <class Number, class Step> struct StepsBack {
       : arrays(back.call), d_o(back.d.o), d_q(back.d.q), d_k(back.d.k), d_v(back.d.v), d_beta(back.d.beta),
         d_alpha(back.d.alpha), d_lambda(back.d.lambda), d_w(back.d.w), d_state(back.d.state), step(step) {}
 
-  /// Sizes of `states` for that many steps and of `room`, in reals.
+  /// Sizes, in reals, of `states` for that many steps and of `room`.
   KOKKOS_FUNCTION size_t states_size(int steps) const { return size_t(steps + 1) * arrays.state_size; }
   KOKKOS_FUNCTION size_t room_size() const { return step.scratch(); }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recurrent form of every layer whose state rows do not mix: each row of S [Dv,Dk] runs its own recurrence over t,
-// with no barrier. A variant supplies step(head, t, i, s): updates row s of S from v_t[i] and returns o_t[i].
+// The recurrent form of every layer whose state rows do not mix: each row of S [Dv,Dk] follows its own recurrence over
+// t, without a barrier. A variant supplies step(head, t, i, s), which updates row s of S with v_t[i] and returns
+// o_t[i].
 //
-// On a GPU a team computes 32 rows, one per thread, and keeps them in its scratch for the whole sequence. The layer's
-// state is then read once with coalesced accesses, not with a stride at every step.
+// On a GPU a team computes 32 rows, one per thread, and keeps them in its scratch memory for the whole sequence. So the
+// layer's state is read once, with coalesced accesses, instead of with a stride at every step.
 #pragma once
 #include "harness/device/tile/tile.hpp"
 

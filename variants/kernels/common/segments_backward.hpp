@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of layers whose state gradient dS passes backward by a linear map that depends on the inputs, not on the
-// states. The maps of all segments of a head are computed in parallel, and then dS is passed from segment to segment.
-// Finally all segments run their backward steps in parallel (recurrent_backward.hpp), each from the dS at its end,
-// with states recomputed from the one saved at its start. On a CPU the same steps also pass dS on, some rows per
-// thread, so that results are bitwise the same in every schedule.
+// Gradients of layers that pass the state's gradient dS backward by a linear map which depends on the inputs but not on
+// the states. The maps of all segments of a head are computed in parallel, and then dS is passed from segment to
+// segment. Finally all segments run their backward steps in parallel (recurrent_backward.hpp). Each starts from the dS
+// at its end and recomputes its states from the one saved at its start. A CPU passes dS by the same backward steps,
+// some rows per thread, so that results are bitwise equal in every schedule.
 #pragma once
 #include "harness/device/engine.hpp"
 #include "variants/kernels/common/recurrent_backward.hpp"
@@ -12,7 +12,7 @@ namespace recollect::variants {
 
 /// An adjoint algebra (engine.hpp) whose chunks are segments. `State` supplies the summary type and carry(). pass(team,
 /// head, chunk, do of the head, summary) writes the summary of a segment. pass.carry(head, chunk, do of the head, i,
-/// row i of dS) takes one row back through a segment with the operations of Step (recurrent_backward.hpp).
+/// row i of dS) takes one row back through a segment, with the same operations as Step (recurrent_backward.hpp).
 template <class State, class Pass, class Step> struct SegmentAdjoint : State {
   using Real = typename State::Real;
   static constexpr bool carries_by_reading = true;
@@ -78,14 +78,14 @@ private:
   }
 };
 
-/// Segments have call.chunk steps, like those whose states are in `starts`.
+/// Segments have call.chunk steps, like the segments whose states are in `starts`.
 template <class State, class Pass, class Step, class Real>
 void segments_vjp(const std::string &label, const Call<Real> &call, const BackwardCall<Real> &back, const State &state,
                   const Pass &pass, const Step &step, const ChunkStates<Real> &starts) {
   run_chunks(label, call, SegmentAdjoint<State, Pass, Step>{state, pass, {back, step}, starts}, true);
 }
 
-/// Steps per segment. A team holds all their states in memory.
+/// Most steps per segment. A team holds the states of all of them in memory.
 constexpr int longest_segment = 16;
 
 } // namespace recollect::variants

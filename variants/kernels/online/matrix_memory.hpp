@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// A matrix A, read through a map W(A), that takes one step per token along the slope of a loss of its error (the
-// framework of Behrouz et al. 2025, arXiv:2504.13173):
+// A matrix A that is read through a map W(A). At every token it takes one step along the slope of a loss of its error
+// (the framework of Behrouz et al. 2025, arXiv:2504.13173):
 //
 //   e_t = v_t - W(A_{t-1}) k_t
 //   A_t = alpha_t A_{t-1} + lr beta_t slope(e_t) k_t^T,   o_t = W(A_t) q_t
 //
 // A layer supplies its loss and its view. Both contain the barriers that they need:
 //   loss.slope(team, h, t, e, g)           g = slope(e) [Dv]
-//   loss.pull(team, h, t, e, dg, de, d)    de from dg, and the gradients of inputs that the loss reads
-//   view.see(team, n, A, room)             W [Dv,Dk], in `room` or A itself
-//   view.pull(team, n, A, W, dW, dA)       adds W's gradient, moved to A, to dA
+//   loss.pull(team, h, t, e, dg, de, d)    de from dg, and the gradients of those inputs that the loss reads
+//   view.see(team, n, A, room)             returns W [Dv,Dk], in `room`, or A itself if W = A
+//   view.pull(team, n, A, W, dW, dA)       adds to dA the gradient that W's gradient dW implies for A
 #pragma once
 #include "variants/kernels/common/columns.hpp"
 #include "variants/kernels/common/recurrent_backward.hpp"
 
 namespace recollect::variants {
 
-/// term(0) + ... + term(n-1), in pieces: one sum over a whole matrix would round by about sqrt(n) units. Barriers inside.
+/// term(0) + ... + term(n-1), summed in pieces, because the rounding of one sum over a whole matrix would grow like
+/// sqrt(n). Barriers inside.
 template <class Real, class Term> KOKKOS_FUNCTION Real total(const Team &team, int n, const Term &term) {
   constexpr int piece = 64;
   return reduce(
@@ -28,7 +29,8 @@ template <class Real, class Term> KOKKOS_FUNCTION Real total(const Team &team, i
       [](Real a, Real b) { return a + b; });
 }
 
-/// x without a derivative: a scale that cancels would leave the rounding of its derivative on the tape.
+/// x as a constant, without a derivative. For a scale that cancels: its derivative would leave only rounding on the
+/// tape.
 template <class Real> KOKKOS_FUNCTION Real constant(Real x) { return Real(double(x)); }
 
 /// W = A.
@@ -130,7 +132,7 @@ void train_matrix(const std::string &label, const Call<Real> &call, const Memory
   each_head(label, call, memory.size() + 2 * size_t(call.shape.Dv), memory);
 }
 
-/// What the descriptors of such layers have in common.
+/// Descriptor fields that such layers share.
 inline Variant matrix_memory_variant() {
   Variant v;
   v.family = "online nonlinear";

@@ -3,14 +3,16 @@
 //
 //   Z_t = eta_t Z_{t-1} - lr beta_t grad,   M_t = alpha_t M_{t-1} + Z_t
 //
-// (Behrouz et al. 2024, arXiv:2501.00663, Eq 13-14) with grad that of 1/2 |read(k_t) - v_t|^2 at M_{t-1}. State: row j
-// < width holds hidden unit j, its input weights b_j (Dk) and its output weights a_j (Dv); with momentum, as many rows
-// of Z follow. Without it (eta = 0) Z is minus the gradient step alone. eta_t is eta times lambda_t's first channel.
+// (Behrouz et al. 2024, arXiv:2501.00663, Eq 13-14). grad is the gradient of 1/2 |read(k_t) - v_t|^2 at M_{t-1}. State:
+// row j < width holds hidden unit j, its input weights b_j (Dk) and its output weights a_j (Dv). With momentum, as many
+// rows of Z follow. Without momentum (eta = 0), Z is minus the gradient step alone. eta_t is eta times lambda_t's first
+// channel.
 //
-// Minibatch form: gradients of n tokens at the state M', Z' before them. Then M_t is linear in M', Z' and the
-// gradients,
+// Minibatch form: the gradients of n tokens are taken at the state M', Z' before them. Then M_t is linear in M', Z' and
+// the gradients,
 //   M_t = c_t M' + d_t Z' - sum_{s<=t} w(t,s) lr beta_s grad_s,   c, d, w from the scalar recurrence above,
-// and since each gradient is an outer product, reads are matrix products of [n,n] weights: hidden units of q_t are
+//   and since each gradient is an outer product, reads are matrix products of [n,n] weights: the hidden units of q_t
+//   are
 //   B_t q_t = c_t B' q_t + d_t Z' q_t - sum_s w(t,s) (q_t . k_s) lr beta_s dh_s, and likewise for the second layer.
 #pragma once
 #include "variants/kernels/online/online_memory.hpp"
@@ -42,7 +44,7 @@ template <class Real, class Act, class Read> struct MlpMemory {
   Real lr, eta;
   Act act;
   Read head;
-  /// eta of the step t steps after the one that lambda points at.
+  /// eta of step t, counted from the step that lambda points at.
   KOKKOS_FUNCTION Real kept_momentum(const Real *lambda, int Dk, int t) const {
     return lambda ? eta * lambda[size_t(t) * Dk] : eta;
   }
@@ -98,7 +100,7 @@ template <class Real, class Act, class Read> struct TrainOneByOne {
   }
 };
 
-/// Gradients are taken at the state before each batch of b steps.
+/// Minibatch form: gradients are taken at the state before each batch of b steps.
 template <class Real, class Act, class Read> struct TrainByBatches {
   MlpMemory<Real, Act, Read> m;
   int batch;
@@ -209,8 +211,8 @@ template <class Real, class Act, class Read> struct TrainByBatches {
   }
 
 private:
-  /// Subtracts sum_s weights_s grad_s from `to` [W,Dk + Dv]; grad_s is dh_s k_s^T next to a_s e_s^T. dh, a and scratch
-  /// x, y are [n,W].
+  /// Subtracts sum_s weights_s grad_s from `to` [W,Dk + Dv], where grad_s is dh_s k_s^T next to a_s e_s^T. dh, a and
+  /// the scratch arrays x and y are [n,W].
   KOKKOS_FUNCTION static void add_gradients(const Team &team, std::ptrdiff_t n, std::ptrdiff_t W, std::ptrdiff_t Dk,
                                             std::ptrdiff_t Dv, const Real *weights, const Real *dh, const Real *a,
                                             const Real *k, const Real *e, Real *x, Real *y, Real *to) {
@@ -235,7 +237,7 @@ void train_by_batches(const std::string &label, const Call<Real> &call, const Ml
   each_head(label, call, Kernel::work_size(batch, m.width, call.shape.Dk, call.shape.Dv), Kernel{m, batch});
 }
 
-/// Parameters that both descriptors share: hidden width, minibatch, seed and beta.
+/// Parameters that both layers share: hidden width, minibatch, seed and beta.
 inline int hidden_width(const Shape &s, const Params &p) { return int(p.real_or("width", 4.0 * s.Dk)); }
 inline Variant mlp_variant() {
   Variant v;

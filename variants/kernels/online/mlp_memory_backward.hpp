@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of mlp_memory.hpp's definition, step by step (recurrent_backward.hpp). With rows [b_j, a_j] of M_{t-1}, h
-// = B k_t, a = act(h), e the loss's gradient at A^T a, u = A e and s = act'(h), the step is G_j = [u_j s_j k_t, a_j
-// e]. From D, the gradient of what is added to M, with input part D_b and output part D_a:
+// Gradients of mlp_memory.hpp's definition, step by step (recurrent_backward.hpp). Let [b_j, a_j] be the rows of
+// M_{t-1}, h = B k_t, a = act(h), e the loss's gradient at A^T a, u = A e and s = act'(h). The step is G_j = [u_j s_j
+// k_t, a_j e]. With D the gradient of what is added to M, D_b its input part and D_a its output part:
 //
 //   dG = - step D,   d step = - <D, G>,   d keep = <dM_t, M_{t-1}>,   d eta = <D, Z_{t-1}>
 //   du_j = s_j (dG_b k_t)_j,   da_j = (dG_a e)_j,   dk_t = dG_b^T (u s),   de = dG_a^T a + A^T du
 //   dh_j = u_j act''(h_j) (dG_b k_t)_j + s_j (da_j + (A dy)_j)
 //   dM_{t-1} = keep dM_t + [dh_j k_t, du_j e + a_j dy],   dk_t += B^T dh,   dZ_{t-1} = eta D
 //
-// dy follows from de by the read's backward pass.
+// dy is computed from de by the read's backward pass.
 #pragma once
 #include "variants/kernels/common/columns.hpp"
 #include "variants/kernels/common/recurrent_backward.hpp"
@@ -56,7 +56,7 @@ template <class Real, class Act, class Read> struct TrainBack {
     down_columns(team, m.width, V, [=](int j, int c) { y[c] += a[j] * M[size_t(j) * row + F + c]; });
     team.barrier();
   }
-  /// apply() at the key, then e.
+  /// apply() at the key, then the loss's gradient e.
   KOKKOS_FUNCTION void learn(const Team &team, const Head<Real> &head, int t, const Real *M, const Room &x) const {
     apply(team, M, head.k(t), x.h, x.a, x.y);
     once(team, [=, *this] { m.head.gradient(Dk, Dv, head.k(t), head.v(t), x.y, x.e); });

@@ -5,7 +5,8 @@
 
 namespace recollect::variants {
 
-/// Powers are those of U = A / largest |A_ij|, which neither overflow nor underflow.
+/// Computes with the powers of U = A / largest |A_ij|. U's largest element is 1, so that their sum neither overflows
+/// nor underflows.
 struct NormedView {
   int r;
   template <class Real> KOKKOS_FUNCTION Real power(Real x, int n) const {
@@ -18,7 +19,7 @@ struct NormedView {
     return constant(reduce(
         team, n, Real(0), [=](int i) { return math::fabs(A[i]); }, [](Real a, Real b) { return a > b ? a : b; }));
   }
-  /// W / U
+  /// The factor W / U.
   template <class Real> KOKKOS_FUNCTION Real factor(Real peak, Real powers) const {
     return math::pow(peak, Real(3 - r)) * math::pow(powers, Real(2 - r) / Real(r));
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memories that are small networks, trained by one gradient step per token (Sun et al. 2024, arXiv:2407.04620):
-// functions that turn the network's last layer y into a read, and the loss 1/2 |read(k) - v|^2 into a gradient e with
-// respect to y. Their backward passes: from d_out to d_y, adding to d_x; from d_e to d_y and d_v, adding to d_k. d_y
-// may be d_out or d_e itself.
+// Memories that are small networks, trained by one gradient step per token (Sun et al. 2024, arXiv:2407.04620). A
+// reading turns the network's last layer y into a read, and the loss 1/2 |read(k) - v|^2 into a gradient e with respect
+// to y. Its backward passes compute d_y from d_out and add to d_x; or compute d_y and d_v from d_e and add to d_k. d_y
+// may be the same array as d_out or d_e.
 #pragma once
 #include "harness/device/tile/tile.hpp"
 
@@ -25,9 +25,9 @@ template <class Real> struct PlainRead {
   }
 };
 
-/// read = P x + norm(y): norm subtracts the mean and divides by sqrt(variance + epsilon), with no learned scale or
-/// shift; P is the Dv x Dk identity, padded with zeros or truncated where Dk and Dv differ. `out` and `e` may be y
-/// itself.
+/// read = P x + norm(y). norm subtracts the mean and divides by sqrt(variance + epsilon), without a learned scale or
+/// shift. P is the Dv x Dk identity, padded with zeros or truncated where Dk and Dv differ. `out` and `e` may be the
+/// same array as y.
 template <class Real> struct NormedResidualRead {
   static constexpr Real epsilon = Real(1e-6);
   struct Moments {
@@ -58,15 +58,15 @@ template <class Real> struct NormedResidualRead {
       e[c] = m.inverse * (g - mean - n * along);
     }
   }
-  /// Gradient of y from d_n, with n = norm(y): d_y = inverse (d_n - mean(d_n) - n mean(d_n n)). This is the symmetric
-  /// matrix of `gradient`.
+  /// Gradient of y from d_n, with n = norm(y): d_y = inverse (d_n - mean(d_n) - n mean(d_n n)). `gradient` applies the
+  /// same symmetric matrix.
   KOKKOS_FUNCTION void read_vjp(int Dk, int Dv, const Real *y, const Real *d_out, Real *d_y, Real *d_x) const {
     const Moments m = moments(Dv, y);
     for (int c = 0; c < Dv && c < Dk; ++c) d_x[c] += d_out[c];
     through_norm(Dv, m, y, d_out, Real(0), d_y);
   }
-  /// Backward pass of e = L g, where L is that matrix: d_g = L d_e. The n in L adds d_n = - mean(g n) d_e - mean(d_e n)
-  /// g, both times inverse; the gradient of inverse adds - inverse n mean(d_e e) to d_y.
+  /// Backward pass of e = L g, where L is that matrix: d_g = L d_e. L contains n, which adds d_n = - (mean(g n) d_e +
+  /// mean(d_e n) g) inverse. It also contains `inverse`, whose gradient adds - inverse n mean(d_e e) to d_y.
   KOKKOS_FUNCTION void gradient_vjp(int Dk, int Dv, const Real *k, const Real *v, const Real *y, const Real *d_e,
                                     Real *d_y, Real *d_k, Real *d_v) const {
     const Moments m = moments(Dv, y);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Symmetric positive definite systems inside one team. Row-major; barriers inside, before and after every use of the
-// result.
+// Solves symmetric positive definite systems within one team. Matrices are row-major. cholesky() begins and ends with a
+// barrier; the solves contain none.
 #pragma once
 #include "harness/device/device.hpp"
 

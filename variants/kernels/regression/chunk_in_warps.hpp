@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A chunk of 64 steps in heads of width 64 on CUDA, for prefix_regression_cuda.hpp, whose four warps take 16 steps each.
-// Weights of pairs never leave a warp's registers, because its results of one product have the layout of the first operand
-// of the next.
+// A chunk of 64 steps in heads of width 64 on CUDA, for prefix_regression_cuda.hpp. Its four warps take 16 steps each.
+// Weights of pairs never leave a warp's registers, because the results of one product have the layout of the next
+// product's first operand.
 //
-// Decays, one number per step, are products of the factors within blocks of eight steps, and of whole blocks in
-// between (decays.hpp says why).
+// Decays, one number per step, are products of the factors within blocks of eight steps, and of the whole blocks
+// between them (decays.hpp says why).
 #pragma once
 #include "harness/device/engine.hpp"
 #include "variants/kernels/common/unsupported_architecture.hpp"
@@ -22,7 +22,7 @@ struct ChunkInWarps {
     float *inside, *tail; // [size] from the start of a step's block through the step; of the later steps of its block
     float *whole;         // [blocks] of a whole block
   };
-  /// Empty where nothing decays.
+  /// Returns empty tables if nothing decays.
   KOKKOS_FUNCTION static Decay place_decay(Stack<float> &s, bool decays) {
     Decay x{};
     if (!decays) return x;
@@ -39,7 +39,8 @@ struct ChunkInWarps {
   using Results = tile::cuda::Results<float>;
   template <int N> using Group = tile::cuda::Group<float, N>;
 
-  /// A lane's elements of its warp's rows: rows `row()` and row() + 8; columns `place` and place + 1 of every eight.
+  /// Which elements of its warp's rows a lane holds: rows `row()` and row() + 8; of every eight columns `place` and
+  /// place + 1.
   struct Lane {
     int first, lane, place; // first row of the warp
     __device__ explicit Lane(const Team &team)
@@ -48,8 +49,8 @@ struct ChunkInWarps {
     __device__ int row() const { return first + inner(); }
   };
 
-  /// Starts an asynchronous copy of [size,size], rows `ld` apart, to rows `pitch` apart. Complete after the team's next
-  /// barrier.
+  /// Starts an asynchronous copy of a matrix [size,size] from rows `ld` apart to rows `pitch` apart. It is complete
+  /// after the team's next barrier.
   template <int pitch>
   __device__ __forceinline__ static void fetch(const Team &team, const float *from, float *to, int ld = size) {
     constexpr int across = size / 4, down = threads / across; // 16 bytes at a time
@@ -77,7 +78,8 @@ struct ChunkInWarps {
     if (lane == block - 1) x.whole[team.rank / block] = inside;
   }
 
-  /// Multiplies p(t,i) by D(t,i) for i <= t (1 unless something `decays`) and sets 0 for i > t; `left` becomes D(t,0).
+  /// Multiplies p(t,i) by D(t,i) for i <= t (by 1 if `decays` is false) and sets it to 0 for i > t; `left` becomes
+  /// D(t,0).
   __device__ __forceinline__ static void weigh(const Lane &at, bool decays, const Decay &decay, Results (&p)[blocks],
                                                float (&left)[2]) {
 #pragma unroll
@@ -109,7 +111,7 @@ struct ChunkInWarps {
     }
   }
 
-  /// sum_t *= the decay of row t.
+  /// Multiplies sum_t by the decay of row t.
   __device__ __forceinline__ static void decay_rows(const float (&decay)[2], Results (&sum)[blocks]) {
 #pragma unroll
     for (int b = 0; b < blocks; ++b)
@@ -150,8 +152,8 @@ struct ChunkInWarps {
             make_float4(x[0], y[0], x[1], y[1]);
       }
   }
-  /// Whether all results of the warp are finite. If not, an infinite v behind the causal mask may have been multiplied
-  /// by a weight of 0.
+  /// Whether all results of the warp are finite. If not, an infinite v of a later step may have been multiplied by its
+  /// weight of 0.
   __device__ __forceinline__ static bool finite(const Results (&sum)[blocks]) {
     float sign = 0; // NaN if any is not finite
 #pragma unroll

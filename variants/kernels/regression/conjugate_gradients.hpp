@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Solves all prefixes of a chunk together by conjugate gradients (von Oswald et al. 2025, arXiv:2506.05233). Each step
-// has a different matrix H_t, but the products (H_t + ridge I) d_t of all t are the reads of a decayed sum of k_i
-// k_i^T at d_t: three matrix products per chunk.
+// Solves the systems of all steps of a chunk together, by conjugate gradients (von Oswald et al. 2025,
+// arXiv:2506.05233). The steps have different matrices H_t. But the products (H_t + ridge I) d_t of all t are reads, at
+// d_t, of a decayed sum of k_i k_i^T: three matrix products per chunk.
 #pragma once
 #include "variants/kernels/regression/prefix_regression.hpp"
 #include <limits>
 
 namespace recollect::variants {
 
-/// A step stops when its residual is at rounding level, or after 4 F + 16 iterations (exact arithmetic needs F).
+/// The iteration of a step stops when its residual is at rounding level, or after 4 F + 16 iterations (exact arithmetic
+/// needs F).
 template <class Real> struct ConjugateGradients {
   Real *r;       // [C,F] residuals
   Real *d;       // [C,F] search directions

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The matrices that least-squares layers solve with, in float64 on the CPU, and how well conditioned they are.
+// The matrices that least-squares layers solve with, in float64 on the CPU, and estimates of their condition numbers.
 #pragma once
 #include "harness/core/variant.hpp"
 #include "harness/numerics/element_response.hpp"
@@ -35,8 +35,8 @@ struct Gram {
   }
 };
 
-/// How much the reads o_t = B_t M_t^{-1} q_t change, in units of the largest |o|, per relative change of M_t's elements
-/// with random signs; the largest over heads and prefixes. Infinite if some M_t is singular.
+/// Sensitivity of the reads o_t = B_t M_t^{-1} q_t: their change, in units of the largest |o|, per relative change of
+/// M_t's elements with random signs. The largest over heads and prefixes. Infinite if some M_t is singular.
 inline double gram_response(const Sequence &s, const Gram &gram) {
   double change = 0, scale = 0;
   for (size_t head = 0; head < s.shape.heads(); ++head)
@@ -60,7 +60,7 @@ inline double most_condition(const Sequence &s, const Gram &gram, size_t head) {
   return most;
 }
 
-/// Variant::worst_condition of these matrices.
+/// Variant::worst_condition for these matrices.
 inline Conditioned gram_condition(const Sequence &s, const Gram &gram, double least) {
   Conditioned worst;
   for (size_t head = 0; head < s.shape.heads(); ++head) {
@@ -75,7 +75,7 @@ inline Conditioned gram_condition(const Sequence &s, const Gram &gram, double le
   return worst;
 }
 
-/// Descriptor fields of a layer that solves with these matrices.
+/// Sets the descriptor fields of a layer that solves with these matrices.
 template <class GramOf> void solves_with(Variant &v, const GramOf &gram) {
   v.solved_condition = [gram](const Sequence &s, const Params &p) { return gram_response(s, gram(p)); };
   v.worst_condition = [gram](const Sequence &s, const Params &p, double least) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An inverse under rank-one updates on CUDA, where rows are at most 64 long: step by step as in the definition, with
-// the matrix in a team's registers, a quarter of a row per thread. A step takes one barrier and no device memory,
-// whereas a block of steps (regression.hpp) takes a factorisation.
+// An inverse under rank-one updates on CUDA, where rows are at most 64 long. It works step by step as in the
+// definition, with the matrix in a team's registers, a quarter of a row per thread. A step takes one barrier and no
+// device memory. A block of steps (regression.hpp) would take a factorisation.
 //
 //   A_t = (A_{t-1} - z z^T / d) / alpha_t,   z = A_{t-1} u_t,   d = alpha_t + u_t . z
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace recollect::variants {
 
-/// What is written: reads b_t = A_t x_t, or gains z / d, which equal A_t u_t.
+/// The output: reads b_t = A_t x_t, or gains z / d, which equal A_t u_t.
 enum class Inverse { reads, gains, forgetting_gains }; // alpha is 1 except in the last
 template <class Number, Inverse kind> struct InverseInRegisters {
   using Real = Number;
@@ -102,7 +102,7 @@ template <class Number, Inverse kind> struct InverseInRegisters {
 
 #ifdef __CUDA_ARCH__
 private:
-  /// u and x, element by element, and alpha of the prefetched steps.
+  /// Element-wise u and x, and alpha, of the prefetched steps.
   struct Rows {
     Real x[fetched], alpha;
   };
@@ -110,7 +110,7 @@ private:
   /// Index of element j of a row in shared memory.
   __device__ static int place(int j) { return j / own * pitch + j % own; }
 
-  /// Loads zeros past the width and the end of the sequence.
+  /// Fetches the next steps' rows. Past the width and past the end of the sequence they are zeros.
   __device__ void fetch(const Team &team, const Head<Real> &h, int begin, Rows &to) const {
     const int j = team.rank % most_width, first = team.rank / most_width;
 #pragma unroll
@@ -129,14 +129,14 @@ private:
     if (forgets && team.rank < ahead) to[rows * row + team.rank] = from.alpha;
   }
 
-  /// Four independent sums, which hide the latency of an addition.
+  /// Sums in four independent parts, which hides the latency of an addition.
   __device__ static Real product(const Real (&a)[own], const Real (&b)[own]) {
     Real sum[4] = {};
 #pragma unroll
     for (int j = 0; j < own; ++j) sum[j % 4] = fma(a[j], b[j], sum[j % 4]);
     return sum[0] + sum[1] + (sum[2] + sum[3]);
   }
-  /// A / noise. 1 / noise might overflow.
+  /// A / noise, because 1 / noise might overflow.
   __device__ static void grow(Real noise, Real (&A)[own]) {
     const Real by = 1 / noise;
     const bool within = isfinite(by);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled once here, with and without forgetting.
+// Instances with and without forgetting, compiled once here for all layers.
 #include "variants/kernels/chunked/delta_rule.hpp"
 #include "variants/kernels/common/arrays.hpp"
 #include "variants/kernels/regression/inverse_cuda.hpp"
@@ -45,7 +45,8 @@ template <class Real> struct LeastSquaresChunked {
 };
 
 #ifdef __CUDACC__
-/// S follows a delta rule that writes along the gains z_t / d_t. They do not depend on S, so they are computed first.
+/// Runs S as a delta rule that writes along the gains z_t / d_t. The gains do not depend on S, so they are computed
+/// first.
 template <Inverse kind, class Real> void by_steps(const std::string &label, const Call<Real> &call) {
   const Array<Real> gain = allocate(call, call.k.extent(0));
   using Steps = InverseInRegisters<Real, kind>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The forward pass saves S and P at the chunks' starts. The backward pass runs each chunk again to get them at the
-// starts of its blocks.
+// The forward pass saves S and P at the chunks' starts. The backward pass repeats the forward pass of each chunk to get
+// S and P at the starts of its blocks.
 #include "variants/kernels/regression/least_squares_backward.hpp"
 #include "harness/device/tile/transposed.hpp"
 #include "variants/kernels/chunked/gate_gradient.hpp"
@@ -8,7 +8,7 @@
 
 namespace recollect::variants {
 
-/// S transposed [F,V] and P [F,F], or their gradients.
+/// S transposed [F,V] and P [F,F], or the gradients of both.
 template <class Real> struct Solution {
   Real *ST, *P;
   int F, V;
@@ -29,13 +29,13 @@ template <class Real> struct Solution {
   }
 };
 
-/// One head's gradients from its first step on; alpha null: no forgetting.
+/// Where to write the gradients of one head, from its first step on. Null alpha: the layer does not forget.
 template <class Real> struct StepGradients {
   const Real *o;
   Real *q, *k, *v, *alpha;
 };
 
-/// Backward pass of a block whose forward pass has run.
+/// Backward pass of one block, after its forward pass has been repeated.
 template <class Real> struct LeastSquaresBlockBack {
   LeastSquaresBlock<Real> block;
   Real *D;            // [C] products of alphas
@@ -233,13 +233,13 @@ template <class Real> struct LeastSquaresBack {
   }
 
 private:
-  /// Runs the block that begins at step t, with S from `now`.
+  /// Forward pass of the block that begins at step t, with S from `now`; returns the number of its steps.
   KOKKOS_FUNCTION int run(const Team &team, LeastSquaresBlockBack<Real> &back, const Head<Real> &h, int t, int end,
                           const Solution<Real> &now) const {
     const int steps = block_products(team, forgets ? h.alpha + t : nullptr, end - t, back.D);
     return back.block.run(team, h, t, steps, back.D, now.P, h.Dk, now.ST, h.Dv);
   }
-  /// The same, and updates P.
+  /// The same; also updates P.
   KOKKOS_FUNCTION int step(const Team &team, LeastSquaresBlockBack<Real> &back, const Head<Real> &h, int t, int end,
                            const Solution<Real> &now) const {
     const int n = run(team, back, h, t, end, now);

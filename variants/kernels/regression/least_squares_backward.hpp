@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of least_squares.hpp's recursion, block by block. With Q_t = D_t P_t of a block that starts at D_0 = 1,
+// Gradients of least_squares.hpp's recursion, block by block. D_t is the product of a block's alphas, with D_0 = 1 at
+// its start, and Q_t = D_t P_t:
 //
 //   z_t = Q_{t-1} k_t,  d_t = D_t + k_t . z_t,  g_t = z_t / d_t,  Q_t = Q_{t-1} - z_t z_t^T / d_t
 //   e_t = v_t - S_{t-1} k_t,  S_t = S_{t-1} + e_t g_t^T,  o_t = S_t q_t,  L_ti = k_t . g_i
@@ -14,8 +15,8 @@
 //   dk_t = Q_0 dz_t - sum_{i<t} N_ti z_i + dd_t z_t - S_0^T de_t - sum_{i<t} (de_t . e_i) g_i
 //   dS_0 = dS_n + sum_t do_t q_t^T - de_t k_t^T,   dQ_0 = dQ_n + sum_t dz_t k_t^T
 //
-// Q is symmetric, so only dQ + dQ^T is carried (Variant::symmetric). The antisymmetric part of dQ has no effect, but
-// would grow by 1 / alpha per step until dQ + dQ^T had no correct digits.
+// Q is symmetric, so only dQ + dQ^T is passed from block to block (Variant::symmetric). The antisymmetric part of dQ
+// has no effect, but would grow by 1 / alpha per step until dQ + dQ^T had no correct digits.
 #pragma once
 #include "variants/kernels/regression/least_squares.hpp"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block of least_squares.hpp's steps (Woodbury): with D_t the product of a block's alphas, D_t P_t follows the same
-// recursion with noise D_t and no division, RankOneBlock; Its factor L also turns V - K S_0^T into the residuals e_t =
-// v_t - S_{t-1} k_t, and
+// A block of least_squares.hpp's steps (Woodbury). With D_t the product of the block's alphas, D_t P_t follows the same
+// recursion, but with noise D_t and no division (RankOneBlock). Its factor L also turns V - K S_0^T into the residuals
+// e_t = v_t - S_{t-1} k_t, and
 //
 //   o_t = S_0 q_t + sum_{i<=t} (q_t . z_i / d_i) e_i
 //
-// A block ends early once D_t is below 1/16: dividing by it at the end costs at most that factor and one alpha in
-// rounding.
+// A block ends early once D_t is below 1/16. The division by D_t at the end of a block then enlarges rounding at most
+// by 16 / alpha, where alpha is that of the last step.
 #pragma once
 #include "variants/kernels/regression/least_squares.hpp"
 #include "variants/kernels/regression/regression.hpp"
@@ -26,7 +26,8 @@ template <class Real> struct LeastSquaresBlock {
     A = s.take(C * lda), E = s.take(C * lde);
   }
 
-  /// Steps t0 ... t0 + n - 1, n at most `steps`: writes their o, turns ST [F,Dv] (S_0 transposed) into S_n, returns n.
+  /// Runs steps t0 ... t0 + n - 1, where n is at most `steps`: writes their o, turns ST [F,Dv] (S_0 transposed) into
+  /// S_n, and returns n.
   KOKKOS_FUNCTION int run(const Team &team, const Head<Real> &h, int t0, int steps, const Real *noise, const Real *P,
                           std::ptrdiff_t ldp, Real *ST, std::ptrdiff_t lds) {
     const int F = h.Dk, Dv = h.Dv;
@@ -55,7 +56,7 @@ template <class Real> struct LeastSquaresBlock {
   }
 };
 
-/// D[t] of at most `most` steps from this one on; returns their number, which may exceed the block's. Without alpha, D
+/// D[t] of at most `most` steps from this one on. Returns their number, which may exceed the block's. Without alpha, D
 /// = 1. The caller places barriers before and after.
 template <class Real> KOKKOS_FUNCTION int block_products(const Team &team, const Real *alpha, int most, Real *D) {
   int steps = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled once here, with and without decays.
+// Instances with and without decays, compiled once here for all layers.
 #include "variants/kernels/regression/normal_equations_algebra.hpp"
 #include "variants/kernels/regression/prefix_regression_cuda.hpp"
 

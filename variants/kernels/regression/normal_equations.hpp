@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Least squares by the normal equations of every prefix, with a constant ridge and data that decay:
+// Least squares by the normal equations of every prefix, with a constant ridge and sums that may decay:
 //
 //   H_t = alpha_t H_{t-1} + beta_t k_t k_t^T,   B_t = alpha_t B_{t-1} + beta_t v_t k_t^T
 //   o_t = B_t (H_t + ridge I)^{-1} q_t
 //
-// The state is B above H; only the upper triangle of H is read. The chunked forms use pairs (sqrt(beta) k, sqrt(beta)
-// v) of weight 1 instead. Three ways to solve: a factorisation every step (the definition); the same for all steps of
-// a chunk in parallel (prefix_regression.hpp); conjugate gradients for all of them together (conjugate_gradients.hpp).
+// The state is B, then H; only the upper triangle of H is read. The chunked forms use pairs (sqrt(beta) k, sqrt(beta)
+// v) of weight 1 instead. There are three ways to solve: a factorisation at every step (the definition); the same for
+// all steps of a chunk in parallel (prefix_regression.hpp); conjugate gradients for all steps of a chunk together
+// (conjugate_gradients.hpp).
 #pragma once
 #include "variants/kernels/regression/least_squares.hpp"
 #include "variants/kernels/regression/regression.hpp"

@@ -6,7 +6,7 @@
 
 namespace recollect::variants {
 
-/// x_t and y_t of all steps, solved with H.
+/// Computes x_t and y_t of all steps, which are solved with H.
 template <class Number> struct PrefixSolutions : DecayedSumAlgebra<Number> {
   using Real = Number;
   using Base = DecayedSumAlgebra<Real>;
@@ -60,7 +60,7 @@ template <class Real> struct Apart {
     for (int j = 0; j < B; ++j) b(row * B + j) += both(row * (A + B) + A + j);
   }
 };
-/// B^T of every head, from a state with B above H.
+/// B^T of every head, from a state in which B stands above H.
 template <class Real> struct TransposedTop {
   int V, F;
   Array<Real> state, out;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients of normal_equations.hpp's layers. With x_t = (H_t + ridge I)^{-1} q_t and y_t = (H_t + ridge I)^{-1} B_t^T
-// do_t, dq_t = y_t, and the gradients of the matrices are do_t x_t^T for B_t and -y_t x_t^T for H_t. These are the
+// do_t, dq_t is y_t. The gradients of the matrices are do_t x_t^T for B_t and -y_t x_t^T for H_t. These are also the
 // gradients of a decayed sum S = [B over H] with values [v_i, k_i], queries x_t and output gradients [do_t, -y_t], so
-// no solve is differentiated. The definition reads only the upper triangle of H, this gradient treats all of H as
+// no solve is differentiated. The definition reads only the upper triangle of H, and this gradient treats all of H as
 // read; for a symmetric matrix both are the same (Variant::symmetric). prefix_regression.hpp computes the solutions;
-// B_t^T do_t is the read of the sum of k_i v_i^T at do_t.
+// B_t^T do_t is the read, at do_t, of the sum of k_i v_i^T.
 #pragma once
 #include "variants/kernels/regression/normal_equations.hpp"
 
 namespace recollect::variants {
 
-/// Gradients of normal_equations_chunked(back.call). `weight` weights the pairs unless it is empty; its gradient is
-/// written to d_weight.
+/// Gradients of normal_equations_chunked(back.call). If `weight` is not empty, it weights the pairs, and its gradient
+/// is written to d_weight.
 template <class Real>
 void normal_equations_vjp(const std::string &label, const BackwardCall<Real> &back, bool decays,
                           const Array<Real> &weight = {}, const Array<Real> &d_weight = {},

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Least squares in information form: a prefix is summarised by two decayed sums, from which its solution is computed.
+// Least squares in information form: two decayed sums summarise a prefix, and its solution is computed from them.
 //
 //   H_t = alpha_t H_{t-1} + k_t k_t^T,   B_t = alpha_t B_{t-1} + v_t k_t^T,   o_t = B_t x_t
 //   x_t = (H_t + ridge I)^{-1} q_t
 //
-// H and B are carried as one sum whose values are [k_t, v_t] (decayed_sum.hpp), so that all chunks can be summarised
-// in parallel. Reading a chunk solves for x_t at every step; o_t is then the read of a decayed sum at x_t instead of
-// q_t.
+// H and B are kept as one sum whose values are [k_t, v_t] (decayed_sum.hpp), so that all chunks can be summarised in
+// parallel. The output phase of a chunk solves for x_t at every step; o_t is then the read of a decayed sum at x_t
+// instead of q_t.
 #pragma once
 #include "harness/device/each_index.hpp"
 #include "variants/kernels/chunked/decayed_sum_algebra.hpp"
@@ -24,7 +24,7 @@ template <class Real> struct Prefixes {
   const Decays<Real> &decays; // of the chunk's steps
 };
 
-/// x_t by one factorisation per step; several run in parallel.
+/// Solves for x_t by one factorisation per step. Several run in parallel.
 template <class Real> struct Factorisations {
   Real *H, *work;
 
@@ -140,8 +140,8 @@ template <class Real> struct KeysBesideValues {
   }
 };
 
-/// Runs from and to `state` (per head, B above H). Reads call.q, call.k, call.v and, where `decays`, call.alpha; writes
-/// call.o.
+/// Starts from `state` (per head, B above H) and leaves the final state there. Reads call.q, call.k, call.v and, if
+/// `decays`, call.alpha; writes call.o.
 template <class Algebra, class Real>
 void prefix_regression(const std::string &label, const Call<Real> &call, Real ridge, bool decays,
                        const Array<Real> &state) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// prefix_regression.hpp on CUDA for float32, heads of 64 and chunks of 64 steps: a warp solves 16 steps in sequence,
-// each by a factorisation H + ridge I = U D^{-1} U^T, with U lower triangular and D its diagonal; the triangle is in
-// the warp's registers.
+// prefix_regression.hpp on CUDA for float32, heads of width 64 and chunks of 64 steps. A warp solves 16 steps one after
+// the other, each by a factorisation H + ridge I = U D^{-1} U^T, with U lower triangular and D its diagonal. The
+// triangle stays in the warp's registers.
 #pragma once
 #include "variants/kernels/regression/chunk_in_warps.hpp"
 #include "variants/kernels/regression/prefix_regression.hpp"
@@ -14,14 +14,14 @@ struct PrefixRegressionInWarps : PrefixRegressionAlgebra<float, Factorisations> 
   static constexpr int size = In::size, block = In::block, blocks = In::blocks, fours = size / 16;
   static constexpr bool usual_alone = true;
   static constexpr int reading_threads = In::threads, reading_teams = 3; // with 168 registers per thread
-  // Rows that a warp reads together start in different banks, except rows of d and of keys: padding those would leave
-  // no shared memory for a third team.
+  // Pitches are such that rows that a warp reads together start in different banks. Rows of d and of keys are not
+  // padded: this would leave no shared memory for a third team.
   static constexpr int pitch = size + 4, column_pitch = size + 4;
 
   static bool suits(const Call<float> &call) { return In::suits(call) && call.shape.Dk == size; }
 
-  /// A lane's elements of the lower triangle of a symmetric matrix, in blocks (a, b) of 8 x 8, a >= b; diagonal blocks
-  /// are stored whole. Per block: rows lane / 8 and lane / 8 + 4, column lane % 8.
+  /// The elements of a symmetric matrix's lower triangle that a lane holds, in blocks (a, b) of 8 x 8, a >= b. Diagonal
+  /// blocks are stored whole. Of each block a lane holds rows lane / 8 and lane / 8 + 4 of column lane % 8.
   struct Triangle {
     static constexpr int size = blocks * (blocks + 1);
     float x[size / 2][2];
@@ -122,8 +122,8 @@ private:
     });
   }
 
-  /// Index of row r of a column. Rows with the same place in their blocks are adjacent, so that lanes that read
-  /// together use different banks.
+  /// Where row r of a column is stored. Rows with the same position in their blocks are adjacent, so that lanes that
+  /// read together use different banks.
   __device__ __forceinline__ static constexpr int place(int r) {
     return r % block * block + r / block + r % block / 4 * 4;
   }
@@ -131,7 +131,7 @@ private:
   /// 1 / x without a branch. Divides by x / 4 first, because the instruction flushes subnormal results to zero.
   __device__ __forceinline__ static float reciprocal(float x) { return 0.25f * __fdividef(1, 0.25f * x); }
 
-  /// y = D U^{-1} q (q on entry) and 1 / diagonal, for two rows: this one and the one 8 further.
+  /// Per lane, for two rows that are 8 apart: y = D U^{-1} q (q on entry) and 1 / diagonal.
   struct Solved {
     float y[2], inverse[2];
   };
@@ -195,7 +195,7 @@ private:
       if (m + 1 < blocks) publish(m + 1, 0, 0);
     }
   }
-  /// Loads rows of a column from block b on.
+  /// Loads the rows of a column from block b on.
   __device__ __forceinline__ static void take(const float *from, int b, float (&to)[blocks]) {
 #pragma unroll
     for (int a = 0; a < blocks; a += 4)
@@ -233,8 +233,8 @@ private:
     }
   }
 
-  /// p(t,i) = d_t . k_i for blocks with some i <= t, and y_t = S d_t. other(m, group) returns the rows of S for the
-  /// m-th sixteen channels of d_t.
+  /// p(t,i) = d_t . k_i for blocks that contain some i <= t, and y_t = S d_t. other(m, group) returns the rows of S for
+  /// channels 16 m ... 16 m + 15 of d_t.
   template <class Other>
   __device__ __forceinline__ static void meet(const Lane &at, const Reading &x, Results (&p)[blocks],
                                               Results (&y)[blocks], const Other &other) {
@@ -285,7 +285,7 @@ private:
     In::read_own<Unit, pitch>(at, rows, p, y);
   }
 
-  /// o_t = B_t x_t, of solutions in x.d.
+  /// o_t = B_t x_t, with the solutions x_t in x.d.
   __device__ __forceinline__ void write(const Lane &at, size_t step, const float *before, const Reading &x) const {
     Results p[blocks], y[blocks];
     const float *const B = x.B + 2 * at.place * pitch + 2 * at.inner();

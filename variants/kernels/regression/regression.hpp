@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small dense factorisations inside one team, and a sequence of rank-one updates of an inverse in blocks, for the
-// layers that solve their regression exactly. Row-major; each function ends with a barrier.
+// Small dense factorisations within one team, and an inverse that is updated by a sequence of rank-one terms in blocks.
+// Used by the layers that solve their regression exactly. Matrices are row-major; each function ends with a barrier.
 #pragma once
 #include "harness/device/tile/tile.hpp"
 
 namespace recollect::variants {
 
-/// Factorises a symmetric positive definite M[n,n] in place: M = L U, L unit lower triangular, U = diag(U) L^T. Reads
-/// only M's upper triangle. Per block of rows: factorise the diagonal block, compute U to its right by substitution and
-/// L below it by symmetry, then subtract their product from the rest of M.
+/// Factorises a symmetric positive definite M[n,n] in place: M = L U, with L unit lower triangular and U = diag(U) L^T.
+/// Reads only M's upper triangle. For each block of rows it factorises the diagonal block, computes U to its right by
+/// substitution and L below it by symmetry, and subtracts their product from the rest of M.
 template <class Real> KOKKOS_FUNCTION void factorise(const Team &team, int n, Real *M, std::ptrdiff_t ld) {
   constexpr int most = 16;
   for (int j0 = 0; j0 < n; j0 += most) {
@@ -81,10 +81,10 @@ template <class Real> KOKKOS_FUNCTION void keep_lower(const Team &team, int n, R
 ///
 ///   P_t = P_{t-1} - z_t z_t^T / d_t,   z_t = P_{t-1} u_t,   d_t = noise_t + u_t . z_t
 ///
-/// The pivots of U P U^T + diag(noise) = L diag(d) L^T are the d_t, and L^{-1} U P has the rows z_t. A pivot much
-/// smaller than its diagonal element has lost leading digits by cancellation, which the one-by-one recursion does not.
-/// So the block ends before the first pivot below 1/4 of its diagonal element, and the next block starts from the P at
-/// that step.
+/// The pivots of U P U^T + diag(noise) = L diag(d) L^T are the d_t, and the rows of L^{-1} U P are the z_t. A pivot
+/// much smaller than its diagonal element has lost leading digits by cancellation; the one-by-one recursion would not
+/// lose them. So the block ends before the first pivot below 1/4 of its diagonal element, and the next block starts
+/// from the P at that step.
 template <class Real> struct RankOneBlock {
   int n, F;                    // updates of this block; width
   std::ptrdiff_t ldm, ld;      // row pitch of M; of z and gain
@@ -100,7 +100,8 @@ template <class Real> struct RankOneBlock {
     M = s.take(C * ldm), diagonal = s.take(C), z = s.take(C * ld), gain = s.take(C * ld);
   }
 
-  /// Up to `steps` updates of P, rows ldp apart, by the rows of `updates`. Sets n, M, z and gain; does not change P.
+  /// Computes up to `steps` updates of P (rows ldp apart) by the rows of `updates`. Sets n, M, z and gain; does not
+  /// change P.
   KOKKOS_FUNCTION void compute(const Team &team, int steps, const tile::Matrix<Real> &updates, const Real *P,
                                std::ptrdiff_t ldp) {
     n = steps;

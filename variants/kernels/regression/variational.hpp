@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variational linear attention (004 Alg 1, Eq 8-11), normalised (v3) or not (v2). With f = phi(k_t), key x_t = f or f
-// /
-// |f| and penalty direction u_t from w_t:
+// Variational linear attention (004 Alg 1, Eq 8-11), normalised (v3) or not (v2). With f = phi(k_t), the key x_t is f
+// or f / |f|, and the penalty direction u_t comes from w_t:
 //
 //   A_t = A_{t-1} - z z^T / (1 + u_t . z),  z = A_{t-1} u_t;   every `refresh` steps A_t = A_t + eta I
 //   S_t = S_{t-1} + (v_t - S_{t-1} x_t) a_t^T,                 a_t = A_t x_t or A_t x_t / |A_t x_t|
 //   o_t = S_t phi(q_t) / max(phi(q_t) . sum_{i<=t} phi(k_i), 1e-4) with phi = elu + 1;   o_t = S_t q_t with phi the
 //   identity
 //
-// 1 + u . z >= 1, because A is positive definite: Algorithm 1's clamp of it at 1e-4 never acts. The state stacks S
-// [Dv,Dk], A [Dk,Dk] (at first I / lambda0), the sum of features [1,Dk] and the steps since the last refresh [1,Dk],
-// in its first element. Chunked: A in Woodbury blocks that end at a refresh, then S by the WY form of a delta rule
-// that erases along x_t and writes along a_t.
+// Since A is positive definite, 1 + u . z >= 1, so that Algorithm 1's clamp of it at 1e-4 never acts. The state stacks
+// S [Dv,Dk], A [Dk,Dk] (initially I / lambda0), the sum of features [1,Dk], and a row [1,Dk] whose first element counts
+// the steps since the last refresh. Chunked form: A in Woodbury blocks that end at a refresh, then S by the WY form of
+// a delta rule that erases along x_t and writes along a_t.
 #pragma once
 #include "harness/core/error.hpp"
 #include "harness/device/device.hpp"
@@ -27,11 +26,12 @@ template <class Real> struct VariationalRule {
   int refresh;     // steps between refreshes; 0: never
   Real eta;
 
-  /// Steps since the last refresh, as the state stores them; 0 if the number is not a valid count (check_counts()).
+  /// Steps since the last refresh, from the number that the state stores. 0 if that is not a valid count
+  /// (check_counts()).
   template <class Number> KOKKOS_FUNCTION int counted(Number count) const {
     return count >= Number(0) && count < Number(refresh) ? int(count) : 0;
   }
-  /// Steps since the last refresh, n steps later; and what a refresh at that step adds to A.
+  /// The number of steps since the last refresh after n more steps. The next function: what a refresh then adds to A.
   KOKKOS_FUNCTION int since(int since, int n) const { return since + n == refresh ? 0 : since + n; }
   KOKKOS_FUNCTION Real added(int since) const { return refresh > 0 && since == 0 ? eta : Real(0); }
   KOKKOS_FUNCTION Real phi(Real x) const { return !elu ? x : x > 0 ? x + 1 : math::exp(x); }
@@ -103,8 +103,8 @@ template <class Real> struct VariationalRecurrent {
   }
 };
 
-/// Input error if the given state has no valid count of steps since a refresh. Not checked on a GPU, where such a count
-/// is read as 0.
+/// Input error if a given state has no valid count of steps since a refresh. A GPU does not check this, but reads such
+/// a count as 0.
 template <class Real> void check_counts(const std::string &label, const Call<Real> &call, int refresh) {
   if constexpr (on_host) {
     const size_t row = size_t(call.state_shape.rows) - 1;
@@ -134,7 +134,7 @@ template <class Real> void variational_chunked(const std::string &label, const C
 
 inline StateShape variational_state(const Shape &s, const Params &) { return {s.Dv + s.Dk + 2, s.Dk}; }
 
-/// S = 0, A = I / lambda0, no features, no steps.
+/// The initial state: S = 0, A = I / lambda0, no features, no steps.
 inline std::vector<double> variational_start(const Shape &s, const Params &p) {
   std::vector<double> state(size_t(s.Dv + s.Dk + 2) * s.Dk, 0.0);
   for (int i = 0; i < s.Dk; ++i) state[size_t(s.Dv + i) * s.Dk + i] = 1 / p.real("lambda0");

@@ -6,7 +6,7 @@
 
 namespace recollect::variants {
 
-/// Gradient with respect to x of <d, factor x / |x|>, given unit = x / |x| and along = unit . d; 0 where x is 0.
+/// Gradient with respect to x of <d, factor x / |x|>, given unit = x / |x| and along = unit . d. 0 where x is 0.
 template <class Real> KOKKOS_FUNCTION Real through_length(Real factor, Real unit, Real along, Real length, Real d) {
   return length > 0 ? factor * (d - along * unit) / length : Real(0);
 }
@@ -63,7 +63,7 @@ template <class Real> struct VariationalInputs {
   }
 };
 
-/// Gradients of x, u, the sums of features and A: one team per head, from the last block to the first.
+/// Gradients of x, u, the sums of features and A. One team per head goes from the last block to the first.
 template <class Real> struct InverseAdjoint {
   VariationalInverse<Real> of;
   Array<Real> db, dn;       // [B,H,T,F], [B,H,T]
@@ -136,7 +136,7 @@ template <class Real> struct InverseAdjoint {
   }
 
 private:
-  /// The block of up to `steps` steps from `row` on that starts from x.A.
+  /// Runs the block of up to `steps` steps from `row` on that starts from x.A; returns the number of its steps.
   KOKKOS_FUNCTION int update(const Team &team, Room &x, size_t row, int steps) const {
     const size_t at = row * of.rows.F;
     return x.block.update(team, of.rows.penalty.data() + at, of.rows.key.data() + at, steps, x.A);
@@ -159,8 +159,8 @@ private:
     team.barrier();
   }
 
-  /// Backward pass of the n steps from `row` on, which started from x.A and ended by adding eta: dA and the sum hold
-  /// the gradients after these steps on entry, before them on return.
+  /// Backward pass of the n steps from `row` on, which started from x.A and ended by adding eta. On entry dA and the
+  /// sum hold the gradients after these steps, on return those before them.
   KOKKOS_FUNCTION void back(const Team &team, Room &x, size_t row, int n, Real eta) const {
     const int F = of.rows.F;
     const std::ptrdiff_t ld = x.ld, ldw = x.ldw;

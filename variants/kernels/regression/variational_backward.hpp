@@ -3,11 +3,11 @@
 // delta_rule_backward.hpp). Around it, with b_t = A_t x_t, n_t = max(p_t . c_t, 1e-4) and o_t = S_t p_t / n_t:
 //
 //   db = (da - (a . da) a) / |b|,   dn = - (dp . p) / n,   dp += dn c,   dc_i = sum_{t>=i} dn_t p_t
-//   df = (dx - (x . dx) x) / |f| + dc,   dw as df's through u = u_norm w / |w|
+//   df = (dx - (x . dx) x) / |f| + dc,   dw from du in the same way, through u = u_norm w / |w|
 //
 // Between refreshes A_t is the inverse of H_t = H_0 + sum_{i<=t} u_i u_i^T, so that its gradients need no adjoint of
-// the recursion. With y_t = A_t db_t, and dA given after a block of n steps from A_0, where A_t = A_0 - sum_{i<=t} z_i
-// z_i^T / d_i and (I + L) hu = u for the block's L (regression.hpp), that is hu_i = H_0 z_i:
+// the recursion. Let y_t = A_t db_t, and let dA be given after a block of n steps from A_0, with A_t = A_0 - sum_{i<=t}
+// z_i z_i^T / d_i. With the block's L (regression.hpp), let (I + L) hu = u, that is hu_i = H_0 z_i. Then
 //
 //   H_0 A_t v = v - sum_{i<=t} (v . z_i / d_i) hu_i =: M_t v,   hb_t = M_t x_t,   hy_t = M_t db_t
 //   b = A_0 hb,  y = A_0 hy
@@ -15,7 +15,7 @@
 //   du_t = - sum_{s>=t} [(b_s . u_t) y_s + (y_s . u_t) b_s] - A_n (dA + dA^T) A_n u_t
 //   dA_0 = M_n dA M_n^T + sum_s hy_s hb_s^T
 //
-// with dA symmetric, because A is (Variant::symmetric). A is saved at the starts of chunks and recomputed at the
+// where dA is symmetric, because A is (Variant::symmetric). A is saved at the starts of chunks and recomputed at the
 // starts of their blocks.
 #pragma once
 #include "variants/kernels/regression/variational.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// In variational.hpp, S follows a delta rule whose keys and write directions depend on A only. They are computed
-// first, for a whole sequence, with A in Woodbury blocks.
+// The keys and write directions of S in variational.hpp depend on A but not on S. This file computes them for a whole
+// sequence, with A in Woodbury blocks, before S is run as a delta rule.
 #pragma once
 #include "harness/device/each_index.hpp"
 #include "variants/kernels/chunked/gate_gradient.hpp"
@@ -43,7 +43,7 @@ template <class Real> struct VariationalBlock {
     W = s.take(C * ldw), x = s.take(C * ld), u = s.take(C * ld), a = s.take(C * ld);
   }
 
-  /// Starts from A with up to `steps` rows of u and x; returns the number of steps in the block.
+  /// Starts from A, with up to `steps` rows of u and x. Returns the number of steps in the block.
   KOKKOS_FUNCTION int update(const Team &team, const Real *penalties, const Real *keys, int steps, const Real *A) {
     const int F = updates.F;
     tile::copy(team, steps, F, penalties, F, u, ld);
@@ -52,7 +52,7 @@ template <class Real> struct VariationalBlock {
     updates.compute(team, steps, tile::rows<Real>(u, ld), A, ld);
     return updates.n;
   }
-  /// a_t = A_t x_t; the last step includes eta I. Barriers inside and at the end.
+  /// a_t = A_t x_t; for the last step, A_t includes eta I. Barriers inside and at the end.
   KOKKOS_FUNCTION void read(const Team &team, const Real *A, Real eta) const {
     const int n = updates.n, F = updates.F;
     const std::ptrdiff_t ld = this->ld;
@@ -81,7 +81,7 @@ template <class Real> struct VariationalBlock {
   }
 };
 
-/// Steps until a block must end: at a refresh, at the end of a chunk, or of the sequence.
+/// Number of steps until a block must end: at a refresh, at the end of a chunk, or at the end of the sequence.
 KOKKOS_FUNCTION inline int steps_until(int t, int T, int C, int refresh, int since) {
   int steps = C - t % C;
   if (T - t < steps) steps = T - t;
@@ -89,7 +89,7 @@ KOKKOS_FUNCTION inline int steps_until(int t, int T, int C, int refresh, int sin
   return steps;
 }
 
-/// Running sums of features at every step and at the end.
+/// Running sums of features: at every step, and the final one.
 template <class Real> struct FeatureSums {
   VariationalRule<Real> rule;
   Array<Real> sums; // [B,H,T,F]
@@ -215,7 +215,7 @@ void variational_inverse(const std::string &label, const Call<Real> &call, const
             InBlocks{rule, d.rows, d.write, d.starts});
 }
 
-/// Writes the final A, sum and count to the state, unless it saves A at the chunks' starts.
+/// Writes the final A, sum and count to the state, unless the call saves A at the chunks' starts.
 template <class Real>
 VariationalDirections<Real> variational_directions(const std::string &label, const Call<Real> &call, bool normalised,
                                                    const Array<Real> &starts = {}) {

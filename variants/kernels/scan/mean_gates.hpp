@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gates of slots that keep weighted means (abc.cpp): with z_t = log sum_{i<=t} e^{w_i} a slot keeps the share
-// lambda_t = e^{z_{t-1} - z_t} of what it holds and adds the share 1 - lambda_t = e^{w_t - z_t}. One thread runs a slot
-// through all steps.
+// The gates of slots that keep weighted means (abc.cpp). With z_t = log sum_{i<=t} e^{w_i}, a slot keeps the share
+// lambda_t = e^{z_{t-1} - z_t} of its content and adds the new one with the share 1 - lambda_t = e^{w_t - z_t}. One
+// thread computes all steps of one slot.
 #pragma once
 #include "variants/kernels/common/arrays.hpp"
 
@@ -9,7 +9,8 @@ namespace recollect::variants {
 
 constexpr double no_weights = -1e30; // z before the first step: e^z is 0
 
-/// The call of gated slot attention, from the z in row Dv + Dk of each head's state. `advance` leaves the last z there.
+/// The equivalent call of gated slot attention. It starts from the z in row Dv + Dk of each head's state; `advance`
+/// writes the last z there.
 template <class Real> Call<Real> gated_by_means(const Call<Real> &call, bool advance) {
   Call<Real> out = call;
   out.lambda = allocate(call, call.w.extent(0)), out.w = allocate(call, call.w.extent(0));
@@ -34,8 +35,8 @@ template <class Real> Call<Real> gated_by_means(const Call<Real> &call, bool adv
   return out;
 }
 
-/// From the gradients of both shares, slots.d.lambda and slots.d.w, and of the last z, in back.d.state, to those of w
-/// and of the first z. The shares are the sigmoids of z_{t-1} - w_t and of its negative.
+/// Takes the gradients of both shares, slots.d.lambda and slots.d.w, and that of the last z, in back.d.state. Computes
+/// those of w and of the first z. The shares are the sigmoids of z_{t-1} - w_t and of w_t - z_{t-1}.
 template <class Real> void mean_gates_vjp(const BackwardCall<Real> &back, const BackwardCall<Real> &slots) {
   const HeadArrays<Real> arrays(back.call);
   const Array<Real> keeps = slots.call.lambda, adds = slots.call.w, d_keeps = slots.d.lambda, d_adds = slots.d.w,

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chunked scan of element-wise recurrences, where every element (row, column) of the state has a different decay, so
-// that no matrix product can carry it across a chunk: s_t = decay_t s_{t-1} + write_t, o_t = sum over columns of
-// read_t s_t.
+// Chunked scan of element-wise recurrences. Every element (row, column) of the state has its own decay, so no matrix
+// product can advance the state by a chunk: s_t = decay_t s_{t-1} + write_t, o_t = sum over columns of read_t s_t.
 //
-// The pair (decay, write) composes associatively (Blelloch 1990; Mamba, Gu and Dao 2023): a chunk is summarised by its
-// end state from a zero start and the product of its decays. Decays are multiplied; their logarithms are never added.
-// Reading a chunk computes all its states, so in the streaming schedule reading is the only phase. A CPU always uses
-// it; its threads process rows of the state independently.
+// Pairs (decay, write) compose associatively (Blelloch 1990; Mamba, Gu and Dao 2023). So a chunk is summarised by the
+// end state that it reaches from zero, and by the product of its decays. Decays are multiplied; their logarithms are
+// never added. The output phase of a chunk computes all its states, so in the streaming schedule it is the only phase.
+// A CPU always uses that schedule; its threads process rows of the state independently.
 #pragma once
 #include "harness/device/engine.hpp"
 
 namespace recollect::variants {
 
-/// A state whose elements are carried across a chunk independently.
+/// A state whose elements each advance by a chunk independently of the others.
 template <class Number> struct ScanState {
   using Real = Number;
   static constexpr bool elementwise = true;
@@ -32,8 +31,8 @@ template <class Number> struct ScanState {
   }
 };
 
-/// Rule supplies at(head, t, i), row i of the state at step t, with members decay(j), write(j) and read(j) for column
-/// j.
+/// Rule supplies at(head, t, i), which describes row i of the state at step t by its members decay(j), write(j) and
+/// read(j) for column j.
 template <class Number, class Rule> struct ScanAlgebra : ScanState<Number> {
   using Real = Number;
   using State = ScanState<Real>;
@@ -104,7 +103,7 @@ template <class Number, class Rule> struct ScanAlgebra : ScanState<Number> {
     });
   }
 
-  /// Reads the chunk. Unless it is null, `after` receives the state at the chunk's end.
+  /// Computes the chunk's outputs. Unless it is null, `after` receives the state at the chunk's end.
   RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &, const Real *before, Real *after,
                               const Reading &x) const {
     const Head<Real> h = arrays.head(c.head);
@@ -179,8 +178,8 @@ template <class Number, class Rule> struct ScanAlgebra : ScanState<Number> {
 
 private:
   static constexpr int patch_rows = 4, patch_columns = 2; // part of the state in a GPU thread's registers
-  /// Calls body(first row, first column, side) for patches of the state. A row of threads shares a patch: rows i, i + 1
-  /// ...; columns j, j + side ... belong to one thread. Adjacent patches are processed in order.
+  /// Calls body(first row, first column, side) for patches of the state. A row of threads shares a patch: its rows are
+  /// i, i + 1 ..., and of its columns each thread takes j, j + side ... Adjacent patches are processed in order.
   template <class Body> KOKKOS_FUNCTION void each_patch(const Team &team, const Body &body) const {
     const int F = columns;
     each_row(team, (arrays.Dv - 1) / patch_rows + 1, [=](int i, int first, int side) {
@@ -202,7 +201,7 @@ private:
   }
 
 protected:
-  /// Where the rows of this algebra begin in a head's state.
+  /// The rows of a head's state that this algebra handles.
   KOKKOS_FUNCTION Real *own(Real *state) const { return state + size_t(first) * columns; }
   KOKKOS_FUNCTION static void copy(const Team &team, size_t n, const Real *from, Real *to) {
     for (size_t i = team.rank; i < n; i += team.size) to[i] = from[i];

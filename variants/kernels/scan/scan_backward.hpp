@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of scan.hpp's layers: element by element, like the state:
+// Gradients of scan.hpp's layers. They are computed element by element, as is the state:
 //
 //   dS_0 = D(C,0) dS_C + sum_t D(t,0) do_t read_t
 #pragma once

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax attention to slots that keep running means of keys and values (gated_slot_attention.cpp, abc.cpp). The first
-// rows of the state are V transposed [Dv,Dk], one column per slot, over K [Dk,Dk], one row per slot.
+// Softmax attention to slots that keep running means of keys and values (gated_slot_attention.cpp, abc.cpp). The state
+// starts with V transposed [Dv,Dk], one column per slot, followed by K [Dk,Dk], one row per slot.
 //
-// In the chunked form a scan computes the logits, since the slots' decays are those of K's rows. The outputs are a
-// decayed sum, with the softmax p of the logits as queries and the slots' writes as keys.
+// In the chunked form a scan computes the logits, because each row of K has the decay of its slot. The outputs are a
+// decayed sum, whose queries are the softmax p of the logits, and whose keys are the slots' writes.
 #pragma once
 #include "variants/kernels/attention/online_softmax.hpp"
 #include "variants/kernels/chunked/decayed_sum_backward.hpp"
@@ -28,7 +28,7 @@ template <class Real> struct SlotKeys {
 };
 template <class Real> SlotKeys<Real> slot_keys(const Call<Real> &call) { return {Real(call.params.real("scale"))}; }
 
-/// Factor of the step's key and value in the slots: w, or 1 - lambda without w.
+/// The factor with which the step's key and value are added to the slots: w, or 1 - lambda without w.
 template <class Real> Array<Real> slot_writes(const Call<Real> &call) {
   if (call.has("w")) return call.w;
   const Array<Real> writes = allocate(call, call.k.extent(0)), lambda = call.lambda;
@@ -75,7 +75,7 @@ void copy_keys(const Shape &s, const Array<Real> &state, const Array<Real> &K, b
         back ? whole = K(i) : K(i) = whole;
       });
 }
-/// The call of K's recurrence: a layer with Dk values, whose w is what the slots add.
+/// The call that runs K's recurrence: a layer with Dk values, whose w is what is added to the slots.
 template <class Real> Call<Real> keys_call(const Call<Real> &call) {
   Call<Real> keys = call;
   keys.shape.Dv = call.shape.Dk;
@@ -97,7 +97,8 @@ template <class Real> struct SoftmaxRows {
     for (int m = 0; m < slots; ++m) own[m] /= mass;
   }
 };
-/// Runs K's recurrence. Returns the recurrence that reads V: queries p, keys what the slots add.
+/// Runs K's recurrence. Returns the recurrence that reads V: its queries are p, and its keys what is added to the
+/// slots.
 template <class Real> DecayedSum<Real> read_of(const Call<Real> &keys) {
   chunked_scan("slots::logits", keys, slot_keys(keys));
   Kokkos::parallel_for("slots::softmax", over(keys.steps()), SoftmaxRows<Real>{keys.shape.Dk, keys.o});
@@ -109,8 +110,8 @@ template <class Real> void slots_chunked(const std::string &label, const Call<Re
   copy_keys(call.shape, call.state, keys.state, true);
 }
 
-/// After dK_t += scale dp_t q_t^T: dq_t = scale K_t^T dp_t, dk_t = dK_t^T w_t, dw_t = dK_t k_t; d lambda_t is the
-/// product of each row of dK_t with that of K_{t-1}; and dK_{t-1} = diag(lambda_t) dK_t.
+/// One step: after dK_t += scale dp_t q_t^T, dq_t = scale K_t^T dp_t, dk_t = dK_t^T w_t and dw_t = dK_t k_t. d lambda_t
+/// is the product of each row of dK_t with that of K_{t-1}. Then dK_{t-1} = diag(lambda_t) dK_t.
 template <class Real> struct SlotsBack {
   int D;
   Real scale;
