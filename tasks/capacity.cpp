@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Capacity (002 §3, 000 §2.1): the largest n at which 99% of n stored pairs are recalled by the nearest (unit) value.
+// Capacity (002 §3, 000 §2.1): the largest n for which 99% of n stored pairs are recalled. A read recalls the nearest
+// (unit) value.
 //
-// One row of three steps; after each write one of the pairs written so far is queried, so that step n tests a memory of
+// One row of three steps. After each write one of the pairs written so far is queried, so that step n tests a memory of
 // n pairs:
 //   t      1      2      3
 //   k,v    k1,a   k2,b   k3,c
 //   q      k1     k1     k2
 //   o  ->  a      a      b      decoded among {a}, {a,b}, {a,b,c}
 //
-// One pass thus covers every n up to `most`; "accuracy_by_step" is accuracy against n. "capacity" is found by bisection
-// over n. The accuracy at n is that of the reads at n - window + 1 ... n over all memories. "reached" is 0 if even
-// `most` pairs were recalled; capacity is then a lower bound. "capacity_ratio" is capacity / d.
+// So one pass covers every n up to `most`, and "accuracy_by_step" is accuracy against n. "capacity" is found by
+// bisection over n. The accuracy at n is that of the reads at steps n - window + 1 ... n over all memories. "reached"
+// is 0 if even `most` pairs were recalled; capacity is then a lower bound. "capacity_ratio" is capacity / d.
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"
 #include "harness/numerics/random.hpp"

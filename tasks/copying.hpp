@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copying L tokens, with or without noise steps among them: what copy and selective_copy share.
+// Copying L tokens, with or without noise steps among them. Shared by the tasks copy and selective_copy.
 //
-// Content token i is written under the key of position i; L blank steps follow, which write nothing (v = 0, beta = 0,
-// keys of positions L+1 ... 2L) and ask for positions 1 ... L in turn, or from L back to 1 (order = reversed), so that
-// the text and its copy are a palindrome.
+// Content token i is written under the key of position i. L blank steps follow, which write nothing (v = 0, beta = 0,
+// keys of positions L+1 ... 2L) and ask for positions 1 ... L in turn. With order = reversed they ask for positions L
+// ... 1, so that the text and its copy are a palindrome.
 // Noise steps write random words under random unit keys.
 #pragma once
 #include "harness/numerics/inputs.hpp"
@@ -54,7 +54,7 @@ inline Problem copying(const Params &p, std::uint64_t seed, int noise, double no
   const auto asked = [&](int i) { return p.text("order") == "forward" ? i : L - 1 - i; };
   for (int m = 0; m < memories; ++m) {
     const size_t first = size_t(m) * T;
-    // the first L, in order, hold the content
+    // the first L places, in order, hold the content
     std::vector<int> places = Stream(seed, "copying/places", m).permutation(text);
     std::sort(places.begin(), places.begin() + L);
     std::vector<int> position(text, -1);
@@ -80,7 +80,8 @@ inline Problem copying(const Params &p, std::uint64_t seed, int noise, double no
   return problem;
 }
 
-/// score_reads and "exact", the fraction of texts copied without a mistake; the series have one value per position.
+/// The metrics of score_reads, and "exact", the fraction of texts that are copied without a mistake. The series have
+/// one value per position.
 inline Score score_copy(const Params &, const Problem &problem, const Output &output) {
   Score result = score_reads(problem, output);
   const Shape &shape = problem.sequence.shape;

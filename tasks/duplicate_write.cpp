@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing the same pair again (002 §4-5): the delta rule should change nothing, a sum doubles the stored value.
+// Writing the same pair again (002 §4-5): the delta rule should change nothing, but a sum doubles the stored value.
 //
 // One row with one other pair and 3 writes of the pair (k,v), asked for k throughout:
 //   t      1        2       3       4
@@ -7,8 +7,8 @@
 //   q      k        k       k       k
 //   o  ->           v       v       v      a sum gives v, 2v, 3v
 //
-// The amplitude <o,v> / |v|^2 of each read, averaged over memories, is the series "amplitude_by_write". With
-// orthonormal keys the other pairs do not contribute to it.
+// The series "amplitude_by_write" is the amplitude <o,v> / |v|^2 of each read, averaged over memories. With orthonormal
+// keys the other pairs do not contribute to it.
 #include "harness/numerics/keys.hpp"
 #include "harness/numerics/random.hpp"
 #include "harness/numerics/scoring.hpp"

@@ -2,16 +2,16 @@
 // Recall from an inexact cue (000 §2.1): items whose keys and values are made of several tokens,
 // asked for at a given angle.
 //
-// The key of an item is the normalised sum of its tokens' embeddings, each turned by the signs of its place, so that
-// items which share tokens have similar keys. Value token j is stored under the key turned by sign row j. One row: 2
-// items of 2 value tokens, seen by the head that asks for value token 2 of item 1 (*: element by element):
+// The key of an item is the normalised sum of its tokens' embeddings, each multiplied by a row of signs for its place,
+// so that items which share tokens have similar keys. Value token j is stored under the key times sign row r_j. One
+// row: 2 items of 2 value tokens, seen by the head that asks for value token 2 of item 1 (*: element by element):
 //   t      1          2          3          4
 //   k,v    k1*r1,a    k1*r2,b    k2*r1,c    k2*r2,d
 //   q      ...                              (cos(x) k1 + sin(x) e)*r2       e: random unit vector orthogonal to k1
 //   o  ->                                   b
 //
-// The angle x falls in equal steps over the batch from 0 to `widest`; the series have one value per angle. Head j asks
-// for value token j. "exact" counts items with every token right.
+// The angle x goes in equal steps from 0 to `widest` over the batch; the series have one value per angle. Head j asks
+// for value token j. "exact" is the fraction of items of which every token is right.
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"
 #include "harness/numerics/random.hpp"

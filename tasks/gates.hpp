@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gates that a task sets to one value for all steps, so that variants which need them can run and the user can choose
+// Gates that a task sets to one value for all steps. Variants that need gates can then run, and the user can choose
 // their values.
 #pragma once
 #include "harness/core/types.hpp"
 
 namespace recollect::tasks {
 
-/// `params` and then beta, alpha, lambda with these defaults; 1 is the neutral value of each.
+/// Adds the parameters beta, alpha and lambda with these defaults to `params`. 1 is the neutral value of each.
 inline std::vector<ParamSpec> with_gates(std::vector<ParamSpec> params, double beta = 1, double alpha = 1) {
   params.push_back(tuned(real_param("beta", beta, -2, 2, "write strength at every step"), {1, 0.5, 0.2, 0.1}));
   params.push_back(tuned(real_param("alpha", alpha, 0, 1, "decay at every step"), {1, 0.99, 0.9}));

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// In-context linear regression with noise, from fewer examples than dimensions to more: y_i = W x_i + noise e_i.
+// In-context linear regression with noise, y_i = W x_i + noise e_i, from fewer to more examples than dimensions.
 //
-// One row: after each example the next one is predicted, and compared with the prediction of Bayes' rule from the same
-// examples
+// One row: after each example the next one is predicted. The prediction is compared with that of Bayes' rule from the
+// same examples:
 //   t      1         2         3
 //   k,v    x1,y1     x2,y2     x3,y3
 //   q      x2        x3        x4
 //   right  W x2      W x3      W x4
 //
 // W and e have independent N(0, 1) entries, so that Bayes' rule is ridge regression with the ridge noise^2, and the
-// prediction 0 has the mean square error 1 where x is a unit vector. There are `rounds` d examples; the series have one
-// value per round of d, and "loss_past_d" is that of the second round: the first of which the examples determine W.
-// A noise of 0 has a ridge of 10^-9.
+// prediction 0 has the mean square error 1 if x is a unit vector. There are `rounds` times d examples, and the series
+// have one value per round of d examples. "loss_past_d" is the loss of the second round, the first in which the
+// examples determine W. For noise = 0 the ridge is 10^-9.
 #include "harness/core/task.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/linalg.hpp"
@@ -53,7 +53,7 @@ Problem generate(const Params &p, std::uint64_t seed) {
   return problem;
 }
 
-/// [B,T,Dv] the predictions of ridge regression from the examples up to each step.
+/// [B,T,Dv] The predictions of ridge regression, each from the examples up to its step.
 std::vector<double> ridge_predictions(const Problem &problem, double ridge) {
   const Sequence &s = problem.sequence;
   const size_t d = s.shape.Dk, dv = s.shape.Dv;
@@ -77,7 +77,7 @@ std::vector<double> ridge_predictions(const Problem &problem, double ridge) {
   return predictions;
 }
 
-/// Mean square errors of the rounds.
+/// The mean square error of each round.
 std::vector<double> losses(const Problem &problem, const std::vector<double> &predictions) {
   const Shape &shape = problem.sequence.shape;
   const size_t round = size_t(shape.Dk) * shape.Dv, rounds = size_t(shape.T) / shape.Dk;

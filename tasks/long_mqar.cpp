@@ -7,9 +7,9 @@
 //   q      k1       k2       k2       k1       k1        read from step 3 on
 //   o  ->                    b        a        a
 //
-// filler = pairs writes genuine distractors; repeats writes the n pairs in turn (redundant context); silent has v = 0
-// and beta = 0, the padding that a trained gate could ignore. Decoding chooses among the whole vocabulary. Series
-// "*_by_octave": means over steps (n, 2n], (2n, 4n], ...; the metrics are those of the last octave and of the first.
+// The filler: `pairs` writes further pairs; `repeats` writes the n pairs again in turn (redundant context); `silent`
+// has v = 0 and beta = 0, padding that a trained gate could ignore. Decoding chooses among the whole vocabulary. Series
+// "*_by_octave" are means over steps (n, 2n], (2n, 4n], ...; the metrics are those of the last octave and of the first.
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"
 #include "harness/numerics/random.hpp"

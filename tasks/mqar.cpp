@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Multi-query associative recall without training (003 §6, Eq 57-58): P cue-response pairs in random order, possibly
-// repeated; one short convolution of length 2 makes the previous token the key and the current one value and query.
+// repeated. A short convolution of length 2 makes the previous token the key, and the current one the value and the
+// query.
 //
 // One row, tokens u1 r1 u2 r2 u1 (storage = bigrams, T = 4):
 //   t      1    2    3    4
 //   k      u1   r1   u2   r2
 //   v,q    r1   u2   r2   u1     <- a cue that was seen before: the read should be r1, up to its number of occurrences
-// With storage = cues only the steps that write a response are kept,
-// and each asks for a cue seen so far (its own included):
+// With storage = cues only the steps that write a response are kept, and each of them asks for a cue seen so far (its
+// own included):
 //   k,v    u1,r1   u2,r2   u1,r1          q  u1   u1   u2
 //
-// Decoding chooses among all tokens. Embeddings are orthonormal as far as the width goes: with 2P > d > P the cues and
-// the responses beyond the first d tokens lie in a separate basis (003 needs 2P <= d for exactness with bigrams).
+// Decoding chooses among all tokens. As many embeddings are orthonormal as the width allows: with 2P > d > P the tokens
+// beyond the first d have a separate orthonormal basis (003 needs 2P <= d for exactness with bigrams).
 #include "harness/numerics/keys.hpp"
 #include "harness/numerics/random.hpp"
 #include "harness/numerics/scoring.hpp"

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A needle in a haystack without training (the S-NIAH suite that 002 §6 quotes): one entry of several tokens, written
-// somewhere in a long text, read token by token at its end.
+// A needle in a haystack without training (the S-NIAH suite that 002 §6 quotes). The needle is one entry of several
+// tokens; it is written somewhere in a long text and read token by token at the text's end.
 //
 //   kind      needle                      haystack
 //   passkey   7 digits                    one sentence of `period` words, repeated          (RULER's S-NIAH-1)
 //   number    7 digits                    words that never repeat                           (S-NIAH-2)
 //   uuid      32 hexadecimal digits       words that never repeat                           (S-NIAH-3)
 //
-// With needles > 1 the text has other needles, of which only one is asked (MK-NIAH-1: 4 numbers); with needles = 0 it
-// is full of them (MK-NIAH-2: numbers, MK-NIAH-3: uuids). `alike`: the inner product of another needle's keys with
-// those of the needle asked, token by token, as they share all words but their names.
+// With needles > 1 the text has other needles that are not asked for (MK-NIAH-1: 4 numbers). With needles = 0 it is
+// full of them (MK-NIAH-2: numbers, MK-NIAH-3: uuids). `alike` is the inner product of another needle's key and that of
+// the needle asked for, token by token, because needles share all words but their names.
 //
 // One row with a needle of 2 tokens in a text of 7 steps (w: haystack words under their own keys x):
 //   t      1      2      3      4      5      6      7
@@ -18,7 +18,8 @@
 //   o  ->                                     8      3
 //
 // Memory m of the batch has its needle at depth (m + 1/2) / memories; the series have one value per memory. "accuracy"
-// counts tokens, "exact" whole needles. Decoding chooses among the digits. The text goes on writing while it is read.
+// counts tokens, "exact" whole needles. Decoding chooses among the digits. While the needle is read, the text still
+// writes.
 #include "harness/core/error.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"
@@ -37,7 +38,7 @@ Needle needle_of(const Params &p) { return p.text("kind") == "uuid" ? Needle{32,
 
 Shape shape_of(const Params &p) { return {p.integer("memories"), 1, p.integer("T"), p.integer("d"), p.integer("d")}; }
 
-/// Writes the needles of memory m that are not asked over its haystack, in slots other than the one that starts at
+/// Writes the needles of memory m that are not asked for over its haystack, in slots other than the one that starts at
 /// `asked`.
 void hide_other_needles(Problem &problem, const Params &p, std::uint64_t seed, int m, int asked) {
   const Needle needle = needle_of(p);

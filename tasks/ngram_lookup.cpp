@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// N-gram look-up: which token follows a given n-gram of the text? Copying repeats this step.
+// N-gram look-up: which token follows a given n-gram of the text? This is one step of copying a text.
 //
 // One row of bigrams (n = 2), the text "a b c a a", asked for what follows "b c":
 //   t      1       2       3       4
@@ -7,9 +7,9 @@
 //   q      [ab]    [bc]    [ca]    [bc]
 //   o  ->                          a
 //
-// An n-gram's key is the sum of its tokens' codes over sqrt(n d); codes are signs (+1 or -1) by channel, and a token
-// has another code at each of the n places. N-grams that share a token at a place overlap by 1/n, those that share none
-// by about 1/sqrt(d). The n-gram asked occurs once, before the last token.
+// An n-gram's key is the sum of its tokens' codes over sqrt(n d). Codes are signs (+1 or -1) per channel, and a token
+// has a different code at each of the n places. Keys of n-grams that share a token at a place have inner product 1/n,
+// those of n-grams that share none about 1/sqrt(d). The n-gram asked for occurs once, before the last token.
 #include "harness/core/error.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/random.hpp"
@@ -24,7 +24,7 @@ Shape shape_of(const Params &p) {
   return {p.integer("memories"), 1, p.integer("length") - p.integer("n") + 1, p.integer("d"), p.integer("d")};
 }
 
-/// Where the n-grams start that occur once and are followed by a token.
+/// Start positions of the n-grams that occur once and are followed by a token.
 std::vector<int> unique_places(const std::vector<int> &text, int n) {
   std::vector<int> places;
   const int last = int(text.size()) - n;
@@ -36,7 +36,7 @@ std::vector<int> unique_places(const std::vector<int> &text, int n) {
   return places;
 }
 
-/// A random text in which some n-gram occurs once: drawn again where none does.
+/// A random text in which some n-gram occurs once. If none does, the text is drawn again.
 std::vector<int> make_text(const Params &p, std::uint64_t seed, int m) {
   const int length = p.integer("length"), tries = 100;
   for (int i = 0; i < tries; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Online regression on a switching autoregressive process (003 §5, Eq 55, Fig 2): predict the next step from one pass.
+// Online regression on a switching autoregressive process (003 §5, Eq 55, Fig 2): predict the next step in one pass.
 //
 //   x_{t+1} = 0.9 x_t + 0.02 e_t for t < T/4, 0.999 x_t + 0.02 e_t after;  e_t ~ N(0, Sigma), unit diagonal
 //   k_t = x_t,  v_t = x_{t+1} / |x_{t+1}|,  q_t = x_{t+1};  loss_t = |v_{t+1} - o_t|^2
@@ -8,12 +8,12 @@
 //            k  x1       x2
 //            v  x2'      x3'
 //            q  x2       x3
-//            o  -> x3'   -> x4'    naive forecast: x2', x3', the value of the step itself
+//            o  -> x3'   -> x4'    the naive forecast x2', x3' is the value of the step itself
 //
-// The paper leaves open some choices that decide its curves (claims fig2_*). The reading here: Sigma equicorrelated at
-// 0.5, x_1 stationary, keys and queries of unit norm (raw keys reach |k|^2 = 5, where a delta rule with beta = 1
-// diverges), reads as they are. noise, correlation, start, keys and output hold the alternatives; bandwidths and ridges
-// belong to the variants.
+// The paper leaves some choices open that decide its curves (claims fig2_*). By default, Sigma has correlation 0.5
+// between all channels, x_1 is stationary, and keys and queries have unit norm (raw keys reach |k|^2 = 5, where a delta
+// rule with beta = 1 diverges). Reads are not normalised. The parameters noise, correlation, start, keys and output
+// select the alternatives. Bandwidths and ridges are parameters of the variants.
 #include "harness/core/task.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/random.hpp"
@@ -23,8 +23,8 @@
 namespace recollect::tasks {
 namespace {
 
-/// One draw e ~ N(0, Sigma): correlation c between all channels, c^|i-j| between channels i and j,
-/// or eight common factors.
+/// One draw e ~ N(0, Sigma): correlation c between all channels, correlation c^|i-j| between channels i and j, or eight
+/// common factors.
 class Noise {
 public:
   Noise(const Params &p, std::uint64_t seed)
@@ -85,7 +85,7 @@ Problem generate(const Params &p, std::uint64_t seed) {
   return problem;
 }
 
-/// o as it is, o / |o|, or o / rms(o); a zero read stays zero.
+/// o unchanged, o / |o|, or o / rms(o); a zero read stays zero.
 std::vector<double> normalised_output(const std::string &kind, std::vector<double> o, int d) {
   for (size_t row = 0; row < o.size() && kind != "raw"; row += d) {
     double square = 0;
@@ -147,7 +147,7 @@ Task online_regression() {
                {"naive_before_switch"},
                {"naive_after_switch"},
                {"naive_late"}};
-  // targets are unit vectors; because of the noise no memory reaches 0
+  // targets are unit vectors, so reading 0 scores 1; because of the noise no memory reaches 0
   t.ends = [](const Params &) { return Ends{1, 0}; };
   t.shape = shape_of;
   t.generate = generate;

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Re-binding (002 §4): n keys are written again and again with new values; each key should answer with its last one.
+// Re-binding (002 §4): n keys are written again and again with new values. Each key should answer with its latest
+// value.
 //
 // One row with n = 2 keys at 60 degrees and 2 rounds, seen by the head that asks for key 1 after the last write:
 //   t      1       2       3       4
 //   k,v    k1,a    k2,b    k2,c    k1,d
 //   q      k1      k1      k1      k1    <- scored: should be d; a is stale
 //
-// Keys within a memory have equal inner products: the cosine of an angle that decreases in equal steps over the batch
-// from 90 degrees (nothing interferes) to `closest`; the series have one value per angle. Head h asks for key h.
-// Decoding chooses among every value ever written; "stale" is the fraction of reads that give an earlier value of the
-// right key.
+// The keys within a memory have equal inner products, the cosine of an angle. The angle decreases in equal steps over
+// the batch, from 90 degrees (nothing interferes) to `closest`; the series have one value per angle. Head h asks for
+// key h. Decoding chooses among all values ever written; "stale" is the fraction of reads that return an earlier value
+// of the right key.
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"
 #include "harness/numerics/random.hpp"

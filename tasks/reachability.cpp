@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reachability (000 §3.3): N nodes in two trees, in topological order; each step gives only its node's parent. Which
-// root reaches the node?
+// Reachability (000 §3.3): N nodes in two trees, in topological order. Each step gives only the parent of its node.
+// Which root reaches the node?
 //
 // One row, roots 1 and 2, edges 1 -> 3 and 3 -> 4 (e: node embeddings, a and b: the roots' values):
 //   t      1     2     3     4
@@ -9,11 +9,11 @@
 //   w      e1    e2    e1    e3      the lookup key: the parent, and the node itself for a root
 //   o  ->  a     b     -a    a
 //
-// With u_t = v_t - beta sum_i kappa(k_i, w_t) u_i (000 Eq 41) u is (I + beta A)^{-1} v for the adjacency matrix A, so
-// that node t holds (-beta)^length times its root's value: the matrix inverse finds the root at any depth in one pass.
-// A tree has one path to each node, hence nothing cancels (000 Eq 97 in general needs beta = -1). The answer is the
-// root whose value has the larger |inner product| with the read. Only w contains the edges: a variant without the input
-// w does not see the graph.
+// With u_t = v_t - beta sum_i kappa(k_i, w_t) u_i (000 Eq 41), u is (I + beta A)^{-1} v for the adjacency matrix A. So
+// node t holds (-beta)^length times its root's value, and the matrix inverse finds the root at any depth in one pass.
+// In a tree only one path leads to each node, hence nothing cancels (000 Eq 97 in general needs beta = -1). The answer
+// is the root whose value has the larger |inner product| with the read. Only w contains the edges: a variant without
+// the input w does not see the graph.
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"
 #include "harness/numerics/random.hpp"
@@ -69,7 +69,7 @@ Problem generate(const Params &p, std::uint64_t seed) {
   return problem;
 }
 
-/// |o . root value| decides; a read that favours neither root is wrong.
+/// The larger |o . root value| decides. A read that favours neither root is wrong.
 bool finds_root(const Problem &problem, const Output &output, size_t head, int t) {
   const Shape &shape = problem.sequence.shape;
   const size_t step = head * shape.T + t;

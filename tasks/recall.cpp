@@ -6,10 +6,11 @@
 //   k,v    k1,v1    k2,v2    k3,v3
 //   q      k1       k2       k2 + noise     <- the read after the last write is scored; it should be v2
 //
-// Every memory has a twin, in the second half of the batch, with the same keys and every value but the asked one zero.
-// The twin's read is the signal c v of 000 Eq 5, the difference of the two reads is the noise r, exactly so for a layer
-// that is linear in v, and "snr_inverse" is the mean of |r|^2 / |c v|^2 (000 Eq 6) with no knowledge of the kernel.
-// Memories whose signal is zero (the pair was lost entirely) are counted in "lost" and left out of "snr_inverse".
+// Every memory has a twin in the second half of the batch, with the same keys, but with all values zero except the one
+// asked for. The twin's read is the signal c v of 000 Eq 5. The difference of the two reads is the noise r, exactly so
+// for a layer that is linear in v. "snr_inverse" is the mean of |r|^2 / |c v|^2 (000 Eq 6) and needs no knowledge of
+// the kernel. Memories whose signal is zero (the pair was lost entirely) are counted in "lost" and left out of
+// "snr_inverse".
 #include "harness/numerics/keys.hpp"
 #include "harness/numerics/random.hpp"
 #include "harness/numerics/scoring.hpp"

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recall from corrupted writes: keys and values with noise, with channels dropped, or scaled up (EFLA's three tests).
+// Recall from corrupted writes: keys and values that are noisy, lack channels, or are scaled up (the three tests of
+// EFLA).
 //
 // One row with n = 3, asked for the second pair (k', v': corrupted):
 //   t      1         2         3
 //   k,v    k1',v1'   k2',v2'   k3',v3'
 //   q      k1        k2        k2         <- the read after the last write is scored; v2 should be the nearest
 //
-// Memories come in levels: level l of the batch is corrupted with the strength s = most l / (levels - 1), which is
-//   noise   the standard deviation of the noise's length, where keys and values have length 1
+// The batch is divided into levels. Level l is corrupted with the strength s = most l / (levels - 1), which is
+//   noise   the standard deviation of the noise's length; keys and values have length 1
 //   drop    the probability with which a channel is set to 0
 //   scale   the factor 1 + s on keys and values; a delta rule with beta = 1 is unstable from |k|^2 = 2 on, s = 0.41
-// All levels have the same pairs and, up to its strength, the same corruption. Queries are clean, and decoding chooses
-// among the clean values. The series have one value per level.
+// All levels have the same pairs and, up to its strength, the same corruption. Queries are not corrupted, and decoding
+// chooses among the uncorrupted values. The series have one value per level.
 #include "harness/core/error.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"
@@ -27,7 +28,7 @@ Shape shape_of(const Params &p) {
   return {p.integer("levels") * p.integer("memories"), 1, p.integer("n"), p.integer("d"), p.integer("d")};
 }
 
-/// Corrupts rows of width d, the noise's numbers starting at 0.
+/// Corrupts rows of width d. Their random numbers start at index 0 of the stream.
 void corrupt(std::vector<double> &rows, const std::string &kind, double strength, int d, const Stream &draw) {
   for (size_t i = 0; i < rows.size(); ++i) {
     if (kind == "noise") rows[i] += strength / std::sqrt(d) * draw.normal(i);

@@ -8,13 +8,13 @@
 
 namespace recollect::tasks {
 
-/// Row `row` of `from` into row `target` of `to`, both of `width` numbers per row.
+/// Copies row `row` of `from` to row `target` of `to`; both have `width` numbers per row.
 inline void copy_row(const std::vector<double> &from, size_t row, std::vector<double> &to, size_t target,
                      size_t width) {
   std::copy_n(from.begin() + row * width, width, to.begin() + target * width);
 }
 
-/// `copies` copies of `part`, for candidates that several heads share.
+/// Appends `copies` copies of `part`, for candidates that several heads share.
 inline void append(std::vector<double> &to, const std::vector<double> &part, int copies = 1) {
   for (int i = 0; i < copies; ++i) to.insert(to.end(), part.begin(), part.end());
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stacks: values are pushed on several stacks, and each pop asks for the value that was pushed last and not popped yet.
+// Stacks: values are pushed on several stacks, and each pop asks for the most recent value that has not been popped
+// yet.
 //
-// The key of a push is its stack and height, so that a later push at that height writes the key again.
+// The key of a push is that of its stack and height, so that a later push at the same height writes the same key again.
 // A pop reads that key and writes nothing (v = 0, beta = 0, a spare key x).
 //
 // One row of one stack (p: keys of heights):
@@ -11,8 +12,8 @@
 //   q      p1     p2     p2     p2     p2
 //   o  ->                b             c       <- a memory that does not erase reads b + c
 //
-// Every step takes a random stack; it pushes or pops with probability 1/2 each, but pushes on an empty stack and pops
-// from a full one. `height`: the values that a stack holds at most.
+// Every step chooses a random stack. It pushes or pops with probability 1/2 each, but always pushes on an empty stack
+// and pops from a full one. `height` is the largest number of values that a stack can hold.
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"
 #include "harness/numerics/random.hpp"
@@ -66,8 +67,8 @@ Problem generate(const Params &p, std::uint64_t seed) {
   return problem;
 }
 
-/// The metrics of score_reads and "late_accuracy", the accuracy over the second half of the steps, where stacks have
-/// been overwritten more often.
+/// The metrics of score_reads, and "late_accuracy", the accuracy over the second half of the steps, by which stacks
+/// have been overwritten more often.
 Score score(const Params &, const Problem &problem, const Output &output) {
   Score result = score_reads(problem, output);
   const Shape &shape = problem.sequence.shape;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Growth of the memory (004 §6.2, Prop 1; 002 §2): the norm of S over T for one kind of input.
+// Growth of the memory (004 §6.2, Prop 1; 002 §2): how the norm of S grows over T, for one kind of input.
 //
 //   inputs      keys and values                                                         a sum grows as
 //   zero_mean   N(0, I/d)                                                               sqrt(t)
@@ -12,10 +12,10 @@
 //   q      e1     e1     e1     head 1      sum over heads of |o_t|^2 = |S_t|_F^2 for a read o = S q
 //   q      e2     e2     e2     head 2
 //
-// So "norm_by_step" is the Frobenius norm of the read map, root mean square over memories; "growth" is its exponent,
-// the slope of log norm against log t over the second half. "state_norm" and "extra_norm" are the norms of the final
-// state's first Dv rows (S) and of the rows beyond them (a normaliser, momentum, or the inverse A_t of 003 and 004; 0
-// where there are none): over T by runs at several T.
+// So "norm_by_step" is the Frobenius norm of the read map, as root mean square over memories. "growth" is its exponent,
+// the slope of log norm against log t over the second half. "state_norm" is the norm of the final state's first Dv rows
+// (S), and "extra_norm" that of the rows below them (a normaliser, momentum, or the inverse A_t of 003 and 004; 0 if
+// there are none). To get these over T, run at several T.
 #include "harness/numerics/keys.hpp"
 #include "harness/numerics/random.hpp"
 #include "harness/numerics/scoring.hpp"
@@ -61,7 +61,7 @@ Problem generate(const Params &p, std::uint64_t seed) {
   return problem;
 }
 
-/// Root mean square over memories of the norm of rows [begin, end) of the final state of the first head.
+/// Norm of rows [begin, end) of the final state of the first head, as root mean square over memories.
 double state_norm(const Output &output, const Shape &shape, int begin, int end) {
   const size_t columns = output.state_shape.columns, size = output.state_shape.size();
   double square = 0;

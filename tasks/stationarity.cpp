@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stationary data (000 §2.2.2, Eq 44-48): x_t ~ N(0, Sigma), k = W_k x, v = W_v x with fixed maps. Does the memory
-// settle at the least-squares solution S* = W_v Sigma W_k^T (W_k Sigma W_k^T)^{-1} (Eq 46),
-// and does it stop moving there?
+// converge to the least-squares solution S* = W_v Sigma W_k^T (W_k Sigma W_k^T)^{-1} (Eq 46), and does it stop changing
+// there?
 //
-// One row (g: N(0, I), one draw for every two steps):
+// One row (g: N(0, I), drawn once for every two steps):
 //   t      1       2       3       4
 //   k,v    k1,v1   k2,v2   k3,v3   k4,v4
 //   q      g1      g1      g2      g2
 //   |o_t - S* q_t|^2 has mean |S_t - S*|_F^2, and |o_2 - o_1|^2 has mean |S_2 - S_1|_F^2 for a read o = S q
 //
-// All heads of a model share x and have separate maps of rank d / heads. With one head W_k is square and
-// S* = W_v W_k^{-1} (Eq 47), with several the values are not a function of the keys. W_k is scaled to E |k|^2 = 1,
-// where beta < 2/3 keeps the delta rule stable in mean square. Series by octave of t: "distance" = |S_t - S*|^2 /
-// |S*|^2 and "update" = |S_t - S_{t-1}|^2 / |S*|^2; the metrics are those of the first octave and of the last.
+// All heads of a model share x and have separate maps of rank d / heads. With one head W_k is square and S* = W_v
+// W_k^{-1} (Eq 47); with several the values are not a function of the keys. W_k is scaled to E |k|^2 = 1, where beta <
+// 2/3 keeps the delta rule stable in mean square. Series by octave of t: "distance" = |S_t - S*|^2 / |S*|^2 and
+// "update" = |S_t - S_{t-1}|^2 / |S*|^2. The metrics are those of the first octave and of the last.
 #include "harness/numerics/keys.hpp"
 #include "harness/numerics/linalg.hpp"
 #include "harness/numerics/random.hpp"
@@ -23,7 +23,8 @@
 namespace recollect::tasks {
 namespace {
 
-/// A factor L of Sigma = L L^T: identity, or all channels correlated by 0.5, whose root is a I + b 11^T.
+/// A factor L of Sigma = L L^T. Sigma is the identity, or has correlation 0.5 between all channels; its root is then a
+/// I + b 11^T.
 Dense covariance_root(const std::string &kind, int d) {
   const double correlation = kind == "correlated" ? 0.5 : 0, a = std::sqrt(1 - correlation);
   const double b = (std::sqrt(1 + (d - 1) * correlation) - a) / d;

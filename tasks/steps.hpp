@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The length of a task's sequence, if it is a product of parameters.
+// The length of a task's sequence, where it is a product of parameters.
 #pragma once
 #include "harness/core/error.hpp"
 #include "harness/core/text.hpp"
@@ -8,7 +8,7 @@
 
 namespace recollect::tasks {
 
-/// `count` as a T; usage error if it exceeds the largest T.
+/// `count` as a sequence length T; usage error if it exceeds the largest T.
 inline int steps_of(double count, const std::string &task) {
   if (count > std::numeric_limits<int>::max()) usage_error(task + ": " + number(count) + " steps are too many");
   return int(count);

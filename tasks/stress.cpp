@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stress test of state exchange (000 §3.2, Fig 5) without training: d, 2d, 4d, ... keys at one width,
-// linear against round.
+// Stress test of state exchange (000 §3.2, Fig 5) without training: d, 2d, 4d, ... keys at one width. It shows the
+// difference between the linear similarity and rounding.
 //
-// The steps are those of the task swap, k = k_i - k_j and v = 0 after the writes, and one random key is asked for at
-// every swap. Level l of the batch has n = d 2^l keys; all levels have the same T, so that fewer keys see more swaps:
+// After the writes, the steps are those of the task swap, k = k_i - k_j and v = 0, and one random key is asked for at
+// every swap. Level l of the batch has n = d 2^l keys; all levels have the same T, so that levels with fewer keys see
+// more swaps:
 //   level   n     t = 1 ... n        t = n+1 ... T            scored
 //   0       d     writes             swaps                    the last `swaps` steps
 //   1       2d    writes             swaps                    the last `swaps` steps
 //
-// keys = structured: the standard basis and Hadamard rows up to 2d (coherence 1/sqrt(d)), packed keys with inner
-// products of at most 0.124 beyond. Theorem 1 asks for coherence below 1/8, so for d > 64 and, at 4d, d = 128. The
-// series have one value per level.
+// keys = structured: the standard basis and Hadamard rows up to 2d (coherence 1/sqrt(d)); beyond that, packed keys with
+// inner products of at most 0.124. Theorem 1 needs coherence below 1/8, that is d > 64, and d = 128 at 4d. The series
+// have one value per level.
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"
 #include "harness/numerics/scoring.hpp"
@@ -47,7 +48,7 @@ Problem generate(const Params &p, std::uint64_t seed) {
   problem.scored.assign(T, 1);
   std::fill_n(problem.scored.begin(), most, 0);
   fill_gates(s, p);
-  // levels share the first candidates; unused ones are never chosen
+  // all levels share the first candidates; those that a level does not use are never chosen
   std::vector<double> values = Stream(seed, "stress/values").normals(size_t(most) * dv);
   normalise_rows(values, dv);
   for (int level = 0; level < levels; ++level) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// State exchange (000 Theorem 1): n keys hold n values; each further step exchanges the values of two keys by writing
-// k = k_i - k_j with v = 0 and beta = 1, and is read through its own q, so that reading never writes.
+// State exchange (000 Theorem 1): n keys hold n values. Each further step exchanges the values of two keys by writing k
+// = k_i - k_j with v = 0 and beta = 1. It is read through a separate q, so that reading never writes.
 //
 // One row with n = 3, swaps (2,1) then (3,1), seen by the head that follows key 1:
 //   t      1        2        3        4          5
@@ -8,10 +8,10 @@
 //   q      k1       k1       k1       k1         k1
 //   right  -        -        -        v2         v3
 //
-// Batch elements are independent memories. With read = state, head h follows key h, and the state is right at a step
-// when all n heads are; with read = one, a single head asks for a random key at every swap. The theorem asks for j < i
-// (its f need not be right at -2); order = any draws both. Values are unit vectors, so that the nearest one has the
-// largest inner product.
+// Batch elements are independent memories. With read = state, head h follows key h, and the state is right at a step if
+// all n heads are right. With read = one, a single head asks for a random key at every swap. The theorem assumes j < i
+// (its f need not be right at -2); order = any also draws j > i. Values are unit vectors, so that the nearest one has
+// the largest inner product.
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"
 #include "harness/numerics/scoring.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of a state exchange (000 Theorem 1): what swap and stress share.
+// The steps of a state exchange (000 Theorem 1). Shared by the tasks swap and stress.
 #pragma once
 #include "harness/core/task.hpp"
 #include "harness/numerics/random.hpp"
@@ -15,8 +15,9 @@ struct Swaps {
   bool ordered;         // swaps write k_i - k_j with j < i only
 };
 
-/// Fills q, k, v, target and answer of batch element b (arrays sized, v and target zero): n writes, then swaps up to T.
-/// With n heads head h asks for key h; a single head asks for a random key at every step.
+/// Fills q, k, v, target and answer of batch element b: n writes, then swaps up to T. The arrays must have their sizes,
+/// and v and target must be zero. With n heads, head h asks for key h; a single head asks for a random key at every
+/// step.
 inline void fill_swaps(Problem &problem, int b, const Swaps &swaps, std::uint64_t seed) {
   Sequence &s = problem.sequence;
   const int T = s.shape.T, H = s.shape.H, n = swaps.n;

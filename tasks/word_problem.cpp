@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Word problems over a group: after each letter, an element of the group, the product of all letters so far.
+// Word problems over a group: each letter is an element of the group. After each letter the product of all letters so
+// far is asked for.
 //
-// The group permutes `points` keys. They are written first; then a letter rearranges their values by exchanging two at
+// The group permutes `points` keys. They are written first. Then a letter rearranges their values by exchanging two at
 // a time: a write of k = k_i - k_j with v = 0 and beta = 1, whose transition I - k k^T is a reflection (000 Theorem 1).
 // A letter has `reflections` steps, by default as many as any letter needs. Steps that a letter does not need write v =
-// 0 with beta = 0 under a spare key x; a letter that needs more is cut short, as by a layer with too few reflections.
+// 0 with beta = 0 under a spare key x. If a letter needs more steps, the rest are left out, as in a layer with too few
+// reflections.
 //
 // One row of S3 (3 points, 2 steps per letter): the letters (1 2 3) and (1 2), seen by the head that follows key 1
 //   t      1        2        3        4          5          6          7
@@ -12,9 +14,9 @@
 //   q      k1       k1       k1       k1         k1         k1         k1
 //   right  -        -        -        -          v2         -          v3
 //
-// Head h follows key h; the product is right when all heads are. "length" is the number of letters before the first at
-// which fewer than `level` of the memories are right. `eigenvalue` is that of a step's transition along its key, from
-// -1 (an exchange) by 0 (a projection, as beta <= 1 allows at unit keys, which loses the order) to 1 (nothing happens).
+// Head h follows key h; the product is right if all heads are. "length" is the number of letters before the first
+// letter at which fewer than `level` of the memories are right. `eigenvalue` is that of a step's transition along its
+// key: -1 is an exchange, 0 a projection (as beta <= 1 allows at unit keys; it loses the order), and 1 changes nothing.
 #include "harness/numerics/groups.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"
@@ -88,7 +90,7 @@ Problem generate(const Params &p, std::uint64_t seed) {
   return problem;
 }
 
-/// How many memories must be right, out of this number.
+/// The number of memories that must be right.
 int enough_of(const Params &p) { return int(std::ceil(p.real("level") * p.integer("memories"))); }
 
 Score score(const Params &p, const Problem &problem, const Output &output) {
@@ -115,7 +117,7 @@ Score score(const Params &p, const Problem &problem, const Output &output) {
   return result;
 }
 
-/// The expected length where every head guesses one of the n values.
+/// The expected length if every head guesses one of the n values.
 double guessed_length(const Params &p) {
   const int memories = p.integer("memories"), n = group_named(p.text("group")).points;
   const double right = std::pow(n, -n);

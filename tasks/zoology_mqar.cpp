@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Multi-query associative recall as zoology generates it, without training: pairs first, then every key once more, in
-// places that follow a power law; a short convolution makes the tokens before a step its key.
+// Multi-query associative recall as zoology generates it, without training: first the pairs, then every key once more,
+// at places that follow a power law. A short convolution makes the tokens before a step the step's key.
 //
 // One row of 2 pairs in 8 tokens (f: filler, a random token), with a step for each token but the first:
 //   token  1    2    3    4    5    6    7    8
@@ -9,12 +9,12 @@
 //   v,q         v1   k2   v2   k2   f    k1   f
 //   o  ->                      v2        v1          <- asked for at the query itself
 //
-// The query in place g = 0, 1, ... of the text's second part has the probability (g + 1)^(power - 1), each place once.
-// updates > 0 (forgetting MQAR): that many keys, chosen at random, are written again with another value after the
-// pairs; the answer is the last value. key_tokens = 2 (compositional MQAR): a key is two tokens, and the pairs are a
-// grid, in which neither token determines the value; k and q are sums of two tokens, the odd channels of the earlier
-// one negated, so that pairs of one row or column overlap by one half, and the g^2 keys have the rank 2 g - 1. Decoding
-// chooses among the whole vocabulary.
+// Queries are placed one after another, each at a free place g = 0, 1, ... of the text's second part with probability
+// proportional to (g + 1)^(power - 1). updates > 0 (forgetting MQAR): after the pairs, that many randomly chosen keys
+// are written again with another value; the answer is the latest value. key_tokens = 2 (compositional MQAR): a key is
+// two tokens, and the pairs form a grid, in which neither token determines the value. k and q are then sums of two
+// tokens, with the odd channels of the earlier one negated, so that pairs of one row or column overlap by one half, and
+// the g^2 keys have rank 2 g - 1. Decoding chooses among the whole vocabulary.
 #include "harness/core/error.hpp"
 #include "harness/numerics/keys.hpp"
 #include "harness/numerics/random.hpp"
@@ -48,12 +48,12 @@ void check(const Layout &l, int vocabulary) {
     usage_error("zoology_mqar: these pairs need a vocabulary of at least " + std::to_string(parts * (l.pairs + 1)));
 }
 
-/// The tokens of a text, and the token to answer with, -1 where none is asked.
+/// The tokens of a text, and for each the token to answer with; -1 if none is asked for.
 struct Text {
   std::vector<int> tokens, answers;
 };
 
-/// The first `count` of the numbers from `first` to `last` - 1 in random order.
+/// Draws `count` different numbers from `first` ... `last` - 1, in random order.
 std::vector<int> draw_distinct(int count, int first, int last, const Stream &draw) {
   std::vector<int> all = draw.permutation(last - first);
   all.resize(count);
@@ -61,7 +61,7 @@ std::vector<int> draw_distinct(int count, int first, int last, const Stream &dra
   return all;
 }
 
-/// Places of the queries: one after another, each by the power law over the places that are left.
+/// Places of the queries. They are drawn one after another, each by the power law over the places that are left.
 std::vector<int> draw_places(const Layout &l, double power, const Stream &draw) {
   std::vector<double> arrival; // of exponential clocks of these rates: they ring in that order
   for (int g = 0; g < l.places(); ++g) arrival.push_back(-std::log(draw.uniform(g)) / std::pow(g + 1, power - 1));

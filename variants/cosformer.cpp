@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// cosFormer (Qin et al. 2022, arXiv:2202.08791): relu features, and pairs weighted by cos(pi (t - i) / (2
-// length)), which falls from 1 to 0 over `length` steps. The state is rotated by theta = pi / (2 length) per step, so
-// that no step count is needed:
+// cosFormer (Qin et al. 2022, arXiv:2202.08791): relu features, and pairs weighted by cos(pi (t - i) / (2 length)),
+// which falls from 1 to 0 over `length` steps. The state is rotated by theta = pi / (2 length) per step, so that the
+// layer needs no step count:
 //
 //   S_t = e^{i theta} S_{t-1} + v_t relu(k_t)^T,   z_t = e^{i theta} z_{t-1} + relu(k_t)
 //   o_t = Re(S_t relu(q_t)) / Re(z_t . relu(q_t))

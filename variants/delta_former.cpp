@@ -4,26 +4,25 @@
 //   u_t = alpha_t v_t - beta_t sum_{i<t} kappa1(k_i, w_t) u_i
 //   o_t = sum_{i<=t} kappa2(k_i, q_t) u_i
 //
-// kappa(x, y) of z = scale x.y: linear z; round to the nearest integer, ties to even; exp(z/tau); softmax: exp(z/tau)
-// divided by its sum over i < t in kappa1 and over i <= t in kappa2 (000 Eq 94-95 with the indices of Z^(1), Z^(2)
-// corrected to exp(k_i.k_t) and exp(k_i.q_t)); relu max(0, z).
+// kappa(x, y) is a function of z = scale x.y: linear is z; round the nearest integer, ties to even; exp is exp(z/tau);
+// softmax is exp(z/tau) divided by its sum over i < t in kappa1 and over i <= t in kappa2 (000 Eq 94-95 with the
+// indices of Z^(1), Z^(2) corrected to exp(k_i.k_t) and exp(k_i.q_t)); relu is max(0, z).
 //
-// Both are linear by default: with w = k and unit keys that is DeltaNet, the only choice whose writes contract at scale
-// = tau = 1. (exp has kappa(k,k) = e > 2 there and diverges, softmax over unit keys is nearly uniform, round needs
-// coherence below 1/8.)
+// Both similarities are linear by default. With w = k and unit keys that is DeltaNet, and the only choice whose writes
+// contract at scale = tau = 1. (There exp has kappa(k,k) = e > 2 and diverges, softmax over unit keys is nearly
+// uniform, and round needs coherence below 1/8.)
 //
-// Groups (000 Eq 111): kappa1 becomes sum_j a_j kappa1(k_i, w^j_t) with w^j = j w, and a_1 ... a_G fit z on {-1, 0, 1,
-// 2} as in 000 E.2, by least squares of smallest norm, where they are not given: four groups of exp satisfy all four
-// points.
+// Groups (000 Eq 111): kappa1 becomes sum_j a_j kappa1(k_i, w^j_t) with w^j = j w. If a_1 ... a_G are not given, they
+// fit z on {-1, 0, 1, 2} as in 000 E.2, by least squares of smallest norm: four groups of exp satisfy all four points.
 //
 // Shared lookups (000 Eq 111 with separate lookups, as E.4 trains them): beta_t kappa1(k_i, w_t) becomes its mean over
 // the heads, 1/H sum_h beta^h_t kappa1(k^h_i, w^h_t), the same for all heads. A head's beta may be negative.
 //
-// No finite state: every k and u is kept. Cost of token t: 4 t (Dk + Dv) flops. Chunked form: 000 Appendix
-// D.3. `doubling` inverts each chunk's I + A by 000 Eq 99-100 instead of substitution: matrix products alone, but it
-// loses digits where powers of A grow (repeated keys).
+// No finite state: every k and u is kept. Cost of token t: 4 t (Dk + Dv) flops. Chunked form: 000 Appendix D.3. The
+// form `doubling` inverts each chunk's I + A by 000 Eq 99-100 instead of substitution. It consists of matrix products
+// only, but loses digits if powers of A grow (repeated keys).
 //
-// Its gradient goes straight through roundings (a slope of 1), as 000's listing trains them.
+// The gradient treats roundings as having slope 1 (straight-through), as the listing of 000 does in training.
 #include "variants/kernels/attention/chosen_similarities.hpp"
 
 namespace recollect::variants {

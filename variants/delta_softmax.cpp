@@ -4,9 +4,9 @@
 //   u_t = v_t - sum_{i<t} softmax_{i<t}(scale k_i . k_t / tau) u_i
 //   o_t = sum_{i<=t} softmax_{i<=t}(scale k_i . q_t / tau) u_i
 //
-// DeltaFormer with kappa1 = kappa2 = softmax, w = k, alpha = beta = 1. From the second step on, the weights of the old
-// values that are subtracted add up to 1, however dissimilar their keys are. No finite state: every k and u is kept.
-// Cost of token t: 4 t (Dk + Dv) flops. Eq 94 has no 1/sqrt(Dk); Listing 1 does: scale is 1 by default.
+// This is DeltaFormer with kappa1 = kappa2 = softmax, w = k, alpha = beta = 1. From the second step on, the old values
+// are subtracted with weights that add up to 1, however dissimilar their keys are. No finite state: every k and u is
+// kept. Cost of token t: 4 t (Dk + Dv) flops. Eq 94 has no 1/sqrt(Dk) and Listing 1 does; scale is 1 by default.
 #include "variants/kernels/attention/delta_former_backward.hpp"
 #include "variants/kernels/attention/similarity.hpp"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // DiJiang (Chen et al. 2024, arXiv:2403.19928): positive features along the directions of the discrete cosine
-// transform, each scaled by one Gaussian number, in place of Performer's dense random matrix; the learned weights D are
-// 1.
+// transform, each scaled by one Gaussian number. These replace Performer's dense random matrix. The learned weights D
+// are 1 here.
 //
 //   S_t = S_{t-1} + v_t phi(k_t)^T,   z_t = z_{t-1} + phi(k_t),   o_t = S_t phi(q_t) / (z_t . phi(q_t))
 //   phi(x)_j = exp(tau_j (C x)_j),   C the orthonormal DCT-II, tau_j ~ N(0, 1)
 //
-// State: (Dv + 2) x Dk, S over z over the running maxima by which both are divided (exponential_features.hpp). Cost per
+// State: (Dv + 2) x Dk: S, z, and the running maxima by which both are divided (exponential_features.hpp). Cost per
 // token: recurrent 5 (Dv + 1) Dk + 4 Dk^2 flops and 3 Dk exponentials.
 #include "harness/numerics/random.hpp"
 #include "variants/kernels/chunked/exponential_features.hpp"

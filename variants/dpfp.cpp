@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deterministic parameter-free projection (Schlag et al. 2021, arXiv:2102.11174): products of two entries of
-// r = relu((x, -x)), the second `shift` places after the first, so that few keys share an active feature.
+// Deterministic parameter-free projection (Schlag et al. 2021, arXiv:2102.11174): products of two entries of r =
+// relu((x, -x)) whose indices differ by `shift`, so that few keys share an active feature.
 //
 //   S_t = S_{t-1} + v_t phi(k_t)^T,   z_t = z_{t-1} + phi(k_t),   o_t = S_t phi(q_t) / (z_t . phi(q_t))
 //   phi(x)_{2 Dk (shift - 1) + i} = r_i r_{(i + shift) mod 2 Dk},   i = 0 ... 2 Dk - 1, shift = 1 ... nu

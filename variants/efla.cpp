@@ -5,10 +5,10 @@
 //   S_t = S_{t-1} (I - g_t k_t k_t^T) + g_t v_t k_t^T,   g_t = (1 - exp(-beta_t |k_t|^2)) / |k_t|^2,   beta_t at k_t = 0
 //   o_t = S_t q_t
 //
-// At small beta it approaches delta_net, whose step size beta differs from g_t by the relative amount beta |k|^2 / 2;
-// as beta grows it approaches nlms. With k / m in place of k, m a power of two, g_t becomes m^2 g_t and no square
-// overflows. State: Dv x Dk. Cost per token: recurrent 6 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix
-// products.
+// At small beta it approaches delta_net: the step size beta differs from g_t by the relative amount beta |k|^2 / 2. As
+// beta grows it approaches nlms. It is computed with k / m in place of k, m a power of two, so that no square
+// overflows; g_t then becomes m^2 g_t. State: Dv x Dk. Cost per token: recurrent 6 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3
+// Dv) flops, as matrix products.
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
 #include "variants/kernels/common/exact_gain.hpp"
 #include "variants/kernels/common/rows.hpp"

@@ -6,9 +6,9 @@
 //   S_t^(j) = S_t^(j-1) (I - beta_t x_j x_j^T) + beta_t v_t x_j^T,   j = 1 ... n_h
 //   o_t = S_t^(n_h) q_t
 //
-// As in delta_product the last step is taken at x = k_t and the ones before it in turn at w_t and k_t, where the source has
-// a key, a value and a beta for each. With one step it is gated_delta_net, with alpha = 1 delta_product. State: Dv x Dk.
-// Cost per token: recurrent (4 householder + 3) Dv Dk; chunked as gated_delta_net on n_h T steps.
+// As in delta_product, the last step uses x = k_t, and the steps before it w_t and k_t in turn; the source has a key, a
+// value and a beta for each step. With one step it is gated_delta_net; with alpha = 1 it is delta_product. State: Dv x
+// Dk. Cost per token: recurrent (4 householder + 3) Dv Dk; chunked as gated_delta_net on n_h T steps.
 #include "variants/kernels/chunked/sub_steps.hpp"
 #include "variants/kernels/common/rows.hpp"
 

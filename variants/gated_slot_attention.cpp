@@ -5,8 +5,8 @@
 //   K_t[m] = lambda_t[m] K_{t-1}[m] + w_t[m] k_t,   V_t[m] = lambda_t[m] V_{t-1}[m] + w_t[m] v_t
 //   o_t = sum_m p_t[m] V_t[m],   p_t = softmax_m(scale K_t q_t)
 //
-// w is 1 - lambda where it is absent, as in the paper. Slot m is channel m of lambda and w: there are Dk slots, as fla's
-// layer has by default. State: (Dv + Dk) x Dk, V transposed over K. Cost per token: 5 Dk (Dk + Dv) flops, Dk
+// Without w, w is 1 - lambda, as in the paper. Slot m is channel m of lambda and w, so there are Dk slots; this is also
+// the default of fla's layer. State: (Dv + Dk) x Dk: V transposed, then K. Cost per token: 5 Dk (Dk + Dv) flops, Dk
 // exponentials.
 #include "variants/kernels/scan/slots.hpp"
 

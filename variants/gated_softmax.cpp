@@ -4,19 +4,20 @@
 //
 //   o_t = sum_{i<=t} p(t,i) v_i,   p(t,i) ~ exp(scale q_t . k_i) prod_{j=i+1..t} alpha_j,   scale = 1/sqrt(Dk)
 //
-// normalised over i <= t, so that alpha = 1 is softmax attention. A sink adds exp(sink) to the sum of the weights, which
-// no gate decays and which reads 0 (fla's fla/ops/attn/parallel.py, sink_bias). No finite state. Cost of token
-// t: 2 t (Dk + Dv) flops and t exponentials. The parallel form adds sums of log alpha to the logits: sums in double with
-// their rounding carried along, because a short product late in a long sequence is a small difference of large sums.
+// normalised over i <= t, so that alpha = 1 is softmax attention. A sink adds exp(sink) to the sum of the weights. No
+// gate decays this term, and its value is 0 (fla's fla/ops/attn/parallel.py, sink_bias). No finite state. Cost of token
+// t: 2 t (Dk + Dv) flops and t exponentials. The parallel form adds sums of log alpha to the logits. These are
+// compensated sums in double, because a short product late in a long sequence is a small difference of large sums.
 //
-// Gradients. With dl_ti = p(t,i) (do_t . v_i - do_t . o_t), that of a logit, and m_t the normaliser's logarithm,
+// Gradients. Let dl_ti = p(t,i) (do_t . v_i - do_t . o_t) be the gradient of a logit, and m_t the logarithm of the
+// normaliser:
 //
 //   dalpha_s = 1/alpha_s sum_{t>=s} sum_{i<s} dl_ti        alpha_s > 0: crossing_sums.hpp
 //            = sum_{t>=s} sum_{i<s} x_ti (do_t . v_i - do_t . o_t),
 //              x_ti = exp(scale q_t . k_i + sum_{j=i+1..t, j!=s} log alpha_j - m_t)
 //
-// The second form is for alpha_s = 0. There only pairs without another gate of 0 between them contribute; the terms of
-// all others are 0.
+// The second form is used for alpha_s = 0. There only pairs without another gate of 0 between them contribute; the
+// terms of all others are 0.
 #include "variants/kernels/attention/backward.hpp"
 #include "variants/kernels/attention/crossing_sums.hpp"
 #include <cmath>
@@ -65,7 +66,7 @@ template <class Real> struct Recurrent {
   }
 };
 
-/// The logit from running sums: log alpha is summed as high + low, and gates of 0 are counted instead.
+/// The logit from running sums. log alpha is summed as high + low; gates of 0 are counted instead.
 template <class Real> struct ForgettingBySums {
   Real scale, sink_logit;
   int T;
@@ -76,15 +77,15 @@ template <class Real> struct ForgettingBySums {
   KOKKOS_FUNCTION Real operator()(size_t head, int t, int i, Real qk) const {
     return closed(head, t, i) > 0 ? -Real(HUGE_VAL) : open(head, t, i, qk);
   }
-  /// The derivative with respect to the logit itself: the scale is applied later, and gates need the gradient without
-  /// it.
+  /// The derivative with respect to the logit itself. The scale is applied later, because gates need the gradient
+  /// without it.
   KOKKOS_FUNCTION Real slope(size_t, int, int, Real, Real) const { return 1; }
-  /// The logit, leaving out gates of 0.
+  /// The logit without gates of 0.
   KOKKOS_FUNCTION Real open(size_t head, int t, int i, Real qk) const {
     const size_t now = head * T + t, then = head * T + i;
     return scale * qk + Real((high(now) - high(then)) + (low(now) - low(then)));
   }
-  /// Gates of 0 between.
+  /// The number of gates of 0 between i and t.
   KOKKOS_FUNCTION double closed(size_t head, int t, int i) const { return zeros(head * T + t) - zeros(head * T + i); }
 };
 
@@ -122,7 +123,7 @@ template <class Real> void parallel(const Call<Real> &call) {
   attend("gated_softmax::parallel", call, by_sums(call, scale(call)));
 }
 
-/// A query's contribution to the gradient of the last gate of 0 at or before it, if there is one.
+/// A query's contribution to the gradient of the latest gate of 0 up to the query, if there is one.
 template <class Real> struct ThroughLastClosed {
   ForgettingBySums<Real> logit;
   QueryFacts<Real> facts;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hedgehog (Zhang et al. 2024, arXiv:2402.04347): exponential features of both signs, with its learned projection
-// at its initial value, the identity. The kernel is phi(q) . phi(k) = 2 sum_j cosh(q_j + k_j): peaked, positive,
-// growing with q . k.
+// Hedgehog (Zhang et al. 2024, arXiv:2402.04347): exponential features of both signs. Its learned projection has its
+// initial value, the identity. The kernel is phi(q) . phi(k) = 2 sum_j cosh(q_j + k_j): peaked, positive, growing with
+// q . k.
 //
 //   S_t = S_{t-1} + v_t phi(k_t)^T,   z_t = z_{t-1} + phi(k_t),   phi(x) = (exp(x), exp(-x))
 //   o_t = S_t phi(q_t) / (z_t . phi(q_t))
 //
-// State: (Dv + 2) x 2 Dk, S over z over the running maxima by which both are divided (exponential_features.hpp). Cost
-// per token: recurrent 10 (Dv + 1) Dk flops and 6 Dk exponentials.
+// State: (Dv + 2) x 2 Dk: S, z, and the running maxima by which both are divided (exponential_features.hpp). Cost per
+// token: recurrent 10 (Dv + 1) Dk flops and 6 Dk exponentials.
 #include "variants/kernels/chunked/exponential_features.hpp"
 
 namespace recollect::variants {

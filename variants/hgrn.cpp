@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HGRN (Qin et al. 2023, arXiv:2311.04823), the gated element-wise recurrence, without its fixed phases: one
-// number of state per value channel. In its names: v is the input c, q the output gate g.
+// HGRN (Qin et al. 2023, arXiv:2311.04823), the gated element-wise recurrence, without its fixed phases: one number of
+// state per value channel. In the paper's names, v is the input c, and q the output gate g.
 //
 //   h_t = f_t * h_{t-1} + (1 - f_t) * v_t,   f_t = lower + (1 - lower) lambda_t sigmoid(-k_t)
 //   o_t = q_t * h_t
@@ -43,8 +43,7 @@ template <class Real> void chunked(const Call<Real> &call) {
   chunked_scan("hgrn::chunked", call, Rule<Real>{forget_gates(call)});
 }
 
-/// All value channels of one head that share key channel j: a forward pass, which saves the states, then a backward
-/// pass.
+/// All value channels of one head that share key channel j. A forward pass saves the states; a backward pass follows.
 template <class Real> struct ChannelsBack {
   HeadArrays<Real> arrays;
   ForgetGates<Real> f, d;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HGRN2 (Qin et al. 2024, arXiv:2404.07904): the key is the complement of the forget gate, so that a
-// channel writes exactly as strongly as it forgets. In its names: v is the input i, q the output gate.
+// HGRN2 (Qin et al. 2024, arXiv:2404.07904): the key is the complement of the forget gate, so that a channel writes
+// exactly as strongly as it forgets. In the paper's names, v is the input i, and q the output gate.
 //
 //   S_t = S_{t-1} diag(f_t) + v_t (1 - f_t)^T,   f_t = lower + (1 - lower) lambda_t sigmoid(-k_t)
 //   o_t = S_t q_t

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Intention: least squares over the prefix, solved as a batch at every step (003 Vignette 1; Garnelo and Czarnecki
-// 2023, arXiv:2305.10203), with a ridge for the steps t < Dk whose Gram matrix is singular.
+// Intention: least squares over the prefix, solved from scratch at every step (003 Vignette 1; Garnelo and Czarnecki
+// 2023, arXiv:2305.10203). A ridge serves the steps t < Dk, whose Gram matrix is singular.
 //
 //   o_t = V_t^T K_t (K_t^T K_t + ridge I)^{-1} q_t,   K_t, V_t the keys and values up to t as rows
 //

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel ridge regression on every prefix (003 Eq 42-43), the dual of intention with features phi of any, even
-// infinite, width.
+// Kernel ridge regression on every prefix (003 Eq 42-43). It is the dual of intention with features phi of any width,
+// even infinite.
 //
 //   o_t = V_t^T (kappa(K_t, K_t) + ridge I)^{-1} kappa(K_t, q_t),   kappa(x, y) = exp(scale x . y) or scale x . y
 //
@@ -146,12 +146,12 @@ template <class Real> void chunked(const Call<Real> &call) {
             Chunked<Real>{factor_of(call)});
 }
 
-/// With x_t = M_t^{-1} kappa(K_t, q_t) and y_t = M_t^{-1} V_t do_t, M_t the prefix's matrix; columns of X and Y, 0 from row
-/// t + 1 on, so that the prefixes' factors are parts of the last one's:
+/// Let M_t be the prefix's matrix, x_t = M_t^{-1} kappa(K_t, q_t) and y_t = M_t^{-1} V_t do_t. As columns of X and Y
+/// these are 0 from row t + 1 on, because the prefixes' factors are parts of the last one's:
 ///
 ///   dV = X dO,   d kappa(K, Q) = Y,   dM = - Y X^T
 ///
-/// Work of a head: the forward run's; flipped L, X and Y [T,T], dM in place of L.
+/// Scratch of a head: that of the forward pass, then flipped L, X and Y [T,T]; dM is stored in place of L.
 template <class Real> struct ChunkedBack {
   Factor<Real> factor;
   Array<Real> d_o, d_q, d_k, d_v;
@@ -205,8 +205,8 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
             ChunkedBack<Real>{factor_of(call), back.d.o, back.d.q, back.d.k, back.d.v});
 }
 
-/// Response of the last read to changes of the kernel matrix's elements: every earlier matrix is a principal part of
-/// the last.
+/// Response of the last read to changes of the kernel matrix's elements. One read suffices: every earlier matrix is a
+/// principal part of the last.
 double condition(const Sequence &s, const Params &p) {
   const Shape &n = s.shape;
   const double scale = p.real_or("scale", 1 / std::sqrt(double(n.Dk)));

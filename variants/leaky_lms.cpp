@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Leaky least mean squares: one gradient step per token on the squared error with an L2 penalty on S (003 Eq 34-37).
 //
-// S_t = alpha_t S_{t-1} + beta_t (v_t - S_{t-1} k_t) k_t^T, alpha_t = 1 - beta_t lambda_t with lambda_t the weight of
-// the penalty o_t = S_t q_t
+//   S_t = alpha_t S_{t-1} + beta_t (v_t - S_{t-1} k_t) k_t^T,   alpha_t = 1 - beta_t lambda_t
+//   o_t = S_t q_t
 //
-// Gated DeltaNet under (alpha, beta, v) -> (alpha, beta / alpha, alpha v) (003 Eq 38-41).
+// lambda_t is the weight of the penalty. The layer is Gated DeltaNet under (alpha, beta, v) -> (alpha, beta / alpha,
+// alpha v) (003 Eq 38-41).
 // State: Dv x Dk. Cost per token: recurrent 7 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
 #include "variants/kernels/common/arrays.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linear attention whose output is scaled to unit mean square per head, in place of a normaliser (NormAttention: Qin et
-// al. 2022, arXiv:2210.10340; RMSNorm: Zhang and Sennrich 2019, arXiv:1910.07467).
+// Linear attention whose output is scaled to unit mean square per head; this replaces a normaliser (NormAttention: Qin
+// et al. 2022, arXiv:2210.10340; RMSNorm: Zhang and Sennrich 2019, arXiv:1910.07467).
 //
 //   S_t = S_{t-1} + v_t k_t^T,   y_t = S_t q_t
 //   o_t = y_t / sqrt(|y_t|^2 / Dv + epsilon)
@@ -46,7 +46,7 @@ template <class Real> void chunked(const Call<Real> &call) {
       KOKKOS_LAMBDA(const size_t t) { unit_mean_square(o.data() + t * Dv, Dv, epsilon); });
 }
 
-/// From do to dy = (do - o (o . do) / Dv) / size.
+/// Computes dy = (do - o (o . do) / Dv) / size from do.
 template <class Real> void backward(const BackwardCall<Real> &back) {
   const Call<Real> &call = back.call;
   const Real epsilon = call.params.real("epsilon");

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Local polynomial regression at every query: softmax attention's neighbours, with a slope (003 Eq 48-54, p = `order`).
+// Local polynomial regression at every query: softmax attention's weights, but a fit with slopes (003 Eq 48-54, p =
+// `order`).
 //
 //   s_i = exp(-|k_i - q_t|^2 / bandwidth),   bandwidth = 2 sqrt(Dk)
 //   x_i = d (p = 2: d and all d_a d_b, a <= b) with d = k_i - q_t
 //   M0, M1 = argmin sum_{i<=t} s_i |v_i - M0 - M1 x_i|^2 + ridge |M1|^2
 //   o_t = M0 = vbar - M1 xbar,   M1 = cov(v, x) (cov(x, x) + ridge / sum s)^{-1},   bars and covariances weighted by s
 //
-// The ridge is on the slopes alone (003 has none): up to t = Dk the equations are singular without it, and a penalised
-// constant would bend Eq 54. No finite state. Cost of token t: t Dk (Dk + 2 Dv) + Dk^3 / 3 flops slopes per value (p =
-// 1). Parallel form: the weighted moments of x and x v^T are one tiled attention with those products as values, taken
-// about the first key; moving their origin to q_t is a linear map. O(T n (n/2 + Dv)) memory. A query that is far from
-// the first key, compared with the spread of its neighbours, reads all keys again.
+// Only the slopes have a ridge (003 has none): without it the equations are singular up to t = Dk, and a penalised
+// constant would violate Eq 54. No finite state. Cost of token t for p = 1: t Dk (Dk + 2 Dv) + Dk^3 / 3 flops. Parallel
+// form: one tiled attention with the values x and x v^T computes their weighted moments about the head's first key;
+// moving the origin to q_t is a linear map. It needs O(T n (n/2 + Dv)) memory. If the distance of a query from the
+// first key is large compared with the spread of its neighbours, it reads all keys again.
 #include "harness/numerics/element_response.hpp"
 #include "variants/kernels/attention/local_moments.hpp"
 #include "variants/kernels/common/columns.hpp"
@@ -21,7 +22,7 @@
 namespace recollect::variants {
 namespace {
 
-/// The definition. Work of a head: X [T,n], p [T], N [n,n], R [n,Dv], xbar [n], vbar [Dv].
+/// The definition. Scratch of a head: X [T,n], p [T], N [n,n], R [n,Dv], xbar [n], vbar [Dv].
 template <class Real> struct StepByStepRegression {
   Basis basis;
   Real bandwidth, ridge;
@@ -78,8 +79,8 @@ template <class Real> void recurrent(const Call<Real> &call) {
             Kernel{basis, bandwidth_param(call), Real(call.params.real("ridge"))});
 }
 
-/// Rows [B,H,T,Dk] minus the head's first key: logits |q|^2 + |k|^2 - 2 q.k lose digits if all rows are far from the
-/// origin.
+/// Rows [B,H,T,Dk] minus the head's first key. Without this, logits |q|^2 + |k|^2 - 2 q.k lose digits if all rows are
+/// far from the origin.
 template <class Real> Array<Real> centred(const Call<Real> &call, const Array<Real> &rows) {
   const Array<Real> out = allocate(call, rows.extent(0)), k = call.k;
   const size_t width = size_t(call.shape.Dk), head = width * call.shape.T;
@@ -107,12 +108,13 @@ template <class Real> void parallel(const Call<Real> &call) {
                           call.v, call.o});
 }
 
-/// With g_i = do_t . v_i the loss is the constant of the fit of g_i, of slopes b = M^{-1} cov(x, g), M = cov(x, x) + ridge /
-/// sum s. With w = M^{-1} xbar, residuals r_i = g_i - gbar - b . (x_i - xbar), and c_i = 1 - w . (x_i - xbar):
+/// With g_i = do_t . v_i, the loss is the constant of the fit of g_i, whose slopes are b = M^{-1} cov(x, g), M = cov(x,
+/// x) + ridge / sum s. With w = M^{-1} xbar, residuals r_i = g_i - gbar - b . (x_i - xbar), and c_i = 1 - w . (x_i -
+/// xbar):
 ///
 ///   dg_i = p_i c_i,   d log s_i = p_i c_i r_i,   dx_i = - p_i (r_i w + c_i b)
 ///
-/// Work of a head: X, W [T,n], D [T,Dk], p, g [T], N [n,n], R [n,2], xbar [n] and gbar.
+/// Scratch of a head: X, W [T,n], D [T,Dk], p, g [T], N [n,n], R [n,2], xbar [n] and gbar.
 template <class Real> struct RegressionBack {
   Basis basis;
   Real bandwidth, ridge;
@@ -194,8 +196,8 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
       Kernel{basis, bandwidth_param(call), Real(call.params.real("ridge")), back.d.o, back.d.q, back.d.k, back.d.v});
 }
 
-/// Response of the reads o_t = vbar - cov(v, x) M^{-1} xbar to changes of M's elements and of vbar's, the largest over heads and
-/// steps in units of the largest |o|.
+/// Response of the reads o_t = vbar - cov(v, x) M^{-1} xbar to changes of the elements of M and of vbar: the largest
+/// over heads and steps, in units of the largest |o|.
 double condition(const Sequence &s, const Params &p) {
   const Shape &shape = s.shape;
   const Basis basis{p.integer("order"), shape.Dk};

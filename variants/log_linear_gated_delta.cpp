@@ -5,8 +5,9 @@
 //   S_t^0 = beta_t v_t k_t^T,   S_t^l = alpha_t S_{t-1}^l (I - beta_t k_t k_t^T)   (levels.hpp: which steps a level holds)
 //   o_t = sum_l w_t^l S_t^l q_t
 //
-// With all weights 1 it is gated_delta_net. State: at most log2(T) + 2 matrices Dv x Dk, so that none is finite. Cost of
-// token t: at least that of the one state, 7 Dv Dk; chunked a gated_delta_net a level.
+// With all weights 1 it is gated_delta_net. State: at most log2(T) + 2 matrices Dv x Dk; this grows with T, so the
+// descriptor has no finite state. Cost of token t: at least 7 Dv Dk, that of one state; chunked: one gated_delta_net
+// per level.
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
 #include "variants/kernels/chunked/levels.hpp"
 
@@ -27,7 +28,7 @@ template <class Real> void recurrent(const Call<Real> &call) {
   recurrent_levels("log_linear_gated_delta::recurrent", call, GatedDelta());
 }
 
-/// Of one level: what it erases is what the gated layer does, and what it writes is its own part.
+/// The rule of one level: it erases like the gated layer, and writes only its own part.
 template <class Real> DeltaRule<Real> as_rule(const Call<Real> &one, const Array<Real> &beta) {
   const Array<Real> erase = allocate(one, one.steps()), alpha = one.alpha;
   Kokkos::parallel_for(
@@ -40,7 +41,7 @@ template <class Real> void chunked(const Call<Real> &call) {
     delta_rule("log_linear_gated_delta::chunked", one, as_rule(one, call.beta));
   });
 }
-/// The erase strength is alpha beta, in every level with the whole beta.
+/// The erase strength is alpha beta. Every level has the whole beta in it.
 template <class Real>
 void add_erase_gradient(const Array<Real> &alpha, const Array<Real> &beta, const Array<Real> &d_erase,
                         const Array<Real> &d_alpha, const Array<Real> &d_beta) {

@@ -5,8 +5,9 @@
 //   S_t^0 = beta_t v_t k_t^T,   S_t^l = alpha_t S_{t-1}^l        (levels.hpp: which steps a level holds)
 //   o_t = sum_l w_t^l S_t^l q_t
 //
-// With all weights 1 it is mamba2. State: at most log2(T) + 2 matrices Dv x Dk, so that none is finite. Cost of token t: at
-// least that of mamba2, 5 Dv Dk, and about 3/2 Dv Dk log2(t) for the other levels; chunked a mamba2 a level.
+// With all weights 1 it is mamba2. State: at most log2(T) + 2 matrices Dv x Dk; this grows with T, so the descriptor
+// has no finite state. Cost of token t: at least that of mamba2, 5 Dv Dk, and about 3/2 Dv Dk log2(t) for the other
+// levels; chunked: one mamba2 per level.
 #include "variants/kernels/chunked/decayed_sum_backward.hpp"
 #include "variants/kernels/chunked/levels.hpp"
 

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Longhorn: the memory that minimises its squared distance to the previous memory plus d_t times the squared error on
-// the new pair (003 Eq 30-31).
+// Longhorn: the memory that minimises the sum of its squared distance to the previous memory and d_t times the squared
+// error on the new pair (003 Eq 30-31).
 //
 //   S_t = S_{t-1} + (v_t - S_{t-1} k_t) k_t^T d_t / (1 + d_t |k_t|^2),   d_t = delta beta_t
 //   o_t = S_t q_t
 //
-// d -> infinity is NLMS. It is computed with x = k / m and g = d m^2 / (1 + d |k|^2), m a power of two, 1 or about the largest |k_j|, as
+// In the limit d -> infinity it is NLMS. It is computed with x = k / m and g = d m^2 / (1 + d |k|^2), where m is a
+// power of two, 1 or about the largest |k_j|:
 //
 //   S_t = S_{t-1} + (v_t / m - S_{t-1} x_t) x_t^T g_t,   g_t = d_t / (1 / m^2 + d_t |x_t|^2)
 //
-// so that no length of k_t overflows, and one whose square underflows is negligible compared with 1 / d. m has no
-// effect on the result; no root and no division by |k| is taken, because the layer is smooth at k = 0 and d = 0. The
-// published layer (Liu et al. 2024, arXiv:2407.14207) replaces k k^T by its diagonal; this is 003's. State: Dv x Dk.
+// Then no length of k_t overflows, and a length whose square underflows is negligible compared with 1 / d. m has no
+// effect on the result. There is no root and no division by |k|, because the layer is smooth at k = 0 and d = 0. The
+// published layer (Liu et al. 2024, arXiv:2407.14207) replaces k k^T by its diagonal; this is the form of 003. State:
+// Dv x Dk.
 // Cost per token: recurrent 6 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
 #include "variants/kernels/common/rows.hpp"
@@ -20,7 +22,7 @@
 namespace recollect::variants {
 namespace {
 
-/// What a step computes from the power of two m of its key, and from |x|^2.
+/// The gain of a step, from |x|^2 and the power of two m by which its key was divided.
 template <class Real> struct Gain {
   Real share, erase; // 1 / m^2 over 1 / m^2 + d |x|^2, and d over it
   KOKKOS_FUNCTION Gain(Real d, Real size, Real square) {
@@ -56,8 +58,8 @@ template <class Real> void chunked(const Call<Real> &call) {
   delta_rule("longhorn::chunked", call, as_rule(call, scaled_rows(call, call.k, call.shape.Dk)));
 }
 
-/// With m fixed, because nothing depends on it: dg / dd = (1 / m^2)^2 / (1 / m^2 + d |x|^2)^2 m^2, dg / d|x|^2 = - g^2,
-/// dk = dx / m.
+/// m is a constant, because nothing depends on it: dg / dd = (1 / m^2)^2 / (1 / m^2 + d |x|^2)^2 m^2, dg / d|x|^2 = -
+/// g^2, dk = dx / m.
 template <class Real> void backward(const BackwardCall<Real> &back) {
   const Call<Real> &call = back.call;
   const ScaledRows<Real> key = scaled_rows(call, call.k, call.shape.Dk);

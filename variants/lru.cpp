@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The linear recurrent unit (Orvieto et al. 2023, arXiv:2303.06349) as a memory: fixed complex decays per channel, a_j
-// = nu_j e^{i theta_j} drawn uniformly on a ring, and writes scaled so that the variance of the state is constant. k_t
-// and q_t stand for its input and output matrices B and C, which the paper keeps fixed.
+// The linear recurrent unit (Orvieto et al. 2023, arXiv:2303.06349) as a memory. Each channel has a fixed complex decay
+// a_j = nu_j e^{i theta_j}, drawn uniformly on a ring, and writes are scaled so that the variance of the state is
+// constant. k_t and q_t are the unit's input and output matrices B and C, which the paper keeps fixed over time.
 //
 //   S_t = S_{t-1} diag(a) + v_t (g k_t)^T,   g_j = sqrt(1 - nu_j^2)
 //   o_t = Re(S_t q_t)
@@ -58,7 +58,7 @@ template <class Real> Array<Real> written(const Call<Real> &call, const Ring<Rea
         for (int j = 0; j < n; ++j) out[j] = a.gain(j) * k[j];
       });
 }
-/// nu of both parts of every channel, at every step.
+/// nu at every step, for the real and the imaginary part of every channel.
 template <class Real> Array<Real> decays(const Call<Real> &call, const Ring<Real> &a) {
   const int D = call.shape.Dk;
   return map_rows(

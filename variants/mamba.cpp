@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mamba's selective state-space model (Gu and Dao 2023, arXiv:2312.00752, §3.2, Algorithm 2): each value channel i has
-// a separate step size, which sets how fast it forgets and how strongly it writes. In its names: v is x, k is B, q is
-// C.
+// Mamba's selective state-space model (Gu and Dao 2023, arXiv:2312.00752, §3.2, Algorithm 2). Each value channel i has
+// a separate step size, which sets how fast it forgets and how strongly it writes. In the paper's names, v is x, k is B
+// and q is C.
 //
 //   S_t[i,j] = exp(-Delta_t[i] a_j) S_{t-1}[i,j] + Delta_t[i] v_t[i] k_t[j],   a_j = j + 1 (S4D-real)
 //   o_t[i] = sum_j S_t[i,j] q_t[j]
 //   Delta_t[i] = beta_t softplus(bias_i + w_t[i mod Dk])
 //
-// bias gives Delta from dt_min to dt_max, evenly in its logarithm over the channels, where w is absent (the paper draws
-// them); w is the data's part before the softplus, and beta_t = 0 skips step t altogether. The skip connection D x is
-// left to the caller. State: Dv x Dk. Cost per token: 6 Dv Dk flops and Dv Dk exponentials; chunked twice that on a GPU,
-// parallel over chunks.
+// w is the data-dependent part before the softplus. Without w, the biases give Delta from dt_min to dt_max, equally
+// spaced in its logarithm over the channels (the paper draws them). beta_t = 0 skips step t altogether. The skip
+// connection D x is left to the caller. State: Dv x Dk. Cost per token: 6 Dv Dk flops and Dv Dk exponentials; chunked
+// twice that on a GPU, where chunks run in parallel.
 #include "harness/device/each_index.hpp"
 #include "variants/kernels/common/arrays.hpp"
 #include "variants/kernels/common/columns.hpp"

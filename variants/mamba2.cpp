@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mamba-2's state-space duality layer (Dao and Gu 2024, arXiv:2405.21060, scalar A; 002 §5): one
-// data-dependent decay for the whole state. In its names: v is the input x, k is B, q is C, alpha = exp(Delta A), beta
-// = Delta.
+// Mamba-2's state-space duality layer (Dao and Gu 2024, arXiv:2405.21060, scalar A; 002 §5): one data-dependent decay
+// for the whole state. In the paper's names, v is the input x, k is B, q is C, alpha = exp(Delta A), and beta = Delta.
 //
 //   S_t = alpha_t S_{t-1} + beta_t v_t k_t^T
 //   o_t = S_t q_t

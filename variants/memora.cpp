@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memora on a linear memory: positive weights of a fixed sum, which steps multiply (Behrouz et al. 2025,
-// arXiv:2504.13173, Eq 21 and 27: exponentiated gradients).
+// Memora on a linear memory: the weights are positive with a fixed sum, and each step multiplies them (Behrouz et al.
+// 2025, arXiv:2504.13173, Eq 21 and 27: exponentiated gradients).
 //
 //   e_t = v_t - W_{t-1} k_t
 //   W_t = mass softmax(alpha_t log W_{t-1} + lr beta_t e_t k_t^T)      over all Dv Dk numbers
 //   o_t = W_t q_t
-//
-// State: L with W = mass softmax(L), Dv x Dk: L_t = alpha_t L_{t-1} + lr beta_t e_t k_t^T, since softmax ignores the
-// constant by which L and log W differ. At the start L = 0: all weights are mass / (Dv Dk). Cost per token: 10 Dv Dk
-// flops and Dv Dk exponentials.
+// State: L with W = mass softmax(L), Dv x Dk: L_t = alpha_t L_{t-1} + lr beta_t e_t k_t^T. L and log W differ by a
+// constant, which softmax ignores. Initially L = 0: all weights are mass / (Dv Dk). Cost per token: 10 Dv Dk flops and
+// Dv Dk exponentials.
 #include "variants/kernels/online/matrix_memory.hpp"
 
 namespace recollect::variants {

@@ -5,10 +5,10 @@
 //   H_t = alpha_t H_{t-1} + beta_t k_t k_t^T,   B_t = alpha_t B_{t-1} + beta_t v_t k_t^T
 //   o_t = B_t (H_t + ridge I)^{-1} q_t
 //
-// The ridge does not decay, so the solution stays bounded where weighted_rls winds up. State: (Dv + Dk) x Dk, B above
-// H. Cost per token: recurrent (Cholesky) 4 Dv Dk + 3 Dk^2 + Dk^3 / 3; chunked (Woodbury blocks of at most C steps, a
-// decaying step starts one) 6 Dv Dk + 2 Dk^2 + C (3 Dv + 5 Dk) and 7/3 Dk^3 per block; conjugate gradients 2 Dk^2 + 4 C
-// Dk per iteration.
+// The ridge does not decay, so the solution stays bounded where that of weighted_rls grows without bound. State: (Dv +
+// Dk) x Dk: B, then H. Cost per token: recurrent (Cholesky) 4 Dv Dk + 3 Dk^2 + Dk^3 / 3; chunked (Woodbury blocks of at
+// most C steps; a step that decays starts a block) 6 Dv Dk + 2 Dk^2 + C (3 Dv + 5 Dk), and 7/3 Dk^3 per block;
+// conjugate gradients 2 Dk^2 + 4 C Dk per iteration.
 #include "variants/kernels/common/arrays.hpp"
 #include "variants/kernels/regression/gram.hpp"
 #include "variants/kernels/regression/normal_equations_backward.hpp"
@@ -16,7 +16,8 @@
 namespace recollect::variants {
 namespace {
 
-/// What the chunked forms take: a pair of weight beta is the pair (sqrt(beta) k, sqrt(beta) v) of weight 1.
+/// Input of the chunked forms: a pair with weight beta is replaced by the pair (sqrt(beta) k, sqrt(beta) v) with weight
+/// 1.
 template <class Real> Array<Real> weighed(const Call<Real> &call, const Array<Real> &rows, int width) {
   if (!call.has("beta")) return rows;
   const Array<Real> out = allocate(call, rows.extent(0)), beta = call.beta;

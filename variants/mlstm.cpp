@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// mLSTM, the matrix memory of xLSTM (Beck et al. 2024, arXiv:2405.04517, Eq 19-27). In its names: beta is the
-// exponential input gate i = exp(i~), alpha the forget gate f; both are given as the factors themselves.
+// mLSTM, the matrix memory of xLSTM (Beck et al. 2024, arXiv:2405.04517, Eq 19-27). In the paper's names, beta is the
+// exponential input gate i = exp(i~), and alpha the forget gate f. Both inputs are the factors, not their logarithms.
 //
 //   C_t = f_t C_{t-1} + i_t v_t k_t^T,   n_t = f_t n_{t-1} + i_t k_t
 //   o_t = C_t (scale q_t) / max(|n_t . scale q_t|, 1)
 //
-// Stabilised: with M_t = max(f_t M_{t-1}, |i_t|), the exponential of the paper's m_t, the state holds C_t / M_t and n_t
-// / M_t, so that both gates of the stored state, f_t M_{t-1} / M_t and i_t / M_t, are <= 1 and the 1 of the divisor
-// becomes 1 / M_t. M is stored as a factor, not as a logarithm, because differences of logarithms lose digits. While M
-// = 0, before anything was written, the unit is 1, so that C has its derivative in the gates. State: (Dv + 2) x Dk: C
-// over n over (M, 0, ...); M = 0 is the empty memory. Cost per token: recurrent 5 (Dv + 1) Dk flops; chunked as mamba2.
+// Stabilised: let M_t = max(f_t M_{t-1}, |i_t|), the exponential of the paper's m_t. The state holds C_t / M_t and n_t
+// / M_t, so that both gates of the stored state, f_t M_{t-1} / M_t and i_t / M_t, are <= 1; the 1 of the divisor
+// becomes 1 / M_t. M is stored as a factor, not as a logarithm, because differences of logarithms lose digits. Before
+// anything is written M = 0, and the state is divided by 1 instead, so that C has its derivative in the gates. State:
+// (Dv + 2) x Dk: C, then n, then (M, 0, ...). Cost per token: recurrent 5 (Dv + 1) Dk flops; chunked as mamba2.
 #include "variants/kernels/chunked/decayed_sum_backward.hpp"
 #include "variants/kernels/chunked/normalised.hpp"
 
@@ -50,7 +50,7 @@ template <class Real> void recurrent(const Call<Real> &call) {
       });
 }
 
-/// Gates, floors and M of all steps; the state's M becomes the last one unless it is kept.
+/// Gates, floors and M of all steps. The state's M becomes the last one, unless the caller keeps the state.
 template <class Real> struct Stabilise {
   bool keeps;
   Array<Real> keep, add, floor, stabiliser;
@@ -83,8 +83,8 @@ template <class Real> void chunked(const Call<Real> &call) {
   decayed_sum("mlstm::chunked", call, as_sum(call, stabilise(call, false)));
 }
 
-/// From the gradients of keep = f u_{t-1} / u, add = i / u and the floor 1 / u to those of f and i, u the unit of M =
-/// max(f M_{t-1}, |i|). A fixed unit has no gradient; at a tie M is f M_{t-1} (taped.hpp).
+/// Given the gradients of keep = f u_{t-1} / u, add = i / u and the floor 1 / u, computes those of f and i. u is the
+/// unit of M = max(f M_{t-1}, |i|). A fixed unit has no gradient; at a tie M is f M_{t-1} (taped.hpp).
 template <class Real> struct StabiliseBack {
   Stabilise<Real> of;
   Array<Real> d_keep, d_add, d_floor, d_alpha, d_beta, d_state;

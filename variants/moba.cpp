@@ -5,10 +5,11 @@
 //   e(i) = i / block,   s_e(q) = q . mean_{i in e} k_i
 //   o_t = sum_{i<=t, e(i) in G_t} softmax(scale q_t . k_i) v_i,   scale = 1/sqrt(Dk)
 //
-// G_t holds the block of t itself, read causally and never scored (its mean would need later keys), and the topk - 1
-// best of the complete blocks before it, ties to the earlier block (blocks.hpp). The papers' Eq 25-27 leave the current
-// block open. The choice is discontinuous: where two scores nearly tie, rounding decides, and gradients go through what was chosen. No finite state.
-// Cost of token t: recurrent 2 t^2 / block Dk; parallel 2 Dk t / block + 2 topk block (Dk + Dv) flops.
+// G_t holds the block of t itself and the topk - 1 best of the complete blocks before it. t's own block is read
+// causally and has no score (its mean would need later keys). Of blocks with equal scores the earlier wins
+// (blocks.hpp). The papers' Eq 25-27 do not say what happens to t's own block. The choice is discontinuous: where two
+// scores nearly tie, rounding decides, and gradients follow the choice that was made. No finite state. Cost of token t:
+// recurrent 2 t^2 / block Dk; parallel 2 Dk t / block + 2 topk block (Dk + Dv) flops.
 #include "variants/kernels/attention/chosen_backward.hpp"
 #include "variants/kernels/attention/similarity.hpp"
 #include <cmath>
@@ -16,7 +17,7 @@
 namespace recollect::variants {
 namespace {
 
-/// The definition: every earlier key's logit, minus infinity outside the blocks chosen.
+/// The definition: computes the logits of all earlier keys; those outside the chosen blocks are minus infinity.
 template <class Real> struct ChosenBlocks {
   Real scale;
   int topk;
@@ -30,7 +31,7 @@ template <class Real> struct ChosenBlocks {
   }
 };
 
-/// One query: find its blocks, then an online softmax over them.
+/// One query: finds its blocks, then runs an online softmax over them.
 template <class Real> struct ReadBlocks {
   Real scale;
   int Dk, Dv;

@@ -6,8 +6,8 @@
 //   A_t = alpha_t A_{t-1} + lr beta_t p |e_t|^{p-1} sign(e_t) k_t^T     powers and signs per channel
 //   W_t = A_t / |A_t|_r^{r-2},   o_t = W_t q_t                          r: the paper's q
 //
-// |A|_r = (sum_ij |A_ij|^r)^{1/r}, so |W|_r = |A|_r^{3-r}: from r = 4 on W grows without bound as A approaches 0; it is
-// 0 at A = 0. State: A, Dv x Dk. Cost per token: (r + 9) Dv Dk flops and Dv powers.
+// |A|_r = (sum_ij |A_ij|^r)^{1/r}, so |W|_r = |A|_r^{3-r}. For r >= 4, W grows without bound as A approaches 0; at A =
+// 0 it is 0. State: A, Dv x Dk. Cost per token: (r + 9) Dv Dk flops and Dv powers.
 #include "variants/kernels/online/normed_view.hpp"
 
 namespace recollect::variants {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normalised least mean squares: of the memories that store the new pair exactly, the one nearest to the previous
+// Normalised least mean squares: among the memories that store the new pair exactly, the one nearest to the previous
 // memory (003 Eq 32-33).
 //
 //   S_t = S_{t-1} + (v_t - S_{t-1} k_t) k_t^T / |k_t|^2,   unchanged where k_t = 0

@@ -5,10 +5,10 @@
 //   o_t = alpha_t A(means of complete blocks) + beta_t A(selected blocks) + lambda_t[0] A(last `window` tokens)
 //   A(rows) = sum_i softmax(scale q_t . k_i) v_i over these rows that are not after t, 0 without rows
 //
-// Selected are the first block, that of t and the one before it, and the topk - 3 best of the others by q_t . mean
-// of k, ties to the earlier block. The choice is discontinuous: where two scores nearly tie, rounding decides, and
-// gradients go through what was chosen. No finite state. Cost of token t: 2 (t / block + topk block + window) (Dk + Dv)
-// flops.
+// The selected blocks are the first one, that of t, the one before it, and the topk - 3 best of the others by q_t .
+// mean of k. Of blocks with equal scores the earlier wins. The choice is discontinuous: where two scores nearly tie,
+// rounding decides, and gradients follow the choice that was made. No finite state. Cost of token t: 2 (t / block +
+// topk block + window) (Dk + Dv) flops.
 #include "variants/kernels/attention/attention.hpp"
 #include "variants/kernels/attention/sparse_branches.hpp"
 #include <cmath>

@@ -5,8 +5,8 @@
 //   S_t = S_{t-1} + v_t phi(k_t)^T,   z_t = z_{t-1} + phi(k_t),   o_t = S_t phi(q_t) / (z_t . phi(q_t))
 //   phi(x)_i = exp(omega_i . y - |y|^2 / 2) / sqrt(F),   y = sqrt(scale) x
 //
-// omega_i ~ N(0, I), orthogonal to one another in blocks of Dk. State: (Dv + 2) x F, S over z over the running maxima
-// by which both are divided (exponential_features.hpp), F = features. Cost per token: recurrent 5 (Dv + 1) F + 4 Dk F
+// omega_i ~ N(0, I), orthogonal to one another in blocks of Dk. State, with F = features: (Dv + 2) x F: S, z, and the
+// running maxima by which both are divided (exponential_features.hpp). Cost per token: recurrent 5 (Dv + 1) F + 4 Dk F
 // flops and 3 F exponentials.
 #include "harness/numerics/keys.hpp"
 #include "harness/numerics/random.hpp"
@@ -16,8 +16,8 @@
 namespace recollect::variants {
 namespace {
 
-/// [F,D] rows of Gaussian length (chi with D degrees of freedom) along orthonormal directions: each is N(0, I) by
-/// itself.
+/// [F,D] rows along orthonormal directions, with the lengths of Gaussian vectors (chi with D degrees of freedom). So
+/// each row by itself is N(0, I).
 std::vector<double> orthogonal_gaussians(int F, int D, std::uint64_t seed) {
   std::vector<double> rows = make_keys({"orthonormal", F, D}, 1, seed);
   const std::vector<double> lengths = Stream(seed, "performer/lengths").normals(size_t(F) * D);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Power attention (Buckman, Gelada and Zhang 2024, "Symmetric Power Transformers"; Gelada et al. 2025, arXiv:2507.04239):
-// linear attention whose weights are a power of the inner product, through its features.
+// Power attention (Buckman, Gelada and Zhang 2024, "Symmetric Power Transformers"; Gelada et al. 2025,
+// arXiv:2507.04239): linear attention with features whose inner product is a power of q . k.
 //
 //   S_t = alpha_t S_{t-1} + v_t phi(k_t)^T,   o_t = scale^p S_t phi(q_t),   phi(q) . phi(k) = (q . k)^p
 //   phi(x) = (sqrt(p! / (m_1! ... m_Dk!)) x_1^m_1 ... x_Dk^m_Dk),   m_1 + ... + m_Dk = p, the degree
 //
 // The source divides the read by the sum of its weights, then normalises it to mean 0 and variance 1. For even degrees
-// that sum is positive, so the normalisation cancels it. Both are left to the caller. Degree 1 is linear attention.
-// State: Dv x F, F = (Dk + p - 1) over p. Cost per token: recurrent 5 Dv F flops and 2 F roots; the descriptor has that
-// of the default degree 2.
+// that sum is positive, so the normalisation makes the division redundant. Both are left to the caller. Degree 1 is
+// linear attention. State: Dv x F, F = (Dk + p - 1) over p. Cost per token: recurrent 5 Dv F flops and 2 F roots; the
+// descriptor gives that of the default degree 2.
 #include "variants/kernels/chunked/feature_map.hpp"
 #include "variants/kernels/common/powers.hpp"
 #include "variants/kernels/common/rows.hpp"

@@ -7,9 +7,9 @@
 //   S_t  = S'_t + beta_t (v_t - S'_t k_t) (M_t . k_t)^T
 //   o_t  = S_t q_t
 //
-// In the source A has a scalar decay and a separate step size; here the decay may differ by channel and the step is 1.
-// With base = 1 it is gated_delta_net. State: (Dv + 1) x Dk: S, A. Cost per token: recurrent 7 Dv Dk + 14 Dk; chunked 6 Dv
-// Dk + C (4 Dk + 3 Dv) flops, as matrix products.
+// In the source A has a scalar decay and a separate step size; here the decay may differ between channels and the step
+// is 1. With base = 1 it is gated_delta_net. State: (Dv + 1) x Dk: S, then A. Cost per token: recurrent 7 Dv Dk + 14
+// Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
 #include "variants/kernels/chunked/decay_first.hpp"
 #include "variants/kernels/common/preconditioner.hpp"
 #include "variants/kernels/common/rows.hpp"

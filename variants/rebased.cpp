@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// ReBased (Aksenov et al. 2024, arXiv:2402.10644): a quadratic kernel on layer-normed keys and queries after an
-// affine map, which can place the zero of the kernel anywhere (the kernel of Based has none).
+// ReBased (Aksenov et al. 2024, arXiv:2402.10644): a quadratic kernel on keys and queries after a layer norm and an
+// affine map, which can place the kernel's zero anywhere (Based's kernel has none).
 //
 //   S_t = S_{t-1} + v_t phi(k_t)^T,   z_t = z_{t-1} + phi(k_t),   o_t = S_t phi(q_t) / (z_t . phi(q_t))
 //   phi(q) . phi(k) = (q' . k')^2,   x' = gain (x - mean(x)) / sqrt(var(x) + 1e-5) + shift
 //
 // gain and shift are the paper's gamma and beta, here one number for all channels. The paper starts from shift = 0,
-// where a query orthogonal to all keys so far has weight 0. That 0 is a sum of F terms of both signs, so that rounding
-// dominates the read; with shift > gain, as by default, every weight is positive. State: (Dv + 1) x F, S over z, F = Dk
-// (Dk + 1) / 2. Cost per token: recurrent 4 (Dv + 1) F flops.
+// where a query orthogonal to all keys so far has weight 0. There the divisor is a sum of F terms of both signs that
+// cancel, and rounding dominates the read. With shift > gain, the default, every weight is positive. State: (Dv + 1) x
+// F: S, then z; F = Dk (Dk + 1) / 2. Cost per token: recurrent 4 (Dv + 1) F flops.
 #include "variants/kernels/chunked/feature_map.hpp"
 #include "variants/kernels/common/quadratic.hpp"
 #include "variants/kernels/common/unit_rows.hpp"
@@ -57,8 +57,8 @@ template <class Real> void chunked(const Call<Real> &call) {
   feature_chunked("rebased::chunked", call, features(call));
 }
 
-/// Turns the gradient of x' x'^T of a row into that of x: with y = (x - mean) / spread, dx = gain (dx' - mean(dx') - y
-/// mean(dx' y)) / spread. `y` is work.
+/// From the gradient of a row's x' x'^T, computes that of x: with y = (x - mean) / spread, dx = gain (dx' - mean(dx') -
+/// y mean(dx' y)) / spread. `y` is scratch.
 template <class Real> struct NormPull {
   int D;
   LayerNorm<Real> norm;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// RetNet's retention (Sun et al. 2023, arXiv:2307.08621): one fixed decay. Its rotation of q and k by the position
-// (xPos) is a fixed map of the inputs and is left to the caller.
+// RetNet's retention (Sun et al. 2023, arXiv:2307.08621): one fixed decay. The paper also rotates q and k by their
+// position (xPos). This is a fixed map of the inputs and is left to the caller.
 //
 //   S_t = gamma S_{t-1} + v_t k_t^T
 //   o_t = S_t (scale q_t)
 //
-// The paper gives head h the decay 1 - 2^{-5-h}; here all heads share gamma, by default that of the first one, 31/32,
-// because the harness treats heads as interchangeable. A gamma per head is gated_linear with alpha_t = gamma_h.
+// The paper gives head h the decay 1 - 2^{-5-h}. Here all heads share gamma, by default 31/32, that of the first head,
+// because the harness treats heads as interchangeable. For a gamma per head, use gated_linear with alpha_t = gamma_h.
 // State: Dv x Dk. Cost per token: recurrent 5 Dv Dk; chunked 4 Dv Dk + 2 C (Dk + Dv) flops, as matrix products.
 #include "variants/kernels/chunked/decayed_sum_backward.hpp"
 #include "variants/kernels/chunked/stored.hpp"

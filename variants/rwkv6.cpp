@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// RWKV-6 "Finch" (Peng et al. 2024, arXiv:2404.05892): a data-dependent decay for each key channel, and a read before
-// the write, to which the step's own pair is added with a bonus weight u. In its names: q is r, lambda is w.
+// RWKV-6 "Finch" (Peng et al. 2024, arXiv:2404.05892): a data-dependent decay per key channel. A step reads before it
+// writes, and its own pair is added to the read with a bonus weight u. In the paper's names, q is r, and lambda is w.
 //
 //   o_t = (S_{t-1} + v_t (u_t k_t)^T) q_t
 //   S_t = S_{t-1} diag(alpha_t lambda_t) + v_t k_t^T
 //
-// The bonus is the input w [B,H,T,Dk] where it is given (the paper's is the same at every step), the parameter u on all
-// channels otherwise. State: Dv x Dk. Cost per token: recurrent 8 Dv Dk flops; chunked as gated_linear.
+// If the input w [B,H,T,Dk] is given, it is the bonus (the paper's is the same at every step); otherwise the bonus is
+// the parameter u for all channels. State: Dv x Dk. Cost per token: recurrent 8 Dv Dk flops; chunked as gated_linear.
 #include "harness/device/each_index.hpp"
 #include "variants/kernels/chunked/decayed_sum_backward.hpp"
 #include "variants/kernels/chunked/stored.hpp"

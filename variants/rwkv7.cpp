@@ -4,9 +4,10 @@
 //   S_t = S_{t-1} (diag(lambda_t) - beta_t x_t x_t^T) + v_t k_t^T,   x_t = w_t / |w_t|, 0 where w_t = 0
 //   o_t = S_t q_t
 //
-// beta is the in-context learning rate a_t, one for all channels; the replacement key is k as given; the bonus term and
-// the output's normalisation are outside the memory. One token is an erasing sub-step along x_t and a plain write along
-// k_t. State: Dv x Dk. Cost per token: recurrent 9 Dv Dk; chunked 10 Dv Dk + C (6 Dk + 8 Dv) flops, as matrix products.
+// beta is the in-context learning rate a_t, one for all channels, and the replacement key is the given k. The bonus
+// term and the output's normalisation are outside the memory. One token is two sub-steps: an erasure along x_t and a
+// plain write along k_t. State: Dv x Dk. Cost per token: recurrent 9 Dv Dk; chunked 10 Dv Dk + C (6 Dk + 8 Dv) flops,
+// as matrix products.
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
 #include "variants/kernels/common/arrays.hpp"
 #include "variants/kernels/common/rows.hpp"
@@ -31,7 +32,7 @@ template <class Real> DeltaRule<Real> rule(const Call<Real> &call, const Array<R
 }
 
 template <class Real> void chunked(Call<Real> call) {
-  // each pair has two weights: long chunks take longer than single steps
+  // each pair has two weights, so long chunks take longer than single steps
   if (on_host) call.chunk = std::min(call.chunk, 16);
   delta_rule("rwkv7::chunked", call, rule(call, unit_rows(call, call.w, call.shape.Dk).rows));
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// RWKV-7's memory as published: a learning rate for every channel, removal and replacement keys both made from the key
-// (Peng et al. 2025, arXiv:2503.14456; as in fla's fla/layers/rwkv7.py and its recurrence in fla/ops/rwkv7).
+// RWKV-7's memory as published: a learning rate per channel, and removal and replacement keys that are both made from
+// the key (Peng et al. 2025, arXiv:2503.14456; as in fla's fla/layers/rwkv7.py and its recurrence in fla/ops/rwkv7).
 //
 //   S_t = S_{t-1} (diag(lambda_t) - beta_t x_t (a_t . x_t)^T) + v_t r_t^T,   x_t = k_t / |k_t|, 0 where k_t = 0
 //   r_t = k_t + share (a_t . k_t - k_t),   o_t = S_t q_t
 //
-// w_t is a_t . k_t, the key times its learning rates, as gated_delta_net2's is. beta is a common factor of the rates, 1
-// in the source. With a_t the same in all channels and share = 0 it is rwkv7 with w_t = k_t. State: Dv x Dk. Cost per
+// w_t is a_t . k_t, the key times its learning rates (as in gated_delta_net2). beta is a common factor of the rates, 1
+// in the source. With the same a_t in all channels and share = 0 it is rwkv7 with w_t = k_t. State: Dv x Dk. Cost per
 // token: recurrent 9 Dv Dk; chunked 10 Dv Dk + C (6 Dk + 8 Dv) flops, as matrix products.
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
 #include "variants/kernels/common/rows.hpp"

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What 004 Eq 4 calls DeltaNet: a delta step of size 1 on a state whose old value is also scaled by a gate.
+// The recurrence that 004 Eq 4 calls DeltaNet: a delta step of size 1 on a state whose old value is also scaled by a
+// gate.
 //
 //   S_t = beta_t S_{t-1} + (v_t - S_{t-1} k_t) k_t^T
 //   o_t = S_t q_t
 //
-// It is DeltaNet with step 1 where beta = 1; beta gates the memory here, not the write.
+// With beta = 1 it is DeltaNet with step 1. beta gates the memory here, not the write.
 // State: Dv x Dk. Cost per token: recurrent 7 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
 #include "variants/kernels/common/rows.hpp"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Skyformer: a Gaussian kernel in place of the softmax, and landmarks for long sequences (Chen et al. 2021,
+// Skyformer: a Gaussian kernel replaces the softmax, and landmarks approximate it for long sequences (Chen et al. 2021,
 // arXiv:2111.00035).
 //
 //   o_t = sum_{i<=t} exp(-|q_t - k_i|^2 / bandwidth) v_i,   bandwidth = 2 sqrt(Dk)
 //
-// No finite state. Cost of token t: 2 t (Dk + Dv) flops and t exponentials. The form `nystrom` approximates
-// the kernel through `features` rows drawn without replacement from all queries and keys (gaussian.hpp): 2 m (Dk + m +
-// 2 Dv) flops per token. Its landmarks come from the whole sequence, so it is not causal; with every row a landmark it is
-// exact.
+// No finite state. Cost of token t: 2 t (Dk + Dv) flops and t exponentials. The form `nystrom` approximates the kernel
+// through `features` landmarks, rows drawn without replacement from all queries and keys (gaussian.hpp): 2 m (Dk + m +
+// 2 Dv) flops per token. Its landmarks come from the whole sequence, so it is not causal. If every row is a landmark,
+// it is exact.
 #include "harness/numerics/random.hpp"
 #include "variants/kernels/attention/gaussian_backward.hpp"
 

@@ -4,10 +4,10 @@
 //
 //   o_t = sum_{i<=t} exp(-|q_t - k_i|^2 / bandwidth) v_i,   bandwidth = 2 sqrt(Dk)
 //
-// SOFT ties queries and keys; pass q = k for that. No finite state. Cost of token t: 2 t (Dk + Dv) flops and
-// t exponentials. The form `nystrom` approximates the kernel through `features` means of consecutive keys
-// (gaussian.hpp): 2 m (Dk + m + 2 Dv) flops per token. They come from the whole sequence, so it is not causal. Exact, it
-// is the same layer as skyformer.
+// SOFT ties queries and keys; pass q = k for that. No finite state. Cost of token t: 2 t (Dk + Dv) flops and t
+// exponentials. The form `nystrom` approximates the kernel through `features` landmarks, means of consecutive keys
+// (gaussian.hpp): 2 m (Dk + m + 2 Dv) flops per token. They come from the whole sequence, so it is not causal. The
+// exact form is the same layer as skyformer.
 #include "variants/kernels/attention/gaussian_backward.hpp"
 
 namespace recollect::variants {

@@ -26,18 +26,18 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
 }
 
 #ifdef __CUDACC__
-/// Rows of whole vectors of 16 bytes, as wide as a kernel is compiled for.
+/// Whether rows consist of whole vectors of 16 bytes, and kernels for their width are compiled.
 bool takes_rows(const Shape &s, const Params &) {
   return s.Dk % 8 == 0 && s.Dv % 8 == 0 && s.Dk <= 256 && s.Dv <= 256 && Execution().cuda_device_prop().major >= 8;
 }
 template <class Stored> using Number = typename CudaNumber<Stored>::type;
 template <class Stored> using Op = typename CudaNumber<Stored>::Op;
-/// The array's rows, to write.
+/// The array as rows to write to.
 template <class Stored>
 attention::DeviceRows<Number<Stored>> rows(const CallSettings &call, const Array<Stored> &array, int width) {
   return {reinterpret_cast<Number<Stored> *>(array.data()), call.shape.T, width};
 }
-/// The same, to read.
+/// The array as rows to read from.
 template <class Stored>
 attention::Operand<Op<Stored>> operand(const CallSettings &call, const Array<Stored> &array, int width) {
   return {reinterpret_cast<const Number<Stored> *>(array.data()), call.shape.T, width};

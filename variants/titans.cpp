@@ -6,11 +6,11 @@
 //   Z_t = eta_t Z_{t-1} - lr beta_t d/dM 1/2 |M(k_t) - v_t|^2 at M_{t-1}
 //   M_t = alpha_t M_{t-1} + Z_t,   o_t = M_t(q_t)
 //
-// alpha is the fraction kept (1 - alpha_t in the paper), eta_t = eta lambda_t[0]: both tensors with one number per step
-// are in use, so the first channel of lambda holds eta_t. State: 2 width x (Dk + Dv), the rows of M and then of Z; at
-// the start B is N(0,1), A and Z are 0: an empty memory reads 0. Cost per token: width (10 Dk + 12 Dv) flops. The form
-// `minibatch` takes the gradients of `minibatch` b tokens at the state before them (mlp_memory.hpp): another layer
-// unless b = 1.
+// alpha is the fraction kept (1 - alpha_t in the paper). Both inputs with one number per step are in use already, so
+// the first channel of lambda gives eta_t = eta lambda_t[0]. State: 2 width x (Dk + Dv), the rows of M, then those of
+// Z. Initially B is N(0,1), and A and Z are 0: an empty memory reads 0. Cost per token: width (10 Dk + 12 Dv) flops.
+// The form `minibatch` takes the gradients of b = `minibatch` tokens at the state before them (mlp_memory.hpp). For b >
+// 1 this is another layer.
 #include "harness/numerics/random.hpp"
 #include "variants/kernels/online/mlp_memory_backward.hpp"
 

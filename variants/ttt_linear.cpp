@@ -5,9 +5,9 @@
 //   f(x; S) = P x + norm(S x)                        norm and P as in online_memory.hpp
 //   S_t = S_{t-1} - lr beta_t d/dS 1/2 |f(k_t; S) - v_t|^2 at S_{t-1},   o_t = f(q_t; S_t)
 //
-// State: Dv x Dk, at the start N(0,1): because of norm, a step changes f by lr beta_t whatever the length of the keys.
-// Cost per token: 7 Dv Dk flops. The form `minibatch` takes the gradients of `minibatch` b tokens at the state before
-// them, and is then matrix products: 6 Dv Dk + 2 b (Dk + Dv) flops. It is another layer unless b = 1.
+// State: Dv x Dk, initially N(0,1). Because of norm, a step changes f by lr beta_t whatever the length of the keys.
+// Cost per token: 7 Dv Dk flops. The form `minibatch` takes the gradients of b = `minibatch` tokens at the state before
+// them, which makes it matrix products: 6 Dv Dk + 2 b (Dk + Dv) flops. For b > 1 it is another layer.
 #include "harness/numerics/random.hpp"
 #include "variants/kernels/common/columns.hpp"
 #include "variants/kernels/common/recurrent_backward.hpp"
@@ -41,7 +41,7 @@ template <class Real> struct OneByOne {
   }
 };
 
-/// Work of a head: E [b,Dv], A [b,b], kT [Dk,b], ST [Dk,Dv].
+/// Scratch of a head: E [b,Dv], A [b,b], kT [Dk,b], ST [Dk,Dv].
 template <class Real> struct Batches {
   Real lr;
   int batch;
@@ -82,9 +82,9 @@ template <class Real> struct Batches {
   }
 };
 
-/// With y = S_{t-1} k_t and its e, and yq = S_t q_t: dyq from do_t by the read, dS_t += dyq q_t^T, dq_t += S_t^T dyq; then
-/// de = - step dS_t k_t, d step = - e . dS_t k_t, dk_t = - step dS_t^T e; and dy from de: dS_{t-1} = dS_t + dy k_t^T, dk_t
-/// += S_{t-1}^T dy.
+/// Let y = S_{t-1} k_t with its e, and yq = S_t q_t. The read gives dyq from do_t; dS_t += dyq q_t^T, dq_t += S_t^T
+/// dyq. Then de = - step dS_t k_t, d step = - e . dS_t k_t, dk_t = - step dS_t^T e. The loss gives dy from de; dS_{t-1}
+/// = dS_t + dy k_t^T, dk_t += S_{t-1}^T dy.
 template <class Real> struct StepBack {
   int Dk, Dv;
   Real lr;

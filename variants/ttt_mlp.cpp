@@ -5,9 +5,9 @@
 //   f(x; M) = P x + norm(A^T gelu(B x))              norm and P as in online_memory.hpp; no biases
 //   M_t = M_{t-1} - lr beta_t d/dM 1/2 |f(k_t; M) - v_t|^2 at M_{t-1},   o_t = f(q_t; M_t)
 //
-// State: width x (Dk + Dv), one row per hidden unit, at the start N(0,1). Cost per token: width (8 Dk + 10 Dv) flops. The form
-// `minibatch` takes the gradients of `minibatch` b tokens at the state before them (mlp_memory.hpp): another layer
-// unless b = 1.
+// State: width x (Dk + Dv), one row per hidden unit, initially N(0,1). Cost per token: width (8 Dk + 10 Dv) flops. The
+// form `minibatch` takes the gradients of b = `minibatch` tokens at the state before them (mlp_memory.hpp). For b > 1
+// this is another layer.
 #include "harness/numerics/random.hpp"
 #include "variants/kernels/online/mlp_memory_backward.hpp"
 

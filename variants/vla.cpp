@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variational linear attention, VLAv3 (004 Algorithm 1): a delta rule that writes along A_t x_t, away from penalised
-// directions.
+// Variational linear attention, VLAv3 (004 Algorithm 1): a delta rule that writes along A_t x_t, which turns away from
+// penalised directions.
 //
 //   A_t = (lambda0 I + sum_{i<=t} u_i u_i^T)^{-1} by Sherman-Morrison, eta I added every `refresh` steps
 //   S_t = S_{t-1} + (v_t - S_{t-1} x_t) a_t^T,   x_t = phi(k_t) / |phi(k_t)|,   a_t = A_t x_t / |A_t x_t|
 //   o_t = S_t phi(q_t) / max(phi(q_t) . sum_{i<=t} phi(k_i), 1e-4),   phi = elu + 1
 //
-// u_t = w_t scaled to length u_norm (k_t where w is absent). State: (Dv + Dk + 2) x Dk: S, A, the sum of phi(k), a step
-// count. Cost per token: recurrent 6 Dv Dk + 6 Dk^2; chunked 6 Dv Dk + 6 Dk^2 + C (3 Dv + 11 Dk) flops, as matrix
+// u_t is w_t (k_t, if w is absent), scaled to length u_norm. State: (Dv + Dk + 2) x Dk: S, A, the sum of phi(k), and a
+// step count. Cost per token: recurrent 6 Dv Dk + 6 Dk^2; chunked 6 Dv Dk + 6 Dk^2 + C (3 Dv + 11 Dk) flops, as matrix
 // products. See variational.hpp.
 #include "variants/kernels/regression/variational_backward.hpp"
 

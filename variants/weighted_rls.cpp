@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recursive least squares with geometric forgetting: pair i has as its weight the product of the alphas after it (003
-// Eq 14-16, solved exactly).
+// Recursive least squares with geometric forgetting: the weight of pair i is the product of the later alphas (003 Eq
+// 14-16, solved exactly).
 //
 //   P_t = (G_t)^{-1},  G_t = alpha_t G_{t-1} + k_t k_t^T,  G_0 = ridge I
 //   S_t = S_{t-1} + (v_t - S_{t-1} k_t) (P_t k_t)^T,       S_0 = 0
 //   o_t = S_t q_t
 //
 // The ridge is forgotten like the data, so P grows without bound along directions that no recent key has (wind-up), and
-// so does the rounding error in P: with keys that nearly repeat, or gates of 1e-8, no digit is correct. mesa keeps its
-// ridge. State: (Dv + Dk) x Dk, S above P. Cost per token: recurrent 6 Dv Dk + 6 Dk^2; chunked (blocks of C by
-// Woodbury) 6 Dv Dk + 4 Dk^2 + C (3 Dv + 5 Dk) + C^2 / 3 flops, as matrix products, more where cancellation or decay
-// ends blocks early.
+// so does the rounding error in P: with keys that nearly repeat, or gates of 1e-8, no digit is correct. (mesa keeps its
+// ridge.) State: (Dv + Dk) x Dk: S, then P. Cost per token: recurrent 6 Dv Dk + 6 Dk^2; chunked (blocks of C by
+// Woodbury) 6 Dv Dk + 4 Dk^2 + C (3 Dv + 5 Dk) + C^2 / 3 flops, as matrix products; more if cancellation or decay ends
+// blocks early.
 #include "variants/kernels/regression/gram.hpp"
 #include "variants/kernels/regression/least_squares_backward.hpp"
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Yaad on a linear memory: the delta rule whose step depends on the sign of the error alone where the error is long
-// (Behrouz et al. 2025, arXiv:2504.13173, Eq 26).
+// Yaad on a linear memory: a delta rule in which only the sign of the error counts if the error is long (Behrouz et al.
+// 2025, arXiv:2504.13173, Eq 26).
 //
 //   e_t = v_t - S_{t-1} k_t,   delta_t = delta lambda_t[0]
 //   S_t = alpha_t S_{t-1} + beta_t g_t k_t^T,   g_t = e_t if |e_t| <= delta_t, else delta_t sign(e_t)
 //   o_t = S_t q_t
 //
-// Signs are per channel: at the threshold the length of the step jumps, from delta to at most delta sqrt(Dv). Rounding
-// decides there, and gradients are those of the case that was taken. State: Dv x Dk. Cost per token: 7 Dv Dk flops.
+// Signs are taken per channel, so the length of the step jumps at the threshold, from delta to at most delta sqrt(Dv).
+// Near it rounding decides, and gradients are those of the case that was taken. State: Dv x Dk. Cost per token: 7 Dv Dk
+// flops.
 #include "variants/kernels/online/matrix_memory.hpp"
 
 namespace recollect::variants {

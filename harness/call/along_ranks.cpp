@@ -18,8 +18,7 @@ std::vector<double> numbers_of(const std::string &bytes) {
   return numbers;
 }
 
-/// Combines the maps of all ranks and returns the state before this rank's steps: `heads` states of n rows and m
-/// columns.
+/// Combines the maps of all ranks. Returns the state before this rank's steps: `heads` states of n rows and m columns.
 Rows exchanged(const Rows &map, size_t heads, int n, int m) {
   return ranks::combined_before(
       map, [=](const Rows &earlier, const Rows &later) { return through(earlier, later, heads, n, m); });

@@ -1,41 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// One sequence cut along T into one segment per rank: sequences longer than one device.
+// One sequence that is longer than one device can hold, cut along T into one segment per rank.
 #pragma once
 #include "harness/call/forward.hpp"
 
 namespace recollect {
 
 /// How the state passes from rank to rank.
-/// chain: each rank waits for the rank before it. Works for every layer with a state. Heads go in groups, so that ranks
-/// work on different groups at one time: with G groups on R ranks, G / (G + R - 1) of the time is used.
-/// scan: all ranks run at once, then combine their maps of the state (segment.hpp). More work, but no rank waits.
+/// chain: each rank waits for the rank before it. Works for every layer with a state. Heads are passed in G groups, so
+/// that ranks work on different groups at the same time; R ranks are then busy for G / (G + R - 1) of the time. scan:
+/// all ranks run at once, then combine their maps of the state (segment.hpp). This is more work, but no rank waits.
 enum class Carry { chain, scan };
 inline const char *name_of(Carry carry) { return carry == Carry::scan ? "scan" : "chain"; }
 
-/// Steps [begin, end) of one rank.
+/// The steps [begin, end) of one rank.
 struct Steps {
   int begin, end;
   int count() const { return end - begin; }
 };
-/// About equal parts, in whole chunks if there are enough of them. Input error if there are fewer steps than ranks.
+/// Divides T into about equal parts, of whole chunks if there are enough of them. Input error if there are fewer steps
+/// than ranks.
 Steps steps_of_rank(int T, int chunk, int rank, int ranks);
 
-/// Why the layer cannot be cut along T, "" if it can.
+/// Why the layer cannot be cut along T; "" if it can.
 std::string not_along(const Variant &variant, const Form &form, const Shape &shape, const Params &params);
 
-/// The scan if the layer allows it, else the chain; the same on every rank. Usage error if the layer cannot be cut
-/// along T, or does not allow `asked` ("auto", "scan" or "chain").
+/// The scan if the layer allows it, else the chain. The result is the same on every rank. Usage error if the layer
+/// cannot be cut along T, or does not allow `asked` ("auto", "scan" or "chain").
 Carry carry_along(const Variant &variant, const Sequence &sequence, const Run &run, const std::string &asked);
 
 /// A pass that all ranks launch together, each on its own steps. Its fetch() returns this rank's outputs and the state
 /// after its steps.
 Job prepare_along_ranks(const Variant &variant, const Sequence &own, const Run &run, Carry carry);
 
-/// What a scan adds to the ranks' own passes: the median seconds of five exchanges of maps of the state, each started
-/// by all ranks together. 0 for one rank. Called by all ranks.
+/// The time that a scan adds to the ranks' own passes: the median, in seconds, of five exchanges of maps of the state,
+/// each started by all ranks together. 0 for one rank. Must be called by all ranks.
 double exchange_seconds(const Variant &variant, const Shape &shape, const Params &params);
 
-/// On rank 0 the outputs of all steps and the last rank's state; empty on other ranks.
+/// On rank 0: the outputs of all steps, and the last rank's state. Empty on other ranks.
 Output joined(const Output &own, const Shape &whole);
 
 } // namespace recollect

@@ -20,14 +20,14 @@ bool all_finite(const std::vector<double> &values) {
   return first_in_pieces(values.size(), bad, cost_of_copies) == values.size();
 }
 
-/// Inputs that the layer takes. Their gradients are always written, even if not asked for.
+/// The inputs that the layer takes. Their gradients are always computed, even those that the caller does not ask for.
 std::vector<Tensor> taken(const Variant &variant) {
   std::vector<Tensor> all{Tensor::q, Tensor::k, Tensor::v};
   for (const Input &input : variant.inputs) all.push_back(input.tensor());
   return all;
 }
 
-/// Whether the key replaces this tensor and receives its gradient.
+/// Whether the key is used in place of this tensor, so that the tensor's gradient is added to the key's.
 bool is_the_key(const Variant &variant, const Sequence &s, Tensor tensor) {
   return s[tensor].empty() && facts_of(tensor).neutral == TensorFacts::the_key &&
          std::all_of(variant.inputs.begin(), variant.inputs.end(),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients of a layer by a form's own backward pass (Form::vjp), in its type and on the device. gradient.hpp defines
-// them; every backward pass is compared with gradient().
+// the gradients; tests compare every backward pass with gradient().
 #pragma once
 #include "harness/call/gradient.hpp"
 
@@ -17,7 +17,7 @@ Sequence backward(const Variant &variant, const Sequence &sequence, const Run &r
 /// outputs.
 Sequence gradient_by(const Variant &variant, const Sequence &sequence, const Run &run, const OutputWeights &weights);
 
-/// A prepared backward pass; Job is the forward one.
+/// A prepared backward pass. It corresponds to Job, which is a prepared forward pass.
 struct BackwardJob {
   std::function<void()> reset, launch;
   std::function<Sequence()> fetch;

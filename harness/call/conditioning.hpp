@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // How much two forms of one variant may differ because of rounding.
 //
-// A form that solves with I + A makes a relative error of about eps in A; 000 Eq 51 turns it into an error of
-// |(I + A)^{-1}| |dA| |U| in the solution. The same sensitivity is measured here for any variant, as the response of
-// its definition to relative perturbations of the inputs: kappa = |o(x (1 + delta r)) - o(x)| / (delta |o(x)|), r
-// random
-// signs, in float64, the largest of several draws. A form that is backward stable over n accumulated terms then errs
-// by at most about n eps kappa, in units of the largest |o|. If a layer solves with a matrix made from its inputs,
-// such as a Gram matrix, each of that matrix's elements is rounded, which no change of the inputs can produce. Its
+// A form that solves with I + A has a relative error of about eps in A, and 000 Eq 51 turns this into an error of |(I +
+// A)^{-1}| |dA| |U| in the solution. Here the same sensitivity is measured for any variant: as the response of its
+// definition to relative perturbations of the inputs,
+//   kappa = |o(x (1 + delta r)) - o(x)| / (delta |o(x)|),   r random signs,
+// in float64, the largest over several draws. A form that is backward stable over n accumulated terms then errs by at
+// most about n eps kappa, in units of the largest |o|. If a layer solves with a matrix made from its inputs, such as a
+// Gram matrix, rounding changes each of that matrix's elements separately, which no change of the inputs can do. So the
 // response to such changes is added (Variant::solved_condition).
 #pragma once
 #include "harness/call/forward.hpp"
@@ -21,14 +21,14 @@ struct Deviation {
 };
 Deviation deviation(const Output &measured, const Output &reference);
 
-/// A copy in which every number is changed by the fraction `delta`, up or down by random signs of this draw. Decays
-/// stay within [0,1].
+/// A copy in which every number is increased or decreased by the fraction `delta`; `draw` selects the random signs.
+/// Decays stay within [0,1].
 Sequence perturbed(const Sequence &sequence, double delta, int draw);
 
-/// kappa as above, at least 1, plus the variant's solved_condition; `draws` recurrent float64 passes.
+/// kappa as above, at least 1, plus the variant's solved_condition. Costs `draws` recurrent passes in float64.
 double input_condition(const Variant &variant, const Sequence &sequence, const Params &params, int draws = 4);
 
-/// Rounding units that sums over T steps, Dk channels and a chunk may lose: the n of the bound above.
+/// The n of the bound above: the rounding units that sums over T steps, Dk channels and a chunk may lose.
 double accumulated_terms(const Shape &shape, int chunk);
 
 } // namespace recollect

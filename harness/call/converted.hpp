@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Passes on 16-bit arrays by kernels that only support float32: arrays are converted before the pass and results are
-// rounded after it, on the device; this counts as part of the pass's time. Gates and states are float32 already, and
-// shared.
+// Passes on 16-bit arrays by kernels that only support float32: on the device, arrays are converted before the pass and
+// results are rounded after it. Both count as part of the pass's time. Gates and states are float32 in any case, and
+// are not copied.
 #pragma once
 #include "harness/device/device.hpp"
 #include "harness/device/each_index.hpp"
@@ -21,7 +21,7 @@ template <class Stored> Call<float> widened(const Call<float, Stored> &call) {
   return wide;
 }
 
-/// Copies q, k, v and w of `from` to `to`, in its type.
+/// Copies q, k, v and w of `from` to `to`, and converts them to its type.
 template <class To, class From> void convert_inputs(const Call<float, To> &to, const Call<float, From> &from) {
   convert(to.q, from.q), convert(to.k, from.k), convert(to.v, from.v), convert(to.w, from.w);
 }

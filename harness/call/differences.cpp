@@ -11,7 +11,7 @@ using Numbers = std::vector<double>;
 
 double inner(const Numbers &a, const Numbers &b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }
 
-/// Every output number times its weight.
+/// Multiplies every output number by its weight.
 Numbers weighed(const Output &out, const OutputWeights &weights) {
   Numbers all = out.o;
   all.insert(all.end(), out.state.begin(), out.state.begin() + std::ptrdiff_t(weights.state.size()));
@@ -19,7 +19,7 @@ Numbers weighed(const Output &out, const OutputWeights &weights) {
   return all;
 }
 
-/// The slope along one direction of one tensor, from differences at h and 2 h.
+/// The derivative along one direction of one tensor, estimated from differences at step sizes h and 2 h.
 struct Along {
   Slope slope;
   bool smooth; // no kink (max, ReLU, |x|) lies within 2 h of any number; at a kink, differences are not derivatives
@@ -55,7 +55,7 @@ Along along(const Variant &variant, const Sequence &s, const Params &params, con
   return {slope, apart <= Slope::at * all + slope.rounding};
 }
 
-/// A random direction, in proportion to the tensor's numbers.
+/// A random direction whose entries are proportional to the tensor's numbers.
 Numbers direction_of(Tensor tensor, const Sequence &s, std::uint64_t seed) {
   Numbers direction = Stream(seed, std::string("differences/") + name_of(tensor)).normals(s[tensor].size());
   for (size_t i = 0; i < direction.size(); ++i) { // zeros stay 0: layers may have kinks there (|k|, ReLU, beta >= 0)

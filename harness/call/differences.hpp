@@ -16,14 +16,14 @@ struct Slope {
   bool right() const { return std::fabs(claimed - measured) <= at * size + rounding; } // false for NaN
 };
 
-/// One slope per tensor that `candidate` has, by the float64 definition. The direction is proportional to the tensor's
-/// numbers, so zeros stay 0. Not for the initial state, where some layers count steps.
+/// One slope per tensor that `candidate` has, by the float64 definition. Entries of the direction are proportional to
+/// the tensor's numbers, so zeros stay 0. The initial state has none, because some layers count steps in it.
 std::vector<Slope> slopes(const Variant &variant, const Sequence &sequence, const Params &params,
                           const OutputWeights &weights, const Sequence &candidate, std::uint64_t seed = 1);
 
-/// Whether differences in 113 bits along the same direction confirm the claimed slope. Needed for ill-conditioned
-/// layers, whose float64 differences are dominated by rounding. Takes a hundred times as long; only where kernels run
-/// on the CPU.
+/// Whether differences in 113-bit arithmetic along the same direction confirm the claimed slope. Needed for
+/// ill-conditioned layers, whose float64 differences are dominated by rounding. Takes a hundred times as long.
+/// Available only where kernels run on the CPU.
 bool right_in_113_bits(const Slope &slope, const Variant &variant, const Sequence &sequence, const Params &params,
                        const OutputWeights &weights, std::uint64_t seed = 1);
 

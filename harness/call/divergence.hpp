@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens if a pass leaves the range or precision of its type. NaN and Inf are always reported: either the
-// definition stays in range and replaces the fast form, or the pass diverges and the first such step is named.
+// What happens if a pass leaves the range or precision of its type. NaN and Inf are always reported: if the definition
+// stays in range, it replaces the fast form; else the first step that diverges is named.
 #pragma once
 #include "harness/call/forward.hpp"
 
 namespace recollect {
 
 /// Where the outputs stop being finite: "step 41 of head 3" (the earliest step), "the final state" if only the state is
-/// not finite, "" if all numbers are finite. Heads are counted through the batch.
+/// not finite, "" if all numbers are finite. Heads are numbered across the batch.
 std::string divergence(const Output &output, const Shape &shape);
 
 /// "diverged in f32 at step 41 of head 3", "" where it did not.
 std::string diverged(const Output &output, const Shape &shape, Real real);
 
-/// "f32 does not resolve the matrix solved at step 7 of head 3, of condition number 2e+09": outputs that depend on it
-/// may have no correct digit. "" if no such matrix is known (Variant::worst_condition).
+/// "f32 does not resolve the matrix solved at step 7 of head 3, of condition number 2e+09". The outputs that depend on
+/// this matrix may have no correct digit. "" if no such matrix is known (Variant::worst_condition).
 std::string unresolved(const Variant &variant, const Sequence &sequence, const Run &run);
 
 /// Checks `output`, the result of `run`. If it diverges and the recurrent form in the same type does not, replaces it

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs one form of one variant on host arrays. The only door between host code and the kernels.
+// Runs one form of one variant on host arrays. All host code calls the kernels through these functions.
 #pragma once
 #include "harness/core/execution_options.hpp"
 #include "harness/core/variant.hpp"
@@ -21,10 +21,11 @@ inline Run run_of(const std::string &form, const ExecutionOptions &e, const Para
   return {form, e.real, e.chunk, params, e.schedule, e.math};
 }
 
-/// A run's parameters, or the variant's defaults.
+/// A run's parameters. If it has none, the variant's defaults.
 Params params_of(const Variant &variant, const Run &run);
 
-/// o and the final state. Input error (exit 3) that names the dataset if one is absent, mis-shaped or not finite.
+/// Returns o and the final state. Input error (exit 3) that names the dataset if an input is absent, mis-shaped or not
+/// finite.
 Output forward(const Variant &variant, const Sequence &sequence, const Run &run = {});
 
 /// A prepared pass whose inputs are on the device. Call reset() and launch() as often as needed; fetch() copies the
@@ -36,16 +37,16 @@ struct Job {
 };
 Job prepare(const Variant &variant, const Sequence &sequence, const Run &run);
 
-/// Usage error if `math` is a precision of products of float32 arrays and the arrays have 16 bits.
+/// Usage error if `math` sets the precision of products of float32 arrays but the arrays have 16 bits.
 void refuse_math(Real real, Math math);
-/// The same, and an input error if the device does not support it.
+/// The same, and an input error if the device does not support that precision.
 void require_math(Real real, Math math);
 
 /// Bytes of inputs, outputs and states of one pass, on the host (float64) plus on the device (`real`). Not included: a
 /// form's workspace, and float32 copies for a form without a 16-bit kernel.
 std::uint64_t memory_needed(const Variant &variant, const Shape &shape, const Params &params, Real real);
-/// "" or why a pass does not fit: the message of over_memory for all of it, or of over_device_memory for the device's
-/// part.
+/// Why a pass does not fit into memory; "" if it does. The message is that of over_memory for all of its bytes, or that
+/// of over_device_memory for the bytes on the device.
 std::string over_memory(const Variant &variant, const Shape &shape, const Params &params, Real real);
 
 /// Operations that the definition performs on these inputs, over all heads.
@@ -61,13 +62,14 @@ Work counted_work(const Variant &variant, const Sequence &sequence, const Params
 /// The variant's default parameters, overridden by `given`.
 Params variant_params(const Variant &variant, const Assignments &given = {});
 
-/// Input error if the array has not the number of elements in `sizes` (named by `letters` in the message), or if one is
-/// not finite.
+/// Input error if the number of elements differs from that of `sizes` (the message calls them `letters`), or if an
+/// element is not finite.
 void check_array(const std::string &name, const std::vector<double> &data, const std::vector<std::string> &letters,
                  const std::vector<int> &sizes);
 /// The given state, or the variant's initial state in every head.
 std::vector<double> initial_state(const Variant &variant, const Sequence &sequence, const Params &params);
-/// Input error for what `variant` cannot run: absent inputs, wrong sizes, non-finite numbers, gates outside [0,1].
+/// Input error if `variant` cannot run on these inputs: absent inputs, wrong sizes, non-finite numbers, gates outside
+/// [0,1].
 void check_inputs(const Variant &variant, const Sequence &sequence, const Params &params, bool any_gate = false);
 
 } // namespace recollect

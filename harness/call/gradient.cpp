@@ -9,14 +9,14 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-/// The tape that numbers record on while this object lives.
+/// While this object lives, numbers record their operations on its tape.
 class Recording {
 public:
   explicit Recording(Tape &tape) { Tape::current() = &tape; }
   ~Recording() { Tape::current() = nullptr; }
 };
 
-/// Inputs that are present, hence differentiated.
+/// The inputs that are present. These are differentiated.
 std::vector<Tensor> given_tensors(const Variant &variant, const Sequence &s) {
   std::vector<Tensor> given{Tensor::q, Tensor::k, Tensor::v};
   for (const Input &input : variant.inputs)
@@ -41,7 +41,8 @@ void weigh(const Array<Taped> &array, const Numbers &weights, Numbers &adjoint) 
     if (const auto index = array(i).index; index != Tape::constant) adjoint[size_t(index)] += weights[i];
 }
 
-/// The gradient of one segment of heads, where s.state is the state at its start. Empty if the tape is too short.
+/// The gradient of one segment of steps of some heads, where s.state is the state at its start. Empty if the tape is
+/// too short.
 bool go_back(const Variant &variant, const Sequence &s, const Params &params, const OutputWeights &weights,
              size_t capacity, Sequence &result) {
   Tape tape(capacity);
@@ -74,7 +75,7 @@ Numbers part(const Numbers &all, size_t begin, size_t count) {
   return Numbers(all.begin() + std::ptrdiff_t(begin), all.begin() + std::ptrdiff_t(begin + count));
 }
 
-/// `heads` heads from `first` on.
+/// A sequence of `heads` heads, from head `first` on.
 Sequence some_of_the_heads(const Sequence &s, size_t first, int heads, size_t state_size) {
   Sequence some;
   some.shape = s.shape, some.shape.B = 1, some.shape.H = heads;
@@ -88,8 +89,8 @@ Sequence some_of_the_heads(const Sequence &s, size_t first, int heads, size_t st
 
 constexpr size_t bytes_a_step = 40; // of tape and adjoint, per operation
 
-/// The gradient of one head (or of one text with its heads joined), in segments of `length` steps. A segment is halved
-/// until its operations fit. Without a state there is one segment.
+/// The gradient of one head (or of one text, if the layer joins its heads), in segments of `length` steps. A segment is
+/// halved until its operations fit on the tape. A layer without a state has one segment.
 class HeadGradient {
 public:
   HeadGradient(const Variant &variant, const Params &params, Sequence s, OutputWeights weights)
@@ -122,7 +123,7 @@ private:
     return some;
   }
 
-  /// Turns the weights of the state at `end` into those of the state at `begin`.
+  /// Given the loss's weights of the state at `end`, computes those of the state at `begin`.
   void back(int begin, int end, const Numbers &state) {
     const size_t most = size_t(memory_limit() / 2 / bytes_a_step);
     const Sequence some = segment(begin, end, state);
@@ -130,7 +131,7 @@ private:
                                      s_.shape.heads() * size_t(end - begin) * size_t(s_.shape.Dv)),
                                 weights_.state};
     Sequence found;
-    // Twice the estimate: freeing untouched memory takes seconds under AddressSanitizer.
+    // Reserves twice the estimate, not more: freeing untouched memory takes seconds under AddressSanitizer.
     const double counted = 2 * operations() * double(s_.shape.heads()) * (end - begin);
     const size_t enough = size_t(std::clamp(counted, double(1 << 20), double(1 << 24)));
     for (size_t capacity = std::min(most, enough);; capacity = std::min(most, 4 * capacity)) {

@@ -6,8 +6,8 @@
 
 namespace recollect {
 
-/// Weights of the layer's outputs in the loss: do [B,H,T,Dv] and dstate [B,H,rows,columns] for the final state; empty:
-/// zeros.
+/// Weights of the layer's outputs in the loss: do [B,H,T,Dv], and dstate [B,H,rows,columns] for the final state. An
+/// empty array stands for zeros.
 struct OutputWeights {
   std::vector<double> o, state;
 };
@@ -19,13 +19,13 @@ void check_weights(const Variant &variant, const Sequence &sequence, const Param
 /// Whether gradients can be recorded: only where kernels run on the CPU.
 bool takes_gradients();
 
-/// Derivatives of sum(weights.o * o) + sum(weights.state * state) with respect to every input: q, k, v, the beta,
-/// alpha, lambda and w that are given (without w, the key takes its place and receives its gradient), and a layer's
-/// initial state, symmetrised (variant.hpp). A layer with a state is differentiated in segments, from last to first,
-/// starting from saved states, so that memory holds the states and the operations of one segment. A layer without a
-/// state records every operation. Selections (the largest score, a rounding) have derivative 0.
-/// Input error if the weights do not match the outputs, if the operations do not fit --memory, or if kernels do not run
-/// on the CPU.
+/// Derivatives of sum(weights.o * o) + sum(weights.state * state) with respect to every input: q, k, v; those of beta,
+/// alpha, lambda and w that are given; and a layer's initial state, symmetrised (variant.hpp). Without w, the key is
+/// used in its place and receives its gradient. A layer with a state is differentiated in segments, from the last to
+/// the first, each starting from a saved state, so that memory holds the saved states and the operations of one
+/// segment. A layer without a state records every operation. Selections (the largest score, a rounding) have derivative
+/// 0. Input error if the weights do not match the outputs, if the operations do not fit --memory, or if kernels do not
+/// run on the CPU.
 Sequence gradient(const Variant &variant, const Sequence &sequence, const Params &params, const OutputWeights &weights);
 
 /// Converts derivatives with respect to alpha and lambda, at `sequence`, to derivatives with respect to their

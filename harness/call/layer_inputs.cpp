@@ -23,7 +23,7 @@ std::string spoken(const UsersArrays &user, const std::string &name) {
   return "dataset " + (array && !array->name.empty() ? array->name : name);
 }
 
-/// The message gives shapes in the order of the file.
+/// Input error if the sizes differ. The message gives shapes in the order of the file.
 void check_dims(const UsersArrays &user, const std::string &name, const Dims &needed, const std::string &why,
                 const Convention &c) {
   if (user.at(name).dims != needed)
@@ -33,7 +33,7 @@ void check_dims(const UsersArrays &user, const std::string &name, const Dims &ne
 
 Dims dims_of(std::initializer_list<int> sizes) { return Dims(sizes.begin(), sizes.end()); }
 
-/// [B,h,T,width]; [B,h,T] where the tensor has one number per step.
+/// [B,h,T,width], or [B,h,T] if the tensor has one number per step.
 Dims over_steps(Tensor tensor, int heads, const Shape &n) {
   Dims dims = dims_of({n.B, heads, n.T});
   if (facts_of(tensor).width != TensorFacts::step) dims.push_back(std::uint64_t(width_of(tensor, n)));
@@ -42,7 +42,7 @@ Dims over_steps(Tensor tensor, int heads, const Shape &n) {
 
 int heads_in(const UsersArray &array) { return int(array.dims.at(1)); }
 
-/// The head, of `heads`, that head i of H uses.
+/// Which of the `heads` heads of an array belongs to head i of H.
 size_t shared_head(size_t i, size_t heads, size_t H, bool interleaved) {
   return interleaved ? i % heads : i / (H / heads);
 }
@@ -70,7 +70,7 @@ Numbers summed_over_sharing(Numbers all, size_t B, size_t heads, size_t H, bool 
   return sums;
 }
 
-// Rows of q and k: y = factor x / sqrt(sum x^2 + EPS), or factor x.
+// Normalises the rows of q and k: y = factor x / sqrt(sum x^2 + EPS), or y = factor x.
 
 double norm_of(const double *row, size_t width, const std::optional<double> &epsilon) {
   if (!epsilon) return 1;
@@ -86,7 +86,7 @@ void normalise(Numbers &rows, size_t width, const std::optional<double> &epsilon
   }
 }
 
-/// The gradient with respect to x, from that of y.
+/// Turns the gradient with respect to y into the gradient with respect to x.
 void normalise_back(Numbers &gradient, const Numbers &rows, size_t width, const std::optional<double> &epsilon,
                     double factor) {
   for (size_t row = 0; row < rows.size(); row += width) {
@@ -98,7 +98,7 @@ void normalise_back(Numbers &gradient, const Numbers &rows, size_t width, const 
   }
 }
 
-/// The gate array of a decay [B,h,T,width], and the location of its parameters.
+/// The gate array of a decay [B,h,T,width], and where its parameters are.
 class GateMap {
 public:
   GateMap(const UsersArrays &user, Tensor decay, const Shape &n, const Convention &c)
@@ -118,7 +118,7 @@ public:
   }
   size_t size() const { return array_.data.size(); }
   size_t head_of(size_t i) const { return i / (T_ * width_) % size_t(heads_in(array_)); }
-  /// Index of its dt_bias.
+  /// Index of the dt_bias that belongs to number i.
   size_t bias_of(size_t i) const { return head_of(i) * width_ + i % width_; }
   Rate at(size_t i) const {
     return rate_of(gate_, array_.data[i], A_ ? A_->data[head_of(i)] : 0, bias_ ? &bias_->data[bias_of(i)] : nullptr);
@@ -138,7 +138,7 @@ bool has_scale(const Variant &variant) {
                      [](const ParamSpec &spec) { return spec.name == "scale"; });
 }
 
-/// The factor on q that the layer's own parameters do not contain.
+/// The factor by which q is multiplied in addition to the layer's own scale parameter.
 double q_factor(const Params &params, const Convention &c, int Dk) { return params.has("scale") ? 1 : c.scale.of(Dk); }
 
 Shape shape_of(const UsersArrays &user) {
@@ -202,7 +202,7 @@ double silu_slope(double z) {
   return s * (1 + z * (1 - s));
 }
 
-/// D of every head and channel, [H,Dv].
+/// D for every head and channel, [H,Dv].
 Numbers skip_in(const UsersArrays &user, const Shape &n, const Convention &c) {
   const UsersArray *D = find(user, "D");
   if (!D || c.skip_ignored) return {};
@@ -219,7 +219,7 @@ Numbers skip_in(const UsersArrays &user, const Shape &n, const Convention &c) {
   return skip;
 }
 
-/// Calls told(i, index of its head and channel in [H,Dv]) for every number i of o at a step of a text.
+/// For every number i of o at a step that belongs to a text, calls told(i, index of its head and channel in [H,Dv]).
 template <class Told> void each_output(const LayerInputs &inputs, const Told &told) {
   const Shape &n = inputs.all.shape;
   const size_t T = size_t(n.T), H = size_t(n.H), Dv = size_t(n.Dv);
@@ -235,7 +235,7 @@ Numbers part(const Numbers &all, size_t index, size_t parts) {
   return Numbers(all.begin() + std::ptrdiff_t(index * size), all.begin() + std::ptrdiff_t((index + 1) * size));
 }
 
-/// Adds the gradients of a gate array and its parameters, from the gradient of the logarithms of the decays.
+/// Adds the gradients of a gate array and of its parameters, given the gradient of the logarithms of the decays.
 void add_gate_gradients(UsersArrays &found, const UsersArrays &user, Tensor decay, const Numbers &in_logarithms,
                         const Numbers &in_strengths, const Shape &n, const Convention &c) {
   const GateMap gates(user, decay, n, c);
@@ -252,8 +252,8 @@ void add_gate_gradients(UsersArrays &found, const UsersArrays &user, Tensor deca
   if (!bias.empty()) found["ddt_bias"] = {gates.bias()->dims, std::move(bias), ""};
 }
 
-/// Computes the user's o from the layer's, and adds the gradients through the skip term and the output gate: to dv, dD
-/// and dz.
+/// Computes the user's o from the layer's. Adds the gradients through the skip term and the output gate to dv, dD and
+/// dz.
 void add_skip_and_gate(UsersArrays &found, Numbers &o, Sequence &gradient, const UsersArrays &user,
                        const LayerInputs &inputs, bool errors) {
   const bool backward = !gradient.v.empty();
@@ -445,7 +445,7 @@ void check_results(const UsersArrays &results, const UsersArrays &user, const La
 
 namespace {
 
-/// [B,H,size] -> [B,heads,size]: the first of the heads that share one.
+/// [B,H,size] -> [B,heads,size]: takes the first of the heads that share an array.
 Numbers first_of_sharing(const Numbers &all, size_t B, size_t heads, size_t H) {
   const size_t size = all.size() / (B * H);
   Numbers some(B * heads * size);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds the call that a kernel gets from host arrays, in any number type.
+// Builds a kernel's call from host arrays, in any number type.
 #pragma once
 #include "harness/call/forward.hpp"
 #include "harness/core/error.hpp"
@@ -55,7 +55,7 @@ Call<Real, Stored> make_call(const Variant &variant, const Sequence &s, const Ru
   return call;
 }
 
-/// Runs `kernel` on `call`, each time from `start`.
+/// Prepares a job that runs `kernel` on `call`, each time from the state `start`.
 template <class Real, class Stored>
 Job job_of(const std::shared_ptr<Call<Real, Stored>> &call, const Array<Real> &start,
            const std::function<void(const Call<Real, Stored> &)> &kernel) {

@@ -13,7 +13,8 @@ std::optional<double> OneSided::derivative(double size) const {
 
 namespace {
 
-/// Whether the layer accepts a small step of x along the direction: decays lie in [0,1], and other inputs have ranges.
+/// Whether the layer accepts a small step of x along the direction. Decays must stay in [0,1], and other inputs in
+/// their ranges.
 bool takes(const Variant &variant, Tensor tensor, const std::vector<double> &x, const std::vector<double> &direction,
            double sign) {
   const bool decay = facts_of(tensor).decay,
@@ -77,7 +78,8 @@ OneSided Quotients::along(const Sequence &direction) const {
     const Quad near = (prepared_->at(sign * h, direction) - prepared_->here) / (sign * h),
                far = (prepared_->at(2 * sign * h, direction) - prepared_->here) / (2 * sign * h);
     const double found(2 * near - far); // extrapolated: the second-order term cancels
-    // The two differ by h times the second derivative for a smooth function, and by a fortieth for x log(x) at 0.
+    // `near` and `far` differ by h times the second derivative for a smooth function, and by a fortieth for x log(x) at
+    // 0.
     return std::fabs(double(near - far)) <= 1e-6 + 1e-3 * std::fabs(found) ? found : std::nan("");
   };
   return {limit(-1), limit(1)};

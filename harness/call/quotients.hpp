@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// One-sided derivatives of a layer's definition by difference quotients in 113 bits. Every gradient is compared with
-// them where a function switches (a max, a root, a division by what may be 0).
+// One-sided derivatives of a layer's definition by difference quotients in 113-bit arithmetic. Tests compare every
+// gradient with them where a function switches (a max, a root, a division by what may be 0).
 #pragma once
 #include "harness/call/gradient.hpp"
 #include <optional>
 
 namespace recollect {
 
-/// Limits of the difference quotient from below and from above. Empty: the layer does not accept inputs on that side.
-/// NaN: no limit, because the function jumps or its slope is infinite.
+/// Limits of the difference quotient from below and from above. Empty if the layer does not accept inputs on that side.
+/// NaN if there is no limit, because the function jumps or its slope is infinite.
 struct OneSided {
   std::optional<double> below, above;
   /// The derivative, if the limits that exist agree to 1e-9 of `size`; else empty.
@@ -21,7 +21,8 @@ class Quotients {
 public:
   Quotients(const Variant &variant, const Sequence &sequence, const Params &params, const OutputWeights &weights);
   ~Quotients();
-  /// Along `direction`, whose arrays have the sizes of the sequence's; an empty array leaves that input unchanged.
+  /// The one-sided derivatives along `direction`, whose arrays have the sizes of the sequence's. An empty array leaves
+  /// that input unchanged.
   OneSided along(const Sequence &direction) const;
 
 private:

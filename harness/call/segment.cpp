@@ -11,8 +11,8 @@
 namespace recollect {
 namespace {
 
-/// The initial state from which a segment computes its map: zeros for the value channels, the identity below, for each
-/// head.
+/// The initial state from which a segment computes its map. For each head: zeros in the rows of the value channels, and
+/// the identity below them.
 std::vector<double> map_start(size_t heads, int n, int m) {
   std::vector<double> state;
   for (size_t head = 0; head < heads; ++head) {
@@ -23,7 +23,7 @@ std::vector<double> map_start(size_t heads, int n, int m) {
   return state;
 }
 
-/// Appends columns of zeros to the values in place, since a long sequence may have no memory for a copy.
+/// Appends columns of zeros to the values in place, because a long sequence may leave no memory for a copy.
 template <class Real> void widen(const Variant &variant, const Params &params, Call<Real> &call, int m) {
   const Array<Real> v = call.v;
   const int n = call.shape.Dv, width = n + m;
@@ -42,7 +42,7 @@ template <class Real> void widen(const Variant &variant, const Params &params, C
   call.o = allocated<Real>("o", steps * width);
 }
 
-/// o[:, :n] += o[:, n:] S^T, rows of n + m numbers, a block of steps per unit.
+/// o[:, :n] += o[:, n:] S^T for rows of n + m numbers. One block of steps per unit.
 template <class Real> struct Respond {
   Array<Real> o, states;
   int T, n, m, block, blocks;

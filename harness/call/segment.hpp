@@ -2,26 +2,27 @@
 // A pass over some consecutive steps of a longer sequence. Its initial state comes from the steps before, which
 // another process may compute.
 //
-// If a layer maps the rows of its state across a segment by S -> S A + B, and reads the state linearly, the segment
-// need not wait for its initial state. It runs at once with extra value channels: values get as many zeros appended as
-// the state has columns, and the initial state gets an identity in these rows. These rows then yield A and the
-// response r_t of the outputs,
+// Suppose a layer maps the rows of its state across a segment by S -> S A + B, and reads the state linearly. Then the
+// segment need not wait for its initial state. It runs at once with extra value channels: values get as many zeros
+// appended as the state has columns, and the initial state gets an identity in the rows of these channels. At the end
+// these rows contain A, and the extra outputs are the response r_t of the outputs to the initial state,
 //
 //   [0; I] -> [B; A],   o_t(S) = o_t(0) + S r_t,
 //
-// so that an initial state can be applied when it arrives. This needs nothing but the layer itself.
+// so that an initial state can be applied when it arrives. Nothing but the layer itself is needed for this.
 #pragma once
 #include "harness/call/forward.hpp"
 
 namespace recollect {
 
-/// Per head, rows of m numbers: a state of n rows, or a map of n rows of B above m rows of A.
+/// Per head, rows of m numbers: either a state of n rows, or a map that consists of n rows of B and, below, m rows of
+/// A.
 using Rows = std::vector<double>;
 
-/// Applies the map `later` to `earlier`, a state or a map: [B; A] then [B'; A'] gives [B A' + B'; A A'].
+/// Applies the map `later` to `earlier`, which is a state or a map: [B; A] followed by [B'; A'] is [B A' + B'; A A'].
 Rows through(const Rows &earlier, const Rows &later, size_t heads, int n, int m);
 
-/// Rows of n numbers, each with m zeros appended; and the first n of rows of n + m.
+/// Appends m zeros to each row of n numbers. The next function takes the first n numbers of rows of n + m.
 std::vector<double> widened_rows(const std::vector<double> &rows, size_t n, size_t m);
 std::vector<double> narrowed_rows(const std::vector<double> &rows, size_t n, size_t m);
 
@@ -29,9 +30,9 @@ struct Segment {
   std::function<void()> reset, launch; // as in Job
   /// Replaces the initial state; call between reset() and launch().
   std::function<void(const Rows &state)> start_from;
-  /// After launch(): the final state; or the map, of a segment that does not wait for its initial state.
+  /// Call after launch(): the final state. For a segment that does not wait for its initial state: the map.
   std::function<Rows()> end;
-  /// After launch() of a segment that did not wait: corrects its outputs and its end for this initial state.
+  /// Call after launch() of a segment that did not wait. Corrects its outputs and its end for this initial state.
   std::function<void(const Rows &state)> respond;
   std::function<Output()> fetch;
 };
@@ -39,16 +40,16 @@ struct Segment {
 /// Usage error for arrays of 16 bits: ranks pass states between float32 or float64 passes only.
 void refuse_cut(Real real);
 
-/// `sequence` contains only the segment's steps. With `waits` false it starts without its initial state.
+/// `sequence` contains the segment's steps only. With `waits` false the segment starts without its initial state.
 Segment prepare_segment(const Variant &variant, const Sequence &sequence, const Run &run, bool waits);
 
-/// Whether segments of this layer can run without their initial state: tests that two parts of a short random sequence
-/// combine to the result of the whole, up to rounding.
+/// Whether segments of this layer can run without their initial state. Tests it: two parts of a short random sequence
+/// must combine to the result of the whole sequence, up to rounding.
 bool needs_no_state(const Variant &variant, const Sequence &sequence, const Params &params);
 
 /// Heads [first, first + count) of the batch, as `count` heads of a batch of one.
 Sequence slice_heads(const Sequence &sequence, size_t first, size_t count);
-/// The same of one array [B,H,...].
+/// The same for one array [B,H,...].
 std::vector<double> slice_heads(const std::vector<double> &data, const Shape &shape, size_t first, size_t count);
 
 } // namespace recollect

@@ -14,8 +14,8 @@ struct RunRequest : ExecutionOptions {
   bool tune = false;      // each layer with the best parameters of its grid (tune.hpp)
   int tuning_seeds = 3;   // of the trials; they follow the reported seeds
   std::string experiment; // of a suite: the purpose of these cases
-  /// "name" for every selected variant and task that has it, "owner.name" for one; lists and ranges of values
-  /// (sweep.hpp) give every combination.
+  /// Keys: "name" for every selected variant and task that has the parameter, "owner.name" for one of them. Values:
+  /// lists and ranges (sweep.hpp), of which every combination is run.
   Assignments settings;
   std::vector<std::string>
       shapes; // "d,dv" for every selected task that has both: pairs, each combined with all of `settings`
@@ -24,11 +24,11 @@ struct RunRequest : ExecutionOptions {
       0; // per head: each layer gets the largest widths whose state fits (state_budget.hpp); 0: no limit
 };
 
-/// Where a case's free parameters come from:
-///   fixed    nothing is free, or the user set it all
-///   untuned  something is free and stands at its default
-///   trial    a value of the grid, on a tuning seed
-///   tuned    the best of its group's trials, filled in when they are done
+/// How a case got its free parameters:
+///   fixed    there are none, or the user set all of them
+///   untuned  some are at their defaults
+///   trial    they have a value of the grid, on a tuning seed
+///   tuned    they have the best values of the group's trials; filled in after these
 enum class Setting { fixed, untuned, trial, tuned };
 inline const char *name_of(Setting setting) {
   const char *const names[] = {"fixed", "untuned", "trial", "tuned"};
@@ -48,7 +48,7 @@ struct Case : ExecutionOptions {
   double state_limit = 0; // bytes of state that a head may have; 0: any
 };
 
-/// A parameter of a layer or a task, and the value that tuning chose.
+/// A parameter of a layer or a task, and the value that tuning chose for it.
 struct Chosen {
   std::string owner, name;
   double value;
@@ -60,7 +60,7 @@ struct Record {
   int case_index = 0;
   Shape shape;
   /// "ok" | "meaningless" (the task says why this variant's result would mean nothing, or the variant why it cannot
-  /// take the shape) | "skipped" (it would need more than --memory) | "failed"
+  /// take the shape) | "skipped" (the case needs more than --memory) | "failed"
   std::string status;
   std::string
       reason; // "" when ok; else that the pass diverged, or which form replaced it (harness/call/divergence.hpp)

@@ -8,19 +8,19 @@
 
 namespace recollect {
 
-/// holds_under: true under the condition that the claim names, false without it. holds_asymptotically: wrong at finite
-/// size, by an error that follows a measured law and goes to zero in a limit.
+/// holds_under: true under the condition that the claim names, false without it. holds_asymptotically: wrong at every
+/// finite size, by an error that follows a measured law and vanishes in a limit.
 enum class Verdict { holds, holds_asymptotically, refuted, not_tested, inconclusive, holds_under };
 /// Why a statement is not tested.
 enum class Reason { none, under_specified, not_numeric, needs_training, needs_gpu };
 enum class Effort { quick, full };
 
-/// What the measurement at a point is compared with:
-///   statement   the sentence as the paper makes it: decides the verdict
-///   limit       the law of the statement's error: decides "asymptotically"
-///   condition   the statement under the condition that the claim names: decides "under"
-///   obligation  the exact form, the correction, a premise: must hold whatever the verdict
-///   rival       a nearby statement or system that is wrong: must be refuted
+/// What a measurement is compared with, at a point:
+///   statement   the sentence as the paper makes it; decides the verdict
+///   limit       the law of the statement's error; decides whether it holds asymptotically
+///   condition   the statement under the condition that the claim names; decides whether it holds under that condition
+///   obligation  the exact form, the correction, or a premise; must hold whatever the verdict
+///   rival       a similar statement or system that is wrong; must be refuted
 enum class Role { statement, limit, obligation, rival, condition };
 /// A rival law predicts another value for the same measurement; a rival system is another system, measured again.
 enum class RivalKind { none, law, system };
@@ -31,7 +31,7 @@ const char *name_of(Reason);
 const char *name_of(Role);
 const char *name_of(RivalKind);
 
-/// How a claim is to be measured.
+/// How a claim is to be measured: its effort, seeds and points.
 struct Protocol {
   Effort effort = Effort::quick;
   std::uint64_t seed = 1;
@@ -76,8 +76,8 @@ struct Claim {
 };
 /// "layer" if the claim runs layers of the registry, "algebra" if it is about matrices only.
 const char *system_of(const Claim &);
-/// What qualifies the expected verdict: the scope of a refutation, the reason why it is not tested, the condition; else
-/// "".
+/// What qualifies the expected verdict: the scope of a refutation, the reason why the claim is not tested, or the
+/// condition. "" if nothing does.
 std::string qualifier(const Claim &);
 /// A verdict with its qualifier: "refuted (paper)", "holds_under (unit keys)", "holds".
 std::string qualified(Verdict, const Claim &);

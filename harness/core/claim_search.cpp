@@ -10,7 +10,8 @@
 namespace recollect {
 namespace {
 
-/// Lower case; "§" is a word; '-' and '_' between letters are spaces, and stay between numbers ("5-7").
+/// Converts to lower case. "§" becomes a word; '-' and '_' become spaces between letters, and stay between numbers
+/// ("5-7").
 std::string normal(std::string text) {
   for (size_t at; (at = text.find("\u00a7")) != std::string::npos;) text.replace(at, 2, " section ");
   for (size_t at; (at = text.find("\u2013")) != std::string::npos;) text.replace(at, 3, "-");
@@ -79,7 +80,7 @@ template <class Use> void take(std::string &text, const std::regex &pattern, con
   }
 }
 
-/// Papers and places named in a text; removes them from it.
+/// Finds the papers and places that a text names, and removes them from it.
 ClaimQuery parse(std::string &text) {
   static const std::regex arxiv(R"((?:arxiv\s*:?\s*)?\b(\d{4}\.\d{4,5})(?:v\d+)?\b)"), paper(R"(\b(00\d)\b)"),
       lettered(R"(\b([a-e](?:\.\d+)+)\b)");
@@ -119,7 +120,7 @@ ClaimQuery parse_source(const std::string &source) {
   return all;
 }
 
-/// Whether `whole` contains or equals `part`: 2.2 contains 2.2.1, Appendix A contains A.1, Fig 2 contains Fig 2b.
+/// Whether `whole` equals or contains `part`: 2.2 contains 2.2.1, Appendix A contains A.1, Fig 2 contains Fig 2b.
 bool holds(const Place &whole, const Place &part) {
   if (whole.kind != part.kind || (!whole.paper.empty() && whole.paper != part.paper)) return false;
   if (part.number.rfind(whole.number, 0) != 0) return false;
@@ -127,7 +128,7 @@ bool holds(const Place &whole, const Place &part) {
   return after == '.' || std::isalpha(static_cast<unsigned char>(after));
 }
 
-/// Runs of letters, digits and non-ASCII characters.
+/// The words of a text: runs of letters, digits and non-ASCII characters.
 std::vector<std::string> words_of(const std::string &text) {
   std::vector<std::string> words(1);
   for (char c : text) {
@@ -178,7 +179,7 @@ std::vector<const Claim *> search_claims(const std::vector<Claim> &claims, const
   std::vector<const Claim *> found;
   for (const Claim &claim : claims)
     if (matches(query, claim)) found.push_back(&claim);
-  // What follows from a statement is listed after the statement itself.
+  // Claims derived from a statement come after those that a paper states.
   const auto distance = [&](const Claim *c) {
     const bool derived = c->source.find("(derived)") != std::string::npos;
     return (has_words(c->id, query.words) ? 0 : has_words(c->statement, query.words) ? 1 : 2) + (derived ? 3 : 0);

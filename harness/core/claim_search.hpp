@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds claims by what people write: a citation ("004 Prop 2", "Eq. (17)", "VLA Proposition 2", "arXiv:2605.11196"), words
-// ("delta rule"), or both.
+// Finds claims by the text that a user types: a citation ("004 Prop 2", "Eq. (17)", "VLA Proposition 2",
+// "arXiv:2605.11196"), words ("delta rule"), or both.
 #pragma once
 #include "harness/core/claim.hpp"
 #include <set>
@@ -10,7 +10,7 @@
 
 namespace recollect {
 
-/// A place in a paper: "prop" "2", "eq" "17", "section" "2.2.1", "appendix" "a.1", "fig" "2b".
+/// A place in a paper, as kind and number: "prop" "2", "eq" "17", "section" "2.2.1", "appendix" "a.1", "fig" "2b".
 struct Place {
   std::string paper, kind, number; // paper: its number (papers.hpp), "" if the text names none
   friend bool operator<(const Place &a, const Place &b) {
@@ -28,14 +28,15 @@ struct ClaimQuery {
 /// Any text is a query. Ranges and lists stand for each of their places: "Eq 5-7, 9" is Eq 5, 6, 7 and 9.
 ClaimQuery parse_claim_query(const std::string &text);
 
-/// Whether a claim belongs to one of the papers, its source names every place, and each word occurs in its name,
-/// source, statement, exact form or explanation. A section contains its subsections, a figure its panels.
+/// Whether a claim matches: it belongs to one of the papers, its source names every place, and each word occurs in its
+/// name, source, statement, exact form or explanation. A section contains its subsections, and a figure its panels.
 bool matches(const ClaimQuery &query, const Claim &claim);
 
-/// The claims that match; those with the words in or near their name first.
+/// The claims that match. Claims with the words in their names come first, then those with the words in their
+/// statements.
 std::vector<const Claim *> search_claims(const std::vector<Claim> &claims, const ClaimQuery &query);
 
-/// Whether `text` contains every word, or words that start with it; '-' and '_' separate words.
+/// Whether `text` contains every one of the words, or a word that starts with it. '-' and '_' separate words.
 bool has_words(const std::string &text, const std::vector<std::string> &words);
 
 } // namespace recollect

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cost per token, as a polynomial in the sizes. It is stated in a descriptor, printed and evaluated; a test compares
-// it with the counted operations of the recurrent form (counted.hpp).
+// Cost per token, as a polynomial in the sizes. Descriptors state it, and the program prints and evaluates it. A test
+// compares it with the counted operations of the recurrent form (counted.hpp).
 #pragma once
 #include "harness/core/params.hpp"
 #include "harness/core/types.hpp"
@@ -10,7 +10,7 @@
 
 namespace recollect {
 
-/// Sums of products of named sizes, with negative powers too: 6 Dv Dk + 2 Dk T / block.
+/// Sums of products of powers of named sizes. Powers may be negative: 6 Dv Dk + 2 Dk T / block.
 class Polynomial {
 public:
   Polynomial(double constant = 0) { add({}, constant); }
@@ -19,7 +19,7 @@ public:
     p.add({{name, 1}}, 1);
     return p;
   }
-  /// The value of a parameter that is left automatic.
+  /// A symbol whose value is `automatic` if the parameter has no value.
   static Polynomial symbol(const std::string &name, const Polynomial &automatic) {
     Polynomial p = symbol(name);
     p.automatic_[name] = std::make_shared<const Polynomial>(automatic);
@@ -27,10 +27,10 @@ public:
   }
   friend Polynomial operator+(Polynomial a, const Polynomial &b);
   friend Polynomial operator*(const Polynomial &a, const Polynomial &b);
-  /// b must have one term.
+  /// The divisor b must have one term.
   friend Polynomial operator/(const Polynomial &a, const Polynomial &b);
-  /// The average over the steps of a sequence: (T + 1) / 2 for t, (T + 1) (2 T + 1) / 6 for t^2. Other names are the
-  /// variant's parameters. Throws a logic error for an unknown name.
+  /// The value at these sizes. The step t is averaged over the sequence: (T + 1) / 2 for t, (T + 1) (2 T + 1) / 6 for
+  /// t^2. Other names are the variant's parameters. Throws a logic error for an unknown name.
   double at(const Shape &shape, const Params &params) const;
   std::string str() const; // "6 Dk Dv + 2 Dk T / block"
 
@@ -46,7 +46,8 @@ struct Cost {
   Polynomial flops;     // additions, multiplications and divisions
   Polynomial functions; // exponentials, roots, sines ...
   Cost(Polynomial arithmetic = {}, Polynomial calls = {}) : flops(std::move(arithmetic)), functions(std::move(calls)) {}
-  /// True: the recurrent form repeats work to be easier to read; this is the cost without the repetitions.
+  /// True if the recurrent form repeats work so that it is easier to read. The cost is then that without the
+  /// repetitions.
   bool least = false;
   std::string str() const;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers that count operations: running a form on them gives its cost.
+// Numbers that count operations. A form that runs on them yields its cost.
 #pragma once
 #include <atomic>
 #include <cmath>
@@ -7,8 +7,9 @@
 
 namespace recollect {
 
-/// A double that counts operations, over all threads. Each addition, multiplication and division of two of them counts
-/// as one flop (multiplications and divisions also as a product), each function call as one. Signs, comparisons and
+/// A double that counts operations, over all threads. An addition, multiplication or division of two of them counts as
+/// one flop, and multiplications and divisions also as one product. A function call counts as one function. Signs,
+/// comparisons and copies are free.
 /// copies are free.
 struct Counted {
   double value;

@@ -25,8 +25,8 @@ RECOLLECT_ON_BOTH inline float number(std::uint32_t bits) {
   return x;
 }
 
-/// The nearest float; if x lies between two floats, the one whose last bit is odd. A narrower type rounds that number
-/// as it would round x. Rounding to nearest twice would create ties that are not there.
+/// Rounds to odd: if x is no float, the neighbour whose last bit is odd. A narrower type then rounds this number as it
+/// would round x. Rounding to nearest twice would create ties that are not there.
 RECOLLECT_ON_BOTH inline float to_odd(double x) {
   const float nearest = float(x);
   const double back = double(nearest);
@@ -38,7 +38,7 @@ RECOLLECT_ON_BOTH inline float to_odd(double x) {
 
 } // namespace float_bits
 
-/// bfloat16: the first half of a float, 8 bits of significand.
+/// bfloat16: the upper 16 bits of a float, with 8 bits of significand.
 struct BFloat16 {
   std::uint16_t bits;
 
@@ -57,7 +57,7 @@ struct BFloat16 {
   RECOLLECT_ON_BOTH operator float() const { return float_bits::number(std::uint32_t(bits) << 16); }
 };
 
-/// IEEE binary16: 11 bits of significand, largest number 65504, least 2^-24.
+/// IEEE binary16: 11 bits of significand. The largest number is 65504, the least positive one 2^-24.
 struct Float16 {
   std::uint16_t bits;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parallel loops over much host memory.
+// Parallel loops over large amounts of host memory.
 #pragma once
 #include "harness/system/processors.hpp"
 #include <algorithm>
@@ -10,11 +10,11 @@
 
 namespace recollect {
 
-/// Set on a thread that works beside others, each on a task of its own: its loops have one piece.
+/// Set on a thread that runs next to others which have separate tasks: its loops are not divided.
 inline thread_local bool one_piece = false;
 
-/// Calls fill(begin, end) over 0 ... n - 1, in parallel pieces if one piece takes longer than starting a thread. `cost`
-/// is the cost of one of the n, in random numbers drawn.
+/// Calls fill(begin, end) for parts of 0 ... n - 1, in parallel if one part takes longer than starting a thread. `cost`
+/// is the cost of one of the n, in units of one random number.
 template <class Fill> void in_pieces(size_t n, const Fill &fill, size_t cost = 1) {
   constexpr size_t piece = size_t(1) << 22; // about 50 ms of random numbers
   const size_t pieces = std::clamp<size_t>(n * cost / piece, 1, one_piece ? 1 : processors());
@@ -22,7 +22,7 @@ template <class Fill> void in_pieces(size_t n, const Fill &fill, size_t cost = 1
   std::vector<std::future<void>> others;
   for (size_t i = 1; i < pieces; ++i)
     others.push_back(std::async([=, &fill] {
-      // The caller runs a piece when it waits for it, if no thread could be started.
+      // If no thread could be started, the caller runs a piece itself when it waits for it.
       if (std::this_thread::get_id() != caller) run_on_any_processor();
       fill(n * i / pieces, n * (i + 1) / pieces);
     }));
@@ -45,8 +45,8 @@ template <class Found> size_t first_in_pieces(size_t n, const Found &found, size
   return first;
 }
 
-/// Cost of copying or looking at a number of an array that many passes need again: a piece takes a quarter of a
-/// millisecond, and not 50 ms, so that a state of a few MiB has several.
+/// Cost for copying or reading a number of an array that many passes need again. A piece then takes a quarter of a
+/// millisecond instead of 50 ms, so that a state of a few MiB has several pieces.
 constexpr size_t cost_of_copies = 16;
 
 } // namespace recollect

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finding entries of one kind by name or glob. A layer's other names (Variant::aliases) are looked up here and nowhere
-// else; neither letters' case nor '-', '_' and spaces matter: "DeltaNet" is delta_net.
+// Finds entries of one kind by name or glob. Only these functions know a layer's other names (Variant::aliases). The
+// case of letters, '-', '_' and spaces do not matter: "DeltaNet" is delta_net.
 #pragma once
 #include "harness/core/error.hpp"
 #include "harness/core/registry.hpp"
@@ -10,12 +10,12 @@
 
 namespace recollect::lookup {
 
-/// In lower case, with '_' for '-' and spaces.
+/// In lower case, with '_' in place of '-' and spaces.
 inline std::string lowered(std::string name) {
   for (char &c : name) c = c == ' ' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return canonical(std::move(name));
 }
-/// The form in which names are compared: lower case without separators. "Delta-Net" and delta_net are "deltanet".
+/// The form in which names are compared: lower case without separators. "Delta-Net" and "delta_net" become "deltanet".
 inline std::string folded(const std::string &name) {
   std::string all = lowered(name);
   all.erase(std::remove(all.begin(), all.end(), '_'), all.end());
@@ -40,7 +40,7 @@ template <class Entry> std::vector<std::string> all_names(const std::vector<Entr
   return all;
 }
 
-/// Names that people use for a layer with a particular setting.
+/// Names that people use for a layer with a particular setting; the text says which.
 inline std::string as_a_setting(const std::string &name) {
   const std::string same = folded(name);
   if (same == "mqa" || same == "multiqueryattention") return ": it is softmax with --kv-heads 1";
@@ -76,8 +76,8 @@ std::vector<const Entry *> select(const std::vector<Entry> &entries, const std::
       for (size_t i = 0; i < entries.size(); ++i)
         if (any_name(entries[i], matches)) chosen[i] = matched = true;
     };
-    // Globs respect separators, so that "delta_*" does not match delta_former's alias "deltaformer"; without any
-    // match, separators are ignored.
+    // Globs respect separators, so that "delta_*" does not match delta_former's alias "deltaformer". If nothing
+    // matches, separators are ignored.
     choose([&](const std::string &name) { return pattern == "all" || glob_match(lowered(pattern), lowered(name)); });
     if (!matched) choose([&](const std::string &name) { return glob_match(folded(pattern), folded(name)); });
     if (!matched) usage_error("no " + std::string(kind) + " matches '" + pattern + "'" + advice(entries, pattern));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The papers whose statements are measured, by the names that people give them: reports/papers.tsv, which the site reads too.
+// The papers whose statements are measured, with the names that people give them. Read from reports/papers.tsv, which
+// the site reads as well.
 #pragma once
 #include <string>
 #include <vector>

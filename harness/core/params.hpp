@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Named parameters of variants, tasks and claims: declared once, with default, range and meaning, and checked once.
+// Named parameters of variants, tasks and claims. Each is declared once, with its default, range and meaning.
 #pragma once
 #include <limits>
 #include <map>
@@ -25,15 +25,15 @@ constexpr double no_limit = std::numeric_limits<double>::infinity();
 
 ParamSpec integer_param(std::string name, double fallback, double low, double high, std::string meaning);
 ParamSpec real_param(std::string name, double fallback, double low, double high, std::string meaning);
-/// A real whose default is a formula of the shape, e.g. "1/sqrt(Dk)"; its value is NaN until it is given.
+/// A real whose default is a formula of the shape, e.g. "1/sqrt(Dk)". Its value is NaN until the user gives one.
 ParamSpec automatic_param(std::string name, std::string formula, double low, double high, std::string meaning);
 ParamSpec choice_param(std::string name, std::vector<std::string> choices, std::string meaning);
 /// The parameter with values to try in addition to its default.
 ParamSpec tuned(ParamSpec spec, std::vector<double> grid);
-/// "a, b, c" of a grid's values after the default.
+/// The text "a, b, c" of a grid's values, without the default.
 std::string grid_text(const ParamSpec &spec);
 
-/// Values of the declared parameters. Asking for an undeclared one is a programming error and throws.
+/// Values of the declared parameters. Asking for an undeclared one throws a logic error.
 class Params {
 public:
   struct Value {
@@ -41,7 +41,7 @@ public:
     std::string text; // non-empty exactly for choices
   };
   double real(const std::string &name) const { return at(name).number; }
-  /// `real`, or `fallback` if the value was left automatic.
+  /// `real`, or `fallback` if no value was given.
   double real_or(const std::string &name, double fallback) const;
   int integer(const std::string &name) const { return static_cast<int>(at(name).number); }
   const std::string &text(const std::string &name) const { return at(name).text; }
@@ -60,11 +60,11 @@ private:
 
 using Assignments = std::map<std::string, std::string>; // name -> text, as given on the command line
 
-/// "name=value" -> entry of `into`; usage error when it is not of that form.
+/// Adds the assignment "name=value" to `into`; usage error if the text has another form.
 void parse_assignment(const std::string &text, Assignments &into);
 
-/// Defaults overlaid with `given`. `owner` names the variant, task or claim in errors (unknown name,
-/// bad value: exit 2).
+/// The defaults, overridden by `given`. `owner` names the variant, task or claim in error messages (unknown name or bad
+/// value: exit 2).
 Params resolve(const std::vector<ParamSpec> &specs, const Assignments &given, const std::string &owner);
 
 } // namespace recollect

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uses Boost.Multiprecision only here, so that layers do not include it. The functions that layers call most use the
-// type's own arithmetic, which takes a tenth of the time.
+// Only this file uses Boost.Multiprecision, so that layers do not include it. The functions that layers call most use
+// the type's own arithmetic, which takes a tenth of the time.
 #include "harness/core/quad.hpp"
 #include <boost/math/constants/constants.hpp>
 #include <boost/math/special_functions/erf.hpp>
@@ -12,7 +12,7 @@ namespace {
 
 using Float = boost::multiprecision::cpp_bin_float_quad;
 
-/// Three float64s hold all digits of a number in their range.
+/// The sum of three float64s holds all digits of a number in their range.
 Float wide(Quad x) {
   Float sum = 0;
   for (int part = 0; part < 3; ++part) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of 113 bits. Differences of a form that runs on them have more correct digits than float64 can hold.
+// Numbers with 113 bits of significand. Differences of a form that runs on them have more correct digits than float64
+// can hold.
 #pragma once
 #include <limits>
 

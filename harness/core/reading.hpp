@@ -6,8 +6,8 @@
 
 namespace recollect {
 
-/// What is refuted: the text, a stricter reading of the text, its notation, or an effect of training that is absent
-/// without training.
+/// What is refuted: the text, a stricter reading of it, its notation, or an effect of training (nothing was trained
+/// here).
 enum class Scope { none, paper, boundary, typo, untrained };
 
 /// How the refuted statement stands in the text:
@@ -18,8 +18,8 @@ enum class Scope { none, paper, boundary, typo, untrained };
 enum class Wording { asserted, stricter, slip, trained };
 /// Whether the counter-example satisfies every condition that the text states.
 enum class CounterExample { within, outside };
-/// What follows the statement in the text (the next sentence, a footnote, a note): nothing, a limitation, or a
-/// withdrawal.
+/// What the text says after the statement (in the next sentence, a footnote or a note): nothing that limits it, or a
+/// limitation or withdrawal.
 enum class Next { leaves, limits };
 
 struct Reading {
@@ -32,8 +32,8 @@ struct Reading {
   std::string answer; // for scope paper: what the authors could answer, as they would write it
 };
 
-/// paper: asserted, within the conditions, and not limited by what follows. boundary: one of the three fails.
-/// typo: a slip. untrained: said of trained models. none: nothing was recorded.
+/// paper: asserted, the counter-example satisfies the conditions, and what follows does not limit it. boundary: one of
+/// these three fails. typo: a slip. untrained: said of trained models. none: nothing was recorded.
 Scope scope_of(const Reading &);
 
 /// The text asserts it, the counter-example satisfies its conditions and nothing that follows limits it.

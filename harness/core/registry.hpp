@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every variant, task and claim of the program, from the lists that CMake generates from the files present. Each list
-// is linked with the folder that it lists.
+// All variants, tasks and claims of the program, from lists that CMake generates from the files that are present. Each
+// list is linked with the folder that it lists.
 #pragma once
 #include "harness/core/claim.hpp"
 #include "harness/core/task.hpp"
@@ -13,21 +13,21 @@ const std::vector<Variant> &all_variants();
 const std::vector<Task> &all_tasks();
 const std::vector<Claim> &all_claims();
 
-/// The entry of that name, '-' and '_' interchangeable; usage error with the nearest name if there is none.
+/// The entry of that name; '-' and '_' are equivalent. Usage error with the nearest name if there is none.
 const Variant &find_variant(std::string_view name);
 const Task &find_task(std::string_view name);
 const Claim &find_claim(std::string_view id);
 
-/// Names or globs ("all" = everything) -> entries in registry order, each once;
-/// usage error for a pattern that matches nothing.
+/// Entries whose names match the names or globs ("all" matches everything), in registry order, each once. Usage error
+/// for a pattern that matches nothing.
 std::vector<const Variant *> select_variants(const std::vector<std::string> &patterns);
 std::vector<const Task *> select_tasks(const std::vector<std::string> &patterns);
 std::vector<const Claim *> select_claims(const std::vector<std::string> &patterns);
 
-/// The form of that name, or for "fast" the first exact form that is not recurrent (recurrent if there is no other).
-/// Approximate forms run only if they are named. Usage error if there is none.
+/// The form of that name. For "fast": the first exact form other than the recurrent one, or the recurrent one if there
+/// is no other. Approximate forms run only if they are named. Usage error if there is no such form.
 const Form &find_form(const Variant &variant, std::string_view form);
-/// The same for a forward pass at this shape: "fast" is the definition where that is faster (Form::work).
+/// The same for a forward pass of this shape: "fast" is the definition if the definition is faster (Form::work).
 const Form &find_form(const Variant &variant, std::string_view form, const Shape &shape, const Params &params);
 
 } // namespace recollect

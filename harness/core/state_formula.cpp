@@ -35,7 +35,7 @@ private:
   Params defaults_;
 };
 
-/// The polynomial of degree 2 in each name that takes the values of `value` (Lagrange's form).
+/// Lagrange interpolation: the polynomial, of degree 2 in each name, that takes the values of `value`.
 Polynomial interpolated(std::vector<std::string> names, Sizes sizes, const std::function<int(const Sizes &)> &value) {
   if (names.empty()) return value(sizes);
   const std::string name = names.back();
@@ -59,7 +59,7 @@ Fit fit(const Count &count, const std::vector<std::string> &names) {
           interpolated(names, {}, [&](const Sizes &sizes) { return count.at(sizes).columns; })};
 }
 
-/// Whether the formula gives the count at other values of all sizes.
+/// Whether the formula also gives the count at other values of all sizes.
 bool holds(const Fit &fit, const Count &count, const std::vector<std::string> &names) {
   for (const std::array<int, 3> &values : {std::array<int, 3>{5, 9, 6}, {16, 7, 5}, {64, 128, 7}}) {
     Sizes sizes{{"Dk", values[0]}, {"Dv", values[1]}};

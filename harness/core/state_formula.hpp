@@ -6,8 +6,9 @@
 
 namespace recollect {
 
-/// Numbers of one head's state: rows times columns, polynomials of degree at most 2 in Dk, in Dv and in each integer
-/// parameter that changes them. A layer without a finite state keeps the keys and values of all steps: T (Dk + Dv).
+/// Numbers in one head's state: rows times columns. Both are polynomials of degree at most 2 in Dk, in Dv and in each
+/// integer parameter that changes them. A layer without a finite state keeps the keys and values of all steps: T (Dk +
+/// Dv).
 struct StateFormula {
   Polynomial rows, columns;
   std::vector<std::string> fixed; // "degree = 2": parameters with another effect, at their defaults
@@ -18,7 +19,7 @@ struct StateFormula {
   std::string str() const; // "Dk (Dv + 1)"
 };
 
-/// Throws a logic error if the count is no such polynomial in Dk and Dv.
+/// Throws a logic error if the count is not such a polynomial in Dk and Dv.
 StateFormula state_formula(const Variant &variant);
 
 } // namespace recollect

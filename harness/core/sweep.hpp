@@ -11,8 +11,8 @@ namespace recollect {
 /// 13. Usage error naming `what` if a range does not reach its end or has more than 10^4 values.
 std::vector<std::string> expand_values(const std::string &text, const std::string &what);
 
-/// Every combination of the values that each setting (name -> values) lists, added to each of `start`. The last name's
-/// values vary fastest. Errors name `flag`.
+/// Every combination of the values that the settings (name -> values) list, added to each of `start`. The values of the
+/// last name vary fastest. Errors name `flag`.
 std::vector<std::map<std::string, std::string>>
 combinations(const std::map<std::string, std::string> &settings, const std::string &flag,
              std::vector<std::map<std::string, std::string>> start = {{}});

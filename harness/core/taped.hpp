@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers that record how they were computed: reverse-mode automatic differentiation of a form gives the gradient of
-// its outputs with respect to all its inputs.
+// Numbers that record how they were computed. Reverse-mode automatic differentiation of a form on them gives the
+// gradient of its outputs with respect to all inputs.
 #pragma once
 #include <atomic>
 #include <cmath>
@@ -11,14 +11,14 @@
 
 namespace recollect {
 
-/// The recorded operations, in an order in which operands come before results, whichever threads computed them.
+/// The recorded operations, in an order in which operands precede results, whichever threads computed them.
 class Tape {
 public:
   static constexpr std::int64_t constant = 0; // index of all constants, since memory of zero bits holds constants
 
-  /// Reserves space for `capacity` more operations; operations beyond it are dropped, and full() reports that.
+  /// Reserves space for `capacity` further operations. Operations beyond that are dropped, and full() reports it.
   explicit Tape(size_t capacity) : steps_(new Step[capacity + 1]), capacity_(capacity + 1) {} // uninitialised
-  /// The tape on which numbers record themselves; null: none.
+  /// The tape on which numbers record themselves; null if there is none.
   static Tape *&current() {
     static Tape *tape = nullptr;
     return tape;
@@ -31,9 +31,9 @@ public:
   }
   bool full() const { return used_ > capacity_; }
 
-  /// Derivatives of sum_i weights[i] * (number recorded as i). On entry `adjoint` [size()] holds the weights; on return
-  /// adjoint[i] is the derivative with respect to number i. A weight of 0 contributes nothing, even along an infinite
-  /// slope.
+  /// Derivatives of sum_i weights[i] * (number i of the tape). On entry `adjoint` [size()] holds the weights; on return
+  /// adjoint[i] is the derivative with respect to number i. A weight of 0 contributes nothing, even where a slope is
+  /// infinite.
   void go_back(std::vector<double> &adjoint) const {
     for (size_t i = adjoint.size(); i-- > size_t(constant) + 1;) {
       const double weight = adjoint[i];
@@ -62,7 +62,7 @@ struct Taped {
 
   Taped() = default;
   constexpr Taped(double x) : value(x), index(Tape::constant) {}
-  /// y = f(a), f'(a) = slope
+  /// y = f(a), where `slope` is f'(a).
   Taped(double y, Taped a, double slope) : Taped(y, a, slope, Taped(0), 0) {}
   Taped(double y, Taped a, double slope_a, Taped b, double slope_b) : Taped(y) {
     if (a.index != Tape::constant || b.index != Tape::constant)
@@ -98,9 +98,9 @@ struct Taped {
   friend bool operator!=(Taped a, Taped b) { return a.value != b.value; }
 };
 
-/// Where a function has no derivative, the tape takes a one-sided slope: for fmax and fmin at a tie that of the first
-/// operand, for fabs at 0 that from above. A choice x > 0 ? x : 0 takes its second branch at 0: ReLU has slope 0 there.
-/// Backward passes do the same (tests/variants/zeros_and_ties.cpp).
+/// Where a function has no derivative, the tape takes a one-sided slope: at a tie of fmax or fmin that of the first
+/// operand, for fabs at 0 that from above. A choice x > 0 ? x : 0 takes its second branch at 0, so ReLU has slope 0
+/// there. Backward passes do the same (tests/variants/zeros_and_ties.cpp).
 namespace math {
 inline Taped cos(Taped x) { return {std::cos(x.value), x, -std::sin(x.value)}; }
 inline Taped sin(Taped x) { return {std::sin(x.value), x, std::cos(x.value)}; }
@@ -129,8 +129,8 @@ inline Taped fmax(Taped x, Taped y) { return x.value < y.value ? y : x; }
 inline Taped fmin(Taped x, Taped y) { return y.value < x.value ? y : x; }
 /// The derivative is 0 wherever it exists.
 inline Taped floor(Taped x) { return std::floor(x.value); }
-/// Straight-through estimator, as layers that round are trained (slope_of in variants/kernels/attention/similarity.hpp): the true
-/// derivative is 0.
+/// Straight-through estimator (slope_of in variants/kernels/attention/similarity.hpp): layers with roundings are
+/// trained with slope 1, although the derivative is 0.
 inline Taped round_half_even(Taped x) { return {std::nearbyint(x.value), x, 1}; }
 } // namespace math
 

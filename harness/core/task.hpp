@@ -10,7 +10,7 @@ struct Problem {
   Sequence sequence;
   std::vector<int> scored;    // [T] 1 where the read is scored
   std::vector<double> target; // [B,H,T,Dv] the correct read at scored steps
-  /// [B,H,N,Dv] the values a nearest-inner-product decoder chooses among; empty: no decoding.
+  /// [B,H,N,Dv] the values among which a decoder chooses by the largest inner product. If empty, nothing is decoded.
   std::vector<double> candidates;
   std::vector<int> answer; // [B,H,T] index of the correct candidate at scored steps, -1 if this head is not asked
 };
@@ -24,8 +24,8 @@ const char *name_of(Metric::Better);
 /// The metrics of score_reads.
 constexpr Metric mse{"mse", Metric::smaller}, cosine{"cosine", Metric::larger}, accuracy{"accuracy", Metric::larger};
 
-/// Chance and ceiling of the headline: the score of a reader without knowledge (it guesses among the answers, or reads
-/// zero), and of one that reads the target itself.
+/// Chance and ceiling of the headline metric. Chance is the score of a reader without knowledge, which guesses among
+/// the answers or reads zero. The ceiling is the score of reading the target itself.
 struct Ends {
   double chance, ceiling;
 };
@@ -40,8 +40,8 @@ struct Task {
   std::function<Problem(const Params &, std::uint64_t seed)> generate;
   std::function<Score(const Params &, const Problem &, const Output &)> score;
   std::function<Ends(const Params &)> ends; // of the headline; null: no chance and ceiling
-  /// Why this variant's result on this task means nothing; "" if it means something. The case is recorded with the
-  /// reason.
+  /// Why the result of this variant on this task would mean nothing; "" if it means something. The reason is recorded
+  /// with the case.
   std::function<std::string(const Variant &, const Params &)> meaningless;
 };
 

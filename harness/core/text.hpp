@@ -12,19 +12,19 @@ std::string join(const std::vector<std::string> &parts, const std::string &separ
 /// Makes `text` printable on one line of a terminal: control characters and bytes that are not UTF-8 become '?'.
 std::string printable(std::string text);
 
-/// Identifiers compare with '-' and '_' interchangeable: both become '_'.
+/// Compares identifiers with '-' and '_' as equivalent: both become '_'.
 std::string canonical(std::string name);
 
-/// Shell-style match of '*', '?' and '[...]' over the whole of `name`.
+/// Shell-style match of '*', '?' and '[...]' against the whole of `name`.
 bool glob_match(const std::string &pattern, const std::string &name);
 
-/// ", did you mean 'x'?" for the nearest known name, or the list of known names when none is near.
+/// ", did you mean 'x'?" for the nearest known name. If none is near, a list of the known names.
 std::string suggestion(const std::string &name, const std::vector<std::string> &known);
 
 /// Shortest decimal text that reads back as the same double ("nan", "inf" for non-finite values).
 std::string number(double value);
 
-/// The whole of `text` as a finite number; usage error naming `what` otherwise.
+/// Parses the whole of `text` as a finite number. Usage error that names `what` if it is not one.
 double parse_number(const std::string &text, const std::string &what);
 
 } // namespace recollect

@@ -13,7 +13,7 @@
 namespace recollect {
 
 /// Type of q, k, v, w, o and their gradients. With 16-bit arrays, sums, states and gates (beta, alpha, lambda) are
-/// still float32: in bfloat16 a decay of 0.999 would be 1.
+/// still float32, because in bfloat16 a decay of 0.999 would become 1.
 enum class Real { f32, f64, bf16, f16 };
 constexpr Real all_reals[] = {Real::f32, Real::f64, Real::bf16, Real::f16};
 inline const char *name_of(Real real) {
@@ -38,11 +38,11 @@ inline double epsilon_of(Real real) {
                               : 1.0 / (1 << 10);
 }
 
-/// Rounding of the operands of products of float32 arrays: none, TF32 (10 bits) or bfloat16 (7 bits), if the device has
-/// such units. Sums are float32 in each.
+/// Rounding of the operands of products of float32 arrays, if the device has such units: none, to TF32 (10 bits) or to
+/// bfloat16 (7 bits). Sums are always float32.
 enum class Math { exact, tf32, bf16 };
 inline const char *name_of(Math math) { return math == Math::exact ? "exact" : math == Math::tf32 ? "tf32" : "bf16"; }
-/// The schedule of a chunked form: chosen by shape and backend, one team per head, or all chunks at once (engine.hpp).
+/// The schedule of a chunked form (engine.hpp): chosen by shape and backend; one team per head; or all chunks at once.
 enum class Schedule { automatic, streaming, three_phase };
 inline const char *name_of(Schedule schedule) {
   return schedule == Schedule::automatic ? "auto" : schedule == Schedule::streaming ? "streaming" : "three_phase";
@@ -59,7 +59,7 @@ constexpr Tensor all_tensors[] = {Tensor::q,     Tensor::k,      Tensor::v, Tens
                                   Tensor::alpha, Tensor::lambda, Tensor::w};
 constexpr int tensor_count = sizeof(all_tensors) / sizeof(Tensor);
 
-/// Facts about each tensor: its last dimension, and the value that replaces an absent optional one.
+/// Properties of each tensor: its last dimension, and the value that is used if an optional one is absent.
 struct TensorFacts {
   const char *name;
   enum Width { step, key, value } width; // [B,H,T], [B,H,T,Dk], [B,H,T,Dv]
@@ -81,14 +81,14 @@ inline int width_of(Tensor tensor, const Shape &s) {
   const TensorFacts::Width width = facts_of(tensor).width;
   return width == TensorFacts::step ? 1 : width == TensorFacts::key ? s.Dk : s.Dv;
 }
-/// The tensor of that name, which must exist.
+/// The tensor of that name. The name must be known.
 inline Tensor tensor_named(const std::string &name) {
   for (Tensor tensor : all_tensors)
     if (name == name_of(tensor)) return tensor;
   throw std::logic_error("no tensor is called " + name);
 }
 
-/// Host arrays, row-major; empty means absent. Values are held in double whatever the run's type.
+/// Host arrays, row-major. An empty array is absent. Values are doubles, whatever the type of the run.
 struct Sequence {
   Shape shape;
   std::vector<double> q, k, lambda, w; // [B,H,T,Dk]
@@ -101,7 +101,7 @@ struct Sequence {
     return *all[int(tensor)];
   }
   const std::vector<double> &operator[](Tensor tensor) const { return const_cast<Sequence &>(*this)[tensor]; }
-  /// The tensor given, or its replacement.
+  /// The tensor if it is given, else its neutral value.
   std::vector<double> or_neutral(Tensor tensor) const {
     if (!(*this)[tensor].empty()) return (*this)[tensor];
     return facts_of(tensor).neutral == TensorFacts::the_key

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The type that a file in variants/ must return. Host types only, so that tasks, theory and tests do not include
-// Kokkos.
+// The type that a file in variants/ must return. It uses host types only, so that tasks, theory and tests do not
+// include Kokkos.
 #pragma once
 #include "harness/core/cost.hpp"
 #include "harness/core/counted.hpp"
@@ -14,17 +14,17 @@
 
 namespace recollect {
 
-// device.hpp: device arrays, parameters and chunk length of one forward pass, or of one backward pass. q, k, v, w and
-// o hold Stored numbers.
+// Device arrays, parameters and chunk length of one forward or backward pass (device.hpp). q, k, v, w and o hold Stored
+// numbers.
 template <class Real, class Stored = Real> struct Call;
 template <class Real, class Stored = Real> struct BackwardCall;
 
-/// Kernels of a pass that read and write 16-bit arrays directly; sums, states and gates are float32. Without such
-/// kernels, arrays are converted before and after a pass in float32 (converted.hpp).
+/// Kernels of a pass that read and write 16-bit arrays directly; their sums, states and gates are float32. If a form
+/// has no such kernels, arrays are converted before and after a pass in float32 (converted.hpp).
 template <template <class, class> class Pass> struct Native16 {
   std::function<void(const Pass<float, BFloat16> &)> bf16 = nullptr;
   std::function<void(const Pass<float, Float16> &)> f16 = nullptr;
-  /// The shapes that they support; null: all.
+  /// Which shapes they support; null: all.
   std::function<bool(const Shape &, const Params &)> takes = nullptr;
 
   template <class Stored> const auto &of() const {
@@ -48,7 +48,8 @@ struct Vjp {
   explicit operator bool() const { return bool(f64); }
 };
 
-/// One way to compute a variant. `recurrent` is the definition; every other form is compared with it in float64.
+/// One way to compute a variant. The form `recurrent` is the definition; every other form is compared with it in
+/// float64.
 struct Form {
   std::string name; // recurrent | chunked | parallel | minibatch | ...
   std::function<void(const Call<float> &)> f32;
@@ -56,18 +57,19 @@ struct Form {
   bool exact = true;  // false: equals the recurrent form only approximately even in exact arithmetic
   bool stable = true; // false: loses digits on ill-conditioned keys that the recurrent form keeps (see Traits::stable)
   bool causal = true; // false: approximates using the whole sequence, including later steps
-  /// The definition on the CPU with numbers that count operations, record them, or have 113 bits.
+  /// The definition on the CPU, for numbers that count operations, record them, or have 113 bits.
   std::function<void(const Call<Counted> &)> counted = nullptr;
   std::function<void(const Call<Taped> &)> taped = nullptr;
   std::function<void(const Call<Quad> &)> quad = nullptr;
   Vjp vjp = {}; // none: gradients come from `taped`
   Native16<Call> native = {};
-  /// Cost per token on one thread, relative to the definition. At small widths a chunked form may cost more than the
-  /// definition, which is then the fast form. 0: the form is always faster.
+  /// Cost per token on one thread, relative to the definition's. At small widths a chunked form may cost more than the
+  /// definition; the definition is then the fast form. 0: the form is always faster.
   Polynomial work = 0;
 };
 
-/// A tensor besides q, k, v: required, or replaced by its neutral value if absent (1; for w the key).
+/// A tensor other than q, k and v. It is required, or has a neutral value (1; for w the key) that is used if it is
+/// absent.
 struct Input {
   std::string name; // beta | alpha | lambda | w
   bool required = false;
@@ -78,12 +80,12 @@ struct Input {
   bool per_step() const { return facts_of(tensor()).width == TensorFacts::step; } // [B,H,T]; the others are [B,H,T,Dk]
 };
 
-/// What a read at a unit key returns after v_1 ... v_t were written at that key, with steps and gates 1.
+/// What a read at a unit key returns after v_1 ... v_t were written at that key, with all steps and gates equal to 1.
 enum class Repeats { other, sum, mean, ridged_mean /* sum / (t + ridge) */, last };
 const char *name_of(Repeats);
 
-/// Properties of the map (q,k,v,...) -> (o, state). A test shows that each declared one holds and each undeclared one
-/// fails.
+/// Properties of the map (q,k,v,...) -> (o, state). A test shows that each declared property holds and that each
+/// undeclared one fails.
 struct Traits {
   bool causal = true;           // o_t depends on steps <= t only
   bool linear_in_v = true;      // o is linear in v
@@ -118,23 +120,24 @@ struct Variant {
   std::vector<std::string> needs_one_of; // at least one of these inputs must be given
   std::vector<Form> forms;               // forms[0] is recurrent
   Traits traits;
-  /// Rows x columns of the per-head state; the default is the family's S: Dv x Dk.
-  /// Return {} where no finite state exists.
+  /// Rows x columns of the per-head state. The default is Dv x Dk, the S of most layers. Returns {} if there is no
+  /// finite state.
   std::function<StateShape(const Shape &, const Params &)> state_shape = [](const Shape &s, const Params &) {
     return StateShape{s.Dv, s.Dk};
   };
   /// One head's initial state, row-major; null means zeros.
   std::function<std::vector<double>(const Shape &, const Params &)> initial_state;
-  /// How strongly the reads respond to relative changes of the elements of the matrices that the layer solves with;
-  /// null: it solves with none. Changes of the inputs change such a matrix only within its structure
-  /// (conditioning.hpp).
+  /// How strongly the reads respond to relative changes of the elements of the matrices that the layer solves with.
+  /// Null if it solves with none. Changes of the inputs cannot show this, because they change such a matrix only within
+  /// its structure (conditioning.hpp).
   std::function<double(const Sequence &, const Params &)> solved_condition;
-  /// The worst condition number of those matrices at steps 0, 1, 3, 7 ... and the last, if it exceeds `least`; else 0.
-  /// Null: unknown. For sequences without an initial state.
+  /// The worst condition number of those matrices at steps 0, 1, 3, 7 ... and the last. 0 if it does not exceed
+  /// `least`. Null if unknown. For sequences without an initial state.
   std::function<Conditioned(const Sequence &, const Params &, double least)> worst_condition;
-  /// Whether a head's outputs depend on the other heads of its text; null: never. Such a layer has no finite state.
+  /// Whether a head's outputs depend on the other heads of its text; null: never. A layer that joins heads has no
+  /// finite state.
   std::function<bool(const Params &)> joins_heads;
-  /// Why the variant cannot take this shape with these parameters, "" if it can.
+  /// Why the variant cannot take this shape with these parameters; "" if it can.
   std::function<std::string(const Shape &, const Params &)> unsuitable;
 
   /// Whether the layer takes this tensor; q, k and v always.
@@ -152,8 +155,8 @@ struct Variant {
 };
 
 /// Converts a gradient of states, [B,H,rows,columns], to one convention for symmetric matrices (Variant::symmetric).
-/// The stored numbers P_ij and P_ji are one variable, whose derivative is the sum of both entries; each gets half of
-/// it. The result does not depend on how a gradient splits the sum. Other numbers are unchanged.
+/// The stored numbers P_ij and P_ji are one variable. Its derivative is the sum of the two entries, and each entry gets
+/// half of that sum. So the result does not depend on how a gradient splits the sum. Other numbers are unchanged.
 inline std::vector<double> symmetrised(const Variant &variant, const Shape &shape, std::vector<double> d_state) {
   if (variant.symmetric.empty()) return d_state;
   const size_t n = size_t(shape.Dk), before = size_t(shape.Dv) * n;
