@@ -33,7 +33,7 @@ namespace {
 
 Run run_of(const BenchCase &c) { return run_of(c.form->name, c, c.params); }
 
-/// How much larger the rounding error is than float32's: 11 or 8 significant bits instead of 24.
+/// Factor by which rounding is coarser than float32's: 24 significant bits there, 11 or 8 here.
 double coarseness(Math math) { return math == Math::tf32 ? 1 << 13 : math == Math::bf16 ? 1 << 16 : 1; }
 
 Job forward_job(const BenchCase &c, const Sequence &sequence) {
@@ -49,7 +49,7 @@ OutputWeights weights_of(const BenchCase &c, const Shape &s) {
   return weights;
 }
 
-/// This rank's steps of a sequence that the ranks share, compared with the definition's outputs.
+/// Compares this rank's steps of a sequence that the ranks share with the definition's outputs.
 Equivalence own_equivalence(const BenchCase &c, const Sequence &whole, const Definition &definition) {
   const Steps own = steps_of_rank(whole.shape.T, c.chunk, ranks::rank(), ranks::size());
   const Job job = forward_job(c, slice_steps(whole, own.begin, own.end));
@@ -70,7 +70,7 @@ std::string too_far(double deviation, double allowed, const std::string &where) 
   return where + " deviates by " + number(deviation) + " from its definition, rounding allows " + number(allowed);
 }
 
-/// Compares the layer's backward pass with the definition's gradient, at a shape where that gradient is fast.
+/// Compares the layer's backward pass with the definition's gradient, at a shape where the latter is fast.
 void hold_to_gradient(const BenchCase &c, BenchResult &result) {
   BenchCase small = c;
   small.shape = {1, std::min(c.shape.H, 2), std::min(c.shape.T, c.chunk + 17), std::min(c.shape.Dk, 24),
@@ -165,7 +165,7 @@ bool same_at_any_length(const BenchCase &c) {
   return std::equal(few.o.begin(), few.o.end(), all.o.begin());
 }
 
-/// Expected outputs of the timed inputs, for the first steps of some heads.
+/// The expected outputs for the timed inputs: the first steps of some heads.
 struct Expected {
   Sequence inputs; // the first steps of some heads
   Definition definition;
@@ -196,7 +196,7 @@ std::string unwritten(const std::string &name, const std::vector<double> &values
          name + " unwritten, or NaN";
 }
 
-/// The form as a contestant.
+/// The form, as one of the contestants.
 struct Own {
   Pass pass;
   std::function<std::string()> complete; // "" or which outputs the last pass left unwritten
@@ -224,7 +224,7 @@ Own own_of(const BenchCase &c, const Sequence &sequence) {
           }};
 }
 
-/// The time of a pass that ranks share: that of the slowest rank, counted from when all are ready.
+/// The time of a pass that all ranks share: that of the slowest rank, counted from the moment when all are ready.
 Sample shared_sample(const Pass &pass) {
   pass.reset();
   flush_caches();
@@ -256,7 +256,7 @@ void keep_samples(BenchResult &result, const Sampling &sampling) {
   if (!result.seconds.empty()) result.timing = summarise(result.seconds);
 }
 
-/// By which factor other programs may have slowed this machine while its ceilings were measured.
+/// The factor by which other programs may have slowed this machine while its ceilings were measured.
 double slowed_by_others() {
   double load = 0;
   if (default_clock() > 0 || getloadavg(&load, 1) != 1) return 1; // a GPU is not shared in that way
@@ -279,7 +279,7 @@ void hold_to_limit(BenchResult &result, Ceilings &ceilings) {
                   number(result.limit) + " s at this machine's ceilings: it cannot have done all of its work";
 }
 
-/// "" or why the case is not timed.
+/// Why the case is not timed; "" if it is.
 std::string refused(const BenchCase &c, const BenchCase &own) {
   std::string reason;
   if (c.variant->unsuitable) reason = c.variant->unsuitable(c.shape, c.params);

@@ -57,10 +57,10 @@ std::vector<BenchResult> bench(const BenchCase &c, const BenchSettings &settings
 /// Sets `limit` and `bound`, for arrays of type `result.storage`.
 void set_limit(BenchResult &result, const Ceilings &ceilings);
 
-/// One for each group of cases with times at three or more different T.
+/// One fit for each group of cases that have times at three or more different T.
 std::vector<Growth> growth(const std::vector<BenchResult> &results);
 
-/// Serialises the results of this plan for another process, and reads them back.
+/// Serialises the results of this plan for another process. The next function reads them back.
 std::string packed(const std::vector<BenchResult> &results);
 std::vector<BenchResult> unpacked(const std::string &bytes, const std::vector<BenchCase> &plan);
 

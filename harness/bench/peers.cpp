@@ -106,7 +106,7 @@ struct Peers::Process {
   std::string python = python_with_torch(), script = RECOLLECT_SOURCE_DIR "/bench/peers.py";
   std::unique_ptr<Dialogue> dialogue; // one process for many cases: PyTorch takes seconds to start
 
-  /// "failed" where the process has ended; the next question restarts it.
+  /// The process's answer; "failed" if the process has ended. The next question restarts it.
   json ask(const json &question) {
     if (!dialogue) dialogue = std::make_unique<Dialogue>(std::vector<std::string>{python, script});
     std::string said;
@@ -131,7 +131,7 @@ struct Peers::Process {
     return rows;
   }
 
-  /// False if the peer failed. Then the process is restarted, since a GPU may be unusable after an error.
+  /// False if the peer failed. The process is then restarted, because a GPU may be unusable after an error.
   bool keep(const json &answer, BenchResult &row) {
     row.status = answer.at("status"), row.reason = answer.at("reason");
     if (row.status == "failed") dialogue.reset();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The type of each of a user's arrays, and the type that the kernel computes in.
 //
-// Operands of products are rounded to the type of the computation, whatever they are stored in. Gates and write
-// strengths are factors of float32 sums in every kernel, and keep the precision of their own arrays. A state is
-// rounded to its type when it is passed on, a result when it is written.
+// Kernels round operands of products to the type of the computation, whatever their arrays are stored in. Gates and
+// write strengths are factors of float32 sums in every kernel, and keep the precision of their own arrays. A state is
+// rounded to its type when it is passed on, and a result when it is written.
 #pragma once
 #include "harness/check/precision.hpp"
 #include "harness/files/convention.hpp"

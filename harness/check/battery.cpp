@@ -68,7 +68,7 @@ const char *meaning_of(Recipe::Keys keys) {
 
 bool has_gates(const Variant &variant) { return variant.takes(Tensor::alpha) || variant.takes(Tensor::lambda); }
 
-/// A case as the covering array asks for it; the layer may not support all of it.
+/// A case as the covering array asks for it. The layer may not support all of it.
 struct Asked {
   Shape shape;
   Recipe recipe;
@@ -143,7 +143,7 @@ private:
     return std::any_of(cases_.begin(), cases_.end(), [&](const BatteryCase &one) { return one.name == name; });
   }
 
-  /// The case without parts that the layer does not have: gates, beta, w or a state.
+  /// The case without the parts that the layer does not have: gates, beta, w or a state.
   Asked relevant(Asked a) const {
     a.recipe.spread = std::max(0.01, 128 * half_spacing(1, precision_)); // rounding must not make keys equal
     if (!has_gates(variant_)) a.recipe.gates = Recipe::whole_range;

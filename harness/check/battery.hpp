@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A set of inputs on which kernels often fail.
 //
-// Lengths (1 and 2; one chunk of 64 or a step less; a step or a few more; many chunks), gates, keys, widths and
-// numbers of heads are crossed in a covering array of strength two: any two of their values occur together in some
-// case. The same holds for each of them with a given state, with beta 0 and 2, and with w that is not unit. In
-// addition there are a long text, and a prefill followed by a decode step from its final state.
+// Lengths (1 and 2; one chunk of 64 or a step less; a step or a few more; many chunks), gates, keys, widths and numbers
+// of heads are crossed in a covering array of strength two: any two of their values occur together in some case. So
+// does each of their values with a given state, with beta 0 and 2, and with a w that is not unit. In addition there are
+// a long text, and a prefill followed by a decode step from its final state.
 #pragma once
 #include "harness/check/precision.hpp"
 #include "harness/check/results.hpp"

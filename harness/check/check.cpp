@@ -28,15 +28,16 @@ std::vector<std::array<double, 3>> octaves(const Part &reference, const std::vec
   return curve;
 }
 
-/// The gradient of a symmetric matrix in a state may be split between its triangles in any way (variant.hpp).
+/// Brings gradients of states to one convention. The gradient of a symmetric matrix may be split between its triangles
+/// in any way (variant.hpp).
 PartList in_one_convention(PartList candidate, const CheckCase &problem) {
   if (Part *dstate = find_part(candidate, "dstate"))
     dstate->values = symmetrised(problem.variant, problem.given.shape, std::move(dstate->values));
   return candidate;
 }
 
-/// A number beyond the range of its type is infinity where a correct kernel writes it. Replaces such infinities by the
-/// reference's value: those to which it rounds, or from which rounding may separate it. All others stay, and are wrong.
+/// A correct kernel writes infinity for a number beyond the range of its type. Replaces infinities by the reference's
+/// value where the reference rounds to infinity, or may do so within rounding. All others stay, and are wrong.
 void accept_overflows(Part &candidate, const Part &right, const PartNoise &noise, Precision written) {
   const double limit = limits_of(noise.precision).row;
   for (size_t i = 0; i < candidate.values.size(); ++i) {
@@ -87,7 +88,7 @@ bool has_infinity(const PartList &parts) {
   });
 }
 
-/// judge_all() of a candidate whose overflows are accepted already.
+/// judge_all() for a candidate whose overflows have been accepted already.
 std::vector<Judged> judge_parts(const Reference &reference, const PartList &candidate, Precision precision) {
   const Noise &noise = reference.noise(precision);
   std::vector<size_t> given; // parts

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a kernel is right: compares its results with the float64 definition, and names the mistake if they are
-// wrong.
+// Decides whether a kernel is right: compares its results with the float64 definition and, if they are wrong, names the
+// mistake.
 #pragma once
 #include "harness/check/judge.hpp"
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace recollect {
 class Reference {
 public:
   explicit Reference(CheckCase problem, int chunk = 64);
-  /// Results in other arrays than the layer's, with their noise.
+  /// For results in arrays other than the layer's, with their noise.
   Reference(CheckCase problem, PartList results, std::function<Noise(Precision)> noise);
   const CheckCase &problem() const { return problem_; }
   const PartList &results() const { return results_; }
@@ -38,7 +38,7 @@ std::vector<Judged> judge_all(const Reference &reference, const PartList &candid
 /// results as the reference.
 bool all_right(const std::vector<Judged> &judged);
 
-/// The user's name of a part, by the definition's name: dg for dalpha. Parts with one name are left out.
+/// The user's names of parts, by the definition's names: dg for dalpha. Parts whose names agree are left out.
 using PartNames = std::map<std::string, std::string>;
 
 struct Checked {

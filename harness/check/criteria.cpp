@@ -37,7 +37,7 @@ bool fla(const Part &reference, const Part &candidate, Precision) {
   const Difference d = difference(reference, candidate);
   return d.finite && (d.largest <= 1e-6 || d.ratio() < fla_ratio(reference));
 }
-/// In fla's continuous integration a ratio below .01 or an error up to .3 gives a warning only.
+/// In its continuous integration, fla only warns if the ratio is below .01 or the error at most .3.
 bool fla_ci(const Part &reference, const Part &candidate, Precision precision) {
   const Difference d = difference(reference, candidate);
   return d.finite && (d.ratio() < 0.01 || d.largest <= 0.3 || fla(reference, candidate, precision));

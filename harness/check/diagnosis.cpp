@@ -70,8 +70,8 @@ bool nearer(const PartList &candidate, const PartList &made, const PartList &rig
   });
 }
 
-/// Noise of the mistake's part: the effect of disturbed inputs on it, but at least the definition's noise and one
-/// spacing.
+/// Noise of a part of the mistake's results: the effect of disturbed inputs on it, but at least the definition's noise
+/// and one spacing.
 PartNoise own_noise(const Part &made, const std::vector<PartList> &disturbed, const PartNoise &definition,
                     Precision precision) {
   PartNoise noise{made.name, Numbers(made.heads * made.rows, 0.0), precision};
@@ -121,7 +121,8 @@ Agreement agreement(const PartList &candidate, const PartList &made, const Noise
   return found;
 }
 
-/// The nearest, and the next if it is about as near. Of the ways to make one mistake only the nearest counts.
+/// The nearest explanation, and the next one if it is about as near. Of several ways to make one mistake only the
+/// nearest counts.
 std::vector<Explanation> nearest(std::vector<Explanation> all) {
   constexpr double about_as_near = 1.5;
   std::stable_sort(all.begin(), all.end(),
@@ -194,7 +195,7 @@ const std::vector<Suspects::Draw> &Suspects::draws(Precision precision) const {
   return all;
 }
 
-/// How far the mistake's results move if the inputs are disturbed.
+/// Noise of the mistake's results: how far they move if the inputs are disturbed.
 const Noise &Suspects::noise_by(const Way &way, Precision precision) const {
   const auto known = way.noise.find(precision);
   if (known != way.noise.end()) return known->second;

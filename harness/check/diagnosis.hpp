@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which known mistake explains a wrong candidate.
 //
-// Every mistake of the catalogue is made in float64. It explains the candidate if all parts (outputs, state,
-// gradients) agree with the mistake's results within the limits for a correct kernel. The noise is that of the
+// Every mistake of the catalogue is made on purpose, in float64. It explains the candidate if all parts (outputs,
+// state, gradients) agree with the mistake's results within the limits for a correct kernel. The noise is that of the
 // mistake's results on disturbed inputs. The nearest mistake, in units of that noise, is reported.
 #pragma once
 #include "harness/check/check.hpp"
@@ -21,9 +21,9 @@ struct Explanation {
 class Suspects {
 public:
   explicit Suspects(const Reference &reference);
-  /// The nearest mistake that explains the candidate; two if the second is at most 1.5 times as far; none if none
-  /// explains it. If no single mistake explains outputs and gradients together, they are explained separately, then by
-  /// pairs of mistakes that occur together. `judged` says which parts are wrong.
+  /// The nearest mistake that explains the candidate; also the second nearest if it is at most 1.5 times as far; none
+  /// if none explains it. If no single mistake explains outputs and gradients together, they are explained separately,
+  /// then by pairs of mistakes that occur together. `judged` says which parts are wrong.
   std::vector<Explanation> explain(const PartList &candidate, const std::vector<Judged> &judged,
                                    Precision precision) const;
 
@@ -53,7 +53,7 @@ private:
   mutable std::map<Precision, std::vector<Draw>> draws_;
 };
 
-/// The text of a diagnosis: the explanations, or that the errors have the size of a coarser type's rounding.
+/// The text of a diagnosis: the explanations, or that the errors are as large as the rounding of a coarser type.
 std::vector<std::string> diagnose(const Reference &reference, const PartList &candidate,
                                   const std::vector<Judged> &judged, Precision precision);
 

@@ -40,7 +40,7 @@ HeadErrors head_errors(const Part &reference, const PartNoise &noise, size_t hea
   return found;
 }
 
-/// Whether zeros in place of the head would be refused, with a margin. True for a head that is zero up to float64
+/// Whether judge() would refuse zeros in place of the head, with a margin. True for a head that is zero up to float64
 /// rounding.
 bool has_power(const Part &reference, const PartNoise &noise, size_t head, const Limits &limits) {
   constexpr double margin = 1.25;
@@ -51,7 +51,7 @@ bool has_power(const Part &reference, const PartNoise &noise, size_t head, const
   return errors.ratio() <= 4 * float64 || errors.beyond(limits, reference.rows, margin);
 }
 
-/// Heads of fewer than 32 numbers are pooled, since one number may be near 0 by chance.
+/// Heads of fewer than 32 numbers are judged together here, since one number may be near 0 by chance.
 std::vector<size_t> heads_without_power(const Part &reference, const PartNoise &noise, const Limits &limits) {
   std::vector<size_t> found;
   for (size_t head = 0; head < reference.heads; ++head)
@@ -60,7 +60,7 @@ std::vector<size_t> heads_without_power(const Part &reference, const PartNoise &
   return few_numbers && found.size() < reference.heads ? std::vector<size_t>{} : found;
 }
 
-/// The element of the row with the largest error, as b, h, row, column.
+/// The element with the largest error in the row, as b, h, row, column.
 std::vector<long> place_in(const Part &reference, const std::vector<double> &candidate, size_t row, size_t H) {
   size_t worst = row * reference.columns;
   for (size_t i = worst; i < (row + 1) * reference.columns; ++i)

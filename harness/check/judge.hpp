@@ -9,8 +9,8 @@ namespace recollect {
 struct Limits {
   double row;  // RMS error of a row over its noise
   double head; // RMS error of a head of many rows over its noise
-  /// The limit for a head of this many rows. Errors of few rows average out less, so the limit is higher; a head of one
-  /// row has the limit of a row.
+  /// The limit for a head of this many rows. Errors average out less over few rows, so the limit is then higher; a head
+  /// of one row has the limit of a row.
   double head_of(size_t rows) const;
 };
 Limits limits_of(Precision precision);
@@ -25,8 +25,8 @@ struct Judged {
   double worst = 0, rms = 0;   // largest |error| over the largest |reference|; ratio of Euclidean norms
   std::vector<long> first_bad; // b, h, row, column of the first element beyond the limits; empty: none
   std::vector<size_t> bad_heads;
-  /// Heads whose noise is as large as their values, so that zeros would pass. In these only NaN and infinity are judged
-  /// wrong: small disturbances do not predict such large errors.
+  /// Heads whose noise is as large as their values, so that zeros would be accepted. In these heads only NaN and
+  /// infinity count as wrong: small disturbances do not predict such large errors.
   std::vector<size_t> without_power;
   std::vector<double> ratios; // [heads, rows] error over noise, to show where errors are
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The catalogue of mistakes that kernels make, one file each in mistakes/: CMake finds them, as it finds layers.
+// The catalogue of mistakes that kernels make. Each has a file in mistakes/; CMake finds these as it finds layers.
 #pragma once
 #include "harness/check/results.hpp"
 #include <functional>
@@ -7,7 +7,8 @@
 
 namespace recollect {
 
-/// Results of a kernel with the mistake. Parts that are left out, and null functions, equal the definition's.
+/// Results of a kernel with the mistake. Parts that are left out equal the definition's; so do those of a null
+/// function.
 struct Made {
   std::string what;                   // in one sentence, with its numbers: "... between chunks of 64"
   std::function<PartList()> forward;  // o, state
@@ -23,8 +24,8 @@ struct Misread {
   std::function<void(Sequence &gradient)> chain = nullptr;
 };
 
-/// A mistake can be made on a problem in several ways, e.g. for each chunk length, or in none if the layer or the
-/// inputs cannot show it. It defines either `misread` or `make`.
+/// A mistake may be possible on a problem in several ways (e.g. one per chunk length), or in none if the layer or the
+/// inputs cannot show it. A mistake defines either `misread` or `make`.
 struct Mistake {
   std::string name;                 // file stem, set by the registry
   std::string what;                 // in one sentence
@@ -35,10 +36,11 @@ struct Mistake {
   std::function<std::vector<Made>(const CheckCase &, const PartList &right)> make;
 };
 
-/// What `make` returns. Of a misreading, three kernels: the backward pass differentiates the wrong outputs; or it is
-/// correct; or it alone misreads. The result refers to the arguments.
+/// All ways to make the mistake. `make` returns them itself. A misreading gives three kernels: the backward pass
+/// differentiates the wrong outputs; or the backward pass is correct; or only the backward pass misreads. The result
+/// refers to the arguments.
 std::vector<Made> ways_to_make(const Mistake &mistake, const CheckCase &problem, const PartList &right);
-/// All parts that the problem asks for; parts that the mistake does not change are the definition's.
+/// All parts that the problem asks for. Parts that the mistake does not change are the definition's.
 PartList results_of(const Made &made, const CheckCase &problem, const PartList &right);
 
 const std::vector<Mistake> &all_mistakes();

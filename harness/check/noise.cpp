@@ -13,8 +13,8 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-/// Random signs that are orthogonal over the draws: over a set of eight draws, the effects of two neighbouring numbers
-/// add in squares exactly. With independent signs, in one of thirty sets two neighbours cancel in every draw.
+/// Random signs that are orthogonal over the draws. Over a set of eight draws the squared effects of two neighbouring
+/// numbers then add exactly. With independent signs, two neighbours would cancel in every draw in one of thirty sets.
 class Signs {
 public:
   Signs(int draw, const std::string &array) : stream_(17, "check/signs/" + array) {
@@ -55,8 +55,8 @@ bool whole(double x) {
   return std::fabs(x) < 0x1p51 ? x + shift - shift == x : x == std::nearbyint(x);
 }
 
-/// Adds signs times half(x) to all x. Zeros are not rounded, nor are whole numbers of a state: counts of steps, which
-/// kernels keep exactly. Number i takes sign first + i.
+/// Adds a sign times half(x) to each x. Does not move zeros, nor whole numbers of a state: these are counts of steps,
+/// which kernels keep exactly. Number i takes sign first + i.
 template <class Half> void move_by(Numbers &values, const Signs &sign, const Half &half, bool counts, size_t first) {
   constexpr size_t cost = 16; // a state is disturbed every few steps, in pieces that take a quarter of a millisecond
   in_pieces(
@@ -140,7 +140,7 @@ CheckCase disturbed(const CheckCase &problem, Precision precision, int draw, int
 
 namespace {
 
-/// Steps between two roundings of the state: a low precision rounds it between chunks, float32 and float64 at every step.
+/// Steps between two roundings of the state. Low precisions round it between chunks, float32 and float64 at every step.
 int steps_of_segment(Precision precision, int chunk) {
   return rounds_every_step(precision) ? std::min(chunk, 8) : chunk;
 }
@@ -167,7 +167,7 @@ double underflow(const Part &part, Precision precision) {
   return std::ldexp(largest, precision == Precision::f64 ? -1022 : -126);
 }
 
-/// Sums of squares of rows of `width` numbers, or of their products with `factors`, if given.
+/// Row by row, the sum of squares of `width` numbers, or of their products with `factors` if given.
 Numbers row_squares(const Numbers &values, size_t width, const Numbers *factors = nullptr) {
   Numbers squares(values.size() / width, 0.0);
   each_of(squares.size(), width, [&](size_t row) {
@@ -180,7 +180,8 @@ Numbers row_squares(const Numbers &values, size_t width, const Numbers *factors 
 }
 
 /// Adds the squared differences of a and b, divided by noise_draws, to the rows' sums. NaN and infinity are skipped
-/// unless they count. a is of some heads, the first of them `first`; b and the sums are of all heads, or b of the same.
+/// unless `all` is set. a has the heads from `first` on. b and the sums have all heads; b may also have the same heads
+/// as a.
 void add_squares(Numbers &sums, const Part &a, const Part &b, bool all, size_t first = 0) {
   const size_t row = first * a.rows, skipped = b.heads == a.heads ? 0 : row;
   each_of(a.heads * a.rows, a.columns, [&](size_t i) {
@@ -242,7 +243,7 @@ double rms_of_head(const Part &part, size_t head) {
   return std::sqrt(squares / double(size));
 }
 
-/// Rows backed by few numbers get at least the RMS of the rows around them.
+/// Rows whose noise is estimated from few numbers get at least the RMS of the rows around them.
 void pool(Numbers &squares, const Part &part) {
   const size_t backed = part.columns * size_t(noise_draws), radius = backed >= 32 ? 0 : (32 / backed + 1) / 2;
   if (radius == 0) return;
@@ -287,8 +288,8 @@ Noise noise_of(const CheckCase &problem, const PartList &definition, const std::
   Noise noise;
   for (const Part &part : definition) noise.push_back({part.name, Numbers(part.heads * part.rows, 0.0), precision});
   over_heads(problem, [&](const CheckCase &own, size_t first) {
-    // Disturbed gradients come from the layer's backward pass, the definition's often from the tape. A fault of that pass
-    // must not count as noise, so that both sides of the difference come from it.
+    // Disturbed gradients come from the layer's backward pass, but the definition's often come from the tape. A fault
+    // of the backward pass must not count as noise, so both sides of the difference are taken from it.
     const PartList undisturbed = own.wants_gradient() ? undisturbed_results(own, precision, chunk) : PartList{};
     for (int draw = 0; draw < noise_draws; ++draw) {
       const PartList moved = disturbed_results(own, precision, draw, chunk, first);
@@ -298,7 +299,7 @@ Noise noise_of(const CheckCase &problem, const PartList &definition, const std::
       }
     }
   });
-  // The tape's own rounding, which counts where a derivative cancels: 1 - tanh(x)^2 at large x.
+  // Adds the tape's own rounding. It counts where a derivative cancels: 1 - tanh(x)^2 at large x.
   if (problem.wants_gradient() && takes_tapes(problem, noise_draws))
     for (int draw = 0; draw < noise_draws; ++draw) {
       const PartList moved = definition_of(disturbed(problem, Precision::f64, draw, chunk));

@@ -7,17 +7,17 @@
 // spacing of the element itself and the rounding of float32 sums, is its noise sigma.
 //
 // Disturbed inputs do not show the rounding of intermediate results, such as features of a key, a logit of 1000, or
-// terms that cancel in a dot product. It is measured: the definition, and the layer's backward pass, run in float32
-// and in float64 on the same inputs. It counts at most as much as the error of a backward stable algorithm, n eps
-// kappa (conditioning.hpp), so that a fault in the float32 kernels cannot pass for rounding.
+// terms that cancel in a dot product. This rounding is measured: the definition and the layer's backward pass run in
+// float32 and in float64 on the same inputs. It counts at most as much as the error of a backward stable algorithm, n
+// eps kappa (conditioning.hpp), so that a fault in the float32 kernels is not taken for rounding.
 #pragma once
 #include "harness/check/precision.hpp"
 #include "harness/check/results.hpp"
 
 namespace recollect {
 
-/// Noise of one part, [heads, rows]: RMS over the channels of the row. A row backed by fewer than 32 numbers (channels
-/// times draws) has at least the RMS of the rows next to it.
+/// Noise of one part, [heads, rows]: RMS over the channels of the row. If a row's estimate uses fewer than 32 numbers
+/// (channels times draws), it is at least the RMS of the rows next to it.
 struct PartNoise {
   std::string name;
   std::vector<double> rows;
@@ -27,13 +27,13 @@ using Noise = std::vector<PartNoise>;
 
 constexpr int noise_draws = 8;
 
-/// How far rounding moves a number within a chunk: half a spacing of the type for an operand of a product; a whole
-/// spacing in TF32, since hardware truncates; two spacings in float32 and float64, where about sixteen operations
-/// round, as a random walk.
+/// How far rounding moves a number within a chunk. An operand of a product: half a spacing of the type; in TF32 a whole
+/// spacing, since hardware truncates. In float32 and float64: two spacings, because about sixteen operations round, as
+/// a random walk.
 double rounding(double x, Precision precision);
 
-/// Copy number `draw` (0, 1, ...) of the problem with disturbed inputs. Of a case of some heads of another case, the first
-/// of them `first`, the copy is that of these heads of the other.
+/// Copy number `draw` (0, 1, ...) of the problem with disturbed inputs. If the problem consists of some heads of
+/// another case, from head `first` on, the copy is the corresponding part of that case's copy.
 CheckCase disturbed(const CheckCase &problem, Precision precision, int draw, int chunk, size_t first = 0);
 
 /// Rounding error of the layer's own float32 kernels, for each part of the definition: mean over draws of the squared

@@ -17,7 +17,7 @@ void round_all(Numbers &values, Precision precision) {
   for (double &x : values) x = rounded(x, storage_of(precision));
 }
 
-/// Heads in turn: mild gates; half of them exactly 1; down to 1e-3 and some exactly 0; strong.
+/// Gates by head, in turn: mild; half of them exactly 1; down to 1e-3 and some exactly 0; strong.
 void vary_gates(Numbers &gates, const Shape &n, size_t width, std::uint64_t seed) {
   const Stream random(seed, "plant/gates");
   for (size_t i = 0; i < gates.size(); ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plants the catalogue: every mistake is made on purpose, with rounding on top, to count how many are refused and how
-// many are named; correct results are checked too, to count false alarms.
+// Plants the mistakes of the catalogue: each is made on purpose, with rounding in addition, to count how many are
+// refused and how many are named. Correct results are checked as well, to count false alarms.
 #pragma once
 #include "harness/check/criteria.hpp"
 #include "harness/check/diagnosis.hpp"
@@ -22,7 +22,7 @@ struct Planted {
   bool named_right() const;       // whether they include the planted one
 };
 
-/// Layers of every family, used where no layer is named.
+/// Layers of every family. They are used if no layer is named.
 const std::vector<std::string> &planted_layers();
 
 /// Plants every mistake, in at most `most_ways` of its ways, and 8 correct kernels; in float32 also the layer's fast

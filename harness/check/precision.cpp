@@ -24,7 +24,7 @@ const Format &format_of(Precision precision) {
   return formats[int(precision)];
 }
 
-/// 2^e; ilogb() and ldexp() of the C library took two fifths of a diagnosis.
+/// 2^e. ilogb() and ldexp() of the C library would take two fifths of the time of a diagnosis.
 double power_of_two(int e) {
   if (e < -1022 || e > 1023) return std::ldexp(1.0, e);
   const std::uint64_t bits = std::uint64_t(e + 1023) << 52;
@@ -40,7 +40,7 @@ int exponent_of(double x) {
   return int(bits >> 52 & 0x7ff) - 1023;
 }
 
-/// Exponent e of the spacing 2^e at a finite x.
+/// The exponent e of the spacing 2^e of numbers at a finite x.
 int spacing_exponent(double x, const Format &format) {
   return std::max(exponent_of(x), format.least) - (format.digits - 1);
 }

@@ -20,13 +20,13 @@ std::vector<Tensor> given_gates(const CheckCase &problem);
 /// -log of the decay of each step [heads, T]: alpha and lambda together, for the channel that decays most; zeros
 /// without gates.
 Numbers decay_rates(const CheckCase &problem);
-/// Whether the layer uses a delta rule: before it writes at a key, it erases what is stored there.
+/// Whether the layer has a delta rule: before it writes at a key, it erases what is stored there.
 bool is_delta_rule(const CheckCase &problem);
 /// Whether the state is S [Dv,Dk] with Dv = Dk.
 bool has_square_state(const CheckCase &problem);
 bool has_state(const CheckCase &problem);
 
-/// disturbed(), except that gates of exactly 1 stay 1, since some mistakes show only there.
+/// Like disturbed(), but gates of exactly 1 stay 1, since some mistakes show only there.
 CheckCase disturbed_but_for_ones(const CheckCase &problem, Precision precision, int draw);
 
 CheckCase with_inputs(const CheckCase &problem, Sequence given);
@@ -45,11 +45,12 @@ struct Place {
   long head, row, column;
 };
 constexpr Place nowhere{-1, -1, -1};
-/// Numbers read from other places of their arrays; `edge` for places outside. `names` are tensors, or state.
+/// Arrays whose numbers are read from other places in them; `edge` replaces places outside. `names` are tensors, or
+/// state.
 Misread gathered(const CheckCase &problem, const std::vector<std::string> &names, const std::string &what,
                  std::function<Place(Place)> source, double edge = 0);
 
-/// [B,H,T,D] read as though it were [B,T,H,D], and back.
+/// [B,H,T,D] read as though it were [B,T,H,D]. The next function is the inverse.
 Numbers as_bthd(const Numbers &values, const Shape &shape, int width);
 Numbers from_bthd(const Numbers &values, const Shape &shape, int width);
 /// Transposes every head's square matrix.
@@ -60,7 +61,7 @@ PartList changed(const PartList &right, const std::vector<std::string> &names,
                  const std::function<void(Part &)> &change);
 /// Names of the gradients among the parts.
 std::vector<std::string> gradient_names(const PartList &right);
-/// Each gradient alone times a factor, then all of them.
+/// Each gradient in turn times a factor, the others unchanged; then all of them times the factor.
 std::vector<Made> scaled_gradients(const PartList &right, double factor, const std::string &before,
                                    const std::string &after);
 /// Row `row` of head `head`.
@@ -70,13 +71,13 @@ inline double *row_of(Part &part, size_t head, size_t row) {
 /// Sets rows [begin, end) of every head.
 void fill_rows(Part &part, size_t begin, size_t end, double value);
 
-/// Outputs and state (or gradients) of the definition, chunk by chunk; between chunks the state (or its gradient) is
-/// changed. A layer without a state has one chunk.
+/// Outputs and state (or gradients) of the definition, computed chunk by chunk. `disturb` changes the state (or its
+/// gradient) between chunks. A layer without a state has one chunk.
 PartList forward_in_chunks(const CheckCase &problem, int length, const std::function<void(Numbers &state)> &change);
 PartList backward_in_chunks(const CheckCase &problem, int length, const std::function<void(Numbers &dstate)> &change);
 /// The gradients for other do and dstate.
 PartList gradients_with(const CheckCase &problem, OutputWeights weights);
-/// The problem with `before` and `after` steps of zeros added, whose gates are 1. For the forward pass.
+/// The problem with `before` and `after` steps of zeros added, whose gates are 1. For forward passes only.
 CheckCase padded(const CheckCase &problem, int before, int after);
 
 /// o if the query of step t reads the state after step when(t) <= T - 1; zero if when(t) < 0.
@@ -91,7 +92,8 @@ std::vector<Steps> chunks(int T, int length);
 std::vector<Numbers> chunk_states(const CheckCase &problem, int length);
 /// o of each chunk if it starts from change(the definition's state there).
 Numbers outputs_from_states(const CheckCase &problem, int length, const std::function<void(Numbers &)> &change);
-/// o and state of these steps of the problem, from that state; all [B,H,T,...] arrays are cut.
+/// o and the state of these steps of the problem, started from that state. All [B,H,T,...] arrays are cut to these
+/// steps.
 Output outputs_of_steps(const CheckCase &problem, Steps steps, const Numbers &state);
 
 } // namespace recollect

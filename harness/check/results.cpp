@@ -14,8 +14,8 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-// Operations of the definition: up to quick_tape the tape takes a second; up to long_tape it is still used where
-// differences cannot decide.
+// Numbers of operations of the definition. Up to quick_tape the tape takes a second; up to long_tape it is still used
+// where differences cannot decide.
 constexpr double quick_tape = 1e6, long_tape = 2e7;
 constexpr double long_quad = 2e8; // up to which differences in 113 bits are used: half a minute
 
@@ -48,9 +48,9 @@ Sequence by_tape(const CheckCase &problem) {
   return gradient(problem.variant, problem.given, problem.params, problem.weights);
 }
 
-/// The gradient of the backward pass, compared with differences of the definition. If they disagree, at a kink or
-/// because rounding dominates the differences, returns the tape's gradient, whose subgradients are the declared ones
-/// (taped.hpp). If the tape takes too long, differences in 113 bits decide.
+/// The gradient of the backward pass, after a comparison with differences of the definition. They may disagree at a
+/// kink or because rounding dominates the differences; then returns the tape's gradient, whose subgradients are the
+/// declared ones (taped.hpp). If the tape takes too long, differences in 113 bits decide.
 Sequence held_gradient(const CheckCase &problem) {
   Sequence found = back(problem, Real::f64);
   for (const Slope &slope : slopes(problem.variant, problem.given, problem.params, problem.weights, found)) {

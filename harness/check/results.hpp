@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel's inputs, and its results as a list of named arrays: outputs, final state and gradients are judged alike.
+// A kernel's inputs, and its results as a list of named arrays, so that outputs, final state and gradients are judged
+// in one way.
 #pragma once
 #include "harness/call/gradient.hpp"
 #include "harness/check/array_types.hpp"
@@ -36,15 +37,15 @@ PartList as_results(const CheckCase &problem, const Output &output, const Sequen
 
 /// Outputs and state of the recurrent form in float64; gates outside [0,1] are accepted.
 Output outputs_of(const CheckCase &problem);
-/// Gradients in float64: by the layer's backward pass if it has one, else by the tape over its definition. With respect
-/// to gates or, if the problem says so, their logarithms.
+/// Gradients in float64, by the layer's backward pass if it has one, else by the tape over its definition. They are
+/// with respect to gates or, if the problem says so, to the gates' logarithms.
 Sequence gradients_of(const CheckCase &problem);
 /// outputs_of() and, if the problem has do, gradients_of(). In float32 only a backward pass gives gradients.
 PartList results_in(const CheckCase &problem, Real real);
 /// The reference: outputs_of() and, if the problem has do, gradients by the tape, or by the layer's backward pass where
 /// the tape takes long. Input error if the backward pass disagrees with differences of the definition.
 PartList definition_of(const CheckCase &problem);
-/// Whether definition_of() takes its gradients from the tape, and so many of them together take about a second at most.
+/// Whether definition_of() takes its gradients from the tape, and `count` of them take about a second or less.
 bool takes_tapes(const CheckCase &problem, int count);
 
 /// Changes an array in place; `what` names it: state or dstate.
@@ -54,8 +55,9 @@ using Disturbance = std::function<void(std::vector<double> &numbers, const std::
 /// segment.
 PartList in_segments(const CheckCase &problem, int length, const Disturbance &disturb);
 
-/// Calls work(case of some heads, index b H + h of the first) for all heads: on a CPU for one head at a time, on one
-/// thread, several heads side by side. Unless runs_side_by_side(), and for one head, it calls work(problem, 0).
+/// Calls work(case of some heads, index b H + h of the first head) until all heads are done. On a CPU each call has one
+/// head and one thread, and several run concurrently. Unless runs_side_by_side(), and for one head, it calls
+/// work(problem, 0).
 void over_heads(const CheckCase &problem, const std::function<void(const CheckCase &part, size_t first)> &work);
 
 } // namespace recollect

@@ -36,10 +36,10 @@ struct Drawn {
   std::string toned_down; // what was changed in the recipe to make the layer stable; "" if nothing
   bool stable;            // false: the layer is unstable even with the mildest recipe
 };
-/// Like draw(), with a milder recipe if the layer is unstable: if in the first 256 steps outputs or state of the
-/// float64 definition exceed `largest`, or a thousand times the largest value times 1 + |q| |k|. Changes are tried in
-/// this order: beta below 1, no key of norm 1e3, unit w, unit keys, gentle gates; first each alone, then the first two
-/// together, the first three, and so on.
+/// Like draw(), with a milder recipe if the layer is unstable, that is, if in the first 256 steps outputs or state of
+/// the float64 definition exceed `largest`, or a thousand times the largest value times 1 + |q| |k|. Changes are tried
+/// in this order: beta below 1, no key of norm 1e3, unit w, unit keys, gentle gates; first each alone, then the first
+/// two together, the first three, and so on.
 Drawn draw_stable(const Variant &variant, const Shape &shape, const Params &params, const Recipe &recipe,
                   std::uint64_t seed, double largest = 1e30);
 

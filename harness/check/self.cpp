@@ -35,7 +35,7 @@ std::string beyond_range(const PartList &reference, const PartList &found, Real 
   return "";
 }
 
-/// The cases of the battery; with --quick a short one, and one with one step more than a chunk.
+/// The cases of the battery. With --quick, only a short case and one that is one step longer than a chunk.
 std::vector<BatteryCase> chosen(const Variant &variant, const Params &params, bool gradient,
                                 const SelfOptions &options) {
   const Real first = options.reals.at(0);

@@ -26,9 +26,10 @@ struct SelfOptions {
   std::uint64_t seed = 1;
 };
 
-/// Judges exact forms in each type, on outputs and (if the form has a backward pass) gradients; one float64 reference
-/// per case. Inputs are exact in the narrowest type of several. The float64 definition is run again only if it has a
-/// backward pass of its own. Unstable forms are judged on well-conditioned cases only. `told` is called after each
+/// Judges exact forms in each type, on outputs and (if the form has a backward pass) gradients. A case has one float64
+/// reference; its inputs are exact in the narrowest of the types. The definition itself is run in float64 as a
+/// candidate only if it has a backward pass of its own. Unstable forms are judged on well-conditioned cases only.
+/// `told` is called after each judgement; a case without a reference is reported as undecided.
 /// judgement; a case without a reference is reported as undecided.
 void check_forms(const Variant &variant, const SelfOptions &options, const std::function<void(const SelfCase &)> &told);
 

@@ -9,7 +9,7 @@
 namespace recollect {
 namespace {
 
-/// Runs `work`, whose error messages are about the arrays of a file.
+/// Runs `work`; messages of its errors begin with the name of the file.
 template <class Work> auto about(const std::string &path, const Work &work) {
   try {
     return work();
@@ -44,7 +44,7 @@ LayerInputs inputs_in(const UsersCase &problem, const Convention &convention) {
   return inputs;
 }
 
-/// ": the arrays fit with --layout bthd": the first switch of the convention with which `work` succeeds.
+/// ": the arrays fit with --layout bthd": finds the first switch of the convention with which `work` succeeds.
 std::string switch_that_fits(const Convention &convention, const std::function<void(const Convention &)> &work) {
   for (const Neighbour &other : neighbours(convention)) {
     try {
@@ -66,7 +66,7 @@ void in_convention_of(const UsersCase &problem, const std::function<void(const C
   }
 }
 
-/// This convention with another preset, gate or form of write strengths, and the flag for it.
+/// Conventions that differ from this one in the preset, the gate or the write strengths, each with the flag for it.
 std::vector<std::pair<std::string, Convention>> with_other_names(const Convention &own) {
   std::vector<std::pair<std::string, Convention>> all;
   for (const std::string &name : preset_names()) all.emplace_back("--convention " + name, preset(name));
@@ -81,7 +81,8 @@ std::vector<std::pair<std::string, Convention>> with_other_names(const Conventio
   return all;
 }
 
-/// Input error for an array of the file that is not one of `arrays(convention)`; it names the flags with which all are.
+/// Input error for an array of the file that is not one of `arrays(convention)`. The message names the flags with which
+/// all would be.
 void refuse_unknown_arrays(const std::string &path, const Convention &own, const std::string &who,
                            const std::function<std::vector<std::string>(const Convention &)> &arrays) {
   try {

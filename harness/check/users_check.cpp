@@ -27,7 +27,7 @@ TextResults as_text_results(const PartList &parts, const CheckCase &problem) {
 }
 
 /// Errors of a correct run in one draw: the effect of disturbed inputs, scaled row by row to the layer's noise. Like
-/// real errors they are correlated over steps, which matters for a gradient that is a sum over steps.
+/// real errors they are correlated over steps. This matters for a gradient that is a sum over steps.
 std::vector<PartList> errors_in_draws(const Reference &layer, Precision precision, int chunk) {
   std::vector<PartList> errors;
   for (int draw = 0; draw < noise_draws; ++draw) {
@@ -94,7 +94,7 @@ bool same_inputs(const LayerInputs &a, const LayerInputs &b) {
          a.weights.state == b.weights.state && a.params.str() == b.params.str() && n.H == m.H && n.T == m.T;
 }
 
-/// "text 2 (its step 0 is step 37)": steps in reports count from the begin of a text.
+/// "text 2 (its step 0 is step 37)": reports count steps from the beginning of a text.
 std::string title_of(const Text &text, size_t number) {
   const std::string title = "text " + std::to_string(number);
   return text.empty() || text.begin == 0 ? title : title + " (its step 0 is step " + std::to_string(text.begin) + ")";
@@ -116,7 +116,7 @@ std::vector<std::string> wrong_names(const Checked &found) {
   return said;
 }
 
-/// The names in the candidate's file; for parts that it lacks, the convention's names.
+/// The names of parts in the candidate's file. For parts that it lacks: the convention's names.
 PartNames users_names(const PartList &parts, const UsersArrays &in_file, const Convention &convention) {
   PartNames names;
   for (const Part &part : parts) {
@@ -131,8 +131,8 @@ PartNames users_names(const PartList &parts, const UsersArrays &in_file, const C
 
 bool in_a_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-/// Replaces names of the layer's gradients in a sentence by the user's. Not dstate, which is both a part and an input
-/// of the backward pass.
+/// Replaces the layer's names of gradients in a sentence by the user's. dstate is not replaced, because it names both a
+/// part and an input of the backward pass.
 std::string in_users_words(const std::string &sentence, const PartNames &names) {
   std::string said, word;
   for (size_t i = 0; i <= sentence.size(); ++i) {
@@ -147,8 +147,8 @@ std::string in_users_words(const std::string &sentence, const PartNames &names) 
   return said;
 }
 
-/// The parts of a candidate that determine the layer's arrays one by one: all except gradients of converted inputs, and
-/// o where silu(z) may be 0. Subtracts the skip term.
+/// The parts of a candidate from which the layer's arrays can be recovered element by element: all except gradients of
+/// converted inputs, and o where silu(z) may be 0. Subtracts the skip term.
 PartList in_layers_arrays(const PartList &candidate, const CheckCase &layer, const Convention &c,
                           const LayerInputs &inputs) {
   const std::vector<std::string> lost = converted(c);

@@ -57,7 +57,7 @@ std::optional<Pattern> group_pattern(const std::vector<Row> &rows, const char *o
                  [found, group](const Row &row) { return found.count(group(row.head)) > 0; }};
 }
 
-/// Patterns over steps: one step, from or up to one, all of one residue.
+/// Patterns over steps: a single step, all steps from or up to one, all steps of one residue.
 void add_steps(std::vector<Pattern> &all, const std::vector<Row> &rows, size_t T) {
   size_t begin = T, end = 0;
   for (const Row &row : rows)
@@ -121,7 +121,7 @@ void add_gates(std::vector<Pattern> &all, const std::vector<Row> &rows, const Ch
                    }});
 }
 
-/// A range of columns, or of a state's rows, that contains the errors; "" if all are wrong.
+/// A range of columns, or of a state's rows, that contains the errors. "" if all are wrong.
 std::string band(const std::string &noun, const std::vector<bool> &bad) {
   const auto first = std::find(bad.begin(), bad.end(), true);
   if (first == bad.end()) return "";

@@ -60,7 +60,7 @@ std::string command_for(const CheckFlags &f, const std::string &input, const std
   return command;
 }
 
-/// A file and its candidate, after they were read and judged.
+/// The result for one file: the file, the candidate and the judgement.
 struct Done {
   std::shared_ptr<const UsersReference> reference;
   Checked checked;

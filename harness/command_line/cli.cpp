@@ -46,7 +46,7 @@ std::string one_line(std::string text) {
   return printable(text);
 }
 
-/// CLI11 reports an unknown subcommand or flag as an extra argument; users deserve the nearest name.
+/// CLI11 reports an unknown subcommand or flag as an extra argument. This names the nearest known one instead.
 void check_words(int argc, char **argv, CLI::App &app) {
   std::vector<std::string> names;
   for (const Subcommand &s : subcommands) names.push_back(s.name);
@@ -117,7 +117,8 @@ int finish(int status) {
   return status;
 }
 
-/// All ranks read the same command line, so they have the same usage error: rank 0 prints it and ends with the status.
+/// All ranks read the same command line, so all have the same usage error. Rank 0 prints it, and all end with its
+/// status.
 int finish_with(int status, const char *what) {
   const bool of_all = status == exit_usage, mine = !of_all || ranks::rank() == 0;
   if (mine) std::cerr << "recollect: " << one_line(what) << std::endl;

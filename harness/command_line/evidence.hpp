@@ -8,7 +8,7 @@ namespace recollect {
 
 /// The statement's refuted point with the smallest parameters; null if none is refuted.
 const Point *counter_example(const Finding &finding);
-/// The point of this role that is nearest to its tolerance, or furthest beyond it; null if there is none.
+/// The point of this role that is nearest to its tolerance, or exceeds it most. Null if there is none.
 const Point *tightest(const Finding &finding, Role role);
 /// |measured - predicted| over the tolerance; infinite if a tolerance of 0 is exceeded.
 double distance(const Point &point);

@@ -30,7 +30,7 @@ Beat &beat() {
   return the_only_one;
 }
 
-/// Bypasses std::cerr, which the main thread may be using.
+/// Writes directly to the descriptor, because the main thread may be using std::cerr.
 void say(const Beat &b, std::chrono::milliseconds tick) {
   const std::string time = ", " + clock_text(double(b.doing) * double(tick.count()) / 1e3) + " so far";
   const size_t room = terminal_width(STDERR_FILENO) - 1;
@@ -39,7 +39,7 @@ void say(const Beat &b, std::chrono::milliseconds tick) {
   if (::write(STDERR_FILENO, line.data(), line.size()) < 0) return; // nobody reads it: the work continues
 }
 
-/// Ticks are timeouts of poll(): clocks, which may jump, are not read.
+/// Counts timeouts of poll() instead of reading a clock, which may jump.
 void keep_talking(std::chrono::milliseconds between) {
   Beat &b = beat();
   const std::chrono::milliseconds tick = std::max(between / ticks, std::chrono::milliseconds(1));

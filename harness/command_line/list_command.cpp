@@ -35,7 +35,7 @@ int list_entries(const std::vector<const Entry *> &entries, const ListFlags &fla
   return exit_ok;
 }
 
-/// A name of an enumeration as its value; `last` is its last value.
+/// The value of an enumeration with this name; `last` is the last value.
 template <class Enum> Enum named(const std::string &text, Enum last, const std::string &flag) {
   std::vector<std::string> known;
   for (int i = 0; i <= int(last); ++i) {

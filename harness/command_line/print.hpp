@@ -33,12 +33,13 @@ void print_record(std::ostream &out, const Case &c, const Record &record);
 /// A table per task: every layer at every swept value, with mean and standard error of each metric (names, or "all";
 /// none: the headline), next to chance and ceiling. A table of untuned layers says so.
 void print_cells(std::ostream &out, const std::vector<Ensemble> &all, const std::vector<std::string> &metrics = {});
-/// Why cases were left out or need a remark: each reason once, with its layers. Failures have separate lines.
+/// Why cases were left out, or what must be said about them: each reason once, with its layers. Failures have separate
+/// lines.
 void print_remarks(std::ostream &out, const Results &results);
 /// For every pair of these layers on every task: paired difference, interval, p and q.
 void print_comparisons(std::ostream &out, const std::vector<Ensemble> &all, const std::vector<std::string> &layers,
                        const std::vector<std::string> &metrics = {});
-/// Layers whose state takes at most `bytes`, the best first, then pairs of them.
+/// Layers whose state takes at most `bytes`, the best first, then the comparisons of their pairs.
 void print_ranking(std::ostream &out, const std::vector<Ensemble> &all, double bytes, bool every_pair);
 void print_facts(std::ostream &out, const Facts &facts);
 void print_facts_json(std::ostream &out, const Facts &facts);

@@ -14,8 +14,8 @@
 namespace recollect {
 namespace {
 
-/// Sort key of how interesting a point is: rivals last; failures first, the paper's statement before others; then by
-/// how near to its tolerance, or how far beyond it, the point is.
+/// Sort key of how interesting a point is. Rivals come last; failures come first, and the paper's statement before
+/// others; then the ratio of the point's difference to its tolerance decides.
 std::tuple<bool, bool, bool, double> strain(const Point &p) {
   const double ratio = std::fabs(p.measured - p.predicted) / p.tolerance;
   return {p.role != Role::rival, p.verdict != Verdict::holds, p.role == Role::statement,
@@ -30,7 +30,7 @@ template <class Admits> const Point *first_of(const Finding &f, const Admits &ad
   return found;
 }
 
-/// Whether the point's verdict makes its claim fail, or would if it counted as a statement.
+/// Whether the point's verdict makes its claim fail, or would do so if the point counted as a statement.
 bool unexpected(const Point &p) {
   return p.role == Role::rival ? p.verdict != Verdict::refuted
                                : p.role != Role::statement && p.verdict != Verdict::holds;
@@ -71,8 +71,8 @@ std::string verdict_text(const Finding &f) {
   return name_of(f.verdict) + (beside.empty() ? "" : " (" + beside + ")");
 }
 
-/// The point that represents a claim: of a failed claim the worst failing point, if there is one; else the decisive
-/// one.
+/// The point that represents a claim: for a failed claim the worst failing point, if there is one; otherwise the point
+/// that decided the verdict.
 const Point &decisive(const Finding &f) {
   const Point *const broken = f.passed ? nullptr : first_of(f, unexpected);
   return broken ? *broken : *first_of(f, [](const Point &) { return true; });

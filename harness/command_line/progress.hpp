@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// "[i/N] name, remaining time" on a terminal, elsewhere a line every ten seconds, also during a long item (heartbeat.hpp); on standard error.
+// Progress on standard error: "[i/N] name, remaining time" on a terminal; elsewhere a line every ten seconds, also
+// during a long item (heartbeat.hpp).
 #pragma once
 #include <chrono>
 #include <functional>
@@ -14,7 +15,7 @@ public:
   ~Progress() { done(); }
   Progress(const Progress &) = delete;
   Progress &operator=(const Progress &) = delete;
-  /// Call before `items` items are processed; 0: another step of the current item.
+  /// Call before `items` items are processed. 0 items: another step of the current item.
   void next(const std::string &name, size_t items = 1);
   /// Erases the line from the terminal, for other output or at the end.
   void done();

@@ -30,8 +30,8 @@ std::string last_line(const std::string &text) {
   return lines.empty() ? "" : lines.back();
 }
 
-/// The program's description of layers and tasks, in anonymous memory that the report reads as a file. It disappears
-/// with the processes that have it open, so that a signal leaves nothing behind.
+/// The program's description of layers and tasks, in an anonymous file in memory that the report reads. It disappears
+/// with the processes that have it open, so that nothing remains if a signal ends them.
 class Catalogue {
 public:
   Catalogue() : descriptor_(memfd_create("catalogue", 0)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// serve: runs commands in sequence in one process, for the Python package. A line of JSON in, {"args": [...]} as on
-// the command line, a line of JSON out: {"status": ..., "out": ..., "err": ...}. They share what is computed once per
-// process: Kokkos's start, and the references of `check`.
+// serve: runs commands one after another in one process, for the Python package. It reads a line of JSON, {"args":
+// [...]} as on the command line, and answers with a line of JSON, {"status": ..., "out": ..., "err": ...}. Commands
+// share what is computed once per process: the start of Kokkos, and the references of `check`.
 #include "harness/command_line/cli.hpp"
 #include "harness/command_line/flags.hpp"
 #include "harness/command_line/subcommands.hpp"
@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Reserves standard output for answers: what a command or a library prints there is discarded.
+/// Keeps standard output for answers. Anything that a command or a library prints there is discarded.
 class Answers {
 public:
   Answers() : descriptor_(dup(STDOUT_FILENO)) {

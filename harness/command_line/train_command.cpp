@@ -83,7 +83,7 @@ public:
       : index(model), run_(run), record_(record), trainer_(run.setup, run.seed) {
     if (auto kept = record.kept(model)) trainer_.restore(std::move(*kept));
   }
-  /// Collects the loss of the steps begun and updates the progress line; false once the model is trained.
+  /// Collects the loss of the steps begun, and updates the progress line. False once the model is trained.
   bool goes_on(const std::string &label, Progress &progress) {
     trainer_.end();
     if (trainer_.done()) return false;
@@ -183,7 +183,7 @@ int judge(const TrainFlags &flags) {
   return exit_ok;
 }
 
-/// In order; if several ranks share them, the longest first.
+/// The runs that are not trained yet, in order. If several ranks share them, the longest come first.
 std::vector<size_t> left_to_train(const std::vector<TrainingRun> &plan, const TrainingRecord &record) {
   std::vector<double> work;
   for (const TrainingRun &run : plan) {

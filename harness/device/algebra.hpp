@@ -31,11 +31,12 @@
 //   narrow(part)            restricts the algebra to that part, if reading does not mix parts either. On a CPU threads
 //                           then stream the parts, so that results have the same bits in every schedule
 //   keeps_start             the layer's state must not change: nothing is stored
-//   saved_states()          where its reads save the states at the chunks' starts (chunk_states.hpp). State passing of
-//                           `three_phase` writes them there itself, and reads that compute nothing else
-//                           (reads_nothing()) are left out
-//   set_sizes(size, kind)   kernels whose sizes the compiler knows, with the members that usual.hpp lists. Algebras of
-//                           one size only (usual_alone) exist on CUDA only, and only their use is checked
+//   saved_states()          where its reads save the states at the chunks' starts (chunk_states.hpp). In `three_phase`,
+//                           state passing writes them there itself, and the read phase is left out if reads compute
+//                           nothing else (reads_nothing())
+//   set_sizes(size, kind)   for kernels whose sizes are known at compile time, with the members that usual.hpp lists.
+//                           Algebras that support one size only (usual_alone) exist on CUDA only, and only the use of
+//                           their members is checked
 #pragma once
 #include "harness/device/arena.hpp"
 #include "harness/device/chunk.hpp"
@@ -93,7 +94,7 @@ template <template <class> class Expression, class A, class = void> constexpr bo
 template <template <class> class Expression, class A>
 constexpr bool has<Expression, A, std::void_t<Expression<A>>> = true;
 
-/// Compiles only for an algebra that has all that the engine uses; the message of the compiler names what is missing.
+/// Compiles only if the algebra has all members that the engine uses; the compiler's message names what is missing.
 template <class A> constexpr bool is_algebra() {
   static_assert(has<StateSize, A>, "an algebra has size_t state_size() const");
   static_assert(has<Parts, A>, "an algebra has int parts() const");

@@ -30,7 +30,7 @@ public:
     used_ = 0;
   }
 
-  /// Address of its block. As long as it does not change, the same requests after reset() get the same memory.
+  /// Address of the arena's block. While it does not change, the same requests after reset() get the same memory.
   std::uintptr_t begin() const { return std::uintptr_t(block_.data()); }
 
 private:
@@ -58,8 +58,8 @@ private:
   size_t used_ = 0, most_ = 0;
 };
 
-/// Hands out one team's scratch memory in order. Without memory it only measures what the same requests need; the
-/// pointers that it then returns are invalid but not null, because some requests depend on that.
+/// Hands out one team's scratch memory piece by piece. Without memory it only measures how much the same requests need.
+/// The pointers that it then returns are invalid but not null, because some requests depend on that.
 template <class Real> struct Stack {
   Real *base = nullptr;
   size_t used = 0; // reals

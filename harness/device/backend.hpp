@@ -37,10 +37,10 @@ bool has_math(Math math);
 
 /// Free bytes on the device; nothing if it computes in host memory, which --memory limits.
 std::optional<std::uint64_t> device_memory_free();
-/// "needs B bytes on the device, which has M free" if that is true, else empty.
+/// "needs B bytes on the device, which has M free" if they do not fit, else "".
 std::string over_device_memory(std::uint64_t bytes, std::optional<std::uint64_t> free = device_memory_free());
 
-/// Peak of the bytes held by kernels and arrays while `work` ran, minus what was held before.
+/// Peak of the bytes held by kernels and arrays while `work` ran, minus the bytes held before.
 std::int64_t peak_bytes(const std::function<void()> &work);
 
 } // namespace recollect

@@ -99,7 +99,7 @@ size_t beyond_caches() {
 
 using Doubles = Kokkos::View<double *, Execution>;
 
-/// Kept until the end, because touching fresh memory is many times slower than writing.
+/// A large array that is kept until the end, because touching fresh memory is many times slower than writing.
 const Doubles &large_array() {
   static Doubles kept;
   if (!kept.is_allocated()) {

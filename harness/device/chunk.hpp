@@ -12,7 +12,7 @@ struct Chunk {
   int first, n;
 };
 
-/// Part `index` of `count` of a state; its team has carried it across `turn` chunks so far.
+/// Part `index` of `count` of a state. Its team has advanced it by `turn` chunks so far.
 struct Part {
   int index, count, turn = 0;
   /// First of the `all` items that belong to this part, in multiples of `grain`.

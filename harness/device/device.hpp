@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel gets: device arrays of one call, and raw row-major pointers of one (batch, head).
+// Arguments of a kernel: device arrays of one call, and raw row-major pointers of one (batch, head).
 #pragma once
 #include "harness/core/variant.hpp"
 #include "harness/device/form_builder.hpp"
@@ -29,10 +29,10 @@ struct CallSettings {
   size_t steps() const { return shape.heads() * shape.T; }
 };
 
-/// One forward pass. Absent optional inputs that the variant takes hold their neutral values; inputs that it does not
-/// take are empty. `state` holds the initial state on entry and the final one on return. Every element of `o` must be
-/// written. In a stateless call the state starts at zeros and the final state is not needed; in a stateless
-/// BackwardCall neither gradient of the state is. A form may ignore this.
+/// One forward pass. Optional inputs that the variant takes but that are absent hold their neutral values; inputs that
+/// it does not take are empty. `state` holds the initial state on entry and the final one on return. Every element of
+/// `o` must be written. In a stateless call the initial state is zero and the final state is not needed. A stateless
+/// BackwardCall needs no gradient of either state. A form may ignore that a call is stateless.
 template <class Real, class Stored> struct Call : CallSettings {
   Array<Stored> q, k, v, w, o;
   Array<Real> beta, alpha, lambda, state;
@@ -64,9 +64,9 @@ template <class Real, class Stored> struct Call : CallSettings {
   }
 };
 
-/// One backward pass. `call` is the forward one: its `state` is the initial state and must not change; its `o` may be
-/// overwritten. `d` holds the gradients. Inputs are d.o and d.state, the gradient of the final state, which the pass
-/// replaces by that of the initial state. The pass must write every element of all other gradients.
+/// One backward pass. `call` is the forward call: its `state` is the initial state and must not change; its `o` may be
+/// overwritten. `d` holds the gradients. d.o and d.state (the gradient of the final state) are inputs; the pass
+/// replaces d.state by the gradient of the initial state. The pass must write every element of all other gradients.
 template <class Real, class Stored> struct BackwardCall { Call<Real, Stored> call, d; };
 
 /// One (batch, head): pointers to its first step.

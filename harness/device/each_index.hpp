@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops over whole arrays, as separate small kernels.
+// Loops over whole arrays; each is a separate small kernel.
 #pragma once
 #include "harness/device/arena.hpp"
 #include "harness/device/team.hpp"
 
 namespace recollect {
 
-/// Calls f(i) for i < n, independently; `cost` of one i is in numbers read and written. A small loop runs on the
-/// calling thread, because a parallel region costs microseconds on a CPU.
+/// Calls f(i) for i < n, in any order. `cost` is the cost of one i, in numbers read and written. A small loop runs on
+/// the calling thread, because a parallel region costs microseconds on a CPU.
 template <class F> void each_index(const char *label, size_t n, const F &f, size_t cost = 1) {
   if constexpr (on_host)
     if (n * cost < size_t(1) << 14) {
@@ -27,8 +27,8 @@ template <class To, class From> void convert(const Array<To> &to, const Array<Fr
   each_index("convert", to.extent(0), Convert<To, From>{to, from});
 }
 
-/// f(row, first, side): the thread handles elements first, first + side ... of the row; across_row combines the results
-/// of a row's threads.
+/// Calls f(row, first, side) for every row. A thread handles elements first, first + side ... of the row; across_row()
+/// combines the results of a row's threads.
 template <class F> struct OfRows {
   F f;
   static constexpr int side = on_host ? 1 : 32;

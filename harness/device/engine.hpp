@@ -7,11 +7,11 @@
 //                 chunks are read in parallel. For few heads and long sequences, and on GPUs. Takes (summary +
 //                 state) x chunks reals; a long sequence is processed in windows that bound them.
 //
-// An adjoint is an algebra too, run backwards: its state is the gradient of the state, which chunks pass on last to first,
-// and its reads are the gradients of the chunk's inputs. It takes the states at the chunks' starts (ChunkStates), which
-// an earlier forward pass has saved.
+// The adjoint of an algebra is an algebra too. It is run backwards: its state is the gradient of the state, which
+// passes from the last chunk to the first, and its reads are the gradients of the chunk's inputs. It uses the states at
+// the chunks' starts (ChunkStates), which an earlier forward pass has saved.
 //
-// Steps of a phase are separated by the algebra's own barriers; the engine places one after each phase.
+// The algebra's own barriers separate the steps within a phase; the engine places a barrier after each phase.
 #pragma once
 #include "harness/device/algebra.hpp"
 #include "harness/device/chunk_states.hpp"
@@ -32,7 +32,7 @@ struct Steps {
   }
 };
 
-/// Whether parts are streamed independently.
+/// Whether parts of the state can be streamed independently of each other.
 template <class Algebra, class = void> struct Divides : std::false_type {};
 template <class Algebra>
 struct Divides<Algebra, std::void_t<decltype(std::declval<Algebra &>().narrow(Part{0, 1}))>>
@@ -102,8 +102,8 @@ private:
   }
 };
 
-/// Memory of the three phases: summaries and states of the chunks [begin, end) of every head, and the states that start
-/// the next window.
+/// Memory of the three phases: summaries and states of the chunks [begin, end) of every head, and the states with which
+/// the next window starts.
 template <class Real> struct Window {
   int begin, end, most, kept; // chunks; `kept`: chunks per head with saved states, a window's or all
   size_t summary_size, state_size;
@@ -263,7 +263,7 @@ template <class Algebra> struct Read {
   }
 };
 
-/// Number of reals that a layout takes.
+/// The number of reals that a layout takes.
 template <class Real, class LayOut> size_t measure(const LayOut &lay_out) {
   Stack<Real> stack;
   lay_out(stack);
@@ -282,8 +282,8 @@ void stream(const std::string &label, const Call<Real> &call, const Algebra &alg
             Streaming<Algebra>{algebra, steps, parts});
 }
 
-/// Chunks per head in a window: enough to keep every thread busy several times over, or more if `budget` bytes hold
-/// more.
+/// Chunks per head in a window: enough to keep every thread busy several times over, or more if they fit in `budget`
+/// bytes.
 inline int window_chunks(int chunks, size_t heads, size_t bytes_per_chunk) {
   constexpr size_t budget = size_t(1) << (on_host ? 22 : 28);
   const size_t teams = size_t(Execution().concurrency()) / (on_host ? 1 : team_size) + 1;
@@ -367,8 +367,8 @@ void three_phases(const std::string &label, const Call<Real> &call, const Algebr
     run<Real>(launch("store", heads * teams_a_state), *call.arena, 0, Store<Algebra>{algebra, w});
 }
 
-/// Kernels of an algebra that nvcc takes minutes to compile, in sources of their own: `extern` in the algebra's header,
-/// and empty in one source.
+/// Explicit instances of an algebra's kernels, which nvcc takes minutes to compile. The prefix is `extern` in the
+/// algebra's header, and empty in the one source file that compiles them.
 #define RECOLLECT_STREAM(prefix, Algebra)                                                                              \
   prefix template void stream(const std::string &, const Call<Algebra::Real> &, const Algebra &, const Steps &);
 #define RECOLLECT_SUMMARISE(prefix, Algebra)                                                                           \
@@ -385,7 +385,7 @@ void three_phases(const std::string &label, const Call<Real> &call, const Algebr
   RECOLLECT_SUMMARISE(prefix, Algebra) RECOLLECT_CARRY(prefix, Algebra) RECOLLECT_READ(prefix, Algebra)
 #define RECOLLECT_SCHEDULES(prefix, Algebra) RECOLLECT_STREAM(prefix, Algebra) RECOLLECT_PHASES(prefix, Algebra)
 
-/// Streaming if there is one chunk, or if the heads alone use the machine as well as all chunks would.
+/// Streaming if there is one chunk, or if the heads alone keep the machine as busy as all chunks would.
 inline Schedule chosen(const Steps &steps, size_t heads) {
   if (steps.chunks() == 1) return Schedule::streaming;
   if (!on_host) return Schedule::three_phase;

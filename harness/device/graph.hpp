@@ -16,8 +16,9 @@ public:
   /// Everything that the kernels depend on: sizes, and the addresses of their memory. Equal keys mean equal work.
   using Key = std::vector<std::uintptr_t>;
 
-  /// Work that allocates, frees or waits needs the host and cannot be recorded. So the work is run directly until one run
-  /// needed no host; and always while a Kokkos tool is loaded, because tools see nothing inside a graph.
+  /// Work that allocates, frees or waits needs the host and cannot be recorded. So the work is run directly until one
+  /// run has not needed the host. While a Kokkos tool is loaded it is always run directly, because tools see nothing
+  /// inside a graph.
   void operator()(const Key &key, const std::function<void()> &work);
   /// Whether the last call launched a graph.
   bool replayed() const { return replayed_; }

@@ -43,13 +43,13 @@ void on_threads(const Launch &launch, Arena &arena, size_t scratch, const Body &
 }
 
 #ifdef KOKKOS_ENABLE_CUDA
-/// Whether the body only runs with its scratch in shared memory, which the compiler can then assume.
+/// Whether the body's scratch is always in shared memory, so that the compiler can assume it.
 template <class Body, class = void> struct OnChip : std::false_type {};
 template <class Body> struct OnChip<Body, std::enable_if_t<Body::on_chip>> : std::true_type {};
 
-/// Threads per team, if known at compile time; else the launch says, at most 256. A multiprocessor runs 512 threads
-/// with 128 registers each, in several teams, so that one works while another waits. A body may ask for fewer teams
-/// with more registers.
+/// Threads per team, if known at compile time. Otherwise the launch says how many, at most 256. A multiprocessor runs
+/// 512 threads with 128 registers each, in several teams, so that one team works while another waits. A body may ask
+/// for fewer teams with more registers.
 template <class Body, class = void> constexpr int known_threads = 0;
 template <class Body> constexpr int known_threads<Body, std::enable_if_t<(Body::threads > 0)>> = Body::threads;
 template <class Body> constexpr int most_threads = known_threads<Body> ? known_threads<Body> : 256;
@@ -90,7 +90,7 @@ template <class Real> bool fit_together(int teams, size_t scratch) {
   return fits_on_chip<Real>(scratch) && share_of(teams, scratch * sizeof(Real)) <= 100;
 }
 
-/// Scratch is in shared memory if it fits, else in device memory, for as many blocks as run at once.
+/// Scratch is in shared memory if it fits. Otherwise it is in device memory, for as many blocks as run concurrently.
 template <class Real, class Body> void on_blocks(const Launch &launch, Arena &arena, size_t scratch, const Body &body) {
   const size_t bytes = scratch * sizeof(Real),
                together = size_t(16) * Execution().cuda_device_prop().multiProcessorCount;

@@ -4,8 +4,8 @@
 #include <Kokkos_Core.hpp>
 #include <type_traits>
 
-/// For functions that take a kernel's objects by reference. If such a function is not inlined, a GPU reads these objects
-/// from local memory, which is slow.
+/// For functions that take a kernel's objects by reference: forces inlining. If such a function is not inlined, a GPU
+/// reads these objects from local memory, which is slow.
 #ifdef __CUDACC__
 #define RECOLLECT_IN_LINE KOKKOS_FORCEINLINE_FUNCTION
 #else

@@ -45,8 +45,8 @@ template <class Real> KOKKOS_FUNCTION Real sigmoid(Real x) {
 }
 template <class Real> KOKKOS_FUNCTION Real silu(Real x) { return x * sigmoid(x); }
 
-/// Nearest integer, ties to even (the IEEE default; at ties this differs from std::round: theorem1_tie_mode). From 2^52
-/// (float: 2^23) on all numbers are integers, so adding and subtracting that rounds. The conditions select an operand
+/// Nearest integer, ties to even (the IEEE default; std::round differs at ties: theorem1_tie_mode). All numbers from
+/// 2^52 (float: 2^23) on are integers, so adding and subtracting such a number rounds. The conditions select an operand
 /// instead of a result, because that vectorises.
 template <class Real> KOKKOS_FUNCTION Real round_half_even(Real x) {
   constexpr Real whole = sizeof(Real) == sizeof(double) ? Real(4503599627370496.0) : Real(8388608.0);

@@ -25,7 +25,8 @@ template <class Real> RECOLLECT_FUNCTION Matrix<Real> transposed(const Real *dat
   return {data, 1, width};
 }
 
-/// Rows with an end that never decreases (step >= 0): element (i, j) counts if j < end(i).
+/// Which elements of each row count: those in front of an end that never decreases (step >= 0). Element (i, j) counts
+/// if j < end(i).
 struct Staircase {
   int first = 1 << 30, step = 0;
   RECOLLECT_FUNCTION int end(int i, int width) const {

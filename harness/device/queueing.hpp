@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pass returns when the device has finished it, unless a Queueing object lives.
+// A pass returns when the device has finished it. While a Queueing object exists, it returns at once.
 #pragma once
 #include <Kokkos_Core.hpp>
 
 namespace recollect {
 
-/// While one lives, passes queue their kernels and do not wait.
+/// While one exists, passes queue their kernels and do not wait.
 class Queueing {
 public:
   Queueing() : before_(on_) { on_ = true; }
@@ -19,7 +19,7 @@ private:
   bool before_;
 };
 
-/// At the end of a pass.
+/// Called at the end of every pass.
 inline void end_of_pass() {
   if (!Queueing::on()) Kokkos::fence();
 }

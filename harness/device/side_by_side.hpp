@@ -6,15 +6,15 @@
 
 namespace recollect {
 
-/// Whether side_by_side(n, ...) runs calls at the same time: on a CPU, where a kernel may launch kernels, which then run
-/// on its thread. From Kokkos 4 on, a launch waits until the space's current kernel has ended, so that such a launch
-/// would wait for ever.
+/// Whether side_by_side(n, ...) runs calls concurrently. It does on a CPU whose Kokkos lets a kernel launch kernels,
+/// which then run on its thread. From Kokkos 4 on, a launch waits until the space's current kernel has ended, so that
+/// such a launch would never return.
 bool runs_side_by_side();
 
-/// Calls call(i) for i < n, each on one thread: kernels that it launches run on that thread, without waiting for others.
-/// Unless runs_side_by_side(), and for n = 1, the calls run in turn, with all threads. Rethrows the first exception after
-/// the calls under way. call allocates arrays with allocated() (transfer.hpp): on other threads Kokkos cannot fill new
-/// arrays with zeros.
+/// Calls call(i) for i < n, each on one thread: kernels that it launches run on that thread, without waiting for
+/// others. Unless runs_side_by_side(), and for n = 1, the calls run one after another, each with all threads. Rethrows
+/// the first exception once the running calls have ended. `call` must allocate arrays with allocated() (transfer.hpp):
+/// on other threads Kokkos cannot fill new arrays with zeros.
 void side_by_side(size_t n, const std::function<void(size_t)> &call);
 
 } // namespace recollect

@@ -15,9 +15,9 @@ struct Pass {
 };
 
 /// On CUDA a sample is timed by two events, in a stream that is blocked until all work is queued, so that launches on
-/// the host do not count. Work shorter than 0.3 ms is recorded as a graph of enough passes to take 0.3 ms; if its
-/// buffers would stay in the cache, passes alternate between several sets of them. The clock of the multiprocessors is
-/// read before and after. Elsewhere a sample is one pass by the host's clock.
+/// the host do not count. Work shorter than 0.3 ms is recorded as a graph of so many passes that it takes 0.3 ms. If
+/// its buffers would stay in the cache, passes alternate between several sets of them. The clock of the multiprocessors
+/// is read before and after. On other backends a sample is one pass, timed by the host's clock.
 class Stopwatch {
 public:
   /// `make` is called once per set of buffers; a pass reads and writes `bytes` of them. Runs passes to warm up.
@@ -38,7 +38,7 @@ private:
   std::unique_ptr<Device> device_;
 };
 
-/// The clock that samples are compared with, in hertz: the device's nominal clock according to the driver; 0 if
+/// The clock, in hertz, with which samples are compared: the device's nominal clock according to the driver. 0 if
 /// unknown.
 double default_clock();
 

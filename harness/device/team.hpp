@@ -18,7 +18,7 @@ struct Team {
 #endif
     meet();
   }
-  /// The same without waiting for such copies.
+  /// The same, without waiting for asynchronous copies.
   KOKKOS_FUNCTION void meet() const {
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
     __syncthreads();
@@ -49,7 +49,7 @@ template <class F> KOKKOS_FUNCTION void each_row(const Team &team, int rows, con
   for (int i = team.rank / side; i < rows; i += team.size / side) f(i, team.rank % side, side);
 }
 
-/// What the threads of a row wrote before is visible to all of them after.
+/// All writes of a row's threads before this are visible to all of them after it.
 KOKKOS_FUNCTION inline void row_barrier() {
 #if defined(__CUDA_ARCH__)
   __syncwarp();
@@ -58,7 +58,7 @@ KOKKOS_FUNCTION inline void row_barrier() {
 #endif
 }
 
-/// join() over the values of the threads that share a row; every one of them gets the result.
+/// Applies join() to the values of the threads that share a row. Each of them gets the result.
 template <class Real, class Join> KOKKOS_FUNCTION Real across_row(Real value, const Join &join) {
 #if defined(__CUDA_ARCH__)
   for (int offset = 16; offset > 0; offset /= 2) value = join(value, __shfl_xor_sync(0xffffffffu, value, offset));
@@ -101,7 +101,7 @@ template <class F> KOKKOS_FUNCTION void once(const Team &team, const F &f) {
 }
 
 constexpr int reduce_room = 32; // numbers in a GPU's shared memory that reduce() uses besides a kernel's scratch
-/// join() over `start` and value(0) ... value(n-1); every thread gets the result. Barriers inside.
+/// Applies join() to `start` and value(0) ... value(n-1). Every thread gets the result. Barriers inside.
 template <class Real, class Value, class Join>
 KOKKOS_FUNCTION Real reduce(const Team &team, int n, Real start, const Value &value, const Join &join) {
   Real result = start;
@@ -138,7 +138,7 @@ template <class Real> KOKKOS_FUNCTION Real dot(const Real *a, const Real *b, int
   return sum_of<Real>(n, [=](int i) { return a[i] * b[i]; });
 }
 
-/// x . y by the threads that share a row; every one of them gets the result.
+/// x . y, computed by the threads that share a row. Each of them gets the result.
 template <class Real> KOKKOS_FUNCTION Real row_dot(const Real *x, const Real *y, int n, int first, int side) {
   if constexpr (on_host) return dot(x, y, n);
   Real sum = 0;

@@ -12,8 +12,8 @@
 namespace recollect {
 
 /// A GPU waits for all kernels before it allocates or frees memory, which takes longer than a small kernel. So small
-/// arrays that are no longer used are cached and reused within their stream: what uses them next runs after what used
-/// them before.
+/// arrays that are no longer used are cached and reused within their stream, where the next use runs after the previous
+/// one.
 namespace recycling {
 
 constexpr size_t largest = size_t(4) << 20, most = size_t(256) << 20; // bytes, of one array and of each type in total

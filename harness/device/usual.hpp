@@ -3,15 +3,15 @@
 // products. Addresses within a tile are then constants and loops over rows are unrolled; on an H200 the delta rule
 // takes two thirds of the time.
 //
-// An algebra opts in by has_sizes(size), which says whether a call has these chunks and widths, and set_sizes(size,
-// kind), which repeats this on the device, where the compiler sees it. Further members: kind() < kinds, variants that
-// are compiled separately, e.g. how a state decays; every_precision, whether float64 and reduced-precision products
-// are compiled too, or only exact float32, which then also serves calls that allow reduced precision;
-// usual_steps(kind), if chunks have another length; reads_alone(kind), whether the scratch of its read phase leaves no
-// space for a second team.
+// An algebra opts in by two members: has_sizes(size) says whether a call has these chunks and widths, and
+// set_sizes(size, kind) repeats this on the device, for the compiler. Further members: kind() < kinds are variants that
+// are compiled separately, e.g. by how a state decays. every_precision says whether float64 and reduced-precision
+// products are compiled too, or only exact float32, which then also serves calls that allow reduced precision.
+// usual_steps(kind) is the chunk length, if not 64. reads_alone(kind) says whether the scratch of the read phase leaves
+// no space for a second team.
 //
-// Optional: `threads` per team in its phases, or reading_threads in its read phase; reading_teams, how many reading
-// teams share a multiprocessor; usual_alone, if it supports only these sizes.
+// Optional: `threads` per team in all phases, or reading_threads in the read phase; reading_teams, how many reading
+// teams share a multiprocessor; usual_alone, if the algebra supports only these sizes.
 #pragma once
 #include "harness/device/arena.hpp"
 #include "harness/device/chunk.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a user's arrays are named, laid out and parametrised. The layer's own convention: [B,H,T,D], decay factors, the
+// How a user's arrays are named, laid out and parametrised. The layer's own convention is [B,H,T,D], decay factors, the
 // state [rows,columns], no scale. Sources of the presets: the operators' docstrings in fla-org/flash-linear-attention,
 // vllm-project/vllm, flashinfer-ai/flashinfer and state-spaces/mamba.
 #pragma once
@@ -47,7 +47,7 @@ struct Convention {
   Strength strength = Strength::factor;
   Scale scale;
   std::optional<double> l2norm; // EPS: q and k are divided by sqrt(sum x^2 + EPS)
-  // Mistakes of kernels: not offered to users, but tried if a kernel is wrong.
+  // Mistakes of kernels. Users cannot choose them; they are tried if a kernel is wrong.
   bool heads_interleaved = false; // grouped heads: head h reads h % n instead of h / n
   bool texts_joined = false;      // a packed text starts from the final state of the previous one
   bool skip_ignored = false;      // o without D v

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A number that changes if the contents of a results file change. HDF5 checksums the rows of our tables, but neither
-// the texts that they point to nor the attributes.
+// A number that changes if the contents of a results file change. HDF5's checksums cover the rows of our tables, but
+// neither the texts that the rows point to nor the attributes.
 #pragma once
 #include "harness/files/hdf5_file.hpp"
 #include "harness/files/table.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HDF5 files. The library creates files in memory and only reads from disk, so that a failed write can never leave a
-// half-written file, or an open one that it cannot close.
+// HDF5 files. The library creates files in memory only, and otherwise reads from disk. So a failed write never leaves a
+// half-written file, or an open file that the library cannot close.
 //
 // Every failure is an input error (exit 3), one line that names file and dataset.
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mistakes of users and kernels about conventions: part of the catalogue of mistakes. Unlike harness/check/mistakes/
-// they do not change the layer's arrays: the given arrays are read in another convention.
+// Mistakes that users and kernels make about conventions; part of the catalogue of mistakes. Those in
+// harness/check/mistakes/ change the layer's arrays. These read the given arrays in another convention.
 #pragma once
 #include "harness/files/convention.hpp"
 #include <string_view>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which claims to verify, how hard, and at which points of the user's own. "quick" and "full" are built in; any other
-// name is the path of a TOML file:
+// A suite: which claims to verify, with how much effort, and at which points of the user. "quick" and "full" are built
+// in; any other name is the path of a TOML file:
 //
 //   claims = ["snr_*", "swap-theorem"]   # ids or globs
 //   effort = "quick"                     # or "full"
@@ -25,18 +25,18 @@
 //   set = { mixer = ["softmax", "vla"], steps = 500 }
 //   seeds = 5
 //
-//   [[statement]]                        # what a paper asserts of them, judged when they are trained
+//   [[statement]]                        # a paper's assertion about these models, judged after training
 //   row = "vla-mqar-capacity-curve"      # of the ledger
 //   paper = "004 Table 9: VLA 1.000, softmax .081"
 //   experiment = "mqar"
-//   where = { pairs = 24 }               # of both sides, where the experiment has more than one
+//   where = { pairs = 24 }               # selects models on both sides, if the experiment has several values
 //   above = { mixer = "vla" }            # a comparison: the settings that choose either side's models
 //   below = { mixer = "softmax" }        # a side may name another `experiment`
-//                                        # a list of values, or of experiments, makes a statement each
+//                                        # a list of values, or of experiments, makes one statement each
 //   # or a number: of = { mixer = "vla" } with between = [0.99, 1], at_least = 0.99 or at_most = 0.1
 //   measure = "accuracy"                 # on held-out texts; or "loss", or "diverged", the share of runs that did
-//   undecided = "texts"                  # why these models cannot decide it: they differ from the paper's in this
-//   step = 200                           # in place of held-out texts the training's own, in the curve up to this step
+//   undecided = "texts"                  # why these models cannot decide it: in what they differ from the paper's
+//   step = 200                           # judge the training curve up to this step, not the held-out texts
 //
 // `verify` takes the claims of a file, `run` its runs, `train` its trainings and statements.
 #pragma once
@@ -88,8 +88,8 @@ struct VerifyRequest {
   std::vector<Assignments> points; // --point, each applied to every selected claim
 };
 
-/// How every selected claim is to be measured, once per point. A quick suite omits claims of the full suite unless they
-/// were named. Usage error for a bad value at a point, and for a point at a claim that the suite does not select.
+/// How each selected claim is to be measured, once per point. A quick suite omits claims of the full suite unless they
+/// were named. Usage error for a bad value at a point, and for a point of a claim that the suite does not select.
 std::vector<Measurement> measurements(const VerifyRequest &request, std::vector<const Claim *> selected);
 
 /// Rough relative time of a claim: longest for claims of the full suite only, then claims that run many layers on

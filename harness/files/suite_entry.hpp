@@ -12,7 +12,8 @@
 #include <utility>
 #include <vector>
 
-// A damaged file breaks some of the parser's assertions ("[~"); compiled out, they would be promises to the optimiser.
+// Some of the parser's assertions fail for damaged files ("[~"). If they were compiled out, the optimiser would assume
+// that they hold.
 struct BrokenAssertion : std::exception {};
 [[noreturn]] static void break_off() { throw BrokenAssertion(); }
 #undef NDEBUG

@@ -27,7 +27,7 @@ ArrayKind kind_of(const std::string &name) {
   return ArrayKind::steps;
 }
 
-/// Numbers per step; 0 for arrays with one number, which have no dimension for it.
+/// The width of an array over steps, from its name; arrays with one number per step have no dimension for it.
 TensorFacts::Width width_of_steps(const std::string &name) {
   const std::string plain = without_d(name);
   if (plain == "o" || plain == "z") return TensorFacts::value;
@@ -100,7 +100,7 @@ void to_file_order(const std::string &name, UsersArray &array, const Convention 
   if (c.layout == Layout::thd) array.dims.erase(array.dims.begin());
 }
 
-/// fla calls every decay g. With one number per step it is alpha, with more it is lambda.
+/// fla calls every decay g. With one number per step g is alpha, with more it is lambda.
 void drop_other_decay(UsersArrays &found, const Convention &c) {
   const auto alpha = found.find("alpha"), lambda = found.find("lambda");
   if (alpha == found.end() || lambda == found.end() || alpha->second.name != lambda->second.name) return;

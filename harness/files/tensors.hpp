@@ -24,8 +24,8 @@ std::vector<std::string> input_names(const Variant &variant, const Convention &c
 /// Names of its results for these inputs: o, final_state, and the gradient of every given input.
 std::vector<std::string> result_names(const UsersArrays &inputs);
 
-/// Reads the named arrays that the file contains, in their layout there. Input error if one occurs under two names. The
-/// array of a .npy file is the first of them.
+/// Reads the named arrays that the file contains, in the file's layout. Input error if one occurs under two names. A
+/// .npy file contains the first of the names.
 UsersArrays read_users(const std::string &path, const std::vector<std::string> &names, const Convention &convention);
 /// Writes arrays, already in the convention's layout, as `real`.
 void write_users(const std::string &path, UsersArrays arrays, const Convention &convention, Real real,

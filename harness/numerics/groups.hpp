@@ -24,7 +24,7 @@ const std::vector<std::string> &group_names();
 /// The group of that name.
 Group group_named(const std::string &name);
 
-/// i -> first[second[i]]. Rearranging x by p gives x[p[i]] at place i, so this rearranges by `first`, then by `second`.
+/// i -> first[second[i]]. Rearranging x by p puts x[p[i]] at place i, so this rearranges by `first`, then by `second`.
 Permutation product(const Permutation &first, const Permutation &second);
 
 /// The shortest sequence of exchanges of two places that rearranges a list by `permutation`; its length is points -

@@ -48,7 +48,7 @@ void identity_then_hadamard(double *rows, int n, int d) {
     }
 }
 
-/// Gradient steps on the squared excess of |inner products| over a little less than `cosine`.
+/// Gradient descent on the squared excess of |inner products| over a value slightly below `cosine`.
 void push_apart(double *rows, int n, int d, double cosine) {
   const double slack = 0.9 * cosine;
   Dense keys(n, d, std::vector<double>(rows, rows + size_t(n) * d));

@@ -6,7 +6,7 @@
 
 namespace recollect {
 
-/// n keys of width d, `cosine` where the kind has one:
+/// n keys of width d. `cosine` applies to kinds that have one:
 ///   unit            uniform on the unit sphere; inner products of size 1/sqrt(d)
 ///   gaussian        N(0, I), norm about sqrt(d) (000 §2.1)
 ///   orthonormal     a random orthonormal basis; beyond n = d a fresh basis for every further d keys

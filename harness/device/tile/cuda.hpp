@@ -93,7 +93,7 @@ template <class Real> struct Pair {
   }
 };
 
-/// Where results are written: C = beta C + alpha x.
+/// Where and how results are written: C = beta C + alpha x.
 template <class Real> struct Scaled {
   Real alpha, beta, *C;
   std::ptrdiff_t ldc;
@@ -102,7 +102,7 @@ template <class Real> struct Scaled {
     Real &to = C[i * ldc + j];
     to = beta == 0 ? alpha * x : beta * to + alpha * x;
   }
-  /// x[c] at (i, j + 8 c) and next to it.
+  /// Writes x[c] to (i, j + 8 c) and its right neighbour.
   template <int N> __device__ void row(int i, int j, const Real (&x)[N][2]) const {
     Real *const to = C + i * ldc + j;
     const Pair<Real> pair{Pair<Real>::aligned(C, ldc)};
@@ -118,7 +118,7 @@ template <class Real> struct Scaled {
   }
 };
 
-/// A block's results without terms that do not count: there A is zero, but B may be infinite.
+/// A block's results without the terms that do not count. A is zero there, but B may be infinite.
 template <class Real, class Out>
 __device__ __noinline__ void one_by_one(int lane, int i0, int m, int j0, int n, Product<Real> first,
                                         Product<Real> second, Out out) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small dense blocks inside one team, shared by the chunked forms. Row-major with leading dimensions; no barriers
-// around: the caller places team.barrier() between dependent steps.
+// Products and solves of small dense blocks within one team, shared by the chunked forms. Matrices are row-major with
+// leading dimensions. There are no barriers around: the caller places team.barrier() between dependent steps.
 //
 // One signature, three implementations: register blocks of vectors on the host (tile_host.cpp), matrix instructions of
 // a warp on CUDA (tile/cuda.hpp), plain loops elsewhere.
@@ -35,11 +35,11 @@ RECOLLECT_IN_LINE void copy(const Team &team, int count, int width, const Real *
 #endif
 }
 
-/// A buffer for a copy of rows x width of the inputs, where copying first is faster; none on a CPU.
+/// A buffer for a copy of rows x width of the inputs, if copying them first is faster. None on a CPU.
 template <class Real> KOKKOS_FUNCTION Real *room(Stack<Real> &stack, int rows, int width) {
   return on_host ? nullptr : stack.take(rows * pitch<Real>(width));
 }
-/// An operand copied to that buffer, or in place. The caller places a barrier before it is used.
+/// The operand, copied to that buffer or in place. The caller places a barrier before it is used.
 template <class Real>
 RECOLLECT_IN_LINE Matrix<Real> stage(const Team &team, int count, int width, const Real *from, std::ptrdiff_t ld,
                                      Real *room) {

@@ -14,8 +14,8 @@ RECOLLECT_IN_LINE void gemm_to_lower(const AnyTeam &team, int n, int width, Real
   gemm(team, n, n, alpha, product, {}, Real(0), C, ldc);
 }
 
-/// C[n,width] = beta C + alpha A^T B for a lower triangular A[n,n] with zeros above its diagonal. A CPU takes rows from
-/// last to first: then those zeros come at the end and are skipped.
+/// C[n,width] = beta C + alpha A^T B for a lower triangular A[n,n] with zeros above its diagonal. A CPU goes from the
+/// last row to the first, so that those zeros come at the end and are skipped.
 template <class Real, class AnyTeam>
 RECOLLECT_IN_LINE void gemm_lower_transposed(const AnyTeam &team, int n, int width, Real alpha, const Real *A,
                                              std::ptrdiff_t lda, Matrix<Real> B, Real beta, Real *C,

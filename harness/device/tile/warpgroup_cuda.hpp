@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hopper's matrix instructions of a warpgroup (four warps): wgmma of PTX, for GPUs of compute capability 9.0 and code
-// compiled for sm_90a; and what feeds them, the copies of whole tiles by the tensor memory accelerator (TMA).
+// compiled for sm_90a. Also the copies of whole tiles that supply their operands, by the tensor memory accelerator
+// (TMA).
 //
 // Operands lie in shared memory as panels of 64 columns of 16-bit numbers: rows of 128 bytes, whose 16-byte vectors are
 // permuted as "128-byte swizzle" says (PTX ISA, "Asynchronous Warpgroup Level Matrix Shared Memory Layout"). Panels
@@ -53,8 +54,8 @@ __device__ __forceinline__ std::uint32_t address(const void *shared) {
   return std::uint32_t(__cvta_generic_to_shared(shared));
 }
 
-/// A barrier in shared memory that waits for arrivals and for bytes of copies (mbarrier of PTX). Phases follow each
-/// other; the first has parity 0.
+/// A barrier in shared memory that waits for arrivals and for the bytes of copies (mbarrier of PTX). Its phases
+/// alternate in parity; the first has parity 0.
 struct Barrier {
   std::uint64_t bits;
 
@@ -74,7 +75,7 @@ struct Barrier {
   __device__ __forceinline__ void arrive_and_expect(int bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address(this)), "r"(bytes) : "memory");
   }
-  /// Until the current phase has ended, if its parity is this one.
+  /// Waits until the current phase has ended, if this is the phase's parity.
   __device__ __forceinline__ void wait(int parity) {
     asm volatile("{\n"
                  ".reg .pred ended;\n"
@@ -111,7 +112,8 @@ template <int rows, bool across> __device__ __forceinline__ std::uint64_t descri
   return swizzle_128 | eight_rows | next_panel | ((address(tile) & 0x3ffff) >> 4);
 }
 
-/// Changes how many registers each thread of the warpgroup has; what one gives up another can take.
+/// Changes the number of registers per thread of the warpgroup. Registers that one warpgroup gives up are free for
+/// another.
 template <int registers> __device__ __forceinline__ void give_registers() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(registers));
 }
@@ -119,7 +121,7 @@ template <int registers> __device__ __forceinline__ void take_registers() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(registers));
 }
 
-/// Before products whose results or operands are registers that were written since.
+/// Call before products whose results or operands are registers that have been written since the last products.
 __device__ __forceinline__ void begin_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 __device__ __forceinline__ void commit_products() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 /// Waits until at most `left` committed groups of products are outstanding.
@@ -208,7 +210,7 @@ __device__ __forceinline__ void add_product(const fragments::A16<Op> (&a)[steps]
   for (int s = 0; s < steps; ++s) Products<Op>::multiply_add(a[s], b + s * 16 * panel / 8, sums);
   commit_products();
 }
-/// Results of products that have been waited for: no instruction that reads them moves before this.
+/// Marks results of products that have been waited for: no instruction that reads them is moved before this.
 template <int N> __device__ __forceinline__ void settle(fragments::Sum (&results)[N]) {
 #pragma unroll
   for (int j = 0; j < N; ++j)
