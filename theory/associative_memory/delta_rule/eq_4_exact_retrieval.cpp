@@ -40,10 +40,10 @@ Claim orthonormal_exact() {
   ClaimBuilder c("orthonormal-exact", "000 after Eq 4");
   c.says("Accurate retrieval from the plain sum of outer products requires orthonormal keys: $k_i.k_i = 1$ and "
          "$k_i.k_j = 0$.");
-  c.exactly(
-      "For the sum of Eq 1 necessary and sufficient over all values: the reads are the Gram matrix times the values.");
-  c.because("It is a property of the sum, not of linear memories: least squares, and the delta rule over many passes, "
-            "read independent keys back exactly.");
+  c.exactly("For the sum of Eq 1 orthonormal keys are necessary and sufficient if all values are to be read exactly, "
+            "because the reads are the Gram matrix of the keys times the values.");
+  c.because("This is a property of the sum, not of all linear memories: least squares, and the delta rule over many "
+            "passes, retrieve exactly for all linearly independent keys.");
   c.runs({"linear", "rls", "delta_net"});
   c.takes({integer_param("n", 4, 2, 32, "pairs stored, at most d"), integer_param("d", 6, 2, 32, "key width")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -111,10 +111,10 @@ Claim crosstalk_floor() {
   ClaimBuilder c("crosstalk-floor", "000 after Eq 4");
   c.says("The keys' space has only $d_k$ orthogonal bases, so that with many more stored pairs than $d_k$ the "
          "cross-talk becomes non-zero.");
-  c.exactly("For unit keys the mean over $i$ of sum_{j != $i$} ($k_j.k_i$)^2 is at least $(n-d)/d$, for every $n > d$ "
-            "already; equality for tight frames, $(n-1)/d$ for random keys.");
-  c.because("The text says $n >> d$; $n > d$ suffices. With well-chosen keys it is about half of that of random keys "
-            "at $n = 2 d$.");
+  c.exactly("For unit keys the mean over $i$ of sum_{j != $i$} ($k_j.k_i$)^2 is at least $(n-d)/d$ for every $n > d$. "
+            "Tight frames reach this bound; random keys have $(n-1)/d$.");
+  c.because("The text says $n >> d$, but $n > d$ suffices. At $n = 2 d$, well-chosen keys have about half the "
+            "cross-talk of random keys.");
   c.runs({"linear"});
   c.takes({integer_param("n", 64, 3, 256, "pairs stored, more than d"), integer_param("d", 32, 2, 128, "key width")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {

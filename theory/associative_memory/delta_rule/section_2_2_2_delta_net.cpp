@@ -38,7 +38,8 @@ Claim fixed_point() {
   ClaimBuilder c("deltanet-fixed-point", "000 §2.2.2, Eq 44-47");
   c.says("With $k = Wk x$, $v = Wv x$ and Wk invertible, DeltaNet's memory is no longer updated at $S*$: no new "
          "information is written, and the read depends on the fixed $S*$ alone.");
-  c.exactly("$v = S* k$ for every $x$, so that $S*$ stays under every step size.");
+  c.exactly(
+      "Since $v = S* k$ for every $x$, the error at $S*$ is zero and $S*$ stays unchanged, whatever the step size.");
   c.runs({"delta_net"});
   c.takes({integer_param("D", 8, 2, 32, "width of x and k"), integer_param("dv", 4, 1, 32, "width of v"),
            real_param("beta", 1, 0.01, 2, "step size")});
@@ -81,10 +82,10 @@ const ParamSpec value_width = integer_param("dv", 4, 1, 32, "value width");
 Claim converges() {
   ClaimBuilder c("deltanet-converges-unit", "000 §2.2.2; 002 §4");
   c.says("Ideally DeltaNet's $S$ converges to $S* = Wv Wk^-1$ as memory updates progress.");
-  c.exactly("For isotropic unit keys and $v = S* k$, $E|S_t - S*|^2$ falls by $1 - beta (2 - beta)/d$ per step: for $0 "
-            "< beta < 2$ and for no other $beta$.");
-  c.because("The ideal is taken as keys of norm 1, isotropic and independent, and values that $S*$ reproduces. Without "
-            "it: deltanet_converges_gaussian, deltanet_noise_floor.");
+  c.exactly("For isotropic unit keys and $v = S* k$, $E|S_t - S*|^2$ is multiplied by $1 - beta (2 - beta)/d$ at each "
+            "step. So it converges for $0 < beta < 2$ and for no other $beta$.");
+  c.because("We take 'ideally' to mean independent isotropic keys of norm 1, and values that $S*$ reproduces. What "
+            "happens without these conditions: deltanet_converges_gaussian, deltanet_noise_floor.");
   c.runs({"delta_net"});
   c.takes({real_param("beta", 0.5, 0.2, 1.8, "step size"), integer_param("T", 16, 2, 100, "steps"), key_width(2),
            value_width});
@@ -122,9 +123,10 @@ Claim bigram() {
   ClaimBuilder c("bigram-degeneration", "000 §2.2.2");
   c.says("If $S*$ is viewed as part of the weights, single-head DeltaNet degenerates into a bi-gram model: the output "
          "depends on the current input alone.");
-  c.exactly("Under the conditions of deltanet_converges_unit, step 1: the reads of two histories at one query differ "
-            "in mean square by $2 ((1-1/d)^t - (1-1/d)^(2t)) |S*|^2 / d$.");
-  c.because("The word is right in the limit; the histories are forgotten at the rate at which $S$ converges.");
+  c.exactly("Under the conditions of deltanet_converges_unit with step 1: at the same query, the reads after two "
+            "different histories differ in mean square by $2 ((1-1/d)^t - (1-1/d)^(2t)) |S*|^2 / d$.");
+  c.because(
+      "The word 'degenerates' is right in the limit: the histories are forgotten at the rate at which $S$ converges.");
   c.runs({"delta_net", "linear"});
   c.takes({integer_param("T", 16, 2, 60, "steps"), key_width(3), value_width});
   c.at({{}, {{"T", 4}, {"d", 4}}});

@@ -130,8 +130,8 @@ Claim gaussian_keys() {
             "2/(d+2)$ only. At step 1 almost every path diverges for $d >= 2$ ($log|S - S*|$ by 0.030 per step at $d = "
             "2$, 0.97 at 16); at $d = 1$ almost every path converges (-0.417), not the mean square. For covariance "
             "$Sigma$, $beta$ (tr $Sigma + 2 lambda_max$) < 2 suffices.");
-  c.because("§2.2.2 says 'ideally' and names no law of the keys; §2.1 has these. Normalised keys, or a step below "
-            "$2/(d+2)$, bring the convergence back.");
+  c.because("§2.2.2 says 'ideally' and names no distribution of the keys; the Gaussian one is that of §2.1. With "
+            "normalised keys, or a step below $2/(d+2)$, $S$ converges.");
   c.runs({"delta_net"}), c.takes({integer_param("d", 16, 2, 32, "key width")}), c.at({{{"d", 2}}, {}});
   c.last([](Points &points, const Protocol &protocol) {
     const Integral exponent = mean_log_step(1, 1);

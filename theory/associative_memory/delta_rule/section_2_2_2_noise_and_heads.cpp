@@ -34,11 +34,11 @@ Claim noise_floor() {
       outside("§2.2.2: 'When the memory is no longer updated, no new information is written into the memory'.",
               "$v = W_v x$ with invertible $W_k$, so that $S*$ reproduces every value",
               "The multi-head paragraph that follows drops the invertibility and calls $S*$ dependent on the data."));
-  c.exactly(
-      "With a constant step the state never settles: $E|S - S*|^2$ tends to $beta sigma^2 dv d / (2 - beta)$ for unit "
-      "keys, to $beta sigma^2 dv d / (2 - beta (d+2))$ for Gaussian ones. A step that falls like $1/t$ settles.");
-  c.because("The paper's own values $v = Wv x$ with invertible Wk leave no noise, and its statement holds for them "
-            "(deltanet_fixed_point).");
+  c.exactly("With a constant step the state keeps fluctuating: $E|S - S*|^2$ tends to $beta sigma^2 dv d / (2 - beta)$ "
+            "for unit keys, to $beta sigma^2 dv d / (2 - beta (d+2))$ for Gaussian ones. With a step that decreases "
+            "like $1/t$ it converges.");
+  c.because("The paper's own values $v = Wv x$, with invertible Wk, leave no residual $e$, and its statement holds for "
+            "them (deltanet_fixed_point).");
   c.runs({"delta_net"});
   c.takes({real_param("beta", 0.5, 0.1, 1.6, "step size"), integer_param("d", 8, 2, 32, "key width"),
            integer_param("dv", 4, 1, 32, "value width")});
@@ -83,8 +83,8 @@ Claim normalised_keys() {
       outside("Eq 47: $S* = W_v W_k^{-1}$.", "$k = W_k x$, not normalised", "The text does not normalise the keys."));
   c.exactly("$S* = E|Wk x| Wv Wk^-1$ for isotropic Wk $x$, $E|Wk x| = sqrt 2 Gamma((d+1)/2) / Gamma(d/2)$ for a "
             "Gaussian one (2.350 at $d = 6$), with a residual that keeps the memory moving.");
-  c.because("Not a claim of the paper. The direction of the optimum stays the same; the lengths that normalising "
-            "removes reappear as one factor and a noise.");
+  c.because("The paper does not claim this. Normalising keeps the direction of the optimum. The lengths that it "
+            "removes reappear as one factor in the optimum and as noise in the values.");
   c.runs({"delta_net"});
   c.takes({integer_param("d", 6, 2, 16, "key width"), integer_param("dv", 3, 1, 16, "value width"),
            real_param("beta", 0.5, 0.1, 1.5, "step size"), integer_param("T", 40, 2, 100, "steps")});
@@ -142,7 +142,7 @@ Claim many_heads() {
   c.exactly("$E S_t$ tends to $S*$ of Eq 46, not of Eq 48. For Gaussian $x$ with $E[k k^T] = I$ the state keeps moving "
             "about it: $E|S - S*|^2$ tends to $beta m$ tr $R / (2 - beta (m+2))$, $R$ the covariance of $v$ given $k$, "
             "$m$ the width of $k$.");
-  c.because("It keeps moving because of the part of $v$ that $k$ does not determine.");
+  c.because("The state keeps moving because $k$ does not determine all of $v$.");
   c.runs({"delta_net"});
   c.takes({integer_param("D", 8, 3, 24, "width of x"), integer_param("m", 3, 2, 16, "width of k"),
            integer_param("dv", 3, 1, 16, "width of v"), real_param("beta", 0.1, 0.02, 0.4, "step size"),

@@ -72,7 +72,7 @@ Claim decay() {
   c.exactly("Gated linear attention, $lambda < 1$, independent Gaussian pairs: $E|S_t - S_{t-1}|^2$ stays at $2 d dv / "
             "(1 + lambda)$. DeltaNet with decay $alpha$ on isotropic unit keys, $v = S* k$, settles at a positive mean "
             "square; without decay it falls by $1 - beta (2 - beta)/d$ per step.");
-  c.because("Decay keeps the memory away from $S*$: what it forgets must be written again.");
+  c.because("Decay keeps the memory away from $S*$, because what has decayed must be written again.");
   c.runs({"gated_linear", "gated_delta_net", "delta_net"});
   c.takes({real_param("lambda", 0.9, 0.1, 0.95, "decay of gated linear attention"),
            real_param("alpha", 0.95, 0.5, 0.98, "decay of DeltaNet"),
@@ -151,10 +151,10 @@ Claim convolutions() {
   c.says("Short convolutions on keys and values can effectively prevent memory updates from stagnating.");
   c.holds_under("the taps of keys and values differ");
   c.exactly(
-      "Only where the taps of $k$ and $v$ differ, so that $v$ is no function of $k$. Keys $x_t$, values $S* (a x_t + b "
+      "Only if the taps of $k$ and $v$ differ, so that $v$ is not a function of $k$. Keys $x_t$, values $S* (a x_t + b "
       "x_{t-1})$ on isotropic unit inputs: $E|S_t - S_{t-1}|^2$ stays at $2 beta^2 b^2 |S*|^2 / (d (2 - beta))$.");
-  c.because("With equal taps $v$ is still $S* k$, and the updates die out as they do without convolution. Trained taps "
-            "differ, so that the sentence is true in practice.");
+  c.because("With equal taps $v$ is still $S* k$, and the updates vanish as they do without a convolution. Trained "
+            "taps differ, so the sentence is true in practice.");
   c.runs({"delta_net"});
   c.takes({real_param("tap", 0.6, 0.4, 0.9, "of the values, on the input before"),
            real_param("beta", 0.8, 0.3, 1.2, "step size"), integer_param("d", 5, 4, 10, "key and value width"),
@@ -184,7 +184,7 @@ Claim many_layers() {
   ClaimBuilder c("layers-prevent-stagnation", "000 §2.2.2 Summary");
   c.says("In networks of many layers the fluctuations of each may accumulate and keep memory from smoothly approaching "
          "its analytical limit.");
-  c.exactly("Neither the network nor the data are specified.");
+  c.exactly("The text specifies neither the network nor the data.");
   return c.is_not_tested(Reason::under_specified);
 }
 

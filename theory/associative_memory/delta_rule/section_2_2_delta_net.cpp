@@ -40,11 +40,11 @@ Claim norm_of_unit_keys() {
   c.says("DeltaNet's L2 objective regularises the norm of $S$ $k$, and its decay $I - k k^T$ attenuates old values at "
          "similar keys before the write, thus preventing norm explosion (step 1; the norm of the keys is not stated).");
   c.holds_under("|k|^2 < 2, as unit keys have it");
-  c.exactly("Under $|k|^2 < 2$ the decay never lengthens $S$. For isotropic unit keys and independent values "
+  c.exactly("If $|k|^2 < 2$, the decay never increases the norm of $S$. For isotropic unit keys and independent values "
             "$E|S_n|_F^2 = d E|v|^2 (1 - (1-1/d)^n)$, at most $d E|v|^2$.");
-  c.because("True for the unit keys that DeltaNet is used with. The condition $|k|^2 < 2$ is missing: keys of norm 2 "
-            "make the same recurrence explode. Gaussian keys and chosen unit keys: deltanet_norm_gaussian, "
-            "deltanet_norm_adversarial.");
+  c.because("True for the unit keys with which DeltaNet is used. The text omits the condition $|k|^2 < 2$: with keys "
+            "of norm 2 the same recurrence explodes. For Gaussian keys and for chosen unit keys see "
+            "deltanet_norm_gaussian and deltanet_norm_adversarial.");
   c.runs({"delta_net", "linear"});
   c.takes({key_width(8), value_width, integer_param("n", 40, 2, 256, "steps")});
   c.at({{{"n", 8}}, {}, {{"n", 160}, {"d", 16}}});
@@ -96,9 +96,10 @@ Claim norm_of_gaussian_keys() {
       "§2.2, DeltaNet: the decay retrieves and attenuates old values, 'thus preventing norm explosion after updates'.",
       "the norm of the keys is not stated",
       "Standard Gaussian keys are those of the noise analysis in §2.1, not of this bullet."));
-  c.exactly("With Gaussian keys and step 1 $E|S_n|_F^2$ grows by $d + 1$ per step: $dv d$, $dv d (d + 2)$, ...");
-  c.because("§2.2 does not name this law of the keys; it is the one of the paper's own noise analysis. Such keys have "
-            "$|k|^2$ about $d$, far above 2.");
+  c.exactly("With Gaussian keys and step 1, $E|S_n|_F^2$ is multiplied by about $d + 1$ per step: $dv d$, $dv d (d + "
+            "2)$, ...");
+  c.because("§2.2 does not name this distribution of the keys; it is that of the paper's own noise analysis. Such keys "
+            "have $|k|^2$ of about $d$, far above 2.");
   c.runs({"delta_net"}), c.takes({key_width(4), value_width}), c.at({{}, {{"d", 8}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int d = p.integer("d"), dv = p.integer("dv");
@@ -122,9 +123,10 @@ Claim norm_of_chosen_keys() {
   c.says("Stricter reading: the norm of $S$ stays bounded for every sequence of unit keys and bounded values.");
   c.is_refuted(stricter("§2.2, DeltaNet: 'preventing norm explosion after updates'.", "the keys are not stated",
                         "'Explosion' is about divergence; growth as $sqrt(t)$ is none."));
-  c.exactly("$|S_t|^2 <= |S_{t-1}|^2 + |v|^2$, and keys always in the null space of $S_{t-1} (d = 2, dv = 1)$ attain "
-            "it: $|S_t| = sqrt(t) |v|$. No explosion, but no bound.");
-  c.because("The text speaks of explosion, which unit keys never show; a bound holds on average (deltanet_norm).");
+  c.exactly("$|S_t|^2 <= |S_{t-1}|^2 + |v|^2$. Keys that always lie in the null space of $S_{t-1} (d = 2, dv = 1)$ "
+            "reach this bound: $|S_t| = sqrt(t) |v|$. This is no explosion, but there is no bound either.");
+  c.because(
+      "The text speaks of explosion, which never occurs with unit keys. On average there is a bound (deltanet_norm).");
   c.runs({"delta_net"}), c.takes({integer_param("T", 1000, 4, 10000, "steps")}), c.at({{}, {{"T", 9}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int T = p.integer("T");

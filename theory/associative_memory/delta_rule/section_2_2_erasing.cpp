@@ -18,8 +18,8 @@ const ParamSpec key_width = integer_param("d", 8, 2, 64, "key width"),
 Claim similar_keys() {
   ClaimBuilder c("delta-attenuates-similar", "000 §2.2, DeltaNet");
   c.says("The decay $I - k k^T$ retrieves and attenuates the historical values of similar keys before the write.");
-  c.exactly("For a unit key $k$ the read at a unit k' becomes $S k' - cos(k, k') S k$: zero at $k' = k$, untouched at "
-            "a right angle.");
+  c.exactly("For a unit key $k$ the read at a unit key k' becomes $S k' - cos(k, k') S k$: zero at $k' = k$, and "
+            "unchanged if k' is orthogonal to k.");
   c.runs({"delta_net"}), c.takes({real_param("cosine", 0.4, 0.05, 0.95, "of k and k'"), key_width, value_width});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int d = p.integer("d"), dv = p.integer("dv");
@@ -56,9 +56,10 @@ Claim similar_keys() {
 Claim deletion() {
   ClaimBuilder c("delta-deletes", "000 D.1");
   c.says("The delta rule can both write and delete; plain attention can only write.");
-  c.exactly("Writing ($k$, 0) with step 1 and a unit key makes the read at $k$ zero, and in the Hebbian sum changes "
-            "nothing. There $(k, -v)$ is needed: the value must be known.");
-  c.because("The sum of outer products ignores exponential kernel and normaliser, as D.1 does.");
+  c.exactly("For a unit key, writing ($k$, 0) with step 1 makes the read at $k$ zero. In the Hebbian sum the same "
+            "write changes nothing; deletion there needs $(k, -v)$, so the value must be known.");
+  c.because("As in D.1, 'plain attention' is taken as the sum of outer products, without the exponential kernel and "
+            "the normaliser.");
   c.runs({"delta_net", "linear"}), c.takes({integer_param("n", 6, 2, 100, "stored pairs"), key_width, value_width});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int n = p.integer("n"), d = p.integer("d"), dv = p.integer("dv");

@@ -35,10 +35,10 @@ Claim growth() {
   c.says(
       "The objective of linear attention without decay is unbounded; as $t$ increases, the norm of $S$ $k$ explodes.");
   c.holds_under("the pairs are independent and of zero mean, and the norm is its mean");
-  c.exactly("In the mean, for independent zero-mean pairs: $E|S_t|_F^2 = E|S_t k|^2 = t d dv$ for Gaussian keys and "
-            "values, $|S_t|_2$ about $sqrt t (sqrt d + sqrt dv)$. Where the values depend on the keys $|S_t|$ grows as "
-            "$t |E v k^T|$.");
-  c.because("True on average over random pairs. The norm need not grow at each step, nor for each sequence "
+  c.exactly("On average over independent zero-mean pairs: $E|S_t|_F^2 = E|S_t k|^2 = t d dv$ for Gaussian keys and "
+            "values, and $|S_t|_2$ is about $sqrt t (sqrt d + sqrt dv)$. If the values depend on the keys, $|S_t|$ "
+            "grows as $t |E v k^T|$.");
+  c.because("True on average over random pairs. The norm need not grow at every step, nor for every sequence "
             "(linear_norm_inevitable).");
   c.runs({"linear", "gated_linear"});
   c.takes({integer_param("t", 16, 4, 256, "steps"), key_width, value_width});
@@ -136,11 +136,11 @@ Claim inevitable() {
       "§2.2.1, second bullet: 'It can be mathematically proved that memory models of the form $S_t = S_{t-1} + v_i "
       "k_i^T$ inevitably experience growth in the spectral norm of $S$ over time, resulting in numerical instability'.",
       "a stream of pairs, of which no law is stated",
-      "The paragraph goes on about typical contexts; it does not mean values that cancel at one key."));
-  c.exactly("With $v_t = (-1)^t v$ at one key the norm never passes $|v||k|$. The statement needs a law of the pairs "
-            "(linear_norm_growth).");
-  c.because("Independent zero-mean pairs do make it grow on average, and that is what the text has in mind. No proof "
-            "can do without an assumption on the pairs.");
+      "The paragraph continues with typical contexts; it does not mention values that cancel at one key."));
+  c.exactly("With $v_t = (-1)^t v$ at one key the norm never exceeds $|v||k|$. The statement needs an assumption on "
+            "the distribution of the pairs (linear_norm_growth).");
+  c.because("With independent zero-mean pairs the norm does grow on average, and this is what the text has in mind. No "
+            "proof is possible without an assumption on the pairs.");
   c.runs({"linear", "exp_unnormalized"}), c.takes({integer_param("T", 1000, 4, 10000, "steps")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int T = p.integer("T");
@@ -174,7 +174,7 @@ Claim decay_bounds_and_forgets() {
   ClaimBuilder c("gla-bounded-forgets", "000 §2.2 first bullet");
   c.says("The memory decay of gated linear attention mitigates the exploding norm, at the expense of forgetting.");
   c.exactly("For a constant scalar $lambda < 1$ and independent standard Gaussian pairs $E|S_t|_F^2 = d dv (1 - "
-            "lambda^(2t)) / (1 - lambda^2)$; an item of age $m$ keeps $lambda^m$.");
+            "lambda^(2t)) / (1 - lambda^2)$. An item that was written $m$ steps ago is multiplied by $lambda^m$.");
   c.runs({"gated_linear", "linear"});
   c.takes(
       {real_param("lambda", 0.9, 0.3, 0.97, "decay"), integer_param("t", 10, 2, 128, "steps"), key_width, value_width});

@@ -129,9 +129,10 @@ Claim sums_are_delta_net() {
 Claim contains_delta_net() {
   ClaimBuilder c("deltaformer-special-deltanet", "000 after Eq 42");
   c.says("DeltaFormer with $alpha_t = 1$, $w_t = k_t$ and both kernels the inner product is exactly DeltaNet.");
-  c.exactly("With $beta_t = 1$, the DeltaNet of Table 2; a DeltaNet of step $beta_t$ needs $alpha_t = beta_t$.");
-  c.because("The text names no $beta_t$; its DeltaNet (Table 2) has none either, that is step size 1. With $beta_t$ "
-            "below 1 on both sides and $alpha = 1$ the two models differ.");
+  c.exactly("With $beta_t = 1$ it is the DeltaNet of Table 2. To equal a DeltaNet with step $beta_t$ it needs $alpha_t "
+            "= beta_t$.");
+  c.because("The text names no $beta_t$. Its DeltaNet (Table 2) has none either, which means step size 1. With "
+            "$beta_t$ below 1 on both sides and $alpha = 1$ the two models differ.");
   c.runs({"delta_former", "delta_net"}), c.takes(sizes);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Sequence base = random_sequence(shape_at(p), protocol.seed);
@@ -157,7 +158,7 @@ Claim contains_attention() {
   ClaimBuilder c("deltaformer-special-transformer", "000 after Eq 42");
   c.says("DeltaFormer with $beta_t = 0$, $alpha_t = 1$ and the read sum_i exp($k_i$ . $q_t / sqrt d$) $u_i$ over its "
          "own sum of weights is causal softmax attention.");
-  c.exactly("An identity, $u = v$. Eq 42 itself has no normaliser: the read has to be replaced, as the text does.");
+  c.exactly("An identity, since $u = v$. Eq 42 itself has no normaliser: the read must be replaced, as the text does.");
   c.runs({"delta_former", "softmax"}), c.takes(sizes);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Sequence s = gated(random_sequence(shape_at(p), protocol.seed), 1, 0);

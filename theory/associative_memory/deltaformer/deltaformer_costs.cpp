@@ -64,8 +64,9 @@ Claim chunked() {
   ClaimBuilder c("complexity-chunked", "000 §2.2.1, D.3");
   c.says("For $T >> d$ the $u$ of the recursion cost $O(T^2 d)$ multiplications in $O(T)$ sequential steps; by chunks "
          "of $C$ they cost $O(T^2 d + T C d + T C^2)$ in $O(T/C)$ steps.");
-  c.exactly("$T (T-1) d$; and exactly $T^2 d + T C d + T C^2$ with an explicit inverse of every block, in $T/C$ chunks "
-            "of two products that wait for one another. A triangular solve has no $T C^2$.");
+  c.exactly(
+      "The recursion costs $T (T-1) d$. Chunks cost exactly $T^2 d + T C d + T C^2$ if every block is inverted "
+      "explicitly, in $T/C$ chunks of two dependent products each. With a triangular solve there is no term $T C^2$.");
   c.runs({"delta_former"});
   c.takes({integer_param("T", 256, 4, 512, "steps, a multiple of C"), integer_param("C", 16, 2, 128, "chunk length"),
            integer_param("d", 8, 1, 64, "key and value width")});
@@ -106,8 +107,8 @@ Claim chunked() {
 Claim full_inverse() {
   ClaimBuilder c("complexity-full-inverse", "000 D.3");
   c.says("Solving $U = (I + A)^{-1} V$ for the whole sequence by a matrix inversion raises the cost to $O(T^3)$.");
-  c.exactly("$T^3$ multiplications for a general inverse, $T (T-1) (T-2) / 6$ for one that knows the triangle; neither "
-            "is needed, because the triangular solve costs $T (T-1) d / 2$.");
+  c.exactly("$T^3$ multiplications for a general inverse, $T (T-1) (T-2) / 6$ for a triangular one. Neither is needed, "
+            "because the triangular solve costs $T (T-1) d / 2$.");
   c.runs({"delta_former"});
   c.takes({integer_param("T", 32, 4, 256, "steps"), integer_param("d", 4, 1, 64, "value width")});
   return c.measure([](Points &points, const Params &at, const Protocol &protocol) {
@@ -176,12 +177,12 @@ Claim inference() {
                         "vectors of one width $d$; length $T$; Eq 39 and 40, whose similarity is the exponential",
                         "The next sentence adds up: $O(T d + d^2)$.",
                         "The $sum O(T d + d^2)$ is an upper bound of the cost with either kernel, and $d^2$ is the "
-                        "cost of a read from a matrix $S_t$, which a finite feature map has. For the exponential "
-                        "kernel the read is the $T$ $d$ that is counted already."));
+                        "cost of a read from a matrix $S_t$, which exists for a finite feature map. For the "
+                        "exponential kernel the read costs $T$ $d$, which is counted already."));
   c.exactly("With the exponential kernel $S_t$ has no finite matrix: $o_t$ costs $t (d_k + d_v)$ and $u_t (t-1) (d_k + "
             "d_v)$. $d^2$ is right for the linear kernel, and the total stays an upper bound.");
-  c.because("The two sentences before it are about the kernel whose feature map is infinite (Eq 11). For it the read "
-            "is the sum of Eq 40, over all $t$ kept pairs.");
+  c.because("The two sentences before this one are about the kernel with an infinite feature map (Eq 11). For that "
+            "kernel the read is the sum of Eq 40 over all $t$ stored pairs.");
   c.takes({integer_param("t", 1024, 8, 2048, "step"), integer_param("d", 8, 2, 64, "width")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int t = p.integer("t"), d = p.integer("d");

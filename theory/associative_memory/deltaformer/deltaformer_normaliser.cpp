@@ -20,7 +20,7 @@ Claim common_factor() {
          "$1/t$ (Table 2: $(t-1)/t$ and $1/t$); the factor is independent and does not touch the derivation of $u_t$.");
   c.exactly("Exactly, at every $t$: $S_t = (t-1)/t S_{t-1} (I - phi phi^T) + v phi^T / t$ is $1/t$ times the memory of "
             "Eq 37, with the same $u_t$.");
-  c.because("To this extent the footnote is right. It does not cover Eq 94, which normalises the erasure alone: "
+  c.because("In this sense the footnote is right. It does not cover Eq 94, which normalises only the erasure: "
             "eq94_differs_from_eq37.");
   c.runs({"gated_delta_net"}), c.takes(sizes);
   c.at({{{"T", 2}}, {}}, {{{"T", 2}}, {}, {{"T", 2000}}});
@@ -79,10 +79,10 @@ Claim eq94_is_another_model() {
                "is still retained'; D.2: Eq 94 'integrates' the delta rule with softmax attention.",
                "$t$ sufficiently large (footnote 9)",
                "Footnote 9 claims independence of the derivation, not equality of the two models."));
-  c.exactly("Eq 94 scales the erasure and not $v_t$. Its weights sum to exactly 1 where those of Eq 39 sum to about "
-            "$t$, so what it takes out is an average of the old $u$: a different model at every length.");
-  c.because("The text claims independence of the derivation (normaliser_independent), and calls Eq 94 an integration "
-            "of delta rule and softmax, not the same model.");
+  c.exactly("Eq 94 scales the erasure but not $v_t$. Its weights sum to exactly 1, those of Eq 39 to about $t$. So it "
+            "subtracts an average of the old $u$, and is a different model at every length.");
+  c.because("The text claims that the derivation does not depend on the normaliser (normaliser_independent). It calls "
+            "Eq 94 an integration of the delta rule and softmax, not the same model.");
   c.runs({"delta_former"}), c.takes(sizes);
   c.at({{{"T", 16}}, {{"T", 256}}}, {{{"T", 16}}, {{"T", 256}}, {{"T", 2048}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -125,7 +125,8 @@ Claim indices_of_z() {
                     "The same sentence says 'similar to softmax attention', and Listing 1 has the indices right."));
   c.exactly("$Z1_t$ = sum_{i<t} exp($k_i$ . $k_t$) and $Z2_t$ = sum_{i<=$t$} exp($k_i$ . $q_t$), as Listing 1 has them "
             "(with $1/sqrt d$).");
-  c.because("An index is wrong: both are meant 'similar to softmax attention', and the listing has them right.");
+  c.because("An index is wrong: both normalisers are meant to be 'similar to softmax attention', and the listing has "
+            "the right indices.");
   c.runs({"delta_former"}), c.takes(sizes), c.at({{{"T", 20}}}, {{{"T", 60}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Shape shape = shape_of(p);
@@ -180,9 +181,9 @@ double residual_factor(double square_norm, double step, int writes) {
 Claim stability() {
   ClaimBuilder c("deltaformer-exp-stability", "000 §2.2.1");
   c.says("The normaliser, left out of the derivation, is kept in practice against numerical instability.");
-  c.exactly("Writing one pair again multiplies its residual by $1 - beta kappa(k,k)$: stable exactly for $beta "
-            "kappa(k,k) < 2$, with $beta = 1$ and $tau = 1$ for $|k|^2 < ln 2$. Unit keys give $1 - e = -1.718$ per "
-            "write. With the normaliser $u_t = v/2$ from the third write on.");
+  c.exactly("Writing the same pair again multiplies its residual by $1 - beta kappa(k,k)$. This is stable exactly if "
+            "$beta kappa(k,k) < 2$, which for $beta = 1$ and $tau = 1$ means $|k|^2 < ln 2$. For unit keys the factor "
+            "is $1 - e = -1.718$ per write. With the normaliser, $u_t = v/2$ from the third write on.");
   c.runs({"delta_former"});
   c.takes({real_param("square_norm", 1, 1e-3, 8, "|k|^2"), real_param("beta", 1, 1e-3, 1, "beta = alpha")});
   c.at({{},

@@ -45,8 +45,8 @@ Claim four_points() {
   ClaimBuilder c("gqa-four-point-fit", "000 E.2, Eq 111");
   c.says("With $w_t^j = j k_t$ there are weights $a_1 ... a_4$ such that $sum_{j=1}^4 a_j exp(j x) = x$ at $x = -1$, "
          "0, 1, 2.");
-  c.exactly("They are unique: a generalised Vandermonde system in the nodes $e^{-1}$, 1, $e$, $e^2$, which are "
-            "distinct and not zero.");
+  c.exactly("They are unique: the equations are a generalised Vandermonde system in the nodes $e^{-1}$, 1, $e$, $e^2$, "
+            "which are distinct and not zero.");
   c.runs({"delta_former"});
   return c.measure([](Points &points, const Params &, const Protocol &) {
     const auto f = [](const Assignments &more) { return similarity_of_layer(integers, "exp", more); };
@@ -85,13 +85,14 @@ Claim no_neighbourhood() {
   c.is_refuted(
       limited("E.2: 'a group query attention with four shared heads can express an $f$ that fulfills Assumption 2'.",
               "$G = 4$; $f$ fits the four points -1, 0, 1, 2",
-              "The next sentence limits it: 'then we can find that we can track at least $S_d$', which needs the four "
-              "points alone."));
-  c.exactly("At $eps = 0$ only: the fit meets its four points with a slope, $f(x + h) = x + h f'(x) + ...$ It tracks "
-            "orthonormal keys ($S_d$, as the text goes on to say), in the order $t2 < t1$, because $f(-2)$ is not -2.");
+              "The next sentence limits it: 'then we can find that we can track at least $S_d$', for which the four "
+              "points suffice."));
+  c.exactly(
+      "At $eps = 0$ only: near its four points the fit has a slope, $f(x + h) = x + h f'(x) + ...$ With orthonormal "
+      "keys it tracks exchanges ($S_d$, as the text goes on to say) if $t2 < t1$, because $f(-2)$ is not -2.");
   c.because("Four exponentials do fit the four points (gqa_four_point_fit). Assumption 2 asks for a neighbourhood of "
-            "each, and a smooth $f$ with a slope is right in none. The next sentence of the text, 'at least $S_d$', is "
-            "what the fit serves: keys that are exactly orthonormal.");
+            "each point, and a smooth $f$ with a slope is right in no neighbourhood. The next sentence of the text, "
+            "'at least $S_d$', needs only keys that are exactly orthonormal, and there the fit suffices.");
   c.draws({"swap"}), c.runs({"delta_former"});
   c.takes({real_param("eps", 0.01, 1e-4, 0.1, "bound of Assumption 1"),
            integer_param("n", 5, 3, 12, "orthonormal keys"), integer_param("swaps", 16, 6, 24, "exchanges")});

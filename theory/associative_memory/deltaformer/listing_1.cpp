@@ -60,7 +60,8 @@ Claim equivalence() {
   ClaimBuilder c("listing1-equivalence", "000 Listing 1, verify_equivalence");
   c.says("The chunked program gives what the naive one gives: allclose with atol = 1e-5 at $B = H = 2$, $T = 1024$, $D "
          "= 64$, $C = 32$, Gaussian keys and values, float32.");
-  c.exactly("An identity. In print a docstring stands on the def line and brackets are missing; the logic is right.");
+  c.exactly("An identity. In the printed listing a docstring stands on the def line and brackets are missing; the "
+            "logic is right.");
   c.runs({"delta_former"}), c.takes(sizes(1024, 32, 64));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int T = p.integer("T"), C = p.integer("C"), d = p.integer("d"), heads = protocol.full() ? 4 : 1;
@@ -97,8 +98,8 @@ Claim tail() {
   c.is_refuted(outside("Listing 1: chunk_nums = $T // C$, called at $T = 1024$, $C = 32$.",
                        "$N$ equally sized chunks of length $C = floor(T / N) (D.3)$",
                        "The listing is 'a simple implementation, serving as pseudo-code'."));
-  c.exactly("The last $T$ mod $C$ rows of $u$ are left zero; a shorter last chunk corrects this.");
-  c.because("D.3 speaks of equally sized chunks, $C = floor(T / N)$: the listing is written for that case.");
+  c.exactly("The last $T$ mod $C$ rows of $u$ stay zero. A shorter last chunk corrects this.");
+  c.because("D.3 assumes equally sized chunks, $C = floor(T / N)$, and the listing is written for that case.");
   c.runs({"delta_former"}), c.takes(sizes(70, 32, 8));
   c.at({{{"T", 3}, {"C", 2}, {"d", 2}}, {}}); // the smallest, and one at which chunks hand over
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -127,8 +128,8 @@ Claim parallel_blocks() {
   ClaimBuilder c("listing1-parallel-blocks", "000 Listing 1, comment at the inverse");
   c.says(
       "Each diagonal block can be inverted in parallel with the others if the normalisation of softmax is not used.");
-  c.exactly("True, and the condition is not needed: $Z_t$ depends on the keys alone, so the blocks of the softmax "
-            "kernel can be inverted beforehand as well.");
+  c.exactly("True, but the condition is not needed: $Z_t$ depends only on the keys, so the blocks of the softmax "
+            "kernel can be inverted in advance as well.");
   c.runs({"delta_former"}), c.takes(sizes(96, 16, 8));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int T = p.integer("T"), C = p.integer("C"), d = p.integer("d");
@@ -160,7 +161,8 @@ Claim comment_iteration() {
   c.is_refuted(slip("Listing 1, comment at the inverse: $a_{i+1}$, $b_{i+1} = a_i b_i + b_i b_i$.", "none",
                     "Eq 100, on the next page, has the iteration right."));
   c.exactly("$a_{i+1} = a_i + a_i b_i$ and $b_{i+1} = b_i b_i$, as in Eq 100.");
-  c.because("One expression stands for two names and drops $a_i$; Eq 100, a page on, has the iteration right.");
+  c.because("One expression is printed for two names, and $a_i$ is missing in it; Eq 100, one page later, has the "
+            "right iteration.");
   c.takes({integer_param("C", 8, 3, 128, "chunk length")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int C = p.integer("C"), steps = ceil_log2(C) - 1;

@@ -43,8 +43,8 @@ Claim solve_sign() {
   ClaimBuilder c("listing2-solve-sign", "000 Listing 2");
   c.says("$u$ = solve_triangular($beta A$, $alpha v$, upper=False, unitriangular=True) is Eq 41, $u_t = alpha v_t - "
          "beta sum_{i<t} kappa_1(k_i, w_t) u_i$.");
-  c.exactly("It solves ($I + beta$ tril$(A, -1)$) $u = alpha v$; the diagonal and the upper part of $A$, where the "
-            "masked zeros of exp became 1, are not read.");
+  c.exactly("It solves ($I + beta$ tril$(A, -1)$) $u = alpha v$. The diagonal and the upper part of $A$, where exp "
+            "turns the masked zeros into 1, are not read.");
   c.runs({"delta_former"}), c.takes(sizes);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Data x(p, protocol.seed);
@@ -89,10 +89,10 @@ Claim softmax_mask() {
       "the branch is not among the pairs that the listing runs",
       "The listing is 'a reference code'; it does not say that the branch is Eq 94."));
   c.exactly(
-      "Masked logits are 0 and not -inf: each adds $e^0$ to the row's mass. The weight at the second step is $e^x / "
-      "(e^x + T - 1)$, and depends on the length of the whole sequence. Listing 1 has the causal normaliser.");
-  c.because("For the un-normalised kernels the masked entries do no harm, because the solve reads below the diagonal "
-            "only (listing2_solve_sign). Mask with minus infinity before the softmax.");
+      "Masked logits are 0 instead of -inf, so each adds $e^0$ to the row's normaliser. The weight at the second step "
+      "is $e^x / (e^x + T - 1)$ and depends on the length of the whole sequence. Listing 1 has the causal normaliser.");
+  c.because("For the unnormalised kernels the masked entries do no harm, because the solve reads only below the "
+            "diagonal (listing2_solve_sign). For softmax, mask with minus infinity.");
   c.runs({"delta_former"}), c.takes(sizes), c.at({{{"T", 2}}, {{"T", 32}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Data x(p, protocol.seed);

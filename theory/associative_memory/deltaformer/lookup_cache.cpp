@@ -81,8 +81,8 @@ struct HandOver {
 Claim same_cache() {
   ClaimBuilder c("gqa-same-cache", "000 E.2");
   c.says("Grouped lookups $w^1 ... w^G$ can improve performance without enlarging the cache of keys and $u$.");
-  c.exactly("Later reads depend on $t (d_k + d_v)$ numbers of $t$ past steps, $k_i$ and $u_i$, whatever $G$ is; no "
-            "$w_i$ is among them.");
+  c.exactly("Later reads depend on $t (d_k + d_v)$ numbers from $t$ past steps, namely $k_i$ and $u_i$, whatever $G$ "
+            "is. They do not depend on any past $w_i$.");
   c.runs({"delta_former"});
   c.takes({integer_param("T", 16, 4, 64, "steps, half of them past"), integer_param("d", 6, 2, 64, "key width"),
            integer_param("dv", 3, 1, 64, "value width")});

@@ -98,9 +98,10 @@ Claim conditioning() {
   ClaimBuilder c("deltaformer-exp-conditioning", "000 §3.2 after Eq 49");
   c.says("With a similarity $kappa_1$ that does not suit, errors accumulate in the update of $u$: the matrix that is "
          "inverted is likely to be ill-conditioned.");
-  c.exactly("cond$(I + A)$ then grows exponentially in $T$. One unit key repeated under exp: the corner of the inverse "
-            "is $-e (1 - e)^{T-2}$. Gaussian keys under the linear kernel: $E log |(I - k k^T) x| > 0$ per step. "
-            "Softmax rows and unit keys under the linear kernel stay polynomial.");
+  c.exactly(
+      "For such kernels cond$(I + A)$ grows exponentially in $T$. If one unit key is repeated under exp, the corner of "
+      "the inverse is $-e (1 - e)^{T-2}$. For Gaussian keys under the linear kernel, $E log |(I - k k^T) x| > 0$ per "
+      "step. For softmax rows, and for unit keys under the linear kernel, the growth is polynomial.");
   c.runs({"delta_former", "delta_net"}), c.takes({integer_param("d", 16, 8, 64, "key width")});
   c.first([](Points &points, const Protocol &) {
     const double e = std::exp(1.0);
@@ -151,8 +152,8 @@ Claim conditioning() {
 Claim swaps_by_chunks() {
   ClaimBuilder c("chunked-round-swaps", "000 D.3 with f = round");
   c.says("Chunked and sequential agree on the construction of Theorem 1.");
-  c.exactly("An identity: bit for bit with integer values, in every form and real type; within $n eps$ cond$(I + A)$ "
-            "otherwise.");
+  c.exactly("An identity. With integer values the two agree bit for bit in every form and type; otherwise within $n "
+            "eps$ cond$(I + A)$.");
   c.draws({"swap"}), c.runs({"delta_former"});
   c.takes({integer_param("n", 10, 3, 256, "elements, keys of cosine 0.12"),
            integer_param("swaps", 100, 4, 2000, "exchanges")});

@@ -38,8 +38,8 @@ Claim identity() {
   ClaimBuilder c("neumann-doubling", "000 D.3.1, Eq 98-100");
   c.says("For a strictly lower triangular $A$ of size $C$ x $C$, $C$ generally 64, $A^C = 0$ and $(I + A)^{-1} = (I - "
          "A) prod_{i=1}^{log2 C - 1} (I + A^{2^i})$, which $log2 C - 1$ iterations of Eq 100 compute.");
-  c.exactly("An identity for $C$ a power of two; $2 log2 C - 2$ products of $C$ x $C$ matrices. Eq 99 prints its limit "
-            "as $log2 C^{-1}$.");
+  c.exactly("An identity for $C$ a power of two; it takes $2 log2 C - 2$ products of $C$ x $C$ matrices. Eq 99 prints "
+            "its upper limit as $log2 C^{-1}$.");
   c.runs({"delta_former"}), c.takes({integer_param("C", 64, 4, 256, "chunk length, a power of two")});
   c.at(sizes({4, 8, 64}), sizes({4, 8, 16, 32, 64}));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -70,8 +70,9 @@ Claim other_sizes() {
          "A$ at any $C$.");
   c.is_refuted(outside("D.3.1, Eq 99-100: $log2 C - 1$ iterations.", "'under the setting of [48], $C$ is generally 64'",
                        "Eq 98 holds with $A^C = 0$ for $C$ a power of two, which is the case treated."));
-  c.exactly("$ceil(log2 C) - 1$ iterations do. With the logarithm rounded down $(I + A) X = I - A^{2^floor(log2 C)}$.");
-  c.because("The paper has $C = 64$ in mind.");
+  c.exactly(
+      "$ceil(log2 C) - 1$ iterations suffice. With the logarithm rounded down, $(I + A) X = I - A^{2^floor(log2 C)}$.");
+  c.because("The paper assumes $C = 64$.");
   c.runs({"delta_former"}), c.takes({integer_param("C", 12, 3, 255, "chunk length, no power of two")});
   c.at(sizes({3, 5, 12}), sizes({3, 5, 12, 63}));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -113,11 +114,11 @@ Claim rounding() {
   c.is_refuted(stricter("D.3.1: the iteration calculates $(I + A)^{-1}$ on GPUs, where forward substitution does not "
                         "use their parallelism.",
                         "A strictly lower triangular", "The text does not mention accuracy in floating point."));
-  c.exactly("It is exact algebra and not backward stable: with one unit key repeated and the linear kernel the powers "
-            "of A hold binomials up to $C(C-2, C/2-1)$, 4.65e17 at $C = 64$, and every digit is lost where "
-            "substitution is exact. Safe for softmax rows.");
-  c.because("The text claims efficiency on GPUs only. The layer keeps the doubling as a separate form, and substitutes "
-            "by default.");
+  c.exactly("It is exact algebra but not backward stable. With one unit key repeated and the linear kernel, the powers "
+            "of A contain binomials up to $C(C-2, C/2-1)$, 4.65e17 at $C = 64$, and every digit is lost, while "
+            "substitution is exact. For softmax rows it is safe.");
+  c.because("The text claims only efficiency on GPUs. The layer substitutes by default and has the doubling as a "
+            "separate form.");
   c.runs({"delta_former"});
   return c.measure([](Points &points, const Params &, const Protocol &protocol) {
     const int C = 64;

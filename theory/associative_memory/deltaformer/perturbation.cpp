@@ -35,9 +35,9 @@ Claim first_order() {
   c.says(
       "$|(A1 + dA)^{-1} V - A1^{-1} V|$ is about $|A1^{-1} dA A1^{-1} V|$, which is at most $|A1^{-1}|^2 |dA| |V|$.");
   c.holds_asymptotically();
-  c.exactly("The first is right to first order: what is left is $A1^{-1} dA A1^{-1} dA A1^{-1} V + O(|dA|^3)$. The "
+  c.exactly("The first is right to first order: the remainder is $A1^{-1} dA A1^{-1} dA A1^{-1} V + O(|dA|^3)$. The "
             "second holds for every dA.");
-  c.because("The bound is meant for the first-order term. On the change itself it needs the further factor $1/(1 - "
+  c.because("The bound is meant for the first-order term. For the whole change it needs the further factor $1/(1 - "
             "|A1^{-1}| |dA|)$: eq51_strict_lower.");
   c.runs({"delta_former"});
   c.takes({integer_param("T", 16, 3, 64, "steps"), integer_param("d", 8, 2, 256, "key width"),
@@ -89,9 +89,10 @@ Claim strict() {
   c.says("Read more strictly than the text says it: $|(A1 + dA)^{-1} V - A1^{-1} V| <= |A1^{-1}|^2 |dA| |V|$ as it "
          "stands, for the triangular matrices in use.");
   c.is_refuted(limited("Eq 51: $|(A1 + dA)^{-1} V - A1^{-1} V| ~ |A1^{-1} dA A1^{-1} V| <= |A1^{-1}|^2 |dA| |V|$.",
-                       "small perturbations", "The sign before the bound is 'about': it is meant to first order."));
-  c.exactly("Violated by $A1 = V = I$, $dA = -a$ below the diagonal of 3 x 3: the square of dA adds an entry, and the "
-            "change is a $(a + sqrt(a^2 + 4)) / 2 > a$. Divided by $1 - |A1^{-1}| |dA|$, the bound is strict.");
+                       "small perturbations", "The sign before the bound is 'about', so it is meant to first order."));
+  c.exactly("Violated by $A1 = V = I$ and $dA = -a$ below the diagonal of a 3 x 3 matrix: the square of dA adds an "
+            "entry, and the norm of the change is a $(a + sqrt(a^2 + 4)) / 2 > a$. Divided by $1 - |A1^{-1}| |dA|$, "
+            "the bound holds strictly.");
   c.because("The text writes 'about' before the bound: it is meant to first order (eq51_perturbation).");
   c.runs({"delta_former"}), c.takes({real_param("norm", 0.5, 0.01, 0.9, "dA: this below the diagonal, negative")});
   return c.measure([](Points &points, const Params &p, const Protocol &) {
@@ -123,7 +124,7 @@ Dense read_with(const Dense &A2, const Dense &U) {
 Claim product() {
   ClaimBuilder c("eq52-perturbation", "000 §3.2, Eq 52");
   c.says("$|(A2 + dA) U - A2 U| = |dA U| <= |dA| |U|$.");
-  c.exactly("Exact for dA of any size; attained where $U$ lies along dA's leading direction.");
+  c.exactly("Exact for dA of any size; equality if $U$ lies along the leading direction of dA.");
   c.runs({"delta_former"});
   c.takes({integer_param("T", 16, 2, 64, "steps"), real_param("norm", 1, 1e-3, 1e3, "spectral norm of dA")});
   c.at({{{"norm", 1e-3}}, {}, {{"norm", 1e3}}});
@@ -185,9 +186,9 @@ Dense shrunk_most(const Dense &A1) {
 Claim u_against_o() {
   ClaimBuilder c("u-less-stable-than-o", "000 §3.2 after Eq 52");
   c.says("Under perturbations of the score matrices the calculation of $u$ is less stable than that of $o$.");
-  c.exactly("The bound of Eq 51 over that of Eq 52 is at least $|A1^{-1}| >= 1$. For independent errors of equal size "
-            "in the entries, mean |du|^2 / mean |do|^2 = $sum_t |A1^{-1} e_t|^2 |U_{<t}|^2 / sum_t |U_{<t}|^2 >= 1$, "
-            "with equality for $A1 = I$ alone. It holds on average and not for every error.");
+  c.exactly("The bound of Eq 51 divided by that of Eq 52 is at least $|A1^{-1}| >= 1$. For independent errors of equal "
+            "size in the entries, mean |du|^2 / mean |do|^2 = $sum_t |A1^{-1} e_t|^2 |U_{<t}|^2 / sum_t |U_{<t}|^2 >= "
+            "1$, with equality only for $A1 = I$. So the statement holds on average, not for every error.");
   c.runs({"delta_former"});
   c.takes({integer_param("n", 5, 2, 16, "elements"), integer_param("swaps", 16, 1, 32, "exchanges"),
            real_param("cosine", 0.1, -0.05, 0.12, "inner product of any two keys")});

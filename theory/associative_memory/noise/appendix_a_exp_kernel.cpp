@@ -40,7 +40,7 @@ Claim snr_exp_conditional() {
          "Gaussian pairs and stored values of about equal norms.");
   c.exactly("Exact with $N-1$ for $N$ and $dv/|v_i|^2$ restored. The log of one term $kappa^2$ has variance $4 "
             "|k_i|^2/tau^2$.");
-  c.because("The moment generating function is the paper's own, and right.");
+  c.because("The moment generating function is the paper's own, and it is right.");
   c.runs({"exp_unnormalized"});
   c.takes({integer_param("d", 16, 2, 256, "key width"), real_param("tau", 4, 1.05, 1000, "temperature"),
            real_param("square", 16, 0.1, 1000, "|k_i|^2 of the probe")});
@@ -93,8 +93,8 @@ Claim snr_exp_sphere() {
   c.holds_asymptotically();
   c.exactly("$E kappa^2/kappa^2 = Gamma(d/2) (2/z)^(d/2-1) I_{d/2-1}(z) e^-z$, $z = 2 sqrt(d)$: between $1 - 4/d$ and "
             "1 times the printed form.");
-  c.because("Where the probe's norm is fixed, as by RMS-normalised keys, no factor $e^4$ is left: the printed form is "
-            "right on average too.");
+  c.because("If all probes have the same norm, as RMS-normalised keys do, the factor $e^4$ does not appear, and the "
+            "printed form is also right on average.");
   c.runs({"exp_unnormalized"}), c.takes({width}), c.at({{}, {{"d", 256}}});
   c.also([](Points &points, const Protocol &protocol) {
     std::vector<double> h;
@@ -147,10 +147,11 @@ Claim snr_exp_median() {
                         "$d_k$ is large; said of the linear kernel's denominator",
                         "The exponential kernel is treated on its own, and $d_k + O(sqrt d_k)$ is written in its "
                         "exponent: the text does not call the replacement harmless there."));
-  c.exactly("The log of a probe's noise over the printed form has mean 0 and variance $2 d a^2 = 8 (1 - 1/sqrt d)^2 -> "
-            "8$: 5 to 95% of the probes spread over factors $exp(-4.65)$ to $exp(4.65)$.");
-  c.because("Stricter than the text, which says sharp of the linear kernel's sum and writes $d_k + O(sqrt d_k)$ in the "
-            "exponent. Harmless for the median probe and for keys of one norm.");
+  c.exactly(
+      "The logarithm of a probe's noise over the printed form has mean 0 and variance $2 d a^2 = 8 (1 - 1/sqrt d)^2 -> "
+      "8$. Between the 5% and 95% quantiles of the probes the factor goes from $exp(-4.65)$ to $exp(4.65)$.");
+  c.because("Stricter than the text, which says 'sharply' of the linear kernel's sum and writes $d_k + O(sqrt d_k)$ in "
+            "the exponent. For the median probe, and for keys of one norm, the replacement is harmless.");
   c.runs({"exp_unnormalized"}), c.takes({width}), c.at({{}, {{"d", 256}}});
   c.also([](Points &points, const Protocol &protocol) {
     std::vector<double> h;
@@ -195,8 +196,8 @@ Claim snr_exp_typo() {
                     "exp(2 (1-tau)/tau^2 |k_i|^2)$.",
                     "given the probe",
                     "The right-hand side of the same line, from which the text goes on, has the norm inside."));
-  c.exactly("It belongs inside, as on the right.");
-  c.because("A misplaced bracket; the derivation goes on with the right form.");
+  c.exactly("The norm belongs inside the exponential, as on the right.");
+  c.because("A misplaced bracket; the derivation continues with the right form.");
   c.runs({"exp_unnormalized", "solu"});
   c.takes({integer_param("d", 16, 2, 256, "key width"), real_param("tau", 2, 1.05, 1000, "temperature"),
            real_param("square", 16, 1.5, 1000, "|k_i|^2 of the probe")});

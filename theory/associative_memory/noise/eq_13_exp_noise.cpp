@@ -27,9 +27,10 @@ Claim snr_exp() {
   c.exactly("Given the probe $(N-1) dv/|v_i|^2 exp(-a |k_i|^2)$, $a = 2 (tau-1)/tau^2$: the printed form at $|k_i|^2 = "
             "d$. Averaged over the probe too $(N-1) dv/(dv-2) (1+2a)^(-d/2)$; log of mean over printed is $4 - "
             "(56/3)/sqrt(d) + O(1/d)$.");
-  c.because("The exponent $2 sqrt(d)$ is right to leading order, and for the paper's own probe the printed value is "
-            "exact but for $N-1$. Averaged over Gaussian probes the noise is $e^4 = 54.6$ times larger in the limit, "
-            "because the probe's norm fluctuates inside an exponential. For keys of one norm see snr_exp_sphere.");
+  c.because(
+      "The exponent $2 sqrt(d)$ is right to leading order, and for the paper's own probe the printed value is exact "
+      "except that $N$ should be $N-1$. Averaged over Gaussian probes the noise is larger by $e^4 = 54.6$ in the "
+      "limit, because the probe's norm fluctuates inside an exponential. For keys of one norm see snr_exp_sphere.");
   c.runs({"exp_unnormalized", "solu"}), c.takes(noise_params(2, true));
   c.also([](Points &points, const Protocol &protocol) {
     limits_of_exponent(points, exp_law(), -56.0 / 3, -12, protocol.seed);
@@ -56,11 +57,11 @@ Claim snr_exp_fixed_tau() {
       "Eq 13 with Appendix A, exponential kernel: expectation over the other pairs, $|k_i|^2$ replaced by $d_k$.",
       "i.i.d. standard Gaussian keys and values; the probe fixed; $d_k$ large",
       "Typically $tau = sqrt(d_k)$; the average over the probe at a fixed $tau$ is not claimed."));
-  c.exactly("The mean is $(1+2a)^(-d/2)$: over printed $exp(d (a - ln(1+2a)/2))$, $(e/2)^(d/2)$ at $tau = 2$, which "
-            "grows for ever.");
-  c.because("Stricter than the text: Eq 6 and Appendix A average over the other pairs only and put $d$ for $|k_i|^2$, "
-            "and for that probe the form is exact at every $tau$. Noise falls exponentially in $d$ on average as well, "
-            "at another rate.");
+  c.exactly("The mean is $(1+2a)^(-d/2)$. Divided by the printed form it is $exp(d (a - ln(1+2a)/2))$, which at $tau = "
+            "2$ is $(e/2)^(d/2)$ and grows without bound.");
+  c.because("Stricter than the text: Eq 6 and Appendix A average over the other pairs only and put $d$ for $|k_i|^2$; "
+            "for that probe the form is exact at every $tau$. The average over probes falls exponentially in $d$ as "
+            "well, but at another rate.");
   c.runs({"exp_unnormalized"}), c.takes({width(2), real_param("tau", 2, 1.05, 100, "temperature")});
   c.at({{{"d", 8}}, {{"d", 32}}, {{"d", 8}, {"tau", 3}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -84,9 +85,9 @@ Claim snr_exp_large_tau() {
   ClaimBuilder c("snr-exp-large-tau", "000 Eq 13");
   c.says(printed_form + ", at tau well above sqrt(d) (tau = d).");
   c.holds_asymptotically();
-  c.exactly("log of mean over printed is $d a^2 - (4/3) d a^3 + ...$, about $4 d / tau^2$: it vanishes when $tau / "
-            "sqrt(d)$ grows.");
-  c.because("The printed form becomes exact on average too when $tau$ grows faster than $sqrt(d)$.");
+  c.exactly("The logarithm of the mean over the printed form is $d a^2 - (4/3) d a^3 + ...$, about $4 d / tau^2$. It "
+            "vanishes if $tau / sqrt(d)$ grows.");
+  c.because("If $tau$ grows faster than $sqrt(d)$, the printed form also becomes exact on average.");
   c.runs({"exp_unnormalized"});
   c.takes({width(4), real_param("tau", 16, 1.05, 1000, "temperature, at least 2 sqrt(d)")}), c.at({{{"d", 16}}});
   c.also([](Points &points, const Protocol &protocol) {
@@ -124,8 +125,8 @@ Claim snr_log2n() {
   c.exactly(
       "At $SNR^-1 = 1$ a probe of norm $sqrt(d)$ gives $d = (1 + ln(N)/2)^2$, the mean $ln N = (d/2) ln(1 + 4 (sqrt d "
       "- 1)/d)$, so $d ~ (3 + ln(N)/2)^2$: $1/4 log^2 N$ to leading order in both. At fixed $tau = 2 d = 2 log2 N$.");
-  c.because("The order is right. In the mean the width needed is larger by about $4 sqrt(d)$. A fixed temperature "
-            "needs only $O(log N)$, least at $tau = 2$.");
+  c.because("The order is right. On average over probes the required width is larger by about $4 sqrt(d)$. With a "
+            "fixed temperature $O(log N)$ suffices, and the width is smallest at $tau = 2$.");
   c.runs({"exp_unnormalized", "linear"}), c.takes({integer_param("d", 64, 9, 256, "key width")});
   c.also([](Points &points, const Protocol &protocol) {
     std::vector<double> h;
@@ -172,10 +173,10 @@ Claim snr_temperature() {
                         "Typically $tau$ is $sqrt(d_k)$, as the paragraph before Eq 13 says, and the findings that we "
                         "cite move it about there. In that range, $tau >= 2$, a lower temperature does improve "
                         "precision; 'above 1' should read 'above 2'."));
-  c.exactly("The rate $a = 2 (tau-1)/tau^2$ is largest at $tau = 2$: a lower $tau$ helps from 2 on, hurts between 1 "
-            "and 2, and at $tau = 1$ nothing is told apart: $SNR^-1 = N - 1$.");
-  c.because(
-      "True for $tau >= 2$, which the usual $tau = sqrt(d)$ always is; both for the paper's own probe and on average.");
+  c.exactly("The rate $a = 2 (tau-1)/tau^2$ is largest at $tau = 2$. So a lower $tau$ helps above 2 and hurts between "
+            "1 and 2. At $tau = 1$ the kernel does not distinguish keys at all: $SNR^-1 = N - 1$.");
+  c.because("True for $tau >= 2$, which the usual $tau = sqrt(d)$ always satisfies, both for the paper's own probe and "
+            "on average.");
   c.runs({"exp_unnormalized"});
   c.takes({width(4), real_param("tau", 1.25, 1.05, 1000, "the lower temperature, below 2")});
   c.at({{}, {{"tau", 1.5}}});

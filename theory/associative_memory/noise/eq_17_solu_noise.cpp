@@ -16,8 +16,8 @@ Claim snr_solu() {
   c.exactly("Given the probe, $s = |k_i|^2$: $(N-1) dv/|v_i|^2 (1/s + 4/tau^2) exp(-a s)$. Averaged over it too $(N-1) "
             "dv/(dv-2) (1+2a)^(-d/2) ((1+2a)/(d-2) + 4/tau^2)$, $e^4$ times the printed value in the limit at $tau = "
             "sqrt(d)$.");
-  c.because("Exact for the paper's own probe but for $N-1$, and right on the log scale on average; the constant $e^4$ "
-            "is the exp kernel's.");
+  c.because("For the paper's own probe it is exact except that $N$ should be $N-1$. On average it is right on the log "
+            "scale; the constant $e^4$ is that of the exp kernel.");
   c.runs({"solu", "exp_unnormalized"}), c.takes(noise_params(3, true));
   c.also([](Points &points, const Protocol &protocol) {
     limits_of_exponent(points, solu_law(), -56.0 / 3 + 4.0 / 5, -56.0 / 3, protocol.seed);
@@ -52,10 +52,10 @@ Claim snr_solu_eq17() {
       "The next sentence reads off that SoLU is more precise than ReLU, which is true.",
       "The sign is 'about', and is meant of the order of the exponential, as in the other estimates: $d - sqrt d$ and "
       "$d$ are of one order there. A constant $e^2$ changes neither the order nor the comparison with ReLU."));
-  c.exactly("The line before it gives $5 N / (d exp(2 sqrt(d) - 2))$: larger by $e^2 = 7.389$ at every $d$, for the "
-            "paper's own probe of $|k_i|^2 = d$.");
-  c.because("Read Eq 17 as $5 e^2 N / (d exp(2 sqrt d))$. The exponential order is right. Averaged over Gaussian "
-            "probes the constant tends to $e^6$, which the paper does not claim to give.");
+  c.exactly("The line before it gives $5 N / (d exp(2 sqrt(d) - 2))$. For the paper's own probe with $|k_i|^2 = d$ "
+            "this is larger by $e^2 = 7.389$ at every $d$.");
+  c.because("Eq 17 should read $5 e^2 N / (d exp(2 sqrt d))$. The exponential order is right. Averaged over Gaussian "
+            "probes the constant tends to $e^6$, but the paper makes no claim about that average.");
   c.runs({"solu", "exp_unnormalized"}), c.takes(width), c.at({{{"d", 16}}, {}});
   c.also([](Points &points, const Protocol &protocol) {
     std::vector<double> h;
@@ -149,7 +149,7 @@ Claim snr_solu_better_than_relu() {
   c.holds_asymptotically();
   c.exactly("SoLU over ReLU is $10 exp(-2 (sqrt d - 1))$ for $|k_i|^2 = d$, below 1 from $d = 5$; $2 (d-2) "
             "(1+2a)^(-d/2) ((1+2a)/(d-2) + 4/d)$ on average, below 1 from $d = 7$.");
-  c.because("Right from a small width on; up to $d = 4$ (6 on average) ReLU is the better one.");
+  c.because("Right from a small width on. Up to $d = 4$ (6 on average) ReLU is more precise.");
   c.runs({"solu", "relu_kernel", "linear"});
   const auto wrong_mean = [](double d) {
     return 2 * (d - 2) * std::pow(1 + 2 * decay_rate(std::sqrt(d)), -d / 2) * (1 / d + 4 / d);

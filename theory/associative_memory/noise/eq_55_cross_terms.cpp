@@ -68,8 +68,8 @@ double second_moment(int d) { return d / 2.0; }
 Claim snr_cross_terms() {
   ClaimBuilder c("snr-cross-terms", "000 Eq 55-57");
   c.says("The cross terms $j != j'$ of $|r|^2$ vanish in expectation, the values being i.i.d. standard Gaussian.");
-  c.exactly("0; independent values of mean $mu$ add $(N-1) (N-2) |mu|^2 (E kappa)^2$.");
-  c.because("Only independence and mean zero are needed, no Gaussian law.");
+  c.exactly("They are 0 in expectation. Independent values of mean $mu$ add $(N-1) (N-2) |mu|^2 (E kappa)^2$.");
+  c.because("Only independence and mean zero are needed, not a Gaussian distribution.");
   c.runs({"relu_kernel"}), c.takes({integer_param("n", 10, 4, 32, "pairs stored"), key_width, value_width});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const double n = p.integer("n"), dv = p.integer("dv"), kappa = first_moment(p.integer("d")),
@@ -93,7 +93,7 @@ Claim snr_value_mean() {
   c.says("That the values have mean zero is what removes the cross terms.");
   c.exactly("$E|r|^2 = n (dv + |mu|^2) E kappa^2 + n (n-1) |mu|^2 (E kappa)^2$ over $n$ other pairs with values of "
             "mean $mu$.");
-  c.because("With a mean the second term soon dominates, and the paper's form misses it.");
+  c.because("If the values have a mean, the second term soon dominates, and the paper's form does not contain it.");
   c.runs({"relu_kernel"}), c.takes({integer_param("n", 10, 4, 32, "pairs stored"), key_width, value_width});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int d = p.integer("d");
@@ -141,7 +141,7 @@ Claim snr_value_norm() {
   c.holds_asymptotically();
   c.exactly("For Gaussian values $E|v_j|^2 / |v_i|^2$ averages $dv/(dv-2)$ over $v_i$, which tends to 1 as $1 + 2/dv$; "
             "infinite for $dv <= 2$.");
-  c.because("Right for wide values; at finite width the mean carries the factor $dv/(dv-2)$.");
+  c.because("Right for wide values. At finite width the average has the additional factor $dv/(dv-2)$.");
   c.runs({"linear"}), c.takes({integer_param("dv", 8, 3, 64, "value width")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int least = p.integer("dv");

@@ -60,10 +60,11 @@ Claim snr_linear() {
       "For i.i.d. standard Gaussian keys and values the linear memory's inverse SNR of one stored pair, in expectation "
       "over the other pairs and with $|k_i|^2$ replaced by its mean, is about $N / d_k$ for large $N$ and $d_k$.");
   c.holds_asymptotically();
-  c.exactly("Given the probe $(N-1) dv/|v_i|^2 / |k_i|^2$; averaged over it too $(N-1) dv/(dv-2) / (d-2)$, for $d$, "
-            "$dv > 2$. The exact value divided by the printed one is $(1-1/N) dv/(dv-2) d/(d-2)$, which tends to 1.");
-  c.because("The rate $N/d$ is right, and for the paper's own probe the printed form is exact but for $N-1$. At finite "
-            "size the mean over probes is larger, and it is infinite for $d$ or dv up to 2.");
+  c.exactly("For a given probe: $(N-1) dv/|v_i|^2 / |k_i|^2$. Averaged over the probe as well: $(N-1) dv/(dv-2) / "
+            "(d-2)$, for $d$, $dv > 2$. The exact value divided by the printed one is $(1-1/N) dv/(dv-2) d/(d-2)$, "
+            "which tends to 1.");
+  c.because("The rate $N/d$ is right, and for the paper's own probe the printed form is exact except that $N$ should "
+            "be $N-1$. At finite size the mean over probes is larger, and it is infinite if $d$ or dv is at most 2.");
   c.runs({"linear", "relu_kernel"}), c.takes(noise_params(3, false));
   c.also([](Points &points, const Protocol &protocol) {
     limit_of_width(points, linear_law(), 2, 1, {8, 16, 32, 64, 128}, protocol.seed);
@@ -80,8 +81,8 @@ Claim snr_relu() {
   c.says("In the same set-up the ReLU kernel's inverse SNR is about $N / (2 d_k)$: it gains over the linear kernel by "
          "putting negative similarities to zero.");
   c.holds_asymptotically();
-  c.exactly("Half of the linear kernel's at every $N$, $d$, dv, given the probe and on average: $(N-1) dv/|v_i|^2 / (2 "
-            "|k_i|^2)$ and $(N-1) dv/(dv-2) / (2 (d-2))$.");
+  c.exactly("Half of the linear kernel's value at every $N$, $d$, dv, both for a given probe, $(N-1) dv/|v_i|^2 / (2 "
+            "|k_i|^2)$, and on average, $(N-1) dv/(dv-2) / (2 (d-2))$.");
   c.because("The factor $1/2$ is exact at every size; the rest has the same error as the linear form.");
   c.runs({"relu_kernel", "linear"}), c.takes(noise_params(3, false));
   c.also([](Points &points, const Protocol &protocol) {
@@ -104,10 +105,10 @@ Claim snr_eq10_quadratic() {
   c.says("For any kernel $SNR^-1 = N E[kappa^2(k_j,k_i)] / kappa^2(k_i,k_i)$, for large $N$ and stored values of about "
          "equal norms; here $kappa$ = (x.y)^2, so about $3 N / d^2$.");
   c.holds_asymptotically();
-  c.exactly("Given the probe $(N-1) dv/|v_i|^2$ $3/|k_i|^4$; averaged over it too $(N-1) dv/(dv-2)$ $3/((d-2)(d-4))$, "
-            "for $d > 4$. The linear kernel gives Eq 7 (snr_linear).");
-  c.because("Right for any kernel given the probe; it writes $N$ for $N-1$ and takes the probe's value to be as long "
-            "as the others. The layer is the linear memory over the features $x$ ($x$) $x$.");
+  c.exactly("For a given probe: $(N-1) dv/|v_i|^2$ $3/|k_i|^4$. Averaged over the probe as well: $(N-1) dv/(dv-2)$ "
+            "$3/((d-2)(d-4))$, for $d > 4$. For the linear kernel it is Eq 7 (snr_linear).");
+  c.because("Right for any kernel and a given probe. The form writes $N$ for $N-1$, and assumes that the probe's value "
+            "is as long as the others. The layer measured is the linear memory over the features $x$ ($x$) $x$.");
   c.runs({"linear"});
   c.takes({integer_param("n", 4, 2, 64, "pairs stored, the probe included"),
            integer_param("d", 16, 5, 32, "key width; the mean is infinite up to 4"),
@@ -128,8 +129,8 @@ Claim snr_eq10_quadratic() {
 Claim linear_threshold_rapid() {
   ClaimBuilder c("linear-threshold-rapid", "000 after Eq 7");
   c.says("Past $d_k ~ N$ the linear memory's retrieval accuracy falls rapidly.");
-  c.exactly("The text defines neither the accuracy nor the threshold. The noise, $(N-1)/(d-2)$, is linear in $N$ "
-            "without a kink: snr_linear, blog_capacity_linear.");
+  c.exactly("The text defines neither the accuracy nor the threshold. The noise, $(N-1)/(d-2)$, is linear in $N$ and "
+            "has no kink: snr_linear, blog_capacity_linear.");
   return c.is_not_tested(Reason::under_specified);
 }
 
@@ -139,10 +140,11 @@ Claim snr_sqrt_correction() {
   ClaimBuilder c("snr-sqrt-correction", "000 App A, linear and ReLU");
   c.says("Replacing $|k_i|^2$ by its mean costs a term of order $sqrt(d_k)$ in the denominator: $N / (d_k + O(sqrt "
          "d_k))$, for the linear and ReLU kernels.");
-  c.exactly("A probe's $|k_i|^2$ has standard deviation $sqrt(2 d)$; the mean noise over probes has the denominator $d "
-            "- 2$ exactly.");
-  c.because("The order of magnitude is right for a single probe. In the exponentials of exp and SoLU the same "
-            "$sqrt(d)$ meets a rate of about $2/sqrt(d)$ and leaves a factor of order 1: see snr_exp_median.");
+  c.exactly("The $|k_i|^2$ of a probe has standard deviation $sqrt(2 d)$. The mean of the noise over probes has the "
+            "denominator $d - 2$ exactly.");
+  c.because(
+      "The order of magnitude is right for a single probe. In the exponentials of exp and SoLU the same deviation of "
+      "$sqrt(d)$ is multiplied by a rate of about $2/sqrt(d)$, which leaves a factor of order 1: see snr_exp_median.");
   c.runs({"linear", "relu_kernel"}), c.takes({integer_param("d", 64, 3, 256, "key width")}), c.at({{{"d", 16}}, {}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int d = p.integer("d");

@@ -14,8 +14,8 @@ Claim fig2_head_noise() {
       "the exp kernel.");
   c.exactly("$1/(d-2)$ with the linear kernel, $(1+2a)^(-d/2)$ with exp at $tau = sqrt(d)$, one other pair of Gaussian "
             "keys.");
-  c.because("Fewer heads retrieve more precisely with either kernel, and with exp far more so. This says nothing about "
-            "what heads learn in training, which is Fig 2's subject.");
+  c.because("With fewer heads retrieval is more precise for both kernels, and for exp far more so. This says nothing "
+            "about what heads learn in training, which is the subject of Fig 2.");
   c.runs({"linear", "exp_unnormalized"});
   c.takes(
       {integer_param("D", 192, 10, 256, "width of all heads together"), integer_param("heads", 12, 2, 32, "heads")});
@@ -49,10 +49,10 @@ Claim fig2_training() {
          "and with per-head RMS norm. Validation loss against the number of heads at fixed width: linear attention "
          "improves markedly down to 1 head, softmax attention gets worse.");
   c.exactly("The paper does not give: losses, head counts tried, tokens, batch, length, optimiser, learning rate, "
-            "schedule, seeds, commit, the exp kernel's temperature without its normaliser. Measured separately: "
-            "fig2_head_noise. A small model of text (2 layers of width 64, 2 million bytes, suites/trained_text.toml) "
-            "shows neither ordering: linear attention's loss is 2.74 with 16 heads and 2.76 with one, softmax "
-            "attention's 2.54 and 2.39. What this implies for GPT-2 small is open.");
+            "schedule, seeds, commit, the exp kernel's temperature without its normaliser. fig2_head_noise measures "
+            "the noise of one head. A small text model (2 layers of width 64, 2 million bytes, "
+            "suites/trained_text.toml) shows neither ordering: linear attention's loss is 2.74 with 16 heads and 2.76 "
+            "with one, softmax attention's 2.54 and 2.39. Whether GPT-2 small would show them stays open.");
   return c.is_not_tested(Reason::needs_training);
 }
 
@@ -60,8 +60,8 @@ Claim dimension_scaling() {
   ClaimBuilder c("dimension-scaling", "000 §2.1.1 (1)-(2)");
   c.says("In LLM training longer contexts need a larger $d$ to keep retrieval accurate, and a lower temperature "
          "retrieves better (cited work).");
-  c.exactly("No set-up is given: neither model, text, lengths nor what counts as accurate. The training-free forms: "
-            "snr_log2n, snr_temperature.");
+  c.exactly("The text gives no set-up: no model, text or lengths, and no criterion of accuracy. Related claims without "
+            "training: snr_log2n, snr_temperature.");
   return c.is_not_tested(Reason::needs_training);
 }
 

@@ -45,8 +45,8 @@ Vector split_ratios(const std::string &variant, const Params &p, bool column_nor
 Claim snr_norm_invariant() {
   ClaimBuilder c("snr-norm-invariant", "000 footnote 4");
   c.says("The softmax normaliser can be left out: it does not change the inverse SNR.");
-  c.exactly("Exact for every sample: $Z(q)$ multiplies signal and noise of one read alike.");
-  c.because("It holds because the normaliser is one number per query; one for every key would not do.");
+  c.exactly("Exact for every sample: $Z(q)$ multiplies the signal and the noise of a read by the same factor.");
+  c.because("It holds because the normaliser is one number per query. A normaliser per key would change the ratio.");
   c.runs({"softmax", "exp_unnormalized"});
   c.takes({integer_param("n", 20, 2, 256, "pairs stored"), integer_param("d", 16, 2, 64, "key width"),
            integer_param("dv", 8, 1, 64, "value width"), real_param("tau", 4, 1, 1000, "temperature")});
@@ -93,7 +93,7 @@ Claim dot_variance() {
   ClaimBuilder c("dot-variance", "000 §2.1.1, Exp Kernel");
   c.says("x.y has variance $d_k$ for independent components of mean zero and unit variance.");
   c.exactly("Exactly $d$.");
-  c.because("It rests on independence: equal components give $d^2$.");
+  c.because("It needs independence: equal components give $d^2$.");
   c.runs({"linear"}), c.takes({integer_param("d", 16, 2, 32, "width")}), c.at({{}, {{"d", 4}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int d = p.integer("d");

@@ -115,11 +115,11 @@ Claim footnote_7() {
                         "The heads' queries differ, and we take the noise of different queries for independent, as an "
                         "average over heads does in the usual variance argument. The footnote illustrates an intuition "
                         "('from an intuitive perspective'); it is not used later."));
-  c.exactly("A query $k_i$ that retrieves is the same in every head, and so is its noise: ratio 1. $q_h = k_i + sigma "
-            "xi_h$ gives $(1 + sigma^2/n_h)/(1 + sigma^2)$.");
-  c.because("$1/n_h$ needs noises that are independent, as from separate keys in each head. Independent queries have "
-            "them with the linear kernel, but lose the signal as well; with the exp kernel at $tau = sqrt(d)$ even "
-            "they share $1/e$ of the noise, so that it falls to $1/n_h + (1 - 1/n_h)/e$ at best.");
+  c.exactly("A query that retrieves is $k_i$ in every head, so all heads have the same noise: ratio 1. For $q_h = k_i "
+            "+ sigma xi_h$ the ratio is $(1 + sigma^2/n_h)/(1 + sigma^2)$.");
+  c.because("The factor $1/n_h$ needs independent noises, as from separate keys in each head. With independent queries "
+            "the linear kernel has them, but loses the signal as well. With the exp kernel at $tau = sqrt(d)$ even "
+            "independent queries share $1/e$ of the noise, so that it falls to $1/n_h + (1 - 1/n_h)/e$ at best.");
   c.runs({"linear", "exp_unnormalized"}),
       c.takes({integer_param("heads", 8, 3, 32, "heads"), real_param("sigma", 1, 0.5, 4, "noise of a head's own query"),
                integer_param("d", 16, 8, 64, "key width"), integer_param("dv", 8, 1, 64, "value width")});

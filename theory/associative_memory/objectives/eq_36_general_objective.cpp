@@ -51,7 +51,8 @@ Claim eq36_general() {
   c.says("For symmetric $A_t$ and $B_t$ the recurrence $S_t = A_t S_{t-1} B_t + C_t$ is one gradient step of unit size "
          "on $1/2 tr(S^T S) - 1/2 tr(S^T A_t S B_t) - tr(C_t^T S)$.");
   c.exactly("An identity.");
-  c.because("The gradient of the second term is $(A S B + A^T S B^T)/2$, which is $A S B$ where both are symmetric.");
+  c.because("The gradient of the second term is $(A S B + A^T S B^T)/2$, which equals $A S B$ if both matrices are "
+            "symmetric.");
   c.takes(sizes), c.at({{}, {{"dv", 3}, {"d", 2}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Recurrence r = with_parts(random_recurrence(p, protocol.seed), 1, 1);
@@ -83,9 +84,9 @@ Claim symmetric_is_sufficient() {
   ClaimBuilder c("eq36-symmetric-sufficient", "000 §2.2 below Eq 36, Appendix B.1");
   c.says("If $A_t$ and $B_t$ are not symmetric there is in general no scalar potential whose gradient gives the "
          "recurrence.");
-  c.exactly("Around the parallelogram of $X$ and $Y$ the field $S - A S B - C$ does the work $<X, A Y B> - <Y, A X "
-            "B>$. Eq 36 then generates $(A S B + A^T S B^T)/2 + C$.");
-  c.because("A gradient does no work around a closed path. The linear part of the field is a gradient exactly where "
+  c.exactly("Around the parallelogram spanned by $X$ and $Y$ the field $S - A S B - C$ does the work $<X, A Y B> - <Y, "
+            "A X B>$. Eq 36 then generates $(A S B + A^T S B^T)/2 + C$.");
+  c.because("A gradient does no work around a closed path. The linear part of the field is a gradient if and only if "
             "its Jacobian is symmetric.");
   c.takes(sizes), c.at({{}, {{"dv", 3}, {"d", 2}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -131,8 +132,9 @@ Claim symmetric_is_not_necessary() {
                         "uses, and Eq 36 is derived for symmetric ones alone."));
   c.exactly("The condition is $A^T S B^T = A S B$ for every $S$: both symmetric, or both antisymmetric (or the map is "
             "zero). Smallest counter-example: $A = B = [[0,1],[-1,0]]$.");
-  c.because("Symmetric $A$ and $B$ are sufficient for a potential, and the rest of the paper uses only that. They are "
-            "not necessary, since two antisymmetric matrices serve as well, and Eq 36 generates their recurrence too.");
+  c.because("That $A$ and $B$ are symmetric is sufficient for a potential, and the rest of the paper uses only that. "
+            "It is not necessary: for two antisymmetric matrices there is a potential as well, and Eq 36 generates "
+            "their recurrence too.");
   c.takes(sizes), c.at({{}, {{"dv", 3}, {"d", 2}}});
   c.first([](Points &points, const Protocol &protocol) {
     const Params smallest = labels({{"dv", num(2)}, {"d", num(2)}});
@@ -170,9 +172,10 @@ Claim misplaced_diagonal() {
   c.says("The gate $diag(lambda)$ adds the term $1/2 diag(1-lambda) ||S||_F^2$ to the objective.");
   c.is_refuted(slip("Eq 69, second line, and Eq 81: $1/2 diag(1 - lambda) |S|_F^2$.", "none",
                     "The first line of Eq 69 and Table 2 have the diagonal inside the norm."));
-  c.exactly("A matrix times a number: $1/2 ||diag(sqrt(1-lambda)) S||_F^2$ is meant, as Table 2 has it.");
-  c.because("The first line of Eq 69, $1/2 tr(S^T S) - 1/2 tr(S^T diag(lambda) S)$, and Table 2 are right; the second "
-            "line takes the diagonal out of the norm.");
+  c.exactly(
+      "The printed form is a matrix times a number. Meant is $1/2 ||diag(sqrt(1-lambda)) S||_F^2$, as in Table 2.");
+  c.because("The first line of Eq 69, $1/2 tr(S^T S) - 1/2 tr(S^T diag(lambda) S)$, and Table 2 are right. The second "
+            "line moves the diagonal matrix out of the norm.");
   c.takes(sizes), c.at({{}, {{"dv", 3}, {"d", 2}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int dv = p.integer("dv"), d = p.integer("d");

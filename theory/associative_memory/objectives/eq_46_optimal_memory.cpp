@@ -52,8 +52,8 @@ Layer with_moment(Layer layer, const Dense &moment) {
 Claim equation_46() {
   ClaimBuilder c("sstar-eq46", "000 Eq 45-46, Appendix F (Eq 112-116)");
   c.says("The minimiser over $S$ of $E|S Wk x - Wv x|^2 / 2$ is $(Wv E[xx^T] Wk^T)(Wk E[xx^T] Wk^T)^-1$.");
-  c.exactly("It equals least squares. It needs $Wk E[xx^T] Wk^T$ invertible; otherwise the pseudo-inverse gives the "
-            "minimiser of least norm.");
+  c.exactly("It is the least-squares solution. It needs $Wk E[xx^T] Wk^T$ to be invertible; otherwise the "
+            "pseudo-inverse gives the minimiser of least norm.");
   c.takes({input_width, key_width, value_width});
   c.at({{}, {{"D", 6}, {"m", 6}, {"dv", 4}}, {{"D", 16}, {"m", 8}, {"dv", 8}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -110,10 +110,11 @@ Claim equation_48() {
                         "What we use of Eq 48 is that $E[xx^T]$ does not cancel, so that $S*$ depends on the data; Eq "
                         "46 shows it as well. The simplification holds where the data are isotropic on the heads' "
                         "subspaces, and we should have kept Eq 46."));
-  c.exactly("Keep Eq 46. Eq 48 equals it only where $E[xx^T]$ commutes with the projector $Wk^+ Wk$ (isotropic data) "
-            "or Wk is invertible. Smallest counter-example: $E[xx^T] ~ [[1,1],[1,2]]$, $k = v = x_1$: 2 for 1.");
-  c.because("Eq 46 is right. The step to Eq 48 splits $(Wk E Wk^T)^-1$ apart into $(Wk^T)^+ E^-1 Wk^+$, which "
-            "pseudo-inverses do not allow. What the text concludes, that $S*$ then depends on the data, is true "
+  c.exactly("Eq 46 should stay as it is. Eq 48 equals it only if $E[xx^T]$ commutes with the projector $Wk^+ Wk$ "
+            "(isotropic data) or Wk is invertible. Smallest counter-example: $E[xx^T] ~ [[1,1],[1,2]]$, $k = v = x_1$: "
+            "Eq 48 gives 2, the minimiser is 1.");
+  c.because("Eq 46 is right. The step to Eq 48 splits $(Wk E Wk^T)^-1$ into $(Wk^T)^+ E^-1 Wk^+$, which is not valid "
+            "for pseudo-inverses. The conclusion of the text, that $S*$ then depends on the data, is true "
             "(sstar_depends_on_data).");
   c.takes({input_width, key_width, value_width}), c.at({{}, {{"D", 16}, {"m", 8}, {"dv", 8}}});
   c.first([](Points &points, const Protocol &) { // E[x x^T] ~ [[1,1],[1,2]] and k = v = x_1: S* = 1
@@ -146,8 +147,9 @@ Claim depends_on_data() {
   ClaimBuilder c("sstar-depends-on-data", "000 §2.2.2 after Eq 48");
   c.says("With low-rank projections $E[xx^T]$ cannot be eliminated: the optimal memory $S*$ depends on the "
          "distribution of the data and may not be fixed.");
-  c.exactly("It depends for $m < D$ and does not for invertible Wk.");
-  c.because("For one stationary law of the data it is still one fixed matrix: 'not fixed' needs data that change.");
+  c.exactly("It depends on the distribution for $m < D$, and does not for invertible Wk.");
+  c.because("For one stationary distribution of the data it is still one fixed matrix. It is 'not fixed' only if the "
+            "distribution changes.");
   c.takes({input_width, key_width, value_width}), c.at({{}, {{"D", 12}, {"m", 4}, {"dv", 3}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Layer layer = layer_at(p, protocol.seed);

@@ -41,7 +41,8 @@ Claim boundedness() {
   c.exactly(
       "$L(c v k^T) = -c |v|^2 |k|^2$ for the first two. DeltaNet: $L >= 0$, attained. Normalised softmax at every $t$: "
       "$L >= -|v|^2 |phi|^2 / (2t)$, attained at $v phi^T$. Gated linear attention with $lambda < 1$ is bounded too.");
-  c.because("The last two are bounded by their regulariser, which is the decay in the recurrence.");
+  c.because(
+      "The objectives of the last two are bounded by their regulariser, which is the decay term of the recurrence.");
   c.takes({integer_param("t", 5, 1, 1000, "step"), integer_param("d", 8, 1, 32, "width of keys (or features)"),
            integer_param("dv", 4, 1, 32, "value width")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {

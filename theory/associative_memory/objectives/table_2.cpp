@@ -73,8 +73,8 @@ Claim gated_linear_row() {
   c.says("Gated linear attention, $A = diag(lambda_t)$, $B = I$, $C = v_t k_t^T$, every element of $lambda_t$ in "
          "(0,1), is one gradient step on $-<S k_t, v_t> + 1/2 ||diag(sqrt(1-lambda_t)) S||_F^2$.");
   c.exactly("An identity.");
-  c.because("The gate as printed acts on the value side (the rows of $S$). The layer of the cited reference [47] gates "
-            "the key side, $B = diag(lambda_t)$.");
+  c.because("As printed, the gate acts on the value side (the rows of $S$). The layer of the cited reference [47] "
+            "gates the key side, $B = diag(lambda_t)$.");
   c.runs({"gated_linear"}), c.takes(widths), c.at(suite);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Step s = random_step(p, protocol.seed);

@@ -96,7 +96,7 @@ Claim momentum_row() {
          "(0,1), is one gradient step on $1/2 ||S k_t||^2 - sum_{i<=t} (prod_{j=i+1..t} eta_j) v_i^T S k_i$.");
   c.exactly("An identity.");
   c.because(
-      "The momentum acts on the write alone. It is not heavy-ball momentum on the gradient of DeltaNet's objective.");
+      "The momentum acts only on the write. It is not heavy-ball momentum on the gradient of DeltaNet's objective.");
   c.runs({"delta_momentum", "delta_net"}), c.takes(parameters);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Sequence s = story(p, protocol.seed), other = uneven(s, protocol.seed);
@@ -120,10 +120,10 @@ Claim momentum_as_printed() {
   ClaimBuilder c("eq76-momentum", "000 Eq 76");
   c.says("With momentum the objective is $1/2 ||S k_t||^2 - sum_{i<=t} (prod_{j=i+1..t} eta_j) <S k_t, v_t>$.");
   c.is_refuted(slip("Eq 76: $<S k_t, v_t>$ inside a sum over $i$.", "none", "Table 2 has $<S k_i, v_i>$."));
-  c.exactly("The pair in the sum is $i$, $<S k_i, v_i>$, as Table 2 has it. As printed it generates $C_t$ = (sum of "
-            "the weights) $v_t k_t^T$.");
-  c.because("The index is wrong; Table 2 is right. Smallest case: $k = 1$, 1, $v = 1$, 2, $eta = 3/4$ gives $C_2 = "
-            "11/4$, as printed $7/2$.");
+  c.exactly("The pair in the sum should have index $i$, $<S k_i, v_i>$, as in Table 2. As printed it generates $C_t$ = "
+            "(sum of the weights) $v_t k_t^T$.");
+  c.because("The index is wrong; Table 2 is right. Smallest case: for $k = 1$, 1, $v = 1$, 2, $eta = 3/4$ the "
+            "recurrence gives $C_2 = 11/4$, the printed objective $7/2$.");
   c.runs({"delta_momentum"}), c.takes(parameters);
   c.first([](Points &points, const Protocol &) {
     Sequence s;
@@ -185,12 +185,12 @@ Claim momentum_helps() {
   ClaimBuilder c("momentum-helps", "000 §2.2, DeltaNet; footnote 8");
   c.says("First-order momentum on the writes improved the performance of a model close to DeltaNet (a finding of "
          "reference [2], quoted as a reference only).");
-  c.exactly("This is an observation on trained models; the text gives no set-up.");
-  c.because(
-      "The authors say themselves that the model of [2] is not strictly DeltaNet. In a small form "
-      "(suites/trained_momentum.toml: five seeds, 8 pairs in 8 heads of 4 channels) a delta rule with step 1 has .96 "
-      "at the best of four rates (one seed .79) and with momentum .9, times a learned factor per token, .998, above it "
-      "$(p = .02)$; DeltaNet, whose step is learned, has .9995 without momentum. In a reduced form: momentum_reduced.");
+  c.exactly("This is an observation on trained models, and the text gives no set-up.");
+  c.because("The authors say themselves that the model of [2] is not strictly DeltaNet. Measured on a small model "
+            "(suites/trained_momentum.toml: five seeds, 8 pairs in 8 heads of 4 channels), each at the best of four "
+            "rates: a delta rule with step 1 recalls .96 (one seed .79). With momentum .9 times a learned factor per "
+            "token it recalls .998, which is more $(p = .02)$. DeltaNet, whose step is learned, recalls .9995 without "
+            "momentum. A reduced form is measured by momentum_reduced.");
   return c.is_not_tested(Reason::needs_training);
 }
 

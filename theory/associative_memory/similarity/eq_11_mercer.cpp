@@ -43,7 +43,7 @@ Claim mercer_map() {
          "add up to exp(q.k), the temperature omitted.");
   c.exactly("Up to order $M$ the sum is $sum_{m<=M} x^m/m$!, off by at most $|x|^(M+1) e^|x| / (M+1)$!, with "
             "$(d^(M+1)-1)/(d-1)$ features; a temperature scales $q$ and $k$ by $tau^(-1/2)$.");
-  c.because("The $q_j$ of Eq 12's second member should be $q_t$.");
+  c.because("In the second member of Eq 12, $q_j$ should be $q_t$.");
   c.runs({"linear", "exp_unnormalized"}),
       c.takes({integer_param("d", 3, 2, 16, "width of q and k"),
                integer_param("order", 8, 2, 12, "order M of the truncation"), real_param("x", -1.074, -1.5, 1.5, "q.k"),
@@ -112,7 +112,7 @@ Claim mercer_truncation_law() {
          "relative tolerance $eps$.");
   c.exactly("The smallest $M$ with P(Poisson$(x) > M$) < $eps$; half a unit in the last place is $2^-9$ in bf16, "
             "$2^-12$ in fp16, $2^-24$ in fp32.");
-  c.because("The order grows with the argument and with the precision.");
+  c.because("The order grows with the argument and with the precision of the format.");
   c.runs({"linear", "exp_unnormalized"}), c.takes(truncation_params);
   c.at({{{"x", 0.5}},
         {{"x", 1.8}},
@@ -149,10 +149,10 @@ Claim mercer_truncation_7_8() {
                         "practically truncates at around the 7th to 8th order'.",
                         "the authors' experiments; format, arguments and tolerance are not given",
                         "Nothing follows: it is a remark on an experiment, not a law."));
-  c.exactly("It takes order 7 or 8 in bf16 for $x$ in [1.75, 2.70]; 3 at $x = 0.5$, 17 at 8; in fp32 10 at $x = 1$, 27 "
-            "at 8 (mercer_truncation_law).");
-  c.because("Stricter than the text, an experimental remark that gives neither format nor arguments nor tolerance. $x "
-            "= 8$ is a key of width 64 that meets itself at $tau = sqrt(d)$.");
+  c.exactly("The order is 7 or 8 in bf16 for $x$ in [1.75, 2.70], but 3 at $x = 0.5$ and 17 at 8. In fp32 it is 10 at "
+            "$x = 1$ and 27 at 8 (mercer_truncation_law).");
+  c.because("Stricter than the text, which is a remark on experiments and gives neither format nor arguments nor "
+            "tolerance. $x = 8$ is the product of a key of width 64 with itself at $tau = sqrt(d)$.");
   c.runs({"linear", "exp_unnormalized"}), c.takes(truncation_params);
   c.at({{{"x", 0.5}}, {}, {{"format", "fp32"}, {"x", 1}}, {{"format", "fp32"}}});
   c.last([around](Points &points, const Protocol &) {

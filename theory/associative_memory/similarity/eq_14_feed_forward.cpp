@@ -58,7 +58,7 @@ Claim ffn_relu_memory() {
   c.says("A two-layer feed-forward network without biases, $W_V^T$ ReLU$(W_K x)$, is the associative memory $sum_i "
          "v_i$ ReLU($k_i.x$) over the rows of its weights.");
   c.exactly("An identity, for any output width.");
-  c.because("The paper has $d_v = d$; nothing depends on that. ReLU(x.y) has no feature map (relu_kernel_psd).");
+  c.because("The paper has $d_v = d$, but nothing depends on that. ReLU(x.y) has no feature map (relu_kernel_psd).");
   c.runs({"ffn_relu", "ffn_silu"}), c.takes(params);
   return c.measure([params](Points &points, const Params &p, const Protocol &protocol) {
     const Network n = draw(p, protocol.seed);
@@ -91,9 +91,9 @@ Claim ffn_multihead() {
   ClaimBuilder c("ffn-multihead-sum", "000 §2.1.2, Multihead");
   c.says("Slicing $x$, $W_K$ and $W_V$ of Eq 14 into heads gives a multi-head feed-forward network, an associative "
          "memory as well.");
-  c.exactly("An identity: the sum over heads and rows, $n_h m$ neurons whose keys are zero outside their head, values "
-            "$W_O v$.");
-  c.because("It is therefore a wider network with sparse keys; whether that helps depends on training.");
+  c.exactly("An identity: the sum over heads and rows is a network of $n_h m$ neurons, whose keys are zero outside "
+            "their head and whose values are $W_O v$.");
+  c.because("So it is a wider network with sparse keys. Whether that helps depends on training.");
   c.runs({"ffn_relu"});
   c.takes({integer_param("m", 16, 2, 64, "rows of the weights"),
            integer_param("half", 3, 1, 32, "width of a head's inputs and outputs")});
@@ -136,7 +136,7 @@ Claim ffn_swiglu() {
   c.says("SwiGLU, $W_V^T$ ($(W_G x)$ * Swish$(W_K x)$), is the memory $sum_i v_i$ ($g_i.x$) Swish($k_i.x$), the gate a "
          "term $g_i(x)$ beside the kernel.");
   c.exactly("An identity.");
-  c.because("Eq 28 prints $W_U$ where the text and Eq 29 have $W_K$.");
+  c.because("Eq 28 prints $W_U$; the text and Eq 29 have $W_K$.");
   c.runs({"ffn_swiglu", "ffn_silu"}), c.takes(params);
   return c.measure([params](Points &points, const Params &p, const Protocol &protocol) {
     const Network n = draw(p, protocol.seed);
@@ -182,9 +182,10 @@ Claim ffn_moe() {
   ClaimBuilder c("ffn-moe", "000 Eq 24");
   c.says("In a mixture of experts the experts partition the feed-forward network's rows and gates, typically sparse, "
          "choose among them.");
-  c.exactly("With every gate 1 it is the dense network; else the sum over the open experts, each times its gate.");
-  c.because("The layer routes by the mean of an expert's gate rows, with gates 0 or 1 as in Eq 26; other gates are "
-            "given to it on the values.");
+  c.exactly("If every gate is 1, it is the dense network. Otherwise it is the sum over the experts with a non-zero "
+            "gate, each times its gate.");
+  c.because("The layer chooses experts by the mean of their gate rows and has gates 0 or 1, as in Eq 26. Other gates "
+            "are applied here by multiplying the values.");
   c.runs({"ffn_moe"}), c.takes(params);
   return c.measure([params](Points &points, const Params &p, const Protocol &protocol) {
     const int block = p.integer("block"), topk = p.integer("topk"), experts = p.integer("m") / block;

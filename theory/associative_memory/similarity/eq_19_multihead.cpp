@@ -125,9 +125,9 @@ Claim multihead_forms() {
   ClaimBuilder c("multihead-forms", "000 Eq 19-23");
   c.says("Multihead attention slices $q$, $k$ and $v$ into $n_h$ heads, reads each by itself and combines them by the "
          "output matrix: $o = W_O [o_1; ...; o_h]$.");
-  c.exactly("The sum of per-head blocks $W_O^(h) o_h$. With the linear kernel, one value for all heads and $W_O$ "
-            "averaging, it is the single head over $n_h$.");
-  c.because("An identity of block matrices. That slicing gains nothing with the linear kernel is the boundary case.");
+  c.exactly("The result is the sum of per-head blocks $W_O^(h) o_h$. With the linear kernel, if all heads have the "
+            "same value and $W_O$ averages, it is the single head divided by $n_h$.");
+  c.because("An identity of block matrices. With the linear kernel, dividing into heads gains nothing.");
   c.runs({"softmax", "linear"});
   c.takes({integer_param("T", 12, 2, 64, "steps"), integer_param("heads", 3, 2, 16, "heads"),
            integer_param("d", 4, 1, 32, "key width of a head"),

@@ -90,10 +90,11 @@ Claim moba_gating() {
   ClaimBuilder c("moba-gating", "000 Eq 25-27");
   c.says("Mixture of block attention opens the $k$ blocks with the largest <q, mean-pool of the block's keys> (gate 1, "
          "else 0) and reads $o = sum_e g_e sum_i v_i kappa(q,k_i)$, normalisation omitted.");
-  c.exactly("A block's score is the mean of its keys' scores; $k = E$ is full attention; scaling $q$ by $c > 0$ leaves "
-            "the choice. Read as membership of a value, ties would open more than $k$ blocks.");
-  c.because("The paper gives no rule for the query's own block. Here it is always read, causally, as one of the $k$, "
-            "and selection is by index, ties to the earlier block.");
+  c.exactly(
+      "A block's score is the mean of its keys' scores. $k = E$ is full attention, and scaling $q$ by $c > 0$ does not "
+      "change the choice. If Eq 26 is read as membership of a value, ties would open more than $k$ blocks.");
+  c.because("The paper gives no rule for the query's own block. Here it is always read, causally, as one of the $k$. "
+            "Blocks are selected by index; of two equal scores the earlier block wins.");
   c.runs({"moba", "softmax"});
   c.takes({integer_param("blocks", 6, 3, 16, "blocks, the query's own included"),
            integer_param("block", 4, 2, 16, "keys a block"), integer_param("d", 5, 1, 64, "key width"),

@@ -45,10 +45,11 @@ Claim relu_kernel_psd() {
       stricter("§2.1.1 after Eq 14: the FFN's form 'is consistent with Eq. 9', with the 'kernel function' kappa_ReLU.",
                "Eq 8 and 9 define a kernel by a feature map",
                "The noise analysis that follows uses the similarity's values only."));
-  c.exactly("Four unit vectors 45 degrees apart have a Gram matrix with the eigenvalue $1 - sqrt(2) cos(pi/5) = "
-            "-0.144$: it is no inner product. exp and SoLU are positive semi-definite.");
-  c.because("Stricter than the text, which only calls ReLU consistent with Eq 9. Eq 10 and 15 use the similarity's "
-            "values alone and stand.");
+  c.exactly("The Gram matrix of four unit vectors 45 degrees apart has the eigenvalue $1 - sqrt(2) cos(pi/5) = "
+            "-0.144$, so it is not positive semi-definite and ReLU(x.y) is no inner product of features. exp and SoLU "
+            "are positive semi-definite.");
+  c.because("Stricter than the text, which only calls ReLU consistent with Eq 9. Eq 10 and 15 use only the values of "
+            "the similarity and stay valid.");
   c.runs({"relu_kernel", "exp_unnormalized", "solu"});
   c.takes({real_param("degrees", 45, 45, 90, "angle between neighbours")}), c.at({{}, {{"degrees", 50}}});
   // Four unit vectors, neighbours `degrees` apart, from 45 to 90: only neighbours have a positive product, and the ReLU
