@@ -16,10 +16,10 @@ Claim efla_closed_form() {
   c.says("For a key and a value that are constant during a token (zero-order hold), $dS/dt = (v - S k) k^T$ over the "
          "time beta has the closed solution $S (I - a k k^T) + a v k^T$ with $a = (1 - exp(-beta |k|^2)) / |k|^2$: the "
          "delta rule with another strength, free of Euler's error.");
-  c.exactly("Exact, over any number of tokens, and two flows of beta / 2 are one of beta. Where keys turn during a "
-            "token it is not the solution: the exactness is of the held input.");
-  c.because("The reference is the exponential of a matrix, by Taylor's series, which does not use that $k k^T$ has "
-            "rank one.");
+  c.exactly("Exact for any number of tokens, and two flows of beta / 2 equal one of beta. If the key turns during a "
+            "token this is not the solution: it is exact for held inputs only.");
+  c.because(
+      "The reference is a matrix exponential by its Taylor series, which does not use that $k k^T$ has rank one.");
   c.runs({"delta_net"});
   c.takes({real_param("beta", 0.5, 0.05, 4, "time of a token"),
            real_param("norm", 1.5, 0.2, 3, "length of the keys, not 1"), integer_param("T", 8, 2, 64, "tokens")});
@@ -50,8 +50,8 @@ Claim efla_small_step() {
          "rule, whose local error as Euler's step is $O(beta^2)$.");
   c.exactly("Relative to the delta rule's own change the error is $(x - 1 + e^(-x)) / x$ with $x = beta |k|^2$, which "
             "begins as $x / 2$.");
-  c.because(
-      "Measured between DeltaNet's step and the solution of the differential equation, not between two formulas.");
+  c.because("Measured as the difference between DeltaNet's step and the solution of the differential equation, not "
+            "between two formulas.");
   c.runs({"delta_net"});
   c.takes({real_param("norm", 1.3, 0.3, 3, "length of the key")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -93,10 +93,10 @@ Claim efla_non_expansive() {
   ClaimBuilder c("efla-non-expansive", "2512.12602 §3.4, Eq 27");
   c.says("For $beta >= 0$ the homogeneous part of the exact flow has the eigenvalues $exp(-beta |k|^2)$ and 1, so it "
          "never expands, whatever the length of the key.");
-  c.exactly("Euler's step has $1 - beta |k|^2$ in place of the first and expands from $beta |k|^2 = 2$ on. The flow's "
-            "eigenvalues are positive at every beta: it cannot turn a sign, and so by 2411.12537 Theorem 1 not solve "
-            "parity.");
-  c.because("What Euler's step loses above $beta |k|^2 = 1$ in accuracy it has in negative eigenvalues, which state "
+  c.exactly("Euler's step has the eigenvalue $1 - beta |k|^2$ in place of the first one, and expands from $beta |k|^2 "
+            "= 2$ on. The flow's eigenvalues are positive at every beta: it cannot change a sign, and so, by "
+            "2411.12537 Theorem 1, it cannot solve parity.");
+  c.because("Above $beta |k|^2 = 1$ Euler's step is less accurate, but it has the negative eigenvalues that state "
             "tracking needs.");
   c.runs({"delta_net"});
   c.takes({real_param("size", 2.5, 2.1, 20, "beta |k|^2"), real_param("norm", 1.3, 0.3, 3, "length of the key")});

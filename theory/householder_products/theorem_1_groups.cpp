@@ -36,9 +36,9 @@ Claim delta_product_symmetric_group() {
   ClaimBuilder c("delta-product-symmetric-group", "2502.10297 Theorem 1 (secondary source)");
   c.says("For any n one layer of DeltaProduct with $n_h = n - 1$ Householder steps a token solves the word problem of "
          "the symmetric group $S_n$ in finite precision.");
-  c.exactly("The steps are the swaps that make up the letter, each at $(e_i - e_j) / sqrt(2)$ with beta = 2; the state "
-            "is the permutation's matrix at any length.");
-  c.because("DeltaProduct's token is $n_h$ tokens of DeltaNet. That $n - 1$ reflections are enough is also 2411.12537 "
+  c.exactly("The steps are the exchanges of which the letter consists, each at $(e_i - e_j) / sqrt(2)$ with beta = 2. "
+            "At any length the state is the permutation's matrix.");
+  c.because("A token of DeltaProduct is $n_h$ tokens of DeltaNet. That $n - 1$ reflections suffice is also 2411.12537 "
             "Proposition 1.2, which was read.");
   c.runs({"delta_net"});
   c.takes({integer_param("n", 5, 3, 8, "elements"), integer_param("T", 64, 8, 512, "tokens, a permutation each")});
@@ -105,9 +105,9 @@ Claim delta_product_rotation_groups() {
   ClaimBuilder c("delta-product-rotation-groups", "2502.10297 §5, Theorem 4 (secondary source)");
   c.says("With $n_h = 2$ one layer of DeltaProduct represents $S_4$ and $A_5$, which are the rotations of the cube and "
          "of the icosahedron: two reflections make any rotation in three dimensions.");
-  c.exactly("A random word of two generators goes through 24 and 60 states, and no others, at any length.");
-  c.because("States are told apart to 1e-6; those of a group are at least 0.1 apart. A word of 1024 random letters "
-            "reaches all of them but for one in $10^5$ seeds.");
+  c.exactly("A random word of two generators visits 24 and 60 states, and no others, at any length.");
+  c.because("States are distinguished at a tolerance of 1e-6; those of a group differ by at least 0.1. A word of 1024 "
+            "random letters reaches all of them except for about one in $10^5$ seeds.");
   c.runs({"delta_product"});
   c.takes(words);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -144,10 +144,10 @@ Claim delta_product_norm() {
   ClaimBuilder c("delta-product-norm", "2502.10297 §3 (secondary source)");
   c.says("The transition of DeltaProduct, a product of $I - beta k k^T$ with unit keys and beta in $[0, 2]$, has a "
          "spectral norm of at most 1, so that the recurrence is stable.");
-  c.exactly("It is exactly 1 at beta = 2. Where a decay and an erasure are subtracted from one another and not "
-            "multiplied, $diag(lambda) - beta x x^T$, the norm exceeds 1 as soon as $beta > 1 + lambda$.");
-  c.because("The bound for any number of factors is 2411.12537 Proposition 1.1, which was read; here it is the layer's "
-            "transition.");
+  c.exactly("The norm is exactly 1 at beta = 2. If a decay and an erasure are subtracted instead of multiplied, "
+            "$diag(lambda) - beta x x^T$, the norm exceeds 1 as soon as $beta > 1 + lambda$.");
+  c.because("The bound for any number of factors is 2411.12537 Proposition 1.1, which was read. Here it is measured on "
+            "the layer's transition.");
   c.runs({"delta_product", "rwkv7"});
   c.takes(
       {real_param("beta", 1.6, 1.1, 2, "write strength"), real_param("cosine", 0.4, -0.95, 0.95, "of the two keys")});

@@ -33,10 +33,10 @@ Claim kda_dplr() {
   ClaimBuilder c("kda-dplr", "2510.26692 §6.2");
   c.says("KDA is the diagonal-plus-low-rank recurrence $S_t = (D - a b^T) S_{t-1} + beta k v^T$ with $D = "
          "Diag(alpha)$, $a = beta k$ and $b = alpha . k$.");
-  c.exactly("An identity. The written pair keeps its beta; the display that names a and b writes $k v^T$, so beta is "
-            "part of v there.");
-  c.because("The text's Eq 1 in the form of §6.2. The list below it says a = b = k for what the kernel shares; that is "
-            "the kernel's key before beta and decays are multiplied in.");
+  c.exactly("An identity. The written pair keeps its factor beta. The display that names a and b writes $k v^T$, so "
+            "there beta is part of v.");
+  c.because("This is Eq 1 of the text in the form of §6.2. The list below it says a = b = k for what the kernel "
+            "shares; there k is the kernel's key before it is multiplied by beta and the decays.");
   c.runs({"kda"}), c.takes(head);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Sequence s = gated_sequence(p, protocol.seed);
@@ -98,7 +98,7 @@ Claim kda_reductions() {
   ClaimBuilder c("kda-reductions", "2510.26692 Abstract, §6.3");
   c.says("KDA extends gated DeltaNet by a gate per channel: with the same gate in every channel it is gated DeltaNet.");
   c.exactly("An identity; with gates of 1 it is DeltaNet.");
-  c.because("Both orders of decay and erasure coincide where the gate is one number.");
+  c.because("If the gate is one number, decay and erasure commute, so both orders agree.");
   c.runs({"kda", "gated_delta_net", "delta_net", "rwkv7"}), c.takes(head);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     Sequence s = gated_sequence(p, protocol.seed), unequal = s;

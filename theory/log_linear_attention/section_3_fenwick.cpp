@@ -13,9 +13,10 @@ Claim log_linear_states() {
   ClaimBuilder c("log-linear-states", "2506.04761 §3 (secondary source)");
   c.says("In the Fenwick partition of a prefix of t tokens, the block of a token being the largest power of two that "
          "divides its end, at most of the order of $log2(t)$ states are kept: at most $floor(log2 t) + 1$.");
-  c.exactly("1 and the number of ones in $t - 1$ written in base two; the bound is reached where t is a power of two.");
-  c.because("As public notes quote the paper, there are $ceil(log2(T + 1)) + 1$ levels, which is at least as many; "
-            "tokens are counted from 1 here.");
+  c.exactly("Their number is 1 plus the number of ones in the binary form of $t - 1$. The bound is reached if t is a "
+            "power of two.");
+  c.because("Public notes quote $ceil(log2(T + 1)) + 1$ levels from the paper, which is at least as many. Tokens are "
+            "counted from 1 here.");
   c.takes({integer_param("T", 256, 4, 4096, "tokens")});
   return c.measure([](Points &points, const Params &p, const Protocol &) {
     const int T = p.integer("T");
@@ -52,7 +53,7 @@ Claim log_linear_weights_of_one() {
   ClaimBuilder c("log-linear-weights-of-one", "2506.04761 §3 (secondary source)");
   c.says("With all level weights equal to 1, log-linear attention is linear attention.");
   c.exactly("An identity: every token is in exactly one block.");
-  c.because("Stated in public notes and code; the paper's own text was not at hand.");
+  c.because("Stated in public notes and code; we did not have the paper's own text.");
   c.runs({"linear", "retnet"});
   c.takes(one_head_params({1, 1, 37, 5, 3}));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {

@@ -12,7 +12,8 @@ Claim mesa_conjugate_gradients_rate() {
   c.says("The mesa layer reads $B_t (H_t + ridge I)^{-1} q_t$ and solves for it by k steps of conjugate gradients, "
          "whose error in the norm of the matrix is at most $2 ((sqrt(kappa) - 1) / (sqrt(kappa) + 1))^k$ of the first, "
          "kappa its condition number.");
-  c.exactly("The hardest first step leaves $(kappa - 1) / (kappa + 1)$; d steps are exact up to rounding.");
+  c.exactly("For the hardest first step the error is multiplied by $(kappa - 1) / (kappa + 1)$; d steps are exact up "
+            "to rounding.");
   c.because("The layer and its solver are the paper's, as its abstract and public notes say; the rate is the classical "
             "bound of conjugate gradients.");
   c.runs({"mesa"});

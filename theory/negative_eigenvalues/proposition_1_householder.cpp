@@ -59,7 +59,8 @@ Claim permutation_reflections() {
          "reflection or the identity.");
   c.exactly("A swap of i and j is the reflection at $(e_i - e_j)/sqrt(2)$. The cycle of all n elements needs $n - 1$: "
             "it differs from I by that rank.");
-  c.because("That no fewer suffice is not said there; a product of j factors differs from I by a rank of at most j.");
+  c.because("The text does not say that no fewer suffice; it follows because a product of j factors differs from I by "
+            "a rank of at most j.");
   c.runs({"delta_net"});
   c.takes({integer_param("n", 5, 3, 10, "elements")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -112,8 +113,7 @@ Claim two_factors_stay_positive() {
          "in $[0, 1]$.");
   c.exactly("In the plane: trace $2 - 2 beta + beta^2 cos^2$, determinant $(1 - beta)^2$. Three factors are too many: "
             "beta = 1 and keys 60 degrees apart give $-1/8$.");
-  c.because(
-      "The paper states the bound on the number of factors; the three projections show that it cannot be left out.");
+  c.because("The paper states the bound on the number of factors. The three projections show that it is necessary.");
   c.runs({"delta_net"});
   c.takes({real_param("angle", 60, 1, 89, "degrees between the two keys"),
            real_param("beta", 0.7, 0.01, 1, "write strength of both")});

@@ -48,8 +48,8 @@ Claim negative_eigenvalue_parity() {
          "b(x_t)$ with $a(1) = -1$, $b(1) = a(0) = 1$, $b(0) = h_0 = 0$; DeltaNet can do it where beta reaches 2.");
   c.exactly("One unit key, $v = 1/2$ and $beta_t = 2 x_t$: $S k -> 1 - S k$ at each 1, so the read at $k$ is the "
             "parity, at any length.");
-  c.because("The eigenvalue of $I - beta k k^T$ along $k$ is $1 - beta = -1$, which neither decays nor grows; at beta "
-            "= 1.9 the state forgets its early flips.");
+  c.because("The eigenvalue of $I - beta k k^T$ along $k$ is $1 - beta = -1$, which neither decays nor grows. At beta "
+            "= 1.9 the state forgets early flips.");
   c.runs({"delta_net"}), c.takes(text);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int T = p.integer("T"), d = p.integer("d");
@@ -78,11 +78,11 @@ Claim parity_needs_negative_eigenvalue() {
   c.says("A finite-precision linear RNN with finitely many layers solves parity for arbitrary lengths only if in some "
          "layer some A(x) has an eigenvalue outside the real numbers >= 0. For one layer: on the text 1, 1, 1, ... the "
          "state becomes constant in finite precision, and parity alternates.");
-  c.exactly("DeltaNet with beta in (0, 1]: consecutive reads differ by $beta (1 - beta)^k$, less than a rounding unit "
-            "from some k on. The condition is necessary, not sufficient: at beta = 1.5 the differences alternate and "
-            "vanish too; only an eigenvalue of modulus 1 keeps them.");
-  c.because("Measured for one layer, the case that the text argues in §4.1. The induction over layers is its Appendix "
-            "B.1, which was not read.");
+  c.exactly("For DeltaNet with beta in (0, 1], consecutive reads differ by $beta (1 - beta)^k$, which is below a "
+            "rounding unit from some k on. The condition is necessary, not sufficient: at beta = 1.5 the differences "
+            "alternate and vanish too. Only with an eigenvalue of modulus 1 do they persist.");
+  c.because("Measured for one layer, the case for which the text argues in §4.1. The induction over layers is its "
+            "Appendix B.1, which was not read.");
   c.runs({"delta_net"}),
       c.takes({integer_param("T", 256, 64, 1024, "ones in a row"), real_param("beta", 0.3, 0.2, 0.9, "write strength"),
                integer_param("d", 4, 1, 64, "key width")});
@@ -115,7 +115,7 @@ Claim parity_needs_negative_eigenvalue() {
 Claim parity_neither_real() {
   ClaimBuilder c("parity-neither-real", "2411.12537 §4.1");
   c.says("To solve parity, a transition must have an eigenvalue that is neither real nor positive.");
-  c.exactly("An eigenvalue that is not both real and >= 0: $-1$ is real, and solves parity.");
+  c.exactly("It must be an eigenvalue that is not both real and >= 0: $-1$ is real, and solves parity.");
   c.is_refuted(slip("§4.1, before Theorem 1: to solve parity, the state transition matrices must allow at least one "
                     "eigenvalue to be neither real nor positive.",
                     "none beyond those of Theorem 1",

@@ -45,8 +45,8 @@ Claim counting_needs_complex_eigenvalues() {
   c.says("A finite-precision linear RNN counts modulo m, m not a power of two, only if in some layer a product of "
          "transitions has an eigenvalue that is not real; so triangular real transitions do not count modulo 3, even "
          "with negative eigenvalues. One layer with real eigenvalues alternates between two states on 1, 1, 1, ...");
-  c.exactly("With eigenvalues in $[-1, 1]$ and $-1$ simple, $h_{k+2} - h_k -> 0$; rotation by 120 degrees has three "
-            "states at a distance of $sqrt(3)$.");
+  c.exactly("With eigenvalues in $[-1, 1]$ and $-1$ simple, $h_{k+2} - h_k -> 0$, so only two states alternate. A "
+            "rotation by 120 degrees has three states at a distance of $sqrt(3)$.");
   c.because("Measured for one layer on a constant text: a triangular transition, and DeltaNet, whose transition is "
             "symmetric. The induction over layers is the paper's Appendix B.2, which was not read.");
   c.runs({"delta_net", "delta_product"});
@@ -91,8 +91,8 @@ Claim cyclic_two_reflections() {
   c.says("Every automaton whose transition monoid is the cyclic group $Z_m$ is implemented by one finite-precision "
          "layer whose transitions are products of two generalised Householder matrices of width 2 with eigenvalues in "
          "$[-1, 1]$.");
-  c.exactly("Two reflections at keys $pi / m$ apart rotate by $2 pi / m$: after c ones the state is at the angle $2 pi "
-            "c / m$, at any length.");
+  c.exactly("Two reflections at keys with the angle $pi / m$ between them rotate by $2 pi / m$. After c ones the state "
+            "is at the angle $2 pi c / m$, at any length.");
   c.because("DeltaProduct with two Householder steps per token, beta = 2 at a 1 and 0 at a 0.");
   c.runs({"delta_product", "delta_net"});
   c.takes({integer_param("m", 3, 3, 24, "modulus"), integer_param("T", 512, 32, 4096, "tokens")});

@@ -12,10 +12,10 @@ Claim copying_state_bound() {
   ClaimBuilder c("copying-state-bound", "2402.01032 Theorem 2.7, Corollary 2.8 (secondary source)");
   c.says("A model with a fixed set S of states copies texts of L tokens, uniform over a vocabulary of D, with an error "
          "of at least $1 - |S| / D^L$; with fewer than $L log2(D) - 1$ bits of state its error is more than 1/2.");
-  c.exactly("Each state is decoded to one text at most. DeltaNet with d orthonormal keys and sign values has $2^d$ "
+  c.exactly("Each state can be decoded to only one text. DeltaNet with d orthonormal keys and sign values has $2^d$ "
             "states and reaches the bound.");
-  c.because("The theorem's text was not at hand; it is stated as quoted in public notes, with > where the bound, being "
-            "reached, is >=. All $2^L$ texts are written, so that the errors are exact.");
+  c.because("We did not have the theorem's text; it is stated as public notes quote it. They have >, but since the "
+            "bound is reached it is >=. All $2^L$ texts are written, so that the errors are exact.");
   c.runs({"delta_net", "linear"}), c.takes({integer_param("d", 6, 2, 8, "channels of the state, a bit each"),
                                             integer_param("more", 2, 2, 4, "tokens beyond d, at most d")});
   return c.measure([](Points &points, const Params &p, const Protocol &) {

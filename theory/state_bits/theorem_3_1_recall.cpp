@@ -11,10 +11,10 @@ Claim recall_state_bits() {
   ClaimBuilder c("recall-state-bits", "2402.18668 Theorem 3.1 (secondary source)");
   c.says("Any recurrent model that depends causally on its input needs a state of $Omega(N)$ bits to solve multi-query "
          "associative recall of N pairs.");
-  c.exactly("For values of one bit: the $2^N$ assignments to N keys need as many states, so N bits at least; with one "
+  c.exactly("For values of one bit, the $2^N$ assignments to N keys need as many states, so at least N bits. With one "
             "bit fewer at least half of the assignments are misread.");
-  c.because(
-      "The theorem as quoted in public notes; its proof was not read. The constant is that of the counting argument.");
+  c.because("The theorem is stated as public notes quote it; its proof was not read. The constant comes from the "
+            "counting argument.");
   c.runs({"delta_net", "linear"}), c.takes({integer_param("N", 8, 3, 10, "pairs, each of an own key and a sign")});
   return c.measure([](Points &points, const Params &p, const Protocol &) {
     const int N = p.integer("N");

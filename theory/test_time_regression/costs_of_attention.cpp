@@ -24,8 +24,8 @@ Claim softmax_t2_linear_t() {
   ClaimBuilder c("softmax-t2-linear-t", "003 §2");
   c.says("Softmax attention takes $O(T^2)$ time for a whole sequence even with cached keys and values, linear "
          "attention $O(T)$.");
-  c.exactly("$T (T + 1) / 2 (Dk + Dv)$ multiply-adds against 2 $T$ Dk Dv: equal at $T + 1 = 4 Dk Dv / (Dk + Dv)$, "
-            "which is 128 at $Dk = Dv = 64$.");
+  c.exactly("Softmax takes $T (T + 1) / 2 (Dk + Dv)$ multiply-adds, linear attention 2 $T$ Dk Dv. They are equal at $T "
+            "+ 1 = 4 Dk Dv / (Dk + Dv)$, which is 128 at $Dk = Dv = 64$.");
   c.runs({"softmax", "linear"});
   c.takes({integer_param("T", 40, 2, 256, "steps"), integer_param("Dk", 12, 1, 64, "key width"),
            integer_param("Dv", 8, 1, 64, "value width")});
@@ -69,7 +69,8 @@ Claim softmax_memory_grows() {
   ClaimBuilder c("softmax-memory-grows", "003 Vignette 4");
   c.says("The recurrent layers compress the prefix into a state of constant size; self-attention keeps all pairs of "
          "the prefix, so that its memory grows with the sequence.");
-  c.exactly("$t (Dk + Dv)$ numbers against Dk Dv: equal at $t = Dk Dv / (Dk + Dv)$.");
+  c.exactly(
+      "Attention keeps $t (Dk + Dv)$ numbers, the recurrent layers Dk Dv. They are equal at $t = Dk Dv / (Dk + Dv)$.");
   c.runs({"softmax", "linear"});
   c.takes({integer_param("t", 12, 2, 48, "pairs so far"), integer_param("Dk", 5, 2, 16, "key width"),
            integer_param("Dv", 3, 1, 16, "value width")});
@@ -188,10 +189,10 @@ Sequence twice_as_wide(Sequence s, std::uint64_t seed) {
 Claim local_linear_complexity_gram() {
   ClaimBuilder c("local-linear-complexity-gram", "003 §4, higher-order attention");
   c.says("Computing the Gram matrices $X_t^T W_t X_t$ of all $T$ prefixes takes $O(T^2 Dk)$ time.");
-  c.exactly("$O(T^2 Dk^2)$: $T (T + 1) / 2 (Dk + 1)(Dk + 2)$ products. The weights change with the query, so that no "
-            "Gram matrix follows from the last by one outer product.");
-  c.because("A slip of one power of Dk: each of the $T (T + 1) / 2$ pairs adds an outer product of width $Dk + 1$. The "
-            "three other costs given with it are right.");
+  c.exactly("$O(T^2 Dk^2)$: $T (T + 1) / 2 (Dk + 1)(Dk + 2)$ products. Since the weights change with the query, no "
+            "Gram matrix follows from the previous one by one outer product.");
+  c.because("One power of Dk is missing: each of the $T (T + 1) / 2$ pairs adds an outer product of width $Dk + 1$. "
+            "The three other costs given with it are right.");
   c.is_refuted(
       asserted("§4, higher-order attention: 'Computing {$X_t^T W_t X_t$} requires $O(T^2 D_k)$ time'.",
                "all $T$ prefixes", "The next clause gives the solves' cost, $O(T D_k^3)$, right.",

@@ -14,10 +14,10 @@ Claim fig2_loss_table() {
          "softmax attention, $p = 1$ and the naive forecaster at $Dk = 64$, $T = 256$, without learnable parameters, "
          "for the switching process of Eq 55 with noise $0.02 Sigma^(1/2)$.");
   c.exactly("No number can be read off the figure.");
-  c.because(
-      "Not given: the off-diagonals of $Sigma$, the first key, whether softmax (cited as Eq 1) and $p = 1$ normalise "
-      "keys and queries and at which scale, what replaces the inverse while $t <= Dk$, the number of sequences. What "
-      "the text says about the curves is measured in separate rows, for six settings of $Sigma$ and the first key.");
+  c.because("The text does not give: the off-diagonals of $Sigma$, the first key, whether softmax (cited as Eq 1) and "
+            "$p = 1$ normalise keys and queries and at which scale, what replaces the inverse while $t <= Dk$, the "
+            "number of sequences. Separate rows measure what the text says about the curves, for six settings of "
+            "$Sigma$ and the first key.");
   return c.is_not_tested(Reason::under_specified);
 }
 
@@ -29,8 +29,8 @@ Claim fig2_linear_worst() {
       "True in every segment, by a factor above 40, if the output is scaled to RMS 1 as that normaliser does (norm "
       "$sqrt(Dk)$ against targets of norm 1). Scaled to norm 1 it beats softmax attention as Eq 1 prints it.");
   c.because(
-      "Footnote 2 cites a normaliser of the RMS or LayerNorm kind, under which the statement holds by far; the reason "
-      "is then the norm of the output rather than $K^T K != I$. State the normalisation with the ranking.");
+      "Footnote 2 cites a normaliser of the RMS or LayerNorm kind, with which the statement holds by far. The reason "
+      "is then the norm of the output rather than $K^T K != I$. The ranking should name the normalisation.");
   c.holds_under("its output is scaled to RMS 1");
   c.runs({"linear", "rls", "softmax", "local_linear"}), c.draws({"online_regression"}), c.takes(setting);
   return c.measure([](Points &points, const Params &, const Protocol &p) {
@@ -63,11 +63,11 @@ Claim fig2_rls_high_error() {
   ClaimBuilder c("fig2-rls-high-error", source);
   c.says("Unweighted RLS cannot adapt to the switch, since it cannot discount earlier pairs, and keeps a high error; "
          "the nonparametric regressors adapt.");
-  c.exactly("Against $p = 1$ and softmax attention at bandwidth 0.1. Against softmax as Eq 1 prints it the order is "
-            "reversed.");
-  c.because("RLS that forgets does adapt, so the reason given is right. Confound: the switch at $T/4 = Dk$ falls on "
-            "the interpolation threshold, where least squares without a ridge spikes even if nothing switches; a "
-            "switch away from $t = Dk$ would show the effect alone.");
+  c.exactly("True against $p = 1$ and against softmax attention at bandwidth 0.1. Against softmax as Eq 1 prints it "
+            "the order is reversed.");
+  c.because("RLS that forgets does adapt, so the reason given is right. But a second effect interferes: the switch at "
+            "$T/4 = Dk$ coincides with the interpolation threshold, where least squares without a ridge has a spike "
+            "even if nothing switches. A switch far from $t = Dk$ would show the effect alone.");
   c.holds_under("softmax attention has a bandwidth of 0.1, or p = 1");
   c.runs({"rls", "mesa", "softmax", "softmax_qknorm", "local_linear"}), c.draws({"online_regression"});
   c.takes(setting);
@@ -100,12 +100,13 @@ Claim fig2_rls_high_error() {
 Claim fig2_softmax_adapts() {
   ClaimBuilder c("fig2-softmax-adapts", source + ", Eq 1");
   c.says("Softmax attention (Eq 1) adapts quickly to the switch, since earlier keys are dissimilar to the later ones.");
-  c.exactly("At scale $1/sqrt(Dk)$ the weights stay near uniform: the loss is within $e^(-0.15)$ of the plain mean's "
-            "and more than 20 times the naive forecast's, and late it lies above the loss of RLS. At a bandwidth of "
-            "0.1, 160 times sharper than Eq 51's $2 sqrt(Dk)$, it does adapt.");
+  c.exactly(
+      "At scale $1/sqrt(Dk)$ the weights stay nearly uniform: the loss is within a factor $e^(-0.15)$ of the plain "
+      "mean's and more than 20 times that of the naive forecast, and late in the sequence it exceeds the loss of RLS. "
+      "At a bandwidth of 0.1, which is 160 times sharper than the $2 sqrt(Dk)$ of Eq 51, it does adapt.");
   c.because(
-      "Measured for raw and for unit keys. Later keys are dissimilar, but $k.q / 8$ moves by less than 1: too little "
-      "for the exponential to notice. The conclusion is right for a sharper bandwidth, which the text does not name.");
+      "Measured for raw and for unit keys. Later keys are dissimilar, but $k.q / 8$ changes by less than 1, too little "
+      "for the exponential. The conclusion is right for a sharper bandwidth, which the text does not name.");
   c.is_refuted(
       asserted("§5: 'the nonparametric regressors are able to adapt quickly to the transition since earlier keys are "
                "dissimilar to the later keys'.",
@@ -141,11 +142,11 @@ Claim fig2_p1_beats_p0() {
   ClaimBuilder c("fig2-p1-beats-p0", source);
   c.says("Going from $p = 0$ to $p = 1$ lets the softmax regressor adapt better both to the fast first quarter and to "
          "the switch.");
-  c.exactly("With a ridge of 0.01 on the slopes: at the printed bandwidth $2 sqrt(Dk)$ in every segment; at bandwidth "
-            "0.1 after the switch, the first quarter being a tie; for noise of which no direction carries more than "
-            "half. With the inverse as printed it fails around $t = Dk + 1$.");
-  c.because("Eq 52 has no inverse in the first quarter $(t <= Dk)$, so something must have replaced it; a small ridge "
-            "on the slopes gives the conclusion.");
+  c.exactly("With a ridge of 0.01 on the slopes, and for noise of which no direction carries more than half: at the "
+            "printed bandwidth $2 sqrt(Dk)$ it is true in every segment; at bandwidth 0.1 it is true after the switch, "
+            "and the first quarter is a tie. With the inverse as printed it fails around $t = Dk + 1$.");
+  c.because("In the first quarter $(t <= Dk)$ the inverse of Eq 52 does not exist, so the authors must have used "
+            "something else. A small ridge on the slopes gives their conclusion.");
   c.holds_under("the slopes carry a ridge of 0.01");
   c.runs({"local_linear", "softmax_qknorm"}), c.draws({"online_regression"}), c.takes(setting);
   return c.measure([](Points &points, const Params &, const Protocol &p) {

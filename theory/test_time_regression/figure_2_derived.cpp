@@ -24,7 +24,8 @@ Claim fig2_output_norm_identity() {
   ClaimBuilder c("fig2-output-norm-identity", "003 §5, footnote 2 (derived)");
   c.says("For targets of norm 1, the loss of linear attention with its output scaled to norm $sqrt(D)$ is an affine "
          "function of the loss with its output scaled to norm 1.");
-  c.exactly("$(sqrt D - 1)^2 + sqrt(D)$ times it, exactly at every step: 2 - 2 cos against $1 + D - 2 sqrt(D)$ cos.");
+  c.exactly("The first is $(sqrt D - 1)^2 + sqrt(D)$ times the second, exactly at every step: 2 - 2 cos against $1 + D "
+            "- 2 sqrt(D)$ cos.");
   c.runs({"linear"}), c.draws({"online_regression"}), c.takes({integer_param("d", 64, 2, 256, "width; T = 4 d")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const double D = p.integer("d"), root = std::sqrt(D), constant = (root - 1) * (root - 1);
@@ -47,9 +48,10 @@ Claim fig2_output_norm_identity() {
 Claim fig2_naive_never_beaten() {
   ClaimBuilder c("fig2-naive-never-beaten", source + " (derived)");
   c.says("None of the regressors beats the naive forecast, which the paper plots as a baseline, in any segment.");
-  c.exactly("$v_t$ is close to the best prediction of $v_{t+1}$ for a first-order process; $p = 1$ at bandwidth 0.1 "
-            "and RLS that forgets come nearest.");
-  c.because("The paper does not claim otherwise. The forecast is $v_t$ for $v_{t+1}$, the latest value stored.");
+  c.exactly("For a first-order process $v_t$ is close to the best prediction of $v_{t+1}$. $p = 1$ at bandwidth 0.1 "
+            "and RLS that forgets come nearest to it.");
+  c.because(
+      "The paper does not claim otherwise. The naive forecast predicts $v_{t+1}$ by $v_t$, the latest value stored.");
   c.runs({"linear", "rls", "mesa", "softmax", "softmax_qknorm", "local_linear"}), c.draws({"online_regression"});
   c.takes(setting);
   return c.measure([](Points &points, const Params &, const Protocol &p) {
@@ -78,10 +80,11 @@ Claim fig2_consistent_reading() {
   ClaimBuilder c("fig2-consistent-reading", source + " (derived)");
   c.says("The four stated conclusions hold together: linear attention worst, RLS high after the switch, softmax and $p "
          "= 1$ adapting, $p = 1$ better than $p = 0$.");
-  c.exactly("In one reading: linear scaled to RMS 1; RLS with ridge 1e-3; softmax and $p = 1$ on unit keys at "
-            "bandwidth 0.1, ridge 0.01 on the slopes; for noise of which no direction carries more than half. With the "
-            "printed scale $1/sqrt(Dk)$ RLS does not stay above softmax.");
-  c.because("An existence statement: the reading was selected afterwards, and nothing shows that the authors used it.");
+  c.exactly("They hold together under one reading: linear attention scaled to RMS 1; RLS with ridge 1e-3; softmax and "
+            "$p = 1$ on unit keys at bandwidth 0.1, with a ridge of 0.01 on the slopes; noise of which no direction "
+            "carries more than half. With the printed scale $1/sqrt(Dk)$ RLS does not stay above softmax.");
+  c.because("This shows only that such a reading exists. It was selected afterwards, and nothing shows that the "
+            "authors used it.");
   c.holds_under("linear attention is scaled to RMS 1, softmax and p = 1 have bandwidth 0.1 on unit keys and a ridge on "
                 "the slopes");
   c.runs({"linear", "rls", "mesa", "softmax", "softmax_qknorm", "local_linear"}), c.draws({"online_regression"});
@@ -110,8 +113,9 @@ Claim fig2_forgetting_helps() {
   ClaimBuilder c("fig2-forgetting-helps", source + ", caption");
   c.says(
       "Without decaying weights linear attention and unweighted RLS are unable to adjust to the non-stationary data.");
-  c.exactly("Each step from $gamma = 1$ to 0.98 to 0.9 lowers the late loss of both, by a factor of 1.2 to 4; RLS with "
-            "a ridge that does not decay (one that does winds up).");
+  c.exactly(
+      "Each step from $gamma = 1$ to 0.98 to 0.9 lowers the late loss of both layers, by a factor of 1.2 to 4. RLS has "
+      "a ridge here that does not decay, because the solution with a decaying ridge grows without bound.");
   c.runs({"linear", "gated_linear", "rls", "mesa", "weighted_rls"}), c.draws({"online_regression"});
   c.takes(setting);
   return c.measure([](Points &points, const Params &, const Protocol &p) {
@@ -143,8 +147,8 @@ Claim fig2_first_quarter() {
   ClaimBuilder c("fig2-first-quarter", "003 §5, before Fig 2");
   c.says("In the first $T/4$ steps the system decays faster and changes more rapidly, which makes it less predictable "
          "than the later $3 T/4$.");
-  c.exactly("The naive forecast loses more than twice as much there: of a key the share $1 - .9^2 = .19$ is new at "
-            "every step, later about $1 / t$.");
+  c.exactly("The loss of the naive forecast is more than twice as large there: at every step the share $1 - .9^2 = "
+            ".19$ of a key is new, later about $1 / t$.");
   c.because("For all six settings of $Sigma$ and the first key together.");
   c.runs({"linear"}), c.draws({"online_regression"}), c.takes(setting);
   return c.measure([](Points &points, const Params &, const Protocol &p) {

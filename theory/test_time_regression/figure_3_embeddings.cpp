@@ -60,9 +60,9 @@ Claim mqar_p128_rls_construction() {
   ClaimBuilder c("mqar-p128-rls-construction", "003 §6 (derived, owed to the authors)");
   c.says("There are embeddings with $P = 128 > d = 64$ on which RLS solves MQAR exactly at every length while linear "
          "attention fails.");
-  c.exactly("Cues $u_j$ with a common part in one half of the width and responses $R u_j$, a rotation into the other "
-            "half: least squares finds $R$ as soon as the cues seen span their half. Without the common part linear "
-            "attention is exact too.");
+  c.exactly("The cues $u_j$ have a common part and lie in one half of the width, and the responses are $R u_j$, a "
+            "rotation into the other half. Least squares finds $R$ as soon as the cues seen span their half. Without "
+            "the common part linear attention is exact too.");
   c.runs({"linear", "rls"}), c.draws({"mqar"});
   c.takes(planted);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {

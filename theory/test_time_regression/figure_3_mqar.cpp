@@ -19,11 +19,11 @@ Claim mqar_p128_d64() {
          "cannot be orthogonal in 64 dimensions; unweighted RLS improves on it by accounting for the key covariance "
          "and solves MQAR regardless of the text's length.");
   c.exactly("Trained embeddings decide it.");
-  c.because(
-      "Statements: suites/trained_recall_width.toml; at $d = 16$ (trained_lengths_rates.toml, five seeds, best rates) "
-      "RLS above linear attention holds, .83 and .71, fully apart, and that RLS solves it (.95) is refuted. In a "
-      "reduced form: mqar_fig3_reduced. Four other rows measure what holds without training, among them an embedding "
-      "on which RLS is exact and linear attention fails, so that the trained claim is possible.");
+  c.because("suites/trained_recall_width.toml has the statements. At $d = 16$ (trained_lengths_rates.toml, five seeds, "
+            "best rates) it holds that RLS is above linear attention, .83 and .71, without overlap, and it is refuted "
+            "that RLS solves the task (.95). A reduced form is measured by mqar_fig3_reduced. Four other rows measure "
+            "what holds without training; one of them has an embedding on which RLS is exact and linear attention "
+            "fails, so the trained claim is possible.");
   return c.is_not_tested(Reason::needs_training);
 }
 
@@ -94,10 +94,10 @@ Claim mqar_p128_rls_not_exact() {
   ClaimBuilder c("mqar-p128-rls-not-exact", "003 §6 (untrained)");
   c.says("RLS solves MQAR at $P = 128$, $d = 64$ regardless of the text's length, for any embeddings.");
   c.exactly("On random unit tokens with all bigrams stored it misses some answers, and more in longer texts (.98, .87, "
-            ".80 at $T = 256$, 512, 1024): no 64 x 64 memory interpolates more than 64 generic pairs; least squares "
-            "leaves $1 - d / P$ of $|V|^2$.");
-  c.because("The paper's statement is about trained embeddings, which need not be generic: the next row has some on "
-            "which RLS is exact at every length.");
+            ".80 at $T = 256$, 512, 1024). The reason is that no 64 x 64 memory interpolates more than 64 generic "
+            "pairs; least squares leaves $1 - d / P$ of $|V|^2$.");
+  c.because("The paper's statement is about trained embeddings, which need not be generic: for those of the next row "
+            "RLS is exact at every length.");
   c.is_refuted(
       of_trained("§6: 'RLS is able to solve MQAR regardless of the sequence length' at $P = 128$, $d_model = 64$.",
                  "trained embeddings, one layer, two taps", "Fig 3 shows the trained models."));

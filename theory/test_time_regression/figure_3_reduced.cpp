@@ -48,9 +48,10 @@ Claim capacity() {
          "on it there.");
   c.exactly("At $d = 16$ and texts of 32 pairs, after 1000 steps: at least .9 at $P = 16$, below .9 at $P = 32$, RLS "
             ".05 above.");
-  c.because("At the best of the rates .01, .03, .1 and .3 (five seeds, 1500 steps, suites/trained_lengths_rates.toml): "
-            "linear .97 at $P = 16$ and .71 at $P = 32$, RLS .98 and .83, which is not solved. Without the convolution "
-            "linear attention has .14 at $P = 16$, without a mixer .06.");
+  c.because(
+      "Each at the best of the rates .01, .03, .1 and .3 (five seeds, 1500 steps, suites/trained_lengths_rates.toml): "
+      "linear attention has .97 at $P = 16$ and .71 at $P = 32$; RLS has .98 and .83, so it does not solve $P = 32$. "
+      "Without the convolution linear attention has .14 at $P = 16$, and a model without a mixer .06.");
   c.is_reduced(), c.runs({"linear", "rls"});
   return c.measure([](Points &points, const Params &, const Protocol &) {
     const double most = 0.9, gain = 0.05;

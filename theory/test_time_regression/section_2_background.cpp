@@ -22,7 +22,7 @@ Claim linear_recurrence() {
          "so that all $T$ outputs take $O(T)$ time; the same with $phi(k)$, $phi(q)$ in place of $k$, $q$. The "
          "normaliser of the original layer is dropped.");
   c.exactly("An identity at every prefix.");
-  c.because("The step writes first and reads second: $y_t$ sees its own pair.");
+  c.because("A step writes first and reads then, so $y_t$ includes its own pair.");
   c.runs({"linear", "delta_net", "linear_elu"}), c.takes(one_head_params(point_P));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Sequence s = random_sequence(shape_of(p), protocol.seed);
@@ -56,8 +56,8 @@ Claim old_and_new_values() {
   c.says("DeltaNet deletes $v_old = M_{t-1} k_t$, retrieved with the new key, and binds $v_new = beta v + (1 - beta) "
          "v_old$ to it, $beta$ in [0, 1]; this is $M_{t-1} (I - beta k k^T) + beta v k^T$.");
   c.exactly("An identity. The deletion alone leaves $(1 - |k|^2) M k$ at $k$.");
-  c.because("Eq 5's overbrace for $v_new$ sits on $M$ $k$ instead of on the whole bracket; the formula is right. "
-            "Deleting is complete for keys of length 1 only, which the text does not say.");
+  c.because("In Eq 5 the overbrace for $v_new$ covers $M$ $k$ instead of the whole bracket; the formula is right. The "
+            "deletion is complete only for keys of length 1, which the text does not say.");
   c.runs({"delta_net", "linear"}), c.takes(one_head_params(point_P));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     using Factor = double (*)(double);

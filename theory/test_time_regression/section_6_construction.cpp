@@ -37,8 +37,9 @@ Claim shortconv_w0_typo() {
   ClaimBuilder c("shortconv-w0-typo", "003 after Eq 56");
   c.says("Setting $w_0 = i$ and $w_j = 0$ for $j != 0$ in the short convolution looks back at the token of $i$ steps "
          "ago.");
-  c.exactly("That multiplies the current token by $i$; $w_i = 1$ and $w_j = 0$ for $j != i$ gives $k_t = W x_{t-i}$.");
-  c.because("Index and value are exchanged. The construction below it $(w_0 = 0, w_1 = 1)$ has it right.");
+  c.exactly("The printed setting multiplies the current token by $i$. $w_i = 1$ and $w_j = 0$ for $j != i$ gives $k_t "
+            "= W x_{t-i}$.");
+  c.because("Index and value are exchanged. The construction that follows $(w_0 = 0, w_1 = 1)$ has it right.");
   c.is_refuted(slip("After Eq 56: 'Setting $w_0 = i$ and $w_j = 0$ for $j != 0$'.", "none",
                     "The construction in the same section sets $w_0 = 0$, $w_1 = 1$."));
   c.takes({integer_param("i", 2, 1, 16, "tokens to look back"), integer_param("T", 24, 4, 512, "tokens"),
@@ -71,8 +72,8 @@ Claim mqar_orthonormal_construction() {
   ClaimBuilder c("mqar-orthonormal-construction", "003 Eq 57-58");
   c.says("When the embedding space is large enough for orthonormal tokens, linear attention with one convolution of "
          "length 2 ($k_t = x_{t-1}$, $q_t = v_t = x_t$) solves MQAR for texts of any length.");
-  c.exactly("$y = n_j v_j$, $n_j$ the occurrences of the cue so far; needs $2 P <= d$, since responses are keys as "
-            "well. (The sum is over tokens preceded by the cue; printed: followed.)");
+  c.exactly("$y = n_j v_j$, where $n_j$ is the number of occurrences of the cue so far. It needs $2 P <= d$, because "
+            "responses are keys as well. (The sum is over tokens preceded by the cue; printed: followed.)");
   c.runs({"linear"}), c.draws({"mqar"});
   c.takes(construction);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -94,8 +95,8 @@ Claim mqar_orthonormal_construction() {
 Claim mqar_indices_typo() {
   ClaimBuilder c("mqar-indices-typo", "003 §6, before Eq 57, Eq 58");
   c.says("The memory's pairs $(x_{t-1}, x_t)$ start at $t = 1$.");
-  c.exactly("At $t = 2$, or with $x_0 = 0$: no token $x_0$ exists. And $u_{i_j}$ appears in the j-th pair, not as the "
-            "$i_j$-th bigram.");
+  c.exactly("They start at $t = 2$, or $x_0$ must be defined as 0: there is no token $x_0$. Also, $u_{i_j}$ appears in "
+            "the j-th pair, not as the $i_j$-th bigram.");
   c.because("Two indices are wrong; the construction does not depend on them.");
   c.is_refuted(slip("§6: the memory holds {$(x_{t-1}, x_t)$} for $t = 1$ to $T + 1$; the cue 'has previously appeared "
                     "as the $i_j$ th bigram'.",
@@ -123,10 +124,10 @@ Claim mqar_indices_typo() {
 Claim mqar_p64_d64() {
   ClaimBuilder c("mqar-p64-d64", "003 §6, d_model = P = 64 (untrained)");
   c.says("At $d_model = P = 64$ linear attention solves MQAR perfectly, as the construction predicts.");
-  c.exactly("The construction does not reach $P = d$: all bigrams put 2 $P$ keys into $d$ dimensions. Exact where only "
-            "cue to response is stored under orthonormal cues, and for all bigrams up to $P = d / 2$.");
-  c.because("The paper's own number is of a trained model (row mqar-fig3-setup) and is not doubted here: trained "
-            "weights can separate cues from responses, which orthonormal embeddings at $P = d$ cannot.");
+  c.exactly("The construction does not cover $P = d$: with all bigrams, 2 $P$ keys lie in $d$ dimensions. It is exact "
+            "if only cue to response is stored and the cues are orthonormal, and for all bigrams up to $P = d / 2$.");
+  c.because("The paper's own number comes from a trained model (row mqar-fig3-setup) and is not doubted here. Trained "
+            "weights can separate cues from responses; orthonormal embeddings at $P = d$ cannot.");
   c.holds_under("only cue to response is stored, under orthonormal cues");
   c.runs({"linear"}), c.draws({"mqar"});
   c.takes({integer_param("d", 64, 8, 256, "width, and number of pairs"),

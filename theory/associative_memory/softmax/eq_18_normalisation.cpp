@@ -37,9 +37,9 @@ double read_units(const Sequence &s, const Vector &o) {
 Claim eq18_convex_read() {
   ClaimBuilder c("eq18-convex-read", "000 Eq 18");
   c.says("Not in the text, on the role of normalisation: softmax reads are convex combinations of the values.");
-  c.exactly(
-      "Weights are positive and add up to 1, so that $|o| <= max |v|$; equality in the limit of one key far ahead.");
-  c.because("This boundedness is what the normaliser contributes to stability.");
+  c.exactly("The weights are positive and add up to 1, so $|o| <= max |v|$. Equality is approached if one key is far "
+            "ahead of all others.");
+  c.because("This bound is what the normaliser contributes to stability.");
   c.runs({"softmax", "exp_unnormalized"}), c.takes(sequence_params(40));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     Sequence s = gaussian_sequence(p, protocol.seed);
@@ -99,7 +99,7 @@ Claim eq18_unnormalised_grows() {
   ClaimBuilder c("eq18-unnormalised-grows", "000 Eq 18, 77");
   c.says("Not in the text, on the role of normalisation: without it, exp reads of equal values grow with $t$.");
   c.exactly("For $N(0, I)$ keys the mean read is $t e^(s/2) v$, $s = |q|^2$ (over the squared scale).");
-  c.because("The sum has no bound in $t$, the normalised one does.");
+  c.because("The unnormalised sum has no bound in $t$; the normalised one has.");
   c.runs({"exp_unnormalized", "softmax"});
   c.takes({integer_param("t", 64, 1, 1024, "steps"), real_param("s", 1, 0.1, 16, "|q|^2")});
   c.at({{{"t", 1}}, {}, {{"s", 2}}});
@@ -137,10 +137,11 @@ Vector rms_norm(Vector rows, int width, double epsilon = 0, bool centred = false
 Claim rmsnorm_removes_normaliser() {
   ClaimBuilder c("rmsnorm-removes-normaliser", "000 §2.1.2 Normalization, D.2; 002 §2");
   c.says("A simple per-head norm of the output can replace softmax's normaliser.");
-  c.exactly("Exact for a positive kernel and the read: RMSNorm$(o/Z)$ = RMSNorm$(o) (epsilon = 0)$. With the linear "
-            "kernel equal up to the sign of $Z$, which is negative for half of Gaussian queries.");
-  c.because("It replaces the read's normaliser in direction; the length of the read is lost in both cases. Inside $u$ "
-            "($Z^(1)$ of Eq 94) the length matters, and a norm there gives another model.");
+  c.exactly("Exact for a positive kernel's read: RMSNorm$(o/Z)$ = RMSNorm$(o) (epsilon = 0)$. With the linear kernel "
+            "they agree up to the sign of $Z$, which is negative for half of Gaussian queries.");
+  c.because(
+      "The norm replaces the normaliser of the read as far as the direction is concerned; the length of the read is "
+      "lost in both cases. Inside $u$ ($Z^(1)$ of Eq 94) the length matters, and a norm there gives another model.");
   c.runs({"softmax", "exp_unnormalized", "linear", "linear_rms"}), c.takes(sequence_params(20));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Sequence s = gaussian_sequence(p, protocol.seed);

@@ -27,9 +27,9 @@ Claim gating_unrolled() {
   ClaimBuilder c("gating-unrolled", "000 Eq 30-31; 002 §5");
   c.says("Gated attention reads $o_t = sum_i v_i g_i kappa(q_t, k_i)$ with $g_i = prod_{j=i+1..t} alpha_j$ "
          "(normalisation omitted).");
-  c.exactly("With the linear kernel it is $S_t = alpha_t S_{t-1} + v_t k_t^T$ read at $q_t$; the empty product at $i = "
-            "t$ is 1.");
-  c.because("A write is not gated at its own step; every later gate reduces it.");
+  c.exactly("With the linear kernel this is $S_t = alpha_t S_{t-1} + v_t k_t^T$ read at $q_t$; the empty product at $i "
+            "= t$ is 1.");
+  c.because("The gate of a step does not reduce the write of the same step; every later gate does.");
   c.runs({"gated_linear"});
   c.takes({integer_param("T", 20, 2, 128, "steps"), integer_param("d", 8, 1, 64, "key width"),
            integer_param("dv", 4, 1, 64, "value width")});
@@ -64,9 +64,9 @@ Claim kernel_trick_space() {
                         "softmax attention, which keeps the pairs",
                         "Nothing is said about space afterwards. Memories that keep the pairs are compared, not the "
                         "matrix of the linear kernel."));
-  c.exactly("The exp kernel keeps the pairs, $t (d_k + d_v)$ numbers, where the linear one keeps $d_k d_v$: $t (1/d_k "
-            "+ 1/d_v)$ times as many, 128 at $t = 4096$, $d = 64$.");
-  c.because("Stricter than the text: where both keep the pairs, as attention does, the kernel costs nothing in space.");
+  c.exactly("The exp kernel stores the pairs, $t (d_k + d_v)$ numbers, and the linear one $d_k d_v$ numbers. The ratio "
+            "is $t (1/d_k + 1/d_v)$, 128 at $t = 4096$, $d = 64$.");
+  c.because("Stricter than the text: if both store the pairs, as attention does, the exp kernel needs no more space.");
   c.runs({"exp_unnormalized", "linear"});
   c.takes({integer_param("t", 12, 2, 48, "steps"), integer_param("d", 3, 1, 16, "key width"),
            integer_param("dv", 2, 1, 16, "value width")});

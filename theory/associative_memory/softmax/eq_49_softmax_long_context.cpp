@@ -64,8 +64,8 @@ Claim updates_fade() {
          "zero, and $S$ gradually ceases to update.");
   c.exactly("$|S_t - S_{t-1}| = |v phi^T - S_{t-1}| / t$ at every $t$; for zero-mean independent pairs the mean of "
             "$t^2 |S_t - S_{t-1}|^2$ is $(1 + 1/(t-1)) E|v|^2 |phi|^2$.");
-  c.because("$S$ settles at $E v phi^T$. The contrast between stored items is not affected by the common $1/t$, which "
-            "cancels in the read.");
+  c.because("$S$ converges to $E v phi^T$. The common factor $1/t$ cancels in the read, so it does not change the "
+            "contrast between stored items.");
   c.runs({"gated_linear", "linear", "softmax"});
   c.takes({integer_param("t", 2, 2, 2000, "step"), key_width, value_width}), c.at({{}, {{"t", 3}}, {{"t", 1000}}});
   c.last([](Points &points, const Protocol &protocol) {
@@ -136,7 +136,7 @@ Claim objective_fades() {
   c.holds_asymptotically();
   c.exactly("$t E L_t$ tends to $-1/2 |E v phi^T|^2$, so that $L_t$ is about $-c/t$. For $v = M k + e$ and Gaussian "
             "$k$ and $e$: $t E L_t = -|M|^2/2 + ((d+1) |M|^2 + d dv) / (2 (t-1))$.");
-  c.because("True, but only the scale vanishes: the minimum of the bracket that $1/t$ multiplies does not move.");
+  c.because("True, but only the scale vanishes: the minimum of the bracket that $1/t$ multiplies stays where it is.");
   c.runs({"gated_linear", "linear"}), c.takes({integer_param("t", 17, 2, 1000, "step"), key_width, value_width});
   c.at({{}, {{"t", 65}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -203,9 +203,9 @@ Claim softmax_icl_diminishes() {
   ClaimBuilder c("softmax-icl-diminishes", "000 §2.2.2 Softmax");
   c.says("Since the updates of $S$ fade, the in-context learning of softmax attention gradually diminishes as the "
          "context grows; a very long cache is an ocean of low signal-to-noise ratio.");
-  c.exactly("The noise part is measured by snr_exp: at fixed $d$ and $tau$ the inverse SNR grows as $N - 1$. The step "
-            "from a common factor $1/t$ to fading learning has no number: it cancels in the read.");
-  c.because("The fading factor itself is measured by eq49_update_1_over_t.");
+  c.exactly("snr_exp measures the noise: at fixed $d$ and $tau$ the inverse SNR grows as $N - 1$. The conclusion from "
+            "a common factor $1/t$ to fading learning cannot be measured: the factor cancels in the read.");
+  c.because("eq49_update_1_over_t measures the factor itself.");
   return c.is_not_tested(Reason::not_numeric);
 }
 

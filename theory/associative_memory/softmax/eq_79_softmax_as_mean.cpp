@@ -40,8 +40,8 @@ Claim law_of_large_numbers() {
   c.holds_asymptotically();
   c.exactly("For independent Gaussian keys $c(q) = exp(|q|^2/2)$, with relative root mean square error "
             "$sqrt((exp(|q|^2) - 1)/t)$.");
-  c.because("True as stated. How large $t$ must be depends on the query: $t >> exp(|q|^2)$, which unscaled queries of "
-            "width 64 never reach.");
+  c.because("True as stated. How large $t$ must be depends on the query: $t >> exp(|q|^2)$. Unscaled queries of width "
+            "64 never reach this.");
   c.runs({"exp_unnormalized"});
   c.takes({integer_param("t", 4, 2, 256, "steps"), real_param("square", 0.25, 0.05, 1, "|q|^2")});
   c.at({{{"square", 1}}, {{"t", 16}, {"square", 0.5}}});
@@ -149,7 +149,7 @@ Claim write_in_vanishes() {
   c.says("For large $t$ softmax attention's normaliser scales a newly written $v_t$ by about $1/t$, so that the "
          "write-in term tends to 0.");
   c.exactly("Exactly $1/t$ in Eq 79, $kappa(q,k_t)/Z_t$ in softmax attention itself.");
-  c.because("Older pairs are scaled down by the same factor at the same step: softmax_later_attenuated.");
+  c.because("At the same step older pairs are scaled down by the same factor: softmax_later_attenuated.");
   c.runs({"softmax", "gated_linear", "exp_unnormalized"}), c.takes(steps), c.at({{}, {{"t", 3}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int t = p.integer("t");
@@ -187,8 +187,8 @@ Claim later_is_attenuated() {
       "We speak of the write-in term alone: $(1/t) v_t k_t^T$ does shrink with $t$, which slows the growth of $S$, and "
       "a later item moves the memory less when it is written. That the past is rescaled by $(t-1)/t$ at the same time "
       "is in our Table 2."));
-  c.exactly("Every step scales what is older by $(t-1)/t$: all $t$ items carry $1/t$, and a read does not depend on "
-            "their order.");
+  c.exactly("Every step multiplies all older items by $(t-1)/t$. So all $t$ items have the weight $1/t$, and a read "
+            "does not depend on their order.");
   c.because("The write-in term does fall as $1/t$ (softmax_write_in_vanishes); the text leaves out that $A_t$ rescales "
             "the past by just as much. There is no decay in either direction to be reversed.");
   c.runs({"softmax", "exp_unnormalized", "gated_softmax"}), c.takes(steps), c.at({{}, {{"t", 50}}});

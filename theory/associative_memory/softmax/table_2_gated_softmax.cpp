@@ -68,12 +68,12 @@ Claim gated_softmax_row() {
                "The row is derived as the others are, by Eq 64, and the asterisk says that it is approximate. We "
                "carried the factor $1/t$ of the ungated row over; the regulariser should be $1/2 |diag(sqrt(1 - "
                "(t-1)/t lambda)) S|^2$. That a gate adds a decay, which is all the text uses, stays true."));
-  c.exactly("The printed objective generates $A = I - diag(1-lambda)/t$. The gap of the diagonals, $(1-lambda) - (1-2 "
-            "lambda)/t$, grows to $1 - lambda$ with $t$. By Eq 64 the layer's own objective is $-1/t <S phi, v> + 1/2 "
-            "||diag(sqrt(1 - (t-1)/t lambda)) S||_F^2$: for large $t$, no $1/t$ on the regulariser.");
+  c.exactly("The printed objective generates $A = I - diag(1-lambda)/t$. The difference of the diagonals, $(1-lambda) "
+            "- (1-2 lambda)/t$, grows to $1 - lambda$ with $t$. By Eq 64 the layer's own objective is $-1/t <S phi, v> "
+            "+ 1/2 ||diag(sqrt(1 - (t-1)/t lambda)) S||_F^2$: for large $t$ the regulariser has no factor $1/t$.");
   c.because(
-      "Every other row of Table 2 is exact, and this one is exact at $lambda = 1$. Below it the $1/t$ of the "
-      "normaliser was carried over to a decay that does not shrink with $t$, so that a large $t$ makes it worse.");
+      "Every other row of Table 2 is exact, and this one is exact at $lambda = 1$. For $lambda < 1$ the $1/t$ of the "
+      "normaliser was applied to a decay that does not shrink with $t$, so that a large $t$ makes the error larger.");
   c.runs({"gated_linear"});
   c.takes({real_param("t", 1e4, 2, 1e9, "step"), real_param("lambda", 0.9, 0.01, 0.99, "gate")});
   c.at({{{"lambda", 0.2}},
@@ -146,9 +146,9 @@ Claim gated_normaliser() {
                         "The text does not print the layer of [21]; it inserts $diag(lambda)$ into $A_t$."));
   c.exactly(
       "With $Z_t = lambda Z_{t-1} + kappa_t$ the decay is $lambda Z_{t-1}/Z_t$, which tends to $lambda$ as the row's "
-      "does, and the weight of a write $kappa_t/Z_t$, which tends to $1 - lambda$: the update does not vanish.");
-  c.because("The text does not print the layer of [21]; §2.2 only inserts $diag(lambda)$ into $A_t$. Where the "
-            "normaliser forgets as the memory does, the write keeps a fixed share.");
+      "does. The weight of a write is $kappa_t/Z_t$, which tends to $1 - lambda$, so the update does not vanish.");
+  c.because("The text does not print the layer of [21]; §2.2 only inserts $diag(lambda)$ into $A_t$. If the normaliser "
+            "forgets as the memory does, every write keeps a fixed share.");
   c.runs({"gated_softmax"});
   c.takes({integer_param("t", 1000, 3, 4000, "step"), real_param("lambda", 0.9, 0.01, 0.99, "gate of every step")});
   c.at({{}, {{"t", 4}, {"lambda", 0.7}}});

@@ -84,9 +84,9 @@ Claim softmax_with_norm() {
   ClaimBuilder c("table2-softmax-norm", "000 Table 2, Eq 77-80; footnote: t sufficiently large");
   c.says("For large $t$ softmax attention, $A = (t-1)/t I$, $B = I$, $C = v_t phi(k_t)^T / t$, is one gradient step on "
          "$-1/t <S phi(k_t), v_t> + 1/(2t) ||S||_F^2$, read as $S_t phi(q_t) / c(q_t)$.");
-  c.exactly("An identity for every $t$, with $c_t(q) = Z_t(q)/t$, the normaliser over its number of terms.");
-  c.because("A large $t$ is needed only where $c_t(q)$ is to be a constant of the query (softmax_lln). The step itself "
-            "is exact at every $t$.");
+  c.exactly("An identity for every $t$, where $c_t(q) = Z_t(q)/t$ is the normaliser divided by its number of terms.");
+  c.because("A large $t$ is needed only for $c_t(q)$ to be independent of $t$ (softmax_lln). The step itself is exact "
+            "at every $t$.");
   c.runs({"softmax", "exp_unnormalized"}), c.takes(lengths);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Sequence s = plane_sequence(p.integer("T"), protocol.seed);

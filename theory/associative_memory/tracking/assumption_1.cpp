@@ -12,7 +12,7 @@ namespace {
 Claim threshold() {
   ClaimBuilder c("theorem1-eps-threshold", "000 Theorem 1, Assumption 1 (eps < 1/8)");
   c.says("Inner products below $1/8$ in size, so that $4 eps < 1/2$, suffice for $f$ = round to track every exchange.");
-  c.exactly("Sharp in the worst case, four keys with $(k1 - k2)$ . $(k3 - k4) = 4 eps$; not necessary for every set: "
+  c.exactly("Sharp in the worst case: four keys with $(k1 - k2)$ . $(k3 - k4) = 4 eps$. Not necessary for every set: "
             "two keys at $eps = 0.24$ are tracked.");
   c.draws({"swap"}), c.runs({"delta_former"});
   c.takes({real_param("eps", 0.12, 1e-3, 0.49, "largest inner product of the worst four keys")});
@@ -46,7 +46,7 @@ Claim threshold() {
 Claim tie() {
   ClaimBuilder c("theorem1-tie-mode", "000 Theorem 1, Assumption 1 (strict)");
   c.says("A coherence of exactly $1/8$ is excluded.");
-  c.exactly("There $4 eps$ is the tie $1/2$: rounding half to even still tracks, rounding half away from zero does "
+  c.exactly("At $1/8$, $4 eps$ is the tie $1/2$: rounding half to even still tracks, rounding half away from zero does "
             "not. Below $1/8$ both do.");
   c.draws({"swap"}), c.runs({"delta_former"});
   return c.measure([](Points &points, const Params &, const Protocol &protocol) {
@@ -77,9 +77,9 @@ Claim random_keys() {
       "The text does not say how they were made, and does not say that random ones suffice."));
   c.exactly("At $d = 128$ their coherence is 0.3 to 0.4 and about a fifth of the reads are wrong; random keys need $d$ "
             "of about $256 ln n$. Identity and Hadamard rows have 0.0884 at $n = 256$.");
-  c.because("The theorem holds wherever its premise does. The paper sets 'the almost orthogonal vectors used in our "
-            "Theorem 1' and does not say how they were made: random keys are not sufficient. Use a structured set of "
-            "keys, or a width of about $256 ln n$.");
+  c.because("The theorem holds if its premise does. The paper uses 'the almost orthogonal vectors used in our Theorem "
+            "1' and does not say how they were made. Random keys are not sufficient at these sizes. A structured set "
+            "of keys is, or a width of about $256 ln n$.");
   c.draws({"swap"}), c.runs({"delta_former"});
   c.takes({integer_param("n", 128, 8, 1024, "elements and swaps"), integer_param("d", 128, 4, 4096, "key width")});
   c.at({{}, {{"n", 256}}, {{"n", 512}}});

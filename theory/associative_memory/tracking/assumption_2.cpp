@@ -32,9 +32,9 @@ std::vector<double> two_decimals(std::vector<double> x) {
 Claim rounding() {
   ClaimBuilder c("round-assumption2", "000 E.2, Assumption 2; Fig 4 caption; Listing 2");
   c.says("Under appropriate rounding precision the rounding function satisfies Assumption 2.");
-  c.exactly(
-      "$f$ = round exactly for $4 eps < 1/2$; beyond, it leaves a share $1 - 1/(8 eps)$. The two decimals of Fig 4 "
-      "need $4 eps < 0.005$. Listing 2 divides by sqrt(head_dim) first, so that keys need norm head_dim^{1/4}.");
+  c.exactly("$f$ = round satisfies it exactly if $4 eps < 1/2$; beyond that it leaves a share $1 - 1/(8 eps)$. The two "
+            "decimals of Fig 4 need $4 eps < 0.005$. Listing 2 divides by sqrt(head_dim) first, so there keys need the "
+            "norm head_dim^{1/4}.");
   c.draws({"swap"}), c.runs({"delta_former"});
   c.takes({real_param("eps", 0.1, 1e-3, 0.49, "bound of Assumption 1")});
   c.at({{{"eps", 0.01}}, {}, {{"eps", 0.1249}}});

@@ -91,10 +91,10 @@ Claim neighbourhood() {
       "The two examples are introduced as intuition. Our conclusion, that swaps are beyond TC0, follows from the "
       "completeness of $S_5$ for NC1 and from TC0 being believed smaller; we should have said so, and kept the "
       "neighbourhood for NC0."));
-  c.exactly("That is true of NC0, with bounded fan-in: depth $D$ sees at most $2^D$ inputs. One threshold gate of "
-            "depth 1 depends on all $n$ inputs.");
-  c.because("The paper's own definition of TC gives threshold gates unlimited fan-in. Its conclusion does not rest on "
-            "this sentence but on $S_5$ (s5_nonsolvable, s5_beyond_tc0).");
+  c.exactly("The sentence is true of NC0, whose gates have bounded fan-in: at depth $D$ an output sees at most $2^D$ "
+            "inputs. A single threshold gate of depth 1 depends on all $n$ inputs.");
+  c.because("The paper's own definition of TC gives threshold gates unlimited fan-in. Its conclusion rests on $S_5$ "
+            "instead of this sentence (s5_nonsolvable, s5_beyond_tc0).");
   c.takes({integer_param("n", 9, 5, 17, "inputs")}), c.at({{}, {{"n", 13}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const auto one_gate = [](int n) { return dependence([n](unsigned x) { return majority(x, n); }, n); };
@@ -149,8 +149,8 @@ Claim circuit_hierarchy() {
   c.says("NC0 is strictly within AC0, AC0 strictly within TC0, and TC0, NC1, AC1, TC1, NC2, ..., $P$ are each within "
          "the next.");
   c.exactly("Known inclusions.");
-  c.because("Classes are sets of families of circuits of every size: no run decides an inclusion. The finite facts "
-            "behind the first of them are measured by nc0_and_depth.");
+  c.because("Classes are sets of families of circuits of every size, so no run can decide an inclusion. nc0_and_depth "
+            "measures the finite facts behind the first of them.");
   return c.is_not_tested(Reason::not_numeric);
 }
 
@@ -158,7 +158,7 @@ Claim matrix_inverse_beyond_tc0() {
   ClaimBuilder c("matrix-inverse-beyond-tc0", "000 §3.3, end");
   c.says("The matrix inversion in $u$ goes far beyond TC0 and so makes the Transformer more expressive.");
   c.exactly("Conditional: inversion lies in NC2, and TC0 != NC2 is open.");
-  c.because("What inversion buys on graphs is measured by dag_neumann and dag_deltaformer_construction.");
+  c.because("dag_neumann and dag_deltaformer_construction measure what inversion adds on graphs.");
   return c.is_not_tested(Reason::not_numeric);
 }
 

@@ -86,9 +86,9 @@ Points::Stated<double> last_of_series(Points &points, int n, const std::vector<d
 Claim solvability() {
   ClaimBuilder c("s5-nonsolvable", "000 §2.2.1, Appendix E (premise)");
   c.says("The group behind tracking the exchanges of $n$ elements is not solvable for $n >= 5$.");
-  c.exactly("$S_n$ is solvable exactly for $n <= 4$: its derived series ends in the trivial group there, and stops at "
-            "$A_n$ from $n = 5$ on (120, 60, 60, ...).");
-  c.because("This makes the word problem of $S_5$ complete for NC1; that NC1 exceeds TC0 is a conjecture.");
+  c.exactly("$S_n$ is solvable exactly for $n <= 4$: there its derived series ends in the trivial group. From $n = 5$ "
+            "on the series stops at $A_n$ (120, 60, 60, ...).");
+  c.because("Therefore the word problem of $S_5$ is complete for NC1. That NC1 is larger than TC0 is a conjecture.");
   c.takes({integer_param("n", 5, 3, 6, "elements")}), c.at(std::vector<Changes>{});
   c.also([](Points &points, const Protocol &) {
     const std::map<int, std::vector<double>> series{{3, {6, 3, 1}}, {4, {24, 12, 4, 1}}, {5, {120, 60, 60}}};
@@ -138,7 +138,7 @@ Claim vocabulary() {
   ClaimBuilder c("vocab-10", "000 Fig 3");
   c.says("Exchanging two of five tokens a step and asking for one token makes a task of $C(5,2) = 10$ inputs and 5 "
          "outputs.");
-  c.exactly("Counted in the generated task: $n (n-1)/2$ and $n$.");
+  c.exactly("Counted in the generated task: $n (n-1)/2$ inputs and $n$ outputs.");
   c.draws({"swap"}), c.takes({integer_param("n", 5, 4, 12, "tokens")}), c.at({{}, {{"n", 7}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int n = p.integer("n");

@@ -59,8 +59,8 @@ Claim rewriting() {
   ClaimBuilder c("e3-rewrite", "000 E.3");
   c.says("Tracking $T$ exchanges takes a cache of length $T$; reading all $n$ values every $O(n)$ steps and writing "
          "them anew keeps it at length $O(n)$.");
-  c.exactly(
-      "Never more than 2 $n$ entries, $2 n (d_k + d_v)$ numbers, and every value exact; $n + T$ entries without it.");
+  c.exactly("Rewritten in this way, the cache never has more than 2 $n$ entries, $2 n (d_k + d_v)$ numbers, and every "
+            "value is exact. Without rewriting it has $n + T$ entries.");
   c.draws({"swap"}), c.runs({"delta_former"});
   c.takes({integer_param("n", 16, 3, 64, "elements, of cosine 0.12"),
            integer_param("swaps", 160, 1, 2000, "exchanges, a multiple of n")});
@@ -112,11 +112,12 @@ Claim space() {
   c.says(
       "With $d = O(log n)$ that is $O(n log n)$ numbers, much less than the $O(n^2)$ that the identity as $f$ takes.");
   c.holds_asymptotically();
-  c.exactly("With $d_v = d_k$ on both sides: 2 $n$ x 2 $d$ against $n^2$, with random keys of $d = 256 ln n$ less from "
-            "$n = 9365$ on. Identity and Hadamard rows at $n = 2 d$ take $2 n^2$.");
-  c.because("The paper assumes equal widths of keys and values (its footnote 12), and compares with the 5 x 5 matrix "
-            "of others, which is far smaller than any such cache. With values only as wide as $n$ different ones need, "
-            "the comparison turns round: e3_space_value_width.");
+  c.exactly(
+      "With $d_v = d_k$ on both sides, 2 $n$ x 2 $d$ numbers are compared with $n^2$. For random keys of $d = 256 ln "
+      "n$ the cache is smaller from $n = 9365$ on. For identity and Hadamard rows at $n = 2 d$ it takes $2 n^2$.");
+  c.because("The paper assumes equal widths of keys and values (its footnote 12), and also compares with the 5 x 5 "
+            "matrix of other work, which is far smaller than any such cache. If values are only as wide as $n$ "
+            "different ones need, the order is reversed: e3_space_value_width.");
   c.runs({"delta_former", "delta_net"}), c.takes({integer_param("n", 16, 4, 256, "elements")});
   c.last([](Points &points, const Protocol &) {
     const auto width = [](double m) { return 256 * std::log(m); };
@@ -153,10 +154,10 @@ Claim value_width() {
       "E.3: a cache of $O(n log n)$ 'is much smaller than the $O(n^2)$ space when $f$ is an identity mapping'.",
       "$d = O(log n)$; footnote 12: one width for keys and values",
       "The comparison is at $d_v = d_k$ on both sides, and is fair there (e3_space)."));
-  c.exactly("$n$ different values need $d_v = ceil(log2 n)$. The linear state is then $n d_v$ numbers, $O(n log n)$ as "
-            "well, and smaller at every $n$: $2 (d_k + d_v) / d_v$ times, 34 at $n = 256$, $d = 128$. The $n^2$ comes "
-            "from $d_v = n$.");
-  c.because("The text counts the state at $d_v = d_k = n$ and the cache at $d_v = d_k = d$: with footnote 12 that is "
+  c.exactly("$n$ different values need only $d_v = ceil(log2 n)$. The linear state then has $n d_v$ numbers, which is "
+            "$O(n log n)$ as well. The cache is larger at every $n$, by the factor $2 (d_k + d_v) / d_v$, 34 at $n = "
+            "256$, $d = 128$. The $n^2$ comes from $d_v = n$.");
+  c.because("The text counts the state at $d_v = d_k = n$ and the cache at $d_v = d_k = d$. With footnote 12 this is "
             "fair (e3_space).");
   c.runs({"delta_former", "delta_net"}), c.takes({integer_param("n", 256, 128, 256, "elements, a power of two")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {

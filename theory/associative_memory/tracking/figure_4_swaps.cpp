@@ -213,8 +213,8 @@ Claim random_keys() {
                "'a suitable $kappa_1$ can achieve 100%': nothing is said of keys that break the premise."));
   c.exactly("Rounding hurts when inner products exceed $1/8$: five random unit keys, $d = 12$, 16 exchanges: linear "
             "0.60, round 0.48, relu and exp about 0.33, none 0.25.");
-  c.because("The text ranks kernels by their closeness to the construction, whose premise is a coherence below $1/8$. "
-            "Random keys of $d = 12$ are far from that, and a kernel that keeps small errors small wins.");
+  c.because("The text ranks kernels by their closeness to the construction, which assumes a coherence below $1/8$. "
+            "Random keys of $d = 12$ are far from that; there a kernel that keeps small errors small does better.");
   c.draws({"swap"}), c.runs({"delta_former"});
   c.takes({integer_param("d", 12, 8, 16, "key width of five random unit keys")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {

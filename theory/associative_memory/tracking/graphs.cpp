@@ -95,7 +95,7 @@ Claim path_counts() {
   c.says("With the adjacency matrix $A$ of a directed acyclic graph, $j$ is reached where entry ($i$, $j$) of some "
          "power $A$, $A^2$, ..., $A^n$ is greater than 0, and $(I - A)^{-1}$ can be seen as an approximation of $I + A "
          "+ ... + A^n$.");
-  c.exactly("Equality, for $A^n = 0$; entries count paths.");
+  c.exactly("They are equal, because $A^n = 0$. The entries count paths.");
   c.runs({"delta_former"});
   c.takes({integer_param("n", 16, 5, 48, "nodes"), real_param("p", 0.3, 0.05, 1, "probability of an edge")});
   return c.measure([](Points &points, const Params &at, const Protocol &protocol) {
@@ -126,10 +126,10 @@ Claim printed_sign() {
                         "an adjacency matrix $A$; trees in the experiment",
                         "The text argues with $(I - A)^{-1}$; Eq 97 is named as the place of the inverse, and $beta$ "
                         "in Eq 41 may turn the sign."));
-  c.exactly("It counts paths with the sign of their length, and cancels where odd and even paths are equal in number. "
-            "On forests, as in the experiment, entries are +-1. $beta = -1$ in Eq 41 gives $(I - A)^{-1}$.");
-  c.because("The text argues with $(I - A)^{-1}$ and names Eq 97 only as the place where DeltaFormer inverts a matrix; "
-            "a learned sign makes up the difference, and on trees the sign does no harm.");
+  c.exactly("The entries count paths with the sign of their length, and are 0 if there are as many odd as even paths. "
+            "On forests, as in the experiment, they are +-1. $beta = -1$ in Eq 41 gives $(I - A)^{-1}$.");
+  c.because("The text argues with $(I - A)^{-1}$ and names Eq 97 only as the place where DeltaFormer inverts a matrix. "
+            "A learned sign can make up for the difference, and on trees the sign does no harm.");
   c.runs({"delta_former"});
   c.takes({integer_param("n", 16, 6, 40, "nodes of the random graph"),
            real_param("p", 0.3, 0.2, 1, "probability of an edge")});
@@ -170,9 +170,9 @@ Claim construction() {
   ClaimBuilder c("dag-deltaformer-construction", "000 §3.3 (training-free form of Fig 7's one layer)");
   c.says("On 32 nodes split evenly into two trees, each node encoding its parent only, one DeltaFormer layer can tell "
          "which nodes the first root reaches.");
-  c.exactly("$k_i = e_i$, $w_t = e_parent$, linear $kappa_1$, $alpha = 1$, $beta = -1$ and $v = 1$ at the root give "
-            "$u_t = 1$ exactly on the root's tree, 0 elsewhere.");
-  c.because("That such a layer is learned is another matter: fig7_training.");
+  c.exactly("With $k_i = e_i$, $w_t = e_parent$, linear $kappa_1$, $alpha = 1$, $beta = -1$ and $v = 1$ at the root, "
+            "$u_t$ is exactly 1 on the root's tree and 0 elsewhere.");
+  c.because("Whether training finds such a layer is another question: fig7_training.");
   c.draws({"reachability"}), c.runs({"delta_former"});
   c.takes({integer_param("n", 32, 8, 256, "nodes of the two trees, an even number")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {

@@ -61,8 +61,8 @@ Claim identity() {
   ClaimBuilder c("lemma1", "000 Lemma 1, Appendix E.1.1");
   c.says("Under the same premises, $f((k_i - k_j) . k_l) = f(k_i . k_l) - f(k_j . k_l)$ for $j < i <= "
          "n$ and every $l$, $k_l$ a key or a difference of two keys of which the later comes first.");
-  c.exactly("An identity. The argument strays from its integer by at most $4 eps$ at 0, $3 eps$ at +-1 and $2 eps$ at "
-            "2; $4 eps$ is attained.");
+  c.exactly("An identity. The argument of $f$ differs from its integer by at most $4 eps$ at 0, $3 eps$ at +-1 and $2 "
+            "eps$ at 2; $4 eps$ is attained.");
   c.takes(key_params(1));
   c.at(std::vector<Changes>{});
   c.also([](Points &points, const Protocol &protocol) {

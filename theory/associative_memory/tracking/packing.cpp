@@ -52,12 +52,12 @@ Claim random_sets() {
   c.says("$2^{cd}$ unit vectors with inner products in $[alpha - eps, alpha + eps]$ exist in $d$ dimensions, so that "
          "Assumption 1 requires $d = O(log n)$.");
   c.holds_asymptotically();
-  c.exactly("Sufficient: $d > 2 ln(n (n-1)) / eps^2$, about $256 ln n$ at $eps = 1/8$, for random keys, which is below "
-            "the $n$ of an orthonormal basis from $n = 1938$ on. Two directions pass $eps$ with probability at most $2 "
-            "exp(-d eps^2 / 2)$.");
-  c.because("The text says 'required'; the theorem that it cites is the other direction, sufficiency. The constant is "
-            "large: at the sizes of the experiments an orthonormal basis is narrower, and structured sets "
-            "(packing_structured) are the practical choice.");
+  c.exactly("For random keys $d > 2 ln(n (n-1)) / eps^2$ suffices, about $256 ln n$ at $eps = 1/8$. This is less than "
+            "the $n$ of an orthonormal basis from $n = 1938$ on. The inner product of two random directions exceeds "
+            "$eps$ with probability at most $2 exp(-d eps^2 / 2)$.");
+  c.because("The text says 'required', but the theorem that it cites states sufficiency. The constant is large: at the "
+            "sizes of the experiments an orthonormal basis is narrower, and structured sets (packing_structured) are "
+            "the practical choice.");
   c.takes({integer_param("n", 64, 8, 200, "keys")}), c.at({{{"n", 16}}, {}});
   const auto width_of_random_keys = [](Points &points, const Params &p, const Protocol &protocol) {
     const int n = p.integer("n");
@@ -100,8 +100,9 @@ Claim random_sets() {
 Claim structured_sets() {
   ClaimBuilder c("packing-structured", "000 E.2, §3.2");
   c.says("More than $d$ unit vectors of $d$ dimensions can have inner products below $1/8$ in size.");
-  c.exactly("The standard basis and the Hadamard rows over $sqrt d$ are 2 $d$ vectors at exactly $1/sqrt d$, below "
-            "$1/8$ for $d > 64$. Every set of $n$ has at least $sqrt((n-d) / (d (n-1)))$ (Welch).");
+  c.exactly("The standard basis and the Hadamard rows over $sqrt d$ are 2 $d$ vectors with coherence exactly $1/sqrt "
+            "d$, below $1/8$ for $d > 64$. Every set of $n$ vectors has a coherence of at least $sqrt((n-d) / (d "
+            "(n-1)))$ (Welch).");
   c.takes({integer_param("d", 128, 128, 1024, "key width, a power of two")}), c.at({{}, {{"d", 256}}});
   c.last([](Points &points, const Protocol &protocol) {
     // The regular simplex of 10 vectors, in 9 dimensions, attains Welch's bound.
@@ -129,8 +130,8 @@ Claim optimised_set() {
   ClaimBuilder c("packing-optimised-512-128", "000 §3.2 (d = 128, n = 512)");
   c.says("At the largest size of the stress test, 512 keys of width 128, an almost orthogonal set as in Theorem 1 "
          "exists.");
-  c.exactly(
-      "Found by descent from random keys: coherence below $1/8$ (Welch: at least 0.0766), and every exchange tracked.");
+  c.exactly("Such a set was found by descent from random keys: its coherence is below $1/8$ (Welch: at least 0.0766), "
+            "and every exchange is tracked.");
   c.runs({"delta_former"}), c.draws({"swap"});
   c.takes({integer_param("n", 512, 16, 512, "keys"), integer_param("d", 128, 8, 256, "key width")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {

@@ -57,11 +57,11 @@ Claim thomson() {
   c.is_refuted(slip("§3.2: 'the famous Thompson problem, which is how to place as many orthogonal vectors as possible "
                     "on the d-dimensional unit sphere'.",
                     "none", "The next sentence is about superposition; only the name is wrong."));
-  c.exactly("Thomson's problem is that of least electrostatic energy. Meant is almost orthogonal packing (Grassmannian "
-            "packing). For six vectors in space the one gives the octahedron, whose opposite corners are as far from "
-            "orthogonal as can be, the other the icosahedron's diagonals.");
-  c.because("Only the name is wrong; what the text says of packing is measured by separate claims (packing_random, "
-            "packing_structured).");
+  c.exactly(
+      "Thomson's problem asks for the least electrostatic energy. The text means almost orthogonal packing "
+      "(Grassmannian packing). For six vectors in three dimensions the former gives the octahedron, whose opposite "
+      "corners are as far from orthogonal as possible, and the latter the diagonals of the icosahedron.");
+  c.because("Only the name is wrong. packing_random and packing_structured measure what the text says about packing.");
   return c.measure([](Points &points, const Params &, const Protocol &protocol) {
     const Params at = labels({{"n", num(n)}, {"d", num(d)}});
     const Vector charges = settled_charges(protocol.seed), diagonals = icosahedron_diagonals();

@@ -19,11 +19,11 @@ Claim linear_against_round() {
   ClaimBuilder c("stress-linear-vs-round", "000 §3.2, Fig 5 (fixed keys, exact read)");
   c.says("With $d$ fixed at 128, keys and values set to the almost orthogonal vectors of Theorem 1, the linear kernel "
          "is severely degraded as $n >= d$ grows, and rounding is not.");
-  c.exactly("Linear is exact exactly for orthonormal keys, so up to $n = d = 128$; beyond, no state of $d$ columns "
-            "holds $n$ free values, and its final error is at least that of least squares. Rounding is exact while the "
-            "coherence is below $1/8$.");
-  c.because("At $n = d = 128$ itself the two cannot be told apart: orthonormal keys allow no loss. The paper's curves "
-            "are of trained reads (fig5_training).");
+  c.exactly("The linear kernel is exact only for orthonormal keys, so up to $n = d = 128$. Beyond, no state of $d$ "
+            "columns holds $n$ arbitrary values, and its final error is at least that of least squares. Rounding is "
+            "exact while the coherence is below $1/8$.");
+  c.because("At $n = d = 128$ itself both kernels are exact, because the keys are orthonormal. The paper's curves are "
+            "of trained reads (fig5_training).");
   c.draws({"swap"}), c.runs({"delta_net", "delta_former"});
   c.takes({integer_param("n", 256, 64, 512, "elements, more than d; at most 2 d"),
            integer_param("d", 128, 128, 256, "key width, a power of two")});
@@ -119,8 +119,8 @@ std::vector<double> untouched(size_t first, size_t stories, int n, int swaps, st
 Claim participation() {
   ClaimBuilder c("stress-participation", "000 §3.2 stress test");
   c.says("Lengths of 256, 512 and 1024 for $n = 128$, 256 and 512 let most elements take part in the exchanges.");
-  c.exactly("After $L$ uniform exchanges an element has been left alone with probability $(1 - 2/n)^L$: 1.8 % at $L = "
-            "2 n$, so that 98.2 % take part; 13.4 % and 86.6 % if the length includes the $n$ writes.");
+  c.exactly("After $L$ uniform exchanges an element has not been moved with probability $(1 - 2/n)^L$: 1.8 % at $L = 2 "
+            "n$, so that 98.2 % take part. If the length includes the $n$ writes, the numbers are 13.4 % and 86.6 %.");
   c.because("The paper does not say whether the length includes the writes; most elements take part in both cases.");
   c.takes({integer_param("n", 128, 3, 1024, "elements"), integer_param("swaps", 256, 1, 4096, "exchanges")});
   const std::vector<Changes> quick{{{"n", 8}, {"swaps", 8}}, {}, {{"swaps", 128}}};
@@ -164,8 +164,8 @@ Claim rotary() {
   c.exactly("At fixed orthonormal keys, rounding as kernel and rotated keys and queries, most reads are wrong "
             "(accuracy 0.27 at $n = 5$, $d = 8$, 16 exchanges); all are right without. A lone key of pair $p$ is read "
             "after a lag of $D$ steps with weight round(cos($D$ base^{-$2p/d$})).");
-  c.because("The paper suspects this of trained models and calls it speculation; learned keys, which can leave the "
-            "fast pairs unused, are not covered here (fig6_training).");
+  c.because("The paper suspects this of trained models and calls it speculation. Learned keys, which could leave the "
+            "rapidly rotating channels unused, are not covered here (fig6_training).");
   c.draws({"swap"}), c.runs({"delta_former"});
   c.takes({integer_param("n", 5, 3, 16, "elements"), integer_param("d", 8, 4, 64, "key width, even, n at least"),
            integer_param("swaps", 16, 4, 256, "exchanges"), real_param("base", 10000, 10, 1e6, "of the angles")});

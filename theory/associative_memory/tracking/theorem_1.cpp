@@ -79,9 +79,9 @@ void in_either_order(Points &points, const KeySet &set, int swaps, std::uint64_t
 Claim order() {
   ClaimBuilder c("theorem1-order", "000 Theorem 1 (t2 < t1), Assumption 2");
   c.says("The difference is taken as $k_t = k_{t1} - k_{t2}$ with $t2 < t1$.");
-  c.exactly("Needed for an $f$ of which only Assumption 2 is known, which leaves $f(-2)$ free; $f$ = round tracks in "
-            "either order.");
-  c.because("The theorem states the order without a reason; the proof of Lemma 1 excludes the other one because it "
+  c.exactly("The order is needed for an $f$ of which only Assumption 2 is known, because that leaves $f(-2)$ free. $f$ "
+            "= round tracks in either order.");
+  c.because("The theorem states the order without a reason. The proof of Lemma 1 excludes the other order because it "
             "would need $f(-2) = -2$.");
   c.draws({"swap"}), c.runs({"delta_former"}), c.takes(key_params(200));
   c.at(std::vector<Changes>{});
@@ -128,8 +128,9 @@ SwapStory asked_ten_times(const SwapStory &story) {
 Claim queries() {
   ClaimBuilder c("theorem1-query-step", "000 Theorem 1 ('when retrieving the values')");
   c.says("Reading a key through $q_t$ returns its present value, at any time and any number of times.");
-  c.exactly("A read writes nothing. A step that writes as well is another thing: ($q$, 0) erases the key, ($q$, its "
-            "value) changes nothing, and $k = 0$ is neutral where $kappa(0) = 0$, as for round and not for exp.");
+  c.exactly(
+      "A read writes nothing. A step that reads and also writes does: ($q$, 0) erases the key, and ($q$, its value) "
+      "changes nothing. A write at $k = 0$ changes nothing if $kappa(0) = 0$, as for round but not for exp.");
   c.draws({"swap"}), c.runs({"delta_former"}), c.takes(key_params(100));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const KeySet set = protocol.point ? keys_of(p) : leaning;
@@ -156,7 +157,7 @@ Claim typo() {
   c.is_refuted(slip("Theorem 1: 'since $f(k_i . k_i) = 0$, we have $u_i = v_i$'.", "$i <= n$",
                     "The conclusion $u_i = v_i$ is right, and Lemma 1 uses $f(1) = 1$."));
   c.exactly("$f(k_i . k_j) = 0$ for $i != j$, while $f(k_i . k_i) = f(1) = 1$; $u_i = v_i$ holds.");
-  c.because("An index is wrong. What makes $u_i = v_i$ is that different keys do not see each other.");
+  c.because("An index is wrong. The reason for $u_i = v_i$ is that the similarity of different keys rounds to 0.");
   c.runs({"delta_former"}), c.takes(key_params(1));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const KeySet set = protocol.point ? keys_of(p) : leaning;

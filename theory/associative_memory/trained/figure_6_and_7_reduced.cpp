@@ -49,9 +49,9 @@ Claim curriculum() {
          "(and linear) $kappa_1$ tracks five elements to the longest texts, and less well with rotary embeddings than "
          "without.");
   c.exactly("From 4 to 32 exchanges in 800 steps: at least .9 without positions, by .05 less with rotation.");
-  c.because(
-      "Three seeds: .97 to 1.00 without positions, .73 and .80 with rotation (two). Training at 32 from the start "
-      "hangs on the seed, .99 and .33 after 600 steps: its order is left to suites/trained_curriculum.toml.");
+  c.because("Three seeds: .97 to 1.00 without positions; two seeds: .73 and .80 with rotation. The result of training "
+            "at 32 exchanges from the start depends on the seed, .99 and .33 after 600 steps. "
+            "suites/trained_curriculum.toml compares the two.");
   c.is_reduced(), c.runs({"delta_former"});
   return c.measure([](Points &points, const Params &, const Protocol &protocol) {
     const double most = 0.9, less = 0.05;
@@ -89,8 +89,8 @@ Claim reachability() {
   c.says("Trained to say which of 32 nodes in two trees the first one reaches, one DeltaFormer layer does very well "
          "where softmax attention of one and two layers does not.");
   c.exactly("With linear $kappa_1$ and $kappa_2$ = softmax at least .9 after 500 steps; attention at most .9.");
-  c.because("Three seeds: .94 to .97, attention of one layer .73 to .75, of two .77 to .82. Rounding has .75, .75 and "
-            ".94: it takes longer (suites/trained_trees.toml).");
+  c.because("Three seeds: DeltaFormer .94 to .97, attention of one layer .73 to .75, of two .77 to .82. With rounding "
+            "it has .75, .75 and .94, because it needs longer training (suites/trained_trees.toml).");
   c.is_reduced(), c.runs({"delta_former", "softmax"});
   return c.measure([](Points &points, const Params &, const Protocol &protocol) {
     const double most = 0.9;
