@@ -23,8 +23,8 @@ Point exact_recall(const Texts &text, int P, double known_ridge) {
 Claim mqar_rls_vs_linear_untrained() {
   ClaimBuilder c("mqar-rls-vs-linear-untrained", "003 §6 (untrained)");
   c.says("RLS recalls more than linear attention where there are more pairs than dimensions.");
-  c.exactly("On random unit cues, cue to response stored: by a sixth of the answers at $P = 1.5 d$ and 2 $d$; exactly "
-            "everything at $P < d$.");
+  c.exactly("On random unit cues with cue to response stored: it recalls a sixth of the answers more at $P = 1.5 d$ "
+            "and 2 $d$, and exactly everything at $P < d$.");
   c.runs({"linear", "rls"}), c.draws({"mqar"});
   c.takes({integer_param("P", 48, 2, 512, "pairs, 1.5 d or more"), integer_param("d", 32, 8, 256, "width"),
            integer_param("T", 256, 64, 4096, "steps")});
@@ -51,11 +51,11 @@ Claim mqar_t_independence() {
   ClaimBuilder c("mqar-t-independence", "003 §6");
   c.says("Once the memory is large enough for all $P$ pairs, the difficulty of MQAR is independent of the sequence "
          "length.");
-  c.exactly("Exactly so where recall is exact: orthonormal cues for linear attention, independent ones for RLS. On "
-            "random unit cues at $P = d$ linear attention changes with $T$: first worse, then better, as the counts of "
-            "the cues even out; from $T / 8$ to $T$ by 0.03 and more where $T$ is 16 $d$ to 48 $d$.");
-  c.because("The paper speaks of a memory with sufficient capacity, and there it is right. Where cross-talk decides, "
-            "longer texts are not harder either: the counts $n_j$ approach one another.");
+  c.exactly("Exactly true if recall is exact: orthonormal cues for linear attention, independent ones for RLS. On "
+            "random unit cues at $P = d$ linear attention changes with $T$: first it gets worse, then better, because "
+            "the counts of the cues become equal; from $T / 8$ to $T$ by 0.03 and more if $T$ is 16 $d$ to 48 $d$.");
+  c.because("The paper speaks of a memory with sufficient capacity, and for that it is right. If cross-talk decides, "
+            "longer texts are not harder either: the counts $n_j$ become equal.");
   c.holds_under("recall is exact: orthonormal cues for linear attention, independent ones for RLS");
   c.runs({"linear", "rls"}), c.draws({"mqar"});
   c.takes({integer_param("d", 32, 24, 128, "width, and number of pairs"),

@@ -13,7 +13,7 @@ Claim overdetermined() {
   c.says("With linearly independent columns of $K_t$ ($t >= Dk$, to which the text restricts itself) the least-squares "
          "memory is $M_t = V^T K (K^T K)^{-1}$, in general $V^T (K^+)^T$.");
   c.exactly("It solves the normal equations $M K^T K = V^T K$.");
-  c.because("Classic least squares with pairs as rows.");
+  c.because("Ordinary least squares with one pair per row.");
   c.takes(pair_params({1, 1, 20, 8, 3}));
   c.at({{}, {{"t", 40}, {"Dk", 5}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -36,7 +36,7 @@ Claim underdetermined() {
   ClaimBuilder c("ls-eq11-under", "003 Eq 11");
   c.says("With linearly independent rows (rank $t$) the min-norm solution is $M_t = V^T (K K^T)^{-1} K$, in general "
          "$V^T (K^+)^T$.");
-  c.exactly("It interpolates, and any other interpolant is longer by exactly the part that reads nothing.");
+  c.exactly("It interpolates. Any other interpolant has a larger norm, by exactly the part that reads nothing.");
   c.because("Of all memories without loss, the paper chooses the one of least norm.");
   c.takes(pair_params({1, 1, 4, 8, 3}));
   c.at({{}, {{"t", 1}, {"Dk", 5}}});
@@ -66,9 +66,9 @@ Claim rank_deficient() {
   ClaimBuilder c("ls-eq11-rank-deficient", "003 Eq 11 (\"e.g. t < Dk\")");
   c.says("t < Dk alone makes the second form usable (a reading of \"underdetermined, e.g. t < Dk\" without the "
          "condition on the rank).");
-  c.exactly("The rows must be independent. With a repeated key $K K^T$ is singular, and only $V^T (K^+)^T$ remains: it "
+  c.exactly("The rows must be independent. With a repeated key $K K^T$ is singular, and only $V^T (K^+)^T$ exists: it "
             "returns the mean of the key's values.");
-  c.because("The paper states the rank condition in the next sentence; \"e.g.\" describes the generic case.");
+  c.because("The paper states the rank condition in the next sentence; \"e.g.\" means the generic case.");
   c.is_refuted(limited("Eq 11: 'underdetermined, e.g. $t < D_k$'.", "'e.g.'",
                        "The next sentence: 'the underdetermined case corresponds to $K_t$ having rank t'."));
   c.takes(pair_params({1, 1, 3, 6, 2}));
@@ -114,9 +114,9 @@ Claim norm_bound() {
   ClaimBuilder c("ls-norm-bound", "003 Eq 13, 59-67");
   c.says("The output of a least-squares layer (Eq 11) is bounded: $|y_t| <= |q_t| (sum_i |v_i||k_i|) / "
          "lambda_min(K_t^T K_t)$.");
-  c.exactly("Every line of the proof is valid; it is an equality for equal pairs in one channel.");
-  c.because("Loose on random pairs (a tenth on average), and it need not be tight: it shows that the inverse keeps the "
-            "output in check where linear attention's has nothing to divide by.");
+  c.exactly("Every line of the proof is valid. Equality holds for equal pairs in one channel.");
+  c.because("On random pairs the bound is loose (the output is a tenth of it on average), but it need not be tight: it "
+            "shows that the inverse limits the output, while linear attention has nothing to divide by.");
   c.takes(pair_params({1, 1, 4, 3, 3}));
   c.at({{}, {{"t", 12}}});
   c.last([](Points &points, const Protocol &) {

@@ -23,8 +23,8 @@ Claim orthonormal_keys() {
   ClaimBuilder c("linattn-optimal-orthonormal", "003 text after Eq 12");
   c.says("Linear attention is an optimal linear memory when $t <= Dk$ and the keys are orthonormal, $k_i$ . $k_j$ = "
          "delta_ij.");
-  c.exactly("$V^T K = V^T (K^+)^T$, without loss.");
-  c.because("The sufficient half of the paper's \"only when\".");
+  c.exactly("$V^T K = V^T (K^+)^T$, with zero loss.");
+  c.because("This is the sufficient half of the paper's \"only when\".");
   c.runs({"linear"}), c.takes(pair_params({1, 1, 4, 8, 3}));
   c.at({{}, {{"t", 8}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -49,10 +49,10 @@ Claim orthonormal_keys() {
 Claim only_orthonormal() {
   ClaimBuilder c("linattn-optimal-only-if", "003 text after Eq 12");
   c.says("Linear attention is an optimal linear memory only when $t <= Dk$ and the keys are orthonormal.");
-  c.exactly("Optimal for every $V$ exactly when $K K^T K = K$, all non-zero singular values 1: for instance tight "
-            "frames, $K^T K = I$ with $t > Dk$.");
-  c.because("Orthonormal keys do make linear attention optimal, but they are not the only ones. \"Only\" is right "
-            "where optimal means no loss at all, for every V.");
+  c.exactly("It is optimal for every $V$ exactly when $K K^T K = K$, that is, when all non-zero singular values are 1: "
+            "for instance tight frames, $K^T K = I$ with $t > Dk$.");
+  c.because("With orthonormal keys linear attention is optimal, but they are not the only such keys. \"Only\" is right "
+            "if optimal means zero loss for every V.");
   c.is_refuted(asserted(
       "Vignette 1 after Eq 12: 'In fact, it is an optimal linear memory only when $t <= D_k$ and the keys are "
       "orthonormal'.",
@@ -112,9 +112,9 @@ Claim covariance() {
   ClaimBuilder c("linattn-crude-covariance", "003 text at Eq 12");
   c.says("For zero-mean keys $K^T K$ is proportional to their empirical covariance; linear attention, which replaces "
          "it by $I$, is a crude memory that ignores the covariance between the dimensions of the keys.");
-  c.exactly("$K^T K / t$ tends to $Sigma$, so that for $v = B k$ the linear memory over $t$ tends to $B Sigma$ where "
-            "least squares has $B$: equal up to scale exactly for $Sigma = c I$.");
-  c.because("It reads directions in proportion to how often they occur.");
+  c.exactly("$K^T K / t$ tends to $Sigma$. So for $v = B k$ the linear memory divided by $t$ tends to $B Sigma$, and "
+            "least squares gives $B$. They are equal up to scale exactly for $Sigma = c I$.");
+  c.because("Linear attention weights directions by how often they occur.");
   c.runs({"linear"}), c.takes({real_param("kappa", 4, 1e-2, 100, "Sigma = diag(1, kappa), not 1")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Correlated x{p.real("kappa")};

@@ -47,10 +47,10 @@ Claim growth() {
   c.says("Without the inverse covariance the denominator of Eq 13 disappears, and the output of linear attention can "
          "grow arbitrarily large with the sequence length (footnote 2: it scales linearly with it), where least "
          "squares keeps it bounded.");
-  c.exactly("The output grows as $t$ where $E[v k^T]$ is not 0 and as $sqrt(t)$ where it is; by least squares it stays "
-            "constant, or falls as $1/sqrt(t)$ on values that are noise.");
-  c.because("That the output can grow without bound is right. Whether it grows linearly depends on the data: on values "
-            "that correlate with their keys it does, on independent ones it diffuses.");
+  c.exactly("The output grows as $t$ if $E[v k^T]$ is not 0, and as $sqrt(t)$ if it is. With least squares it stays "
+            "constant, or falls as $1/sqrt(t)$ if the values are noise.");
+  c.because("That the output can grow without bound is right. Whether the growth is linear depends on the data: it is "
+            "if values correlate with their keys; if they are independent, the output grows like a random walk.");
   c.holds_under("E v k^T is not 0");
   c.runs({"linear", "rls", "gated_linear"});
   c.takes({integer_param("t", 24, width + 8, 1024, "pairs at the first end; fourth moments are finite from there on"),
@@ -152,8 +152,8 @@ Claim normalised() {
   c.exactly("It restores the size, $sqrt(Dv)$ at every $t$. The direction is that of $B Sigma q$, not of $B$ $q$: $(1 "
             "+ kappa) / sqrt(2 (1 + kappa^2))$ for $B = I$, $Sigma = diag(1, kappa)$, $q$ on the diagonal. Equal to "
             "least squares up to scale only for $Sigma = c I$, $t$ large.");
-  c.because("Approximately is the paper's own word, and for boundedness it is exact. What the inverse covariance does "
-            "besides, turning the output, a scalar norm cannot do.");
+  c.because("The paper says 'approximately', and for boundedness it is exact. But the inverse covariance also turns "
+            "the output, which a scalar norm cannot do.");
   c.holds_under("the keys' covariance is a multiple of I, and the text is long");
   c.runs({"linear_rms", "linear", "delta_net"});
   c.takes({real_param("kappa", 4, 1.5, 100, "Sigma = diag(1, kappa)"), integer_param("t", 100, 20, 1000, "pairs")});

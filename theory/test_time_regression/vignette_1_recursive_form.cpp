@@ -23,10 +23,11 @@ Pairs before(const Shape &shape, std::uint64_t seed) {
 Claim printed_update() {
   ClaimBuilder c("rls-eq-typo-ktm1kt", "003 Vignette 1, Efficient computation");
   c.says("$(K_t^T K_t)^{-1} = (K_{t-1}^T K_t + k_t k_t^T)^{-1}$.");
-  c.exactly("$(K_{t-1}^T K_{t-1} + k_t k_t^T)^{-1} = P - P k k^T P / (1 + k^T P k)$, $P$ the inverse before.");
-  c.because("A slip in an index. The printed product has $t - 1$ columns on one side and $t$ rows on the other, so "
-            "that only its nearest corrections can be measured: with $K_t$ for both, the newest pair would count "
-            "twice; with $K_{t-1}$ it is right.");
+  c.exactly(
+      "$(K_{t-1}^T K_{t-1} + k_t k_t^T)^{-1} = P - P k k^T P / (1 + k^T P k)$, where $P$ is the previous inverse.");
+  c.because("An index is wrong. The printed product has $t - 1$ columns on one side and $t$ rows on the other, so only "
+            "its nearest corrections can be measured. With $K_t$ for both, the newest pair would count twice; with "
+            "$K_{t-1}$ it is right.");
   c.is_refuted(slip("Efficient computation: $(K_t^T K_t)^{-1} = (K_{t-1}^T K_t + k_t k_t^T)^{-1}$.", "none",
                     "The Woodbury recursion that follows is the one of $K_{t-1}^T K_{t-1}$."));
   c.runs({"rls", "weighted_rls"});
@@ -74,8 +75,9 @@ Claim sequential_is_batch() {
   ClaimBuilder c("rls-woodbury-equals-batch", "003 Vignette 1, Efficient computation");
   c.says("The inverses can be computed one after the other by the Woodbury identity (recursive least squares), or "
          "$M_t$ for all $t$ in parallel as a batch of $T$ independent solves.");
-  c.exactly("An identity at every prefix from a start of full rank; from $P_0 = I / delta$, of ridge regression.");
-  c.because("The recursion needs an invertible start, which $t >= Dk$ pairs or a ridge provide.");
+  c.exactly("An identity at every prefix, for least squares from a start of full rank, and for ridge regression from "
+            "$P_0 = I / delta$.");
+  c.because("The recursion needs an invertible start, given by $t >= Dk$ pairs or by a ridge.");
   c.runs({"rls"}), c.takes(one_head_params({1, 1, 12, 4, 3}));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Sequence s = random_sequence(shape_of(p), protocol.seed, Keys::gaussian);
@@ -109,10 +111,10 @@ struct Bias {
 Claim start_bias() {
   ClaimBuilder c("rls-ridge-init-bias", "003 Vignette 1, its start");
   c.says("Recursive least squares, started from $P_0 = I / delta$, gives Eq 11.");
-  c.exactly("Exactly the ridge solution for every $delta$: $M_delta - M = -delta M (K^T K + delta I)^{-1}$. As $delta$ "
-            "goes to 0 least squares, and for $t < Dk$ its min-norm solution.");
-  c.because("The paper does not specify the start. At a finite ridge the gap is of the order of ridge over smallest "
-            "eigenvalue.");
+  c.exactly("It gives exactly the ridge solution for every $delta$: $M_delta - M = -delta M (K^T K + delta I)^{-1}$. "
+            "As $delta$ goes to 0 it gives least squares, and for $t < Dk$ the min-norm solution.");
+  c.because("The paper does not specify the start. For a finite ridge the difference is of the order of the ridge "
+            "divided by the smallest eigenvalue.");
   c.holds_asymptotically(), c.runs({"rls", "mesa"});
   c.takes(pair_params({1, 1, 20, 5, 3}), {real_param("delta", 0.1, 1e-5, 10, "ridge at the start")});
   c.at({{}, {{"delta", 1e-3}}, {{"t", 3}}, {{"t", 3}, {"delta", 1e-3}}});
@@ -140,9 +142,10 @@ Claim regression_layers() {
   ClaimBuilder c("mesa-intention-rls", "003 Vignette 1, Efficient computation; Fig 1");
   c.says("Linear regression as a layer, the exact solution of Eq 10, has been explored under the names intention and "
          "mesa-layer.");
-  c.exactly("Both carry a ridge: $V^T K (K^T K + lambda I)^{-1}$, mesa at every prefix, intention over the whole set. "
-            "They miss Eq 11 by $lambda M (K^T K + lambda I)^{-1}$, $M$ its solution, which goes to 0 with $lambda$.");
-  c.because("The ridge is what makes the early steps, $t < Dk$, solvable.");
+  c.exactly("Both have a ridge, $V^T K (K^T K + lambda I)^{-1}$; mesa has it at every prefix, intention over the whole "
+            "set. They differ from Eq 11 by $lambda M (K^T K + lambda I)^{-1}$, with $M$ its solution, which goes to 0 "
+            "with $lambda$.");
+  c.because("Because of the ridge the early steps, $t < Dk$, can be solved.");
   c.holds_asymptotically(), c.runs({"mesa", "intention", "linear"});
   c.takes(pair_params({1, 1, 20, 8, 3}), {real_param("lambda", 0.1, 1e-5, 0.5, "ridge; below, rounding hides it")});
   c.at({{}, {{"lambda", 1e-3}}});

@@ -27,8 +27,8 @@ Claim gated_sum() {
   ClaimBuilder c("gated-linattn-eq16", "003 Eq 4, 16");
   c.says("Without the inverse the weighted solution is $sum_i gamma_i^(t) v_i k_i^T$, which unrolls into the gated "
          "recurrence $M_t = gamma_t M_{t-1} + v_t k_t^T$.");
-  c.exactly("An identity; $gamma_1$ is in no weight and multiplies $M_0 = 0$.");
-  c.because("Attenuate first, write second.");
+  c.exactly("An identity. $gamma_1$ occurs in no weight, because it multiplies $M_0 = 0$.");
+  c.because("A step attenuates first and writes then.");
   c.runs({"gated_linear", "linear"}), c.takes(one_head_params(point_P));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Sequence s = gated_steps(shape_of(p), protocol.seed);
@@ -65,9 +65,9 @@ Claim weighted_recursion() {
   ClaimBuilder c("weighted-rls-woodbury", "003 Vignette 2, Efficient computation");
   c.says("The sequential version follows from the Woodbury formula with the geometric weights: geometrically weighted "
          "recursive least squares equals the batch solution.");
-  c.exactly("$P' = (1/gamma)(P - P k k^T P / (gamma + k^T P k))$ for $gamma > 0$; a ridge at the start decays with the "
+  c.exactly("$P' = (1/gamma)(P - P k k^T P / (gamma + k^T P k))$ for $gamma > 0$. A ridge at the start decays with the "
             "rest.");
-  c.because("Forgetting the ridge too is what makes the inverse grow along directions that are no longer visited.");
+  c.because("Because the ridge is forgotten too, the inverse grows along directions that are no longer visited.");
   c.runs({"weighted_rls", "rls"}), c.takes(one_head_params({1, 1, 12, 4, 3}));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Sequence s = gated_steps(shape_of(p), protocol.seed);

@@ -17,7 +17,7 @@ Claim monotone() {
   c.says("With $gamma_i^(t) = prod_{j=i+1..t} gamma_j$ and $gamma_j$ in [0, 1] each association is down-weighted by "
          "its distance from the present: $gamma_1^(t) <= ... <= gamma_t^(t) = 1$.");
   c.exactly("Exact.");
-  c.because("Read off gated linear attention, one orthonormal key per pair.");
+  c.because("Measured on gated linear attention, with one orthonormal key per pair.");
   c.runs({"gated_linear", "mamba2"}), c.takes({integer_param("t", 12, 2, 64, "pairs")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     // Orthonormal keys and one-hot values: the read at k_i is the weight of pair i, in channel i.
@@ -70,7 +70,7 @@ Claim weighted_over() {
   c.says("Weighted least squares is least squares on keys and values rescaled by the roots of their weights, $V^T G K "
          "(K^T G K)^{-1}$ where $t >= Dk$ ($K^T G K$ invertible).");
   c.exactly("An identity.");
-  c.because("$G$ holds $gamma_i^(t)$ on its diagonal; the roots enter squared.");
+  c.because("$G$ is diagonal with the entries $gamma_i^(t)$; the roots enter squared.");
   c.takes(pair_params(point_P));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Pairs x = unit_pairs(p, protocol.seed);
@@ -101,7 +101,7 @@ Claim weighted_under() {
   c.says("In the underdetermined case the weights are irrelevant: infinitely many memories interpolate, and the "
          "min-norm one is $V^T (K K^T)^{-1} K$, weighted or not.");
   c.exactly("True for positive weights and independent keys: the roots cancel.");
-  c.because("With zero loss in reach no pair needs to yield to another.");
+  c.because("If zero loss is possible, no pair affects how well another is fitted.");
   c.takes(pair_params({1, 1, 3, 5, 3}));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Pairs x = unit_pairs(p, protocol.seed);
@@ -122,9 +122,9 @@ Claim weighted_under() {
 Claim zero_weight() {
   ClaimBuilder c("wls-weights-irrelevant-gamma-zero", "003 Eq 15 with gamma in [0, 1]");
   c.says("The underdetermined solution is the same for every admissible $gamma$ in [0, 1].");
-  c.exactly("$gamma_i > 0$ and independent keys are needed: a gate of 0 drops every pair before it from the solution, "
-            "and a repeated key reads the weighted mean of its values.");
-  c.because("The stated range includes 0. The text means weights that count.");
+  c.exactly("It needs $gamma_i > 0$ and independent keys: a gate of 0 removes all earlier pairs from the solution, and "
+            "a repeated key returns the weighted mean of its values.");
+  c.because("The stated range includes 0. The text means positive weights.");
   c.is_refuted(stricter("Eq 15 and the sentence after it: the weights are 'irrelevant' in the underdetermined case.",
                         "$gamma_i$ in [0, 1]; rank $t$",
                         "The reason given, interpolation of all points, presumes that all points count."));

@@ -31,8 +31,8 @@ Claim slopes() {
   ClaimBuilder c("ls-gradient-hessian", "003 Eq 18-19, after Eq 24");
   c.says("The gradient of $L_t(M) = sum_i |v_i - M k_i|^2 / 2$ is $(M K_t^T - V_t^T) K_t$, and its constant Hessian is "
          "$K_t^T K_t$.");
-  c.exactly("The Hessian acts on the rows of $M$: $E$ goes to $E K^T K$.");
-  c.because("As a matrix on all of $M$ the Hessian is $K^T K$ once for every row.");
+  c.exactly("The Hessian acts on the rows of $M$: it maps $E$ to $E K^T K$.");
+  c.because("As a matrix on all of $M$ the Hessian is block diagonal, with $K^T K$ once per row.");
   c.takes(pair_params(point_P));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Shape shape = pair_shape(p);
@@ -62,8 +62,8 @@ Claim writings() {
   ClaimBuilder c("gd-eq20-23", "003 Eq 20-23");
   c.says("Full-batch gradient descent from the origin with step sizes $beta^(i)$ can be written by the gradient, by "
          "the pairs' gradients, by their residuals, and as $M (I - sum beta k k^T) + sum beta v k^T$.");
-  c.exactly("The four agree.");
-  c.because("The last form is DeltaNet's on all pairs at once.");
+  c.exactly("The four forms agree.");
+  c.because("The last form is that of DeltaNet, applied to all pairs together.");
   c.takes(pair_params(point_P), {integer_param("steps", 6, 1, 50, "iterations")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Shape shape = pair_shape(p);
@@ -118,7 +118,7 @@ Claim linear_step() {
   c.says("Linear attention is one step of full-batch gradient descent of size 1 on $L_t$ from the origin: $M_t^(1) = "
          "V_t^T K_t$.");
   c.exactly("An identity at every prefix.");
-  c.because("The step is taken anew from the origin at every $t$; it does not start from $M_{t-1}$.");
+  c.because("At every $t$ the step starts from the origin, not from $M_{t-1}$.");
   c.runs({"linear", "delta_net"}), c.takes(one_head_params(point_P));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Sequence s = random_sequence(shape_of(p), protocol.seed);
@@ -141,7 +141,7 @@ Claim gated_step() {
   c.says("Layers that implement linear attention with forgetting perform one step of full-batch gradient descent on "
          "the weighted least-squares objective.");
   c.exactly("An identity, with $gamma_i^(t) = prod_{j>i} gamma_j$.");
-  c.because("The paper states it as similar to Eq 24; it is the same computation.");
+  c.because("The paper calls it similar to Eq 24; it is the same computation.");
   c.runs({"gated_linear", "linear"}), c.takes(one_head_params(point_P));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     Sequence s = random_sequence(shape_of(p), protocol.seed);
@@ -169,7 +169,7 @@ Claim newton() {
   ClaimBuilder c("ls-one-newton-step", "003 Eq 25, footnote 1");
   c.says("Preconditioned by the constant Hessian, gradient descent converges in a single update from the origin to "
          "$V^T K (K^T K)^{-1}$: one step of Newton's method.");
-  c.exactly("From any start; $K^T K$ must be invertible.");
+  c.exactly("True from any start; $K^T K$ must be invertible.");
   c.because("A quadratic function equals its second-order Taylor model.");
   c.takes(pair_params(point_P));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {

@@ -16,7 +16,7 @@ Claim longhorn_solves() {
   c.says("The minimiser of $|M - M_{t-1}|_F^2 / 2 + (delta/2) |v - M k|^2$ is $M_{t-1} (I - beta k k^T) + beta v k^T$ "
          "with $beta = delta / (1 + delta |k|^2)$; $delta = 0$ excludes the latest association.");
   c.exactly("An identity; $delta = 0$ leaves $M_{t-1}$ to the last bit.");
-  c.because("The published Longhorn layer keeps the diagonal of $k k^T$ only; this is the paper's form.");
+  c.because("The published Longhorn layer keeps only the diagonal of $k k^T$; this is the paper's form.");
   c.runs({"longhorn", "nlms"}), c.takes(step_params({delta_param(0.5)}));
   c.at({{}, {{"delta", 1}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -39,9 +39,9 @@ Claim longhorn_solves() {
 Claim conservative() {
   ClaimBuilder c("longhorn-conservative", "003 after Eq 31");
   c.says("Longhorn implements SGD with a conservative adaptive step size $beta = delta / (1 + delta |k|^2)$.");
-  c.exactly("$beta |k|^2 < 1$ for every $delta$ and every $k$: the residual shrinks by exactly $1 / (1 + delta "
-            "|k|^2)$, without a change of sign.");
-  c.because("Plain SGD with $beta = delta$ overshoots from $delta |k|^2 = 1$ and diverges from 2 on.");
+  c.exactly("$beta |k|^2 < 1$ for every $delta$ and every $k$: the residual is multiplied by exactly $1 / (1 + delta "
+            "|k|^2)$ and never changes sign.");
+  c.because("Plain SGD with $beta = delta$ overshoots if $delta |k|^2 > 1$ and diverges if it exceeds 2.");
   c.runs({"longhorn", "delta_net"}), c.takes(step_params({delta_param(0.5)}));
   c.at({{{"norm", 3}}, {{"delta", 1}, {"norm", 3}}, {{"delta", 20}, {"norm", 3}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -71,9 +71,9 @@ Claim conservative() {
 Claim factor_two() {
   ClaimBuilder c("longhorn-ell-factor2", "003 text under Eq 30");
   c.says("Eq 30 corresponds to $d = |M - M_{t-1}|_F^2 / 2$ and $l = delta |v - M k|^2$ in Eq 7.");
-  c.exactly("$l = (delta/2) |v - M k|^2$. The printed $l$ gives the step $2 delta / (1 + 2 delta |k|^2)$; Eq 30 and 31 "
-            "are right.");
-  c.because("A factor $1/2$ lost between a formula and the sentence about it.");
+  c.exactly("It corresponds to $l = (delta/2) |v - M k|^2$. The printed $l$ gives the step $2 delta / (1 + 2 delta "
+            "|k|^2)$; Eq 30 and 31 are right.");
+  c.because("A factor $1/2$ is missing in the sentence about a formula that is right.");
   c.is_refuted(slip("After Eq 30: $l_t = delta |v - M k|^2$.", "none", "Eq 30 and 31 have $delta / 2$."));
   c.runs({"longhorn"}), c.takes(step_params({delta_param(1)}));
   c.at({{{"norm", 1}}, {{"delta", 0.5}}});

@@ -12,7 +12,7 @@ Claim limit() {
   c.says("For $delta$ -> infinity Eq 30 becomes the constrained problem, argmin $|M - M_{t-1}|_F^2 / 2$ subject to $M "
          "k = v$.");
   c.exactly("$M_delta - M_infinity = -(v - M k) k^T / (|k|^2 (1 + delta |k|^2))$: the gap falls as $1/delta$.");
-  c.because("At a finite $delta$ a residual of $1 / (1 + delta |k|^2)$ stays.");
+  c.because("At a finite $delta$ the fraction $1 / (1 + delta |k|^2)$ of the residual remains.");
   c.holds_asymptotically(), c.runs({"longhorn", "nlms"}), c.takes(step_params({delta_param(1)}));
   c.at({{}, {{"delta", 100}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -35,8 +35,8 @@ Claim closest() {
   ClaimBuilder c("nlms-eq33", "003 Eq 32-33");
   c.says("The constrained problem is solved by the hyperparameter-free step $beta = 1/|k|^2$: $M_{t-1} (I - k k^T / "
          "|k|^2) + v k^T / |k|^2$ (NLMS).");
-  c.exactly("It stores the pair and is the closest memory that does: any other, $M + N$ with $N k = 0$, is farther by "
-            "exactly $|N|^2$.");
+  c.exactly("It stores the pair and is the closest memory that does: the squared distance of any other, $M + N$ with "
+            "$N k = 0$, is larger by exactly $|N|^2$.");
   c.because("Eq 32 writes $M_t$ for the variable that it minimises over.");
   c.runs({"nlms", "longhorn"}), c.takes(step_params());
   c.at({{{"delta", 1}}, {{"delta", 1}, {"norm", 0.6}}});
@@ -66,10 +66,10 @@ Claim closest() {
 Claim kaczmarz() {
   ClaimBuilder c("kaczmarz-convergence", "003 after Eq 33");
   c.says("The NLMS update is known as the projection method or Kaczmarz's method in optimisation theory.");
-  c.exactly("In cyclic passes over $n <= Dk$ independent pairs $M_s - M_* = (M_0 - M_*) P^s$, $P$ the product of the "
-            "projectors: linear convergence, from the origin to the min-norm interpolant.");
-  c.because("From elsewhere it converges too, but keeps the part of the start that no key sees: an interpolant, not "
-            "the shortest.");
+  c.exactly("In cyclic passes over $n <= Dk$ independent pairs $M_s - M_* = (M_0 - M_*) P^s$, with $P$ the product of "
+            "the projectors. The convergence is linear, from the origin to the min-norm interpolant.");
+  c.because("From another start it converges too, but keeps the part of the start that no key sees: the result "
+            "interpolates, but does not have the smallest norm.");
   c.runs({"nlms", "delta_net"});
   c.takes({integer_param("n", 4, 1, 32, "pairs"), integer_param("Dk", 6, 1, 64, "key width"),
            integer_param("Dv", 3, 1, 16, "value width"),

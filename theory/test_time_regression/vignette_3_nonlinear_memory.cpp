@@ -127,9 +127,10 @@ Claim ttt() {
   ClaimBuilder c("ttt-extension", "003 after Eq 29 (TTT)");
   c.says("SGD inside the layer on a nonlinear memory $m_t$, a multilayer perceptron or a linear map with layer "
          "normalisation, is a test-time-training layer.");
-  c.exactly("$W <- W - eta$ grad of $|v - m_W(k)|^2 / 2$ at every token; for a linear $m$ without normalisation it is "
-            "DeltaNet. With the squared loss without its $1/2$ the step is $2 eta$.");
-  c.because("The published layers take them for mini-batches of tokens at one state, a different computation.");
+  c.exactly("At every token $W <- W - eta$ grad of $|v - m_W(k)|^2 / 2$. For a linear $m$ without normalisation this "
+            "is DeltaNet. If the squared loss has no factor $1/2$, the step is $2 eta$.");
+  c.because("The published layers take the gradients of a mini-batch of tokens at one state, which is a different "
+            "computation.");
   c.runs({"delta_net", "ttt_linear", "ttt_mlp"}), c.takes(one_head_params({1, 1, 8, 5, 3}));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     Sequence s = steps_of(p, protocol.seed);
@@ -186,10 +187,10 @@ Claim ttt() {
 Claim momentum() {
   ClaimBuilder c("momentum-extension", "003 Vignette 3, choice 3; Fig 1 (Titans, named only)");
   c.says("Gradient descent with momentum and weight decay as a layer is Titans' long-term memory.");
-  c.exactly(
-      "$S <- eta S - theta$ grad, $M <- (1 - alpha) M + S$. $eta = 0$ is Leaky LMS with $alpha = theta lambda$; $alpha "
-      "= 0$ is heavy ball, $M + theta e k^T + eta (M_{t-1} - M_{t-2})$. With both it is not heavy ball with decay.");
-  c.because("Derived here; the paper gives no equation. Titans decays the memory but not the momentum.");
+  c.exactly("$S <- eta S - theta$ grad, $M <- (1 - alpha) M + S$. With $eta = 0$ it is Leaky LMS with $alpha = theta "
+            "lambda$; with $alpha = 0$ it is heavy ball, $M + theta e k^T + eta (M_{t-1} - M_{t-2})$. With both it is "
+            "not heavy ball with decay.");
+  c.because("Derived here, because the paper gives no equation. Titans decays the memory but not the momentum.");
   c.runs({"leaky_lms", "gated_delta_net", "titans"});
   c.takes(one_head_params({1, 1, 12, 5, 3}),
           {real_param("eta", 0.5, 0.05, 0.9, "momentum"), real_param("theta", 0.4, 0.05, 0.8, "step size")});

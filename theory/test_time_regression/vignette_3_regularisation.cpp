@@ -23,8 +23,8 @@ Claim norms() {
   ClaimBuilder c("leaky-lms-norm-notation", "003 Eq 34");
   c.says("The penalty $(lambda/2) |M|_2^2$ (the subscript 2 of a matrix norm, which Appendix A defines as the spectral "
          "norm) has the gradient $lambda M$ used in Eq 35.");
-  c.exactly("That needs the Frobenius norm; the spectral norm's gradient is $sigma_1 u_1 v_1^T$.");
-  c.because("Notation only: Eq 35 to 37 are those of L2 regularisation, the sum of all squares.");
+  c.exactly("This gradient belongs to the Frobenius norm; the spectral norm's gradient is $sigma_1 u_1 v_1^T$.");
+  c.because("Only the notation is wrong: Eq 35 to 37 are those of L2 regularisation, the sum of all squares.");
   c.is_refuted(
       slip("Eq 34: $(lambda/2) |M|_2^2$.", "'L2 regularizing'", "Eq 35 to 37 are those of the Frobenius norm."));
   c.runs({"leaky_lms"});
@@ -78,7 +78,7 @@ Claim leaky_lms_is_sgd() {
   c.says("Single-example SGD on the L2-regularised loss is Leaky LMS: $(1 - beta lambda) M_{t-1} + beta (v - M_{t-1} "
          "k) k^T$.");
   c.exactly("An identity, with the Frobenius norm in Eq 34.");
-  c.because("The residual is taken at $M_{t-1}$ before it decays, where Gated DeltaNet takes it after.");
+  c.because("The residual is taken at $M_{t-1}$ before it decays; Gated DeltaNet takes it after the decay.");
   c.runs({"leaky_lms", "gated_delta_net", "delta_net"}), c.takes(one_head_params(point_P));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Regularised x(shape_of(p), protocol.seed);
@@ -119,7 +119,7 @@ Claim map_and_back() {
          "beta / (1 - beta lambda), (1 - beta lambda) v)$, with inverse $(lambda, beta, v) = ((1 - alpha) / (alpha "
          "eta), alpha eta, v' / alpha)$.");
   c.exactly("Exact for $alpha$, $eta != 0$. Gated DeltaNet's write is $eta v' k^T$.");
-  c.because("Regularisation strength and step size are coupled in $alpha$, and the value is rescaled with them.");
+  c.because("$alpha$ couples the regularisation strength and the step size, and the value is rescaled with them.");
   c.runs({"leaky_lms", "gated_delta_net"}), c.takes(one_head_params(point_P));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Regularised x(shape_of(p), protocol.seed);

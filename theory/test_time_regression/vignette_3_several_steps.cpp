@@ -48,7 +48,7 @@ Claim product_sequence() {
          "steps of DeltaNet.");
   c.exactly("$M H_1 ... H_n + sum_j beta_j v_j k_j^T H_{j+1} ... H_n$ with $H_j = I - beta_j k_j k_j^T$: a transition "
             "that differs from $I$ by rank $n_h$.");
-  c.because("Derived here; the paper gives no equation.");
+  c.because("Derived here, because the paper gives no equation.");
   c.runs({"delta_net", "delta_product", "linear"});
   c.takes(one_head_params(point_P), {integer_param("n", 2, 2, 8, "steps per token")});
   c.at({{}, {{"n", 3}}});
@@ -98,9 +98,10 @@ Claim same_pair() {
   ClaimBuilder c("deltaproduct-same-pair", "003 after Eq 29 (DeltaProduct)");
   c.says("Several gradient steps on the same pair (k_t, v_t) give a state transition of their own, as DeltaProduct "
          "does (a reading of \"multiple gradient steps per example\").");
-  c.exactly("They collapse to one step of DeltaNet with strength $(1 - (1 - beta |k|^2)^I) / |k|^2$: nothing that Eq "
-            "29 could not do.");
-  c.because("DeltaProduct itself takes its steps at different keys, which does add something (deltaproduct_sequence).");
+  c.exactly("They are equivalent to one step of DeltaNet with strength $(1 - (1 - beta |k|^2)^I) / |k|^2$, so they add "
+            "nothing to Eq 29.");
+  c.because(
+      "DeltaProduct itself takes its steps at different keys, and that does add something (deltaproduct_sequence).");
   c.is_refuted(stricter(
       "After Eq 29: 'multiple gradient steps per example $(k_t, v_t)$, which was recently explored by DeltaProduct'.",
       "none", "It cites DeltaProduct, whose steps have separate keys; no transition is claimed."));

@@ -24,7 +24,7 @@ Claim delta_net_is_sgd() {
   c.says("One single-example step of gradient descent on $|v_t - M k_t|^2 / 2$ per time step, started from $M_{t-1}$, "
          "is DeltaNet: $M_{t-1} (I - beta k k^T) + beta v k^T$ (the delta rule, Widrow-Hoff, LMS).");
   c.exactly("An identity.");
-  c.because("The slope is measured from the loss, pair by pair.");
+  c.because("The derivative of the loss is measured, pair by pair.");
   c.runs({"delta_net", "linear"}), c.takes(one_head_params(point_P));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Sequence s = random_sequence(shape_of(p), protocol.seed);
@@ -59,10 +59,10 @@ Claim recency() {
   ClaimBuilder c("sgd-recency", "003 after Eq 29");
   c.says("Stochastic gradient descent has the advantage that $m_t$ focuses more on recent pairs, where unweighted RLS "
          "and unweighted linear attention weigh all time steps uniformly.");
-  c.exactly("Among isotropic unit keys $E|M_0 P_t|^2 / |M_0|^2 = (1 - (2 beta - beta^2)/D)^t$. Exactly nothing is "
-            "forgotten among orthogonal keys: only along directions that later keys visit again.");
-  c.because("Recent pairs weigh more where keys come back. Along directions that are never visited again the oldest "
-            "pair counts as much as the newest.");
+  c.exactly("Among isotropic unit keys $E|M_0 P_t|^2 / |M_0|^2 = (1 - (2 beta - beta^2)/D)^t$. Among orthogonal keys "
+            "nothing is forgotten: forgetting occurs only along directions that later keys visit again.");
+  c.because("Recent pairs weigh more if keys come back to the same directions. Along directions that are never visited "
+            "again, the oldest pair counts as much as the newest.");
   c.holds_under("later keys come back to the same directions, as isotropic keys do");
   c.runs({"delta_net", "linear", "rls"});
   c.takes({integer_param("D", 8, 3, 128, "key width"), real_param("beta", 0.5, 0.05, 1.5, "step size"),

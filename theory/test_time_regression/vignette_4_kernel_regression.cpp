@@ -57,9 +57,9 @@ Claim kernel_regression_eq43() {
   ClaimBuilder c("kernel-regression-eq43", "003 Eq 42-43");
   c.says("With equal weights, and linear functions of a possibly infinite feature map as function class, the "
          "analytical solution of the regression predicts $V^T k(K,K)^{-1} k(K,q)$.");
-  c.exactly("The shortest least-squares memory, where $k(K,K)$ is invertible (distinct keys, at least $t$ features): "
-            "it then interpolates, $m(k_i) = v_i$. Measured for the exponential kernel, the prediction being least "
-            "squares over its monomial features.");
+  c.exactly("It is the least-squares memory of smallest norm if $k(K,K)$ is invertible (distinct keys, at least $t$ "
+            "features), and then it interpolates, $m(k_i) = v_i$. Measured for the exponential kernel; the prediction "
+            "is least squares over its monomial features.");
   c.runs({"kernel_regression", "exp_unnormalized"});
   c.takes({integer_param("T", 14, 2, 32, "pairs"), integer_param("Dk", 5, 2, 6, "width of the unit keys"),
            integer_param("Dv", 3, 1, 64, "width of the values")});
@@ -156,7 +156,7 @@ Claim kernel_regression_overdetermined() {
             "formula gives the least-squares memory. Measured for ($1 + x.y$)^2.");
   c.because(
       "The paper writes the inverse for a possibly infinite feature map and does not discuss finite ones. The formula "
-      "is right for at most as many distinct keys as features; beyond that use the pseudo-inverse or a ridge.");
+      "is right if there are at most as many distinct keys as features; otherwise use the pseudo-inverse or a ridge.");
   c.is_refuted(stricter(
       "Eq 43: $V^T k(K, K)^{-1} k(K, q)$.", "a possibly infinite-dimensional feature map",
       "It is 'the standard kernel regression prediction equation'; singular Gram matrices are not discussed."));
@@ -187,9 +187,9 @@ Claim kernel_approx_identity() {
          "exp($x.y/sqrt Dk$) is unnormalised softmax attention.");
   c.exactly("Eq 45-47 are exact algebra, but the exponential kernel is positive everywhere: orthonormal keys give "
             "$(e^(1/sqrt D) - 1) I + 1$ $1^T$, never $I$.");
-  c.because("The text calls the approximation crude and moves on to the normalised form; the refutation is of reading "
-            "it as an approximation that becomes good for some keys. Its error is the off-diagonal mass, which no key "
-            "set removes.");
+  c.because(
+      "The text calls the approximation crude and continues with the normalised form. What is refuted is that the "
+      "approximation becomes good for some keys: its error is the off-diagonal part, which no set of keys removes.");
   c.is_refuted(stricter("Before Eq 44: 'make the crude approximation $k(K, K) ~ I'$.", "none",
                         "'Thus we do not stop our derivations here': the text does not claim that it becomes good."));
   c.runs({"exp_unnormalized", "softmax"});

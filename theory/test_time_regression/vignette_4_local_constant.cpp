@@ -32,9 +32,8 @@ Claim nadaraya_watson_eq50() {
   ClaimBuilder c("nadaraya-watson-eq50", "003 Eq 50");
   c.says("With weights $s(k_i, q)$ that depend on the distance to the query and locally constant functions $(p = 0)$, "
          "the analytical solution is the mean of the values with weights $s / sum s$.");
-  c.exactly(
-      "An identity, for a constant $M$ in $R^Dv$ (printed: $R^Dk$). Measured on softmax attention over unit queries "
-      "and keys, whose weights are $s$ at $B = 2 sqrt(Dk)$; the prediction is the minimum of the loss itself.");
+  c.exactly("An identity, for a constant $M$ in $R^Dv$ (printed: $R^Dk$). Measured on softmax attention over unit "
+            "queries and keys, whose weights are $s$ at $B = 2 sqrt(Dk)$; the prediction minimises the loss itself.");
   c.runs({"softmax_qknorm", "exp_unnormalized"}), c.takes(one_head);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Sequence s = random_sequence(shape_of(p), protocol.seed);
@@ -126,9 +125,9 @@ Claim qknorm_necessity() {
          "regressor.");
   c.exactly("Only equal lengths of the keys are needed: the query's length cancels in the normaliser. Keys of unequal "
             "lengths give the same regressor with weights $exp(|k_i|^2 / (2 sqrt Dk))$ more.");
-  c.because("Eq 51 shows that unit queries and keys suffice, which is what the paper's explanation of QKNorm rests on. "
-            "Normalising the keys matters, since raw lengths weigh the pairs; normalising the query changes the "
-            "bandwidth but not whether it is a local constant fit.");
+  c.because("Eq 51 shows that unit queries and keys suffice, and the paper's explanation of QKNorm rests on that. "
+            "Normalising the keys matters, because otherwise their lengths weight the pairs. Normalising the query "
+            "changes the bandwidth, but the fit is locally constant in either case.");
   c.is_refuted(
       asserted("§1: query-key normalisation 'is mathematically necessary to ensure that softmax self-attention is a "
                "proper local constant regressor'.",

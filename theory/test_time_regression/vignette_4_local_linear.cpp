@@ -80,8 +80,8 @@ Claim local_linear_eq52_54() {
   ClaimBuilder c("local-linear-eq52-54", "003 Eq 52-54");
   c.says("The $p = 1$ fit with weights $s(k_i, q)$ is $[M0 M1] = (V^T W X)(X^T W X)^{-1}$ with rows $(1, k_i - q)$ in "
          "$X$, and its value at the query is M0 = vbar - M1 dbar, an offset softmax attention.");
-  c.exactly("An identity, for positive weights on $Dk + 1$ affinely independent keys or more. The prediction is the "
-            "minimum of the weighted loss, from a decomposition of its design.");
+  c.exactly("An identity, for positive weights on at least $Dk + 1$ affinely independent keys. The prediction "
+            "minimises the weighted loss, by a decomposition of its design matrix.");
   c.runs({"local_linear", "softmax_qknorm"}), c.takes(one_head);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Sequence s = random_sequence(shape_of(p), protocol.seed);
@@ -161,10 +161,11 @@ Claim local_linear_affine_exact() {
 Claim local_linear_underdetermined() {
   ClaimBuilder c("local-linear-underdetermined", "003 Eq 52, t < Dk + 1");
   c.says("Eq 52 predicts from every prefix.");
-  c.exactly("The first Dk prefixes have no inverse. Eq 54 still holds for the pseudo-inverse and for a ridge on the "
-            "slopes alone, not where the constant is penalised too.");
-  c.because("The paper plots every step of Fig 2, whose first quarter $(T/4 = Dk = 64)$ is exactly the prefixes "
-            "without an inverse, and does not say what replaces it. The closed form is right from $t = Dk + 1$ on.");
+  c.exactly("For the first Dk prefixes the inverse does not exist. Eq 54 still holds with the pseudo-inverse and with "
+            "a ridge on the slopes alone, but not if the constant is penalised too.");
+  c.because("The paper plots every step of Fig 2. Its first quarter $(T/4 = Dk = 64)$ consists exactly of the prefixes "
+            "without an inverse, and the paper does not say what replaces it. The closed form is right from $t = Dk + "
+            "1$ on.");
   c.is_refuted(stricter("Eq 52 and 53.", "$D_k = 64$, every step of Fig 2 is plotted",
                         "What stands for the inverse at $t < D_k + 1$ is not said."));
   c.runs({"local_linear"}),

@@ -74,8 +74,8 @@ std::vector<Claim> figure_1_table() {
          "linear attention $I$, $v$ ($phi$ = elu + 1); Mamba2 $alpha I$, $v$; DeltaNet $I - beta k k^T$, $beta v$; "
          "Gated DeltaNet $alpha (I - beta k k^T)$, $beta v$.");
   c.exactly("An identity; $A_t$ acts on the key side.");
-  c.because("Mamba2 is taken without its step size on the write, as the table lists it, and linear attention without "
-            "the denominator, which the boxed form drops.");
+  c.because("As in the table, Mamba2 has no step size on the write here; as in the boxed form, linear attention has no "
+            "denominator.");
   std::vector<std::string> layers;
   for (const Row &row : table) layers.push_back(row.variant);
   c.runs(layers), c.takes(one_head_params({1, 1, 20, 8, 4}));

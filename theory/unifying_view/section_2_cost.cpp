@@ -54,9 +54,9 @@ Claim softmax_cost() {
   ClaimBuilder c("blog-softmax-quadratic", "002 TL;DR, §1");
   c.says("Softmax attention pays for its recall with a KV cache that grows linearly with the context, and with "
          "quadratic compute.");
-  c.exactly("A cache of $t (d_k + d_v)$ numbers at token $t$, all of which the read depends on, and as many "
-            "multiplications: $L (L+1) / 2 (d_k + d_v)$ in all.");
-  c.because("Counted in multiplications of one head; the exponentials, one per pair, come on top.");
+  c.exactly("The cache has $t (d_k + d_v)$ numbers at token $t$, and the read depends on all of them and needs as many "
+            "multiplications: $L (L+1) / 2 (d_k + d_v)$ in total.");
+  c.because("Counted in multiplications of one head; in addition there is one exponential per pair.");
   c.runs({"softmax"}), c.takes(sizes(64, 8, 4)), c.at({{{"T", 16}}, {}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     few_enough(p);
@@ -90,7 +90,7 @@ Claim token_cost() {
   c.says("Each step writes a rank-1 matrix into a state of $d_v x d_phi$ and reads it: $O(d_v d_phi)$ a token, "
          "regardless of the sequence's length.");
   c.exactly("$d_v d_phi$ multiplications to write and $d_v d_phi$ to read.");
-  c.because("Softmax passes this cost from $t = 2 d_k d_v / (d_k + d_v)$ tokens on.");
+  c.because("Softmax attention exceeds this cost from $t = 2 d_k d_v / (d_k + d_v)$ tokens on.");
   c.runs({"linear"}), c.takes(sizes(10, 12, 5)), c.at({{{"T", 1}}, {}, {{"T", 1000}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     Sequence s = sequence_of(p, protocol.seed);
@@ -133,7 +133,7 @@ Claim compression() {
   ClaimBuilder c("blog-compression", "002 §3");
   c.says("The cache over the state is $t (d_k + d_v) / (d_k d_v)$, about $2 t / d$ where $d_k = d_v = d$.");
   c.exactly("$t (1/d_k + 1/d_v)$, exactly $2 t / d$ for equal widths: equal size at $t = d / 2$.");
-  c.because("Counted on the layers: the numbers of cache and state that the next read depends on.");
+  c.because("Counted on the layers: the numbers of the cache and of the state on which the next read depends.");
   c.runs({"softmax", "linear", "linear_elu"}), c.takes(sizes(25, 4, 12));
   c.at({{}, {{"T", 24}, {"dk", 8}, {"dv", 8}}, {{"T", 4}, {"dk", 8}, {"dv", 8}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {

@@ -58,10 +58,10 @@ std::vector<Claim> section_2_infinite_kernel() {
   ClaimBuilder c("blog-exp-infinite", "002 §2");
   c.says("exp($q$ . $k$) is a kernel, and its feature map is infinite-dimensional, so that the state would be an "
          "infinite matrix.");
-  c.exactly("The Gram matrix of any $m$ distinct points has rank $m$, whatever $m$ is; that of elu + 1 has rank $d$ at "
-            "most. On a circle the spectrum is known: $m sum_j I_{n+jm}(4) > 0$.");
-  c.because("The eigenvalues fall faster than any power: in float64 only about 39 of those on the circle stand clear "
-            "of rounding, which is why finite feature maps can approximate the kernel well.");
+  c.exactly("For any $m$ distinct points the Gram matrix has rank $m$; that of elu + 1 has at most rank $d$. On a "
+            "circle the spectrum is known: $m sum_j I_{n+jm}(4) > 0$.");
+  c.because("The eigenvalues fall faster than any power. In float64 only about 39 of those on the circle exceed "
+            "rounding, which is why finite feature maps can approximate the kernel well.");
   c.takes({integer_param("m", 16, 3, 64, "distinct points on a disc of radius 2 in the plane")});
   c.at({{{"m", 4}}, {}, {{"m", 48}}});
   return {c.measure([](Points &points, const Params &p, const Protocol &) {

@@ -52,9 +52,9 @@ Claim mask() {
   c.says("$O = softmax(Q K^T * M) V$, $M$ the causal mask matrix, is row by row the causal sum of "
          "$exp(q_t . k_j) v_j$ over $j <= t$, divided by the sum of its weights.");
   c.exactly("$softmax(Q K^T + M)$ with $M = 0$ on and below the diagonal and -infinity above.");
-  c.because("The element-wise product is shorthand for masking. Taken literally, a mask of ones and zeros turns the "
-            "logits of future tokens into 0, and each of them keeps the weight $e^0 = 1$; the causal sum next to it is "
-            "what is meant.");
+  c.because("The element-wise product is shorthand for masking. Taken literally, a mask of ones and zeros sets the "
+            "logits of future tokens to 0, so that each of them has the weight $e^0 = 1$. The text means the causal "
+            "sum that it writes next.");
   c.is_refuted(slip("§2, first display: $softmax(Q K^T * M) V$.",
                     "'M being the causal mask matrix to ensure tokens cannot attend into the future'",
                     "The causal sum on the next line is what is meant."));
@@ -87,8 +87,8 @@ Claim factoring() {
       "Where the similarity is a kernel $f(q, k) = <phi(q), phi(k)>$, the weighted average of the values is $o_t = S_t "
       "phi(q_t) / (z_t . phi(q_t))$ with $S_t = sum_j v_j phi(k_j)^T$ and $z_t = sum_j phi(k_j)$ over $j <= t$.");
   c.exactly("An identity, for $phi$ = elu + 1, whose denominator is positive.");
-  c.because(
-      "The query leaves the sum, so that a state of $d_v x d_phi$ numbers and one vector replace all past tokens.");
+  c.because("The query can be taken out of the sum, so that a state of $d_v x d_phi$ numbers and one vector replace "
+            "all past tokens.");
   c.runs({"linear_elu", "linear"}), c.takes(sizes());
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Sequence s = gaussian_steps(shape_of(p), protocol.seed);
@@ -160,11 +160,11 @@ Claim denominator() {
   ClaimBuilder c("blog-denominator-unstable", "002 §2");
   c.says("The denominator $z_t$ . $phi(q_t)$ can introduce numerical instabilities.");
   c.exactly("It does for $phi$ the identity and Gaussian queries: the denominator has the wrong sign for half of them, "
-            "and a read is a Cauchy variable, without a mean. For $phi$ = elu + $1 > 0$ a read stays an average: it "
+            "and a read is Cauchy distributed and has no mean. For $phi$ = elu + $1 > 0$ a read is an average and "
             "never exceeds the largest value.");
-  c.because(
-      "The text says that it can, not that it must: a positive feature map keeps the division harmless in exact "
-      "arithmetic. Hence the usual remedies, positive features or a norm on the output in place of the division.");
+  c.because("The text says that it can, not that it must. With a positive feature map the division is harmless in "
+            "exact arithmetic. The usual remedies are therefore positive features, or a norm on the output in place of "
+            "the division.");
   c.runs({"linear_elu", "linear"}), c.takes(sizes());
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Shape shape = shape_of(p);

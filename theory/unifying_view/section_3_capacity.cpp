@@ -20,10 +20,10 @@ Claim ceiling() {
   ClaimBuilder c("blog-capacity-linear", "002 §3; 000 §2.1");
   c.says("Linear attention compresses the cache into a state with a capacity ceiling at about $d_k$ stored pairs: $n "
          "<~ d_k$ for reliable recall, since a cross-talk larger than the signal hides the value.");
-  c.exactly("For random unit keys and $N(0, I)$ values the relative squared error is $(n-1)/d$: a level $rho$ is "
-            "reached at $n = 1 + rho d$. No state of $d$ columns does better than $1 - d/n$ at $n > d$.");
-  c.because("The scale $n ~ d$ is right, with noise equal to the signal at $n = d + 1$. Which $n$ is reliable depends "
-            "on the error that one accepts: at 10 % it is $d/10$, and the text does not name a criterion.");
+  c.exactly("For random unit keys and $N(0, I)$ values the relative squared error is $(n-1)/d$, so it reaches a level "
+            "$rho$ at $n = 1 + rho d$. For $n > d$ no state of $d$ columns has a smaller error than $1 - d/n$.");
+  c.because("The scale $n ~ d$ is right: at $n = d + 1$ the noise equals the signal. Which $n$ is reliable depends on "
+            "the error that one accepts (at 10 % it is $d/10$), and the text names no criterion.");
   c.holds_asymptotically(), c.runs({"linear", "gated_linear"}), c.draws({"capacity", "recall"});
   c.takes({integer_param("n", 32, 2, 256, "pairs stored"), integer_param("d", 32, 3, 512, "key width")});
   c.at({{{"n", 8}, {"d", 8}}, {}, {{"n", 64}, {"d", 16}}});
@@ -139,8 +139,8 @@ Claim decoding() {
   c.exactly("Choosing the stored value with the largest product with the read reaches $n$ of about $d_k d_v / (2 ln "
             "n)$: at $n = 8 d_k$, where the squared error is 8, nearly all is right for wide values. A single other "
             "value scores higher with the probability of a Student tail.");
-  c.because("The text names no criterion for reliable. With the squared error the ceiling is $d_k$; with decoding it "
-            "grows with the width of the values, because the cross-talk spreads over $d_v$ channels.");
+  c.because("The text names no criterion for reliable. For the squared error the ceiling is $d_k$. For decoding it "
+            "grows with the width of the values, because the cross-talk is spread over $d_v$ channels.");
   c.is_refuted(stricter("§3, boxed: $n <~ d_k$ for reliable recall.", "reliable; no criterion",
                         "The text compares cross-talk with the signal, which the squared error does."));
   c.runs({"linear"}), c.draws({"capacity", "recall"});

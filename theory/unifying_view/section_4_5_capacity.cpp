@@ -78,11 +78,12 @@ void hold_to_recursion(const std::string &variant, const Items &x, const Recursi
 Claim delta_net_capacity() {
   ClaimBuilder c("blog-capacity-deltanet", "002 §4, Capacity is unchanged");
   c.says("DeltaNet ends up with the same capacity ceiling as linear attention: it still saturates around $n ~ d_k$.");
-  c.exactly("No state of $d$ columns holds $n > d$ free pairs (at best $1 - d/n$). One pass over random unit keys at "
-            "$beta = 1$ follows a recursion of moments: the error of an old item tends to 2 and not to $n/d$, that of "
-            "all items at $n = d$ is about 0.6, the last item is exact.");
-  c.because("The same ceiling, another failure: linear attention's reads drown in noise, DeltaNet's old ones are "
-            "overwritten while the last $d/2$ stay better than anything that linear attention reads.");
+  c.exactly("No state of $d$ columns holds $n > d$ arbitrary pairs (the error is at least $1 - d/n$). One pass over "
+            "random unit keys at $beta = 1$ follows a recursion of moments: the error of an old item tends to 2 "
+            "instead of $n/d$, that of all items at $n = d$ is about 0.6, and the last item is exact.");
+  c.because(
+      "The ceiling is the same, but the failure differs: in linear attention all reads drown in noise; in DeltaNet old "
+      "items are overwritten, while the last $d/2$ are read better than any item in linear attention.");
   c.runs({"delta_net", "linear"}), c.draws({"capacity", "recall"});
   c.takes({integer_param("n", 32, 3, 256, "pairs stored"), integer_param("d", 8, 3, 128, "key width")});
   c.at({{{"to", 8}}, {{"from", 28}, {"to", 31}}, {{"n", 8}, {"to", 8}}});
@@ -110,7 +111,7 @@ Claim gated_capacity() {
          "$d_k$ slots be recycled, at best for about $d_k$ useful pairs at a time.");
   c.exactly("The recursion of DeltaNet with $alpha^2$ on $p$ and $F$ and $alpha$ on $s$: recent items are read better "
             "than in DeltaNet at $n = 4 d$, all items worse at $n = d$ for a strong gate.");
-  c.because("The slots are recycled from the stale to the recent; nothing is gained where nothing is stale.");
+  c.because("The gate frees the space of stale items for recent ones. If no item is stale, nothing is gained.");
   c.runs({"gated_delta_net", "delta_net"}), c.draws({"capacity", "recall"});
   c.takes({integer_param("n", 32, 3, 256, "pairs stored"), integer_param("d", 8, 3, 128, "key width"),
            real_param("alpha", 0.95, 0.5, 0.98, "decay a step")});

@@ -10,8 +10,8 @@ Claim linear_doubles() {
   ClaimBuilder c("blog-linear-doubles", "002 §3-4");
   c.says("In linear attention, writing the same ($k$, $v$) twice doubles the stored value at $k$ and amplifies the "
          "cross-talk for every other key, without new information.");
-  c.exactly("The read is $2 |k|^2 v$ at $k$, and 2 $v$ ($k$ . k') at any k'.");
-  c.because("The sum does not depend on what it already stores; a gate only turns the 2 into $1 + alpha$.");
+  c.exactly("The read is $2 |k|^2 v$ at $k$, and at any other key k' it contains 2 $v$ ($k$ . k').");
+  c.because("The sum does not depend on what is already stored. A gate only changes the 2 into $1 + alpha$.");
   c.runs({"linear", "gated_linear", "delta_net"}), c.takes(write_params({norm_param(1), cosine_param(0.3)}));
   c.at({{}, {{"norm", 1.5}, {"cosine", -0.6}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -53,9 +53,9 @@ Claim old_key() {
   ClaimBuilder c("blog-kold-readout", "002 §4");
   c.says("After the write of a new key, $S_t k_old = S_{t-1} k_old - beta (S_{t-1} k_new) cos theta + beta v_new cos "
          "theta$, $cos theta = k_new$ . $k_old$: what is stored at $k_old$ is overwritten in part.");
-  c.exactly("An identity; with $cos theta$ read as the product, keys of any length.");
-  c.because("Perfect read-out needs an exactly orthogonal new key; what is scaled down is the old content along "
-            "$k_new$, not that at $k_old$.");
+  c.exactly("An identity. It holds for keys of any length if $cos theta$ stands for the inner product.");
+  c.because("An exact read needs a new key that is exactly orthogonal. What the write scales down is the old content "
+            "along $k_new$, not that at $k_old$.");
   c.runs({"delta_net"}), c.takes(write_params({beta_param(0.6), cosine_param(0.3)}));
   c.at({{}, {{"beta", 1}, {"cosine", -0.9}}});
   c.also([](Points &points, const Protocol &protocol) { // cos theta means the inner product: unit norms are not needed
@@ -87,9 +87,9 @@ Claim gated_old_key() {
   ClaimBuilder c("blog-gated-kold", "002 §5");
   c.says("In Gated DeltaNet the cross-talk equation picks up an $alpha$ in front of the $S_{t-1}$ terms: $S_t k_old = "
          "alpha S_{t-1} k_old - alpha beta (S_{t-1} k_new) cos theta + beta v_new cos theta$.");
-  c.exactly("An identity; at $k_new$ it is $alpha (1 - beta) v_old + beta v$, and an orthogonal key is scaled by "
-            "$alpha$: no longer untouched.");
-  c.because("The new value enters after the gate, so it is not scaled.");
+  c.exactly("An identity. At $k_new$ it gives $alpha (1 - beta) v_old + beta v$. An orthogonal key is scaled by "
+            "$alpha$, so it is no longer untouched.");
+  c.because("The new value is added after the gate, so the gate does not scale it.");
   c.runs({"gated_delta_net", "delta_net"});
   c.takes(write_params({beta_param(0.6), cosine_param(0.3), real_param("alpha", 0.8, 0, 0.999, "decay")}));
   c.at({{}, {{"alpha", 0.95}, {"cosine", -0.9}}, {{"cosine", 0}}});

@@ -11,7 +11,7 @@ Claim gradient_step() {
   c.says("The gradient of $L(S) = |v - S k|^2 / 2$ is $-(v - S k) k^T$, and one step of size $beta$ from $S_{t-1}$ is "
          "$S_{t-1} (I - beta k k^T) + beta v k^T$, the delta rule.");
   c.exactly("An identity, for keys of any length.");
-  c.because("The layer is compared with a step along the slope of the loss itself, taken by differences.");
+  c.because("The layer is compared with a step along the gradient of the loss, which is measured by differences.");
   c.runs({"delta_net", "linear"}), c.takes(write_params({beta_param(), norm_param(1)}));
   c.at({{}, {{"beta", 1}, {"norm", 0.7}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -39,8 +39,8 @@ Claim shrink() {
   ClaimBuilder c("blog-shrink", "002 §4");
   c.says("With $|k| = 1$, $I - beta k k^T$ shrinks the component along $k$ by a factor $1 - beta$ and leaves "
          "everything orthogonal to $k$ untouched.");
-  c.exactly("Eigenvalues $1 - beta |k|^2$, once, and 1; for $beta$ in (1, 2) the component turns its sign.");
-  c.because("$k k^T$ is the projector on the line of $k$ only for keys of length 1, which the text assumes.");
+  c.exactly("The eigenvalues are $1 - beta |k|^2$, once, and 1. For $beta$ in (1, 2) the component changes its sign.");
+  c.because("$k k^T$ projects onto the line of $k$ only for keys of length 1, which the text assumes.");
   c.runs({"delta_net", "gated_delta_net"}), c.takes(write_params({beta_param()}));
   c.at({{}, {{"beta", 1}}, {{"beta", 1.5}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -76,8 +76,8 @@ Claim overwrite() {
   ClaimBuilder c("blog-overwrite", "002 §4");
   c.says("With $|k_t| = 1$ the read-out at the key just written is $S_t k_t = (1 - beta) v_old + beta v_t$, $v_old = "
          "S_{t-1} k_t$: a full overwrite at $beta = 1$, none at $beta = 0$.");
-  c.exactly("In general with $beta |k|^2$ for $beta$.");
-  c.because("The length of the key is a step size in disguise, which is why keys are normalised in practice.");
+  c.exactly("For keys of any length, $beta |k|^2$ replaces $beta$.");
+  c.because("The length of the key acts as a step size, which is why keys are normalised in practice.");
   c.runs({"delta_net", "linear"}), c.takes(write_params({beta_param(), norm_param(0.7)}));
   c.at({{}, {{"beta", 1}}, {{"beta", 1.5}, {"norm", 1.5}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -108,7 +108,7 @@ Claim orthogonal() {
   c.says("Writing at $k_t$ does not affect the read-out of exactly orthogonal keys: $S_t k' = S_{t-1} k'$ where $k_t$ "
          ". $k' = 0$.");
   c.exactly("For every $beta$ and every $|k|$.");
-  c.because("At a cosine $c$ the read moves by $beta c (v - S k)$: a tenth of the residual at $c = 0.1$ already.");
+  c.because("At a cosine $c$ the read changes by $beta c (v - S k)$: at $c = 0.1$ already by a tenth of the residual.");
   c.runs({"delta_net", "gated_delta_net"}), c.takes(write_params({beta_param(), norm_param(1)}));
   c.at({{}, {{"beta", 1.7}, {"norm", 2}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -128,7 +128,7 @@ Claim proportional() {
   c.says("DeltaNet turns the blind addition into an error-correcting write whose size is proportional to how wrong the "
          "current read-out at $k_t$ is.");
   c.exactly("$|S_t - S_{t-1}|_F = beta |v - S_{t-1} k||k|$.");
-  c.because("Linear attention writes $|v||k|$ whatever it reads already.");
+  c.because("Linear attention writes $|v||k|$, whatever the state already returns.");
   c.runs({"delta_net", "linear"}), c.takes(write_params({beta_param(), norm_param(0.7)}));
   c.at({{{"norm", 1}}, {{"beta", 1}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -153,10 +153,10 @@ Claim twice() {
   ClaimBuilder c("blog-write-twice", "002 §4");
   c.says("Writing the same ($k$, $v$) twice is a near no-op in DeltaNet: the residual is already small on the second "
          "write.");
-  c.exactly("The second write is $1 - beta |k|^2$ times the first: nothing at $beta |k|^2 = 1$, half of it at 0.5, as "
-            "large at 2, larger beyond.");
-  c.because(
-      "Near means near $beta |k|^2 = 1$. A write strength of one half leaves half the error for the second write.");
+  c.exactly("The second write is $1 - beta |k|^2$ times the first: zero at $beta |k|^2 = 1$, half of it at 0.5, "
+            "equally large at 2, and larger beyond.");
+  c.because("It is a near no-op if $beta |k|^2$ is near 1. With a write strength of one half, half the error is left "
+            "for the second write.");
   c.runs({"delta_net", "linear"}), c.takes(write_params({real_param("step", 1, 1e-3, 4, "beta |k|^2")}));
   c.at({{{"step", 0.5}}, {}, {{"step", 1.5}}, {{"step", 2}}, {{"step", 2.5}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {

@@ -12,9 +12,9 @@ Claim never() {
   ClaimBuilder c("blog-never-forgets", "002 §4-5");
   c.says("Anything in $S$ orthogonal to $k_t$ is preserved exactly: a stale write at $k_old$ stays in $S$ at full "
          "magnitude for ever unless something is written near $k_old$ again, and every orthogonal direction persists.");
-  c.exactly("Exact while every later key is orthogonal to $k_old$; a write at cosine $c$ keeps $1 - beta c^2$ of it.");
-  c.because("The exception for later writes near $k_old$ is the authors' own. How much it takes away among keys that "
-            "are near nothing in particular is the row blog_forgets_random_keys.");
+  c.exactly("Exact while every later key is orthogonal to $k_old$. A write at cosine $c$ leaves $1 - beta c^2$ of it.");
+  c.because("The authors themselves except later writes near $k_old$. The row blog_forgets_random_keys measures how "
+            "much is lost among random keys.");
   c.runs({"delta_net", "gated_delta_net"});
   c.takes(write_params({beta_param(1), cosine_param(0.3), integer_param("writes", 200, 1, 2000, "later writes")}));
   c.at({{}, {{"beta", 0.5}, {"cosine", -0.8}}});
@@ -89,8 +89,8 @@ Claim random_keys() {
   c.says("A stale write survives random later keys, none of which is near its own.");
   c.exactly("The mean retention after $m$ keys drawn uniformly from the sphere is $(1 - beta/d)^m$: a time constant of "
             "$d / beta$ writes. More than $d - 1$ later keys cannot all be orthogonal to the old one.");
-  c.because("The text speaks of directions that later keys do not touch, and there it is right. Random keys touch "
-            "every direction a little: DeltaNet forgets them exponentially, without a gate.");
+  c.because("The text speaks of directions that later keys do not touch, and for those it is right. Random keys touch "
+            "every direction a little, so DeltaNet forgets them exponentially, without a gate.");
   c.is_refuted(stricter(
       "§4: a stale write 'stays in $S$ at full magnitude forever, unless we happen to write near $k_old$ again'.",
       "directions orthogonal to later keys", "'DeltaNet never forgets': said of orthogonal directions."));

@@ -28,7 +28,7 @@ Claim unrolled() {
   ClaimBuilder c("blog-mamba2-unrolled", "002 §5");
   c.says("$S_t = alpha_t S_{t-1} + v_t k_t^T$ with $alpha_t$ in (0, 1): a write at step $j < t$ counts with weight "
          "$alpha_{j+1} ... alpha_t$ at step $t$, which decays exponentially.");
-  c.exactly("An identity; exponential while $alpha$ stays below some bar < 1.");
+  c.exactly("An identity. The decay is exponential if $alpha$ stays below some bar < 1.");
   c.because("Gates that approach 1 fast enough keep a write for ever: see blog_gating_bounds.");
   c.runs({"mamba2"}), c.takes(one_head_params({1, 1, 20, 8, 4}));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -68,8 +68,8 @@ Claim unrolled() {
 Claim doubles() {
   ClaimBuilder c("blog-mamba2-doubles", "002 §5, Mamba2");
   c.says("Under the gate, seeing the same ($k$, $v$) twice still doubles the value (the word read as the number 2).");
-  c.exactly(
-      "It adds up to $1 + alpha$ times the value, to 2 only at $alpha = 1$; repeated for ever, to $1 / (1 - alpha)$.");
+  c.exactly("The value at the key becomes $1 + alpha$ times as large, 2 times only for $alpha = 1$. Repeated for ever "
+            "it becomes $1 / (1 - alpha)$ times as large.");
   c.because(
       "The main point of the sentence holds: the layer keeps adding what it already knows instead of correcting it.");
   c.is_refuted(stricter("§5: 'seeing the same ($k$, $v$) twice still doubles the value'.", "$alpha_t$ in (0, 1)",
@@ -108,8 +108,8 @@ Claim bounds() {
   c.says("Gating, $alpha_t$ in (0, 1), bounds $S$.");
   c.exactly("$|S_t| <= max |v||k| / (1 - bar)$ where $alpha_t$ <= bar < 1 at every step; $alpha$ in (0, 1) alone does "
             "not bound it.");
-  c.because("A learned sigmoid stays below some bar < 1 on bounded inputs, and there the promise holds. Gates that "
-            "approach 1 like $1 - 1/(t+1)^2$ let $S$ grow as $t$.");
+  c.because("On bounded inputs a learned sigmoid stays below some bar < 1, and then the statement holds. With gates "
+            "that approach 1 like $1 - 1/(t+1)^2$, $S$ grows as $t$.");
   c.holds_under("alpha_t <= bar < 1 at every step");
   c.runs({"mamba2"}), c.takes({real_param("bar", 0.9, 0.1, 0.999, "largest decay allowed")});
   c.at({{{"bar", 0.5}}, {}, {{"bar", 0.99}}});

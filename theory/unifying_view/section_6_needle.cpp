@@ -22,9 +22,9 @@ Claim retention() {
          "decays it with the haystack, Gated DeltaNet does both.");
   c.exactly("Among random unit keys, at $beta = 1$: $(1 - 1/d)^m$ in DeltaNet, $alpha^m$ under a gate, their product "
             "in Gated DeltaNet; $1 - r/d$ for ever among $r$ repeated keys.");
-  c.because(
-      "These are the three mechanisms by which the text reads the trained table; they need no training. A haystack of "
-      "few repeated keys, as in the passkey task, leaves DeltaNet's needle alone, and a gate wears it down by $m$.");
+  c.because("By these three mechanisms the text explains the table of trained models; they need no training. A "
+            "haystack of few repeated keys, as in the passkey task, does not change DeltaNet's needle further, while a "
+            "gate reduces it with $m$.");
   c.runs({"delta_net", "gated_delta_net", "mamba2", "linear"}), c.draws({"needle"});
   c.takes({integer_param("d", 16, 4, 256, "key width"), integer_param("m", 16, 2, 500, "later writes"),
            integer_param("r", 4, 1, 256, "distinct keys of the repeated haystack"),
@@ -68,8 +68,8 @@ Claim trained_table() {
          "stays near perfect through 8K (about 99), Mamba2 falls from 99.2 to 30.4, Gated DeltaNet sits around 90 at "
          "8K; on S-NIAH-2 (number) DeltaNet falls from 98.4 to 14.4; Gated DeltaNet wins every cell of S-NIAH-2 and "
          "S-NIAH-3 (uuid).");
-  c.exactly("Numbers of trained models; the table is an image in the post, which names neither model size, data, "
-            "tokens, training length nor seeds. The row blog_needle_retention measures the mechanisms.");
+  c.exactly("The numbers are of trained models. The table is an image in the post, which gives neither model size, "
+            "data, tokens, training length nor seeds. The row blog_needle_retention measures the mechanisms.");
   return c.is_not_tested(Reason::needs_training);
 }
 

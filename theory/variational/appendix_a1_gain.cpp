@@ -14,8 +14,9 @@ Claim rls_pre_update_gain() {
   ClaimBuilder c("rls-pre-update-gain", "004 Appendix A.1");
   c.says("Classical recursive least squares computes its gain from $A_{t-1}$.");
   c.exactly("$A_{t-1} k / (1 + k^T A_{t-1} k)$, which is the same vector as $A_t k$.");
-  c.because("Textbook-true. The text does not claim the gain without its denominator, which overshoots $delta$ times; "
-            "since the two forms agree, Table 5's 'post-update $A_t$' is no departure.");
+  c.because(
+      "True of the textbook algorithm. The text does not claim a gain without the denominator, which would be too "
+      "large by the factor $delta$. Since the two forms agree, the 'post-update $A_t$' of Table 5 is no departure.");
   c.runs({"rls", "vla"}), c.takes(setting);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int n = p.integer("n"), d = p.integer("d");
@@ -45,8 +46,8 @@ Claim vla_post_vs_pre_direction() {
   c.exactly(
       "After normalisation $A_t k$ and $A_{t-1} k$ are the same direction when $u$ is parallel to $k$, so the choice "
       "changes nothing there. In general $A_t k = A_{t-1} k - z$ ($u.A_{t-1} k$) / $delta$, $z = A_{t-1} u$.");
-  c.because("The choice does matter for penalty directions that are not along the key, which is the case that the text "
-            "does not name.");
+  c.because("The choice does matter for penalty directions that are not along the key, a case that the text does not "
+            "mention.");
   c.is_refuted(
       asserted("Appendix A.1, 'Why post-update $A_t$': 'When $u_t$ is aligned with $k_t$, the post-update $A_t$ "
                "already accounts for the new direction's contribution, preventing double-counting.'",

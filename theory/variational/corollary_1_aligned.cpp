@@ -91,10 +91,10 @@ Energy energy_of(const Inputs &x, double lambda0) {
 Claim aligned() {
   ClaimBuilder c("vla-cor1-aligned-u", "004 Corollary 1 (restricted)");
   c.says("With $u_t$ parallel to $k_t$ the chain from the first step does not expand.");
-  c.exactly("True where $|u|^2 n_t + c_t <= 2$ with $n_t = |A_t k_t|$ in every step, as for unit $u$ at $lambda0 = "
-            "0.1$ and whenever $|u|^2 <= lambda0$. Sub-chains and single steps do exceed 1.");
-  c.because("In the authors' favour: in the case $u_s = k_s$ of §7.1, with the $lambda0$ that they use, gradients to "
-            "$S_0$ do not explode. $x^T M_t x$ never grows, and $M_T >= M_0$.");
+  c.exactly("True if $|u|^2 n_t + c_t <= 2$ with $n_t = |A_t k_t|$ at every step, as for unit $u$ at $lambda0 = 0.1$ "
+            "and whenever $|u|^2 <= lambda0$. The norms of sub-chains and of single steps do exceed 1.");
+  c.because("In the authors' favour: for $u_s = k_s$, the case of §7.1, and with the $lambda0$ that they use, "
+            "gradients with respect to $S_0$ do not explode. $x^T M_t x$ never grows, and $M_T >= M_0$.");
   c.runs({"vla"});
   c.takes({integer_param("d", 8, 2, 32, "head width"), integer_param("T", 40, 5, 200, "steps"),
            real_param("lambda0", 0.1, 1e-3, 10, "penalty at the start"), real_param("s", 1, 0.01, 10, "length of u")});
@@ -148,9 +148,9 @@ Claim non_expansive_threshold() {
   ClaimBuilder c("vla-cor1-aligned-u-threshold", "004 Corollary 1 (derived)");
   c.says("With unit $u = k$ the condition $n + c <= 2$, under which the chain from step 1 does not expand, holds in "
          "every state at $lambda0 = 0.1$.");
-  c.exactly("Exactly for $lambda0$ >= golden^-5 = $(5 sqrt(5) - 11) / 2 = 0.0901699$: with $g = k.A k$, $n + c$ is at "
-            "most $sqrt(g / lambda0) / (1 + g) + sqrt(g lambda0)$, which reaches 2 at $g$ = golden. That the chain "
-            "itself needs it is not shown.");
+  c.exactly("True exactly for $lambda0$ >= golden^-5 = $(5 sqrt(5) - 11) / 2 = 0.0901699$: with $g = k.A k$, $n + c$ "
+            "is at most $sqrt(g / lambda0) / (1 + g) + sqrt(g lambda0)$, which reaches 2 at $g$ = golden. It is not "
+            "shown that the chain itself needs this condition.");
   c.runs({"vla"});
   return c.measure([](Points &points, const Params &, const Protocol &) {
     double low = 0.05, high = 0.2; // the sum falls as lambda0 grows
@@ -202,8 +202,9 @@ Vector climbed_keys(double lambda0, std::uint64_t seed) {
 Claim small_lambda() {
   ClaimBuilder c("vla-cor1-aligned-u-small-lambda", "004 Corollary 1");
   c.says("$u_t = k_t$ makes the chain from step 1 non-expansive for every $lambda0 > 0$.");
-  c.exactly("Not for small $lambda0$: three keys in $R^3$ are enough at 1e-3 (chain 1.22), four reach 1.53; in the "
-            "plane five are needed, at 1e-6. From $lambda0 = 0.0902$ on it is true (vla_cor1_aligned_u_threshold).");
+  c.exactly(
+      "False for small $lambda0$: three keys in $R^3$ suffice at 1e-3 (the chain has norm 1.22), four reach 1.53; in "
+      "the plane five are needed, at 1e-6. From $lambda0 = 0.0902$ on it is true (vla_cor1_aligned_u_threshold).");
   c.because("A stricter reading: the paper's $lambda0$ is 0.1.");
   c.is_refuted(outside("Corollary 1.", "$lambda0 = 0.1$ (§3.2)",
                        "At the stated $lambda0$ it is true for $u$ along $k$ (vla_cor1_aligned_u_threshold)."));

@@ -50,8 +50,9 @@ Claim product_norm() {
   ClaimBuilder c("vla-cor2-product-norm", "004 Corollaries 1 and 2");
   c.says("The chain $J_T ... J_t$ has spectral norm at most 1, so that $|dL/dS_0|_F <= |dL/dS_T|_F$: gradients do not "
          "explode through the recurrence.");
-  c.exactly("Sharp for unit $a_t$ and $k_t$: at most the product of $(1 + sqrt(5 - 4 c_t)) / 2$, attained by turning "
-            "each step to meet the last, $1.618^50 = 2.8e10$ at $c = 0$.");
+  c.exactly("The largest possible norm for unit $a_t$ and $k_t$ is the product of $(1 + sqrt(5 - 4 c_t)) / 2$. It is "
+            "attained if each step stretches the direction that the previous one has stretched: $1.618^50 = 2.8e10$ at "
+            "$c = 0$.");
   c.because("It rests on Proposition 2. With a true inverse $A_t$ growth is polynomial (vla_prop2_real_runs), and with "
             "$u_t$ along $k_t$ the corollary is true for the chain from the first step (vla_cor1_aligned_u).");
   c.is_refuted(
@@ -102,9 +103,10 @@ Vector mean_squares(int d, double c, int T, const Stream &pairs, size_t first, s
 Claim random_product_law() {
   ClaimBuilder c("vla-random-product-law", "004 Corollary 1, §3.3");
   c.says("Gradients neither explode nor vanish through the recurrence.");
-  c.exactly("For unit $a_t$ and $k_t$ at a fixed angle in random orientation $E|P_T x|^2 = (1 + (1 - 2c)/d)^T$: they "
-            "explode for $c < 1/2$ and vanish for $c > 1/2$, as $(1 - 1/d)^T$ at the one case of norm 1, $c = 1$.");
-  c.because("It is no defect of VLA that they vanish: a delta rule forgets at this rate whatever it overwrites.");
+  c.exactly("For unit $a_t$ and $k_t$ at a fixed angle in random orientation $E|P_T x|^2 = (1 + (1 - 2c)/d)^T$: "
+            "gradients explode for $c < 1/2$ and vanish for $c > 1/2$. In the only case of norm 1, $c = 1$, they "
+            "vanish as $(1 - 1/d)^T$.");
+  c.because("That they vanish is no defect of VLA: a delta rule forgets at this rate, because it overwrites.");
   c.is_refuted(
       asserted("Corollary 1: 'Gradients neither explode nor vanish.'", "unit $a_t$ and $k_t$",
                "'Empirical confirmation' follows, for the un-normalised form; it leaves the sentence as it is.",

@@ -26,7 +26,7 @@ double units_of(const Affine &a, const Affine &b, const Affine &c) {
 Claim vla_scan_composition_associative() {
   ClaimBuilder c("vla-scan-composition-associative", "004 §3.4, Algorithm 2");
   c.says("The pairs ($F$, $G$) are associative under $(F_r, G_r) o (F_l, G_l) = (F_r F_l, F_r G_l + G_r)$.");
-  c.exactly("Composition of affine maps that act on $S$ from the left.");
+  c.exactly("This is the composition of affine maps that act on $S$ from the left.");
   c.takes({integer_param("d", 6, 2, 64, "width")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int d = p.integer("d");
@@ -79,10 +79,10 @@ Claim vla_scan_eq12_recurrence() {
   ClaimBuilder c("vla-scan-eq12-recurrence", "004 Eq 12, Algorithm 2");
   c.says("$S_t = F_t S_{t-1} + G_t$ with $F_t = I - a_t k_t^T$ and $G_t = e_t a_t^T$ is the recurrence of Eq 10, to be "
          "scanned from precomputed $k$, $a$ and $v$.");
-  c.exactly("$F$ stands on the wrong side, and $G$ holds the residual $e_t$, which needs $S_{t-1}$ and is subtracted "
-            "twice: $S_t = S_{t-1} (I - k_t a_t^T) + v_t a_t^T$.");
-  c.because("With $F^T$ on the right and $v$ for $e$ the scan is right, and $v$, $k$ and $a$ are what Algorithm 2 "
-            "lists as its inputs.");
+  c.exactly("$F$ is on the wrong side, and $G$ contains the residual $e_t$, which needs $S_{t-1}$ and is then "
+            "subtracted twice. Right is $S_t = S_{t-1} (I - k_t a_t^T) + v_t a_t^T$.");
+  c.because("With $F^T$ on the right and $v$ in place of $e$ the scan is right, and Algorithm 2 lists $v$, $k$ and $a$ "
+            "as its inputs.");
   c.is_refuted(asserted(
       "Eq 12 and Algorithm 2: $S_t = F_t S_{t-1} + G_t$, $G_t = e_t a_t^T$.", "none",
       "Algorithm 2 repeats it, with $v_t$ among its inputs.",
@@ -175,9 +175,8 @@ Claim vla_scan_work() {
   c.says("The scan over ($F$, $G$) has $O(log T)$ depth and $O(T)$ total work; together with §3.5, the $O(T d^2)$ of "
          "the recurrence.");
   c.exactly("Linear in $T$ at fixed $d$, but a composition multiplies two pairs of $d$ x $d$ matrices: about $4 T d^3$ "
-            "multiply-adds against $2 T d^2$, an overhead of 2 $d$ (64 at $d = 32$).");
-  c.because(
-      "The depth and the order in $T$ are right. The width is what the text leaves out; a chunked form costs less.");
+            "multiply-adds in place of $2 T d^2$, more by the factor 2 $d$ (64 at $d = 32$).");
+  c.because("The depth and the order in $T$ are right, but the text omits the width. A chunked form costs less.");
   c.holds_under("the head width is held fixed, for the work is about 4 T d^3");
   c.runs({"vla"});
   c.takes({integer_param("m", 4, 2, 8, "T = 2^m steps"), integer_param("d", 6, 2, 24, "width")});

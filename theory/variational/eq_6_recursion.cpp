@@ -60,10 +60,10 @@ Claim rls_eq6_solves_eq5() {
   ClaimBuilder c("rls-eq6-solves-eq5", "004 Eq 5-6");
   c.says("The recursion of Eq 6 maintains the minimiser of Eq 5, $sum |v_s - S k_s|^2 + tr(S M_t S^T)$, with $A_t = "
          "M_t^{-1}$ exactly.");
-  c.exactly("With $u = k$ it minimises the ridge loss with the constant penalty $lambda0$. Eq 5's Hessian is $K K^T + "
-            "M_t$, whose inverse is not $A_t$; with other $u$ the recursion minimises neither.");
-  c.because("Eq 6 is textbook recursive least squares. Eq 5 writes its growing inverse covariance into the penalty as "
-            "well, which counts the keys twice; read $M_t$ as the Gram matrix plus $lambda0 I$.");
+  c.exactly("With $u = k$ it minimises the ridge loss with the constant penalty $lambda0$. The Hessian of Eq 5 is $K "
+            "K^T + M_t$, whose inverse is not $A_t$. With other $u$ the recursion minimises neither loss.");
+  c.because("Eq 6 is textbook recursive least squares. Eq 5 also uses the growing inverse covariance as its penalty, "
+            "which counts the keys twice; $M_t$ should be the Gram matrix plus $lambda0 I$.");
   c.is_refuted(
       asserted("§2.4: 'The optimal update uses the Sherman-Morrison formula to maintain the inverse covariance $A_t = "
                "M_t^{-1}$ exactly' (Eq 5, 6).",

@@ -14,7 +14,7 @@ const ParamSpec start = real_param("lambda0", 0.1, 1e-4, 10, "penalty at the sta
 Claim vla_eq17_batch_minimiser() {
   ClaimBuilder c("vla-eq17-batch-minimiser", "004 Eq 7, 16, 17");
   c.says("$S* = V K^T (K K^T + M_t)^{-1}$ minimises $sum |v_s - S k_s|^2 + tr(S M_t S^T)$.");
-  c.exactly("An identity. The prediction is the minimum by least squares on the keys and $M_t$'s root.");
+  c.exactly("An identity. The prediction is the minimum by least squares on the keys and the root of $M_t$.");
   c.takes({integer_param("n", 6, 1, 256, "pairs"), integer_param("d", 8, 2, 64, "width"), start});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int n = p.integer("n"), d = p.integer("d");
@@ -35,10 +35,10 @@ Claim vla_eq17_shrinkage() {
   ClaimBuilder c("vla-eq17-shrinkage", "004 §4.3");
   c.says("Under bounded inputs and exact arithmetic the objective of Eq 7 recovers stored associations exactly when "
          "the keys are linearly independent.");
-  c.exactly("For orthonormal keys with $u = k$ its minimiser reads $v / (2 + lambda0)$: the penalty equals the keys' "
-            "own Gram matrix, so half is lost even as $lambda0 -> 0$.");
-  c.because("The directions of the values are right. A constant penalty, as in classical least squares, recovers them "
-            "as it vanishes.");
+  c.exactly("For orthonormal keys with $u = k$ the minimiser reads $v / (2 + lambda0)$: the penalty equals the keys' "
+            "own Gram matrix, so half of the value is lost even as $lambda0 -> 0$.");
+  c.because("The directions of the values are right. With a constant penalty that vanishes, as in classical least "
+            "squares, their lengths are right too.");
   c.is_refuted(asserted("§4.3: 'Under bounded inputs and exact arithmetic, the RLS objective (7) recovers stored "
                         "associations exactly when the keys are linearly independent'.",
                         "bounded inputs; exact arithmetic; independent keys",
@@ -68,10 +68,10 @@ Claim vla_eq17_shrinkage() {
 Claim vla_eq10_solves_eq7() {
   ClaimBuilder c("vla-eq10-solves-eq7", "004 §3.3, Appendix A.1");
   c.says("Eq 9-10 maintain the minimiser of Eq 7 exactly.");
-  c.exactly("For orthonormal keys the recursion is $(2 + lambda0)$ times the minimiser where $u = k$, $(1 + lambda0)$ "
-            "times where $u$ is orthogonal to every key; for random keys it is another matrix.");
-  c.because("Two departures: the unit-length write direction, which the text names, and the penalty $M_t$ that grows "
-            "with the keys, which the recursion does not see.");
+  c.exactly("For orthonormal keys the recursion is $(2 + lambda0)$ times the minimiser if $u = k$, and $(1 + lambda0)$ "
+            "times if $u$ is orthogonal to every key. For random keys it is another matrix.");
+  c.because("There are two departures: the unit-length write direction, which the text names, and the penalty $M_t$ "
+            "that grows with the keys, which the recursion does not contain.");
   c.is_refuted(asserted(
       "§3.3: 'The solution to (7) can be maintained exactly in $O(d^2)$ per step' (Eq 9, 10).", "none",
       "§3.3 goes on: 'the normalisation of both is essential'; A.1 calls the unit length 'the key departure from "

@@ -13,10 +13,10 @@ Claim depletion() {
   ClaimBuilder c("vla-eq8-depletion", "004 §3.2, Eq 8");
   c.says("Because $u_t$ is normalised, each rank-1 update depletes $A_t$ in exactly one direction by a bounded amount; "
          "subspaces that no $u$ touches keep their full magnitude.");
-  c.exactly("$A_{t-1} - A_t = z z^T / delta_t$ with $z = A_{t-1} u_t$: rank 1, trace at most $|A_{t-1}| (delta - 1) / "
-            "delta < 1 / lambda0$, the first $s^2 / (lambda0 (lambda0 + s^2))$ for $|u| = s$. The direction is $z$, "
-            "not $u$. Needs the refresh off.");
-  c.because("Even a direction that $u$ itself never had is depleted, if $A$ has turned it into $z$.");
+  c.exactly("$A_{t-1} - A_t = z z^T / delta_t$ with $z = A_{t-1} u_t$. It has rank 1 and a trace of at most $|A_{t-1}| "
+            "(delta - 1) / delta < 1 / lambda0$; the first one is $s^2 / (lambda0 (lambda0 + s^2))$ for $|u| = s$. The "
+            "direction is $z$, not $u$. The refresh must be off.");
+  c.because("A direction that no $u$ had is depleted as well if it is along some $z$, to which $A$ has turned $u$.");
   c.runs({"vla"});
   c.takes({integer_param("d", 32, 3, 64, "head width"),
            real_param("lambda0", paper_lambda0, 1e-3, 10, "penalty at the start"),
@@ -74,9 +74,10 @@ Claim suppression() {
   ClaimBuilder c("vla-suppression-by-a", "004 §3.2, §4.4, §7.1, §7.4, Algorithm 1");
   c.says("Where $k_t$ lies in directions seen before, $A_t k_t$ is small and the update of $S$ is suppressed; a new "
          "direction is written at full magnitude.");
-  c.exactly("$a_t = A_t k_t / |A_t k_t|$, so that $|e_t a_t^T|_F = |e_t|$ whatever $|A_t k_t|$ is: only the direction "
-            "of $A_t k_t$ matters, and $A -> c$ A changes nothing.");
-  c.because("It describes the un-normalised form, and contradicts the normalisation that Proposition 2 asks for.");
+  c.exactly("$a_t = A_t k_t / |A_t k_t|$, so $|e_t a_t^T|_F = |e_t|$ whatever $|A_t k_t|$ is. Only the direction of "
+            "$A_t k_t$ matters, and replacing $A$ by $c$ A changes nothing.");
+  c.because(
+      "The sentence describes the unnormalised form, and contradicts the normalisation that Proposition 2 requires.");
   c.is_refuted(
       asserted("§7.1: 'if $k_t$ lies in the span of previously seen keys, $A_t k_t$ is small and the $S$ update is "
                "suppressed; if it introduces a new direction, the update proceeds at full magnitude'.",

@@ -68,9 +68,9 @@ double refresh_law(const Vector &U, int d, double lambda0, int period, double et
 Claim sherman_morrison_refresh_bias() {
   ClaimBuilder c("sherman-morrison-refresh-bias", "004 §1.2, §5.4, Algorithm 1 lines 15-17");
   c.says("Stricter reading: with the refresh, 1e-3 I every 20 steps, $A_t$ still is $M_t^{-1}$ exactly.");
-  c.exactly(
-      "Its trace is larger by $eta tr(M_T^{-1} sum_j M_j^2 M_T^{-1})$, $j$ the refreshes, to first order: "
-      "by .01, .04, .08, .19, .6 and 2.0% at $T = 25$, 64, 128, 256, 512 and 1000, at $d = 32$ and Algorithm 1's $u$.");
+  c.exactly("Its trace is larger by $eta tr(M_T^{-1} sum_j M_j^2 M_T^{-1})$, to first order, where $j$ runs over the "
+            "refreshes: by .01, .04, .08, .19, .6 and 2.0% at $T = 25$, 64, 128, 256, 512 and 1000, at $d = 32$ and "
+            "with Algorithm 1's $u$.");
   c.because("At the paper's lengths the departure is small, and the refresh is disclosed. The drift that it is to "
             "prevent is rounding, of relative size 1e-6 in float32 (row sherman-morrison-exact); for ever repeated, it "
             "keeps $A$ from vanishing.");
@@ -170,8 +170,8 @@ double delta_units(int d, double lambda0, Real real) {
 Claim sm_delta_ge_1() {
   ClaimBuilder c("sm-delta-ge-1", "004 §3.3, Appendix A.1");
   c.says("Since $A_{t-1}$ is positive definite, $delta_t = 1 + u^T A_{t-1} u >= 1$ always.");
-  c.exactly("At $lambda0 = .1$ in the layer's own float32 as in float64; for one direction repeated $delta_t = 1 + "
-            "1/(lambda0 + t - 1)$.");
+  c.exactly("At $lambda0 = .1$ it holds in the layer's own float32 as in float64. If one direction is repeated, "
+            "$delta_t = 1 + 1/(lambda0 + t - 1)$.");
   c.runs({"vla", "vla_unnormalized"});
   c.takes({integer_param("T", 2000, 100, 20000, "random updates"), width, start});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -198,11 +198,11 @@ Claim sm_delta_ge_1() {
 Claim sm_delta_f32_repeated_u() {
   ClaimBuilder c("sm-delta-f32-repeated-u", "004 §3.3, §5.4");
   c.says("$delta_t >= 1$ always, so that the division is unconditionally safe; precision is float32 throughout.");
-  c.exactly("True for $lambda0$ well above float32's rounding. At 1e-8 and 1e-9 cancellation along a repeated "
-            "direction makes $u^T A u$ negative, down to $delta$ in the minus hundreds; in float64 the same runs give "
-            "$1 + 1/(lambda0 + t - 1)$.");
-  c.because("At the paper's $lambda0 = .1$ it is safe. Algorithm 1 clamps $delta$ at 1e-4, which hides the failure "
-            "where it occurs.");
+  c.exactly("True if $lambda0$ is well above float32's rounding. At 1e-8 and 1e-9 cancellation along a repeated "
+            "direction makes $u^T A u$ negative, and $delta$ falls to minus some hundreds. In float64 the same runs "
+            "give $1 + 1/(lambda0 + t - 1)$.");
+  c.because("At the paper's $lambda0 = .1$ the division is safe. Where it is not, Algorithm 1's clamp of $delta$ at "
+            "1e-4 hides the failure.");
   c.holds_under("lambda0 is well above the rounding of float32");
   c.runs({"vla", "vla_unnormalized"});
   c.takes({width});

@@ -48,11 +48,11 @@ Claim linear_growth() {
   ClaimBuilder c("linattn-norm-ot", "004 §1.1, §2.2, §4.1");
   c.says("For random inputs $E|S_T|_F$ of linear attention is $O(T)$, read as growth in proportion to $T$.");
   c.holds_under("E v k^T is not 0");
-  c.exactly("$E|S_T|^2 = T E|v|^2|k|^2 + T (T - 1) |E v k^T|_F^2$ for independent pairs: in proportion to $T^2$ only "
-            "where $E v k^T$ is not 0; $sqrt T$ growth of $|S|$ for independent values of zero mean. As an upper bound "
-            "$O(T)$ always holds.");
+  c.exactly("$E|S_T|^2 = T E|v|^2|k|^2 + T (T - 1) |E v k^T|_F^2$ for independent pairs. So it is proportional to "
+            "$T^2$ only if $E v k^T$ is not 0; for independent values of mean zero $|S|$ grows as $sqrt T$. As an "
+            "upper bound $O(T)$ always holds.");
   c.because(
-      "Keys and values that are both linear in one input with a mean have $E v k^T != 0$, which is the common case.");
+      "In the common case keys and values are both linear in one input that has a mean, and then $E v k^T != 0$.");
   c.runs({"linear"});
   c.takes({integer_param("d", 16, 2, 32, "head width"), integer_param("T", 16, 2, 256, "steps")});
   c.last([](Points &points, const Protocol &protocol) {
@@ -88,11 +88,11 @@ Claim printed_norms() {
   ClaimBuilder c("vla-fig4-norms-1600-vs-15", "004 §1.1, §4.1, §6.2, Fig 2b, Fig 4");
   c.says("On random inputs at $T = 1000$, $d_h = 32$ the additive $|S|_F$ reaches about 1600 (1630) at a constant rate "
          "of 1.6 a step; VLA stays below 15 and DeltaNet is bounded too.");
-  c.exactly("Not stated: the law of the inputs, the feature map and projections of keys and values, whether $S$ is "
-            "normalised, the length of $u$.");
-  c.because("A constant rate needs $E v phi(k)^T != 0$: values whose mean is not zero. Inputs $x$ uniform in [0,1] "
-            "through linear maps as initialised by default give $1648 +- 47$ at a rate of 1.63, and VLA about 10. "
-            "Readings of zero mean are vla_fig4_readings.");
+  c.exactly("The text does not give: the distribution of the inputs, the feature map and projections of keys and "
+            "values, whether $S$ is normalised, the length of $u$.");
+  c.because("A constant rate needs $E v phi(k)^T != 0$, that is, values whose mean is not zero. Inputs $x$ uniform in "
+            "[0,1], through linear maps with their default initialisation, give $1648 +- 47$ at a rate of 1.63, and "
+            "VLA about 10. Readings with mean zero are vla_fig4_readings.");
   return c.is_not_tested(Reason::under_specified);
 }
 
@@ -151,7 +151,7 @@ Claim deltanet_bounded() {
   c.exactly("For $|k| <= 1$ and $1/2 <= beta_t <= b < 1$, $|S_t|_F <= C_v / (1 - b)$. Isotropic unit keys: $E|S_t|^2 "
             "-> E|v|^2 / (1 - beta^2 - (1 - 2 beta) / d)$. For $|k|^2 > 1 + beta$ it explodes: $|S| = 10^96$ after 60 "
             "steps of elu + 1 keys, $d = 32$, $beta = 0.9$.");
-  c.because("Eq 4 is printed with raw keys $k_t = W_k x_t$; the statement needs normalised ones.");
+  c.because("Eq 4 is printed with keys that are not normalised, $k_t = W_k x_t$; the statement needs normalised ones.");
   c.holds_under("|k| <= 1 and 1/2 <= beta_t <= b < 1");
   c.runs({"scalar_gated_delta"});
   c.takes({integer_param("d", 4, 2, 32, "head width"), real_param("beta", 0.5, 0.05, 0.95, "the gate")});

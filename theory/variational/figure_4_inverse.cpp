@@ -53,9 +53,10 @@ Claim a_decay() {
   ClaimBuilder c("vla-a-decay-56-to-10", "004 §6.2, Fig 4 right");
   c.says("Stricter reading: on random inputs at $d_h = 32$ $|A_t|_F$ falls by the same factor every step, from about "
          "56 to about 10 over 1000 steps.");
-  c.exactly("It starts at $sqrt d / lambda0 = 56.57$ and, for the paper's $u = W_u W_k x$, is about 10.6 at $t = "
-            "1000$, as printed. In between it is algebraic: 19.7 at $t = 100$, then about $66 t^(-.27)$, towards "
-            "$t^(-1/4)$, the law of a square $W_u$, whose small singular values leave directions that no $u$ reaches.");
+  c.exactly(
+      "It starts at $sqrt d / lambda0 = 56.57$ and, for the paper's $u = W_u W_k x$, is about 10.6 at $t = 1000$, as "
+      "printed. In between the decay is algebraic: 19.7 at $t = 100$, then about $66 t^(-.27)$, towards $t^(-1/4)$. "
+      "This is the law for a square $W_u$: its small singular values leave directions that no $u$ reaches.");
   c.because("The printed ends are right; only the word for the shape is not. For isotropic $u$ the norm falls as $sqrt "
             "d / (lambda0 + t/d)$ and ends at 0.18.");
   c.is_refuted(stricter("§6.2, Fig 4 right: $|A_t|_F$ 'showing exponential decay from ~56 to ~10 as the penalty matrix "

@@ -23,7 +23,7 @@ Claim vla_eq3_transposition() {
   ClaimBuilder c("vla-eq3-transposition", "004 Eq 3");
   c.says("$S_t = S_{t-1} + phi(k) v^T$ is read as $o = S phi(q) / (phi(q).z)$.");
   c.exactly("The read is $S^T phi(q)$; with $S$ as in Eq 10, $v k^T$, it is $S phi(q)$.");
-  c.because("A slip of notation: with keys and values of different widths the shapes do not fit.");
+  c.because("An error of notation: if keys and values have different widths, the shapes do not fit.");
   c.is_refuted(
       slip("Eq 3: $S_t = S_{t-1} + phi(k_t) v_t^T$ read as $S_t phi(q_t)$.", "none", "Eq 10 and 11 have $v k^T$."));
   c.runs({"linear_elu", "linear"});
@@ -64,10 +64,10 @@ Integral mean_direction(int d) {
 Claim vla_eq11_output_scale() {
   ClaimBuilder c("vla-eq11-output-scale", "004 Eq 11, Algorithm 1 line 26 (implied)");
   c.says("Reading at $q = k_i$ returns $v_i$ once $S k_i = v_i$.");
-  c.exactly("It returns $v_i |phi(k_i)| / (phi(k_i).z_t)$: the right direction, at a magnitude of about $sqrt(d m2) "
+  c.exactly("It returns $v_i |phi(k_i)| / (phi(k_i).z_t)$: the direction is right, but the length is about $sqrt(d m2) "
             "/ (d mu^2 t)$, $.184/t$ at $d = 32$.");
-  c.because("The normaliser sums keys, as for an additive state; VLA's state does not add. Harmless for the nearest "
-            "value, but it shrinks logits as the sequence grows.");
+  c.because("The normaliser sums keys, as for an additive state, but VLA's state does not add. This does not change "
+            "which value is nearest, but logits shrink as the sequence grows.");
   c.is_refuted(stricter("Eq 11 and Algorithm 1 line 26.", "none",
                         "That the read returns $v_i$ is implied at most; the text speaks of accuracy."));
   c.runs({"vla", "linear_elu"});
@@ -120,10 +120,10 @@ Claim vla_eq11_output_scale() {
 Claim vla_internal_u_scale() {
   ClaimBuilder c("vla-internal-u-scale", "004 Eq 8 against Algorithm 1 line 10");
   c.says("The penalty direction $u_t$ has one definition.");
-  c.exactly("Unit length in Eq 8, $1/sqrt(d)$ in Algorithm 1: the trace of $M_t$ grows by 1 or by $1/d$ per step, a "
-            "factor 32 at $d = 32$.");
-  c.because("Results that depend on $lambda0/|u|^2$ differ by $d$ between the two, including how far earlier keys are "
-            "avoided (row vla-whitening-direction).");
+  c.exactly("It has unit length in Eq 8 and length $1/sqrt(d)$ in Algorithm 1: the trace of $M_t$ grows by 1 or by "
+            "$1/d$ per step, which differ by the factor 32 at $d = 32$.");
+  c.because("Results that depend on $lambda0/|u|^2$ differ by the factor $d$ between the two, for example how far "
+            "writes avoid earlier keys (row vla-whitening-direction).");
   c.is_refuted(slip("Eq 8: $u$ of unit length; Algorithm 1 line 10: divided by $sqrt(d_h)$.", "none",
                     "Both are printed; neither mentions the other."));
   c.runs({"vla"});
@@ -158,10 +158,10 @@ Claim vla_internal_u_scale() {
 Claim vla_internal_khat() {
   ClaimBuilder c("vla-internal-khat", "004 §3.1 against Algorithm 1 line 9");
   c.says("The normalised key has one definition.");
-  c.exactly("$k/|k|$ in §3.1 has mean cosine 0 between random keys; (elu + 1)($k$) normalised, as in Algorithm 1, has "
-            ".694 at $d = 32$ and $mu^2/m2 = .685$ in the limit.");
-  c.because(
-      "Arguments from near-orthogonal keys do not carry over to Algorithm 1, where keys share a common direction.");
+  c.exactly("With $k/|k|$ of §3.1 random keys have a mean cosine of 0. With (elu + 1)($k$) normalised, as in Algorithm "
+            "1, it is .694 at $d = 32$ and $mu^2/m2 = .685$ in the limit.");
+  c.because("Arguments that assume nearly orthogonal keys do not apply to Algorithm 1, where all keys share a common "
+            "direction.");
   c.is_refuted(slip("§3.1: $k/|k|$; Algorithm 1 lines 8-9: (elu + 1)($k$), normalised.", "none",
                     "Both are printed; neither mentions the other."));
   c.runs({"vla"});
@@ -219,7 +219,7 @@ Claim vla_internal_khat() {
 Claim elu_approximates_exp() {
   ClaimBuilder c("elu-approximates-exp", "004 §2.2");
   c.says("Stricter reading: ELU + 1 approximates exp(q.k) by $phi(q).phi(k)$.");
-  c.exactly("At $q = k = 0$ it gives $d$ for 1, and it grows as a polynomial.");
+  c.exactly("At $q = k = 0$ it gives $d$ in place of 1, and it grows only as a polynomial.");
   c.because("ELU + 1 replaces the similarity by another one; it is not an approximation of it.");
   c.is_refuted(stricter(
       "§2.2: 'replace the softmax kernel with a positive feature map $phi$ satisfying exp(q.k) ~ $phi(q).phi(k)$'.",

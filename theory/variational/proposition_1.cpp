@@ -13,9 +13,9 @@ constexpr double lambda0 = 0.1;
 Claim telescoped() {
   ClaimBuilder c("vla-prop1-telescoped-bound", "004 Proposition 1, Eq 13");
   c.says("For $|a_t| = 1$, $|S_t|_F <= |S_0|_F + sum_{s<=t} |e_s|$.");
-  c.exactly("Triangle inequality; an equality at $t = 1$. The sum grows linearly wherever $e_t$ does not die out, so "
-            "that boundedness does not follow.");
-  c.because("Random unit keys and values at $d = 32$: after 1000 steps the bound is 240 times the norm.");
+  c.exactly("This is the triangle inequality, with equality at $t = 1$. The sum grows linearly if $e_t$ does not "
+            "vanish, so boundedness does not follow.");
+  c.because("For random unit keys and values at $d = 32$ the bound is 240 times the norm after 1000 steps.");
   c.runs({"vla", "vla_unnormalized"});
   c.takes({integer_param("d", 32, 2, 64, "head width"), integer_param("T", 1000, 2, 2000, "steps")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -121,9 +121,9 @@ Claim residual() {
                         "The proof speaks of stored associations that are observed again: for those the residual does "
                         "vanish (vla_prop1_consistent_data). New and unrelated values keep a residual in any memory; "
                         "what we plot and use is that the norm stays bounded, and on random inputs it does."));
-  c.exactly("Isotropic independent unit keys with new values: $E|e_t|^2 -> 2 E|v|^2$, with $u$ along $k$ as with "
-            "random $u$: a new value is written at full strength for ever.");
-  c.because("True for data that some $S$ fits exactly and that return for ever (vla_prop1_consistent_data).");
+  c.exactly("For isotropic independent unit keys with new values $E|e_t|^2 -> 2 E|v|^2$, both with $u$ along $k$ and "
+            "with random $u$: a new value is always written at full strength.");
+  c.because("True if some $S$ fits all data exactly and they keep returning (vla_prop1_consistent_data).");
   c.runs({"vla"});
   return in_the_long_run(c, [](Points &points, int d, const Stationary &s, double off) {
     const double v2 = value_square;
@@ -140,10 +140,10 @@ Claim plateau() {
   ClaimBuilder c("vla-prop1-plateau", "004 Proposition 1, §6.2");
   c.says("For $|v_t| <= C_v$ $|S_t|_F$ converges to a finite plateau.");
   c.holds_under("the keys are independent and isotropic, and the norm is its mean");
-  c.exactly("$E|S_t|^2 -> d E|v|^2$ for isotropic independent unit keys. A single run's norm goes on moving about it, "
-            "and inputs chosen against the state make it grow as $sqrt t$ (vla_prop1_counterexample_sqrt).");
-  c.because("This is what Fig 4 shows on random inputs. The plateau is not brought about by a vanishing residual "
-            "(vla_prop1_residual): forgetting removes as much as the writes add.");
+  c.exactly("$E|S_t|^2 -> d E|v|^2$ for isotropic independent unit keys. The norm of a single run keeps fluctuating "
+            "about it, and inputs chosen against the state make it grow as $sqrt t$ (vla_prop1_counterexample_sqrt).");
+  c.because("Fig 4 shows this on random inputs. The reason is not a vanishing residual (vla_prop1_residual): the "
+            "plateau is where forgetting removes as much as the writes add.");
   c.runs({"vla"});
   return in_the_long_run(c, [](Points &points, int d, const Stationary &s, double off) {
     const double law = d * value_square;
@@ -179,10 +179,11 @@ Vector errors_after(const Vector &keys, const Vector &values, double seen, int p
 Claim consistent_data() {
   ClaimBuilder c("vla-prop1-consistent-data", "004 Proposition 1, proof");
   c.says("As $S_t$ fits the stored associations the prediction error decreases to zero.");
-  c.exactly("Where one $S$ fits all pairs (independent keys, $n <= d$) and they return for ever: then linearly, $a_i$ "
-            "tends to the dual vector of $k_i$ over its length, and the error falls by $max_i (1 - 1 / "
-            "sqrt((G^{-1})_ii))$ per pass, $G$ the keys' Gram matrix. Not for $n > d$, nor for values with noise.");
-  c.because("The Widrow-Hoff argument that the proof cites has these conditions.");
+  c.exactly(
+      "True if one $S$ fits all pairs (independent keys, $n <= d$) and they keep returning. The convergence is then "
+      "linear: $a_i$ tends to the dual vector of $k_i$ over its length, and the error falls by $max_i (1 - 1 / "
+      "sqrt((G^{-1})_ii))$ per pass, with $G$ the keys' Gram matrix. False for $n > d$, and for values with noise.");
+  c.because("The Widrow-Hoff argument that the proof cites needs these conditions.");
   c.holds_under("one S fits all pairs and they return for ever");
   c.runs({"vla"}), c.takes({real_param("cosine", 0.8, -0.95, 0.95, "between the two keys")});
   c.at({{}, {{"cosine", -0.5}}});

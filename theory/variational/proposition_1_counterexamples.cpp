@@ -52,8 +52,8 @@ Claim root_growth() {
   c.says("For bounded inputs $|S_t|_F$ converges to a finite plateau.");
   c.exactly("Delta rule in the plane, unit keys each orthogonal to the state, values 1: $|S_t|_F = sqrt t$. The sharp "
             "worst case for unit keys: $|S_t|^2 <= |S_{t-1}|^2 + |v_t|^2$.");
-  c.because(
-      "The proof's Widrow-Hoff argument is about random, not about chosen inputs; for those see vla_prop1_plateau.");
+  c.because("The proof's Widrow-Hoff argument applies to random inputs, not to chosen ones. For random inputs see "
+            "vla_prop1_plateau.");
   c.is_refuted(
       asserted("Proposition 1: '$|S_t|_F$ converges to a finite plateau when inputs are bounded'.", "bounded inputs",
                "The proof appeals to LMS convergence, which is about random inputs; the proposition does not say so.",
@@ -88,9 +88,9 @@ Claim root_growth() {
 Claim root_growth_with_inverse() {
   ClaimBuilder c("vla-prop1-counterexample-real-a", "004 Proposition 1");
   c.says("For bounded inputs $|S_t|_F$ converges to a finite plateau, $A_t$ being VLA's own inverse.");
-  c.exactly("The same keys in a plane, $u_t$ along a third axis: $A_t$ stays a multiple of $I$ on the plane and "
-            "$|S_t|_F = sqrt t$. With $u$ along $k$ the growth is slower, 13.4 for 20 at $t = 400$.");
-  c.because("$A_t$ does not bound the state: it only turns the write direction, whose length is 1.");
+  c.exactly("With the same keys in a plane and $u_t$ along a third axis, $A_t$ stays a multiple of $I$ on the plane, "
+            "and $|S_t|_F = sqrt t$. With $u$ along $k$ the growth is slower: 13.4 in place of 20 at $t = 400$.");
+  c.because("$A_t$ does not bound the state: it only turns the write direction, which has length 1.");
   c.is_refuted(asserted("Proposition 1 with Eq 9: the plateau under VLA's own $A_t$.", "bounded inputs",
                         "As for any $A_t$.",
                         "Inputs in a plane orthogonal to every penalty direction switch the penalty off by "

@@ -21,8 +21,8 @@ Claim unit_jacobian() {
       "norm, the others are 1. The norm is 1 at $c = 1$ only. Smallest counter-example: $d = 2$, $k = e1$, "
       "$a = e2$, where the norm is the golden ratio.");
   c.because("An oblique projection expands; only the orthogonal one, $a = k$, has norm 1. The proof takes the maximum "
-            "over the complement of $k$, where $J$ is the identity. What normalising does give is the bound 2, and the "
-            "golden ratio as long as $a.k >= 0$, which a positive definite $A_t$ ensures.");
+            "over the complement of $k$, where $J$ is the identity. Normalising does give the bound 2, and the golden "
+            "ratio if $a.k >= 0$, which a positive definite $A_t$ ensures.");
   c.is_refuted(
       asserted("Proposition 2: '$|J_t|_2 = 1$ for all $k_t$, $a_t$', with footnote 1 and Appendix A.2.", "unit vectors",
                "Corollaries 1 and 2 rest on it. A.2 itself notes that at $x = k$ the square can reach 4.",
@@ -68,7 +68,7 @@ Claim eq22() {
          "b^2(1-a^2)$.");
   c.exactly("The last term does not belong: $1 - 2ab + a^2$ = (1-ab)^2 + $a^2(1-b^2)$. At $a = 0$, $b = 1$ the printed "
             "right side is 0, the left 1.");
-  c.because("A slip of algebra inside the proof. The two extremes that follow do not use it.");
+  c.because("An algebraic error inside the proof. The two extremes that follow do not use it.");
   c.is_refuted(asserted("Appendix A.2, Eq 22.", "$a = k.x$, $b = alpha.x$",
                         "'We bound from above by considering two extremes': they do not use the last term.",
                         "The last term is a slip; the two extremes are computed from $1 - 2ab + a^2$ directly."));
@@ -96,7 +96,7 @@ Claim proof_at_k() {
   c.says("At $x = k$, where $k.x = 1$, $|J k|^2 = 2 - 2b = (1 - b)^2$ with $b = a.k$.");
   c.exactly(
       "$|J k|^2 = |k - a|^2 = 2 - 2c$, which is $(1 - c)^2$ at $c = 1$ and $c = -1$ only. $(1 - c)^2$ is $|J a|^2$.");
-  c.because("The vector that $J$ scales by $1 - c$ is $a$, not $k$ (vla_prop2_eigenvalues).");
+  c.because("$a$, not $k$, is the vector that $J$ multiplies by $1 - c$ (vla_prop2_eigenvalues).");
   c.is_refuted(asserted("Appendix A.2, first extreme: at $x = k$, $|J k|^2 = 1 - 2b + 1 = (1 - b)^2 <= 4$.",
                         "unit vectors; $a = 1$", "The bound 4 that the text draws from it is right.",
                         "$2 - 2b$ and $(1 - b)^2$ agree at the ends $b = -1$ and $b = 1$, and the bound of 4 that we "
@@ -121,7 +121,7 @@ Claim eigenvalues() {
   c.says("$J$ has the eigenvalue 1 with multiplicity $d - 1$, on the complement of $k$, and $1 - k.a$ in the direction "
          "$k$.");
   c.exactly("The eigenvalues are right; the eigenvector of $1 - c$ is $a$, while $J k = k - a$.");
-  c.because("$J$ is not symmetric, so that its eigenvalues, though right, do not bound its norm.");
+  c.because("$J$ is not symmetric, so its eigenvalues, although right, do not bound its norm.");
   c.is_refuted(asserted(
       "Proposition 2, proof: the eigenvalues are 1 'for the complement of k' and $1 - k.a$ 'for the direction k'.",
       "unit vectors", "The proof goes on with the modulus of $1 - k.a$.",
@@ -152,9 +152,9 @@ Claim eigenvalues() {
 Claim special_cases() {
   ClaimBuilder c("vla-appa2-special-cases", "004 Appendix A.2");
   c.says("For unit $u$ and $v$, $sigma_max(I - u v^T)$ is 1 + |u.v| for $u = v$ and 1 for $u$ orthogonal to $v$.");
-  c.exactly("The other way round: $u = v$ gives an orthogonal projector of norm 1, orthogonal vectors give the golden "
-            "ratio, $u = -v$ gives 2.");
-  c.because("Weyl's bound of 2, quoted just before, is right; it is reached at $u = -v$.");
+  c.exactly("The two cases are exchanged: $u = v$ gives an orthogonal projector of norm 1, orthogonal vectors give the "
+            "golden ratio, and $u = -v$ gives 2.");
+  c.because("Weyl's bound of 2, which is quoted just before, is right; it is reached at $u = -v$.");
   c.is_refuted(
       asserted("Appendix A.2: 'The exact value is 1 + |u.v| when $u = v$, but for $u$ orthogonal to $v$ it equals 1.'",
                "unit vectors", "'Choosing $x$ orthogonal to $k$ achieves 1', from which Eq 23 follows.",
@@ -183,8 +183,8 @@ Claim special_cases() {
 Claim jacobian_form() {
   ClaimBuilder c("vla-jacobian-form", "004 Eq 14");
   c.says("The Jacobian of $S_t$ with respect to $S_{t-1}$ is $I - a k^T$.");
-  c.exactly("As the operator on each row of $S$, a left factor of $S^T$: $S_t = S_{t-1} (I - k a^T) + v a^T$. As a "
-            "left factor of $S$ it does not fit where dv and dk differ.");
+  c.exactly("It is $I - a k^T$ as an operator on each row of $S$, a left factor of $S^T$: $S_t = S_{t-1} (I - k a^T) + "
+            "v a^T$. As a left factor of $S$ its shape does not fit if dv and dk differ.");
   c.runs({"vla"}), c.takes({width, integer_param("dv", 3, 1, 256, "value width")});
   c.at({{{"dv", 5}}, {}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {

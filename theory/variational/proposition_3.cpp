@@ -22,10 +22,11 @@ const std::vector<ParamSpec> few{integer_param("n", 6, 2, 64, "keys, at most d")
 Claim vla_prop3_exact_recovery() {
   ClaimBuilder c("vla-prop3-exact-recovery", "004 Proposition 3, §4.3");
   c.says("For $n <= d$ linearly independent unit keys $S_n k_i = v_i$ for every $i$ after one pass.");
-  c.exactly("$S_t k_t = v_t - (1 - c_t) e_t$ with $c_t = a_t.k_t$: even the last pair is missed unless $a_t = k_t$.");
+  c.exactly(
+      "$S_t k_t = v_t - (1 - c_t) e_t$ with $c_t = a_t.k_t$: even the last pair is not recovered unless $a_t = k_t$.");
   c.because("The note to Table 9 restricts the guarantee to orthogonal keys (row vla-prop3-orthogonal-keys). Classical "
-            "least squares does recover independent keys as its penalty vanishes; the unit length of the write "
-            "direction is what breaks it.");
+            "least squares does recover independent keys as its penalty vanishes. The unit length of the write "
+            "direction is the reason why VLA does not.");
   c.is_refuted(
       asserted("Proposition 3: 'Let the keys be linearly independent with $n <= d_h$. After processing all $n$ pairs, "
                "$S_n k_i = v_i$ for all $i$.'",
@@ -70,10 +71,10 @@ Claim vla_prop3_exact_recovery() {
 Claim vla_prop3_orthogonal_keys() {
   ClaimBuilder c("vla-prop3-orthogonal-keys", "004 Table 9, note");
   c.says("For orthogonal keys and $n <= d$ exact recovery is guaranteed.");
-  c.exactly("Exact where $u_t$ is parallel to $k_t$, of any length, or $A$ is a multiple of $I$: then $a_t = k_t$. "
-            "With a generic learned $u$ it is not.");
-  c.because("In the authors' favour: their note restricts Proposition 3 to orthogonal keys. It needs the penalty "
-            "direction along the key too, which a learned $W_u$ does not give by itself.");
+  c.exactly("Exact if $u_t$ is parallel to $k_t$, whatever its length, or if $A$ is a multiple of $I$, because then "
+            "$a_t = k_t$. With a generic learned $u$ it is not.");
+  c.because("In the authors' favour: their note restricts Proposition 3 to orthogonal keys. But the penalty direction "
+            "must also be along the key, which a learned $W_u$ does not give by itself.");
   c.holds_under("u_t is parallel to k_t, or A_t a multiple of I");
   c.runs({"vla"});
   c.takes(
@@ -147,9 +148,9 @@ Claim vla_prop3_min_counterexample() {
 Claim rls_exact_recovery_law() {
   ClaimBuilder c("rls-exact-recovery-law", "004 Proposition 3, read for classical RLS");
   c.says("Recursive least squares recovers linearly independent keys exactly.");
-  c.exactly("$V - S K = lambda0 V (K^T K + lambda0 I)^{-1}$ with columns of pairs: exact as $lambda0 -> 0$, the miss "
-            "being of first order in $lambda0 / sigma_min^2$.");
-  c.because("What the proposition says holds for the recursion that it generalises, in this limit.");
+  c.exactly("$V - S K = lambda0 V (K^T K + lambda0 I)^{-1}$ with one pair per column: exact as $lambda0 -> 0$, with an "
+            "error of first order in $lambda0 / sigma_min^2$.");
+  c.because("In this limit the proposition holds for recursive least squares, which VLA generalises.");
   c.holds_asymptotically(), c.runs({"rls"});
   c.takes(few);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -202,8 +203,8 @@ Claim vla_capacity_rank() {
   ClaimBuilder c("vla-capacity-rank", "004 §4.3, §8");
   c.says("A $d$ x $d$ state holds at most $d$ associations exactly; the bound is the same for linear attention, "
          "DeltaNet and VLA.");
-  c.exactly("The best linear memory of $n > d$ random pairs leaves $1 - d / n$ of $|V|^2$, and none for $n <= d$. No "
-            "layer with such a state does better, since least squares is the best.");
+  c.exactly("The best linear memory of $n > d$ random pairs has an error of $1 - d / n$ of $|V|^2$; for $n <= d$ it "
+            "has none. No layer with such a state does better, because least squares is the best.");
   c.runs({"rls"});
   c.takes({integer_param("n", 48, 2, 512, "random pairs, more than d"), integer_param("d", 32, 2, 128, "width")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {

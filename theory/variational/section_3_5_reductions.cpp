@@ -30,8 +30,8 @@ Claim vla_remark_u0_linear_attention() {
          "geometry.");
   c.exactly(
       "It is DeltaNet with $beta = 1$, $S (I - k k^T) + v k^T$, equal to linear attention for orthonormal keys only.");
-  c.because("The geometry disappears, the residual does not: $e_t = v_t - S_{t-1} k_t$ still subtracts what the state "
-            "reads. The note to Table 4 does speak of a residual correction.");
+  c.because("The geometry disappears, but the residual does not: $e_t = v_t - S_{t-1} k_t$ still subtracts what the "
+            "state returns. The note to Table 4 does mention a residual correction.");
   c.is_refuted(asserted(
       "§3.5: 'Setting $u_t = 0$ and fixing $A_t$ collapses (9)-(10) to standard linear attention (additive "
       "accumulation, no geometry)'.",
@@ -64,10 +64,10 @@ Claim vla_remark_recovers_deltanet() {
   ClaimBuilder c("vla-remark-recovers-deltanet", "004 §3.5, Eq 4");
   c.says("Replacing the write direction by a scalar gate and discarding $A_t$ recovers DeltaNet, which Eq 4 gives as "
          "$S_t = beta S_{t-1} + (v - S_{t-1} k) k^T$.");
-  c.exactly("It gives $S + beta (v - S k) k^T$, DeltaNet as published (003 Eq 6). Eq 4 decays the whole state instead "
-            "and is not obtained; the two agree at $beta = 1$.");
-  c.because(
-      "The published DeltaNet is recovered; the form that the paper prints, and compares with, is a different layer.");
+  c.exactly("It gives $S + beta (v - S k) k^T$, DeltaNet as published (003 Eq 6). It does not give Eq 4, which decays "
+            "the whole state; the two agree at $beta = 1$.");
+  c.because("The published DeltaNet is recovered. The layer that the paper prints as DeltaNet, and compares with, is a "
+            "different one.");
   c.is_refuted(stricter("§3.5: 'Replacing $a_t$ with a scalar gate and discarding $A_t$ recovers DeltaNet.'", "none",
                         "DeltaNet is cited as [10], whose published form this is; Eq 4, our other reading, is the "
                         "paper's rendering of it."));

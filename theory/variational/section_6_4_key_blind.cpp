@@ -69,8 +69,8 @@ Claim mode_guess() {
   c.says("Linear and softmax attention plateau near 0.08-0.15, below the random baseline $1/128 = 0.008$.");
   c.exactly("Above it, as §6.5 and Table 11 have it: 0.08 is ten times $1/128$. Measured in its place: a guess among "
             "the context's values, which is where the plateau lies, is above $1/128$ too.");
-  c.because(
-      "A slip. That the head exploits embedding geometry is not needed to explain the plateau (mqar_key_blind_guess).");
+  c.because("An inconsistency. The plateau can be explained without assuming that the head exploits embedding geometry "
+            "(mqar_key_blind_guess).");
   c.is_refuted(slip("§6.4: 'plateau near 0.08-0.15, below the random baseline of $1/128 = 0.008$'.", "none",
                     "§6.5 has 'well above random ($1/128$)'."));
   c.takes(context);
@@ -142,8 +142,8 @@ Claim no_position() {
          "do see order.");
   c.exactly("Their last read is a function of the set of pairs: permuting the prefix changes it by rounding, and by "
             "the order of 1 for DeltaNet and VLA. Holds for one layer: two can recover order from the causal mask.");
-  c.because("A reason why softmax and linear attention may score a key-blind guess in these experiments, while layers "
-            "that see order need not.");
+  c.because("This is a possible reason why softmax and linear attention score a key-blind guess in these experiments, "
+            "while layers that see the order score more.");
   c.runs({"softmax", "linear_elu", "rls", "delta_net", "vla"});
   c.takes({integer_param("T", 14, 4, 128, "steps"), integer_param("Dk", 6, 2, 32, "key width"),
            integer_param("Dv", 3, 2, 32, "value width")});

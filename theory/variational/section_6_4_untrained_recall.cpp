@@ -73,8 +73,8 @@ Claim untrained_unit_keys() {
   c.exactly("Accuracies follow from the layers' closed forms. At $n = 24$, 48, 96: linear attention about 1.00, .93, "
             ".62, DeltaNet .92, .60, .29, Eq 4 .52, .25, .13, VLA with unit $u = k$ 1.00, .99, .41, with Algorithm 1's "
             "$u$ .97, .70, .33, RLS 1.00, 1.00, .81.");
-  c.because("Linear attention decodes well because errors of many independent keys average out; nothing in its state "
-            "explains 0.07.");
+  c.because("Linear attention decodes well because the errors of many independent keys average out. Nothing in its "
+            "state explains the reported 0.07.");
   c.runs({"linear", "delta_net", "scalar_gated_delta", "vla", "rls"}), c.takes({pairs});
   c.at(sizes({24, 48}), of_full_suite);
   return c.measure([](Points &points, const Params &at, const Protocol &p) {
@@ -111,8 +111,8 @@ Claim untrained_feature_keys() {
   c.exactly("Accuracies follow from the layers' closed forms. At $n = 8$, 24, 48: VLA with unit $u = k$ 1.00, 1.00, "
             ".99, with Algorithm 1's $u$ .64, .74, .63, linear attention .36, .10, .05, DeltaNet .15, .06, .04, RLS "
             "1.00, 1.00, 1.00.");
-  c.because("In the authors' favour: positive features share a direction, which VLA's $A_t$ takes out of the write and "
-            "the others do not. VLA's 1.000 at $n <= 24$ is therefore not implausible.");
+  c.because("In the authors' favour: positive features share a common direction. VLA's $A_t$ removes it from the "
+            "write, the other layers do not. So VLA's 1.000 at $n <= 24$ is plausible.");
   c.runs({"linear", "delta_net", "scalar_gated_delta", "vla", "rls"}), c.takes({pairs});
   c.at(sizes({8, 24}), of_full_suite);
   return c.measure([](Points &points, const Params &at, const Protocol &p) {

@@ -36,11 +36,11 @@ Claim long_context() {
   ClaimBuilder c("vla-longcontext-untrained", "004 §6.5, §7.4");
   c.says("Eight pairs stay at recall 1.000 up to $T = 512$: no association is overwritten before its query appears; "
          "VLA is robust to padding and long-range noise.");
-  c.exactly("With genuine unit pairs after the eight the delta rule keeps $(1 - 1/d)^m$ of the square, .467 and .169 "
-            "after 24 and 56, and VLA with unit $u = k$ reads the eight .85 at 64 pairs in all and .00 at 256. Flat "
-            "only where filler does not write, or repeats the pairs.");
-  c.because("The text does not say what fills the context. Filler that the layer has learned not to write would "
-            "explain 1.000 (vla_longcontext_trained).");
+  c.exactly("If 24 or 56 further unit pairs follow the eight, the delta rule keeps $(1 - 1/d)^m$ of the square, .467 "
+            "and .169; VLA with unit $u = k$ recalls .85 of the eight at 64 pairs in all and .00 at 256. Recall stays "
+            "flat only if the filler does not write, or repeats the pairs.");
+  c.because("The text does not say what fills the context. If the layer has learned not to write the filler, this "
+            "explains 1.000 (vla_longcontext_trained).");
   c.is_refuted(of_trained("§6.5, §7.4: 1.000 from $T = 64$ to 512.", "a trained model; the filler is not described",
                           "Fig 6 reports trained models."));
   c.runs({"vla", "delta_net", "scalar_gated_delta"});
@@ -85,8 +85,8 @@ Claim gate_forgets_by_length() {
   ClaimBuilder c("eq4-forgets-by-length", "004 §6.5");
   c.says("Stricter reading: what Eq 4's gate forgets does not depend on the length.");
   c.exactly("$beta^m$ after $m$ later pairs: the same accuracy of .01 at $T = 64$ and 512 is not a decay.");
-  c.because("Flat numbers near $1/127$ at every length are what a model gives whose state diverged: raw keys of Eq 4 "
-            "make it (deltanet_eq4_bounded).");
+  c.because("A model whose state diverged gives flat numbers near $1/127$ at every length. The keys of Eq 4, which are "
+            "not normalised, lead to that (deltanet_eq4_bounded).");
   c.is_refuted(stricter("§6.5: 'DeltaNet's scalar gate decays older associations before the query section arrives, so "
                         "stored pairs are partially forgotten regardless of sequence length'.",
                         "a trained gate; $n = 8$; $T = 64$ to 512",

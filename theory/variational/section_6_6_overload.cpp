@@ -57,9 +57,9 @@ double least_squares_error(const Vector &keys, int n, double ridge) {
 Claim tight_at_width() {
   ClaimBuilder c("vla-capacity-tight-at-dh", "004 §4.3, Fig 8, Table 11");
   c.says("Recall collapses past $n = d_h$, to .044 at $n = 48$: the capacity bound is tight.");
-  c.exactly("$d_h$ bounds exact recovery: least squares misses $1 - d/n$ of the square for $n > d$. It does not bound "
-            "decoding: untrained VLA with unit $u = k$ decodes .993 of 48 pairs, RLS .998.");
-  c.because("Whether .623 at $n = 32$ is a matter of training steps is open (vla_mqar_overload).");
+  c.exactly("$d_h$ bounds exact recovery: for $n > d$ the squared error of least squares is $1 - d/n$. It does not "
+            "bound decoding: untrained VLA with unit $u = k$ decodes .993 of 48 pairs, RLS .998.");
+  c.because("It is open whether .623 at $n = 32$ is due to too few training steps (vla_mqar_overload).");
   c.is_refuted(of_trained("Fig 8, Table 11: 'confirming the capacity bound is tight'.", "a trained model",
                           "Table 11's note: consistent with Proposition 3."));
   c.runs({"vla", "rls"}), c.takes({integer_param("n", 48, 2, 256, "pairs for least squares")});
@@ -93,10 +93,10 @@ Claim ablation() {
   ClaimBuilder c("vla-ablation-fixeda-equals-linear", "004 Table 4, row 2 and its note; §6.6");
   c.says("Fixing $A_t = 10 I$, without the Sherman-Morrison update, reduces accuracy to match standard linear "
          "attention (predicted from Remark 1, not run; §6.6 says confirmed).");
-  c.exactly("It is DeltaNet with $beta = 1$, to the last digit. Untrained, random unit keys at $n = 48$: .60 against "
-            "linear attention's .93.");
-  c.because("\"Normalised linear attention with residual correction\", as the note has it, is the delta rule. The row "
-            "of the table needs running (vla_ablation_table4).");
+  c.exactly("The layer is then DeltaNet with $beta = 1$, to the last digit. Untrained, with random unit keys at $n = "
+            "48$, it has .60, linear attention .93.");
+  c.because("\"Normalised linear attention with residual correction\", as the note says, is the delta rule. Nobody has "
+            "run this row of the table (vla_ablation_table4).");
   c.is_refuted(of_trained("§6.6, Table 4 row 2: accuracy matches linear attention.",
                           "a trained model; 'predicted from Remark 1 (not independently run)'",
                           "§6.6 says 'confirming'."));

@@ -60,10 +60,11 @@ Claim ranking() {
          "recalls where linear attention stays near a guess and DeltaNet (Eq 4) below it.");
   c.exactly("At 6 pairs, 16 tokens, width 32 and 1000 steps: linear attention $E$[largest count] / $n$, the most "
             "frequent value of the context.");
-  c.because("At rates of 1e-3, 3e-3, 1e-2 and 3e-2 (three to five seeds) linear attention stays at .38 to .39, Eq 4 "
-            "below .15, and VLA has .67, .88, .88, .51. Softmax hangs on the rate, .84, .96, .64, .38: at the best of "
-            "each it is no worse than VLA. Eq 4 on unit keys recalls as VLA does (.87), so that what sets it back is "
-            "their length. The numbers of the tables at $n = 24$ and width 128 stay open (vla_mqar_capacity_curve).");
+  c.because(
+      "At rates of 1e-3, 3e-3, 1e-2 and 3e-2 (three to five seeds) linear attention stays at .38 to .39, Eq 4 below "
+      ".15, and VLA has .67, .88, .88, .51. Softmax depends on the rate, .84, .96, .64, .38; each at its best rate, it "
+      "is no worse than VLA. Eq 4 on unit keys recalls as much as VLA (.87), so the length of its keys is what reduces "
+      "its recall. The tables' numbers at $n = 24$ and width 128 stay open (vla_mqar_capacity_curve).");
   c.is_reduced(), c.runs({"vla", "linear_elu", "scalar_gated_delta"});
   return c.measure([](Points &points, const Params &, const Protocol &protocol) {
     const int steps = 1000;
@@ -91,8 +92,8 @@ Claim binding() {
                         "the tables' models, without a convolution", "Nothing is said of a model with one."));
   c.exactly("With two taps of a convolution before the keys, and nothing else changed, softmax, linear attention, the "
             "delta rule on unit keys and VLA all recall, in 300 steps.");
-  c.because("The value's step then carries the token before it as its key, which is what 003 §6 uses the convolution "
-            "for. What the tables rank is which layer forms the pair without one.");
+  c.because("At the value's step the key is then the token before it; this is what 003 §6 uses the convolution for. "
+            "The tables therefore rank which layers form the pair without a convolution.");
   c.is_reduced(), c.runs({"vla", "softmax", "linear_elu", "delta_net"});
   return c.measure([](Points &points, const Params &, const Protocol &p) {
     const int taps = 2, steps = 300;

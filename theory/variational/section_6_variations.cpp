@@ -31,10 +31,10 @@ void broken(Points &points, const Assignments &right, double bound) {
 Claim copying() {
   ClaimBuilder c("vla-copy-reduced", "004 §6.3, Fig 7, reduced");
   c.says("Trained to repeat a text, softmax and linear attention, the delta rule and VLA all succeed.");
-  c.exactly("8 tokens of 15, 500 steps: at least .85 with learned positions. Without, at most .95: a layer that sees "
-            "no order must first form the pair of a token and its successor.");
-  c.because("Under three seeds .94 to 1.00 with positions, .40 to .87 without. 004 mentions no positions; that all "
-            "four copy 32 tokens in 150 steps speaks for some (suites/trained_vla_copy.toml has both).");
+  c.exactly("8 tokens of 15, 500 steps: at least .85 with learned positions, at most .95 without. A layer that sees no "
+            "order must first form the pair of a token and its successor.");
+  c.because("Three seeds: .94 to 1.00 with positions, .40 to .87 without. 004 mentions no positions, but that all four "
+            "layers copy 32 tokens in 150 steps suggests them (suites/trained_vla_copy.toml has both).");
   c.is_reduced(), c.runs({"softmax", "linear_elu", "delta_net", "vla"});
   return c.measure([](Points &points, const Params &, const Protocol &) {
     const double most = 0.85, all = 0.95;
@@ -62,8 +62,8 @@ Claim nan() {
                         "'for $d >= 96$' is what was observed; smaller widths are not called safe."));
   c.exactly("On elu features, $u$ of length $1 / sqrt(d_h)$ and the output divided as VLA's, it does at $d = 24 (d_h = "
             "12)$, within 50 steps; with both normalisations not.");
-  c.because("A write multiplies what stands along its key by $1 - |phi(k)|^2 / lambda0$, with $lambda0 = .1$ some $-20 "
-            "d_h$ at first, at any width (vla_nokhat_overflow).");
+  c.because("A write multiplies the content along its key by $1 - |phi(k)|^2 / lambda0$; with $lambda0 = .1$ this is "
+            "initially about $-20 d_h$, at any width (vla_nokhat_overflow).");
   c.is_reduced(), c.runs({"vla", "vla_unnormalized"});
   return c.measure([](Points &points, const Params &, const Protocol &) {
     const Assignments narrow{{"pairs", "6"},
@@ -89,9 +89,9 @@ Claim ablation() {
                        "The table's note limits it: 'predicted from Remark 1 (not independently run)'."));
   c.exactly("With A fixed it is the delta rule with step 1 on elu features, and recalls: 6 pairs, 1000 steps, more "
             "than a quarter of what the most frequent value leaves.");
-  c.because("Under three seeds .86, 1.00 and .76 with A fixed and .78, 1.00 and .86 without; linear attention has .38 "
-            "at every rate tried. Remark 1 leaves the residual out of \"normalised linear attention with residual "
-            "correction\": it is what recalls.");
+  c.because("Three seeds: .86, 1.00 and .76 with A fixed, and .78, 1.00 and .86 without; linear attention has .38 at "
+            "every rate tried. Remark 1 omits the residual of \"normalised linear attention with residual "
+            "correction\", and the residual is what recalls.");
   c.is_reduced(), c.runs({"vla", "linear_elu"});
   return c.measure([](Points &points, const Params &, const Protocol &) {
     const int pairs = 6, values = 7;
@@ -116,8 +116,9 @@ Claim long_context() {
                "§7.4 bounds the claim by 'up to $d_h$ independent associations', which random filler exceeds."));
   c.exactly("4 pairs in 36 tokens, behind two taps, 300 steps: yes where the pairs come again or one token fills the "
             "rest; with random tokens no, where softmax does.");
-  c.because("Every token of the filler writes; what repeats one key writes over itself, others fill the state. Three "
-            "seeds: 1.00, 1.00, .45 to .57 with pairs, one token, random tokens; softmax 1.00.");
+  c.because("Every token of the filler writes. A filler that repeats one key overwrites itself; other fillers fill the "
+            "state. Three seeds: 1.00 with repeated pairs, 1.00 with one token, .45 to .57 with random tokens; softmax "
+            "1.00.");
   c.is_reduced(), c.runs({"vla", "softmax"});
   return c.measure([](Points &points, const Params &, const Protocol &) {
     const double most = 0.9;
@@ -143,9 +144,9 @@ Claim out_of_distribution() {
   ClaimBuilder c("vla-ood-reduced", "004 Table 13's note, Fig 9, reduced");
   c.says("The baselines lose nothing on keys that were none in training because they sit at the guess, not because "
          "they generalise better.");
-  c.exactly("Where softmax attention recalls, behind two taps, it does lose: 4 pairs of 64 tokens, 400 steps, above "
-            ".95 on keys of training and below .9 on others.");
-  c.because("As the note to Table 13 says. Three seeds: 1.00 and .59 to .79.");
+  c.exactly("If softmax attention recalls, behind two taps, it does lose accuracy: 4 pairs of 64 tokens, 400 steps, "
+            "above .95 on training keys and below .9 on others.");
+  c.because("This agrees with the note to Table 13. Three seeds: 1.00 on training keys and .59 to .79 on others.");
   c.is_reduced(), c.runs({"softmax"});
   return c.measure([](Points &points, const Params &, const Protocol &) {
     const double most = 0.95;
@@ -163,9 +164,9 @@ Claim out_of_distribution() {
 Claim overload() {
   ClaimBuilder c("vla-overload-reduced", "004 §8, Dimension-limited associative capacity, reduced");
   c.says("Increasing the number of heads raises capacity.");
-  c.exactly("The heads' bounds add up: eight heads of 4 channels recall 8 pairs, behind two taps, in 300 steps; so "
-            "does the delta rule on unit keys. One head of 4 channels does not.");
-  c.because("Proposition 3 is about one head. The paper's four heads have 128 channels together, where it sees .62 at "
+  c.exactly("The bounds of the heads add up: eight heads of 4 channels recall 8 pairs, behind two taps, in 300 steps; "
+            "so does the delta rule on unit keys. One head of 4 channels does not.");
+  c.because("Proposition 3 is about one head. The paper's four heads have 128 channels together, yet it reports .62 at "
             "32 pairs and .04 at 48. Three seeds: .95 to 1.00.");
   c.is_reduced(), c.runs({"vla", "delta_net"});
   return c.measure([](Points &points, const Params &, const Protocol &) {

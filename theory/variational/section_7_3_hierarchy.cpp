@@ -66,8 +66,8 @@ Claim residual_alone() {
   c.exactly("The text does not say for which keys. Unit keys (VLA's own, independent, isotropic): $E|S_t|^2 = d E|v|^2 "
             "(1 - (1 - 1/d)^t)$, and what was stored fades as $(1 - 1/d)^m$. Gaussian keys, $|k|^2 beta > 2$: "
             "$E|S_t|^2 = E|v|^2 ((d + 1)^t - 1)$.");
-  c.because("True of the raw keys of Eq 4, false of normalised ones, for which $sqrt t$ is the worst case "
-            "(vla_prop1_counterexample_sqrt).");
+  c.because("True of Eq 4's keys, which are not normalised. False of normalised ones, for which $sqrt t$ is the worst "
+            "case (vla_prop1_counterexample_sqrt).");
   c.is_refuted(stricter("§7.3: 'Residual correction alone corresponds to a DeltaNet with $beta_t = 1$, no forgetting "
                         "at all, and the state diverges.'",
                         "the length of the keys is not stated", "The next sentence is about the other component."));
@@ -102,8 +102,8 @@ Claim residual_alone() {
 Claim geometry_alone() {
   ClaimBuilder c("vla-7.3-no-residual-scaled-linear", "004 §7.3");
   c.says("Adaptive geometry without residual correction is a scaled linear attention without error feedback.");
-  c.exactly("sum of $v_t (A_t k_t)^T / |A_t k_t|$ writes along other directions: a multiple of linear attention's "
-            "state only where $A_t$ is a multiple of $I$.");
+  c.exactly("The sum of $v_t (A_t k_t)^T / |A_t k_t|$ writes along other directions. It is a multiple of linear "
+            "attention's state only if $A_t$ is a multiple of $I$.");
   c.is_refuted(stricter("§7.3: 'Adaptive geometry without residual correction recovers a scaled linear attention with "
                         "no error feedback.'",
                         "none",
@@ -152,7 +152,7 @@ Claim spherical_rescaling() {
   c.exactly("$A_t = beta_t$ I gives $a_t = k_t$ whatever $beta_t$: the delta rule with $beta = 1$. With $a_t = A_t "
             "k_t$ not normalised it is DeltaNet, $S + beta_t (v - S k) k^T$, and still not Eq 4. $A_t = I$ is a delta "
             "rule, not linear attention.");
-  c.because("True of the un-normalised form, Eq 6's gain, from which the paper starts.");
+  c.because("True of the unnormalised form, the gain of Eq 6, from which the paper starts.");
   c.is_refuted(stricter("§7.3: DeltaNet's $beta_t$ is 'equivalent to a spherical rescaling of $A_t$ at each step'.",
                         "none",
                         "Said of the family from Eq 6 on, whose gain $A_t k_t$ is not normalised; there it is true. "
@@ -191,7 +191,8 @@ Claim strict_generalisation() {
   c.exactly("No positive definite $A_t$ gives either, since $a_t$ has length 1: at $d = 1$ VLA ends at $S = v_t$, "
             "linear attention at the sum, DeltaNet at $S + beta (v - S)$. VLA contains DeltaNet with $beta = 1$ only; "
             "its un-normalised form contains every $beta_t$.");
-  c.because("A matrix $A_t$ has more freedom than a scalar; normalising its write direction takes the scalar's away.");
+  c.because("A matrix $A_t$ has more freedom than a scalar, but normalising the write direction removes the scalar's "
+            "freedom.");
   c.is_refuted(asserted("§3.5: 'VLA strictly generalises both prior models.' §7.3: 'a strict hierarchy'.", "none",
                         "The next two sentences give the reductions, neither of which is of Eq 10's normalised form.",
                         "Before normalisation, Eq 6 with a free gain contains linear attention's write and every step "

@@ -80,8 +80,8 @@ Claim redundant_inputs() {
             "less by $1 - 1/sqrt((G^-1)_ii)$ per pass; 8 pairs at $d = 32$: about 1.1, 0.08, 0.01, 0.001. Not of "
             "noise: new values keep $|e|^2$ at 2.");
   c.because("In the authors' favour: Eq 4 at $beta = 0.9$ goes on writing two thirds of each value, linear attention "
-            "all of it. The delta rule (DeltaNet, $beta = 1$) shares the property, five times slower per pass. The "
-            "cause is $e_t$, not a small $A_t$.");
+            "all of it. The delta rule (DeltaNet, $beta = 1$) has the same property, but is five times slower per "
+            "pass. The reason is a small $e_t$, not a small $A_t$.");
   c.holds_under("what repeats is pairs that one S fits");
   c.runs({"vla", "delta_net", "scalar_gated_delta"});
   c.takes({integer_param("d", 32, 4, 64, "head width"), integer_param("n", 8, 2, 32, "pairs")});
@@ -160,9 +160,10 @@ Vector left_after(int d, int m, int probes, std::uint64_t seed, double value = 1
 Claim most_recent_window() {
   ClaimBuilder c("vla-most-recent-window", "004 §7.4");
   c.says("Stricter reading: the $d_h$ latest pairs are kept, and older ones not.");
-  c.exactly("Random unit keys with $u$ along $k$: $(1 - 1/d)^m$ of a pair is left after $m$ later ones, a time "
-            "constant of $d_h$ pairs and no edge.");
-  c.because("As a time constant the sentence is right: after $d_h$ pairs about $1/e$ is left, as in the delta rule.");
+  c.exactly("With random unit keys and $u$ along $k$, $(1 - 1/d)^m$ of a pair is left after $m$ later ones: a time "
+            "constant of $d_h$ pairs, without a sharp limit.");
+  c.because("As a statement about a time constant the sentence is right: after $d_h$ pairs about $1/e$ is left, as in "
+            "the delta rule.");
   c.is_refuted(stricter(
       "§7.4: 'a fixed-size, numerically stable summary of the $d_h$ most recently reinforced associations'.",
       "constant memory; up to $d_h$ independent associations",

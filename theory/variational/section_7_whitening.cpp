@@ -11,7 +11,7 @@ Claim whitening_index() {
   ClaimBuilder c("vla-7.1-whitening-index", "004 §7.1, after Eq 15");
   c.says("With $u_s = k_s$, $A_t$ approximates the whitening $(K_{t-1} K_{t-1}^T + lambda0 I)^{-1}$.");
   c.exactly("With index $t$ it is exact: $A_t = (K_t K_t^T + lambda0 I)^{-1}$; as printed it is $A_{t-1}$.");
-  c.because("Eq 8 includes $u_t$ in $M_t$, so the index is off by one and the approximation an identity.");
+  c.because("In Eq 8 $M_t$ includes $u_t$, so the index is off by one and the approximation is an identity.");
   c.is_refuted(
       slip("§7.1 after Eq 15: $A_t ~ (K_{t-1} K_{t-1}^T + lambda0 I)^{-1}$.", "$u_s = k_s$", "Eq 15 includes $u_t$."));
   c.runs({"vla"});
@@ -37,8 +37,8 @@ Claim two_keys() {
          "of $k_2$ orthogonal to $k_1$, so that the association stored for $k_1$ is not diluted.");
   c.exactly("The coefficient of $k_1$ is $rho s^2/(lambda0 + s^2)$ for $|u| = s$: orthogonal as $lambda0/s^2 -> 0$.");
   c.because("At $lambda0 = .1$ a unit $u$ removes 91% of the overlap. At Algorithm 1's length $1/sqrt(32)$ it removes "
-            "24%: most of the interference that the section explains away stays. Use unit penalty directions and a "
-            "small $lambda0$.");
+            "24%, so most of the interference remains that the section says is removed. Unit penalty directions and a "
+            "small $lambda0$ avoid this.");
   c.holds_asymptotically(), c.runs({"vla"});
   c.takes({real_param("rho", 0.6, 0.01, 0.99, "k_1 . k_2"),
            real_param("s", 1, 0.01, 10, "length of u_1, parallel to k_1"),
@@ -76,10 +76,10 @@ Claim many_keys() {
   ClaimBuilder c("vla-7.2-projection", "004 §7.2");
   c.says("The RLS update projects each new key onto the subspace not yet spanned by prior keys: $A_t k$ points along "
          "the part of $k$ outside their span.");
-  c.exactly("With $u = k$, up to a turn of order $lambda0$: A $k$ is along $P k + lambda0 K^T (K K^T + lambda0 I)^{-1} "
-            "c$, where $k = P k + K^T c$.");
-  c.because(
-      "Right in the limit $lambda0 -> 0$, which the text does not take; at $lambda0 = .1$ the direction is off by .4.");
+  c.exactly("With $u = k$, A $k$ is along $P k + lambda0 K^T (K K^T + lambda0 I)^{-1} c$, where $k = P k + K^T c$: "
+            "along the part outside the span, up to a rotation of order $lambda0$.");
+  c.because("Right in the limit $lambda0 -> 0$, which the text does not take. At $lambda0 = .1$ the direction differs "
+            "by .4.");
   c.holds_asymptotically(), c.runs({"vla"});
   c.takes({integer_param("n", 5, 1, 32, "earlier keys, fewer than d"), integer_param("d", 8, 2, 64, "width"),
            real_param("lambda0", 1e-4, 1e-6, 1, "penalty at the start")});

@@ -67,9 +67,9 @@ Claim vla_constant_factor() {
   c.says("The Sherman-Morrison update adds five operations of $O(d^2)$ per token.");
   c.exactly("$W_u k$, A $u$, the outer product $z z^T$, its subtraction from $A$, and A $k$; four if a rank-one update "
             "counts as one.");
-  c.because(
-      "A defensible count of Algorithm 1. §6.1's 'five beyond DeltaNet's three' mixes two ways of counting: DeltaNet's "
-      "three ($S$ $k$, the write, $S$ $q$) take a rank-one update as one, and then it is four beyond three.");
+  c.because("A reasonable count of Algorithm 1. But §6.1's 'five beyond DeltaNet's three' mixes two ways of counting: "
+            "DeltaNet's three ($S$ $k$, the write, $S$ $q$) count a rank-one update as one, and with that count it is "
+            "four beyond three.");
   c.takes({head_width});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int d = p.integer("d");
@@ -91,8 +91,8 @@ Claim vla_eq18_cost() {
   ClaimBuilder c("vla-eq18-cost", "004 Appendix A.1, Eq 18");
   c.says("The update of A requires only two matrix-vector products and one outer product, $O(d^2)$ in total, with no "
          "matrix inversion.");
-  c.exactly("One product A $u$ used again, one dot product and one rank-one update suffice, $2 d^2 + 2 d$ "
-            "multiply-adds; two products are reached if $A_t k$ is counted in.");
+  c.exactly("One product A $u$ that is used twice, one dot product and one rank-one update suffice, $2 d^2 + 2 d$ "
+            "multiply-adds. It is two products if $A_t k$ is included.");
   c.takes({head_width});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const double d = p.integer("d");

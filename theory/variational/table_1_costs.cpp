@@ -67,8 +67,8 @@ Claim vla_constant_ratio() {
       "The three are printed next to each other; §6.1 has 14 times over sequential Python, which is another ratio."));
   c.exactly(
       "$7/2 = 3.5$ times the multiply-adds of linear attention and $7/3$ those of DeltaNet; 3 and 2 with $u$ given.");
-  c.because("An inconsistency within the paper: no count gives 5, and its own timing is 3. The timing itself is row "
-            "vla-python-3x.");
+  c.because("The paper contradicts itself: no count gives 5, and its own timing is 3. The timing is measured by the "
+            "row vla-python-3x.");
   c.takes({head_width});
   Claim claim = c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int d = p.integer("d");
@@ -91,7 +91,7 @@ Claim kv_cache_52gb() {
   ClaimBuilder c("kv-cache-52gb", "004 Table 1, note");
   c.says("Softmax attention's key-value cache grows with $T$; at $T = 100K$, $d = 4096$ and 32 layers it takes about "
          "52 GB.");
-  c.exactly("52.43 decimal gigabytes in 16-bit numbers: two numbers per token, channel and layer.");
+  c.exactly("52.43 decimal gigabytes with 16-bit numbers: two numbers per token, channel and layer.");
   c.runs({"softmax"});
   return c.measure([](Points &points, const Params &, const Protocol &p) {
     const Params at = labels({{"T", num(100000)}, {"d", num(4096)}, {"layers", num(32)}});

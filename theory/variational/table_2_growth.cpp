@@ -65,8 +65,8 @@ Claim width_law() {
   c.exactly("First step with $u$ orthogonal to $k$: $|k|^2 / lambda0 - 1$, for elu + 1 features of $N(0,1)$ on average "
             "$m2 d / lambda0 - 1$ with $m2 = E phi^2 = 1.966$: linear in $d$ and $1 / lambda0$, with another factor. "
             "With $|u| = s$ along $k$: $|k|^2 / (lambda0 + s^2) - 1$, which stays finite as $lambda0 -> 0$.");
-  c.because("True as growth, for inputs whose features have a mean square of their own; the paper's own figure of 20.5 "
-            "at $d_h / lambda0 = 960$ does not follow it (vla_table2_unnormalised_20.5).");
+  c.because("The growth is as stated for inputs whose features have a fixed mean square. The paper's own 20.5 at $d_h "
+            "/ lambda0 = 960$ does not follow it (vla_table2_unnormalised_20.5).");
   c.runs({"vla_unnormalized"});
   c.takes({integer_param("d", 8, 4, 128, "head width"),
            real_param("lambda0", 0.1, 1e-3, 0.2, "penalty at the start; |k|^2 is well above it")});
@@ -119,12 +119,12 @@ Claim width_law() {
 Claim magnification() {
   ClaimBuilder c("vla-magnification-1e32", "004 §3.3, §4.2, Table 2 caption");
   c.says("The gradient's magnification after 25 steps is $|J_t|^25$, $20.5^25$ or about $10^32$ at $d_h = 96$.");
-  c.exactly("$|J|^25$ is an upper bound. Measured, log10 of the chain's norm and of the product of the norms: 30 and "
-            "60 where $u$ is the key, 75 and 78 or 78 and 82 with random $u$, 23 and 28 or 18 and 23 where $a$ or $k$ "
-            "is normalised.");
-  c.because("As arithmetic $20.5^25 = 10^32.8$ is right. Norms multiply only where each step stretches what the one "
-            "before stretched; keys that $A_t$ has learned to avoid do not, keys with a common direction and a nearly "
-            "isotropic $A_t$ almost do.");
+  c.exactly(
+      "$|J|^25$ is an upper bound. Measured, log10 of the norm of the chain and of the product of the norms: 30 and 60 "
+      "if $u$ is the key, 75 and 78 or 78 and 82 with random $u$, 23 and 28 or 18 and 23 if $a$ or $k$ is normalised.");
+  c.because("The arithmetic $20.5^25 = 10^32.8$ is right. But norms multiply only if each step stretches the direction "
+            "that the previous one stretched. This is not so for keys that $A_t$ has learned to avoid; it is nearly so "
+            "for keys with a common direction and a nearly isotropic $A_t$.");
   c.is_refuted(stricter("Table 2's caption: 'Gradient magnification after $T = 25$ steps is $|J_t|^25$.'",
                         "$d_h = 96$, $|J| = 20.5$",
                         "'approximately $10^32$': an estimate by the largest norm, not a measured product."));

@@ -12,9 +12,11 @@ Claim printed_norm() {
   ClaimBuilder c("vla-table2-unnormalised-20.5", "004 §4.2, Table 2");
   c.says("Without normalisation the Jacobian's spectral norm grows as $d_h / lambda0$; at $d_h = 96$, $lambda0 = 0.1$ "
          "it is about 20.5 (measured).");
-  c.exactly("Inputs, step, and which of the two normalisations are dropped are not stated.");
-  c.because("$d_h / lambda0 = 960$ already contradicts 20.5 by a factor of 47. What six readings of the sentence give "
-            "is vla_unnormalised_readings; the law that grows with $d_h / lambda0$ is vla_table2_law_d_over_lambda0.");
+  c.exactly(
+      "The text gives neither the inputs nor the step, and does not say which of the two normalisations is dropped.");
+  c.because(
+      "$d_h / lambda0 = 960$ already contradicts 20.5, by a factor of 47. vla_unnormalised_readings shows what six "
+      "readings of the sentence give; vla_table2_law_d_over_lambda0 measures the law that grows with $d_h / lambda0$.");
   return c.is_not_tested(Reason::under_specified);
 }
 

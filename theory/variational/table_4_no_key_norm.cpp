@@ -10,10 +10,10 @@ namespace {
 Claim nan_in_training() {
   ClaimBuilder c("vla-nan-without-khat", "004 §3.3, §4.2, §6.6, Table 4");
   c.says("Removing key normalisation gives NaN losses for $d >= 96$, which is proved analytically (Table 4's note).");
-  c.exactly("This is an observation in training. Nothing in Table 2 or Proposition 2 proves it; the experiments have "
-            "$d_h = 32$, and whether $d$ is the model's or the head's width is open.");
-  c.because("That a forward pass in float32 overflows within MQAR's 49 steps from about $d_h = 96$ on is "
-            "vla_nokhat_overflow.");
+  c.exactly("The statement is an observation in training. Neither Table 2 nor Proposition 2 proves it; the experiments "
+            "have $d_h = 32$, and it is open whether $d$ is the model's width or the head's.");
+  c.because("vla_nokhat_overflow measures that a forward pass in float32 overflows within MQAR's 49 steps from about "
+            "$d_h = 96$ on.");
   return c.is_not_tested(Reason::needs_training);
 }
 
@@ -60,8 +60,8 @@ Claim overflow() {
   c.exactly("From $d_h$ of about 96 on: at pre-activations $N(0,1)$ and random unit $u$ the first step that is not "
             "finite is 74 to 102 at $d = 32$, 51 to 59 at 64, 44 to 48 at 96, 41 to 43 at 128. With normalised keys "
             "never; in float64 some eight times as many steps.");
-  c.because("In the authors' favour: $|I - a k^T|$ is at least $|k| - 1$, and $|k|$ of elu + 1 features grows as "
-            "$sqrt(2 d)$.");
+  c.because("In the authors' favour: $|I - a k^T|$ is at least $|k| - 1$, and the norm $|k|$ of elu + 1 features grows "
+            "as $sqrt(2 d)$.");
   c.holds_under("d_h is about 96 or more");
   c.runs({"vla", "vla_unnormalized"});
   c.takes({integer_param("d", 96, 2, 192, "head width"), real_param("sigma", 1, 0.5, 2, "of the pre-activations")});

@@ -157,7 +157,7 @@ Claim typo() {
   c.is_refuted(slip("Theorem 1: 'since $f(k_i . k_i) = 0$, we have $u_i = v_i$'.", "$i <= n$",
                     "The conclusion $u_i = v_i$ is right, and Lemma 1 uses $f(1) = 1$."));
   c.exactly("$f(k_i . k_j) = 0$ for $i != j$, while $f(k_i . k_i) = f(1) = 1$; $u_i = v_i$ holds.");
-  c.because("An index is wrong. The reason for $u_i = v_i$ is that the similarity of different keys rounds to 0.");
+  c.because("An index is wrong. For different keys the similarity is 0, hence $u_i = v_i$.");
   c.runs({"delta_former"}), c.takes(key_params(1));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const KeySet set = protocol.point ? keys_of(p) : leaning;
