@@ -10,7 +10,7 @@
 namespace recollect::theory {
 namespace {
 
-/// m distinct points spread over a disc of radius 2: a sunflower.
+/// m distinct points in a disc of radius 2, evenly spread like the seeds of a sunflower.
 Dense disc(int m) {
   Dense x(m, 2);
   for (int i = 0; i < m; ++i) {
@@ -19,7 +19,7 @@ Dense disc(int m) {
   }
   return x;
 }
-/// m points on its rim, at equal angles.
+/// m points at equal angles on the circle of radius 2.
 Dense rim(int m) {
   Dense x(m, 2);
   for (int i = 0; i < m; ++i) x(i, 0) = 2 * std::cos(2 * M_PI * i / m), x(i, 1) = 2 * std::sin(2 * M_PI * i / m);
@@ -30,15 +30,15 @@ Dense gram(const Dense &x, const Kernel &kernel) {
   for (double &value : G.data) value = kernel(value);
   return G;
 }
-/// Eigenvalues that are well above rounding, which is m eps of the largest.
+/// The number of eigenvalues above the rounding error m eps of the largest.
 int numerical_rank(const std::vector<double> &ascending) {
   int rank = 0;
   for (double value : ascending)
     rank += value > 10 * double(ascending.size()) * epsilon_of(Real::f64) * ascending.back();
   return rank;
 }
-/// On the rim exp(x . y) = exp(4 cos(difference of angles)) is a circulant matrix: by Jacobi and Anger its eigenvalues
-/// are m times the sums of the Bessel functions I_(n + j m)(4) over all j, all of them positive.
+/// On the circle exp(x . y) = exp(4 cos(difference of angles)) is a circulant matrix. By the Jacobi-Anger expansion its
+/// eigenvalues are m times the sums of the Bessel functions I_(n + j m)(4) over all j, and are all positive.
 std::vector<double> rim_spectrum(int m) {
   std::vector<double> values;
   for (int n = 0; n < m; ++n) {
@@ -74,7 +74,7 @@ std::vector<Claim> section_2_infinite_kernel() {
     if (m > 10) points.wrong_system("(1 + x.y)^3: 10 features", rank(gram(disc(m), cubic)), m);
     const std::vector<double> law = rim_spectrum(m), found = symmetric_eigenvalues(gram(rim(m), exp_kernel));
     points.obligation("of which float64 tells this many from rounding", numerical_rank(found), numerical_rank(law));
-    // Each element errs by a few eps e^4 (4 eps in the exponent), the eigensolver by m eps of the largest eigenvalue.
+    // Each element is wrong by at most a few eps e^4 (4 eps in the exponent), each eigenvalue by m eps of the largest.
     points.rounding(m * (5 * std::exp(4.0) + law.back()));
     points.obligation("m points on a circle: eigenvalues by Bessel functions", found, law);
   })};

@@ -23,7 +23,7 @@ Claim gradient_step() {
     };
     const Dense slope = gradient(x.S, loss), erased = x.S * (Dense::identity(x.S.columns) - beta * outer(x.key, x.key));
     const Dense layer = after("delta_net", x.S, {x.write(beta)}), step = x.S - beta * slope;
-    // The losses that are subtracted are at most loss + |residual||k| + |k|^2 / 2.
+    // The two losses whose difference is taken are at most loss + |residual||k| + |k|^2 / 2.
     points.rounding(x.units(beta) + 8 * x.S.columns * (loss(x.S) + kk));
     points.statement("one step against the gradient measured from the loss", layer, step)
         .but_not("the loss without its 1/2", x.S - 2 * beta * slope)
@@ -46,7 +46,7 @@ Claim shrink() {
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Setting x(p, protocol.seed);
     const double beta = p.real("beta");
-    // The factor on S is the state after a write of v = 0 to S = I.
+    // A write of v = 0 to the state S = I leaves the factor by which a write multiplies S.
     const auto factor = [&](const std::string &variant, double length, double alpha) {
       const Write nothing{scaled(length, x.key), Vector(x.S.columns, 0.0), beta, alpha};
       return after(variant, Dense::identity(x.S.columns), {nothing});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 Proposition 1: what bounds |S_t|_F, whether it settles, and whether the prediction error e_t = v_t - S_{t-1} k_t
+// 004 Proposition 1: what bounds |S_t|_F, whether S_t settles, and whether the prediction error e_t = v_t - S_{t-1} k_t
 // vanishes.
 #include "harness/core/error.hpp"
 #include "theory/support/claim_builder.hpp"
@@ -56,7 +56,7 @@ Claim telescoped() {
 struct Stationary {
   Vector error_squares, state_squares, value_squares; // time series, head after head
 };
-/// Heads of VLA after `burn` steps of random unit keys, values of squared length v2 in R^2.
+/// VLA after `burn` steps on random unit keys and values in R^2 of squared length v2; one run per head.
 Stationary stationary(int d, bool aligned, double v2, int heads, int burn, int segments, std::uint64_t seed) {
   const Variant &layer = find_variant("vla");
   const Params params = variant_params(layer, {{"phi", "identity"}, {"refresh", "0"}, {"u_norm", "0"}});
@@ -97,8 +97,8 @@ Stationary stationary(int d, bool aligned, double v2, int heads, int burn, int s
 
 constexpr double value_square = 3; // |v|^2
 
-/// Of values of squared length 3. 1 - a.k is about (d - 1) / (2 t) by then, because A's eigenvalues spread by 1/sqrt t;
-/// the means of |e|^2 and |S|^2 rise by twice that share of themselves, `off`.
+/// For values of squared length 3. At that time 1 - a.k is about (d - 1) / (2 t), because the eigenvalues of A differ
+/// by a share of 1/sqrt t. The means of |e|^2 and |S|^2 are larger by a share of about 2 (1 - a.k); `off` bounds it.
 Claim in_the_long_run(ClaimBuilder &c, void (*points_at)(Points &points, int d, const Stationary &, double off)) {
   c.takes({integer_param("d", 4, 3, 8, "head width"), integer_param("aligned", 0, 0, 1, "1: u_t = k_t")});
   c.at({{}, {{"aligned", 1}}});
@@ -157,13 +157,14 @@ Claim plateau() {
   });
 }
 
-/// Two unit keys in the plane at this cosine, or three.
+/// Two unit keys in the plane whose cosine is `cosine`; for n = 3 a third one.
 Vector plane_keys(double cosine, int n) {
   Vector keys{1, 0, cosine, std::sqrt(1 - cosine * cosine)};
   if (n == 3) append_row(keys, unit({-1, 2}));
   return keys;
 }
-/// Error norms over one pass of n keys after `passes` passes, u = k, with A after `seen` further passes.
+/// The norms of the errors during one pass over the n keys, after `passes` earlier passes with u = k. A starts as after
+/// `seen` passes.
 Vector errors_after(const Vector &keys, const Vector &values, double seen, int passes) {
   const int n = int(values.size());
   Vla layer(2, 1, lambda0);
@@ -191,9 +192,9 @@ Claim consistent_data() {
     const double cosine = p.real("cosine"), law = 1 - std::sqrt(1 - cosine * cosine);
     const Vector keys = plane_keys(cosine, 2), three = plane_keys(cosine, 3);
     if (std::fabs(cosine) < 0.1) usage_error("nearly orthogonal keys leave no error after two passes");
-    // The values are 0, which S = 0 fits, so that the error, starting at S_0 k, keeps its digits however small it
-    // becomes. M after N passes is N K^T K up to a pass and lambda0: a_i is off its limit, the dual vector of k_i, by
-    // (1 + lambda0) / N over the least eigenvalue 1 - |cosine| of K^T K.
+    // The values are 0, which S = 0 fits. The error starts at S_0 k and therefore keeps all its digits however small it
+    // becomes. After N passes M is N K^T K up to one pass and lambda0. Hence a_i differs from its limit, the dual
+    // vector of k_i, by (1 + lambda0) / N over the least eigenvalue 1 - |cosine| of K^T K.
     const int passes = 12;
     for (double seen : {1e3, 1e6}) {
       const double early = errors_after(keys, {0, 0}, seen, passes)[0],
@@ -209,7 +210,8 @@ Claim consistent_data() {
     points.condition("two keys, d = 2: error after 200 passes", at_most_point(max_abs(consistent), 0, gone));
     points.statement("three keys, d = 2: error after 200 passes", at_most_point(max_abs(overfull), 0, gone));
     points.wrong_system("one pass", at_most_point(max_abs(errors_after(keys, {1, -1}, 0, 1)), 0, gone));
-    // Three pairs that no S fits: their least-squares error bounds the error of any S from below, the layer's included.
+    // Three pairs that no S fits. Their least-squares error is a lower bound on the error of every S, also of the
+    // layer's.
     const Dense K(3, 2, three), V(3, 1, {1, -1, 1}), missed = V - K * (pseudo_inverse(K) * V);
     Vla layer(2, 1, lambda0), fitting(2, 1, lambda0);
     const Vector linear = times(K, Vector{0.3, -0.7});

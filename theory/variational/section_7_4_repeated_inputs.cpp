@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 §7.4: n unit pairs are written again in every pass. The size of the writes, |e_t| = |v_t - S_{t-1} k_t|, of VLA
-// with u = k, of the delta rule and of Eq 4's DeltaNet.
+// 004 §7.4: the same n unit pairs are written in every pass. The size of the writes, |e_t| = |v_t - S_{t-1} k_t|, for
+// VLA with u = k, for the delta rule and for DeltaNet as in Eq 4.
 #include "harness/core/error.hpp"
 #include "theory/support/claim_builder.hpp"
 #include "theory/variational/vla_steps.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr double lambda0 = 0.1;
 
-/// Rows [n,d] of keys and [passes n,d] of values.
+/// Keys [n,d] and values [passes n,d], as rows.
 struct Pairs {
   int n, d;
   Vector keys, values;
@@ -44,7 +44,7 @@ Vector algebra_errors(const Pairs &x) {
   }
   return errors;
 }
-/// The errors |v_t - S_{t-1} k_t| of a layer that takes beta, from its reads S_{t-1} k_t.
+/// The errors |v_t - S_{t-1} k_t| of a layer with the input beta, computed from its reads S_{t-1} k_t.
 Vector delta_errors(const char *layer, const Pairs &x, double beta) {
   Sequence s;
   const int T = x.steps();
@@ -56,7 +56,8 @@ Vector delta_errors(const char *layer, const Pairs &x, double beta) {
   for (int t = 1; t < T; ++t) errors.push_back(norm(combine(1, x.v(t), -1, row(reads, t - 1, x.d))));
   return errors;
 }
-/// Mean |e| over a pass of S = beta S + e k^T once S is periodic: S = S Phi + Gamma over the pass.
+/// The mean |e| over one pass of S = beta S + e k^T once S is periodic. Over one pass S becomes S Phi + Gamma, so that
+/// S = S Phi + Gamma.
 double gated_fixed_point(const Pairs &x, double beta) {
   Dense Phi = Dense::identity(x.d), Gamma(x.d, x.d);
   for (int t = 0; t < x.n; ++t) {
@@ -102,9 +103,9 @@ Claim redundant_inputs() {
                 fresh{n, d, once.keys, random_units(n * passes, d, Stream(protocol.seed, "repeats/fresh"))};
     Pairs one_pair{1, d, once.k(0), once.v(0)};
     append_row(one_pair.values, once.v(0));
-    // After many passes a_i is the dual vector of k_i over its length, and the error of pair i falls by a factor of 1 -
-    // 1 / sqrt((G^-1)_ii) per pass, with G the Gram matrix of the keys: up to (1 + lambda0) / (passes seen, times G's
-    // least eigenvalue), n times over. S_0 reads 1 at every key, and the values are 0.
+    // After many passes a_i is the dual vector of k_i divided by its length, and in each pass the error of pair i falls
+    // by a factor of 1 - 1 / sqrt((G^-1)_ii), where G is the Gram matrix of the keys. This factor is wrong by at most n
+    // (1 + lambda0) / (passes seen * least eigenvalue of G). S_0 reads 1 at every key, and the values are 0.
     const double seen = 1e6;
     const Dense K(n, d, once.keys), G = K * transpose(K), dual = inverse(G);
     Vla settled(d, 1, lambda0);
@@ -138,8 +139,8 @@ Claim redundant_inputs() {
   });
 }
 
-/// What the key of a pair of this value reads after m later pairs of value 0, each from an empty S, once A_t has
-/// converged.
+/// What is read at the key of a pair with this value after m later pairs with value 0. Every run starts from S = 0,
+/// with A_t converged.
 Vector left_after(int d, int m, int probes, std::uint64_t seed, double value = 1) {
   Vla memory(d, 1, 0.1);
   memory.follow_chain = false;

@@ -17,15 +17,15 @@ Claim nan_in_training() {
   return c.is_not_tested(Reason::needs_training);
 }
 
-/// Which layer of a pass: raw keys along the unit a of A_t k, as the ablation has them, or both to length 1.
+/// How keys and write directions enter: keys of any length along the unit vector a of A_t k, as in the ablation, or
+/// both of length 1.
 enum class Keys { raw, unit };
 
-/// What must stay below the largest number: S, or everything that a step adds on the way to it, |v_i| + sum_j |S_ij
-/// k_j|.
+/// What must stay below the largest number: the state S, or every sum that a step forms, |v_i| + sum_j |S_ij k_j|.
 enum class Of { state, sums };
 
-/// The first step at which that exceeds `largest` or is not finite, on random elu + 1 keys, N(0,1) values and random
-/// unit penalty directions; `most` + 1 if there is none.
+/// The first step at which the state or a sum exceeds `largest` or is not finite; most + 1 if there is none. The inputs
+/// are random elu + 1 keys, N(0,1) values and random unit penalty directions.
 int overflow_step(int d, double sigma, Keys kind, Real real, double largest, int most, std::uint64_t seed,
                   std::uint64_t stream, Of of) {
   const int dv = 4; // rows of S; each grows alike
@@ -88,8 +88,8 @@ Claim overflow() {
     const Vector single = steps(protocol.seed, streams, d, sigma, Keys::raw, Real::f32, float_max),
                  crossing = steps(protocol.seed, streams, d, sigma, Keys::raw, Real::f64, float_max),
                  sums = steps(protocol.seed, streams, d, sigma, Keys::raw, Real::f64, float_max, Of::sums);
-    // In exact arithmetic: not before an intermediate sum could exceed the largest float, and not after S does. One
-    // sequence may differ by one step, where rounding decides.
+    // In exact arithmetic the layer overflows no earlier than a sum of its steps could exceed the largest float, and no
+    // later than S does. Rounding may shift this by one step in a single sequence.
     const double first = mean_of(sums).mean, last = mean_of(crossing).mean;
     const auto within = [&](Keys kind, Real real, double largest) {
       return at_most_point(steps(protocol.seed, 1, d, sigma, kind, real, largest)[0], length, 0);

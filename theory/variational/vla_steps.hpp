@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layer `vla` (004 Eq 8-10, Alg. 1), continued from its own state, for claims about the effect of a run on A_t, S_t
-// and gradients.
+// The layer `vla` (004 Eq 8-10, Alg. 1), continued from its own state, for claims about how a run changes A_t, S_t and
+// gradients.
 #pragma once
 #include "harness/call/forward.hpp"
 #include "harness/core/registry.hpp"
@@ -22,27 +22,27 @@ inline Vector combine(double x, const Vector &a, double y, const Vector &b) {
 }
 inline Vector scaled(double x, const Vector &a) { return combine(x, a, 0, a); }
 inline Vector unit(const Vector &a) { return scaled(1 / norm(a), a); }
-/// Draw `index` of a uniform direction in R^d.
+/// A uniform direction in R^d: draw number `index` of the stream.
 inline Vector random_unit(int d, const Stream &stream, std::uint64_t index) {
   return unit(stream.normals(d, index * (d + d % 2)));
 }
-/// n of them, as rows.
+/// n random unit vectors, as rows [n,d].
 inline Vector random_units(int n, int d, const Stream &stream, std::uint64_t first = 0) {
   Vector rows = stream.normals(size_t(n) * d, first * d);
   normalise_rows(rows, d);
   return rows;
 }
-/// The feature map elu + 1, and its first two moments over N(0,1), by completing the square on either side of 0.
+/// The feature map elu + 1. Its first two moments over N(0,1) follow by completing the square on either side of 0.
 inline double elu1(double x) { return x > 0 ? x + 1 : std::exp(x); }
 inline double normal_tail(double x) { return std::erfc(x / std::sqrt(2.0)) / 2; }
 inline double elu1_mean() { return 1 / std::sqrt(2 * M_PI) + 0.5 + std::exp(0.5) * normal_tail(1); }
 inline double elu1_mean_square() { return 1 + 2 / std::sqrt(2 * M_PI) + std::exp(2.0) * normal_tail(2); }
 inline void append_row(Vector &rows, const Vector &row) { rows.insert(rows.end(), row.begin(), row.end()); }
 
-/// `vla` with phi the identity and u as given; unit keys are the caller's, as Eq 10 has them. There are further value
-/// channels: d that are zero, whose rows of the state start as I and become P_t^T with the chain P_t = J_t ... J_1 of
-/// the steps' Jacobians J = I - a k^T; and one that is 1 at every step and starts at zero, so that after one step its
-/// row is a.
+/// `vla` with the identity for phi and with u as given; the caller passes unit keys, as in Eq 10. The state has further
+/// value channels. Channels 1..d have value zero and start as I, so that their rows become P_t^T, where P_t = J_t ...
+/// J_1 is the product of the Jacobians J = I - a k^T of the steps. One more channel has value 1 at every step and
+/// starts at zero, so that after one step its row is a.
 class Vla {
 public:
   Dense A, S, chain;        // A_t, S_t, P_t
@@ -60,7 +60,7 @@ public:
     params_ = variant_params(*layer_, all);
   }
 
-  /// One pass over the rows of K, U [T,d] and V [T,dv]; |v_t - S_{t-1} k_t| of each step.
+  /// Runs over the rows of K, U [T,d] and V [T,dv]; returns |v_t - S_{t-1} k_t| of each step.
   Vector run(const Vector &K, const Vector &U, const Vector &V) {
     const int d = A.rows, dv = S.rows, T = int(K.size()) / d, followed = follow_chain ? d : 0,
               width = dv + followed + 1;
@@ -96,12 +96,12 @@ public:
     delta = 1 + inner(u, times(A, u));
     run(k, u, v);
   }
-  /// Rows of penalty directions, with zero keys: S stays.
+  /// Updates A by the rows of U as penalty directions; the keys are zero, so that S does not change.
   void update_inverse(const Vector &U) {
     if (int(U.size()) == A.rows) delta = 1 + inner(U, times(A, U));
     run(Vector(U.size()), U, Vector(U.size() / A.rows * S.rows));
   }
-  /// A zero penalty direction: A stays.
+  /// Writes v at the key k; the penalty direction is zero, so that A does not change.
   void write(const Vector &k, const Vector &v) { run(k, Vector(k.size()), v); }
 
 private:
@@ -111,8 +111,8 @@ private:
   Vector rest_; // sum of features, steps since the last refresh
 };
 
-/// The layer's Jacobian I - a k^T for a write direction a, which A = a k^T / |k|^2 leads to; of length 1 unless the layer
-/// leaves it as it is.
+/// The layer's Jacobian I - a k^T for the write direction a. The layer computes that direction from A = a k^T / |k|^2;
+/// it has length 1 unless the layer does not normalise it.
 inline Dense vla_jacobian_of(const Vector &a, const Vector &k, const std::string &layer = "vla") {
   Vla one(int(a.size()), 1, 1, {{"refresh", "0"}}, layer);
   one.A = 1 / inner(k, k) * outer(a, k);
@@ -120,15 +120,16 @@ inline Dense vla_jacobian_of(const Vector &a, const Vector &k, const std::string
   return one.chain;
 }
 
-/// Rounding units that T updates of width d may lose: M_t, which A_t inverts, has condition at most 1 + T |u|^2 / lambda0.
+/// Rounding error in units of eps after T updates of width d: M_t, the inverse of A_t, has a condition number of at
+/// most 1 + T |u|^2 / lambda0.
 inline double step_units(int T, int d, double lambda0, double u_square = 1) {
   return 16.0 * d * T * (1 + T * u_square / lambda0);
 }
-/// Row t of rows of width d.
+/// Row t of `rows`, whose width is d.
 inline Vector row(const Vector &rows, int t, int d) { return {&rows[size_t(t) * d], &rows[size_t(t) * d] + d}; }
 
-/// The same steps in dense algebra, which shares no code with the layer: A_t = M_t^{-1} by inversion of M_t = lambda0 I +
-/// sum u u^T, and one matrix per step. What a layer's run is compared with.
+/// The same steps in dense algebra, as a reference that shares no code with the layer: A_t = M_t^{-1} by inversion of
+/// M_t = lambda0 I + sum u u^T, and one matrix per step.
 struct VlaAlgebra {
   Dense M, S, chain; // M_t, S_t, P_t
   Vector a;          // write direction of the last step

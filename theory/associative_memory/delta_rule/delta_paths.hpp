@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The convergence of DeltaNet: independent runs of delta_net from S_0 = 0 on random keys, and the exact laws of their
-// errors.
+// The convergence of DeltaNet: independent runs of delta_net from S_0 = 0 on random keys, and the exact laws of the
+// errors of those runs.
 //
 // With v_t = S* k_t + e_t, e_t independent of the key with covariance R, the error E_t = S_t - S* obeys
 // E_t = E_{t-1} (I - beta k k^T) + beta e_t k^T. For isotropic keys of width d (unit: on the sphere; Gaussian: N(0, I)):
@@ -24,7 +24,7 @@ struct DeltaPaths {
   double inflow() const { return beta * beta * noise * noise * dv * (keys == KeyLaw::unit ? 1 : d); }
   /// The stationary E |E|^2; for Gaussian keys it exists for beta < 2 / (d + 2).
   double floor() const { return inflow() / (1 - factor()); }
-  /// E |E_t|^2 from |E_0|^2.
+  /// E |E_t|^2 of a run that starts with |E_0|^2 = `start`.
   double square_after(int t, double start) const {
     double square = start;
     for (int i = 0; i < t; ++i) square = factor() * square + inflow();
@@ -36,7 +36,7 @@ inline Dense random_target(int d, int dv, std::uint64_t seed) {
   return normal_matrix(dv, d, seed, "delta paths/target");
 }
 
-/// v = target k + noise e, write strength beta at every step.
+/// Runs of T steps with the values v = target k + e, e ~ N(0, law.noise^2 I), and write strength law.beta.
 inline Sequence draw_paths(const DeltaPaths &law, int T, const Dense &target, const Stretch &stretch) {
   Sequence s;
   s.shape = {int(stretch.runs), 1, T, law.d, law.dv};
@@ -51,7 +51,7 @@ inline Sequence draw_paths(const DeltaPaths &law, int T, const Dense &target, co
 }
 inline Output run_paths(const Sequence &s) { return forward(find_variant("delta_net"), s); }
 
-/// Mean of |S_T - target|^2 over runs of T steps.
+/// The mean of |S_T - target|^2 over independent runs of T steps.
 inline Mean mean_error(const DeltaPaths &law, int T, const Dense &target, std::uint64_t seed, double wanted) {
   return mean_over_runs(seed, std::string("delta paths/") + name_of(law.keys), wanted, block_of(T, law.d + law.dv),
                         size_t(1e8) / (size_t(T) * law.d), [&](const Stretch &stretch) {

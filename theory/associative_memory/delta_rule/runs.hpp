@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many independent runs of a layer on random keys and values, one per head, and what their last states have in common.
+// Many independent runs of a layer on random keys and values, one run per head, and statistics of their last states.
 #pragma once
 #include "harness/call/forward.hpp"
 #include "harness/core/registry.hpp"
@@ -14,8 +14,8 @@ namespace recollect::theory {
 enum class KeyLaw { unit, gaussian }; // uniform on the unit sphere; N(0, I)
 inline const char *name_of(KeyLaw keys) { return keys == KeyLaw::unit ? "unit" : "gaussian"; }
 
-/// A block of independent runs: `first` counts those before it, so that any division into blocks gives the same
-/// numbers.
+/// A block of independent runs. `first` is the number of runs in earlier blocks: the random numbers of a run depend on
+/// its own index only, however the runs are divided into blocks.
 struct Stretch {
   std::uint64_t seed;
   std::string stream; // of the random numbers
@@ -25,13 +25,13 @@ struct Stretch {
   }
 };
 
-/// [runs,T,d]
+/// Random keys [runs,T,d] that follow `law`.
 inline std::vector<double> random_keys(KeyLaw law, int T, int d, const Stretch &stretch) {
   std::vector<double> keys = stretch.normals("keys", size_t(T) * d);
   if (law == KeyLaw::unit) normalise_rows(keys, d);
   return keys;
 }
-/// Keys of the law, and standard normal values; queries are the keys.
+/// Keys that follow `law`, and standard normal values; the queries are equal to the keys.
 inline Sequence random_runs(KeyLaw law, int T, int d, int dv, const Stretch &stretch) {
   Sequence s;
   s.shape = {int(stretch.runs), 1, T, d, dv};
@@ -39,12 +39,12 @@ inline Sequence random_runs(KeyLaw law, int T, int d, int dv, const Stretch &str
   s.v = stretch.normals("values", size_t(T) * dv);
   return s;
 }
-/// M k of every key k [..,d] in `keys`.
+/// M k for every key k of `keys` [..,d].
 inline std::vector<double> mapped(const Dense &M, const std::vector<double> &keys) {
   return (Dense(int(keys.size()) / M.columns, M.columns, keys) * transpose(M)).data;
 }
 
-/// f(state) of every run, from a pointer to its state.
+/// f(state) of every run; f takes a pointer to the first number of the state.
 template <class F> std::vector<double> each_state(const Output &out, const F &f) {
   std::vector<double> values;
   for (size_t at = 0; at < out.state.size(); at += out.state_shape.size()) values.push_back(f(&out.state[at]));
@@ -64,19 +64,21 @@ inline std::vector<double> squared_errors(const Output &out, const Dense &target
     return square;
   });
 }
-/// <S, direction> of every run, for the mean state along one direction.
+/// <S, direction> of every run: the mean over runs measures the mean state along that direction.
 inline std::vector<double> projections(const Output &out, const Dense &direction) {
   return each_state(out, [&](const double *S) { return inner(S, direction.data.data(), int(direction.data.size())); });
 }
 
-/// The number of runs that fill a block of 2^16 numbers, given T steps of this many numbers each: larger blocks cost
-/// page faults.
+/// The number of runs in a block of about 2^16 numbers, where each run has T steps of `numbers_a_step` numbers. Larger
+/// blocks are slower because of page faults.
 inline size_t block_of(int T, int numbers_a_step) { return 1 + (size_t(1) << 16) / (size_t(T) * numbers_a_step); }
 
-/// The relative error to which a wrong system is measured; the system itself is wrong by much more.
+/// The relative error to which a wrong system is measured. This is enough, because its values differ from the law by
+/// much more.
 constexpr double rough = 0.1;
 
-/// The mean of draw(stretch), one number per run, over as many runs as the sensitivity `wanted` needs, at most `most`.
+/// The mean of draw(stretch), which returns one number per run. It takes as many runs as the sensitivity `wanted`
+/// needs, but at most `most`.
 template <class Draw>
 Mean mean_over_runs(std::uint64_t seed, const std::string &stream, double wanted, size_t block, size_t most,
                     const Draw &draw) {

@@ -21,7 +21,8 @@ Vector repeated(const Vector &block, size_t times) {
 // ---- Whether it stays at S*
 // ------------------------------------------------------------------------------------------------------
 
-/// One step from `start` on each of `inputs` (rows x): k = Wk x, v = Wv x; reads are at the key of the input before.
+/// One step from the state `start` for each row x of `inputs`: k = Wk x, v = Wv x. The query is the key of the previous
+/// row.
 Output one_step_each(const Layer &layer, const Dense &start, const Dense &inputs, double beta) {
   const int m = layer.Wk.rows;
   Sequence s;
@@ -50,8 +51,8 @@ Claim fixed_point() {
     const Layer layer = random_layer(D, D, dv, protocol.seed), narrow = random_layer(D, (D + 1) / 2, dv, protocol.seed);
     const Dense inputs = normal_matrix(n, D, protocol.seed, "fixed point/inputs") * transpose(cholesky(layer.moment)),
                 optimum = layer.Wv * inverse(layer.Wk), best = optimum_eq46(narrow);
-    // A residual of two terms of size |S*||k| + |v|, times the key; the error of S* itself is rounding times the
-    // condition number of Wk.
+    // The residual has two terms of size |S*||k| + |v|, and is multiplied by the key. S* itself has a relative error of
+    // rounding times the condition number of Wk.
     const double k = frobenius_norm(layer.Wk) * max_abs(inputs.data) * D;
     points.rounding(64.0 * D * (1 + beta * k * k) * frobenius_norm(optimum) * spectral_norm(layer.Wk) *
                     spectral_norm(inverse(layer.Wk)));
@@ -136,7 +137,7 @@ Claim bigram() {
     const DeltaPaths law{KeyLaw::unit, p.integer("d"), p.integer("dv"), 1, 0};
     const size_t size = size_t(law.d) * law.dv;
     const Dense target = random_target(law.d, law.dv, protocol.seed);
-    // Two histories that start from S*, and one common last query.
+    // Two histories that start from S* and end with the same query.
     Sequence settled = draw_paths(law, T, target, {protocol.seed, "settled histories", 0, 2});
     settled.state = repeated(target.data, 2);
     const Vector q = random_keys(KeyLaw::unit, 1, law.d, {protocol.seed, "settled query", 0, 1});
@@ -159,8 +160,8 @@ Claim bigram() {
     const auto gap = [&](double d, double steps) { // E|o - o'|^2 = 2 (f^T - m^(2T)) |S*|^2 / d
       return scale * (std::pow(1 - 1 / d, steps) - std::pow(1 - 1 / d, 2 * steps));
     };
-    // The squared distance between the reads of two histories at a random unit query is |S - S'|_F^2 / d on average
-    // over queries.
+    // For a random unit query the squared distance between the reads of two histories S and S' is on average |S -
+    // S'|_F^2 / d.
     const auto parted = [&](const std::string &layer, double wanted) {
       return mean_over_runs(protocol.seed, "two histories", wanted, block_of(2 * T, law.d),
                             size_t(5e7) / (size_t(T) * law.d), [&](Stretch stretch) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // 000 §2.2.2 under the law of §2.1: whether DeltaNet converges on standard Gaussian keys.
 //
-// A row e of the error S - S* obeys e <- e (I - beta k k^T). log|e| is a random walk with independent steps
-// log(1 + u g(|k|^2)) / 2, g(s) = (beta s - 1)^2 - 1 and u the squared cosine of e and k: the sign of their mean
-// decides whether almost every path converges; the factor of E|e|^2 decides whether the mean square converges.
+// A row e of the error S - S* obeys e <- e (I - beta k k^T). Hence log|e| is a random walk with independent steps log(1
+// + u g(|k|^2)) / 2, where g(s) = (beta s - 1)^2 - 1 and u is the squared cosine between e and k. The sign of the mean
+// step decides whether almost every path converges; the factor of E|e|^2 decides whether the mean square does.
 #include "theory/associative_memory/delta_rule/delta_paths.hpp"
 #include "theory/support/claim_builder.hpp"
 #include "theory/support/quadrature.hpp"
@@ -13,8 +13,8 @@ namespace {
 
 using Vector = std::vector<double>;
 
-/// The mean step of log|e|, by nested quadrature over s = |k|^2 ~ chi^2_d and u = sin^2 theta, theta with density
-/// ~ cos^(d-2) (u = 1 for d = 1).
+/// The mean step of log|e| by nested quadrature over s = |k|^2 ~ chi^2_d and u = sin^2 theta, where the density of
+/// theta is proportional to cos^(d-2) (u = 1 for d = 1).
 Integral mean_log_step(int d, double beta) {
   const auto log_step = [&](double s, double theta) { // 1 + u g = cos^2 + sin^2 (beta s - 1)^2
     return 0.5 * std::log(std::pow(std::cos(theta), 2) + std::pow(std::sin(theta) * (beta * s - 1), 2));
@@ -34,7 +34,7 @@ Integral mean_log_step(int d, double beta) {
   return {low.value + high.value, low.error + high.error};
 }
 
-/// log|e| after T steps from e = (1, 0, ..., 0), divided by T.
+/// log|e| after T steps from e = (1, 0, ..., 0), divided by T; one value per run.
 Vector log_growth(Sequence s) {
   const int d = s.shape.Dk;
   s.q = s.k, s.v.assign(s.k.size() / d, 0.0);
@@ -42,7 +42,7 @@ Vector log_growth(Sequence s) {
   for (int run = 0; run < s.shape.B; ++run) s.state[size_t(run) * d] = 1;
   return each_state(run_paths(s), [&](const double *e) { return 0.5 * std::log(inner(e, e, d)) / s.shape.T; });
 }
-/// By independent runs of 20 steps.
+/// The mean growth of log|e| per step, from independent runs of 20 steps.
 Mean sampled_growth(int d, double beta, std::uint64_t seed, double wanted) {
   const int T = 20;
   return mean_over_runs(seed, "growth exponent", wanted, block_of(T, d), size_t(1e8) / (T * d),
@@ -53,9 +53,9 @@ Mean sampled_growth(int d, double beta, std::uint64_t seed, double wanted) {
                           return log_growth(s);
                         });
 }
-/// In the plane, where the exponent is a small difference of large logarithms: single steps on the nodes of a Fibonacci
-/// lattice, shifted at random (Cranley and Patterson 1976) and turned into normals by Box and Muller's map. Each shift is
-/// one sample.
+/// The mean growth at d = 2, where it is a small difference of large logarithms. It is measured on single steps: the
+/// keys are the nodes of a Fibonacci lattice, shifted at random (Cranley and Patterson 1976) and mapped to normals by
+/// Box and Muller. Each shift is one sample.
 Mean lattice_growth(double beta, int nodes, int generator, std::uint64_t seed) {
   const auto part = [](double x) { return x - std::floor(x); };
   Vector samples;
@@ -80,8 +80,9 @@ Mean growth(int d, double beta, const Protocol &protocol) {
   return sampled_growth(d, beta, protocol.seed, wanted_sensitivity(protocol));
 }
 
-/// One step from a fixed error e under k ~ N(0, Sigma): |e|^2 - 2 beta e Sigma e^T + beta^2 (tr Sigma e Sigma e^T
-/// + 2 e Sigma^2 e^T). Along the first principal direction it falls exactly where beta (tr Sigma + 2 lambda_max) < 2.
+/// One step from a fixed error e under k ~ N(0, Sigma): the mean of the new |e|^2 is |e|^2 - 2 beta e Sigma e^T +
+/// beta^2 (tr Sigma e Sigma e^T + 2 e Sigma^2 e^T). For e along the first principal direction it is below |e|^2 exactly
+/// if beta (tr Sigma + 2 lambda_max) < 2.
 void general_covariance(Points &points, const Protocol &protocol) {
   const int d = 6;
   const Vector basis = make_keys({"orthonormal", d, d}, 1, protocol.seed), first(basis.begin(), basis.begin() + d);
@@ -160,7 +161,8 @@ Claim gaussian_keys() {
                     sampled_point(walk, exponent.value, exponent.error))
         .but_not("log of the mean square", 0.5 * std::log(d + 1.0));
 
-    // long enough that the rival d + 1 for d + 2 differs; in longer runs the fourth moment grows
+    // T is long enough to tell the law from the rival with d + 1 in place of d + 2. In longer runs the fourth moment is
+    // too large.
     const int T = std::max(d, 4);
     const DeltaPaths stable{KeyLaw::gaussian, d, dv, 1.5 / (d + 2), 0};
     points.at(labels({{"d", num(d)}, {"dv", num(dv)}, {"beta", num(stable.beta)}, {"T", num(T)}}));

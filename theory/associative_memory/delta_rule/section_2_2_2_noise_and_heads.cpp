@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 §2.2.2, where S* does not reproduce the values: noise, normalised keys, and the low-rank projections of many heads
-// (laws in delta_paths.hpp).
+// 000 §2.2.2, the cases in which S* does not reproduce the values: noise, normalised keys, and the low-rank projections
+// of many heads (laws in delta_paths.hpp).
 #include "harness/core/error.hpp"
 #include "theory/associative_memory/delta_rule/delta_paths.hpp"
 #include "theory/associative_memory/objectives/optimal_memory.hpp"
@@ -13,7 +13,7 @@ using Vector = std::vector<double>;
 
 // ---- Noise ---------------------------------------------------------------------------------------------------------------
 
-/// |S_T - S*|^2 of runs that begin at S*; beta_t = beta / (1 + t / slowing) where that is given.
+/// The mean |S_T - S*|^2 of runs that begin at S*. If `slowing` is positive, beta_t = beta / (1 + t / slowing).
 Mean error_from_optimum(const DeltaPaths &law, int T, double slowing, std::uint64_t seed, double wanted) {
   const Dense target = random_target(law.d, law.dv, seed);
   return mean_over_runs(seed, "noise floor", wanted, block_of(T, law.d + law.dv), size_t(1e8) / (T * (law.d + law.dv)),
@@ -51,7 +51,7 @@ Claim noise_floor() {
     const auto error = [&](const DeltaPaths &law, double slowing, double sensitivity) {
       return error_from_optimum(law, T, slowing, protocol.seed, sensitivity);
     };
-    // beta_t = beta / (1 + t / (2 d)): the same recursion with the step size of each step.
+    // beta_t = beta / (1 + t / (2 d)): the recursion is the same, with beta_t for beta at step t.
     double slowed = 0;
     DeltaPaths now = unit;
     for (int t = 0; t < T; ++t) now.beta = beta / (1 + t / (2.0 * d)), slowed = now.square_after(1, slowed);
@@ -122,7 +122,8 @@ Claim normalised_keys() {
 
 // ---- Many heads ----------------------------------------------------------------------------------------------------------
 
-/// A head with E[k k^T] = I: k = Wk x, v = Wv x = S* k + e with S* of Eq 46. The rest e has covariance R, trace `residual`.
+/// A head with E[k k^T] = I: k = Wk x, v = Wv x = S* k + e with S* of Eq 46. The remainder e has covariance R, whose
+/// trace is `residual`.
 struct Head {
   Layer layer;
   Dense optimum;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 §2.2.2 Summary: what keeps memory updates from stagnating. Mean squares of the last update S_T - S_{T-1} from S_0 = 0,
-// against exact recursions.
+// 000 §2.2.2 Summary: what keeps memory updates from stagnating. The mean square of the last update S_T - S_{T-1} of
+// runs from S_0 = 0 is compared with exact recursions.
 #include "theory/associative_memory/delta_rule/delta_paths.hpp"
 #include "theory/support/claim_builder.hpp"
 
@@ -9,7 +9,7 @@ namespace {
 
 using Vector = std::vector<double>;
 
-/// |S_T - S_{T-1}|^2 of every run: the last step is run from the state after the others.
+/// |S_T - S_{T-1}|^2 of every run. The layer runs T-1 steps, and then the last step from the state they leave.
 Vector update_squares(const std::string &layer, const Sequence &s) {
   const Variant &variant = find_variant(layer);
   Sequence last = slice_steps(s, s.shape.T - 1, s.shape.T);
@@ -19,13 +19,13 @@ Vector update_squares(const std::string &layer, const Sequence &s) {
   return state_squares(after);
 }
 
-/// The same point, 7 steps from the start.
+/// The same point with T = 7.
 Params shortened(Params at) { return at.set("T", 7); }
 
 // ---- Decay ---------------------------------------------------------------------------------------------------------------
 
 /// Gated linear attention on independent standard Gaussian pairs. The squared norm of the last write is replaced by its
-/// mean d dv, because it causes nearly all of the spread.
+/// mean d dv, because it causes nearly all of the variance.
 Mean decayed_update(double lambda, int T, int d, int dv, std::uint64_t seed, double wanted) {
   return mean_over_runs(seed, "decayed update", wanted, block_of(T, d + dv), size_t(5e7) / (T * (d + dv)),
                         [&](const Stretch &stretch) {
@@ -40,8 +40,9 @@ Mean decayed_update(double lambda, int T, int d, int dv, std::uint64_t seed, dou
                         });
 }
 
-/// DeltaNet with decay alpha on isotropic unit keys, v = S* k, |S*|^2 = 1: exact second moments of S and of its update.
-/// With S' = alpha S + beta R k k^T, R = S* - alpha S: E|A k|^2 = |A|^2 / d and E<S, A k k^T> = <S, A> / d.
+/// DeltaNet with decay alpha on isotropic unit keys, v = S* k, |S*|^2 = 1: exact second moments of S and of its update
+/// S' - S, where S' = alpha S + beta R k k^T, R = S* - alpha S. They follow from E|A k|^2 = |A|^2 / d and E<S, A k k^T>
+/// = <S, A> / d.
 double decayed_delta_update(double alpha, double beta, int d, int T) {
   double square = 0, overlap = 0, update = 0; // E|S|^2, E<S, S*>, E|S' - S|^2
   for (int t = 0; t < T; ++t) {
@@ -82,8 +83,8 @@ Claim decay() {
     const double lambda = p.real("lambda"), alpha = p.real("alpha"), beta = p.real("beta"),
                  wanted = wanted_sensitivity(protocol);
     const int d = p.integer("d"), T = p.integer("T");
-    // The stationary E|S|^2 = d^2 / (1 - lambda^2), times (1-lambda)^2, and the write's d^2. After 100 steps the
-    // initial state contributes at most 0.95^200 = 3e-5 of it.
+    // The mean square of the update is the stationary E|S|^2 = d^2 / (1 - lambda^2) times (1-lambda)^2, plus d^2 for
+    // the write. After 100 steps the initial state contributes at most a share of 0.95^200 = 3e-5.
     const double writes = d * d, shrinks = writes * (1 - lambda) / (1 + lambda);
     points
         .statement("gated linear: mean of |S_T - S_{T-1}|^2 against 2 d dv / (1 + lambda), dv = d",
@@ -100,7 +101,7 @@ Claim decay() {
                    update("gated_delta_net", p, wanted), settled)
         .but_not("falling, as without decay", falling(T));
     points.wrong_system("no decay", update("delta_net", p, rough), settled);
-    // Without decay the fourth moment of the error outgrows the square of its mean: few steps there.
+    // Without decay the fourth moment of the error grows faster than the square of its mean, therefore T is small here.
     const Params few = shortened(p);
     points.at(few).obligation("without decay: the same against beta^2/d (1 - beta (2-beta)/d)^(T-1)",
                               update("delta_net", few, wanted), falling(few.integer("T")));
@@ -109,8 +110,8 @@ Claim decay() {
 
 // ---- Short convolutions --------------------------------------------------------------------------------------------------
 
-/// Inputs x_t uniform on the unit sphere, k_t = a x_t + b x_{t-1} with the keys' taps, v_t = S* times the same with the
-/// values' taps; for a tap b, a = sqrt(1 - b^2).
+/// The inputs x_t are uniform on the unit sphere. k_t = a x_t + b x_{t-1} with the taps a, b of the keys; v_t = S* (a
+/// x_t + b x_{t-1}) with the taps of the values. For a given tap b, a = sqrt(1 - b^2).
 Mean convolved_update(double key_tap, double value_tap, const Params &at, std::uint64_t seed, double wanted) {
   const int d = at.integer("d"), T = at.integer("T");
   const Dense target = random_target(d, d, seed);
@@ -135,8 +136,9 @@ Mean convolved_update(double key_tap, double value_tap, const Params &at, std::u
                         });
 }
 
-/// Keys x_t, values S* (a x_t + b x_{t-1}), |S*| = 1. E_t = S_t - a S* obeys E <- E (I - beta k k^T) + beta b S* x_{t-1} k^T,
-/// whose cross terms are odd in k_t: E|E|^2 <- f E|E|^2 + beta^2 b^2 / d, and E|S' - S|^2 = beta^2 (E|E|^2 + b^2) / d.
+/// Keys x_t, values S* (a x_t + b x_{t-1}), |S*| = 1. The error E_t = S_t - a S* obeys E <- E (I - beta k k^T) + beta b
+/// S* x_{t-1} k^T. The cross terms are odd in k_t and vanish in the mean: E|E|^2 <- f E|E|^2 + beta^2 b^2 / d, and E|S'
+/// - S|^2 = beta^2 (E|E|^2 + b^2) / d.
 double convolved_law(double tap, double beta, int d, int T) {
   double square = 1 - tap * tap, update = 0; // from S_0 = 0
   for (int t = 0; t < T; ++t) {

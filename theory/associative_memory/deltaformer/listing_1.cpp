@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 Listing 1 (D.3): the chunked program compared with the naive one, its result for an incomplete last chunk, and
-// what its comments say about parallel blocks and the doubling iteration.
+// 000 Listing 1 (D.3): the chunked program against the naive one, its result for an incomplete last chunk, and what the
+// comments in the listing say about parallel blocks and the doubling iteration.
 #include "theory/associative_memory/deltaformer/listing_1.hpp"
 #include "harness/core/error.hpp"
 #include "harness/numerics/inputs.hpp"
@@ -27,7 +27,7 @@ struct Data {
   template <class N> std::vector<double> chunked(const Chunking &how) const {
     return flat(listing::chunked(listing::grid<N>(K), listing::grid<N>(V), how));
   }
-  /// delta_former's u: softmax over i < t of k_i . k_t / sqrt d, or k_i . k_t.
+  /// u of delta_former, whose weights are the softmax over i < t of k_i . k_t / sqrt d, or k_i . k_t itself.
   std::vector<double> layer(Weights weights, int C) const {
     const bool soft = weights == Weights::softmax;
     return written(K, (soft ? 1 / std::sqrt(double(K.columns)) : 1) * K, V, {soft ? "softmax" : "linear", "chunked", C})
@@ -73,7 +73,8 @@ Claim equivalence() {
           .statement("largest |difference| in float32, at most atol",
                      at_most_point(max_difference(x.chunked<float>({size_t(C)}), slow), 1e-5, 0));
     }
-    // In double, so that rounding of float32 cannot hide an error, at a size that uses every line.
+    // The comparison runs in double, so that rounding of float32 cannot hide an error, and at a size that reaches every
+    // line.
     const int t = std::min(T, 8 * C);
     const Data x(t, d, d, protocol.seed);
     const std::vector<double> slow = x.naive<double>(Weights::softmax);
@@ -101,7 +102,8 @@ Claim tail() {
   c.exactly("The last $T$ mod $C$ rows of $u$ stay zero. A shorter last chunk corrects this.");
   c.because("D.3 assumes equally sized chunks, $C = floor(T / N)$, and the listing is written for that case.");
   c.runs({"delta_former"}), c.takes(sizes(70, 32, 8));
-  c.at({{{"T", 3}, {"C", 2}, {"d", 2}}, {}}); // the smallest, and one at which chunks hand over
+  // The smallest size, and one at which one chunk passes its result to the next.
+  c.at({{{"T", 3}, {"C", 2}, {"d", 2}}, {}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int T = p.integer("T"), C = p.integer("C"), d = p.integer("d");
     if (T % C == 0) usage_error("T is a multiple of C: there is no tail");
@@ -139,7 +141,7 @@ Claim parallel_blocks() {
       Data x(T, d, d, protocol.seed);
       if (linear) normalise_rows(x.K.data, d);
       points.at(sized(T, C, d).set("kernel", linear ? "linear" : "softmax"));
-      // listing::chunked inverts every block before it solves the first.
+      // listing::chunked inverts every block before it solves the first one.
       const auto beforehand = [&](Slip slip) {
         return x.chunked<double>({size_t(C), weights, Tail::ragged, listing::Solve::inverse, slip});
       };

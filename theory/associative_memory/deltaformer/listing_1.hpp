@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 Listing 1 and the recursion that it replaces, on any number: float as it is printed, double to be exact, one that
-// counts (counted.hpp) to know its cost.
+// 000 Listing 1 and the recursion that it replaces, for any number type N: float as the paper has it, double for exact
+// values, and a type that counts operations (counted.hpp) for the cost.
 //
 //   naive    u_t = v_t - sum_{i<t} A(t,i) u_i
-//   chunked  a chunk subtracts what it reads of older u, then multiplies by (I + A)^{-1} of its own block
+//   chunked  for each chunk: subtract from V what the chunk reads of older u, then multiply by the inverse of its own
+//            block I + A
 //
-// A(t,i) = k_i . k_t, or softmax over i < t of k_i . k_t / sqrt d. The softmax of a chunk's rows is taken separately
-// over old keys and over the chunk's own keys; the two are merged by the logarithms of their sums.
+// A(t,i) = k_i . k_t, or the softmax over i < t of k_i . k_t / sqrt d. The softmax of a chunk's rows is taken
+// separately over the keys of earlier chunks and over the chunk's own keys; the logarithms of their sums merge the two.
 #pragma once
 #include "harness/numerics/linalg.hpp"
 #include <cmath>
@@ -30,14 +31,14 @@ template <class N> N inner(const Row<N> &a, const Row<N> &b) {
   return sum;
 }
 
-/// row += factor other.
+/// row += factor * other.
 template <class N> void add(Row<N> &row, const N &factor, const Row<N> &other) {
   for (size_t c = 0; c < row.size(); ++c) row[c] = row[c] + factor * other[c];
 }
 
 enum class Weights { linear, softmax };
 
-/// Scores of k_t against keys begin ... end-1; for softmax over sqrt d.
+/// The scores of k_t against the keys begin ... end-1; for softmax divided by sqrt d.
 template <class N> Row<N> scores(const Grid<N> &K, size_t t, size_t begin, size_t end, Weights weights) {
   Row<N> s;
   for (size_t i = begin; i < end; ++i) s.push_back(inner(K[i], K[t]));
@@ -46,7 +47,7 @@ template <class N> Row<N> scores(const Grid<N> &K, size_t t, size_t begin, size_
   return s;
 }
 
-/// Replaces scores by their softmax; returns the logarithm of the mass.
+/// Replaces the scores by their softmax and returns the logarithm of the sum of their exponentials.
 template <class N> N soften(Row<N> &s) {
   using std::exp, std::log; // or those of N
   N mass(0);
@@ -65,7 +66,7 @@ template <class N> Grid<N> naive(const Grid<N> &K, const Grid<N> &V, Weights wei
   return U;
 }
 
-/// In place, pivots on the diagonal (Gauss-Jordan): n^3 products and quotients.
+/// Inverts A in place by Gauss-Jordan elimination with pivots on the diagonal: n^3 products and quotients.
 template <class N> void invert(Grid<N> &A) {
   const size_t n = A.size();
   for (size_t p = 0; p < n; ++p) {
@@ -83,14 +84,14 @@ template <class N> void invert(Grid<N> &A) {
   }
 }
 
-/// U with (I + A) U = P, in place over P; the strict lower triangle of A is read.
+/// Replaces P by the solution U of (I + A) U = P. Reads only the strict lower triangle of A.
 template <class N> void substitute(const Grid<N> &A, Grid<N> &P) {
   for (size_t t = 1; t < A.size(); ++t)
     for (size_t i = 0; i < t; ++i) add(P[t], N(0) - A[t][i], P[i]);
 }
 
 enum class Solve { inverse, substitution };
-/// As printed, or with one of its lines wrong.
+/// The listing as printed, or with the named line wrong.
 enum class Slip { none, old_keys_ignored, merge_exchanged, first_row_kept, own_mass_only };
 enum class Tail { dropped, ragged }; // dropped: T // C chunks, as printed
 
@@ -102,7 +103,7 @@ struct Chunking {
   Slip slip = Slip::none;
 };
 
-/// One chunk's own block of I + A and the shares of its rows' mass that the old keys hold.
+/// One chunk's own block of I + A, and for each of its rows the share of the softmax mass that lies on older keys.
 template <class N> struct Block {
   Grid<N> I_plus_A, old; // [n,n], [n,begin]: the weights of own keys and of old ones
 };
@@ -112,7 +113,7 @@ template <class N> Block<N> block(const Grid<N> &K, size_t begin, size_t end, co
   const size_t n = end - begin;
   Block<N> b{Grid<N>(n, Row<N>(n, N(0))), Grid<N>(n)};
   for (size_t t = 0; t < n; ++t) {
-    // The listing forms all n scores of a row and masks those from t on.
+    // As in the listing, all n scores of a row are computed; those from t on are masked.
     Row<N> own = scores(K, begin + t, begin, end, how.weights), &old = b.old[t];
     own.resize(t);
     old = scores(K, begin + t, 0, begin, how.weights);
@@ -137,7 +138,8 @@ template <class N> Block<N> block(const Grid<N> &K, size_t begin, size_t end, co
   return b;
 }
 
-/// Every chunk's block is formed, and where asked inverted, before the first is solved: none depends on U.
+/// All blocks are formed (and inverted, if the listing inverts them) before the first one is solved, because none of
+/// them depends on U.
 template <class N> Grid<N> chunked(const Grid<N> &K, const Grid<N> &V, const Chunking &how) {
   const size_t T = K.size(), C = how.C, reached = how.tail == Tail::dropped ? T / C * C : T;
   std::vector<Block<N>> blocks;

@@ -24,9 +24,9 @@ Claim snr_exp() {
   c.says(printed_form + ", at the typical tau = sqrt(d_k), for i.i.d. standard Gaussian keys and values, in "
                         "expectation over the other pairs and with |k_i|^2 replaced by its mean.");
   c.holds_asymptotically();
-  c.exactly("Given the probe $(N-1) dv/|v_i|^2 exp(-a |k_i|^2)$, $a = 2 (tau-1)/tau^2$: the printed form at $|k_i|^2 = "
-            "d$. Averaged over the probe too $(N-1) dv/(dv-2) (1+2a)^(-d/2)$; log of mean over printed is $4 - "
-            "(56/3)/sqrt(d) + O(1/d)$.");
+  c.exactly("For a given probe: $(N-1) dv/|v_i|^2 exp(-a |k_i|^2)$ with $a = 2 (tau-1)/tau^2$; at $|k_i|^2 = d$ this "
+            "is the printed form. Averaged over the probe as well: $(N-1) dv/(dv-2) (1+2a)^(-d/2)$; the logarithm of "
+            "this mean over the printed value is $4 - (56/3)/sqrt(d) + O(1/d)$.");
   c.because(
       "The exponent $2 sqrt(d)$ is right to leading order, and for the paper's own probe the printed value is exact "
       "except that $N$ should be $N-1$. Averaged over Gaussian probes the noise is larger by $e^4 = 54.6$ in the "
@@ -122,9 +122,9 @@ Claim snr_log2n() {
   c.says("For accurate retrieval of $N$ pairs the linear kernel needs $d_k = O(N)$, the exp kernel at $tau = "
          "sqrt(d_k)$ only $O(log^2 N)$.");
   c.holds_asymptotically();
-  c.exactly(
-      "At $SNR^-1 = 1$ a probe of norm $sqrt(d)$ gives $d = (1 + ln(N)/2)^2$, the mean $ln N = (d/2) ln(1 + 4 (sqrt d "
-      "- 1)/d)$, so $d ~ (3 + ln(N)/2)^2$: $1/4 log^2 N$ to leading order in both. At fixed $tau = 2 d = 2 log2 N$.");
+  c.exactly("At $SNR^-1 = 1$ a probe of norm $sqrt(d)$ gives $d = (1 + ln(N)/2)^2$. The mean gives $ln N = (d/2) ln(1 "
+            "+ 4 (sqrt d - 1)/d)$, so that $d ~ (3 + ln(N)/2)^2$. Both are $1/4 log^2 N$ to leading order. At the "
+            "fixed temperature $tau = 2$ it is $d = 2 log2 N$.");
   c.because("The order is right. On average over probes the required width is larger by about $4 sqrt(d)$. With a "
             "fixed temperature $O(log N)$ suffices, and the width is smallest at $tau = 2$.");
   c.runs({"exp_unnormalized", "linear"}), c.takes({integer_param("d", 64, 9, 256, "key width")});

@@ -13,9 +13,9 @@ Claim snr_solu() {
   c.says("The SoLU kernel (x.y) exp($x.y/tau$) of i.i.d. standard Gaussian pairs has $SNR^-1$ about $N (1 + 4 "
          "d/tau^2)/d exp(-2 d (tau-1)/tau^2)$, the large-width estimate that puts $d$ for $|k_i|^2$.");
   c.holds_asymptotically();
-  c.exactly("Given the probe, $s = |k_i|^2$: $(N-1) dv/|v_i|^2 (1/s + 4/tau^2) exp(-a s)$. Averaged over it too $(N-1) "
-            "dv/(dv-2) (1+2a)^(-d/2) ((1+2a)/(d-2) + 4/tau^2)$, $e^4$ times the printed value in the limit at $tau = "
-            "sqrt(d)$.");
+  c.exactly("For a given probe with $s = |k_i|^2$: $(N-1) dv/|v_i|^2 (1/s + 4/tau^2) exp(-a s)$. Averaged over the "
+            "probe as well: $(N-1) dv/(dv-2) (1+2a)^(-d/2) ((1+2a)/(d-2) + 4/tau^2)$, which is $e^4$ times the printed "
+            "value in the limit at $tau = sqrt(d)$.");
   c.because("For the paper's own probe it is exact except that $N$ should be $N-1$. On average it is right on the log "
             "scale; the constant $e^4$ is that of the exp kernel.");
   c.runs({"solu", "exp_unnormalized"}), c.takes(noise_params(3, true));
