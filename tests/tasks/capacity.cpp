@@ -26,14 +26,16 @@ BOOST_AUTO_TEST_CASE(orthonormal_keys_are_all_recalled) {
 }
 
 BOOST_AUTO_TEST_CASE(a_guess_among_the_values_so_far_recalls_a_few) {
-  // Fractions right of 1, 1/2, 1/3, 1/4 at n = 1, 2, 3, 4: their running means over the window are 1, 0.75, 0.61, 0.52.
+  // At n = 1, 2, 3, 4 a fraction of 1, 1/2, 1/3, 1/4 is right; the running means over the window are 1, 0.75, 0.61,
+  // 0.52.
   const Task &task = find_task("capacity");
   const auto chance = [&](const char *level) { return task.ends(resolve(task.params, {{"level", level}}, "")).chance; };
   BOOST_TEST((chance("0.6") == 3 && chance("0.62") == 2 && chance("0.76") == 1 && chance("1") == 1));
 }
 
 BOOST_AUTO_TEST_CASE(bisection_finds_the_step_where_recall_ends) {
-  // A memory that is right up to n = 21 and wrong after: over a window of 4 accuracy falls below 0.99 at n = 22.
+  // A memory whose reads are right up to n = 21 and wrong from then on: over a window of 4 the accuracy falls below
+  // 0.99 at n = 22.
   const Instance row("capacity", {{"memories", "2"}, {"most", "64"}, {"window", "4"}, {"d", "8"}});
   Output out = perfect(row.problem);
   for (size_t i = 0; i < out.o.size(); ++i)

@@ -106,8 +106,8 @@ BOOST_AUTO_TEST_CASE(chance_is_what_the_ignorant_score, *slow) {
     const Mean found = of_the_ignorant(task, params, 10);
     const double expected = task.ends(params).chance;
     BOOST_TEST_CONTEXT(name << ": " << found.mean << " +- " << found.standard_error << " for " << expected) {
-      // ten seeds give nine degrees of freedom: the two-sided 10^-10 quantile of Student's t is 27. A guess that is
-      // never right in ten seeds has no spread, and n^-n is then smaller than they could show.
+      // Ten seeds give nine degrees of freedom; the two-sided 10^-10 quantile of Student's t is then 27. If a guess is
+      // wrong at every seed, its spread is 0; its true rate n^-n is then too small to show in ten seeds.
       BOOST_TEST(std::fabs(found.mean - expected) <= 27 * found.standard_error + 1e-3);
     }
   }

@@ -30,8 +30,7 @@ BOOST_AUTO_TEST_CASE(noise_has_the_asked_deviation) {
 }
 
 BOOST_AUTO_TEST_CASE(bayes_rule_by_hand_in_one_dimension) {
-  // x = +-1, y = w x + e; after multiplying by the sign of x, the estimate after t examples is the sum of y over t +
-  // noise^2.
+  // x = +-1, y = w x + e. After t examples the estimate of w is the sum of x y over t + noise^2.
   const Instance row("in_context_regression",
                      {{"sequences", "1"}, {"d", "1"}, {"dv", "1"}, {"rounds", "5"}, {"noise", "0.5"}});
   const Sequence &s = row.problem.sequence;
@@ -51,11 +50,11 @@ BOOST_AUTO_TEST_CASE(least_squares_past_d_has_the_known_error) {
   const Score best = exact.score(perfect(exact.problem));
   BOOST_TEST(metric(best, "bayes_late") < 1e-8);
   BOOST_TEST(metric(best, "bayes_below_d") > 0.3);
-  // A reader of zero errs by the variance of y, 1.
+  // A reader of zero has the variance of y, 1, for its error.
   const Instance many("in_context_regression", {{"sequences", "200"}});
   const Output zero{std::vector<double>(many.problem.target.size(), 0.0), {}, {}};
   const Score score = many.score(zero);
-  // 200 functions of 4 x 16 weights: the mean square of 12,800 normal numbers, at the unit vectors' directions
+  // 200 functions have 4 x 16 weights each: the loss is the mean square of 12,800 normal numbers.
   for (const double loss : score.series.at("loss_by_round"))
     BOOST_TEST(std::fabs(loss - 1) < 6 * std::sqrt(2.0 / 12800));
   BOOST_TEST(metric(score, "bayes_late") < metric(score, "bayes_past_d"));

@@ -30,7 +30,7 @@ BOOST_AUTO_TEST_CASE(the_delta_rule_forgets_under_pairs_and_not_under_silence) {
               lost = loud.score(delta_rule(loud.problem.sequence));
   BOOST_TEST(metric(kept, "accuracy") == 1);
   BOOST_TEST(metric(kept, "mse") < 1e-28);
-  // m random unit distractors leave (1 - 1/d)^m of a key: after 256 ... 504 of them at d = 32 less than e^-8.
+  // m random unit distractors leave a factor (1 - 1/d)^m of a key: less than e^-8 at d = 32 and m = 256 ... 504.
   BOOST_TEST(metric(lost, "accuracy") < 0.1); // guessing gives 1/64; 4032 reads
   BOOST_TEST(metric(lost, "first_accuracy") > 0.9);
   BOOST_TEST(lost.series.at("accuracy_by_octave").size() == 6); // 8-16, ..., 256-512

@@ -25,7 +25,8 @@ BOOST_AUTO_TEST_CASE(the_first_level_is_clean_and_the_last_as_strong_as_asked) {
         if (kind == "drop") BOOST_TEST(((full == 0 || full == clean) && (half == clean || (half == 0 && full == 0))));
         square += (full - clean) * (full - clean), dropped += full == 0;
       }
-      // The noise's rows have the mean square length 0.8^2; of N squares the mean's relative error is sqrt(2 / N).
+      // The rows of the noise have the mean square length 0.8^2. The mean of N squares has the relative error sqrt(2 /
+      // N).
       if (kind == "noise") BOOST_TEST(std::fabs(square / n / 0.64 - 1) < 5 * std::sqrt(2.0 / numbers));
       if (kind == "drop") BOOST_TEST(std::fabs(dropped / numbers - 0.8) < 5 * std::sqrt(0.16 / numbers));
     }

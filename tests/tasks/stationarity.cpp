@@ -24,7 +24,7 @@ BOOST_AUTO_TEST_CASE(the_optimum_is_the_least_squares_solution_of_the_data) {
         BOOST_TEST(max_abs(residual.data) < 1e-10 * max_abs(v.data));
       } else {
         BOOST_TEST(frobenius_norm(residual) > 0.1 * frobenius_norm(v));
-        // each entry is a mean of T products with standard deviation at most |k|_rms |r|_rms 3^(1/2)
+        // Each entry is a mean of T products, whose standard deviation is at most |k|_rms |r|_rms 3^(1/2).
         const double spread = frobenius_norm(k) * frobenius_norm(residual) * std::sqrt(3.0 / T);
         BOOST_TEST(max_abs(correlation.data) < 6.5 * spread);
       }

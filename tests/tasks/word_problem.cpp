@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(one_reflection_a_letter_is_enough_for_parity_alone) {
     const Instance words("word_problem", {{"group", name}, {"memories", "16"}, {"reflections", "1"}});
     BOOST_TEST((length_of(words) == 32) == (name == "parity"), name);
   }
-  // A5's longest letters are 5-cycles, i.e. four exchanges, like S5's; S3's take two.
+  // The longest letters of A5, like those of S5, are 5-cycles, i.e. four exchanges; those of S3 take two.
   BOOST_TEST(length_of(Instance("word_problem", {{"group", "S3"}, {"reflections", "2"}})) == 32);
   BOOST_TEST(length_of(Instance("word_problem", {{"group", "A5"}, {"memories", "16"}, {"reflections", "3"}})) < 32);
 }
@@ -97,9 +97,10 @@ BOOST_AUTO_TEST_CASE(chance_by_hand) {
     const Task &task = find_task("word_problem");
     return task.ends(resolve(task.params, given, "word_problem")).chance;
   };
-  // Parity, one memory: right at a letter with probability 1/4; 1/4 + 1/16 letters of two.
+  // Parity with one memory: each letter is right with probability 1/4, so that the expected length is 1/4 + 1/16 of two
+  // letters.
   BOOST_TEST(std::fabs(chance({{"group", "parity"}, {"memories", "1"}, {"letters", "2"}}) - 5.0 / 16) < 1e-14);
-  // Two memories, one of which is enough: 1 - (3/4)^2.
+  // Two memories of which one must be right: 1 - (3/4)^2.
   const Assignments two{{"group", "parity"}, {"memories", "2"}, {"letters", "1"}, {"level", "0.5"}};
   BOOST_TEST(std::fabs(chance(two) - 7.0 / 16) < 1e-14);
 }

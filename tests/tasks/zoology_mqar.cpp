@@ -112,7 +112,8 @@ BOOST_AUTO_TEST_CASE(keys_of_two_tokens_are_a_grid) {
 }
 
 BOOST_AUTO_TEST_CASE(keys_on_a_grid_interfere_at_any_width, *slow) {
-  // The g^2 keys have rank 2 g - 1: a linear map's reads at the first row and column determine its other reads.
+  // The matrix of the g^2 keys has rank 2 g - 1: what a linear map reads at the keys of the first row and column
+  // determines its reads at all others.
   const Assignments one{{"memories", "16"}, {"pairs", "16"}, {"T", "128"}, {"d", "256"}, {"vocabulary", "512"}};
   Assignments two = one;
   two["key_tokens"] = "2";
@@ -125,7 +126,8 @@ BOOST_AUTO_TEST_CASE(keys_on_a_grid_interfere_at_any_width, *slow) {
 }
 
 BOOST_AUTO_TEST_CASE(places_follow_the_power_law) {
-  // One pair in 8 tokens: three places, with the weights 1, 2^-0.99, 3^-0.99 (power 0.01) or equal ones (power 1).
+  // One pair in 8 tokens: the three places have the weights 1, 2^-0.99, 3^-0.99 (power 0.01), or equal weights (power
+  // 1).
   for (const double power : {0.01, 1.0}) {
     const Instance texts("zoology_mqar", {{"memories", "4000"},
                                           {"pairs", "1"},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every claim that takes --point, at two points that nobody chose: the expected verdict, or a usage error that says why the
-// statement does not apply there.
+// Every claim that takes --point, at two random points: it gives the expected verdict, or a usage error that says why
+// the statement does not apply there.
 #include "harness/core/text.hpp"
 #include "harness/numerics/random.hpp"
 #include "tests/theory/examine.hpp"
@@ -11,7 +11,8 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(points)
 
-/// Around the default, within a factor of two and the declared range, so that a point costs about what the default does.
+/// A random value within a factor of two of the default and within the declared range, so that a point costs about as
+/// much as the default one.
 std::string drawn(const ParamSpec &spec, double uniform) {
   if (spec.kind == ParamSpec::choice) return spec.choices[size_t(uniform * spec.choices.size())];
   const double half = std::fabs(spec.fallback) / 2;

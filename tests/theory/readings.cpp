@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every refutation says what was read before it was made, and its scope follows from that by the rule
-// of harness/core/reading.hpp.
+// Every refutation states how the paper was read, and its scope follows from that reading by the rule of
+// harness/core/reading.hpp.
 #include "tests/testing.hpp"
 
 namespace recollect {

@@ -19,7 +19,7 @@ Output fast(const char *layer, const Sequence &s, Math math) {
   return forward(find_variant(layer), s, run);
 }
 
-/// A few roundings of operands, by 2^-11 or 2^-9 each, and of exact sums over pairs in another order.
+/// The bound: a few roundings of operands, by 2^-11 or 2^-9 each, and exact sums over pairs in another order.
 double allowed(Math math) { return std::ldexp(1, math == Math::tf32 ? -8 : math == Math::bf16 ? -6 : -18); }
 
 } // namespace

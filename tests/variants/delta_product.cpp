@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(repeated_steps_at_one_key_are_one_longer_step) {
 }
 
 BOOST_AUTO_TEST_CASE(two_householder_steps_rotate) {
-  // beta = 2 at two unit keys at an angle of 45 degrees, nothing written: the state's row turns by 90 degrees.
+  // beta = 2 at two unit keys with an angle of 45 degrees and v = 0: the row of the state turns by 90 degrees.
   Sequence s = one_head(1, {1, 0}, {1, 0}, {0});
   s.w = {std::sqrt(0.5), std::sqrt(0.5)}, s.beta = {2}, s.state = {3, 4};
   check_close(forward(find_variant("delta_product"), s).state, {4, -3}, 16 * epsilon_of(Real::f64));

@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(is_delta_net_with_the_step_of_the_exact_flow) {
 }
 
 BOOST_AUTO_TEST_CASE(at_small_steps_it_is_delta_net_to_half_of_beta_k_squared) {
-  // One write to an empty state: g v against beta v. g / beta = 1 - x/2 + x^2/6 - ..., x = beta |k|^2.
+  // One write to an empty state is g v; the delta rule's is beta v. g / beta = 1 - x/2 + x^2/6 - ..., x = beta |k|^2.
   for (double beta : {1e-2, 1e-4, 1e-6}) {
     Sequence s = one_head(1, {1, 0}, {2, 1}, {3});
     s.beta = {beta};

@@ -24,8 +24,8 @@ inline double bound(const Variant &variant, const Params &params, const Sequence
   return accumulated_terms(s.shape, 8) * epsilon_of(real) * input_condition(variant, s, params, 2);
 }
 
-/// Difference relative to the largest number. Where the type underflows, an operation per step and term may round by
-/// its smallest number.
+/// The largest difference may be `allowed` times the largest number. Where the type underflows, each of `terms`
+/// operations may add the smallest number of the type.
 inline bool within(const std::vector<double> &measured, const std::vector<double> &reference, double allowed,
                    double terms, Real real) {
   const double least = real == Real::f32 ? std::numeric_limits<float>::denorm_min() : 5e-324;

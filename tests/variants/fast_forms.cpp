@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The generic check: every exact fast form of every variant is compared with its float64 recurrent form on
-// well-conditioned keys, and for split invariance. invariants.cpp has ill-conditioned keys.
+// Every exact fast form of every variant is compared with the float64 recurrent form on well-conditioned keys, and with
+// itself on a sequence that is cut in two. invariants.cpp tests ill-conditioned keys.
 #include "tests/testing.hpp"
 
 namespace recollect {

@@ -12,8 +12,8 @@ BOOST_AUTO_TEST_SUITE(variants)
 BOOST_AUTO_TEST_SUITE(ffn_moe)
 
 BOOST_AUTO_TEST_CASE(two_experts_by_hand) {
-  // One row an expert, routed by w = (1, -1): q = 2 goes to expert 1 (2 * 3 * 5 = 30),
-  // q = -1 to expert 2 (-1 * -4 * 7 = 28).
+  // Each expert has one row and is chosen by w = (1, -1): q = 2 goes to expert 1 (2 * 3 * 5 = 30), q = -1 to expert 2
+  // (-1 * -4 * 7 = 28).
   Sequence s = one_head(2, {2, -1}, {3, -4}, {5, 7});
   s.w = {1, -1};
   for (const char *form : {"recurrent", "parallel"})
@@ -37,7 +37,8 @@ BOOST_AUTO_TEST_CASE(every_expert_together_is_the_dense_network) { // 000 Eq 24 
 }
 
 BOOST_AUTO_TEST_CASE(a_query_costs_its_router_and_the_experts_it_reads) {
-  // 64 rows of Dk = 4 and Dv = 3, 8 an expert: 8 router rows of 2 Dk, and 3 experts of 8 rows, 2 Dk and 2 Dv each
+  // 64 rows of Dk = 4 and Dv = 3, 8 rows per expert. A query costs 8 rows of the router, 2 Dk each, and 3 experts of 8
+  // rows, 2 Dk and 2 Dv each.
   const Variant &layer = find_variant("ffn_moe");
   BOOST_TEST(layer.cost.flops.at({1, 1, 64, 4, 3}, experts("8", "3")) == 8 * 8 + 3 * 8 * (8 + 6));
 }

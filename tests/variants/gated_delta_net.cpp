@@ -34,7 +34,7 @@ BOOST_AUTO_TEST_CASE(a_closed_gate_forgets_everything) {
     s.alpha[64] = gate;
     const Output whole = forward(find_variant("gated_delta_net"), s, {"chunked", Real::f64, 64, {}});
     const Output last = forward(find_variant("gated_delta_net"), slice_steps(s, 64, 66));
-    // At most gate times the earlier state survives.
+    // At most the product of the gates survives of the earlier state.
     check_close(whole.state, last.state, gate * 6 * max_abs(s.v) + 66 * epsilon_of(Real::f64) * max_abs(s.v));
   }
 }

@@ -7,8 +7,8 @@ BOOST_AUTO_TEST_SUITE(variants)
 BOOST_AUTO_TEST_SUITE(gated_slot_attention)
 
 BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
-  // Slot 1 takes all of step 1 and half of step 2, slot 2 none of step 1 and all of step 2; q = 0 weighs them alike.
-  // K = [4,0] and [0,0], V = 6, 0: o_1 = 3. Then K = [3,1] and [2,2], V = 7, 8: o_2 = 7.5.
+  // Slot 1 takes all of step 1 and half of step 2; slot 2 takes nothing of step 1 and all of step 2. With q = 0 both
+  // slots have the same weight. K = [4,0] and [0,0], V = 6, 0: o_1 = 3. Then K = [3,1] and [2,2], V = 7, 8: o_2 = 7.5.
   Sequence s = one_head(2, {0, 0, 0, 0}, {4, 0, 2, 2}, {6, 8});
   s.lambda = {0, 1, 0.5, 0};
   for (const char *form : {"recurrent", "chunked"}) {
@@ -31,7 +31,8 @@ BOOST_AUTO_TEST_CASE(closed_slots_read_the_last_value) {
 }
 
 BOOST_AUTO_TEST_CASE(slots_that_are_filled_in_turn_are_softmax_attention) {
-  // Step t closes slot t and does not change the others: after Dk steps the slots hold the keys and values.
+  // Step t replaces slot t by its own key and value and does not change the other slots: after Dk steps the slots hold
+  // the keys and values.
   const int D = 8, T = 9;
   const Shape shape{1, 1, T, D, 5};
   Sequence s = random_sequence(shape, 52);

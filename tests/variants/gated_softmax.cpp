@@ -52,7 +52,8 @@ BOOST_AUTO_TEST_CASE(a_closed_gate_has_the_slope_of_one_almost_closed, *boost::u
 }
 
 BOOST_AUTO_TEST_CASE(a_faint_gate_keeps_the_digits_of_its_gradient) {
-  // Pairs across the gate weigh 1e-12 of the others: a difference of sums over all pairs would keep four digits.
+  // Pairs on the two sides of the gate have weights of 1e-12 of the others; a difference of sums over all pairs would
+  // keep four digits of them.
   const int T = 90, faint = 40;
   GradientCase c{find_variant("gated_softmax"), {}, random_sequence({1, 1, T, 4, 3}, 9), {}};
   c.weights.o = Stream(9, "do").normals(T * 3);

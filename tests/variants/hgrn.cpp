@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(harsh_gates_cost_no_digits) { // over many groups of chunks
 }
 
 BOOST_AUTO_TEST_CASE(a_write_far_below_the_rounding_of_its_gate_is_kept) {
-  // k = -38: f = 1 - 3e-17 rounds to 1, but the write strength is still sigmoid(-38).
+  // At k = -38 f = 1 - 3e-17 rounds to 1, but the write strength is sigmoid(-38) and does not round to 0.
   for (const char *name : {"hgrn", "hgrn2"}) {
     const double state = forward(find_variant(name), one_head(1, {1}, {-38}, {1})).state[0],
                  expected = 1 / (1 + std::exp(38.0));

@@ -39,17 +39,17 @@ double misfit(int degree, const Assignments &set, int first, const char *form) {
 
 BOOST_AUTO_TEST_CASE(
     affine_data_are_reproduced) { // 003 §4: p = 1 is exact on affine maps once the ridge has gone, p = 0 is not
-  // A ridge r moves the read by at most r |slopes| |d| / (smallest eigenvalue of the slopes' moments): below 1e-12 * 5
-  // * 2 / 1e-2 from t = 20 on; rounding by the condition number of N, below 1e4.
+  // A ridge r changes the read by at most r |slopes| |d| / (smallest eigenvalue of the slopes' moments). From t = 20 on
+  // this is below 1e-12 * 5 * 2 / 1e-2. Rounding is bounded by the condition number of N, below 1e4.
   for (const char *form : {"recurrent", "parallel"})
     BOOST_TEST(misfit(1, {{"ridge", "1e-12"}}, 20, form) < 1e-9 + 1e4 * 100 * epsilon_of(Real::f64));
   BOOST_TEST(misfit(1, {{"ridge", "1e9"}}, 20, "parallel") > 0.1); // no slope left: Nadaraya-Watson
 }
 
 BOOST_AUTO_TEST_CASE(order_two_reproduces_quadratic_data_and_order_one_does_not) {
-  // On the unit sphere x.x = 1 ties three monomials to the constant: unit keys leave N singular, and the ridge picks a
-  // solution, which agrees on the sphere, where the queries lie too, but for the part that the ridge takes off. Fresh
-  // keys off the sphere below.
+  // On the unit sphere x.x = 1 makes three monomials and the constant dependent: with unit keys N is singular. The
+  // ridge then chooses a solution; on the sphere, where the queries lie as well, all solutions agree up to the effect
+  // of the ridge. Keys off the sphere are tested below.
   Sequence s = random_sequence({1, 1, 80, 2, 1}, 23, Keys::gaussian);
   for (size_t t = 0; t < 80; ++t)
     s.v[t] = 1 + s.k[2 * t] - s.k[2 * t + 1] * s.k[2 * t + 1] + 2 * s.k[2 * t] * s.k[2 * t + 1];
@@ -95,13 +95,13 @@ BOOST_AUTO_TEST_CASE(both_orders_agree_between_the_forms) {
 }
 
 BOOST_AUTO_TEST_CASE(its_condition_is_that_of_the_slopes_equations) {
-  // Dk = 1, bandwidth 1, queries 0. Step 1 has no slope and reads 3. Step 2 sees x = (1, -1) with equal weights: vbar = 5,
-  // xbar = 0, no response but vbar's own.
+  // Dk = 1, bandwidth 1, queries 0. Step 1 has no slope and reads 3. Step 2 sees x = (1, -1) with equal weights: the
+  // mean value is 5 and the mean key 0, so that the read changes only as the mean value does.
   const Sequence even = one_head(2, {0, 0}, {1, -1}, {3, 7});
   const Params light = variant_params(layer(), {{"bandwidth", "1"}, {"ridge", "1e-9"}});
   BOOST_TEST(layer().solved_condition(even, light) == 1, boost::test_tools::tolerance(1e-12));
-  // If a step sees fewer keys than there are slopes, the ridge determines M: changes of the inputs alone would allow
-  // 1e-13 at 1e-6.
+  // If a step sees fewer keys than there are slopes, the ridge determines M. A bound from changes of the inputs alone
+  // would be 1e-13 at the ridge 1e-6.
   const Sequence s = random_sequence({1, 1, 24, 8, 4}, 27, Keys::gaussian);
   for (const char *ridge : {"0.1", "1e-6", "1e-12"}) {
     const Params params = variant_params(layer(), {{"ridge", ridge}});

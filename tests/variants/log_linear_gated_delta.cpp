@@ -6,8 +6,9 @@ BOOST_AUTO_TEST_SUITE(variants)
 BOOST_AUTO_TEST_SUITE(log_linear_gated_delta)
 
 BOOST_AUTO_TEST_CASE(three_steps_by_hand) {
-  // Step 2 keeps half of what step 1 wrote and erases half of that: 8 becomes 2, which it reads by the weight 7 of level
-  // 1, and its own 0.5 * 4 by the weight 10 of level 0. Both then are level 2: 0.5 * (2 + 2) without beta, read by 3.
+  // Step 2 keeps half of the 8 that step 1 wrote, and erases half of the rest: 2 is left. It reads this with the weight
+  // 7 of level 1, and its own write 0.5 * 4 with the weight 10 of level 0. At step 3 both are in level 2: the decay
+  // leaves 0.5 * (2 + 2), which is read with the weight 3; that step's key erases nothing of it.
   Sequence s = one_head(3, {1, 0, 0, 1, 0, 0, 1, 0, 0}, {1, 0, 0, 1, 0, 0, 0, 1, 0}, {8, 4, 9});
   s.alpha = {1, 0.5, 0.5}, s.beta = {1, 0.5, 1}, s.w = {10, 7, 3, 10, 7, 3, 10, 7, 3};
   for (const char *form : {"recurrent", "chunked"})

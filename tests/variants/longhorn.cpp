@@ -39,8 +39,8 @@ BOOST_AUTO_TEST_CASE(beta_is_a_factor_on_delta) {
 }
 
 BOOST_AUTO_TEST_CASE(an_infinite_weight_is_nlms) {
-  // One write differs from NLMS's by |e| / (|k| (1 + delta |k|^2));
-  // the difference falls as 1 / delta until rounding is left.
+  // The difference from NLMS after one write is |e| / (|k| (1 + delta |k|^2)): it falls as 1 / delta until only
+  // rounding is left.
   const Sequence s = random_sequence({1, 2, 30, 8, 4}, 33);
   const Variant &variant = find_variant("longhorn"), &limit = find_variant("nlms");
   const Output exact = forward(limit, s);

@@ -25,8 +25,8 @@ BOOST_AUTO_TEST_CASE(a_step_of_size_zero_is_skipped) {
 }
 
 BOOST_AUTO_TEST_CASE(one_state_channel_is_mamba2) {
-  // Delta = softplus(bias + w), bias the inverse softplus of 0.1;
-  // mamba2 then has alpha = exp(-beta Delta), and writes beta Delta.
+  // Delta = softplus(bias + w), where bias is the inverse softplus of 0.1. The corresponding mamba2 has alpha =
+  // exp(-beta Delta) and writes with beta Delta.
   Sequence s = random_sequence({1, 2, 40, 1, 1}, 5), other = s;
   const double bias = std::log(std::expm1(0.1));
   for (size_t t = 0; t < s.beta.size(); ++t) {
@@ -43,7 +43,8 @@ BOOST_AUTO_TEST_CASE(channels_step_evenly_in_the_logarithm) {
 }
 
 BOOST_AUTO_TEST_CASE(value_channels_beyond_the_keys_take_the_steps_of_the_first_again) {
-  // w = (w0, w1) for value channels 0 ... 4: after one step S[i,0] = softplus(bias + w[i mod 2]) v k, bias that of 0.1.
+  // w = (w0, w1) serves the value channels 0 ... 4: after one step S[i,0] = softplus(bias + w[i mod 2]) v k, with the
+  // bias that gives 0.1.
   Sequence s = one_head(1, {1, 1}, {1, 1}, {1, 1, 1, 1, 1});
   s.w = {-2, 3};
   const Variant &variant = find_variant("mamba");

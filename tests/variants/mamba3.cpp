@@ -67,8 +67,8 @@ BOOST_AUTO_TEST_CASE(the_trapezoidal_rule_errs_by_the_square_of_the_step) {
 }
 
 BOOST_AUTO_TEST_CASE(half_turns_count_parity) {
-  // One key along [1,0], turned by pi where a bit is 1: its read is 1 after an even number of ones and -1 after an
-  // odd one.
+  // One key along [1,0], turned by pi at every bit that is 1: its read is 1 after an even number of ones and -1 after
+  // an odd number.
   const std::vector<int> bits = {0, 1, 1, 0, 1, 0, 0, 1, 1, 1, 0, 1};
   const int T = int(bits.size());
   Sequence s = one_head(T, std::vector<double>(2 * T), std::vector<double>(2 * T), std::vector<double>(T, 0.0));

@@ -39,9 +39,9 @@ double numbers_a_step(const Variant &variant, const Form &form, int D) {
   return double(bytes(512) - bytes(256)) / 256 / sizeof(double);
 }
 
-/// Bytes that a whole pass of a layer with a state may use: inputs, outputs and states; features of queries, keys and
-/// values, at most a row or a column of the state, twice while they are computed; and a schedule's chunks in progress,
-/// 4 MiB (engine.hpp).
+/// Bytes that a whole pass of a layer with a state may use. They are the inputs, outputs and states; the features of
+/// queries, keys and values (at most a row or a column of the state per step), twice while they are computed; and 4 MiB
+/// for the chunks of a schedule in progress (engine.hpp).
 double allowed_bytes(const Variant &variant, const Sequence &s, const Params &params) {
   const StateShape state = variant.state_shape(s.shape, params);
   double a_step = 2.0 * (s.shape.Dk + s.shape.Dv);

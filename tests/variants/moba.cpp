@@ -13,9 +13,9 @@ BOOST_AUTO_TEST_SUITE(variants)
 BOOST_AUTO_TEST_SUITE(moba)
 
 BOOST_AUTO_TEST_CASE(chosen_blocks_by_hand) {
-  // Blocks of two keys {1,3}, {-1,-3}, {0}; step 5 asks with q = 0 scaled logits: zero queries weigh all keys alike, so
-  // a read is the mean over what is seen. q_5 = 0 ties the scores, and the first block wins: values (4, 8) and its own
-  // 3, mean 5.
+  // Blocks of two keys: {1,3}, {-1,-3}, {0}. Queries of 0 weigh all keys alike, so that a read is the mean of the
+  // values that it sees. At step 5 the scores of the blocks are equal and the first block is chosen: the values 4 and
+  // 8, and 3 of the step itself, have the mean 5.
   const Sequence s = one_head(5, {0, 0, 0, 0, 0}, {1, 3, -1, -3, 0}, {4, 8, 1, 5, 3});
   for (const char *form : {"recurrent", "parallel"}) {
     check_close(forward(find_variant("moba"), s, {form, Real::f64, 1, blocks("2", "2")}).o, {4, 6, 13 / 3.0, 4.5, 5},
@@ -26,7 +26,7 @@ BOOST_AUTO_TEST_CASE(chosen_blocks_by_hand) {
 }
 
 BOOST_AUTO_TEST_CASE(a_query_goes_to_the_block_whose_mean_is_nearest) {
-  // q_5 = -500 has score -1000 at block {1,3} and 1000 at {-1,-3}; within that block key -3 takes all the weight.
+  // q_5 = -500 has the score -1000 at block {1,3} and 1000 at {-1,-3}. In the chosen block key -3 has all the weight.
   const Sequence s = one_head(5, {0, 0, 0, 0, -500}, {1, 3, -1, -3, 0}, {4, 8, 1, 5, 3});
   for (const char *form : {"recurrent", "parallel"})
     BOOST_TEST(forward(find_variant("moba"), s, {form, Real::f64, 1, blocks("2", "2")}).o.back() == 5);

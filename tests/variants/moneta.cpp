@@ -42,7 +42,8 @@ BOOST_AUTO_TEST_CASE(degree_one_writes_signs) { // as yaad does where errors are
 }
 
 BOOST_AUTO_TEST_CASE(the_norm_of_what_is_read_is_the_states_to_the_power_of_3_minus_r) {
-  // one key and query channel of 1: o_t = W_t, and |W|_r = |A|_r^{3-r}. Steps of 1 diverge without a norm (r = 2).
+  // One key and one query channel of 1: o_t = W_t, and |W|_r = |A|_r^{3-r}. Without a norm (r = 2) steps of size 1
+  // diverge.
   Sequence s = random_sequence({1, 1, 12, 1, 4}, 66);
   std::fill(s.q.begin(), s.q.end(), 1.0);
   for (int r : {2, 3, 4, 5}) {

@@ -10,7 +10,7 @@ Params settings(const char *block, const char *topk, const char *window) {
   return variant_params(find_variant("nsa"), {{"block", block}, {"topk", topk}, {"window", window}});
 }
 
-/// The sequence with only the gates of these branches open: compressed, selected, sliding.
+/// The sequence with the gates of the three branches (compressed, selected, sliding) set to these values.
 Sequence gated(Sequence s, double compressed, double selected, double sliding) {
   const size_t steps = s.shape.heads() * size_t(s.shape.T);
   s.alpha.assign(steps, compressed), s.beta.assign(steps, selected), s.lambda.assign(steps * s.shape.Dk, sliding);
@@ -90,8 +90,8 @@ BOOST_AUTO_TEST_CASE(its_compressed_branch_is_softmax_attention_to_means) {
 }
 
 BOOST_AUTO_TEST_CASE(few_selected_blocks_are_those_of_moba_and_the_given_ones) {
-  // With the first block and the one before among moba's own choice both read the same rows: keys that point away from
-  // the query everywhere else.
+  // moba selects the same rows if the first block and the one before are among its own choice. This holds here, because
+  // the keys point away from the query everywhere else.
   Sequence s = random_sequence({1, 1, 40, 6, 3}, 73);
   for (int t = 0; t < 40; ++t)
     for (int j = 0; j < 6; ++j) {

@@ -7,7 +7,7 @@
 namespace recollect {
 namespace {
 
-/// These tensors at `step` of every head near the largest number of the type.
+/// Sets these tensors, at `step` of every head, to numbers near the largest of the type.
 Sequence overflowing(const Sequence &from, int step, const std::vector<Tensor> &tensors, Real real) {
   Sequence s = from;
   for (Tensor tensor : tensors) {

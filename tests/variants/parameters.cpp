@@ -37,7 +37,7 @@ std::vector<Assignments> one_more(const Variant &variant, const std::vector<Assi
   return all;
 }
 
-/// Whether some value of the parameter changes the outputs of some form, combined with one of these other settings.
+/// Whether some value of the parameter changes the outputs of some form in one of the settings `beside`.
 bool takes_effect(const Variant &variant, const ParamSpec &spec, const std::vector<Assignments> &beside,
                   const Sequence &s) {
   const auto reads = [&](const Form &form, const Assignments &given) {

@@ -27,8 +27,8 @@ BOOST_AUTO_TEST_CASE(without_reflections_it_is_softmax_attention) {
 }
 
 BOOST_AUTO_TEST_CASE(a_reflection_of_every_step_gives_alternating_signs) {
-  // beta = 2 and w = [1,0 ...] turn the first channel of all keys so far around: softmax attention to keys and queries
-  // whose first channel has the sign (-1)^t.
+  // With beta = 2 and w = [1,0 ...] every step changes the sign of the first channel of all earlier keys. This is
+  // softmax attention to keys and queries whose first channel at step t is multiplied by (-1)^t.
   const int D = 9;
   Sequence s = random_sequence({2, 2, 40, D, 5}, 96), signs = s;
   s.beta.assign(s.beta.size(), 2.0), s.w.assign(s.w.size(), 0.0);
@@ -40,7 +40,8 @@ BOOST_AUTO_TEST_CASE(a_reflection_of_every_step_gives_alternating_signs) {
 }
 
 BOOST_AUTO_TEST_CASE(a_projection_hides_earlier_keys) {
-  // beta = 1, unit w = k_3 = q_3: the earlier keys lose what lies along it, so that their logits are 0 and k_3's is 1.
+  // With beta = 1 and unit w = k_3 = q_3 the earlier keys lose their component along w: their logits are 0, that of k_3
+  // is 1.
   Sequence s = random_sequence({1, 1, 3, 4, 1}, 97);
   s.v = {0, 0, 1}, s.beta = {1, 1, 1};
   for (int j = 0; j < 4; ++j) s.w[8 + j] = s.k[8 + j] = s.q[8 + j] = 0.5;

@@ -31,10 +31,10 @@ void check_against_definition(const Variant &variant, const Sequence &s, const P
     }
 }
 
-/// Checks every form and type of `variant`. The output is finite wherever the recurrent form in that type is, if
-/// necessary by using that form, which must be reported; so must matrices that the type does not resolve. Wherever the
-/// bound of its condition number promises a digit, the output is within it of the float64 definition. Returns how many
-/// passes that was.
+/// Checks every form and type of `variant`. The output must be finite wherever that of the recurrent form in the same
+/// type is; if a form needs the recurrent form's result for that, it must report it. Matrices that the type does not
+/// resolve must be reported as well. Wherever the bound of the condition number promises a digit, the output must be
+/// within that bound of the float64 definition. Returns the number of such passes.
 int check_extreme(const Variant &variant, const Sequence &s, const Params &params, const std::string &what) {
   const Output reference = forward(variant, s, {"recurrent", Real::f64, 1, params});
   const double terms = accumulated_terms(s.shape, 16),
@@ -89,7 +89,8 @@ BOOST_AUTO_TEST_CASE(gates_that_forget_at_once) {
   BOOST_TEST(promised > 20 * layers); // of 24 and more: two forms, two types, six sequences
 }
 
-// weighted_rls: of Dk keys the last weighs 1 and the first alpha^(Dk - 1), so with two its matrix is solvable.
+// weighted_rls: of the last Dk keys the newest has the weight 1 and the oldest alpha^(Dk - 1); with Dk = 2 the matrix
+// can be inverted.
 BOOST_AUTO_TEST_CASE(regressions_that_forget_at_once) {
   const Variant &variant = find_variant("weighted_rls");
   for (int Dk : {1, 2}) {
@@ -199,8 +200,8 @@ BOOST_AUTO_TEST_CASE(performer_reads_raw_normal_keys_in_float32) {
   }
 }
 
-// Powers of two change no digit: results that depend only on a key's direction, or scale with its length, are bitwise
-// the same, as long as no length is squared.
+// Powers of two change no digit. Results that depend only on the direction of a key, or are proportional to its length,
+// are the same bit for bit as long as no length is squared.
 BOOST_AUTO_TEST_CASE(lengths_of_keys_may_lie_anywhere) {
   const Shape n{1, 2, 30, 5, 3};
   for (const char *name : {"nlms", "longhorn", "softmax_qknorm", "rwkv7", "vla"})
@@ -245,7 +246,8 @@ BOOST_AUTO_TEST_CASE(two_clusters_far_apart_are_regressed_each_by_itself) {
     }
 }
 
-// Moments about the first key lose digits of what is small compared with its distance, even if its weight is not small.
+// Moments about the first key lose digits of clusters that are small compared with their distance from it, even if
+// their weight is not small.
 BOOST_AUTO_TEST_CASE(a_tight_cluster_beside_the_first_key_is_regressed) {
   const Variant &variant = find_variant("local_linear");
   for (const char *order : {"1", "2"})

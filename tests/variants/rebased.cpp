@@ -57,7 +57,8 @@ BOOST_AUTO_TEST_CASE(chunked_errs_by_the_cancellation_in_its_weights) {
 }
 
 BOOST_AUTO_TEST_CASE(a_query_at_right_angles_is_lost_in_rounding) {
-  // x' . y' = 1e-4 at |x'|^2 |y'|^2 = 16: the true read is v = 3 at a weight of 1e-8, below float's rounding of 16.
+  // x' . y' = 1e-4 and |x'|^2 |y'|^2 = 16. The exact read is v = 3 with a weight of 1e-8, which is below the rounding
+  // of 16 in float.
   const Variant &variant = find_variant("rebased");
   const Sequence s = one_head(1, {1, -1, 1, -1.0001}, {1, 1.00003, -1, -1}, {3});
   const Params params = variant_params(variant, {{"shift", "0"}});

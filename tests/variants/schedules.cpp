@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both schedules of the engine compared with the definition: many heads and one, an incomplete last chunk, chunks of
-// every kind of size, windows that hold only part of a sequence.
+// Both schedules of the engine are compared with the definition, for many heads and for one, with an incomplete last
+// chunk, small and large chunks, and windows that hold only part of a sequence.
 #include "tests/testing.hpp"
 
 namespace recollect {

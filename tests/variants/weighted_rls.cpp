@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(solves_the_weighted_normal_equations) {
 }
 
 BOOST_AUTO_TEST_CASE(winds_up_where_no_key_comes_and_mesa_does_not) {
-  // Only e1 is ever written; alpha = 1/2 doubles P along e2 at every step, exactly.
+  // Only e1 is written; alpha = 1/2 doubles P along e2 at every step, exactly.
   Sequence s = one_head(20, std::vector<double>(40, 1), {}, std::vector<double>(20, 1));
   s.shape.Dk = 2, s.k.clear(), s.alpha.assign(20, 0.5);
   for (int t = 0; t < 20; ++t) s.k.push_back(1), s.k.push_back(0);
@@ -65,15 +65,16 @@ BOOST_AUTO_TEST_CASE(winds_up_where_no_key_comes_and_mesa_does_not) {
 }
 
 BOOST_AUTO_TEST_CASE(tiny_gates_lose_every_digit_and_mesa_loses_none) {
-  // G keeps eigenvalues of 1, 1e-8, 1e-16 ... of the last keys:
-  // P has a condition number past 1 / eps from the third step on.
+  // The eigenvalues of G from the last keys are about 1, 1e-8, 1e-16 ...: from the third step on the condition number
+  // of P is above 1 / eps.
   Sequence s = random_sequence({1, 1, 40, 5, 3}, 85);
   s.alpha.assign(40, 1e-8), s.beta.clear();
   const Variant &weighted = find_variant("weighted_rls"), &mesa = find_variant("mesa");
   for (const char *form : {"recurrent", "chunked"}) {
     const std::vector<double> o = forward(weighted, s, {form, Real::f32, 16, {}}).o;
     BOOST_TEST(!(max_difference(o, s.v) <= max_abs(s.v))); // NaN, or larger than all values
-    // mesa keeps one pair and its ridge: S = v k^T / (1 + ridge), except 1e-8 of the previous pair over the ridge.
+    // The read of mesa depends on one pair and the ridge, S = v k^T / (1 + ridge), up to 1e-8 of the previous pair over
+    // the ridge.
     const std::vector<double> kept = forward(mesa, s, {form, Real::f32, 16, {}}).o;
     for (int t = 0; t < 40; ++t) {
       double kq = 0;
@@ -85,8 +86,8 @@ BOOST_AUTO_TEST_CASE(tiny_gates_lose_every_digit_and_mesa_loses_none) {
   }
 }
 
-/// The antisymmetric part of P's gradient is divided by every alpha on its way back, and would swamp the rest: 1 /
-/// alpha to the power of 200 is 1e22 here.
+/// On its way back the antisymmetric part of P's gradient is divided by every alpha. Here 1 / alpha to the power of 200
+/// is 1e22, and this part would exceed all digits of the rest.
 BOOST_AUTO_TEST_CASE(the_gradient_of_the_first_state_keeps_its_digits, *boost::unit_test::precondition(tape_runs)) {
   GradientCase c = case_of(find_variant("weighted_rls"), {1, 1, 200, 4, 3}, 85);
   c.s.alpha = Stream(85, "alpha").uniforms(200, 0.6, 1);

@@ -17,7 +17,7 @@ Sequence after_a_first_pass(const Variant &variant, const Params &params) {
   return s;
 }
 
-/// Compares the state after `change` was made to the writes with the state before: equal if `keeps`.
+/// Compares the states before and after `change` is made to the writes: they must be equal if `keeps`, else differ.
 template <class Change> void check_state(const char *what, bool (*keeps)(const Traits &), const Change &change) {
   every_form([&](const Variant &variant, const Params &params, const Form &form, Real real) {
     if (variant.state_shape(odd, params).size() == 0) return;

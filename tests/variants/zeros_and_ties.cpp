@@ -60,7 +60,7 @@ const std::vector<Change> &changes() {
   return all;
 }
 
-/// Reference of a gradient: the one-sided limits where they agree, and how many there were.
+/// How many one-sided limits agreed, so that there was a derivative to compare with, and how many differed.
 struct Judged {
   int derivatives = 0, kinks = 0;
 };

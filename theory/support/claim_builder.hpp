@@ -16,8 +16,8 @@
 
 namespace recollect::theory {
 
-/// Measured, compared with a prediction: algebra up to `units` of rounding (numerics/verdict.hpp), a mean up to its
-/// standard error, and a point as it is.
+/// A measurement compared with a prediction. Results of algebra may differ by `units` of rounding
+/// (numerics/verdict.hpp), a mean by its standard error; a Point is taken as it is.
 inline Point compare(double measured, double law, double units) { return exact_point(measured, law, units); }
 inline Point compare(const std::vector<double> &measured, const std::vector<double> &law, double units) {
   return exact_point(measured, law, units);
@@ -58,10 +58,11 @@ public:
 
   /// The parameters that label the points that follow.
   Points &at(Params place) { return at_ = std::move(place), *this; }
-  /// The rounding units of the comparisons that follow, derived by the caller.
+  /// The rounding units of the comparisons that follow; the caller derives them.
   Points &rounding(double units) { return units_ = units, *this; }
 
-  // A measurement and its law, or a Point that was compared elsewhere: a bound, a quadrature, a layer's own tolerance.
+  // A measurement and its law; or a Point that was compared elsewhere, with a bound, by quadrature, or within the
+  // tolerance of a layer.
   template <class M, class... Law> Stated<M> statement(std::string label, const M &measured, const Law &...law) {
     return hold(as_statement, std::move(label), measured, law...);
   }
@@ -74,7 +75,7 @@ public:
   template <class M, class... Law> Stated<M> obligation(std::string label, const M &measured, const Law &...law) {
     return hold(as_obligation, std::move(label), measured, law...);
   }
-  /// Another system, measured by the same code and compared with the prediction for the right one.
+  /// Another system, measured by the same code. The prediction for the right system must be refuted for it.
   template <class M, class... Law> void wrong_system(std::string name, const M &measured, const Law &...law) {
     hold(rival_system, std::move(name), measured, law...);
   }
@@ -109,16 +110,16 @@ using Changes = std::vector<Change>;
 
 class ClaimBuilder {
 public:
-  /// A claim that measures one row of the ledger has the row's id. It is expected to hold.
+  /// A claim that measures one row of the ledger and has that row's id. The expected verdict is `holds`.
   ClaimBuilder(const std::string &row, const std::string &source) {
     claim_.id = canonical(row), claim_.covers = {row}, claim_.source = source;
   }
 
-  /// A fair paraphrase, with every condition that the paper states.
+  /// The statement: a fair paraphrase with every condition that the paper states.
   void says(const std::string &statement) { claim_.statement = statement; }
-  /// The exact form, the condition, or the corrected statement.
+  /// The exact form, the condition under which the statement is true, or the corrected statement.
   void exactly(const std::string &form) { claim_.exact = form; }
-  /// Why the verdict is what it is, and what the paper meant.
+  /// The reason for the verdict, and what the paper meant.
   void because(const std::string &explanation) { claim_.explanation = explanation; }
 
   // The expected verdict, if it is not `holds`.
@@ -126,36 +127,36 @@ public:
     claim_.expected = Verdict::refuted, claim_.scope = scope_of(reading), claim_.reading = std::move(reading);
   }
   void holds_asymptotically() { claim_.expected = Verdict::holds_asymptotically; }
-  /// "if " + condition must read as a clause.
+  /// The condition under which the statement holds; "if " + condition must be a clause.
   void holds_under(const std::string &condition) {
     claim_.expected = Verdict::holds_under, claim_.condition = condition;
   }
-  /// Nothing decides it here. What can be measured about it is a separate claim.
+  /// No measurement here decides the claim. A part of it that can be measured is a separate claim.
   Claim is_not_tested(Reason reason) {
     claim_.expected = Verdict::not_tested, claim_.reason = reason;
     return claim_;
   }
 
-  /// For a claim that trains its layers, for up to 15 s: it runs in the full suite only and covers no ledger row.
+  /// For a claim that trains its layers for up to 15 s. It runs in the full suite only and covers no row of the ledger.
   void is_reduced() { claim_.covers = {}, claim_.suite = Effort::full; }
 
   void runs(std::vector<std::string> layers) { claim_.variants = std::move(layers); }
   void draws(std::vector<std::string> tasks) { claim_.tasks = std::move(tasks); }
-  /// What --point accepts, with the defaults: often those of a family of claims, and more.
+  /// The parameters that --point accepts, with their defaults. Claims of one family often share them.
   void takes(std::vector<ParamSpec> params, const std::vector<ParamSpec> &more = {}) {
     claim_.params = std::move(params);
     claim_.params.insert(claim_.params.end(), more.begin(), more.end());
   }
-  /// The suite's points, as changes of the defaults, and those of the full suite if they are others. Without a call:
-  /// the defaults.
+  /// The points of the suite, as changes of the defaults, and those of the full suite if they differ. Without this call
+  /// the only point is the defaults.
   void at(std::vector<Changes> points) { full_ = quick_ = std::move(points); }
   void at(std::vector<Changes> quick, std::vector<Changes> full) { quick_ = std::move(quick), full_ = std::move(full); }
 
-  /// Measured first, whatever the point.
+  /// A measurement that comes first and does not depend on the point.
   void first(std::function<void(Points &, const Protocol &)> more) { first_ = std::move(more); }
-  /// Measured last, whatever the point.
+  /// A measurement that comes last and does not depend on the point.
   void last(std::function<void(Points &, const Protocol &)> more) { last_ = std::move(more); }
-  /// Measured after the suite's points, and not at the user's.
+  /// A measurement that follows the suite's points and is left out at the user's point.
   void also(std::function<void(Points &, const Protocol &)> more) { also_ = std::move(more); }
   /// The claim, measured at the user's point if there is one, else at the suite's.
   Claim measure(std::function<void(Points &, const Params &, const Protocol &)> at_point) {

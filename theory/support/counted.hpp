@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Costs are counted, not timed: the algorithm runs on a number that counts its products and quotients.
+// Costs are counted, not timed: the algorithm runs on a number type that counts products and quotients.
 #pragma once
 #include <cmath>
 

@@ -36,11 +36,11 @@ template <class N> Row<N> times(const Grid<N> &M, const Row<N> &x) {
   for (const auto &row : M) y.push_back(inner(row, x));
   return y;
 }
-/// row + factor other.
+/// row += factor * other.
 template <class N> void add(Row<N> &row, const N &factor, const Row<N> &other) {
   for (size_t c = 0; c < row.size(); ++c) row[c] = row[c] + factor * other[c];
 }
-/// M + v k^T.
+/// M += v k^T.
 template <class N> void add_outer(Grid<N> &M, const Row<N> &v, const Row<N> &k) {
   for (size_t i = 0; i < v.size(); ++i) add(M[i], v[i], k);
 }
@@ -78,8 +78,8 @@ template <class N> Grid<N> delta_reads(const Tokens<N> &x) {
   return reads;
 }
 
-/// sum_{i<=t} exp(k_i.q_t) v_i and, separately, the sum of the weights: one product per channel of key and value, no
-/// others.
+/// sum_{i<=t} exp(k_i.q_t) v_i and, separately, the sum of the weights. Its only products are one per channel of the
+/// key and one per channel of the value.
 template <class N> struct Attention {
   Grid<N> sums;
   Row<N> masses;

@@ -5,7 +5,7 @@
 
 namespace recollect::theory {
 
-/// How many numbers among all keys and values so far change the last step's read when they are changed one at a time.
+/// The number of elements of all keys and values so far whose change, one at a time, changes the read of the last step.
 inline double numbers_read(const std::string &variant, const Sequence &s, const Assignments &set = {}) {
   const auto last = [&](const Sequence &x) {
     const std::vector<double> o =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slopes measured from the losses themselves, so that no gradient is taken from the paper under test.
+// Slopes measured from losses, so that no gradient comes from the paper under test.
 #pragma once
 #include "harness/numerics/linalg.hpp"
 

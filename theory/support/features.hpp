@@ -6,8 +6,9 @@
 
 namespace recollect::theory {
 
-/// x^a / sqrt(a!) for every multi-index a of at most `order`, the constant first: their inner product is
-/// sum_{m <= order} (x.y)^m / m!. These are the features of the exp similarity, 000 Eq 11, with equal monomials merged.
+/// The features x^a / sqrt(a!) for every multi-index a of order at most `order`, the constant first. Their inner
+/// product is sum_{m <= order} (x.y)^m / m!: the features of the exp similarity, 000 Eq 11, with equal monomials
+/// merged.
 inline std::vector<double> exp_features(const std::vector<double> &x, int order) {
   std::vector<double> features;
   const auto extend = [&](const auto &self, size_t i, int left, double product) -> void {

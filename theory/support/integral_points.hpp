@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Points measured by quadrature or extrapolation: no sampling error, and the tolerance is the method's error bound.
+// Points measured by quadrature or extrapolation: they have no sampling error; their tolerance is the method's error
+// bound.
 #pragma once
 #include "harness/numerics/verdict.hpp"
 #include "theory/support/quadrature.hpp"
@@ -9,7 +10,7 @@ namespace recollect::theory {
 inline Point integral_point(Integral measured, double predicted) {
   return bracketed_point(measured.value, predicted, measured.error);
 }
-/// For Points (claim_builder.hpp).
+/// The same for Points (claim_builder.hpp).
 inline Point compare(Integral measured, double law, double) { return integral_point(measured, law); }
 
 inline Integral operator+(Integral a, double b) { return {a.value + b, a.error}; }
@@ -23,7 +24,7 @@ inline Integral operator/(Integral a, Integral b) {
 }
 inline Integral log(Integral a) { return {std::log(a.value), a.error / a.value}; }
 
-/// The limit of y as h -> 0; h descends.
+/// The limit of y as h -> 0; the values of h descend.
 inline Integral limit_of(const std::vector<double> &h, const std::vector<Integral> &y) {
   std::vector<double> values;
   double error = 0;

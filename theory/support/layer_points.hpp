@@ -19,7 +19,7 @@ inline void append_column(std::vector<double> &into, const Dense &column) {
   into.insert(into.end(), column.data.begin(), column.data.end());
 }
 
-/// Reads, then the rows of S, without the other rows of the state.
+/// The reads, then the rows of S. Other rows of the state are left out.
 inline std::vector<double> results(const Output &out, const Shape &shape) {
   std::vector<double> all = out.o;
   const size_t memory = std::min(out.state.size(), size_t(shape.Dv) * shape.Dk);

@@ -17,7 +17,7 @@ inline Dense column(const std::vector<double> &array, int t, int width) {
 inline Dense write(const Dense &v, const Dense &k) { return v * transpose(k); }
 inline double square(const Dense &m) { return inner(m.data, m.data); }
 
-/// T, Dk and Dv as a claim's parameters, with its own point as defaults, and the shape of one head that they describe.
+/// T, Dk and Dv as parameters of a claim, with the claim's own point as defaults, and the shape of one head with them.
 inline std::vector<ParamSpec> one_head_params(const Shape &own) {
   return {integer_param("T", own.T, 2, 256, "steps"), integer_param("Dk", own.Dk, 2, 64, "key width"),
           integer_param("Dv", own.Dv, 1, 64, "value width")};
@@ -61,7 +61,7 @@ template <class Step> Output stepped(const Sequence &s, Step step) {
 struct Measured {
   std::vector<double> values;
   double units = 0;
-  /// `factor`: how much more the reference itself may lose.
+  /// `factor`: by how much more rounding the reference itself may be wrong.
   Point against(const std::vector<double> &reference, double factor = 1) const {
     return exact_point(values, reference, units * factor);
   }

@@ -16,8 +16,8 @@ struct Integral {
   double value, error;
 };
 
-/// Nodes with Kronrod's weights and, at every second node, those of the Gauss rule inside: an integrand is evaluated
-/// once, and the difference of the two sums bounds the error of the finer one.
+/// Nodes with Kronrod's weights and, at every second node, those of the Gauss rule. An integrand is evaluated once; the
+/// difference of the two sums bounds the error of the finer one.
 struct Rule {
   std::vector<double> nodes, weights, coarse;
 
@@ -36,7 +36,7 @@ struct Rule {
   }
 };
 
-/// The integral over [a, b] by 31 nodes.
+/// The integral over [a, b], with 31 nodes.
 inline Rule panel(double a, double b) {
   using Fine = boost::math::quadrature::gauss_kronrod<double, 31>;
   using Coarse = boost::math::quadrature::gauss<double, 15>; // has the even nodes, counted from the middle
@@ -52,7 +52,8 @@ inline Rule panel(double a, double b) {
   return rule;
 }
 
-/// The integral over [a, c] in two panels that meet at b, where the integrand has its peak or a kink, times a density.
+/// The integral over [a, c] of the integrand times a density, in two panels that meet at b, where it has its peak or a
+/// kink.
 inline Rule two_panels(double a, double b, double c, const std::function<double(double)> &density) {
   Rule rule = a < b ? panel(a, b) : Rule{};
   const Rule right = panel(b, c);
@@ -67,14 +68,14 @@ inline Rule two_panels(double a, double b, double c, const std::function<double(
   return rule;
 }
 
-/// X ~ N(0,1), for integrands whose product with the density has its mass within 8 of `centre`.
+/// The rule for X ~ N(0,1), for integrands whose product with the density has its mass within 8 of `centre`.
 inline Rule normal_rule(double centre) {
   return two_panels(centre - 8, centre, centre + 8,
                     [](double x) { return std::exp(-x * x / 2) / std::sqrt(2 * M_PI); });
 }
 
-/// |x| of x ~ N(0, I_d), for integrands that go as |x|^(-2 power) exp(-rate |x|^2), d > 2 power: centred at the peak of
-/// their product with the density, whose width is at most 1 / sqrt(1 + 2 rate).
+/// The rule for |x| of x ~ N(0, I_d), for integrands that behave as |x|^(-2 power) exp(-rate |x|^2), d > 2 power. It is
+/// centred at the peak of their product with the density, whose width is at most 1 / sqrt(1 + 2 rate).
 inline Rule length_rule(int d, double power, double rate) {
   const double peak = std::sqrt(std::max(0.0, (d - 1 - 2 * power) / (1 + 2 * rate))),
                reach = 8 / std::sqrt(1 + 2 * rate);
@@ -83,8 +84,8 @@ inline Rule length_rule(int d, double power, double rate) {
   });
 }
 
-/// Integral of f over [a, b] by the double exponential rule (Takahasi and Mori 1974): f may be singular, though
-/// integrable, at the ends. The error is the change by the last halving.
+/// The integral of f over [a, b] by the double exponential rule (Takahasi and Mori 1974). f may have integrable
+/// singularities at the ends. The error is the change by the last halving of the step.
 inline Integral integrate(const std::function<double(double)> &f, double a, double b) {
   static thread_local boost::math::quadrature::tanh_sinh<double> rule;
   // The outermost nodes are closer to the ends than the spacing of floating-point numbers there.

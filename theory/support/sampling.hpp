@@ -10,8 +10,8 @@ namespace recollect::theory {
 /// The relative error that a sampled point must detect (sensitivity() of verdict.hpp), unless its rivals require less.
 inline double wanted_sensitivity(const Protocol &protocol) { return protocol.full() ? 0.01 : 0.04; }
 
-/// The same, or less if a rival's prediction is near: each must be 13 standard errors from the right one, which a point
-/// tells apart in all but one of 10^10 runs.
+/// The same, or less if a rival's prediction is near. A rival must be at least 13 standard errors from the right
+/// prediction: then a point confuses the two at most once in 10^10 runs.
 inline double wanted_sensitivity(const Protocol &protocol, double predicted, const std::vector<double> &rivals) {
   double wanted = wanted_sensitivity(protocol);
   for (double rival : rivals) {
@@ -22,13 +22,13 @@ inline double wanted_sensitivity(const Protocol &protocol, double predicted, con
   return wanted;
 }
 
-/// Number of pilot samples, which estimate the spread. The full suite takes four times as many, so that it detects
-/// smaller errors than the quick suite.
+/// The number of pilot samples, which estimate the standard deviation. The full suite takes four times as many, so that
+/// it detects smaller errors than the quick suite.
 inline size_t pilot_size(const Protocol &protocol, size_t quick = 400) { return protocol.full() ? 4 * quick : quick; }
 
 /// The mean of draw(first, count), which returns the samples first ... first + count - 1 of one stream. A pilot
-/// estimates the spread, from which the number of samples follows; it is doubled if the pilot was too optimistic, until
-/// the mean detects a relative error of `wanted`, or `most` samples are drawn.
+/// estimates the standard deviation and from it the number of samples. If the pilot was too optimistic, the number is
+/// doubled until the mean detects a relative error of `wanted`, or `most` samples are drawn.
 template <class Draw> Mean sample_mean(double wanted, size_t pilot, size_t most, const Draw &draw) {
   std::vector<double> samples = draw(size_t(0), pilot);
   for (;;) {
@@ -41,7 +41,7 @@ template <class Draw> Mean sample_mean(double wanted, size_t pilot, size_t most,
   }
 }
 
-/// A block of samples of this many numbers each, whose arrays fit into the cache.
+/// The number of samples in a block, where each sample has `numbers` numbers; the arrays of a block fit into the cache.
 inline size_t cached_block(size_t numbers) { return std::max<size_t>(1, (size_t(1) << 15) / numbers); }
 /// Calls draw(first, count) in blocks, so that the arrays of many samples are never in memory at once.
 template <class Draw> auto in_blocks(size_t block, Draw draw) {

@@ -9,13 +9,13 @@
 
 namespace recollect::theory {
 
-/// Settings with some of them changed.
+/// The settings, with some of them changed.
 inline Assignments changed(Assignments settings, const Assignments &changes) {
   for (const auto &[name, value] : changes) settings[name] = value;
   return settings;
 }
 
-/// Accuracy of one model on held-out texts, and its standard error over texts, not over models.
+/// The accuracy of one model on held-out texts. Its standard error is over texts, not over models.
 inline Mean trained_accuracy(const Assignments &settings, std::uint64_t seed) {
   keep_freed_memory();
   train::Trainer trainer(train::resolve_setup(settings), seed);
@@ -25,19 +25,20 @@ inline Mean trained_accuracy(const Assignments &settings, std::uint64_t seed) {
   return mean_of(accuracies);
 }
 
-/// Of independent means.
+/// The difference of two independent means.
 inline Mean difference(const Mean &a, const Mean &b) {
   return {a.mean - b.mean, std::hypot(a.standard_error, b.standard_error)};
 }
 
-/// A point's parameters.
+/// The parameters that label a point.
 inline Params place_of(const Assignments &settings) {
   Params at;
   for (const auto &[name, value] : settings) at.set(name, value);
   return at;
 }
 
-/// Controls that must stay below the bound that the settings reach: accuracy(settings), shown at place(settings).
+/// Controls: with these settings the accuracy must stay below the bound that the claim's settings reach.
+/// accuracy(settings) is shown at place(settings).
 template <class Accuracy, class Place>
 void training_rivals(Points &points, const Assignments &right, double bound, const Accuracy &accuracy,
                      const Place &place) {
@@ -48,13 +49,14 @@ void training_rivals(Points &points, const Assignments &right, double bound, con
   control("no mixer", changed(right, {{"mixer", "none"}}));
 }
 
-/// Settings that reach `most`, and exceed others by `gain`.
+/// The accuracy `most` that some settings must reach, and the `gain` by which they must exceed others.
 struct Gain {
   Assignments with, without;
   double most, gain;
   std::string reached, above; // what the points are called
 };
-/// Points that hold for every seed from 1 to `seeds` by accuracy(settings, seed), while no rival reaches `most`.
+/// For every seed from 1 to `seeds`, the points of a gain: accuracy(settings, seed) reaches `most` with the settings,
+/// and with no rival.
 template <class Accuracy> void gain_points(Points &points, const Gain &g, int seeds, const Accuracy &accuracy) {
   const auto place = [](const Assignments &shown, int seed) {
     return place_of(changed(shown, {{"seed", number(seed)}}));

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Readings of 003 Fig 2. The paper leaves open some choices that decide its curves: Sigma's off-diagonals and the first
-// key, keys and queries are normalised, the softmax scale, how linear attention's output is normalised, and what stands
-// for the inverse on the first quarter, whose Gram matrices are singular. A reading is a layer with all of that chosen.
-// Sigma and the first key cycle through six settings; Dk = 64 and T = 256 are the paper's. Losses of a sequence are
-// averaged over the paper's three segments (t < T/4, T/4 to T/2, the rest) and compared by the logarithm of their
-// ratio, layer against layer on the same sequences: losses of sequences differ by factors, depending on how far the
-// common direction of the noise dominates.
+// Readings of 003 Fig 2. The paper leaves open some choices that decide its curves: the off-diagonals of Sigma, the
+// first key, whether keys and queries are normalised, the scale of softmax, the normalisation of linear attention's
+// output, and what replaces the inverse on the first quarter, where Gram matrices are singular. A reading is a layer
+// together with all these choices.
+//  Sigma and the first key take six settings in turn; Dk = 64 and T = 256 are the paper's. The losses of a sequence are
+// averaged over the paper's three segments (t < T/4, T/4 to T/2, the rest). Layers are compared on the same sequences
+// by the logarithm of the ratio of their losses, because losses of different sequences differ by factors: the noise has
+// a common direction that dominates more or less.
 #pragma once
 #include "harness/call/forward.hpp"
 #include "harness/core/error.hpp"
@@ -40,7 +41,7 @@ const Reading softmax_unit{"softmax on unit keys", "softmax_qknorm", {}, {}};
 const Reading average{"mean of the values so far", "softmax", {}, {{"scale", "0"}}};
 const Reading bandwidth_2{"softmax on unit keys, bandwidth 2", "softmax_qknorm", {}, {{"scale", "1"}}};
 const Reading sharp{"softmax on unit keys, bandwidth 0.1", "softmax_qknorm", {}, {{"scale", "20"}}};
-/// p = 1 on unit keys with a ridge on the slopes.
+/// The layer with p = 1, on unit keys, with a ridge on the slopes.
 inline Reading local(const std::string &bandwidth, const std::string &ridge) {
   return {"p = 1, bandwidth " + bandwidth + ", ridge " + ridge,
           "local_linear",
@@ -50,7 +51,7 @@ inline Reading local(const std::string &bandwidth, const std::string &ridge) {
 }
 const Reading local_sharp = local("0.1", "0.01"), local_printed = local("16", "0.01"),
               local_no_ridge = local("0.1", "1e-12");
-/// RLS with forgetting; the ridge does not decay.
+/// RLS with forgetting. Its ridge does not decay.
 inline Reading forgetting(const std::string &alpha) {
   return {"RLS, forgetting " + alpha, "mesa", {{"alpha", alpha}}, {{"ridge", "1e-3"}}};
 }
@@ -64,13 +65,13 @@ const std::vector<ParamSpec> setting{
     real_param("correlation", 0.5, 0.05, 0.95, "c of Sigma"),
     choice_param("start", {"stationary", "zero"}, "first key: the early process's law, or one noise draw")};
 
-/// Reads of norm sqrt(64) against targets of norm 1 lose at least (8 - 1)^2 = 49: this is what "the worst" means for
-/// them.
+/// For a reading whose outputs have norm sqrt(64) against targets of norm 1 the loss is at least (8 - 1)^2 = 49. A
+/// reading is "the worst" if its loss is larger by a factor of at least 40.
 const double worst_by = std::log(40);
 
-/// The share c of equicorrelated noise (and 1 / Dk of the rest) lies along one direction. If that is most of the noise,
-/// keys are nearly one-dimensional: sharper weights help as much as slopes do, and fixed margins cannot tell readings
-/// apart.
+/// A share c of the equicorrelated noise, and 1 / Dk of the rest, lies along one direction. If that is most of the
+/// noise, keys are nearly one-dimensional: sharper weights help as much as slopes, and fixed margins cannot distinguish
+/// readings.
 inline void refuse_one_direction(const Protocol &p, double most = 0.5) {
   if (p.point && p.point->text("noise") == "equicorrelated" && p.point->real("correlation") > most)
     usage_error("equicorrelated noise of correlation <= " + number(most) +
@@ -95,7 +96,7 @@ public:
                     {"start", p.point->text("start")}}};
   }
 
-  /// mean ln(loss of `large` / loss of `small`) >= margin.
+  /// The point states mean ln(loss of `large` / loss of `small`) >= margin.
   Point above(const Reading &large, const Reading &small, Stretch s, double margin) const {
     return at_least_point(mean_log_ratio(large, small, s), margin);
   }
@@ -110,7 +111,8 @@ public:
     return stratified_mean(logs);
   }
 
-  /// Sample i belongs to setting i modulo the number of settings, because settings differ by more than sequences do.
+  /// The mean of samples, where sample i belongs to setting i modulo the number of settings: settings differ by more
+  /// than sequences of one setting do.
   Mean stratified_mean(const std::vector<double> &samples) const {
     Mean all;
     const size_t n = settings_.size();
@@ -123,8 +125,8 @@ public:
     return all;
   }
 
-  /// Sequence i is drawn from setting i modulo their number, whatever the reading. Eight claims compare the same
-  /// losses, which are measured once for each seed and number of sequences.
+  /// The losses of a reading. Sequence i has setting i modulo the number of settings, for every reading. Eight claims
+  /// compare the same losses, which are measured once for each seed and number of sequences.
   const Losses &losses(const Reading &r) const {
     static std::mutex mutex;
     static std::map<std::string, Losses> known;
@@ -182,7 +184,7 @@ private:
     const std::string form = r.variant == "mesa" ? "recurrent" : "fast"; // decaying steps make blocks of one
     return forward(variant, s, {find_form(variant, form).name, Real::f64, 64, variant_params(variant, r.layer)}).o;
   }
-  /// v_{t-lag}, and the first value before that.
+  /// v_{t-lag}; before that step the first value.
   static std::vector<double> delayed(const Sequence &s, int lag) {
     std::vector<double> reads = s.v;
     const int T = s.shape.T, width = s.shape.Dv;

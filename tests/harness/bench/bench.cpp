@@ -25,10 +25,11 @@ BOOST_AUTO_TEST_CASE(a_case_is_timed_and_counted) {
   BOOST_TEST(r.status == "ok", r.reason);
   BOOST_TEST(r.seconds.size() >= 5u);
   BOOST_TEST((r.timing.low <= r.timing.median && r.timing.median <= r.timing.high && r.timing.low > 0));
-  // q, k of 8, v, o of 4, beta and alpha for 200 steps, the state of 8 x 4 in and out for two heads
+  // Bytes: for each of 200 steps 8 numbers of q and k, 4 of v and o, one beta and one alpha; for two heads the 8 x 4
+  // state before and after.
   BOOST_TEST(r.bytes == 4 * (200 * (8 + 8 + 4 + 4 + 1 + 1) + 2 * 2 * 32));
-  // The tensors and the form's own arrays, which have a similar size. Not the memory that flushes the caches, at least
-  // 64 MiB.
+  // The peak covers the tensors and the form's own arrays, which have a similar size. It does not cover the memory of
+  // at least 64 MiB that flushes the caches.
   BOOST_TEST((r.peak_bytes >= std::int64_t(r.bytes) && r.peak_bytes < 1 << 20), r.peak_bytes);
 }
 
@@ -40,15 +41,17 @@ BOOST_AUTO_TEST_CASE(arrays_of_16_bits_are_counted_and_held_to_their_type) {
     const BenchResult r = timed(c);
     BOOST_TEST(r.status == "ok", r.reason);
     BOOST_TEST(r.storage == name_of(real));
-    // q, k, v, o in 2 bytes; beta, alpha and the states in 4
+    // Numbers of q, k, v and o have 2 bytes, those of beta, alpha and the states 4.
     BOOST_TEST(r.bytes == 200 * (2 * (8 + 8 + 4 + 4) + 4 * 2) + 4 * 2 * 2 * 32);
-    // The error is due to rounding o: at most 2^-8 or 2^-11 of a number, and at least a tenth of that somewhere.
+    // The error comes from rounding o: relative to a number it is at most 2^-8 (bf16) or 2^-11 (f16), and somewhere at
+    // least a tenth of that.
     BOOST_TEST((r.error < epsilon_of(real) && r.error > epsilon_of(real) / 20), r.error);
     if (counts_work()) BOOST_TEST(r.reason == "arrays converted to float32 and back within the time");
     c.backward = true;
     const BenchResult back = timed(c);
     BOOST_TEST(back.status == "ok", back.reason);
-    // q, k, v, dq, dk, dv, do in 2 bytes; beta, alpha, their gradients, S, dS in and dS out in 4
+    // Numbers of q, k, v, dq, dk, dv and do have 2 bytes; those of beta, alpha and their gradients, and of S, dS in and
+    // dS out, have 4.
     BOOST_TEST(back.bytes == 200 * (2 * (2 * (8 + 8 + 4) + 4) + 4 * 2 * 2) + 4 * 3 * 2 * 32);
   }
 }
@@ -154,7 +157,8 @@ BOOST_AUTO_TEST_CASE(backward_passes_are_timed_once_they_are_right) {
   const BenchResult right = timed(c);
   BOOST_TEST(right.status == "ok", right.reason);
   BOOST_TEST((right.error > 0 && right.flops == 0 && right.seconds.size() >= 5u));
-  // q, k of 8, v, do of 4, beta and alpha for 200 steps, gradients of all but do; the states S, dS in and dS out
+  // For each of 200 steps: q, k of 8 numbers, v of 4, beta and alpha, the gradients of all these, and do of 4; for two
+  // heads the states S, dS in and dS out.
   BOOST_TEST(right.bytes == 4 * (200 * (2 * (8 + 8 + 4 + 1 + 1) + 4) + 3 * 2 * 32));
 
   Variant broken = *c.variant; // its gradient of the gates only covers the write

@@ -148,8 +148,8 @@ BOOST_AUTO_TEST_CASE(gates_of_nothing_of_all_and_in_between, *boost::unit_test::
       for (size_t i = 0; i < gate->size(); ++i) (*gate)[i] = gates[i % 10];
     for (int chunk : {4, 21}) {
       const Sequence found = pass(c, form, chunk), wanted = gradient(variant, c.s, c.params, c.weights);
-      // The condition number of products that vanish says nothing; the bound is that of sums of products over 21 steps,
-      // each rounded.
+      // Where products vanish, their condition number says nothing about them; the bound is then that of sums over 21
+      // steps of products that are rounded one by one.
       const auto same = [&](const std::string &name, const std::vector<double> &a, const std::vector<double> &b) {
         BOOST_TEST_INFO(variant.name << " " << name << " chunk " << chunk);
         BOOST_TEST(max_difference(a, b) <= 1e-12 * max_abs(b));

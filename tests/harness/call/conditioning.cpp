@@ -18,13 +18,14 @@ BOOST_AUTO_TEST_CASE(deviation_is_relative_to_the_largest_element_of_each_array)
 }
 
 BOOST_AUTO_TEST_CASE(of_a_product_of_three_numbers_is_one_or_three) {
-  // o = v (k q): a relative change of +-delta in each moves it by their sum, +-1 or +-3 delta.
+  // o = v (k q): if each of the three changes by a relative +-delta, o changes by the sum, +-1 or +-3 delta.
   const double kappa = input_condition(find_variant("linear"), one_head(1, {2}, {3}, {5}), {}, 8);
   BOOST_TEST((std::fabs(kappa - 3) < 1e-5 || std::fabs(kappa - 1) < 1e-5));
 }
 
 BOOST_AUTO_TEST_CASE(of_a_read_that_cancels_is_the_loss_of_digits) {
-  // k.q = 1 - (1 - 1e-3): a relative change of the elements moves it by at most 2 (1 + 1 - 1e-3) / 1e-3 and v's own.
+  // k.q = 1 - (1 - 1e-3): relative changes delta of the elements of k and q change it by at most 2 (1 + 1 - 1e-3) /
+  // 1e-3 delta, and v adds its own delta.
   const double kappa = input_condition(find_variant("linear"), one_head(1, {1, -0.999}, {1, 1}, {1}), {}, 16);
   BOOST_TEST((kappa > 1e3 && kappa < 4.1e3));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients compared with hand computations and, for every layer, with central differences; and that they do not depend
-// on where a sequence is cut.
+// Gradients against hand computations and, for every layer, against central differences. They must not depend on where
+// a sequence is cut.
 #include "harness/call/gradient.hpp"
 #include "harness/call/differences.hpp"
 #include "harness/core/error.hpp"

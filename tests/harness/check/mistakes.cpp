@@ -186,7 +186,7 @@ BOOST_AUTO_TEST_CASE(number_types_by_hand) {
   for (const auto &[x, rounded] :
        {std::pair{1 + 0x1p-9, 1.0}, {1 + 0x1p-8, 1.0}, {1 + 0x3p-8, 1 + 0x1p-6}, {-3.0, -3.0}})
     BOOST_TEST(read("inputs_rounded", "the inputs are rounded to bf16", x) == rounded);
-  // float16 1 is 0x3c00, bfloat16's 2^-7 = 0x3c00: q k v becomes 2^-21
+  // The bits of 1 in float16, 0x3c00, are those of 2^-7 in bfloat16; q k v becomes 2^-21.
   BOOST_TEST(read("float16_bits_as_bfloat16", "", 1) == 0x1p-21);
 }
 
@@ -286,8 +286,8 @@ BOOST_AUTO_TEST_CASE(gradients_by_hand, *boost::unit_test::precondition(tape_run
   BOOST_TEST(
       (part("gradients_exchanged", "dq and dk", "dk") == dq && part("gradients_exchanged", "dq and dk", "dq") == dk));
   check_close(part("state_gradient_of_final_state", "", "dstate"), problem.weights.state, 0);
-  // the contribution of the write: the derivative with respect to beta if the erasure has a separate beta, 1; hence a
-  // difference of the rule with v scaled
+  // This mistake keeps only the write's contribution to dbeta. It is the derivative with respect to a factor on v,
+  // divided by beta, and is measured as a difference.
   const Part &dv = *find_part(right, "dv");
   const std::vector<double> write = part("beta_gradient_lacks_key_side", "", "dbeta");
   const size_t t = 7, Dv = dv.columns;
@@ -300,7 +300,8 @@ BOOST_AUTO_TEST_CASE(gradients_by_hand, *boost::unit_test::precondition(tape_run
   };
   const double measured = (loss(1 + h) - loss(1 - h)) / (2 * h) / problem.given.beta[t];
   BOOST_TEST(std::fabs(write[t] - measured) < 1e-6 * std::fabs(measured));
-  // a state gradient lost at every chunk boundary: in the last chunk it is the gradient of that chunk alone
+  // This mistake loses the gradient of the state at every boundary between chunks; the last chunk's gradient is then
+  // that of the chunk alone.
   const std::vector<double> cut =
       part("state_gradient_not_handed_over", "the gradient of the state is not handed back between chunks of 64", "dk");
   const size_t D = size_t(problem.given.shape.Dk), T = size_t(problem.given.shape.T);

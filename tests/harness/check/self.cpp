@@ -96,8 +96,8 @@ BOOST_AUTO_TEST_CASE(a_definition_that_is_wrong_in_float32_fails) {
   BOOST_TEST(failed > 0);
 }
 
-/// Features of keys of norm 1000, logits as large, gradients whose terms cancel: correct forms that differ from the
-/// definition by rounding only.
+/// Features of keys of norm 1000, logits of that size, and gradients whose terms cancel: here correct forms differ from
+/// the definition by rounding only.
 BOOST_AUTO_TEST_CASE(rounding_inside_a_kernel_is_no_mistake, *slow) {
   const std::pair<const char *, const char *> hard[] = {{"based", "T64-norms-S0"},
                                                         {"dpfp", "T2-norms"},

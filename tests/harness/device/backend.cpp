@@ -26,7 +26,8 @@ BOOST_AUTO_TEST_CASE(names_what_it_runs_on) {
   for (const char *name : {"execution_space", "device", "concurrency", "kokkos_version"}) BOOST_TEST(names.count(name));
 }
 
-/// The program starts itself again (let_idle_threads_sleep), which once left it the one processor of its main thread.
+/// OpenMP threads are bound to cores. The program starts itself again (let_idle_threads_sleep); once it then had only
+/// the one core to which its main thread was bound.
 BOOST_AUTO_TEST_CASE(bound_threads_are_as_many_as_others) {
   if (!counts_work()) return; // concurrency is a GPU's
   const std::string line = " info | grep '^concurrency'", unset = "-u OMP_WAIT_POLICY -u OMP_NUM_THREADS ";
@@ -47,7 +48,7 @@ BOOST_AUTO_TEST_CASE(peak_bytes_count_what_is_held_at_one_time) {
     return peak_bytes([&] { forward(linear, s, {"recurrent", Real::f64, 1, {}}); });
   };
   bytes(64); // scratch memory of the first use
-  // q, k, v and o have at least 8 doubles per step each; this is not the sum over both passes
+  // q, k, v and o have at least 8 doubles per step each. The peak is that of one pass, not the sum over both passes.
   BOOST_TEST(bytes(4096) >= 4 * 4096 * 8 * 8);
   const Sequence s = random_sequence({1, 1, 4096, 8, 8}, 1);
   const auto pass = [&] { forward(linear, s, {"recurrent", Real::f64, 1, {}}); };

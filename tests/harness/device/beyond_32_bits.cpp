@@ -15,7 +15,7 @@ namespace {
 
 using Wide = Kokkos::RangePolicy<Execution, Kokkos::IndexType<size_t>>; // a GPU's default indices have 32 bits
 
-/// `part` repeated to n numbers.
+/// `part`, repeated up to n numbers.
 Array<float> repeated(const std::string &label, const Array<float> &part, size_t n) {
   const Array<float> all = allocated<float>(label, n);
   const size_t size = part.extent(0);

@@ -19,7 +19,7 @@ BOOST_AUTO_TEST_CASE(by_hand) {
   BOOST_TEST((download(C) == Numbers{5 + 18 + 2 * 17, 10 + 24 + 2 * 39}));
 }
 
-/// More rows than a block has; each row's result is the same as alone.
+/// More rows than a block has. Each row has the same result as in a product with that row alone.
 BOOST_AUTO_TEST_CASE(of_many_rows_and_none) {
   const int m = 150, n = 7, k = 11;
   const Numbers a = Stream(1, "A").normals(m * k), b = Stream(1, "B").normals(n * k);

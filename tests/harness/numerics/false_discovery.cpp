@@ -6,7 +6,7 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(harness)
 BOOST_AUTO_TEST_SUITE(false_discovery)
 
-/// By hand: sorted .01, .02, .03, .5 times 4/1, 4/2, 4/3, 4/4 is .04, .04, .04, .5.
+/// By hand: the sorted p .01, .02, .03, .5 times 4/1, 4/2, 4/3, 4/4 are .04, .04, .04, .5.
 BOOST_AUTO_TEST_CASE(p_values_are_adjusted_by_rank) {
   const std::vector<double> found = adjusted_for_discoveries({0.5, 0.02, 0.01, 0.03});
   const double expected[] = {0.5, 0.04, 0.04, 0.04};

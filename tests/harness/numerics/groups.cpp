@@ -29,7 +29,7 @@ BOOST_AUTO_TEST_CASE(they_are_groups_of_the_known_order) {
 }
 
 BOOST_AUTO_TEST_CASE(a_list_is_rearranged_first_by_one_and_then_by_the_other) {
-  // a, b, c by 1, 2, 0 is b, c, a, which by 0, 2, 1 is b, a, c
+  // (a, b, c) permuted by 1, 2, 0 is (b, c, a), and that permuted by 0, 2, 1 is (b, a, c).
   BOOST_TEST((product({1, 2, 0}, {0, 2, 1}) == Permutation{1, 0, 2}));
 }
 

@@ -18,9 +18,9 @@ BOOST_AUTO_TEST_CASE(splits_are_counted_by_hand) {
   const Tried low{{1}, {2}, {3}}, high{{4}, {5}, {6}};
   BOOST_TEST((permutation_test(high, low).first_larger == 0.05 && permutation_test(high, low).second_larger == 1));
   BOOST_TEST(permutation_test(low, high).second_larger == 0.05);
-  // {3, 5, 6} sums to 14, which only it and {4, 5, 6} reach.
+  // {3, 5, 6} has the sum 14, which among the 20 splits only it and {4, 5, 6} reach.
   BOOST_TEST(permutation_test({{3}, {5}, {6}}, {{1}, {2}, {4}}).first_larger == 0.1);
-  // Ties: all 20 splits are as extreme.
+  // Ties: every one of the 20 splits is as extreme as the given one.
   const PermutationTest alike = permutation_test({{1}, {1}, {1}}, {{1}, {1}, {1}});
   BOOST_TEST((alike.first_larger == 1 && alike.second_larger == 1));
   BOOST_TEST(permutation_test({{1}, {1}, {1}, {1}, {1}}, {{0}, {0}, {0}, {0}, {0}}).first_larger == 1.0 / 252);
@@ -31,13 +31,13 @@ BOOST_AUTO_TEST_CASE(splits_are_counted_by_hand) {
 BOOST_AUTO_TEST_CASE(each_split_chooses_its_columns) {
   const PermutationTest test = permutation_test({{9, 0}}, {{0, 5}});
   BOOST_TEST((test.first_larger == 0.5 && test.second_larger == 1));
-  // Smallest: 0 against 0 in either split.
+  // Smaller is better here: both best values are 0 in either split.
   BOOST_TEST(permutation_test({{9, 0}}, {{0, 5}}, true).first_larger == 1);
 }
 
-/// If groups are alike, at most a twentieth of the tests call them different, although each group uses its best column:
-/// 400 pairs of groups of three; the fraction has the standard error sqrt(.05 * .95 / 400) = .011, and 6.47 of them are
-/// .07.
+/// If the groups do not differ, at most a twentieth of the tests may call them different, although each group uses its
+/// best column. 400 pairs of groups of three are tested; the measured fraction has the standard error sqrt(.05 * .95 /
+/// 400) = .011, and 6.47 standard errors are .07.
 BOOST_AUTO_TEST_CASE(choosing_among_columns_makes_nothing_of_nothing) {
   int told = 0;
   for (std::uint64_t trial = 0; trial < 400; ++trial) {

@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(moments_of_normals_and_uniforms) {
   const size_t n = 200000;
   std::vector<double> x = Stream(5, "test/normals").normals(n), squares = x, fourth = x;
   for (size_t i = 0; i < n; ++i) squares[i] *= x[i], fourth[i] = squares[i] * squares[i];
-  // mean 0, variance 1, fourth moment 3, whose sampling variances are 1/n, 2/n, 96/n
+  // The expected mean is 0, the variance 1 and the fourth moment 3; their sampling variances are 1/n, 2/n and 96/n.
   BOOST_TEST(std::abs(mean_of(x).mean) < 6 * std::sqrt(1.0 / n));
   BOOST_TEST(std::abs(mean_of(squares).mean - 1) < 6 * std::sqrt(2.0 / n));
   BOOST_TEST(std::abs(mean_of(fourth).mean - 3) < 6 * std::sqrt(96.0 / n));

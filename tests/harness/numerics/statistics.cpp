@@ -13,7 +13,7 @@ BOOST_AUTO_TEST_SUITE(statistics)
 
 constexpr int trials = 4000;
 
-/// Fraction of trials whose estimate is more than `wide` of its standard errors off.
+/// The fraction of trials whose estimate is off by more than `wide` of its standard errors.
 template <class Draw> double miss_rate(double truth, double wide, const Draw &draw) {
   int misses = 0;
   for (int trial = 0; trial < trials; ++trial) {
@@ -31,7 +31,7 @@ BOOST_AUTO_TEST_CASE(by_hand) {
   BOOST_TEST(m.mean == 3);
   BOOST_TEST(std::fabs(m.standard_error - std::sqrt(7.0 / 3)) < 1e-15);
   BOOST_TEST(std::isinf(mean_of({1}).standard_error));
-  // Two batches of three, the seventh left out: means 2 and 5, standard error 1.5.
+  // Two batches of three with the means 2 and 5; the seventh sample is left out. The standard error is 1.5.
   const Mean b = batch_mean({1, 2, 3, 4, 5, 6, 100}, 2);
   BOOST_TEST(b.mean == 3.5);
   BOOST_TEST(std::fabs(b.standard_error - 1.5) < 1e-15);
@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_CASE(by_hand) {
 }
 
 BOOST_AUTO_TEST_CASE(independent_samples_are_covered) {
-  // 20 Gaussian samples: Student's t with 19 degrees of freedom passes 2.093 in 5% of the trials.
+  // The mean of 20 Gaussian samples: Student's t with 19 degrees of freedom exceeds 2.093 in 5% of the trials.
   const double rate = miss_rate(1, 2.093, [](std::uint64_t trial) {
     std::vector<double> x = Stream(7, "test/independent", trial).normals(20);
     for (double &value : x) value += 1;
@@ -54,8 +54,8 @@ BOOST_AUTO_TEST_CASE(independent_samples_are_covered) {
 }
 
 BOOST_AUTO_TEST_CASE(correlated_samples_need_batches) {
-  // x_t = 0.9 x_{t-1} + noise: batches of 128 are nearly independent (correlation time 19), so t with 31 degrees of
-  // freedom passes 2.040 in 5%. The plain standard error is 4.4 times too small.
+  // x_t = 0.9 x_{t-1} + noise has the correlation time 19, so that batches of 128 are nearly independent, and t with 31
+  // degrees of freedom exceeds 2.040 in 5% of the trials. The plain standard error is too small by a factor of 4.4.
   const auto series = [](std::uint64_t trial) {
     std::vector<double> x = Stream(8, "test/correlated", trial).normals(32 * 128);
     x[0] /= std::sqrt(1 - 0.81);
@@ -70,7 +70,8 @@ BOOST_AUTO_TEST_CASE(correlated_samples_need_batches) {
     batch_misses += std::fabs(batch.mean) > 2.040 * batch.standard_error;
     plain_misses += std::fabs(plain.mean) > 2.040 * plain.standard_error;
   }
-  // Neighbouring batches have a correlation of about 19/128/2: the error is up to 8% too small, the rate up to 7%.
+  // Neighbouring batches have a correlation of about 19/128/2. The standard error is therefore up to 8% too small, and
+  // the rate is up to 7%.
   const double spread = allowed_standard_errors * std::sqrt(0.05 * 0.95 / some);
   BOOST_TEST(double(batch_misses) / some < 0.07 + spread);
   BOOST_TEST(double(batch_misses) / some > 0.05 - spread);
@@ -78,7 +79,7 @@ BOOST_AUTO_TEST_CASE(correlated_samples_need_batches) {
 }
 
 BOOST_AUTO_TEST_CASE(slopes_are_covered) {
-  // 12 points about y = 2 x: t with 10 degrees of freedom passes 2.228 in 5%.
+  // 12 points near y = 2 x: t with 10 degrees of freedom exceeds 2.228 in 5% of the trials.
   const double rate = miss_rate(2, 2.228, [](std::uint64_t trial) {
     const std::vector<double> noise = Stream(9, "test/slopes", trial).normals(12);
     std::vector<double> x, y;
@@ -89,9 +90,8 @@ BOOST_AUTO_TEST_CASE(slopes_are_covered) {
 }
 
 BOOST_AUTO_TEST_CASE(heavy_tails_deceive_the_plain_error) {
-  // exp(2 z), the square of the exp kernel at tau = sqrt d: of 100 samples the mean lies below e^2 by more than 3 of
-  // its own standard errors far more often than the Gaussian 0.13%.
-  // This is why the claims reweight or integrate instead.
+  // exp(2 z) is the square of the exp kernel at tau = sqrt d. The mean of 100 samples lies below e^2 by more than 3 of
+  // its own standard errors far more often than in the 0.13% of a Gaussian. Therefore the claims reweight or integrate.
   int low = 0;
   for (int trial = 0; trial < trials; ++trial) {
     std::vector<double> x = Stream(10, "test/tails", trial).normals(100);
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(heavy_tails_deceive_the_plain_error) {
 }
 
 BOOST_AUTO_TEST_CASE(a_whole_ledger_rarely_cries_wolf) {
-  // Two-sided Gaussian tail at 6.47 standard errors, times 10^4 points: below 10^-6.
+  // The two-sided Gaussian tail beyond 6.47 standard errors, times 10^4 points, is below 10^-6.
   BOOST_TEST(1e4 * std::erfc(allowed_standard_errors / std::sqrt(2.0)) < 1e-6);
 }
 

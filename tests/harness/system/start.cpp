@@ -9,7 +9,7 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(harness)
 BOOST_AUTO_TEST_SUITE(start)
 
-/// OpenBLAS asked for memory for ever, in a loop before main() that nothing ended.
+/// OpenBLAS once asked for memory in an endless loop before main().
 BOOST_AUTO_TEST_CASE(too_little_address_space_is_an_error_and_no_wait, *slow) {
   const Folder folder;
   const std::string said = folder / "said";
@@ -22,8 +22,8 @@ BOOST_AUTO_TEST_CASE(too_little_address_space_is_an_error_and_no_wait, *slow) {
   BOOST_TEST(std::count(text.begin(), text.end(), '\n') == 1, text);
 }
 
-/// Exit status of the program if allocation number `at` before main() fails. 0: none fails, and `count` becomes their
-/// number.
+/// Exit status of the program if allocation number `at` before main() fails. With at = 0 none fails, and `count`
+/// becomes the number of allocations.
 int status_without_memory(const Folder &folder, long at, long &count, std::string &said) {
   const std::string counted = folder / "count", complaint = folder / "complaint";
   const int status =

@@ -7,7 +7,8 @@ BOOST_AUTO_TEST_SUITE(harness)
 BOOST_AUTO_TEST_SUITE(train_weights)
 
 BOOST_AUTO_TEST_CASE(a_count_by_hand) {
-  // V 16, d 8, T 7 (pairs 2), H 2, ffn 12, one block of gated_delta_net behind two taps
+  // Vocabulary 16, width 8, texts of 7 tokens (2 pairs), 2 heads, ffn 12, one block of gated_delta_net behind a
+  // convolution of two taps.
   const Weights w(resolve_setup({{"vocabulary", "16"},
                                  {"width", "8"},
                                  {"heads", "2"},
@@ -28,8 +29,8 @@ BOOST_AUTO_TEST_CASE(a_count_by_hand) {
 }
 
 BOOST_AUTO_TEST_CASE(the_model_of_000_E_4) {
-  // Embedding 10 x 12 and unembedding; q, w 12 -> 12, k, v 12 -> 3, out 12 -> 12, with biases; one number per lookup,
-  // one alpha
+  // Embedding and unembedding 10 x 12; q, w 12 -> 12, k, v 12 -> 3 and out 12 -> 12, with biases; one number per lookup
+  // and one alpha.
   const Weights w(resolve_setup({{"task", "swaps"},
                                  {"vocabulary", "10"},
                                  {"width", "12"},
@@ -61,8 +62,8 @@ BOOST_AUTO_TEST_CASE(norms_and_heads_have_their_own) {
 }
 
 BOOST_AUTO_TEST_CASE(a_sum_of_weighted_inputs_starts_at_their_size) {
-  // spread: 1 over the root of the number of summands; for the embedding, and the head that may share it, the model's
-  // width
+  // The spread is 1 over the root of the number of summands. The embedding, which the head may share, has the model's
+  // width for that number.
   const Weights w(resolve_setup({{"mixer", "gated_delta_net"},
                                  {"width", "16"},
                                  {"heads", "4"},

@@ -7,7 +7,7 @@ using namespace recollect::theory;
 BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(quadrature)
 
-/// Within its own error bound, which is small.
+/// The integral is within its own error bound, and that bound is at most `most` of the exact value.
 void check_integral(const Integral &found, double exact, double most) {
   BOOST_TEST(std::fabs(found.value - exact) <= found.error + 1e-14 * std::fabs(exact));
   BOOST_TEST(found.error <= most * std::fabs(exact));
@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(integrands_singular_at_an_end) {
 }
 
 BOOST_AUTO_TEST_CASE(polynomials_extrapolate_exactly) {
-  // 1 + 2h + 3h^2
+  // y(h) = 1 + 2h + 3h^2.
   const Limit limit = limit_at_zero({1, 0.5, 0.25}, {1 + 2 + 3, 1 + 1 + 0.75, 1 + 0.5 + 3.0 / 16});
   BOOST_TEST(std::fabs(limit.value - 1) < 1e-14);
   BOOST_TEST(limit.error > 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What delta_former must keep of its past steps (000 E.2): keys and u, whatever the number of grouped lookups.
+// What delta_former must keep of its past steps (000 E.2): their keys and u, for any number of grouped lookups.
 #include "harness/numerics/inputs.hpp"
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 #include "theory/support/claim_builder.hpp"
@@ -7,8 +7,8 @@
 namespace recollect::theory {
 namespace {
 
-/// What a run of delta_former passes to later steps, compared with the run itself: the past as (k_i, u_i), written by
-/// steps with beta = 0, v = u_i. Then the later reads need no w of the past.
+/// What a run of delta_former passes to later steps, as a second run: it starts with the past as pairs (k_i, u_i),
+/// which steps with beta = 0 and v = u_i write. If its later reads are the same, they need no w of the past.
 struct HandOver {
   int T, d, dv, cut, groups;
   Dense k, w, v, q;
@@ -39,7 +39,7 @@ struct HandOver {
   }
   std::vector<double> whole_run() const { return later_reads(k, v, w, false); }
 
-  /// The cache: k_i, u_i of the past steps, u by G groups; the past's w is gone.
+  /// The cache: k_i and u_i of the past steps, where u is computed with G groups. The w of the past is not kept.
   struct Cache {
     Dense k, u;
   };
@@ -57,7 +57,7 @@ struct HandOver {
     return later_reads(keys, values, lookups, true);
   }
 
-  /// The number of values in the cache on which the later reads depend: those whose change changes a read.
+  /// The number of values in the cache whose change changes a later read.
   int numbers_in_use() const {
     const Cache held = cache(groups);
     const std::vector<double> reads = from(held);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expectations of a kernel memory's noise over Gaussian pairs without sampling error: pairs are placed at the nodes of
-// quadrature rules, and noise and signal are read off the program's own memory. No formula for a kernel enters.
+// Expectations of the noise of a kernel memory over Gaussian pairs, without sampling error: the pairs are placed at the
+// nodes of quadrature rules, and the program's own memory gives noise and signal. No formula for a kernel is used.
 //
-// The noise r = sum_{j != i} kappa(k_j, k_i) v_j depends on a key only by z = k_j . k_i / |k_i|, which is N(0,1), and
-// |r|^2 is quadratic in the values, so that any set of values with the first two moments of the Gaussian gives the
-// exact mean.
+// The noise r = sum_{j != i} kappa(k_j, k_i) v_j depends on a key k_j only through z = k_j . k_i / |k_i|, which is
+// N(0,1). |r|^2 is quadratic in the values; therefore any set of values with the first two moments of the Gaussian
+// gives the exact mean.
 #pragma once
 #include "harness/core/error.hpp"
 #include "harness/numerics/linalg.hpp"
@@ -25,10 +25,11 @@ struct Stored {
 /// A single known value.
 inline Rule only(double x) { return {{x}, {1}, {1}}; }
 
-/// One other pair and the probe's, of values of length 1: its noise is E kappa^2(k_j,k_i) / kappa^2(k_i,k_i).
+/// One other pair besides that of the probe, both with values of length 1: the noise is E kappa^2(k_j,k_i) /
+/// kappa^2(k_i,k_i).
 inline Stored one_pair() { return {Dense(1, 1, {1}), 1, only(1)}; }
 
-/// Sylvester's Hadamard matrix: -1 to the number of ones that row and column share in binary.
+/// Sylvester's Hadamard matrix: the element is -1 to the power of the number of binary ones that row and column share.
 inline double hadamard(int row, int column) {
   int shared = 0;
   for (int bits = row & column; bits; bits &= bits - 1) ++shared;
@@ -41,9 +42,10 @@ inline int hadamard_order(int n) {
   return order;
 }
 
-/// n Gaussian pairs of dv channels, |v_i| as the rule says. The others' values are rows of a Hadamard matrix (but for
-/// the constant one) of order P >= n, repeated until their channels are a multiple of P and of dv: v_j . v_j' sums to 0
-/// and |v_j|^2 to dv per copy, which are the means for N(0, I), and every channel of a row sums to 0.
+/// n Gaussian pairs with values of dv channels, of which the probe's own has the lengths |v_i| of the rule. The values
+/// of the others are rows of a Hadamard matrix of order P >= n without its constant row, repeated until the number of
+/// channels is a multiple of P and of dv. Per copy v_j . v_j' then sums to 0 and |v_j|^2 to dv, which are the means for
+/// N(0, I), and the channels of every row sum to 0.
 inline Stored gaussian_pairs(int n, int dv, const Rule &value_lengths) {
   const int order = hadamard_order(n), copies = order / std::gcd(order, dv);
   Stored stored{Dense(n - 1, dv * copies), copies, value_lengths};
@@ -52,10 +54,10 @@ inline Stored gaussian_pairs(int n, int dv, const Rule &value_lengths) {
   return stored;
 }
 
-/// |v_i| of a value that is itself N(0, I_dv), for means of 1 / |v_i|^2.
+/// The length |v_i| of a value that is N(0, I_dv), for means of 1 / |v_i|^2.
 inline Rule gaussian_value(int dv) { return length_rule(dv, 1, 0); }
 
-/// A direction for the probe.
+/// The direction of the probe.
 inline std::vector<double> unit_vector(int d, std::uint64_t seed) {
   std::vector<double> u = Stream(seed, "noise/probe").normals(d);
   const double norm = std::sqrt(inner(u, u));
@@ -63,9 +65,9 @@ inline std::vector<double> unit_vector(int d, std::uint64_t seed) {
   return u;
 }
 
-/// |r|^2 at probes of |k_i| = each of `lengths` for every z, [length][z]: k_j . k_i = z length for all others j of that
-/// memory. The other components of a key, which are Gaussian here, have no effect. The first probe is read at the step
-/// of the last pair, the others at steps that write 0 at a key of 0 and so add nothing.
+/// |r|^2 for a probe of each of `lengths` at every z, [length][z]. In the memory for z every other key has k_j . k_i =
+/// z length; its other components, Gaussian in the model, have no effect. The first probe is read at the step of the
+/// last pair. The others are read at later steps, which write 0 at a key of 0 and therefore change nothing.
 inline std::vector<std::vector<Integral>> noises_at(const KernelLaw &law, int d, double tau,
                                                     const std::vector<double> &lengths, const std::vector<double> &z,
                                                     const Stored &stored, std::uint64_t seed) {
@@ -91,19 +93,19 @@ inline std::vector<std::vector<Integral>> noises_at(const KernelLaw &law, int d,
     for (int m = 0; m < cells; ++m) {
       const double *r = &o[(size_t(m) * T + n - 1 + l) * channels];
       const double square = inner(r, r, channels) / stored.copies;
-      // An inner product of d terms, |z| length in size, in the exponent, and a sum of n.
+      // The rounding of an inner product of d terms and size |z| length in the exponent, and of a sum of n.
       const double units = 8.0 * ((d + 4) * (law.tempered ? 1 + std::fabs(z[m]) * lengths[l] / tau : d) + n);
       squares[l].push_back({square, units * epsilon_of(Real::f64) * square});
     }
   return squares;
 }
-/// At one probe.
+/// The noise of one probe.
 inline std::vector<Integral> noise_at(const KernelLaw &law, int d, double tau, double length,
                                       const std::vector<double> &z, const Stored &stored, std::uint64_t seed) {
   return noises_at(law, d, tau, {length}, z, stored, seed)[0];
 }
 
-/// 1 / |c v_i|^2 averaged over |v_i|: c v_i is what a memory returns that holds the probe's pair alone.
+/// The mean of 1 / |c v_i|^2 over |v_i|, where c v_i is the read of a memory that holds the probe's pair alone.
 inline Integral inverse_signal(const KernelLaw &law, int d, double tau, double length, const Rule &value_lengths,
                                std::uint64_t seed) {
   Sequence s;
@@ -117,18 +119,18 @@ inline Integral inverse_signal(const KernelLaw &law, int d, double tau, double l
   return value_lengths.sum(inverse);
 }
 
-/// The square of a tempered kernel moves the mass of z to 2 |k_i| / tau.
+/// The square of a tempered kernel moves the mass of the integrand in z to 2 |k_i| / tau.
 inline double centre_of_mass(const KernelLaw &law, double tau, double length) {
   return law.tempered ? 2 * length / tau : 0;
 }
-/// kappa^2 has to fit.
+/// kappa^2 must be a finite number.
 inline void refuse_overflow(const KernelLaw &law, int d, double tau, double length, double largest_z) {
   if (law.tempered && largest_z * length / tau > 350)
     usage_error("the exp kernel leaves float64's range at d = " + std::to_string(d) + ", tau = " + number(tau) +
                 ": choose a larger tau or a smaller d");
 }
 
-/// SNR^-1 = |r|^2 / |c v_i|^2 averaged over the other pairs, given |k_i|.
+/// SNR^-1 = |r|^2 / |c v_i|^2 for a given |k_i|, averaged over the other pairs.
 inline Integral noise_given_probe(const KernelLaw &law, int d, double tau, double length, const Stored &stored,
                                   std::uint64_t seed) {
   const Rule z = normal_rule(centre_of_mass(law, tau, length));
@@ -137,8 +139,8 @@ inline Integral noise_given_probe(const KernelLaw &law, int d, double tau, doubl
          inverse_signal(law, d, tau, length, stored.value_lengths, seed);
 }
 
-/// X ~ N(0,1) in panels of at most `width`, for integrands whose products with the density have their masses within 8 of
-/// centres from `low` to `high`.
+/// The rule for X ~ N(0,1) in panels of at most `width`, for integrands whose product with the density has its mass
+/// within 8 of a centre between `low` and `high`.
 inline std::vector<Rule> normal_rules(double low, double high, double width) {
   const int panels = int(std::ceil((high - low + 16) / width));
   std::vector<Rule> rules;
@@ -149,8 +151,8 @@ inline std::vector<Rule> normal_rules(double low, double high, double width) {
   return rules;
 }
 
-/// SNR^-1 for every length at common nodes of z: a memory is filled once and read by all probes, which is much less work
-/// where it holds many pairs. In [low, high] lie the masses of all.
+/// SNR^-1 for every length at common nodes of z: a memory is filled once and all probes read it, which is much less
+/// work for many pairs. The masses of all integrands lie in [low, high].
 inline std::vector<Integral> noise_given_probes(const KernelLaw &law, int d, double tau,
                                                 const std::vector<double> &lengths, const Stored &stored,
                                                 std::uint64_t seed) {
@@ -169,7 +171,7 @@ inline std::vector<Integral> noise_given_probes(const KernelLaw &law, int d, dou
   return given;
 }
 
-/// Averaged over the probe k_i ~ N(0, I_d) as well; finite for d > 2 power.
+/// SNR^-1 averaged over the probe k_i ~ N(0, I_d) as well; finite for d > 2 power.
 inline Integral mean_noise(const KernelLaw &law, int d, double tau, const Stored &stored, std::uint64_t seed) {
   const Rule lengths = length_rule(d, law.power, law.tempered ? decay_rate(tau) : 0);
   constexpr int many = 32; // with more pairs than this, common nodes take less work

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many almost orthogonal keys fit (000 E.2).
 //
-// Random unit keys: P(|k_i . k_j| > eps) <= 2 exp(-d eps^2 / 2), so a draw of n has coherence below eps with
-// probability above 1 - p once d > 2 ln(n (n-1) / p) / eps^2. Every set: coherence >= sqrt((n-d) / (d (n-1))) (Welch
-// 1974).
+// For random unit keys P(|k_i . k_j| > eps) <= 2 exp(-d eps^2 / 2). Hence n of them have a coherence below eps with
+// probability above 1 - p if d > 2 ln(n (n-1) / p) / eps^2. For every set the coherence is at least sqrt((n-d) / (d
+// (n-1))) (Welch 1974).
 #pragma once
 #include "harness/numerics/linalg.hpp"
 #include "harness/numerics/statistics.hpp"
@@ -11,7 +11,7 @@
 
 namespace recollect::theory {
 
-/// The width above at eps = 1/8; p = 1 is the bare union bound, "some such set exists".
+/// The width above at eps = 1/8. With p = 1 it is the bound for "some such set exists".
 inline double random_width(double n, double p = 1) { return 2 * 64 * std::log(n * (n - 1) / p); }
 
 inline double welch(double n, double d) { return std::sqrt((n - d) / (d * (n - 1))); }

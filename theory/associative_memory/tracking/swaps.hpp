@@ -27,11 +27,11 @@ struct SwapStory {
   std::vector<double> values; // [n] the value of each key at the end
 };
 
-/// One [n,d] set.
+/// One set of keys, [n,d].
 inline Dense key_rows(const KeySet &set, std::uint64_t seed) { return Dense(set.n, set.d, make_keys(set, 1, seed)); }
 inline double coherence(const Dense &keys) { return recollect::coherence(keys.data, keys.rows, keys.columns); }
 
-/// keys [n,d]. `sign` = -1 is the theorem's k_a - k_b; +1 is k_a + k_b.
+/// The sequence for the keys [n,d]. `sign` = -1 gives the theorem's keys k_a - k_b, +1 gives k_a + k_b.
 inline SwapStory tell_swaps(const Dense &keys, int swaps, std::uint64_t seed, Order order = Order::later_minus_earlier,
                             double sign = -1) {
   const int n = keys.rows, d = keys.columns, T = 2 * n + swaps;
@@ -85,7 +85,7 @@ inline Dense worst_keys(double eps) {
 /// f of Assumption 2 and nothing more: round near -1, 0, 1, 2 and zero elsewhere.
 inline double only_assumption_2(double x) { return x > -1.5 && x < 2.5 ? std::nearbyint(x) : 0; }
 
-/// Reads of one head by the sums of Eq 41-42 with alpha = beta = 1 and w = k, for an f that no layer has.
+/// The reads of one head by the sums of Eq 41-42 with alpha = beta = 1 and w = k, for a function f that no layer has.
 inline std::vector<double> reads_of_sums(const Sequence &s, const Kernel &f) {
   const Dense k = head_rows(s.k, s.shape, 0, s.shape.Dk), q = head_rows(s.q, s.shape, 0, s.shape.Dk),
               v = head_rows(s.v, s.shape, 0, s.shape.Dv);
@@ -116,15 +116,15 @@ inline double wrong_share(const std::vector<double> &reads, const SwapStory &sto
   return double(wrong) / (T - n);
 }
 
-/// The same with one-hot values: value i is e_i.
+/// The same share for one-hot values: value i is e_i.
 inline Sequence with_one_hot_values(Sequence s, int n) {
   std::vector<double> v(size_t(s.shape.T) * n, 0.0);
   for (int t = 0; t < n; ++t) v[size_t(t) * n + t] = 1;
   s.v = v, s.shape.Dv = n;
   return s;
 }
-/// Share of the reads from step n to step n + swaps whose largest channel is that of the right value; a tie is no
-/// answer.
+/// The share of the reads from step n to step n + swaps whose largest channel is that of the right value. A tie counts
+/// as wrong.
 inline double right_share(const std::vector<double> &reads, const SwapStory &story, int n, int swaps) {
   int right = 0;
   for (int t = n; t < n + swaps; ++t) {

@@ -18,7 +18,7 @@ inline std::vector<ParamSpec> key_params(int swaps) {
           real_param("cosine", 0.12, -1, 1, "inner product of equicorrelated keys")};
 }
 
-/// The keys asked for with --point; usage error where Assumption 1 fails.
+/// The keys that --point asks for; a usage error if Assumption 1 fails for them.
 inline Dense keys_at(const Params &p, const KeySet &keys, std::uint64_t seed) {
   const Dense rows = key_rows(keys, seed);
   if (!(coherence(rows) < 0.125))

@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(numbers_are_gates_as_they_are) { // as gates that are the s
   BOOST_TEST(std::fabs(loss("numbers", -2) - loss("numbers", 0.75)) > 1e-6);
 }
 
-/// Sums of a hundred terms and more, each within a few roundings: 1e4 of them of the largest number.
+/// Single precision rounds sums of a hundred and more terms. The bound is 1e4 roundings of the largest number.
 BOOST_AUTO_TEST_CASE(single_precision_is_the_same_model) {
   for (const char *mixer : {"softmax", "linear_elu", "gated_delta_net", "vla", "gated_linear"}) {
     const Assignments given{{"mixer", mixer}, {"keys", "unit"}, {"convolution", "2"}, {"positions", "rope"}};

@@ -80,8 +80,8 @@ BOOST_AUTO_TEST_SUITE(variants)
 BOOST_AUTO_TEST_SUITE(state_passing_in_segments)
 
 BOOST_AUTO_TEST_CASE(two_segments_by_hand) {
-  // One number, x -> x / 2 + 8 in four chunks, from 16: 16, 16 ..., so every state is 16. Segments of two chunks add 12
-  // and keep a quarter.
+  // Four chunks map one number x to x / 2 + 8; from 16 every state is 16. A segment of two chunks adds 12 and keeps a
+  // quarter of x.
   float states[] = {12, 12}, decays[] = {0, 0}, x = 16;
   const float totals[] = {0.5, 0.5, 0.5, 0.5};
   const Segments s{2, 2, 1, states, decays};
