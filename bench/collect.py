@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes a small result file of what `recollect bench -o` wrote: one CSV a device, kept in bench/results.
+"""Makes a small table from the result files of `recollect bench -o`: one CSV per device, kept in bench/results.
 
     bench/collect.py a.h5 b.h5 ... -o bench/results/nvidia_h100.csv
 
-Lines that begin with # say where the rows are from: device, commits, commands, ceilings. All files must be of one device.
-A case that was timed in several files has the row of the last. With --add, rows and lines of OUTPUT stay but for the
-cases that were timed again. --note adds a line on what the files do not say."""
+Lines that begin with # state the origin of the rows: device, commits, commands, ceilings. All files must be of one device. If a
+case was timed in several files, its row comes from the last of them. --add keeps the rows
+and lines of OUTPUT, except those of cases that were timed again. --note adds a line about what the files do not state."""
 from __future__ import annotations
 
 import argparse

@@ -4,9 +4,9 @@
 
     bench/curves.py bench/results/nvidia_h200.curves.csv -o docs/speed-curves.svg    # exit 1 if a curve has a cliff
 
-The rows are of `recollect bench --sweep`, collected by bench/collect.py. Between two neighbours of a curve the time may grow by
-ALLOWED times as much as the least time does (bytes or operations at the card's peak rate); if Dk and Dv grow together, by its
-square."""
+The rows come from `recollect bench --sweep` and are collected by bench/collect.py. Between two neighbouring points of a curve
+the time may grow by at most ALLOWED times the growth of the least possible time (bytes or operations at the card's peak rate);
+if Dk and Dv grow together, by ALLOWED squared."""
 from __future__ import annotations
 
 import argparse
@@ -36,7 +36,7 @@ class Curve:
     points: list[tuple[int, float, float]]  # size, seconds, least seconds
 
     def growth(self, i: int) -> float:
-        """Growth of the time from point i to the next, over the growth of the least time."""
+        """Growth of the time from point i to the next, divided by the growth of the least possible time."""
         (_, before, least), (_, after, least_after) = self.points[i : i + 2]
         return after / before / (least_after / least)
 
@@ -51,7 +51,7 @@ class Curve:
 
 
 def runs(sizes: list[int]) -> list[list[int]]:
-    """Splits sorted sizes where the next is more than 1.25 times as large: other points of the table are no neighbours."""
+    """Splits sorted sizes where one is more than 1.25 times the one before: these belong to different curves."""
     parts: list[list[int]] = []
     for size in sizes:
         if parts and size <= 1.25 * parts[-1][-1] + 1:

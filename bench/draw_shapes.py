@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Draws shapes at random, so that timings are not only of shapes that were chosen:
+"""Draws shapes at random, so that timings do not only cover shapes that somebody chose:
 
     bench/draw_shapes.py SEED COUNT > bench/drawn_shapes.txt
 

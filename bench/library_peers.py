@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels of installed libraries: fla (flash-linear-attention), PyTorch's attention by backend, mamba_ssm, flashinfer.
 
-captured() converts a case's tensors to what a kernel takes: layout, types, logarithms of gates, feature maps and whatever
-else is not the kernel's (examples/fla_layers.py says what that is for fla). Timed is the kernel's call alone, on its
-converted arguments. q, k, v, w and beta have the storage type, gates and states are float32."""
+captured() converts the tensors of a case to what a kernel takes: layout, types, logarithms of gates, feature maps, and
+everything else that the kernel itself does not compute (examples/fla_layers.py lists this for fla). Only the call of the kernel
+on its converted arguments is timed. q, k, v, w and beta have the storage type; gates and states are float32."""
 import importlib.util
 import os
 import sys
@@ -33,13 +33,13 @@ SDPA = {"torch-flash": "sdpa_flash", "torch-efficient": "sdpa_efficient", "torch
 
 
 def random_like(x):
-    """Standard normal numbers from a generator of their own: PyTorch's default one refuses to work once the recording of a
+    """Standard normal numbers from a separate generator: PyTorch's default generator refuses to work after the recording of a
     CUDA graph has failed."""
     return torch.randn(x.shape, dtype=x.dtype, device=x.device, generator=torch.Generator(x.device).manual_seed(1))
 
 
 class Captured:
-    """A kernel with the arguments of its first call, and the layer's output from that call."""
+    """A kernel with the arguments of its first call, and the output of the layer from that call."""
 
     def __init__(self, kernel, args, options, o):
         self.kernel, self.args, self.options, self.o = kernel, args, options, o
@@ -71,7 +71,7 @@ class Captured:
 
 
 def captured(layer, load, inputs):
-    """The kernel's arguments, as the layer's adapter makes them, and the layer's output [B,T,H,Dv]."""
+    """The arguments of the kernel, as the adapter of the layer makes them, and the layer's output [B,T,H,Dv]."""
     kernel, seen = load(), {}
 
     def watched(*args, **options):
@@ -84,14 +84,14 @@ def captured(layer, load, inputs):
 
 
 def fla_form(variant, T):
-    """Like fla: recurrent for one step, else chunked."""
+    """As in fla: the recurrent kernel for one step, else the chunked one."""
     forms = fla_layers.KERNELS[variant]
     wanted = ("fused_recurrent", "parallel") if T == 1 else ("chunk", "parallel")
     return next((form for form in wanted if form in forms), None)
 
 
 def refusing(load):
-    """The kernel; NotImplementedError for a type or a width that it does not support."""
+    """Loads the kernel so that it raises NotImplementedError for a type or a width that it does not support."""
     def loaded():
         kernel = load()
 
@@ -109,7 +109,7 @@ def refusing(load):
 
 
 def adapters(variant, T):
-    """[(source, layer's adapter, loader of its kernel, or the reason why there is none)]"""
+    """[(source, adapter of the layer, loader of its kernel, or the reason why there is none)]"""
     installed = lambda name: importlib.util.find_spec(name) is not None  # noqa: E731
     absent = lambda name: lambda: (_ for _ in ()).throw(NotImplementedError(f"{name} is not installed"))  # noqa: E731
     found = []
@@ -133,7 +133,7 @@ def load_mamba():
 
 
 def mamba(kernel, x):
-    """x is our v, B our k, C our q, with one group per head; dt random, A = -1."""
+    """The kernel's x is our v, its B our k and its C our q, with one group per head; dt is random, A = -1."""
     dt = torch.rand(x.B, x.T, x.H, device=x.q.device) * 0.2
     A = -torch.ones(x.H, device=x.q.device)
     return kernel(x.v, dt, A, x.k, x.q, chunk_size=64, initial_states=x.initial_state(), return_final_states=True)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The peers of `recollect bench --peers`: a process that answers lines of JSON on standard input, each with one.
+"""The peers of `recollect bench --peers`: a process that reads lines of JSON on standard input and answers each with one line.
 
     {"ask": "case", ...}                      the peers that know a case: {"peers": [{"source", "storage"}]}
     {"ask": "ready", "peer": i, "limit": s}   loads the case's tensors (FOLDER/q.bin ...), converts them, runs the first
@@ -9,14 +9,14 @@
     {"ask": "finish", "peer": i}              {"status", "reason", "method", "error"}: the error of its output, computed
                                               anew, against FOLDER's expected.bin; null where it is not compared
 
-The program decides who runs when and how often; here nothing runs that was not asked for. Conversions of tensors are no
-part of a sample (library_peers.py, torch_peers.py). A pass backward is the gradients of all tensors by autograd, from
-random ones of the outputs; the forward pass is over by then.
+The program decides which peer runs when and how often; this process runs nothing else. Conversions of tensors are no part of a
+sample (library_peers.py, torch_peers.py). A backward pass is the computation of the gradients of all tensors by autograd from
+random gradients of the outputs; the forward pass is finished before.
 
-A case has peers whose tensors are stored in its own type; one of float32 arrays with bfloat16 products those whose tensors are
-bfloat16. fla's kernels multiply float32 in TF32, and are tuned by Triton at their first call, completely: a peer whose first call takes
-longer than its limit is skipped, and what Triton has compiled by then is in its cache for the next try. fla's own cache of what it
-found fastest is off."""
+Peers of a case store tensors in the case's own type. For a case of float32 arrays with bfloat16 products the peers' tensors are
+bfloat16. fla's kernels multiply float32 in TF32, and Triton tunes them completely at their first call. A peer whose first call
+takes longer than its limit is skipped; what Triton has compiled by then is in its cache for the next try. fla's own cache of
+its fastest configurations is off."""
 import json
 import os
 import signal
@@ -38,11 +38,11 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
 class OutOfTime(BaseException):
-    """Not an Exception, because tuners take exceptions for a configuration that does not work."""
+    """Not a subclass of Exception, because tuners catch every Exception and take it for a configuration that does not work."""
 
 
 class limited:
-    """Raises OutOfTime after `seconds`, between two steps of Python, so after the current kernel or compiler."""
+    """Raises OutOfTime after `seconds`, between two steps of Python; the current kernel or compiler call is finished first."""
 
     def __init__(self, seconds):
         self.allowed = seconds
@@ -82,7 +82,7 @@ def stored_in(storage, x):
 
 
 def autocast(storage, peer):
-    """The peer with products in the storage type, except those that PyTorch must not round in float32."""
+    """The peer, with products in the storage type except where PyTorch requires float32."""
     def cast(x):
         with torch.autocast(DEVICE, SIXTEEN_BITS[storage], cache_enabled=False):
             return peer(x)
@@ -91,7 +91,7 @@ def autocast(storage, peer):
 
 
 def backward_of(peer, x, d_o=None):
-    """A function that computes the gradients of x's tensors from that of peer(x); the forward pass has already run."""
+    """A function that computes the gradients of x's tensors from the gradient of peer(x); the forward pass has already run."""
     x = {name: tensor.detach().requires_grad_() for name, tensor in x.items()}
     with torch.enable_grad():
         o = peer(x)
@@ -101,7 +101,7 @@ def backward_of(peer, x, d_o=None):
 
 
 def tune_for(milliseconds):
-    """Makes Triton time every configuration for this long instead of 100 ms; it still tries all of them."""
+    """Makes Triton time every configuration for this time instead of 100 ms; it still tries all of them."""
     from triton import testing
     from triton.runtime.autotuner import Autotuner
 
@@ -153,7 +153,7 @@ class LibraryPeer:
 
 
 def parameters_of(case):
-    """The case's parameters for its PyTorch peer, or None if the peer does not support one of the values."""
+    """The parameters of the case for its PyTorch peer, or None if the peer does not support one of the values."""
     known, taken = torch_peers.PARAMETERS.get(case["variant"], {}), {}
     for name, value in case["parameters"].items():
         if name not in known or known[name] is not float and value not in known[name]:
@@ -163,7 +163,7 @@ def parameters_of(case):
 
 
 def peers_of(case):
-    """The peers that know the case; peers that need no tuning first."""
+    """The peers that can compute the case; those that need no tuning come first."""
     variant, form, real = case["variant"], case["form"], case["real"]
     storage = "bf16" if real == "f32" and case["math"] == "bf16" else real
     found, parameters = [], parameters_of(case)
@@ -183,7 +183,7 @@ def peers_of(case):
 
 
 class Session:
-    """One case at a time."""
+    """Works on one case at a time."""
 
     def __init__(self):
         self.case, self.expected, self.peers, self.watches = None, None, [], {}

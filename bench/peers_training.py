@@ -19,8 +19,8 @@ VOCABULARY, WIDTH, HEADS, FFN, LAYERS, BATCH = 128, 128, 4, 256, 2, 64
 
 
 def texts(pairs, device):
-    """Alternating keys and values, a separator, the keys in another order: tokens, and the expected answers to the
-    latter."""
+    """Tokens (alternating keys and values, a separator, the keys in another order) and the expected answers to the last keys.
+    """
     keys = torch.rand(BATCH, VOCABULARY // 2, device=device).argsort(1)[:, :pairs]
     values = torch.randint(VOCABULARY // 2, VOCABULARY - 1, (BATCH, pairs), device=device)
     order = torch.rand(BATCH, pairs, device=device).argsort(1)

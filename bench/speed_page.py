@@ -6,7 +6,7 @@
     bench/speed_page.py --check    # exit 1 where the page is not what the results say
 
 A table stands between `<!-- bench: FILE.csv -->` and `<!-- end -->`; bench/collect.py makes the files. FILE.curves.csv is
-rendered by curves.py. Of a FILE.drawn.csv, only the ratios are shown. A FILE.txt is shown as it is."""
+rendered by curves.py. Of FILE.drawn.csv only the ratios are shown. FILE.txt is shown unchanged."""
 from __future__ import annotations
 
 import math
@@ -51,7 +51,7 @@ def cases_of(rows: list[Row], which: str) -> dict[tuple[str, ...], list[Row]]:
 
 
 def sides(rows: list[Row]) -> tuple[Row | None, list[Row]]:
-    """Our row of a case and a group, if there is one, and theirs, timed ones first, the fastest first."""
+    """Our row of a case and a group, if there is one, and the peers' rows: timed ones first, the fastest first."""
     ours = next((r for r in rows if r["source"] == "recollect"), None)
     theirs = [r for r in rows if r["source"] != "recollect"]
     timed = sorted((r for r in theirs if r["status"] == "ok"), key=lambda r: float(r["median_seconds"]))
@@ -119,7 +119,7 @@ def summary(rows: list[Row], which: str) -> list[str]:
 
 
 def refusals(rows: list[Row]) -> list[str]:
-    """Peers that were not timed, and the reasons."""
+    """The peers that were not timed, with the reasons."""
     said: dict[tuple[str, str], list[str]] = {}
     for row in rows:
         if row["source"] != "recollect" and row["status"] != "ok":

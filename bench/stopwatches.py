@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times calls of Python functions as the program times its own (harness/device/stopwatch.hpp): cold caches, on a GPU
-events in a stream that is held until everything is queued, and short work as a graph of many passes."""
+"""Times calls of Python functions as the program times its own (harness/device/stopwatch.hpp): with cold caches; on a GPU by
+events in a stream that is held until everything is queued; and short work as a graph of many passes."""
 import math
 import os
 import time
@@ -43,8 +43,8 @@ class HostStopwatch:
 
 
 class DeviceStopwatch:
-    """make() returns work on its own tensors; bytes_moved: bytes that a pass reads and writes. Graphs are recorded in the current
-    stream, which must not be the default one (in_own_stream())."""
+    """make() returns work on tensors of its own; bytes_moved is the number of bytes that a pass reads and writes. Graphs are
+    recorded in the current stream, which must not be the default one (in_own_stream())."""
 
     def __init__(self, make, bytes_moved, default_clock=0):
         self.large = torch.empty(512 << 20, dtype=torch.uint8, device="cuda")
@@ -105,7 +105,7 @@ class DeviceStopwatch:
             return start.elapsed_time(end) / 1e3 / self.passes, self.ratio(before, after)
 
     def compile_clocks(self):
-        """Without Triton, or if it cannot compile the kernel, clocks are not read."""
+        """If Triton is missing or cannot compile the kernel, clocks are not read."""
         try:
             self.clocks()
             torch.cuda.synchronize()

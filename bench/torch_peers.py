@@ -24,7 +24,7 @@ def accumulated(dtype):
 
 
 def solved(A, b):
-    """x of (I + A) x = b for a strictly lower triangular A. PyTorch does not support this below float32."""
+    """The solution x of (I + A) x = b for a strictly lower triangular A. PyTorch does not support this below float32."""
     wide = accumulated(b.dtype)
     return torch.linalg.solve_triangular(A.to(wide), b.to(wide), upper=False, unitriangular=True)
 
@@ -131,7 +131,7 @@ def vla_loop(x, C, start=0.1, refresh=20, eta=1e-3, floor=1e-4):
 # ---- u_t = alpha_t v_t - beta_t sum_{i<t} kappa1(k_i, w_t) u_i,  o_t = sum_{i<=t} kappa2(k_i, q_t) u_i -----------------
 
 def weights(z, kind, seen):
-    """kappa of scores z where they are visible, 0 elsewhere: the softmax of a row, or z itself."""
+    """kappa of the scores z where they are visible, and 0 elsewhere. kappa is the softmax of a row, or the identity."""
     if kind == "linear":
         return z * seen
     return torch.softmax(z.masked_fill(~seen, -torch.inf), -1).nan_to_num() * seen  # a row without visible keys reads 0

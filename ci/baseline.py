@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""ci/baseline.py VERDICTS.h5 OUT.h5: the part of a ledger that a gate compares, small enough to commit.
+"""ci/baseline.py VERDICTS.h5 OUT.h5: keeps of a ledger what a gate compares, in a file small enough to commit.
 
-Keeps what each claim came to, and leaves texts and points out. As schema_version 3, which has no digest."""
+The output has the verdict of each claim, without texts and points. Its format is schema_version 3, which has no digest."""
 import sys
 
 import h5py

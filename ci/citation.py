@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""ci/citation.py [--check]: writes the references of CITATION.cff, the papers whose statements are measured, from
-reports/papers.tsv. --check: exit 1 where they differ."""
+"""ci/citation.py [--check]: writes the references of CITATION.cff, i.e. the papers whose statements are measured, from
+reports/papers.tsv. With --check: exit 1 if they differ."""
 import csv
 import pathlib
 import sys
@@ -11,8 +11,8 @@ START = "references: # by ci/citation.py from reports/papers.tsv\n"
 
 
 def person(name):
-    """The family name begins at the first word in lower case after the first, or is the last; "y" joins two of them.
-    A team is no person."""
+    """Splits a name: the family name begins at the first word in lower case after the first word, or else is the last word; "y"
+    joins two family names. A team is no person."""
     words = name.split()
     if words[-1] == "Team":
         return f'      - {{name: "{name}"}}'

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""ci/claim_versions.py PROGRAM: gives every claim that is new, or whose statement or verdict changed, its next version.
+"""ci/claim_versions.py PROGRAM: gives a version to every claim that is new, and the next version to every claim whose statement
+or verdict changed.
 
-Appends to harness/core/claim_versions.inc, from which no digest is ever taken away; build again afterwards. Of two rows
-of one claim, as a merge may leave them, the longer is kept."""
+Appends to harness/core/claim_versions.inc, from which no digest is ever removed; build again afterwards. If a merge left two
+rows of one claim, the longer one is kept."""
 import json
 import pathlib
 import re

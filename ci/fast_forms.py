@@ -4,10 +4,10 @@
 
     fast_forms.py SEED [--count N] [--variants GLOB,...] [--shape B,H,T,Dk,Dv ...] [--program build/recollect]
 
-Draws N shapes (20) by the seed, T from 64 to 4096 and widths from 8 to 128, evenly in their logarithms, and times the
-fast form of every variant next to its recurrent form (`recollect bench`). A form counts as slower where the whole
-bootstrap interval of its median lies above the other's; where the definition itself is the fast form there is no case.
-Prints each such case with its ratio; the last line counts cases. Exit 0 only when none was slower or failed."""
+Draws N shapes (20) by the seed, with T from 64 to 4096 and widths from 8 to 128, evenly in their logarithms. For each, it times
+the fast form of every variant next to its recurrent form (`recollect bench`). A form counts as slower if the whole bootstrap
+interval of its median lies above that of the recurrent form. If the definition itself is the fast form, there is no case.
+Prints each slower case with its ratio; the last line counts cases. Exit 0 if none was slower and none failed."""
 import argparse
 import json
 import os

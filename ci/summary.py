@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""ci/summary.py JUNIT.xml: the verdicts of a JUnit file as Markdown, a row per test, what failed first."""
+"""ci/summary.py JUNIT.xml: the verdicts of a JUnit file as Markdown, one row per test, failed tests first."""
 import sys
 import xml.etree.ElementTree as ElementTree
 

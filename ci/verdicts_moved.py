@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The changelog of verdicts, as CSV: a row for each claim whose verdict differs between two files, or is new or gone.
+"""The changelog of verdicts as CSV: one row for each claim whose verdict differs between two files, or that is new or gone.
 
     ci/verdicts_moved.py OLD.h5 NEW.h5 ...    # results files of verify, or baselines, the oldest first
     ci/verdicts_moved.py >docs/data/verdicts-moved.csv    # every commit of ci/baseline.h5; then docs/render.py
@@ -27,8 +27,8 @@ def verdicts(source):
 
 
 def moved(steps):
-    """Rows (step, claim, was, is) of [(what names the step, {claim: verdict})], the newest step first. Before the first
-    step nothing is known, so that it moves nothing; "" stands for a claim that is not there."""
+    """Rows (step, claim, was, is), the newest step first, of [(name of the step, {claim: verdict})]. Nothing is known before
+    the first step, so that it gives no rows; "" stands for a claim that does not exist."""
     rows = []
     for (_, old), (step, new) in reversed(list(zip(steps, steps[1:]))):
         rows += [(step, c, old.get(c, ""), new.get(c, "")) for c in sorted({*old, *new}) if old.get(c) != new.get(c)]

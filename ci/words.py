@@ -36,7 +36,8 @@ def rules() -> tuple[list[tuple[re.Pattern[str], str]], dict[str, int]]:
 
 
 def prose_of(path: pathlib.Path) -> str:
-    """A document or script whole; of C++ the comments and texts. Lines are joined: a phrase may be broken by a line's end."""
+    """The whole text of a document or script; of C++ the comments and texts. Lines are joined, because a phrase may be broken
+    by the end of a line."""
     text = path.read_text(encoding="utf-8", errors="replace")
     if path.suffix in (".cpp", ".hpp"):
         pieces = re.findall(r'//+([^\n]*)|"((?:[^"\\\n]|\\.)*)"', text)

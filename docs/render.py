@@ -41,7 +41,7 @@ def origin_of(name: str) -> list[str]:
 
 
 def right_kernels(name: str) -> list[str]:
-    """Errors in units of rounding noise of kernels taken to be right: a row per type and part."""
+    """Errors of kernels that are taken to be right, in units of rounding noise: one row per type and part."""
     groups: dict[tuple[str, str], list[Row]] = collections.defaultdict(list)
     for row in read(name)[1]:
         groups[row["type"], row["part"]].append(row)
@@ -62,7 +62,7 @@ def right_kernels(name: str) -> list[str]:
 
 
 def by_kernel(name: str) -> list[str]:
-    """Verdicts on the arrays of each kernel and type, and which arrays were judged wrong how often."""
+    """Verdicts on the arrays of each kernel and type, and how often each array was judged wrong."""
     groups: dict[tuple[str, str, str], list[Row]] = collections.defaultdict(list)
     for row in read(name)[1]:
         groups[row["layer"], row["form"].removeprefix("test_"), row["type"]].append(row)
@@ -77,7 +77,7 @@ def by_kernel(name: str) -> list[str]:
 
 
 def criteria() -> list[str]:
-    """Who refuses how many planted mistakes, and how many right kernels."""
+    """For each criterion, the number of planted mistakes and of right kernels that it refuses."""
     _, data = read("check-planted.csv")
     names = [name for name in data[0] if name not in ("type", "mistake", "planted", "named")]
     rows = []
@@ -89,7 +89,7 @@ def criteria() -> list[str]:
 
 
 def mistakes() -> list[str]:
-    """For each mistake, all types together: the share that each criterion refuses."""
+    """For each mistake, over all types: the share of cases that each criterion refuses."""
     _, data = read("check-planted.csv")
     names = [name for name in data[0] if name not in ("type", "mistake", "planted", "named")]
     sums: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
@@ -105,7 +105,7 @@ def mistakes() -> list[str]:
 
 
 def as_it_is(name: str) -> list[str]:
-    """A CSV file: its columns, its rows, its origin. Columns called "command" are set as code."""
+    """A CSV file as a table: its columns, its rows, its origin. Columns called "command" are set as code."""
     _, data = read(f"{name}.csv")
     columns = list(data[0])
     rows = [[f"`{row[c]}`" if c == "command" and row[c] else row[c] for c in columns] for row in data]
@@ -113,14 +113,15 @@ def as_it_is(name: str) -> list[str]:
 
 
 def ledger() -> list[str]:
-    """How many checkable statements of the papers have which verdict."""
+    """The number of checkable statements of the papers by verdict."""
     verdicts = collections.Counter(verdict for _, verdict in catalogue.rows_of_ledger())
     rows = [[verdict, str(count)] for verdict, count in sorted(verdicts.items(), key=lambda item: (-item[1], item[0]))]
     return table(["verdict", "statements of the papers"], rows)
 
 
 def left_out(rows: list[Row]) -> list[tuple[str, list[Row], list[Row]]]:
-    """(name, others, left out): half of the layers, or a whole implementation, and the rows of all others."""
+    """(name, others, left out): splits the rows into those of a part that is left out (half of the layers, or a whole
+    implementation) and those of all others."""
     layers = sorted({row["layer"] for row in rows})
     odd = set(layers[1::2])
     parts = {
@@ -133,8 +134,8 @@ def left_out(rows: list[Row]) -> list[tuple[str, list[Row], list[Row]]]:
 
 
 def limits() -> list[str]:
-    """For each type: twice the largest row or head of some right kernels, as a limit for the others, left out whole; of
-    outputs and gradients, and of states and their gradients."""
+    """For each type, limits that the other kernels give: twice the largest row or head of some right kernels is the limit for
+    those left out as a whole. Separately for outputs and gradients, and for states and their gradients."""
     data = [{**row, "of": "recollect, " + row["form"]} for row in read("check-right-own.csv")[1]]
     data += [{**row, "of": "fla or PyTorch, " + row["form"]} for row in read("check-right-fla.csv")[1]]
     rows = []
@@ -149,8 +150,8 @@ def limits() -> list[str]:
 
 
 def held(others: list[Row], part: list[Row], of: str, of_state: bool) -> str:
-    """"limit, largest": twice the largest of the others, and the largest of the part left out, with the number of its
-    layers, forms and arrays beyond the limit where there are any."""
+    """"limit, largest": twice the largest value of the others, and the largest of the part left out. Where some are beyond the
+    limit, also the number of its layers, forms and arrays beyond it."""
     def largest(rows: list[Row]) -> list[float]:
         return [float(row[f"{of}_largest"]) for row in rows if (row["part"] in ("state", "dstate")) == of_state]
 

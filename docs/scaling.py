@@ -23,7 +23,8 @@ def milliseconds(x: float) -> str:
 
 
 def strong(data: list[Row]) -> tuple[list[str], list[list[str]]]:
-    """The same sequence on 1, 2 and 4 ranks, and the time of exchanging maps alone. Cells that were not measured are empty."""
+    """The same sequence on 1, 2 and 4 ranks, and the time for the exchange of maps alone. Cells that were not measured are
+    empty."""
     rows = []
     for (layer, D, T), _, _ in fitted(data):
         at = times(data)[layer, D, T]
@@ -37,7 +38,7 @@ def strong(data: list[Row]) -> tuple[list[str], list[list[str]]]:
 
 
 def longer(data: list[Row]) -> tuple[list[str], list[list[str]]]:
-    """Sequences longer than the shortest of a layer and width."""
+    """Sequences that are longer than the shortest one of the same layer and width."""
     first: dict[tuple[str, str], int] = {}
     for row in data:
         first.setdefault((row["layer"], row["D"]), int(row["T"]))
@@ -48,8 +49,7 @@ def longer(data: list[Row]) -> tuple[list[str], list[list[str]]]:
 
 
 def fitted(data: list[Row]) -> Iterator[tuple[tuple[str, str, int], float, float]]:
-    """Fits t(R) = w / R + e for R >= 2: (layer, D, T), w and e in milliseconds, from the times of two and four
-    ranks."""
+    """Fits t(R) = w / R + e for R >= 2 from the times of two and four ranks: (layer, D, T), w and e in milliseconds."""
     for key, at in times(data).items():
         if {2, 4} <= set(at):
             w = 4 * (at[2] - at[4])

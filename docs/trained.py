@@ -60,7 +60,7 @@ def number(x: float) -> str:
 
 
 def side(statement: Row, prefix: str) -> str:
-    """Mean and 95 % interval of one side of a statement, its best rate, its number of seeds."""
+    """One side of a statement: its mean and 95 % interval, its best rate, its number of seeds."""
     if not statement[prefix + "seeds"]:
         return ""
     if statement[prefix + "diverged"] == statement[prefix + "seeds"]:

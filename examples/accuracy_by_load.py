@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-r"""Accuracy of the last read against stored pairs a key channel, from a results file:
+r"""Accuracy of the last read against the number of stored pairs per key channel, from a results file:
 
     recollect run --variants linear,delta_net,rls,softmax --tasks recall --tune \
       --set d=16 --set dv=16 --set n=2:64:*2 -o load.h5

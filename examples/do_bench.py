@@ -3,12 +3,13 @@
 
     do_bench.py bench/results/DEVICE.csv [--seed 1] [--recollect build/recollect]
 
-A ratio is our time over a peer's. The peer's kernel is called here as its documentation says, on random tensors of its own
-layout, by nothing of this project. Our time comes from a fresh `recollect bench` of the same case where --recollect names the
-program (Python cannot call its kernels), else from the file. Exit 0: all three within 5% of the file; 1: one is not.
+A ratio is our time over a peer's. The peer's kernel is called as its documentation says, on random tensors in its own layout,
+without any code of this project. Our time comes from a new `recollect bench` of the same case if --recollect names the program
+(Python cannot call its kernels), else from the file. Exit 0: all three are within 5% of the file; 1: one is not.
 
-What do_bench does otherwise: it clears 256 MB between calls and does not hold the stream, so that a call of less than about
-0.1 ms, whose launches take Python as long, comes out longer; there --graph takes do_bench_cudagraph, with warm caches."""
+do_bench differs in two points: it clears 256 MB between calls, and it does not hold the stream. A call of less than about 0.1
+ms, for which Python takes as long to launch it, therefore measures longer. For such calls --graph uses do_bench_cudagraph, with
+warm caches."""
 import argparse
 import csv
 import json
@@ -27,8 +28,8 @@ def read(path):
 
 
 def pairs(rows):
-    """[(ours, theirs)] of all cases with a peer that CALLS knows. Where ours are float32 arrays with bf16 products, a peer's arrays
-    are stored in bf16."""
+    """[(ours, theirs)] of all cases with a peer that CALLS can call. If ours has float32 arrays with bf16 products, the peer's
+    arrays are stored in bf16."""
     def case(row):
         stored = "bf16" if row["math"] == "bf16" else row["storage"]
         return (stored, *(row[n] for n in ("variant", "pass", "B", "H", "T", "Dk", "Dv", "math", "without")))

@@ -8,25 +8,24 @@
 Usage: fla_kernels.py LAYER FORM DTYPE INDIR OUTDIR [--grad] [--log-gates] [--set NAME=VALUE ...] [--tune]
            [--seconds N]
 
-LAYER is a layer of recollect and FORM one of fla's forms of it; without arguments the script lists both. FORM `naive`
-is fla's own PyTorch reference, in float32, which needs no GPU. fla is found as Python finds it (PYTHONPATH).
-DTYPE: f32, tf32, f16, bf16. The inputs of f32 and tf32 are float32 alike; in f32 Triton multiplies in full float32, in
-tf32 in the tensor cores' TF32, its default. fla_layers.py says how inputs and outputs are converted.
+LAYER is a layer of recollect and FORM one of fla's forms of it; without arguments the script lists both. FORM `naive` is fla's
+own PyTorch reference in float32, which needs no GPU. Python must find fla (PYTHONPATH). DTYPE is f32, tf32, f16 or bf16. f32
+and tf32 have the same float32 inputs; with f32 Triton multiplies in full float32, with tf32 in the tensor cores' TF32, its
+default. fla_layers.py says how inputs and outputs are converted.
 
-With --log-gates the cases hold the logarithms of alpha and lambda, as `sample --gate log` writes them, and dalpha and
-dlambda are the gradients of the logarithms, as the kernels give them: a gradient of the gate itself would be divided
-by the gate, which magnifies rounding where the gate is small.
+With --log-gates the cases hold the logarithms of alpha and lambda, as `sample --gate log` writes them. dalpha and dlambda are
+then the gradients of the logarithms, which the kernels compute. A gradient of the gate itself would be divided by the gate,
+which magnifies rounding if the gate is small.
 
-With --grad a case holds do (and dstate, of the final state), and the output dq, dk, dv, ... and dstate, of the initial
+With --grad a case holds do (and dstate of the final state). The output also has dq, dk, dv, ... and dstate of the initial
 state.
 
-A case that a kernel does not take is named in OUTDIR/refused.json with the reason. Where a gate is exactly 0 the kernel
-gets its logarithm, minus infinity; the case is refused where NaN comes of it, and with --grad always, for a logarithm
-of 0 has no derivative. Cases that OUTDIR holds already, or that are refused there, are not run again.
+A case that a kernel does not support is named in OUTDIR/refused.json with the reason. If a gate is exactly 0, the kernel gets
+its logarithm, minus infinity. The case is refused if the result is NaN, and always with --grad, because a logarithm of 0 has no
+derivative. Cases that OUTDIR already contains, or that are refused there, are not run again.
 
-fla tunes every kernel at its first call of a shape, for seconds to minutes. Here the first configuration that fits the
-GPU is taken; --tune leaves the choice to fla. With --seconds no case is begun after that time: it is refused as "no
-time"."""
+fla tunes every kernel at its first call of a shape, which takes seconds to minutes. Here the first configuration that fits the
+GPU is used; with --tune fla chooses. With --seconds no case starts after that time; it is refused as "no time"."""
 import argparse
 import glob
 import json
@@ -71,7 +70,8 @@ def gradients(x, arrays, o, state):
 
 
 def commonest_shape_first(cases):
-    """fla compiles its kernels for each H, Dk and Dv: with limited time, the shapes of most cases come first."""
+    """Orders cases by how common their shape is: fla compiles its kernels for each H, Dk and Dv, and the time may be limited.
+    """
     shapes = {}
     for path in cases:
         with np.load(path) as arrays:

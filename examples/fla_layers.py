@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The kernels of flash-linear-attention (fla) and PyTorch's attention as layers of recollect: KERNELS[layer][form].
 
-The kernels get what their users give them: q, k, v, w and beta in the type asked for, gates as float32 logarithms,
-states in float32. Conversions: layout [B,H,T,D] to fla's [B,T,H,D]; states [Dv,Dk] to its [Dk,Dv]; scale 1 in place of
-1/sqrt(Dk). All of them are PyTorch's functions, so that autograd takes the kernels' gradients through them: dalpha is
-fla's dg divided by alpha. With log_gates the case holds the logarithms, and dalpha is dg."""
+The kernels get what their users pass: q, k, v, w and beta in the given type, gates as float32 logarithms, states in float32.
+Conversions: layout [B,H,T,D] to fla's [B,T,H,D]; states [Dv,Dk] to its [Dk,Dv]; scale 1 in place of 1/sqrt(Dk). All conversions
+are PyTorch functions, so that autograd differentiates through them: dalpha is fla's dg divided by alpha. With log_gates the
+case holds the logarithms, and dalpha is dg."""
 import importlib
 import importlib.util
 import os
@@ -172,8 +172,7 @@ def hgrn(kernel, x):
 
 
 def rwkv6(kernel, x):
-    """fla's bonus is one vector per head. If w may change from step to step the kernel gets no bonus: it is added
-    here."""
+    """fla's bonus is one vector per head. If w may change from step to step, the kernel gets no bonus and it is added here."""
     w = x.given("w")
     same = w is not None and not torch.is_grad_enabled() and bool((w == w[:1, :1]).all())
     constant = x.settings["u"] if w is None else 0.0
@@ -283,8 +282,8 @@ def softmax_qknorm(kernel, x):
 
 
 def nsa(kernel, x):
-    """fla's kernels take groups of 16 query heads, which share their blocks: here 16 times the same one; and at least
-    twice as many tokens per block as blocks. Their sliding branch needs flash-attn: it is computed here."""
+    """fla's kernels take groups of 16 query heads that share their blocks (here 16 copies of one head), and at least twice as
+    many tokens per block as blocks. Their sliding branch needs flash-attn; it is computed here instead."""
     group, scale = 16, x.Dk**-0.5 if x.settings["scale"] is None else x.settings["scale"]
 
     def gate(name):

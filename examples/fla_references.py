@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds the naive PyTorch references of flash-linear-attention to the definitions:
+"""Compares the naive PyTorch references of flash-linear-attention with the definitions:
 
     fla_references.py RECOLLECT CHECKOUT      # of fla-org/flash-linear-attention; prints a verdict a reference
 
-The references scale queries by 1/sqrt(Dk) and keep their state as [Dk,Dv]; the definitions have neither, so queries go in
-multiplied by sqrt(Dk) and states come back transposed. Exit 1 where one parts from its definition."""
+The references scale queries by 1/sqrt(Dk) and keep their state as [Dk,Dv]; the definitions do neither. Therefore queries are
+multiplied by sqrt(Dk), and states are transposed. Exit 1 if a reference differs from its definition."""
 import importlib.util
 import os
 import subprocess

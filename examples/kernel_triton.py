@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Linear attention in Triton, one program a head (Dk and Dv powers of 2):
+"""Linear attention in Triton, one program per head (Dk and Dv are powers of 2):
 
     recollect sample linear --shape 1,2,64,16,16 --dtype f32 -o in.npz
     python3 kernel_triton.py in.npz out.npz

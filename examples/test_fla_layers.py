@@ -3,12 +3,12 @@
 
     RECOLLECT_RECORD=record.csv python3 -m pytest test_fla_layers.py -k 'gated_delta_net and chunk'
 
-The test of layer L and form F is test_L_F; FLA_TYPES names other types than bf16 and f32. fla is found as Python finds
-it (PYTHONPATH). Without a GPU the naive forms alone run, fla's own references in PyTorch, in float32.
+The test of layer L and form F is test_L_F; FLA_TYPES names other types than bf16 and f32. Python must find fla (PYTHONPATH).
+Without a GPU only the naive forms run: fla's own references in PyTorch, in float32.
 
-Gates are logarithms, as fla has them, and so are their gradients: fla's dg. A gate of exactly 0 has the logarithm
-minus infinity, which fla does not promise to take: such a case is skipped. Where the backward pass refuses a case, the
-forward pass alone is judged, with a warning; where that refuses it, too, the case is skipped."""
+Gates are logarithms, as in fla, and so are their gradients, fla's dg. A gate of exactly 0 has the logarithm minus infinity,
+which fla does not promise to support: such a case is skipped. If the backward pass refuses a case, only the forward pass is
+judged, with a warning; if that refuses it as well, the case is skipped."""
 import functools
 import os
 import warnings

@@ -37,7 +37,7 @@ def skipping_refusals():
 
 
 def checked(kernel, case, **options):
-    """Checks outputs, and gradients where the case has any. Skips, with fla's reason, what fla refuses."""
+    """Checks outputs, and gradients if the case has any. Skips what fla refuses, with its reason."""
     if any(np.isneginf(array).any() for array in case.arrays.values()):
         pytest.skip("a gate of exactly 0, whose logarithm fla does not promise to take")
     with skipping_refusals():

@@ -79,8 +79,8 @@ def cells(cases: list[Case]) -> list[Cell]:
 
 
 def tell_apart(cells: list[Cell]) -> None:
-    """Sets `told` of every cell to the settings that distinguish it: a task's among all cells of that task and
-    experiment, a layer's among the layer's other cells there. Values chosen by tuning are not included."""
+    """Sets `told` of every cell to the settings that distinguish it. These are the task's settings that vary among all cells of
+    that task and experiment, and the layer's that vary among its own cells there. Values chosen by tuning are not included."""
     values: dict[tuple[str, ...], set[str]] = {}
 
     def place(cell: Cell, owner: str, name: str) -> tuple[str, ...]:
@@ -167,19 +167,19 @@ def counts(cells: Iterable[Cell | Blank]) -> dict[str, int]:
 
 
 def beats_chance(cell: Cell) -> bool:
-    """Whether it is better than a guess by more than two standard errors. False for one seed, which shows nothing."""
+    """Whether the cell is better than a guess by more than two standard errors. False for one seed, which shows nothing."""
     if math.isnan(cell.error):
         return False
     return math.isnan(cell.chance) or cell.direction * (cell.mean - cell.chance) > 2 * cell.error
 
 
 def is_fixed(cell: Cell) -> bool:
-    """Whether the layer's weights are fixed. It cannot be written to, so it is compared separately."""
+    """Whether the weights of the layer are fixed. Such a layer cannot be written to, so that it is compared separately."""
     return cell.family == "persistent memory"
 
 
 def pareto(points: list[tuple[float, float]], direction: int) -> list[int]:
-    """Indices of the (cost, value) that no other point beats in both."""
+    """The indices of the (cost, value) pairs that no other pair beats in both."""
     order = sorted(range(len(points)), key=lambda i: (points[i][0], -direction * points[i][1]))
     front, best = [], -math.inf
     for i in order:

@@ -15,7 +15,7 @@ def distance(point: Point) -> float:
 
 
 def strain(point: Point) -> tuple[bool, bool, float]:
-    """Sort key: how near a point is to its tolerance, or how far beyond it; the paper's own statement first."""
+    """Sort key: how near a point is to its tolerance, or how far beyond it. The paper's own statement comes first."""
     apart = distance(point)
     return (point.role == "statement", point.verdict != "holds", 0.0 if math.isnan(apart) else apart)
 
@@ -44,8 +44,8 @@ FOUND = {
 
 
 def outcome(claim: Claim) -> str:
-    """Outcome of a claim, a key of FOUND: for a refutation its scope; failed if our own check did not pass; for a
-    claim that needs training, what trained models say of its row."""
+    """Outcome of a claim, a key of FOUND: for a refutation its scope; "failed" if our own check did not pass; for a claim that
+    needs training, the verdict of trained models on its row."""
     if claim.reason:
         return claim.trained.outcome if claim.trained else "not_tested"
     if not claim.passed:
@@ -74,8 +74,8 @@ def paper_of(claim: Claim) -> str:
 
 
 def needs_explaining(claim: Claim) -> bool:
-    """Refuted, or true under a condition or in a limit, as expected. For any other verdict our own work is in doubt
-    first."""
+    """Whether the verdict is refuted, or true under a condition or in a limit, as expected. For any other verdict our own work
+    is in doubt first."""
     return (
         claim.verdict == claim.expected in ("refuted", "holds_under", "holds_asymptotically") and claim.scope != "typo"
     )

@@ -56,7 +56,7 @@ def short_name(paper: str) -> str:
 
 
 def bibtex(claim: Claim, verdict: str, meta: dict[str, str]) -> str:
-    """How to cite one finding, with its verdict in words, and the version, commit and seed that produced it."""
+    """The citation of one finding, with its verdict in words and the version, commit and seed that produced it."""
     commit = meta.get("git_commit", "")[:12]
     dirty = " with uncommitted changes" if meta.get("git_dirty") == "true" else ""
     version, seed = meta.get("version", "?"), meta.get("seed", "?")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a change of a file may turn red: claims, suites of the C++ tests, Python tests."""
+"""Which tests a change of a file may make fail: claims, suites of the C++ tests, Python tests."""
 import os
 import re
 
@@ -23,7 +23,7 @@ PYTHON = {
 
 
 def sources(places):
-    """The C++ files among the places, relative to the root; not those that only a GPU's compiler reads."""
+    """The C++ files among these places, relative to the root, except those that only a GPU's compiler reads."""
     found = set()
     for place in places:
         path = os.path.join(ROOT, os.path.relpath(os.path.abspath(place), ROOT))
@@ -35,7 +35,7 @@ def sources(places):
 
 
 def users(name, everything):
-    """The file and every source that includes it, through other headers or not."""
+    """The file, and every source that includes it directly or through other headers."""
     includes = {f: set(re.findall(r'#include "([^"]+)"', text)) for f, text in everything.items()}
     found, new = {name}, {name}
     while new:
@@ -45,8 +45,8 @@ def users(name, everything):
 
 
 def claims_of(name, claims, everything):
-    """The claims that a change of the file may turn: those of theory/ that it defines or that include it; those that
-    run the layer or the task; all of them, for the harness."""
+    """The claims that a change of the file may make fail: for a file of theory/ those that it defines or that include it; for a
+    layer or a task those that run it; for the harness all of them."""
     if name.startswith("theory/"):
         mine = users(name, everything)
         return [c["id"] for c in claims if c["file"] in mine]
@@ -65,8 +65,8 @@ def suites_in(path):
 
 
 def tests_of(name, everything):
-    """The suites to try one after the other: those of the file and of what includes it; then those of all layers, all
-    tasks, or the whole harness."""
+    """The suites to run one after the other: first those of the file and of the files that include it; then those of all
+    layers, all tasks, or the whole harness."""
     folder = name.split("/")[0]
     if folder == "theory":
         return []  # its claims are its tests

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draws mutants, builds and judges them, and reports: ci/mutants.sh."""
+"""Draws mutants, builds them, tests them, and reports: used by ci/mutants.sh."""
 import argparse
 import concurrent.futures
 import difflib
@@ -22,7 +22,7 @@ QUICK_PERCENT, FULL_PERCENT = 85, 95  # of the mutants that are not equivalent, 
 
 
 def line_of(source, site):
-    """The lines that the site touches, before and after, without indentation."""
+    """The lines that the mutation touches, before and after it, without indentation."""
     begin, end = source.rfind("\n", 0, site.start) + 1, source.find("\n", site.end)
     after = source[begin : site.start] + site.text + source[site.end : end]
     return source[begin:end].strip(), after.strip()
@@ -51,7 +51,7 @@ def named(path):
 
 
 def drawn(files, seed):
-    """Mutants without end until there are no more: first a kind, then a place of that kind, so that no kind is rare."""
+    """Mutants until there are none left: first a kind is drawn, then a place of that kind, so that no kind is rare."""
     draw, by_kind = random.Random(seed), {}
     for name in files:
         with open(os.path.join(ROOT, name), encoding="utf-8") as f:
@@ -65,7 +65,7 @@ def drawn(files, seed):
 
 
 class Judge:
-    """Builds and runs one mutant at a time in each of its scratch copies."""
+    """Builds and tests one mutant at a time in each of its scratch copies."""
 
     def __init__(self, copies, everything, first):
         self.first = first
@@ -78,7 +78,8 @@ class Judge:
             self.passing(copies[0], [c["id"] for c in self.claims], "quick")
 
     def passing(self, copy, ids, suite):
-        """Those of the claims that pass unchanged, in a copy built so: the others cannot kill anything."""
+        """Those of the claims that pass in the unchanged tree, in a copy that is built like the mutants'. The others cannot
+        kill a mutant."""
         new = [i for i in ids if (i, suite) not in self.sound]
         if new:
             failing = copy.failing(new, suite)
@@ -86,7 +87,7 @@ class Judge:
         return [i for i in ids if self.sound[i, suite]]
 
     def judge(self, name, site):
-        """(fate, by which claims or why)."""
+        """(outcome of the mutant, the claims that killed it or the reason)."""
         copy = self.free.get()
         source = copy.read(name)
         try:
@@ -163,7 +164,7 @@ WORDS = {
 
 
 def keep_telling(fates, count):
-    """How many are judged, every ten seconds: a build or a suite takes minutes."""
+    """Prints every ten seconds how many mutants are judged, because a build or a suite takes minutes."""
     start = time.monotonic()
     while True:
         time.sleep(10)

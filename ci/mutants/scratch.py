@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A copy of the tree with a build folder of its own, in which one file at a time is mutated, built and run."""
+"""A copy of the tree with a separate build folder, in which one file at a time is mutated, built and run."""
 import hashlib
 import json
 import os
@@ -16,7 +16,8 @@ def kokkos_root():
 
 
 class Scratch:
-    """Built once whole, by ccache where there is one; then each mutant costs the files that it touches."""
+    """The copy is built once as a whole, with ccache if it is installed; then each mutant only costs the files that it touches.
+    """
 
     def __init__(self, folder, with_tests):
         self.folder, self.with_tests = folder, with_tests
@@ -52,7 +53,7 @@ class Scratch:
         return self.call(["cmake", "--build", self.build, "--target", *targets])  # CMAKE_BUILD_PARALLEL_LEVEL: how many
 
     def hashes(self):
-        """What was compiled, object by object, without the commit that the provenance names."""
+        """Hashes of the compiled objects, without the commit that the provenance names."""
         found = {}
         for folder, _, names in os.walk(os.path.join(self.build, "CMakeFiles")):
             for name in names:
@@ -70,7 +71,7 @@ class Scratch:
             f.write(source)
 
     def tests_fail(self, suites, timeout=300):
-        """The test cases of these suites that fail, in words; nothing where all pass."""
+        """A description of the test cases of these suites that fail; "" if none does."""
         command = [os.path.join(self.build, "tests"), "--color_output=no", *(f"--run_test={suite}" for suite in suites)]
         try:
             done = self.call(command, timeout)
@@ -80,7 +81,7 @@ class Scratch:
         return done.returncode and (", ".join(list(cases)[:4]) or f"{', '.join(suites)}: a crash")
 
     def python_fails(self, test, timeout=600):
-        """The Python tests of this file that fail, in words; nothing where all pass."""
+        """A description of the Python tests of this file that fail; "" if none does."""
         environment = dict(self.environment, RECOLLECT_PROGRAM=os.path.join(self.build, "recollect"))
         command = [self.python(), "-m", "unittest", test]
         folder = os.path.join(self.folder, "tests", "files")
@@ -92,7 +93,7 @@ class Scratch:
         return done.returncode and (f"{test}: " + ", ".join(dict.fromkeys(found)))
 
     def python(self):
-        """The interpreter that the build found, with h5py."""
+        """The Python interpreter that the build found, which has h5py."""
         with open(os.path.join(self.build, "CMakeCache.txt"), encoding="utf-8") as f:
             return re.search(r"^RECOLLECT_PYTHON:\w+=(.*)$", f.read(), re.M)[1]
 
@@ -101,7 +102,7 @@ class Scratch:
         return json.loads(said.stdout)
 
     def failing(self, ids, suite, timeout=None):
-        """Those of the claims that fail, all of them where the program does not come to its end."""
+        """Those of the claims that fail; all of them if the program does not finish."""
         out = os.path.join(self.folder, "findings.json")
         if os.path.exists(out):
             os.remove(out)

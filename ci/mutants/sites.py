@@ -10,10 +10,10 @@
   condition   a && b -> a                 (and a || b -> a)
   arguments   f(a, b) -> f(b, a)          the first two of a call
 
-Left alone, because a change there is no error in what is predicted or measured: text, comments and preprocessor lines;
-the places that are measured at (lists and initialisers of bare numbers, labels, declared parameters), and what runs at
-the user's own points only; random streams and sample sizes; tolerances and conditioning; rivals, which are wrong on
-purpose; indices, and loop headers but for their bounds."""
+Some places are left out, because a change there is no error in what is predicted or measured: text, comments and preprocessor
+lines; places of measurement (lists and initialisers of bare numbers, labels, declared parameters) and code that runs only at
+the user's points; random streams and sample sizes; tolerances and conditioning; rivals, which are wrong on purpose; indices,
+and loop headers except for their bounds."""
 import re
 from collections import namedtuple
 
@@ -81,7 +81,7 @@ class File:
         return self.tokens[i].text if 0 <= i < len(self.tokens) else ""
 
     def callee(self, opening):
-        """The name before a bracket: of a call, of a type with braces, of the function whose body it opens."""
+        """The name before a bracket: that of a call, of a type with braces, or of the function whose body the bracket opens."""
         before = opening - 1
         while self.word(before) in ("const", "mutable", "override"):
             before -= 1
@@ -100,8 +100,8 @@ class File:
         return i + 1
 
     def only_at_points(self):
-        """What runs at the user's own points alone, and the conditions that refuse one: no suite comes there. And the
-        conditions that say at which places something, or where a rival, is worth measuring."""
+        """Code that runs only at the user's own points, and the conditions that refuse a point: no suite reaches it. Also the
+        conditions that state at which points something, or a rival, is worth measuring."""
         found = set()
         for i, t in enumerate(self.tokens):
             own = t.text == "protocol" and self.word(i + 1) == "." and self.word(i + 2) == "point"
@@ -123,7 +123,7 @@ class File:
         return found
 
     def only_in_rivals(self):
-        """The initialisers of variables that nothing uses but what is outside already: a rival's law."""
+        """The initialisers of variables that only code outside of what is claimed uses, such as a rival's law."""
         found, block, blocks = set(), [], {}
         for i, t in enumerate(self.tokens):
             if t.text == "}" and block:
@@ -182,13 +182,13 @@ class File:
         return bool(inside) and all(t.kind == "number" or t.text in ",-" for t in inside)
 
     def is_bare_initialiser(self, i):
-        """A number that a declared variable starts from: a place that is measured at."""
+        """Whether this number alone initialises a declared variable: it is then a place of measurement."""
         if self.tokens[i].kind != "number" or self.word(i + 1) not in (",", ";"):
             return False
         return self.word(i - 1) == "=" and (self.tokens[i - 2].kind == "name")
 
     def term_end(self, i):
-        """One past a term (or, for products, a factor) that begins at token i."""
+        """The index after the term (or, for products, the factor) that begins at token i."""
         while i < len(self.tokens) and self.word(i) in ("-", "+", "!", "*", "&"):
             i += 1
         while i < len(self.tokens):
@@ -206,7 +206,7 @@ class File:
         return i
 
     def enclosing_maths(self, i):
-        """Is token i an argument of a mathematical function, alone?"""
+        """Whether token i is the only argument of a mathematical function."""
         if self.word(i - 1) not in ("(", ",") or self.word(i + 1) not in (")", ","):
             return False
         calls = (k for k in range(max(0, i - 12), i) if self.word(k) == "(" and self.word(k - 1) in MATHS)

@@ -40,8 +40,8 @@ def has_number(points: list[Point], x: str) -> list[Point]:
 
 
 def law_along(points: list[Point], x: str) -> dict[Value, float]:
-    """{value of x: prediction}, in ascending order; {} if one x has several predictions, so that the law is not a
-    function of x."""
+    """{value of x: prediction}, in ascending order; {} if some x has several predictions, because the law is then no function
+    of x."""
     law: dict[Value, float] = {}
     for p in sorted(has_number(points, x), key=lambda p: p.params[x]):
         first = law.setdefault(p.params[x], p.predicted)
@@ -61,7 +61,7 @@ def names(exact: str, parameter: str) -> bool:
 
 
 def best_axis(candidates: list[str], points: list[Point], exact: str) -> str | None:
-    """The parameter, of these, that the exact form is a function of; of several, one that its text contains."""
+    """The parameter of which the exact form is a function; if several qualify, one that occurs in its text."""
 
     def rank(name: str) -> tuple[bool, bool, int, int, str]:
         choice = FIRST_CHOICE.index(name) if name in FIRST_CHOICE else len(FIRST_CHOICE)
@@ -94,7 +94,8 @@ def sweep(points: list[Point], exact: str = "") -> tuple[str | None, list[Point]
 
 
 def lines_of(points: list[Point], x: str) -> list[tuple[Line, list[Point]]]:
-    """Points on one line share role, label and texts, and each number that has only two or three values in all."""
+    """Points on one line have the same role, label and texts, and the same value of every number that takes only two or three
+    values in all."""
     values: dict[str, set[Value]] = {}
     for p in points:
         for name, value in p.params.items():
@@ -108,8 +109,8 @@ def lines_of(points: list[Point], x: str) -> list[tuple[Line, list[Point]]]:
 
 
 def draw_prediction(ax: Axes, mine: list[Point], x: str, colour: str) -> None:
-    """For a statement, its predicted value as a dashed line, across the axes if there is only one. For other roles
-    the law, a solid curve through the predictions; ticks if one x has several predictions."""
+    """Draws the predictions. Those of a statement are dashed: one line across the axes if there is only one value. The law is a
+    solid curve; ticks replace it if some x has several predictions."""
     law, stated = law_along(mine, x), mine[0].role == "statement"
     if stated and len(set(law.values())) == 1:
         ax.axhline(mine[0].predicted, color=colour, linewidth=1.1, linestyle="--")
@@ -166,7 +167,7 @@ def by_failure(point: Point) -> tuple[bool, int, bool, float]:
 
 
 def one_row_a_point(points: list[Point], rank: Callable[[Point], tuple[Any, ...]]) -> str:
-    """Each point's name stands above its marks, so that long names need no width."""
+    """The name of each point stands above its marks, so that long names need no width."""
     ranked = sorted(points, key=rank)
     shown = ranked[:MOST_ROWS]
     same = shared_params(points) if len(points) > 1 else {}

@@ -44,8 +44,8 @@ def ok(cells: list[Cell]) -> list[Cell]:
 
 
 def linear_memory_accuracy(n: float, d: float, dv: float) -> float:
-    """Accuracy of reading one of n random unit keys with Gaussian values, decoded by the largest inner product, if
-    all terms are taken as Gaussian and independent: the correct value scores dv (1 + ...), each wrong one only
+    """Accuracy of reading one of n random unit keys with Gaussian values, decoded by the largest inner product, if all terms
+    are taken as independent Gaussian numbers: the score of the correct value is dv (1 + ...), that of a wrong one only
     crosstalk."""
     z, weight = np.polynomial.hermite_e.hermegauss(40)  # type: ignore[no-untyped-call]
     crosstalk = (n - 1) / d
@@ -198,7 +198,7 @@ def capacities(cells: list[Cell]) -> Figure | None:
 
 
 def mean_ranks(found: ranks.Ranks | None) -> Figure | None:
-    """Mean rank of every layer over tasks, best first; shaded: what Nemenyi's test does not tell from the best."""
+    """Mean rank of every layer over tasks, best first. Shaded layers do not differ from the best by Nemenyi's test."""
     if not found:
         return None
     figure = style.new_figure(8, 0.9 + 0.19 * len(found.layers))
@@ -280,8 +280,8 @@ def experiment(cells: list[Cell]) -> Figure | None:
 
 
 def stacked(places: list[float], heights: list[float]) -> list[float]:
-    """Places of labels of these heights, near the given places (ascending) but without overlap: one sweep up and one
-    down."""
+    """Positions for labels of these heights, close to the given positions (ascending) and without overlap: one pass upwards and
+    one downwards."""
     middles = list(places)
     for i in range(1, len(middles)):
         middles[i] = max(middles[i], middles[i - 1] + (heights[i - 1] + heights[i]) / 2)

@@ -55,7 +55,7 @@ class Log:
 
 
 class Symmetric:
-    """Linear up to `near`, logarithmic beyond, for both signs."""
+    """An axis for both signs: linear up to `near`, logarithmic beyond."""
 
     def __init__(self, values: Sequence[float]) -> None:
         sizes = sorted(abs(v) for v in values if v)

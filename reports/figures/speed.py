@@ -36,7 +36,7 @@ def machines(results: Results) -> dict[int, str]:
 
 
 def kind(b: BenchRow) -> Kind:
-    """Everything about a timing except its shape: times of different kinds are not compared. Older files say less."""
+    """Everything about a timing except its shape; only times of the same kind are compared. Older files have fewer columns."""
     return (b.real, b.pass_ or "forward", b.math or "exact", b.schedule or "auto", b.without)
 
 
@@ -144,7 +144,7 @@ class Ratio:
 
 
 def ratios(results: Results) -> list[Ratio]:
-    """(case, our seconds, peer, its seconds, its / ours) for each peer that timed the same case; ours with the
+    """(case, our seconds, peer, its seconds, its seconds over ours) for each peer that timed the same case; ours with the
     fastest form."""
 
     def key(b: BenchRow) -> tuple[Any, ...]:
@@ -164,6 +164,6 @@ def ratios(results: Results) -> list[Ratio]:
 
 
 def not_timed(results: Results) -> list[BenchRow]:
-    """The cases without a time: whose time is missing, and the reason."""
+    """The cases without a time: which side lacks it, and the reason."""
     machine = machines(results)
     return [dataclasses.replace(b, machine=machine[b.file]) for b in results.bench if b.status != "ok"]

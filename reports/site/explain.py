@@ -44,7 +44,7 @@ def place(point: Point) -> str:
 
 
 def size(point: Point) -> float:
-    """Sum of parameter sizes: small parameters make a better counter-example."""
+    """Sum of the parameters' sizes: small parameters make a better counter-example."""
     return sum(abs(v) for v in point.params.values() if isinstance(v, (int, float)))
 
 
@@ -72,7 +72,7 @@ def in_its_place(claim: Claim) -> str:
 
 
 def explain(claim: Claim) -> list[str]:
-    """The reason for the verdict, in the claim's words; the counter-example; what holds instead; what it does not
+    """The reason for the verdict in the claim's words, the counter-example, what holds instead, and what the claim does not
     say."""
     example = counter_example(claim)
     measured = f"{place(example)}, {compared(example)}." if example else ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of CUDA kernels that are built (variants/kernels): each line is defined by one source file, and by no other."""
+"""The tables of CUDA kernels that are built (variants/kernels): exactly one source file defines each line."""
 import pathlib
 import re
 import unittest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Messages of the scripts of ci/ and .ci/ if something around them is wrong. Nothing is installed or built: the
+"""The messages of the scripts of ci/ and .ci/ if something in their environment is wrong. Nothing is installed or built: the
 scripts run in a separate folder, with replacements for the programs that they call."""
 import os
 import pathlib
@@ -52,8 +52,8 @@ class Scripts(unittest.TestCase):
         self.assertEqual(self.counted(log.replace("4 passed, 0", "3 passed, 1"), 8), (1, "6 passed, 1 failed"))
 
     def test_a_silent_suite_is_told_of(self):
-        """ci/test.sh prints every ten seconds (here: every second) the current case of each suite, not the log of
-        all cases."""
+        """ci/test.sh prints every ten seconds (here: every second) the current case of each suite, but not the log of all
+        cases."""
         self.copy("ci/test.sh")
         self.script("ci/build.sh", "")
         self.script("bin/ctest", """cat <<'LOG'

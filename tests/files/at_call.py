@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kills or stops the program right before a chosen system call (tests/fixtures/faults.c), i.e. at the same place
-however busy the machine is. Its clock advances by a second whenever it is read, so that results are saved every ten
-readings and a training's state every 34."""
+"""Kills or stops the program right before a chosen system call (tests/fixtures/faults.c), so that it ends at the same place
+however busy the machine is. The program's clock advances by a second whenever it is read: results are saved every ten readings
+and the state of a training every 34."""
 import os
 import signal
 import subprocess
@@ -16,7 +16,7 @@ def environment(kind, at, **more):
 
 
 def calls(words, kind, count, **more):
-    """Number of calls of a kind in a whole run; `count` is a file to count in."""
+    """Number of calls of a kind in a whole run. `count` is the file to which the shim writes it."""
     subprocess.run([PROGRAM, *words], env=environment(kind, 0, FAULT_COUNT=count, **more), check=True, capture_output=True)
     with open(count) as f:
         return int(f.read())
@@ -37,7 +37,7 @@ def killed(words, kind, at, by=signal.SIGKILL, stdout=subprocess.DEVNULL):
 
 
 def stopped(words, kind, at, stdout=subprocess.DEVNULL):
-    """The process, stopped; SIGCONT continues it."""
+    """The process, stopped before the call; SIGCONT continues it."""
     process = started(words, kind, at, signal.SIGSTOP, stdout)
     _, status = os.waitpid(process.pid, os.WUNTRACED)
     assert os.WIFSTOPPED(status), f"{words}: ended without {kind} {at}"

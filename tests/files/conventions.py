@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Users' conventions as a table: how a kernel in NumPy reads its arrays, the flags with which recollect reads them alike,
-and those with which it must not. Gradients are complex-step derivatives, Im L(x + ih)/h: exact to float64's rounding."""
+"""Users' conventions as a table: how a kernel in NumPy reads its arrays, the flags with which recollect reads them in the same
+way, and flags with which it must not. Gradients are complex-step derivatives, Im L(x + ih)/h, which are exact to float64's
+rounding."""
 from dataclasses import dataclass, field
 from typing import Callable
 
@@ -33,7 +34,7 @@ def bfloat16(a):
 
 
 def softmax(q, k, v, head_of):
-    """Causal attention of [T,H,D]; no maximum is subtracted, which the complex step could not pass."""
+    """Causal attention of [T,H,D]. No maximum is subtracted, because complex-step derivatives do not pass through a maximum."""
     H = q.shape[1]
     k, v = (a[:, [head_of(h, H // a.shape[1]) if a.shape[1] < H else h for h in range(H)]] for a in (k, v))
     weights = np.tril(np.exp(np.einsum("thd,shd->hts", q, k)))
@@ -56,8 +57,9 @@ def of_rwkv7(S, k, v, beta, decay, w):
 
 @dataclass(frozen=True)
 class Wrong:
-    """What must be refused: the same arrays read with flags that replace the row's (None: not given), or without some
-    arrays, or a kernel with a mistake (arguments of Row.forward). `said` is in the diagnosis or in the error."""
+    """What must be refused: the same arrays read with flags that replace those of the row (None: the flag is not given), or
+    without some arrays, or a kernel with a mistake (arguments of Row.forward). `said` must occur in the diagnosis or in the
+    error."""
 
     said: str
     flags: dict = field(default_factory=dict)
@@ -75,10 +77,10 @@ def lacking(said, *arrays):
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """One convention. `flags` are arguments of rt.layer and flags of the commands; `sample` are more flags of sample, and
-    `change` gives arrays that it does not write. The rest says what the kernel does with its arrays, over steps as
-    [B,T,H,..]: `update` of the state (None: causal softmax), `decay` and `beta` as functions of the arrays by name,
-    the factor `scale` on q, `l2norm`'s EPS; `returned` are the results that it returns, if not all."""
+    """One convention. `flags` are arguments of rt.layer and flags of the commands, `sample` are more flags of sample, and
+    `change` gives arrays that sample does not write. The other fields describe what the kernel does with its arrays, over steps
+    as [B,T,H,..]: `update` of the state (None: causal softmax); `decay` and `beta` as functions of the arrays by name; the
+    factor `scale` on q; EPS of `l2norm`; and `returned`, the results that it returns, if not all."""
 
     name: str
     wrong: tuple
@@ -116,8 +118,8 @@ class Row:
         return [(0, range(*ends)) for ends in zip(bounds, bounds[1:])]
 
     def forward(self, x, head_of=lambda h, n: h // n, joined=False):
-        """Outputs and final states under the user's names. head_of: the shared head that head h reads, where n heads
-        share one. joined: a packed text starts from the final state of the one before."""
+        """Outputs and final states under the user's names. head_of: the index of the shared head that head h reads, if n heads
+        share one. joined: a packed text starts from the final state of the text before it."""
         x = {n: self.to_steps(a) if self.over_steps(n) else a for n, a in x.items()}
         q, k, v, out, initial, final, *_ = NAMES[self.names]
         kind = np.result_type(*x.values(), float)

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cuts a real file system's power under run, verify, train and merge, by hand, as root: ext4 in a loop device, shut down
-without its journal (ioctl EXT4_IOC_SHUTDOWN) while the command stands still before a call of its own, then mounted anew.
+"""Cuts the power of a real file system under run, verify, train and merge. To be run by hand, as root: while the command is
+stopped before one of its calls, an ext4 file system in a loop device is shut down without its journal (ioctl EXT4_IOC_SHUTDOWN)
+and mounted again.
 
     RECOLLECT_PROGRAM=build/recollect tests/files/ext4_cuts.py COUNT
 
-What the command had called done must be in its file, and the command, given again, must complete it. The last line is
-"N passed, M failed"."""
+What the command had reported as done must be in its file, and the same command, run again, must complete the file. The last
+line is "N passed, M failed"."""
 import collections
 import fcntl
 import os

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fails every single read, write, fsync, rename, file creation, truncation, allocation and mapping of every command, on small
-inputs, one after the other. Each must end in success or in exit 3 with one line on standard error, and leave no file
-under its final name that is not whole, and none that it was given changed; never a crash.
+"""Fails, one after the other, every single read, write, fsync, rename, file creation, truncation, allocation and mapping of
+every command, on small inputs. Each time the command must succeed, or end with exit 3 and one line on standard error. Every
+file under its final name must be whole, no input may be changed, and the command must never crash.
 
     faults.py RECOLLECT SHIM.so [--most N] [--report N]     # at most N failures of a kind and command, evenly spread:
               [--kinds read,write] [--commands bench,diff]  # default all; of report's allocations 200, 0 is all

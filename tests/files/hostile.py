@@ -4,8 +4,8 @@
     hostile.py RECOLLECT [--count N | --seconds N]      # so many damaged inputs of every command that reads files (default
                                                         # 500), or as many as fit into that time in all
 
-Every run must end within a minute of the processor's time and a GiB in exit 0, 1, 2 or 3, with one line on standard error
-where it is 2 or 3, and leave no output where it is not 0. The last line is "N passed, M failed"."""
+Every run must end within a minute of processor time and with at most one GiB of memory, with exit 0, 1, 2 or 3. With 2 or 3 it
+must print one line on standard error; unless it is 0 it must leave no output. The last line is "N passed, M failed"."""
 import argparse
 import collections
 import functools

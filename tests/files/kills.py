@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kills the program again and again at random calls of its own to the system, until what it began is done.
+"""Kills the program again and again at random system calls, until it has finished what it began.
 
     RECOLLECT_PROGRAM=build/recollect tests/files/kills.py COUNT [SEED]
 
-A series is one run, verify, train or merge, killed (SIGKILL, SIGTERM, SIGINT) at a random place, started again with --resume,
-killed again ..., up to ten times, then left alone. After every kill what it had reported must be in its file; at the end the
-tables must be those of a series that nothing befell, and nothing may lie beside them. The last line ends with "N passed,
-M failed", in kills; every hundred says how far it is."""
+A series is one run, verify, train or merge that is killed (SIGKILL, SIGTERM, SIGINT) at a random place, started again with
+--resume, killed again ..., up to ten times, and then left alone. After every kill its file must contain what it had reported.
+At the end the tables must equal those of a series that was never killed, and no other file may be left. The last line ends with
+"N passed, M failed", which counts kills; a line every hundred kills shows progress."""
 import collections
 import os
 import pathlib

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A disk that loses its power, made from what a program asked of it (tests/fixtures/journal.c).
+"""A disk that loses power, simulated from the calls that a program made (tests/fixtures/journal.c).
 
-After a power cut a file keeps what fsync() of the file has confirmed, and a folder keeps the names that fsync() of the
-folder has confirmed. The rest may be lost: any of a folder's changes; of later writes to a file all after some point,
-or all but the new size, filled with zeros."""
+After a power cut a file keeps what an fsync() of the file has confirmed, and a folder keeps the names that an fsync() of the
+folder has confirmed. The rest may be lost: any of a folder's changes; of the later writes to a file everything after some
+point, or everything except the new size, filled with zeros."""
 import itertools
 import os
 import pathlib
@@ -36,7 +36,7 @@ class File:
         self.written = self.written[:at].ljust(at, b"\0") + data + self.written[at + len(data) :]
 
     def left(self, share):
-        """Contents with this fraction of the later writes; None: none of them, but the new size."""
+        """Contents with this fraction of the later writes. None: none of them, but with the new size."""
         if share is None:
             return self.safe.ljust(len(self.written), b"\0")
         if not self.written.startswith(self.safe):
@@ -82,8 +82,8 @@ class Disk:
                 file.safe = file.written
 
     def left(self):
-        """Possible contents of the disk after a power cut: path -> bytes. For four shares of the unsynchronised writes, and
-        every subset of the last six renames; earlier renames are all kept or all lost."""
+        """Possible contents of the disk after a power cut, path -> bytes: for four fractions of the writes that were not
+        synchronised, and for every subset of the last six renames. Earlier renames are either all kept or all lost."""
         late = min(6, len(self.changes))
         for early, *kept in itertools.product((False, True), repeat=1 + late):
             names = self.safe_names
@@ -94,8 +94,8 @@ class Disk:
 
 
 def cuts(words, folder, journal, said):
-    """Possible contents of the folder after a power cut right after any call of the program, or after its last
-    output: (name, bytes) each, and how much the program had printed by then at most."""
+    """Possible contents of the folder after a power cut right after any call of the program, or after its last output: (name,
+    bytes) for each, and the most that the program can have printed by then."""
     disk, states = Disk(), {}
 
     def cut(length):

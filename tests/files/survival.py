@@ -41,14 +41,14 @@ class Survival(InFolder):
         return {table: rows(whole, table) for table in tables}
 
     def assert_one_line(self, said, words=""):
-        """Requires, besides the finished cases, exactly one line with the error."""
+        """Requires that, besides the lines of finished cases, exactly one line is printed, the one with the error."""
         told = [line for line in said.splitlines() if line.startswith("recollect: ")]
         self.assertEqual(len(told), 1, said)
         self.assertIn(words, told[0])
 
     def assert_kept(self, out, cases, table="records", report=False):
-        """Requires that the partial output can be opened and that the table has at least so many cases; if asked,
-        also renders it as a page."""
+        """Requires that the partial output can be opened and that the table has at least this number of cases; if asked, also
+        renders it as a page."""
         partial = out if os.path.exists(out) else out + ".partial"
         if os.path.exists(partial):
             self.assertIn(self.run_program("info", partial).returncode, (0, 1))

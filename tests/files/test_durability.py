@@ -167,7 +167,7 @@ class Durability(Survival):
             self.assertIn(" 0 failed", done.stdout.splitlines()[-1])
 
     def test_clocks_that_jump(self):
-        """The wall clock jumps by 40 years whenever it is read, the steady clock advances by a day. Results are the
+        """The wall clock jumps by 40 years whenever it is read, and the steady clock advances by a day. The results must be the
         same, also for a run that was killed and resumed."""
         whole = self.uninterrupted()
         for i, told in enumerate((dict(FAULT_WALL=str(40 * 365 * 86400)), dict(FAULT_CLOCK="86400"))):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What people read: it fits 80 columns, says how far it is, and has colour on a terminal alone. A pipe has one line per row, and
-what programs read is as it was."""
+"""What people read fits 80 columns, shows progress, and has colour only on a terminal. A pipe gets one line per row, and output
+for programs is the same as before."""
 import fcntl
 import json
 import os
@@ -98,7 +98,8 @@ class Terminal(unittest.TestCase):
         self.assertGreater(len(text), 2000)
 
     def test_progress(self):
-        """[i/N] name, remaining time: in place on a terminal, a line every ten seconds in a pipe, none where quiet."""
+        """[i/N] name, remaining time: rewritten in place on a terminal, one line every ten seconds in a pipe, nothing with
+        --quiet."""
         for words, name in (
             ("run --variants linear,softmax,scalar_gated_delta --tasks long_mqar --seeds 3 -o p.h5", "long_mqar"),
             ("verify snr_linear snr_exp -o q.h5", "snr_exp"),

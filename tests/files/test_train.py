@@ -28,8 +28,8 @@ class Train(InFolder):
             return {table: f[table][()] for table in f if table != "meta"}
 
     def train_killed(self, name, keeps, flags):
-        """Kills the training after its state was saved so many times, and resumes it. Returns where it was: (steps
-        made, points of its curve)."""
+        """Kills the training after its state was saved this many times, and resumes it. Returns how far it was: (steps made,
+        points of its curve)."""
         partial = self.path(name + ".partial")
         at_call.killed(self.command(name, *flags)[1:], "rename", keeps + 2)  # the first save is the plan's
         with h5py.File(partial) as f:

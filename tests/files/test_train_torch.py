@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`recollect train` against PyTorch, step by step, from the same weights and texts: torch_training.py computes them a
-second time. Where PyTorch is missing its committed losses stand in."""
+"""`recollect train` against PyTorch, step by step, from the same weights and texts. torch_training.py computes the losses a
+second time; if PyTorch is missing, the losses that it wrote earlier, which are committed, are used."""
 import csv
 import subprocess
 import sys
@@ -20,8 +20,8 @@ def committed():
 
 
 def tolerance(trace, name):
-    """A step rounds every parameter once, and rounds its change by less. Each rounding error grows like a change of
-    NUDGE of the initial parameters, and the losses of 200 steps accumulate them."""
+    """A step rounds every parameter once, and rounds its change by less. Each rounding error grows like a change of NUDGE in
+    the initial parameters; the losses of 200 steps accumulate these errors."""
     loss = trace[name]
     growth = np.abs(trace[name + " nudged"] - loss) / reference.NUDGE
     return len(loss) * sys.float_info.epsilon * (np.maximum.accumulate(growth) + loss)

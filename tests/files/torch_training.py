@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `recollect train` computes, a second time, by PyTorch in float64, from the settings and the seed alone.
 
-`python3 torch_training.py` writes torch_losses.csv: the loss of every step of CASES, the same from slightly other
-parameters, and of RIVALS, the first case with one thing wrong. test_train_torch.py holds recollect to it, also where
-there is no PyTorch."""
+`python3 torch_training.py` writes torch_losses.csv: the loss of every step of CASES, the same from slightly different
+parameters, and the losses of RIVALS, which are the first case with one error each. test_train_torch.py compares recollect with
+this file, so that it also runs without PyTorch."""
 import csv
 import math
 import os

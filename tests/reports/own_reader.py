@@ -87,7 +87,7 @@ def gap(p):
 
 
 class Claim:
-    """A claim with its points, as /claim_texts and /claims have it; the last of its findings decides."""
+    """A claim with its points, from /claim_texts and /claims; its last finding counts."""
 
     def __init__(self, row, points):
         self.id, self.verdict, self.expected, self.passed = (
@@ -109,7 +109,8 @@ class Claim:
         return {"paper": "refuted", "": self.verdict}.get(self.scope, self.scope)
 
     def told(self):
-        """The point that stands for it: the paper's statement, a refuted one first; else what is nearest to failing."""
+        """The point that represents a claim: the paper's statement, a refuted one first; else the point that is nearest to
+        failing."""
 
         def strain(p):
             return p["role"] == "statement", p["verdict"] != "holds", gap(p)
@@ -144,7 +145,7 @@ def parsed(text):
 
 
 def shows(text, value, digits=4):
-    """Whether the text is this number to so many significant digits; of no number "–" or nothing."""
+    """Whether the text shows this number to so many significant digits; for a missing number "–" or nothing."""
     if value != value:
         return text.strip() in ("–", "", "nan", "not a number")
     found = parsed(text)

@@ -60,8 +60,8 @@ class Answers(ReportCase):
         self.assertEqual((good, "2 settings" in text), (False, True))
 
     def test_what_a_guess_reaches_is_not_recommended(self):
-        """hgrn has 0.047 on recall, where a guess has 0.031, two standard errors above it; and 1.1 on regression,
-        where a guess has 1."""
+        """On recall hgrn reaches 0.047 and a guess 0.031, which is two standard errors less; on regression hgrn reaches 1.1 and
+        a guess 1."""
         cases = seeded(
             [0.04, 0.05, 0.052, 0.03], variant="hgrn", chance=0.031, state_bytes=64.0
         )  # 0.043, standard error 0.005: 2.4 standard errors above a guess

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What terminal, site, Markdown, CSV and JSON say of result files of every shape (shapes.py) is what the tables of the
-files hold, by a reader of their own (own_reader.py) that shares no code with the report."""
+"""For result files of every shape (shapes.py): what the terminal, the site, Markdown, CSV and JSON show is what the tables of
+the files contain. The files are read by own_reader.py, which shares no code with the report."""
 import json
 import os
 import re
