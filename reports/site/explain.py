@@ -83,14 +83,14 @@ def explain(claim: Claim) -> list[str]:
 def why_failed(claim: Claim) -> list[str]:
     """Reasons for a claim that did not pass, as sentences."""
     if not claim.points:
-        return ["It measured no point at all, and nothing measured is never a pass."]
+        return ["It measured no point, and a claim with nothing measured is never a pass."]
     reasons, open_rivals = [], [p for p in claim.rivals if p.verdict != "refuted"]
     if not claim.rivals:
         reasons.append("It has no rival, so nothing shows that the check could have come out otherwise.")
     for p in open_rivals:
         reasons.append(f"Its rival “{p.label}” was not refuted, so the check cannot tell the two apart.")
     if claim.verdict == "inconclusive" and not reasons:
-        reasons.append("Its samples are too few to tell: inconclusive is never a pass.")
+        reasons.append("Its samples are too few for a verdict, and an inconclusive claim never passes.")
     elif claim.verdict not in (claim.expected, "inconclusive"):
         reasons.append(
             f"It was expected to come out as “{words(claim.expected)}” and came out as “{words(claim.verdict)}”."

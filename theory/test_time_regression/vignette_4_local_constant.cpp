@@ -133,8 +133,8 @@ Claim qknorm_necessity() {
                "proper local constant regressor'.",
                "none", "The abstract has 'a mathematical justification', §4 derives that it suffices.",
                "We show in §4 that with both norms fixed the exponential of the inner product is a function of the "
-               "distance, which a local regressor needs. Normalising the query is not needed for the weights, that is "
-               "true, but the usual layer normalises both; 'necessary' is said of the pair."));
+               "distance, which a local regressor needs. It is true that the weights do not need a normalised query. "
+               "The usual layer normalises both, and 'necessary' refers to the two together."));
   c.runs({"softmax"}), c.takes(one_head);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Sequence base = random_sequence(shape_of(p), protocol.seed), equal_keys = with_lengths(base, 3, {2}),

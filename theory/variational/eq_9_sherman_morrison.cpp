@@ -130,7 +130,7 @@ double layer_delta(const Dense &A, const Vector &u, Real real) {
 struct Deltas {
   double least = INFINITY, last = 0;
 };
-/// Deltas before the updates with these numbers (ascending) of the run over the rows of U.
+/// The deltas of a run over the rows of U, measured before the updates whose numbers `looks` lists in ascending order.
 Deltas deltas(const Dense &A, const Vector &U, const std::vector<int> &looks, Real real) {
   const int d = A.rows;
   Vla memory(d, 1, 1, {{"refresh", "0"}}, "vla", real);

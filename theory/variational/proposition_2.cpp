@@ -68,7 +68,8 @@ Claim eq22() {
          "b^2(1-a^2)$.");
   c.exactly("The last term does not belong: $1 - 2ab + a^2$ = (1-ab)^2 + $a^2(1-b^2)$. At $a = 0$, $b = 1$ the printed "
             "right side is 0, the left 1.");
-  c.because("An algebraic error inside the proof. The two extremes that follow do not use it.");
+  c.because("It is an algebraic error inside the proof. The two extremes from which the proof goes on do not use the "
+            "last term.");
   c.is_refuted(asserted("Appendix A.2, Eq 22.", "$a = k.x$, $b = alpha.x$",
                         "'We bound from above by considering two extremes': they do not use the last term.",
                         "The last term is a slip; the two extremes are computed from $1 - 2ab + a^2$ directly."));

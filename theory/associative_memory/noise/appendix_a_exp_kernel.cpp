@@ -144,7 +144,7 @@ Claim snr_exp_median() {
          "of the exponent of the exp kernel too.");
   c.is_refuted(stricter("Appendix A, linear kernel: $|k_i|^2$ 'concentrates sharply around this value when $d_k$ is "
                         "large, we replace it by its expectation'.",
-                        "$d_k$ is large; said of the linear kernel's denominator",
+                        "$d_k$ is large; the sentence is about the linear kernel's denominator",
                         "The exponential kernel is treated on its own, and $d_k + O(sqrt d_k)$ is written in its "
                         "exponent: the text does not call the replacement harmless there."));
   c.exactly(
