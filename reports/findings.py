@@ -54,7 +54,8 @@ def outcome(claim: Claim) -> str:
 
 
 def verdict_text(claim: Claim) -> str:
-    """The verdict as printed everywhere: with its scope, reason or condition; for trained models their verdict."""
+    """The verdict as printed everywhere: with its scope, reason or condition, whose formulas are marked; for trained
+    models their verdict."""
     found = outcome(claim)
     if found.startswith("trained_"):
         return FOUND[found][0]

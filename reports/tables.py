@@ -33,7 +33,7 @@ def claims_table(claims: list[Claim]) -> list[str]:
     for c in sorted(claims, key=lambda c: (outcome(c) != "failed", c.id)):
         p = findings.decisive(c)
         value = f"{number(p.measured)} against {predicted(p)}" if p else "–"
-        rows.append((c.id, c.source, findings.verdict_text(c), "FAILED" if outcome(c) == "failed" else "", value))
+        rows.append((c.id, c.source, style.plain(findings.verdict_text(c)), "FAILED" if outcome(c) == "failed" else "", value))
     return table(("claim", "source", "verdict", "", "measured"), rows)
 
 
@@ -178,7 +178,7 @@ def csv_tables(results: Results) -> dict[str, Table]:
     """{file name: (columns, rows)}"""
     keep = ("id", "source", "verdict", "expected", "scope", "reason", "condition", "system", "statement", "exact",
             "explanation", "paragraph", "conditions", "next", "answer")  # fmt: skip
-    points = ("role", "rival", "label", "measured", "predicted", "standard_error", "tolerance", "relation", "verdict")
+    numbers = ("measured", "predicted", "standard_error", "tolerance", "relation", "verdict")
     return {
         "claims.csv": (
             ["outcome", *keep, "passed", "variants"],
@@ -188,9 +188,9 @@ def csv_tables(results: Results) -> dict[str, Table]:
             ],
         ),
         "points.csv": (
-            ["claim", *points, "parameters"],
+            ["claim", "role", "rival", "label", *numbers, "parameters"],
             [
-                [c.id, *(getattr(p, k) for k in points), params_text(p.params)]
+                [c.id, p.role, p.rival, style.plain(p.label), *(getattr(p, k) for k in numbers), params_text(p.params)]
                 for c in results.claims
                 for p in c.points + c.rivals
             ],

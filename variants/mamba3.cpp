@@ -65,7 +65,7 @@ Variant mamba3() {
   v.cost = {14 * cost::Dv * cost::Dk, cost::Dk};
   v.inputs = {{"beta", false, "step size"},
               {"alpha", true, "decay of the whole state"},
-              {"lambda", false, "weight of the step's own end, 1/2 in the trapezoidal rule"},
+              {"lambda", false, "weight of the step's own end, $1/2$ in the trapezoidal rule"},
               {"w", false, "angles per step size, added for both channels of a pair", "no turn"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }),
              fast("chunked", chunked<float>, chunked<double>)

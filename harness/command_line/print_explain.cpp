@@ -32,8 +32,8 @@ void print_rivals(std::ostream &out, const Finding &f) {
   out << "rivals, the nearest first (" << rivals.size() << " in all):\n";
   Rows rows{{"  rival", "kind", "apart (tolerances)", "verdict"}};
   for (size_t i = 0; i < std::min<size_t>(rivals.size(), 8); ++i)
-    rows.push_back(
-        {"  " + rivals[i]->label, name_of(rivals[i]->rival), brief(distance(*rivals[i])), name_of(rivals[i]->verdict)});
+    rows.push_back({"  " + unmarked(rivals[i]->label), name_of(rivals[i]->rival), brief(distance(*rivals[i])),
+                    name_of(rivals[i]->verdict)});
   print_table(out, rows);
 }
 

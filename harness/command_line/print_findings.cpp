@@ -52,7 +52,7 @@ std::vector<std::string> point_row(const Finding &f, const Point &p, const std::
 std::string point_note(const Point &p) {
   std::vector<std::string> words{name_of(p.role)};
   if (p.role == Role::rival) words.push_back(std::string("(") + name_of(p.rival) + ")");
-  for (const std::string &word : {p.label, p.params.str()})
+  for (const std::string &word : {unmarked(p.label), p.params.str()})
     if (!word.empty()) words.push_back(word);
   return join(words, " ");
 }
@@ -85,7 +85,7 @@ void add_rows(Rows &rows, const Finding &f, bool every_point) {
   if (!f.tested()) return beside("");
   if (f.points.empty()) return beside("FAILED (no points)");
   const Point &shown = decisive(f);
-  const std::string condition = f.claim->condition.empty() ? "" : "if " + f.claim->condition;
+  const std::string condition = f.claim->condition.empty() ? "" : "if " + qualifier(*f.claim);
   rows.push_back(point_row(f, shown, verdict_text(f), f.passed ? condition : "FAILED: " + point_note(shown)));
   for (const Point &p : f.points)
     if (every_point || (!f.passed && unexpected(p))) {

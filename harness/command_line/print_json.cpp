@@ -140,7 +140,7 @@ void print_list(std::ostream &out, const std::vector<const Entry *> &list, const
 json point_json(const Point &p) {
   return {{"params", params_json(p.params)},
           {"role", name_of(p.role)},
-          {"label", p.label},
+          {"label", unmarked(p.label)},
           {"measured", number_json(p.measured)},
           {"predicted", number_json(p.predicted)},
           {"relation", name_of(p.relation)},
@@ -153,7 +153,7 @@ json point_json(const Point &p) {
 json rival_json(const Point &p) {
   json rival = point_json(p);
   rival.erase("role"), rival.erase("label");
-  rival["name"] = p.label, rival["kind"] = name_of(p.rival);
+  rival["name"] = unmarked(p.label), rival["kind"] = name_of(p.rival);
   return rival;
 }
 
@@ -214,7 +214,7 @@ std::string findings_junit(const std::vector<Finding> &findings) {
     std::string said;
     for (const Point &p : f.points)
       if (p.verdict != (p.role == Role::rival ? Verdict::refuted : Verdict::holds))
-        said += std::string(name_of(p.role)) + " " + p.label + " " + p.params.str() + ": measured " +
+        said += std::string(name_of(p.role)) + " " + unmarked(p.label) + " " + p.params.str() + ": measured " +
                 number(p.measured) + ", predicted " + number(p.predicted) + ", tolerance " + number(p.tolerance) +
                 ", " + name_of(p.verdict) + "\n";
     if (!f.tested())

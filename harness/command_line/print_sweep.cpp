@@ -59,7 +59,8 @@ std::string two_digits(double value) {
 }
 
 void print_law(std::ostream &out, const Law &law) {
-  out << folded(law.claim->id + ", " + name_of(law.role) + (law.label.empty() ? "" : ": " + law.label)) << '\n';
+  out << folded(law.claim->id + ", " + name_of(law.role) + (law.label.empty() ? "" : ": " + unmarked(law.label)))
+      << '\n';
   const std::set<std::string> names = shown_parameters(law.points);
   Rows rows{{}};
   for (const std::string &name : names) rows[0].push_back("  " + name);

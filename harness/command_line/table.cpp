@@ -88,12 +88,6 @@ std::string wrapped(const std::string &text, const std::string &name, size_t ind
   return out;
 }
 
-std::string unmarked(std::string text) {
-  if (std::count(text.begin(), text.end(), '$') % 2 == 0)
-    text.erase(std::remove(text.begin(), text.end(), '$'), text.end());
-  return text;
-}
-
 std::string folded(const std::string &text) {
   std::string out;
   for (size_t at = 0; at < text.size();) {

@@ -19,9 +19,6 @@ size_t terminal_width(int descriptor = 1);
 /// "name        text ...": lines of at most the terminal's width, the later ones indented by `indent`.
 std::string wrapped(const std::string &text, const std::string &name, size_t indent);
 
-/// The text without the marks of its formulas: `$x_t$` becomes x_t. Keeps the marks of formulas that need typesetting.
-std::string unmarked(std::string text);
-
 /// Wraps each line to the terminal's width. Further lines are aligned with the text after the first gap of two spaces,
 /// else indented a little.
 std::string folded(const std::string &text);

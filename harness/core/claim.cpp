@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/core/claim.hpp"
+#include "harness/core/text.hpp"
 
 namespace recollect {
 namespace {
@@ -39,7 +40,7 @@ std::string qualified(Verdict verdict, const Claim &claim) {
   return name_of(verdict) + (more.empty() ? "" : " (" + more + ")");
 }
 std::string qualifier(const Claim &claim) {
-  return std::string(name_of(claim.scope)) + name_of(claim.reason) + claim.condition;
+  return std::string(name_of(claim.scope)) + name_of(claim.reason) + unmarked(claim.condition);
 }
 
 } // namespace recollect

@@ -43,7 +43,7 @@ struct Protocol {
 struct Point {
   Role role = Role::obligation;
   RivalKind rival = RivalKind::none;
-  std::string label; // for readers only
+  std::string label; // for readers only; formulas are marked $x_t$, as in the texts of a Claim
   Params params;
   double measured = 0, predicted = 0;
   double standard_error = 0; // of `measured`; 0 for exact algebra
@@ -76,8 +76,8 @@ struct Claim {
 };
 /// "layer" if the claim runs layers of the registry, "algebra" if it is about matrices only.
 const char *system_of(const Claim &);
-/// What qualifies the expected verdict: the scope of a refutation, the reason why the claim is not tested, or the
-/// condition. "" if nothing does.
+/// What qualifies the expected verdict, without marks of formulas: the scope of a refutation, the reason why the claim is
+/// not tested, or the condition. "" if nothing does.
 std::string qualifier(const Claim &);
 /// A verdict with its qualifier: "refuted (paper)", "holds_under (unit keys)", "holds".
 std::string qualified(Verdict, const Claim &);

@@ -143,7 +143,7 @@ std::vector<std::string> words_of(const std::string &text) {
 }
 
 std::string everything_of(const Claim &c) {
-  return join({c.id, c.source, c.statement, c.exact, c.explanation, c.condition, join(c.covers, " ")}, " ");
+  return unmarked(join({c.id, c.source, c.statement, c.exact, c.explanation, c.condition, join(c.covers, " ")}, " "));
 }
 
 } // namespace

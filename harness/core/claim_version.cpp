@@ -17,7 +17,7 @@ std::string name_in_paper(const Claim &c) { return c.source.substr(0, c.source.f
 
 std::string digest_of(const Claim &c) {
   char text[17];
-  const unsigned long long digest = fnv1a(qualified(c.expected, c), fnv1a("\n", fnv1a(c.statement)));
+  const unsigned long long digest = fnv1a(qualified(c.expected, c), fnv1a("\n", fnv1a(unmarked(c.statement))));
   std::snprintf(text, sizeof text, "%016llx", digest);
   return text;
 }

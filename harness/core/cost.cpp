@@ -83,8 +83,8 @@ std::string Polynomial::str() const {
 
 std::string Cost::str() const {
   const std::string calls = functions.str();
-  return std::string(least ? "at least " : "") + flops.str() + " flops" +
-         (calls == "0" ? "" : ", " + calls + " functions");
+  return std::string(least ? "at least " : "") + "$" + flops.str() + "$ flops" +
+         (calls == "0" ? "" : ", $" + calls + "$ functions");
 }
 
 } // namespace recollect

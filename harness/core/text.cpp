@@ -38,6 +38,12 @@ size_t character_length(const std::string &text, size_t at) {
 }
 } // namespace
 
+std::string unmarked(std::string text) {
+  if (std::count(text.begin(), text.end(), '$') % 2 == 0)
+    text.erase(std::remove(text.begin(), text.end(), '$'), text.end());
+  return text;
+}
+
 std::string printable(std::string text) {
   for (size_t at = 0; at < text.size();) {
     const size_t length = character_length(text, at);

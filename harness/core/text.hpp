@@ -12,6 +12,9 @@ std::string join(const std::vector<std::string> &parts, const std::string &separ
 /// Makes `text` printable on one line of a terminal: control characters and bytes that are not UTF-8 become '?'.
 std::string printable(std::string text);
 
+/// The text without the marks of its formulas: `$x_t$` becomes x_t. An unpaired $ stays.
+std::string unmarked(std::string text);
+
 /// Compares identifiers with '-' and '_' as equivalent: both become '_'.
 std::string canonical(std::string name);
 

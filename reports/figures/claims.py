@@ -29,7 +29,7 @@ def shared_params(points: list[Point]) -> Params:
 
 def name_of(role: str, label: str, params: Params, leave_out: Iterable[str] = ()) -> str:
     """A short name: the role, what is measured, and the parameters that distinguish the line from others."""
-    said = [label, *(str(params[n]) for n in NAMING if n in params and n not in leave_out)]
+    said = [style.plain(label), *(str(params[n]) for n in NAMING if n in params and n not in leave_out)]
     said.append(style.params_text(params, (*leave_out, *NAMING)))
     text = ", ".join(x for x in said if x)
     return f"{role}: {text}" if text else role

@@ -39,7 +39,7 @@ def place(point: Point) -> str:
     """The point in words, numbers first, then texts in brackets: "At d = 2 (a read without a write)"."""
     numbers = {k: v for k, v in point.params.items() if not isinstance(v, str)}
     said = "; ".join(v for v in [point.label, *point.params.values()] if isinstance(v, str) and v)
-    at = f"At {params_text(numbers)}" if numbers else "For one point"
+    at = "At " + ", ".join(f"${k}$ = {number(v)}" for k, v in numbers.items()) if numbers else "For one point"
     return f"{at} ({said})" if said else at
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Formulas in texts: finds them, writes them as TeX, and typesets them by KaTeX in one call per site.
+"""Formulas in texts: written as TeX, and typeset by KaTeX in one call per site.
 
 A text marks its formulas with `$...$`, which contain the plain notation of the terminal: x_t, S_{t-1}, k^T, sqrt(d),
-lambda0, <=. In texts without marks, in older result files, formulas are recognised by their tokens."""
+lambda0, <=."""
 from __future__ import annotations
 
 import json
@@ -69,17 +69,6 @@ def tokens(text: str) -> Tokens:
     return found
 
 
-def is_name(word: str) -> bool:
-    """Whether a word without its scripts may be a name in formulas."""
-    bare = word.rstrip("0123456789")
-    if bare in (*GREEK, *FUNCTIONS) or word in NAMED or word in SUMS or word == "sqrt":
-        return True
-    return len(bare) == 1 or bool(re.fullmatch(SUBSCRIPTED + "|d[A-Z]", word))
-
-
-# --- finding formulas in a text without marks -----------------------------------------------------
-
-
 def ends_a_name(found: Tokens, i: int) -> bool:
     """Whether the star before i ends a name such as S*, and is not a product."""
     return i >= len(found) or found[i][1] in " ,.;:)"
@@ -109,125 +98,11 @@ def scripted(found: Tokens, i: int) -> int:
     return i
 
 
-def run_from(found: Tokens, i: int) -> tuple[int, bool]:
-    """(the index after the longest run of formula tokens from i, whether some of them only occur in formulas)."""
-    start, end, depth, sure, operator, applied = i, i, [], False, False, False
-    while i < len(found):
-        kind, part = found[i]
-        if part == " " and i > start:
-            i += 1
-            continue
-        after = scripted(found, i)
-        broken = after < len(found) and found[after][0] in ("low", "high")
-        has_script = after > i + 1
-        if broken:
-            break
-        product = (
-            kind == "words" and len(part) == 2 and part.islower() and i > start and found[i - 1][0] == "number"
-        )  # 2ab
-        if (
-            kind == "number"
-            or product
-            or kind == "words"
-            and (is_name(part) or has_script and len(part) <= 3 and "_" not in part)
-        ):
-            beside = i > start and not operator and found[i - 1][1] == " "  # two adjacent operands
-            if beside and (
-                kind == "number" or article(found, i) and not (found[i + 2][0] == "words" and is_name(found[i + 2][1]))
-            ):
-                break
-            if part in NAMED and not has_script and found[i + 1 : i + 2] != [("sign", "(")]:
-                break
-            if part in ("delta", "Delta") and found[i + 1 : i + 3] == [("sign", " "), ("words", "rule")]:
-                break
-            sure |= has_script or operator or kind == "words" and (part.rstrip("0123456789") in GREEK or part == "sqrt")
-            i, operator = after, False
-            if part in (*SUMS, "sqrt") or part.rstrip("0123456789") in FUNCTIONS:
-                operator = True
-                continue  # a run must not end with a function that needs an argument
-        elif part in ("(", "[", "{") or kind == "left" or part == "|" and part not in depth:
-            applied |= part == "(" and i > start and found[i - 1][0] == "words"  # f(x)
-            depth.append({"(": ")", "[": "]", "{": "}", "<": ">"}.get(part, part))
-            i += 1
-            continue
-        elif depth and part == depth[-1] and (kind == "right" or part != ">"):
-            depth.pop()
-            sure |= has_script or operator or applied or part == "|"
-            i, operator = after, False
-        elif part in OPERATORS and kind == "sign" and part not in "%&":
-            operator |= i > start and end + len(depth) > start
-            i += 1
-            continue  # a run must not end with an operator
-        elif (
-            depth
-            and part in ",;"
-            or part == "'"
-            and i > start
-            and found[i - 1][0] == "words"
-            and found[i - 2][0] not in ("low", "high")
-            or part in ("...", "..")
-        ):
-            i = after
-        elif (
-            part == "."
-            and end == i > start
-            and i + 1 < len(found)
-            and found[i + 1][0] == "words"
-            and is_name(found[i + 1][1])
-        ):
-            i += 1
-            continue
-        else:
-            break
-        if not depth:
-            end = i
-    return end, sure
-
-
-def article(found: Tokens, i: int) -> bool:
-    """Whether the single letter at i is an English word: "a" or "I" before a word or a name."""
-    if found[i][1] not in ("a", "A", "I") or i + 2 >= len(found) or found[i + 1][1] != " ":
-        return False
-    return found[i + 2][1] not in OPERATORS
-
-
-def is_range(part: str) -> bool:
-    """Whether it only consists of numbers without a formula: 8-9, .08/.07/.08, (9)-(10)."""
-    return bool(re.fullmatch(r"[-\d.,/() ]+", part)) and not re.fullmatch(r"\d+ ?/ ?\d+", part)
-
-
-def recognised(text: str) -> list[tuple[bool, str]]:
-    """[(whether it is a formula, part)] of a text without marks."""
-    found, parts, plain, i = tokens(text), [], "", 0
-    while i < len(found):
-        kind, part = found[i]
-        starts = (
-            kind in ("number", "words", "left")
-            or part in "([|"
-            or part == "-"
-            and found[i + 1 : i + 2] != [("sign", " ")]
-        )
-        before = [kind for kind, part in found[max(0, i - 2) : i] if part != "{"]
-        starts = starts and not (before and before[-1] in ("low", "high"))  # no name before the script
-        starts = starts and not (
-            i > 1 and found[i - 1][1] == "'" and found[i - 2][0] in ("words", "number")
-        )  # a genitive
-        end, sure = run_from(found, i) if starts and not article(found, i) else (i, False)
-        if end > i and sure and not is_range("".join(t for _, t in found[i:end])):
-            parts += [(False, plain), (True, "".join(t for _, t in found[i:end]))]
-            plain, i = "", end
-            continue
-        plain, i = plain + part, i + 1
-    return [(formula, part) for formula, part in [*parts, (False, plain)] if part]
-
-
 def parts(text: str) -> list[tuple[bool, str]]:
-    """[(whether it is a formula, part)] of a text, by its marks if it has any."""
-    if "$" not in text:
-        return recognised(text)
+    """[(whether it is a formula, part)] of a text. One with an unpaired mark has no formulas."""
     pieces = text.split("$")
     if len(pieces) % 2 == 0:
-        return [(False, text)]  # an unpaired mark
+        return [(False, text)]
     return [(i % 2 == 1, piece) for i, piece in enumerate(pieces) if piece]
 
 

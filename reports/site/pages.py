@@ -17,7 +17,7 @@ from reports import cells as cells_, device_speed, findings, matrix as matrices,
 from reports import trainings
 from reports.figures import speed as speed_figures
 from reports.figures.draw import FIGURES
-from reports.figures.style import number, params_text, words
+from reports.figures.style import number, params_text, plain, words
 from reports.findings import FOUND, outcome, paper_of, strain
 from reports.records import Cell, Claim, Judged, Matrix, Picture, Point, Results
 from reports.site import answers, counter_examples, explain, filters, formulas
@@ -92,11 +92,7 @@ def environment(mark: Callable[[str], Markup]) -> jinja2.Environment:
     env = jinja2.Environment(
         loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    env.filters.update(
-        filters.FILTERS,
-        maths=mark,
-        maths_or_number=lambda x: number(x) if isinstance(x, (int, float)) else mark(str(x)),
-    )
+    env.filters.update(filters.FILTERS, maths=mark)
     return env
 
 
@@ -360,7 +356,7 @@ class Site:
             rivals=sorted(c.rivals, key=lambda p: (p.verdict == "refuted", findings.distance(p))),
             told=sum(p.verdict == "refuted" for p in c.rivals),
             most=MOST_POINTS,
-            bibtex=papers.bibtex(c, findings.verdict_text(c), meta),
+            bibtex=papers.bibtex(c, plain(findings.verdict_text(c)), meta),
         )
 
     def folded(self, c: Claim) -> list[tuple[Point, int, Counter[str]]]:

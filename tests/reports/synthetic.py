@@ -237,7 +237,7 @@ def write_claims(path, variants, count=200, failing=1, seed=0, kernels=("linear"
     draw = np.random.default_rng(seed)
     findings = []
     for kernel in kernels:
-        statement = f"SNR^-1 of the {kernel} kernel is about N / d_k."
+        statement = f"$SNR^-1$ of the {kernel} kernel is about $N / d_k$."
         findings.append(
             (f"snr_{kernel}", "000 Eq 7", statement, "holds_asymptotically", "", "", snr_points(draw, kernel))
         )

@@ -22,26 +22,7 @@ def marked(text):
 
 
 class Texts(unittest.TestCase):
-    def test_formulas_of_texts_without_marks(self):
-        for text in (
-            "no formula in a sentence, nor in 12 words; I read a key, and a value.",
-            "[S_t = S_{t-1} (I - k_t a_t^T) + v_t a_t^T] is the state.",
-            "the golden ratio [(1 + sqrt(5 - 4c)) / 2] with [c = a.k]; norm 1 at [c = 1] only.",
-            "[|e_t a_t^T|_F = |e_t|] whatever [|A_t k_t|] is",
-            "a unit key k and a layer delta_net by the delta rule, not gated_delta_net",
-            "For i.i.d. keys the rank-1 update of T steps costs [O(T^2 Dk)], at [d = 16], [tau = sqrt(d)].",
-            "[E|e_t|^2 -> 2 E|v|^2], with u along k",
-            "the paper's [A_t], as (see [S*])",
-            "embedding 10 x 12, a block x + attn(x)",
-            "64 and 1,024 pairs, about 0.5 of them; see suites/full.toml",
-            "[d^2], [d^-1] and [3e-4 < x]; [8/3] is not 8-9, nor .08/.07/.08",
-            "[c(q)], [exp(x)] and [N(0, I)], by [-1/t <S phi(k_t), v_t>], at every <key>, and [e^|s| / 6]; s5_nonsolvable",
-            "[|v| < C] a day, at [lambda0 = .1] a key reads [1 - ln 2 = 0.3]; log of mean, sum of exp, max over",
-        ):
-            bare = text.replace("[", "").replace("]", "")
-            self.assertEqual(marked(bare), text)
-
-    def test_marks_decide_where_a_text_has_them(self):
+    def test_only_marks_make_formulas(self):
         self.assertEqual(marked("$a$ unit key $k$, and x_t"), "[a] unit key [k], and x_t")
         self.assertEqual(marked("5 $ and x_t"), "5 $ and x_t")  # an unpaired mark
 
@@ -94,8 +75,31 @@ class Texts(unittest.TestCase):
                         self.assertNotRegex(pieces[i + 1], r"^([(_^]| [/^] \()", text)
                 found |= {formulas.tex(part) for formula, part in formulas.parts(text) if formula}
         self.assertGreater(len(found), 500)
+        self.typeset(found)
+
+    def typeset(self, found):
         with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.dict(os.environ, XDG_CACHE_HOME=folder):
             self.assertEqual(found - set(formulas.typeset(sorted(found))), set())
+
+    @KATEX
+    @unittest.skipUnless(PROGRAM, "needs the program")
+    def test_labels_of_points_have_marks_in_result_files_only(self):
+        with tempfile.TemporaryDirectory() as folder:
+            kept, told, junit = (os.path.join(folder, name) for name in ("v.h5", "v.json", "v.xml"))
+            words = ("verify", "deltanet_norm", "vla_prop3_exact_recovery", "-o", kept, "--json", told, "--junit", junit, "--points")
+            shown = subprocess.run([PROGRAM, *words], check=True, capture_output=True, text=True).stdout
+            with h5py.File(kept) as file:
+                labels = {row["label"].decode() for row in file["claims"][()]}
+                parameters = {row["parameters"].decode() for row in file["claims"][()]}
+            with open(told, encoding="utf-8") as f:
+                claims = json.load(f)["claims"]
+            with open(junit, encoding="utf-8") as f:
+                self.assertNotIn("$", shown + f.read() + "".join(parameters))
+        said = {p["label"] for c in claims for p in c["points"]} | {p["name"] for c in claims for p in c["rivals"]}
+        self.assertEqual(said, {label.replace("$", "") for label in labels})
+        found = {formulas.tex(part) for label in labels for formula, part in formulas.parts(label) if formula}
+        self.assertGreater(len(found), 10)
+        self.typeset(found)
 
     @unittest.skipUnless(PROGRAM, "needs the program")
     def test_the_terminal_shows_no_marks(self):
@@ -152,26 +156,32 @@ class Sites(ReportCase):
             rows = file["claim_texts"][()]
             rows["statement"][0] = b"For $n <= d$ keys $k$ it holds."
             file["claim_texts"][...] = rows
+            points = file["claims"][()]
+            points["label"][points["claim"] == b"snr_linear"] = b"$|r|^2$ is read"
+            file["claims"][...] = points
         self.written(self.verdicts)
         page = self.page("claims/snr_linear.html")
         self.says(page, "For n <= d keys k it holds.")
+        self.says(page, "|r|^2 is read")
         self.assertNotIn("$", page.source.replace("a < b &amp; $c", ""))
         ledger = [row for row in self.page("ledger.html").rows if row["id"] == "claim-snr_linear"]
         self.assertIn("for n <= d keys k it holds.", ledger[0]["data-key"])  # as a reader would type it
         self.assertEqual(run(self.verdicts, "-o", self.out + ".csv", "--csv").returncode, 0)
         with open(os.path.join(self.out + ".csv", "claims.csv"), encoding="utf-8") as f:
             self.assertIn("For n <= d keys k it holds.", f.read())
+        with open(os.path.join(self.out + ".csv", "points.csv"), encoding="utf-8") as f:
+            self.assertIn(",|r|^2 is read,", f.read())
 
     @KATEX
     def test_one_process_sets_what_is_new(self):
         with unittest.mock.patch("reports.site.formulas.subprocess.run", wraps=subprocess.run) as started:
             pages = formulas.Formulas()
-            html = [("a", str(pages.mark("x_1 and x_2 <"))), ("b", str(pages.mark("x_2 and x_3")))]
+            html = [("a", str(pages.mark("$x_1$ and $x_2$ <"))), ("b", str(pages.mark("$x_2$ and $x_3$")))]
             first = pages.fill(html)
             self.assertEqual(started.call_count, 1)
             self.assertEqual(pages.fill(html), first)  # from the cache
             self.assertEqual(started.call_count, 1)
-            pages.fill([("c", str(pages.mark("x_4 = 5")))])
+            pages.fill([("c", str(pages.mark("$x_4 = 5$")))])
             self.assertEqual(json.loads(started.call_args.kwargs["input"]), ["x_{4}=5"])
         self.assertEqual(first[0][1].count('class="katex"'), 2)
         with open(formulas.cache_path(), "w", encoding="utf-8") as f:

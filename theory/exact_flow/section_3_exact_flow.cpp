@@ -33,12 +33,12 @@ Claim efla_closed_form() {
     const Dense exact = x.exact(beta);
     const double strength = exact_strength(beta, square);
     points.rounding(units);
-    points.statement("DeltaNet at (1 - exp(-beta |k|^2)) / |k|^2", x.delta_rule(strength), exact);
-    points.obligation("two flows of beta / 2 a token", x.delta_rule(exact_strength(beta / 2, square), 2), exact);
-    points.wrong_system("Euler's step, DeltaNet at beta", x.delta_rule(beta), exact);
+    points.statement("DeltaNet at $(1 - exp(-beta |k|^2)) / |k|^2$", x.delta_rule(strength), exact);
+    points.obligation("two flows of $beta / 2$ a token", x.delta_rule(exact_strength(beta / 2, square), 2), exact);
+    points.wrong_system("Euler's step, DeltaNet at $beta$", x.delta_rule(beta), exact);
     points.wrong_system("sixteen of Euler's steps a token", x.delta_rule(beta / 16, 16), exact);
-    points.wrong_system("1 - exp(-beta |k|^2), not divided", x.delta_rule(strength * square), exact);
-    points.wrong_system("1 - exp(-beta), unit keys assumed", x.delta_rule(-std::expm1(-beta)), exact);
+    points.wrong_system("$1 - exp(-beta |k|^2)$, not divided", x.delta_rule(strength * square), exact);
+    points.wrong_system("$1 - exp(-beta)$, unit keys assumed", x.delta_rule(-std::expm1(-beta)), exact);
     points.wrong_system("the implicit Euler step", x.delta_rule(beta / (1 + beta * square)), exact);
     points.wrong_system("keys that turn during a token", x.delta_rule(strength), x.moving(beta));
   });
@@ -77,14 +77,15 @@ Claim efla_small_step() {
       return bracketed_point(found.value, 0.5, found.error + found.amplification * rounding);
     };
     const auto euler = [](double) { return 1.0; };
-    points.statement("error of Euler's step over beta (beta |k|^2), as beta -> 0", limit(euler))
+    points.statement("error of Euler's step over $beta (beta |k|^2)$, as $beta -> 0$", limit(euler))
         .but_not("1", 1)
-        .but_not("1/3", 1.0 / 3);
+        .but_not("$1/3$", 1.0 / 3);
     points.rounding(units(0.3));
-    points.obligation("the same at beta |k|^2 = 0.3: (x - 1 + e^-x) / x^2", error(0.3, 1), law(0.3));
+    points.obligation("the same at $beta |k|^2 = 0.3$: $(x - 1 + e^-x) / x^2$", error(0.3, 1), law(0.3));
     points.rounding(units(1.5));
-    points.obligation("the same at beta |k|^2 = 1.5", error(1.5, 1), law(1.5)).but_not("1/2 at beta |k|^2 = 1.5", 0.5);
-    points.wrong_system("the step of second order, beta (1 - beta |k|^2 / 2)",
+    points.obligation("the same at $beta |k|^2 = 1.5$", error(1.5, 1), law(1.5))
+        .but_not("$1/2$ at $beta |k|^2 = 1.5$", 0.5);
+    points.wrong_system("the step of second order, $beta (1 - beta |k|^2 / 2)$",
                         limit([](double size) { return 1 - size / 2; }));
   });
 }
@@ -99,7 +100,7 @@ Claim efla_non_expansive() {
   c.because("Above $beta |k|^2 = 1$ Euler's step is less accurate, but it has the negative eigenvalues that state "
             "tracking needs.");
   c.runs({"delta_net"});
-  c.takes({real_param("size", 2.5, 2.1, 20, "beta |k|^2"), real_param("norm", 1.3, 0.3, 3, "length of the key")});
+  c.takes({real_param("size", 2.5, 2.1, 20, "$beta |k|^2$"), real_param("norm", 1.3, 0.3, 3, "length of the key")});
   c.at({{}, {{"size", 12}, {"norm", 0.6}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const double size = p.real("size"), norm = p.real("norm"), square = norm * norm, beta = size / square;
@@ -119,11 +120,11 @@ Claim efla_non_expansive() {
     };
     const double strength = exact_strength(beta, square);
     points.statement("norm of the transition", bound(strength));
-    points.statement("eigenvalues: exp(-beta |k|^2), once, and 1", spectrum(strength, std::exp(-size)));
-    points.obligation("Euler's step at beta |k|^2 = 2: -1, the bound", spectrum(2 / square, -1));
-    points.obligation("Euler's step: 1 - beta |k|^2", spectrum(beta, 1 - size))
-        .but_not("1 / (1 + beta |k|^2), the implicit step", spectrum(strength, 1 / (1 + size)))
-        .but_not("exp(-beta)", spectrum(strength, std::exp(-size / square)));
+    points.statement("eigenvalues: $exp(-beta |k|^2)$, once, and 1", spectrum(strength, std::exp(-size)));
+    points.obligation("Euler's step at $beta |k|^2 = 2$: -1, the bound", spectrum(2 / square, -1));
+    points.obligation("Euler's step: $1 - beta |k|^2$", spectrum(beta, 1 - size))
+        .but_not("$1 / (1 + beta |k|^2)$, the implicit step", spectrum(strength, 1 / (1 + size)))
+        .but_not("$exp(-beta)$", spectrum(strength, std::exp(-size / square)));
     points.wrong_system("norm of Euler's step", bound(beta));
   });
 }

@@ -54,11 +54,11 @@ Claim gdn2_equal_gates() {
     Dense state = Dense::identity(2);
     for (int i = 0; i < 40; ++i) state = state * in_turn(1.0 / 6);
     Dense again = state * in_turn(1.0 / 6);
-    points.statement("b = w = beta in every channel: KDA", kda.against(gated(true, true)));
+    points.statement("$b = w = beta$ in every channel: KDA", kda.against(gated(true, true)));
     points.rounding(64);
-    points.obligation("norm of I - (b . k) k^T, k = (1, 1) / sqrt 2, b = (1, 0)", norm,
+    points.obligation("norm of $I - (b . k) k^T$, $k = (1, 1) / sqrt 2$, $b = (1, 0)$", norm,
                       std::sqrt((3 + std::sqrt(5.0)) / 4));
-    points.obligation("two unit keys in turn, gates 0 and 1: factor of a pair, 5/4", radius(in_turn(1.0 / 6)), 1.25)
+    points.obligation("two unit keys in turn, gates 0 and 1: factor of a pair, $5/4$", radius(in_turn(1.0 / 6)), 1.25)
         .but_not("1, a contraction", 1)
         .but_not("the norms' product", (3 + std::sqrt(5.0)) / 4);
     points.obligation("the same where the share of the channel is 0.4", radius(in_turn(0.4)), radius_law(0.4));

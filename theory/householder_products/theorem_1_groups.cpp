@@ -55,8 +55,8 @@ Claim delta_product_symmetric_group() {
     points.rounding(16.0 * n * n * T);
     points.statement("states after 64 words are their permutations", states, permutations)
         .but_not("the inverse permutations", inverses);
-    points.wrong_system("n - 2 steps a token", fewer, permutations);
-    points.wrong_system("beta = 1", weaker, permutations);
+    points.wrong_system("$n - 2$ steps a token", fewer, permutations);
+    points.wrong_system("$beta = 1$", weaker, permutations);
   });
 }
 
@@ -125,7 +125,7 @@ Claim delta_product_rotation_groups() {
     points.statement("rotations of the icosahedron, A5: states of a random word", icosahedron, 60)
         .but_not("120, the order of S5", 120);
     points.wrong_system("an axis off the icosahedron's: states", elements(tilted, third), 60);
-    points.wrong_system("beta = 1.9: states", elements(quarter_z, quarter_x, 1.9), 24);
+    points.wrong_system("$beta = 1.9$: states", elements(quarter_z, quarter_x, 1.9), 24);
   });
 }
 
@@ -159,14 +159,14 @@ Claim delta_product_norm() {
     points.statement("norm of a token's transition", bound(A));
     points.rounding(512);
     points
-        .obligation("determinant of the two steps: (1 - beta)^2", A(0, 0) * A(1, 1) - A(0, 1) * A(1, 0),
+        .obligation("determinant of the two steps: $(1 - beta)^2$", A(0, 0) * A(1, 1) - A(0, 1) * A(1, 0),
                     (1 - beta) * (1 - beta))
-        .but_not("-(1 - beta)^2, one reflection more", -(1 - beta) * (1 - beta));
-    points.obligation("beta = 2: exactly 1", spectral_norm(transition("delta_product", 2, cosine, 1)), 1);
-    points.obligation("diag(0.5) - 2 x x^T: beta - lambda", spectral_norm(transition("rwkv7", 2, 0, 1, 0.5)), 1.5);
+        .but_not("$-(1 - beta)^2$, one reflection more", -(1 - beta) * (1 - beta));
+    points.obligation("$beta = 2$: exactly 1", spectral_norm(transition("delta_product", 2, cosine, 1)), 1);
+    points.obligation("$diag(0.5) - 2 x x^T$: $beta - lambda$", spectral_norm(transition("rwkv7", 2, 0, 1, 0.5)), 1.5);
     points.wrong_system("keys of length 1.2", bound(transition("delta_product", 2, cosine, 1.2)));
-    points.wrong_system("beta = 2.2", bound(transition("delta_product", 2.2, 0, 1)));
-    points.wrong_system("diag(0.5) - 2 x x^T, not a product", bound(transition("rwkv7", 2, 0, 1, 0.5)));
+    points.wrong_system("$beta = 2.2$", bound(transition("delta_product", 2.2, 0, 1)));
+    points.wrong_system("$diag(0.5) - 2 x x^T$, not a product", bound(transition("rwkv7", 2, 0, 1, 0.5)));
   });
 }
 

@@ -54,9 +54,9 @@ Claim kda_dplr() {
     });
     Sequence swapped = s; // the layer itself, run without decay
     swapped.lambda.assign(s.lambda.size(), 1.0);
-    points.statement("D - a b^T, a = beta k, b = alpha . k, written beta k v^T", kda.against(dplr(true, -1)))
-        .but_not("b = k: the state is erased before it decays", kda.against(dplr(false, -1)))
-        .but_not("written k v^T, without beta", kda.against(dplr(true, 1)))
+    points.statement("$D - a b^T$, $a = beta k$, $b = alpha . k$, written $beta k v^T$", kda.against(dplr(true, -1)))
+        .but_not("$b = k$: the state is erased before it decays", kda.against(dplr(false, -1)))
+        .but_not("written $k v^T$, without $beta$", kda.against(dplr(true, 1)))
         .but_not("the decay after the erasure", kda.against(late));
     points.wrong_system("no decay", measured("kda", swapped).against(dplr(true, -1)));
   });
@@ -86,11 +86,11 @@ Claim kda_gradient_step() {
     Sequence stronger = s;
     for (double &beta : stronger.beta) beta *= 1.1;
     points
-        .statement("S' - the slope of beta |S' k - v|^2 / 2, S' the decayed state",
+        .statement("S' - the slope of $beta |S' k - v|^2 / 2$, S' the decayed state",
                    kda.against(descend(1, true), factor))
         .but_not("the slope at the state before its decay", kda.against(descend(1, false), factor))
-        .but_not("the loss without its 1/2", kda.against(descend(2, true), factor));
-    points.wrong_system("beta a tenth larger", measured("kda", stronger).against(descend(1, true), factor));
+        .but_not("the loss without its $1/2$", kda.against(descend(2, true), factor));
+    points.wrong_system("$beta$ a tenth larger", measured("kda", stronger).against(descend(1, true), factor));
   });
 }
 

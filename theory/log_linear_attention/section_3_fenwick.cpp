@@ -38,13 +38,13 @@ Claim log_linear_states() {
     double most = -1e9; // of a wrong partition, in blocks of at most two tokens
     for (int t = 1; t <= T; ++t) most = std::max(most, std::ceil(t / 2.0) - logs[t - 1]);
     const int power = 1 << int(std::log2(double(T)));
-    points.statement("most states beyond floor(log2 t) + 1", at_most_point(excess, 0, 0));
+    points.statement("most states beyond $floor(log2 t) + 1$", at_most_point(excess, 0, 0));
     points.rounding(1);
-    points.obligation("1 and the ones in t - 1 written in base two", counts, ones)
-        .but_not("floor(log2 t) + 1 at every t", logs);
+    points.obligation("1 and the ones in $t - 1$ written in base two", counts, ones)
+        .but_not("$floor(log2 t) + 1$ at every t", logs);
     points.obligation("the blocks of token t hold t tokens", covered, all);
     points.obligation("at a power of two the bound is reached", counts[power - 1], std::log2(double(power)) + 1)
-        .but_not("floor(log2 t)", std::log2(double(power)));
+        .but_not("$floor(log2 t)$", std::log2(double(power)));
     points.wrong_system("blocks of two tokens", at_most_point(most, 0, 0));
   });
 }
@@ -88,7 +88,7 @@ Claim log_linear_weights_of_one() {
     const auto last = [](size_t i, size_t n) { return i + 1 < n || n == 1 ? 1.0 : 0.5; };
     points.rounding(8.0 * T * Dk * T * size * query);
     points.statement("linear attention: the sum of all states' reads", layer, sum)
-        .but_not("the oldest block at weight 1/2", reads(last))
+        .but_not("the oldest block at weight $1/2$", reads(last))
         .but_not("the token's own block left out", reads([](size_t i, size_t) { return i > 0 ? 1.0 : 0.0; }));
     points.wrong_system("a state that decays", run("retnet", s).o, sum);
   });

@@ -54,9 +54,9 @@ Claim mesa_conjugate_gradients_rate() {
     const int many = 4 * int(std::ceil(std::sqrt(condition)));
     points.rounding(rounding);
     points
-        .obligation("the hardest first step: (kappa - 1) / (kappa + 1)", hardest(1, true),
+        .obligation("the hardest first step: $(kappa - 1) / (kappa + 1)$", hardest(1, true),
                     (condition - 1) / (condition + 1))
-        .but_not("(sqrt kappa - 1) / (sqrt kappa + 1), without the 2", chebyshev_bound(condition, 1) / 2)
+        .but_not("$(sqrt kappa - 1) / (sqrt kappa + 1)$, without the 2", chebyshev_bound(condition, 1) / 2)
         .but_not("the rate squared", chebyshev_bound(condition, 2));
     points.obligation("two eigenvalues: two steps, 1 + error", 1 + hardest(2, true), 1);
     points.rounding(rounding * (1 + max_abs(B.data)) * d * (1 + max_abs(solution.data)));

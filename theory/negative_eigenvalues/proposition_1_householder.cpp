@@ -33,11 +33,11 @@ Claim householder_norm() {
     const auto one = [&](double beta, double length) { // a single factor: max(1, |1 - beta length^2|)
       return exact_point(largest(1, beta, beta, length), std::max(1.0, std::fabs(1 - beta * length * length)), units);
     };
-    points.statement("largest norm of 20 products, beta in [0, 2]", bound(largest(k, 0, 2, 1)));
-    points.statement("largest norm of 20 products, beta = 2", bound(largest(k, 2, 2, 1)));
-    points.obligation("one factor, beta = 1.7", one(1.7, 1));
-    points.obligation("one factor, |k| = 1.3: |1 - beta |k|^2|", one(2, 1.3)).but_not("norm 1 for any key", 1);
-    points.wrong_system("beta = 2.1", bound(largest(1, 2.1, 2.1, 1)));
+    points.statement("largest norm of 20 products, $beta$ in [0, 2]", bound(largest(k, 0, 2, 1)));
+    points.statement("largest norm of 20 products, $beta = 2$", bound(largest(k, 2, 2, 1)));
+    points.obligation("one factor, $beta = 1.7$", one(1.7, 1));
+    points.obligation("one factor, $|k| = 1.3$: $|1 - beta |k|^2|$", one(2, 1.3)).but_not("norm 1 for any key", 1);
+    points.wrong_system("$beta = 2.1$", bound(largest(1, 2.1, 2.1, 1)));
     points.wrong_system("keys of length 1.3", bound(largest(1, 2, 2, 1.3)));
   });
 }
@@ -86,15 +86,15 @@ Claim permutation_reflections() {
           rank_of(identity - product(random_factors(factors, n, 2, 2, protocol.seed, "householder/rank"))), factors, 1);
     };
     points.rounding(units);
-    points.statement("20 permutations, n - 1 factors each", made, wanted);
+    points.statement("20 permutations, $n - 1$ factors each", made, wanted);
     points.statement("the cycle of all n", product(swaps), cycle).but_not("the inverse cycle", transpose(cycle));
     points.rounding(1);
-    points.obligation("rank of I - the cycle: n - 1 are needed", rank_of(identity - cycle), n - 1)
-        .but_not("n - 2 are needed", n - 2);
-    points.obligation("rank of I - a product of n - 2 reflections", rank(n - 2));
+    points.obligation("rank of I - the cycle: $n - 1$ are needed", rank_of(identity - cycle), n - 1)
+        .but_not("$n - 2$ are needed", n - 2);
+    points.obligation("rank of $I$ - a product of $n - 2$ reflections", rank(n - 2));
     points.rounding(units);
-    points.wrong_system("n - 2 of the factors", product(fewer), cycle);
-    points.wrong_system("beta = 1.9", product(weaker), cycle);
+    points.wrong_system("$n - 2$ of the factors", product(fewer), cycle);
+    points.wrong_system("$beta = 1.9$", product(weaker), cycle);
   });
 }
 
@@ -135,9 +135,9 @@ Claim two_factors_stay_positive() {
     points.statement("larger eigenvalue of two factors", at_most_point(two.largest, 1, std::sqrt(rounding)));
     points.rounding(64);
     points.obligation("discriminant, in closed form", two.discriminant, discriminant).but_not("a double eigenvalue", 0);
-    points.obligation("three factors, beta = 1, 60 degrees apart: -1/8", three.smallest, -0.125);
-    points.wrong_system("three factors, 60 degrees apart, beta = 1: smaller eigenvalue", positive(three));
-    points.wrong_system("two factors, beta = 2: discriminant", real(turned));
+    points.obligation("three factors, $beta = 1$, 60 degrees apart: $-1/8$", three.smallest, -0.125);
+    points.wrong_system("three factors, 60 degrees apart, $beta = 1$: smaller eigenvalue", positive(three));
+    points.wrong_system("two factors, $beta = 2$: discriminant", real(turned));
   });
 }
 

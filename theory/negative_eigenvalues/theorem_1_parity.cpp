@@ -57,11 +57,11 @@ Claim negative_eigenvalue_parity() {
     const Vector expected = counts(bits, 2);
     Vector last(bits.begin(), bits.end());
     points.rounding(units(T, d));
-    points.statement("reads of DeltaNet, beta = 2", reads_of(bits, d, 2, protocol.seed), expected)
+    points.statement("reads of DeltaNet, $beta = 2$", reads_of(bits, d, 2, protocol.seed), expected)
         .but_not("the bit itself", last)
         .but_not("the count modulo 3", counts(bits, 3));
-    points.wrong_system("beta = 1, an eigenvalue of 0", reads_of(bits, d, 1, protocol.seed), expected);
-    points.wrong_system("beta = 1.9, an eigenvalue of -0.9", reads_of(bits, d, 1.9, protocol.seed), expected);
+    points.wrong_system("$beta = 1$, an eigenvalue of 0", reads_of(bits, d, 1, protocol.seed), expected);
+    points.wrong_system("$beta = 1.9$, an eigenvalue of -0.9", reads_of(bits, d, 1.9, protocol.seed), expected);
   });
 }
 
@@ -75,9 +75,10 @@ Vector differences(int T, int d, double beta, std::uint64_t seed) {
 
 Claim parity_needs_negative_eigenvalue() {
   ClaimBuilder c("parity-needs-negative-eigenvalue", "2411.12537 Theorem 1, §4.1");
-  c.says("A finite-precision linear RNN with finitely many layers solves parity for arbitrary lengths only if in some "
-         "layer some A(x) has an eigenvalue outside the real numbers >= 0. For one layer: on the text 1, 1, 1, ... the "
-         "state becomes constant in finite precision, and parity alternates.");
+  c.says(
+      "A finite-precision linear RNN with finitely many layers solves parity for arbitrary lengths only if in some "
+      "layer some $A(x)$ has an eigenvalue outside the real numbers >= 0. For one layer: on the text 1, 1, 1, ... the "
+      "state becomes constant in finite precision, and parity alternates.");
   c.exactly("For DeltaNet with beta in (0, 1], consecutive reads differ by $beta (1 - beta)^k$, which is below a "
             "rounding unit from some k on. The condition is necessary, not sufficient: at beta = 1.5 the differences "
             "alternate and vanish too. Only with an eigenvalue of modulus 1 do they persist.");
@@ -101,14 +102,15 @@ Claim parity_needs_negative_eigenvalue() {
     if (beta * std::pow(1 - beta, T - 1) > single / 2)
       usage_error("the states are not yet one in float32: a larger T or beta");
     points.statement("difference of the last two reads", last(beta));
-    points.statement("difference of the last two reads, beta = 1", last(1));
+    points.statement("difference of the last two reads, $beta = 1$", last(1));
     points.rounding(units(T, d));
-    points.obligation("differences are beta (1 - beta)^k", differences(T, d, beta, protocol.seed), law(beta, 1 - beta))
-        .but_not("(1 - beta / 2)^k", law(beta, 1 - beta / 2))
-        .but_not("(1 - beta)^(2k)", law(beta, (1 - beta) * (1 - beta)));
-    points.obligation("an eigenvalue of -0.5 is not enough: the same law at beta = 1.5",
+    points
+        .obligation("differences are $beta (1 - beta)^k$", differences(T, d, beta, protocol.seed), law(beta, 1 - beta))
+        .but_not("$(1 - beta / 2)^k$", law(beta, 1 - beta / 2))
+        .but_not("$(1 - beta)^(2k)$", law(beta, (1 - beta) * (1 - beta)));
+    points.obligation("an eigenvalue of -0.5 is not enough: the same law at $beta = 1.5$",
                       differences(T, d, 1.5, protocol.seed), law(1.5, 1 - 1.5));
-    points.wrong_system("beta = 2", last(2));
+    points.wrong_system("$beta = 2$", last(2));
   });
 }
 
@@ -116,12 +118,13 @@ Claim parity_neither_real() {
   ClaimBuilder c("parity-neither-real", "2411.12537 §4.1");
   c.says("To solve parity, a transition must have an eigenvalue that is neither real nor positive.");
   c.exactly("It must be an eigenvalue that is not both real and >= 0: $-1$ is real, and solves parity.");
-  c.is_refuted(slip("§4.1, before Theorem 1: to solve parity, the state transition matrices must allow at least one "
-                    "eigenvalue to be neither real nor positive.",
-                    "none beyond those of Theorem 1",
-                    "The next sentence says that for non-diagonal matrices the eigenvalue could simply have a nonzero "
-                    "imaginary part; Theorem 1 has it right: an eigenvalue outside {x real, x >= 0}. The solution two "
-                    "sentences before has the eigenvalue -1."));
+  c.is_refuted(
+      slip("§4.1, before Theorem 1: to solve parity, the state transition matrices must allow at least one "
+           "eigenvalue to be neither real nor positive.",
+           "none beyond those of Theorem 1",
+           "The next sentence says that for non-diagonal matrices the eigenvalue could simply have a nonzero "
+           "imaginary part; Theorem 1 has it right: an eigenvalue outside {x real, $x >= 0$}. The solution two "
+           "sentences before has the eigenvalue -1."));
   c.runs({"delta_net"}), c.takes(text);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int T = p.integer("T"), d = p.integer("d");
@@ -131,15 +134,16 @@ Claim parity_neither_real() {
     const Dense A = product({{key, 2}});
     // A real symmetric matrix has real eigenvalues; how far A is from one bounds their imaginary parts.
     const double imaginary = frobenius_norm(A - transpose(A)) / 2;
-    points.statement("imaginary part of an eigenvalue of A(1)", at_least_point(imaginary, 0.1, 0));
+    points.statement("imaginary part of an eigenvalue of $A(1)$", at_least_point(imaginary, 0.1, 0));
     points.rounding(units(T, d));
-    points.obligation("reads of DeltaNet, beta = 2: the parity", reads_of(bits, d, 2, protocol.seed), counts(bits, 2));
+    points.obligation("reads of DeltaNet, $beta = 2$: the parity", reads_of(bits, d, 2, protocol.seed),
+                      counts(bits, 2));
     points.rounding(16.0 * d);
-    points.obligation("smallest eigenvalue of A(1)", symmetric_eigenvalues(product({{key, 2}})).front(), -1);
+    points.obligation("smallest eigenvalue of $A(1)$", symmetric_eigenvalues(product({{key, 2}})).front(), -1);
     points.rounding(units(T, d));
-    points.wrong_system("beta = 1: the parity", reads_of(bits, d, 1, protocol.seed), counts(bits, 2));
+    points.wrong_system("$beta = 1$: the parity", reads_of(bits, d, 1, protocol.seed), counts(bits, 2));
     points.rounding(16.0 * d);
-    points.wrong_system("beta = 1.5: smallest eigenvalue", symmetric_eigenvalues(product({{key, 1.5}})).front(), -1);
+    points.wrong_system("$beta = 1.5$: smallest eigenvalue", symmetric_eigenvalues(product({{key, 1.5}})).front(), -1);
   });
 }
 

@@ -71,9 +71,9 @@ Claim counting_needs_complex_eigenvalues() {
       return at_most_point(apart(states, T - 1, T - 1 - m), single, units * epsilon_of(Real::f64));
     };
     const Vector thirds = rotated(bits, pi / 3);
-    points.statement("triangular, eigenvalues -1 and lambda: two states on", period(triangular, 2));
-    points.statement("DeltaNet, beta = 2: two states on", period(reflected(bits, 2), 2));
-    points.statement("DeltaNet, beta = 0.6: two states on", period(reflected(bits, 0.6), 2));
+    points.statement("triangular, eigenvalues -1 and $lambda$: two states on", period(triangular, 2));
+    points.statement("DeltaNet, $beta = 2$: two states on", period(reflected(bits, 2), 2));
+    points.statement("DeltaNet, $beta = 0.6$: two states on", period(reflected(bits, 0.6), 2));
     points.rounding(units);
     points.obligation("triangular: its powers", triangular, law);
     points.obligation("two reflections 60 degrees apart: three states on", period(thirds, 3));
@@ -93,7 +93,7 @@ Claim cyclic_two_reflections() {
          "$[-1, 1]$.");
   c.exactly("Two reflections at keys with the angle $pi / m$ between them rotate by $2 pi / m$. After c ones the state "
             "is at the angle $2 pi c / m$, at any length.");
-  c.because("DeltaProduct with two Householder steps per token, beta = 2 at a 1 and 0 at a 0.");
+  c.because("DeltaProduct with two Householder steps per token, $beta = 2$ at a 1 and 0 at a 0.");
   c.runs({"delta_product", "delta_net"});
   c.takes({integer_param("m", 3, 3, 24, "modulus"), integer_param("T", 512, 32, 4096, "tokens")});
   c.at({{}, {{"m", 5}}, {{"m", 12}}});
@@ -110,10 +110,10 @@ Claim cyclic_two_reflections() {
       return all;
     };
     points.rounding(64.0 * T);
-    points.statement("reads: (cos, sin) of 2 pi count / m", rotated(bits, pi / m), circle(m))
-        .but_not("counting modulo m + 1", circle(m + 1));
-    points.wrong_system("keys 2 pi / m apart", rotated(bits, 2 * pi / m), circle(m));
-    points.wrong_system("beta = 1.9", rotated(bits, pi / m, 1.9), circle(m));
+    points.statement("reads: $(cos, sin)$ of $2 pi$ count / m", rotated(bits, pi / m), circle(m))
+        .but_not("counting modulo $m + 1$", circle(m + 1));
+    points.wrong_system("keys $2 pi / m$ apart", rotated(bits, 2 * pi / m), circle(m));
+    points.wrong_system("$beta = 1.9$", rotated(bits, pi / m, 1.9), circle(m));
     points.wrong_system("one reflection a token", reflected(bits, 2), circle(m));
   });
 }

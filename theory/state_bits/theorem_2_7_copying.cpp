@@ -28,18 +28,18 @@ Claim copying_state_bound() {
     const auto best = [](const Written &w) { return 1 - double(w.different_states()) / double(w.texts()); };
     const double three_fourths = std::pow(0.75, more);
     points.statement("error of DeltaNet's reads, a state of d bits", at_least_point(misread, bound, 0));
-    points.statement("more than half, for fewer than L - 1 bits", at_least_point(misread, 0.5, 0));
+    points.statement("more than half, for fewer than $L - 1$ bits", at_least_point(misread, 0.5, 0));
     points.rounding(1);
-    points.obligation("1 - 2^d / 2^L, the bound, is reached", misread, bound)
-        .but_not("1 - d / L, a share of tokens", 1 - double(d) / L)
-        .but_not("1 - 2^(d-1) / 2^L", 1 - power_of_two(d - 1 - L));
-    points.obligation("states of DeltaNet: 2^d", double(delta.different_states()), power_of_two(d));
-    points.obligation("L - 1 bits: half of the texts", one_more.misread(d), 0.5);
+    points.obligation("$1 - 2^d / 2^L$, the bound, is reached", misread, bound)
+        .but_not("$1 - d / L$, a share of tokens", 1 - double(d) / L)
+        .but_not("$1 - 2^(d-1) / 2^L$", 1 - power_of_two(d - 1 - L));
+    points.obligation("states of DeltaNet: $2^d$", double(delta.different_states()), power_of_two(d));
+    points.obligation("$L - 1$ bits: half of the texts", one_more.misread(d), 0.5);
     points.obligation("L bits: every text is copied, 1 + error", 1 + fits.misread(d), 1);
     points.rounding(4);
-    points.obligation("linear attention, best decoder: 1 - (3/4)^(L - d), from the sums -2, 0, 2", best(sums),
+    points.obligation("linear attention, best decoder: $1 - (3/4)^(L - d)$, from the sums -2, 0, 2", best(sums),
                       1 - three_fourths);
-    points.wrong_system("a state of d + 1 bits", at_least_point(wider.misread(d + 1), bound, 0));
+    points.wrong_system("a state of $d + 1$ bits", at_least_point(wider.misread(d + 1), bound, 0));
     points.rounding(1);
     points.wrong_system("every text is copied, with fewer than L bits", 1 + delta.misread(d), 1);
   });

@@ -40,18 +40,18 @@ Claim softmax_t2_linear_t() {
     const int D = s.shape.Dk;
     const Sequence crossing = random_sequence({1, 1, 2 * D - 1, D, D}, protocol.seed);
     points.rounding(0);
-    points.statement("softmax: T (T + 1) / 2 (Dk + Dv)", softmax_cost(s), T * (T + 1) / 2 * (Dk + Dv))
-        .but_not("T^2 (Dk + Dv)", T * T * (Dk + Dv));
+    points.statement("softmax: $T (T + 1) / 2 (Dk + Dv)$", softmax_cost(s), T * (T + 1) / 2 * (Dk + Dv))
+        .but_not("$T^2 (Dk + Dv)$", T * T * (Dk + Dv));
     points.statement("linear: 2 T Dk Dv", linear_cost(s), 2 * T * Dk * Dv)
-        .but_not("T (T + 1) Dk Dv", T * (T + 1) * Dk * Dv);
+        .but_not("$T (T + 1) Dk Dv$", T * (T + 1) * Dk * Dv);
     points.wrong_system("the delta rule's cost", count([&] { delta_reads(x); }), 2 * T * Dk * Dv);
-    points.obligation("equal at T = 2 Dk - 1, Dv = Dk", softmax_cost(crossing), linear_cost(crossing));
+    points.obligation("equal at $T = 2 Dk - 1$, $Dv = Dk$", softmax_cost(crossing), linear_cost(crossing));
     points.obligation("what is counted computes softmax", measured("softmax", s, {{"scale", "1"}}).against(softmax));
     points.rounding(rounding_units("linear", s));
     points.obligation("what is counted computes linear attention", run("linear", s).o, values_of(linear_reads(x)));
     const Sequence longer = random_sequence({1, 1, 2 * D, D, D}, protocol.seed);
     points.rounding(0);
-    points.wrong_system("equal at T = 2 Dk", softmax_cost(longer), linear_cost(longer));
+    points.wrong_system("equal at $T = 2 Dk$", softmax_cost(longer), linear_cost(longer));
     if (!counts_work()) return;
     const auto by_widths = [&](const char *layer) {
       return exact_point(products_by_widths(layer, s.shape.T, s.shape.Dk, s.shape.Dv), T * (T + 1) / 2 * (Dk + Dv), 0);
@@ -92,7 +92,7 @@ Claim softmax_memory_grows() {
     forgotten.state.clear();
     const std::vector<double> all = run("linear", whole).o, later(all.end() - rest.shape.T * rest.shape.Dv, all.end());
     points.rounding(0);
-    points.statement("softmax reads t (Dk + Dv) numbers", numbers_read("softmax", whole), pairs)
+    points.statement("softmax reads $t (Dk + Dv)$ numbers", numbers_read("softmax", whole), pairs)
         .but_not("t Dk", t * Dk);
     points.wrong_system("the newest pair left out", numbers_read("softmax", prefix(t - 1)), pairs);
     points.statement("linear attention keeps Dk Dv numbers", state("linear", t), Dk * Dv);
@@ -221,12 +221,12 @@ Claim local_linear_complexity_gram() {
     for (size_t i = s.shape.Dk; i < s.q.size(); ++i) one_query.q[i] = s.q[i % s.shape.Dk];
     points.rounding(0);
     points.statement("twice the width, twice the cost", wide_cost, 2 * costs.grams);
-    points.obligation("T (T + 1) / 2 (Dk + 1)(Dk + 2)", costs.grams, pairs * n * (n + 1))
-        .but_not("T^2 (Dk + 1)(Dk + 2)", T * T * n * (n + 1))
-        .but_not("T (T + 1) (Dk + 1)", pairs * n * 2);
+    points.obligation("$T (T + 1) / 2 (Dk + 1)(Dk + 2)$", costs.grams, pairs * n * (n + 1))
+        .but_not("$T^2 (Dk + 1)(Dk + 2)$", T * T * n * (n + 1))
+        .but_not("$T (T + 1) (Dk + 1)$", pairs * n * 2);
     points.obligation("the same at twice the width", wide_cost, pairs * (2 * n - 1) * 2 * n);
     points.wrong_system("the width itself", costs.grams, pairs * (2 * n - 1) * 2 * n);
-    points.obligation("rank of G_t - G_{t-1}", change_rank(s), n);
+    points.obligation("rank of $G_t - G_{t-1}$", change_rank(s), n);
     points.wrong_system("rank where every query is the same", change_rank(one_query), n);
     points.obligation("what is counted computes the layer", computes_the_layer(costs, s));
   });
@@ -252,16 +252,16 @@ Claim local_linear_complexity_other() {
       }
     };
     law(
-        "numbers in all X_t: T (T + 1) / 2 (Dk + 1)", &LocalCosts::numbers,
-        [](double T, double n) { return T * (T + 1) / 2 * n; }, "T^2 (Dk + 1)",
+        "numbers in all $X_t$: $T (T + 1) / 2 (Dk + 1)$", &LocalCosts::numbers,
+        [](double T, double n) { return T * (T + 1) / 2 * n; }, "$T^2 (Dk + 1)$",
         [](double T, double n) { return T * T * n; });
     law(
-        "numbers in all Gram matrices: T (Dk + 1)^2", &LocalCosts::gram_numbers,
-        [](double T, double n) { return T * n * n; }, "T (T + 1) / 2 (Dk + 1)^2",
+        "numbers in all Gram matrices: $T (Dk + 1)^2$", &LocalCosts::gram_numbers,
+        [](double T, double n) { return T * n * n; }, "$T (T + 1) / 2 (Dk + 1)^2$",
         [](double T, double n) { return T * (T + 1) / 2 * n * n; });
     law(
-        "products of all eliminations: T (n^3 + 3 n^2 - 4 n) / 6, n = Dk + 1", &LocalCosts::factors,
-        [](double T, double n) { return T * (n * n * n + 3 * n * n - 4 * n) / 6; }, "T n (n - 1) / 2",
+        "products of all eliminations: $T (n^3 + 3 n^2 - 4 n) / 6$, $n = Dk + 1$", &LocalCosts::factors,
+        [](double T, double n) { return T * (n * n * n + 3 * n * n - 4 * n) / 6; }, "$T n (n - 1) / 2$",
         [](double T, double n) { return T * n * (n - 1) / 2; });
     points.at(p);
     points.obligation("what is counted computes the layer", computes_the_layer(costs, s));

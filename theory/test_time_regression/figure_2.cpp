@@ -68,7 +68,7 @@ Claim fig2_rls_high_error() {
   c.because("RLS that forgets does adapt, so the reason given is right. But a second effect interferes: the switch at "
             "$T/4 = Dk$ coincides with the interpolation threshold, where least squares without a ridge has a spike "
             "even if nothing switches. A switch far from $t = Dk$ would show the effect alone.");
-  c.holds_under("softmax attention has a bandwidth of 0.1, or p = 1");
+  c.holds_under("softmax attention has a bandwidth of 0.1, or $p = 1$");
   c.runs({"rls", "mesa", "softmax", "softmax_qknorm", "local_linear"}), c.draws({"online_regression"});
   c.takes(setting);
   return c.measure([](Points &points, const Params &, const Protocol &p) {
@@ -87,11 +87,11 @@ Claim fig2_rls_high_error() {
     // with 8 factors the data are interpolated long before t = Dk
     if (b.low_rank()) return;
     points.at(b.at(steady));
-    points.obligation("no switch, no ridge: ln(loss at t = Dk / loss at the end)",
+    points.obligation("no switch, no ridge: ln(loss at $t = Dk$ / loss at the end)",
                       at_least_point(spike(b, steady, 64), threshold));
-    points.wrong_system("loss at t = 2 Dk", at_least_point(spike(b, steady, 128), threshold));
+    points.wrong_system("loss at $t = 2 Dk$", at_least_point(spike(b, steady, 128), threshold));
     points.wrong_system(
-        "loss at t = Dk with a ridge of 0.1",
+        "loss at $t = Dk$ with a ridge of 0.1",
         at_least_point(spike(b, {"RLS, no switch, ridge 0.1", "rls", {{"late", "0.9"}}, {{"ridge", "0.1"}}}, 64),
                        threshold));
   });

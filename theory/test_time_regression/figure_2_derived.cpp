@@ -26,7 +26,7 @@ Claim fig2_output_norm_identity() {
          "function of the loss with its output scaled to norm 1.");
   c.exactly("The first is $(sqrt D - 1)^2 + sqrt(D)$ times the second, exactly at every step: 2 - 2 cos against $1 + D "
             "- 2 sqrt(D)$ cos.");
-  c.runs({"linear"}), c.draws({"online_regression"}), c.takes({integer_param("d", 64, 2, 256, "width; T = 4 d")});
+  c.runs({"linear"}), c.draws({"online_regression"}), c.takes({integer_param("d", 64, 2, 256, "width; $T = 4 d$")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const double D = p.integer("d"), root = std::sqrt(D), constant = (root - 1) * (root - 1);
     const auto losses = [&](const char *output) { return losses_of_linear(p, output, protocol.seed); };
@@ -40,7 +40,7 @@ Claim fig2_output_norm_identity() {
     points.rounding(8 * D * (root + 1) * (root + 1));
     points.statement("loss at RMS 1, every step", rms, law(constant, root))
         .but_not("D times the loss at norm 1", law(constant, D))
-        .but_not("without (sqrt D - 1)^2", law(0, root));
+        .but_not("without $(sqrt D - 1)^2$", law(0, root));
     points.wrong_system("output as it is", losses("raw"), law(constant, root));
   });
 }
@@ -85,8 +85,9 @@ Claim fig2_consistent_reading() {
             "carries more than half. With the printed scale $1/sqrt(Dk)$ RLS does not stay above softmax.");
   c.because("This shows only that such a reading exists. It was selected afterwards, and nothing shows that the "
             "authors used it.");
-  c.holds_under("linear attention is scaled to RMS 1, softmax and p = 1 have bandwidth 0.1 on unit keys and a ridge on "
-                "the slopes");
+  c.holds_under(
+      "linear attention is scaled to RMS 1, softmax and $p = 1$ have bandwidth 0.1 on unit keys and a ridge on "
+      "the slopes");
   c.runs({"linear", "rls", "mesa", "softmax", "softmax_qknorm", "local_linear"}), c.draws({"online_regression"});
   c.takes(setting);
   return c.measure([](Points &points, const Params &, const Protocol &p) {

@@ -43,7 +43,7 @@ const Reading bandwidth_2{"softmax on unit keys, bandwidth 2", "softmax_qknorm",
 const Reading sharp{"softmax on unit keys, bandwidth 0.1", "softmax_qknorm", {}, {{"scale", "20"}}};
 /// The layer with p = 1, on unit keys, with a ridge on the slopes.
 inline Reading local(const std::string &bandwidth, const std::string &ridge) {
-  return {"p = 1, bandwidth " + bandwidth + ", ridge " + ridge,
+  return {"$p = 1$, bandwidth " + bandwidth + ", ridge " + ridge,
           "local_linear",
           {{"keys", "unit"}},
           {{"bandwidth", bandwidth}, {"ridge", ridge}},
@@ -61,8 +61,8 @@ inline Reading gated(const std::string &alpha) {
 
 /// What --point takes: one Sigma and one way to draw the first key.
 const std::vector<ParamSpec> setting{
-    choice_param("noise", {"equicorrelated", "chain", "factors"}, "Sigma: c, c^|i-j|, or rank 8"),
-    real_param("correlation", 0.5, 0.05, 0.95, "c of Sigma"),
+    choice_param("noise", {"equicorrelated", "chain", "factors"}, "$Sigma$: c, $c^|i-j|$, or rank 8"),
+    real_param("correlation", 0.5, 0.05, 0.95, "c of $Sigma$"),
     choice_param("start", {"stationary", "zero"}, "first key: the early process's law, or one noise draw")};
 
 /// For a reading whose outputs have norm sqrt(64) against targets of norm 1 the loss is at least (8 - 1)^2 = 49. A

@@ -118,10 +118,10 @@ Claim mqar_welch_128_64() {
       for (int j = i + 1; j < 8; ++j, ++line)
         for (int c = 0; c < 8; ++c) lines(line, c) = (c == i || c == j ? 3 : -1) / std::sqrt(24.0);
     points.rounding(8 * n);
-    points.obligation("d + 1 corners of a simplex", coherence(simplex.data, n, n), bound(n, d));
+    points.obligation("$d + 1$ corners of a simplex", coherence(simplex.data, n, n), bound(n, d));
     points.at({}).rounding(64);
     points.obligation("28 lines in 7 dimensions", coherence(lines.data, 28, 8), bound(28, 7))
-        .but_not("sqrt((P - d) / (d P))", std::sqrt((28 - 7.0) / (28 * 7)));
+        .but_not("$sqrt((P - d) / (d P))$", std::sqrt((28 - 7.0) / (28 * 7)));
   });
 }
 

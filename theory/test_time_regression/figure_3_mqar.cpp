@@ -62,9 +62,9 @@ Claim mqar_p128_linear_fails() {
       return mean_of(texts.accuracy(texts.read_by("linear")));
     };
     points.statement(two_bases_text, at_most_point(share(pairs, two_bases), 0.97));
-    points.wrong_system("one basis, P = 64", at_most_point(share(width, two_bases), 0.97));
+    points.wrong_system("one basis, $P = 64$", at_most_point(share(width, two_bases), 0.97));
     points.statement(random_text, at_most_point(share(pairs, random_tokens), 0.85));
-    points.wrong_system("random unit tokens, P = 16", at_most_point(share(pairs / 8, random_tokens), 0.85));
+    points.wrong_system("random unit tokens, $P = 16$", at_most_point(share(pairs / 8, random_tokens), 0.85));
   });
 }
 
@@ -134,7 +134,7 @@ Claim mqar_p128_rls_not_exact() {
     const Mean measured = left(pairs, width);
     const auto law = [](double d) { return 1 - d / pairs; };
     points.obligation("least squared error left of 128 generic pairs", measured, law(width))
-        .but_not("sqrt(1 - d / P)", std::sqrt(law(width)));
+        .but_not("$sqrt(1 - d / P)$", std::sqrt(law(width)));
     points.wrong_system("96 pairs", left(width + width / 2, width), law(width));
   });
 }

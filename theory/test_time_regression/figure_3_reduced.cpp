@@ -57,10 +57,10 @@ Claim capacity() {
     const double most = 0.9, gain = 0.05;
     const Variation enough{"linear", width}, crowded{"linear", 2 * width}, rls{"rls", 2 * width};
     const Mean linear = trained(crowded), better = trained(rls);
-    points.at(place(enough)).statement("P = d: recalls", at_least_point(trained(enough), most));
-    points.at(place(crowded)).statement("P = 2 d: falls short", at_most_point(linear, most));
-    points.at(place(rls)).statement("P = 2 d: RLS - linear", at_least_point(difference(better, linear), gain));
-    points.at(place(crowded)).wrong_system("P = 2 d", at_least_point(linear, most));
+    points.at(place(enough)).statement("$P = d$: recalls", at_least_point(trained(enough), most));
+    points.at(place(crowded)).statement("$P = 2 d$: falls short", at_most_point(linear, most));
+    points.at(place(rls)).statement("$P = 2 d$: RLS - linear", at_least_point(difference(better, linear), gain));
+    points.at(place(crowded)).wrong_system("$P = 2 d$", at_least_point(linear, most));
     Variation shuffled = enough, bare = enough, removed = enough, shuffled_rls = rls;
     shuffled.labels = shuffled_rls.labels = "shuffled", bare.taps = 0, removed.mixer = "none";
     for (const auto &[wrong, name] : {std::pair(shuffled, "answers in random order"), std::pair(removed, "no mixer"),

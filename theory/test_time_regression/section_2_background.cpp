@@ -27,7 +27,7 @@ Claim linear_recurrence() {
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Sequence s = random_sequence(shape_of(p), protocol.seed);
     const Measured layer = measured("linear", s);
-    points.statement("M_t q_t is the sum of v_i k_i . q_t", layer.against(sums(s, Triangle::with_diagonal)))
+    points.statement("$M_t q_t$ is the sum of $v_i k_i . q_t$", layer.against(sums(s, Triangle::with_diagonal)))
         .but_not("read before write", layer.against(sums(s, Triangle::strict)));
     points.wrong_system("DeltaNet", measured("delta_net", s).against(sums(s, Triangle::with_diagonal)));
     Sequence mapped = s, keys_only = s; // phi = 1 + ELU
@@ -35,8 +35,8 @@ Claim linear_recurrence() {
     keys_only.k = mapped.k;
     const Measured features = measured("linear", mapped);
     const Output expected = sums(mapped, Triangle::with_diagonal);
-    points.statement("the same with phi = 1 + ELU", features.against(expected))
-        .but_not("phi on the keys only", features.against(sums(keys_only, Triangle::with_diagonal)));
+    points.statement("the same with $phi$ = 1 + ELU", features.against(expected))
+        .but_not("$phi$ on the keys only", features.against(sums(keys_only, Triangle::with_diagonal)));
     points.wrong_system("divided by its normaliser, which the paper drops",
                         exact_point(run("linear_elu", s).o, expected.o, features.units));
   });
@@ -67,10 +67,10 @@ Claim old_and_new_values() {
     const Sequence s = random_sequence(shape_of(p), protocol.seed);
     const Measured layer = measured("delta_net", s);
     points
-        .statement("Eq 5, delete v_old and write beta v + (1 - beta) v_old, against Eq 6",
+        .statement("Eq 5, delete $v_old$ and write $beta v + (1 - beta) v_old$, against Eq 6",
                    layer.against(rewritten(s, one, rest, share)))
-        .but_not("erase without beta", layer.against(rewritten(s, one, none, share)))
-        .but_not("write without beta", layer.against(rewritten(s, share, none, one)))
+        .but_not("erase without $beta$", layer.against(rewritten(s, one, none, share)))
+        .but_not("write without $beta$", layer.against(rewritten(s, share, none, one)))
         .but_not("erase with the sign turned", layer.against(rewritten(s, minus, rest, share)));
     points.wrong_system("linear attention: no deletion", measured("linear", s).against(rewritten(s, one, rest, share)));
     // The deletion alone, a write of v = 0 with beta = 1, leaves (1 - |k|^2) M k at k: complete for |k| = 1 only.
@@ -87,7 +87,7 @@ Claim old_and_new_values() {
         return exact_point(left, expected.data, 64.0 * s.shape.Dk * max_abs(before));
       };
       points.at(Params(p).set("|k|", length));
-      auto left_over = points.obligation("the deletion alone leaves (1 - |k|^2) M k", leaves(1 - length * length));
+      auto left_over = points.obligation("the deletion alone leaves $(1 - |k|^2) M k$", leaves(1 - length * length));
       if (length != 1) left_over.but_not("complete for every key", leaves(0));
     }
   });

@@ -53,15 +53,15 @@ Claim shortconv_w0_typo() {
       return convolved(x, W, weight_at(position, value, length)).data;
     };
     points.rounding(4.0 * d * d * i * max_abs(x.data) * max_abs(W.data));
-    points.statement("w_0 = i gives W x_{t-i}", keys(0, i), shifted(x, W, i, 1));
-    points.obligation("w_0 = i gives i W x_t", keys(0, i), shifted(x, W, 0, i));
-    points.obligation("w_i = 1 gives W x_{t-i}", keys(i, 1), shifted(x, W, i, 1));
-    points.wrong_system("w_{i-1} = 1", keys(i - 1, 1), shifted(x, W, i, 1));
-    points.wrong_system("w_{i+1} = 1", keys(i + 1, 1), shifted(x, W, i, 1));
+    points.statement("$w_0 = i$ gives $W x_{t-i}$", keys(0, i), shifted(x, W, i, 1));
+    points.obligation("$w_0 = i$ gives $i W x_t$", keys(0, i), shifted(x, W, 0, i));
+    points.obligation("$w_i = 1$ gives $W x_{t-i}$", keys(i, 1), shifted(x, W, i, 1));
+    points.wrong_system("$w_{i-1} = 1$", keys(i - 1, 1), shifted(x, W, i, 1));
+    points.wrong_system("$w_{i+1} = 1$", keys(i + 1, 1), shifted(x, W, i, 1));
   });
 }
 
-const std::vector<ParamSpec> construction{integer_param("P", 32, 2, 512, "cue-response pairs, at most d / 2"),
+const std::vector<ParamSpec> construction{integer_param("P", 32, 2, 512, "cue-response pairs, at most $d / 2$"),
                                           integer_param("d", 64, 4, 1024, "width of the embeddings"),
                                           integer_param("T", 256, 8, 4096, "steps")};
 
@@ -84,11 +84,11 @@ Claim mqar_orthonormal_construction() {
     exchanged.problem.sequence.k = texts.problem.sequence.v;
     const auto reads = [](const Texts &x) { return x.asked_rows(x.read_by("linear").o); };
     points.rounding(text_units(T, d));
-    points.statement("y = n_j v_j", reads(texts), texts.counted_responses(0))
-        .but_not("(n_j - 1) v_j: the newest pair not yet written", texts.counted_responses(-1))
-        .but_not("(n_j + 1) v_j", texts.counted_responses(+1));
-    points.wrong_system("w_0 and w_1 exchanged", reads(exchanged), texts.counted_responses());
-    points.wrong_system("2 P tokens of width P + 1", reads(narrow), narrow.counted_responses());
+    points.statement("$y = n_j v_j$", reads(texts), texts.counted_responses(0))
+        .but_not("$(n_j - 1) v_j$: the newest pair not yet written", texts.counted_responses(-1))
+        .but_not("$(n_j + 1) v_j$", texts.counted_responses(+1));
+    points.wrong_system("$w_0$ and $w_1$ exchanged", reads(exchanged), texts.counted_responses());
+    points.wrong_system("2 P tokens of width $P + 1$", reads(narrow), narrow.counted_responses());
   });
 }
 
@@ -112,12 +112,12 @@ Claim mqar_indices_typo() {
     Sequence &s = preceded.problem.sequence;
     std::copy_n(s.v.begin(), d, s.k.begin());
     points.rounding(text_units(T, d));
-    points.statement("pairs (x_{t-1}, x_t) from t = 1 on, x_0 a token: y = n_j v_j",
+    points.statement("pairs $(x_{t-1}, x_t)$ from $t = 1$ on, $x_0$ a token: $y = n_j v_j$",
                      preceded.asked_rows(preceded.read_by("linear").o), texts.counted_responses());
     points
-        .obligation("from t = 2 on, or x_0 = 0: y = n_j v_j", texts.asked_rows(texts.read_by("linear").o),
+        .obligation("from $t = 2$ on, or $x_0 = 0$: $y = n_j v_j$", texts.asked_rows(texts.read_by("linear").o),
                     texts.counted_responses())
-        .but_not("(n_j + 1) v_j", texts.counted_responses(1));
+        .but_not("$(n_j + 1) v_j$", texts.counted_responses(1));
   });
 }
 
@@ -144,13 +144,13 @@ Claim mqar_p64_d64() {
       return exact_point(mean_of(texts.accuracy(texts.read_by("linear"))).mean, 1, 0);
     };
     const Assignments cues{{"storage", "cues"}};
-    points.statement("all bigrams, P = d: y = n_j v_j", read(d, {}));
+    points.statement("all bigrams, $P = d$: $y = n_j v_j$", read(d, {}));
     points.statement("all bigrams, responses = the next cue: accuracy", accuracy({{"responses", "shifted"}}));
     points.statement("all bigrams, random unit tokens: accuracy", accuracy({{"embedding", "unit"}}));
-    points.condition("cue to response alone, P = d: y = n_j v_j", read(d, cues));
-    points.wrong_system("cue to response alone, P = d + 1", read(d + 1, cues));
-    points.obligation("all bigrams, P = d / 2: y = n_j v_j", read(d / 2, {}));
-    points.wrong_system("all bigrams, P = d / 2 + 1", read(d / 2 + 1, {}));
+    points.condition("cue to response alone, $P = d$: $y = n_j v_j$", read(d, cues));
+    points.wrong_system("cue to response alone, $P = d + 1$", read(d + 1, cues));
+    points.obligation("all bigrams, $P = d / 2$: $y = n_j v_j$", read(d / 2, {}));
+    points.wrong_system("all bigrams, $P = d / 2 + 1$", read(d / 2 + 1, {}));
   });
 }
 

@@ -41,9 +41,9 @@ Claim mqar_rls_vs_linear_untrained() {
     const Texts few(1, d / 2, d, T, unit_cues, protocol.seed);
     points.statement("RLS - linear, share of right answers", gain(P, least_squares));
     points.wrong_system("RLS with ridge 1000 - linear", gain(P, {{"ridge", "1000"}}));
-    points.wrong_system("RLS - linear, P = d / 4", gain(d / 4, least_squares));
-    points.obligation("P = d / 2: RLS reads the response", exact_recall(few, d / 2, 1e-6));
-    points.wrong_system("P = d / 2, ridge 0.1", exact_recall(few, d / 2, 0.1));
+    points.wrong_system("RLS - linear, $P = d / 4$", gain(d / 4, least_squares));
+    points.obligation("$P = d / 2$: RLS reads the response", exact_recall(few, d / 2, 1e-6));
+    points.wrong_system("$P = d / 2$, ridge 0.1", exact_recall(few, d / 2, 0.1));
   });
 }
 
@@ -77,22 +77,22 @@ Claim mqar_t_independence() {
     };
     const std::vector<double> brief = ending(T / 8), lasting = ending(T);
     const Mean gain = mean_of(differences(lasting, brief));
-    points.statement("random unit cues: share at T is the share at T / 8",
+    points.statement("random unit cues: share at T is the share at $T / 8$",
                      Mean{mean_of(lasting).mean, gain.standard_error}, mean_of(brief).mean);
-    points.obligation("random unit cues: share at T less that at T / 8", at_least_point(gain, 0.03));
+    points.obligation("random unit cues: share at T less that at $T / 8$", at_least_point(gain, 0.03));
     if (protocol.full() && !protocol.point) // first worse, then better as the counts even out
-      points.obligation("random unit cues: share at T / 8 less that at T / 16",
+      points.obligation("random unit cues: share at $T / 8$ less that at $T / 16$",
                         at_most_point(mean_of(differences(brief, ending(T / 16))), -0.03));
     for (int steps : {T / 8, T}) {
-      const std::string text = ", T = " + std::to_string(steps);
+      const std::string text = ", $T = " + std::to_string(steps) + "$";
       const auto read = [&](const Assignments &set) {
         const Texts texts(1, d, d, steps, set, protocol.seed);
         return exact_point(texts.asked_rows(texts.read_by("linear").o), texts.counted_responses(), 4.0 * steps * d);
       };
       const Texts independent(1, d / 2, d, steps, unit_cues, protocol.seed);
-      points.condition("linear, orthonormal cues: y = n_j v_j" + text, read(orthonormal_cues));
+      points.condition("linear, orthonormal cues: $y = n_j v_j$" + text, read(orthonormal_cues));
       points.wrong_system("linear, random unit cues" + text, read(unit_cues));
-      points.condition("RLS, P = d / 2: y = v_j" + text, exact_recall(independent, d / 2, 1e-6));
+      points.condition("RLS, $P = d / 2$: $y = v_j$" + text, exact_recall(independent, d / 2, 1e-6));
       points.wrong_system("RLS with ridge 0.1" + text, exact_recall(independent, d / 2, 0.1));
     }
   });

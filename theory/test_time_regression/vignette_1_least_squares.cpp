@@ -23,12 +23,12 @@ Claim overdetermined() {
     const Dense M = x.cross() * inverse(x.gram());
     const double units = solved_units(x.K, M);
     points.rounding(units);
-    points.statement("V^T K (K^T K)^{-1} = V^T (K^+)^T", M, x.best())
+    points.statement("$V^T K (K^T K)^{-1} = V^T (K^+)^T$", M, x.best())
         .but_not("a ridge of 0.01", x.cross() * inverse(x.gram() + 1e-2 * Dense::identity(Dk)))
         .but_not("no inverse", x.cross())
         .but_not("the last pair left out", x.some(0, t - 1).best());
     points.rounding(units * max_abs(x.gram().data));
-    points.obligation("normal equations: M K^T K = V^T K", M * x.gram(), x.cross());
+    points.obligation("normal equations: $M K^T K = V^T K$", M * x.gram(), x.cross());
   });
 }
 
@@ -47,16 +47,16 @@ Claim underdetermined() {
     const Dense outer_gram = x.K * transpose(x.K), M = transpose(x.V) * inverse(outer_gram) * x.K, least = x.best();
     const double units = solved_units(x.K, M);
     points.rounding(units);
-    points.statement("V^T (K K^T)^{-1} K = V^T (K^+)^T", M, least)
+    points.statement("$V^T (K K^T)^{-1} K = V^T (K^+)^T$", M, least)
         .but_not("linear attention", x.cross())
         .but_not("a ridge of 0.01", transpose(x.V) * inverse(outer_gram + 1e-2 * Dense::identity(t)) * x.K);
     points.rounding(units * max_abs(x.K.data));
-    points.statement("interpolates: M K^T = V^T", M * transpose(x.K), transpose(x.V));
+    points.statement("interpolates: $M K^T = V^T$", M * transpose(x.K), transpose(x.V));
     // Any other interpolant M + N with N K^T = 0 is longer by exactly |N|^2.
     const Dense G = normal_matrix(M.rows, Dk, protocol.seed, "003/another interpolant"),
                 N = G - G * pseudo_inverse(x.K) * x.K;
     points.rounding(units * (square(M) + square(N)));
-    points.statement("shortest: |M + N|^2 = |M|^2 + |N|^2", square(M + N), square(M) + square(N));
+    points.statement("shortest: $|M + N|^2 = |M|^2 + |N|^2$", square(M + N), square(M) + square(N));
     points.rounding(units);
     points.wrong_system("another interpolant, of the same reads", M + N, least);
   });
@@ -64,7 +64,7 @@ Claim underdetermined() {
 
 Claim rank_deficient() {
   ClaimBuilder c("ls-eq11-rank-deficient", "003 Eq 11 (\"e.g. t < Dk\")");
-  c.says("t < Dk alone makes the second form usable (a reading of \"underdetermined, e.g. t < Dk\" without the "
+  c.says("$t < Dk$ alone makes the second form usable (a reading of \"underdetermined, e.g. $t < Dk$\" without the "
          "condition on the rank).");
   c.exactly("The rows must be independent. With a repeated key $K K^T$ is singular, and only $V^T (K^+)^T$ exists: it "
             "returns the mean of the key's values.");
@@ -83,14 +83,14 @@ Claim rank_deficient() {
       for (double s : singular_values(m)) n += s > 1e-10;
       return exact_point(n, m.rows, 0);
     };
-    points.statement("a repeated key: K K^T has rank t", rank(x.K * transpose(x.K)));
-    points.obligation("independent keys: K K^T has rank t", rank(distinct.K * transpose(distinct.K)));
+    points.statement("a repeated key: $K K^T$ has rank t", rank(x.K * transpose(x.K)));
+    points.obligation("independent keys: $K K^T$ has rank t", rank(distinct.K * transpose(distinct.K)));
     // The pseudo-inverse reads the mean of the two values at the repeated key, and every other value as it is.
     Dense mean = x.V;
     for (int c = 0; c < mean.columns; ++c) mean(0, c) = mean(t - 1, c) = (x.V(0, c) + x.V(t - 1, c)) / 2;
     const Pairs reduced = x.some(0, t - 1);
     points.rounding(16 * solved_units(reduced.K, x.best()) * max_abs(x.K.data));
-    points.obligation("V^T (K^+)^T reads the mean of the two values", x.best() * transpose(x.K), transpose(mean))
+    points.obligation("$V^T (K^+)^T$ reads the mean of the two values", x.best() * transpose(x.K), transpose(mean))
         .but_not("both values read as they are", transpose(x.V));
     const Dense ridged = x.K * transpose(x.K) + 1e-6 * Dense::identity(t);
     points.wrong_system("an inverse by a ridge of 1e-6", (transpose(x.V) * inverse(ridged) * x.K) * transpose(x.K),
@@ -127,7 +127,7 @@ Claim norm_bound() {
     const auto bound = [&](double pairs) { return 3 * pairs * 2 / same.gram()(0, 0); };
     points.at(labels({{"t", num(t)}, {"Dk", num(1)}, {"Dv", num(1)}})).rounding(16);
     points.obligation("equal pairs in one channel: equality", y, bound(t))
-        .but_not("the largest |v_i||k_i| for their sum", bound(1))
+        .but_not("the largest $|v_i||k_i|$ for their sum", bound(1))
         .but_not("one pair missing from the sum", bound(t - 1));
   });
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -141,7 +141,7 @@ Claim norm_bound() {
       }
       return at_most_point(most, 1, 1e-12);
     };
-    points.statement("|y| over the bound, the largest of 200 draws", largest(Eigenvalue::smallest));
+    points.statement("$|y|$ over the bound, the largest of 200 draws", largest(Eigenvalue::smallest));
     if (shape.T == shape.Dk + 1 && shape.Dk > 1)
       points.wrong_system("the largest eigenvalue in the denominator", largest(Eigenvalue::largest));
   });

@@ -38,7 +38,7 @@ Claim orthonormal_keys() {
       const Dense values = linear_memory(pairs) * transpose(pairs.K);
       return exact_point(values.data, transpose(pairs.V).data, 16.0 * t * Dk * max_abs(pairs.V.data));
     };
-    points.statement("V^T K = V^T (K^+)^T", optimal(keys));
+    points.statement("$V^T K = V^T (K^+)^T$", optimal(keys));
     points.wrong_system("orthogonal keys of length 1.1", optimal(longer));
     points.statement("zero loss", reads(keys));
     points.wrong_system("zero loss with keys of length 1.1", reads(longer));
@@ -68,8 +68,8 @@ Claim only_orthonormal() {
         longer(1.1 * frame.K, x.V);
     const double apart = frobenius_norm(linear_memory(frame) - frame.best()) / frobenius_norm(frame.best()),
                  generic = frobenius_norm(linear_memory(x) - x.best()) / frobenius_norm(x.best());
-    points.statement("t > Dk: visibly not optimal", at_least_point(apart, 1e-3, 0));
-    points.obligation("a tight frame, K^T K = I with t > Dk, is optimal", optimal(frame));
+    points.statement("$t > Dk$: visibly not optimal", at_least_point(apart, 1e-3, 0));
+    points.obligation("a tight frame, $K^T K = I$ with $t > Dk$, is optimal", optimal(frame));
     points.obligation("generic keys are visibly not", at_least_point(generic, 1e-3, 0));
     points.wrong_system("the frame scaled by 1.1", optimal(longer));
     // A rank-deficient partial isometry: a basis of half the space, each key there twice at 1 / sqrt 2.
@@ -79,7 +79,7 @@ Claim only_orthonormal() {
     for (size_t i = 0; i < twice.data.size(); ++i) twice.data[i] = basis.data[i % basis.data.size()] / std::sqrt(2.0);
     const Pairs isometry(twice, normal_matrix(2 * r, x.V.columns, protocol.seed, "003/values of an isometry"));
     points.rounding(64.0 * Dk * max_abs(isometry.V.data));
-    points.obligation("K K^T K = K of rank Dk/2 is optimal", linear_memory(isometry), isometry.best());
+    points.obligation("$K K^T K = K$ of rank $Dk/2$ is optimal", linear_memory(isometry), isometry.best());
   });
 }
 
@@ -115,7 +115,7 @@ Claim covariance() {
   c.exactly("$K^T K / t$ tends to $Sigma$. So for $v = B k$ the linear memory divided by $t$ tends to $B Sigma$, and "
             "least squares gives $B$. They are equal up to scale exactly for $Sigma = c I$.");
   c.because("Linear attention weights directions by how often they occur.");
-  c.runs({"linear"}), c.takes({real_param("kappa", 4, 1e-2, 100, "Sigma = diag(1, kappa), not 1")});
+  c.runs({"linear"}), c.takes({real_param("kappa", 4, 1e-2, 100, "$Sigma = diag(1, kappa)$, not 1")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Correlated x{p.real("kappa")};
     if (x.kappa == 1) usage_error("kappa = 1 has the covariance I, where B Sigma is B");
@@ -124,17 +124,17 @@ Claim covariance() {
     const auto draw = [&](size_t first, size_t count) { return x.reads(t, protocol.seed, first, count); };
     const Mean mean = sample_mean(wanted_sensitivity(protocol, law(1), {law(0), law(0.5)}), pilot_size(protocol),
                                   400'000, in_blocks(cached_block(5 * t), draw));
-    points.statement("a read of M_lin / t is one of B Sigma", mean, law(1))
+    points.statement("a read of $M_lin / t$ is one of $B Sigma$", mean, law(1))
         .but_not("B, as least squares has it", law(0))
-        .but_not("B Sigma^{1/2}", law(0.5));
+        .but_not("$B Sigma^{1/2}$", law(0.5));
     // For each text, M_lin is B K^T K, and the least-squares memory is B.
     const Pairs pairs = x.pairs(50, protocol.seed);
     const auto is = [&](const Dense &M, const Dense &expected) {
       return exact_point(M.data, expected.data, 4.0 * solved_units(pairs.K, expected));
     };
-    points.statement("M_lin = B K^T K", is(linear_memory(pairs), x.B * pairs.gram()));
+    points.statement("$M_lin = B K^T K$", is(linear_memory(pairs), x.B * pairs.gram()));
     points.obligation("least squares restores B", is(pairs.best(), x.B))
-        .but_not("K^T K B", is(linear_memory(pairs), pairs.gram() * x.B));
+        .but_not("$K^T K B$", is(linear_memory(pairs), pairs.gram() * x.B));
     points.wrong_system("linear attention over t", is(1.0 / pairs.K.rows * linear_memory(pairs), x.B));
   });
 }

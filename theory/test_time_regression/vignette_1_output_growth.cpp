@@ -51,7 +51,7 @@ Claim growth() {
             "constant, or falls as $1/sqrt(t)$ if the values are noise.");
   c.because("That the output can grow without bound is right. Whether the growth is linear depends on the data: it is "
             "if values correlate with their keys; if they are independent, the output grows like a random walk.");
-  c.holds_under("E v k^T is not 0");
+  c.holds_under("$E v k^T$ is not 0");
   c.runs({"linear", "rls", "gated_linear"});
   c.takes({integer_param("t", 24, width + 8, 1024, "pairs at the first end; fourth moments are finite from there on"),
            integer_param("T", 192, 80, 4096, "pairs at the second end")});
@@ -80,20 +80,20 @@ Claim growth() {
     const Mean free = slope("linear", Data::independent, wanted), tied = slope("linear", Data::equal, wanted),
                noise = slope("rls", Data::independent, wanted);
     points.statement("independent values: linear in t", free, 1);
-    points.condition("v = k: slope 1 but for the law's own (D+1)/t", tied, one).but_not("slope 1/2", half);
-    points.condition("independent values: slope 1/2", free, half).but_not("slope 1", one);
-    points.condition("least squares on noise: slope -1/2", sampled_point(noise, falling, 1e-6))
+    points.condition("$v = k$: slope 1 but for the law's own $(D+1)/t$", tied, one).but_not("slope $1/2$", half);
+    points.condition("independent values: slope $1/2$", free, half).but_not("slope 1", one);
+    points.condition("least squares on noise: slope $-1/2$", sampled_point(noise, falling, 1e-6))
         .but_not("no dependence on t", 0)
         .but_not("slope -1", 2 * falling);
-    points.statement("v = k: linear in t", tied, 1);
+    points.statement("$v = k$: linear in t", tied, 1);
     points.wrong_system("a gate", slope("gated_linear", Data::equal, 0.1), one);
     // Realisable values: the least-squares output is the value itself, at any t.
     const Pairs x(Shape{1, 1, ends.t, width, width}, protocol.seed), exact(x.K, x.K);
     const auto reads = [&](const Dense &M, const Dense &expected) {
       return exact_point(M.data, expected.data, solved_units(x.K, M));
     };
-    points.condition("least squares on v = k: the map itself", reads(exact.best(), Dense::identity(width)));
-    points.wrong_system("linear attention on v = k", reads(exact.cross(), Dense::identity(width)));
+    points.condition("least squares on $v = k$: the map itself", reads(exact.best(), Dense::identity(width)));
+    points.wrong_system("linear attention on $v = k$", reads(exact.cross(), Dense::identity(width)));
   });
 }
 
@@ -156,7 +156,7 @@ Claim normalised() {
             "the output, which a scalar norm cannot do.");
   c.holds_under("the keys' covariance is a multiple of I, and the text is long");
   c.runs({"linear_rms", "linear", "delta_net"});
-  c.takes({real_param("kappa", 4, 1.5, 100, "Sigma = diag(1, kappa)"), integer_param("t", 100, 20, 1000, "pairs")});
+  c.takes({real_param("kappa", 4, 1.5, 100, "$Sigma = diag(1, kappa)$"), integer_param("t", 100, 20, 1000, "pairs")});
   c.at({{}, {{"kappa", 16}}});
   c.last([](Points &points, const Protocol &protocol) {
     // The normalisation does restore the size: sqrt(Dv) at every t, while the raw output grows.
@@ -171,7 +171,7 @@ Claim normalised() {
     };
     const std::vector<double> constant(s.shape.T, std::sqrt(double(s.shape.Dv)));
     points.at(params_of(s.shape)).rounding(64);
-    points.obligation("the size of the output at every t: sqrt(Dv)", sizes("linear_rms", {{"epsilon", "1e-30"}}),
+    points.obligation("the size of the output at every t: $sqrt(Dv)$", sizes("linear_rms", {{"epsilon", "1e-30"}}),
                       constant);
     points.wrong_system("the raw output", sizes("linear", {}), constant);
   });
@@ -186,8 +186,8 @@ Claim normalised() {
     const Mean cosine = mean("linear_rms", wanted_sensitivity(protocol, law, {1, plane.rooted()}));
     points.statement("the norm restores the least-squares output", cosine, 1);
     points.obligation("cosine with the least-squares output", cosine, law)
-        .but_not("Sigma^{1/2} for Sigma", plane.rooted())
-        .but_not("1 for every Sigma", 1);
+        .but_not("$Sigma^{1/2}$ for $Sigma$", plane.rooted())
+        .but_not("1 for every $Sigma$", 1);
     points.wrong_system("DeltaNet's output", mean("delta_net", 0.1), law);
     // Isotropic keys: only r makes the two differ, cos = 1 / sqrt(1 + r^2), which tends to 1.
     const Plane round{1, plane.t};
@@ -198,7 +198,7 @@ Claim normalised() {
     points.at(Params(p).set("kappa", 1));
     points.condition("isotropic keys: tends to 1", near, isotropic)
         .but_not("1 at once", 1)
-        .but_not("t/(t+1), the mean of its square", squared);
+        .but_not("$t/(t+1)$, the mean of its square", squared);
   });
 }
 

@@ -42,11 +42,12 @@ Claim printed_update() {
     const double kPk = (transpose(k) * Pk)(0, 0),
                  units = 64.0 * Dk * Dk * std::pow(condition(past.K), 2) * max_abs(P.data);
     points.rounding(units);
-    points.statement("K_t with k_t added: as the indices are printed", updated, inverse(x.gram() + write(k, k)).data);
-    points.obligation("K_{t-1} with k_t added: K_t^T K_t", updated, inverse(past.gram() + write(k, k)).data);
+    points.statement("$K_t$ with $k_t$ added: as the indices are printed", updated,
+                     inverse(x.gram() + write(k, k)).data);
+    points.obligation("$K_{t-1}$ with $k_t$ added: $K_t^T K_t$", updated, inverse(past.gram() + write(k, k)).data);
     points.obligation("by Woodbury's identity", updated, (P - 1 / (1 + kPk) * write(Pk, Pk)).data)
         .but_not("the 1 dropped from the denominator", (P - 1 / kPk * write(Pk, Pk)).data)
-        .but_not("k_t not added", P.data);
+        .but_not("$k_t$ not added", P.data);
     Sequence faded = last;
     faded.alpha = {0.9};
     const std::vector<double> other = run("weighted_rls", faded).state;
@@ -92,9 +93,9 @@ Claim sequential_is_batch() {
         .but_not("the newest pair counted twice", by([](int i, int t) { return (i <= t) + (i == t) * 1.0; }))
         .but_not("the newest pair not yet in", by([](int i, int t) { return 1.0 * (i < t); }))
         .but_not("one update skipped", by([](int i, int t) { return 1.0 * (i <= t && i != 1); }));
-    points.wrong_system("P = I at the start",
+    points.wrong_system("$P = I$ at the start",
                         measured("rls", continued(s, past.best(), I)).against(batch(s, G, C, seen), factor));
-    points.statement("from P = I / delta: ridge regression", ridge.against(batch(s, 0.5 * I, none, seen)));
+    points.statement("from $P = I / delta$: ridge regression", ridge.against(batch(s, 0.5 * I, none, seen)));
     points.wrong_system("another ridge", measured("rls", s, {{"ridge", "0.6"}}).against(batch(s, 0.5 * I, none, seen)));
   });
 }
@@ -128,13 +129,13 @@ Claim start_bias() {
     // The size of P falls from 1 / delta to its final value, and the host's solution loses digits in proportion to the
     // square of K's condition number.
     points.rounding(rounding_units("rls", s, set) + solved_units(x.K, x.best()) * std::pow(1 + values.front(), 2));
-    points.statement("RLS from P_0 = I / delta is Eq 11", S, x.best());
-    auto distance = points.limit("its distance is -delta M (K^T K + delta I)^{-1}", S, Bias{}.memory(x, delta))
+    points.statement("RLS from $P_0 = I / delta$ is Eq 11", S, x.best());
+    auto distance = points.limit("its distance is $-delta M (K^T K + delta I)^{-1}$", S, Bias{}.memory(x, delta))
                         .but_not("twice that", Bias{2, 1}.memory(x, delta));
     const Dense other = memory(run("mesa", s, {{"ridge", number(2 * delta)}}), s.shape) *
                         inverse(x.gram() + 2 * delta * Dense::identity(x.K.columns));
     points.wrong_system("twice the ridge", other, Bias{}.memory(x, delta));
-    if (x.K.rows >= x.K.columns) distance.but_not("without delta in the inverse", Bias{1, 0}.memory(x, delta));
+    if (x.K.rows >= x.K.columns) distance.but_not("without $delta$ in the inverse", Bias{1, 0}.memory(x, delta));
   });
 }
 
@@ -173,7 +174,7 @@ Claim regression_layers() {
     const std::vector<double> ridged = reads(lambda), squared = reads(lambda * lambda);
     points.statement("mesa: Eq 11 at every prefix", layer("mesa", reads(0)));
     points.limit("mesa: the ridge solution of every prefix", layer("mesa", ridged))
-        .but_not("a ridge of lambda^2", layer("mesa", squared));
+        .but_not("a ridge of $lambda^2$", layer("mesa", squared));
     points.rounding(rounding_units("mesa", s, set));
     points.wrong_system("linear attention", run("linear", s).o, ridged);
     // Intention solves once, over the whole set: what it reads at the last step, at any query.
@@ -191,10 +192,10 @@ Claim regression_layers() {
     const double kappa = frobenius_norm(gram) * frobenius_norm(P);
     points.rounding(4.0 * (t + Dk) * kappa * frobenius_norm(x.cross()) * frobenius_norm(P));
     points
-        .limit("distance from Eq 11: lambda M (K^T K + lambda I)^{-1}", state,
+        .limit("distance from Eq 11: $lambda M (K^T K + lambda I)^{-1}$", state,
                Bias{lambda / lambda, 1}.memory(x, lambda))
-        .but_not("lambda^2 times that matrix", Bias{(lambda * lambda) / lambda, 1}.memory(x, lambda))
-        .but_not("sqrt(lambda) times it", Bias{std::sqrt(lambda) / lambda, 1}.memory(x, lambda));
+        .but_not("$lambda^2$ times that matrix", Bias{(lambda * lambda) / lambda, 1}.memory(x, lambda))
+        .but_not("$sqrt(lambda)$ times it", Bias{std::sqrt(lambda) / lambda, 1}.memory(x, lambda));
   });
 }
 

@@ -37,7 +37,7 @@ Claim gated_sum() {
     points.statement("the recurrence is the weighted sum", layer.against(sum));
     Sequence first = s; // gamma_1 multiplies M_0 = 0 and no weight holds it
     first.alpha[0] = 0.01;
-    points.statement("for every gamma_1", measured("gated_linear", first).against(sum))
+    points.statement("for every $gamma_1$", measured("gated_linear", first).against(sum))
         .but_not("the product from i on", layer.against(decayed_sum(s, Product::from)))
         .but_not("decay after the write",
                  layer.against(stepped(s, [&](const Dense &M, const Dense &k, const Dense &v, int t) {
@@ -98,9 +98,9 @@ Claim weighted_recursion() {
     const auto one = [](double) { return 1.0; };
     const Dense P = 1 / ridge * Dense::identity(Dk);
     const auto by = [&](const Update &update) { return layer.against(recursion(s, P, update), factor); };
-    points.statement("(1/gamma)(P - P k k^T P / (gamma + k^T P k))", by({inverted, gate}))
-        .but_not("1 for gamma in the denominator", by({inverted, one}))
-        .but_not("1/gamma dropped", by({one, gate}));
+    points.statement("$(1/gamma)(P - P k k^T P / (gamma + k^T P k))$", by({inverted, gate}))
+        .but_not("1 for $gamma$ in the denominator", by({inverted, one}))
+        .but_not("$1/gamma$ dropped", by({one, gate}));
   });
 }
 

@@ -43,13 +43,13 @@ Claim monotone() {
     for (int i = 0; i < t; ++i)
       for (int j = 1; j <= i; ++j) reversed[i] *= gamma[j];
     points.rounding(16.0 * t);
-    points.statement("gamma_i^(t) is the product of the gates after i", read(gamma), weights(gamma))
-        .but_not("the product from i on: gamma_t at i = t", weights(gamma, Product::from))
+    points.statement("$gamma_i^(t)$ is the product of the gates after i", read(gamma), weights(gamma))
+        .but_not("the product from i on: $gamma_t$ at $i = t$", weights(gamma, Product::from))
         .but_not("the product up to i", reversed);
     points.statement("non-decreasing in i", least_rise(read(gamma)));
     points.statement("with gates of 0 and 1", read(edges), weights(edges));
     points.statement("non-decreasing, with gates of 0 and 1", least_rise(read(edges)));
-    points.statement("1 at i = t", read(gamma).back(), 1);
+    points.statement("1 at $i = t$", read(gamma).back(), 1);
     points.wrong_system("a weak last write", least_rise(read(gamma, "mamba2", 0.1)));
   });
 }
@@ -83,9 +83,9 @@ Claim weighted_over() {
       const Dense G = diagonal(u);
       return exact_point(M.data, (transpose(x.V) * G * x.K * inverse(transpose(x.K) * G * x.K)).data, units);
     };
-    points.statement("least squares on rescaled pairs = V^T G K (K^T G K)^{-1}", formula(w))
-        .but_not("G^{1/2} in the formula", formula(power(w, 0.5)))
-        .but_not("G^2", formula(power(w, 2)))
+    points.statement("least squares on rescaled pairs = $V^T G K (K^T G K)^{-1}$", formula(w))
+        .but_not("$G^{1/2}$ in the formula", formula(power(w, 0.5)))
+        .but_not("$G^2$", formula(power(w, 2)))
         .but_not("no weights", formula(std::vector<double>(w.size(), 1)))
         .but_not("the product from i on", formula(weights(gamma, Product::from)));
     // Among all memories it is stationary for the weighted loss.
@@ -109,8 +109,8 @@ Claim weighted_under() {
     const std::vector<double> w = weights(gates(x.K.rows, protocol.seed));
     const Dense M = scaled(x, w).best(), inverted = inverse(x.K * transpose(x.K));
     points.rounding(solved_units(scaled(x, w).K, M) + solved_units(x.K, M));
-    points.statement("the weights drop out: V^T (K K^T)^{-1} K", M, transpose(x.V) * inverted * x.K)
-        .but_not("V^T G (K K^T)^{-1} K", transpose(x.V) * diagonal(w) * inverted * x.K)
+    points.statement("the weights drop out: $V^T (K K^T)^{-1} K$", M, transpose(x.V) * inverted * x.K)
+        .but_not("$V^T G (K K^T)^{-1} K$", transpose(x.V) * diagonal(w) * inverted * x.K)
         .but_not("gated linear attention", transpose(x.V) * diagonal(w) * x.K);
     Pairs other = x; // a weighted loss pulls a memory that cannot interpolate: more pairs than dimensions
     other.K = Dense(x.K.rows, x.K.columns);
@@ -135,8 +135,8 @@ Claim zero_weight() {
     const Params p = labels({{"case", txt("a repeated key, weights 1 and 2")}});
     const auto read = [&](double a, double b) { return scaled(twice, {a, b}).best()(0, 0); };
     points.at(p).rounding(64);
-    points.statement("the plain mean, 1/2", read(1, 2), 0.5);
-    points.obligation("the weighted mean, 2/3", read(1, 2), 2.0 / 3)
+    points.statement("the plain mean, $1/2$", read(1, 2), 0.5);
+    points.obligation("the weighted mean, $2/3$", read(1, 2), 2.0 / 3)
         .but_not("weights by their roots", std::sqrt(2.0) / (1 + std::sqrt(2.0)))
         .but_not("weights squared", 0.8);
     points.wrong_system("weights 2 and 1", read(2, 1), 2.0 / 3);

@@ -43,16 +43,16 @@ Claim slopes() {
     const auto printed = [](const Pairs &y, const Dense &at) { return (at * transpose(y.K) - transpose(y.V)) * y.K; };
     const double units = slope_units(x, M) + slope_units(x, M + E);
     points.rounding(units);
-    points.statement("the gradient is (M K^T - V^T) K", measured, printed(x, M))
+    points.statement("the gradient is $(M K^T - V^T) K$", measured, printed(x, M))
         .but_not("twice the gradient", 2.0 * printed(x, M))
-        .but_not("the gradient of t-1 pairs", printed(fewer, M));
-    auto hessian = points.statement("the Hessian is K^T K, acting on rows", along, E * x.gram())
-                       .but_not("the Hessian of t-1 pairs", E * fewer.gram());
+        .but_not("the gradient of $t-1$ pairs", printed(fewer, M));
+    auto hessian = points.statement("the Hessian is $K^T K$, acting on rows", along, E * x.gram())
+                       .but_not("the Hessian of $t-1$ pairs", E * fewer.gram());
     const Dense elsewhere = gradient(2.0 * M + E, Loss{x}) - gradient(2.0 * M, Loss{x});
     points.rounding(8 * units);
     points.statement("the Hessian is constant", elsewhere, along);
     points.rounding(units);
-    points.wrong_system("the loss without its 1/2", gradient(M, [&](const Dense &m) { return 2 * Loss{x}(m); }),
+    points.wrong_system("the loss without its $1/2$", gradient(M, [&](const Dense &m) { return 2 * Loss{x}(m); }),
                         printed(x, M));
     if (shape.Dk > 1) hessian.but_not("its diagonal", E * diagonal(diagonal_of(x.gram())));
   });
@@ -94,9 +94,10 @@ Claim writings() {
                        return M - b * each([&](const Dense &k, const Dense &v) { return write(M * k - v, k); });
                      }));
     points.statement("Eq 23", eq20, descend([&](const Dense &M, double b) { return eq23(b, b, M); }))
-        .but_not("beta missing from the sum of values",
+        .but_not("$beta$ missing from the sum of values",
                  descend([&](const Dense &M, double b) { return eq23(b, 1, M); }))
-        .but_not("beta missing from the sum of keys", descend([&](const Dense &M, double b) { return eq23(1, b, M); }));
+        .but_not("$beta$ missing from the sum of keys",
+                 descend([&](const Dense &M, double b) { return eq23(1, b, M); }));
     points.wrong_system("steps of twice the size",
                         descend([&](const Dense &M, double b) { return M - 2 * b * gradient(M, Loss{x}); }),
                         descend([&](const Dense &M, double b) { return eq23(b, b, M); }));
@@ -127,7 +128,7 @@ Claim linear_step() {
     const Measured layer{results_of("linear", s), rounding_units("linear", s) + slope_units(x, origin)};
     const Output step = one_step(s, 1, origin, equal);
     auto one = points.statement("one step of size 1 from the origin, every prefix", layer.against(step))
-                   .but_not("a step of size 1/2", layer.against(one_step(s, 0.5, origin, equal)))
+                   .but_not("a step of size $1/2$", layer.against(one_step(s, 0.5, origin, equal)))
                    .but_not("a step from elsewhere",
                             layer.against(one_step(s, 1, some_memory(s.shape, protocol.seed), equal)));
     points.wrong_system("DeltaNet", measured("delta_net", s).against(step));
@@ -186,7 +187,7 @@ Claim newton() {
         points.statement("from the origin", step, best);
       else
         points.obligation("from elsewhere", step, best);
-      points.wrong_system("the Hessian of t-1 pairs", M - slope * inverse(fewer.gram()), best);
+      points.wrong_system("the Hessian of $t-1$ pairs", M - slope * inverse(fewer.gram()), best);
       points.wrong_system("half a step", M - 0.5 * (slope * inverse(x.gram())), best);
       points.wrong_system("no preconditioner", M - slope, best);
     }

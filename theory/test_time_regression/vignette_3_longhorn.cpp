@@ -27,12 +27,12 @@ Claim longhorn_solves() {
     points.rounding(units);
     points.statement("Eq 31 is the minimiser of Eq 30", layer, proximal(x, delta));
     points.wrong_system("NLMS", x.after("nlms"), proximal(x, delta));
-    auto eq31 = points.statement("beta = delta / (1 + delta |k|^2)", layer, x.moved(delta / (1 + delta * x.kk())))
-                    .but_not("beta = delta", x.moved(delta))
-                    .but_not("2 delta for delta", proximal(x, 2 * delta));
-    if (norm != 1) eq31.but_not("|k| for |k|^2", x.moved(delta / (1 + delta * norm)));
+    auto eq31 = points.statement("$beta = delta / (1 + delta |k|^2)$", layer, x.moved(delta / (1 + delta * x.kk())))
+                    .but_not("$beta = delta$", x.moved(delta))
+                    .but_not("$2 delta$ for $delta$", proximal(x, 2 * delta));
+    if (norm != 1) eq31.but_not("$|k|$ for $|k|^2$", x.moved(delta / (1 + delta * norm)));
     points.rounding(0);
-    points.obligation("delta = 0 leaves M as it is", x.after_longhorn(0), x.M);
+    points.obligation("$delta = 0$ leaves M as it is", x.after_longhorn(0), x.M);
   });
 }
 
@@ -52,7 +52,7 @@ Claim conservative() {
     const double units = x.units(delta) * (1 + std::sqrt(x.kk()));
     points.rounding(units);
     auto shrinks =
-        points.statement("the residual shrinks by 1 / (1 + delta |k|^2)", longhorn, (1 / (1 + step)) * x.error())
+        points.statement("the residual shrinks by $1 / (1 + delta |k|^2)$", longhorn, (1 / (1 + step)) * x.error())
             .but_not("a change of sign", (-1 / (1 + step)) * x.error());
     Sequence plain = x.s;
     plain.beta = {delta};
@@ -60,11 +60,11 @@ Claim conservative() {
     const auto share = [&](const Dense &rest) { // of the residual that one step takes, beta |k|^2
       return at_most_point(frobenius_norm(x.error() - rest) / frobenius_norm(x.error()), 1, 1e-12);
     };
-    points.statement("no step beyond the target: beta |k|^2 <= 1", share(longhorn));
-    if (step > 1) points.wrong_system("plain SGD with beta = delta", share(sgd));
+    points.statement("no step beyond the target: $beta |k|^2 <= 1$", share(longhorn));
+    if (step > 1) points.wrong_system("plain SGD with $beta = delta$", share(sgd));
     points.rounding(units * (1 + step));
     points.wrong_system("plain SGD's residual", sgd, 1 / (1 + step) * x.error());
-    if (p.real("norm") != 1) shrinks.but_not("|k| for |k|^2", (1 / (1 + delta * p.real("norm"))) * x.error());
+    if (p.real("norm") != 1) shrinks.but_not("$|k|$ for $|k|^2$", (1 / (1 + delta * p.real("norm"))) * x.error());
   });
 }
 
@@ -84,11 +84,11 @@ Claim factor_two() {
     const auto solves = [&](double factor) { // d + factor |v - M k|^2
       return exact_point(layer.data, proximal(x, 2 * factor).data, units);
     };
-    points.statement("l = delta |v - M k|^2 in Eq 7", solves(delta));
-    points.obligation("l = (delta/2) |v - M k|^2", solves(delta / 2))
-        .but_not("l = (delta/4) |v - M k|^2", solves(delta / 4));
+    points.statement("$l = delta |v - M k|^2$ in Eq 7", solves(delta));
+    points.obligation("$l = (delta/2) |v - M k|^2$", solves(delta / 2))
+        .but_not("$l = (delta/4) |v - M k|^2$", solves(delta / 4));
     points.rounding(units);
-    points.wrong_system("Longhorn at 2 delta", x.after_longhorn(2 * delta), proximal(x, delta));
+    points.wrong_system("Longhorn at $2 delta$", x.after_longhorn(2 * delta), proximal(x, delta));
     points.obligation("Eq 31", layer, x.moved(delta / (1 + delta * x.kk())));
   });
 }

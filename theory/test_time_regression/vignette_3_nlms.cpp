@@ -22,12 +22,12 @@ Claim limit() {
     const Dense layer = x.after_longhorn(delta), end = x.moved(1 / kk);
     const auto short_of_it = [&](double gap) { return end - gap / kk * write(x.error(), x.k); };
     points.rounding(units);
-    points.statement("Longhorn at delta solves the constrained problem", layer, end);
-    points.limit("it falls short by e k^T / (|k|^2 (1 + delta |k|^2))", layer, short_of_it(1 / (1 + delta * kk)))
-        .but_not("1 / (delta |k|^4)", short_of_it(1 / (delta * kk)))
-        .but_not("an exponent of 1/2", short_of_it(1 / std::sqrt(1 + delta * kk)));
+    points.statement("Longhorn at $delta$ solves the constrained problem", layer, end);
+    points.limit("it falls short by $e k^T / (|k|^2 (1 + delta |k|^2))$", layer, short_of_it(1 / (1 + delta * kk)))
+        .but_not("$1 / (delta |k|^4)$", short_of_it(1 / (delta * kk)))
+        .but_not("an exponent of $1/2$", short_of_it(1 / std::sqrt(1 + delta * kk)));
     points.obligation("its limit is NLMS", x.after("nlms"), end);
-    points.wrong_system("Longhorn at 2 delta", x.after_longhorn(2 * delta), short_of_it(1 / (1 + delta * kk)));
+    points.wrong_system("Longhorn at $2 delta$", x.after_longhorn(2 * delta), short_of_it(1 / (1 + delta * kk)));
   });
 }
 
@@ -47,9 +47,9 @@ Claim closest() {
     points.rounding(units);
     auto eq33 = points.statement("Eq 33", M, x.moved(1 / kk));
     points.rounding(units * norm);
-    points.wrong_system("Longhorn at delta = 1 stores the pair", x.after_longhorn(1) * x.k, x.v);
-    points.statement("stores the pair: M k = v", M * x.k, x.v);
-    if (p.real("norm") != 1) eq33.but_not("1/|k| for 1/|k|^2", x.moved(1 / norm));
+    points.wrong_system("Longhorn at $delta = 1$ stores the pair", x.after_longhorn(1) * x.k, x.v);
+    points.statement("stores the pair: $M k = v$", M * x.k, x.v);
+    if (p.real("norm") != 1) eq33.but_not("$1/|k|$ for $1/|k|^2$", x.moved(1 / norm));
     // Any other memory M + N that stores it, N k = 0, is farther from M_0 by exactly |N|^2.
     const Dense G = normal_matrix(M.rows, M.columns, protocol.seed, "003/another memory"),
                 N = G - 1 / kk * write(G * x.k, x.k);

@@ -143,7 +143,7 @@ Claim ttt() {
     const auto plain = [&](double size) {
       return delta.against(trained(linear_memory(s.shape), s, zero, sgd(size)), 8);
     };
-    points.statement("a linear memory: DeltaNet", plain(1)).but_not("the squared loss without its 1/2", plain(2));
+    points.statement("a linear memory: DeltaNet", plain(1)).but_not("the squared loss without its $1/2$", plain(2));
 
     // A linear map behind a layer norm.
     Sequence linear = s;
@@ -206,7 +206,7 @@ Claim momentum() {
     leaky.beta = size;
     const Measured lms = measured("leaky_lms", leaky), gated = measured("gated_delta_net", leaky);
     const std::vector<double> no_momentum = train(Descent{size, s.alpha});
-    points.statement("eta = 0: Leaky LMS", lms.against(no_momentum, 8))
+    points.statement("$eta = 0$: Leaky LMS", lms.against(no_momentum, 8))
         .but_not("momentum all the same", lms.against(train(Descent{size, s.alpha, steady}), 8));
     points.wrong_system("the residual after the decay", gated.against(no_momentum, 8));
 
@@ -249,11 +249,11 @@ Claim momentum() {
                               expected = titans({sizes, s.alpha, uneven});
     points.rounding(trained_units("titans", deep, set(eta), parameters));
     points
-        .statement("a network: Titans, with another eta every step",
+        .statement("a network: Titans, with another $eta$ every step",
                    layer_results("titans", deep, set(eta), parameters), expected)
         .but_not("Titans with Nesterov's look-ahead", titans({sizes, s.alpha, uneven, eta}))
         .but_not("Titans without decay", titans({sizes, whole, uneven}))
-        .but_not("Titans with one eta for all steps", titans({sizes, s.alpha, steady}));
+        .but_not("Titans with one $eta$ for all steps", titans({sizes, s.alpha, steady}));
     points.wrong_system("Titans without momentum", layer_results("titans", deep, set(0), parameters), expected);
   });
 }

@@ -60,8 +60,8 @@ Claim norms() {
     };
     points.rounding(by_differences);
     points.statement("the spectral norm's slope is M", spectral, M);
-    points.obligation("the spectral norm's slope is sigma_1 u_1 v_1^T", spectral, leading);
-    points.obligation("the Frobenius norm's slope is M", frobenius, M).but_not("without the 1/2", 2.0 * M);
+    points.obligation("the spectral norm's slope is $sigma_1 u_1 v_1^T$", spectral, leading);
+    points.obligation("the Frobenius norm's slope is M", frobenius, M).but_not("without the $1/2$", 2.0 * M);
     // One step of Eq 35 with either norm, compared with Leaky LMS.
     Sequence s = random_sequence({1, 1, 1, Dk, Dv}, protocol.seed);
     s.state = M.data, s.beta = {beta}, s.alpha = {1 - beta * lambda};
@@ -94,9 +94,9 @@ Claim leaky_lms_is_sgd() {
     const Measured layer = measured("leaky_lms", s);
     const double factor = 8 * s.shape.Dv * (1 + std::pow(max_abs(s.v), 2)); // the losses that a slope subtracts
     points.statement("steps on the regularised loss", layer.against(sgd, factor))
-        .but_not("the penalty without its 1/2", layer.against(steps(2), factor))
+        .but_not("the penalty without its $1/2$", layer.against(steps(2), factor))
         .but_not(
-            "a decay of 1 - lambda",
+            "a decay of $1 - lambda$",
             layer.against(stepped(s, [&](const Dense &M, const Dense &k, const Dense &v,
                                          int t) { return (1 - x.lambda[t]) * M + s.beta[t] * write(v - M * k, k); }),
                           factor));
@@ -134,8 +134,8 @@ Claim map_and_back() {
     const auto by = [&](const Sequence &s) { return measured("gated_delta_net", s).against(reference, factor); };
     points.statement("Leaky LMS to Gated DeltaNet", by(gated));
     points.wrong_system("v not rescaled", by(kept_values));
-    points.wrong_system("beta for eta", by(kept_steps));
-    points.wrong_system("a write of alpha eta v'", by(twice_scaled));
+    points.wrong_system("$beta$ for $eta$", by(kept_steps));
+    points.wrong_system("a write of $alpha eta v'$", by(twice_scaled));
     // And back: (lambda, beta, v) = ((1 - alpha) / (alpha eta), alpha eta, v' / alpha).
     const Sequence start = random_sequence(leaky.shape, protocol.seed);
     Sequence back = start, wrong;
@@ -167,7 +167,7 @@ Claim ranges() {
   return c.measure([](Points &points, const Params &, const Protocol &protocol) {
     // A gate and a step size in the stated range that need lambda = 2.
     points.at(labels({{"alpha", num(0.5)}, {"eta", num(0.5)}}));
-    points.statement("lambda in [0, 1]", at_most_point(strength(0.5, 0.5), 1, 1e-12));
+    points.statement("$lambda$ in [0, 1]", at_most_point(strength(0.5, 0.5), 1, 1e-12));
     const auto equal = [&](double lambda) { // Leaky LMS with this lambda against Gated DeltaNet
       Sequence gated = random_sequence(point_P, protocol.seed), leaky = gated;
       gated.alpha.assign(point_P.T, 0.5), gated.beta.assign(point_P.T, 0.5);
@@ -175,8 +175,8 @@ Claim ranges() {
       scale_values(leaky, std::vector<double>(point_P.T, 2));
       return measured("leaky_lms", leaky).against(results_of("gated_delta_net", gated), 4);
     };
-    points.obligation("with lambda = 2 the layers agree", equal(2));
-    points.wrong_system("with lambda = 1, the largest allowed", equal(1));
+    points.obligation("with $lambda = 2$ the layers agree", equal(2));
+    points.wrong_system("with $lambda = 1$, the largest allowed", equal(1));
     // Fractions of the unit square that the maps carry into the stated ranges.
     const auto share = [&](const char *stream, auto inside) {
       const auto draw = [&, stream](size_t first, size_t count) {
@@ -192,16 +192,16 @@ Claim ranges() {
     const Params square = labels({{"drawn", txt("uniform in the unit square")}});
     points.at(square);
     points
-        .obligation("share of (alpha, eta) with lambda <= 1",
+        .obligation("share of $(alpha, eta)$ with $lambda <= 1$",
                     share("003/gates and steps", [](double a, double eta) { return strength(a, eta) <= 1; }), 1 - ln2)
         .but_not("one half", 0.5)
-        .but_not("ln 2", ln2);
+        .but_not("$ln 2$", ln2);
     points
-        .obligation("share of (beta, lambda) with eta <= 1",
+        .obligation("share of $(beta, lambda)$ with $eta <= 1$",
                     share("003/steps and strengths", [](double beta, double l) { return beta / (1 - beta * l) <= 1; }),
                     ln2)
         .but_not("one half", 0.5)
-        .but_not("1 - ln 2", 1 - ln2);
+        .but_not("$1 - ln 2$", 1 - ln2);
   });
 }
 

@@ -96,7 +96,7 @@ Claim product_sequence() {
 
 Claim same_pair() {
   ClaimBuilder c("deltaproduct-same-pair", "003 after Eq 29 (DeltaProduct)");
-  c.says("Several gradient steps on the same pair (k_t, v_t) give a state transition of their own, as DeltaProduct "
+  c.says("Several gradient steps on the same pair $(k_t, v_t)$ give a state transition of their own, as DeltaProduct "
          "does (a reading of \"multiple gradient steps per example\").");
   c.exactly("They are equivalent to one step of DeltaNet with strength $(1 - (1 - beta |k|^2)^I) / |k|^2$, so they add "
             "nothing to Eq 29.");
@@ -127,8 +127,8 @@ Claim same_pair() {
     const Dense A(Dk, Dk, run("delta_product", still, set).state);
     points.rounding(0);
     points.statement("a new transition: rank of it less I, one for each step", rank(A - Dense::identity(Dk)), steps);
-    points.obligation("one step of strength (1 - (1 - beta |k|^2)^I) / |k|^2", layer.against(as_one_step(collapsed)))
-        .but_not("strength I beta", layer.against(as_one_step([&](double beta, double) { return steps * beta; })))
+    points.obligation("one step of strength $(1 - (1 - beta |k|^2)^I) / |k|^2$", layer.against(as_one_step(collapsed)))
+        .but_not("strength $I beta$", layer.against(as_one_step([&](double beta, double) { return steps * beta; })))
         .but_not("one step fewer", layer.against(as_one_step([&](double beta, double kk) {
           return (1 - std::pow(1 - beta * kk, steps - 1)) / kk;
         })));

@@ -30,9 +30,9 @@ Claim delta_net_is_sgd() {
     const Sequence s = random_sequence(shape_of(p), protocol.seed);
     const Measured layer = measured("delta_net", s);
     const double factor = 8 * (1 + max_abs(s.v)) * s.shape.Dv; // the losses that a slope subtracts
-    points.statement("one step of size beta from M_{t-1}", layer.against(descend(s, 1, 0), factor))
-        .but_not("the loss without its 1/2", layer.against(descend(s, 2, 0), factor))
-        .but_not("the slope taken at M_{t-2}", layer.against(descend(s, 1, 1), factor))
+    points.statement("one step of size $beta$ from $M_{t-1}$", layer.against(descend(s, 1, 0), factor))
+        .but_not("the loss without its $1/2$", layer.against(descend(s, 2, 0), factor))
+        .but_not("the slope taken at $M_{t-2}$", layer.against(descend(s, 1, 1), factor))
         .but_not("steps up the slope", layer.against(descend(s, -1, 0), factor));
     points.wrong_system("linear attention", measured("linear", s).against(descend(s, 1, 0), factor));
   });
@@ -91,10 +91,10 @@ Claim recency() {
     const double beta = p.real("beta");
     const auto left = [&](double rate) { return std::pow(1 - rate, t); };
     const double law = left((2 * beta - beta * beta) / D), other = left((2 * beta - beta * beta) / (D - 1));
-    std::vector<std::pair<std::string, double>> rivals{{"D-1 for D", other},
-                                                       {"a rate of 2 beta / D", left(2 * beta / D)}};
+    std::vector<std::pair<std::string, double>> rivals{{"$D-1$ for $D$", other},
+                                                       {"a rate of $2 beta / D$", left(2 * beta / D)}};
     // the same at beta = 1
-    if (beta != 1) rivals.push_back({"a rate of beta / D", left(beta / D)});
+    if (beta != 1) rivals.push_back({"a rate of $beta / D$", left(beta / D)});
     std::vector<double> predictions;
     for (const auto &[name, predicted] : rivals) predictions.push_back(predicted);
     const auto mean = [&](const std::string &variant, double wanted) {
@@ -105,7 +105,7 @@ Claim recency() {
                          in_blocks(cached_block(size_t(D) * (3 * t + D)), draw));
     };
     const Mean kept = mean("delta_net", wanted_sensitivity(protocol, law, predictions));
-    auto forgets = points.condition("random keys keep (1 - (2 beta - beta^2)/D)^t of |M_0|^2", kept, law);
+    auto forgets = points.condition("random keys keep $(1 - (2 beta - beta^2)/D)^t$ of $|M_0|^2$", kept, law);
     points.wrong_system("linear attention: uniform weights", mean("linear", 0.1), law);
     for (const auto &[name, predicted] : rivals) forgets.but_not(name, predicted);
 
@@ -119,7 +119,7 @@ Claim recency() {
     std::vector<double> fading(D);
     for (int i = 0; i < D; ++i) fading[i] = beta * std::pow(1 - beta / D, D - 1 - i);
     points.rounding(64.0 * D);
-    points.obligation("every pair is read as beta v", reads.data, std::vector<double>(D, beta))
+    points.obligation("every pair is read as $beta v$", reads.data, std::vector<double>(D, beta))
         .but_not("fading as among random keys", fading);
   });
 }

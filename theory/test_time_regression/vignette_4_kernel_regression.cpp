@@ -145,7 +145,7 @@ void add_case(Points &points, const Pairs &x, double rank, double rival, const c
   points.rounding(x.units());
   points.obligation(which + ": the pseudo-inverse reads the least-squares memory", x.read_by(pseudo_inverse(G)),
                     least_squares);
-  points.wrong_system(which + ": inverse of k(K,K) + 1e-6 I", x.read_by(inverse(G + 1e-6 * Dense::identity(G.rows))),
+  points.wrong_system(which + ": inverse of $k(K,K) + 1e-6 I$", x.read_by(inverse(G + 1e-6 * Dense::identity(G.rows))),
                       least_squares);
 }
 
@@ -160,16 +160,16 @@ Claim kernel_regression_overdetermined() {
   c.is_refuted(stricter(
       "Eq 43: $V^T k(K, K)^{-1} k(K, q)$.", "a possibly infinite-dimensional feature map",
       "It is 'the standard kernel regression prediction equation'; singular Gram matrices are not discussed."));
-  c.takes({integer_param("t", 9, 2, 64, "pairs, more than the (D + 1)(D + 2) / 2 features"),
+  c.takes({integer_param("t", 9, 2, 64, "pairs, more than the $(D + 1)(D + 2) / 2$ features"),
            integer_param("D", 2, 1, 8, "width of the keys")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int t = p.integer("t"), D = p.integer("D"), features = (D + 1) * (D + 2) / 2;
     if (t <= features) usage_error("t pairs in " + std::to_string(features) + " features or more have an inverse");
-    add_case(points, Pairs(t, D, protocol.seed, "overdetermined"), features, (D + 1) * (D + 1), "rank (D + 1)^2",
+    add_case(points, Pairs(t, D, protocol.seed, "overdetermined"), features, (D + 1) * (D + 1), "rank $(D + 1)^2$",
              "more pairs than features");
     Pairs repeated(features, D, protocol.seed, "repeated");
     for (int j = 0; j < D; ++j) repeated.K(features - 1, j) = repeated.K(0, j);
-    add_case(points, repeated, features - 1, features - 2, "rank t - 2", "the last key repeats the first");
+    add_case(points, repeated, features - 1, features - 2, "rank $t - 2$", "the last key repeats the first");
   });
 }
 
@@ -203,10 +203,10 @@ Claim kernel_approx_identity() {
     const double units = rounding_units("exp_unnormalized", s), one = std::exp(1 / std::sqrt(double(D)));
     const std::vector<double> measured = results_of("exp_unnormalized", s);
     points.rounding(units);
-    points.statement("k(K,K) of orthonormal keys is I", measured, lower_triangle(D, 1, 0));
-    points.obligation("(e^(1/sqrt D) - 1) I + 1 1^T", measured, lower_triangle(D, one, 1))
-        .but_not("e^(1/sqrt D) I", lower_triangle(D, one, 0))
-        .but_not("scale 1/D", lower_triangle(D, std::exp(1.0 / D), 1));
+    points.statement("$k(K,K)$ of orthonormal keys is I", measured, lower_triangle(D, 1, 0));
+    points.obligation("$(e^(1/sqrt D) - 1) I + 1 1^T$", measured, lower_triangle(D, one, 1))
+        .but_not("$e^(1/sqrt D) I$", lower_triangle(D, one, 0))
+        .but_not("scale $1/D$", lower_triangle(D, std::exp(1.0 / D), 1));
 
     const Sequence random = random_sequence({1, 1, 14, D, 3}, protocol.seed); // Eq 45-47 as algebra
     const Shape &shape = random.shape;
@@ -216,7 +216,7 @@ Claim kernel_approx_identity() {
         scores(t, i) = i <= t ? std::exp(scores(t, i) / std::sqrt(double(shape.Dk))) : 0;
     const std::vector<double> sums = (scores * rows_of(random.v, shape.T, shape.Dv)).data;
     points.rounding(rounding_units("exp_unnormalized", random));
-    points.obligation("V^T k(K,q) is unnormalised softmax attention", results_of("exp_unnormalized", random), sums);
+    points.obligation("$V^T k(K,q)$ is unnormalised softmax attention", results_of("exp_unnormalized", random), sums);
     points.wrong_system("normalised", results_of("softmax", random), sums);
   });
 }

@@ -67,7 +67,7 @@ Claim eq50_width_typo() {
     const double width = double(forward(find_variant("softmax_qknorm"), s).o.size()) / s.shape.T;
     points.rounding(0);
     points.statement("numbers of M^[0]: Dk", width, s.shape.Dk);
-    points.obligation("numbers of M^[0]: Dv", width, s.shape.Dv).but_not("Dk + Dv", s.shape.Dk + s.shape.Dv);
+    points.obligation("numbers of M^[0]: Dv", width, s.shape.Dv).but_not("$Dk + Dv$", s.shape.Dk + s.shape.Dv);
     points.wrong_system("a mean of the keys", double(s.k.size()) / s.shape.T, s.shape.Dv);
   });
 }
@@ -108,12 +108,12 @@ Claim qknorm_eq51() {
     const double D = unit.shape.Dk;
     const Measured normalising = measured("softmax_qknorm", raw), softmax = measured("softmax", unit),
                    sums = measured("exp_unnormalized", unit);
-    const char *by_norm = "exp(-|k - q|^2 / (2 sqrt Dk)) = e^(-1/sqrt Dk) exp(k.q / sqrt Dk)";
+    const char *by_norm = "$exp(-|k - q|^2 / (2 sqrt Dk)) = e^(-1/sqrt Dk) exp(k.q / sqrt Dk)$";
     points.statement(by_norm, sums.against(weighted_sums(unit, std::exp(1 / std::sqrt(D)))))
-        .but_not("factor e^(-1/(2 sqrt Dk))", sums.against(weighted_sums(unit, std::exp(0.5 / std::sqrt(D)))));
+        .but_not("factor $e^(-1/(2 sqrt Dk))$", sums.against(weighted_sums(unit, std::exp(0.5 / std::sqrt(D)))));
     points.statement("softmax of unit queries and keys is the local constant fit", softmax.against(smoothed(unit)))
-        .but_not("bandwidth sqrt(Dk)", softmax.against(smoothed(unit, 2)));
-    points.wrong_system("scale 1/Dk", measured("softmax", unit, {{"scale", number(1 / D)}}).against(smoothed(unit)));
+        .but_not("bandwidth $sqrt(Dk)$", softmax.against(smoothed(unit, 2)));
+    points.wrong_system("scale $1/Dk$", measured("softmax", unit, {{"scale", number(1 / D)}}).against(smoothed(unit)));
     points.obligation("the layer that normalises, on raw queries and keys", normalising.against(smoothed(unit)));
     points.wrong_system("softmax on raw queries and keys", measured("softmax", raw).against(smoothed(unit)));
   });
@@ -150,10 +150,10 @@ Claim qknorm_necessity() {
     points.obligation("queries of length 3, keys of length 2: it is", equal.against(smoothed(equal_keys)))
         .but_not("the fit around the unit query", equal.against(smoothed(with_lengths(base, 1, {2}))));
     points
-        .obligation("keys of lengths 0.5, 2, 4: the fit with weights exp(|k|^2 / (2 sqrt Dk)) more",
+        .obligation("keys of lengths 0.5, 2, 4: the fit with weights $exp(|k|^2 / (2 sqrt Dk))$ more",
                     unequal.against(extra_weight(2 * root)))
         .but_not("keys of lengths 0.5, 2, 4: the plain fit", unequal.against(smoothed(unequal_keys)))
-        .but_not("weights exp(|k|^2 / sqrt Dk) more", unequal.against(extra_weight(root)));
+        .but_not("weights $exp(|k|^2 / sqrt Dk)$ more", unequal.against(extra_weight(root)));
   });
 }
 

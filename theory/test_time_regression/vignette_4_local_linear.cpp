@@ -102,7 +102,7 @@ Claim local_linear_eq52_54() {
           .but_not("no weights" + after, unweighted.minimiser())
           .but_not("keys not centred at q" + after, uncentred.minimiser());
       points.statement("the layer reads M0" + after, read, constants(M));
-      points.wrong_system("p = 0" + after, reads_at(means, t, Dv), constants(M));
+      points.wrong_system("$p = 0$" + after, reads_at(means, t, Dv), constants(M));
       points.statement("Eq 54: M0 = vbar - M1 dbar" + after, read, x.offset_mean(M).data)
           .but_not("vbar + M1 dbar" + after, x.offset_mean(M, +1).data);
     }
@@ -145,14 +145,14 @@ Claim local_linear_affine_exact() {
       const std::string after = ", " + std::to_string(t + 1) + " pairs";
       const auto read = [&](const std::vector<double> &reads) { return reads_at(reads, t, shape.Dv); };
       points.rounding(units);
-      points.statement("[M0 M1] = [B q + c, B]" + after, x.eq52(), right);
+      points.statement("$[M0 M1] = [B q + c, B]$" + after, x.eq52(), right);
       points.wrong_system("values that are quadratic in the key" + after, LocalData(bent, t).eq52(), right);
-      points.statement("the layer reads B q + c" + after, read(reads), value.data);
-      points.wrong_system("p = 0 reads B q + c" + after, read(means), value.data);
-      points.obligation("p = 0 errs by B dbar" + after, read(means), (value + B * dbar).data)
+      points.statement("the layer reads $B q + c$" + after, read(reads), value.data);
+      points.wrong_system("$p = 0$ reads $B q + c$" + after, read(means), value.data);
+      points.obligation("$p = 0$ errs by B dbar" + after, read(means), (value + B * dbar).data)
           .but_not("by -B dbar" + after, (value - B * dbar).data);
       points.rounding(origin_units);
-      points.statement("c at q = 0" + after, read(layer(origin, no_ridge_text)), c.data);
+      points.statement("c at $q = 0$" + after, read(layer(origin, no_ridge_text)), c.data);
       points.wrong_system("no constant fitted" + after, read(run("rls", origin, {{"ridge", "1e-12"}}).o), c.data);
     }
   });
@@ -168,9 +168,9 @@ Claim local_linear_underdetermined() {
             "1$ on.");
   c.is_refuted(stricter("Eq 52 and 53.", "$D_k = 64$, every step of Fig 2 is plotted",
                         "What stands for the inverse at $t < D_k + 1$ is not said."));
-  c.runs({"local_linear"}),
-      c.takes({integer_param("T", 64, 4, 1024, "prefixes"), integer_param("Dk", 16, 3, 64, "key width, at most T / 2"),
-               integer_param("Dv", 3, 1, 64, "value width")});
+  c.runs({"local_linear"}), c.takes({integer_param("T", 64, 4, 1024, "prefixes"),
+                                     integer_param("Dk", 16, 3, 64, "key width, at most $T / 2$"),
+                                     integer_param("Dv", 3, 1, 64, "value width")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Shape shape = shape_of(p);
     if (2 * shape.Dk > shape.T) usage_error("T prefixes with Dk <= T / 2, so that later ones have an inverse");
@@ -180,8 +180,8 @@ Claim local_linear_underdetermined() {
     points.rounding(0);
     points.statement("prefixes without an inverse", singular, 0);
     points.obligation("prefixes without an inverse: the first Dk", singular, shape.Dk)
-        .but_not("the first Dk - 1", shape.Dk - 1)
-        .but_not("the first Dk + 1", shape.Dk + 1);
+        .but_not("the first $Dk - 1$", shape.Dk - 1)
+        .but_not("the first $Dk + 1$", shape.Dk + 1);
 
     const int t = shape.Dk / 2; // Eq 54 needs no inverse
     const LocalData x(s, t);

@@ -31,13 +31,13 @@ const std::vector<Row> table{
     {"linear attention",
      "linear",
      {unchanged, value},
-     {{"b = beta v", {unchanged, strong}}, {"decays", {decayed, value}}}},
-    {"Mamba2", "mamba2", {decayed, value}, {{"alpha on b too", {decayed, fading}}, {"no decay", {unchanged, value}}}},
-    {"DeltaNet", "delta_net", {erased, strong}, {{"b = v", {erased, value}}, {"no erasure", {unchanged, strong}}}},
+     {{"$b = beta v$", {unchanged, strong}}, {"decays", {decayed, value}}}},
+    {"Mamba2", "mamba2", {decayed, value}, {{"$alpha$ on b too", {decayed, fading}}, {"no decay", {unchanged, value}}}},
+    {"DeltaNet", "delta_net", {erased, strong}, {{"$b = v$", {erased, value}}, {"no erasure", {unchanged, strong}}}},
     {"Gated DeltaNet",
      "gated_delta_net",
      {both, strong},
-     {{"b = v", {both, value}}, {"alpha on b too", {both, strong_and_fading}}, {"no decay", {erased, strong}}}},
+     {{"$b = v$", {both, value}}, {"$alpha$ on b too", {both, strong_and_fading}}, {"no decay", {erased, strong}}}},
 };
 
 enum class Side { keys, values };
@@ -61,7 +61,7 @@ void add_forms(Points &points, const Row &row, const Params &p, std::uint64_t se
   const Measured layer = measured(row.variant, given);
   auto form = points.at(Params(p).set("layer", row.name)).statement("", layer.against(by_table(s, row.step)));
   for (const auto &[name, step] : row.rivals) form.but_not(name, layer.against(by_table(s, step)));
-  if (row.variant == "linear") form.but_not("phi the identity", layer.against(by_table(without_features, row.step)));
+  if (row.variant == "linear") form.but_not("$phi$ the identity", layer.against(by_table(without_features, row.step)));
   if (row.variant == "delta_net" && shape.Dk == shape.Dv)
     form.but_not("A on the value side", layer.against(by_table(s, row.step, Side::values)));
 }

@@ -82,7 +82,7 @@ inline std::vector<ParamSpec> write_params(const std::vector<ParamSpec> &more = 
 inline ParamSpec beta_param(double own = 0.3) { return real_param("beta", own, 1e-3, 4, "write strength"); }
 inline ParamSpec norm_param(double own) { return real_param("norm", own, 1e-2, 4, "length of the key written"); }
 inline ParamSpec cosine_param(double own) {
-  return real_param("cosine", own, -0.99, 0.99, "k_new . k_old, both of length 1");
+  return real_param("cosine", own, -0.99, 0.99, "$k_new . k_old$, both of length 1");
 }
 
 } // namespace recollect::theory

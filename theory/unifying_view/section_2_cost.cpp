@@ -46,7 +46,7 @@ void few_enough(const Params &p) {
     usage_error("numbers are counted one by one: use T (dk + dv) <= 4096");
 }
 std::vector<ParamSpec> sizes(int T, int dk, int dv) {
-  return {integer_param("T", T, 2, 1000, "tokens"), integer_param("dk", dk, 1, 64, "width of the keys, or of phi(k)"),
+  return {integer_param("T", T, 2, 1000, "tokens"), integer_param("dk", dk, 1, 64, "width of the keys, or of $phi(k)$"),
           integer_param("dv", dv, 1, 64, "value width")};
 }
 
@@ -65,12 +65,12 @@ Claim softmax_cost() {
     const Tokens<Counted> tokens(s);
     const double linear = count([&] { linear_layer(tokens); });
     points.rounding(0);
-    points.statement("multiplications of L tokens: L (L+1) / 2 (dk + dv)", count([&] { softmax_layer(tokens); }), law)
-        .but_not("L (L-1) / 2", L * (L - 1) / 2 * width)
-        .but_not("L^2, without causality", L * L * width);
-    points.statement("multiplications of token t: t (dk + dv)", last_token(s, softmax_layer), L * width)
-        .but_not("t-1 for t", (L - 1) * width);
-    points.statement("numbers that the last read depends on: t (dk + dv)", numbers_read("softmax", s), L * width)
+    points.statement("multiplications of L tokens: $L (L+1) / 2 (dk + dv)$", count([&] { softmax_layer(tokens); }), law)
+        .but_not("$L (L-1) / 2$", L * (L - 1) / 2 * width)
+        .but_not("$L^2$, without causality", L * L * width);
+    points.statement("multiplications of token t: $t (dk + dv)$", last_token(s, softmax_layer), L * width)
+        .but_not("$t-1$ for $t$", (L - 1) * width);
+    points.statement("numbers that the last read depends on: $t (dk + dv)$", numbers_read("softmax", s), L * width)
         .but_not("the keys alone", L * dk);
     if (2 * L * dk * dv != law) points.wrong_system("linear attention", linear, law);
     points.obligation("the counted steps read as softmax",
@@ -80,7 +80,7 @@ Claim softmax_cost() {
     const auto definition = [&](const char *layer) {
       return products_by_widths(layer, s.shape.T, s.shape.Dk, s.shape.Dv);
     };
-    points.obligation("the layer's definition: L (L+1) / 2 (dk + dv)", definition("softmax"), law);
+    points.obligation("the layer's definition: $L (L+1) / 2 (dk + dv)$", definition("softmax"), law);
     points.wrong_system("the definition of ffn_relu, which reads all", definition("ffn_relu"), law);
   });
 }
@@ -142,11 +142,11 @@ Claim compression() {
     const double t = s.shape.T, dk = s.shape.Dk, dv = s.shape.Dv, law = t * (1 / dk + 1 / dv);
     const double kept = numbers_read("softmax", s), ratio = kept / state_numbers("linear", s);
     points.rounding(4 * law);
-    auto over = points.statement("cache over state: t (1/dk + 1/dv)", ratio, law);
-    over.but_not("t-1 for t", (t - 1) * (1 / dk + 1 / dv));
+    auto over = points.statement("cache over state: $t (1/dk + 1/dv)$", ratio, law);
+    over.but_not("$t-1$ for $t$", (t - 1) * (1 / dk + 1 / dv));
     if (dk != dv) over.but_not("2 t over the mean width", 4 * t / (dk + dv));
     points.wrong_system("a state that keeps z as well", kept / state_numbers("linear_elu", s), law);
-    if (dk == dv) points.rounding(4 * (2 * t / dk)).statement("equal widths: exactly 2 t / d", ratio, 2 * t / dk);
+    if (dk == dv) points.rounding(4 * (2 * t / dk)).statement("equal widths: exactly $2 t / d$", ratio, 2 * t / dk);
     // The state suffices: starting from it, the last read is the same.
     Sequence next = slice_steps(s, s.shape.T - 1, s.shape.T);
     next.state = run("linear", slice_steps(s, 0, s.shape.T - 1)).state;

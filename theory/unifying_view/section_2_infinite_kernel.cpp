@@ -71,7 +71,7 @@ std::vector<Claim> section_2_infinite_kernel() {
     points.rounding(0);
     points.statement("rank of the Gram matrix of m points, exp", rank(gram(disc(m), exp_kernel)), m);
     points.wrong_system("elu + 1: d features", rank(gram(positive, linear_kernel)), m);
-    if (m > 10) points.wrong_system("(1 + x.y)^3: 10 features", rank(gram(disc(m), cubic)), m);
+    if (m > 10) points.wrong_system("$(1 + x.y)^3$: 10 features", rank(gram(disc(m), cubic)), m);
     const std::vector<double> law = rim_spectrum(m), found = symmetric_eigenvalues(gram(rim(m), exp_kernel));
     points.obligation("of which float64 tells this many from rounding", numerical_rank(found), numerical_rank(law));
     // Each element is wrong by at most a few eps e^4 (4 eps in the exponent), each eigenvalue by m eps of the largest.

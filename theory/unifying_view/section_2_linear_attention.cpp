@@ -43,8 +43,8 @@ std::vector<double> added_mask(const Rows &x, Triangle triangle) {
 
 Points::Stated<Point> add_printed_and_meant(Points &points, const Sequence &s) {
   const Measured layer = measured("softmax", s, {{"scale", "1"}});
-  points.statement("softmax(Q K^T * M) V", layer.against(multiplied_mask(Rows(s))));
-  return points.obligation("softmax(Q K^T + M) V", layer.against(added_mask(Rows(s), Triangle::with_diagonal)));
+  points.statement("$softmax(Q K^T * M) V$", layer.against(multiplied_mask(Rows(s))));
+  return points.obligation("$softmax(Q K^T + M) V$", layer.against(added_mask(Rows(s), Triangle::with_diagonal)));
 }
 
 Claim mask() {
@@ -104,8 +104,8 @@ Claim factoring() {
       for (int i = 0; i <= t; ++i) late(t, i) /= sum;
     }
     points.rounding(rounding_units("linear_elu", s));
-    points.statement("S phi(q) / (z . phi(q)) is the weighted average", run("linear_elu", s).o, average.data)
-        .but_not("z of t-1", (late * x.v).data)
+    points.statement("$S phi(q) / (z . phi(q))$ is the weighted average", run("linear_elu", s).o, average.data)
+        .but_not("z of $t-1$", (late * x.v).data)
         .but_not("elu without the 1", (normalise_sums(weights(elu)) * x.v).data);
     Sequence features = s;
     features.q = mapped(x.q, elu_plus_one).data, features.k = mapped(x.k, elu_plus_one).data;
@@ -118,8 +118,8 @@ Claim factoring() {
       return (ones * rows_of(features.k, steps, x.k.columns)).data;
     };
     points.rounding(accumulated_terms(s.shape, 1) * max_abs(z));
-    points.obligation("z_t is the sum of phi(k_j)", z, sum_of_keys(s.shape.T))
-        .but_not("z_t is the sum up to t-1", sum_of_keys(s.shape.T - 1));
+    points.obligation("$z_t$ is the sum of $phi(k_j)$", z, sum_of_keys(s.shape.T))
+        .but_not("$z_t$ is the sum up to $t-1$", sum_of_keys(s.shape.T - 1));
   });
 }
 
@@ -173,7 +173,7 @@ Claim denominator() {
     IdentityMap map(shape, protocol.seed);
     points.obligation("elu + 1: no read exceeds the largest value",
                       at_most_point(max_abs(run("linear_elu", s).o), largest, rounding));
-    points.wrong_system("phi the identity", at_most_point(map.largest_read(10000, protocol.seed), largest, rounding));
+    points.wrong_system("$phi$ the identity", at_most_point(map.largest_read(10000, protocol.seed), largest, rounding));
     const auto share = [&](auto counts) {
       const auto draw = [&](size_t first, size_t count) {
         const std::vector<double> read = map.reads(protocol.seed, first, count);

@@ -32,13 +32,13 @@ Claim ceiling() {
     const double exact = (n - 1.0) / d, crowded = double(n) / d, narrower = (n - 1.0) / (d - 1);
     const double wanted = wanted_sensitivity(protocol, exact, {crowded, narrower});
     const Mean error = mean_error({"linear", n, d, 1}, 0, n, protocol, wanted);
-    points.statement("error n/d: as large as the signal at n = d", error, crowded);
-    points.limit("linear attention: relative error (n-1)/d", error, exact).but_not("d-1 for d", narrower);
+    points.statement("error $n/d$: as large as the signal at $n = d$", error, crowded);
+    points.limit("linear attention: relative error $(n-1)/d$", error, exact).but_not("$d-1$ for $d$", narrower);
     if (n > d) {
       const double least = least_error(n, d);
-      points.obligation("the best state of all: 1 - d/n", best_state(n, d, least, protocol.seed))
-          .but_not("1 - (d-1)/n", 1 - (d - 1.0) / n);
-      points.wrong_system("a state of d-1 columns", best_state(n, d - 1, least, protocol.seed));
+      points.obligation("the best state of all: $1 - d/n$", best_state(n, d, least, protocol.seed))
+          .but_not("$1 - (d-1)/n$", 1 - (d - 1.0) / n);
+      points.wrong_system("a state of $d-1$ columns", best_state(n, d - 1, least, protocol.seed));
     }
     points.wrong_system("a gate of 0.8", mean_error({"gated_linear", n, d, 0.8}, 0, n, protocol, 0.04), exact);
   });

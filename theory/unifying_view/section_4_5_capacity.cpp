@@ -90,7 +90,8 @@ Claim delta_net_capacity() {
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Items x = items_of(p);
     const double d = x.d;
-    hold_to_recursion("delta_net", x, {d, 1}, {{"the term in F dropped", {d, 1, 1, false}}, {"d-1 for d", {d - 1, 1}}},
+    hold_to_recursion("delta_net", x, {d, 1},
+                      {{"the term in F dropped", {d, 1, 1, false}}, {"$d-1$ for $d$", {d - 1, 1}}},
                       "relative error of these items, by the recursion", protocol, points);
     points.wrong_system("linear attention", error_of("linear", x, protocol, 0.04),
                         Recursion{d, 1}.mean(x.from, x.to, x.n));
@@ -98,7 +99,7 @@ Claim delta_net_capacity() {
     // The ceiling itself: no state of d columns reads n > d pairs with a mean error below 1 - d/n.
     const double least = least_error(x.n, x.d);
     const Mean all = mean_error({"delta_net", x.n, x.d}, 0, x.n, protocol, wanted_sensitivity(protocol));
-    points.statement("all items: at least 1 - d/n", at_least_point(all, least));
+    points.statement("all items: at least $1 - d/n$", at_least_point(all, least));
     const Dense K(x.n, 2 * x.d, stored_keys(x.n, 2 * x.d, protocol.seed, 0, 1)), reads = K * pseudo_inverse(K);
     const double wider = std::pow(frobenius_norm(reads - Dense::identity(x.n)), 2) / x.n;
     points.wrong_system("the best state of twice as many columns", at_least_point(wider, least, 1e-9));
@@ -124,9 +125,9 @@ Claim gated_capacity() {
     };
     const auto plain = [](const Items &x) { return Recursion{double(x.d), 1}.mean(x.from, x.to, x.n); };
     points.at(recent.params());
-    points.statement("recent items at n = 4 d: below DeltaNet's", at_most_point(gated(recent), plain(recent)));
+    points.statement("recent items at $n = 4 d$: below DeltaNet's", at_most_point(gated(recent), plain(recent)));
     points.at(few.params());
-    points.statement("all items at n = d: above DeltaNet's", at_least_point(gated(few), plain(few)));
+    points.statement("all items at $n = d$: above DeltaNet's", at_least_point(gated(few), plain(few)));
     points.at(strong.params()).wrong_system("a gate of 0.5", at_most_point(gated(strong), plain(recent)));
     points.at(later.params());
     points.wrong_system("the later half of the items in DeltaNet",
@@ -135,9 +136,10 @@ Claim gated_capacity() {
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Items x = items_of(p);
     const double d = x.d, a = x.alpha;
-    hold_to_recursion("gated_delta_net", x, {d, a * a, a},
-                      {{"alpha for alpha^2", {d, a, a}}, {"no gate", {d, 1, 1}}, {"d-1 for d", {d - 1, a * a, a}}},
-                      "relative error of these items, by the recursion with alpha^2", protocol, points);
+    hold_to_recursion(
+        "gated_delta_net", x, {d, a * a, a},
+        {{"$alpha$ for $alpha^2$", {d, a, a}}, {"no gate", {d, 1, 1}}, {"$d-1$ for $d$", {d - 1, a * a, a}}},
+        "relative error of these items, by the recursion with $alpha^2$", protocol, points);
   });
 }
 

@@ -24,10 +24,10 @@ Claim linear_doubles() {
     };
     const auto value = [&](double factor) { return scaled(factor, x.value); };
     points.rounding(x.units());
-    auto doubled = points.statement("the read at k: 2 |k|^2 v", read("linear", x.key), value(2 * kk));
+    auto doubled = points.statement("the read at k: $2 |k|^2 v$", read("linear", x.key), value(2 * kk));
     doubled.but_not("as after one write", value(kk));
-    if (norm != 1) doubled.but_not("|k|^2 forgotten", value(2));
-    points.wrong_system("a gate of 0.9: 1.9 |k|^2 v", read("gated_linear", x.key, 0.9), value(2 * kk));
+    if (norm != 1) doubled.but_not("$|k|^2$ forgotten", value(2));
+    points.wrong_system("a gate of 0.9: $1.9 |k|^2 v$", read("gated_linear", x.key, 0.9), value(2 * kk));
     points.wrong_system("DeltaNet", read("delta_net", x.key), value(2 * kk));
     if (overlap == 0) return;
     points.statement("the cross-talk at k': 2 v (k . k')", read("linear", x.other), value(2 * overlap))
@@ -99,13 +99,13 @@ Claim gated_old_key() {
     const Write w = o.x.write(o.beta, a);
     const Vector law = o.blend(a, -a * turn, turn), blended = mix(a * (1 - o.beta), o.x.old_value(), o.beta, o.x.value);
     points.rounding(o.x.units(o.beta));
-    auto read = points.statement("the read at k_old", o.read("gated_delta_net", w, o.x.other), law);
+    auto read = points.statement("the read at $k_old$", o.read("gated_delta_net", w, o.x.other), law);
     read.but_not("no gate", o.blend(1, -turn, turn));
-    points.obligation("at k_new: alpha (1 - beta) v_old + beta v", o.read("gated_delta_net", w, o.x.key), blended);
-    points.wrong_system("DeltaNet, at k_new", o.read("delta_net", w, o.x.key), blended);
+    points.obligation("at $k_new$: $alpha (1 - beta) v_old + beta v$", o.read("gated_delta_net", w, o.x.key), blended);
+    points.wrong_system("DeltaNet, at $k_new$", o.read("delta_net", w, o.x.key), blended);
     if (turn == 0) return;
-    read.but_not("alpha on the write too", o.blend(a, -a * turn, a * turn))
-        .but_not("alpha on the first term only", o.blend(a, -turn, turn));
+    read.but_not("$alpha$ on the write too", o.blend(a, -a * turn, a * turn))
+        .but_not("$alpha$ on the first term only", o.blend(a, -turn, turn));
     points.wrong_system("erasure with its sign turned", o.read("gated_delta_net", turned(w), o.x.other), law);
   });
 }

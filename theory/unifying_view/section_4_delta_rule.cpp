@@ -26,11 +26,11 @@ Claim gradient_step() {
     // The two losses whose difference is taken are at most loss + |residual||k| + |k|^2 / 2.
     points.rounding(x.units(beta) + 8 * x.S.columns * (loss(x.S) + kk));
     points.statement("one step against the gradient measured from the loss", layer, step)
-        .but_not("the loss without its 1/2", x.S - 2 * beta * slope)
+        .but_not("the loss without its $1/2$", x.S - 2 * beta * slope)
         .but_not("a step up the gradient", x.S + beta * slope);
-    auto rule = points.statement("S (I - beta k k^T) + beta v k^T", layer, erased + beta * outer(x.value, x.key));
+    auto rule = points.statement("$S (I - beta k k^T) + beta v k^T$", layer, erased + beta * outer(x.value, x.key));
     if (beta != 1) rule.but_not("v at full strength", erased + outer(x.value, x.key));
-    points.statement("the gradient is -(v - S k) k^T", slope, -1.0 * outer(x.residual(), x.key));
+    points.statement("the gradient is $-(v - S k) k^T$", slope, -1.0 * outer(x.residual(), x.key));
     points.wrong_system("linear attention", after("linear", x.S, {x.write(beta)}), step);
   });
 }
@@ -60,12 +60,12 @@ Claim shrink() {
     const Dense A = factor("delta_net", 1, 1);
     const Vector values = symmetric_eigenvalues(A), longer = symmetric_eigenvalues(factor("delta_net", 1.3, 1));
     points.rounding(8 * A.rows * (1 + beta));
-    auto shrunk = points.statement("eigenvalues 1 - beta, once, and 1", values, spectrum(1 - beta));
-    shrunk.but_not("1 + beta", spectrum(1 + beta));
-    if (beta != 1) shrunk.but_not("(1 - beta)^2", spectrum((1 - beta) * (1 - beta)));
-    points.statement("k shrinks by 1 - beta, an orthogonal direction stays", times(A, mix(1, x.key, 1, x.other)),
+    auto shrunk = points.statement("eigenvalues $1 - beta$, once, and 1", values, spectrum(1 - beta));
+    shrunk.but_not("$1 + beta$", spectrum(1 + beta));
+    if (beta != 1) shrunk.but_not("$(1 - beta)^2$", spectrum((1 - beta) * (1 - beta)));
+    points.statement("k shrinks by $1 - beta$, an orthogonal direction stays", times(A, mix(1, x.key, 1, x.other)),
                      mix(1 - beta, x.key, 1, x.other));
-    points.obligation("in general 1 - beta |k|^2, |k| = 1.3", longer, spectrum(1 - beta * 1.69));
+    points.obligation("in general $1 - beta |k|^2$, $|k| = 1.3$", longer, spectrum(1 - beta * 1.69));
     points.wrong_system("a key of length 1.3", longer, spectrum(1 - beta));
     points.wrong_system("a gate of 0.9 on top", symmetric_eigenvalues(factor("gated_delta_net", 1, 0.9)),
                         spectrum(1 - beta));
@@ -90,16 +90,16 @@ Claim overwrite() {
     const auto blend = [](const Setting &at, double share) { return mix(1 - share, at.old_value(), share, at.value); };
     const Write w = unit.write(beta);
     points.at(unit_point).rounding(unit.units(beta));
-    points.statement("(1 - beta) v_old + beta v", read("delta_net", unit, w), blend(unit, beta));
+    points.statement("$(1 - beta) v_old + beta v$", read("delta_net", unit, w), blend(unit, beta));
     points.wrong_system("erasure with its sign turned", read("delta_net", unit, turned(w)), blend(unit, beta));
     points.wrong_system("linear attention", read("linear", unit, w), blend(unit, beta));
     if (norm == 1) return;
     points.at(p).rounding(x.units(beta));
     points
-        .obligation("in general beta |k|^2 in place of beta", read("delta_net", x, x.write(beta)),
+        .obligation("in general $beta |k|^2$ in place of $beta$", read("delta_net", x, x.write(beta)),
                     blend(x, beta * norm * norm))
-        .but_not("beta whatever the length", blend(x, beta))
-        .but_not("beta |k|", blend(x, beta * norm));
+        .but_not("$beta$ whatever the length", blend(x, beta))
+        .but_not("$beta |k|$", blend(x, beta * norm));
   });
 }
 
@@ -117,7 +117,7 @@ Claim orthogonal() {
       return exact_point(times(after(variant, x.S, {x.write(p.real("beta"), alpha)}), x.other), times(x.S, x.other),
                          x.units(p.real("beta")));
     };
-    points.statement("the read at k' . k = 0, before and after", untouched("delta_net", 0, 1));
+    points.statement("the read at $k' . k = 0$, before and after", untouched("delta_net", 0, 1));
     points.wrong_system("k' at cosine 0.1", untouched("delta_net", 0.1, 1));
     points.wrong_system("a gate of 0.99", untouched("gated_delta_net", 0, 0.99));
   });
@@ -141,9 +141,9 @@ Claim proportional() {
     const double error = size(x.residual()), law = beta * error * norm;
     const Vector closer = mix(0.75, x.old_value(), 0.25, x.value); // a quarter of the error
     points.rounding(x.units(beta) * std::sqrt(double(x.S.rows)));
-    auto whole = points.statement("|S_t - S_{t-1}|_F = beta |v - S k||k|", change("delta_net", x.value), law);
-    whole.but_not("beta |v||k|", beta * size(x.value) * norm);
-    if (norm != 1) whole.but_not("|k|^2 for |k|", law * norm);
+    auto whole = points.statement("$|S_t - S_{t-1}|_F = beta |v - S k||k|$", change("delta_net", x.value), law);
+    whole.but_not("$beta |v||k|$", beta * size(x.value) * norm);
+    if (norm != 1) whole.but_not("$|k|^2$ for $|k|$", law * norm);
     points.statement("at a quarter of the error", change("delta_net", closer), law / 4);
     points.wrong_system("linear attention", change("linear", x.value), law);
   });
@@ -157,7 +157,7 @@ Claim twice() {
             "equally large at 2, and larger beyond.");
   c.because("It is a near no-op if $beta |k|^2$ is near 1. With a write strength of one half, half the error is left "
             "for the second write.");
-  c.runs({"delta_net", "linear"}), c.takes(write_params({real_param("step", 1, 1e-3, 4, "beta |k|^2")}));
+  c.runs({"delta_net", "linear"}), c.takes(write_params({real_param("step", 1, 1e-3, 4, "$beta |k|^2$")}));
   c.at({{{"step", 0.5}}, {}, {{"step", 1.5}}, {{"step", 2}}, {{"step", 2.5}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const double step = p.real("step"), norm = 1.4, beta = step / (norm * norm);
@@ -169,9 +169,9 @@ Claim twice() {
     const auto share = [&](double of_first) { return of_first * beta * outer(x.residual(), x.key); };
     points.rounding(x.units(beta));
     auto write =
-        points.statement("the second write is 1 - beta |k|^2 of the first", second("delta_net"), share(1 - step));
+        points.statement("the second write is $1 - beta |k|^2$ of the first", second("delta_net"), share(1 - step));
     write.but_not("as large as the first", share(1));
-    if (step != 1 && step != 2) write.but_not("(1 - beta |k|^2)^2 of the first", share((1 - step) * (1 - step)));
+    if (step != 1 && step != 2) write.but_not("$(1 - beta |k|^2)^2$ of the first", share((1 - step) * (1 - step)));
     points.wrong_system("linear attention", second("linear"), share(1 - step));
   });
 }

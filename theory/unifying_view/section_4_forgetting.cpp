@@ -44,9 +44,9 @@ Claim never() {
     const Vector nothing(x.S.rows, 0.0);
     const Vector near = times(after("delta_net", outer(old, x.other), {{x.key, nothing, beta, 1}}), x.other);
     auto kept =
-        points.obligation("a write nearby keeps 1 - beta cos^2", near, scaled(1 - beta * (cosine * cosine), old));
+        points.obligation("a write nearby keeps $1 - beta cos^2$", near, scaled(1 - beta * (cosine * cosine), old));
     if (cosine == 0) return;
-    kept.but_not("1 - beta |cos|", scaled(1 - beta * std::fabs(cosine), old))
+    kept.but_not("$1 - beta |cos|$", scaled(1 - beta * std::fabs(cosine), old))
         .but_not("kept whole by a write nearby", scaled(1, old));
   });
 }
@@ -102,10 +102,10 @@ Claim random_keys() {
     for (double most : {0.5, 0.3}) { // not even keys that are all nearly orthogonal to the needle preserve it
       const int d = 16, m = 8;
       points.at(labels({{"d", num(d)}, {"m", num(m)}, {"beta", num(1)}, {"largest |cos|", num(most)}}))
-          .obligation("keys drawn with |cos| limited", kept_among_far_keys(m, d, 1, most, protocol),
+          .obligation("keys drawn with $|cos|$ limited", kept_among_far_keys(m, d, 1, most, protocol),
                       std::pow(1 - square_cosine(d, most), m))
           .but_not("the limit ignored", std::pow(1 - 1.0 / d, m))
-          .but_not("as if uniform in [-c, c]", std::pow(1 - most * most / 3, m));
+          .but_not("as if uniform in $[-c, c]$", std::pow(1 - most * most / 3, m));
     }
   });
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -116,10 +116,10 @@ Claim random_keys() {
     const double wanted = wanted_sensitivity(protocol, law, {other_width, fewer, faster});
     const Mean left = mean_kept("delta_net", m, d, beta, 1, protocol, wanted);
     points.statement("a stale write survives whole", left, 1);
-    points.obligation("mean retention (1 - beta/d)^m", left, law)
-        .but_not("d-1 for d", other_width)
-        .but_not("m-1 for m", fewer)
-        .but_not("2 beta/d", faster);
+    points.obligation("mean retention $(1 - beta/d)^m$", left, law)
+        .but_not("$d-1$ for $d$", other_width)
+        .but_not("$m-1$ for $m$", fewer)
+        .but_not("$2 beta/d$", faster);
     points.wrong_system("linear attention", mean_kept("linear", m, d, 1, 1, protocol, 1), law);
   });
 }

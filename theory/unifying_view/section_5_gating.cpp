@@ -59,7 +59,7 @@ Claim unrolled() {
       return expected;
     };
     points.rounding(2.0 * T);
-    points.statement("alpha = 0.9: 0.9^(t-j)", run("mamba2", one).o, each([](int t) { return std::pow(0.9, t); }))
+    points.statement("$alpha = 0.9$: $0.9^(t-j)$", run("mamba2", one).o, each([](int t) { return std::pow(0.9, t); }))
         .but_not("a linear decay", each([](int t) { return 1 - (1 - 0.9) * t; }))
         .but_not("one decay more", each([](int t) { return std::pow(0.9, t + 1); }));
   });
@@ -85,12 +85,12 @@ Claim doubles() {
     const int many = 2000;
     points.rounding(8);
     points.statement("two writes: twice the value", two, 2);
-    points.obligation("two writes: 1 + alpha", two, 1 + alpha).but_not("1 + alpha^2", 1 + alpha * alpha);
+    points.obligation("two writes: $1 + alpha$", two, 1 + alpha).but_not("$1 + alpha^2$", 1 + alpha * alpha);
     points.wrong_system("no gate: the value doubles", ungated, 1 + alpha);
     points.rounding(8 / ((1 - alpha) * (1 - alpha)));
-    points.obligation("2000 writes: 1 / (1 - alpha)", amplitude(many), (1 - std::pow(alpha, many)) / (1 - alpha))
-        .but_not("alpha / (1 - alpha)", alpha / (1 - alpha))
-        .but_not("1 / (1 - alpha^2)", 1 / (1 - alpha * alpha));
+    points.obligation("2000 writes: $1 / (1 - alpha)$", amplitude(many), (1 - std::pow(alpha, many)) / (1 - alpha))
+        .but_not("$alpha / (1 - alpha)$", alpha / (1 - alpha))
+        .but_not("$1 / (1 - alpha^2)$", 1 / (1 - alpha * alpha));
   });
 }
 
@@ -110,24 +110,24 @@ Claim bounds() {
             "not bound it.");
   c.because("On bounded inputs a learned sigmoid stays below some bar < 1, and then the statement holds. With gates "
             "that approach 1 like $1 - 1/(t+1)^2$, $S$ grows as $t$.");
-  c.holds_under("alpha_t <= bar < 1 at every step");
+  c.holds_under("$alpha_t <= bar < 1$ at every step");
   c.runs({"mamba2"}), c.takes({real_param("bar", 0.9, 0.1, 0.999, "largest decay allowed")});
   c.at({{{"bar", 0.5}}, {}, {{"bar", 0.99}}});
   constexpr int T = 2000;
   c.first([](Points &points, const Protocol &) {
     const double crept = norm_after(T, creeping);
     points.at(labels({{"T", num(T)}, {"alpha_t", txt("1 - 1/(t+1)^2")}})).rounding(8.0 * T * crept);
-    points.statement("|S| grows no more after step 1000", crept, creeping_sum(T / 2));
-    points.obligation("|S| by its law: it grows as t", crept, creeping_sum(T));
+    points.statement("$|S|$ grows no more after step 1000", crept, creeping_sum(T / 2));
+    points.obligation("$|S|$ by its law: it grows as t", crept, creeping_sum(T));
   });
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const double bar = p.real("bar"), bound = 1 / (1 - bar), slack = 8 * bound * bound * epsilon_of(Real::f64);
     const int steps = int(40 / (1 - bar)); // bar^steps < e^-40
     points.rounding(8 * bound * bound);
     points
-        .condition("alpha = bar, one pair: |S| reaches max |v||k| / (1 - bar)",
+        .condition("$alpha$ = bar, one pair: $|S|$ reaches $max |v||k| / (1 - bar)$",
                    norm_after(steps, [=](int) { return bar; }), bound)
-        .but_not("1 / (1 - bar^2)", 1 / (1 - bar * bar))
+        .but_not("$1 / (1 - bar^2)$", 1 / (1 - bar * bar))
         .but_not("bar / (1 - bar)", bar / (1 - bar));
     // One pair of vectors again and again, the gates a little below the bar and all different.
     Sequence s = gated_steps({1, 1, steps, 8, 4}, protocol.seed);
@@ -136,10 +136,10 @@ Claim bounds() {
     for (size_t i = 4; i < s.v.size(); ++i) s.v[i] = s.v[i - 4];
     const double pair = frobenius_norm(column(s.v, 0, 4)) * frobenius_norm(column(s.k, 0, 8));
     const double size = spectral_norm(memory(run("mamba2", s), s.shape));
-    points.condition("alpha_t in (0.95 bar, bar): |S| <= max |v||k| / (1 - bar)",
+    points.condition("$alpha_t$ in (0.95 bar, bar): $|S| <= max |v||k| / (1 - bar)$",
                      at_most_point(size, pair * bound, slack * pair));
-    points.wrong_system("alpha_t = 1 - 1/(t+1)^2", at_most_point(norm_after(T, creeping), bound, slack));
-    points.wrong_system("no gate: |S| = t", at_most_point(norm_after(steps, [](int) { return 1; }), bound, slack));
+    points.wrong_system("$alpha_t = 1 - 1/(t+1)^2$", at_most_point(norm_after(T, creeping), bound, slack));
+    points.wrong_system("no gate: $|S| = t$", at_most_point(norm_after(steps, [](int) { return 1; }), bound, slack));
   });
 }
 

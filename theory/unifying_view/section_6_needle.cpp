@@ -41,23 +41,23 @@ Claim retention() {
     const auto mean = [&](const std::string &variant, double law, const std::vector<double> &rivals) {
       return mean_kept(variant, m, d, 1, alpha, protocol, wanted_sensitivity(protocol, law, rivals));
     };
-    points.statement("DeltaNet: (1 - 1/d)^m", mean("delta_net", delta, {other_width, fewer}), delta)
-        .but_not("d-1 for d", other_width)
-        .but_not("m-1 for m", fewer);
+    points.statement("DeltaNet: $(1 - 1/d)^m$", mean("delta_net", delta, {other_width, fewer}), delta)
+        .but_not("$d-1$ for $d$", other_width)
+        .but_not("$m-1$ for $m$", fewer);
     const Mean both = mean("gated_delta_net", gate * delta, {gate, delta, late * delta});
     points.statement("Gated DeltaNet: the product", both, gate * delta)
         .but_not("the gate alone", gate)
         .but_not("the erasure alone", delta)
-        .but_not("alpha^(m-1)", late * delta);
+        .but_not("$alpha^(m-1)$", late * delta);
     // Exact for any keys: the gate does not depend on them, and repeated keys clear their directions completely.
     const std::vector<double> keys = repeated_keys(r, m, d, protocol.seed);
     const auto left = [&](const std::string &variant) { return kept(variant, keys, m, d, 1, alpha)[0]; };
     const double cleared = 1 - double(r) / d;
     points.rounding(16.0 * m * d);
-    points.statement("Mamba2: alpha^m, whatever the keys", left("mamba2"), gate).but_not("alpha^(m-1)", late);
-    points.statement("DeltaNet among r repeated keys: 1 - r/d", left("delta_net"), cleared)
+    points.statement("Mamba2: $alpha^m$, whatever the keys", left("mamba2"), gate).but_not("$alpha^(m-1)$", late);
+    points.statement("DeltaNet among r repeated keys: $1 - r/d$", left("delta_net"), cleared)
         .but_not("each repeat erases again", delta)
-        .but_not("r-1 for r", 1 - (r - 1.0) / d);
+        .but_not("$r-1$ for $r$", 1 - (r - 1.0) / d);
     points.wrong_system("linear attention", left("linear"), cleared);
   });
 }

@@ -30,11 +30,11 @@ Claim rls_pre_update_gain() {
                  units = pair_units(x, lambda0) / lambda0 / std::fabs(residual);
     const Vector gain = scaled(1 / residual, (least_squares_state(x, lambda0) - old).data);
     points.rounding(units);
-    points.statement("A_{t-1} k / (1 + k^T A_{t-1} k)", gain, scaled(1 / delta, before));
-    points.obligation("which is A_t k", gain, after)
-        .but_not("A_{t-1} k", scaled(1, before))
-        .but_not("A_t k / delta", scaled(1 / delta, after))
-        .but_not("A_{t-1} k / (k^T A_{t-1} k)", scaled(1 / (delta - 1), before));
+    points.statement("$A_{t-1} k / (1 + k^T A_{t-1} k)$", gain, scaled(1 / delta, before));
+    points.obligation("which is $A_t k$", gain, after)
+        .but_not("$A_{t-1} k$", scaled(1, before))
+        .but_not("$A_t k / delta$", scaled(1 / delta, after))
+        .but_not("$A_{t-1} k / (k^T A_{t-1} k)$", scaled(1 / (delta - 1), before));
     points.wrong_system("VLA's gain, of length 1", written(x, x.K, lambda0).a, after);
   });
 }
@@ -81,11 +81,11 @@ Claim vla_post_vs_pre_direction() {
     Dense aligned = 0.7 * x.K; // parallel to k, of any length
     const Dense A = inverse(penalty(Dense(n - 1, d, {aligned.data.begin(), aligned.data.end() - d}), lambda0));
     const double turn = norm(combine(1, written(x, aligned, lambda0).a, -1, unit(times(A, k))));
-    points.statement("u parallel to k: A_t k and A_{t-1} k differ in direction", at_least_point(turn, 1e-6, 0));
-    points.obligation("u parallel to k: the direction of A_{t-1} k", last(aligned, old));
-    points.wrong_system("other u: the direction of A_{t-1} k", last(other, old));
-    points.obligation("other u: A_{t-1} k - z (u.A_{t-1} k) / delta", last(other, corrected))
-        .but_not("delta left out", last(other, undivided));
+    points.statement("u parallel to k: $A_t k$ and $A_{t-1} k$ differ in direction", at_least_point(turn, 1e-6, 0));
+    points.obligation("u parallel to k: the direction of $A_{t-1} k$", last(aligned, old));
+    points.wrong_system("other u: the direction of $A_{t-1} k$", last(other, old));
+    points.obligation("other u: $A_{t-1} k - z (u.A_{t-1} k) / delta$", last(other, corrected))
+        .but_not("$delta$ left out", last(other, undivided));
   });
 }
 

@@ -59,8 +59,8 @@ Claim kantorovich() {
     points.wrong_system("an indefinite A", at_least_point(least(-1), bound, units * epsilon_of(Real::f64)));
     points.rounding(units);
     points.obligation("attained", cosine(extremal, 1), bound)
-        .but_not("1 / sqrt(kappa)", 1 / std::sqrt(kappa))
-        .but_not("4 kappa / (1 + kappa)^2", bound * bound);
+        .but_not("$1 / sqrt(kappa)$", 1 / std::sqrt(kappa))
+        .but_not("$4 kappa / (1 + kappa)^2$", bound * bound);
     points.obligation("over random keys", at_least_point(least(1), bound, units * epsilon_of(Real::f64)));
   });
 }
@@ -118,9 +118,9 @@ Claim aligned() {
     const double rounding = units * epsilon_of(Real::f64), scale = units * max_abs(energy.law);
     points.obligation("chain from step 1", at_most_point(chain, 1, rounding));
     points.wrong_system("u independent of k", at_most_point(independent, 1, rounding));
-    points.obligation("|u|^2 n + c", at_most_point(sum, 2, rounding));
+    points.obligation("$|u|^2 n + c$", at_most_point(sum, 2, rounding));
     points.rounding(scale);
-    points.obligation("J^T M_t J", energy.after, energy.law).but_not("2 for 2 - c", energy.without_angle);
+    points.obligation("$J^T M_t J$", energy.after, energy.law).but_not("2 for $2 - c$", energy.without_angle);
     points.wrong_system("chains from a later step: single steps exceed 1", at_most_point(step, 1, rounding));
   });
 }
@@ -161,15 +161,15 @@ Claim non_expansive_threshold() {
     const Params at = labels({{"s", num(1)}});
     const auto lambda = [](double value) { return labels({{"lambda0", num(value)}}); };
     points.at(at);
-    points.obligation("n + c reaches 2", bracketed_point((low + high) / 2, (5 * std::sqrt(5.0) - 11) / 2, allowed))
-        .but_not("1/12", 1.0 / 12)
+    points.obligation("$n + c$ reaches 2", bracketed_point((low + high) / 2, (5 * std::sqrt(5.0) - 11) / 2, allowed))
+        .but_not("$1/12$", 1.0 / 12)
         .but_not("golden^-4", std::pow(golden_ratio, -4));
     points.at(lambda(threshold));
-    points.obligation("n + c at golden^-5", bracketed_point(worst_sum(threshold), 2, 10 * allowed));
+    points.obligation("$n + c$ at golden^-5", bracketed_point(worst_sum(threshold), 2, 10 * allowed));
     points.at(lambda(0.1));
-    points.obligation("n + c <= 2", at_most_point(worst_sum(0.1), 2, allowed));
+    points.obligation("$n + c <= 2$", at_most_point(worst_sum(0.1), 2, allowed));
     points.at(lambda(0.09));
-    points.wrong_system("lambda0 = 0.09", at_most_point(worst_sum(0.09), 2, allowed));
+    points.wrong_system("$lambda0 = 0.09$", at_most_point(worst_sum(0.09), 2, allowed));
   });
 }
 

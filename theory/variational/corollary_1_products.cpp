@@ -42,7 +42,7 @@ void bound_chain(Points &points, const Vector &cosines) {
   const double measured = chain_norm(cosines, true), units = jacobian_units(2) * T * law; // T factors of norm <= 2
   points.rounding(units);
   points.statement("norm <= 1", at_most_point(measured, 1, units * epsilon_of(Real::f64)));
-  points.obligation("product of the norms", measured, law).but_not("2^T", std::pow(2, T));
+  points.obligation("product of the norms", measured, law).but_not("$2^T$", std::pow(2, T));
   points.wrong_system("steps that are not turned", chain_norm(cosines, false), law);
 }
 
@@ -129,10 +129,10 @@ Claim random_product_law() {
     const double rounding = jacobian_units(d) * T * law * epsilon_of(Real::f64); // the whole product at T = 1
     const auto law_of = [&](double square, double d) { return std::pow(1 + square / d, T); };
     if (std::fabs(law - 1) > 0.1 * law) {
-      points.statement("neither explode nor vanish", mean, 1).but_not("d - 1 for d", law_of(1 - 2 * c, d - 1));
+      points.statement("neither explode nor vanish", mean, 1).but_not("$d - 1$ for $d$", law_of(1 - 2 * c, d - 1));
     }
-    auto grows = points.obligation("(1 + (1 - 2c)/d)^T", sampled_point(mean, law, rounding));
-    if (std::fabs(c) > 0.1) grows.but_not("1 - c for 1 - 2c", sampled_point(mean, law_of(1 - c, d)));
+    auto grows = points.obligation("$(1 + (1 - 2c)/d)^T$", sampled_point(mean, law, rounding));
+    if (std::fabs(c) > 0.1) grows.but_not("$1 - c$ for $1 - 2c$", sampled_point(mean, law_of(1 - c, d)));
   });
 }
 

@@ -56,14 +56,14 @@ Claim real_runs() {
     };
     const auto below_ceiling = [&](double ratio) { return at_most_point(ratio, 1, rounding); };
     points.rounding(units);
-    points.statement("|J_t| = 1", max_abs(all.steps), 1);
+    points.statement("$|J_t| = 1$", max_abs(all.steps), 1);
     points.statement("chain <= 1", at_most_point(max_abs(all.chains), 1, rounding));
-    points.obligation("|J_t| from a_t.k_t", all.steps, all.angles);
-    points.obligation("|J_t| < golden ratio", below_golden(all.steps));
-    points.wrong_system("write along -a_t", below_golden(growth_of(turned(inputs(0), lambda0), lambda0).steps));
+    points.obligation("$|J_t|$ from $a_t.k_t$", all.steps, all.angles);
+    points.obligation("$|J_t|$ < golden ratio", below_golden(all.steps));
+    points.wrong_system("write along $-a_t$", below_golden(growth_of(turned(inputs(0), lambda0), lambda0).steps));
     points.wrong_system("write along any unit a", below_golden(growth_of(random, lambda0).steps));
-    points.obligation("chain / sqrt(det M_t / det M_0)", below_ceiling(all.over_ceiling));
-    points.wrong_system("write along -a_t, one key for ever",
+    points.obligation("chain / $sqrt(det M_t / det M_0)$", below_ceiling(all.over_ceiling));
+    points.wrong_system("write along $-a_t$, one key for ever",
                         below_ceiling(growth_of(turned(repeated, lambda0), lambda0).over_ceiling));
   });
 }
@@ -143,15 +143,16 @@ Claim adversarial_runs() {
                  free = growth_of(adversary(d, T, lambda0, true, protocol.seed), lambda0);
     if (takes_gradients()) {
       const double flow = gradient_ratio(chosen, lambda0);
-      points.statement("|dL/dS_0| <= |dL/dS_T|", at_most_point(flow, 1, rounding));
+      points.statement("$|dL/dS_0| <= |dL/dS_T|$", at_most_point(flow, 1, rounding));
       points.rounding(units);
-      points.obligation("|dL/dS_0| / |dL/dS_T| = |P_T|", flow, own.chains.back())
-          .but_not("1 / |P_T|", 1 / own.chains.back());
+      points.obligation("$|dL/dS_0| / |dL/dS_T| = |P_T|$", flow, own.chains.back())
+          .but_not("$1 / |P_T|$", 1 / own.chains.back());
     }
     points.statement("chain <= 1", at_most_point(max_abs(own.chains), 1, rounding));
     points.rounding(units);
-    points.obligation("|J_t| from a_t.k_t", own.steps, own.angles).but_not("|J_t| = 1", Vector(own.steps.size(), 1.0));
-    points.obligation("chain / sqrt(det M_t / det M_0)", at_most_point(own.over_ceiling, 1, rounding));
+    points.obligation("$|J_t|$ from $a_t.k_t$", own.steps, own.angles)
+        .but_not("$|J_t| = 1$", Vector(own.steps.size(), 1.0));
+    points.obligation("chain / $sqrt(det M_t / det M_0)$", at_most_point(own.over_ceiling, 1, rounding));
     points.wrong_system("any unit a", at_most_point(free.over_ceiling, 1, rounding));
   });
 }

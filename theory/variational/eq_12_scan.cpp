@@ -43,14 +43,14 @@ Claim vla_scan_composition_associative() {
     const Vector steps = applied(c, applied(b, applied(a, S))).data,
                  at_once = applied(printed(printed(c, b), a), S).data;
     points.rounding(units_of(a, b, c));
-    points.statement("(F_r F_l, F_r G_l + G_r)", entries(printed(printed(c, b), a)),
+    points.statement("$(F_r F_l, F_r G_l + G_r)$", entries(printed(printed(c, b), a)),
                      entries(printed(c, printed(b, a))));
-    points.wrong_system("(F_r F_l, F_r G_l + G_l)", entries(additive(additive(c, b), a)),
+    points.wrong_system("$(F_r F_l, F_r G_l + G_l)$", entries(additive(additive(c, b), a)),
                         entries(additive(c, additive(b, a))));
-    points.wrong_system("(F_r F_l, F_l G_r + G_r)", entries(exchanged(exchanged(c, b), a)),
+    points.wrong_system("$(F_r F_l, F_l G_r + G_r)$", entries(exchanged(exchanged(c, b), a)),
                         entries(exchanged(c, exchanged(b, a))));
     points.rounding(units_of(a, b, c) * max_abs(S.data));
-    points.obligation("it composes maps S -> F S + G", at_once, steps);
+    points.obligation("it composes maps $S -> F S + G$", at_once, steps);
     points.wrong_system("in the opposite order", applied(printed(printed(a, b), c), S).data, steps);
   });
 }
@@ -111,10 +111,10 @@ Claim vla_scan_eq12_recurrence() {
                  mended =
                      prefixes([&](const Dense &S, const Step &x) { return S * transpose(F(x)) + outer(x.v, x.a); });
     points.rounding(64.0 * T * d * (1 + max_abs(states)));
-    points.statement("F S + G, F = I - a k^T, G = e a^T", printed, states);
-    points.obligation("S (I - k a^T) + v a^T", mended, states);
-    points.wrong_system("S (I - k a^T) + e a^T", from_right, states);
-    points.wrong_system("S (I - a k^T) + v a^T", turned, states);
+    points.statement("$F S + G$, $F = I - a k^T$, $G = e a^T$", printed, states);
+    points.obligation("$S (I - k a^T) + v a^T$", mended, states);
+    points.wrong_system("$S (I - k a^T) + e a^T$", from_right, states);
+    points.wrong_system("$S (I - a k^T) + v a^T$", turned, states);
   });
 }
 
@@ -177,9 +177,9 @@ Claim vla_scan_work() {
   c.exactly("Linear in $T$ at fixed $d$, but a composition multiplies two pairs of $d$ x $d$ matrices: about $4 T d^3$ "
             "multiply-adds in place of $2 T d^2$, more by the factor 2 $d$ (64 at $d = 32$).");
   c.because("The depth and the order in $T$ are right, but the text omits the width. A chunked form costs less.");
-  c.holds_under("the head width is held fixed, for the work is about 4 T d^3");
+  c.holds_under("the head width is held fixed, for the work is about $4 T d^3$");
   c.runs({"vla"});
-  c.takes({integer_param("m", 4, 2, 8, "T = 2^m steps"), integer_param("d", 6, 2, 24, "width")});
+  c.takes({integer_param("m", 4, 2, 8, "$T = 2^m$ steps"), integer_param("d", 6, 2, 24, "width")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int m = p.integer("m"), d = p.integer("d"), T = 1 << m;
     const Story story(T, d, 0.1, protocol.seed), wide(T, 2 * d, 0.1, protocol.seed),
@@ -189,15 +189,15 @@ Claim vla_scan_work() {
     for (const Dense &S : story.states) append_row(states, S.data);
     const auto law = [](double T, double d) { return (2 * T - 2 - std::log2(T)) * 2 * d * d * d; };
     points.rounding(0);
-    points.statement("O(d^2): four times the work at twice the width", wide_scan.work, 4 * scan.work);
-    points.condition("(2 T - 2 - log2 T) 2 d^3 multiply-adds", scan.work, law(T, d))
-        .but_not("T log2 T compositions", T * m * 2.0 * d * d * d)
-        .but_not("2 d^2 a composition", (2 * T - 2 - m) * 2.0 * d * d);
+    points.statement("$O(d^2)$: four times the work at twice the width", wide_scan.work, 4 * scan.work);
+    points.condition("$(2 T - 2 - log2 T) 2 d^3$ multiply-adds", scan.work, law(T, d))
+        .but_not("$T log2 T$ compositions", T * m * 2.0 * d * d * d)
+        .but_not("$2 d^2$ a composition", (2 * T - 2 - m) * 2.0 * d * d);
     points.condition("at twice the length", longer_scan.work, law(2 * T, d));
     points.condition("at twice the width", wide_scan.work, law(T, 2 * d));
-    points.obligation("step by step: 2 T d^2", sequential_work(story), 2.0 * T * d * d);
+    points.obligation("step by step: $2 T d^2$", sequential_work(story), 2.0 * T * d * d);
     points.wrong_system("step by step at twice the width", sequential_work(wide), 2.0 * T * d * d);
-    points.obligation("2 log2 T - 1 rounds", scan.rounds, 2 * m - 1);
+    points.obligation("$2 log2 T - 1$ rounds", scan.rounds, 2 * m - 1);
     points.wrong_system("rounds at twice the length", longer_scan.rounds, 2 * m - 1);
     points.rounding(64.0 * T * d * (1 + max_abs(states)));
     points.obligation("the scan computes the layer's states", scan.states, states);

@@ -47,11 +47,12 @@ Claim rls_eq6_post_update() {
       const Vector ridge = ridge_solution(x, lambda0).data;
       points.rounding(units);
       points.statement("recursive least squares" + after, least_squares_state(x, lambda0).data, ridge)
-          .but_not("penalty 2 lambda0" + after, ridge_solution(x, 2 * lambda0).data);
-      points.statement("Eq 6 with u = k" + after, written(x, x.K, lambda0, "vla_unnormalized").S.data, ridge);
+          .but_not("penalty $2 lambda0$" + after, ridge_solution(x, 2 * lambda0).data);
+      points.statement("Eq 6 with $u = k$" + after, written(x, x.K, lambda0, "vla_unnormalized").S.data, ridge);
       if (n == 1) continue;
-      points.wrong_system("gain A_{t-1} k" + after, written(x, lagging(x), lambda0, "vla_unnormalized").S.data, ridge);
-      points.wrong_system("gain A_t k / delta" + after, overdivided(x, lambda0).data, ridge);
+      points.wrong_system("gain $A_{t-1} k$" + after, written(x, lagging(x), lambda0, "vla_unnormalized").S.data,
+                          ridge);
+      points.wrong_system("gain $A_t k / delta$" + after, overdivided(x, lambda0).data, ridge);
     }
   });
 }
@@ -81,14 +82,14 @@ Claim rls_eq6_solves_eq5() {
     const double units = pair_units(x, lambda0);
     const Dense ridge = ridge_solution(x, lambda0);
     points.rounding(units);
-    points.statement("u = k: the minimiser with penalty M_t", aligned.S, minimiser(x, M))
-        .but_not("penalty 2 lambda0 I", ridge_solution(x, 2 * lambda0));
-    points.statement("other u: the minimiser with penalty M_t", apart.S, minimiser(x, penalty(U, lambda0)));
-    points.obligation("u = k: the minimiser with penalty lambda0 I", aligned.S, ridge);
-    points.wrong_system("other u: the minimiser with penalty lambda0 I", apart.S, ridge);
+    points.statement("$u = k$: the minimiser with penalty $M_t$", aligned.S, minimiser(x, M))
+        .but_not("penalty $2 lambda0 I$", ridge_solution(x, 2 * lambda0));
+    points.statement("other u: the minimiser with penalty $M_t$", apart.S, minimiser(x, penalty(U, lambda0)));
+    points.obligation("$u = k$: the minimiser with penalty $lambda0 I$", aligned.S, ridge);
+    points.wrong_system("other u: the minimiser with penalty $lambda0 I$", apart.S, ridge);
     points.rounding(units / lambda0);
-    points.obligation("u = k: A_t = (lambda0 I + K K^T)^{-1}", aligned.A, inverse(M))
-        .but_not("the inverse of Eq 5's Hessian, K K^T + M_t", inverse(M + transpose(x.K) * x.K));
+    points.obligation("$u = k$: $A_t = (lambda0 I + K K^T)^{-1}$", aligned.A, inverse(M))
+        .but_not("the inverse of Eq 5's Hessian, $K K^T + M_t$", inverse(M + transpose(x.K) * x.K));
   });
 }
 

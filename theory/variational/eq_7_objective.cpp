@@ -24,9 +24,9 @@ Claim vla_eq17_batch_minimiser() {
                 before = M - outer(row(U.data, n - 1, d), row(U.data, n - 1, d));
     const Vector printed = closed_form(x, M).data;
     points.rounding(pair_units(x, lambda0));
-    points.statement("V K^T (K K^T + M_t)^{-1}", printed, minimiser(x, M).data)
-        .but_not("penalty M_{t-1}", minimiser(x, before).data)
-        .but_not("penalty M_t^{-1}", minimiser(x, inverse(M)).data)
+    points.statement("$V K^T (K K^T + M_t)^{-1}$", printed, minimiser(x, M).data)
+        .but_not("penalty $M_{t-1}$", minimiser(x, before).data)
+        .but_not("penalty $M_t^{-1}$", minimiser(x, inverse(M)).data)
         .but_not("no penalty", minimiser(x, 1e-6 * Dense::identity(d)).data);
   });
 }
@@ -57,11 +57,11 @@ Claim vla_eq17_shrinkage() {
     const Vector measured = reads(penalty(x.K, lambda0)), ridge = reads(lambda0 * Dense::identity(d));
     points.rounding(pair_units(x, lambda0));
     points.statement("reads v", measured, values(1));
-    points.obligation("reads v / (2 + lambda0)", measured, values(1 / (2 + lambda0)))
-        .but_not("v / (1 + lambda0)", values(1 / (1 + lambda0)))
-        .but_not("v / (2 + 2 lambda0)", values(1 / (2 + 2 * lambda0)));
-    points.wrong_system("constant penalty lambda0 I", ridge, values(1 / (2 + lambda0)));
-    points.obligation("the ridge solution reads v / (1 + lambda0)", ridge, values(1 / (1 + lambda0)));
+    points.obligation("reads $v / (2 + lambda0)$", measured, values(1 / (2 + lambda0)))
+        .but_not("$v / (1 + lambda0)$", values(1 / (1 + lambda0)))
+        .but_not("$v / (2 + 2 lambda0)$", values(1 / (2 + 2 * lambda0)));
+    points.wrong_system("constant penalty $lambda0 I$", ridge, values(1 / (2 + lambda0)));
+    points.obligation("the ridge solution reads $v / (1 + lambda0)$", ridge, values(1 / (1 + lambda0)));
   });
 }
 
@@ -79,8 +79,8 @@ Claim vla_eq10_solves_eq7() {
       "A.1 says that the unit-length write departs from classical RLS, so that Eq 10 is a variant of the minimiser's "
       "recursion; what is maintained exactly is $A_t$. 'The solution' should read 'a normalised form of its update'."));
   c.runs({"vla", "rls"});
-  c.takes(
-      {integer_param("n", 4, 1, 32, "orthonormal keys, at most d / 2"), integer_param("d", 8, 2, 64, "width"), start});
+  c.takes({integer_param("n", 4, 1, 32, "orthonormal keys, at most $d / 2$"), integer_param("d", 8, 2, 64, "width"),
+           start});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int n = p.integer("n"), d = p.integer("d");
     if (2 * n > d) usage_error("n <= d / 2, so that as many directions are orthogonal to every key");
@@ -94,19 +94,20 @@ Claim vla_eq10_solves_eq7() {
     };
     const Vector aligned = written(x, x.K, lambda0).S.data, beside = written(x, apart, lambda0).S.data;
     points.rounding(units);
-    points.statement("u = k: S_t = S*", aligned, optimum(x.K, 1));
-    points.statement("u orthogonal to every key: S_t = S*", beside, optimum(apart, 1));
+    points.statement("$u = k$: $S_t = S*$", aligned, optimum(x.K, 1));
+    points.statement("u orthogonal to every key: $S_t = S*$", beside, optimum(apart, 1));
     points.rounding(pair_units(generic, lambda0));
-    points.statement("random keys, u = k: S_t = S*", written(generic, generic.K, lambda0).S,
+    points.statement("random keys, $u = k$: $S_t = S*$", written(generic, generic.K, lambda0).S,
                      minimiser(generic, penalty(generic.K, lambda0)));
     points.rounding(units);
-    points.obligation("u = k: (2 + lambda0) S*", aligned, optimum(x.K, 2 + lambda0))
-        .but_not("u = k: 2 S*", optimum(x.K, 2))
-        .but_not("u = k: (1 + lambda0) S*", optimum(x.K, 1 + lambda0));
-    points.wrong_system("u = k, gain not normalised", least_squares_state(x, lambda0).data, optimum(x.K, 2 + lambda0));
-    points.obligation("u orthogonal to every key: (1 + lambda0) S*", beside, optimum(apart, 1 + lambda0))
-        .but_not("u orthogonal to every key: (2 + lambda0) S*", optimum(apart, 2 + lambda0));
-    points.wrong_system("generic u: (1 + lambda0) S*", written(x, generic.first(n).K, lambda0).S.data,
+    points.obligation("$u = k$: $(2 + lambda0) S*$", aligned, optimum(x.K, 2 + lambda0))
+        .but_not("$u = k$: $2 S*$", optimum(x.K, 2))
+        .but_not("$u = k$: $(1 + lambda0) S*$", optimum(x.K, 1 + lambda0));
+    points.wrong_system("$u = k$, gain not normalised", least_squares_state(x, lambda0).data,
+                        optimum(x.K, 2 + lambda0));
+    points.obligation("u orthogonal to every key: $(1 + lambda0) S*$", beside, optimum(apart, 1 + lambda0))
+        .but_not("u orthogonal to every key: $(2 + lambda0) S*$", optimum(apart, 2 + lambda0));
+    points.wrong_system("generic u: $(1 + lambda0) S*$", written(x, generic.first(n).K, lambda0).S.data,
                         optimum(apart, 1 + lambda0));
   });
 }

@@ -59,14 +59,15 @@ Claim depletion() {
     elsewhere.follow_chain = false;
     elsewhere.update_inverse(Vector(confined.begin() + d, confined.end()));
     points.rounding(units);
-    points.obligation("drop z z^T / delta, z = A u", drops, along_z).but_not("along u instead of z", along_u);
-    points.obligation("an untouched direction keeps 1 / lambda0", times(elsewhere.A, kept), scaled(1 / lambda0, kept));
+    points.obligation("drop $z z^T / delta$, $z = A u$", drops, along_z).but_not("along u instead of z", along_u);
+    points.obligation("an untouched direction keeps $1 / lambda0$", times(elsewhere.A, kept),
+                      scaled(1 / lambda0, kept));
     points.wrong_system("a touched one", times(layer.A, kept), scaled(1 / lambda0, kept));
     points.rounding(units * d);
-    points.obligation("first drop s^2 / (lambda0 (lambda0 + s^2))", first, first_drop)
-        .but_not("1 / lambda0", 1 / lambda0);
+    points.obligation("first drop $s^2 / (lambda0 (lambda0 + s^2))$", first, first_drop)
+        .but_not("$1 / lambda0$", 1 / lambda0);
     points.obligation("no drop exceeds the first", at_most_point(largest, first_drop, rounding * d));
-    points.wrong_system("delta = u.z", at_most_point(undamped, first_drop, rounding * d));
+    points.wrong_system("$delta = u.z$", at_most_point(undamped, first_drop, rounding * d));
   });
 }
 
@@ -112,10 +113,10 @@ Claim suppression() {
     }
     const double units = step_units(steps, d, paper_lambda0) * (1 + max_abs(errors));
     points.rounding(units);
-    points.statement("|update| = |e| lambda0 |A_t k|", moved, suppressed);
-    points.obligation("|update| = |e|", moved, errors);
+    points.statement("$|update| = |e| lambda0 |A_t k|$", moved, suppressed);
+    points.obligation("$|update| = |e|$", moved, errors);
     points.wrong_system("a not normalised", raw_moved, errors);
-    points.obligation("a not normalised: lambda0 |update| = |e| lambda0 |A_t k|", raw_moved, raw_suppressed)
+    points.obligation("a not normalised: $lambda0 |update| = |e| lambda0 |A_t k|$", raw_moved, raw_suppressed)
         .but_not("a not normalised: as for a of length 1", errors);
     points.rounding(units * steps);
     points.obligation("A times 1000", scaled_up.S, algebra.S);

@@ -39,14 +39,14 @@ Claim sherman_morrison_exact() {
       return (1 / lambda0 * Dense::identity(d) - factor / (lambda0 * lambda0) * outer(u, u)).data;
     };
     points.rounding(units);
-    points.statement("float64: A_T = M_T^{-1}", inverse_after(T, d, lambda0, U, Real::f64).data, law(T, lambda0))
-        .but_not("penalty 2 lambda0", law(T, 2 * lambda0));
+    points.statement("float64: $A_T = M_T^{-1}$", inverse_after(T, d, lambda0, U, Real::f64).data, law(T, lambda0))
+        .but_not("penalty $2 lambda0$", law(T, 2 * lambda0));
     points.rounding(units * narrow);
-    points.statement("float32: A_T = M_T^{-1}", inverse_after(T, d, lambda0, U, Real::f32).data, law(T, lambda0));
+    points.statement("float32: $A_T = M_T^{-1}$", inverse_after(T, d, lambda0, U, Real::f32).data, law(T, lambda0));
     points.rounding(units);
     points.statement("one update", one, step(1 / delta))
-        .but_not("the 1 dropped from delta", step(1 / (delta - 1)))
-        .but_not("delta squared", step(1 / (delta * delta)))
+        .but_not("the 1 dropped from $delta$", step(1 / (delta - 1)))
+        .but_not("$delta$ squared", step(1 / (delta * delta)))
         .but_not("the sign turned", step(-1 / delta));
   });
 }
@@ -108,9 +108,9 @@ Claim sherman_morrison_refresh_bias() {
       return bracketed_point(measured, law, 8 * expected * expected * expected + 5 * rounding);
     };
     const double found = bias(eta), slope = of_first_order(eta);
-    points.statement("tr A_T / tr M_T^{-1} - 1: A_T = M_T^{-1}", bracketed_point(found, 0, rounding));
-    points.obligation("eta tr(M_T^{-1} (sum of M_j^2) M_T^{-1}) / tr M_T^{-1}", held(slope, expected))
-        .but_not("eta / 2", law(period, eta / 2))
+    points.statement("tr $A_T$ / tr $M_T^{-1} - 1$: $A_T = M_T^{-1}$", bracketed_point(found, 0, rounding));
+    points.obligation("$eta$ tr($M_T^{-1}$ (sum of $M_j^2$) $M_T^{-1}$) / tr $M_T^{-1}$", held(slope, expected))
+        .but_not("$eta / 2$", law(period, eta / 2))
         .but_not("a refresh one step later", law(period + 1, eta));
     points.wrong_system("no refresh", held(bias(0), expected));
   });
@@ -184,14 +184,15 @@ Claim sm_delta_ge_1() {
     for (Real real : {Real::f64, Real::f32}) {
       const std::string text = std::string(", ") + name_of(real);
       const double units = delta_units(d, lambda0, real), last = repeated(A, u, real).last;
-      points.statement("random u: least delta" + text, at_least_point(deltas(A, U, looks, real).least, 1, 0));
+      points.statement("random u: least $delta$" + text, at_least_point(deltas(A, U, looks, real).least, 1, 0));
       points.wrong_system("A with a negative eigenvalue" + text,
                           at_least_point(repeated(indefinite, u, real).least, 1, 0));
       points.rounding(units);
       points.statement("the same u for the 50th time" + text, last, law)
-          .but_not("1 + 1/(lambda0 + t)" + text, repeated_law(lambda0, repeats + 1));
+          .but_not("$1 + 1/(lambda0 + t)$" + text, repeated_law(lambda0, repeats + 1));
     }
-    points.wrong_system("lambda0 = 1e-8, f32", at_least_point(repeated(d, 1e-8, Real::f32, protocol.seed).least, 1, 0));
+    points.wrong_system("$lambda0 = 1e-8$, f32",
+                        at_least_point(repeated(d, 1e-8, Real::f32, protocol.seed).least, 1, 0));
   });
 }
 
@@ -203,27 +204,27 @@ Claim sm_delta_f32_repeated_u() {
             "give $1 + 1/(lambda0 + t - 1)$.");
   c.because("At the paper's $lambda0 = .1$ the division is safe. Where it is not, Algorithm 1's clamp of $delta$ at "
             "1e-4 hides the failure.");
-  c.holds_under("lambda0 is well above the rounding of float32");
+  c.holds_under("$lambda0$ is well above the rounding of float32");
   c.runs({"vla", "vla_unnormalized"});
   c.takes({width});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int d = p.integer("d");
     for (double lambda0 : {1e-8, 1e-9}) {
-      const std::string text = ", lambda0 = " + number(lambda0);
+      const std::string text = ", $lambda0 = " + number(lambda0) + "$";
       const double last = repeated(d, lambda0, Real::f64, protocol.seed).last,
                    units = delta_units(d, lambda0, Real::f64);
-      points.statement("float32: least delta" + text,
+      points.statement("float32: least $delta$" + text,
                        at_least_point(repeated(d, lambda0, Real::f32, protocol.seed).least, 1, 0));
       points.rounding(units);
-      points.condition("float64: last delta" + text, last, repeated_law(lambda0, repeats))
-          .but_not("1 + 1/(lambda0 + t)" + text, repeated_law(lambda0, repeats + 1));
+      points.condition("float64: last $delta$" + text, last, repeated_law(lambda0, repeats))
+          .but_not("$1 + 1/(lambda0 + t)$" + text, repeated_law(lambda0, repeats + 1));
     }
     for (double lambda0 : {1e-1, 1e-2}) {
-      const std::string text = ", lambda0 = " + number(lambda0);
+      const std::string text = ", $lambda0 = " + number(lambda0) + "$";
       const Deltas seen = repeated(d, lambda0, Real::f32, protocol.seed);
-      points.condition("float32: least delta" + text, at_least_point(seen.least, 1, 0));
+      points.condition("float32: least $delta$" + text, at_least_point(seen.least, 1, 0));
       points.rounding(delta_units(d, lambda0, Real::f32));
-      points.condition("float32: last delta" + text, seen.last, repeated_law(lambda0, repeats));
+      points.condition("float32: last $delta$" + text, seen.last, repeated_law(lambda0, repeats));
     }
   });
 }

@@ -47,7 +47,7 @@ Mean mean_square(int d, int T, bool equal, std::uint64_t seed, double wanted) {
 Claim linear_growth() {
   ClaimBuilder c("linattn-norm-ot", "004 §1.1, §2.2, §4.1");
   c.says("For random inputs $E|S_T|_F$ of linear attention is $O(T)$, read as growth in proportion to $T$.");
-  c.holds_under("E v k^T is not 0");
+  c.holds_under("$E v k^T$ is not 0");
   c.exactly("$E|S_T|^2 = T E|v|^2|k|^2 + T (T - 1) |E v k^T|_F^2$ for independent pairs. So it is proportional to "
             "$T^2$ only if $E v k^T$ is not 0; for independent values of mean zero $|S|$ grows as $sqrt T$. As an "
             "upper bound $O(T)$ always holds.");
@@ -67,20 +67,20 @@ Claim linear_growth() {
           mean_square(d, T, true, protocol.seed,
                       short_run ? std::min(wanted_sensitivity(protocol), 0.02) : wanted_sensitivity(protocol));
       auto stated = points.at(at)
-                        .condition("v = k: T E|v|^2|k|^2 + T (T - 1) |E v k^T|^2", mean, law)
-                        .but_not("v = k: sqrt T growth", per_step * T);
+                        .condition("$v = k$: $T E|v|^2|k|^2 + T (T - 1) |E v k^T|^2$", mean, law)
+                        .but_not("$v = k$: $sqrt T$ growth", per_step * T);
       if (short_run)
-        stated.but_not("d^2 for d (d + 2)", double(d) * d * T + between * T * (T - 1.0))
-            .but_not("T^2 for T (T - 1)", per_step * T + between * T * T);
+        stated.but_not("$d^2$ for $d (d + 2)$", double(d) * d * T + between * T * (T - 1.0))
+            .but_not("$T^2$ for $T (T - 1)$", per_step * T + between * T * T);
     }
   });
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) { // independent values of zero mean
     const int d = p.integer("d"), T = p.integer("T");
     const Mean mean = mean_square(d, T, false, protocol.seed, wanted_sensitivity(protocol));
     const double each = double(d) * d;
-    points.statement("zero mean: T^2 E|v|^2|k|^2", mean, each * T * T);
-    auto stated = points.obligation("zero mean: T E|v|^2|k|^2", mean, each * T);
-    if (T <= 16) stated.but_not("zero mean: T - 1", each * (T - 1));
+    points.statement("zero mean: $T^2 E|v|^2|k|^2$", mean, each * T * T);
+    auto stated = points.obligation("zero mean: $T E|v|^2|k|^2$", mean, each * T);
+    if (T <= 16) stated.but_not("zero mean: $T - 1$", each * (T - 1));
   });
 }
 
@@ -127,10 +127,10 @@ Claim fig4_readings() {
       const auto measure = [&](int T, const Mean &mean) {
         const double law = r.each * T + r.between * T * (T - 1.0);
         points.at(labels({{"reading", txt(r.name)}, {"T", num(T)}}));
-        auto squares = points.obligation("|S_T|^2 of linear attention", mean, law);
-        if (r.features) squares.but_not("mu^2 for m2", law * mu2 / m2);
+        auto squares = points.obligation("$|S_T|^2$ of linear attention", mean, law);
+        if (r.features) squares.but_not("$mu^2$ for m2", law * mu2 / m2);
         if (r.equal)
-          squares.but_not("sqrt T", r.each * T);
+          squares.but_not("$sqrt T$", r.each * T);
         else
           squares.but_not("1.6 a step", std::pow(1.6 * T, 2));
       };
@@ -152,7 +152,7 @@ Claim deltanet_bounded() {
             "-> E|v|^2 / (1 - beta^2 - (1 - 2 beta) / d)$. For $|k|^2 > 1 + beta$ it explodes: $|S| = 10^96$ after 60 "
             "steps of elu + 1 keys, $d = 32$, $beta = 0.9$.");
   c.because("Eq 4 is printed with keys that are not normalised, $k_t = W_k x_t$; the statement needs normalised ones.");
-  c.holds_under("|k| <= 1 and 1/2 <= beta_t <= b < 1");
+  c.holds_under("$|k| <= 1$ and $1/2 <= beta_t <= b < 1$");
   c.runs({"scalar_gated_delta"});
   c.takes({integer_param("d", 4, 2, 32, "head width"), real_param("beta", 0.5, 0.05, 0.95, "the gate")});
   c.at({{{"beta", 0.6}}, {{"d", 8}, {"beta", 0.8}}});
@@ -171,13 +171,13 @@ Claim deltanet_bounded() {
     Vector features = Stream(protocol.seed, "eq 4/features").normals(steps * 32);
     for (double &k : features) k = elu1(k);
     points.at(chosen);
-    points.condition("unit keys: C_v / (1 - b)", at_most_point(reached, 3 / (1 - 0.5), rounding));
+    points.condition("unit keys: $C_v / (1 - b)$", at_most_point(reached, 3 / (1 - 0.5), rounding));
     points.rounding(1e3);
     points.obligation("and it is attained", reached, 6 * (1 - std::pow(0.5, steps)));
-    points.wrong_system("keys of length 1.3: |k|^2 > 1 + beta",
+    points.wrong_system("keys of length 1.3: $|k|^2 > 1 + beta$",
                         at_most_point(size_of(Vector(steps, 1.3), 1, turning, 0.5), 3 / (1 - 0.5), rounding));
     points.at(raw);
-    points.statement("elu + 1 keys: C_v / (1 - b)",
+    points.statement("elu + 1 keys: $C_v / (1 - b)$",
                      at_most_point(size_of(features, 32, Vector(steps, 1.0), 0.9), 1 / (1 - 0.9), rounding));
   });
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -195,8 +195,8 @@ Claim deltanet_bounded() {
     const auto settled = [&](double limit) { return sampled_point(mean, limit, 1e-4 * limit); };
     const std::pair<const char *, double> others[] = {
         {"cross term dropped", v2 / (1 - beta * beta - 1.0 / d)},
-        {"Gated DeltaNet: beta^2 (1 - 1/d)", v2 / (1 - beta * beta * (1 - 1.0 / d))}};
-    auto settles = points.condition("E|S|^2 -> E|v|^2 / (1 - beta^2 - (1 - 2 beta) / d)", settled(limit));
+        {"Gated DeltaNet: $beta^2 (1 - 1/d)$", v2 / (1 - beta * beta * (1 - 1.0 / d))}};
+    auto settles = points.condition("$E|S|^2 -> E|v|^2 / (1 - beta^2 - (1 - 2 beta) / d)$", settled(limit));
     for (const auto &[name, other] : others) // those that differ by 13 standard errors of the quick suite
       if (std::fabs(other / limit - 1) > 0.065) settles.but_not(name, settled(other));
   });

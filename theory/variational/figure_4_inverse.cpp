@@ -70,7 +70,7 @@ Claim a_decay() {
     const double start = std::sqrt(double(width)) / lambda0,
                  one = inverse_norm(random_units(1, width, Stream(protocol.seed, "A's norm/first")));
     points.at(labels({{"t", num(0)}})).rounding(64.0 * start);
-    points.obligation("sqrt d / lambda0", inverse_norm({}), start);
+    points.obligation("$sqrt d / lambda0$", inverse_norm({}), start);
     points.at(labels({{"t", num(1)}}));
     points.obligation("one unit u", one, std::sqrt((width - 1) / (lambda0 * lambda0) + 1 / std::pow(lambda0 + 1, 2)));
   });
@@ -95,18 +95,18 @@ Claim a_decay() {
       const Vector u = random_units(length, width, Stream(protocol.seed, "A's norm/isotropic"));
       return std::log10(inverse_norm({u.begin(), u.begin() + 100 * width}) / inverse_norm(u));
     };
-    points.statement("u = W_u W_k x: exponential, 56.6 to 10", mean_of(projected), exponential(t));
-    points.obligation("u = W_u W_k x: about 10 at t = 1000, at least 8", at_least_point(mean_of(ends), 8));
-    points.obligation("u = W_u W_k x: about 10 at t = 1000, at most 13", at_most_point(mean_of(ends), 13));
-    points.obligation("u = W_u W_k x: exponent from t = 100 to 1000", at_most_point(mean_of(falls), 0.5));
+    points.statement("$u = W_u W_k x$: exponential, 56.6 to 10", mean_of(projected), exponential(t));
+    points.obligation("$u = W_u W_k x$: about 10 at $t = 1000$, at least 8", at_least_point(mean_of(ends), 8));
+    points.obligation("$u = W_u W_k x$: about 10 at $t = 1000$, at most 13", at_most_point(mean_of(ends), 13));
+    points.obligation("$u = W_u W_k x$: exponent from $t = 100$ to 1000", at_most_point(mean_of(falls), 0.5));
     points.wrong_system("isotropic u", at_most_point(isotropic_fall(), 0.5, 0));
     points.rounding(units);
-    points.obligation("mixture of 1/(lambda0 + sigma)", measured, norm_of_mixture(random));
-    points.obligation("sqrt d / (lambda0 + t/d)", at_least_point(measured, isotropic_norm(t), rounding));
+    points.obligation("mixture of $1/(lambda0 + sigma)$", measured, norm_of_mixture(random));
+    points.obligation("$sqrt d / (lambda0 + t/d)$", at_least_point(measured, isotropic_norm(t), rounding));
     points.wrong_system("u of length 1.1",
                         at_least_point(inverse_norm(scaled(1.1, whole)), isotropic_norm(rounds), rounding));
     points.obligation("axes in turn", isotropic, isotropic_norm(rounds))
-        .but_not("t / (d - 1)", isotropic_norm(rounds, width - 1));
+        .but_not("$t / (d - 1)$", isotropic_norm(rounds, width - 1));
   });
 }
 

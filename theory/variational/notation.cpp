@@ -38,8 +38,8 @@ Claim vla_eq3_transposition() {
     double mass = 0;
     for (int t = 0; t < T; ++t) mass += inner(q, row(K.data, t, d));
     points.rounding(rounding_units("linear_elu", s));
-    points.statement("o = S phi(q) / (phi(q).z)", read, scaled(1 / mass, times(S, q)));
-    points.obligation("o = S^T phi(q) / (phi(q).z)", read, scaled(1 / mass, times(transpose(S), q)))
+    points.statement("$o = S phi(q) / (phi(q).z)$", read, scaled(1 / mass, times(S, q)));
+    points.obligation("$o = S^T phi(q) / (phi(q).z)$", read, scaled(1 / mass, times(transpose(S), q)))
         .but_not("not divided", scaled(1 / 1, times(transpose(S), q)));
     points.wrong_system("without feature map and normaliser", row(results_of("linear", s), T - 1, d),
                         scaled(1 / mass, times(transpose(S), q)));
@@ -107,12 +107,13 @@ Claim vla_eq11_output_scale() {
     const double units = 64.0 * d * T * max_abs(s.v),
                  bias = predicted * (1.0 / d / T + direction.error / direction.value);
     const Mean measured = batch_mean(shrinkage);
-    points.obligation("mean of |v_t| / (t |o_t|)", sampled_point(measured, predicted, bias))
-        .but_not("m2 for mu^2", sampled_point(measured, std::sqrt(d * square), bias))
-        .but_not("a magnitude that falls as 1/sqrt t", sampled_point(measured, predicted / std::sqrt(double(T)), bias));
+    points.obligation("mean of $|v_t| / (t |o_t|)$", sampled_point(measured, predicted, bias))
+        .but_not("m2 for $mu^2$", sampled_point(measured, std::sqrt(d * square), bias))
+        .but_not("a magnitude that falls as $1/sqrt t$",
+                 sampled_point(measured, predicted / std::sqrt(double(T)), bias));
     points.rounding(units);
-    points.statement("o_t = v_t", reads, s.v);
-    points.obligation("o_t = v_t |phi(k_t)| / (phi(k_t).z_t)", reads, law).but_not("without |phi(k_t)|", undivided);
+    points.statement("$o_t = v_t$", reads, s.v);
+    points.obligation("$o_t = v_t |phi(k_t)| / (phi(k_t).z_t)$", reads, law).but_not("without $|phi(k_t)|$", undivided);
     points.wrong_system("an additive state", reads_of("linear_elu", {}), law);
   });
 }
@@ -147,11 +148,11 @@ Claim vla_internal_u_scale() {
     const double eq8 = growth({{"u_norm", "1"}}), algorithm = growth({});
     // A, of size 1/lambda0, is inverted to M_T, of size T.
     points.rounding(64.0 * d * (1 / lambda0) * T * T);
-    points.statement("trace of M_T - M_0, Eq 8 and Algorithm 1", eq8, algorithm);
+    points.statement("trace of $M_T - M_0$, Eq 8 and Algorithm 1", eq8, algorithm);
     points.obligation("T for the unit length of Eq 8", eq8, T);
     points.wrong_system("Algorithm 1's length", algorithm, T);
-    points.obligation("T / d for the 1/sqrt d of Algorithm 1", algorithm, double(T) / d);
-    points.wrong_system("length 1/d", growth({{"u_norm", number(1.0 / d)}}), double(T) / d);
+    points.obligation("$T / d$ for the $1/sqrt d$ of Algorithm 1", algorithm, double(T) / d);
+    points.wrong_system("length $1/d$", growth({{"u_norm", number(1.0 / d)}}), double(T) / d);
   });
 }
 
@@ -206,13 +207,13 @@ Claim vla_internal_khat() {
                spread = mean("identity", 2, wanted_sensitivity(protocol));
     const auto law = [](double cosine) { return 2 + 2 * cosine; };
     const auto held = [&](double cosine) { return sampled_point(algorithm, law(cosine), 2 * bias); };
-    points.statement("mean |a + b|^2 of two normalised keys, Algorithm 1 as Eq 7",
+    points.statement("mean $|a + b|^2$ of two normalised keys, Algorithm 1 as Eq 7",
                      Mean{algorithm.mean, std::hypot(algorithm.standard_error, text.standard_error)}, text.mean);
-    points.obligation("(elu + 1)(k) normalised: 2 + 2 d E[X/|phi|]^2", held(positive))
-        .but_not("the limit mu^2/m2 of wide heads", held(limit));
+    points.obligation("(elu + 1)(k) normalised: $2 + 2 d E[X/|phi|]^2$", held(positive))
+        .but_not("the limit $mu^2/m2$ of wide heads", held(limit));
     points.wrong_system("k normalised", sampled_point(text, law(positive), 2 * bias));
     points.obligation("k normalised: 2", text, law(0));
-    points.obligation("k normalised, mean square cosine: 1/d", spread, 1.0 / d).but_not("2/d", 2.0 / d);
+    points.obligation("k normalised, mean square cosine: $1/d$", spread, 1.0 / d).but_not("$2/d$", 2.0 / d);
   });
 }
 
@@ -236,9 +237,9 @@ Claim elu_approximates_exp() {
       return sum;
     };
     points.rounding(8.0 * d * d);
-    points.statement("q = k = 0: exp(q.k) = 1", product(0), 1);
-    points.obligation("q = k = 0: d", product(0), d).but_not("d - 1", d - 1);
-    points.obligation("q = k = (1, ..., 1): 4 d, where exp(q.k) = e^d", product(1), 4 * d);
+    points.statement("$q = k = 0$: $exp(q.k) = 1$", product(0), 1);
+    points.obligation("$q = k = 0$: d", product(0), d).but_not("$d - 1$", d - 1);
+    points.obligation("$q = k = (1, ..., 1)$: $4 d$, where $exp(q.k) = e^d$", product(1), 4 * d);
   });
 }
 

@@ -44,11 +44,11 @@ Claim telescoped() {
     longer.write(row(keys, 0, d), row(values, 0, d));
     const double units = 64.0 * d, rounding = units * T * epsilon_of(Real::f64), final = frobenius_norm(layer.S);
     points.at(Params(p).set("t", 1)).rounding(units);
-    points.obligation("|S_t - S_{t-1}|_F = |e_t|", moved, errors);
-    points.obligation("|S_1| <= |e_1|", at_most_point(first, first_error, rounding));
-    points.wrong_system("|a| = 1.1", at_most_point(frobenius_norm(longer.S), first_error, rounding));
+    points.obligation("$|S_t - S_{t-1}|_F = |e_t|$", moved, errors);
+    points.obligation("$|S_1| <= |e_1|$", at_most_point(first, first_error, rounding));
+    points.wrong_system("$|a| = 1.1$", at_most_point(frobenius_norm(longer.S), first_error, rounding));
     points.at(Params(p).set("t", T));
-    points.obligation("|S_T| <= sum of |e_s|", at_most_point(final, sum, rounding))
+    points.obligation("$|S_T|$ <= sum of $|e_s|$", at_most_point(final, sum, rounding))
         .but_not("the norm grows as its bound", compare(final, sum, units * T));
   });
 }
@@ -100,7 +100,7 @@ constexpr double value_square = 3; // |v|^2
 /// For values of squared length 3. At that time 1 - a.k is about (d - 1) / (2 t), because the eigenvalues of A differ
 /// by a share of 1/sqrt t. The means of |e|^2 and |S|^2 are larger by a share of about 2 (1 - a.k); `off` bounds it.
 Claim in_the_long_run(ClaimBuilder &c, void (*points_at)(Points &points, int d, const Stationary &, double off)) {
-  c.takes({integer_param("d", 4, 3, 8, "head width"), integer_param("aligned", 0, 0, 1, "1: u_t = k_t")});
+  c.takes({integer_param("d", 4, 3, 8, "head width"), integer_param("aligned", 0, 0, 1, "1: $u_t = k_t$")});
   c.at({{}, {{"aligned", 1}}});
   return c.measure([=](Points &points, const Params &p, const Protocol &protocol) {
     const int d = p.integer("d"), burn = 500 * d, heads = protocol.full() ? 96 : 24,
@@ -128,10 +128,10 @@ Claim residual() {
   return in_the_long_run(c, [](Points &points, int d, const Stationary &s, double off) {
     const double v2 = value_square;
     const Mean error = batch_mean(s.error_squares, 64);
-    points.statement("|e_t|^2 -> 0", error, 0);
-    points.obligation("E|e|^2 = 2 E|v|^2", sampled_point(error, 2 * v2, v2 * off))
-        .but_not("no error from the state: |v|^2", v2)
-        .but_not("2 - 2/d", (2 - 2.0 / d) * v2);
+    points.statement("$|e_t|^2 -> 0$", error, 0);
+    points.obligation("$E|e|^2 = 2 E|v|^2$", sampled_point(error, 2 * v2, v2 * off))
+        .but_not("no error from the state: $|v|^2$", v2)
+        .but_not("$2 - 2/d$", (2 - 2.0 / d) * v2);
     points.wrong_system("a memory that stays empty", sampled_point(batch_mean(s.value_squares, 64), 2 * v2, v2 * off));
   });
 }
@@ -149,9 +149,10 @@ Claim plateau() {
     const double law = d * value_square;
     Vector spread;
     for (double x : s.state_squares) spread.push_back(std::pow(x / law - 1, 2));
-    points.statement("|S_t|^2 comes to rest: its mean square deviation", batch_mean(spread, 64), 0);
-    points.condition("the mean: E|S|^2 = d E|v|^2", sampled_point(batch_mean(s.state_squares, 64), law, law * off / 2))
-        .but_not("d - 1", (d - 1) * value_square);
+    points.statement("$|S_t|^2$ comes to rest: its mean square deviation", batch_mean(spread, 64), 0);
+    points
+        .condition("the mean: $E|S|^2 = d E|v|^2$", sampled_point(batch_mean(s.state_squares, 64), law, law * off / 2))
+        .but_not("$d - 1$", (d - 1) * value_square);
     points.wrong_system("a memory of the last pair alone",
                         sampled_point(batch_mean(s.value_squares, 64), law, law * off / 2));
   });
@@ -207,8 +208,8 @@ Claim consistent_data() {
     const Vector consistent = errors_after(keys, {1, -1}, 0, 200), overfull = errors_after(three, {1, -1, 1}, 0, 200);
     const double gone = 200 * 64 * epsilon_of(Real::f64) / (1 - std::fabs(cosine));
     points.at(p);
-    points.condition("two keys, d = 2: error after 200 passes", at_most_point(max_abs(consistent), 0, gone));
-    points.statement("three keys, d = 2: error after 200 passes", at_most_point(max_abs(overfull), 0, gone));
+    points.condition("two keys, $d = 2$: error after 200 passes", at_most_point(max_abs(consistent), 0, gone));
+    points.statement("three keys, $d = 2$: error after 200 passes", at_most_point(max_abs(overfull), 0, gone));
     points.wrong_system("one pass", at_most_point(max_abs(errors_after(keys, {1, -1}, 0, 1)), 0, gone));
     // Three pairs that no S fits. Their least-squares error is a lower bound on the error of every S, also of the
     // layer's.

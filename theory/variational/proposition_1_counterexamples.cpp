@@ -40,10 +40,10 @@ const std::vector<ParamSpec> length{integer_param("T", 400, 2 * early, 2000, "st
 /// norm(T) is sqrt T, and has not settled since t = 16.
 template <class Norm> void root_of(Points &points, const Norm &norm, int T) {
   const double measured = norm(T);
-  points.at(labels({{"T", num(early)}})).rounding(64.0 * T).obligation("sqrt T", norm(early), std::sqrt(early));
-  points.at(labels({{"T", num(T)}})).statement("no growth since t = 16", measured, std::sqrt(early));
-  points.obligation("sqrt T", measured, std::sqrt(T))
-      .but_not("sqrt(T - 1)", std::sqrt(T - 1.0))
+  points.at(labels({{"T", num(early)}})).rounding(64.0 * T).obligation("$sqrt T$", norm(early), std::sqrt(early));
+  points.at(labels({{"T", num(T)}})).statement("no growth since $t = 16$", measured, std::sqrt(early));
+  points.obligation("$sqrt T$", measured, std::sqrt(T))
+      .but_not("$sqrt(T - 1)$", std::sqrt(T - 1.0))
       .but_not("T: exponent 1", double(T));
 }
 
@@ -80,7 +80,7 @@ Claim root_growth() {
     };
     const double units = 64.0 * steps / 0.25; // the least v^2
     points.rounding(units);
-    points.obligation("added to |S|^2 over |v|^2: 1, by the first write, at most", most_added(1), 1);
+    points.obligation("added to $|S|^2$ over $|v|^2$: 1, by the first write, at most", most_added(1), 1);
     points.wrong_system("keys of length 1.1", most_added(1.1), 1);
   });
 }

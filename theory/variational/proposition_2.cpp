@@ -54,7 +54,7 @@ Claim unit_jacobian() {
     auto norm = points.obligation("the largest", measured.front(), largest);
     if (c > 1e-6 - 1) {
       // at c = -1 both laws give the same value
-      norm.but_not("|J k| = sqrt(2 - 2c)", std::sqrt(2 - 2 * c));
+      norm.but_not("$|J k| = sqrt(2 - 2c)$", std::sqrt(2 - 2 * c));
       norm.but_not("the triangle's bound 2", 2);
     }
     const Dense longer = vla_jacobian_of(scaled(1.1, x.a), x.k, "vla_unnormalized");
@@ -73,7 +73,7 @@ Claim eq22() {
   c.is_refuted(asserted("Appendix A.2, Eq 22.", "$a = k.x$, $b = alpha.x$",
                         "'We bound from above by considering two extremes': they do not use the last term.",
                         "The last term is a slip; the two extremes are computed from $1 - 2ab + a^2$ directly."));
-  c.runs({"vla"}), c.takes({real_param("a", 0.6, -1, 1, "k . x"), real_param("b", 0.5, -1, 1, "alpha . x")});
+  c.runs({"vla"}), c.takes({real_param("a", 0.6, -1, 1, "k . x"), real_param("b", 0.5, -1, 1, "$alpha . x$")});
   c.at({{{"a", 0}, {"b", 1}}, {}, {{"a", -0.3}, {"b", 0.8}}});
   return c.measure([](Points &points, const Params &p, const Protocol &) {
     // x = e1; k and a with the first components that the paper calls a = k.x and b = a.x.
@@ -88,7 +88,7 @@ Claim eq22() {
     auto corrected = points.obligation("without the last term", inner(image, image), first + second)
                          .but_not("sign of the last term", first + second + last);
     if (second > 1e-6) corrected.but_not("sign of the second term", first - second);
-    points.obligation("J x = x - a alpha", image, combine(1, x, -a, alpha));
+    points.obligation("$J x = x - a alpha$", image, combine(1, x, -a, alpha));
   });
 }
 
@@ -111,9 +111,9 @@ Claim proof_at_k() {
     const Dense J = vla_jacobian_of(x.a, x.k);
     const auto square_of = [&](const Vector &v) { return inner(times(J, v), times(J, v)); };
     points.rounding(units);
-    points.statement("(1 - c)^2", square_of(x.k), (1 - c) * (1 - c));
-    points.obligation("2 - 2c", square_of(x.k), 2 - 2 * c).but_not("(1 - c)^2", (1 - c) * (1 - c));
-    points.wrong_system("x = a", square_of(x.a), 2 - 2 * c);
+    points.statement("$(1 - c)^2$", square_of(x.k), (1 - c) * (1 - c));
+    points.obligation("$2 - 2c$", square_of(x.k), 2 - 2 * c).but_not("$(1 - c)^2$", (1 - c) * (1 - c));
+    points.wrong_system("$x = a$", square_of(x.a), 2 - 2 * c);
   });
 }
 
@@ -138,15 +138,15 @@ Claim eigenvalues() {
     const Vector image = times(J, x.k), apart = unit_pair(d, 0, Stream(protocol.seed, "proposition 2/complement"), 0).a,
                  in_complement = combine(1, apart, -inner(apart, x.k), x.k);
     points.rounding(units);
-    points.statement("J k = (1 - c) k", image, scaled(1 - c, x.k));
-    points.obligation("J k = k - a", image, combine(1, x.k, -1, x.a));
+    points.statement("$J k = (1 - c) k$", image, scaled(1 - c, x.k));
+    points.obligation("$J k = k - a$", image, combine(1, x.k, -1, x.a));
     points.obligation("1 on the complement of k", times(J, in_complement), in_complement);
     points.rounding(units * d);
-    points.obligation("1 comes d - 1 times: trace", trace(J), d - c).but_not("1 comes d times", d + 1 - c);
+    points.obligation("1 comes $d - 1$ times: trace", trace(J), d - c).but_not("1 comes d times", d + 1 - c);
     points.rounding(units);
-    auto eigenvector = points.obligation("J a = (1 - c) a", times(J, x.a), scaled(1 - c, x.a));
+    auto eigenvector = points.obligation("$J a = (1 - c) a$", times(J, x.a), scaled(1 - c, x.a));
     points.wrong_system("J transposed", times(transpose(J), x.a), scaled(1 - c, x.a));
-    if (std::fabs(c) > 1e-6) eigenvector.but_not("1 + c for 1 - c", scaled(1 + c, x.a));
+    if (std::fabs(c) > 1e-6) eigenvector.but_not("$1 + c$ for $1 - c$", scaled(1 + c, x.a));
   });
 }
 
@@ -172,12 +172,12 @@ Claim special_cases() {
     };
     const double same = norm_at(1), right_angle = norm_at(0);
     points.rounding(jacobian_units(d));
-    points.statement("u = v: 2", same, 2);
+    points.statement("$u = v$: 2", same, 2);
     points.statement("u orthogonal to v: 1", right_angle, 1);
-    points.obligation("u = v: 1", same, 1);
+    points.obligation("$u = v$: 1", same, 1);
     points.obligation("u orthogonal to v: golden ratio", right_angle, golden_ratio);
-    points.obligation("u = -v: 2", norm_at(-1), 2);
-    points.obligation("u.v = 1/2", norm_at(0.5), (1 + std::sqrt(3.0)) / 2).but_not("1 + |u.v|", 1.5).but_not("1", 1);
+    points.obligation("$u = -v$: 2", norm_at(-1), 2);
+    points.obligation("$u.v = 1/2$", norm_at(0.5), (1 + std::sqrt(3.0)) / 2).but_not("1 + |u.v|", 1.5).but_not("1", 1);
   });
 }
 
@@ -209,10 +209,10 @@ Claim jacobian_form() {
     layer.step(k, u, v), moved.step(k, u, v);
     const Vector measured = (moved.S - layer.S).data;
     points.rounding(step_units(before + 1, d, lambda0) * (max_abs(measured) + max_abs(layer.S.data)));
-    auto rows = points.obligation("rows of S: I - k a^T", measured, (change * erase).data)
-                    .but_not("I - a k^T from the right", (change * turned).data);
-    points.obligation("S (I - k a^T) + v a^T", layer.S, start * erase + outer(v, algebra.a))
-        .but_not("S (I - a k^T) + v a^T", start * turned + outer(v, algebra.a));
+    auto rows = points.obligation("rows of S: $I - k a^T$", measured, (change * erase).data)
+                    .but_not("$I - a k^T$ from the right", (change * turned).data);
+    points.obligation("$S (I - k a^T) + v a^T$", layer.S, start * erase + outer(v, algebra.a))
+        .but_not("$S (I - a k^T) + v a^T$", start * turned + outer(v, algebra.a));
     if (d == dv) rows.but_not("left factor of S", (turned * change).data);
   });
 }

@@ -59,11 +59,11 @@ Claim vla_prop3_exact_recovery() {
                          1e-9 / epsilon_of(Real::f64) * max_abs(x.V.data) * n * condition * condition);
     };
     points.rounding(pair_units(x, lambda0));
-    points.statement("u = k: S_n k_i = v_i", vla_reads(x, x.K, lambda0), values_of(x));
-    points.statement("random u: S_n k_i = v_i", vla_reads(x, other, lambda0), values_of(x));
-    points.obligation("S_t k_t = v_t - (1 - c_t) e_t", measured, missed)
-        .but_not("S_t k_t = v_t - c_t e_t", written_part);
-    points.obligation("recursive least squares with penalty 1e-9: S_n k_i = v_i", recursion_recalls(1e-9));
+    points.statement("$u = k$: $S_n k_i = v_i$", vla_reads(x, x.K, lambda0), values_of(x));
+    points.statement("random u: $S_n k_i = v_i$", vla_reads(x, other, lambda0), values_of(x));
+    points.obligation("$S_t k_t = v_t - (1 - c_t) e_t$", measured, missed)
+        .but_not("$S_t k_t = v_t - c_t e_t$", written_part);
+    points.obligation("recursive least squares with penalty 1e-9: $S_n k_i = v_i$", recursion_recalls(1e-9));
     points.wrong_system("recursive least squares with penalty 1", recursion_recalls(1));
   });
 }
@@ -75,7 +75,7 @@ Claim vla_prop3_orthogonal_keys() {
             "$a_t = k_t$. With a generic learned $u$ it is not.");
   c.because("In the authors' favour: their note restricts Proposition 3 to orthogonal keys. But the penalty direction "
             "must also be along the key, which a learned $W_u$ does not give by itself.");
-  c.holds_under("u_t is parallel to k_t, or A_t a multiple of I");
+  c.holds_under("$u_t$ is parallel to $k_t$, or $A_t$ a multiple of I");
   c.runs({"vla"});
   c.takes(
       {integer_param("n", 24, 2, 64, "orthonormal keys, at most d"), integer_param("d", 32, 2, 64, "width"), start});
@@ -95,10 +95,10 @@ Claim vla_prop3_orthogonal_keys() {
     const Dense learned = unit_pairs(n, d, dv, protocol.seed, "orthogonal keys, learned directions").K;
     points.rounding(step_units(n, d, lambda0, (n + 0.3) * (n + 0.3)) * (1 + max_abs(x.V.data)));
     points.statement("generic u", vla_reads(x, learned, lambda0), values_of(x));
-    points.condition("u = k", vla_reads(x, x.K, lambda0), values_of(x));
-    points.condition("u parallel to k, of lengths 0.3 + i", vla_reads(x, parallel, lambda0), values_of(x));
-    points.condition("u = 0: A a multiple of I", vla_reads(x, Dense(n, d), lambda0), values_of(x));
-    points.wrong_system("keys of cosine 0.01 with the one before, u = k",
+    points.condition("$u = k$", vla_reads(x, x.K, lambda0), values_of(x));
+    points.condition("u parallel to k, of lengths $0.3 + i$", vla_reads(x, parallel, lambda0), values_of(x));
+    points.condition("$u = 0$: A a multiple of I", vla_reads(x, Dense(n, d), lambda0), values_of(x));
+    points.wrong_system("keys of cosine 0.01 with the one before, $u = k$",
                         vla_reads(unit_leaning, unit_leaning.K, lambda0), values_of(unit_leaning));
   });
 }
@@ -136,12 +136,12 @@ Claim vla_prop3_min_counterexample() {
     fixed.step({1, 0}, {0, 0}, {1});
     fixed.step({root, root}, {0, 0}, {1});
     points.rounding(units);
-    points.statement("S_2 k_2 = v_2", read, 1);
-    points.obligation("S_2 k_2", read, second_read(lambda0))
-        .but_not("the first write's read 1/sqrt 2", root)
-        .but_not("the limit (2 - 1/sqrt 2)/sqrt 2", (2 - root) * root);
-    points.obligation("S_2 k_1", first, first_law).but_not("the first pair recovered", 1);
-    points.wrong_system("A_t fixed", times(fixed.S, {root, root})[0], second_read(lambda0));
+    points.statement("$S_2 k_2 = v_2$", read, 1);
+    points.obligation("$S_2 k_2$", read, second_read(lambda0))
+        .but_not("the first write's read $1/sqrt 2$", root)
+        .but_not("the limit $(2 - 1/sqrt 2)/sqrt 2$", (2 - root) * root);
+    points.obligation("$S_2 k_1$", first, first_law).but_not("the first pair recovered", 1);
+    points.wrong_system("$A_t$ fixed", times(fixed.S, {root, root})[0], second_read(lambda0));
   });
 }
 
@@ -166,12 +166,12 @@ Claim rls_exact_recovery_law() {
       at.set("lambda0", lambda0);
       const Vector measured = reads(least_squares_state(x, lambda0), x);
       points.at(at).rounding(pair_units(x, lambda0));
-      points.statement("S K = V", measured, VT.data);
+      points.statement("$S K = V$", measured, VT.data);
       points
-          .limit("V - lambda0 V (K^T K + lambda0 I)^{-1}", measured,
+          .limit("$V - lambda0 V (K^T K + lambda0 I)^{-1}$", measured,
                  (VT - (lambda0 * VT * inverse(gram + lambda0 * Dense::identity(n)))).data)
-          .but_not("first order, V - lambda0 V (K^T K)^{-1}", (VT - (lambda0 * VT * inverse(gram))).data)
-          .but_not("lambda0^2", (VT - (lambda0 * lambda0 * VT * inverse(gram + lambda0 * Dense::identity(n)))).data);
+          .but_not("first order, $V - lambda0 V (K^T K)^{-1}$", (VT - (lambda0 * VT * inverse(gram))).data)
+          .but_not("$lambda0^2$", (VT - (lambda0 * lambda0 * VT * inverse(gram + lambda0 * Dense::identity(n)))).data);
     }
   });
 }
@@ -220,12 +220,13 @@ Claim vla_capacity_rank() {
     // Up to d pairs the miss is below ridge / (least singular value)^2, far below rounding of the values at n = d / 2.
     const Pairs half = unit_pairs(d / 2, d, dv, protocol.seed, "capacity"),
                 over = unit_pairs(d + d / 2, d, dv, protocol.seed, "capacity");
-    points.statement("share of |V|^2 that the best linear memory leaves", left, law(d))
-        .but_not("1 - (d - 1)/n", law(d - 1))
-        .but_not("1 - (d + 1)/n", law(d + 1));
+    points.statement("share of $|V|^2$ that the best linear memory leaves", left, law(d))
+        .but_not("$1 - (d - 1)/n$", law(d - 1))
+        .but_not("$1 - (d + 1)/n$", law(d + 1));
     points.wrong_system("twice the pairs", mean(2 * n, protocol.seed), law(d));
     points.rounding(100 * 1e-8 / epsilon_of(Real::f64));
-    points.statement("d / 2 pairs are recalled exactly", reads(least_squares_state(half, 1e-8), half), values_of(half));
+    points.statement("$d / 2$ pairs are recalled exactly", reads(least_squares_state(half, 1e-8), half),
+                     values_of(half));
     points.wrong_system("1.5 d pairs are recalled exactly", reads(least_squares_state(over, 1e-8), over),
                         values_of(over));
   });

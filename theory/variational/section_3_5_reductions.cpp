@@ -51,9 +51,9 @@ Claim vla_remark_u0_linear_attention() {
     const Vector fixed_vla = layer_on("vla", x, 0, fixed(lambda0));
     points.rounding(units(x, lambda0));
     points.statement("linear attention", fixed_vla, layer_on("linear", x, 0));
-    points.obligation("DeltaNet with beta = 1", fixed_vla, layer_on("delta_net", x, 1))
-        .but_not("DeltaNet with beta = 0.9", layer_on("delta_net", x, 0.9));
-    points.wrong_system("write direction not normalised: beta = 1/lambda0",
+    points.obligation("DeltaNet with $beta = 1$", fixed_vla, layer_on("delta_net", x, 1))
+        .but_not("DeltaNet with $beta = 0.9$", layer_on("delta_net", x, 0.9));
+    points.wrong_system("write direction not normalised: $beta = 1/lambda0$",
                         layer_on("vla_unnormalized", x, 0, fixed(lambda0)), layer_on("delta_net", x, 1));
     points.obligation("orthonormal keys: linear attention", layer_on("vla", basis, 0, fixed(lambda0)),
                       layer_on("linear", basis, 0));
@@ -82,10 +82,10 @@ Claim vla_remark_recovers_deltanet() {
     const auto eq4 = [&](double beta) { return layer_on("scalar_gated_delta", x, beta); };
     const double rounding = units(x, 1);
     points.rounding(rounding);
-    points.statement("Eq 4: beta S + (v - S k) k^T", gate(beta), eq4(beta));
-    points.obligation("S + beta (v - S k) k^T", gate(beta), layer_on("delta_net", x, beta))
-        .but_not("beta / 2 for beta", layer_on("delta_net", x, beta / 2));
-    points.obligation("beta = 1: Eq 4 as well", gate(1), eq4(1));
+    points.statement("Eq 4: $beta S + (v - S k) k^T$", gate(beta), eq4(beta));
+    points.obligation("$S + beta (v - S k) k^T$", gate(beta), layer_on("delta_net", x, beta))
+        .but_not("$beta / 2$ for $beta$", layer_on("delta_net", x, beta / 2));
+    points.obligation("$beta = 1$: Eq 4 as well", gate(1), eq4(1));
     points.wrong_system("no residual", layer_on("linear", x, 1), eq4(1));
   });
 }

@@ -51,12 +51,13 @@ Claim key_blind_guess() {
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int n = p.integer("n"), V = p.integer("V");
     const Mean random = guess(protocol, n, V, &Guesses::random), frequent = guess(protocol, n, V, &Guesses::frequent);
-    auto random_point = points.obligation("a random value of the context: 1/n + (1 - 1/n)/V", random, random_law(n, V))
-                            .but_not("1/V", 1.0 / V);
-    if (random_law(n, V) > 1.1 / n) random_point.but_not("1/n: distinct values", 1.0 / n);
+    auto random_point =
+        points.obligation("a random value of the context: $1/n + (1 - 1/n)/V$", random, random_law(n, V))
+            .but_not("$1/V$", 1.0 / V);
+    if (random_law(n, V) > 1.1 / n) random_point.but_not("$1/n$: distinct values", 1.0 / n);
     if (random_law(n, V / 2) > 1.1 * random_law(n, V))
       random_point.but_not("half the vocabulary", random_law(n, V / 2));
-    if (random_law(n, V - 1) > 1.08 * random_law(n, V)) random_point.but_not("V - 1", random_law(n, V - 1));
+    if (random_law(n, V - 1) > 1.08 * random_law(n, V)) random_point.but_not("$V - 1$", random_law(n, V - 1));
     auto frequent_point =
         points.obligation("its most frequent value: E[largest count] / n", frequent, frequent_law(n, V));
     if (frequent_law(n, V / 2) > 1.1 * frequent_law(n, V))
@@ -78,8 +79,8 @@ Claim mode_guess() {
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int n = p.integer("n"), V = p.integer("V");
     const Mean random = guess(protocol, n, V, &Guesses::random);
-    points.statement("below 1/V", at_most_point(random, 1.0 / V));
-    points.obligation("1/n + (1 - 1/n)/V", random, random_law(n, V)).but_not("1/V", 1.0 / V);
+    points.statement("below $1/V$", at_most_point(random, 1.0 / V));
+    points.obligation("$1/n + (1 - 1/n)/V$", random, random_law(n, V)).but_not("$1/V$", 1.0 / V);
   });
 }
 

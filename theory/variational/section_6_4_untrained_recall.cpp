@@ -48,7 +48,7 @@ Claim untrained_orthonormal() {
     }
     // exp(scale) against n - 1 weights of 1: the correct value dominates from a scale of about ln n on.
     points.rounding(4);
-    points.wrong_system("softmax at 1/sqrt d", softmax_accuracy(x, 1 / std::sqrt(double(width))), 1);
+    points.wrong_system("softmax at $1/sqrt d$", softmax_accuracy(x, 1 / std::sqrt(double(width))), 1);
     points.obligation("softmax at scale 20: all pairs", softmax_accuracy(x, 20), 1);
   });
 }
@@ -86,9 +86,9 @@ Claim untrained_unit_keys() {
       found[r.name] = result.accuracy;
       points.append(result.points);
     }
-    const Reader other{"DeltaNet, beta = 0.9", "delta_net", Rule::delta, 0.9};
+    const Reader other{"DeltaNet, $beta = 0.9$", "delta_net", Rule::delta, 0.9};
     points.at(at).rounding(1e6);
-    points.wrong_system("DeltaNet with beta = 0.9", layer_reads(x, other, p.seed),
+    points.wrong_system("DeltaNet with $beta = 0.9$", layer_reads(x, other, p.seed),
                         algebra_reads(x, delta_reader, p.seed));
     const double linear = found[linear_reader.name], delta = found[delta_reader.name], gated = found[gated_reader.name];
     if (n == 24) {

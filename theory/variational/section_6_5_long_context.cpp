@@ -75,9 +75,9 @@ Claim long_context() {
                  wanted = std::min(wanted_sensitivity(protocol), std::max(gap, 0.02) / 2);
     const Mean delta =
         sample_mean(wanted, 30, 5000, [&](size_t first, size_t count) { return kept("delta_net", 1, first, count); });
-    auto keeps = points.obligation("delta rule keeps (1 - 1/d)^m of the square", delta, law(width));
-    if (gap > 0.015) keeps.but_not("d - 1 for d", law(width - 1));
-    points.wrong_system("Eq 4, beta = 0.9", mean_of(kept("scalar_gated_delta", 0.9, 0, 30)), law(width));
+    auto keeps = points.obligation("delta rule keeps $(1 - 1/d)^m$ of the square", delta, law(width));
+    if (gap > 0.015) keeps.but_not("$d - 1$ for $d$", law(width - 1));
+    points.wrong_system("Eq 4, $beta = 0.9$", mean_of(kept("scalar_gated_delta", 0.9, 0, 30)), law(width));
   });
 }
 
@@ -109,7 +109,7 @@ Claim gate_forgets_by_length() {
     const double units = 16.0 * m, found = left("scalar_gated_delta", m);
     points.rounding(units);
     points.statement("as much is left after m as after one", left("scalar_gated_delta", 1), found);
-    points.obligation("beta^m is left", found, std::pow(beta, m)).but_not("beta^(m-1)", std::pow(beta, m - 1));
+    points.obligation("$beta^m$ is left", found, std::pow(beta, m)).but_not("$beta^(m-1)$", std::pow(beta, m - 1));
     points.wrong_system("no gate", left("delta_net", m), std::pow(beta, m));
   });
 }

@@ -79,9 +79,9 @@ Claim tight_at_width() {
     // A ridge r adds at most r / sigma to the error, over the least eigenvalue of K^T K, and float64 loses 1/r in the gain.
     const double ridge = 1e-6, allowed = 2 * ridge * n / symmetric_eigenvalues(transpose(K) * K).front() + 1e-8;
     points
-        .obligation("square error of exact least squares: 1 - d/n",
+        .obligation("square error of exact least squares: $1 - d/n$",
                     bracketed_point(least_squares_error(x.keys, n, ridge), 1 - double(width) / n, allowed))
-        .but_not("d - 1 for d", 1 - (width - 1.0) / n);
+        .but_not("$d - 1$ for $d$", 1 - (width - 1.0) / n);
     points.wrong_system(
         "24 pairs: exact",
         bracketed_point(least_squares_error(Vector(x.keys.begin(), x.keys.begin() + 24 * width), 24, ridge),
@@ -104,17 +104,17 @@ Claim ablation() {
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int n = p.integer("n");
     const Memories x = make_memories(KeyKind::unit, protocol.full() ? 48 : 16, n, width, protocol.seed);
-    const Reader fixed{"VLA with A = 10 I", "vla", Rule::variational, 0}; // u = 0 keeps A at I / lambda0
+    const Reader fixed{"VLA with $A = 10 I$", "vla", Rule::variational, 0}; // u = 0 keeps A at I / lambda0
     const Vector reads = layer_reads(x, fixed, protocol.seed), delta = layer_reads(x, delta_reader, protocol.seed),
                  linear = layer_reads(x, linear_reader, protocol.seed);
     points.rounding(4);
     points.statement("linear attention's accuracy", accuracy(reads, x), accuracy(linear, x));
-    points.obligation("DeltaNet's accuracy, beta = 1", accuracy(reads, x), accuracy(delta, x));
+    points.obligation("DeltaNet's accuracy, $beta = 1$", accuracy(reads, x), accuracy(delta, x));
     points.rounding(recall_units(x, fixed));
-    points.obligation("DeltaNet's reads, beta = 1", reads, delta);
+    points.obligation("DeltaNet's reads, $beta = 1$", reads, delta);
     points.obligation("by dense algebra", reads, algebra_reads(x, delta_reader, protocol.seed))
         .but_not("linear attention's reads", linear);
-    points.wrong_system("A_t not fixed", layer_reads(x, vla_reader, protocol.seed), delta);
+    points.wrong_system("$A_t$ not fixed", layer_reads(x, vla_reader, protocol.seed), delta);
   });
 }
 

@@ -11,15 +11,17 @@ Claim inconsistencies() {
   ClaimBuilder c("vla-internal-table-inconsistencies", "004 throughout");
   c.says("Reported numbers and statements agree with each other: for one, an unnormalised norm of 20.5 at $d_h = 96$ "
          "that grows as $d_h / lambda0$.");
-  c.exactly("d_h / lambda0 = 960 and 20.5 differ by 47: that one is measured, on the layer. Others: VLA at n = 16 "
-            "1.000 (Fig 5, 8) and .990 (Tables 4, 11); Fig 8 \"1.000 for all n < d_h\" and Table 11 .997, .990, .994; "
-            "\"perfect up to d_h = 32\" and .623 there; \"more gradual past d_h\" and Table 11; DeltaNet at n = 24 "
-            ".010, .011, .007; cost 5 times and 3 times.");
+  c.exactly(
+      "$d_h / lambda0 = 960$ and 20.5 differ by 47: that one is measured, on the layer. Others: VLA at $n = 16$ "
+      "1.000 (Fig 5, 8) and .990 (Tables 4, 11); Fig 8 \"1.000 for all $n < d_h$\" and Table 11 .997, .990, .994; "
+      "\"perfect up to $d_h = 32$\" and .623 there; \"more gradual past $d_h$\" and Table 11; DeltaNet at $n = 24$ "
+      ".010, .011, .007; cost 5 times and 3 times.");
   c.because(
       "More of the same, listed only: Proposition 3 asks for linearly independent keys, Table 9's note for orthogonal "
-      "ones; §5.2 lists no n = 12, §6.4 reports it; Tables 10 and 11 send to Table 12 for several seeds, Table 12 has "
+      "ones; §5.2 lists no $n = 12$, §6.4 reports it; Tables 10 and 11 send to Table 12 for several seeds, Table 12 "
+      "has "
       "one and Table 9 three; Table 6's 2000 steps \"for all experiments\" are 1000 in Tables 4, 10, 11, 13; Fig 9's "
-      "OOD \">= .70 at n = 24\" is .687; 1600 and 1630; §8 is announced to discuss OOD and does not.");
+      "OOD \">= .70 at $n = 24$\" is .687; 1600 and 1630; §8 is announced to discuss OOD and does not.");
   c.is_refuted(slip("Numbers and statements throughout.", "none", "Each is printed next to the other."));
   c.runs({"vla_unnormalized"});
   return c.measure([](Points &points, const Params &, const Protocol &) {
@@ -31,9 +33,9 @@ Claim inconsistencies() {
       const double measured = spectral_norm(layer.chain);
       points.at(labels({{"d_h", num(d)}, {"lambda0", num(lambda0)}})).rounding(64.0 * d * measured);
       if (d == 96) points.statement("Table 2: 20.5", measured, 20.5);
-      points.obligation("|k|^2 / lambda0 - 1", measured, d / lambda0 - 1)
-          .but_not("d_h / lambda0", d / lambda0)
-          .but_not("lambda0 + 1", d / (lambda0 + 1) - 1);
+      points.obligation("$|k|^2 / lambda0 - 1$", measured, d / lambda0 - 1)
+          .but_not("$d_h / lambda0$", d / lambda0)
+          .but_not("$lambda0 + 1$", d / (lambda0 + 1) - 1);
     }
   });
 }
@@ -226,7 +228,8 @@ Claim crossover() {
       "and against which softmax kernel, is not stated; a T4 of 16 GB does not hold a materialised 43K x 43K float32 "
       "score matrix (7.4 GB per head) for four heads. To be run against flash attention on the same card.",
       "With other kernels on another card, an H200, at B 1, H 4, D 64: softmax without a score matrix 0.74, 16.3, 65 "
-      "and 252 ms at T = 4096, 32768, 65536 and 131072 (PyTorch's 0.57 to 263); VLA a step at a time 160 to 2593 ms up "
+      "and 252 ms at $T = 4096$, 32768, 65536 and 131072 (PyTorch's 0.57 to 263); VLA a step at a time 160 to 2593 ms "
+      "up "
       "to 65536, by chunks 13.3 to 446 ms up to 131072. It is slower at all of them, and by these lines would be "
       "faster from 230 000 tokens on");
 }

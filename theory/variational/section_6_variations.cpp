@@ -74,7 +74,7 @@ Claim nan() {
                              {"vla_unnormalized.u_norm", "0.288675"}};
     const Assignments whole = changed(narrow, {{"mixer", "vla"}});
     const double found = diverges(narrow);
-    points.at(place_of(narrow)).rounding(0).statement("trains at d = 24", found, 0);
+    points.at(place_of(narrow)).rounding(0).statement("trains at $d = 24$", found, 0);
     points.obligation("does not", found, 1);
     points.at(place_of(whole)).wrong_system("both normalisations", diverges(whole), 1);
   });

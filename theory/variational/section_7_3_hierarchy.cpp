@@ -78,9 +78,9 @@ Claim residual_alone() {
     for (int T : {2, 3}) {
       const double law = std::pow(3, T) - 1;
       points.at(labels({{"d", num(2)}, {"T", num(T)}, {"keys", txt("Gaussian")}})).rounding(1e3 * law);
-      points.obligation("(d + 1)^T - 1: diverges", gaussian_plane_mean(T), law)
-          .but_not("d for d + 1", std::pow(2, T) - 1)
-          .but_not("d + 2", std::pow(4, T) - 1);
+      points.obligation("$(d + 1)^T - 1$: diverges", gaussian_plane_mean(T), law)
+          .but_not("$d$ for $d + 1$", std::pow(2, T) - 1)
+          .but_not("$d + 2$", std::pow(4, T) - 1);
     }
   });
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -93,9 +93,9 @@ Claim residual_alone() {
     const Mean mean = sample_mean(wanted, 200, 200000, [&](size_t first, size_t count) {
       return left_of_writes(random_units(int(count) * T, d, stream, first * T), T, d);
     });
-    auto sums = points.statement("unit keys, no forgetting: T E|v|^2", mean, T);
-    if (gap > 0.01) sums.but_not("d - 1 for d", law(d - 1));
-    points.obligation("unit keys: d E|v|^2 (1 - (1 - 1/d)^T)", mean, law(d));
+    auto sums = points.statement("unit keys, no forgetting: $T E|v|^2$", mean, T);
+    if (gap > 0.01) sums.but_not("$d - 1$ for $d$", law(d - 1));
+    points.obligation("unit keys: $d E|v|^2 (1 - (1 - 1/d)^T)$", mean, law(d));
   });
 }
 
@@ -140,8 +140,8 @@ Claim geometry_alone() {
                  units = step_units(T, d, lambda0) * T;
     points.rounding(units);
     points.statement("cosine with linear attention's state", cosine, 1);
-    points.obligation("sum of v_t a_t^T", adaptive.data, expected.data).but_not("linear attention", linear);
-    points.obligation("u = 0: linear attention", plain.data, linear);
+    points.obligation("sum of $v_t a_t^T$", adaptive.data, expected.data).but_not("linear attention", linear);
+    points.obligation("$u = 0$: linear attention", plain.data, linear);
   });
 }
 
@@ -176,11 +176,11 @@ Claim spherical_rescaling() {
     const auto layer = [&](const char *name, const Vector &beta) { return state_of(name, keys, values, d, beta); };
     const Vector spherical = scaled_inverse("vla", beta), unnormalised = scaled_inverse("vla_unnormalized", beta);
     points.rounding(64.0 * d * T * max_abs(layer("linear", {})));
-    points.statement("A_t = beta_t I: DeltaNet(beta_t)", spherical, layer("delta_net", beta));
-    points.statement("A_t = I: linear", scaled_inverse("vla", ones), layer("linear", {}));
-    points.obligation("A_t = beta_t I: DeltaNet(1)", spherical, layer("delta_net", ones))
+    points.statement("$A_t = beta_t I$: DeltaNet$(beta_t)$", spherical, layer("delta_net", beta));
+    points.statement("$A_t = I$: linear", scaled_inverse("vla", ones), layer("linear", {}));
+    points.obligation("$A_t = beta_t I$: DeltaNet(1)", spherical, layer("delta_net", ones))
         .but_not("Eq 4's DeltaNet", layer("scalar_gated_delta", beta));
-    points.obligation("a not normalised: DeltaNet(beta_t)", unnormalised, layer("delta_net", beta))
+    points.obligation("a not normalised: DeltaNet$(beta_t)$", unnormalised, layer("delta_net", beta))
         .but_not("Eq 4's DeltaNet", layer("scalar_gated_delta", beta));
   });
 }
@@ -222,7 +222,7 @@ Claim strict_generalisation() {
     points.statement("VLA as DeltaNet", S, geometric);
     points.obligation("VLA: the last value", S, values.back());
     points.obligation("linear attention: the sum", linear, sum);
-    points.obligation("DeltaNet: 1 - (1 - beta)^T of the value", delta, geometric);
+    points.obligation("DeltaNet: $1 - (1 - beta)^T$ of the value", delta, geometric);
     points.obligation("VLA, a not normalised", unnormalised.S.data[0], geometric);
     points.wrong_system("Eq 4 for DeltaNet", state_of("scalar_gated_delta", keys, values, 1, beta)[0], geometric);
     points.wrong_system("a normalised", S, geometric);

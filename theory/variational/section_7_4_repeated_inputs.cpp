@@ -123,16 +123,16 @@ Claim redundant_inputs() {
                  units = step_units(passes * n, d, lambda0);
     const Vector law = means_by_pass(algebra_errors(same), n);
     points.rounding(units);
-    points.statement("new values: |e| by pass", means_by_pass(vla_errors(fresh), n), law);
-    points.condition("the same pairs: |e| by pass", means_by_pass(vla_errors(same), n), law);
+    points.statement("new values: $|e|$ by pass", means_by_pass(vla_errors(fresh), n), law);
+    points.condition("the same pairs: $|e|$ by pass", means_by_pass(vla_errors(same), n), law);
     points.wrong_system("delta rule", means_by_pass(delta_errors("delta_net", same, 1), n), law);
     points.rounding(off);
     points.condition("each pair's factor after many passes", factors, factor_law)
-        .but_not("1 - 1 / (G^-1)_ii", delta_law);
+        .but_not("$1 - 1 / (G^-1)_ii$", delta_law);
     points.obligation("one pair, twice at once", exact_point(vla_errors(one_pair), {norm(once.v(0)), 0}, units));
     points.rounding(units);
     points
-        .obligation("Eq 4, beta = 0.9: |e| that stays",
+        .obligation("Eq 4, $beta = 0.9$: $|e|$ that stays",
                     means_by_pass(delta_errors("scalar_gated_delta", repeated(late), gate), n).back(),
                     gated_fixed_point(once, gate))
         .but_not("Eq 4 learns as VLA does", law.back());
@@ -180,7 +180,7 @@ Claim most_recent_window() {
     const double off = 2.0 / 500; // 1 - a.k is about (d - 1) / (2 t) after t steps, here 500 d, at each of the m
     const auto held = [&](double value) { return sampled_point(found, value, (m + 1) * off * law(d) / 2); };
     points.statement("the d latest pairs are kept, older ones not", held(m < d ? 1 : 0));
-    points.obligation("(1 - 1/d)^m is left", held(law(d))).but_not("1 - 2/d", law(d / 2.0)).but_not("all of it", 1);
+    points.obligation("$(1 - 1/d)^m$ is left", held(law(d))).but_not("$1 - 2/d$", law(d / 2.0)).but_not("all of it", 1);
     points.wrong_system("a value of 2", sampled_point(twice, law(d), (m + 1) * off * law(d) / 2));
   });
 }

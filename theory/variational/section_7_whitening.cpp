@@ -24,10 +24,10 @@ Claim whitening_index() {
     const Dense A = written(x, x.K, lambda0).A;
     const auto law = [&](int keys, double ridge) { return inverse(penalty(x.first(keys).K, ridge)); };
     points.rounding(step_units(t, d, lambda0) / lambda0);
-    points.statement("A_t from K_{t-1}", A, law(t - 1, lambda0));
-    points.obligation("A_t from K_t", A, law(t, lambda0))
-        .but_not("A_t from K_{t-2}", law(t - 2, lambda0))
-        .but_not("penalty 2 lambda0", law(t, 2 * lambda0));
+    points.statement("$A_t$ from $K_{t-1}$", A, law(t - 1, lambda0));
+    points.obligation("$A_t$ from $K_t$", A, law(t, lambda0))
+        .but_not("$A_t$ from $K_{t-2}$", law(t - 2, lambda0))
+        .but_not("penalty $2 lambda0$", law(t, 2 * lambda0));
   });
 }
 
@@ -40,8 +40,8 @@ Claim two_keys() {
             "24%, so most of the interference remains that the section says is removed. Unit penalty directions and a "
             "small $lambda0$ avoid this.");
   c.holds_asymptotically(), c.runs({"vla"});
-  c.takes({real_param("rho", 0.6, 0.01, 0.99, "k_1 . k_2"),
-           real_param("s", 1, 0.01, 10, "length of u_1, parallel to k_1"),
+  c.takes({real_param("rho", 0.6, 0.01, 0.99, "$k_1 . k_2$"),
+           real_param("s", 1, 0.01, 10, "length of $u_1$, parallel to $k_1$"),
            real_param("lambda0", 0.1, 1e-6, 10, "penalty at the start")});
   const double shorter = 1 / std::sqrt(32.0); // Algorithm 1's length at d = 32; Eq 8's is 1
   c.at({{},
@@ -62,13 +62,13 @@ Claim two_keys() {
     if (rho - law < told_apart)
       usage_error("vla_whitening_direction: lambda0 / s^2 is so small that rounding hides it; take a larger lambda0");
     points.rounding(units);
-    points.statement("A_1 k_2 is along k_2 - rho k_1", w, rho);
-    auto limit = points.limit("along k_2 - rho s^2/(lambda0 + s^2) k_1", w, law);
-    for (const auto &[name, coefficient] : {std::pair("s for s^2", rho * s / (lambda0 + s)),
-                                            {"rho / (1 + 2 lambda0 / s^2)", rho / (1 + 2 * lambda0 / (s * s))},
-                                            {"rho (1 - lambda0 / s^2)", rho * (1 - lambda0 / (s * s))}})
+    points.statement("$A_1 k_2$ is along $k_2 - rho k_1$", w, rho);
+    auto limit = points.limit("along $k_2 - rho s^2/(lambda0 + s^2) k_1$", w, law);
+    for (const auto &[name, coefficient] : {std::pair("$s$ for $s^2$", rho * s / (lambda0 + s)),
+                                            {"$rho / (1 + 2 lambda0 / s^2)$", rho / (1 + 2 * lambda0 / (s * s))},
+                                            {"$rho (1 - lambda0 / s^2)$", rho * (1 - lambda0 / (s * s))}})
       if (std::fabs(coefficient - law) > told_apart) limit.but_not(name, coefficient);
-    points.obligation("cosine left with k_1", memory.a[0], remaining).but_not("the overlap turned", -remaining);
+    points.obligation("cosine left with $k_1$", memory.a[0], remaining).but_not("the overlap turned", -remaining);
   });
 }
 
@@ -103,9 +103,10 @@ Claim many_keys() {
     const double least = symmetric_eigenvalues(gram).front();
     points.rounding(step_units(n + 1, d, lambda0) / std::min(1.0, norm(outside)) / std::min(1.0, least));
     points.statement("A k is along the part outside their span", a, unit(outside));
-    auto limit = points.limit("along P k + lambda0 K^T (G + lambda0)^{-1} c", a, along(lambda0, law));
-    limit.but_not("sqrt(lambda0)", along(std::sqrt(lambda0), law)).but_not("lambda0^2", along(lambda0 * lambda0, law));
-    if (lambda0 >= 1e-3) limit.but_not("first order in lambda0 alone", along(lambda0, first_order));
+    auto limit = points.limit("along $P k + lambda0 K^T (G + lambda0)^{-1} c$", a, along(lambda0, law));
+    limit.but_not("$sqrt(lambda0)$", along(std::sqrt(lambda0), law))
+        .but_not("$lambda0^2$", along(lambda0 * lambda0, law));
+    if (lambda0 >= 1e-3) limit.but_not("first order in $lambda0$ alone", along(lambda0, first_order));
   });
 }
 

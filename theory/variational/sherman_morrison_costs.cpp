@@ -77,12 +77,12 @@ Claim vla_constant_factor() {
     const Vector u = scaled(1 / std::sqrt(double(d)), unit(row(run.s.w, 0, d)));
     const auto measured = [&](bool learned, bool fused) { return quadratic(d, learned, fused, protocol.seed); };
     points.rounding(0);
-    points.statement("operations of order d^2", measured(true, false), 5).but_not("six: u.z as one of them", 6);
-    points.wrong_system("W_u k left out, rank-one update as one operation", measured(false, true), 5);
+    points.statement("operations of order $d^2$", measured(true, false), 5).but_not("six: u.z as one of them", 6);
+    points.wrong_system("$W_u k$ left out, rank-one update as one operation", measured(false, true), 5);
     points.obligation("with the rank-one update as one operation", measured(true, true), 4);
     points.wrong_system("outer product and subtraction apart", measured(true, false), 4);
     points.rounding(64.0 * d * 10);
-    points.obligation("what is counted gives A_1 = M_1^{-1}", values_of(Update(run, true, false).A),
+    points.obligation("what is counted gives $A_1 = M_1^{-1}$", values_of(Update(run, true, false).A),
                       inverse(0.1 * Dense::identity(d) + outer(u, u)).data);
   });
 }

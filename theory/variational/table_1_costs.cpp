@@ -29,24 +29,24 @@ Claim vla_complexity_ot() {
     Vector layer = results_of("vla", run.s, algorithm);
     layer.resize(vla.reads.size());
     points.rounding(0);
-    points.statement("VLA: T (7 d^2 + 6 d)", vla.products, law(T, d, 7, 6))
-        .but_not("7 T d^2", law(T, d, 7, 0))
-        .but_not("7 T d^3", 7.0 * T * d * d * d);
-    points.wrong_system("W_u k left out", vla_cost(run, false).products, law(T, d, 7, 6));
+    points.statement("VLA: $T (7 d^2 + 6 d)$", vla.products, law(T, d, 7, 6))
+        .but_not("$7 T d^2$", law(T, d, 7, 0))
+        .but_not("$7 T d^3$", 7.0 * T * d * d * d);
+    points.wrong_system("$W_u k$ left out", vla_cost(run, false).products, law(T, d, 7, 6));
     points.statement("at twice the length", vla_cost(longer, true).products, law(2 * T, d, 7, 6))
-        .but_not("T^2", 4 * law(T, d, 7, 6));
+        .but_not("$T^2$", 4 * law(T, d, 7, 6));
     points.statement("at twice the width", vla_cost(wide, true).products, law(T, 2 * d, 7, 6));
-    points.obligation("linear attention: 2 T d^2", linear_cost(run), law(T, d, 2, 0));
-    points.obligation("DeltaNet: 3 T d^2", delta_cost(run), law(T, d, 3, 0));
+    points.obligation("linear attention: $2 T d^2$", linear_cost(run), law(T, d, 2, 0));
+    points.obligation("DeltaNet: $3 T d^2$", delta_cost(run), law(T, d, 3, 0));
     points.wrong_system("DeltaNet at twice the width", delta_cost(wide), law(T, d, 3, 0));
-    points.statement("VLA keeps S, A, a sum and a count: 2 d^2 + 2 d", state("vla"), 2.0 * d * d + 2 * d);
-    points.obligation("linear attention keeps d^2", state("linear"), double(d) * d);
-    points.wrong_system("VLA keeps d^2", state("vla_unnormalized"), double(d) * d);
+    points.statement("VLA keeps S, A, a sum and a count: $2 d^2 + 2 d$", state("vla"), 2.0 * d * d + 2 * d);
+    points.obligation("linear attention keeps $d^2$", state("linear"), double(d) * d);
+    points.wrong_system("VLA keeps $d^2$", state("vla_unnormalized"), double(d) * d);
     points.rounding(step_units(T, d, 0.1) * (1 + max_abs(vla.reads)));
     points.obligation("what is counted computes the layer", layer, vla.reads);
     if (counts_work()) {
       points.rounding(64);
-      points.obligation("the layer's definition, u given: 6 d^2 a token", products_by_square("vla", T, d), 6);
+      points.obligation("the layer's definition, u given: $6 d^2$ a token", products_by_square("vla", T, d), 6);
       points.wrong_system("the definition of RLS", products_by_square("rls", T, d), 6);
     }
   });
@@ -79,9 +79,9 @@ Claim vla_constant_ratio() {
     points.statement("an overhead of which 14 times can be recovered, §8", at_least_point(vla / linear, 14, 0));
     points.statement("VLA over linear attention, §6.1 and §8", vla / linear, 3);
     points.obligation("VLA over linear attention", vla / linear, 3.5);
-    points.wrong_system("W_u k left out", given / linear, 3.5);
+    points.wrong_system("$W_u k$ left out", given / linear, 3.5);
     points.obligation("VLA over DeltaNet", vla / delta, 7.0 / 3);
-    points.wrong_system("over DeltaNet, W_u k left out", given / delta, 7.0 / 3);
+    points.wrong_system("over DeltaNet, $W_u k$ left out", given / delta, 7.0 / 3);
   });
   claim.covers.push_back("vla-recovers-14x");
   return claim;
@@ -108,7 +108,7 @@ Claim kv_cache_52gb() {
     points.at(at);
     points.statement("gigabytes of 16-bit keys and values", about(gigabytes(keys_and_values, half, 1e9)));
     points.wrong_system("the keys not read: values alone", about(gigabytes(values, half, 1e9)));
-    points.wrong_system("in units of 2^30 bytes", about(gigabytes(keys_and_values, half, std::pow(2, 30))));
+    points.wrong_system("in units of $2^30$ bytes", about(gigabytes(keys_and_values, half, std::pow(2, 30))));
     points.wrong_system("32-bit numbers", about(gigabytes(keys_and_values, single, 1e9)));
     points.rounding(16);
     points.obligation("52.4288", gigabytes(keys_and_values, half, 1e9), 52.4288);

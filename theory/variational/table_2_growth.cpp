@@ -69,7 +69,7 @@ Claim width_law() {
             "/ lambda0 = 960$ does not follow it (vla_table2_unnormalised_20.5).");
   c.runs({"vla_unnormalized"});
   c.takes({integer_param("d", 8, 4, 128, "head width"),
-           real_param("lambda0", 0.1, 1e-3, 0.2, "penalty at the start; |k|^2 is well above it")});
+           real_param("lambda0", 0.1, 1e-3, 0.2, "penalty at the start; $|k|^2$ is well above it")});
   c.at({{{"d", 96}}, {{"d", 96}, {"lambda0", 1e-3}}});
   c.last([](Points &points, const Protocol &protocol) {
     const auto place = [](int d, double lambda0) { return labels({{"d", num(d)}, {"lambda0", num(lambda0)}}); };
@@ -84,11 +84,11 @@ Claim width_law() {
         const Vector rows = feature_keys(int(count), d, keys, first);
         return first_norms(rows, orthogonal_to(rows, d, penalties, first), d, lambda0);
       });
-      points.at(at).statement("d / lambda0", mean, d / lambda0);
-      auto stated = points.condition("m2 d / lambda0 - 1", mean, m2 * d / lambda0 - 1)
+      points.at(at).statement("$d / lambda0$", mean, d / lambda0);
+      auto stated = points.condition("$m2 d / lambda0 - 1$", mean, m2 * d / lambda0 - 1)
                         .but_not("the mean's square for the mean square", mu2 * d / lambda0 - 1);
       if (d <= 16) // at larger d, a change of d by one is below the sensitivity of the quick suite
-        stated.but_not("d - 1 for d", m2 * (d - 1) / lambda0 - 1);
+        stated.but_not("$d - 1$ for $d$", m2 * (d - 1) / lambda0 - 1);
     }
   });
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -111,7 +111,7 @@ Claim width_law() {
         .obligation("u orthogonal to k", apart, law(lambda0, -1))
         .but_not("-1 dropped", law(lambda0, 0))
         .but_not("+1", law(lambda0, 1))
-        .but_not("lambda0 + 1", law(lambda0 + 1, -1));
+        .but_not("$lambda0 + 1$", law(lambda0 + 1, -1));
     points.obligation("u along k: saturates", aligned, law(lambda0 + 1, -1));
   });
 }
@@ -155,7 +155,7 @@ Claim magnification() {
       const double step_error = steps * step_units(steps, d, paper_lambda0), lost = std::pow(10, sum - measured);
       points.at(labels({{"reading", txt(r.name)}})).rounding(step_error);
       if (r.direction == Penalty::key && !r.unit_a)
-        points.statement("|J| multiplies", measured, sum).but_not("20.5^25", 25 * std::log10(20.5));
+        points.statement("$|J|$ multiplies", measured, sum).but_not("$20.5^25$", 25 * std::log10(20.5));
       else if (lost < 1e7)
         points.obligation("log10 of the chain", compare(measured, predicted, step_error * lost))
             .but_not("norms multiply", compare(measured, sum, step_error * lost));

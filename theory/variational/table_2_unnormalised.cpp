@@ -26,8 +26,8 @@ Claim norm_formula() {
   c.exactly("Outer singular values s1, s2 with $s1^2 + s2^2 = 2 - 2 a.k + |a|^2|k|^2$ and $s1 s2 = |1 - a.k|$; the "
             "others are 1.");
   c.runs({"vla", "vla_unnormalized"});
-  c.takes({integer_param("d", 5, 2, 128, "head width"), real_param("a", 2, 0.2, 100, "|a|"),
-           real_param("k", 1.5, 1.2, 100, "|k|"), real_param("cosine", 0.3, -1, 1, "of the angle between a and k")});
+  c.takes({integer_param("d", 5, 2, 128, "head width"), real_param("a", 2, 0.2, 100, "$|a|$"),
+           real_param("k", 1.5, 1.2, 100, "$|k|$"), real_param("cosine", 0.3, -1, 1, "of the angle between a and k")});
   c.at({{}, {{"a", 0.7}, {"k", 3}, {"cosine", -0.5}}, {{"d", 32}, {"a", 4}, {"k", 9}, {"cosine", 0.6}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int d = p.integer("d");
@@ -41,12 +41,12 @@ Claim norm_formula() {
     const Dense normalised = vla_jacobian_of(scaled(p.real("a"), x.a), scaled(p.real("k"), x.k));
     points.rounding(units);
     auto norm = points.obligation("the largest", values.front(), largest)
-                    .but_not("|a||k|", length)
+                    .but_not("$|a||k|$", length)
                     .but_not("sign of a.k", largest_stretch(-product, length));
     points.obligation("the smallest", values.back(), smallest);
     points.wrong_system("a and k normalised", spectral_norm(normalised), largest);
     if (std::fabs(p.real("cosine")) < 0.999) // along one line it is right
-      norm.but_not("|1 - a.k|", std::fabs(1 - product));
+      norm.but_not("$|1 - a.k|$", std::fabs(1 - product));
   });
 }
 
@@ -55,7 +55,8 @@ double norm_units(double norm) { return step_units(25, paper_width, paper_lambda
 
 Claim six_readings() {
   ClaimBuilder c("vla-unnormalised-readings", "004 §4.2 (derived)");
-  c.says("At d_h = 96, lambda0 = 0.1 none of six readings of \"unnormalised\" gives a norm of 20.5, at the first or at "
+  c.says("At $d_h = 96$, $lambda0 = 0.1$ none of six readings of \"unnormalised\" gives a norm of 20.5, at the first "
+         "or at "
          "the 25th step.");
   c.exactly(
       "Every key's norm is that of vla_unnormalised_norm_formula with $A_t = M_t^{-1}$. Means, first -> 25th step: "
@@ -91,7 +92,7 @@ Claim six_readings() {
         points.rounding(norm_units(max_abs(law[later])));
         auto norms = points.obligation("every key's norm", measured[later], law[later])
                          .but_not("the mean is 20.5", sampled_point(mean_of(measured[later]), 20.5));
-        if (!later && !later_penalty.empty()) norms.but_not("|k|^2 / lambda0 - 1", later_penalty);
+        if (!later && !later_penalty.empty()) norms.but_not("$|k|^2 / lambda0 - 1$", later_penalty);
       }
     }
   });

@@ -62,7 +62,7 @@ Claim overflow() {
             "never; in float64 some eight times as many steps.");
   c.because("In the authors' favour: $|I - a k^T|$ is at least $|k| - 1$, and the norm $|k|$ of elu + 1 features grows "
             "as $sqrt(2 d)$.");
-  c.holds_under("d_h is about 96 or more");
+  c.holds_under("$d_h$ is about 96 or more");
   c.runs({"vla", "vla_unnormalized"});
   c.takes({integer_param("d", 96, 2, 192, "head width"), real_param("sigma", 1, 0.5, 2, "of the pre-activations")});
   c.at({{}}, {{}, {{"d", 128}, {"sigma", std::sqrt(1.0 / 3)}}});

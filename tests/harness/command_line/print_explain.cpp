@@ -31,7 +31,10 @@ BOOST_AUTO_TEST_CASE(a_refuted_claim_says_what_holds_instead) {
 BOOST_AUTO_TEST_CASE(a_finding_that_failed_says_so) {
   Finding finding;
   finding.verdict = Verdict::holds, finding.passed = false;
-  BOOST_TEST(says(explained(&finding), "holds, FAILED"));
+  finding.points = {rival_law(exact_point(1, 1, 4), "$n$ for $n - 1$", 2)};
+  const std::string text = explained(&finding);
+  BOOST_TEST(says(text, "holds, FAILED"));
+  BOOST_TEST(says(text, "n for n - 1  law"), text);
 }
 
 BOOST_AUTO_TEST_CASE(a_layer_lists_the_claims_that_run_it) {

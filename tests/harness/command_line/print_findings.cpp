@@ -55,12 +55,13 @@ BOOST_AUTO_TEST_CASE(what_was_found_comes_first_by_scope) {
 
 BOOST_AUTO_TEST_CASE(a_condition_is_named) {
   Claim claim = expecting(Verdict::holds_under);
-  claim.condition = "keys are unit";
+  claim.condition = "keys $k$ are unit";
   std::vector<Point> points = measured_one(2);
-  points.push_back(as_condition(exact_point(1, 1, 4), {}, "unit keys"));
-  const std::string text = printed({conclude(claim, points)});
+  points.push_back(as_condition(exact_point(1, 1, 4), {}, "$|k| = 1$"));
+  const std::string text = printed({conclude(claim, points)}, true);
   BOOST_TEST(text.substr(0, text.find('\n')) == "1 holds under a condition");
-  BOOST_TEST(text.find("if keys are unit") != std::string::npos);
+  BOOST_TEST(text.find("if keys k are unit") != std::string::npos);
+  BOOST_TEST(text.find("condition |k| = 1") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(the_point_nearest_to_its_tolerance_stands_for_a_claim) {

@@ -35,15 +35,14 @@ BOOST_AUTO_TEST_CASE(findings_keep_points_and_rivals_apart) {
   c.id = "x", c.source = "000 Eq 7, App A", c.explanation = "why";
   const Point held = exact_point(1, 1, 4), bound = at_most_point(1, 4, 0);
   const Finding f =
-      conclude(c, {as_statement(held, {}, "as printed"), as_obligation(bound, {}), rival_law(held, "n for n - 1", 2),
+      conclude(c, {as_statement(held, {}, "as $x_t$"), as_obligation(bound, {}), rival_law(held, "$n$ for $n - 1$", 2),
                    rival_system(exact_point(3, 1, 4), {}, "no erase")});
   const json claim = json::parse(findings_json({f})).at("claims").at(0);
   BOOST_TEST((claim.at("verdict") == "holds" && claim.at("outcome") == "holds" && claim.at("passed") == true &&
               claim.at("explanation") == "why"));
   BOOST_TEST((claim.at("paper") == "000" && claim.at("equation") == "Eq 7, App A"));
   BOOST_TEST((claim.at("points").size() == 2u && claim.at("rivals").size() == 2u));
-  BOOST_TEST(
-      (claim.at("points").at(0).at("role") == "statement" && claim.at("points").at(0).at("label") == "as printed"));
+  BOOST_TEST((claim.at("points").at(0).at("role") == "statement" && claim.at("points").at(0).at("label") == "as x_t"));
   BOOST_TEST(claim.at("points").at(1).at("sensitivity") == 0.25); // how tight the bound is
   const json law = claim.at("rivals").at(0), system = claim.at("rivals").at(1);
   BOOST_TEST((law.at("name") == "n for n - 1" && law.at("kind") == "law" && law.at("predicted") == 2.0));

@@ -13,7 +13,7 @@ std::vector<Finding> findings(const Claim &claim, const std::vector<int> &sizes,
   for (int n : sizes) {
     Params at;
     at.set("n", n).set("d", 16);
-    const Point point = as_statement(bracketed_point(1.5 * n, law * n, 0.25), at, "noise");
+    const Point point = as_statement(bracketed_point(1.5 * n, law * n, 0.25), at, "noise $E|r|^2$");
     all.push_back(conclude(claim, {point, rival_law(point, "twice it", 3.0 * n)}));
   }
   return all;
@@ -25,9 +25,10 @@ BOOST_AUTO_TEST_CASE(a_sweep_is_a_table_of_measurement_against_law) {
   std::ostringstream out;
   print_sweep(out, findings(claim, {8, 16}, 1));
   const std::string text = out.str();
-  for (const char *part : {"some_claim, statement: noise\n", "  n   measured  predicted  off by  detects  verdict\n",
-                           "  8   12        8          +50%    ", "  16  24        16         +50%    ", "refuted\n",
-                           "detected with 95% power; the smallest here is "})
+  for (const char *part :
+       {"some_claim, statement: noise E|r|^2\n", "  n   measured  predicted  off by  detects  verdict\n",
+        "  8   12        8          +50%    ", "  16  24        16         +50%    ", "refuted\n",
+        "detected with 95% power; the smallest here is "})
     BOOST_TEST(text.find(part) != std::string::npos, part << " in\n" << text);
   BOOST_TEST(text.find("twice it") == std::string::npos, text);
   BOOST_TEST(text.find(" d ") == std::string::npos, text); // has the same value everywhere

@@ -14,11 +14,6 @@ BOOST_AUTO_TEST_CASE(columns_are_as_wide_as_their_widest_cell) {
   BOOST_TEST(out.str() == "id      value\nlonger  1      note\nx\n");
 }
 
-BOOST_AUTO_TEST_CASE(formulas_stand_without_their_marks) {
-  BOOST_TEST(unmarked("For $n <= d$ keys $k$, |S| < 1.") == "For n <= d keys k, |S| < 1.");
-  BOOST_TEST(unmarked("5 $ a key") == "5 $ a key");
-}
-
 struct Columns { // sets the terminal's width while it lives
   explicit Columns(const char *n) { setenv("COLUMNS", n, 1); }
   ~Columns() { unsetenv("COLUMNS"); }

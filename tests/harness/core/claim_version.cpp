@@ -28,6 +28,8 @@ BOOST_AUTO_TEST_CASE(statement_verdict_and_scope_move_the_digest_and_nothing_els
   Claim other = c;
   other.explanation = "why", other.exact = "b", other.variants = {"linear"};
   BOOST_TEST(digest_of(other) == before);
+  other.statement = "$a$"; // a formula that is marked
+  BOOST_TEST(digest_of(other) == before);
   other = c, other.statement = "b";
   BOOST_TEST(digest_of(other) != before);
   other = c, other.scope = Scope::boundary;

@@ -20,6 +20,11 @@ BOOST_AUTO_TEST_CASE(only_characters_reach_a_terminal) {
     BOOST_TEST(printable(first) == first);
 }
 
+BOOST_AUTO_TEST_CASE(formulas_stand_without_their_marks) {
+  BOOST_TEST(unmarked("For $n <= d$ keys $k$, |S| < 1.") == "For n <= d keys k, |S| < 1.");
+  BOOST_TEST(unmarked("5 $ a key") == "5 $ a key");
+}
+
 BOOST_AUTO_TEST_CASE(globs) {
   BOOST_TEST(glob_match("snr_*", "snr_exp"));
   BOOST_TEST(glob_match("*", ""));

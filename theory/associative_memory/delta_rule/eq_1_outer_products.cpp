@@ -58,7 +58,7 @@ Claim eq1_recurrent() {
     const Story story = draw(p, protocol.seed);
     const Vector sums = sums_over_time(story, 0);
     points.rounding(sum_units(p.integer("T"), story.keys, story.values));
-    points.statement("S_t at every t", states_over_time(story, 0), sums)
+    points.statement("$S_t$ at every t", states_over_time(story, 0), sums)
         .but_not("last write dropped", sums_over_time(story, 1));
     points.wrong_system("the key before for every value", states_over_time(story, 1), sums);
   });
@@ -84,7 +84,7 @@ Claim eq4_split() {
       return reads_after(layer, x.keys, x.values, x.keys).data;
     };
     points.rounding(sum_units(p.integer("T") * p.integer("d"), story.keys, story.values));
-    points.statement("S k_i at every i", reads("linear", story), split(story, 1, 1))
+    points.statement("$S k_i$ at every i", reads("linear", story), split(story, 1, 1))
         .but_not("sign of the noise term", split(story, 1, -1))
         .but_not("own term in the noise too", split(story, 2, 1))
         .but_not("no cross-talk", split(story, 1, 0));

@@ -141,7 +141,7 @@ Claim crosstalk_floor() {
     points.obligation("random unit keys: mean cross-talk", random, mean)
         .but_not("the floor for the mean of random keys", floor);
     points.obligation("tight frame of unit keys: cross-talk", crosstalk(frame), floor)
-        .but_not("floor (n-1)/d", at_least(crosstalk(frame), mean));
+        .but_not("floor $(n-1)/d$", at_least(crosstalk(frame), mean));
     points.wrong_system("tight frame of norm 0.9, off the premise", at_least(crosstalk(0.9 * frame), floor));
   });
 }

@@ -58,9 +58,9 @@ Claim fixed_point() {
                     spectral_norm(inverse(layer.Wk)));
     const auto after = [&](const Layer &of, const Dense &start) { return one_step_each(of, start, inputs, beta); };
     const auto each = [](const Dense &state) { return repeated(state.data, n); };
-    points.statement("S after a step from S* on each of 100 inputs", after(layer, optimum).state, each(optimum));
-    points.wrong_system("from 1.01 S*", after(layer, 1.01 * optimum).state, each(1.01 * optimum));
-    points.wrong_system("low rank: from the S* of Eq 46", after(narrow, best).state, each(best));
+    points.statement("S after a step from $S*$ on each of 100 inputs", after(layer, optimum).state, each(optimum));
+    points.wrong_system("from $1.01 S*$", after(layer, 1.01 * optimum).state, each(1.01 * optimum));
+    points.wrong_system("low rank: from the $S*$ of Eq 46", after(narrow, best).state, each(best));
     Dense reads(n, D); // the inputs whose keys were the queries
     for (int i = 0; i < n; ++i) std::copy_n(&inputs.data[size_t((i + n - 1) % n) * D], D, &reads.data[size_t(i) * D]);
     points.obligation("reads at other inputs' keys Wk x against Wv x, the input's own value", after(layer, optimum).o,
@@ -99,11 +99,11 @@ Claim converges() {
     const double start = inner(target.data, target.data), wanted = wanted_sensitivity(protocol);
     const auto with_factor = [&](double factor, int steps) { return start * std::pow(factor, steps); };
     points
-        .statement("mean of |S_T - S*|^2 against (1 - beta (2 - beta)/d)^T |S*|^2",
+        .statement("mean of $|S_T - S*|^2$ against $(1 - beta (2 - beta)/d)^T |S*|^2$",
                    mean_error(law, T, target, protocol.seed, wanted), law.square_after(T, start))
-        .but_not("d - 1 for d", with_factor(1 - law.beta * (2 - law.beta) / (law.d - 1), T))
-        .but_not("no beta^2", with_factor(1 - 2 * law.beta / law.d, T))
-        .but_not("T - 1", with_factor(law.factor(), T - 1));
+        .but_not("$d - 1$ for $d$", with_factor(1 - law.beta * (2 - law.beta) / (law.d - 1), T))
+        .but_not("no $beta^2$", with_factor(1 - 2 * law.beta / law.d, T))
+        .but_not("$T - 1$", with_factor(law.factor(), T - 1));
     const Mean gaussian = mean_error({KeyLaw::gaussian, law.d, law.dv, law.beta, 0}, 1, target, protocol.seed, rough);
     points.wrong_system("Gaussian keys, one step", gaussian, law.square_after(1, start));
     DeltaPaths reflection = law, overshoot = law;
@@ -111,8 +111,8 @@ Claim converges() {
     const Vector kept =
         squared_errors(run_paths(draw_paths(reflection, T, target, {protocol.seed, "reflections", 0, 50})), target);
     points.rounding(8.0 * T * (law.d + law.dv) * start);
-    points.obligation("beta = 2: |S_T - S*|^2 of every run against |S*|^2", kept, Vector(kept.size(), start));
-    points.obligation("beta = 2.5, 4 steps: mean of |S - S*|^2 against its growing law",
+    points.obligation("$beta = 2$: $|S_T - S*|^2$ of every run against $|S*|^2$", kept, Vector(kept.size(), start));
+    points.obligation("$beta = 2.5$, 4 steps: mean of $|S - S*|^2$ against its growing law",
                       mean_error(overshoot, 4, target, protocol.seed, wanted), overshoot.square_after(4, start));
   });
 }
@@ -153,8 +153,8 @@ Claim bigram() {
     };
     const Vector both = repeated(times(target, q), 2);
     points.rounding(64.0 * T * (law.d + law.dv) * (1 + frobenius_norm(target)));
-    points.statement("from S*: last reads of two histories against S* q", last_reads(settled), both);
-    points.wrong_system("from S_0 = 0", last_reads(unsettled), both);
+    points.statement("from $S*$: last reads of two histories against $S* q$", last_reads(settled), both);
+    points.wrong_system("from $S_0 = 0$", last_reads(unsettled), both);
 
     const double scale = 2 * inner(target.data, target.data) / law.d;
     const auto gap = [&](double d, double steps) { // E|o - o'|^2 = 2 (f^T - m^(2T)) |S*|^2 / d
@@ -179,11 +179,11 @@ Claim bigram() {
                             });
     };
     points
-        .statement("from S_0 = 0: mean of |o - o'|^2 of two histories at one unit query",
+        .statement("from $S_0 = 0$: mean of $|o - o'|^2$ of two histories at one unit query",
                    parted("delta_net", wanted_sensitivity(protocol)), gap(law.d, T))
-        .but_not("d - 1 for d", gap(law.d - 1.0, T))
-        .but_not("T - 1", gap(law.d, T - 1))
-        .but_not("(1-1/d)^(T/2) for the square", gap(law.d, T / 2.0));
+        .but_not("$d - 1$ for $d$", gap(law.d - 1.0, T))
+        .but_not("$T - 1$", gap(law.d, T - 1))
+        .but_not("$(1-1/d)^(T/2)$ for the square", gap(law.d, T / 2.0));
     points.wrong_system("linear attention", parted("linear", rough), gap(law.d, T));
   });
 }

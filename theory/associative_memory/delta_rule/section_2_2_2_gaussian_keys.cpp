@@ -111,12 +111,12 @@ void general_covariance(Points &points, const Protocol &protocol) {
   const Mean falling = one_step(below, wanted);
   points.at(labels({{"d", num(d)}, {"beta", num(below)}}));
   points
-      .obligation("keys N(0, Sigma), beta at 0.9 of its bound: mean of |e_1|^2 along the first direction", falling,
-                  law(below, 2))
-      .but_not("e Sigma^2 e^T once", law(below, 1));
+      .obligation("keys $N(0, Sigma)$, $beta$ at 0.9 of its bound: mean of $|e_1|^2$ along the first direction",
+                  falling, law(below, 2))
+      .but_not("$e Sigma^2 e^T$ once", law(below, 1));
   points.obligation("the same against 1", at_most_point(falling, 1));
   points.at(labels({{"d", num(d)}, {"beta", num(beyond)}}));
-  points.wrong_system("beta at 1.2 of its bound", at_most_point(one_step(beyond, wanted), 1));
+  points.wrong_system("$beta$ at 1.2 of its bound", at_most_point(one_step(beyond, wanted), 1));
 }
 
 Claim gaussian_keys() {
@@ -137,7 +137,7 @@ Claim gaussian_keys() {
   c.last([](Points &points, const Protocol &protocol) {
     const Integral exponent = mean_log_step(1, 1);
     points.at(labels({{"d", num(1)}, {"beta", num(1)}}));
-    points.obligation("d = 1: mean step of log|S - S*|, below zero",
+    points.obligation("$d = 1$: mean step of $log|S - S*|$, below zero",
                       sampled_point(growth(1, 1, protocol), exponent.value, exponent.error));
     general_covariance(points, protocol);
   });
@@ -147,17 +147,17 @@ Claim gaussian_keys() {
     const double start = inner(target.data, target.data), wanted = wanted_sensitivity(protocol);
     points.at(labels({{"d", num(d)}, {"dv", num(dv)}, {"beta", num(1)}}));
     const Mean square = mean_error({KeyLaw::gaussian, d, dv, 1, 0}, 1, target, protocol.seed, wanted);
-    points.statement("mean of |S_1 - S*|^2 against |S*|^2", at_most_point(square, start));
-    points.obligation("mean of |S_1 - S*|^2 against (d + 1) |S*|^2", square, (d + 1) * start)
-        .but_not("d |S*|^2", d * start)
-        .but_not("(d + 2) |S*|^2", (d + 2) * start);
+    points.statement("mean of $|S_1 - S*|^2$ against $|S*|^2$", at_most_point(square, start));
+    points.obligation("mean of $|S_1 - S*|^2$ against $(d + 1) |S*|^2$", square, (d + 1) * start)
+        .but_not("$d |S*|^2$", d * start)
+        .but_not("$(d + 2) |S*|^2$", (d + 2) * start);
     const Mean unit = mean_error({KeyLaw::unit, d, dv, 1, 0}, 1, target, protocol.seed, rough);
     points.wrong_system("unit keys", unit, (d + 1) * start);
     const Integral exponent = mean_log_step(d, 1);
     const Mean walk = growth(d, 1, protocol);
-    points.statement("mean step of log|S - S*|", at_most_point(walk, 0));
+    points.statement("mean step of $log|S - S*|$", at_most_point(walk, 0));
     points
-        .obligation("mean step of log|S - S*| against its integral",
+        .obligation("mean step of $log|S - S*|$ against its integral",
                     sampled_point(walk, exponent.value, exponent.error))
         .but_not("log of the mean square", 0.5 * std::log(d + 1.0));
 
@@ -167,9 +167,9 @@ Claim gaussian_keys() {
     const DeltaPaths stable{KeyLaw::gaussian, d, dv, 1.5 / (d + 2), 0};
     points.at(labels({{"d", num(d)}, {"dv", num(dv)}, {"beta", num(stable.beta)}, {"T", num(T)}}));
     points
-        .obligation("beta = 1.5/(d+2): mean of |S_T - S*|^2 against (1 - 2 beta + beta^2 (d+2))^T |S*|^2",
+        .obligation("$beta = 1.5/(d+2)$: mean of $|S_T - S*|^2$ against $(1 - 2 beta + beta^2 (d+2))^T |S*|^2$",
                     mean_error(stable, T, target, protocol.seed, wanted), stable.square_after(T, start))
-        .but_not("d + 1 for d + 2", start * std::pow(1 - 2 * stable.beta + stable.beta * stable.beta * (d + 1), T));
+        .but_not("$d + 1$ for $d + 2$", start * std::pow(1 - 2 * stable.beta + stable.beta * stable.beta * (d + 1), T));
   });
 }
 

@@ -58,18 +58,19 @@ Claim noise_floor() {
 
     const Mean constant = error(unit, 0, wanted);
     const double law = unit.square_after(T, 0), reached = law / unit.floor();
-    points.statement("unit keys, from S*: mean of |S_T - S*|^2 against 0, T = 4 d", constant, 0);
-    points.obligation("the same against beta dv d / (2 - beta), reached up to (1 - beta (2-beta)/d)^T", constant, law)
-        .but_not("beta dv d / 2", beta * dv * d / 2 * reached)
-        .but_not("d - 1 for d", law * (d - 1) / d)
+    points.statement("unit keys, from $S*$: mean of $|S_T - S*|^2$ against 0, $T = 4 d$", constant, 0);
+    points
+        .obligation("the same against $beta dv d / (2 - beta)$, reached up to $(1 - beta (2-beta)/d)^T$", constant, law)
+        .but_not("$beta dv d / 2$", beta * dv * d / 2 * reached)
+        .but_not("$d - 1$ for $d$", law * (d - 1) / d)
         .but_not("the falling step's", slowed);
     points.wrong_system("no noise", error(silent, 0, rough), law);
     const double other = gaussian.square_after(T, 0);
     points
-        .obligation("Gaussian keys, beta = 0.5/(d+2): against beta dv d / (2 - beta (d+2))", error(gaussian, 0, wanted),
-                    other)
-        .but_not("beta dv d / (2 - beta)", other / gaussian.floor() * gaussian.beta * dv * d / (2 - gaussian.beta));
-    points.obligation("beta_t = beta / (1 + t/(2 d)): mean of |S_T - S*|^2 against its falling law",
+        .obligation("Gaussian keys, $beta = 0.5/(d+2)$: against $beta dv d / (2 - beta (d+2))$",
+                    error(gaussian, 0, wanted), other)
+        .but_not("$beta dv d / (2 - beta)$", other / gaussian.floor() * gaussian.beta * dv * d / (2 - gaussian.beta));
+    points.obligation("$beta_t = beta / (1 + t/(2 d))$: mean of $|S_T - S*|^2$ against its falling law",
                       error(unit, 2.0 * d, wanted), slowed);
   });
 }
@@ -111,11 +112,11 @@ Claim normalised_keys() {
     const double reached = 1 - std::pow(1 - law.beta / d, T), kept = std::pow(law.factor(), T),
                  left = kept * length * length * square, residual = inflow * (1 - kept) / (1 - law.factor());
     const Mean scale = mean_of(scales);
-    points.statement("mean of <S_T, Wv Wk^-1> / |Wv Wk^-1|^2 against 1 - (1-beta/d)^T", scale, reached);
-    points.obligation("the same against E|k| (1 - (1-beta/d)^T)", scale, length * reached)
-        .but_not("sqrt d", std::sqrt(d) * reached)
-        .but_not("sqrt(d-1)", std::sqrt(d - 1) * reached);
-    points.obligation("mean of |S_T - E|k| Wv Wk^-1|^2 against its law with residual", error, left + residual)
+    points.statement("mean of $<S_T, Wv Wk^-1> / |Wv Wk^-1|^2$ against $1 - (1-beta/d)^T$", scale, reached);
+    points.obligation("the same against $E|k| (1 - (1-beta/d)^T)$", scale, length * reached)
+        .but_not("$sqrt d$", std::sqrt(d) * reached)
+        .but_not("$sqrt(d-1)$", std::sqrt(d - 1) * reached);
+    points.obligation("mean of $|S_T - E|k| Wv Wk^-1|^2$ against its law with residual", error, left + residual)
         .but_not("no residual", left);
   });
 }
@@ -181,19 +182,20 @@ Claim many_heads() {
     const double expected = law.square_after(T, start), stays = law.inflow() / (2 * beta - beta * beta * m),
                  fallen = std::pow(1 - 2 * beta + beta * beta * m, T);
     points
-        .statement("mean of |S_T - S*|^2, S* of Eq 46, against its law with the floor beta m tr R / (2 - beta (m+2))",
-                   errors(head, wanted_sensitivity(protocol), true), expected)
-        .but_not("m for m + 2", fallen * start + (1 - fallen) * stays)
+        .statement(
+            "mean of $|S_T - S*|^2$, $S*$ of Eq 46, against its law with the floor $beta m tr R / (2 - beta (m+2))$",
+            errors(head, wanted_sensitivity(protocol), true), expected)
+        .but_not("$m$ for $m + 2$", fallen * start + (1 - fallen) * stays)
         .but_not("no residual", std::pow(law.factor(), T) * start);
     Head exact = head; // v = S* k
     exact.layer.Wv = head.optimum * head.layer.Wk;
     points.wrong_system("values that k determines", errors(exact, rough, false), expected);
     const double reached = 1 - std::pow(1 - beta, T);
-    points.statement("mean of <S_T, S*> / |S*|^2 against 1 - (1-beta)^T", mean_of(along), reached)
-        .but_not("the rate of unit keys, beta/m", 1 - std::pow(1 - beta / m, T));
+    points.statement("mean of $<S_T, S*> / |S*|^2$ against $1 - (1-beta)^T$", mean_of(along), reached)
+        .but_not("the rate of unit keys, $beta/m$", 1 - std::pow(1 - beta / m, T));
     const auto on_line = [&](const Dense &S) { return inner(S.data, line.data) / length * reached; };
     points
-        .obligation("mean of S_T along the line from Eq 46's S* to Eq 48's, against Eq 46's", mean_of(across),
+        .obligation("mean of $S_T$ along the line from Eq 46's $S*$ to Eq 48's, against Eq 46's", mean_of(across),
                     on_line(head.optimum))
         .but_not("Eq 48's", on_line(printed));
   });

@@ -87,9 +87,9 @@ Claim decay() {
     // the write. After 100 steps the initial state contributes at most a share of 0.95^200 = 3e-5.
     const double writes = d * d, shrinks = writes * (1 - lambda) / (1 + lambda);
     points
-        .statement("gated linear: mean of |S_T - S_{T-1}|^2 against 2 d dv / (1 + lambda), dv = d",
+        .statement("gated linear: mean of $|S_T - S_{T-1}|^2$ against $2 d dv / (1 + lambda)$, $dv = d$",
                    decayed_update(lambda, 100, d, d, protocol.seed, wanted / 4), writes + shrinks)
-        .but_not("lambda -> 1: d dv", writes)
+        .but_not("$lambda -> 1$: d dv", writes)
         .but_not("the write left out", shrinks);
     const auto update = [&](const std::string &layer, const Params &at, double sensitivity) {
       return delta_update(layer, at, protocol.seed, sensitivity);
@@ -97,13 +97,13 @@ Claim decay() {
     const auto falling = [&](int steps) { return beta * beta / d * std::pow(1 - beta * (2 - beta) / d, steps - 1); };
     const double settled = decayed_delta_update(alpha, beta, d, T);
     points
-        .statement("gated DeltaNet: mean of |S_T - S_{T-1}|^2 / |S*|^2 against its recursion",
+        .statement("gated DeltaNet: mean of $|S_T - S_{T-1}|^2 / |S*|^2$ against its recursion",
                    update("gated_delta_net", p, wanted), settled)
         .but_not("falling, as without decay", falling(T));
     points.wrong_system("no decay", update("delta_net", p, rough), settled);
     // Without decay the fourth moment of the error grows faster than the square of its mean, therefore T is small here.
     const Params few = shortened(p);
-    points.at(few).obligation("without decay: the same against beta^2/d (1 - beta (2-beta)/d)^(T-1)",
+    points.at(few).obligation("without decay: the same against $beta^2/d (1 - beta (2-beta)/d)^(T-1)$",
                               update("delta_net", few, wanted), falling(few.integer("T")));
   });
 }
@@ -168,13 +168,13 @@ Claim convolutions() {
       return convolved_update(key_tap, value_tap, at, protocol.seed, sensitivity);
     };
     const double law = convolved_law(tap, beta, d, T);
-    points.statement("equal taps of k and v: mean of |S_T - S_{T-1}|^2 / |S*|^2 against that of unequal ones",
+    points.statement("equal taps of k and v: mean of $|S_T - S_{T-1}|^2 / |S*|^2$ against that of unequal ones",
                      update(tap, tap, p, wanted), law);
     points
-        .condition("taps (1, 0) and (sqrt(1-tap^2), tap): the same against its recursion", update(0, tap, p, wanted),
+        .condition("taps (1, 0) and ($sqrt(1-tap^2)$, tap): the same against its recursion", update(0, tap, p, wanted),
                    law)
         .but_not("as without convolution", convolved_law(0, beta, d, T))
-        .but_not("the memory at rest: beta^2 b^2 / d", beta * beta * tap * tap / d);
+        .but_not("the memory at rest: $beta^2 b^2 / d$", beta * beta * tap * tap / d);
     points.wrong_system("no convolution", update(0, 0, p, rough), law);
     const Params few = shortened(p); // for the reason given in decay()
     points.at(few).obligation("no convolution: the same against its falling law", update(0, 0, few, wanted),

@@ -39,7 +39,7 @@ Claim norm_of_unit_keys() {
   ClaimBuilder c("deltanet-norm", "000 §2.2, DeltaNet");
   c.says("DeltaNet's L2 objective regularises the norm of $S$ $k$, and its decay $I - k k^T$ attenuates old values at "
          "similar keys before the write, thus preventing norm explosion (step 1; the norm of the keys is not stated).");
-  c.holds_under("|k|^2 < 2, as unit keys have it");
+  c.holds_under("$|k|^2 < 2$, as unit keys have it");
   c.exactly("If $|k|^2 < 2$, the decay never increases the norm of $S$. For isotropic unit keys and independent values "
             "$E|S_n|_F^2 = d E|v|^2 (1 - (1-1/d)^n)$, at most $d E|v|^2$.");
   c.because("True for the unit keys with which DeltaNet is used. The text omits the condition $|k|^2 < 2$: with keys "
@@ -57,19 +57,20 @@ Claim norm_of_unit_keys() {
     };
     const size_t runs = protocol.full() ? 64000 : 4000;
     const Mean exploding = mean_of(state_squares_of("delta_net", 8, d, dv, 4, {protocol.seed, "long keys", 0, runs}));
-    points.statement("keys of norm 2, 8 steps: mean of |S|_F^2 against d E|v|^2", at_most_point(exploding, settled));
+    points.statement("keys of norm 2, 8 steps: mean of $|S|_F^2$ against $d E|v|^2$",
+                     at_most_point(exploding, settled));
     const Mean square = mean_square("delta_net", wanted_sensitivity(protocol) * (n > 100 ? 2 : 1));
-    auto bounded = points.condition("unit keys: mean of |S_n|_F^2 against d E|v|^2 (1 - (1-1/d)^n)", square, law);
-    bounded.but_not("d - 1 for d", law * (d - 1) / d);
-    if (n <= 2 * d) bounded.but_not("(1-2/d)^n", settled * (1 - std::pow(1 - 2.0 / d, n))); // later both are settled
+    auto bounded = points.condition("unit keys: mean of $|S_n|_F^2$ against $d E|v|^2 (1 - (1-1/d)^n)$", square, law);
+    bounded.but_not("$d - 1$ for $d$", law * (d - 1) / d);
+    if (n <= 2 * d) bounded.but_not("$(1-2/d)^n$", settled * (1 - std::pow(1 - 2.0 / d, n))); // later both are settled
     points.wrong_system("no decay", mean_square("linear", rough), law);
     const Dense v = normal_matrix(dv, 1, protocol.seed, "delta norm/value");
     const Vector k = Stream(protocol.seed, "delta norm/key").normals(d);
     const auto shortens = [&](double norm) { return at_most_point(aligned_factor(v, k, norm), 1, 1e-12); };
     points.rounding(16.0 * d * dv);
-    points.condition("|k|^2 = 1.9: largest factor of the decay on |S|", shortens(1.9));
-    points.obligation("the same against |k|^2 - 1", aligned_factor(v, k, 1.9), 0.9);
-    points.wrong_system("|k|^2 = 2.1", shortens(2.1));
+    points.condition("$|k|^2 = 1.9$: largest factor of the decay on $|S|$", shortens(1.9));
+    points.obligation("the same against $|k|^2 - 1$", aligned_factor(v, k, 1.9), 0.9);
+    points.wrong_system("$|k|^2 = 2.1$", shortens(2.1));
   });
 }
 
@@ -110,9 +111,10 @@ Claim norm_of_gaussian_keys() {
                             [&](const Stretch &stretch) { return second_squares(d, dv, keys, stretch); });
     };
     const Mean square = mean_square(KeyLaw::gaussian, wanted_sensitivity(protocol));
-    points.statement("mean of |S_2|_F^2 against d E|v|^2, the bound for unit keys", at_most_point(square, wrong_bound));
-    points.obligation("mean of |S_2|_F^2 against d E|v|^2 (d + 2)", square, law)
-        .but_not("growth by d + 2 a step", dv * d * (d + 3.0))
+    points.statement("mean of $|S_2|_F^2$ against $d E|v|^2$, the bound for unit keys",
+                     at_most_point(square, wrong_bound));
+    points.obligation("mean of $|S_2|_F^2$ against $d E|v|^2 (d + 2)$", square, law)
+        .but_not("growth by $d + 2$ a step", dv * d * (d + 3.0))
         .but_not("growth by d a step", dv * d * (d + 1.0));
     points.wrong_system("unit keys", mean_square(KeyLaw::unit, rough), law);
   });
@@ -144,8 +146,8 @@ Claim norm_of_chosen_keys() {
     const auto norm_after = [](const Sequence &s) { return std::sqrt(state_squares(run("delta_net", s))[0]); };
     const double norm = norm_after(chosen), wrong_bound = std::sqrt(2.0), law = std::sqrt(T);
     points.rounding(16.0 * T * law);
-    points.statement("|S_T| against sqrt(d) |v|, the bound in the mean", at_most_point(norm, wrong_bound, 1e-12));
-    points.obligation("|S_T| against sqrt(T) |v|", norm, law).but_not("growth by T", double(T));
+    points.statement("$|S_T|$ against $sqrt(d) |v|$, the bound in the mean", at_most_point(norm, wrong_bound, 1e-12));
+    points.obligation("$|S_T|$ against $sqrt(T) |v|$", norm, law).but_not("growth by T", double(T));
     points.wrong_system("random unit keys", norm_after(random), law);
   });
 }

@@ -43,10 +43,10 @@ Claim similar_keys() {
     const double cosine = p.real("cosine");
     const Vector law = less(cosine, cosine);
     points.rounding(16.0 * d * frobenius_norm(S));
-    points.statement("read at k' after the decay against S k' - cos S k", read_after(cosine, 1, 1), law)
+    points.statement("read at k' after the decay against $S k' - cos S k$", read_after(cosine, 1, 1), law)
         .but_not("cos^2 for cos", less(cosine, cosine * cosine))
-        .but_not("no cos: S k' - S k", less(cosine, 1));
-    points.wrong_system("step 1/2", read_after(cosine, 1, 0.5), law);
+        .but_not("no cos: $S k' - S k$", less(cosine, 1));
+    points.wrong_system("step $1/2$", read_after(cosine, 1, 0.5), law);
     points.wrong_system("a key of norm 1.2", read_after(cosine, 1.2, 1), law);
     points.obligation("at a right angle: S k'", read_after(0, 1, 1), less(0, 0));
     points.obligation("at k itself: 0", read_after(1, 1, 1), Vector(dv, 0.0));
@@ -84,12 +84,12 @@ Claim deletion() {
     const Vector nothing(dv, 0.0), value(&drawn.v[dv], &drawn.v[dv] + dv);
     points.rounding(64.0 * n * d * max_abs(drawn.v));
     points.statement("delta rule: read at k after (k, 0) is written", read_at_second("delta_net", 0, 1), nothing);
-    points.wrong_system("step 1/2 leaves half", read_at_second("delta_net", 0, 0.5), nothing);
+    points.wrong_system("step $1/2$ leaves half", read_at_second("delta_net", 0, 0.5), nothing);
     points.obligation("delta rule: read at k after (k, v) is written again", read_at_second("delta_net", 1, 1), value);
     points
         .statement("Hebbian sum: read at k after (k, 0), against the read before", read_at_second("linear", 0, 1), all)
         .but_not("the sum deletes as well", nothing);
-    points.obligation("Hebbian sum: read at k after (k, -v), the other items' cross-talk",
+    points.obligation("Hebbian sum: read at k after $(k, -v)$, the other items' cross-talk",
                       read_at_second("linear", -1, 1), others);
   });
 }

@@ -54,7 +54,7 @@ Claim growth() {
       s.alpha.assign(stretch.runs * t, 0.5); // of the decayed memory
       return run(variant, s);
     };
-    points.statement("|S k| of a value that turns its sign: at least |v|", at_least_point(turning(2 * t), 1, 0));
+    points.statement("$|S k|$ of a value that turns its sign: at least $|v|$", at_least_point(turning(2 * t), 1, 0));
 
     const auto square_of = [&](const std::string &variant, double sensitivity) {
       return over_runs("linear norm", sensitivity, [&](const Stretch &stretch) {
@@ -63,9 +63,9 @@ Claim growth() {
         return squares;
       });
     };
-    points.condition("mean of |S_t|_F^2 / t against d dv", square_of("linear", wanted), pairs)
-        .but_not("(d-1) dv", (d - 1) * dv)
-        .but_not("growth by t: |S_t|^2 = t^2 d dv", t * pairs);
+    points.condition("mean of $|S_t|_F^2 / t$ against d dv", square_of("linear", wanted), pairs)
+        .but_not("$(d-1) dv$", (d - 1) * dv)
+        .but_not("growth by t: $|S_t|^2 = t^2 d dv$", t * pairs);
     points.wrong_system("a decay of 0.5", square_of("gated_linear", rough), pairs);
 
     const Mean read = over_runs("linear reads", wanted, [&](const Stretch &stretch) {
@@ -77,7 +77,7 @@ Claim growth() {
         reads[row / t] += inner(&o[row * dv], &o[row * dv], dv) / (row % t + 1) / t;
       return reads;
     });
-    points.condition("mean of |S_t k|^2 / t for a new key, over all steps, against d dv", read, pairs);
+    points.condition("mean of $|S_t k|^2 / t$ for a new key, over all steps, against d dv", read, pairs);
 
     const auto spectral = [&](const std::string &variant) {
       const size_t runs = protocol.full() ? 8000 : 500;
@@ -87,7 +87,7 @@ Claim growth() {
       const Output states = states_of(variant, {protocol.seed, "spectral norm", 0, runs});
       return at_least_point(mean_of(each_state(states, square)), std::max(d, dv));
     };
-    points.obligation("mean of |S_t|_2^2 / t against its least, |S_t|_F^2 / min(d, dv)", spectral("linear"));
+    points.obligation("mean of $|S_t|_2^2 / t$ against its least, $|S_t|_F^2 / min(d, dv)$", spectral("linear"));
     points.wrong_system("a decay of 0.5", spectral("gated_linear"));
 
     const Dense M = normal_matrix(dv, d, protocol.seed, "linear norm/map"); // v = M k + e
@@ -101,9 +101,9 @@ Claim growth() {
       return squares;
     });
     points
-        .condition("v = M k + e: mean of |S_t|_F^2 / t^2 against |M|^2 (1 + (d+1)/t) + d dv / t", related,
+        .condition("$v = M k + e$: mean of $|S_t|_F^2 / t^2$ against $|M|^2 (1 + (d+1)/t) + d dv / t$", related,
                    map * (1 + (d + 1.0) / t) + pairs / t)
-        .but_not("growth by sqrt t: d dv / t", pairs / t);
+        .but_not("growth by $sqrt t$: $d dv / t$", pairs / t);
   });
 }
 
@@ -158,12 +158,12 @@ Claim inevitable() {
       return largest_norm(variant, k, v, T, signs);
     };
     points.rounding(64.0 * T * featured);
-    points.statement("largest |S_t| over all steps: growth must pass 2 |v||k|",
+    points.statement("largest $|S_t|$ over all steps: growth must pass $2 |v||k|$",
                      at_least_point(largest("linear", alternate), wrong_growth, 0));
-    points.obligation("largest |S_t| over all steps against |v||k|", largest("linear", alternate), once);
+    points.obligation("largest $|S_t|$ over all steps against $|v||k|$", largest("linear", alternate), once);
     points.wrong_system("one sign at every step", largest("linear", one_sign), once);
     points.wrong_system("one sign twice in a row", largest("linear", turned), once);
-    points.obligation("the same with the exp kernel against |v||phi(k)|", largest("exp_unnormalized", alternate),
+    points.obligation("the same with the exp kernel against $|v||phi(k)|$", largest("exp_unnormalized", alternate),
                       featured);
   });
 }
@@ -192,12 +192,12 @@ Claim decay_bounds_and_forgets() {
     };
     const auto bound = [&](int power) { return pairs * (1 - std::pow(lambda, power)) / (1 - lambda * lambda); };
     const double law = bound(2 * t), shorter = bound(2 * t - 1);
-    auto square = points.statement("mean of |S_t|_F^2 against d dv (1 - lambda^(2t)) / (1 - lambda^2)",
+    auto square = points.statement("mean of $|S_t|_F^2$ against $d dv (1 - lambda^(2t)) / (1 - lambda^2)$",
                                    square_of("gated_linear", wanted_sensitivity(protocol)), law);
-    square.but_not("d dv / (1 - lambda)", pairs / (1 - lambda));
-    if (shorter < 0.9 * law) square.but_not("2 t - 1 for 2 t", shorter);
+    square.but_not("$d dv / (1 - lambda)$", pairs / (1 - lambda));
+    if (shorter < 0.9 * law) square.but_not("$2 t - 1$ for $2 t$", shorter);
     // At later steps the two laws differ by less than a sample mean can detect.
-    if (std::pow(lambda, t) > 0.2) square.but_not("lambda^t for lambda^(2t)", bound(t));
+    if (std::pow(lambda, t) > 0.2) square.but_not("$lambda^t$ for $lambda^(2t)$", bound(t));
     points.wrong_system("no decay", square_of("linear", rough), law);
 
     // What is left of the first write: the read of all minus that of all others, at its key.
@@ -214,8 +214,8 @@ Claim decay_bounds_and_forgets() {
       kept(0, c) = std::pow(lambda, t - 1) * written;
     }
     points.rounding(rounding_units("gated_linear", all) + rounding_units("gated_linear", others));
-    points.statement("what is left of the first write against lambda^(t-1)", left, kept)
-        .but_not("lambda^(t-2)", 1 / lambda * kept);
+    points.statement("what is left of the first write against $lambda^(t-1)$", left, kept)
+        .but_not("$lambda^(t-2)$", 1 / lambda * kept);
   });
 }
 

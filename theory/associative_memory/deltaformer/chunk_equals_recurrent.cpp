@@ -125,7 +125,7 @@ void delta_rule_bound(Points &points, const std::string &name, Keys keys, std::u
       auto stated = points.obligation("reads, within the bound of Eq 51", reads(s), O.data);
       points.wrong_system("one wrong step", reads(with_one_wrong_step(s)), O.data);
       if (C != cut || keys != Keys::unit) continue;
-      stated.but_not("I - A for I + A", (system.R * solve_unit_lower(-1 * system.A, system.X)).data)
+      stated.but_not("$I - A$ for $I + A$", (system.R * solve_unit_lower(-1 * system.A, system.X)).data)
           .but_not("a chunk's first row blind to the last key", (system.R * solve_unit_lower(edge, system.X)).data);
       points.wrong_system("earlier chunks ignored", reads(rest), of_rest);
     }

@@ -84,8 +84,8 @@ Claim u_form() {
       points.wrong_system("sum added", results_of("delta_former", gated(s, 1, -1), both), state);
       points.wrong_system("v for u in the read", results_of("delta_former", gated(s, 1, 0), both), state);
       points.wrong_system("own term in the sum", sums(r, f, Triangle::with_diagonal), state);
-      points.wrong_system("v_i for u_i in the sum", sums(r, f, Triangle::strict, false), state);
-      points.wrong_system("read over i < t", sums(r, f, Triangle::strict, true, Triangle::strict), state);
+      points.wrong_system("$v_i$ for $u_i$ in the sum", sums(r, f, Triangle::strict, false), state);
+      points.wrong_system("read over $i < t$", sums(r, f, Triangle::strict, true, Triangle::strict), state);
     };
     add("linear", linear_kernel, random_sequence(shape, protocol.seed), [](const Dense &x) { return x; });
     Sequence flat = random_sequence({1, 1, shape.T, 2, shape.Dv}, protocol.seed);
@@ -121,8 +121,8 @@ Claim sums_are_delta_net() {
         .statement("reads and state", measured, predicted)
         .but_not("sum added", stored(solve_unit_lower(-1 * A, r.v)))
         .but_not("own term in the sum", stored(inverse(I + own) * r.v))
-        .but_not("v_i for u_i in the sum", stored(r.v - A * r.v));
-    points.wrong_system("step size 1/2", results_of("delta_net", half), predicted);
+        .but_not("$v_i$ for $u_i$ in the sum", stored(r.v - A * r.v));
+    points.wrong_system("step size $1/2$", results_of("delta_net", half), predicted);
   });
 }
 
@@ -147,10 +147,10 @@ Claim contains_delta_net() {
     const Sequence one = gated(base, 1, 1), half = gated(base, 1, 0.5);
     Sequence step = base;
     step.w = step.k, step.alpha = step.beta;
-    points.at(params_of(base.shape)).statement("beta_t = 1", held(one, one));
-    points.obligation("alpha_t = beta_t, drawn from (0.2, 1)", held(step, step));
-    points.wrong_system("alpha = 1 with beta = 1/2 on both sides", held(half, half));
-    points.wrong_system("sign of beta", held(gated(base, 1, -1), one));
+    points.at(params_of(base.shape)).statement("$beta_t = 1$", held(one, one));
+    points.obligation("$alpha_t = beta_t$, drawn from (0.2, 1)", held(step, step));
+    points.wrong_system("$alpha = 1$ with $beta = 1/2$ on both sides", held(half, half));
+    points.wrong_system("sign of $beta$", held(gated(base, 1, -1), one));
   });
 }
 
@@ -175,11 +175,11 @@ Claim contains_attention() {
                               measured = read_by("softmax", 1 / root, s);
     points.at(params_of(s.shape)).rounding(rounding_units("softmax", s));
     points.statement("reads of DeltaFormer", measured, predicted)
-        .but_not("sum over i < t", attention(1 / root, Triangle::strict));
+        .but_not("sum over $i < t$", attention(1 / root, Triangle::strict));
     points.obligation("reads of the layer softmax", results_of("softmax", s), predicted);
-    points.wrong_system("no 1/sqrt d", read_by("softmax", 1, s), predicted);
+    points.wrong_system("no $1/sqrt d$", read_by("softmax", 1, s), predicted);
     points.wrong_system("no normaliser", read_by("exp", 1 / root, s), predicted);
-    points.wrong_system("beta = 1", read_by("softmax", 1 / root, gated(s, 1, 1)), predicted);
+    points.wrong_system("$beta = 1$", read_by("softmax", 1 / root, gated(s, 1, 1)), predicted);
   });
 }
 

@@ -81,9 +81,9 @@ Claim chunked() {
                  solve = count([&] { by_solve = x.chunked<Counted>(C, listing::Solve::substitution); }),
                  of_solve = t * (t - c) * w + t * c * w + t * (c - 1) * w / 2;
     points.at(sized(T, C, d)).rounding(0);
-    points.statement("multiplications, recursion", plain, t * (t - 1) * w).but_not("T^2 d", t * t * w);
+    points.statement("multiplications, recursion", plain, t * (t - 1) * w).but_not("$T^2 d$", t * t * w);
     points.statement("multiplications, chunks with an inverse", inverse, t * t * w + t * c * w + t * c * c)
-        .but_not("no T C^2", t * t * w + t * c * w)
+        .but_not("no $T C^2$", t * t * w + t * c * w)
         .but_not("no T C d", t * t * w + t * c * c)
         .but_not("the recursion's", t * (t - 1) * w);
     points.obligation("multiplications, chunks with a triangular solve", solve, of_solve);
@@ -92,7 +92,8 @@ Claim chunked() {
     // read of older u and the inverse.
     const int one = longest_chain(x.chunked<Chained>(C)), // the chain of a whole run, minus that of its first chunk
         first = longest_chain(Data(C, d, protocol.seed).chunked<Chained>(C));
-    points.statement("chunks that wait for one another", 1 + (one - first) / 2.0, t / c).but_not("T/C + 1", t / c + 1);
+    points.statement("chunks that wait for one another", 1 + (one - first) / 2.0, t / c)
+        .but_not("$T/C + 1$", t / c + 1);
     points.statement("products in sequence, recursion", longest_chain(x.naive<Chained>()), t);
     points.wrong_system("chunks for the recursion", one, t);
     // The counted algorithm computes the same reads as the layer.
@@ -131,11 +132,11 @@ Claim full_inverse() {
     });
     const double by_solve = count([&] { listing::substitute(A, U); });
     points.at(labels({{"T", num(T)}, {"d", num(d)}})).rounding(0);
-    points.statement("multiplications, general inverse", by_inverse, t * t * t).but_not("T^3 / 3", t * t * t / 3);
+    points.statement("multiplications, general inverse", by_inverse, t * t * t).but_not("$T^3 / 3$", t * t * t / 3);
     points.obligation("multiplications, triangular inverse", by_triangle, t * (t - 1) * (t - 2) / 6)
-        .but_not("(T+1) T (T-1) / 6", (t + 1) * t * (t - 1) / 6);
+        .but_not("$(T+1) T (T-1) / 6$", (t + 1) * t * (t - 1) / 6);
     points.obligation("multiplications, triangular solve", by_solve, t * (t - 1) * d / 2)
-        .but_not("T^2 d / 2", t * t * d / 2);
+        .but_not("$T^2 d / 2$", t * t * d / 2);
     points.wrong_system("triangle for a general matrix", by_triangle, t * t * t);
     const double units = solve_units(system - Dense::identity(T), Dense::identity(T));
     const Dense exact = recollect::inverse(system);
@@ -190,9 +191,9 @@ Claim inference() {
     const Data now(t, d, protocol.seed), early(t / 8, d, protocol.seed);
     const double read = cost_of_kernel_read(now), write = cost_of_write(t, d, protocol.seed);
     points.at(labels({{"t", num(t)}, {"d", num(d)}})).rounding(0);
-    points.statement("multiplications of a read, exp: d^2", read, double(d) * d);
-    points.obligation("multiplications of a read, exp", read, 2.0 * t * d).but_not("2 (t-1) d", 2.0 * (t - 1) * d);
-    points.wrong_system("read at t/8", cost_of_kernel_read(early), 2.0 * t * d);
+    points.statement("multiplications of a read, exp: $d^2$", read, double(d) * d);
+    points.obligation("multiplications of a read, exp", read, 2.0 * t * d).but_not("$2 (t-1) d$", 2.0 * (t - 1) * d);
+    points.wrong_system("read at $t/8$", cost_of_kernel_read(early), 2.0 * t * d);
     points.obligation("multiplications of a write", write, 2.0 * (t - 1) * d).but_not("2 t d", 2.0 * t * d);
     points.obligation("multiplications of a read, linear kernel", cost_of_matrix_read(now), double(d) * d);
     points.wrong_system("exp for the linear kernel", read, double(d) * d);

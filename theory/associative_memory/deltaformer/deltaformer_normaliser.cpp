@@ -52,10 +52,10 @@ Claim common_factor() {
     };
     points.rounding(rounding_units("gated_delta_net", s));
     points.statement("reads of the scaled memory", run(s), reads(per_step, one))
-        .but_not("1/(t+1)", reads(per_next_step, one))
+        .but_not("$1/(t+1)$", reads(per_next_step, one))
         .but_not("no factor", reads(one, one))
-        .but_not("u_t scaled as well", reads(per_step, per_step));
-    points.wrong_system("1/t on C_t alone", run(unscaled), reads(per_step, one));
+        .but_not("$u_t$ scaled as well", reads(per_step, per_step));
+    points.wrong_system("$1/t$ on $C_t$ alone", run(unscaled), reads(per_step, one));
   });
 }
 
@@ -98,7 +98,7 @@ Claim eq94_is_another_model() {
     points.at(Params(p).set("norm", norm));
     // sums over T, propagated through T rows of decreasing size
     points.rounding(8.0 * shape.T * shape.T * max_abs(scaled.data));
-    points.statement("u_T, factor from channel 1", eq94, scaled);
+    points.statement("$u_T$, factor from channel 1", eq94, scaled);
     // Ones in all u before T (v_1 = 1 and v_t = 2) and v_T = 0 leave u_T = -(row sum).
     Dense ones(shape.T, 1, std::vector<double>(shape.T, 2.0));
     ones.data.front() = 1, ones.data.back() = 0;
@@ -185,7 +185,7 @@ Claim stability() {
             "$beta kappa(k,k) < 2$, which for $beta = 1$ and $tau = 1$ means $|k|^2 < ln 2$. For unit keys the factor "
             "is $1 - e = -1.718$ per write. With the normaliser, $u_t = v/2$ from the third write on.");
   c.runs({"delta_former"});
-  c.takes({real_param("square_norm", 1, 1e-3, 8, "|k|^2"), real_param("beta", 1, 1e-3, 1, "beta = alpha")});
+  c.takes({real_param("square_norm", 1, 1e-3, 8, "$|k|^2$"), real_param("beta", 1, 1e-3, 1, "$beta = alpha$")});
   c.at({{},
         {{"square_norm", 0.5}},
         {{"square_norm", std::log(2.0)}},
@@ -196,12 +196,12 @@ Claim stability() {
   c.also([](Points &points, const Protocol &) {
     const auto size = [](double square) { return std::fabs(residual_factor(square, 1, 6)); };
     const auto place = [](double square) { return labels({{"square_norm", num(square)}, {"beta", num(1)}}); };
-    points.at(place(0.8)).wrong_system("stable for |k|^2 < 1", at_most_point(size(0.8), 1, 0));
-    points.at(place(0.5)).wrong_system("unstable from kappa = 1 on", at_least_point(size(0.5), 1, 0));
+    points.at(place(0.8)).wrong_system("stable for $|k|^2 < 1$", at_most_point(size(0.8), 1, 0));
+    points.at(place(0.5)).wrong_system("unstable from $kappa = 1$ on", at_least_point(size(0.5), 1, 0));
     for (int writes : {10, 40}) {
       const Dense k(writes, 1, std::vector<double>(writes, 1.0)), v = k;
       points.at(place(1).set("writes", writes)).rounding(4.0 * writes);
-      points.obligation("last u with the normaliser: v/2", last_written(k, v, "softmax")(0, 0), 0.5);
+      points.obligation("last u with the normaliser: $v/2$", last_written(k, v, "softmax")(0, 0), 0.5);
       points.wrong_system("the same without normaliser", last_written(k, v, "exp")(0, 0), 0.5);
     }
   });
@@ -216,8 +216,8 @@ Claim stability() {
     points.at(Params(p).set("writes", writes));
     points.rounding(16 * writes * kappa * largest / smallest * std::max(1.0, std::fabs(factor)));
     points.statement("residual after a write over that before it", residual_factor(square, step, writes), factor)
-        .but_not("1 + beta kappa(k,k)", 1 + step * kappa)
-        .but_not("kappa(k,k) = 1 + |k|^2", 1 - step * (1 + square));
+        .but_not("$1 + beta kappa(k,k)$", 1 + step * kappa)
+        .but_not("$kappa(k,k) = 1 + |k|^2$", 1 - step * (1 + square));
   });
 }
 

@@ -112,7 +112,7 @@ Claim no_neighbourhood() {
     const double allowed = curvature * h / epsilon_of(Real::f64) + fit_units() / h;
     points.at(labels({{"eps", num(eps)}}))
         .rounding(fit_units())
-        .statement("f of the layer at x + 4 eps", similarity_of_layer(moved, "exp", four_exponentials), integers);
+        .statement("f of the layer at $x + 4 eps$", similarity_of_layer(moved, "exp", four_exponentials), integers);
     points.at(labels({{"h", num(h)}})).rounding(allowed);
     points.obligation("slope of f at -1, 0, 1, 2", measured, slopes)
         .but_not("slope 0", std::vector<double>(4, 0.0))

@@ -183,7 +183,7 @@ Claim comment_iteration() {
     points.statement("by the comment", iterate(by_comment, steps), wanted);
     points.obligation("by Eq 100", iterate(by_eq_100, steps), wanted);
     points.wrong_system("one step less", iterate(by_eq_100, steps - 1), wanted);
-    points.wrong_system("a_{i+1} = a_i b_i", iterate(product, steps), wanted);
+    points.wrong_system("$a_{i+1} = a_i b_i$", iterate(product, steps), wanted);
     points.wrong_system("b squared first", iterate(squared_first, steps), wanted);
   });
 }

@@ -63,7 +63,7 @@ Claim solve_sign() {
       Params label = x.label;
       points.at(label.set("kernel", kernel)).rounding(solve_units(beta * strict, u));
       auto stated = points.statement("u of delta_former, against the solve", layer, u)
-                        .but_not("sign of beta", solve_triangular(-beta * A, alpha * x.v))
+                        .but_not("sign of $beta$", solve_triangular(-beta * A, alpha * x.v))
                         .but_not("diagonal used", inverse(I + beta * lower) * (alpha * x.v));
       if (std::string(kernel) == "exp") // the linear kernel leaves zeros there
         stated.but_not("upper part used", inverse(I + beta * A) * (alpha * x.v));
@@ -103,8 +103,8 @@ Claim softmax_mask() {
     const double weight = weight_of_past(listed, 1);
     points.at(x.label).rounding(8).statement("weight of the first step at the second", weight, 1);
     points.rounding(8.0 * T)
-        .obligation("the same: e^x / (e^x + T - 1)", weight, e_x / (e_x + T - 1))
-        .but_not("T for T - 1", e_x / (e_x + T))
+        .obligation("the same: $e^x / (e^x + T - 1)$", weight, e_x / (e_x + T - 1))
+        .but_not("$T$ for $T - 1$", e_x / (e_x + T))
         .but_not("masked by -inf", 1);
 
     const Dense u = solve_unit_lower(causal, x.v);

@@ -34,10 +34,10 @@ Claim matrix_form_of_the_recursion() {
       const Dense recursion = written(k, k, V, {kernel});
       points.at(labels({{"kernel", txt(kernel)}, {"T", num(T)}, {"d", num(d)}, {"dv", num(dv)}}))
           .rounding(solve_units(A, recursion));
-      points.statement("u of delta_former against (I + A)^-1 V", recursion, inverse(I + A) * V)
-          .but_not("(I - A)^-1 V", inverse(I - A) * V)
+      points.statement("u of delta_former against $(I + A)^-1 V$", recursion, inverse(I + A) * V)
+          .but_not("$(I - A)^-1 V$", inverse(I - A) * V)
           .but_not("diagonal kept", inverse(I + weights(Triangle::with_diagonal)) * V)
-          .but_not("(I - A) V", (I - A) * V);
+          .but_not("$(I - A) V$", (I - A) * V);
     };
     add("linear", K, linear_kernel);
     add("softmax", K, exp_kernel);
@@ -112,8 +112,8 @@ Claim conditioning() {
       points
           .statement("corner of the inverse, one unit key repeated, exp",
                      written(same, same, Dense::identity(T), {"exp"})(T - 1, 0), law)
-          .but_not("exponent T-1", -e * std::pow(1 - e, T - 1))
-          .but_not("e^{T-2} growth", -e * std::exp(T - 2.0));
+          .but_not("exponent $T-1$", -e * std::pow(1 - e, T - 1))
+          .but_not("$e^{T-2}$ growth", -e * std::exp(T - 2.0));
     }
   });
   c.last([](Points &points, const Protocol &protocol) {
@@ -128,11 +128,11 @@ Claim conditioning() {
     const Mean soft = condition([](double x) { return std::exp(x / 4); }, false, true),
                unit = condition(linear_kernel, true, false), line = condition(linear_kernel, false, false),
                exponential = condition(exp_kernel, false, false);
-    points.at(keys("Gaussian", "softmax")).obligation("slower than T^2", at_most_point(soft, square));
-    points.at(keys("unit", "linear")).obligation("slower than T^2", at_most_point(unit, square));
+    points.at(keys("Gaussian", "softmax")).obligation("slower than $T^2$", at_most_point(soft, square));
+    points.at(keys("unit", "linear")).obligation("slower than $T^2$", at_most_point(unit, square));
     points.at(keys("Gaussian", "linear")).wrong_system("Gaussian for unit keys", at_most_point(line, square));
-    points.obligation("faster than T^5", at_least_point(line, fifth));
-    points.at(keys("Gaussian", "exp")).obligation("faster than T^5", at_least_point(exponential, fifth));
+    points.obligation("faster than $T^5$", at_least_point(line, fifth));
+    points.at(keys("Gaussian", "exp")).obligation("faster than $T^5$", at_least_point(exponential, fifth));
     points.at(keys("unit", "linear")).wrong_system("unit for Gaussian keys", at_least_point(unit, fifth));
   });
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -143,7 +143,7 @@ Claim conditioning() {
                          [&](size_t first, size_t n) { return erasures(first, n, d, unit, protocol.seed); });
     };
     points.statement("log growth a step, Gaussian keys, linear", sampled_point(grown(false), law, 1e-6))
-        .but_not("|k|^2 for |k|^2 - 2", nearest)
+        .but_not("$|k|^2$ for $|k|^2 - 2$", nearest)
         .but_not("polynomial growth", 0);
     points.wrong_system("unit keys", sampled_point(grown(true), law, 1e-6));
   });

@@ -51,15 +51,15 @@ Claim identity() {
                 wanted = solve_unit_lower(A, V);
     const double units = solve_units(A, wanted);
     const Doubled doubled = doubling(A, iterations), short_of_one = doubling(A, iterations - 1);
-    points.rounding(units).statement("U after log2 C - 1 iterations", doubled.X * V, wanted);
+    points.rounding(units).statement("U after $log2 C - 1$ iterations", doubled.X * V, wanted);
     points.wrong_system("one iteration less", short_of_one.X * V, wanted);
     points.statement("delta_former, form doubling", by_layer(A, V), wanted);
-    points.wrong_system("I + A for I - A", by_layer(-1 * A, V), wanted);
+    points.wrong_system("$I + A$ for $I - A$", by_layer(-1 * A, V), wanted);
     points.rounding(0)
         .statement("products of C x C matrices", doubled.products, 2 * std::log2(C) - 2)
-        .but_not("2 log2 C", 2 * std::log2(C));
-    points.obligation("one iteration less: I - A^{C/2}", remainder(A, V, iterations - 1, units))
-        .but_not("I - A^{C/2 - 1}",
+        .but_not("$2 log2 C$", 2 * std::log2(C));
+    points.obligation("one iteration less: $I - A^{C/2}$", remainder(A, V, iterations - 1, units))
+        .but_not("$I - A^{C/2 - 1}$",
                  exact_point(((I + A) * short_of_one.X * V).data, ((I - power(A, C / 2 - 1)) * V).data, units));
   });
 }
@@ -83,9 +83,9 @@ Claim other_sizes() {
                 wanted = solve_unit_lower(A, V);
     const double units = solve_units(A, wanted);
     const int down = floor_log2(C) - 1, up = ceil_log2(C) - 1;
-    points.rounding(units).statement("U after floor(log2 C) - 1 iterations", doubling(A, down).X * V, wanted);
-    points.obligation("U after ceil(log2 C) - 1 iterations", doubling(A, up).X * V, wanted);
-    points.wrong_system("I + A for I - A", doubling(-1 * A, up).X * V, wanted);
+    points.rounding(units).statement("U after $floor(log2 C) - 1$ iterations", doubling(A, down).X * V, wanted);
+    points.obligation("U after $ceil(log2 C) - 1$ iterations", doubling(A, up).X * V, wanted);
+    points.wrong_system("$I + A$ for $I - A$", doubling(-1 * A, up).X * V, wanted);
     points.obligation("delta_former, form doubling", by_layer(A, V), wanted);
     points.obligation("what rounding down leaves", remainder(A, V, down, units))
         .but_not("nothing left", exact_point(((I + A) * doubling(A, down).X * V).data, V.data, units));
@@ -148,8 +148,8 @@ Claim rounding() {
     points.at(params_of(C))
         .rounding(4.0 * C * floor_log2(C) * largest)
         .obligation("largest entry of a power of A", doubling(ones, floor_log2(C) - 1).largest_power, largest)
-        .but_not("C(C-1, C/2-1)", binomial(C - 1, C / 2 - 1))
-        .but_not("2^C", std::exp2(C));
+        .but_not("$C(C-1, C/2-1)$", binomial(C - 1, C / 2 - 1))
+        .but_not("$2^C$", std::exp2(C));
   });
 }
 

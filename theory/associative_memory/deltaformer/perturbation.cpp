@@ -50,7 +50,7 @@ Claim first_order() {
     points.at(labels({{"T", num(1)}, {"A", num(0.5)}}))
         .obligation("first order, at most",
                     at_most_point(product(0, 0), inverse_half * inverse_half, 16 * 4 * epsilon_of(Real::f64)))
-        .but_not("|A^-1| to the first power", inverse_half);
+        .but_not("$|A^-1|$ to the first power", inverse_half);
 
     Dense steps(3, 3); // the change itself, of which the bound is no bound: A = 0, V = I
     steps(1, 0) = steps(2, 1) = -0.5;
@@ -76,7 +76,7 @@ Claim first_order() {
                  allowed = (allowed_rest + rounding) / (norm * norm) / epsilon_of(Real::f64);
     const std::vector<double> left = minus(change, first.data, norm * norm);
     const auto held = [&](const Dense &law) { return exact_point(left, (1 / (norm * norm) * law).data, allowed); };
-    points.limit("(change - first order) / |dA|^2", held(second))
+    points.limit("(change - first order) / $|dA|^2$", held(second))
         .but_not("first order exact", held(0 * second))
         .but_not("second order of the other sign", held(-1 * second));
     const double bound = reach * reach * norm * spectral_norm(c.V);
@@ -104,10 +104,10 @@ Claim strict() {
     };
     const double law = a * (a + std::sqrt(a * a + 4)) / 2;
     points.at(labels({{"norm", num(a)}, {"size", num(3)}}))
-        .statement("change, at most |dA|", at_most_point(change(3), a, 0));
+        .statement("change, at most $|dA|$", at_most_point(change(3), a, 0));
     points.rounding(64).obligation("change of u", change(3), law).but_not("no square of dA", a);
-    points.wrong_system("2 x 2, where dA^2 = 0", change(2), law);
-    points.obligation("change, at most |dA| / (1 - |dA|)", at_most_point(change(3), a / (1 - a), 0));
+    points.wrong_system("2 x 2, where $dA^2 = 0$", change(2), law);
+    points.obligation("change, at most $|dA| / (1 - |dA|)$", at_most_point(change(3), a / (1 - a), 0));
   });
 }
 
@@ -135,9 +135,9 @@ Claim product() {
     const double moved = frobenius_norm(read_with(ones, along) - read_with(zero, along));
     points.at(labels({{"T", num(2)}, {"norm", num(golden)}}))
         .rounding(32)
-        .obligation("attained: golden ratio times |U|", moved, golden * frobenius_norm(along))
-        .but_not("largest entry for |dA|", at_most_point(moved, frobenius_norm(along), 0))
-        .but_not("Frobenius norm for |dA|", std::sqrt(3) * frobenius_norm(along));
+        .obligation("attained: golden ratio times $|U|$", moved, golden * frobenius_norm(along))
+        .but_not("largest entry for $|dA|$", at_most_point(moved, frobenius_norm(along), 0))
+        .but_not("Frobenius norm for $|dA|$", std::sqrt(3) * frobenius_norm(along));
   });
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int T = p.integer("T");
@@ -150,8 +150,8 @@ Claim product() {
     const double size = spectral_norm(U), units = 4.0 * T * (spectral_norm(A2) + norm) * size;
     points.rounding(units).statement("change of o", change, (dA * U).data);
     points.wrong_system("dA twice", twice, (dA * U).data);
-    points.statement("|dA U|, at most |dA| |U|", at_most_point(spectral_norm(Dense(T, U.columns, change)), norm * size,
-                                                               units * epsilon_of(Real::f64)));
+    points.statement("$|dA U|$, at most $|dA| |U|$", at_most_point(spectral_norm(Dense(T, U.columns, change)),
+                                                                   norm * size, units * epsilon_of(Real::f64)));
   });
 }
 
@@ -222,7 +222,7 @@ Claim u_against_o() {
       points.rounding(units)
           .obligation("rms of du over do, by columns", ratio, std::sqrt(above / below))
           .but_not("1", 1)
-          .but_not("|A^-1|_F / sqrt T", frobenius_norm(inverse_A) / std::sqrt(shape.T));
+          .but_not("$|A^-1|_F / sqrt T$", frobenius_norm(inverse_A) / std::sqrt(shape.T));
 
       // One error x e_1^T: du = -A^{-1} x u_1^T and do = x u_1^T.
       const Dense x = shrunk_most(A1);

@@ -43,20 +43,20 @@ Claim snr_exp_conditional() {
   c.because("The moment generating function is the paper's own, and it is right.");
   c.runs({"exp_unnormalized"});
   c.takes({integer_param("d", 16, 2, 256, "key width"), real_param("tau", 4, 1.05, 1000, "temperature"),
-           real_param("square", 16, 0.1, 1000, "|k_i|^2 of the probe")});
+           real_param("square", 16, 0.1, 1000, "$|k_i|^2$ of the probe")});
   c.at({{}, {{"d", 4}, {"tau", 2}, {"square", 8}}, {{"d", 64}, {"tau", 8}, {"square", 32}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const KernelLaw law = exp_law();
     const int d = p.integer("d");
     const double tau = p.real("tau"), s = p.real("square");
     const Integral noise = noise_given_probe(law, d, tau, std::sqrt(s), one_pair(), protocol.seed);
-    points.obligation("noise of one pair given |k_i|^2", noise, std::exp(2 * (1 - tau) / (tau * tau) * s))
+    points.obligation("noise of one pair given $|k_i|^2$", noise, std::exp(2 * (1 - tau) / (tau * tau) * s))
         .but_not("moment generating function dropped", std::exp(-2 / tau * s))
-        .but_not("1/tau^2 for 2/tau^2", std::exp((1 / (tau * tau) - 2 / tau) * s));
+        .but_not("$1/tau^2$ for $2/tau^2$", std::exp((1 / (tau * tau) - 2 / tau) * s));
     const Spread term = spread_of_term(d, tau, s, protocol.seed);
     points.obligation("mean of the log of one term", term.mean, -2 * s / tau);
     points.obligation("variance of the log of one term", term.variance, 4 * s / (tau * tau))
-        .but_not("2 |k_i|^2 / tau^2", 2 * s / (tau * tau));
+        .but_not("$2 |k_i|^2 / tau^2$", 2 * s / (tau * tau));
     const MemorySize size{8, d, 12};
     const double value_square = 9;
     const Integral whole = noise_given_probe(
@@ -64,9 +64,9 @@ Claim snr_exp_conditional() {
     Params stored = p;
     stored.set("n", size.n).set("dv", size.dv).set("|v_i|^2", value_square);
     points.at(stored)
-        .obligation("SNR^-1 given the probe", whole,
+        .obligation("$SNR^-1$ given the probe", whole,
                     (size.n - 1) * size.dv / value_square * std::exp(-decay_rate(tau) * s))
-        .but_not("N for N - 1", size.n * size.dv / value_square * std::exp(-decay_rate(tau) * s));
+        .but_not("$N$ for $N - 1$", size.n * size.dv / value_square * std::exp(-decay_rate(tau) * s));
   });
 }
 
@@ -105,7 +105,7 @@ Claim snr_exp_sphere() {
     }
     const Params largest = labels({{"largest d", num(256)}});
     points.at(largest).limit("exact over printed as d grows", limit_of(h, ratio), 1);
-    points.limit("d times its relative error", limit_of(h, slope), -4).but_not("half of it", -2).but_not("-8/d", -8);
+    points.limit("d times its relative error", limit_of(h, slope), -4).but_not("half of it", -2).but_not("$-8/d$", -8);
   });
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int d = p.integer("d");
@@ -113,8 +113,8 @@ Claim snr_exp_sphere() {
     const Integral noise = sphere_noise(d, protocol.seed);
     points.statement("noise of one pair, as printed", noise, printed);
     points.obligation("noise of one pair", noise, sphere_law(d / 2.0, d))
-        .but_not("Bessel index d/2", sphere_law(d / 2.0 + 1, d))
-        .but_not("Bessel index (d-3)/2", sphere_law((d - 1) / 2.0, d));
+        .but_not("Bessel index $d/2$", sphere_law(d / 2.0 + 1, d))
+        .but_not("Bessel index $(d-3)/2$", sphere_law((d - 1) / 2.0, d));
     points.wrong_system("Gaussian keys", mean_noise(exp_law(), d, std::sqrt(d), one_pair(), protocol.seed),
                         sphere_law(d / 2.0, d));
     // 0F1(; d/2; d) lies between e^2 (1 - 4/d) and e^2: each term between 2^m/m! (1 - m (m-1)/d) and 2^m/m!.
@@ -180,7 +180,7 @@ Claim snr_exp_median() {
     points.obligation("its mean over probes", found.mean, 0);
     points.obligation("its variance over probes", found.variance, 8 * std::pow(1 - 1 / std::sqrt(d), 2))
         .but_not("its limit", 8)
-        .but_not("d a^2", d * a * a);
+        .but_not("$d a^2$", d * a * a);
     points.wrong_system("variance over other keys, not over probes",
                         spread_of_term(d, std::sqrt(d), d, protocol.seed).variance,
                         8 * std::pow(1 - 1 / std::sqrt(d), 2));
@@ -200,16 +200,16 @@ Claim snr_exp_typo() {
   c.because("A misplaced bracket; the derivation continues with the right form.");
   c.runs({"exp_unnormalized", "solu"});
   c.takes({integer_param("d", 16, 2, 256, "key width"), real_param("tau", 2, 1.05, 1000, "temperature"),
-           real_param("square", 16, 1.5, 1000, "|k_i|^2 of the probe")});
+           real_param("square", 16, 1.5, 1000, "$|k_i|^2$ of the probe")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const double tau = p.real("tau"), s = p.real("square");
     const Integral noise = noise_given_probe(exp_law(), p.integer("d"), tau, std::sqrt(s), one_pair(), protocol.seed);
-    points.statement("noise of one pair given |k_i|^2, as printed", noise, std::exp(2 / (tau * tau) - 2 / tau) * s);
+    points.statement("noise of one pair given $|k_i|^2$, as printed", noise, std::exp(2 / (tau * tau) - 2 / tau) * s);
     const double right = std::exp(2 * (1 - tau) / (tau * tau) * s);
     points.wrong_system("SoLU kernel",
                         noise_given_probe(solu_law(), p.integer("d"), tau, std::sqrt(s), one_pair(), protocol.seed),
                         right);
-    points.obligation("noise of one pair given |k_i|^2", noise, right)
+    points.obligation("noise of one pair given $|k_i|^2$", noise, right)
         .but_not("norm on the first term alone", std::exp(2 * s / (tau * tau) - 2 / tau))
         .but_not("norm on the second term alone", std::exp(2 / (tau * tau) - 2 * s / tau));
   });

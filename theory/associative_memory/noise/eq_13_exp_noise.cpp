@@ -8,7 +8,7 @@
 namespace recollect::theory {
 namespace {
 
-const std::string printed_form = "SNR^-1 of the exp kernel is about N / exp(2 (tau-1)/tau^2 d_k)";
+const std::string printed_form = "$SNR^-1$ of the exp kernel is about $N / exp(2 (tau-1)/tau^2 d_k)$";
 
 Params place(double d, double tau) { return labels({{"d", num(d)}, {"tau", num(tau)}}); }
 Integral pair_noise(int d, double tau, std::uint64_t seed) { return mean_noise(exp_law(), d, tau, one_pair(), seed); }
@@ -21,8 +21,8 @@ ParamSpec width(int least) { return integer_param("d", 16, least, 256, "key widt
 
 Claim snr_exp() {
   ClaimBuilder c("snr-exp", "000 Eq 13, App A");
-  c.says(printed_form + ", at the typical tau = sqrt(d_k), for i.i.d. standard Gaussian keys and values, in "
-                        "expectation over the other pairs and with |k_i|^2 replaced by its mean.");
+  c.says(printed_form + ", at the typical $tau = sqrt(d_k)$, for i.i.d. standard Gaussian keys and values, in "
+                        "expectation over the other pairs and with $|k_i|^2$ replaced by its mean.");
   c.holds_asymptotically();
   c.exactly("For a given probe: $(N-1) dv/|v_i|^2 exp(-a |k_i|^2)$ with $a = 2 (tau-1)/tau^2$; at $|k_i|^2 = d$ this "
             "is the printed form. Averaged over the probe as well: $(N-1) dv/(dv-2) (1+2a)^(-d/2)$; the logarithm of "
@@ -41,9 +41,9 @@ Claim snr_exp() {
     const KernelLaw law = exp_law();
     const MemorySize size = size_of(p);
     const double tau = p.real_or("tau", std::sqrt(size.d));
-    const std::vector<NoiseRival> rivals{{"N for N - 1", size.n / (size.n - 1.0)},
+    const std::vector<NoiseRival> rivals{{"$N$ for $N - 1$", size.n / (size.n - 1.0)},
                                          {"values of one norm", (size.dv - 2.0) / size.dv},
-                                         {"exponent -(d-1)/2", std::sqrt(1 + 2 * decay_rate(tau))}};
+                                         {"exponent $-(d-1)/2$", std::sqrt(1 + 2 * decay_rate(tau))}};
     const Integral mean = noise_points(points, law, size, tau, protocol.seed, rivals, solu_law());
     points.limit("log of exact over printed", exponent_law(law, size, tau, mean, 1));
   });
@@ -52,7 +52,7 @@ Claim snr_exp() {
 /// At tau = 2 the mean divided by the printed value is (e/2)^(d/2): even the rate differs.
 Claim snr_exp_fixed_tau() {
   ClaimBuilder c("snr-exp-fixed-tau", "000 Eq 13");
-  c.says(printed_form + ", read as the average over the probe as well, with any tau > 1 kept fixed while d grows.");
+  c.says(printed_form + ", read as the average over the probe as well, with any $tau > 1$ kept fixed while d grows.");
   c.is_refuted(stricter(
       "Eq 13 with Appendix A, exponential kernel: expectation over the other pairs, $|k_i|^2$ replaced by $d_k$.",
       "i.i.d. standard Gaussian keys and values; the probe fixed; $d_k$ large",
@@ -71,11 +71,11 @@ Claim snr_exp_fixed_tau() {
     const Integral mean = pair_noise(d, tau, protocol.seed);
     points.statement("noise of one pair, as printed", mean, printed);
     points.obligation("noise of one pair", mean, law.mean(d, tau))
-        .but_not("(1 + a)^(-d/2)", std::pow(1 + a, -d / 2.0))
-        .but_not("exponent -(d-1)/2", std::pow(1 + 2 * a, -(d - 1) / 2.0));
+        .but_not("$(1 + a)^(-d/2)$", std::pow(1 + a, -d / 2.0))
+        .but_not("exponent $-(d-1)/2$", std::pow(1 + 2 * a, -(d - 1) / 2.0));
     points.obligation("log of mean over printed, a dimension", 1.0 / d * log(1 / printed * mean),
                       a - std::log(1 + 2 * a) / 2);
-    points.obligation("noise of one pair for a probe of |k_i|^2 = d", pair_noise_given(d, tau, d, protocol.seed),
+    points.obligation("noise of one pair for a probe of $|k_i|^2 = d$", pair_noise_given(d, tau, d, protocol.seed),
                       printed);
   });
 }
@@ -83,13 +83,13 @@ Claim snr_exp_fixed_tau() {
 /// The logarithm of mean / printed is d a^2 - (4/3) d a^3 + ..., an alternating series: d a^2 ~ 4/d at tau = d.
 Claim snr_exp_large_tau() {
   ClaimBuilder c("snr-exp-large-tau", "000 Eq 13");
-  c.says(printed_form + ", at tau well above sqrt(d) (tau = d).");
+  c.says(printed_form + ", at $tau$ well above $sqrt(d)$ ($tau = d$).");
   c.holds_asymptotically();
   c.exactly("The logarithm of the mean over the printed form is $d a^2 - (4/3) d a^3 + ...$, about $4 d / tau^2$. It "
             "vanishes if $tau / sqrt(d)$ grows.");
   c.because("If $tau$ grows faster than $sqrt(d)$, the printed form also becomes exact on average.");
   c.runs({"exp_unnormalized"});
-  c.takes({width(4), real_param("tau", 16, 1.05, 1000, "temperature, at least 2 sqrt(d)")}), c.at({{{"d", 16}}});
+  c.takes({width(4), real_param("tau", 16, 1.05, 1000, "temperature, at least $2 sqrt(d)$")}), c.at({{{"d", 16}}});
   c.also([](Points &points, const Protocol &protocol) {
     std::vector<double> h;
     std::vector<Integral> ratio, slope;
@@ -97,7 +97,7 @@ Claim snr_exp_large_tau() {
       h.push_back(1.0 / d), ratio.push_back(1 / exp_law().printed(d, d) * pair_noise(d, d, protocol.seed));
       slope.push_back(d * (ratio.back() + -1));
     }
-    points.at(place(256, 256)).limit("mean over printed as tau = d grows", limit_of(h, ratio), 1);
+    points.at(place(256, 256)).limit("mean over printed as $tau = d$ grows", limit_of(h, ratio), 1);
     points.limit("d times its relative error", limit_of(h, slope), 4).but_not("half of it", 2).but_not("twice it", 8);
   });
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -108,11 +108,11 @@ Claim snr_exp_large_tau() {
     const Integral mean = pair_noise(d, tau, protocol.seed), excess = log(1 / printed * mean);
     points.statement("noise of one pair, as printed", mean, printed);
     points.obligation("noise of one pair", mean, law.mean(d, tau))
-        .but_not("exponent -(d-1)/2", std::pow(1 + 2 * a, -(d - 1) / 2.0));
+        .but_not("exponent $-(d-1)/2$", std::pow(1 + 2 * a, -(d - 1) / 2.0));
     points
         .limit("log of mean over printed, to leading order",
                bracketed_point(excess.value, d * a * a, 4.0 / 3 * d * a * a * a + excess.error))
-        .but_not("2 d a^2", 2 * d * a * a);
+        .but_not("$2 d a^2$", 2 * d * a * a);
   });
 }
 
@@ -137,9 +137,9 @@ Claim snr_log2n() {
       h.push_back(1 / root), share.push_back(0.5 / root * pairs), intercept.push_back(-0.5 * pairs + root);
       leading.push_back(Integral{double(d), 0} / (pairs * pairs));
     }
-    points.at(labels({{"largest d", num(256)}})).limit("log(N)/2 over sqrt(d) as d grows", limit_of(h, share), 1);
-    points.limit("d over log^2 N as d grows", limit_of(h, leading), 0.25).but_not("d = log^2(N) / 2", 0.5);
-    auto base = points.limit("sqrt(d) - log(N)/2 as d grows", limit_of(h, intercept), 3);
+    points.at(labels({{"largest d", num(256)}})).limit("$log(N)/2$ over $sqrt(d)$ as d grows", limit_of(h, share), 1);
+    points.limit("d over $log^2 N$ as d grows", limit_of(h, leading), 0.25).but_not("$d = log^2(N) / 2$", 0.5);
+    auto base = points.limit("$sqrt(d) - log(N)/2$ as d grows", limit_of(h, intercept), 3);
     for (double wrong : {1, 2, 4}) base.but_not("intercept " + number(wrong), wrong);
   });
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -150,16 +150,16 @@ Claim snr_log2n() {
                    fixed = -2 / std::log(2) * log(pair_noise(d, 2, protocol.seed)),
                    linear = Integral{1, 0} / mean_noise(linear_law(), d, 1, one_pair(), protocol.seed),
                    intercept = -0.5 * pairs + root;
-    points.statement("log N that d carries, as printed", pairs, 2 * (root - 1));
-    points.obligation("log N that d carries in the mean", pairs, d / 2.0 * std::log(1 + 4 * (root - 1) / d))
-        .but_not("width d - 1 for d", (d - 1) / 2.0 * std::log(1 + 4 * (root - 1) / d));
-    points.obligation("log N that d carries for a probe of |k_i|^2 = d", own, 2 * (root - 1))
-        .but_not("2 sqrt(d)", 2 * root);
+    points.statement("$log N$ that d carries, as printed", pairs, 2 * (root - 1));
+    points.obligation("$log N$ that d carries in the mean", pairs, d / 2.0 * std::log(1 + 4 * (root - 1) / d))
+        .but_not("width $d - 1$ for $d$", (d - 1) / 2.0 * std::log(1 + 4 * (root - 1) / d));
+    points.obligation("$log N$ that d carries for a probe of $|k_i|^2 = d$", own, 2 * (root - 1))
+        .but_not("$2 sqrt(d)$", 2 * root);
     points.obligation("N that d carries with the linear kernel", linear, d - 2);
-    points.obligation("2 log2 N that d carries at tau = 2", fixed, d).but_not("d = log2 N", 2 * d);
+    points.obligation("$2 log2 N$ that d carries at $tau = 2$", fixed, d).but_not("$d = log2 N$", 2 * d);
     if (!protocol.point) return; // between the probe's intercept and the limit of the mean's
-    points.limit("sqrt(d) - log(N)/2", at_least_point(intercept.value, 1, intercept.error));
-    points.limit("sqrt(d) - log(N)/2", at_most_point(intercept.value, 3, intercept.error));
+    points.limit("$sqrt(d) - log(N)/2$", at_least_point(intercept.value, 1, intercept.error));
+    points.limit("$sqrt(d) - log(N)/2$", at_most_point(intercept.value, 3, intercept.error));
   });
 }
 
@@ -184,7 +184,7 @@ Claim snr_temperature() {
     const MemorySize size{8, 12, 12};
     points.at(params_of(exp_law(), size, 1));
     points.obligation(
-        "SNR^-1 at tau = 1",
+        "$SNR^-1$ at $tau = 1$",
         mean_noise(exp_law(), size.d, 1, gaussian_pairs(size.n, size.dv, gaussian_value(size.dv)), protocol.seed),
         (size.n - 1) * size.dv / (size.dv - 2.0));
   });
@@ -200,15 +200,15 @@ Claim snr_temperature() {
     };
     const auto given = [&](double t) { return pair_noise_given(d, t, d, protocol.seed); };
     const auto at_most_one = [](Integral ratio) { return at_most_point(ratio.value, 1, ratio.error); };
-    points.statement("noise over that at tau = 2", at_most_one(over(tau, 2)));
-    points.obligation("noise over that at tau = 2", over(tau, 2), law.mean(d, tau) / law.mean(d, 2))
-        .but_not("a = 2/tau, which falls with tau", std::pow((1 + 4 / tau) / 3, -d / 2.0));
-    points.obligation("the same for a probe of |k_i|^2 = d", given(tau) / given(2),
+    points.statement("noise over that at $tau = 2$", at_most_one(over(tau, 2)));
+    points.obligation("noise over that at $tau = 2$", over(tau, 2), law.mean(d, tau) / law.mean(d, 2))
+        .but_not("$a = 2/tau$, which falls with $tau$", std::pow((1 + 4 / tau) / 3, -d / 2.0));
+    points.obligation("the same for a probe of $|k_i|^2 = d$", given(tau) / given(2),
                       law.given_probe(d, tau) / law.given_probe(d, 2));
     points.at(place(d, above)).obligation("noise at 2 over that", at_most_one(over(2, above)));
     points.wrong_system("optimum above 2", at_most_one(over(above, 2)));
     points.at(place(d, 2 * above))
-        .obligation("noise at half of this tau over that", at_most_one(over(above, 2 * above)));
+        .obligation("noise at half of this $tau$ over that", at_most_one(over(above, 2 * above)));
     points.at(place(d, tau)).wrong_system("optimum below 2", at_most_one(over(tau, 2)));
   });
 }

@@ -30,10 +30,10 @@ Claim snr_solu() {
     const double tau = p.real_or("tau", std::sqrt(size.d));
     const double a = decay_rate(tau), inverse = (1 + 2 * a) / (size.d - 2.0), square = 4 / (tau * tau),
                  right = inverse + square;
-    const std::vector<NoiseRival> rivals{{"N for N - 1", size.n / (size.n - 1.0)},
-                                         {"exponent -(d-1)/2", std::sqrt(1 + 2 * a)},
-                                         wrong_pair("1/|k_i|^2 dropped", square, right),
-                                         wrong_pair("2/tau^2 for 4/tau^2", inverse + square / 2, right)};
+    const std::vector<NoiseRival> rivals{{"$N$ for $N - 1$", size.n / (size.n - 1.0)},
+                                         {"exponent $-(d-1)/2$", std::sqrt(1 + 2 * a)},
+                                         wrong_pair("$1/|k_i|^2$ dropped", square, right),
+                                         wrong_pair("$2/tau^2$ for $4/tau^2$", inverse + square / 2, right)};
     const Integral mean = noise_points(points, law, size, tau, protocol.seed, rivals, exp_law());
     points.limit("log of exact over printed", exponent_law(law, size, tau, mean, inverse * size.d));
   });
@@ -66,7 +66,7 @@ Claim snr_solu_eq17() {
     }
     points.at(labels({{"largest d", num(256)}}))
         .obligation("log of the mean over probes, over Eq 17, as d grows", limit_of(h, logs), 6)
-        .but_not("e^4 in the mean", 4);
+        .but_not("$e^4$ in the mean", 4);
   });
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int d = p.integer("d");
@@ -74,10 +74,10 @@ Claim snr_solu_eq17() {
     const auto noise = [&](const KernelLaw &law) {
       return noise_given_probe(law, d, root, root, one_pair(), protocol.seed);
     };
-    points.statement("noise of one pair, |k_i|^2 = d", noise(solu_law()), printed);
+    points.statement("noise of one pair, $|k_i|^2 = d$", noise(solu_law()), printed);
     points.wrong_system("exp kernel", noise(exp_law()), right);
-    points.obligation("noise of one pair, |k_i|^2 = d", noise(solu_law()), right)
-        .but_not("e for e^2", std::exp(1) * printed)
+    points.obligation("noise of one pair, $|k_i|^2 = d$", noise(solu_law()), right)
+        .but_not("$e$ for $e^2$", std::exp(1) * printed)
         .but_not("4 for 5", 0.8 * std::exp(2) * printed);
   });
 }
@@ -106,7 +106,7 @@ Ratios over_relu(Points &points, const KernelLaw &first, int d, const Rival &of_
   const double root = std::sqrt(d);
   const Ratios r = ratios(first, relu, d, seed);
   points.at(labels({{"kernel", txt(first.kernel)}, {"d", num(d)}}));
-  points.obligation("noise over ReLU's, |k_i|^2 = d", r.probe, first.given_probe(d, root) / relu.given_probe(d, root))
+  points.obligation("noise over ReLU's, $|k_i|^2 = d$", r.probe, first.given_probe(d, root) / relu.given_probe(d, root))
       .but_not(of_probe.name, of_probe.ratio(d));
   points.obligation("noise over ReLU's in the mean", r.mean, first.mean(d, root) / relu.mean(d, root))
       .but_not(of_mean.name, of_mean.ratio(d));
@@ -122,7 +122,7 @@ Claim below_relu(ClaimBuilder c, const KernelLaw &first, const Rival &of_probe, 
   c.first([=](Points &points, const Protocol &protocol) {
     // 4 is the largest width at which the paper's own probe gives the opposite order
     const Ratios small = over_relu(points, first, 4, of_probe, of_mean, protocol.seed);
-    points.statement("noise over ReLU's, |k_i|^2 = d", below_one(small.probe));
+    points.statement("noise over ReLU's, $|k_i|^2 = d$", below_one(small.probe));
     for (int d : {5, 6}) { // boundary: for the mean the order holds only from a larger width on
       const Integral mean = ratios(first, relu_law(), d, protocol.seed).mean;
       points.at(labels({{"kernel", txt(first.kernel)}, {"d", num(d)}}));
@@ -138,7 +138,7 @@ Claim below_relu(ClaimBuilder c, const KernelLaw &first, const Rival &of_probe, 
   return c.measure([=](Points &points, const Params &p, const Protocol &protocol) {
     const int d = p.integer("d");
     const Ratios r = over_relu(points, first, d, of_probe, of_mean, protocol.seed);
-    points.limit("noise over ReLU's, |k_i|^2 = d", below_one(r.probe));
+    points.limit("noise over ReLU's, $|k_i|^2 = d$", below_one(r.probe));
     if (d >= mean_from) points.limit("noise over ReLU's in the mean", below_one(r.mean));
   });
 }
@@ -155,7 +155,7 @@ Claim snr_solu_better_than_relu() {
     return 2 * (d - 2) * std::pow(1 + 2 * decay_rate(std::sqrt(d)), -d / 2) * (1 / d + 4 / d);
   };
   return below_relu(c, solu_law(), {"Eq 17 as printed", [](double d) { return 10 * std::exp(-2 * std::sqrt(d)); }},
-                    {"1/d for (1+2a)/(d-2)", wrong_mean});
+                    {"$1/d$ for $(1+2a)/(d-2)$", wrong_mean});
 }
 
 Claim snr_ordering() {
@@ -172,16 +172,16 @@ Claim snr_ordering() {
     const int d = protocol.point ? protocol.point->integer("d") : 7;
     const Ratios half = ratios(relu_law(), linear_law(), d, protocol.seed);
     points.at(labels({{"kernel", txt("relu")}, {"d", num(d)}}));
-    points.obligation("noise over linear's, |k_i|^2 = d", half.probe, 0.5);
-    points.obligation("noise over linear's in the mean", half.mean, 0.5).but_not("1/sqrt(2)", std::sqrt(0.5));
+    points.obligation("noise over linear's, $|k_i|^2 = d$", half.probe, 0.5);
+    points.obligation("noise over linear's in the mean", half.mean, 0.5).but_not("$1/sqrt(2)$", std::sqrt(0.5));
     const auto noise = [&](const KernelLaw &law) { return mean_noise(law, d, 2, one_pair(), protocol.seed); };
     points.at(labels({{"kernel", txt("exp")}, {"d", num(d)}, {"tau", num(2)}}))
-        .obligation("noise over ReLU's in the mean at tau = 2", noise(exp_law()) / noise(relu_law()),
+        .obligation("noise over ReLU's in the mean at $tau = 2$", noise(exp_law()) / noise(relu_law()),
                     2 * (d - 2) * std::pow(2, -d / 2.0));
   };
   return below_relu(
-      c, exp_law(), {"exponent -2 sqrt(d)", [](double d) { return 2 * d * std::exp(-2 * std::sqrt(d)); }},
-      {"d for d - 2", [](double d) { return 2 * d * std::pow(1 + 2 * decay_rate(std::sqrt(d)), -d / 2); }}, more);
+      c, exp_law(), {"exponent $-2 sqrt(d)$", [](double d) { return 2 * d * std::exp(-2 * std::sqrt(d)); }},
+      {"$d$ for $d - 2$", [](double d) { return 2 * d * std::pow(1 + 2 * decay_rate(std::sqrt(d)), -d / 2); }}, more);
 }
 
 } // namespace

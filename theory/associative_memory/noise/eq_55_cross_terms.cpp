@@ -81,10 +81,11 @@ Claim snr_cross_terms() {
     const Mean centred = cross(0, HUGE_VAL, protocol.full() ? 20000 : 4000); // 0 has no relative error
     const double squared = with_mean * (n - 1) / (n - 2);
     const Mean shifted = cross(1, wanted_sensitivity(protocol, with_mean, {squared}), 1000);
-    points.statement("cross terms of |r|^2, values of mean 0", centred, 0)
+    points.statement("cross terms of $|r|^2$, values of mean 0", centred, 0)
         .but_not("those of values of mean 1", with_mean);
     points.wrong_system("values of mean 1", shifted, 0);
-    points.obligation("cross terms, values of mean 1", shifted, with_mean).but_not("(N-1)^2 for (N-1) (N-2)", squared);
+    points.obligation("cross terms, values of mean 1", shifted, with_mean)
+        .but_not("$(N-1)^2$ for $(N-1) (N-2)$", squared);
   });
 }
 
@@ -104,11 +105,12 @@ Claim snr_value_mean() {
       return mean_over_memories(p, mean, sensitivity, 1000, protocol.seed,
                                 [](const Split &split) { return split.noise; });
     };
-    points.obligation("mean of |r|^2, values of mean 0", noise(0, wanted_sensitivity(protocol)), diagonal / 2);
+    points.obligation("mean of $|r|^2$, values of mean 0", noise(0, wanted_sensitivity(protocol)), diagonal / 2);
     points
-        .obligation("mean of |r|^2, values of mean 1", noise(1, wanted_sensitivity(protocol, right, {squared})), right)
+        .obligation("mean of $|r|^2$, values of mean 1", noise(1, wanted_sensitivity(protocol, right, {squared})),
+                    right)
         .but_not("without cross terms", diagonal)
-        .but_not("n^2 for n (n-1)", squared);
+        .but_not("$n^2$ for $n (n-1)$", squared);
   });
 }
 
@@ -146,16 +148,16 @@ Claim snr_value_norm() {
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int least = p.integer("dv");
     const Integral own = norm_ratio(least, protocol.seed);
-    points.statement("mean of |v_j|^2 / |v_i|^2", own, 1);
-    points.obligation("mean of |v_j|^2 / |v_i|^2", own, least / (least - 2.0))
-        .but_not("dv / (dv - 1)", least / (least - 1.0));
+    points.statement("mean of $|v_j|^2 / |v_i|^2$", own, 1);
+    points.obligation("mean of $|v_j|^2 / |v_i|^2$", own, least / (least - 2.0))
+        .but_not("$dv / (dv - 1)$", least / (least - 1.0));
     std::vector<double> h;
     std::vector<Integral> ratio, slope;
     for (int dv = least; dv <= 32 * least; dv *= 2) {
       h.push_back(1.0 / dv), ratio.push_back(norm_ratio(dv, protocol.seed)), slope.push_back(dv * (ratio.back() + -1));
     }
     points.at(labels({{"largest dv", num(32 * least)}})).limit("that mean as dv grows", limit_of(h, ratio), 1);
-    points.limit("dv times its relative error", limit_of(h, slope), 2).but_not("1 + 1/dv", 1);
+    points.limit("dv times its relative error", limit_of(h, slope), 2).but_not("$1 + 1/dv$", 1);
   });
 }
 } // namespace

@@ -33,8 +33,8 @@ void limit_of_size(Points &points, const KernelLaw &law, std::uint64_t seed) {
     h.push_back(1.0 / n), ratio.push_back(1.0 / n * (whole / pair)), slopes.push_back(n * (ratio.back() + -1));
   }
   points.at(labels({{"kernel", txt(law.kernel)}, {"d", num(d)}, {"largest n = dv", num(16)}}));
-  points.limit("whole memory over n pairs as n = dv grow", limit_of(h, ratio), 1);
-  points.limit("n times its relative error", limit_of(h, slopes), 1).but_not("N for N - 1", 2);
+  points.limit("whole memory over n pairs as $n = dv$ grow", limit_of(h, ratio), 1);
+  points.limit("n times its relative error", limit_of(h, slopes), 1).but_not("$N$ for $N - 1$", 2);
 }
 
 /// exact / printed is (1 - 1/n) dv/(dv-2) times a factor that depends on d; all of these tend to 1.
@@ -48,10 +48,10 @@ void power_kernel(Points &points, const KernelLaw &law, const KernelLaw &wrong, 
 /// The error of 1/(d - 2), and the contributions of the number of other pairs and of the probe's value.
 std::vector<NoiseRival> linear_rivals(MemorySize size) {
   const double n = size.n, d = size.d, dv = size.dv, right = 1 / (d - 2);
-  return {{"N for N - 1", n / (n - 1)},
+  return {{"$N$ for $N - 1$", n / (n - 1)},
           {"values of one norm", (dv - 2) / dv},
-          wrong_pair("d for d - 2", 1 / d, right),
-          wrong_pair("d - 1 for d - 2", 1 / (d - 1), right)};
+          wrong_pair("$d$ for $d - 2$", 1 / d, right),
+          wrong_pair("$d - 1$ for $d - 2$", 1 / (d - 1), right)};
 }
 
 Claim snr_linear() {
@@ -119,9 +119,9 @@ Claim snr_eq10_quadratic() {
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const double d = p.integer("d"), right = 3 / ((d - 2) * (d - 4));
     power_kernel(points, quadratic_law(), linear_law(), size_of(p),
-                 {wrong_pair("3 / d^2", 3 / (d * d), right),
+                 {wrong_pair("$3 / d^2$", 3 / (d * d), right),
                   {"1 for 3", 1 / 3.0},
-                  wrong_pair("3 / ((d-1) (d-3))", 3 / ((d - 1) * (d - 3)), right)},
+                  wrong_pair("$3 / ((d-1) (d-3))$", 3 / ((d - 1) * (d - 3)), right)},
                  protocol.seed);
   });
 }
@@ -161,11 +161,11 @@ Claim snr_sqrt_correction() {
     const Integral deviation{std::sqrt(variance), error / (2 * std::sqrt(variance))};
     points.obligation("mean of the denominator over probes", mean, d);
     points.obligation("its standard deviation", deviation, std::sqrt(2.0 * d))
-        .but_not("sqrt(d)", std::sqrt(d))
+        .but_not("$sqrt(d)$", std::sqrt(d))
         .but_not("of order d", std::sqrt(2.0) * d);
     points.obligation("denominator of the mean noise", harmonic, d - 2).but_not("shift by 1", d - 1);
     const Integral twice = 0.5 * (Integral{1, 0} / mean_noise(relu_law(), d, 1, one_pair(), protocol.seed));
-    points.obligation("the same for ReLU's 2 (d + ...)", twice, d - 2);
+    points.obligation("the same for ReLU's $2 (d + ...)$", twice, d - 2);
   });
 }
 

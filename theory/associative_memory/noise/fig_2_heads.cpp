@@ -34,8 +34,8 @@ Claim fig2_head_noise() {
           points.obligation("noise with fewer heads over it", at_most_point(ratio.value, 1, ratio.error));
         }
         auto stated = points.obligation("noise of one pair in one head", noise, law.mean(d, tau));
-        law.tempered ? stated.but_not("exponent -(d-1)/2", std::pow(1 + 2 * decay_rate(tau), -(d - 1) / 2))
-                     : stated.but_not("1/d", 1 / d);
+        law.tempered ? stated.but_not("exponent $-(d-1)/2$", std::pow(1 + 2 * decay_rate(tau), -(d - 1) / 2))
+                     : stated.but_not("$1/d$", 1 / d);
         wider = noise;
       }
     }

@@ -55,7 +55,7 @@ Claim snr_norm_invariant() {
     // The rounding errors of both reads: exponents of size |k|^2 / tau, inner products of d terms, and sums of n terms.
     const double size = 2.0 * p.integer("d") / p.real("tau");
     points.rounding(8.0 * (size * (p.integer("d") + 4) + p.integer("n")) * max_abs(without));
-    points.obligation("SNR^-1 of every memory", split_ratios("softmax", p, false, protocol.seed), without);
+    points.obligation("$SNR^-1$ of every memory", split_ratios("softmax", p, false, protocol.seed), without);
     points.wrong_system("a normaliser for every key instead of every query",
                         split_ratios("exp_unnormalized", p, true, protocol.seed), without);
   });
@@ -105,8 +105,8 @@ Claim dot_variance() {
       return sample_mean(wanted, 100, 20000, [&](size_t first, size_t count) { return squares(kind, first, count); });
     };
     points.obligation("Gaussian components", variance(Components::gaussian), d)
-        .but_not("d - 1", d - 1)
-        .but_not("d + 1", d + 1);
+        .but_not("$d - 1$", d - 1)
+        .but_not("$d + 1$", d + 1);
     points.obligation("components +-1", variance(Components::signs), d);
     points.wrong_system("one component repeated", mean_of(squares(Components::all_the_same, 0, 500)), d);
   });

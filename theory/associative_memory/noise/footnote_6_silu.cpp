@@ -52,10 +52,10 @@ Claim snr_silu() {
       return bracketed_point(root * (1 - ratio.value), law, next_term(d) + root * (ratio.error + 4 * std::exp(-d)));
     };
     points.statement("inverse SNR over ReLU's: the same", bracketed_point(ratio.value, 1, ratio.error));
-    points.limit("d^(3/2) times what it lacks to 1", held(lack(d)))
+    points.limit("$d^(3/2)$ times what it lacks to 1", held(lack(d)))
         .but_not("half of it", lack(d) / 2)
         .but_not("leaky ReLU of slope .2: 1.04", -0.04 * root);
-    points.limit("at most 2.7 / d^(3/2) from it", at_most_point(std::fabs(1 - ratio.value), 2.7 / root, ratio.error));
+    points.limit("at most $2.7 / d^(3/2)$ from it", at_most_point(std::fabs(1 - ratio.value), 2.7 / root, ratio.error));
   });
 }
 

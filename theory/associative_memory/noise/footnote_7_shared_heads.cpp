@@ -130,7 +130,7 @@ Claim footnote_7() {
       h.push_back(1.0 / width), share.push_back(shared_of_exp(width, protocol.seed));
     points.at(labels({{"largest d", num(64)}}))
         .obligation("the same as d grows", limit_of(h, share), std::exp(-1))
-        .but_not("1/2", 0.5);
+        .but_not("$1/2$", 0.5);
   });
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const double heads = p.integer("heads"), sigma = p.real("sigma"), d = p.integer("d"), dv = p.integer("dv"),
@@ -139,27 +139,28 @@ Claim footnote_7() {
     const auto average = [&](Queries queries, double noise) {
       return average_heads(int(heads), int(d), int(dv), queries, noise);
     };
-    const std::string noise = "E|mean r_h|^2 over E|r_h|^2, ", signal = "mean signal over |k_i|^2, ";
+    const std::string noise = "$E|mean r_h|^2$ over $E|r_h|^2$, ", signal = "mean signal over $|k_i|^2$, ";
     const Averaged same = average(Queries::the_key, 0), noisy = average(Queries::noisy, sigma),
                    apart = average(Queries::independent, 0), own = average(Queries::own_keys, 0);
     points.rounding(64 * heads * d * (1 + sigma * sigma)); // sums over heads and d channels of terms of that size
 
-    points.statement(noise + "query k_i in every head", same.noise, 1 / heads);
-    points.obligation(noise + "query k_i in every head", same.noise, 1).but_not("1/sqrt(n_h)", 1 / std::sqrt(heads));
-    points.obligation(signal + "k_i + sigma xi_h", noisy.signal, 1);
-    points.obligation(noise + "k_i + sigma xi_h", noisy.noise, partial)
-        .but_not("1/n_h", 1 / heads)
+    points.statement(noise + "query $k_i$ in every head", same.noise, 1 / heads);
+    points.obligation(noise + "query $k_i$ in every head", same.noise, 1)
+        .but_not("$1/sqrt(n_h)$", 1 / std::sqrt(heads));
+    points.obligation(signal + "$k_i + sigma xi_h$", noisy.signal, 1);
+    points.obligation(noise + "$k_i + sigma xi_h$", noisy.noise, partial)
+        .but_not("$1/n_h$", 1 / heads)
         .but_not("no gain", 1);
     points.wrong_system("independent queries", apart.noise, partial);
     points.obligation(noise + "independent queries", apart.noise, 1 / heads);
     points.obligation(signal + "independent queries", apart.signal, 0);
-    points.wrong_system("queries that hold k_i", noisy.signal, 0);
-    points.obligation(noise + "own keys in every head", own.noise, 1 / heads).but_not("1/(n_h - 1)", 1 / (heads - 1));
+    points.wrong_system("queries that hold $k_i$", noisy.signal, 0);
+    points.obligation(noise + "own keys in every head", own.noise, 1 / heads).but_not("$1/(n_h - 1)$", 1 / (heads - 1));
 
     points
-        .obligation("E[kappa kappa'] over E kappa^2, independent queries, exp kernel",
+        .obligation("$E[kappa kappa']$ over $E kappa^2$, independent queries, exp kernel",
                     shared_of_exp(int(d), protocol.seed), std::pow((1 - 2 / d) / (1 - 4 / d), -d / 2))
-        .but_not("exponent -(d-1)/2", std::pow((1 - 2 / d) / (1 - 4 / d), -(d - 1) / 2));
+        .but_not("exponent $-(d-1)/2$", std::pow((1 - 2 / d) / (1 - 4 / d), -(d - 1) / 2));
   });
 }
 

@@ -45,10 +45,10 @@ inline Integral noise_points(Points &points, const KernelLaw &law, MemorySize si
   };
   const Integral own = given(law, d, dv);
   const double own_law = (n - 1) * law.given_probe(d, tau);
-  points.statement("probe of |k_i|^2 = d, |v_i|^2 = dv, as printed", own, printed);
-  points.obligation("probe of |k_i|^2 = d, |v_i|^2 = dv", own, own_law);
+  points.statement("probe of $|k_i|^2 = d$, $|v_i|^2 = dv$, as printed", own, printed);
+  points.obligation("probe of $|k_i|^2 = d$, $|v_i|^2 = dv$", own, own_law);
   points.wrong_system("memory with the " + wrong_kernel.kernel + " kernel", given(wrong_kernel, d, dv), own_law);
-  points.obligation("probe of |k_i|^2 = 1.5 d, |v_i|^2 = 0.7 dv", given(law, 1.5 * d, 0.7 * dv),
+  points.obligation("probe of $|k_i|^2 = 1.5 d$, $|v_i|^2 = 0.7 dv$", given(law, 1.5 * d, 0.7 * dv),
                     (n - 1) / 0.7 * law.given_probe(1.5 * d, tau));
   return mean;
 }
@@ -80,8 +80,9 @@ inline void limits_of_exponent(Points &points, const KernelLaw &law, double slop
   }
   points.at(labels({{"kernel", txt(law.kernel)}, {"largest d", num(256)}, {"tau", txt("sqrt(d)")}}));
   points.limit("exact over printed exponent as d grows", limit_of(h, exponents), 1);
-  points.limit("log of exact over printed as d grows", limit_of(h, logs), 4).but_not("e^2 for e^4", 2);
-  points.limit("sqrt(d) times what that lacks to 4", limit_of(h, slopes), slope).but_not("another slope", wrong_slope);
+  points.limit("log of exact over printed as d grows", limit_of(h, logs), 4).but_not("$e^2$ for $e^4$", 2);
+  points.limit("$sqrt(d)$ times what that lacks to 4", limit_of(h, slopes), slope)
+      .but_not("another slope", wrong_slope);
 }
 
 /// At finite sizes: (n-1)/n dv/(dv-2) e^4 `rest` is the most by which the mean exceeds the printed form

@@ -60,8 +60,8 @@ Claim eq36_general() {
     const auto point = [&](double half, double sign) {
       return exact_point(descended(r, half, sign).data, expected, units(r));
     };
-    points.statement("S - dL/dS against A S B + C, symmetric A and B", point(0.5, 1));
-    points.wrong_system("no 1/2 on the second term", point(1, 1));
+    points.statement("$S - dL/dS$ against $A S B + C$, symmetric A and B", point(0.5, 1));
+    points.wrong_system("no $1/2$ on the second term", point(1, 1));
     points.wrong_system("sign of C flipped", point(0.5, -1));
   });
 }
@@ -96,11 +96,11 @@ Claim symmetric_is_sufficient() {
     const double loop = product(X, r.A * Y * r.B) - product(Y, r.A * X * r.B), size = units(r) + units(symmetric);
     const Dense both = 0.5 * (r.A * r.S * r.B + transpose(r.A) * r.S * transpose(r.B)) + r.C;
     points.rounding(size)
-        .statement("work of S - A S B - C around a parallelogram, any A and B", circulation(r, X, Y), loop)
+        .statement("work of $S - A S B - C$ around a parallelogram, any A and B", circulation(r, X, Y), loop)
         .but_not("there is a potential: no work", 0);
     points.wrong_system("symmetric A and B", circulation(symmetric, X, Y), loop);
-    points.obligation("S - dL/dS of Eq 36 against (A S B + A^T S B^T)/2 + C", descended(r).data, both.data)
-        .but_not("it is still A S B + C", r.stepped().data);
+    points.obligation("$S - dL/dS$ of Eq 36 against $(A S B + A^T S B^T)/2 + C$", descended(r).data, both.data)
+        .but_not("it is still $A S B + C$", r.stepped().data);
   });
 }
 
@@ -141,11 +141,12 @@ Claim symmetric_is_not_necessary() {
     const Dense turn(2, 2, {0, 1, -1, 0}), map = jacobian(turn, turn);
     Recurrence r = random_recurrence(smallest, protocol.seed);
     r.A = r.B = turn;
-    points.at(smallest).rounding(1).statement("A against A^T where A = B = [[0,1],[-1,0]]: S -> A S B is self-adjoint",
-                                              turn.data, transpose(turn).data);
-    points.obligation("the matrix of S -> A S B against its transpose, A = B = [[0,1],[-1,0]]", map.data,
+    points.at(smallest).rounding(1).statement(
+        "A against $A^T$ where $A = B = [[0,1],[-1,0]]$: $S -> A S B$ is self-adjoint", turn.data,
+        transpose(turn).data);
+    points.obligation("the matrix of $S -> A S B$ against its transpose, $A = B = [[0,1],[-1,0]]$", map.data,
                       transpose(map).data);
-    points.rounding(units(r)).obligation("S - dL/dS of Eq 36 against A S B + C, A = B = [[0,1],[-1,0]]",
+    points.rounding(units(r)).obligation("$S - dL/dS$ of Eq 36 against $A S B + C$, $A = B = [[0,1],[-1,0]]$",
                                          descended(r).data, r.stepped().data);
   });
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -154,13 +155,13 @@ Claim symmetric_is_not_necessary() {
     const Dense J = jacobian(both.A, both.B), transposed = transpose(J), wrong = jacobian(mixed.A, mixed.B),
                 of_transposes = jacobian(transpose(mixed.A), transpose(mixed.B));
     points.rounding(units(both))
-        .obligation("the matrix of S -> A S B against its transpose, antisymmetric A and B", J.data, transposed.data)
+        .obligation("the matrix of $S -> A S B$ against its transpose, antisymmetric A and B", J.data, transposed.data)
         .but_not("its adjoint is -A S B", (-1.0 * transposed).data);
     points.rounding(units(mixed)).wrong_system("antisymmetric A, symmetric B", wrong.data, transpose(wrong).data);
-    points.obligation("its adjoint against A^T S B^T, antisymmetric A and symmetric B", transpose(wrong).data,
+    points.obligation("its adjoint against $A^T S B^T$, antisymmetric A and symmetric B", transpose(wrong).data,
                       of_transposes.data);
     points.rounding(units(both))
-        .obligation("S - dL/dS of Eq 36 against A S B + C, antisymmetric A and B", descended(both).data,
+        .obligation("$S - dL/dS$ of Eq 36 against $A S B + C$, antisymmetric A and B", descended(both).data,
                     both.stepped().data);
   });
 }
@@ -192,13 +193,13 @@ Claim misplaced_diagonal() {
       return (S - gradient([&](const Dense &X) { return 0.5 * weighted_square(X, w); }, S)).data;
     };
     const double needed = 0.5 * product(S, S) - 0.5 * product(S, kept), size = 16 * dv * d * product(S, S);
-    points.rounding(size).statement("entries of diag(1-lambda) ||S||^2 / 2 against the first line of Eq 69",
+    points.rounding(size).statement("entries of $diag(1-lambda) ||S||^2 / 2$ against the first line of Eq 69",
                                     wrong_term.data, std::vector<double>(dv, needed));
-    points.obligation("||diag(sqrt(1-lambda)) S||^2 / 2 against the first line of Eq 69",
+    points.obligation("$||diag(sqrt(1-lambda)) S||^2 / 2$ against the first line of Eq 69",
                       0.5 * weighted_square(S, weights), needed);
-    points.obligation("S less the gradient of ||diag(sqrt(1-lambda)) S||^2 / 2 against diag(lambda) S",
+    points.obligation("S less the gradient of $||diag(sqrt(1-lambda)) S||^2 / 2$ against $diag(lambda) S$",
                       kept_by(weights), kept.data);
-    points.wrong_system("no square root: diag(1-lambda)", kept_by(rival_weights), kept.data);
+    points.wrong_system("no square root: $diag(1-lambda)$", kept_by(rival_weights), kept.data);
   });
 }
 

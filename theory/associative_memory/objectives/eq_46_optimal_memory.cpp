@@ -64,8 +64,8 @@ Claim equation_46() {
     points.rounding(f.units);
     auto stated = points.statement("least squares against Eq 46", f.solution, form);
     if (m < D) { // otherwise S* does not depend on the data
-      stated.but_not("without E[x x^T]: Wv Wk^+", f.layer.Wv * pseudo_inverse(f.layer.Wk))
-          .but_not("E[x x^T]^-1 for E[x x^T]", optimum_eq46(with_moment(f.layer, inverse(f.layer.moment))));
+      stated.but_not("without $E[x x^T]$: $Wv Wk^+$", f.layer.Wv * pseudo_inverse(f.layer.Wk))
+          .but_not("$E[x x^T]^-1$ for $E[x x^T]$", optimum_eq46(with_moment(f.layer, inverse(f.layer.moment))));
       points.wrong_system("isotropic data in place of these", isotropic_fit(layer).solution, form);
     }
     stated.but_not("the first factor alone", f.layer.Wv * f.layer.moment * transpose(f.layer.Wk));
@@ -92,11 +92,11 @@ Claim equation_47() {
     for (int c = 0; c < layer.Wk.columns; ++c) singular.Wk(0, c) = 0;
     const Fit without = fit(singular, inputs_of(layer.moment, protocol.seed), layer.Wk.rows - 1);
     points.rounding(one.units);
-    points.statement("least squares against Wv Wk^-1, one law of x", one.solution, form)
-        .but_not("Wv Wk^T", layer.Wv * transpose(layer.Wk))
+    points.statement("least squares against $Wv Wk^-1$, one law of x", one.solution, form)
+        .but_not("$Wv Wk^T$", layer.Wv * transpose(layer.Wk))
         .but_not("Wv Wk", layer.Wv * layer.Wk);
     points.wrong_system("Wk with a row of zeros", without.solution, form);
-    points.rounding(two.units).statement("least squares against Wv Wk^-1, another law of x", two.solution, form);
+    points.rounding(two.units).statement("least squares against $Wv Wk^-1$, another law of x", two.solution, form);
   });
 }
 
@@ -121,7 +121,7 @@ Claim equation_48() {
     const Dense first(1, 2, {1, 0}), X(2, 2, {1, 1, 0, 1});
     const Fit smallest = fit({first, first, Dense(2, 2)}, X, 1);
     points.at(labels({{"D", num(2)}, {"m", num(1)}, {"dv", num(1)}}));
-    points.statement("least squares against Eq 48, x = (1,1), (0,1), Wk = Wv = (1,0)",
+    points.statement("least squares against Eq 48, $x = (1,1)$, (0,1), $Wk = Wv = (1,0)$",
                      against(smallest, optimum_eq48(smallest.layer)));
   });
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -134,7 +134,7 @@ Claim equation_48() {
     points.rounding(f.units);
     points.statement("least squares against Eq 48", f.solution, optimum_eq48(f.layer));
     points.obligation("least squares against Eq 46", f.solution, optimum_eq46(f.layer))
-        .but_not("Wv Wk^+", f.layer.Wv * pseudo_inverse(f.layer.Wk));
+        .but_not("$Wv Wk^+$", f.layer.Wv * pseudo_inverse(f.layer.Wk));
     points.wrong_system("other data", f.solution, optimum_eq48(isotropic.layer));
     points.obligation("isotropic data: least squares against Eq 48", against(isotropic, optimum_eq48(isotropic.layer)));
     points.rounding(invertible.units * of_moment.front() / of_moment.back());
@@ -162,13 +162,13 @@ Claim depends_on_data() {
     const double law = change(optimum_eq46(one.layer), optimum_eq46(two.layer)), units = 4 * (one.units + two.units);
     const Layer square = random_layer(D, D, layer.Wv.rows, protocol.seed);
     const Fit invertible = fit(with_moment(square, random_moment(D, protocol.seed + 1)), protocol.seed + 1);
-    points.rounding(units).statement("relative change of the least-squares S* between two laws of x, against Eq 46's",
+    points.rounding(units).statement("relative change of the least-squares $S*$ between two laws of x, against Eq 46's",
                                      change(one.solution, two.solution), law);
     points.wrong_system("two isotropic laws: no change", change(flat.solution, scaled.solution), law);
     points.rounding(two.units)
         .statement("least squares on the second law against Eq 46's for it", two.solution, optimum_eq46(two.layer))
-        .but_not("one S* for every law: that of the first", optimum_eq46(one.layer));
-    points.obligation("m = D, the second law: least squares against Wv Wk^-1",
+        .but_not("one $S*$ for every law: that of the first", optimum_eq46(one.layer));
+    points.obligation("$m = D$, the second law: least squares against $Wv Wk^-1$",
                       against(invertible, square.Wv * inverse(square.Wk)));
   });
 }

@@ -80,11 +80,11 @@ Claim boundedness() {
       return at_least_point(lowest_of_states(L, dv, d, protocol.seed), bound, units * epsilon_of(Real::f64));
     };
     points.rounding(units)
-        .statement("linear and un-normalised softmax (k for phi): L(c v k^T)/c for c = 1, 1e3, 1e6", slopes,
+        .statement("linear and un-normalised softmax (k for $phi$): $L(c v k^T)/c$ for $c = 1$, 1e3, 1e6", slopes,
                    Vector(3, -vv * kk))
-        .but_not("-|v||k|", Vector(3, -std::sqrt(vv * kk)));
-    points.statement("normalised softmax: minimum against -|v|^2 |phi|^2 / (2t)", found(softmax, least))
-        .but_not("-|v|^2 |phi|^2 / t", 2 * least);
+        .but_not("$-|v||k|$", Vector(3, -std::sqrt(vv * kk)));
+    points.statement("normalised softmax: minimum against $-|v|^2 |phi|^2 / (2t)$", found(softmax, least))
+        .but_not("$-|v|^2 |phi|^2 / t$", 2 * least);
     points.statement("normalised softmax: lowest of 100 states", above(softmax, least));
     points.wrong_system("no regulariser", above(linear, least));
     points.wrong_system("the regulariser's sign flipped", above(gains, least));
@@ -92,7 +92,7 @@ Claim boundedness() {
     points.wrong_system("inner product for the square", above(linear, 0));
     points.obligation("DeltaNet: minimum", found(delta, 0));
     points
-        .obligation("gated linear: minimum against -sum_i v_i^2 |k|^2 / (2 (1 - lambda_i))",
+        .obligation("gated linear: minimum against $-sum_i v_i^2 |k|^2 / (2 (1 - lambda_i))$",
                     found(gated, gated_minimum))
         .but_not("without the gates", -vv * kk / 2);
   });

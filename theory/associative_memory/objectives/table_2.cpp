@@ -61,9 +61,9 @@ Claim linear_row() {
       return descended(s, [&](const Dense &S) { return weight * s.recall(S); });
     };
     points.rounding(units(s));
-    points.statement("S_t against S - dL/dS", layer_step("linear", s.S, s.k, s.v, {}), recalled(-1))
+    points.statement("$S_t$ against $S - dL/dS$", layer_step("linear", s.S, s.k, s.v, {}), recalled(-1))
         .but_not("+<S k, v>", recalled(1))
-        .but_not("-1/2 <S k, v>", recalled(-0.5));
+        .but_not("$-1/2 <S k, v>$", recalled(-0.5));
     points.wrong_system("with DeltaNet's erase", layer_step("delta_net", s.S, s.k, s.v, {}), recalled(-1));
   });
 }
@@ -87,8 +87,8 @@ Claim gated_linear_row() {
     for (size_t i = 0; i < gated.size(); ++i) gated[i] *= s.lambda[i];
     const Vector expected = weighted(1);
     points.rounding(units(s));
-    points.statement("S_t against S - dL/dS", row_gated_step(s, s.v), expected)
-        .but_not("no square root: diag(1-lambda)", weighted(2));
+    points.statement("$S_t$ against $S - dL/dS$", row_gated_step(s, s.v), expected)
+        .but_not("no square root: $diag(1-lambda)$", weighted(2));
     points.wrong_system("gates on the key side", layer_step("gated_linear", s.S, s.k, s.v, s.key_lambda), expected);
     points.wrong_system("the write gated too", row_gated_step(s, gated), expected);
   });
@@ -114,8 +114,8 @@ Claim delta_row() {
       return loss;
     });
     points.rounding(units(s));
-    points.statement("S_t against S - dL/dS", layer_step("delta_net", s.S, s.k, s.v, {}), expected)
-        .but_not("||S k - v||^2 without 1/2", half_square(1, 2))
+    points.statement("$S_t$ against $S - dL/dS$", layer_step("delta_net", s.S, s.k, s.v, {}), expected)
+        .but_not("$||S k - v||^2$ without $1/2$", half_square(1, 2))
         .but_not("the erase as a gain", half_square(-1, 1));
     points.wrong_system("no erase: linear attention", layer_step("linear", s.S, s.k, s.v, {}), expected);
   });

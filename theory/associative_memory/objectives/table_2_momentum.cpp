@@ -105,14 +105,14 @@ Claim momentum_row() {
     const Vector measured = results_of("delta_momentum", s, setting(p)), expected = descend(s, as_in_table_2(s, eta)),
                  other_measured = results_of("delta_momentum", other, as_given);
     points.rounding(size)
-        .statement("reads and S_T against the descent", measured, expected)
+        .statement("reads and $S_T$ against the descent", measured, expected)
         .but_not("heavy ball on DeltaNet's gradient", descend(s, of_delta_net(s), eta[0]))
-        .but_not("Eq 76: <S k_t, v_t> inside the sum", descend(s, wrong_pair_of_eq_76(s, eta)));
+        .but_not("Eq 76: $<S k_t, v_t>$ inside the sum", descend(s, wrong_pair_of_eq_76(s, eta)));
     points.wrong_system("no momentum", results_of("delta_net", s), expected);
     points.rounding(other_size)
-        .statement("the same with another eta every step, uniform in 0.4 ... 0.95", other_measured,
+        .statement("the same with another $eta$ every step, uniform in 0.4 ... 0.95", other_measured,
                    descend(other, as_in_table_2(other, other.alpha)))
-        .but_not("the same eta every step", expected);
+        .but_not("the same $eta$ every step", expected);
   });
 }
 
@@ -130,18 +130,18 @@ Claim momentum_as_printed() {
     s.shape = {1, 1, 2, 1, 1}, s.q = s.k = {1, 1}, s.v = {1, 2}, s.beta = {1, 1};
     const Params at = labels({{"eta", num(0.75)}, {"T", num(2)}, {"d", num(1)}, {"dv", num(1)}});
     points.at(at).rounding(units(s, setting(at)));
-    points.statement("S_2 against the descent, k = 1, 1 and v = 1, 2", results_of("delta_momentum", s, setting(at)),
-                     descend(s, wrong_pair_of_eq_76(s, {0.75, 0.75})));
+    points.statement("$S_2$ against the descent, $k = 1$, 1 and $v = 1$, 2",
+                     results_of("delta_momentum", s, setting(at)), descend(s, wrong_pair_of_eq_76(s, {0.75, 0.75})));
   });
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Sequence s = story(p, protocol.seed);
     const Vector eta(size_t(s.shape.T), p.real("eta")), squares(eta.size(), eta[0] * eta[0]),
         measured = results_of("delta_momentum", s, setting(p));
     points.rounding(units(s, setting(p)));
-    points.statement("reads and S_T against the descent", measured, descend(s, wrong_pair_of_eq_76(s, eta)));
-    points.obligation("the same with <S k_i, v_i> in the sum", measured, descend(s, as_in_table_2(s, eta)))
+    points.statement("reads and $S_T$ against the descent", measured, descend(s, wrong_pair_of_eq_76(s, eta)));
+    points.obligation("the same with $<S k_i, v_i>$ in the sum", measured, descend(s, as_in_table_2(s, eta)))
         .but_not("no sum: DeltaNet's objective", descend(s, of_delta_net(s)))
-        .but_not("eta^2 for eta", descend(s, as_in_table_2(s, squares)));
+        .but_not("$eta^2$ for $eta$", descend(s, as_in_table_2(s, squares)));
   });
 }
 
@@ -173,11 +173,13 @@ Claim momentum_sum() {
       return Vector(state.begin() + std::ptrdiff_t(state.size() / 2), state.end());
     };
     const Vector one(size_t(T), p.real("eta")), C = second_half(other, as_given);
-    points.rounding(size).statement("C_T of the layer", second_half(s, setting(p)), weighted_sum(s, one, 0, 1));
-    points.statement("C_T with another eta every step, uniform in 0.4 ... 0.95", C, weighted_sum(s, other.alpha, 0, 1))
-        .but_not("the product from j = i", weighted_sum(s, other.alpha, 0, 0))
+    points.rounding(size).statement("$C_T$ of the layer", second_half(s, setting(p)), weighted_sum(s, one, 0, 1));
+    points
+        .statement("$C_T$ with another $eta$ every step, uniform in 0.4 ... 0.95", C,
+                   weighted_sum(s, other.alpha, 0, 1))
+        .but_not("the product from $j = i$", weighted_sum(s, other.alpha, 0, 0))
         .but_not("the first write left out", weighted_sum(s, other.alpha, 1, 1))
-        .but_not("the same eta every step", weighted_sum(s, one, 0, 1));
+        .but_not("the same $eta$ every step", weighted_sum(s, one, 0, 1));
   });
 }
 

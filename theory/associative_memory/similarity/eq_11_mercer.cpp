@@ -61,12 +61,12 @@ Claim mercer_map() {
     if (std::fabs(series(x, order) - series(x, order - 1)) <= rounding)
       usage_error("the last term at this order is below rounding: take a larger x or a lower order");
     points.rounding(units).statement("the kernel itself, exp(q.k)", whole, std::exp(x));
-    points.obligation("phi(q).phi(k) up to the order", read, series(x, order))
+    points.obligation("$phi(q).phi(k)$ up to the order", read, series(x, order))
         .but_not("one order less", series(x, order - 1))
-        .but_not("1/m! for 1/sqrt(m!)", series(x, order, 2));
+        .but_not("$1/m!$ for $1/sqrt(m!)$", series(x, order, 2));
     points.wrong_system("the constant feature alone",
                         at_most_point(std::fabs(whole - truncated(pair.x, pair.y, 0)), bound, rounding));
-    points.obligation("what the order leaves out, against |x|^(M+1) e^|x| / (M+1)!",
+    points.obligation("what the order leaves out, against $|x|^(M+1) e^|x| / (M+1)!$",
                       at_most_point(std::fabs(whole - read), bound, rounding));
     const auto at_temperature = [&](double power) { // q and k scaled by tau^-power
       return truncated(scaled(pair.x, std::pow(tau, -power)), scaled(pair.y, std::pow(tau, -power)), order);
@@ -74,8 +74,8 @@ Claim mercer_map() {
     const double left_out =
         std::pow(std::fabs(x / tau), order + 1) * std::exp(std::fabs(x / tau)) / std::tgamma(order + 2.0);
     const double tempered = read_of_one("exp_unnormalized", pair.x, pair.y, {{"tau", number(tau)}});
-    points.wrong_system("q and k scaled by 1/tau", bracketed_point(at_temperature(1), tempered, left_out + rounding));
-    points.obligation("with a temperature, q and k scaled by tau^(-1/2)",
+    points.wrong_system("q and k scaled by $1/tau$", bracketed_point(at_temperature(1), tempered, left_out + rounding));
+    points.obligation("with a temperature, q and k scaled by $tau^(-1/2)$",
                       bracketed_point(at_temperature(0.5), tempered, left_out + rounding));
     points.rounding(8.0 * width)
         .obligation("number of features", double(width), (std::pow(d, order + 1) - 1) / (d - 1))
@@ -136,7 +136,7 @@ Claim mercer_truncation_law() {
         .obligation("order needed", needed(p), law)
         .but_not("one less", law - 1)
         .but_not("one more", law + 1)
-        .but_not("a tolerance of 2^-4 of it", order_by_law(x, eps / 16));
+        .but_not("a tolerance of $2^-4$ of it", order_by_law(x, eps / 16));
   });
 }
 

@@ -68,11 +68,11 @@ Claim ffn_relu_memory() {
     const double units = units_of(n);
     const auto against = [&](const Dense &out) { return exact_point(out.data, right, units); };
     const Dense out = outputs("ffn_relu", n), mirrored = outputs("ffn_relu", n, -1);
-    points.statement("sum_i v_i ReLU(k_i.x)", against(out));
+    points.statement("$sum_i v_i ReLU(k_i.x)$", against(out));
     points.wrong_system("no ReLU: what x has less what -x has", against(out - mirrored));
     points.wrong_system("absolute values: both together", against(out + mirrored));
     points.wrong_system("SiLU", against(outputs("ffn_silu", n)));
-    points.wrong_system("m - 1 neurons", against(outputs("ffn_relu", last_zero)));
+    points.wrong_system("$m - 1$ neurons", against(outputs("ffn_relu", last_zero)));
   });
 }
 
@@ -147,7 +147,7 @@ Claim ffn_swiglu() {
     const double units = units_of(n);
     const auto against = [&](const Dense &out) { return exact_point(out.data, right, units); };
     const Dense out = outputs("ffn_swiglu", n);
-    points.statement("sum_i v_i (g_i.x) Swish(k_i.x)", against(out))
+    points.statement("$sum_i v_i (g_i.x) Swish(k_i.x)$", against(out))
         .but_not("ReLU for Swish", exact_point(out.data, with_relu, units));
     points.wrong_system("gate and key exchanged", against(outputs("ffn_swiglu", exchanged)));
     points.wrong_system("no gate", against(outputs("ffn_silu", n)));
@@ -207,7 +207,7 @@ Claim ffn_moe() {
     points.wrong_system("one expert left out", opened(n, experts - 1).data, dense);
     points.statement("gates 0 or 1: the sum over open experts", opened(n, topk).data, some);
     points.wrong_system("one expert more", opened(n, topk + 1).data, some);
-    points.statement("first gate 1/2", opened(first_gate(0.5), experts).data, halved);
+    points.statement("first gate $1/2$", opened(first_gate(0.5), experts).data, halved);
     points.wrong_system("gate applied twice", opened(first_gate(0.25), experts).data, halved);
   });
 }

@@ -91,7 +91,7 @@ void projection(Points &points, const Params &p, std::uint64_t seed) {
     labelled.set("variant", variant);
     points.at(labelled)
         .rounding(units)
-        .statement("W_O [o_1; ...; o_h]", measured, right)
+        .statement("$W_O [o_1; ...; o_h]$", measured, right)
         .but_not("sign of one block", sum_of_blocks(variant, x, in_order, -1))
         .but_not("blocks exchanged", sum_of_blocks(variant, x, shifted_by_one, 1));
     points.wrong_system("one slice of q and k for all heads", projected(the_first), right);

@@ -115,9 +115,9 @@ Claim moba_gating() {
         .statement("weights, by the k best mean scores", measured, right)
         .but_not("max-pool", law(Pool::max, Own::always_read))
         .but_not("own block left out", law(Pool::mean, Own::left_out));
-    points.wrong_system("k - 1 blocks", moba(queries, topk - 1), right);
-    points.obligation("k = E: full attention", moba(queries, b.count), all);
-    points.wrong_system("k < E in its place", measured, all);
+    points.wrong_system("$k - 1$ blocks", moba(queries, topk - 1), right);
+    points.obligation("$k = E$: full attention", moba(queries, b.count), all);
+    points.wrong_system("$k < E$ in its place", measured, all);
     points.rounding(0).obligation("choice for 7 q", chosen(moba(longer, topk)), chosen(right));
     ties(points, b.block);
   });

@@ -142,19 +142,20 @@ Claim feature_maps_exact() {
                            1e-13);
     };
     at("based").rounding(units);
-    points.statement("phi.phi, second order of exp", based, 1 + s + s * s / 2).but_not("s^2 for s^2/2", 1 + s + s * s);
-    points.obligation("|e^s - phi.phi| against |s|^3 e^|s| / 6", near_exp(based));
+    points.statement("$phi.phi$, second order of exp", based, 1 + s + s * s / 2)
+        .but_not("$s^2$ for $s^2/2$", 1 + s + s * s);
+    points.obligation("$|e^s - phi.phi|$ against $|s|^3 e^|s| / 6$", near_exp(based));
     at("linear_elu").wrong_system("elu + 1 for the second order", near_exp(linear_elu));
 
     const double cosh_sum = summed([](double x, double y) { return 2 * std::cosh(x + y); });
     at("hedgehog").rounding(units * cosh_sum);
-    points.statement("phi.phi, 2 sum cosh(q_j + k_j)", kernel_of("hedgehog", pair), cosh_sum)
-        .but_not("2 sum cosh(q_j - k_j)", summed([](double x, double y) { return 2 * std::cosh(x - y); }));
+    points.statement("$phi.phi$, $2 sum cosh(q_j + k_j)$", kernel_of("hedgehog", pair), cosh_sum)
+        .but_not("$2 sum cosh(q_j - k_j)$", summed([](double x, double y) { return 2 * std::cosh(x - y); }));
 
     const auto elu_1 = [](double x) { return x > 0 ? x + 1 : std::exp(x); };
     const double elu = summed([&](double x, double y) { return elu_1(x) * elu_1(y); });
     at("linear_elu").rounding(units * elu);
-    points.statement("phi.phi, sum of products of elu + 1", linear_elu, elu)
+    points.statement("$phi.phi$, sum of products of elu + 1", linear_elu, elu)
         .but_not("elu without 1", summed([&](double x, double y) { return (elu_1(x) - 1) * (elu_1(y) - 1); }));
   }));
 }
@@ -196,13 +197,14 @@ Claim feature_maps_random() {
     };
     const auto unbiased = [&](const char *variant) {
       points.at(Params(p).set("variant", variant));
-      points.statement("mean of phi(q).phi(k), exp(q.k)", mean_of(means), kappa).but_not("exp(2 q.k)", kappa * kappa);
+      points.statement("mean of $phi(q).phi(k)$, $exp(q.k)$", mean_of(means), kappa)
+          .but_not("exp(2 q.k)", kappa * kappa);
     };
 
     const Mean performer = variance_of("performer");
     const double bound = kappa * kappa * std::expm1(2 * square + 2 * s) / F;
     unbiased("performer");
-    points.obligation("variance against kappa^2 (e^(|q+k|^2) - 1) / F of independent features",
+    points.obligation("variance against $kappa^2 (e^(|q+k|^2) - 1) / F$ of independent features",
                       at_most_point(performer, bound));
     points.wrong_system("half the variance", at_most_point(performer, bound / 2));
 
@@ -210,9 +212,9 @@ Claim feature_maps_random() {
     const double law = std::exp(2 * square) * std::pow(-std::expm1(-2 * square + 2 * s), 2) / (2 * F);
     unbiased("random_feature");
     auto variance =
-        points.obligation("variance against e^(|q|^2+|k|^2) (1 - e^(-|q-k|^2))^2 / (2F)", trigonometric, law);
+        points.obligation("variance against $e^(|q|^2+|k|^2) (1 - e^(-|q-k|^2))^2 / (2F)$", trigonometric, law);
     variance.but_not("F for 2F", 2 * law);
-    if (F <= 4) variance.but_not("F + 1 for F", law * F / (F + 1));
+    if (F <= 4) variance.but_not("$F + 1$ for $F$", law * F / (F + 1));
   }));
 }
 

@@ -101,15 +101,15 @@ Claim eq18_unnormalised_grows() {
   c.exactly("For $N(0, I)$ keys the mean read is $t e^(s/2) v$, $s = |q|^2$ (over the squared scale).");
   c.because("The unnormalised sum has no bound in $t$; the normalised one has.");
   c.runs({"exp_unnormalized", "softmax"});
-  c.takes({integer_param("t", 64, 1, 1024, "steps"), real_param("s", 1, 0.1, 16, "|q|^2")});
+  c.takes({integer_param("t", 64, 1, 1024, "steps"), real_param("s", 1, 0.1, 16, "$|q|^2$")});
   c.at({{{"t", 1}}, {}, {{"s", 2}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int t = p.integer("t");
     const double s = p.real("s"), value = 0.75, law = t * std::exp(s / 2) * value;
     const auto read = [&](const char *variant) { return mean_read(variant, t, s, value, protocol.seed); };
     points.obligation("mean read of equal values", integral_point(read("exp_unnormalized"), law))
-        .but_not("e^s", t * std::exp(s) * value)
-        .but_not("1 + s/2", t * (1 + s / 2) * value);
+        .but_not("$e^s$", t * std::exp(s) * value)
+        .but_not("$1 + s/2$", t * (1 + s / 2) * value);
     points.wrong_system("normalised", integral_point(read("softmax"), law));
   });
 }
@@ -157,7 +157,7 @@ Claim rmsnorm_removes_normaliser() {
     points.obligation("RMSNorm of exp reads", rms_norm(without, dv), normed);
     points.wrong_system("no norm", without, normed);
     points.wrong_system("LayerNorm, which takes a mean out", rms_norm(without, dv, 0, true), normed);
-    points.wrong_system("epsilon = 0.01", rms_norm(without, dv, 1e-2), normed);
+    points.wrong_system("$epsilon = 0.01$", rms_norm(without, dv, 1e-2), normed);
 
     // Linear kernel: Z_t = sum q_t . k_i may be negative, and RMSNorm(o/Z) = sign(Z) RMSNorm(o).
     Sequence ones = s;
@@ -187,7 +187,7 @@ Claim rmsnorm_removes_normaliser() {
       for (double &x : signs) x = x < 0;
       return signs;
     });
-    points.obligation("share of Gaussian queries with Z < 0", negative, 0.5);
+    points.obligation("share of Gaussian queries with $Z < 0$", negative, 0.5);
   });
 }
 

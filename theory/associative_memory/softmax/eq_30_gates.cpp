@@ -47,9 +47,9 @@ Claim gating_unrolled() {
     const double units = rounding_units("gated_linear", s);
     const Vector right = unrolled(s, 1, 0);
     points.rounding(units)
-        .statement("o_t at every t", reads, right)
-        .but_not("product from j = i", unrolled(s, 0, 0))
-        .but_not("product to t - 1", unrolled(s, 1, 1));
+        .statement("$o_t$ at every t", reads, right)
+        .but_not("product from $j = i$", unrolled(s, 0, 0))
+        .but_not("product to $t - 1$", unrolled(s, 1, 1));
     points.wrong_system("gates open", forward(find_variant("gated_linear"), open).o, right);
   });
 }
@@ -90,7 +90,7 @@ Claim kernel_trick_space() {
     const double units = rounding_units("linear", whole);
     const Vector last(all.end() - s.shape.Dv, all.end());
     points.statement("numbers kept for exp against the linear kernel's state", at_most_point(kept, state, 0));
-    points.rounding(0).obligation("numbers kept for exp", kept, pairs).but_not("t - 1 pairs", (t - 1) * (d + dv));
+    points.rounding(0).obligation("numbers kept for exp", kept, pairs).but_not("$t - 1$ pairs", (t - 1) * (d + dv));
     points.obligation("numbers kept for linear, as pairs", numbers_read("linear", s), pairs);
     points.obligation("numbers in the linear kernel's state", state, d * dv).but_not("with a normaliser", d * dv + d);
     points.rounding(units).wrong_system("next read, no state", forward(find_variant("linear"), forgotten).o, last);

@@ -85,7 +85,7 @@ Claim updates_fade() {
     }
     points.at(labels({{"T", num(200)}}))
         .rounding(16 * 200 * max_abs(s.v))
-        .obligation("softmax: o_t - o_{t-1} at one query against kappa_t/Z_t (v_t - o_{t-1}), every t", changes,
+        .obligation("softmax: $o_t - o_{t-1}$ at one query against $kappa_t/Z_t (v_t - o_{t-1})$, every t", changes,
                     shares);
   });
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -102,18 +102,18 @@ Claim updates_fade() {
                 rival_rate = std::sqrt(t) * Dense(dv, d, gap);
     const double units = 16.0 * t * (t + 1) * (1 + max_abs(gap)); // the difference of two means of t terms, times t
     points.rounding(units)
-        .statement("t (S_t - S_{t-1}) against v phi^T - S_{t-1}", moved, gap)
-        .but_not("v phi^T + S_{t-1}", rival_growth.data)
-        .but_not("1/sqrt t", rival_rate.data);
+        .statement("$t (S_t - S_{t-1})$ against $v phi^T - S_{t-1}$", moved, gap)
+        .but_not("$v phi^T + S_{t-1}$", rival_growth.data)
+        .but_not("$1/sqrt t$", rival_rate.data);
     points.wrong_system("the plain sum: updates do not fade", unfaded, gap);
     if (t > 100) return; // long runs take long, and add no information about the law of the mean
     const double law = d * dv * t / (t - 1.0);
     const Mean mean = mean_over_runs(
         protocol.seed, "update size", wanted_sensitivity(protocol), block_of(t, d + dv), size_t(4e7) / (t * (d + dv)),
         [&](const Stretch &stretch) { return scaled_squares(last_update(true, t, d, dv, stretch), t, d, dv); });
-    auto square = points.statement("mean of t^2 |S_t - S_{t-1}|^2 against d dv (1 + 1/(t-1))", mean, law);
+    auto square = points.statement("mean of $t^2 |S_t - S_{t-1}|^2$ against $d dv (1 + 1/(t-1))$", mean, law);
     if (t <= 3) // where samples can distinguish them
-      square.but_not("1 + 1/t", d * dv * (1 + 1.0 / t)).but_not("no 1/(t-1)", d * dv);
+      square.but_not("$1 + 1/t$", d * dv * (1 + 1.0 / t)).but_not("no $1/(t-1)$", d * dv);
   });
 }
 
@@ -149,10 +149,10 @@ Claim objective_fades() {
                             [&](const Stretch &stretch) { return brackets(layer, M, t - 1, stretch); });
     };
     const Mean mean = mean_bracket("gated_linear", wanted_sensitivity(protocol));
-    points.statement("mean of t L_t against 0: L_t = 0 at this t", mean, 0);
-    points.limit("mean of t L_t against -|M|^2/2 + ((d+1) |M|^2 + d dv) / (2 (t-1))", mean, law)
-        .but_not("-|M|^2 in the limit", law + limit)
-        .but_not("L_t falls as 1/t^2", law / t)
+    points.statement("mean of $t L_t$ against 0: $L_t = 0$ at this t", mean, 0);
+    points.limit("mean of $t L_t$ against $-|M|^2/2 + ((d+1) |M|^2 + d dv) / (2 (t-1))$", mean, law)
+        .but_not("$-|M|^2$ in the limit", law + limit)
+        .but_not("$L_t$ falls as $1/t^2$", law / t)
         .but_not("the limit at this t", limit);
     points.wrong_system("past writes not rescaled", mean_bracket("linear", 0.2), law);
   });
@@ -192,9 +192,9 @@ Claim unnormalised_updates() {
     const double square = std::exp(inner(k, k, d)),
                  units = 32.0 * t * square * max_abs(s.v) * t; // of reads of size t
     points.rounding(units)
-        .statement("(S_t - S_{t-1}) phi(k_t) against v_t |phi(k_t)|^2", measured, times_v(square))
-        .but_not("1/t", times_v(square / t))
-        .but_not("1/sqrt t", times_v(square / std::sqrt(t)));
+        .statement("$(S_t - S_{t-1}) phi(k_t)$ against $v_t |phi(k_t)|^2$", measured, times_v(square))
+        .but_not("$1/t$", times_v(square / t))
+        .but_not("$1/sqrt t$", times_v(square / std::sqrt(t)));
     points.wrong_system("with the normaliser", last_change("softmax", s), times_v(square));
   });
 }

@@ -43,7 +43,7 @@ Claim law_of_large_numbers() {
   c.because("True as stated. How large $t$ must be depends on the query: $t >> exp(|q|^2)$. Unscaled queries of width "
             "64 never reach this.");
   c.runs({"exp_unnormalized"});
-  c.takes({integer_param("t", 4, 2, 256, "steps"), real_param("square", 0.25, 0.05, 1, "|q|^2")});
+  c.takes({integer_param("t", 4, 2, 256, "steps"), real_param("square", 0.25, 0.05, 1, "$|q|^2$")});
   c.at({{{"square", 1}}, {{"t", 16}, {"square", 0.5}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int t = p.integer("t");
@@ -64,15 +64,15 @@ Claim law_of_large_numbers() {
     for (double sum : normalisers(t, square, 1 / std::sqrt(2.0), protocol.seed, 0, 40000 / t))
       damped.push_back(sum / t);
     const double series = 1 + square / 2, expected_error = c * std::sqrt(excess / t / means.size());
-    points.statement("t times the mean square of Z_t/(t c) - 1 against 0: Z_t = t c(q) at this t", error, 0);
-    auto mean = points.obligation("mean of Z_t/t against c = exp(|q|^2/2)", mean_of(means), c)
-                    .but_not("c = exp(|q|^2)", std::exp(square));
-    if (c - series > 13 * expected_error) mean.but_not("c = 1 + |q|^2/2", series);
-    points.wrong_system("scores divided by sqrt 2", mean_of(damped), c);
-    auto spread = points.limit("t times the mean square of Z_t/(t c) - 1 against exp(|q|^2) - 1", error, excess)
-                      .but_not("exp(|q|^2)", excess + 1)
-                      .but_not("exp(|q|^2/2) - 1", c - 1);
-    if (square + square * square / 2 < 0.9 * excess) spread.but_not("|q|^2 + |q|^4/2", square + square * square / 2);
+    points.statement("t times the mean square of $Z_t/(t c) - 1$ against 0: $Z_t = t c(q)$ at this t", error, 0);
+    auto mean = points.obligation("mean of $Z_t/t$ against $c = exp(|q|^2/2)$", mean_of(means), c)
+                    .but_not("$c = exp(|q|^2)$", std::exp(square));
+    if (c - series > 13 * expected_error) mean.but_not("$c = 1 + |q|^2/2$", series);
+    points.wrong_system("scores divided by $sqrt 2$", mean_of(damped), c);
+    auto spread = points.limit("t times the mean square of $Z_t/(t c) - 1$ against $exp(|q|^2) - 1$", error, excess)
+                      .but_not("$exp(|q|^2)$", excess + 1)
+                      .but_not("$exp(|q|^2/2) - 1$", c - 1);
+    if (square + square * square / 2 < 0.9 * excess) spread.but_not("$|q|^2 + |q|^4/2$", square + square * square / 2);
   });
 }
 
@@ -105,8 +105,8 @@ Claim running_mean() {
       for (int i = 0; i < dv; ++i) s.v[t * dv + i] /= t + 1;
     const Vector state = forward(find_variant("gated_linear"), s).state;
     points.rounding(units)
-        .statement("S_T against the mean of v_t phi_t^T", state, expected)
-        .but_not("divided by T + 1", rival_divisor)
+        .statement("$S_T$ against the mean of $v_t phi_t^T$", state, expected)
+        .but_not("divided by $T + 1$", rival_divisor)
         .but_not("the last write left out", rival_shorter);
     points.wrong_system("writes not divided by t", unshared, expected);
   });
@@ -165,11 +165,11 @@ Claim write_in_vanishes() {
     const double entered = last_read("softmax", equal.s)[2];
     points.rounding(units)
         .statement("weight of the newest write at equal scores", entered, 1.0 / t)
-        .but_not("1/sqrt t", 1 / std::sqrt(t))
-        .but_not("1/(t+1)", 1.0 / (t + 1));
+        .but_not("$1/sqrt t$", 1 / std::sqrt(t))
+        .but_not("$1/(t+1)$", 1.0 / (t + 1));
     points.wrong_system("no normaliser", last_read("exp_unnormalized", equal.s)[2], 1.0 / t);
     points.statement("share of the newest write in Eq 79", last_read("gated_linear", mean)[2], 1.0 / t);
-    points.obligation("weight of the newest write at random scores against kappa_t / Z_t",
+    points.obligation("weight of the newest write at random scores against $kappa_t / Z_t$",
                       last_read("softmax", random.s, unscaled)[2], shares(random.scores)[2]);
   });
 }
@@ -208,13 +208,14 @@ Claim later_is_attenuated() {
     gated.alpha.assign(t, 0.99);
     const Vector summed = last_read("exp_unnormalized", never), forgetful = last_read("gated_softmax", gated);
     const double wrong_ratio = 1.0 / t; // as printed
-    points.rounding(units).statement("newest over oldest weight, against 1/t: writes enter with 1/i and stay",
+    points.rounding(units).statement("newest over oldest weight, against $1/t$: writes enter with $1/i$ and stay",
                                      weights[2] / weights[0], wrong_ratio);
-    points.obligation("weights of the oldest, a middle and the newest write against 1/t", weights, Vector(3, 1.0 / t));
+    points.obligation("weights of the oldest, a middle and the newest write against $1/t$", weights,
+                      Vector(3, 1.0 / t));
     points.obligation("newest over oldest weight", weights[2] / weights[0], 1);
-    points.wrong_system("A = I: writes divided by i, never rescaled", summed[2] / summed[0], 1);
+    points.wrong_system("$A = I$: writes divided by i, never rescaled", summed[2] / summed[0], 1);
     points.wrong_system("a gate of 0.99 at every step", forgetful[2] / forgetful[0], 1);
-    points.obligation("the same weights at random scores against kappa_i / Z_t", mixed, shares(random.scores));
+    points.obligation("the same weights at random scores against $kappa_i / Z_t$", mixed, shares(random.scores));
     points.obligation("the same read with the writes in another order", last_read("softmax", shuffled, unscaled),
                       mixed);
   });

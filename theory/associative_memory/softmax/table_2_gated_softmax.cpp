@@ -106,17 +106,17 @@ Claim gated_softmax_row() {
                  law = each_gate([&](double lambda) { return (1 - lambda) - (1 - 2 * lambda) / t; }),
                  rival_share = each_gate([&](double lambda) { return (1 - lambda) / t; }),
                  rival_limit = each_gate([](double lambda) { return 1 - lambda; });
-    points.rounding(size).statement("S_t against S - dL/dS as printed", next.data, printed.data);
+    points.rounding(size).statement("$S_t$ against $S - dL/dS$ as printed", next.data, printed.data);
     points
-        .obligation("gap of the kept shares of S against (1-lambda) - (1-2 lambda)/t, gates lambda and lambda/2", gap,
-                    law)
-        .but_not("the gap vanishes as 1/t", rival_share)
-        .but_not("the gap is 1 - lambda at finite t", rival_limit);
+        .obligation("gap of the kept shares of S against $(1-lambda) - (1-2 lambda)/t$, gates $lambda$ and $lambda/2$",
+                    gap, law)
+        .but_not("the gap vanishes as $1/t$", rival_share)
+        .but_not("the gap is $1 - lambda$ at finite t", rival_limit);
     points
-        .obligation("S_t against the step on its own objective, weights 1 - (t-1)/t lambda", next.data,
+        .obligation("$S_t$ against the step on its own objective, weights $1 - (t-1)/t lambda$", next.data,
                     own_objective.data)
-        .but_not("weights 1 - lambda at finite t", limit.data);
-    points.obligation("with weights 1 - lambda the kept share is off by lambda / t", beyond(limit),
+        .but_not("weights $1 - lambda$ at finite t", limit.data);
+    points.obligation("with weights $1 - lambda$ the kept share is off by $lambda / t$", beyond(limit),
                       each_gate([&](double lambda) { return lambda / t; }));
   });
 }
@@ -162,13 +162,15 @@ Claim gated_normaliser() {
     const double wrong_share = 1.0 / t; // as printed
     // What the last step left of the weight of the write before it.
     const double kept = now[1] / past[0];
-    points.rounding(size).statement("weight of the newest write against 1/t", now[0], wrong_share);
-    points.obligation("weight of the newest write against 1/Z_t", now[0], 1 / Z)
-        .but_not("lambda for 1 - lambda", lambda);
+    points.rounding(size).statement("weight of the newest write against $1/t$", now[0], wrong_share);
+    points.obligation("weight of the newest write against $1/Z_t$", now[0], 1 / Z)
+        .but_not("$lambda$ for $1 - lambda$", lambda);
     points.wrong_system("no gate", ungated[0], 1 / Z);
-    points.obligation("A_t: what is kept of the write before it, against lambda Z_{t-1}/Z_t", kept, lambda * before / Z)
-        .but_not("A_t of the row, (t-1)/t lambda", (t - 1.0) / t * lambda);
-    points.obligation("weight of all older writes against 1 - (1 + lambda)/Z_t", now[2],
+    points
+        .obligation("$A_t$: what is kept of the write before it, against $lambda Z_{t-1}/Z_t$", kept,
+                    lambda * before / Z)
+        .but_not("$A_t$ of the row, $(t-1)/t lambda$", (t - 1.0) / t * lambda);
+    points.obligation("weight of all older writes against $1 - (1 + lambda)/Z_t$", now[2],
                       lambda * lambda * (Z - 1 - lambda) / (lambda * lambda) / Z);
   });
 }

@@ -23,14 +23,14 @@ Claim threshold() {
   };
   const auto at = [](double eps, int n) { return labels({{"eps", num(eps)}, {"n", num(n)}}); };
   c.last([=](Points &points, const Protocol &protocol) {
-    points.at(at(0.1251, 4)).wrong_system("threshold 1/6", tracked(worst_keys(0.1251), protocol.seed));
-    points.at(at(0.2, 4)).wrong_system("threshold 1/4", tracked(worst_keys(0.2), protocol.seed));
+    points.at(at(0.1251, 4)).wrong_system("threshold $1/6$", tracked(worst_keys(0.1251), protocol.seed));
+    points.at(at(0.2, 4)).wrong_system("threshold $1/4$", tracked(worst_keys(0.2), protocol.seed));
     if (protocol.point) return;
     const auto two = [&](double eps) {
       return tracked(key_rows({"equicorrelated", 2, 2, eps}, protocol.seed), protocol.seed);
     };
     points.at(at(0.24, 2)).obligation("every read of two keys", two(0.24));
-    points.at(at(0.26, 2)).wrong_system("two keys beyond 2 - 2 eps = 3/2", two(0.26));
+    points.at(at(0.26, 2)).wrong_system("two keys beyond $2 - 2 eps = 3/2$", two(0.26));
   });
   return c.measure([=](Points &points, const Params &p, const Protocol &protocol) {
     const double eps = p.real("eps");
@@ -39,7 +39,7 @@ Claim threshold() {
     double reached = 0; // (k1 - k2) . (k3 - k4)
     for (int c = 0; c < 4; ++c) reached += (k(0, c) - k(1, c)) * (k(2, c) - k(3, c));
     points.at(at(eps, 4)).statement("every read of the worst four keys", tracked(k, protocol.seed));
-    points.rounding(16).obligation("(k1 - k2) . (k3 - k4)", reached, 4 * eps).but_not("2 eps", 2 * eps);
+    points.rounding(16).obligation("$(k1 - k2) . (k3 - k4)$", reached, 4 * eps).but_not("$2 eps$", 2 * eps);
   });
 }
 
@@ -57,12 +57,12 @@ Claim tie() {
       const SwapStory story = tell_swaps(keys, 200, protocol.seed);
       const Point by_away = exactly_tracked(reads_of_sums(story.sequence, away), story);
       points.at(describe(set));
-      set.d == 128 ? (void)points.statement("half away from zero, below 1/8", by_away)
-                   : points.wrong_system("half away from zero, at 1/8", by_away);
+      set.d == 128 ? (void)points.statement("half away from zero, below $1/8$", by_away)
+                   : points.wrong_system("half away from zero, at $1/8$", by_away);
       points.obligation("half to even", exactly_tracked(reads_by_round(story), story));
       points.rounding(4 * set.d)
           .obligation("coherence", coherence(keys), 1 / std::sqrt(double(set.d)))
-          .but_not("1/sqrt(d-1)", 1 / std::sqrt(set.d - 1.0));
+          .but_not("$1/sqrt(d-1)$", 1 / std::sqrt(set.d - 1.0));
     }
   });
 }
@@ -89,9 +89,9 @@ Claim random_keys() {
       const KeySet many{"unit", protocol.full() ? 3000 : 800, d};
       const auto [share, law] = pairs_beyond(key_rows(many, protocol.seed), 0.125);
       points.at(describe(many))
-          .obligation("share of pairs beyond 1/8", share, law)
-          .but_not("2 exp(-d eps^2 / 2)", 2 * std::exp(-d / 128.0))
-          .but_not("d-8 for d", share_beyond(0.125, d - 8));
+          .obligation("share of pairs beyond $1/8$", share, law)
+          .but_not("$2 exp(-d eps^2 / 2)$", 2 * std::exp(-d / 128.0))
+          .but_not("$d-8$ for $d$", share_beyond(0.125, d - 8));
     }
     const auto tracked = [&](const KeySet &set) {
       const SwapStory story = tell_swaps(key_rows(set, protocol.seed), 200, protocol.seed);
@@ -100,7 +100,7 @@ Claim random_keys() {
     // At this width 16 draws miss the event less than once in 10^10.
     const KeySet wide{"unit", 16, int(std::ceil(random_width(16, 1e-10)))}, structured{"hadamard", 256, 128},
         random{"unit", 256, 128};
-    points.at(describe(wide)).obligation("every read, d = 128 ln(n (n-1) / 1e-10)", tracked(wide));
+    points.at(describe(wide)).obligation("every read, $d = 128 ln(n (n-1) / 1e-10)$", tracked(wide));
     points.at(describe(structured)).obligation("every read, identity and Hadamard rows", tracked(structured));
     points.at(describe(random)).wrong_system("random for Hadamard rows", tracked(random));
   });
@@ -111,7 +111,7 @@ Claim random_keys() {
       usage_error("at " + describe(set).str() +
                   " the random keys drawn do satisfy Assumption 1: there is nothing to refute");
     const SwapStory story = tell_swaps(keys, set.n, protocol.seed);
-    points.at(describe(set)).statement("coherence, below 1/8", at_most_point(coherence(keys), 0.125, 0));
+    points.at(describe(set)).statement("coherence, below $1/8$", at_most_point(coherence(keys), 0.125, 0));
     points.statement("every read", exactly_tracked(reads_by_round(story), story));
   });
 }

@@ -47,10 +47,10 @@ Claim rounding() {
         .obligation(
             "share that round leaves",
             bracketed_point(beyond.left_by(similarity_of_layer(beyond.points, "round")), 1 - 1 / (8 * 0.13), step))
-        .but_not("none left: 4 eps > 1/2 is harmless", 0)
-        .but_not("reach 5 eps", 1 - 1 / (10 * 0.13));
+        .but_not("none left: $4 eps > 1/2$ is harmless", 0)
+        .but_not("reach $5 eps$", 1 - 1 / (10 * 0.13));
     points.at(at(0.00124)).rounding(0);
-    points.obligation("two decimals on U(x, 4 eps)", two_decimals(fine.points), fine.centres);
+    points.obligation("two decimals on U(x, $4 eps$)", two_decimals(fine.points), fine.centres);
     points.at(at(0.002));
     points
         .obligation("share that two decimals leave",
@@ -67,7 +67,7 @@ Claim rounding() {
       return exactly_tracked(forward(layer, story.sequence, {"chunked", Real::f64, 64, scaled}).o, story);
     };
     const auto sized = [&](double norm) { return labels({{"norm", num(norm)}, {"d", num(d)}}); };
-    points.at(sized(2)).obligation("every read over sqrt(head_dim), |k| = head_dim^{1/4}", over_root(2));
+    points.at(sized(2)).obligation("every read over $sqrt(head_dim)$, $|k| = head_dim^{1/4}$", over_root(2));
     points.at(sized(1)).wrong_system("unit keys over sqrt(head_dim)", over_root(1));
   });
   return c.measure([](Points &points, const Params &p, const Protocol &) {
@@ -75,7 +75,7 @@ Claim rounding() {
     if (eps >= 0.125) usage_error("Assumption 1 asks for eps < 1/8");
     const Neighbourhood near(eps);
     points.rounding(0);
-    points.statement("round on U(x, 4 eps)", similarity_of_layer(near.points, "round"), near.centres);
+    points.statement("round on U(x, $4 eps$)", similarity_of_layer(near.points, "round"), near.centres);
     points.wrong_system("linear for round", similarity_of_layer(near.points, "linear"), near.centres);
   });
 }

@@ -100,9 +100,9 @@ Claim neighbourhood() {
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const auto one_gate = [](int n) { return dependence([n](unsigned x) { return majority(x, n); }, n); };
     const int n = p.integer("n");
-    points.rounding(0).statement("inputs of one majority gate, as at n = 3", one_gate(n), 3);
+    points.rounding(0).statement("inputs of one majority gate, as at $n = 3$", one_gate(n), 3);
     points.obligation("inputs of one majority gate: n", one_gate(n), n)
-        .but_not("the majority's own (n+1)/2", (n + 1) / 2);
+        .but_not("the majority's own $(n+1)/2$", (n + 1) / 2);
     points.wrong_system("fan-in 2 at depth 2 (NC0)", largest_shallow_dependence(2, n, protocol.seed, 3), n);
   });
 }
@@ -129,7 +129,7 @@ Claim depth_and_reach() {
   return c.measure([](Points &points, const Params &p, const Protocol &) {
     const int n = p.integer("n");
     auto depth = points.rounding(0).statement("depth of AND", and_tree(0, n).depth, std::ceil(std::log2(n)));
-    if (n & (n - 1)) depth.but_not("floor(log2 n)", std::floor(std::log2(n)));
+    if (n & (n - 1)) depth.but_not("$floor(log2 n)$", std::floor(std::log2(n)));
     points.obligation("inputs that it answers right", right_answers(n, n), std::exp2(n));
     points.wrong_system("a tree that leaves one input out", right_answers(n, n - 1), std::exp2(n));
   });

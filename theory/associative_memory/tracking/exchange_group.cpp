@@ -80,7 +80,8 @@ std::vector<double> derived_orders(const Group &generators, int n) {
 /// The last order of the derived series against the law: A_n's from n = 5 on, else 1.
 Points::Stated<double> last_of_series(Points &points, int n, const std::vector<double> &orders) {
   points.at(of_size(n)).rounding(0);
-  return points.statement("order of the last derived group of S_n", orders.back(), n >= 5 ? std::tgamma(n + 1) / 2 : 1);
+  return points.statement("order of the last derived group of $S_n$", orders.back(),
+                          n >= 5 ? std::tgamma(n + 1) / 2 : 1);
 }
 
 Claim solvability() {
@@ -100,7 +101,7 @@ Claim solvability() {
     }
     const auto last_order = [](const auto &generators, int n) { return derived_orders(generators, n).back(); };
     points.at(of_size(4))
-        .wrong_system("A_4 taken for the end of the series of S_4", last_order(transpositions(4), 4), 12);
+        .wrong_system("$A_4$ taken for the end of the series of $S_4$", last_order(transpositions(4), 4), 12);
     points.at(of_size(5)).wrong_system("rotations of five elements for exchanges", last_order(one_cycle(5), 5), 60);
   });
   return c.measure([](Points &points, const Params &p, const Protocol &) {

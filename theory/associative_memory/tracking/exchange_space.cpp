@@ -74,12 +74,14 @@ Claim rewriting() {
     points.at(labels({{"n", num(n)}, {"swaps", num(swaps)}}))
         .rounding(0)
         .statement("values at the end", rewritten.values, rewritten.truth);
-    points.wrong_system("random keys, beyond 1/8", lost.values, lost.truth);
+    points.wrong_system("random keys, beyond $1/8$", lost.values, lost.truth);
     points.statement("entries at its longest", rewritten.longest, 2 * n);
     points.wrong_system("no rewriting", never.longest, 2 * n);
-    points.wrong_system("every n + 1 exchanges", exchange(keys, swaps, {n + 1}, protocol.seed).longest, 2 * n);
+    points.wrong_system("every $n + 1$ exchanges", exchange(keys, swaps, {n + 1}, protocol.seed).longest, 2 * n);
     points.wrong_system("cache not emptied", exchange(keys, swaps, {n, false}, protocol.seed).longest, 2 * n);
-    points.statement("numbers at its longest: 2 n (d_k + d_v), d_v = 1", rewritten.longest * (n + 1.0), 2 * n * (n + 1))
+    points
+        .statement("numbers at its longest: $2 n (d_k + d_v)$, $d_v = 1$", rewritten.longest * (n + 1.0),
+                   2 * n * (n + 1))
         .but_not("n entries", n * (n + 1));
     points.obligation("entries without rewriting", never.longest, n + swaps);
   });
@@ -123,9 +125,9 @@ Claim space() {
     const auto width = [](double m) { return 256 * std::log(m); };
     for (double m : {1e4, 1e6, 1e8})
       points.at(labels({{"n", num(m)}}))
-          .limit("2 n x 2 d at d = 256 ln n, at most n^2", at_most_point(2 * m * 2 * width(m), m * m, 0));
+          .limit("2 n x 2 d at $d = 256 ln n$, at most $n^2$", at_most_point(2 * m * 2 * width(m), m * m, 0));
     points.at(labels({{"n", num(5e3)}}))
-        .wrong_system("already at n = 5000", at_most_point(2 * 5e3 * 2 * width(5e3), 5e3 * 5e3, 0));
+        .wrong_system("already at $n = 5000$", at_most_point(2 * 5e3 * 2 * width(5e3), 5e3 * 5e3, 0));
     points.at(labels({{"d", txt("256 ln n")}}))
         .obligation("smallest n at which the cache is less",
                     narrower_from([&](double m) { return 2 * m * 2 * width(m); }), std::ceil(root_of(4 * 256)))
@@ -141,8 +143,8 @@ Claim space() {
     points.statement("numbers of the cache, at most the state's", at_most_point(cache, state, 0));
     points.rounding(0)
         .obligation("numbers of the cache: 2 n x 2 d", cache, 2.0 * n * 2 * n)
-        .but_not("n (d_k + d_v)", n * 2.0 * n);
-    points.obligation("numbers of the state: n^2", state, double(n) * n).but_not("n (n-1)", n * (n - 1.0));
+        .but_not("$n (d_k + d_v)$", n * 2.0 * n);
+    points.obligation("numbers of the state: $n^2$", state, double(n) * n).but_not("$n (n-1)$", n * (n - 1.0));
   });
 }
 
@@ -173,13 +175,13 @@ Claim value_width() {
     const Kept lost = exchange(key_rows({"unit", n, d}, protocol.seed), n, {n}, protocol.seed);
     points.wrong_system("random keys", lost.values, lost.truth);
     points.rounding(4 * cache / state)
-        .obligation("cache over state: 2 (d_k + d_v) / d_v", cache / state, 2.0 * (d + dv) / dv)
+        .obligation("cache over state: $2 (d_k + d_v) / d_v$", cache / state, 2.0 * (d + dv) / dv)
         .but_not("keys not counted", 2)
         .but_not("n entries", (d + dv) / double(dv));
     const double wide = linear_state(n, n), wide_cache = kept.longest * double(d + n);
     points.wrong_system("entries for numbers", at_least_point(double(kept.longest), wide, 0));
     points.at(labels({{"n", num(n)}, {"d", num(d)}, {"dv", num(n)}}));
-    points.obligation("d_v = n on both sides: the cache, at least the state", at_least_point(wide_cache, wide, 0));
+    points.obligation("$d_v = n$ on both sides: the cache, at least the state", at_least_point(wide_cache, wide, 0));
   });
 }
 

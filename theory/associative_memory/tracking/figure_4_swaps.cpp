@@ -197,8 +197,8 @@ Claim ranking() {
     points.at(labels({{"n", num(n)}, {"swaps", num(few)}, {"sequences", txt("all")}}))
         .rounding(units)
         .obligation("accuracy of the Transformer: its answer never changes", mean, law_of_none(n, few, lambda))
-        .but_not("chance 1/n", 1.0 / n)
-        .but_not("lambda = 1 - 2/n", law_of_none(n, few, 1 - 2.0 / n));
+        .but_not("chance $1/n$", 1.0 / n)
+        .but_not("$lambda = 1 - 2/n$", law_of_none(n, few, 1 - 2.0 / n));
     points.obligation("accuracy of softmax: the same", of_soft, law_of_none(n, few, lambda));
   });
 }

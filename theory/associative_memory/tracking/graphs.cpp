@@ -107,9 +107,9 @@ Claim path_counts() {
       const Dense A = adjacency_of(parents), inverse = by_layer(parents, -1), count = paths(parents, 1);
       const double units = 4.0 * n * max_abs(count.data); // integers, exact up to 2^53
       points.at(labelled(name, n)).rounding(units);
-      auto powers = points.statement("(I - A)^-1 by delta_former, against the sum of powers", inverse, series(A, n));
-      if (name == "path") powers.but_not("powers to n - 2", series(A, n - 2));
-      points.wrong_system("I + A for I - A", by_layer(parents, +1), series(A, n));
+      auto powers = points.statement("$(I - A)^-1$ by delta_former, against the sum of powers", inverse, series(A, n));
+      if (name == "path") powers.but_not("powers to $n - 2$", series(A, n - 2));
+      points.wrong_system("$I + A$ for $I - A$", by_layer(parents, +1), series(A, n));
       points.rounding(0).statement("entries > 0, against a search", positive(inverse), reached(parents).data);
       points.wrong_system("edges turned round", positive(transpose(inverse)), reached(parents).data);
       points.rounding(units).obligation("entries, against path counts", inverse.data, count.data);
@@ -143,11 +143,11 @@ Claim printed_sign() {
     const Dense signed_counts = by_layer(dag, +1), of_trees = by_layer(trees, +1);
     points.at(three).rounding(0).statement("entries > 0, against a search", positive(printed), reached(triangle).data);
     points.at(forest).statement("entries > 0, against a search", positive(of_trees), reached(trees).data);
-    points.at(three).obligation("entry (2, 0) of (I - A)^-1: two paths", mended(2, 0), 2);
-    points.wrong_system("I + A for I - A", printed(2, 0), 2);
+    points.at(three).obligation("entry (2, 0) of $(I - A)^-1$: two paths", mended(2, 0), 2);
+    points.wrong_system("$I + A$ for $I - A$", printed(2, 0), 2);
     points.at(random)
         .rounding(units)
-        .obligation("(I + A)^-1, against signed path counts", signed_counts.data, paths(dag, -1).data)
+        .obligation("$(I + A)^-1$, against signed path counts", signed_counts.data, paths(dag, -1).data)
         .but_not("unsigned counts", paths(dag, 1).data);
     points.at(forest).rounding(0).obligation("entries not 0, against a search", positive(of_trees, true),
                                              reached(trees).data);
@@ -184,9 +184,9 @@ Claim construction() {
       std::vector<double> wanted;
       for (int t = 0; t < n; ++t) wanted.push_back(search(t, 0));
       points.at(labelled("two trees", n).set("draw", graph)).rounding(0);
-      points.statement("u_t, against a search from root 0", mark_from_root(parents, -1), wanted);
-      points.wrong_system("beta = 1", mark_from_root(parents, +1), wanted);
-      points.wrong_system("one attention layer (beta = 0)", mark_from_root(parents, 0), wanted);
+      points.statement("$u_t$, against a search from root 0", mark_from_root(parents, -1), wanted);
+      points.wrong_system("$beta = 1$", mark_from_root(parents, +1), wanted);
+      points.wrong_system("one attention layer ($beta = 0$)", mark_from_root(parents, 0), wanted);
     }
   });
 }

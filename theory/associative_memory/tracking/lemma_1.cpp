@@ -46,15 +46,15 @@ void of_keys(Points &points, const Dense &keys, Params place) {
               round = both_sides(keys, round_kernel);
   points.at(place).rounding(0);
   points.statement("both sides, f of Assumption 2", both.left, both.right);
-  points.wrong_system("j > i", other.left, other.right);
+  points.wrong_system("$j > i$", other.left, other.right);
   points.statement("both sides, f = round", round.left, round.right);
-  points.obligation("coherence, below 1/8", at_most_point(coherence(keys), 0.125, 0));
+  points.obligation("coherence, below $1/8$", at_most_point(coherence(keys), 0.125, 0));
   // The rounding error of an inner product of width d and norms up to sqrt 2 is 2 d units.
   const double widest[] = {4, 3, 3, 2}, rounding = 8 * keys.columns * epsilon_of(Real::f64) / coherence(keys);
   const char *stands_for[] = {"0", "1", "-1", "2"};
   for (int x = 0; x < 4; ++x)
     points.at(place.set("around", stands_for[x]))
-        .obligation("distance over eps", at_most_point(both.strayed[x], widest[x], rounding));
+        .obligation("distance over $eps$", at_most_point(both.strayed[x], widest[x], rounding));
 }
 
 Claim identity() {
@@ -73,8 +73,8 @@ Claim identity() {
     of_keys(points, key_rows({"equicorrelated", 24, 24, 0.12}, protocol.seed), describe({"equicorrelated", 24, 24}));
     of_keys(points, worst, describe({"worst case", 4, 4}));
     points.at(describe({"worst case", 4, 4})).rounding(8 * 4 / 0.12);
-    points.obligation("distance over eps around 0: attained", both_sides(worst, round_kernel).strayed[0], 4)
-        .but_not("2 eps", 2);
+    points.obligation("distance over $eps$ around 0: attained", both_sides(worst, round_kernel).strayed[0], 4)
+        .but_not("$2 eps$", 2);
     const Lemma lost = both_sides(random, round_kernel);
     points.at(describe({"unit", 24, 16})).rounding(0).wrong_system("random keys", lost.left, lost.right);
   });

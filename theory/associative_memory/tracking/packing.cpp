@@ -63,10 +63,10 @@ Claim random_sets() {
     const int n = p.integer("n");
     const Mean width = mean_width_needed(n, protocol);
     points.at(p).statement("width that random keys need, at most the n of a basis", at_most_point(width, n));
-    auto bound = points.limit("width that random keys need, at most 2 ln(n (n-1)) / eps^2",
+    auto bound = points.limit("width that random keys need, at most $2 ln(n (n-1)) / eps^2$",
                               at_most_point(width, random_width(n)));
     if (n < 32 || protocol.full()) // the widths of a few draws vary too much
-      bound.but_not("ln n for ln n (n-1)", random_width(n) / 2);
+      bound.but_not("$ln n$ for $ln n (n-1)$", random_width(n) / 2);
     bound.but_not("constant 128", 128);
   };
   c.also([width_of_random_keys](Points &points, const Protocol &protocol) {
@@ -74,7 +74,7 @@ Claim random_sets() {
     // The width grows with the logarithm of the number of pairs, not with n.
     const double ratio = mean_width_needed(64, protocol).mean / mean_width_needed(16, protocol).mean;
     points.at(labels({{"n", num(64)}}));
-    points.limit("width at n = 64 over that at n = 16, at most 2", at_most_point(ratio, 2, 0));
+    points.limit("width at $n = 64$ over that at $n = 16$, at most 2", at_most_point(ratio, 2, 0));
     points.wrong_system("orthonormal basis", at_most_point(64 / 16.0, 2, 0));
   });
   c.last([](Points &points, const Protocol &protocol) {
@@ -82,17 +82,17 @@ Claim random_sets() {
       const int n = protocol.full() ? 3000 : 1000;
       const auto [measured, law] = pairs_beyond(key_rows({"unit", n, d}, protocol.seed), 0.125);
       auto bound = points.at(sized(n, d))
-                       .obligation("share of pairs beyond 1/8, at most 2 exp(-d eps^2 / 2)",
+                       .obligation("share of pairs beyond $1/8$, at most $2 exp(-d eps^2 / 2)$",
                                    at_most_point(measured, 2 * std::exp(-d / 128.0)));
-      if (d == 512) bound.but_not("2 exp(-d eps^2)", 2 * std::exp(-d / 64.0));
+      if (d == 512) bound.but_not("$2 exp(-d eps^2)$", 2 * std::exp(-d / 64.0));
       if (d == 512) continue; // there too rare to be measured to a few per cent
-      points.obligation("share of pairs beyond 1/8, spherical cap", measured, law)
+      points.obligation("share of pairs beyond $1/8$, spherical cap", measured, law)
           .but_not("its bound", 2 * std::exp(-d / 128.0))
-          .but_not("d-8 for d", share_beyond(0.125, d - 8));
+          .but_not("$d-8$ for $d$", share_beyond(0.125, d - 8));
     }
     points.at(labels({{"eps", num(0.125)}})).rounding(0);
     points.obligation("smallest n above its own width", overtaken([](double n) { return random_width(n); }), 1938.0)
-        .but_not("eps = 1/4", overtaken([](double n) { return random_width(n) / 4; }));
+        .but_not("$eps = 1/4$", overtaken([](double n) { return random_width(n) / 4; }));
   });
   return c.measure(width_of_random_keys);
 }
@@ -109,7 +109,7 @@ Claim structured_sets() {
     const double simplex = coherence(key_rows({"equicorrelated", 10, 10, -1 / 9.0}, protocol.seed));
     points.at(sized(10, 9)).rounding(16);
     points.obligation("simplex: Welch's bound", simplex, welch(10, 9))
-        .but_not("n for n - 1", std::sqrt(1 / (9 * 10.0)));
+        .but_not("$n$ for $n - 1$", std::sqrt(1 / (9 * 10.0)));
   });
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const auto rows = [&](int d) { return key_rows({"hadamard", 2 * d, d}, protocol.seed); };
@@ -117,12 +117,12 @@ Claim structured_sets() {
     const double found = coherence(rows(d));
     points.at(sized(n, d)).rounding(4 * d);
     points.statement("coherence of 2 d vectors", below_an_eighth(found));
-    points.at(sized(128, 64)).wrong_system("d = 64", below_an_eighth(coherence(rows(64))));
+    points.at(sized(128, 64)).wrong_system("$d = 64$", below_an_eighth(coherence(rows(64))));
     points.at(sized(n, d));
-    points.obligation("coherence", found, 1 / std::sqrt(d)).but_not("1/sqrt(d-1)", 1 / std::sqrt(d - 1.0));
+    points.obligation("coherence", found, 1 / std::sqrt(d)).but_not("$1/sqrt(d-1)$", 1 / std::sqrt(d - 1.0));
     const auto above_welch = [&](double coherence) { return at_least_point(coherence, welch(n, d), 0); };
     points.obligation("coherence, at least Welch's bound", above_welch(found));
-    points.wrong_system("vectors of norm 1/2", above_welch(coherence(0.5 * rows(d))));
+    points.wrong_system("vectors of norm $1/2$", above_welch(coherence(0.5 * rows(d))));
   });
 }
 
@@ -151,7 +151,7 @@ Claim optimised_set() {
     points.statement("every read over 300 exchanges", tracked(keys));
     points.wrong_system("random keys", tracked(random));
     points.obligation("coherence, at least Welch's bound", above_welch(keys));
-    points.wrong_system("vectors of norm 1/2", above_welch(0.5 * keys));
+    points.wrong_system("vectors of norm $1/2$", above_welch(0.5 * keys));
   });
 }
 
@@ -188,15 +188,15 @@ Claim alpha_and_epsilon() {
     const std::vector<double> range = extremes(alpha);
     points.at(labels({{"alpha", num(alpha)}, {"eps", num(eps)}, {"n", num(256)}, {"d", num(129)}}));
     const auto low_enough = [&](double largest) { return at_most_point(largest, alpha + eps, 0); };
-    points.statement("largest inner product, at most alpha + eps", low_enough(range[1]));
-    points.statement("smallest inner product, at least alpha - eps", at_least_point(range[0], alpha - eps, 0));
-    points.wrong_system("alpha = 0.05", low_enough(extremes(0.05)[1]));
-    points.statement("alpha + eps, below 1/8", below_an_eighth(alpha + eps));
-    points.wrong_system("alpha = 0.1: 0.20", below_an_eighth(0.1 + eps));
+    points.statement("largest inner product, at most $alpha + eps$", low_enough(range[1]));
+    points.statement("smallest inner product, at least $alpha - eps$", at_least_point(range[0], alpha - eps, 0));
+    points.wrong_system("$alpha = 0.05$", low_enough(extremes(0.05)[1]));
+    points.statement("$alpha + eps$, below $1/8$", below_an_eighth(alpha + eps));
+    points.wrong_system("$alpha = 0.1$: 0.20", below_an_eighth(0.1 + eps));
     const auto around = [&](double share) { return std::vector<double>{alpha - share * root, alpha + share * root}; };
     points.rounding(4 * 129);
-    points.obligation("inner products: alpha -+ (1 - alpha)/sqrt 128", range, around(1 - alpha))
-        .but_not("alpha -+ 1/sqrt 128", around(1));
+    points.obligation("inner products: $alpha -+ (1 - alpha)/sqrt 128$", range, around(1 - alpha))
+        .but_not("$alpha -+ 1/sqrt 128$", around(1));
     const auto tracked = [&](const Dense &keys) {
       const SwapStory story = tell_swaps(keys, 300, protocol.seed);
       return exactly_tracked(reads_by_round(story), story);

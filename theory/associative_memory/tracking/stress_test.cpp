@@ -54,7 +54,7 @@ Claim linear_against_round() {
     points.at(label(many))
         .statement("final error, linear, at least that of least squares", at_least_point(error, least, 0));
     points.wrong_system("round for linear", at_least_point(of_round, least, 0));
-    points.at(label(fit)).obligation("every read, linear, n = d orthonormal keys", reflected(fit));
+    points.at(label(fit)).obligation("every read, linear, $n = d$ orthonormal keys", reflected(fit));
     points.at(label(few)).wrong_system("half as many, but random, keys", reflected(few));
   });
 }
@@ -94,10 +94,10 @@ Claim householder() {
     };
     const auto label = [&](double beta) { return labels({{"d", num(d)}, {"beta", num(beta)}}); };
     points.at(label(1)).statement("value at every key after the step", one_exchange(d, 1, -1, keys, protocol.seed));
-    points.at(label(0.5)).wrong_system("beta = 1/2", one_exchange(d, 0.5, -1, keys, protocol.seed));
-    points.at(label(1)).wrong_system("k_a + k_b", one_exchange(d, 1, +1, keys, protocol.seed));
+    points.at(label(0.5)).wrong_system("$beta = 1/2$", one_exchange(d, 0.5, -1, keys, protocol.seed));
+    points.at(label(1)).wrong_system("$k_a + k_b$", one_exchange(d, 1, +1, keys, protocol.seed));
     points.obligation("eigenvalue along k", along(1));
-    points.at(label(0.5)).wrong_system("beta |k|^2 = 1: a projection", along(0.5));
+    points.at(label(0.5)).wrong_system("$beta |k|^2 = 1$: a projection", along(0.5));
   });
 }
 
@@ -130,7 +130,7 @@ Claim participation() {
   c.also([](Points &points, const Protocol &protocol) { // too few exchanges to reach most
     const Mean few = mean_of(untouched(0, 2000, 128, 32, protocol.seed));
     points.at(labels({{"n", num(128)}, {"swaps", num(32)}}));
-    points.wrong_system("length n/4", at_least_point(Mean{1 - few.mean, few.standard_error}, 0.5));
+    points.wrong_system("length $n/4$", at_least_point(Mean{1 - few.mean, few.standard_error}, 0.5));
   });
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int n = p.integer("n"), swaps = p.integer("swaps");
@@ -138,8 +138,8 @@ Claim participation() {
     const Mean share = sample_mean(wanted_sensitivity(protocol), 500, 400000, draw);
     points.statement("share that takes part: most", at_least_point(Mean{1 - share.mean, share.standard_error}, 0.5));
     auto left = points.obligation("share left alone", share, std::pow(1 - 2.0 / n, swaps))
-                    .but_not("(1 - 1/n)^L", std::pow(1 - 1.0 / n, swaps));
-    if (n < 40) left.but_not("exp(-2 L / n)", std::exp(-2.0 * swaps / n));
+                    .but_not("$(1 - 1/n)^L$", std::pow(1 - 1.0 / n, swaps));
+    if (n < 40) left.but_not("$exp(-2 L / n)$", std::exp(-2.0 * swaps / n));
   });
 }
 
@@ -194,7 +194,7 @@ Claim rotary() {
     points.statement("every read, no embedding", without(plain));
     points.wrong_system("rotated keys and queries", without(turned));
     points.obligation("every read, all turned by one angle", without(in_place));
-    points.statement("accuracy with rotary embeddings, below 1/2", at_most_point(rotated, 0.5));
+    points.statement("accuracy with rotary embeddings, below $1/2$", at_most_point(rotated, 0.5));
     points.wrong_system("all positions equal", at_most_point(accuracy(in_place), 0.5));
     // One key e_{2p} written at step 1, read at every later lag, for each pair p.
     const int T = 40;

@@ -33,11 +33,11 @@ void track(Points &points, const KeySet &set, int swaps, const std::string &form
   points.at(describe(set).set("swaps", swaps).set("form", form).set("real", name_of(real)));
   points.statement("every read", exactly_tracked(round, story))
       .but_not("read before the write", exact_point(round, story.before, 0));
-  points.wrong_system("k_t1 + k_t2", exactly_tracked(reads(told(+1)), story));
+  points.wrong_system("$k_t1 + k_t2$", exactly_tracked(reads(told(+1)), story));
   points.wrong_system("one exchange missed", exactly_tracked(reads(without_one(story, set.n)), story));
   if (coherence(keys) > 1e-3)
     points.wrong_system("linear kernel", bracketed_point(worst_read(reads(story, "linear"), story), 0, 0.5));
-  points.obligation("coherence, below 1/8", at_most_point(coherence(keys), 0.125, 0));
+  points.obligation("coherence, below $1/8$", at_most_point(coherence(keys), 0.125, 0));
 }
 
 Claim theorem() {
@@ -70,8 +70,8 @@ void in_either_order(Points &points, const KeySet &set, int swaps, std::uint64_t
     return exactly_tracked(reads_of_sums(story.sequence, only_assumption_2), story);
   };
   points.at(describe(set).set("swaps", swaps));
-  points.statement("f(-2) = 0, later minus earlier", sums(ordered));
-  points.wrong_system("f(-2) = 0, either order", sums(any));
+  points.statement("$f(-2) = 0$, later minus earlier", sums(ordered));
+  points.wrong_system("$f(-2) = 0$, either order", sums(any));
   points.obligation("f = round, either order", exactly_tracked(reads_by_round(any), any));
   points.wrong_system("f = round, sum of two keys", exactly_tracked(reads_by_round(plus), any));
 }
@@ -142,11 +142,11 @@ Claim queries() {
     };
     points.at(describe(set).set("swaps", swaps)).rounding(0);
     points.statement("every read asked ten times", exactly_tracked(reads_by_round(asked), asked));
-    points.wrong_system("exp kernel, a step with k = 0", after(0, 0, "exp"), 5);
+    points.wrong_system("exp kernel, a step with $k = 0$", after(0, 0, "exp"), 5);
     points.obligation("a step writes (q, 0)", after(1, 0), 0).but_not("(q, 0) harmless", 5);
     points.obligation("a step writes (q, its value)", after(1, 5), 5);
     points.wrong_system("a step writes (q, another value)", after(1, 7), 5);
-    points.obligation("a step with k = 0", after(0, 0), 5);
+    points.obligation("a step with $k = 0$", after(0, 0), 5);
     points.wrong_system("exp for round throughout", exactly_tracked(reads_by("exp", asked.sequence), asked));
   });
 }
@@ -170,10 +170,10 @@ Claim typo() {
     one.shape = {1, 1, 1, keys.columns, 1};
     one.k = one.q = {keys.data.begin(), keys.data.begin() + keys.columns}, one.v = {3};
     const double of_itself = reads_by("round", one)[0] / 3;
-    points.at(describe(set)).rounding(0).statement("f(k_i . k_i)", of_itself, 0);
-    points.obligation("f(k_i . k_i)", of_itself, 1).but_not("0", 0);
-    points.obligation("u_i = v_i", written(keys, keys, V, {"round"}).data, V.data);
-    points.wrong_system("exp, with f(k_i . k_j) near 1", written(keys, keys, V, {"exp"}).data, V.data);
+    points.at(describe(set)).rounding(0).statement("$f(k_i . k_i)$", of_itself, 0);
+    points.obligation("$f(k_i . k_i)$", of_itself, 1).but_not("0", 0);
+    points.obligation("$u_i = v_i$", written(keys, keys, V, {"round"}).data, V.data);
+    points.wrong_system("exp, with $f(k_i . k_j)$ near 1", written(keys, keys, V, {"exp"}).data, V.data);
   });
 }
 
