@@ -234,6 +234,22 @@ found = [document.documentElement.scrollWidth, innerWidth, past.map(e => e.tagNa
                      "speed.html", "layers/linear.html", "training.html", "noise.html", "tasks.html"):  # fmt: skip
             self.assertEqual(self.asked(page, script, framed=390), [390, 390, []], page)
 
+    def test_the_curves_and_the_legend_of_the_explorer_are_seen_at_any_width(self):
+        script = """
+const entries = [...document.querySelectorAll("#plot .entry")], boxes = entries.map(e => e.getBoundingClientRect());
+const light = c => c.match(/[\\d.]+/g).map(v => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4).reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+const contrast = (a, b) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05), page = light(getComputedStyle(document.body).backgroundColor);
+const faint = [...document.querySelectorAll("#plot polyline")].map(e => contrast(light(getComputedStyle(e).stroke), page)).filter(x => x < 4.5);
+found = { faint, names: entries.map(e => e.textContent), past: boxes.filter(b => b.left < 0 || b.right > innerWidth).length, height: Math.min(...boxes.map(b => b.height)) };
+"""
+        for window in (dict(framed=390), dict(width=820), dict(width=1440)):
+            for dark in (False, True):
+                found = self.asked("explorer.html", script, *(["--force-dark-mode"] if dark else []), **window)
+                self.assertEqual(found["faint"], [], (window, dark))
+            self.assertEqual(found["names"][:2], ["printed", "exact"])
+            self.assertEqual((len(found["names"]), found["past"]), (6, 0), window)
+            self.assertGreater(found["height"], 9, window)
+
     def test_every_column_of_the_layers_is_seen(self):
         script = """
 const box = document.querySelector(".scroll.tall"), heads = document.querySelectorAll(".matrix thead th");

@@ -26,8 +26,9 @@ const axes = { d: [3, 256, "key width d"], n: [2, 1024, "stored pairs n"], dv: [
 const points = JSON.parse(document.getElementById("points").textContent);
 const form = document.getElementById("explorer"), plot = document.getElementById("plot"), reading = document.getElementById("reading");
 const number = x => x === 0 ? "0" : Math.abs(x) >= 0.001 && Math.abs(x) < 1e5 ? String(Number(x.toPrecision(4))) : x.toExponential(3);
-const shades = ["#7a5c00", "#3b3b8f", "#cc79a7", "#009e73"];
-const left = 72, right = 640, top = 16, bottom = 372;
+const shades = [1, 2, 3, 4].map(i => `var(--rival-${i})`);
+const left = 72, top = 16, bottom = 372;
+const narrow = matchMedia("(max-width: 50rem)"); // the legend is below the plot, else beside it
 
 /// The values of the sliders, with that on the axis replaced.
 function chosen(along, at) {
@@ -58,7 +59,8 @@ function table() {
 }
 
 function draw() {
-  const { along, law, at, curves } = table(), now = chosen();
+  const { along, law, at, curves } = table(), now = chosen(), below = narrow.matches, right = below ? 350 : 640;
+  plot.setAttribute("viewBox", below ? `0 0 360 ${bottom + 60 + 22 * curves.length}` : "0 0 900 430");
   form.tau.disabled = !law.tempered || (form.root.checked && along !== "tau");
   for (const name in axes) form[name].nextElementSibling.textContent = name === "tau" && !law.tempered ? "–" : number(now[name]);
   const printed = law.printed(now) * (now.n - 1), exact = law.exact(now) * (now.n - 1);
@@ -80,12 +82,13 @@ function draw() {
     `<text class="title" x="${(left + right) / 2}" y="${bottom + 40}" text-anchor="middle">${axes[along][2]}</text>`,
     `<text class="title" transform="translate(16 ${(top + bottom) / 2}) rotate(-90)" text-anchor="middle">inverse SNR per stored pair</text>`,
     `<path d="M${x(now[along]).toFixed(1)} ${top}V${bottom}" stroke="currentColor" stroke-dasharray="2 3" opacity="0.5"/>`);
+  const [legend, first_entry] = below ? [left, bottom + 66] : [right + 16, top + 8];
   curves.forEach(([name, values], i) => {
     const rival = i > 1, colour = rival ? shades[(i - 2) % shades.length] : "var(--link)", dash = i === 0 ? "6 4" : rival ? "2 3" : "";
     const line = `fill="none" stroke="${colour}" stroke-width="${rival ? 1.2 : 2}" stroke-dasharray="${dash}"`;
     const shown = at.map((v, j) => [x(v), y(values[j])]).filter(([, height]) => height >= top - 1 && height <= bottom + 1);
     parts.push(`<polyline ${line} data-curve="${i}" points="${shown.map(p => p[0].toFixed(1) + "," + p[1].toFixed(1)).join(" ")}"/>`,
-      `<path ${line} d="M${right + 16} ${top + 8 + 22 * i}h28"/><text x="${right + 52}" y="${top + 12 + 22 * i}">${rival ? "rival: " : ""}${name.replace(/</g, "&lt;")}</text>`);
+      `<path ${line} d="M${legend} ${first_entry + 22 * i}h28"/><text class="entry" x="${legend + 36}" y="${first_entry + 4 + 22 * i}">${rival ? "rival: " : ""}${name.replace(/</g, "&lt;")}</text>`);
   });
   for (const m of marks) if (m.y > 0 && y(m.y) >= top && y(m.y) <= bottom)
     parts.push(`<circle class="mark" cx="${x(m[along]).toFixed(1)}" cy="${y(m.y).toFixed(1)}" r="4" stroke="var(--bad)" fill="${m.near ? "var(--bad)" : "none"}"><title>${m.role}: ${number(m.measured)} at d = ${m.d}, n = ${m.n}</title></circle>`);
@@ -96,14 +99,15 @@ function draw() {
 /// Links that save what is drawn: the picture with its colours, and the curves as a table.
 function offer() {
   const style = getComputedStyle(document.documentElement);
-  const inside = plot.innerHTML.replace(/var\((--\w+)\)/g, (_, name) => style.getPropertyValue(name).trim());
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 900 430" font-family="sans-serif" font-size="12" color="#1d2733" fill="#1d2733">${inside}</svg>`;
+  const inside = plot.innerHTML.replace(/var\((--[\w-]+)\)/g, (_, name) => style.getPropertyValue(name).trim());
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${plot.getAttribute("viewBox")}" font-family="sans-serif" font-size="12" color="#1d2733" fill="#1d2733">${inside}</svg>`;
   const { along, at, curves } = table(), quoted = curves.map(([name]) => `"${name}"`);
   const csv = [[along, ...quoted].join(","), ...at.map((v, i) => [v, ...curves.map(([, y]) => y[i])].join(","))].join("\n") + "\n";
   document.getElementById("as-svg").href = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(svg);
   document.getElementById("as-csv").href = "data:text/csv;charset=utf-8," + encodeURIComponent(csv);
 }
 form.addEventListener("input", draw);
+narrow.addEventListener("change", draw);
 form.addEventListener("submit", event => event.preventDefault());
 draw();
 return { laws };
