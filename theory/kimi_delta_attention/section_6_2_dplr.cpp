@@ -35,7 +35,7 @@ Claim kda_dplr() {
          "Diag(alpha)$, $a = beta k$ and $b = alpha . k$.");
   c.exactly("An identity. The written pair keeps its factor beta. The display that names a and b writes $k v^T$, so "
             "there beta is part of v.");
-  c.because("This is Eq 1 of the text in the form of §6.2. The list below it says a = b = k for what the kernel "
+  c.because("This is Eq 1 of the text in the form of §6.2. The list below it says $a = b = k$ for what the kernel "
             "shares; there k is the kernel's key before it is multiplied by beta and the decays.");
   c.runs({"kda"}), c.takes(head);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
