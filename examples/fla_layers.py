@@ -484,8 +484,9 @@ KERNELS = {
     "kda": both(kda, "kda.{}_kda", naive("kda/naive", "naive_recurrent_kda")),
     "delta_product": {"chunk": (delta_product, kernel_of_fla("gated_delta_product.chunk_gated_delta_product")),
                       "naive": (delta_product, NAIVE_PRODUCT)},
-    "gated_delta_product": {"chunk": (gated_delta_product, kernel_of_fla("gated_delta_product.chunk_gated_delta_product")),
-                            "naive": (gated_delta_product, NAIVE_PRODUCT)},
+    "gated_delta_product": {
+        "chunk": (gated_delta_product, kernel_of_fla("gated_delta_product.chunk_gated_delta_product")),
+        "naive": (gated_delta_product, NAIVE_PRODUCT)},
     "comba": both(comba, "comba.{}_comba", naive("comba/naive", "naive_recurrent_comba")),
     "gated_oja": {form: (gated_oja, kernel_of_fla(f"gated_oja_rule.{form}_gated_oja_rule"))  # fla has no reference
                   for form in ("chunk", "fused_recurrent")},

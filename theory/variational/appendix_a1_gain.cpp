@@ -45,7 +45,7 @@ Claim vla_post_vs_pre_direction() {
          "$A_{t-1}$ prevents a double counting of the new direction.");
   c.exactly(
       "After normalisation $A_t k$ and $A_{t-1} k$ are the same direction when $u$ is parallel to $k$, so the choice "
-      "changes nothing there. In general $A_t k = A_{t-1} k - z$ ($u.A_{t-1} k$) / $delta$, $z = A_{t-1} u$.");
+      "changes nothing there. In general $A_t k = A_{t-1} k - z (u.A_{t-1} k) / delta$, $z = A_{t-1} u$.");
   c.because("The choice does matter for penalty directions that are not along the key, a case that the text does not "
             "mention.");
   c.is_refuted(

@@ -96,8 +96,8 @@ Claim u_form() {
 
 Claim sums_are_delta_net() {
   ClaimBuilder c("eq93-deltanet", "000 Eq 91-93");
-  c.says("Without kernel and normaliser, the memory $S_t = S_{t-1} + u_t k_t^T$ that stores $u_t = v_t$ - sum_{i<t} "
-         "($k_i$ . $k_t$) $u_i$ in place of $v_t$ is DeltaNet, $S_t = S_{t-1} (I - k_t k_t^T) + v_t k_t^T$.");
+  c.says("Without kernel and normaliser, the memory $S_t = S_{t-1} + u_t k_t^T$ that stores $u_t = v_t - sum_{i<t} "
+         "(k_i . k_t) u_i$ in place of $v_t$ is DeltaNet, $S_t = S_{t-1} (I - k_t k_t^T) + v_t k_t^T$.");
   c.exactly("An identity, on reads and final state, with DeltaNet's step size at 1.");
   c.runs({"delta_net"}), c.takes(sizes);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -156,7 +156,7 @@ Claim contains_delta_net() {
 
 Claim contains_attention() {
   ClaimBuilder c("deltaformer-special-transformer", "000 after Eq 42");
-  c.says("DeltaFormer with $beta_t = 0$, $alpha_t = 1$ and the read sum_i exp($k_i$ . $q_t / sqrt d$) $u_i$ over its "
+  c.says("DeltaFormer with $beta_t = 0$, $alpha_t = 1$ and the read $sum_i exp(k_i . q_t / sqrt d) u_i$ over its "
          "own sum of weights is causal softmax attention.");
   c.exactly("An identity, since $u = v$. Eq 42 itself has no normaliser: the read must be replaced, as the text does.");
   c.runs({"delta_former", "softmax"}), c.takes(sizes);

@@ -43,7 +43,7 @@ Claim solve_sign() {
   ClaimBuilder c("listing2-solve-sign", "000 Listing 2");
   c.says("$u$ = solve_triangular($beta A$, $alpha v$, upper=False, unitriangular=True) is Eq 41, $u_t = alpha v_t - "
          "beta sum_{i<t} kappa_1(k_i, w_t) u_i$.");
-  c.exactly("It solves ($I + beta$ tril$(A, -1)$) $u = alpha v$. The diagonal and the upper part of $A$, where exp "
+  c.exactly("It solves $(I + beta tril(A, -1)) u = alpha v$. The diagonal and the upper part of $A$, where exp "
             "turns the masked zeros into 1, are not read.");
   c.runs({"delta_former"}), c.takes(sizes);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {

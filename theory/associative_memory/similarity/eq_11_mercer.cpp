@@ -110,7 +110,7 @@ Claim mercer_truncation_law() {
   ClaimBuilder c("mercer-truncation-law", "000 footnote 5");
   c.says("More than the footnote's order 7 to 8: the order at which the series of $exp(x)$, $x > 0$, is cut off at a "
          "relative tolerance $eps$.");
-  c.exactly("The smallest $M$ with P(Poisson$(x) > M$) < $eps$; half a unit in the last place is $2^-9$ in bf16, "
+  c.exactly("The smallest $M$ with $P(Poisson(x) > M) < eps$; half a unit in the last place is $2^-9$ in bf16, "
             "$2^-12$ in fp16, $2^-24$ in fp32.");
   c.because("The order grows with the argument and with the precision of the format.");
   c.runs({"linear", "exp_unnormalized"}), c.takes(truncation_params);

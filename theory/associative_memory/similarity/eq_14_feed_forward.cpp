@@ -55,8 +55,8 @@ std::vector<ParamSpec> network_params() {
 Claim ffn_relu_memory() {
   const std::vector<ParamSpec> params = network_params();
   ClaimBuilder c("ffn-relu-memory", "000 Eq 14");
-  c.says("A two-layer feed-forward network without biases, $W_V^T$ ReLU$(W_K x)$, is the associative memory $sum_i "
-         "v_i$ ReLU($k_i.x$) over the rows of its weights.");
+  c.says("A two-layer feed-forward network without biases, $W_V^T ReLU(W_K x)$, is the associative memory $sum_i "
+         "v_i ReLU(k_i.x)$ over the rows of its weights.");
   c.exactly("An identity, for any output width.");
   c.because("The paper has $d_v = d$, but nothing depends on that. ReLU(x.y) has no feature map (relu_kernel_psd).");
   c.runs({"ffn_relu", "ffn_silu"}), c.takes(params);
@@ -133,8 +133,8 @@ Claim ffn_multihead() {
 Claim ffn_swiglu() {
   const std::vector<ParamSpec> params = network_params();
   ClaimBuilder c("ffn-swiglu", "000 Eq 28-29");
-  c.says("SwiGLU, $W_V^T$ ($(W_G x)$ * Swish$(W_K x)$), is the memory $sum_i v_i$ ($g_i.x$) Swish($k_i.x$), the gate a "
-         "term $g_i(x)$ beside the kernel.");
+  c.says("SwiGLU, $W_V^T ((W_G x) * Swish(W_K x))$, is the memory $sum_i v_i (g_i.x) Swish(k_i.x)$, the gate a "
+         "term $g_i(x)$ in addition to the kernel.");
   c.exactly("An identity.");
   c.because("Eq 28 prints $W_U$; the text and Eq 29 have $W_K$.");
   c.runs({"ffn_swiglu", "ffn_silu"}), c.takes(params);
