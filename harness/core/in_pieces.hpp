@@ -1,43 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parallel loops over large amounts of host memory.
 #pragma once
-#include "harness/system/processors.hpp"
-#include <algorithm>
 #include <atomic>
-#include <future>
-#include <thread>
-#include <vector>
+#include <cstddef>
 
 namespace recollect {
 
 /// Set on a thread that runs next to others which have separate tasks: its loops are not divided.
 inline thread_local bool one_piece = false;
 
+/// `piece` of the loop, without the loop's type: what starts threads is compiled once.
+using Piece = void (*)(const void *loop, std::size_t begin, std::size_t end);
+void run_in_pieces(std::size_t n, const void *loop, Piece piece, std::size_t cost);
+
 /// Calls fill(begin, end) for parts of 0 ... n - 1, in parallel if one part takes longer than starting a thread. `cost`
 /// is the cost of one of the n, in units of one random number.
-template <class Fill> void in_pieces(size_t n, const Fill &fill, size_t cost = 1) {
-  constexpr size_t piece = size_t(1) << 22; // about 50 ms of random numbers
-  const size_t pieces = std::clamp<size_t>(n * cost / piece, 1, one_piece ? 1 : processors());
-  const std::thread::id caller = std::this_thread::get_id();
-  std::vector<std::future<void>> others;
-  for (size_t i = 1; i < pieces; ++i)
-    others.push_back(std::async([=, &fill] {
-      // If no thread could be started, the caller runs a piece itself when it waits for it.
-      if (std::this_thread::get_id() != caller) run_on_any_processor();
-      fill(n * i / pieces, n * (i + 1) / pieces);
-    }));
-  fill(0, n / pieces);
-  for (std::future<void> &other : others) other.get();
+template <class Fill> void in_pieces(std::size_t n, const Fill &fill, std::size_t cost = 1) {
+  run_in_pieces(
+      n, &fill,
+      [](const void *loop, std::size_t begin, std::size_t end) { (*static_cast<const Fill *>(loop))(begin, end); },
+      cost);
 }
 
 /// The first i < n with found(i), or n.
-template <class Found> size_t first_in_pieces(size_t n, const Found &found, size_t cost = 1) {
-  std::atomic<size_t> first(n);
+template <class Found> std::size_t first_in_pieces(std::size_t n, const Found &found, std::size_t cost = 1) {
+  std::atomic<std::size_t> first(n);
   in_pieces(
       n,
-      [&](size_t begin, size_t end) {
+      [&](std::size_t begin, std::size_t end) {
         while (begin < end && !found(begin)) ++begin;
-        size_t known = first;
+        std::size_t known = first;
         while (begin < end && begin < known && !first.compare_exchange_weak(known, begin)) {
         }
       },
@@ -47,6 +39,6 @@ template <class Found> size_t first_in_pieces(size_t n, const Found &found, size
 
 /// Cost for copying or reading a number of an array that many passes need again. A piece then takes a quarter of a
 /// millisecond instead of 50 ms, so that a state of a few MiB has several pieces.
-constexpr size_t cost_of_copies = 16;
+constexpr std::size_t cost_of_copies = 16;
 
 } // namespace recollect

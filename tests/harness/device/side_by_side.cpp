@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/device/side_by_side.hpp"
+#include "harness/core/error.hpp"
 #include "harness/device/each_index.hpp"
 #include "tests/testing.hpp"
 

@@ -4,6 +4,7 @@
 #include "tests/testing.hpp"
 #include <atomic>
 #include <sched.h>
+#include <thread>
 
 namespace recollect {
 BOOST_AUTO_TEST_SUITE(harness)
