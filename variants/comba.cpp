@@ -18,8 +18,8 @@ namespace {
 template <class Real> Call<Real> corrected(Call<Real> call) {
   const Real d = call.params.real("d");
   const Array<Real> q = call.q, w = call.w, out = allocate(call, call.q.extent(0));
-  Kokkos::parallel_for(
-      "comba::queries", over(out.extent(0)), KOKKOS_LAMBDA(const size_t i) { out(i) = q(i) - d * w(i); });
+  parallel_loop(
+      "comba::queries", out.extent(0), KOKKOS_LAMBDA(const size_t i) { out(i) = q(i) - d * w(i); });
   call.q = out;
   return call;
 }
@@ -41,8 +41,8 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
   const Real d = call.params.real("d");
   decay_first_vjp("comba::backward", BackwardCall<Real>{corrected(call), back.d},
                   {call.w, call.k, call.beta, call.alpha}, {d_w, back.d.k, back.d.beta, back.d.alpha});
-  Kokkos::parallel_for(
-      "comba::query_gradient", over(d_w.extent(0)), KOKKOS_LAMBDA(const size_t i) { d_w(i) -= d * d_q(i); });
+  parallel_loop(
+      "comba::query_gradient", d_w.extent(0), KOKKOS_LAMBDA(const size_t i) { d_w(i) -= d * d_q(i); });
 }
 
 } // namespace

@@ -51,8 +51,8 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
   sum.normalised = true;
   turned_vjp("cosformer::backward", back, features(back.call), KOKKOS_LAMBDA(size_t, int) { return angle; }, sum, {},
              {back.call.shape.Dk, d_q, d_k});
-  Kokkos::parallel_for(
-      "cosformer::relu", over(q.extent(0)), KOKKOS_LAMBDA(const size_t i) {
+  parallel_loop(
+      "cosformer::relu", q.extent(0), KOKKOS_LAMBDA(const size_t i) {
         if (!(q(i) > 0)) d_q(i) = 0;
         if (!(k(i) > 0)) d_k(i) = 0;
       });

@@ -29,8 +29,8 @@ template <class Real> DeltaRule<Real> as_rule(const Call<Real> &call) {
 template <class Real> void chunked(const Call<Real> &call) { delta_rule("delta_net::chunked", call, as_rule(call)); }
 /// beta is both the write and the erase strength, so its gradient is the sum of both.
 template <class Real> void add_erase_gradient(const Array<Real> &d_erase, const Array<Real> &d_write) {
-  Kokkos::parallel_for(
-      "delta_net::gates", over(d_erase.extent(0)), KOKKOS_LAMBDA(const size_t t) { d_write(t) += d_erase(t); });
+  parallel_loop(
+      "delta_net::gates", d_erase.extent(0), KOKKOS_LAMBDA(const size_t t) { d_write(t) += d_erase(t); });
 }
 template <class Real> void backward(const BackwardCall<Real> &back) {
   const Array<Real> d_erase = allocate(back.call, back.call.steps()), d_write = back.d.beta;

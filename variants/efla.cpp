@@ -19,8 +19,8 @@ namespace {
 
 template <class Real> DeltaRule<Real> as_rule(const Call<Real> &call, const ScaledRows<Real> &key) {
   const Array<Real> erase = allocate(call, call.steps()), write = allocate(call, call.steps()), beta = call.beta;
-  Kokkos::parallel_for(
-      "efla::gains", over(call.steps()), KOKKOS_LAMBDA(const size_t t) {
+  parallel_loop(
+      "efla::gains", call.steps(), KOKKOS_LAMBDA(const size_t t) {
         erase(t) = exact_gain(beta(t) * key.size(t) * key.size(t), key.square(t));
         write(t) = erase(t) / key.size(t);
       });

@@ -55,9 +55,9 @@ template <class Real> void recurrent(const Call<Real> &call) {
                     CausalMask::everything);
 }
 template <class Real> void parallel(const Call<Real> &call) {
-  Kokkos::parallel_for("ffn_moe::parallel", over(call.steps()),
-                       RunExperts<Real>{call.shape.Dk, call.shape.Dv, choice_of(call, experts(call), false), call.q,
-                                        call.k, call.v, call.o});
+  parallel_loop("ffn_moe::parallel", call.steps(),
+                RunExperts<Real>{call.shape.Dk, call.shape.Dv, choice_of(call, experts(call), false), call.q, call.k,
+                                 call.v, call.o});
 }
 template <class Real> void backward(const BackwardCall<Real> &back) {
   const Call<Real> &call = back.call;

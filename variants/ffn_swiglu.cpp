@@ -53,8 +53,8 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
   attend_vjp("ffn_swiglu::gate", gate, Gate<Real>{{call.shape.T, call.shape.Dk, call.q, call.k}},
              CausalMask::everything);
   const Array<Real> d_q = back.d.q, added = gate.d.q;
-  Kokkos::parallel_for(
-      "ffn_swiglu::q", over(d_q.extent(0)), KOKKOS_LAMBDA(const size_t i) { d_q(i) += added(i); });
+  parallel_loop(
+      "ffn_swiglu::q", d_q.extent(0), KOKKOS_LAMBDA(const size_t i) { d_q(i) += added(i); });
 }
 
 } // namespace

@@ -35,8 +35,8 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
 #ifdef KOKKOS_ENABLE_CUDA
 template <class Stored> StoredRule stored_rule(const Call<float, Stored> &call) {
   const Array<float> erase = call.arena->template take<float>(call.steps()), alpha = call.alpha, beta = call.beta;
-  Kokkos::parallel_for(
-      "gated_delta_net::erase", over(call.steps()), KOKKOS_LAMBDA(const size_t t) { erase(t) = alpha(t) * beta(t); });
+  parallel_loop(
+      "gated_delta_net::erase", call.steps(), KOKKOS_LAMBDA(const size_t t) { erase(t) = alpha(t) * beta(t); });
   return {true, alpha, erase, beta};
 }
 template <class Stored> void chunked_stored(const Call<float, Stored> &call) {

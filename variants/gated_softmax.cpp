@@ -98,8 +98,8 @@ template <class Real> ForgettingBySums<Real> by_sums(const Call<Real> &call, Rea
   const auto taken = [&] { return call.arena->template take<double>(size); };
   const ForgettingBySums<Real> sums{scale, sink(call), T, taken(), taken(), taken()};
   const Array<Real> alpha = call.alpha;
-  Kokkos::parallel_for(
-      "gated_softmax::sums", over(call.shape.heads()), KOKKOS_LAMBDA(size_t head) {
+  parallel_loop(
+      "gated_softmax::sums", call.shape.heads(), KOKKOS_LAMBDA(size_t head) {
         double high = 0, low = 0, zeros = 0;
         for (size_t at = head * T; at < (head + 1) * T; ++at) {
           const double gate = alpha(at), step = gate > 0 ? math::log(gate) : 0.0;
@@ -165,13 +165,13 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
   const CrossingSums<Real> crossing = crossing_sums(call);
   const QueryFacts<Real> facts = attend_vjp("gated_softmax::backward", back, logit, CausalMask::through_self, crossing);
   const Array<Real> d_q = back.d.q, d_k = back.d.k;
-  Kokkos::parallel_for(
-      "gated_softmax::scale", over(d_q.extent(0)), KOKKOS_LAMBDA(const size_t i) { d_q(i) *= scale, d_k(i) *= scale; });
+  parallel_loop(
+      "gated_softmax::scale", d_q.extent(0), KOKKOS_LAMBDA(const size_t i) { d_q(i) *= scale, d_k(i) *= scale; });
   add_up("gated_softmax::nodes", call, crossing);
   const Array<Real> through_closed =
       per_step("gated_softmax::closed", call, ThroughLastClosed<Real>{logit, facts, back.d.o});
-  Kokkos::parallel_for("gated_softmax::gates", over(call.steps()),
-                       GateGradient<Real>{crossing, logit, call.alpha, through_closed, back.d.alpha});
+  parallel_loop("gated_softmax::gates", call.steps(),
+                GateGradient<Real>{crossing, logit, call.alpha, through_closed, back.d.alpha});
 }
 
 } // namespace

@@ -75,8 +75,8 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
   turned_vjp("gateloop::backward", back, Features<Real>{D, call.q, call.k}, phase(call), sum, d,
              {D, back.d.q, back.d.k}, call.has("w") ? back.d.w : Array<Real>());
   const Array<Real> both = d.lambda, d_lambda = back.d.lambda;
-  Kokkos::parallel_for(
-      "gateloop::lambda", over(d_lambda.extent(0)), KOKKOS_LAMBDA(const size_t i) {
+  parallel_loop(
+      "gateloop::lambda", d_lambda.extent(0), KOKKOS_LAMBDA(const size_t i) {
         const size_t at = i / D * 2 * D + i % D;
         d_lambda(i) = both(at) + both(at + D);
       });

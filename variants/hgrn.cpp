@@ -80,10 +80,9 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
   const Call<Real> &call = back.call;
   const size_t n = call.k.extent(0);
   const ForgetGates<Real> d{allocate(call, n), allocate(call, n)};
-  Kokkos::parallel_for("hgrn::backward", over(call.shape.heads() * call.shape.Dk),
-                       ChannelsBack<Real>{HeadArrays<Real>(call), forget_gates(call), d,
-                                          allocate(call, call.v.extent(0)), back.d.o, back.d.q, back.d.v,
-                                          back.d.state});
+  parallel_loop("hgrn::backward", call.shape.heads() * call.shape.Dk,
+                ChannelsBack<Real>{HeadArrays<Real>(call), forget_gates(call), d, allocate(call, call.v.extent(0)),
+                                   back.d.o, back.d.q, back.d.v, back.d.state});
   forget_gates_vjp(back, d);
 }
 

@@ -30,8 +30,8 @@ template <class Real> void chunked(const Call<Real> &call) { delta_rule("leaky_l
 template <class Real> void backward(const BackwardCall<Real> &back) {
   const Array<Real> d_erase = allocate(back.call, back.call.steps()), d_write = back.d.beta;
   delta_rule_vjp("leaky_lms::backward", back, as_rule(back.call), {back.d.q, back.d.k, d_erase, d_write, back.d.alpha});
-  Kokkos::parallel_for(
-      "leaky_lms::gates", over(d_erase.extent(0)), KOKKOS_LAMBDA(const size_t t) { d_write(t) += d_erase(t); });
+  parallel_loop(
+      "leaky_lms::gates", d_erase.extent(0), KOKKOS_LAMBDA(const size_t t) { d_write(t) += d_erase(t); });
 }
 
 } // namespace

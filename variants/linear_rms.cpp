@@ -41,8 +41,8 @@ template <class Real> void chunked(const Call<Real> &call) {
   const int Dv = call.shape.Dv;
   const Array<Real> o = call.o;
   decayed_sum("linear_rms::chunked", call, as_sum(call));
-  Kokkos::parallel_for(
-      "linear_rms::norm", over(o.extent(0) / Dv),
+  parallel_loop(
+      "linear_rms::norm", o.extent(0) / Dv,
       KOKKOS_LAMBDA(const size_t t) { unit_mean_square(o.data() + t * Dv, Dv, epsilon); });
 }
 
@@ -53,8 +53,8 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
   const int Dv = call.shape.Dv;
   const Array<Real> y = call.o, given = back.d.o, d_y = allocate(call, y.extent(0));
   const ChunkStates<Real> starts = decayed_sum_chunk_states("linear_rms::backward", call, as_sum(call), true);
-  Kokkos::parallel_for(
-      "linear_rms::d_norm", over(call.steps()), KOKKOS_LAMBDA(const size_t t) {
+  parallel_loop(
+      "linear_rms::d_norm", call.steps(), KOKKOS_LAMBDA(const size_t t) {
         const Real *own = y.data() + t * Dv, *to = given.data() + t * Dv;
         const Real size = root_mean_square(own, Dv, epsilon);
         Real along = 0; // o . do / Dv

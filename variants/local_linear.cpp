@@ -84,8 +84,8 @@ template <class Real> void recurrent(const Call<Real> &call) {
 template <class Real> Array<Real> centred(const Call<Real> &call, const Array<Real> &rows) {
   const Array<Real> out = allocate(call, rows.extent(0)), k = call.k;
   const size_t width = size_t(call.shape.Dk), head = width * call.shape.T;
-  Kokkos::parallel_for(
-      "local_linear::centred", over(rows.extent(0)),
+  parallel_loop(
+      "local_linear::centred", rows.extent(0),
       KOKKOS_LAMBDA(const size_t i) { out(i) = rows(i) - k(i / head * head + i % width); });
   return out;
 }
@@ -96,8 +96,7 @@ template <class Real> void parallel(const Call<Real> &call) {
   const int n = basis.size(), width = n + n * (n + 1) / 2 + (n + 1) * s.Dv;
   const size_t steps = call.steps();
   const Array<Real> moments = allocate(call, steps * width);
-  Kokkos::parallel_for("local_linear::moments", over(steps),
-                       Moments<Real>{basis, s.T, s.Dv, width, call.k, call.v, moments});
+  parallel_loop("local_linear::moments", steps, Moments<Real>{basis, s.T, s.Dv, width, call.k, call.v, moments});
   const int chunk = std::min(call.chunk, 32); // a query's result is wide: small blocks
   Call<Real> about_first = call;
   about_first.q = centred(call, call.q), about_first.k = centred(call, call.k);

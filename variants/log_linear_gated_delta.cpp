@@ -31,9 +31,8 @@ template <class Real> void recurrent(const Call<Real> &call) {
 /// The rule of one level: it erases like the gated layer, and writes only its own part.
 template <class Real> DeltaRule<Real> as_rule(const Call<Real> &one, const Array<Real> &beta) {
   const Array<Real> erase = allocate(one, one.steps()), alpha = one.alpha;
-  Kokkos::parallel_for(
-      "log_linear_gated_delta::erase", over(one.steps()),
-      KOKKOS_LAMBDA(const size_t t) { erase(t) = alpha(t) * beta(t); });
+  parallel_loop(
+      "log_linear_gated_delta::erase", one.steps(), KOKKOS_LAMBDA(const size_t t) { erase(t) = alpha(t) * beta(t); });
   return {1, one.k, one.k, erase, one.beta, alpha, {}};
 }
 template <class Real> void chunked(const Call<Real> &call) {
@@ -45,8 +44,8 @@ template <class Real> void chunked(const Call<Real> &call) {
 template <class Real>
 void add_erase_gradient(const Array<Real> &alpha, const Array<Real> &beta, const Array<Real> &d_erase,
                         const Array<Real> &d_alpha, const Array<Real> &d_beta) {
-  Kokkos::parallel_for(
-      "log_linear_gated_delta::gates", over(d_erase.extent(0)), KOKKOS_LAMBDA(const size_t t) {
+  parallel_loop(
+      "log_linear_gated_delta::gates", d_erase.extent(0), KOKKOS_LAMBDA(const size_t t) {
         d_alpha(t) += beta(t) * d_erase(t);
         d_beta(t) += alpha(t) * d_erase(t);
       });

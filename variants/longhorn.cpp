@@ -34,8 +34,8 @@ template <class Real> struct Gain {
 template <class Real> DeltaRule<Real> as_rule(const Call<Real> &call, const ScaledRows<Real> &key) {
   const Array<Real> erase = allocate(call, call.steps()), write = allocate(call, call.steps()), beta = call.beta;
   const Real delta = call.params.real("delta");
-  Kokkos::parallel_for(
-      "longhorn::gains", over(call.steps()), KOKKOS_LAMBDA(const size_t t) {
+  parallel_loop(
+      "longhorn::gains", call.steps(), KOKKOS_LAMBDA(const size_t t) {
         erase(t) = Gain<Real>(delta * beta(t), key.size(t), key.square(t)).erase;
         write(t) = erase(t) / key.size(t);
       });

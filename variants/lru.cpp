@@ -87,8 +87,8 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
   const Array<Real> d_k = back.d.k, gain = a.gain;
   turned_vjp("lru::backward", back, Features<Real>{D, call.q, written(call, a)}, Phase<Real>{a.phase}, sum, {},
              {D, back.d.q, d_k});
-  Kokkos::parallel_for(
-      "lru::gain", over(d_k.extent(0)), KOKKOS_LAMBDA(const size_t i) { d_k(i) *= gain(i % D); });
+  parallel_loop(
+      "lru::gain", d_k.extent(0), KOKKOS_LAMBDA(const size_t i) { d_k(i) *= gain(i % D); });
 }
 
 } // namespace

@@ -18,8 +18,8 @@ namespace {
 /// The rotations of all steps, [B,H,T,pairs,2].
 template <class Real> Array<Real> turns(const Call<Real> &call, const Pairs<Real> &pairs) {
   const Array<Real> all = allocate(call, 2 * call.steps() * pairs.count);
-  Kokkos::parallel_for(
-      "mamba3::turns", over(call.steps() * pairs.count), KOKKOS_LAMBDA(const size_t i) {
+  parallel_loop(
+      "mamba3::turns", call.steps() * pairs.count, KOKKOS_LAMBDA(const size_t i) {
         const size_t step = i / pairs.count;
         const Head<Real> h = pairs.arrays.head(step / pairs.arrays.T);
         const Complex<Real> turn = unit_phase(pairs.angle(h, int(step % pairs.arrays.T), int(i % pairs.count)));

@@ -21,8 +21,8 @@ namespace {
 template <class Real> Array<Real> weighed(const Call<Real> &call, const Array<Real> &rows, int width) {
   if (!call.has("beta")) return rows;
   const Array<Real> out = allocate(call, rows.extent(0)), beta = call.beta;
-  Kokkos::parallel_for(
-      "mesa::weighed", over(rows.extent(0)),
+  parallel_loop(
+      "mesa::weighed", rows.extent(0),
       KOKKOS_LAMBDA(const size_t i) { out(i) = math::sqrt(beta(i / width)) * rows(i); });
   return out;
 }

@@ -69,9 +69,9 @@ template <class Real> void recurrent(const Call<Real> &call) {
                     ChosenBlocks<Real>{scale(call), call.params.integer("topk"), blocks(call), call.q});
 }
 template <class Real> void parallel(const Call<Real> &call) {
-  Kokkos::parallel_for("moba::parallel", over(call.steps()),
-                       ReadBlocks<Real>{scale(call), call.shape.Dk, call.shape.Dv, choice_of(call, blocks(call), true),
-                                        call.q, call.k, call.v, call.o});
+  parallel_loop("moba::parallel", call.steps(),
+                ReadBlocks<Real>{scale(call), call.shape.Dk, call.shape.Dv, choice_of(call, blocks(call), true), call.q,
+                                 call.k, call.v, call.o});
 }
 template <class Real> void backward(const BackwardCall<Real> &back) {
   const Call<Real> &call = back.call;

@@ -45,8 +45,8 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
   const DeltaRule<Real> rule = as_rule(call, unit);
   const Array<Real> write = rule.write, d_length = d.length; // that of the write, first
   delta_rule_vjp("nlms::backward", back, rule, {back.d.q, d.rows, {}, d_length});
-  Kokkos::parallel_for(
-      "nlms::length", over(call.steps()), KOKKOS_LAMBDA(const size_t t) { d_length(t) *= -write(t) * write(t); });
+  parallel_loop(
+      "nlms::length", call.steps(), KOKKOS_LAMBDA(const size_t t) { d_length(t) *= -write(t) * write(t); });
   unit_rows_vjp(unit, d, back.d.k);
 }
 

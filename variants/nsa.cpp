@@ -39,7 +39,7 @@ template <class Real> void recurrent(const Call<Real> &call) {
 template <class Real> void parallel(const Call<Real> &call) {
   const SparseBranches<Real> branches = sparse_branches(call, scale(call));
   read_branches("nsa::parallel", call, branches);
-  Kokkos::parallel_for("nsa::parallel::sum", over(call.o.extent(0)), SumOfBranches<Real>{branches, call.o});
+  parallel_loop("nsa::parallel::sum", call.o.extent(0), SumOfBranches<Real>{branches, call.o});
 }
 template <class Real> void backward(const BackwardCall<Real> &back) {
   branches_vjp("nsa::backward", back, scale(back.call));

@@ -80,9 +80,8 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
   const Features<Real> phi = features(call), d = feature_gradients("rebased::backward", back, phi);
   const LayerNorm<Real> norm(call.params);
   const Array<Real> work = allocate(call, call.q.extent(0));
-  const auto steps = over(call.steps());
-  Kokkos::parallel_for("rebased::q", steps, NormPull<Real>{D, norm, call.q, d.q, back.d.q, work});
-  Kokkos::parallel_for("rebased::k", steps, NormPull<Real>{D, norm, call.k, d.k, back.d.k, work});
+  parallel_loop("rebased::q", size_t(call.steps()), NormPull<Real>{D, norm, call.q, d.q, back.d.q, work});
+  parallel_loop("rebased::k", size_t(call.steps()), NormPull<Real>{D, norm, call.k, d.k, back.d.k, work});
 }
 
 } // namespace

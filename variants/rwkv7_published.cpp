@@ -26,11 +26,11 @@ template <class Real> Keys<Real> keys_of(const Call<Real> &call) {
   const Array<Real> replacement = allocate(call, call.k.extent(0)), erase = allocate(call, call.steps());
   const Array<Real> k = call.k, w = call.w, beta = call.beta, length = removal.length;
   const Real share = call.params.real("share");
-  Kokkos::parallel_for(
-      "rwkv7_published::replacement", over(k.extent(0)),
+  parallel_loop(
+      "rwkv7_published::replacement", k.extent(0),
       KOKKOS_LAMBDA(const size_t i) { replacement(i) = k(i) + share * (w(i) - k(i)); });
-  Kokkos::parallel_for(
-      "rwkv7_published::erase", over(call.steps()),
+  parallel_loop(
+      "rwkv7_published::erase", call.steps(),
       KOKKOS_LAMBDA(const size_t t) { erase(t) = length(t) > 0 ? beta(t) / length(t) : Real(0); });
   return {removal, replacement, {1, removal.rows, call.w, erase, {}, {}, call.lambda, replacement}};
 }
@@ -59,14 +59,14 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
   delta_rule_vjp("rwkv7_published::backward", back, keys.rule,
                  {back.d.q, d_w, d_beta, {}, {}, d_removal.rows, back.d.lambda, d_replacement});
   const Real share = call.params.real("share");
-  Kokkos::parallel_for(
-      "rwkv7_published::lengths", over(call.steps()), KOKKOS_LAMBDA(const size_t t) {
+  parallel_loop(
+      "rwkv7_published::lengths", call.steps(), KOKKOS_LAMBDA(const size_t t) {
         const Real length = keys.removal.length(t), d = length > 0 ? d_beta(t) / length : Real(0); // d_beta: of erase
         d_removal.length(t) = -keys.rule.erase(t) * d, d_beta(t) = d;
       });
   unit_rows_vjp(keys.removal, d_removal, d_k);
-  Kokkos::parallel_for(
-      "rwkv7_published::keys", over(n),
+  parallel_loop(
+      "rwkv7_published::keys", n,
       KOKKOS_LAMBDA(const size_t i) { d_k(i) += (1 - share) * d_replacement(i), d_w(i) += share * d_replacement(i); });
 }
 

@@ -24,8 +24,8 @@ template <class Real> void through_landmarks(const Call<Real> &call) {
   std::vector<int> order = stream.permutation(2 * T); // rows of [q; k]
   const Array<int> rows = uploaded<int>("rows", m, [&](size_t i) { return order[i]; });
   const Array<Real> q = call.q, k = call.k, landmarks = allocate(call, call.shape.heads() * m * Dk);
-  Kokkos::parallel_for(
-      "skyformer::landmarks", over(landmarks.extent(0)), KOKKOS_LAMBDA(size_t at) {
+  parallel_loop(
+      "skyformer::landmarks", landmarks.extent(0), KOKKOS_LAMBDA(size_t at) {
         const size_t head = at / (size_t(m) * Dk), c = at % Dk;
         const int row = rows(at / Dk % m);
         landmarks(at) = row < T ? q((head * T + row) * Dk + c) : k((head * T + row - T) * Dk + c);

@@ -20,8 +20,8 @@ template <class Real> void backward(const BackwardCall<Real> &back) { gaussian_v
 template <class Real> void through_landmarks(const Call<Real> &call) {
   const int T = call.shape.T, Dk = call.shape.Dk, m = std::min(call.params.integer("features"), T);
   const Array<Real> k = call.k, landmarks("landmarks", call.shape.heads() * m * Dk);
-  Kokkos::parallel_for(
-      "soft::landmarks", over(landmarks.extent(0)), KOKKOS_LAMBDA(size_t at) {
+  parallel_loop(
+      "soft::landmarks", landmarks.extent(0), KOKKOS_LAMBDA(size_t at) {
         const size_t head = at / (size_t(m) * Dk), c = at % Dk, pool = at / Dk % m, begin = pool * T / m,
                      end = (pool + 1) * T / m;
         Real sum = 0;

@@ -14,7 +14,7 @@ template <class F> void each_index(const char *label, size_t n, const F &f, size
       for (size_t i = 0; i < n; ++i) f(i);
       return;
     }
-  Kokkos::parallel_for(label, over(n), f);
+  parallel_loop(label, n, f);
 }
 
 /// Copies numbers between the types that arrays are stored in.

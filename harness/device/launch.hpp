@@ -31,14 +31,14 @@ template <class Start> void shown(const std::string &label, const Start &start) 
 template <class Real, class Body>
 void on_threads(const Launch &launch, Arena &arena, size_t scratch, const Body &body) {
   const size_t workers = std::min<size_t>(launch.units, Execution().concurrency()), units = launch.units;
-  const Array<Real> memory = arena.take<Real>(workers * scratch);
+  Real *const memory = arena.take<Real>(workers * scratch).data();
   std::atomic<size_t> next(0); // units may differ in cost: each thread takes the next one when it is free
   std::atomic<size_t> *const counter = &next;
   const auto work = [=, &body](size_t worker) {
-    for (size_t unit; (unit = counter->fetch_add(1)) < units;) body(Team(), unit, memory.data() + worker * scratch);
+    for (size_t unit; (unit = counter->fetch_add(1)) < units;) body(Team(), unit, memory + worker * scratch);
   };
   if (workers == 1) return shown(launch.label, [&] { work(0); }); // waking other threads takes microseconds
-  Kokkos::parallel_for(launch.label, over(workers), work);
+  parallel_loop(launch.label, workers, work);
   Kokkos::fence();
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The execution space of kernels, and the type of device arrays.
 #pragma once
+#include "harness/core/in_pieces.hpp"
 #include <Kokkos_Core.hpp>
+#include <string>
 #include <type_traits>
 
 /// For functions that take a kernel's objects by reference: forces inlining. If such a function is not inlined, a GPU
@@ -54,5 +56,20 @@ constexpr bool on_cuda = std::is_same<Execution, Kokkos::Cuda>::value;
 #else
 constexpr bool on_cuda = false;
 #endif
+
+/// Calls piece(loop, begin, end) over pieces of 0 ... n - 1, on the threads of the CPU.
+void on_host_threads(const std::string &label, size_t n, const void *loop, Piece piece);
+
+/// f(i) for i < n, independently. On the CPU Kokkos gets the same functor for every f, because its templates take
+/// longer to compile than most loops.
+template <class F> void parallel_loop(const std::string &label, size_t n, const F &f) {
+  if constexpr (on_host)
+    on_host_threads(label, n, &f, [](const void *loop, size_t begin, size_t end) {
+      const F &body = *static_cast<const F *>(loop);
+      for (size_t i = begin; i < end; ++i) body(i);
+    });
+  else
+    Kokkos::parallel_for(label, over(n), f);
+}
 
 } // namespace recollect

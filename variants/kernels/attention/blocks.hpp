@@ -62,7 +62,7 @@ template <class Real> struct BlockMeans {
 template <class Real> Blocks<Real> blocks_of(const Array<Real> &router, const Shape &s, int block) {
   const int T = s.T, width = s.Dk, count = (T + block - 1) / block;
   const Array<Real> means = allocated<Real>("block means", s.heads() * count * width);
-  Kokkos::parallel_for("blocks::means", over(means.extent(0)), BlockMeans<Real>{T, width, block, count, router, means});
+  parallel_loop("blocks::means", means.extent(0), BlockMeans<Real>{T, width, block, count, router, means});
   return {T, width, block, count, means};
 }
 

@@ -103,8 +103,7 @@ void chosen_vjp(const std::string &label, const BackwardCall<Real> &back, const 
                                         rows_of(call.v, s, s.Dv),
                                         rows_of(back.d.o, s, s.Dv),
                                         {allocate(call, kept), allocate(call, kept)}};
-  Kokkos::parallel_for(label + "::queries", over(call.steps()),
-                       ChoosingQuery<Real, Kernel>{pairs, rows_of(back.d.q, s, s.Dk)});
+  parallel_loop(label + "::queries", call.steps(), ChoosingQuery<Real, Kernel>{pairs, rows_of(back.d.q, s, s.Dk)});
   run<Real>({label + "::keys", s.heads() * choice.blocks.count, 128, call.math}, *call.arena, 0,
             ChosenKeys<Real, Kernel>{pairs, rows_of(back.d.k, s, s.Dk), rows_of(back.d.v, s, s.Dv)});
 }

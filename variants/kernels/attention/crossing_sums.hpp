@@ -111,7 +111,7 @@ template <class Real> struct AddUpNodes {
 
 /// Call this after all blocks have been added. total() then returns the sums over the pairs that cross each step.
 template <class Real> void add_up(const std::string &label, const Call<Real> &call, const CrossingSums<Real> &sums) {
-  Kokkos::parallel_for(label, over(call.steps()), AddUpNodes<Real>{sums});
+  parallel_loop(label, call.steps(), AddUpNodes<Real>{sums});
 }
 
 } // namespace recollect::variants

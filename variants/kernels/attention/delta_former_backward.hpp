@@ -138,9 +138,8 @@ template <class Real> struct WriteGradients {
 };
 template <class Real>
 void write_gradients(const std::string &label, const BackwardCall<Real> &back, const Array<Real> &e) {
-  Kokkos::parallel_for(
-      label + "::write", over(back.call.steps()),
-      WriteGradients<Real>{back.call.shape.Dv, back.call.v, back.call.alpha, e, back.d.v, back.d.alpha});
+  parallel_loop(label + "::write", back.call.steps(),
+                WriteGradients<Real>{back.call.shape.Dv, back.call.v, back.call.alpha, e, back.d.v, back.d.alpha});
 }
 
 /// Gradient of beta, and do . o of the attention to earlier keys, one step per unit.
@@ -174,13 +173,13 @@ void write_vjp(const std::string &label, const BackwardCall<Real> &back, const K
   attend(label + "::overlap", call, loop, Overlaps<Real>{overlap, facts.normaliser});
   const Rows<Real> asked = solve_back(label, call, kernel, facts.normaliser, e);
   write_gradients(label, back, e);
-  Kokkos::parallel_for(label + "::erase", over(call.steps()),
-                       EraseGradients<Real>{s.Dv, e, asked.data, overlap.data, back.d.beta, facts.read});
+  parallel_loop(label + "::erase", call.steps(),
+                EraseGradients<Real>{s.Dv, e, asked.data, overlap.data, back.d.beta, facts.read});
   const BlockGradient<Real, Kernel> block{loop, asked, facts};
   const Array<Real> d_k = allocate(call, call.k.extent(0));
   gradients_by_blocks(label, call, block, rows_of(back.d.w, s, s.Dk), rows_of(d_k, s, s.Dk),
                       overlap); // e holds the gradient with respect to the values
-  Kokkos::parallel_for(label + "::k", over(d_k.extent(0)), AddArray<Real>{d_k, back.d.k});
+  parallel_loop(label + "::k", d_k.extent(0), AddArray<Real>{d_k, back.d.k});
 }
 
 } // namespace recollect::variants

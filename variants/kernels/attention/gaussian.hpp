@@ -31,8 +31,8 @@ template <class Real> struct GaussianByDistance {
 
 template <class Real> Array<Real> squared_lengths(const Call<Real> &call, const Array<Real> &rows, int width) {
   const Array<Real> squares = allocate(call, rows.extent(0) / width);
-  Kokkos::parallel_for(
-      "gaussian::squares", over(squares.extent(0)),
+  parallel_loop(
+      "gaussian::squares", squares.extent(0),
       KOKKOS_LAMBDA(size_t i) { squares(i) = dot(rows.data() + i * width, rows.data() + i * width, width); });
   return squares;
 }

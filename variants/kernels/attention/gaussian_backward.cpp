@@ -38,12 +38,11 @@ template <class Real> void gaussian_vjp(const std::string &label, const Backward
   wide.call.shape.Dk = wide.d.shape.Dk = D + 2;
   wide.call.q = allocate(call, n), wide.call.k = allocate(call, n);
   wide.d.q = allocate(call, n), wide.d.k = allocate(call, n);
-  const auto steps = over(call.steps());
-  Kokkos::parallel_for(label + "::wide_q", steps, TwoChannelsMore<Real>{D, call.q, wide.call.q, 1, 0});
-  Kokkos::parallel_for(label + "::wide_k", steps, TwoChannelsMore<Real>{D, call.k, wide.call.k, 0, 1});
+  parallel_loop(label + "::wide_q", size_t(call.steps()), TwoChannelsMore<Real>{D, call.q, wide.call.q, 1, 0});
+  parallel_loop(label + "::wide_k", size_t(call.steps()), TwoChannelsMore<Real>{D, call.k, wide.call.k, 0, 1});
   attend_vjp(label, wide, kernel);
-  Kokkos::parallel_for(label + "::q", steps, WithoutThem<Real>{D, D + 1, call.q, wide.d.q, back.d.q});
-  Kokkos::parallel_for(label + "::k", steps, WithoutThem<Real>{D, D, call.k, wide.d.k, back.d.k});
+  parallel_loop(label + "::q", size_t(call.steps()), WithoutThem<Real>{D, D + 1, call.q, wide.d.q, back.d.q});
+  parallel_loop(label + "::k", size_t(call.steps()), WithoutThem<Real>{D, D, call.k, wide.d.k, back.d.k});
 }
 
 template void gaussian_vjp(const std::string &, const BackwardCall<float> &);

@@ -149,8 +149,7 @@ void joint_gradient(const std::string &label, const Call<Real> &call, const Bloc
   std::vector<std::pair<Array<Real>, Array<Real>>> sums{{joint.dk.data, dk.data}, {joint.dv.data, dv.data}};
   if constexpr (!std::is_same_v<Gates, NoGates>) sums.push_back({joint.gates.parts, gates.parts});
   for (const auto &[from, to] : sums)
-    if (shares > 1)
-      Kokkos::parallel_for(label + "::shares", over(to.extent(0)), AddShares<Real>{from, to, int(shares)});
+    if (shares > 1) parallel_loop(label + "::shares", to.extent(0), AddShares<Real>{from, to, int(shares)});
   call.arena->release(mark);
 }
 

@@ -81,9 +81,9 @@ void write_vjp(const std::string &label, const BackwardCall<Real> &back, const S
   const Shape &s = back.call.shape;
   solve_back(label, whole_steps(back.call), lookups, {}, e);
   write_gradients(label, back, e);
-  Kokkos::parallel_for(label + "::lookups", over(back.call.steps()),
-                       SharedGradients<Real>{lookups, rows_of(u, s, s.Dv), rows_of(e, s, s.Dv),
-                                             rows_of(back.d.w, s, s.Dk), rows_of(back.d.k, s, s.Dk), back.d.beta});
+  parallel_loop(label + "::lookups", back.call.steps(),
+                SharedGradients<Real>{lookups, rows_of(u, s, s.Dv), rows_of(e, s, s.Dv), rows_of(back.d.w, s, s.Dk),
+                                      rows_of(back.d.k, s, s.Dk), back.d.beta});
 }
 
 } // namespace recollect::variants

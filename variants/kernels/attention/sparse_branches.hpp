@@ -203,8 +203,8 @@ template <class Real> SparseBranches<Real> sparse_branches(const Call<Real> &cal
 template <class Real>
 void read_branches(const std::string &label, const Call<Real> &call, const SparseBranches<Real> &branches) {
   const Array<Real> scores = allocate(call, call.steps() * branches.selected.set.topk);
-  Kokkos::parallel_for(label + "::choice", over(call.steps()), FindBlocks<Real>{branches.selected.set, call.q, scores});
-  branches.each([&](const auto &branch) { Kokkos::parallel_for(label + "::branch", over(call.steps()), branch); });
+  parallel_loop(label + "::choice", call.steps(), FindBlocks<Real>{branches.selected.set, call.q, scores});
+  branches.each([&](const auto &branch) { parallel_loop(label + "::branch", call.steps(), branch); });
 }
 
 template <class Real> struct SumOfBranches {
@@ -240,9 +240,8 @@ template <class Real> void branches_vjp(const std::string &label, const Backward
   const auto gradients = [&](const auto &branch, const Array<Real> &d_gate, const Rows<Real> &to_k,
                              const Rows<Real> &to_v) {
     using Set = std::decay_t<decltype(branch.set)>;
-    Kokkos::parallel_for(label + "::queries", over(call.steps()), BranchQueries<Real, Set>{branch, d_o, dq, d_gate});
-    Kokkos::parallel_for(label + "::keys", over(s.heads() * size_t(to_k.count)),
-                         BranchKeys<Real, Set>{branch, d_o, to_k, to_v});
+    parallel_loop(label + "::queries", call.steps(), BranchQueries<Real, Set>{branch, d_o, dq, d_gate});
+    parallel_loop(label + "::keys", s.heads() * size_t(to_k.count), BranchKeys<Real, Set>{branch, d_o, to_k, to_v});
   };
   const auto scratch = [&](const Rows<Real> &like) {
     return Rows<Real>{allocate(call, s.heads() * like.count * like.width), like.count, like.width};
@@ -252,10 +251,8 @@ template <class Real> void branches_vjp(const std::string &label, const Backward
   gradients(branches.compressed, back.d.alpha, mean_k, mean_v);
   gradients(branches.selected, back.d.beta, block_k, block_v);
   gradients(branches.sliding, back.d.lambda, dk, dv);
-  Kokkos::parallel_for(label + "::sum", over(dk.data.extent(0)),
-                       AddBlocks<Real>{branches.compressed.set, mean_k, block_k, dk});
-  Kokkos::parallel_for(label + "::sum", over(dv.data.extent(0)),
-                       AddBlocks<Real>{branches.compressed.set, mean_v, block_v, dv});
+  parallel_loop(label + "::sum", dk.data.extent(0), AddBlocks<Real>{branches.compressed.set, mean_k, block_k, dk});
+  parallel_loop(label + "::sum", dv.data.extent(0), AddBlocks<Real>{branches.compressed.set, mean_v, block_v, dv});
 }
 
 } // namespace recollect::variants

@@ -21,8 +21,8 @@ template <class Real> struct BothGates {
   void multiply() const {
     const Array<Real> alpha = alpha_, given = given_, both = lambda;
     const int width = width_;
-    Kokkos::parallel_for(
-        "decayed_sum::gates", over(given.extent(0)),
+    parallel_loop(
+        "decayed_sum::gates", given.extent(0),
         KOKKOS_LAMBDA(const size_t i) { both(i) = alpha(i / width) * given(i); });
   }
   /// Computes the gradients of both gates. Call it after the product's gradient has been computed.

@@ -20,8 +20,8 @@ template <class Real> struct DecayFirst {
 template <class Real>
 Array<Real> products(const std::string &label, const Call<Real> &call, const Array<Real> &a, const Array<Real> &b) {
   const Array<Real> out = allocate(call, a.extent(0));
-  Kokkos::parallel_for(
-      label, over(out.extent(0)), KOKKOS_LAMBDA(const size_t i) { out(i) = a(i) * b(i); });
+  parallel_loop(
+      label, out.extent(0), KOKKOS_LAMBDA(const size_t i) { out(i) = a(i) * b(i); });
   return out;
 }
 
@@ -42,8 +42,8 @@ template <class Real>
 void add_erase_gradient(const Array<Real> &alpha, const Array<Real> &beta, const Array<Real> &d_erase,
                         const Array<Real> &d_alpha, const Array<Real> &d_beta) {
   const bool decays = alpha.extent(0);
-  Kokkos::parallel_for(
-      "decay_first::erase_gradient", over(d_erase.extent(0)), KOKKOS_LAMBDA(const size_t t) {
+  parallel_loop(
+      "decay_first::erase_gradient", d_erase.extent(0), KOKKOS_LAMBDA(const size_t t) {
         if (decays) d_alpha(t) += beta(t) * d_erase(t);
         d_beta(t) += (decays ? alpha(t) : Real(1)) * d_erase(t);
       });
@@ -64,8 +64,8 @@ void decay_first_vjp(const std::string &label, const BackwardCall<Real> &back, c
   add_erase_gradient(channels ? Array<Real>() : in.alpha, in.beta, d_erase, d.alpha, d.beta);
   if (!channels) return;
   const Array<Real> r = in.r, lambda = in.lambda, d_r = d.r, d_lambda = d.lambda;
-  Kokkos::parallel_for(
-      "decay_first::read_key_gradient", over(d_read.extent(0)), KOKKOS_LAMBDA(const size_t i) {
+  parallel_loop(
+      "decay_first::read_key_gradient", d_read.extent(0), KOKKOS_LAMBDA(const size_t i) {
         d_r(i) = (one_key ? d_r(i) : Real(0)) + lambda(i) * d_read(i);
         d_lambda(i) += r(i) * d_read(i);
       });

@@ -19,8 +19,8 @@ namespace recollect::variants {
 template <class Real> Array<Real> transposed(const Call<Real> &call, const Array<Real> &x, int rows, int columns) {
   const Array<Real> out = allocate(call, x.extent(0));
   const size_t size = size_t(rows) * columns;
-  Kokkos::parallel_for(
-      "exchanged::transpose", over(x.extent(0)),
+  parallel_loop(
+      "exchanged::transpose", x.extent(0),
       KOKKOS_LAMBDA(const size_t i) { out(i / size * size + i % columns * rows + i % size / columns) = x(i); });
   return out;
 }
@@ -32,8 +32,8 @@ template <class Real> Call<Real> with_exchanged_roles(const Call<Real> &call, co
   const Shape &s = call.shape;
   const size_t Dk = size_t(s.Dk), Dv = size_t(s.Dv);
   const Array<Real> lambda = call.lambda, decays = allocate(call, u.extent(0));
-  Kokkos::parallel_for(
-      "exchanged::decays", over(decays.extent(0)),
+  parallel_loop(
+      "exchanged::decays", decays.extent(0),
       KOKKOS_LAMBDA(const size_t i) { decays(i) = lambda(i / Dv * Dk + i % Dv % Dk); });
   x.shape.Dk = s.Dv, x.shape.Dv = s.Dk, x.state_shape = {s.Dk, s.Dv};
   x.k = u, x.v = call.k, x.lambda = decays;
@@ -51,13 +51,13 @@ template <class Real> void exchanged_roles(const std::string &label, const Call<
   const Array<Real> lambda = x.lambda, k = x.v, beta = x.beta, next = allocate(call, u.extent(0)),
                     errors = allocate(call, k.extent(0)), M = allocate(call, x.state.extent(0)), reads = x.o;
   copy(M, x.state);
-  Kokkos::parallel_for(
-      "exchanged::next", over(next.extent(0)),
+  parallel_loop(
+      "exchanged::next", next.extent(0),
       KOKKOS_LAMBDA(const size_t i) { next(i) = i / n % T + 1 < T ? lambda(i + n) * u(i + n) : Real(0); });
   x.q = next;
   decay_first(label + "::errors", x, exchanged_rule(x));
-  Kokkos::parallel_for(
-      "exchanged::errors", over(errors.extent(0)), KOKKOS_LAMBDA(const size_t i) {
+  parallel_loop(
+      "exchanged::errors", errors.extent(0), KOKKOS_LAMBDA(const size_t i) {
         const size_t step = i / m;
         Real read = 0;
         if (step % T)
@@ -93,8 +93,8 @@ void exchanged_roles_vjp(const std::string &label, const BackwardCall<Real> &bac
   decay_first_vjp(label, rule, exchanged_rule(x), {d_u, d_u, d.beta, {}, d_decays});
   copy(d.state, transposed(call, rule.d.state, s.Dk, s.Dv));
   const size_t Dk = size_t(s.Dk), Dv = size_t(s.Dv);
-  Kokkos::parallel_for(
-      "exchanged::decay_gradient", over(d_lambda.extent(0)), KOKKOS_LAMBDA(const size_t i) {
+  parallel_loop(
+      "exchanged::decay_gradient", d_lambda.extent(0), KOKKOS_LAMBDA(const size_t i) {
         Real sum = 0;
         for (size_t c = i % Dk; c < Dv; c += Dk) sum += d_decays(i / Dk * Dv + c);
         d_lambda(i) = sum;

@@ -61,8 +61,8 @@ DecayedSum<Real> exponential_sum(const std::string &label, const Call<Real> &cal
   const Array<Real> decay = allocate(call, logs.k.extent(0)), x = allocate(call, logs.q.extent(0)),
                     y = keep ? allocate(call, logs.k.extent(0)) : logs.k;
   const PeakScan<Real> peaks{call.shape.T, F, call.state_shape.rows, keep, logs, call.state, decay, y, x};
-  Kokkos::parallel_for(label + "::peaks", over(call.shape.heads() * peaks.bundles()), peaks);
-  Kokkos::parallel_for(label + "::queries", over(call.steps()), LargestToOne<Real>{F, x});
+  parallel_loop(label + "::peaks", call.shape.heads() * peaks.bundles(), peaks);
+  parallel_loop(label + "::queries", call.steps(), LargestToOne<Real>{F, x});
   return {F, x, y, {}, decay, Real(1), {}, true};
 }
 template <class Real>
@@ -108,9 +108,9 @@ Features<Real> exponential_gradients(const std::string &label, const BackwardCal
   DecayedSumGradient<Real> gradient{d.q, d.k};
   gradient.lambda = allocate(call, sum.lambda.extent(0));
   decayed_sum_vjp(label, back, sum, gradient);
-  Kokkos::parallel_for(label + "::peaks", over(call.shape.heads() * logs.width),
-                       PeakScanBack<Real>{call.shape.T, logs.width, call.state_shape.rows, logs, d, call.state,
-                                          back.d.state, sum.lambda, sum.q, sum.k, gradient.lambda});
+  parallel_loop(label + "::peaks", call.shape.heads() * logs.width,
+                PeakScanBack<Real>{call.shape.T, logs.width, call.state_shape.rows, logs, d, call.state, back.d.state,
+                                   sum.lambda, sum.q, sum.k, gradient.lambda});
   return d;
 }
 

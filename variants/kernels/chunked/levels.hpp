@@ -83,8 +83,8 @@ template <class Real> Call<Real> call_of(const Call<Real> &call, int level) {
   const Array<Real> q = call.q, alpha = call.alpha, beta = call.beta, its_q = one.q, its_alpha = one.alpha,
                     its_beta = one.beta;
   const int T = call.shape.T, D = call.shape.Dk;
-  Kokkos::parallel_for(
-      "level", over(call.steps()), KOKKOS_LAMBDA(const size_t step) {
+  parallel_loop(
+      "level", call.steps(), KOKKOS_LAMBDA(const size_t step) {
         const int t = int(step % T);
         const Real read = is.is_full(t) ? weight(step, level) : Real(0);
         for (size_t j = step * D; j < (step + 1) * D; ++j) its_q(j) = read * q(j);
@@ -95,8 +95,8 @@ template <class Real> Call<Real> call_of(const Call<Real> &call, int level) {
 }
 
 template <class Real> void add(const Array<Real> &terms, const Array<Real> &sum) {
-  Kokkos::parallel_for(
-      "levels::add", over(sum.extent(0)), KOKKOS_LAMBDA(const size_t i) { sum(i) += terms(i); });
+  parallel_loop(
+      "levels::add", sum.extent(0), KOKKOS_LAMBDA(const size_t i) { sum(i) += terms(i); });
 }
 
 /// Runs run(call) for every level and sums the outputs.
@@ -141,10 +141,9 @@ template <class Real, class Run> void by_levels_vjp(const BackwardCall<Real> &ba
     for (Array<Real> *d : {&one.d.q, &one.d.k, &one.d.v, &one.d.alpha, &one.d.beta}) *d = allocate(call, d->extent(0));
     one.d.state = filled(call, one.call.state.extent(0), Real(0));
     vjp(one);
-    Kokkos::parallel_for("level::gradients", over(call.steps()),
-                         LevelGradient<Real>{level, call.shape.T, call.shape.Dk, LevelWeights<Real>(call), call.q,
-                                             one.d.q, one.d.alpha, one.d.beta, back.d.q, back.d.alpha, back.d.beta,
-                                             back.d.w});
+    parallel_loop("level::gradients", call.steps(),
+                  LevelGradient<Real>{level, call.shape.T, call.shape.Dk, LevelWeights<Real>(call), call.q, one.d.q,
+                                      one.d.alpha, one.d.beta, back.d.q, back.d.alpha, back.d.beta, back.d.w});
     add(one.d.k, back.d.k), add(one.d.v, back.d.v);
     call.arena->release(mark);
   }

@@ -76,7 +76,7 @@ public:
     ++count_;
   }
   void run(const std::string &label) const {
-    if (count_) Kokkos::parallel_for(label, over(packs()), *this);
+    if (count_) parallel_loop(label, packs(), *this);
   }
   KOKKOS_FUNCTION void operator()(std::size_t i) const {
     int nth = 0;

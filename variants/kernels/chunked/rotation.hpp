@@ -69,8 +69,7 @@ Turned<Real> turn_back(const Call<Real> &call, const Features<Real> &in, const P
   const size_t channels = call.shape.heads() * in.width;
   Turned<Real> out{{2 * in.width, allocate(call, 2 * in.q.extent(0)), allocate(call, 2 * in.k.extent(0))},
                    allocate(call, 2 * channels)};
-  Kokkos::parallel_for("turn_back", over(channels),
-                       TurnBack<Real, Phase>{in, out.features, out.end, call.shape.T, phase});
+  parallel_loop("turn_back", channels, TurnBack<Real, Phase>{in, out.features, out.end, call.shape.T, phase});
   return out;
 }
 
@@ -79,8 +78,8 @@ Turned<Real> turn_back(const Call<Real> &call, const Features<Real> &in, const P
 template <class Real> void turn_state(const Call<Real> &call, const Turned<Real> &turned) {
   const int F = turned.features.width / 2, rows = call.state_shape.rows;
   const Array<Real> state = call.state, end = turned.end;
-  Kokkos::parallel_for(
-      "turn_state", over(call.shape.heads() * rows), KOKKOS_LAMBDA(const size_t row) {
+  parallel_loop(
+      "turn_state", call.shape.heads() * rows, KOKKOS_LAMBDA(const size_t row) {
         const Real *turn = end.data() + row / rows * 2 * F;
         for (int j = 0; j < F; ++j)
           rotate_and_write(state.data() + row * 2 * F, j, F, Complex<Real>{turn[2 * j], turn[2 * j + 1]}, Real(0));

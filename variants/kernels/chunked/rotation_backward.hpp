@@ -60,13 +60,12 @@ void turned_vjp(const std::string &label, const BackwardCall<Real> &back, const 
   const int F = in.width, rows = call.state_shape.rows, T = call.shape.T;
   const size_t heads = call.shape.heads();
   const Turned<Real> turned = turn_back(call, in, phase);
-  Kokkos::parallel_for(label + "::state", over(heads * rows),
-                       TurnGradientBack<Real>{back.d.state, turned.end, F, rows});
+  parallel_loop(label + "::state", heads * rows, TurnGradientBack<Real>{back.d.state, turned.end, F, rows});
   sum.width = 2 * F, sum.q = turned.features.q, sum.k = turned.features.k;
   d_sum.q = allocate(call, sum.q.extent(0)), d_sum.k = allocate(call, sum.k.extent(0));
   decayed_sum_vjp(label, back, sum, d_sum);
-  Kokkos::parallel_for(
-      label + "::turn", over(heads * F),
+  parallel_loop(
+      label + "::turn", heads * F,
       TurnForth<Real, Phase>{in, {2 * F, d_sum.q, d_sum.k}, d_in, call.state, back.d.state, d_phase, T, rows, phase});
 }
 

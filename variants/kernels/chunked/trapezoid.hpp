@@ -101,8 +101,7 @@ template <class Real> Trapezoid<Real> trapezoid(const Call<Real> &call, const Ar
              {},
              false,
              repeated(call, 2, call.beta, 1)};
-  Kokkos::parallel_for("trapezoid::turn", over(call.shape.heads() * pairs.count),
-                       TurnWrites<Real>{pairs, fine.q, fine.k, out.end});
+  parallel_loop("trapezoid::turn", call.shape.heads() * pairs.count, TurnWrites<Real>{pairs, fine.q, fine.k, out.end});
   const Array<Real> v = fine.v, values = call.v;
   each_row(
       "trapezoid::values", int(2 * call.steps()), Dv, KOKKOS_LAMBDA(int s, int first, int side) {
@@ -110,8 +109,8 @@ template <class Real> Trapezoid<Real> trapezoid(const Call<Real> &call, const Ar
         for (int i = first; i < Dv; i += side)
           v(size_t(s) * Dv + i) = s % 2 || step % T ? values(size_t(from) * Dv + i) : Real(0);
       });
-  Kokkos::parallel_for(
-      "trapezoid::start", over(call.shape.heads() * Dv * Dk), KOKKOS_LAMBDA(const size_t i) {
+  parallel_loop(
+      "trapezoid::start", call.shape.heads() * Dv * Dk, KOKKOS_LAMBDA(const size_t i) {
         const Head<Real> h = pairs.arrays.head(i / (size_t(Dv) * Dk));
         const size_t cell = i % (size_t(Dv) * Dk), at = h.index * pairs.arrays.state_size + cell;
         state(at) += h.beta[0] * (1 - h.lambda(0)[cell % Dk]) * state(at + size_t(Dv) * Dk);
@@ -124,10 +123,10 @@ template <class Real> void trapezoid_chunked(const std::string &label, const Cal
   const Trapezoid<Real> both = trapezoid(call, call.state);
   decayed_sum(label, both.call, both.sum);
   read_last_steps(call, both.call, 2);
-  Kokkos::parallel_for("trapezoid::state", over(call.shape.heads() * call.shape.Dv),
-                       TurnRows<Real>{pairs, call.state, both.end, false});
-  Kokkos::parallel_for(
-      "trapezoid::last", over(call.shape.heads() * call.shape.Dv * call.shape.Dk), KOKKOS_LAMBDA(const size_t i) {
+  parallel_loop("trapezoid::state", call.shape.heads() * call.shape.Dv,
+                TurnRows<Real>{pairs, call.state, both.end, false});
+  parallel_loop(
+      "trapezoid::last", call.shape.heads() * call.shape.Dv * call.shape.Dk, KOKKOS_LAMBDA(const size_t i) {
         const size_t size = size_t(pairs.arrays.Dv) * pairs.arrays.Dk, cell = i % size;
         const Head<Real> h = pairs.arrays.head(i / size);
         h.state[size + cell] = h.v(h.T - 1)[cell / h.Dk] * h.k(h.T - 1)[cell % h.Dk];

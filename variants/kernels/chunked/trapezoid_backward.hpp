@@ -68,7 +68,7 @@ template <class Real> void trapezoid_vjp(const std::string &label, const Backwar
   fine.call = both.call;
   fine.d.shape.T = 2 * T, fine.d.o = repeated(call, 2, d.o, Dv, 1), fine.d.v = allocate(call, n * Dv);
   DecayedSumGradient<Real> of{allocate(call, n * Dk), allocate(call, n * Dk), allocate(call, n), allocate(call, n)};
-  Kokkos::parallel_for(label + "::state", over(heads * Dv), TurnRows<Real>{pairs, d.state, both.end, true});
+  parallel_loop(label + "::state", heads * Dv, TurnRows<Real>{pairs, d.state, both.end, true});
   decayed_sum_vjp(label, fine, both.sum, of);
 
   const Array<Real> d_state = d.state, d_v = d.v, d_k = d.k, d_beta = d.beta, d_alpha = d.alpha, d_lambda = d.lambda,
@@ -101,11 +101,11 @@ template <class Real> void trapezoid_vjp(const std::string &label, const Backwar
           if (t == 0) d_lambda(size_t(step) * Dk + j) = lambda;
         }
       });
-  Kokkos::parallel_for(label + "::turn", over(heads * pairs.count),
-                       CollectWrites<Real>{pairs, state, d.state, of.q, of.k, d.q, d.k, d.lambda, d.w});
+  parallel_loop(label + "::turn", heads * pairs.count,
+                CollectWrites<Real>{pairs, state, d.state, of.q, of.k, d.q, d.k, d.lambda, d.w});
   const Array<Real> strength = of.strength, alpha = of.alpha;
-  Kokkos::parallel_for(
-      "trapezoid::steps", over(call.steps()), KOKKOS_LAMBDA(const size_t step) {
+  parallel_loop(
+      "trapezoid::steps", call.steps(), KOKKOS_LAMBDA(const size_t step) {
         const Head<Real> h = pairs.arrays.head(step / T);
         const int t = int(step % T);
         Real sum = strength(2 * step) + strength(2 * step + 1);
@@ -120,8 +120,8 @@ template <class Real> void trapezoid_vjp(const std::string &label, const Backwar
         }
         d_beta(step) = sum, d_alpha(step) = alpha(2 * step + 1);
       });
-  Kokkos::parallel_for(
-      "trapezoid::start", over(heads * size), KOKKOS_LAMBDA(const size_t i) {
+  parallel_loop(
+      "trapezoid::start", heads * size, KOKKOS_LAMBDA(const size_t i) {
         const Head<Real> h = pairs.arrays.head(i / size);
         const size_t cell = i % size, at = h.index * 2 * size + cell;
         d_state(at + size) = h.beta[0] * (1 - h.lambda(0)[cell % Dk]) * d_state(at);

@@ -35,7 +35,7 @@ template <class Real, class Step> struct StepMap {
 template <class Real, class Step>
 Array<Real> per_step(const std::string &label, const Call<Real> &call, const Step &step) {
   const Array<Real> out = allocate(call, call.steps());
-  Kokkos::parallel_for(label, over(call.steps()), StepMap<Real, Step>{HeadArrays<Real>(call), out, step});
+  parallel_loop(label, call.steps(), StepMap<Real, Step>{HeadArrays<Real>(call), out, step});
   return out;
 }
 

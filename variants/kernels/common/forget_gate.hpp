@@ -14,8 +14,8 @@ template <class Real> ForgetGates<Real> forget_gates(const Call<Real> &call) {
   const size_t n = call.k.extent(0);
   const Real lower = call.params.real("lower");
   const Array<Real> keep = allocate(call, n), write = allocate(call, n), k = call.k, lambda = call.lambda;
-  Kokkos::parallel_for(
-      "forget_gates", over(n), KOKKOS_LAMBDA(const size_t i) {
+  parallel_loop(
+      "forget_gates", n, KOKKOS_LAMBDA(const size_t i) {
         keep(i) = lower + (1 - lower) * lambda(i) * math::sigmoid(-k(i));
         write(i) = (1 - lower) * (math::sigmoid(k(i)) + (1 - lambda(i)) * math::sigmoid(-k(i)));
       });
@@ -26,8 +26,8 @@ template <class Real> ForgetGates<Real> forget_gates(const Call<Real> &call) {
 template <class Real> void forget_gates_vjp(const BackwardCall<Real> &back, const ForgetGates<Real> &d) {
   const Real room = 1 - Real(back.call.params.real("lower"));
   const Array<Real> k = back.call.k, lambda = back.call.lambda, d_k = back.d.k, d_lambda = back.d.lambda;
-  Kokkos::parallel_for(
-      "forget_gates::backward", over(k.extent(0)), KOKKOS_LAMBDA(const size_t i) {
+  parallel_loop(
+      "forget_gates::backward", k.extent(0), KOKKOS_LAMBDA(const size_t i) {
         const Real keep = math::sigmoid(-k(i)), d_f = room * (d.keep(i) - d.write(i));
         d_lambda(i) = d_f * keep;
         d_k(i) = -d_f * lambda(i) * keep * math::sigmoid(k(i));

@@ -37,8 +37,8 @@ template <class Real> Preconditioned<Real> precondition(const Call<Real> &call, 
   const Preconditioned<Real> out{allocate(call, call.k.extent(0)), allocate(call, call.k.extent(0))};
   const HeadArrays<Real> arrays(call);
   const Squash<Real> squash(call.params);
-  Kokkos::parallel_for(
-      "precondition", over(call.shape.heads() * call.shape.Dk), KOKKOS_LAMBDA(const size_t i) {
+  parallel_loop(
+      "precondition", call.shape.heads() * call.shape.Dk, KOKKOS_LAMBDA(const size_t i) {
         const int Dk = arrays.Dk, j = int(i % Dk);
         const Head<Real> h = arrays.head(i / Dk);
         Real *const start = h.state + size_t(h.Dv) * Dk + j;
@@ -61,8 +61,8 @@ void precondition_vjp(const BackwardCall<Real> &back, const Preconditioned<Real>
   const HeadArrays<Real> arrays(back.call);
   const Array<Real> d_k = back.d.k, d_lambda = back.d.lambda, d_state = back.d.state;
   const Squash<Real> squash(back.call.params);
-  Kokkos::parallel_for(
-      "precondition::backward", over(back.call.shape.heads() * back.call.shape.Dk), KOKKOS_LAMBDA(const size_t i) {
+  parallel_loop(
+      "precondition::backward", back.call.shape.heads() * back.call.shape.Dk, KOKKOS_LAMBDA(const size_t i) {
         const int Dk = arrays.Dk, j = int(i % Dk);
         const Head<Real> h = arrays.head(i / Dk);
         const size_t start = size_t(h.Dv) * Dk + j, place = h.index * arrays.state_size + start;

@@ -76,12 +76,11 @@ void normal_equations_vjp(const std::string &label, const BackwardCall<Real> &ba
   const int F = call.shape.Dk, V = call.shape.Dv;
   const size_t steps = call.steps(), heads = call.shape.heads(), stride = call.state_shape.size();
   const Array<Real> alpha = decays ? call.alpha : Array<Real>(), keys = weight.extent(0) ? weighed_keys : call.k;
-  const auto all_steps = over(steps);
 
   Call<Real> turned = call; // a sum of k_i v_i^T that do_t reads
   turned.shape.Dk = V, turned.shape.Dv = F, turned.state_shape = {F, V};
   turned.v = call.k, turned.o = allocate(call, steps * F), turned.state = allocate(call, heads * F * V);
-  Kokkos::parallel_for(label + "::turned", over(heads * F * V), TransposedTop<Real>{V, F, call.state, turned.state});
+  parallel_loop(label + "::turned", heads * F * V, TransposedTop<Real>{V, F, call.state, turned.state});
   DecayedSum<Real> reads{V, back.d.o, call.v, alpha, {}};
   reads.strength = weight;
   decayed_sum(label + "::reads", turned, reads);
@@ -96,15 +95,15 @@ void normal_equations_vjp(const std::string &label, const BackwardCall<Real> &ba
   both.call.shape.Dv = both.d.shape.Dv = V + F;
   both.call.v = allocate(call, steps * (V + F)), both.d.o = allocate(call, steps * (V + F)),
   both.d.v = allocate(call, steps * (V + F));
-  Kokkos::parallel_for(label + "::values", all_steps, SideBySide<Real>{V, F, call.v, call.k, both.call.v, Real(1)});
-  Kokkos::parallel_for(label + "::asked", all_steps, SideBySide<Real>{V, F, back.d.o, y, both.d.o, Real(-1)});
+  parallel_loop(label + "::values", size_t(steps), SideBySide<Real>{V, F, call.v, call.k, both.call.v, Real(1)});
+  parallel_loop(label + "::asked", size_t(steps), SideBySide<Real>{V, F, back.d.o, y, both.d.o, Real(-1)});
   DecayedSum<Real> in{F, x, call.k, alpha, {}};
   in.strength = weight;
   DecayedSumGradient<Real> d{allocate(call, steps * F), back.d.k};
   if (decays) d.alpha = back.d.alpha;
   d.strength = d_weight;
   decayed_sum_vjp(label, both, in, d);
-  Kokkos::parallel_for(label + "::k", all_steps, Apart<Real>{V, F, both.d.v, back.d.v, back.d.k});
+  parallel_loop(label + "::k", size_t(steps), Apart<Real>{V, F, both.d.v, back.d.v, back.d.k});
 }
 
 template void normal_equations_vjp(const std::string &, const BackwardCall<float> &, bool, const Array<float> &,

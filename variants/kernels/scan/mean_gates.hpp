@@ -17,8 +17,8 @@ template <class Real> Call<Real> gated_by_means(const Call<Real> &call, bool adv
   out.given = {"lambda", "w"};
   const HeadArrays<Real> arrays(call);
   const Array<Real> keeps = out.lambda, adds = out.w;
-  Kokkos::parallel_for(
-      "mean_gates", over(call.shape.heads() * call.shape.Dk), KOKKOS_LAMBDA(const size_t i) {
+  parallel_loop(
+      "mean_gates", call.shape.heads() * call.shape.Dk, KOKKOS_LAMBDA(const size_t i) {
         const int Dk = arrays.Dk, m = int(i % Dk);
         const Head<Real> h = arrays.head(i / Dk);
         Real *const last = h.state + size_t(h.Dv + Dk) * Dk + m, z = *last;
@@ -41,8 +41,8 @@ template <class Real> void mean_gates_vjp(const BackwardCall<Real> &back, const 
   const HeadArrays<Real> arrays(back.call);
   const Array<Real> keeps = slots.call.lambda, adds = slots.call.w, d_keeps = slots.d.lambda, d_adds = slots.d.w,
                     d_w = back.d.w, d_state = back.d.state;
-  Kokkos::parallel_for(
-      "mean_gates::backward", over(back.call.shape.heads() * back.call.shape.Dk), KOKKOS_LAMBDA(const size_t i) {
+  parallel_loop(
+      "mean_gates::backward", back.call.shape.heads() * back.call.shape.Dk, KOKKOS_LAMBDA(const size_t i) {
         const size_t Dk = arrays.Dk, head = i / Dk, m = i % Dk;
         Real &d_z = d_state(head * arrays.state_size + (arrays.Dv + Dk) * Dk + m);
         for (int t = arrays.T - 1; t >= 0; --t) {

@@ -32,8 +32,8 @@ template <class Real> SlotKeys<Real> slot_keys(const Call<Real> &call) { return 
 template <class Real> Array<Real> slot_writes(const Call<Real> &call) {
   if (call.has("w")) return call.w;
   const Array<Real> writes = allocate(call, call.k.extent(0)), lambda = call.lambda;
-  Kokkos::parallel_for(
-      "slots::writes", over(writes.extent(0)), KOKKOS_LAMBDA(const size_t i) { writes(i) = 1 - lambda(i); });
+  parallel_loop(
+      "slots::writes", writes.extent(0), KOKKOS_LAMBDA(const size_t i) { writes(i) = 1 - lambda(i); });
   return writes;
 }
 
@@ -69,8 +69,8 @@ template <class Real> void slots_recurrent(const std::string &label, const Call<
 template <class Real>
 void copy_keys(const Shape &s, const Array<Real> &state, const Array<Real> &K, bool back = false) {
   const size_t size = size_t(s.Dk) * s.Dk, first = size_t(s.Dv) * s.Dk, whole_state = state.extent(0) / s.heads();
-  Kokkos::parallel_for(
-      "slots::keys", over(K.extent(0)), KOKKOS_LAMBDA(const size_t i) {
+  parallel_loop(
+      "slots::keys", K.extent(0), KOKKOS_LAMBDA(const size_t i) {
         Real &whole = state(i / size * whole_state + first + i % size);
         back ? whole = K(i) : K(i) = whole;
       });
@@ -101,7 +101,7 @@ template <class Real> struct SoftmaxRows {
 /// slots.
 template <class Real> DecayedSum<Real> read_of(const Call<Real> &keys) {
   chunked_scan("slots::logits", keys, slot_keys(keys));
-  Kokkos::parallel_for("slots::softmax", over(keys.steps()), SoftmaxRows<Real>{keys.shape.Dk, keys.o});
+  parallel_loop("slots::softmax", keys.steps(), SoftmaxRows<Real>{keys.shape.Dk, keys.o});
   return {keys.shape.Dk, keys.o, keys.w, {}, keys.lambda};
 }
 template <class Real> void slots_chunked(const std::string &label, const Call<Real> &call) {
@@ -161,15 +161,14 @@ template <class Real> void slots_vjp(const std::string &label, const BackwardCal
   keys.d.state = allocate(call, keys.call.state.extent(0));
   copy_keys(call.shape, back.d.state, keys.d.state);
   decayed_sum_vjp(label, back, read, d);
-  Kokkos::parallel_for("slots::softmax_back", over(call.steps()),
-                       SoftmaxRowsBack<Real>{call.shape.Dk, read.q, keys.d.o});
+  parallel_loop("slots::softmax_back", call.steps(), SoftmaxRowsBack<Real>{call.shape.Dk, read.q, keys.d.o});
   scan_vjp(label + "::logits", keys, slot_keys(call), SlotsBack<Real>{call.shape.Dk, slot_keys(call).scale});
   copy_keys(call.shape, back.d.state, keys.d.state, true);
   const bool given = call.has("w");
   const Array<Real> d_lambda = back.d.lambda, d_w = back.d.w, lambda_by_keys = keys.d.lambda, w_by_keys = keys.d.w,
                     w_by_values = d.k;
-  Kokkos::parallel_for(
-      "slots::gates", over(n), KOKKOS_LAMBDA(const size_t i) {
+  parallel_loop(
+      "slots::gates", n, KOKKOS_LAMBDA(const size_t i) {
         const Real added = w_by_keys(i) + w_by_values(i);
         d_w(i) = given ? added : Real(0);
         d_lambda(i) += lambda_by_keys(i) - (given ? Real(0) : added);
