@@ -2,8 +2,6 @@
 // Memory for kernels: memory that outlives a kernel comes from the call's arena, a team's scratch from its stack.
 #pragma once
 #include "harness/device/transfer.hpp"
-#include "harness/system/memory.hpp"
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -21,40 +19,22 @@ public:
   /// Memory taken since the mark may be reused by kernels that are launched later.
   void release(size_t mark) { used_ = mark; }
 
-  void reset() {
-    if (most_ > block_.extent(0)) {
-      overflow_.clear();
-      block_ = Bytes(); // freed before its successor is allocated
-      block_ = make(most_);
-    }
-    used_ = 0;
-  }
+  void reset();
 
   /// Address of the arena's block. While it does not change, the same requests after reset() get the same memory.
   std::uintptr_t begin() const { return std::uintptr_t(block_.data()); }
 
 private:
   using Bytes = Array<char>;
-  struct Piece {
+  struct Overflow {
     size_t begin;
     Bytes memory;
   };
-  static Bytes make(size_t n) { return allocated<char>("arena", n); }
-
-  char *bytes(size_t n) {
-    const size_t begin = used_;
-    used_ += (n + 255) / 256 * 256; // whole cache lines, and aligned for any vector
-    most_ = std::max(most_, used_);
-    if (used_ <= block_.extent(0)) return block_.data() + begin;
-    for (const Piece &piece : overflow_)
-      if (piece.begin == begin && piece.memory.extent(0) >= n) return piece.memory.data();
-    require_memory(most_);
-    overflow_.push_back({begin, make(n)});
-    return overflow_.back().memory.data();
-  }
+  static Bytes make(size_t n);
+  char *bytes(size_t n);
 
   Bytes block_;
-  std::vector<Piece> overflow_;
+  std::vector<Overflow> overflow_;
   size_t used_ = 0, most_ = 0;
 };
 

@@ -64,14 +64,18 @@ template <class Real> Array<Real> allocated(const std::string &label, size_t n) 
 /// The same, with element(i) computed on the host, in any order and by several threads.
 template <class Real, class Element> Array<Real> uploaded(const std::string &label, size_t n, const Element &element) {
   const Array<Real> device = allocated<Real>(label, n);
-  const auto host = Kokkos::create_mirror_view(device); // the array itself if kernels run on the CPU
-  in_pieces(
-      n,
-      [&](size_t begin, size_t end) {
-        for (size_t i = begin; i < end; ++i) host(i) = static_cast<Real>(element(i));
-      },
-      cost_of_copies);
-  Kokkos::deep_copy(queue(), device, host); // host memory is pageable, so it has been read when this returns
+  const auto fill = [&element](Real *host) {
+    return [&element, host](size_t begin, size_t end) {
+      for (size_t i = begin; i < end; ++i) host[i] = static_cast<Real>(element(i));
+    };
+  };
+  if constexpr (on_host) {
+    in_pieces(n, fill(device.data()), cost_of_copies);
+  } else {
+    const auto host = Kokkos::create_mirror_view(device);
+    in_pieces(n, fill(host.data()), cost_of_copies);
+    Kokkos::deep_copy(queue(), device, host); // host memory is pageable, so it has been read when this returns
+  }
   return device;
 }
 

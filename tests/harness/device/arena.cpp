@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/device/arena.hpp"
 #include "harness/device/backend.hpp"
+#include "harness/system/memory.hpp"
 #include "tests/testing.hpp"
 #include <cstdint>
 

@@ -123,14 +123,6 @@ void attend_one_by_one(const std::string &label, const Call<Real> &call, const K
 }
 
 /// Descriptor fields that all attention layers share.
-inline Variant attention_variant() {
-  Variant v;
-  v.family = "nonparametric";
-  v.cost = {2 * cost::t * (cost::Dk + cost::Dv), cost::t};
-  v.layout = "";
-  v.state_shape = [](const Shape &, const Params &) { return StateShape{}; };
-  v.traits.order_invariant = true;
-  return v;
-}
+Variant attention_variant();
 
 } // namespace recollect::variants
