@@ -3,6 +3,10 @@
 #include "harness/core/text.hpp"
 
 namespace recollect {
+
+DEFINE_SPECIAL_MEMBERS(Point);
+DEFINE_SPECIAL_MEMBERS(Claim);
+
 namespace {
 template <class Enum, size_t n> const char *pick(const char *const (&names)[n], Enum value) {
   return names[static_cast<size_t>(value)];

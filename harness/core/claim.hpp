@@ -41,6 +41,7 @@ struct Protocol {
 
 /// One measurement, made by the functions of verdict.hpp.
 struct Point {
+  SPECIAL_MEMBERS(Point);
   Role role = Role::obligation;
   RivalKind rival = RivalKind::none;
   std::string label; // for readers only; formulas are marked $x_t$, as in the texts of a Claim
@@ -54,6 +55,7 @@ struct Point {
 const char *name_of(Point::Relation);
 
 struct Claim {
+  SPECIAL_MEMBERS(Claim);
   std::string id;          // the ledger's id with '_' for '-'
   std::string file;        // "theory/PAPER/STEM.cpp", where it is defined; set by the registry
   std::string source;      // "000 Eq 7, App A"

@@ -7,6 +7,22 @@
 
 namespace recollect {
 
+DEFINE_SPECIAL_MEMBERS(Polynomial);
+
+Polynomial Polynomial::symbol(const std::string &name) {
+  Polynomial p;
+  p.add({{name, 1}}, 1);
+  return p;
+}
+Polynomial Polynomial::symbol(const std::string &name, const Polynomial &automatic) {
+  Polynomial p = symbol(name);
+  p.automatic_[name] = std::make_shared<const Polynomial>(automatic);
+  return p;
+}
+
+const Polynomial cost::Dk = Polynomial::symbol("Dk"), cost::Dv = Polynomial::symbol("Dv"),
+                 cost::T = Polynomial::symbol("T"), cost::t = Polynomial::symbol("t");
+
 void Polynomial::add(const Powers &powers, double coefficient) {
   if (coefficient == 0) return;
   double &sum = terms_[powers];

@@ -13,18 +13,11 @@ namespace recollect {
 /// Sums of products of powers of named sizes. Powers may be negative: 6 Dv Dk + 2 Dk T / block.
 class Polynomial {
 public:
-  Polynomial(double constant = 0) { add({}, constant); }
-  static Polynomial symbol(const std::string &name) {
-    Polynomial p;
-    p.add({{name, 1}}, 1);
-    return p;
-  }
+  SPECIAL_MEMBERS(Polynomial);
+  Polynomial(double constant) { add({}, constant); }
+  static Polynomial symbol(const std::string &name);
   /// A symbol whose value is `automatic` if the parameter has no value.
-  static Polynomial symbol(const std::string &name, const Polynomial &automatic) {
-    Polynomial p = symbol(name);
-    p.automatic_[name] = std::make_shared<const Polynomial>(automatic);
-    return p;
-  }
+  static Polynomial symbol(const std::string &name, const Polynomial &automatic);
   friend Polynomial operator+(Polynomial a, const Polynomial &b);
   friend Polynomial operator*(const Polynomial &a, const Polynomial &b);
   /// The divisor b must have one term.
@@ -53,8 +46,7 @@ struct Cost {
 };
 
 namespace cost {
-inline const Polynomial Dk = Polynomial::symbol("Dk"), Dv = Polynomial::symbol("Dv"), T = Polynomial::symbol("T"),
-                        t = Polynomial::symbol("t"); // t: the step, 1 ... T
+extern const Polynomial Dk, Dv, T, t; // t: the step, 1 ... T
 inline Polynomial parameter(const std::string &name) { return Polynomial::symbol(name); }
 inline Cost at_least(Cost cost) {
   cost.least = true;

@@ -7,22 +7,34 @@
 
 namespace recollect {
 
+DEFINE_SPECIAL_MEMBERS(ParamSpec);
+DEFINE_SPECIAL_MEMBERS(Params);
+
 std::string ParamSpec::default_text() const {
   if (kind == choice) return choices.front();
   return automatic.empty() ? number(fallback) : automatic;
 }
 
-ParamSpec integer_param(std::string name, double fallback, double low, double high, std::string meaning) {
-  return {ParamSpec::integer, std::move(name), fallback, low, high, {}, "", std::move(meaning), {}};
-}
 ParamSpec real_param(std::string name, double fallback, double low, double high, std::string meaning) {
-  return {ParamSpec::real, std::move(name), fallback, low, high, {}, "", std::move(meaning), {}};
+  ParamSpec spec;
+  spec.name = std::move(name), spec.meaning = std::move(meaning);
+  spec.fallback = fallback, spec.low = low, spec.high = high;
+  return spec;
+}
+ParamSpec integer_param(std::string name, double fallback, double low, double high, std::string meaning) {
+  ParamSpec spec = real_param(std::move(name), fallback, low, high, std::move(meaning));
+  spec.kind = ParamSpec::integer;
+  return spec;
 }
 ParamSpec automatic_param(std::string name, std::string formula, double low, double high, std::string meaning) {
-  return {ParamSpec::real, std::move(name), std::nan(""), low, high, {}, std::move(formula), std::move(meaning), {}};
+  ParamSpec spec = real_param(std::move(name), std::nan(""), low, high, std::move(meaning));
+  spec.automatic = std::move(formula);
+  return spec;
 }
 ParamSpec choice_param(std::string name, std::vector<std::string> choices, std::string meaning) {
-  return {ParamSpec::choice, std::move(name), 0, 0, 0, std::move(choices), "", std::move(meaning), {}};
+  ParamSpec spec = real_param(std::move(name), 0, 0, 0, std::move(meaning));
+  spec.kind = ParamSpec::choice, spec.choices = std::move(choices);
+  return spec;
 }
 
 ParamSpec tuned(ParamSpec spec, std::vector<double> grid) {
@@ -34,6 +46,9 @@ std::string grid_text(const ParamSpec &spec) {
   for (double value : spec.grid) values.push_back(number(value));
   return join(values, ", ");
 }
+
+Params &Params::set(const std::string &name, double number) { return values_[name] = {number, ""}, *this; }
+Params &Params::set(const std::string &name, const std::string &text) { return values_[name] = {0, text}, *this; }
 
 double Params::real_or(const std::string &name, double fallback) const {
   const double value = real(name);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Named parameters of variants, tasks and claims. Each is declared once, with its default, range and meaning.
 #pragma once
+#include "harness/core/special_members.hpp"
 #include <limits>
 #include <map>
 #include <string>
@@ -9,14 +10,15 @@
 namespace recollect {
 
 struct ParamSpec {
-  enum Kind { integer, real, choice } kind;
+  SPECIAL_MEMBERS(ParamSpec);
+  enum Kind { integer, real, choice } kind = real;
   std::string name;
   double fallback = 0; // NaN: chosen from the shape, as `automatic` says
   double low = 0, high = 0;
   std::vector<std::string> choices; // the first is the default
   std::string automatic;            // formula used when no value is given; "" if `fallback` is used
   std::string meaning;
-  std::vector<double> grid = {}; // values that `run --tune` tries in addition to the default
+  std::vector<double> grid; // values that `run --tune` tries in addition to the default
 
   std::string default_text() const;
 };
@@ -36,6 +38,7 @@ std::string grid_text(const ParamSpec &spec);
 /// Values of the declared parameters. Asking for an undeclared one throws a logic error.
 class Params {
 public:
+  SPECIAL_MEMBERS(Params);
   struct Value {
     double number = 0;
     std::string text; // non-empty exactly for choices
@@ -46,8 +49,8 @@ public:
   int integer(const std::string &name) const { return static_cast<int>(at(name).number); }
   const std::string &text(const std::string &name) const { return at(name).text; }
   bool has(const std::string &name) const { return values_.count(name) != 0; }
-  Params &set(const std::string &name, double number) { return values_[name] = {number, ""}, *this; }
-  Params &set(const std::string &name, const std::string &text) { return values_[name] = {0, text}, *this; }
+  Params &set(const std::string &name, double number);
+  Params &set(const std::string &name, const std::string &text);
   /// "d=16,n=100", sorted by name, for readers; files store typed columns
   std::string str() const;
   auto begin() const { return values_.begin(); }

@@ -51,6 +51,9 @@ struct Vjp {
 /// One way to compute a variant. The form `recurrent` is the definition; every other form is compared with it in
 /// float64.
 struct Form {
+  SPECIAL_MEMBERS(Form);
+  Form(std::string called, std::function<void(const Call<float> &)> single,
+       std::function<void(const Call<double> &)> real);
   std::string name; // recurrent | chunked | parallel | minibatch | ...
   std::function<void(const Call<float> &)> f32;
   std::function<void(const Call<double> &)> f64;
@@ -105,6 +108,7 @@ struct Conditioned {
 };
 
 struct Variant {
+  SPECIAL_MEMBERS(Variant);
   std::string name;                 // the file's stem, set by the registry
   std::vector<std::string> aliases; // aliases
   std::string family;               // additive | gated | delta rule | ...
@@ -141,32 +145,13 @@ struct Variant {
   std::function<std::string(const Shape &, const Params &)> unsuitable;
 
   /// Whether the layer takes this tensor; q, k and v always.
-  bool takes(Tensor tensor) const {
-    if (tensor == Tensor::q || tensor == Tensor::k || tensor == Tensor::v) return true;
-    for (const Input &input : inputs)
-      if (input.tensor() == tensor) return true;
-    return false;
-  }
-  const Form *find_form(std::string_view form) const {
-    for (const Form &f : forms)
-      if (f.name == form) return &f;
-    return nullptr;
-  }
+  bool takes(Tensor tensor) const;
+  const Form *find_form(std::string_view form) const;
 };
 
 /// Converts a gradient of states, [B,H,rows,columns], to one convention for symmetric matrices (Variant::symmetric).
 /// The stored numbers P_ij and P_ji are one variable. Its derivative is the sum of the two entries, and each entry gets
 /// half of that sum. So the result does not depend on how a gradient splits the sum. Other numbers are unchanged.
-inline std::vector<double> symmetrised(const Variant &variant, const Shape &shape, std::vector<double> d_state) {
-  if (variant.symmetric.empty()) return d_state;
-  const size_t n = size_t(shape.Dk), before = size_t(shape.Dv) * n;
-  const size_t stride = d_state.size() / shape.heads(); // 0 if there is no gradient
-  for (size_t head = 0; stride > 0 && head < shape.heads(); ++head) {
-    double *const d = d_state.data() + head * stride + before;
-    for (size_t i = 0; i < n; ++i)
-      for (size_t j = i + 1; j < n; ++j) d[i * n + j] = d[j * n + i] = d[i * n + j] / 2 + d[j * n + i] / 2;
-  }
-  return d_state;
-}
+std::vector<double> symmetrised(const Variant &variant, const Shape &shape, std::vector<double> d_state);
 
 } // namespace recollect

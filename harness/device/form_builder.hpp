@@ -62,15 +62,13 @@ private:
 
 /// The form `recurrent` of a generic function of a call: definition([](const auto &call) { recurrent(call); }).
 template <class F> FormBuilder definition(const F &recurrent) {
-  Form form{"recurrent", recurrent, recurrent};
+  Form form("recurrent", recurrent, recurrent);
   if constexpr (on_host) form.counted = recurrent, form.taped = recurrent, form.quad = recurrent;
   return FormBuilder(std::move(form));
 }
 
 /// A form that computes the same in another order, faster where widths are large enough (FormBuilder::work).
-inline FormBuilder fast(std::string name, std::function<void(const Call<float> &)> f32,
-                        std::function<void(const Call<double> &)> f64) {
-  return FormBuilder(Form{std::move(name), std::move(f32), std::move(f64)});
-}
+FormBuilder fast(std::string name, std::function<void(const Call<float> &)> f32,
+                 std::function<void(const Call<double> &)> f64);
 
 } // namespace recollect
