@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/call/differences.hpp"
 #include "harness/call/quotients.hpp"
+#include "harness/core/in_pieces.hpp"
 #include "harness/numerics/random.hpp"
 #include <numeric>
 
@@ -11,12 +12,18 @@ using Numbers = std::vector<double>;
 
 double inner(const Numbers &a, const Numbers &b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }
 
-/// Multiplies every output number by its weight.
-Numbers weighed(const Output &out, const OutputWeights &weights) {
-  Numbers all = out.o;
-  all.insert(all.end(), out.state.begin(), out.state.begin() + std::ptrdiff_t(weights.state.size()));
-  for (size_t i = 0; i < all.size(); ++i) all[i] *= i < out.o.size() ? weights.o[i] : weights.state[i - out.o.size()];
-  return all;
+/// Calls told(x) for every output number, with its values in all `outputs` times its weight: first o, then the state.
+template <class Told>
+void each_weighed(const std::vector<Output> &outputs, const OutputWeights &weights, const Told &told) {
+  std::vector<double> x(outputs.size());
+  for (size_t i = 0; i < weights.o.size(); ++i) {
+    for (size_t n = 0; n < x.size(); ++n) x[n] = outputs[n].o[i] * weights.o[i];
+    told(x);
+  }
+  for (size_t i = 0; i < weights.state.size(); ++i) {
+    for (size_t n = 0; n < x.size(); ++n) x[n] = outputs[n].state[i] * weights.state[i];
+    told(x);
+  }
 }
 
 /// The derivative along one direction of one tensor, estimated from differences at step sizes h and 2 h.
@@ -25,33 +32,39 @@ struct Along {
   bool smooth; // no kink (max, ReLU, |x|) lies within 2 h of any number; at a kink, differences are not derivatives
 };
 
-Along along(const Variant &variant, const Sequence &s, const Params &params, const OutputWeights &weights,
-            Tensor tensor, const Numbers &claimed, const Numbers &direction, double h) {
+/// `moved` is s but for `tensor`, which is left in any state: a long sequence is copied once, not at every step.
+Along along(const Variant &variant, const Sequence &s, Sequence &moved, const Params &params,
+            const OutputWeights &weights, Tensor tensor, const Numbers &claimed, const Numbers &direction, double h) {
   const auto at = [&](double step) {
-    Sequence moved = s;
-    for (size_t i = 0; i < direction.size(); ++i) moved[tensor][i] += step * direction[i];
-    return weighed(forward(variant, moved, {"recurrent", Real::f64, 1, params}), weights);
+    const Numbers &from = s[tensor];
+    Numbers &to = moved[tensor];
+    in_pieces(
+        direction.size(),
+        [&](size_t i, size_t end) {
+          for (; i < end; ++i) to[i] = from[i] + step * direction[i];
+        },
+        cost_of_copies);
+    return forward(variant, moved, {"recurrent", Real::f64, 1, params});
   };
   Slope slope{std::string("d") + name_of(tensor), inner(claimed, direction), 0, 0, 0};
   for (size_t i = 0; i < claimed.size(); ++i) slope.size += std::fabs(claimed[i] * direction[i]);
-  const Numbers up = at(h), down = at(-h);
-  for (
-      size_t i = 0; i < up.size();
-      ++i) { // difference by difference: the difference of two sums would have the rounding error of their largest term
-    slope.measured += (up[i] - down[i]) / (2 * h);
-    slope.rounding += epsilon_of(Real::f64) / (2 * h) * std::fabs(up[i]);
-  }
+  std::vector<Output> outputs{at(h), at(-h)};
+  // Difference by difference: the difference of two sums would have the rounding error of their largest term.
+  each_weighed(outputs, weights, [&](const Numbers &x) {
+    slope.measured += (x[0] - x[1]) / (2 * h);
+    slope.rounding += epsilon_of(Real::f64) / (2 * h) * std::fabs(x[0]);
+  });
   if (slope.right())
     return {slope, true}; // central differences of second order suffice; further passes of a definition take long
   slope.measured = slope.rounding = 0;
-  const Numbers far_up = at(2 * h), far_down = at(-2 * h);
+  outputs.push_back(at(2 * h)), outputs.push_back(at(-2 * h));
   double apart = 0, all = 0; // disagreement of the differences at h and at 2 h
-  for (size_t i = 0; i < up.size(); ++i) {
-    const double near = up[i] - down[i], far = far_up[i] - far_down[i];
+  each_weighed(outputs, weights, [&](const Numbers &x) {
+    const double near = x[0] - x[1], far = x[2] - x[3];
     slope.measured += (8 * near - far) / (12 * h);
-    slope.rounding += 18 / (12 * h) * epsilon_of(Real::f64) / 2 * std::fabs(up[i]);
+    slope.rounding += 18 / (12 * h) * epsilon_of(Real::f64) / 2 * std::fabs(x[0]);
     apart += std::fabs(2 * near - far) / (4 * h), all += std::fabs(near) / (2 * h);
-  }
+  });
   return {slope, apart <= Slope::at * all + slope.rounding};
 }
 
@@ -70,13 +83,15 @@ Numbers direction_of(Tensor tensor, const Sequence &s, std::uint64_t seed) {
 std::vector<Slope> slopes(const Variant &variant, const Sequence &s, const Params &params, const OutputWeights &weights,
                           const Sequence &candidate, std::uint64_t seed) {
   std::vector<Slope> found;
+  Sequence moved = s;
   for (Tensor tensor : all_tensors) {
     const Numbers &claimed = candidate[tensor];
     if (claimed.empty()) continue;
     const Numbers direction = direction_of(tensor, s, seed);
-    Along one = along(variant, s, params, weights, tensor, claimed, direction, 2e-6);
+    Along one = along(variant, s, moved, params, weights, tensor, claimed, direction, 2e-6);
     if (!one.smooth)
-      one = along(variant, s, params, weights, tensor, claimed, direction, 6e-8); // larger rounding error
+      one = along(variant, s, moved, params, weights, tensor, claimed, direction, 6e-8); // larger rounding error
+    moved[tensor] = s[tensor];
     found.push_back(one.slope);
   }
   return found;
