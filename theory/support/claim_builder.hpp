@@ -31,6 +31,8 @@ inline Point compare(const Mean &measured, double law, double) { return sampled_
 /// The points of a claim, in the order in which they are stated.
 class Points {
 public:
+  explicit Points(Params at = {});
+
   /// A measurement to which wrong laws can be added. For a Point, the measurement is its measured number.
   template <class Measured> class Stated {
   public:
@@ -39,11 +41,11 @@ public:
     /// A rival law, which predicts this for the same measurement. It must be refuted.
     template <class Law> Stated &but_not(std::string name, const Law &law) {
       if constexpr (std::is_same_v<Law, Point>)
-        points_.add(rival_law(law, points_.all_[index_].params, std::move(name)));
+        points_.add_rival(index_, std::move(name), law);
       else if constexpr (std::is_same_v<Measured, Point> || std::is_same_v<Measured, Mean>)
-        points_.add(rival_law(points_.all_[index_], std::move(name), law));
+        points_.add_rival(index_, std::move(name), double(law));
       else
-        points_.add(rival_law(compare(measured_, law, units_), points_.all_[index_].params, std::move(name)));
+        points_.add_rival(index_, std::move(name), compare(measured_, law, units_));
       return *this;
     }
 
@@ -54,10 +56,8 @@ public:
     double units_;
   };
 
-  explicit Points(Params at = {}) : at_(std::move(at)) {}
-
   /// The parameters that label the points that follow.
-  Points &at(Params place) { return at_ = std::move(place), *this; }
+  Points &at(Params place);
   /// The rounding units of the comparisons that follow; the caller derives them.
   Points &rounding(double units) { return units_ = units, *this; }
 
@@ -81,16 +81,19 @@ public:
   }
 
   /// Points that have their role, label and parameters already.
-  void append(const std::vector<Point> &more) { all_.insert(all_.end(), more.begin(), more.end()); }
+  void append(const std::vector<Point> &more);
 
   const std::vector<Point> &all() const { return all_; }
 
 private:
-  void add(Point point) { all_.push_back(std::move(point)); }
   using Cast = Point (*)(Point, const Params &, std::string);
+  /// Returns its index.
+  size_t add(Cast cast, std::string label, const Point &compared);
+  // Rivals of the point of that index.
+  void add_rival(size_t index, std::string name, double law);
+  void add_rival(size_t index, std::string name, const Point &compared);
   template <class M, class... Law> Stated<M> hold(Cast cast, std::string label, const M &measured, const Law &...law) {
-    add(cast(compare(measured, law..., units_), at_, std::move(label)));
-    return {*this, all_.size() - 1, measured, units_};
+    return {*this, add(cast, std::move(label), compare(measured, law..., units_)), measured, units_};
   }
 
   Params at_;
@@ -100,8 +103,9 @@ private:
 
 /// A parameter that differs from its default at one of the suite's points.
 struct Change {
-  Change(const char *name_of, double value) : name(name_of), number(value) {}
-  Change(const char *name_of, std::string value) : name(name_of), text(std::move(value)) {}
+  SPECIAL_MEMBERS(Change);
+  Change(const char *name_of, double value);
+  Change(const char *name_of, std::string value);
   std::string name;
   double number = 0;
   std::string text;
@@ -111,78 +115,47 @@ using Changes = std::vector<Change>;
 class ClaimBuilder {
 public:
   /// A claim that measures one row of the ledger and has that row's id. The expected verdict is `holds`.
-  ClaimBuilder(const std::string &row, const std::string &source) {
-    claim_.id = canonical(row), claim_.covers = {row}, claim_.source = source;
-  }
+  ClaimBuilder(const std::string &row, const std::string &source);
+  ~ClaimBuilder();
 
   /// The statement: a fair paraphrase with every condition that the paper states.
-  void says(const std::string &statement) { claim_.statement = statement; }
+  void says(const std::string &statement);
   /// The exact form, the condition under which the statement is true, or the corrected statement.
-  void exactly(const std::string &form) { claim_.exact = form; }
+  void exactly(const std::string &form);
   /// The reason for the verdict, and what the paper meant.
-  void because(const std::string &explanation) { claim_.explanation = explanation; }
+  void because(const std::string &explanation);
 
   // The expected verdict, if it is not `holds`.
-  void is_refuted(Reading reading) {
-    claim_.expected = Verdict::refuted, claim_.scope = scope_of(reading), claim_.reading = std::move(reading);
-  }
-  void holds_asymptotically() { claim_.expected = Verdict::holds_asymptotically; }
+  void is_refuted(Reading reading);
+  void holds_asymptotically();
   /// The condition under which the statement holds; "if " + condition must be a clause.
-  void holds_under(const std::string &condition) {
-    claim_.expected = Verdict::holds_under, claim_.condition = condition;
-  }
+  void holds_under(const std::string &condition);
   /// No measurement here decides the claim. A part of it that can be measured is a separate claim.
-  Claim is_not_tested(Reason reason) {
-    claim_.expected = Verdict::not_tested, claim_.reason = reason;
-    return claim_;
-  }
+  Claim is_not_tested(Reason reason);
 
   /// For a claim that trains its layers for up to 15 s. It runs in the full suite only and covers no row of the ledger.
-  void is_reduced() { claim_.covers = {}, claim_.suite = Effort::full; }
+  void is_reduced();
 
-  void runs(std::vector<std::string> layers) { claim_.variants = std::move(layers); }
-  void draws(std::vector<std::string> tasks) { claim_.tasks = std::move(tasks); }
+  void runs(std::vector<std::string> layers);
+  void draws(std::vector<std::string> tasks);
   /// The parameters that --point accepts, with their defaults. Claims of one family often share them.
-  void takes(std::vector<ParamSpec> params, const std::vector<ParamSpec> &more = {}) {
-    claim_.params = std::move(params);
-    claim_.params.insert(claim_.params.end(), more.begin(), more.end());
-  }
+  void takes(std::vector<ParamSpec> params, const std::vector<ParamSpec> &more = {});
   /// The points of the suite, as changes of the defaults, and those of the full suite if they differ. Without this call
   /// the only point is the defaults.
-  void at(std::vector<Changes> points) { full_ = quick_ = std::move(points); }
-  void at(std::vector<Changes> quick, std::vector<Changes> full) { quick_ = std::move(quick), full_ = std::move(full); }
+  void at(std::vector<Changes> points);
+  void at(std::vector<Changes> quick, std::vector<Changes> full);
 
   /// A measurement that comes first and does not depend on the point.
-  void first(std::function<void(Points &, const Protocol &)> more) { first_ = std::move(more); }
+  void first(std::function<void(Points &, const Protocol &)> more);
   /// A measurement that comes last and does not depend on the point.
-  void last(std::function<void(Points &, const Protocol &)> more) { last_ = std::move(more); }
+  void last(std::function<void(Points &, const Protocol &)> more);
   /// A measurement that follows the suite's points and is left out at the user's point.
-  void also(std::function<void(Points &, const Protocol &)> more) { also_ = std::move(more); }
+  void also(std::function<void(Points &, const Protocol &)> more);
   /// The claim, measured at the user's point if there is one, else at the suite's.
-  Claim measure(std::function<void(Points &, const Params &, const Protocol &)> at_point) {
-    claim_.measure = [quick = resolved(quick_), full = resolved(full_), at_point, first = first_, also = also_,
-                      last = last_](const Protocol &protocol) {
-      Points points;
-      if (first) first(points, protocol);
-      for (const Params &p : points_of(protocol, protocol.full() ? full : quick)) at_point(points.at(p), p, protocol);
-      if (also && !protocol.point) also(points, protocol);
-      if (last) last(points, protocol);
-      return points.all();
-    };
-    return claim_;
-  }
+  Claim measure(std::function<void(Points &, const Params &, const Protocol &)> at_point);
 
 private:
-  std::vector<Params> resolved(const std::vector<Changes> &points) const {
-    std::vector<Params> all;
-    for (const Changes &changes : points) {
-      Params p = resolve(claim_.params, {}, claim_.id);
-      for (const Change &change : changes)
-        change.text.empty() ? p.set(change.name, change.number) : p.set(change.name, change.text);
-      all.push_back(std::move(p));
-    }
-    return all;
-  }
+  std::vector<Params> resolved(const std::vector<Changes> &points) const;
 
   Claim claim_;
   std::vector<Changes> quick_{Changes()}, full_{Changes()};
