@@ -15,8 +15,6 @@
 namespace recollect {
 namespace {
 
-using nlohmann::json;
-
 /// Keeps standard output for answers. Anything that a command or a library prints there is discarded.
 class Answers {
 public:
@@ -45,10 +43,11 @@ private:
 
 Words arguments_of(const std::string &line) {
   static const Words served{"list", "sample", "forward", "check", "info"};
-  const json request = json::parse(line, nullptr, false);
-  const bool has_words =
-      request.is_object() && request.contains("args") && request["args"].is_array() && !request["args"].empty() &&
-      std::all_of(request["args"].begin(), request["args"].end(), [](const json &word) { return word.is_string(); });
+  const nlohmann::json request = nlohmann::json::parse(line, nullptr, false);
+  const bool has_words = request.is_object() && request.contains("args") && request["args"].is_array() &&
+                         !request["args"].empty() &&
+                         std::all_of(request["args"].begin(), request["args"].end(),
+                                     [](const nlohmann::json &word) { return word.is_string(); });
   if (!has_words) usage_error("serve takes lines of JSON such as {\"args\": [\"check\", \"linear\"]}");
   const Words words = request["args"].get<Words>();
   if (std::find(served.begin(), served.end(), words[0]) == served.end())
@@ -69,8 +68,8 @@ int serve() {
   const Backend backend;
   for (std::string line; std::getline(std::cin, line);) {
     const Captured found = answer(line);
-    const json said{{"status", found.status}, {"out", found.out}, {"err", found.err}};
-    if (!answers.send(said.dump(-1, ' ', true, json::error_handler_t::replace) + "\n")) break;
+    const nlohmann::json said{{"status", found.status}, {"out", found.out}, {"err", found.err}};
+    if (!answers.send(said.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace) + "\n")) break;
   }
   return exit_ok;
 }

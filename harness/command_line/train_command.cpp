@@ -101,7 +101,7 @@ public:
   }
   /// Calls `report` once the model is written.
   void evaluate(const std::function<void(size_t, const Trained &)> &report) {
-    const Judged judged = trainer_.evaluate();
+    const train::Judged judged = trainer_.evaluate();
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
     const Trained trained{trainer_.progressed().diverged, judged.loss, judged.accuracy(), chance(run_.setup.settings),
                           passed.count()};
