@@ -20,7 +20,7 @@ Story draw(const Params &p, std::uint64_t seed) {
   return {normal_matrix(T, p.integer("d"), seed, "outer products/keys"),
           normal_matrix(T, p.integer("dv"), seed, "outer products/values")};
 }
-/// S_t after every t, by one run of the layer each; `late` shifts the keys by that many steps.
+/// S_t after every t, each from a separate run of the layer; `late` shifts the keys by that many steps.
 Vector states_over_time(const Story &story, int late) {
   const int T = story.keys.rows, d = story.keys.columns, dv = story.values.columns;
   Vector all;
@@ -35,7 +35,7 @@ Vector states_over_time(const Story &story, int late) {
   }
   return all;
 }
-/// Sums of the first t - `missing` outer products.
+/// The sums of the first t - `missing` outer products.
 Vector sums_over_time(const Story &story, int missing) {
   const int T = story.keys.rows, d = story.keys.columns, dv = story.values.columns;
   Vector all;
@@ -64,7 +64,7 @@ Claim eq1_recurrent() {
   });
 }
 
-/// own_i v_i |k_i|^2 + noise sum_{j != i} v_j (k_j.k_i) at every i.
+/// own_i v_i |k_i|^2 + noise sum_{j != i} v_j (k_j.k_i) for every i.
 Vector split(const Story &story, double own, double noise) {
   Dense gram = story.keys * transpose(story.keys);
   for (int i = 0; i < gram.rows; ++i)

@@ -49,8 +49,8 @@ Claim orthonormal_exact() {
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int n = p.integer("n"), d = p.integer("d");
     if (n > d) usage_error("orthonormal and independent keys exist for n <= d only");
-    // Inner products of 1/2: the eigenvalues of the Gram matrix are at least 1/2. That of n = d random keys may be
-    // nearly singular, and then nothing converges.
+    // Keys with inner products of 1/2: the eigenvalues of their Gram matrix are at least 1/2. The Gram matrix of n = d
+    // random keys may be nearly singular, and then no layer converges.
     const Dense orthonormal(n, d, make_keys({"orthonormal", n, d}, 1, protocol.seed)),
         independent(n, d, make_keys({"equicorrelated", n, d, 0.5}, 1, protocol.seed)),
         values = normal_matrix(n, 3, protocol.seed, "orthonormal/values");
@@ -63,7 +63,7 @@ Claim orthonormal_exact() {
     points.obligation("independent unit keys: reads, by the Gram matrix", reads(independent),
                       independent * transpose(independent) * values);
 
-    // Boundary: memories for which linearly independent keys suffice.
+    // The limit of the statement: memories for which linearly independent keys suffice.
     const double smallest = singular_values(independent).back(), ridge = 1e-6,
                  size = frobenius_norm(values) / (smallest * smallest);
     const double by_ridge = 2 * ridge * size; // |reads - values| <= ridge |(Gram + ridge)^-1| |values|, and rounding
@@ -97,7 +97,7 @@ Dense harmonic_frame(int n, int d) {
   }
   return frame;
 }
-/// Mean over i of sum_{j != i} (k_j.k_i)^2, from reads whose values are the unit vectors.
+/// The mean over i of sum_{j != i} (k_j.k_i)^2, from reads of a memory whose values are the unit vectors.
 double crosstalk(const Dense &keys) {
   const int n = keys.rows;
   const Dense gram = reads_after("linear", keys, Dense::identity(n), keys);

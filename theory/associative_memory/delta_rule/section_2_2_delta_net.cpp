@@ -12,7 +12,7 @@ using Vector = std::vector<double>;
 
 Output run(const std::string &variant, const Sequence &s) { return forward(find_variant(variant), s); }
 
-/// |S_n|_F^2 of runs at step 1 on isotropic keys of squared norm `square` and standard normal values.
+/// |S_n|_F^2 of runs with step size 1 on isotropic keys of squared norm `square` and standard normal values.
 Vector state_squares_of(const std::string &variant, int n, int d, int dv, double square, const Stretch &stretch) {
   Sequence s = random_runs(KeyLaw::unit, n, d, dv, stretch);
   for (double &x : s.k) x *= std::sqrt(square);
@@ -74,8 +74,9 @@ Claim norm_of_unit_keys() {
   });
 }
 
-/// dv |.|^2 of the second state, the first pair and the values integrated out. E S_1^T S_1 = dv I, and |S_2|^2 is linear in
-/// it: rows e_1 ... e_d stand for S_1, and one more row, from zero, takes the second write.
+/// dv |.|^2 of the second state, averaged over the first pair and over the values. E S_1^T S_1 = dv I, and |S_2|^2 is
+/// linear in this matrix: the rows e_1 ... e_d stand for S_1, and one more row, which starts at zero, takes the second
+/// write.
 Vector second_squares(int d, int dv, KeyLaw keys, const Stretch &stretch) {
   Sequence s = random_runs(keys, 1, d, d + 1, stretch);
   s.beta.assign(stretch.runs, 1.0);

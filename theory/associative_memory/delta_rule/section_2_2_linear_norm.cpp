@@ -15,7 +15,7 @@ Output run(const std::string &variant, const Sequence &s) { return forward(find_
 const ParamSpec key_width = integer_param("d", 8, 2, 32, "key width"),
                 value_width = integer_param("dv", 4, 2, 32, "value width");
 
-/// An upper bound on the runs of a point: 4e7 numbers drawn.
+/// An upper bound for the runs of a point: at most 4e7 numbers are drawn.
 size_t most_runs(int T, int d, int dv) { return size_t(4e7) / (size_t(T) * (d + dv)); }
 
 // ---- Growth on average
@@ -109,8 +109,8 @@ Claim growth() {
 
 // ---- Not inevitable ------------------------------------------------------------------------------------------------------
 
-/// Reads at one key k, t = 1 ... T, of writes of +v or -v at it, divided by |k|. Every S_t is a multiple of v k^T, so
-/// the size of a read is its norm. `negative(t)` says which writes are -v.
+/// Reads at one key k, t = 1 ... T, divided by |k|, while v or -v is written at k. Every S_t is a multiple of v k^T, so
+/// that the size of a read is the norm of S_t. `negative(t)` says which writes are -v.
 double largest_norm(const std::string &variant, const Vector &k, const Vector &v, int T,
                     const std::function<bool(int)> &negative) {
   Sequence s;
@@ -200,7 +200,7 @@ Claim decay_bounds_and_forgets() {
     if (std::pow(lambda, t) > 0.2) square.but_not("$lambda^t$ for $lambda^(2t)$", bound(t));
     points.wrong_system("no decay", square_of("linear", rough), law);
 
-    // What is left of the first write: the read of all minus that of all others, at its key.
+    // What is left of the first write: the read of all writes at its key, minus that of all others.
     Sequence all = random_runs(KeyLaw::gaussian, t, d, dv, {protocol.seed, "forgotten item", 0, 1}), others = all;
     std::copy_n(all.k.begin(), d, all.q.end() - d);
     all.alpha.assign(t, lambda);

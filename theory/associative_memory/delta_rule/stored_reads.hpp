@@ -4,7 +4,7 @@
 
 namespace recollect::theory {
 
-/// Pairs are stored, then the memory is read at `queries`: [queries,dv].
+/// Stores the pairs and then reads the memory at `queries`: [queries,dv].
 inline Dense reads_after(const std::string &variant, const Dense &keys, const Dense &values, const Dense &queries,
                          const Assignments &set = {}) {
   const int n = keys.rows, T = n + queries.rows;
@@ -18,7 +18,7 @@ inline Dense reads_after(const std::string &variant, const Dense &keys, const De
   return {queries.rows, values.columns, {o.begin() + size_t(n) * values.columns, o.end()}};
 }
 
-/// A sum of n terms of this size.
+/// The rounding units of a sum of n terms of this size.
 inline double sum_units(int n, const Dense &keys, const Dense &values) {
   return 4.0 * n * std::max(1.0, max_abs(keys.data)) * max_abs(keys.data) * max_abs(values.data);
 }

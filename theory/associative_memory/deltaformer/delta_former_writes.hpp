@@ -40,7 +40,7 @@ inline Dense written(const Dense &k, const Dense &w, const Dense &v, const Delta
   return {T, v.columns, forward(layer, s, {run.form, run.real, run.chunk, layer_params(run)}).o};
 }
 
-/// The last u alone, [1,Dv]: one further channel, nonzero only in the last key, suffices.
+/// The last u alone, [1,Dv]: one further channel, which is nonzero only in the last key, is enough.
 inline Dense last_written(const Dense &k, const Dense &v, const std::string &kappa1) {
   const int T = k.rows, d = k.columns;
   Sequence s;

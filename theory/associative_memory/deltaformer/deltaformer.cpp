@@ -14,7 +14,7 @@ const std::vector<ParamSpec> sizes{integer_param("d", 8, 1, 1024, "key width"),
                                    integer_param("T", 20, 3, 4096, "steps")};
 Params params_of(const Shape &s) { return labels({{"T", num(s.T)}, {"d", num(s.Dk)}, {"dv", num(s.Dv)}}); }
 
-/// Unit keys and queries; alpha, beta the same at every step, w = k.
+/// Unit keys and queries; alpha and beta are the same at every step, and w = k.
 Sequence gated(Sequence s, double alpha, double beta) {
   s.alpha.assign(s.shape.T, alpha), s.beta.assign(s.shape.T, beta), s.w = s.k;
   return s;
@@ -57,7 +57,7 @@ Dense exp_features(const Dense &x) {
   return phi;
 }
 
-/// The sums of Eq 39-40, as they are or with one of them wrong.
+/// The sums of Eq 39-40, correct or with one of them wrong.
 std::vector<double> sums(const Rows &r, const Kernel &f, Triangle erased = Triangle::strict, bool recursive = true,
                          Triangle read = Triangle::with_diagonal) {
   const Dense A = causal_weights(r.k, r.k, f, erased), I = Dense::identity(A.rows);

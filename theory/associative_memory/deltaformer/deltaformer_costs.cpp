@@ -88,15 +88,15 @@ Claim chunked() {
         .but_not("the recursion's", t * (t - 1) * w);
     points.obligation("multiplications, chunks with a triangular solve", solve, of_solve);
     points.wrong_system("inverse for solve", inverse, of_solve);
-    // Steps: u_t waits for one product with u_{t-1}; a chunk waits for two, the
-    // read of older u and the inverse.
+    // Sequential steps: u_t waits for one product with u_{t-1}; a chunk waits for two products, the read of older u and
+    // the inverse.
     const int one = longest_chain(x.chunked<Chained>(C)), // the chain of a whole run, minus that of its first chunk
         first = longest_chain(Data(C, d, protocol.seed).chunked<Chained>(C));
     points.statement("chunks that wait for one another", 1 + (one - first) / 2.0, t / c)
         .but_not("$T/C + 1$", t / c + 1);
     points.statement("products in sequence, recursion", longest_chain(x.naive<Chained>()), t);
     points.wrong_system("chunks for the recursion", one, t);
-    // The counted algorithm computes the same reads as the layer.
+    // The reads of the counted algorithm are those of the layer.
     const std::vector<double> layer = written(x.K, x.K, x.V, {"linear", "chunked", C}).data;
     const double units = solve_units(causal_weights(x.K, x.K, linear_kernel, Triangle::strict), Dense(T, d, layer));
     points.rounding(units).obligation("u of delta_former", values_of(by_inverse), layer);
@@ -164,7 +164,7 @@ double cost_of_matrix_read(const Data &x) {
   });
 }
 
-/// u_t alone: the recursion over t steps minus that over t - 1.
+/// The cost of u_t alone: the recursion over t steps minus that over t - 1.
 double cost_of_write(int t, int d, std::uint64_t seed) {
   return count([&] { Data(t, d, seed).naive<Counted>(); }) - count([&] { Data(t - 1, d, seed).naive<Counted>(); });
 }

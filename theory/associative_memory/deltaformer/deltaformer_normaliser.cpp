@@ -59,8 +59,8 @@ Claim common_factor() {
   });
 }
 
-/// Mean of exp(x.y) over directions of two vectors of norm r in d dimensions: sum_m r^{4m}/(2m)! E cos^{2m}, with
-/// E cos^{2m} = (2m-1)/(d+2m-2) E cos^{2m-2}.
+/// The mean of exp(x.y) over the directions of two vectors of norm r in d dimensions: sum_m r^{4m}/(2m)! E cos^{2m},
+/// with E cos^{2m} = (2m-1)/(d+2m-2) E cos^{2m-2}.
 double mean_exp(double r, int d) {
   double sum = 1, term = 1;
   for (int m = 1; m < 40; ++m) {
@@ -96,7 +96,7 @@ Claim eq94_is_another_model() {
     Dense scaled = eq39;
     for (double &x : scaled.data) x *= eq94.data[0] / eq39.data[0];
     points.at(Params(p).set("norm", norm));
-    // sums over T, propagated through T rows of decreasing size
+    // rounding of sums over T terms, which T rows of decreasing size pass on
     points.rounding(8.0 * shape.T * shape.T * max_abs(scaled.data));
     points.statement("$u_T$, factor from channel 1", eq94, scaled);
     // Ones in all u before T (v_1 = 1 and v_t = 2) and v_T = 0 leave u_T = -(row sum).
@@ -167,8 +167,8 @@ Claim indices_of_z() {
   });
 }
 
-/// One pair written `writes` times: the residual v - S phi after the last write divided by that before it. With kappa2
-/// the same kernel, o_t = S phi(k).
+/// One pair is written `writes` times: the residual v - S phi after the last write, divided by that before it. kappa2
+/// is the same kernel as kappa1, so that o_t = S phi(k).
 double residual_factor(double square_norm, double step, int writes) {
   Sequence s;
   s.shape = {1, 1, writes, 1, 1};

@@ -35,8 +35,8 @@ struct Doubled {
   double largest_power = 0; // the largest entry of any power of A that was formed
 };
 
-/// Eq 100: X_0 = I - A, Y_0 = A^2; X_i = X_{i-1} + X_{i-1} Y_{i-1}, Y_i = Y_{i-1}^2. The last Y is not needed and not
-/// formed.
+/// Eq 100: X_0 = I - A, Y_0 = A^2; X_i = X_{i-1} + X_{i-1} Y_{i-1}, Y_i = Y_{i-1}^2. The last Y is not needed and is
+/// not computed.
 inline Doubled doubling(const Dense &A, int iterations) {
   Doubled r{Dense::identity(A.rows) - A};
   Dense Y = A;

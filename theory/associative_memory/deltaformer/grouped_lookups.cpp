@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Grouped lookups on u (000 E.2, Eq 111): four exponentials with w^j = j k
-// equal f(x) = x at -1, 0, 1, 2 but on no neighbourhood of these; linear
-// similarities stay linear. Their cost: lookup_cache.cpp.
+// Grouped lookups on u (000 E.2, Eq 111). Four exponentials with w^j = j k equal f(x) = x at -1, 0, 1, 2, but on no
+// neighbourhood of these points; linear similarities stay linear. lookup_cache.cpp measures what such lookups store.
 #include "harness/core/error.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "theory/associative_memory/tracking/similarity_of_layer.hpp"
@@ -29,8 +28,8 @@ double fitted(double x, int derivative = 0) {
   return sum;
 }
 
-/// Rounding units of f near the four points: those of its largest term, since the weights are only known to cond(M) =
-/// 1e5 units.
+/// Rounding units of f near the four points: those of its largest term, because the weights are only accurate to
+/// cond(M) = 1e5 units.
 double fit_units() {
   const std::vector<double> a = fitted_weights();
   const std::vector<double> s = singular_values(fit_matrix());
@@ -108,7 +107,7 @@ Claim no_neighbourhood() {
     }
     std::vector<double> measured = similarity_of_layer(bent, "exp", four_exponentials);
     for (int i = 0; i < 4; ++i) measured[i] = (measured[i] - integers[i]) / h;
-    // The remainder of the first order, h/2 max |f''|, and rounding over h.
+    // The remainder of first order, h/2 max |f''|, and rounding divided by h.
     const double allowed = curvature * h / epsilon_of(Real::f64) + fit_units() / h;
     points.at(labels({{"eps", num(eps)}}))
         .rounding(fit_units())

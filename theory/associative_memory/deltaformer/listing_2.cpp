@@ -21,7 +21,7 @@ struct Data {
     v = normal_matrix(T, label.integer("dv"), seed, "listing 2/values");
     normalise_rows(k.data, d), normalise_rows(w.data, d);
   }
-  /// kernel(w_t . k_i) where i < t; what the masked zeros become elsewhere, which is what the listing stores.
+  /// kernel(w_t . k_i) for i < t; elsewhere what the masked zeros become, as in the listing.
   Dense stored(const Kernel &kernel) const {
     Dense A = causal_weights(k, w, linear_kernel, Triangle::strict);
     for (double &x : A.data) x = kernel(x);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// U = (I + A)^{-1} V, the matrix form of DeltaFormer (000 D.3, Eq 96-97): that it is the recursion, how well
-// conditioned it is (§3.2), and that solving it by chunks keeps Theorem 1's swaps.
+// U = (I + A)^{-1} V, the matrix form of DeltaFormer (000 D.3, Eq 96-97): that it equals the recursion, its condition
+// number (§3.2), and that Theorem 1's swaps stay exact if it is solved by chunks.
 #include "harness/core/error.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
@@ -75,7 +75,7 @@ std::vector<double> erasures(size_t first, size_t heads, int d, bool unit, std::
   return growth;
 }
 
-/// Growth of log cond(I + A) per step between T = 8 and T = 24, over 64 draws of 24 keys.
+/// The growth of log cond(I + A) per step between T = 8 and T = 24, over 64 draws of 24 keys.
 Mean growth_of_condition(const Kernel &f, bool unit, bool normalised, const Protocol &protocol) {
   std::vector<double> growth;
   for (int draw = 0; draw < (protocol.full() ? 1024 : 64); ++draw) {
@@ -84,8 +84,8 @@ Mean growth_of_condition(const Kernel &f, bool unit, bool normalised, const Prot
     const auto log_condition = [&](int T) {
       const Dense first(T, 16, {K.data.begin(), K.data.begin() + size_t(T) * 16});
       const Dense A = causal_weights(first, first, f, Triangle::strict);
-      // by substitution: beyond a condition number of 1 / eps the smallest singular value is below the rounding of the
-      // largest
+      // by substitution: if the condition number is above 1 / eps, the smallest singular value is below the rounding of
+      // the largest
       const Dense one = Dense::identity(T), rows = normalised ? normalise_sums(A) : A;
       return std::log(spectral_norm(one + rows) * spectral_norm(solve_unit_lower(rows, one)));
     };
@@ -117,7 +117,8 @@ Claim conditioning() {
     }
   });
   c.last([](Points &points, const Protocol &protocol) {
-    // Growth of polynomials between T = 8 and T = 24: the logarithm of T^p grows by p ln 3 in 16 steps.
+    // The same for polynomials: between T = 8 and T = 24 the logarithm of T^p grows by p ln 3, i.e. p ln 3 / 16 per
+    // step.
     const double square = 2 * std::log(3.0) / 16, fifth = 5 * std::log(3.0) / 16;
     const auto condition = [&](const Kernel &f, bool unit, bool normalised) {
       return growth_of_condition(f, unit, normalised, protocol);

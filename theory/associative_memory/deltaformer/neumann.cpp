@@ -28,7 +28,8 @@ Dense power(const Dense &A, int exponent) {
   return product;
 }
 
-/// (I + A) X after some iterations, compared with I - A^{2^(iterations + 1)}: what Eq 98 gives when it is cut short.
+/// (I + A) X after `iterations` squarings, compared with I - A^{2^(iterations + 1)}: the result of Eq 98 with fewer
+/// squarings.
 Point remainder(const Dense &A, const Dense &V, int iterations, double units) {
   const Dense I = Dense::identity(A.rows);
   return exact_point(((I + A) * doubling(A, iterations).X * V).data, ((I - power(A, 2 << iterations)) * V).data, units);
@@ -92,7 +93,8 @@ Claim other_sizes() {
   });
 }
 
-/// One key repeated: A is all ones below the diagonal, A^m holds binomials C(i-j-1, m-1), (I + A)^{-1} is I - shift.
+/// One key repeated: A is all ones below the diagonal, A^m contains binomials C(i-j-1, m-1), and (I + A)^{-1} is I -
+/// shift.
 Sequence repeated_key(int T, std::uint64_t seed) {
   Sequence s = random_sequence({1, 1, T, 4, 3}, seed);
   for (size_t i = 0; i < s.k.size(); ++i) s.k[i] = i % 4 == 0;

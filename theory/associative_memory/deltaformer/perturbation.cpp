@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an error in the weights propagates to u = A1^{-1} v and o = A2 u (000 Eq 50-52). A1 = I + A with A strictly
-// lower. The layer delta_former is run on weights as they are and on wrong ones: with orthonormal keys and linear
-// kernels its w_t and q_t are the rows of A and of A2. Norms are spectral where nothing else is said.
+// How an error in the weights propagates to u = A1^{-1} v and o = A2 u (000 Eq 50-52), where A1 = I + A with A strictly
+// lower. The layer delta_former runs on the right weights and on wrong ones: with orthonormal keys and linear kernels
+// its w_t and q_t are the rows of A and of A2. Norms are spectral unless another one is named.
 #include "harness/core/error.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
@@ -11,7 +11,7 @@
 namespace recollect::theory {
 namespace {
 
-/// A of a delta rule on unit keys, a strictly lower dA of spectral norm 1, and V.
+/// A is that of a delta rule on unit keys, dA is strictly lower with spectral norm 1.
 struct Case {
   Dense A, dA, V;
   Case(int T, int d, std::uint64_t seed)
@@ -71,7 +71,8 @@ Claim first_order() {
     const std::vector<double> change = minus(written(c.A + dA, c.V).data, written(c.A, c.V).data);
     const double units = solve_units(c.A, U), rounding = 4 * units * epsilon_of(Real::f64);
     points.rounding(4 * units).statement("change of u, to first order", change, first.data);
-    // The remainder after the second order: the third and all later orders, each at most x times the previous one.
+    // The remainder after the second order, i.e. the third and all later orders; each is at most x times the previous
+    // one.
     const double allowed_rest = frobenius_norm(third) / (1 - x),
                  allowed = (allowed_rest + rounding) / (norm * norm) / epsilon_of(Real::f64);
     const std::vector<double> left = minus(change, first.data, norm * norm);
@@ -111,7 +112,7 @@ Claim strict() {
   });
 }
 
-/// o = A2 U of the layer: beta = 0 makes u the values.
+/// o = A2 U of the layer, where beta = 0 makes u equal to the values.
 Dense read_with(const Dense &A2, const Dense &U) {
   Sequence s;
   const int T = A2.rows;
@@ -155,9 +156,8 @@ Claim product() {
   });
 }
 
-/// Effects of one unit of error in each entry of A, and in each of A2, alone: sum |du|^2 and sum |do|^2 over i < t.
-/// Each is exact, because an error in row t does not change any u before t. The mean squares of independent errors add
-/// up.
+/// The effects of one unit of error in each single entry of A, and of A2: sum |du|^2 and sum |do|^2 over i < t. Each is
+/// exact, because an error in row t does not change any u before t. The mean squares of independent errors add up.
 std::pair<double, double> effects(const Dense &A, const Dense &A2, const Dense &V) {
   const Dense U = written(A, V), o = read_with(A2, U);
   double of_u = 0, of_o = 0;

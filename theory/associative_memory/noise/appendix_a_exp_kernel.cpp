@@ -12,7 +12,7 @@ namespace {
 
 const ParamSpec width = integer_param("d", 16, 4, 256, "key width");
 
-/// Mean and variance, by the first two moments.
+/// Mean and variance over a rule, from the first two moments.
 struct Spread {
   Integral mean, variance;
 };
@@ -23,7 +23,7 @@ Spread spread_over(const Rule &rule, const std::vector<Integral> &values) {
   return {mean, {square.value - mean.value * mean.value, square.error + 2 * std::fabs(mean.value) * mean.error}};
 }
 
-/// Mean and variance of the logarithm of one term's noise, over the other key.
+/// Mean and variance of the logarithm of one term's noise, where the other key is random.
 Spread spread_of_term(int d, double tau, double square, std::uint64_t seed) {
   const Rule z = normal_rule(0);
   const double length = std::sqrt(square);
@@ -83,7 +83,7 @@ Integral sphere_noise(int d, std::uint64_t seed) {
   return angles.sum(noise_at(exp_law(), d, tau, tau, overlaps, one_pair(), seed)) *
          inverse_signal(exp_law(), d, tau, tau, only(1), seed);
 }
-/// Gamma(b) (2/z)^(b-1) I_{b-1}(z) e^-z at z = 2 sqrt(d).
+/// exp(-z) Gamma(b) (2/z)^(b-1) I_{b-1}(z) at z = 2 sqrt(d).
 double sphere_law(double b, double d) { return boost::math::hypergeometric_0F1(b, d) * std::exp(-2 * std::sqrt(d)); }
 
 Claim snr_exp_sphere() {
@@ -117,7 +117,8 @@ Claim snr_exp_sphere() {
         .but_not("Bessel index $(d-3)/2$", sphere_law((d - 1) / 2.0, d));
     points.wrong_system("Gaussian keys", mean_noise(exp_law(), d, std::sqrt(d), one_pair(), protocol.seed),
                         sphere_law(d / 2.0, d));
-    // 0F1(; d/2; d) lies between e^2 (1 - 4/d) and e^2: each term between 2^m/m! (1 - m (m-1)/d) and 2^m/m!.
+    // 0F1(; d/2; d) lies between e^2 (1 - 4/d) and e^2, because each term of its series lies between 2^m/m! (1 - m
+    // (m-1)/d) and 2^m/m!.
     points.limit("exact over printed", at_least_point(noise.value / printed, 1 - 4.0 / d, noise.error / printed));
   });
 }
@@ -187,7 +188,7 @@ Claim snr_exp_median() {
   });
 }
 
-/// N exp(2/tau^2 - 2/tau) |k_i|^2 for what is N exp((2/tau^2 - 2/tau) |k_i|^2).
+/// The paper prints N exp(2/tau^2 - 2/tau) |k_i|^2 in place of N exp((2/tau^2 - 2/tau) |k_i|^2).
 Claim snr_exp_typo() {
   ClaimBuilder c("snr-exp-typo", "000 App A, after the moment generating function");
   c.says("$N exp(2/tau^2 - 2/tau) |k_i|^2 = N exp(2 (1-tau)/tau^2 |k_i|^2)$: on the left the norm stands outside the "

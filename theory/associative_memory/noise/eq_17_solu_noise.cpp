@@ -113,8 +113,8 @@ Ratios over_relu(Points &points, const KernelLaw &first, int d, const Rival &of_
   return r;
 }
 
-/// The noise of `first` is below ReLU's: as a statement about every width, at d = 4, where it fails; and as a limit,
-/// from the width on at which each reading holds.
+/// The noise of `first` is below ReLU's. This is tested as a statement about every width, which fails at d = 4, and as
+/// a limit, which holds from some width on in each reading.
 Claim below_relu(ClaimBuilder c, const KernelLaw &first, const Rival &of_probe, const Rival &of_mean,
                  const std::function<void(Points &, const Protocol &)> &more = {}) {
   const int mean_from = 7;

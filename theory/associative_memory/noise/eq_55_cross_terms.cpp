@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The assumptions about values in the algebra of the inverse SNR (000 Eq 55-57): independent, of mean zero, of about
+// The assumptions on values in the derivation of the inverse SNR (000 Eq 55-57): independent, of mean zero, of about
 // equal norms.
 #include "theory/associative_memory/noise/noise_quadrature.hpp"
 #include "theory/support/claim_builder.hpp"
@@ -14,9 +14,10 @@ using Vector = std::vector<double>;
 const ParamSpec key_width = integer_param("d", 16, 2, 64, "key width"),
                 value_width = integer_param("dv", 8, 1, 64, "value width");
 
-/// ReLU memories of n - 1 pairs, values of mean `mean` in every channel, read at the probe (1, ..., 1) of norm sqrt(d) and
-/// at its opposite, which has the same law and reads the keys that the first one does not. The first dv channels hold the
-/// pairs' values; the next n - 1 their unit vectors, so that one read shows r and every kappa.
+/// ReLU memories of n - 1 pairs whose values have the mean `mean` in every channel. They are read at the probe (1, ...,
+/// 1) of norm sqrt(d) and at its opposite, which has the same law and reads the keys that the first probe does not. The
+/// first dv channels contain the values of the pairs, the next n - 1 their unit vectors, so that one read shows r and
+/// every kappa.
 struct Split {
   double noise, diagonal; // |r|^2 and sum_j kappa_j^2 |v_j|^2, means of both reads
 };

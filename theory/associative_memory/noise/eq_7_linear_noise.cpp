@@ -22,7 +22,7 @@ void limit_of_width(Points &points, const KernelLaw &law, double slope, double w
   points.limit("d times its relative error", limit_of(h, slopes), slope).but_not("another slope", wrong_slope);
 }
 
-/// The rest of the error, (1 - 1/n) dv/(dv-2) = 1 + 1/n + O(1/n^2) along n = dv.
+/// The other factor of the error, (1 - 1/n) dv/(dv-2) = 1 + 1/n + O(1/n^2) for n = dv.
 void limit_of_size(Points &points, const KernelLaw &law, std::uint64_t seed) {
   const int d = 16;
   const Integral pair = mean_noise(law, d, 1, one_pair(), seed);
@@ -45,7 +45,7 @@ void power_kernel(Points &points, const KernelLaw &law, const KernelLaw &wrong, 
   points.limit("exact over printed", 1 / printed * mean, exact_noise(law, size, 1) / printed);
 }
 
-/// The error of 1/(d - 2), and the contributions of the number of other pairs and of the probe's value.
+/// The error of 1/(d - 2), and what the number of other pairs and the probe's value contribute.
 std::vector<NoiseRival> linear_rivals(MemorySize size) {
   const double n = size.n, d = size.d, dv = size.dv, right = 1 / (d - 2);
   return {{"$N$ for $N - 1$", n / (n - 1)},

@@ -11,9 +11,9 @@ namespace {
 
 using Vector = std::vector<double>;
 
-/// SNR^-1 of the last pair of every memory as probe. Channels hold the other pairs' values first and the probe's after
-/// them, so that one read of softmax attention contains both, divided by the same normaliser. `column_normaliser`
-/// divides every value by its key's own sum over all queries instead.
+/// SNR^-1 with the last pair of every memory as probe. The first channels contain the values of the other pairs, the
+/// last ones that of the probe, so that one read of softmax attention contains both, divided by the same normaliser.
+/// With `column_normaliser` every value is divided by the sum of its own key over all queries instead.
 Vector split_ratios(const std::string &variant, const Params &p, bool column_normaliser, std::uint64_t seed) {
   const int memories = 20, n = p.integer("n"), d = p.integer("d"), dv = p.integer("dv");
   const double tau = p.real("tau");

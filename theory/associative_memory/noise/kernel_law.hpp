@@ -14,7 +14,7 @@
 
 namespace recollect::theory {
 
-/// tau is ignored where the kernel has no temperature. Noises are those of one other pair.
+/// Kernels without a temperature ignore tau. All noises are those of one other pair.
 struct KernelLaw {
   std::string kernel, variant;
   int power;                                         // the power of x that is a factor of kappa
@@ -83,7 +83,7 @@ inline KernelLaw quadratic_law() {
           [](double d, double) { return 3 / (d * d); }};
 }
 
-/// Rows [n,d] -> [n,d^2] of products x_a x_b.
+/// The products x_a x_b of each row: [n,d] -> [n,d^2].
 inline std::vector<double> squared_features(const std::vector<double> &rows, int d) {
   std::vector<double> features;
   features.reserve(rows.size() * d);
@@ -93,7 +93,7 @@ inline std::vector<double> squared_features(const std::vector<double> &rows, int
   return features;
 }
 
-/// Every read of a memory of this kernel, by the program's variant.
+/// Every read of a memory of this kernel, computed by the program's layer.
 inline std::vector<double> kernel_reads(const KernelLaw &law, double tau, Sequence s) {
   if (law.kernel == "quadratic")
     s.k = squared_features(s.k, s.shape.Dk), s.q = squared_features(s.q, s.shape.Dk), s.shape.Dk *= s.shape.Dk;

@@ -29,8 +29,8 @@ inline double exact_noise(const KernelLaw &law, MemorySize size, double tau) {
   return (size.n - 1) * size.dv / (size.dv - 2.0) * law.mean(size.d, tau);
 }
 
-/// Compares both readings with the printed and the exact form, then the mean. Rivals of the mean: wrong laws, and the
-/// memory of another kernel. The points that follow are labelled with the memory.
+/// Compares both readings with the printed and the exact form, and then the mean with its law. Rivals of the mean are
+/// wrong laws and the memory of another kernel. The points that follow are labelled with the memory.
 inline Integral noise_points(Points &points, const KernelLaw &law, MemorySize size, double tau, std::uint64_t seed,
                              const std::vector<NoiseRival> &rivals, const KernelLaw &wrong_kernel) {
   const auto [n, d, dv] = size;
@@ -53,7 +53,7 @@ inline Integral noise_points(Points &points, const KernelLaw &law, MemorySize si
   return mean;
 }
 
-/// The same mean by plain sampling, without quadrature.
+/// The same mean, by plain sampling instead of quadrature.
 inline void sampled_noise_point(Points &points, const KernelLaw &law, MemorySize size, double tau,
                                 const Protocol &protocol) {
   const auto draw = [&](size_t first, size_t count) {
@@ -85,14 +85,15 @@ inline void limits_of_exponent(Points &points, const KernelLaw &law, double slop
       .but_not("another slope", wrong_slope);
 }
 
-/// At finite sizes: (n-1)/n dv/(dv-2) e^4 `rest` is the most by which the mean exceeds the printed form
-/// where tau >= sqrt(d), since log of mean over printed is d a^2 - (4/3) d a^3 + ... <= d a^2 <= 4 d / tau^2.
+/// For tau >= sqrt(d) the mean exceeds the printed form by a factor of at most (n-1)/n dv/(dv-2) e^4 `rest`, because
+/// the logarithm of mean over printed is d a^2 - (4/3) d a^3 + ... <= d a^2 <= 4 d / tau^2.
 inline Point exponent_law(const KernelLaw &law, MemorySize size, double tau, Integral mean, double rest) {
   const Integral ratio = log(1 / (size.n * law.printed(size.d, tau)) * mean);
   return at_most_point(ratio.value, 4 + std::log(size.dv / (size.dv - 2.0) * rest), ratio.error);
 }
 
-/// What --point takes. `least_d`: for a mean that is finite; `tempered`: tau as well, sqrt(d) where it is not given.
+/// The parameters that --point takes. `least_d`: the least width at which the mean is finite; `tempered`: also tau, by
+/// default sqrt(d).
 inline std::vector<ParamSpec> noise_params(int least_d, bool tempered) {
   std::vector<ParamSpec> params{integer_param("n", 16, 2, 256, "pairs stored, the probe included"),
                                 integer_param("d", 16, least_d, 256, "key width"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Noise over signal of a memory by plain sampling; every pair of a memory is the probe in turn.
+// Noise over signal of a memory by plain sampling; the probe is every pair of a memory in turn.
 #pragma once
 #include "harness/numerics/linalg.hpp"
 #include "harness/numerics/random.hpp"
@@ -11,8 +11,8 @@ struct MemorySize {
   int n, d, dv; // pairs stored, key width, value width
 };
 
-/// Mean over i of |o_i - c_i v_i|^2 / |c_i v_i|^2 for memories first ... first + count - 1: o_i is the read of the whole
-/// memory at k_i, c_i v_i that of a memory that holds the pair alone.
+/// The mean over i of |o_i - c_i v_i|^2 / |c_i v_i|^2 for memories first ... first + count - 1, where o_i is the read
+/// of the whole memory at k_i and c_i v_i that of a memory with this pair alone.
 inline std::vector<double> sampled_noise(const KernelLaw &law, MemorySize size, double tau, std::uint64_t seed,
                                          size_t first, int count) {
   const auto [n, d, dv] = size;

@@ -21,7 +21,7 @@ Recurrence random_recurrence(const Params &at, std::uint64_t seed) {
   return {normal_matrix(dv, dv, seed, "eq 36/A"), normal_matrix(d, d, seed, "eq 36/B"),
           normal_matrix(dv, d, seed, "eq 36/C"), normal_matrix(dv, d, seed, "eq 36/S")};
 }
-/// M + sign M^T: its symmetric (+1) or antisymmetric (-1) part, doubled.
+/// M + sign M^T: twice the symmetric (sign = 1) or antisymmetric (sign = -1) part of M.
 Dense part(const Dense &M, double sign) { return M + sign * transpose(M); }
 Recurrence with_parts(const Recurrence &r, double sign_of_A, double sign_of_B) {
   return {part(r.A, sign_of_A), part(r.B, sign_of_B), r.C, r.S};
@@ -38,7 +38,7 @@ Dense descended(const Recurrence &r, double half = 0.5, double sign = 1) {
                    r.S);
 }
 
-/// Rounding units of that difference: S.size() products of terms up to (|S|+1)^2 |A||B|, on both of its sides.
+/// Rounding units of that difference: both of its sides are sums of S.size() products of terms up to (|S|+1)^2 |A||B|.
 double units(const Recurrence &r) {
   const double s = frobenius_norm(r.S) + 1;
   return 8.0 * r.S.data.size() * (s * s * (1 + frobenius_norm(r.A) * frobenius_norm(r.B)) + s * frobenius_norm(r.C));

@@ -19,13 +19,13 @@ Layer layer_at(const Params &at, std::uint64_t seed) {
   return random_layer(D, m, at.integer("dv"), seed);
 }
 
-/// 25 D inputs of N(0, moment), as rows.
+/// 25 D inputs that follow N(0, moment), as rows.
 Dense inputs_of(const Dense &moment, std::uint64_t seed) {
   return normal_matrix(25 * moment.rows, moment.rows, seed, "optimum/inputs") * transpose(cholesky(moment));
 }
 
-/// The layer with E[x x^T] replaced by the data's own second moment, so that the printed forms and least squares use
-/// the same data.
+/// The layer, with E[x x^T] replaced by the second moment of the data, so that the printed forms and least squares use
+/// the same moment.
 struct Fit {
   Layer layer;
   Dense solution;
@@ -37,7 +37,7 @@ Fit fit(Layer layer, const Dense &X, int rank) {
   return {layer, least_squares(keys, values), optimum_conditioning(keys, values, rank)};
 }
 Fit fit(const Layer &layer, std::uint64_t seed) { return fit(layer, inputs_of(layer.moment, seed), layer.Wk.rows); }
-/// On data whose second moment is `scale` times the identity.
+/// The fit on data whose second moment is `scale` times the identity.
 Fit isotropic_fit(const Layer &layer, double scale = 1) {
   const int D = layer.Wk.columns;
   return fit(layer, std::sqrt(scale * D) * Dense::identity(D), layer.Wk.rows);

@@ -13,7 +13,7 @@ struct Layer {
   Dense Wk, Wv, moment;
 };
 
-/// A random second moment, of condition number 40 or so.
+/// A random second moment with a condition number of about 40.
 inline Dense random_moment(int D, std::uint64_t seed) {
   const Dense root(D, D, Stream(seed, "optimum/moment").normals(D * D));
   return 1.0 / D * (root * transpose(root)) + 0.1 * Dense::identity(D);
@@ -41,7 +41,7 @@ inline Dense optimum_eq48(const Layer &l) {
 inline Dense least_squares(const Dense &keys, const Dense &values) { return transpose(pseudo_inverse(keys) * values); }
 
 /// Rounding units by which two of these forms may differ: products over n rows, times the squared condition number of
-/// the keys at that rank, which their normal equations have.
+/// the keys at this rank, because the normal equations have that condition number.
 inline double optimum_conditioning(const Dense &keys, const Dense &values, int rank) {
   const std::vector<double> s = singular_values(keys);
   return 4.0 * keys.rows * std::pow(s.front() / s[rank - 1], 2) * frobenius_norm(values) / s[rank - 1];

@@ -11,9 +11,9 @@ namespace {
 using Vector = std::vector<double>;
 using Objective = std::function<double(const Dense &S)>;
 
-/// Steepest descent, exact along each line: three values determine a quadratic. With gates in 0.1 ... 0.9 its condition
-/// number is at most (1 - 0.1) / (1 - 0.9), so that the error of L falls by a factor of at least (8/10)^2 per step, and
-/// below rounding within 200 steps.
+/// Steepest descent with an exact minimum along each line, because three values determine a quadratic. With gates in
+/// 0.1 ... 0.9 the condition number is at most (1 - 0.1) / (1 - 0.9), so that the error of L falls by a factor of at
+/// least (8/10)^2 per step and is below rounding within 200 steps.
 double minimum_by_descent(const Objective &L, Dense S) {
   for (int step = 0; step < 200; ++step) {
     const Dense g = gradient(L, S);

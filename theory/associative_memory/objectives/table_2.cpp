@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 Table 2 and Appendix B.2, the rows without features or momentum: the layer's own step S_{t-1} -> S_t from a random
-// S against S_{t-1} - dL_t/dS at S_{t-1}, L_t the printed objective. The other rows: table_2_momentum.cpp,
-// table_2_softmax.cpp, table_2_gated_softmax.cpp.
+// 000 Table 2 and Appendix B.2, the rows without features or momentum: the layer's own step S_{t-1} -> S_t from a
+// random S is compared with S_{t-1} - dL_t/dS at S_{t-1}, where L_t is the printed objective. The other rows:
+// table_2_momentum.cpp, table_2_softmax.cpp, table_2_gated_softmax.cpp.
 #include "theory/associative_memory/objectives/quadratic.hpp"
 #include "theory/support/claim_builder.hpp"
 #include "theory/support/layer_points.hpp"
@@ -36,7 +36,7 @@ Vector layer_step(const std::string &variant, const Dense &S, const Vector &k, c
   s.q = s.k = k, s.v = v, s.lambda = lambda, s.beta = {1}, s.state = S.data;
   return forward(find_variant(variant), s).state;
 }
-/// Table 2 gates the rows of S, gated_linear its columns: keys and values are exchanged, and S is transposed.
+/// Table 2 gates the rows of S, gated_linear its columns: therefore keys and values are exchanged, and S is transposed.
 Vector row_gated_step(const Step &s, const Vector &v) {
   return transpose(Dense(s.S.columns, s.S.rows, layer_step("gated_linear", transpose(s.S), v, s.k, s.lambda))).data;
 }

@@ -16,7 +16,7 @@ Output run(const std::string &variant, const Sequence &s, const Assignments &set
   return forward(layer, s, {"fast", Real::f64, 64, variant_params(layer, set)});
 }
 
-/// Gates and shares of the running mean whose first step is number `start`.
+/// The sequence with the gates and the values of the running mean, whose first step is number `start`.
 Sequence averaged(Sequence s, int start = 1) {
   s.alpha.clear();
   for (size_t row = 0; row < s.v.size() / s.shape.Dv; ++row) {
@@ -36,7 +36,7 @@ const ParamSpec key_width = integer_param("d", 6, 1, 32, "key width"),
 struct Update {
   Vector before, after, k, v;
 };
-/// Of the running mean, or of the plain sum.
+/// The last update of the running mean or of the plain sum.
 Update last_update(bool mean, int t, int d, int dv, const Stretch &stretch) {
   const Sequence past = random_runs(KeyLaw::gaussian, t - 1, d, dv, stretch);
   Sequence last =
@@ -160,7 +160,7 @@ Claim objective_fades() {
 
 // ---- Without the normaliser ----------------------------------------------------------------------------------------------
 
-/// (S_t - S_{t-1}) phi(k_t): the read of all writes at the last key minus that without the last write.
+/// (S_t - S_{t-1}) phi(k_t): the read of all writes at the last key, minus the read without the last write.
 Vector last_change(const std::string &variant, const Sequence &s) {
   Sequence without = s;
   std::fill(without.v.end() - s.shape.Dv, without.v.end(), 0.0);

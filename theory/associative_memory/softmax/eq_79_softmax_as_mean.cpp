@@ -20,8 +20,8 @@ const Assignments unscaled = {{"scale", "1"}};
 
 // ---- Z_t ~ t c(q) --------------------------------------------------------------------------------------------------------
 
-/// sum_{j <= t} exp(factor q.k_j) of independent Gaussian keys, one for each run. q.k ~ N(0, |q|^2) in any width: one
-/// channel serves.
+/// sum_{j <= t} exp(factor q.k_j) over independent Gaussian keys, one sum for each run. q.k is N(0, |q|^2) at any
+/// width, so that one channel is enough.
 Vector normalisers(int t, double square, double factor, std::uint64_t seed, size_t first, size_t runs) {
   Sequence s;
   s.shape = {int(runs), 1, t, 1, 1};
@@ -48,8 +48,8 @@ Claim law_of_large_numbers() {
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int t = p.integer("t");
     const double square = p.real("square"), c = std::exp(square / 2), excess = std::exp(square) - 1;
-    // The squared error of a mean of t terms has a squared coefficient of variation of about 2: at large t, accepting
-    // twice the relative error saves time.
+    // The squared error of a mean of t terms has a squared coefficient of variation of about 2. At large t twice the
+    // relative error is accepted, which saves time.
     const double wanted = wanted_sensitivity(protocol) * (t > 8 ? 2 : 1);
     Vector means, damped;
     const Mean error =
@@ -114,8 +114,8 @@ Claim running_mean() {
 
 // ---- Weights of single writes --------------------------------------------------------------------------------------------
 
-/// A layer whose last read shows the weights of three writes: the oldest, the one in the middle, the newest. Scores are
-/// 0, or of random unit keys and one random query.
+/// A layer whose last read shows the weights of three writes: the oldest, the one in the middle and the newest. The
+/// scores are 0, or those of random unit keys and one random query.
 struct Weights {
   Sequence s;
   Vector scores; // q.k_i
@@ -134,7 +134,7 @@ Vector last_read(const std::string &variant, const Sequence &s, const Assignment
   const Vector o = reads(variant, s, set);
   return Vector(o.end() - 3, o.end());
 }
-/// kappa_i / Z_t of the three.
+/// kappa_i / Z_t of these three writes.
 Vector shares(const Vector &scores) {
   const size_t t = scores.size();
   double Z = 0;

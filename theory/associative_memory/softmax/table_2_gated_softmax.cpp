@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 Table 2, last row, Eq 81 and §2.1.2 Gating: gated softmax attention. Once as the table has it, A = (t-1)/t
-// diag(lambda) and C = v phi^T / t, whose step any memory with that decay takes (gated_linear, keys and values exchanged
-// because the gate acts on the rows of S); once as the layer that the row cites, FoX, whose normaliser is gated too.
+// 000 Table 2, last row, Eq 81 and §2.1.2 Gating: gated softmax attention in two forms. As the table has it, A =
+// (t-1)/t diag(lambda) and C = v phi^T / t; any memory with this decay takes such a step (here gated_linear with keys
+// and values exchanged, because the gate acts on the rows of S). And as the layer that the row cites, FoX, whose
+// normaliser is gated too.
 #include "theory/associative_memory/objectives/quadratic.hpp"
 #include "theory/support/claim_builder.hpp"
 #include "theory/support/layer_points.hpp"
@@ -14,7 +15,7 @@ using Vector = std::vector<double>;
 
 // ---- The row as printed --------------------------------------------------------------------------------------------------
 
-/// One step at time t: S [gates, d], a gate for each row.
+/// One step at time t: S [gates, d], with one gate for each row.
 struct Step {
   Dense S;
   Vector phi, v, gates;
@@ -25,7 +26,7 @@ Step random_step(const Vector &gates, double t, std::uint64_t seed) {
   return {normal_matrix(dv, d, seed, "gated softmax/S"), Stream(seed, "gated softmax/phi").normals(d),
           Stream(seed, "gated softmax/v").normals(dv), gates, t};
 }
-/// One step with the matrices of the row: (t-1)/t diag(lambda) S + v phi^T / t.
+/// One step computed with the matrices of the row: (t-1)/t diag(lambda) S + v phi^T / t.
 Dense layer_step(const Step &s) {
   Sequence one;
   one.shape = {1, 1, 1, s.S.rows, s.S.columns};
@@ -96,7 +97,7 @@ Claim gated_softmax_row() {
       for (double lambda : gates) values.push_back(law(lambda));
       return values;
     };
-    // What the objectives keep of each row beyond what the layer keeps.
+    // The factor by which the objective keeps each row, minus the factor by which the layer keeps it.
     const auto beyond = [&](const Dense &other) {
       Vector gap = row_factors(s, other), kept = row_factors(s, next);
       for (size_t i = 0; i < gates.size(); ++i) gap[i] -= kept[i];
@@ -123,8 +124,8 @@ Claim gated_softmax_row() {
 
 // ---- The cited layer -----------------------------------------------------------------------------------------------------
 
-/// With equal scores the weights of a read depend on the gates alone. Weights of three writes in the last read of t steps:
-/// the newest, the one before it, and all of the older ones together.
+/// With equal scores the weights of a read depend on the gates alone. The weights of three parts of the last of t
+/// reads: the newest write, the one before it, and all older ones together.
 Vector last_weights(double lambda, int t) {
   Sequence s;
   s.shape = {1, 1, t, 1, 3};
@@ -160,7 +161,7 @@ Claim gated_normaliser() {
     for (int i = 0; i < t; ++i) before = Z, Z = lambda * Z + 1;
     const Vector now = last_weights(lambda, t), past = last_weights(lambda, t - 1), ungated = last_weights(1, t);
     const double wrong_share = 1.0 / t; // as printed
-    // What the last step left of the weight of the write before it.
+    // The factor by which the last step multiplies the weight of the write before it.
     const double kept = now[1] / past[0];
     points.rounding(size).statement("weight of the newest write against $1/t$", now[0], wrong_share);
     points.obligation("weight of the newest write against $1/Z_t$", now[0], 1 / Z)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 Table 2, softmax attention with and without its normaliser; Eq 11-12, 77-80. Softmax attention keeps no S: its reads
-// at every step are compared with reads S_t phi(q_t) of a memory that descends the printed objective in the space of
-// the exp kernel's features, as many of them as float64 can see.
+// 000 Table 2, softmax attention with and without its normaliser; Eq 11-12, 77-80. Softmax attention keeps no S. Its
+// reads at every step are compared with reads S_t phi(q_t) of a memory that descends the printed objective in the space
+// of the exp kernel's features; as many features are used as float64 can resolve.
 #include "harness/numerics/inputs.hpp"
 #include "theory/associative_memory/objectives/quadratic.hpp"
 #include "theory/support/claim_builder.hpp"
@@ -38,7 +38,7 @@ double half_square(const Dense &S) { return inner(S.data, S.data) / 2; }
 double unnormalised(const Dense &, double recall, int) { return -recall; }
 double normalised(const Dense &S, double recall, int t) { return (half_square(S) - recall) / t; }
 
-/// S_t phi(q_t) at every t of the memory that descends L_t. Without `constant` the keys' first feature is 0.
+/// S_t phi(q_t) at every t, for the memory that descends L_t. If not `constant`, the first feature of the keys is 0.
 Vector descended_reads(const Sequence &s, Objective L, bool constant = true) {
   Vector all;
   Dense S;

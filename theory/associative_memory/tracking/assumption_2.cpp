@@ -8,7 +8,7 @@
 namespace recollect::theory {
 namespace {
 
-/// A grid over U(x, 4 eps) around each of the four integers, and the integer of each of its points.
+/// A grid over U(x, 4 eps) around each of the four integers, and for each of its points that integer.
 struct Neighbourhood {
   static constexpr int half = 500;
   std::vector<double> points, centres;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The space that tracking exchanges takes (000 E.3): a cache of keys and u that is read and written again every n
-// exchanges, against the n x n state of the linear kernel. Counted in running layers.
+// The space that tracking exchanges takes (000 E.3): a cache of keys and u, which is read and written again every n
+// exchanges, against the n x n state of the linear kernel. The numbers are counted in running layers.
 #include "harness/core/error.hpp"
 #include "theory/associative_memory/tracking/packing.hpp"
 #include "theory/associative_memory/tracking/swaps.hpp"
@@ -21,8 +21,8 @@ struct Kept {
   int longest = 0;                   // entries of the cache at its longest
 };
 
-/// n values under exchanges, held by delta_former with f = round: entries (k, v) go in, and one further step per key,
-/// which writes nothing, reads it.
+/// n values under exchanges, kept by delta_former with f = round: the entries (k, v) are written, and then one step per
+/// key reads it without writing.
 Kept exchange(const Dense &keys, int swaps, Keeping keeping, std::uint64_t seed) {
   const int n = keys.rows, d = keys.columns;
   const SwapStory story = tell_swaps(keys, swaps, seed);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // 000 Fig 4 without its training: which kappa_1 tracks five elements, at fixed keys and with a softmax read.
 //
-// Keys as given, one-hot values, w = k, differences with the lower position first, so that a softmax read of position 1
-// sees the steps that move it (round tracks in either order: theorem1_order). At every step the read asks for position
-// 1 through the dual query of key 1 (q.k_1 = 1, q.k_j = 0), `sharpness` times over, with kappa_2 = softmax; the answer
-// is the largest channel. "none" is beta = 0, u = v: softmax attention.
+// The keys are given, values are one-hot, and w = k. Differences have the lower position first, so that a softmax read
+// of position 1 sees the steps that move it (round tracks in either order: theorem1_order). At every step the read asks
+// for position 1 through the dual query of key 1 (q.k_1 = 1, q.k_j = 0), multiplied by `sharpness`, with kappa_2 =
+// softmax; the answer is the largest channel. "none" is beta = 0, so that u = v: softmax attention.
 #include "harness/core/error.hpp"
 #include "harness/numerics/statistics.hpp"
 #include "theory/associative_memory/tracking/swaps.hpp"
@@ -21,7 +21,8 @@ struct Setting {
   bool fresh_keys = false; // for every story
 };
 
-/// Many sequences of exchanges: pairs [stories,swaps], and where the token of position 1 is, right [stories,swaps].
+/// Many sequences of exchanges: the pairs [stories,swaps], and the place of position 1's token after each, right
+/// [stories,swaps].
 struct Exchanges {
   std::vector<std::pair<int, int>> pairs;
   std::vector<int> right;
@@ -65,7 +66,7 @@ Exchanges all_exchanges(int n, int swaps) {
   return drawn;
 }
 
-/// Accuracy of each sequence with kappa_1 = kernel.
+/// The accuracy of each sequence for kappa_1 = kernel.
 std::vector<double> accuracies(const std::string &kernel, const Setting &setting, const Exchanges &drawn,
                                std::uint64_t seed) {
   const int n = setting.keys.n, d = setting.keys.d, L = setting.swaps, T = n + L, stories = int(drawn.right.size()) / L;
@@ -116,7 +117,7 @@ std::vector<double> accuracies(const std::string &kernel, const Setting &setting
   return shares;
 }
 
-/// Mean difference of two kernels' accuracies on the same sequences.
+/// The mean difference of the accuracies of two kernels on the same sequences.
 Mean difference(const std::vector<double> &a, const std::vector<double> &b) {
   std::vector<double> apart;
   for (size_t i = 0; i < a.size(); ++i) apart.push_back(a[i] - b[i]);
@@ -146,8 +147,8 @@ struct Table {
   Point exact(const std::string &kernel) const { return exact_point(mean_of(of.at(kernel)).mean, 1, 0); }
 };
 
-/// Accuracy of an answer that never changes: position 1 holds its first token after s exchanges with probability 1/n +
-/// (1 - 1/n) lambda^s; averaged over s = 1 ... L.
+/// The accuracy of an answer that never changes. After s exchanges position 1 has its first token with probability 1/n
+/// + (1 - 1/n) lambda^s; the accuracy is the average over s = 1 ... L.
 double law_of_none(int n, int L, double lambda) {
   double sum = 0;
   for (int s = 1; s <= L; ++s) sum += std::pow(lambda, s);
@@ -231,7 +232,7 @@ Claim random_keys() {
       points.wrong_system(b + " ahead of " + a, ahead(b, a));
     };
     gap("linear", "round"), gap("round", "relu"), gap("exp", "none");
-    // Within the premise the order holds: both exact.
+    // Under the theorem's assumptions the order holds: both are exact.
     const Table near({{"orthonormal", 5, d}}, {"round", "linear"}, 200, protocol.seed);
     points.at(near.label).obligation("accuracy of round, orthonormal keys", near.exact("round"));
     points.obligation("accuracy of linear, orthonormal keys", near.exact("linear"));

@@ -63,7 +63,7 @@ Dense series(const Dense &A, int last) {
   return sum;
 }
 
-/// Every earlier node is a parent with probability p.
+/// A graph in which every earlier node is a parent with probability p.
 Parents random_dag(int n, double p, std::uint64_t seed) {
   Parents parents(n);
   const Stream draw(seed, "graphs/edges");
@@ -79,8 +79,8 @@ Parents path_graph(int n) {
   return parents;
 }
 
-/// As in the experiment: the n nodes split evenly into two trees with roots 0 and 1; every other node has one earlier
-/// parent in its own tree.
+/// A graph as in the experiment: the n nodes are split evenly into two trees with roots 0 and 1, and every other node
+/// has one earlier node of its own tree as parent.
 Parents two_trees(int n, std::uint64_t seed, std::uint64_t number = 0) {
   Parents parents(n);
   const Stream draw(seed, "graphs/trees", number);
@@ -156,7 +156,7 @@ Claim printed_sign() {
   });
 }
 
-/// u of one layer that is given the parent of every node: w_t = e_parent, v = 1 at root 0.
+/// u of one layer that gets the parent of every node: w_t = e_parent, v = 1 at root 0.
 std::vector<double> mark_from_root(const Parents &parents, double beta) {
   const int n = int(parents.size());
   Dense V(n, 1);

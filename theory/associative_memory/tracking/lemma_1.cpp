@@ -6,8 +6,8 @@
 namespace recollect::theory {
 namespace {
 
-/// Both sides of the lemma for every pair (i, j) and every l, keys and their differences alike, and how far the left
-/// argument is from its nearest integer.
+/// Both sides of the lemma for every pair (i, j) and every l, for keys and for their differences, and the distance of
+/// the left argument from its nearest integer.
 struct Lemma {
   std::vector<double> left, right;
   double strayed[4] = {}; // over eps, around 0, 1, -1, 2
@@ -66,7 +66,7 @@ Claim identity() {
   c.takes(key_params(1));
   c.at(std::vector<Changes>{});
   c.also([](Points &points, const Protocol &protocol) {
-    // The last of the 140: twelve of either basis.
+    // The last 24 of the 140 vectors: twelve of each of the two bases.
     const Dense whole = key_rows({"hadamard", 140, 128}, protocol.seed), worst = worst_keys(0.12),
                 random = key_rows({"unit", 24, 16}, protocol.seed);
     of_keys(points, {24, 128, {whole.data.end() - 24 * 128, whole.data.end()}}, describe({"hadamard", 24, 128}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many almost orthogonal keys fit (000 E.2, Assumption 1 at eps = 1/8): random ones, structured ones, and a set
+// How many almost orthogonal keys fit (000 E.2, Assumption 1 at eps = 1/8): random keys, structured keys, and a set
 // found by descent at the largest size of the stress test.
 #include "theory/associative_memory/tracking/packing.hpp"
 #include "harness/core/error.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 Params sized(double n, double d) { return labels({{"n", num(n)}, {"d", num(d)}}); }
 
-/// Strictly below 1/8.
+/// Whether the coherence is strictly below 1/8.
 Point below_an_eighth(double coherence) { return at_most_point(coherence, std::nextafter(0.125, 0), 0); }
 
 /// The width from which on n random directions stay almost orthogonal as coordinates are added.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stress test and the rotary embeddings of 000 §3.2 at fixed keys, nothing trained: the linear kernel exchanges by
-// reflections, exact as long as the keys are orthonormal, which ends at n = d; the round kernel stays exact beyond;
-// rotated keys no longer match.
+// The stress test and the rotary embeddings of 000 §3.2 at fixed keys, without training. The linear kernel exchanges by
+// reflections, which are exact only for orthonormal keys and therefore end at n = d; the round kernel stays exact
+// beyond; rotated keys no longer match.
 #include "harness/core/error.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/statistics.hpp"
@@ -12,7 +12,7 @@
 namespace recollect::theory {
 namespace {
 
-/// Reads and, below them, the state of DeltaNet.
+/// The reads and, below them, the state of DeltaNet.
 Output by_delta_net(const Sequence &s) { return forward(find_variant("delta_net"), s, {"chunked", Real::f64, 64, {}}); }
 
 Claim linear_against_round() {
@@ -36,7 +36,7 @@ Claim linear_against_round() {
     };
     const KeySet many{"hadamard", n, d}, fit{"hadamard", d, d}, few{"unit", d / 2, d};
     const auto values_norm = [](const SwapStory &story) { return std::sqrt(inner(story.values, story.values)); };
-    // One reflection per step, of a state of norm |values|: width + 4 roundings each.
+    // One reflection per step of a state of norm |values|: each rounds width + 4 times.
     const auto reflected = [&](const KeySet &set) {
       const SwapStory story = told(set);
       return exact_point(by_delta_net(story.sequence).o, story.target,
@@ -59,8 +59,8 @@ Claim linear_against_round() {
   });
 }
 
-/// One exchange of the first two of d orthonormal keys by DeltaNet at write strength beta, on a state that holds a
-/// random value at every key: what each key holds after it, against the exchange.
+/// DeltaNet exchanges the first two of d orthonormal keys at write strength beta, on a state with a random value at
+/// every key: the value of each key after it, compared with that of an exact exchange.
 Point one_exchange(int d, double beta, double sign, const Dense &keys, std::uint64_t seed) {
   Sequence s;
   s.shape = {1, 1, 1, d, d};
@@ -84,7 +84,7 @@ Claim householder() {
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int d = p.integer("d");
     const Dense keys = key_rows({"orthonormal", d, d}, protocol.seed);
-    // Eigenvalue along k: the read at k after the step, from a state k^T.
+    // The eigenvalue along k: the read at k after the step, if the state was k^T.
     const auto along = [&](double beta) {
       Sequence s;
       s.shape = {1, 1, 1, d, 1};
@@ -101,7 +101,7 @@ Claim householder() {
   });
 }
 
-/// Number of elements, per sequence, that L uniform exchanges of n do not move.
+/// The number of elements, per sequence, that L random exchanges of n elements do not move.
 std::vector<double> untouched(size_t first, size_t stories, int n, int swaps, std::uint64_t seed) {
   std::vector<double> shares;
   for (size_t story = first; story < first + stories; ++story) {
@@ -143,7 +143,7 @@ Claim participation() {
   });
 }
 
-/// Every row of k and q, rotated by its position: pair p by the angle t base^{-2p/d}.
+/// The sequence with every row of k and q rotated by its position t: pair p of channels by the angle t base^{-2p/d}.
 Sequence with_rope(Sequence s, double base, bool by_position = true) {
   const int d = s.shape.Dk;
   for (auto *rows : {&s.k, &s.q})
@@ -196,7 +196,7 @@ Claim rotary() {
     points.obligation("every read, all turned by one angle", without(in_place));
     points.statement("accuracy with rotary embeddings, below $1/2$", at_most_point(rotated, 0.5));
     points.wrong_system("all positions equal", at_most_point(accuracy(in_place), 0.5));
-    // One key e_{2p} written at step 1, read at every later lag, for each pair p.
+    // For each pair p one key e_{2p} is written at step 1 and read at every later lag.
     const int T = 40;
     std::vector<double> read, law, upright;
     for (int p = 0; p < d / 2; ++p) {

@@ -13,7 +13,7 @@
 namespace recollect::theory {
 namespace {
 
-/// The sequence with one exchange left out of what is written, a third of the way through.
+/// The sequence without the write of one exchange, a third of the way through.
 SwapStory without_one(SwapStory story, int n) {
   Sequence &s = story.sequence;
   const int t = n + (s.shape.T - 2 * n) / 3;
@@ -21,7 +21,7 @@ SwapStory without_one(SwapStory story, int n) {
   return story;
 }
 
-/// Every read of this many exchanges, by one form of the layer.
+/// Every read during this many exchanges, by one form of the layer.
 void track(Points &points, const KeySet &set, int swaps, const std::string &form, Real real, std::uint64_t seed) {
   const Dense keys = keys_at(describe(set), set, seed);
   const auto told = [&](double sign) { return tell_swaps(keys, swaps, seed, Order::later_minus_earlier, sign); };
@@ -61,7 +61,7 @@ Claim theorem() {
   });
 }
 
-/// Exchanges whose difference is taken in the order of the theorem, and in either order.
+/// Exchanges whose difference of keys is in the order of the theorem, and in either order.
 void in_either_order(Points &points, const KeySet &set, int swaps, std::uint64_t seed) {
   const Dense keys = keys_at(describe(set), set, seed);
   const SwapStory any = tell_swaps(keys, swaps, seed, Order::any), ordered = tell_swaps(keys, swaps, seed),
@@ -94,7 +94,7 @@ Claim order() {
   });
 }
 
-/// Reads of key 0 after n writes of the values 5, 6, ... and a further step (scale k_0, value).
+/// The reads of key 0 after n writes of the values 5, 6, ... and after a further step (scale k_0, value).
 double read_after(const Dense &keys, double scale, double value, const std::string &kernel) {
   const int n = keys.rows, d = keys.columns;
   Sequence s;
@@ -107,7 +107,8 @@ double read_after(const Dense &keys, double scale, double value, const std::stri
   return reads_by(kernel, s, "recurrent").back();
 }
 
-/// Every step of a sequence ten times: nine further reads at steps that write nothing (k = 0).
+/// A sequence in which every step is repeated ten times: the nine further reads are at steps that write nothing (k =
+/// 0).
 SwapStory asked_ten_times(const SwapStory &story) {
   SwapStory asked;
   const Sequence &s = story.sequence;

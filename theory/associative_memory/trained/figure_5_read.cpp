@@ -21,7 +21,8 @@ struct Text {
   std::vector<int> answer; // [2 n] the value at the first key after the step
 };
 
-/// `products` of the keys: those of the steps' keys are sums of these, which is cheaper than computing them from the keys.
+/// `products` are those of the keys: the products of the steps' keys are sums of them, which is cheaper than computing
+/// them from the steps' keys.
 Text tell(const Dense &keys, const Dense &products, const Kernel &f, std::uint64_t seed, int number) {
   const int n = keys.rows, d = keys.columns, T = 2 * n;
   const Stream draws(seed, "fig5/swaps", std::uint64_t(number));
@@ -52,7 +53,7 @@ Text tell(const Dense &keys, const Dense &products, const Kernel &f, std::uint64
   return text;
 }
 
-/// A query and the logarithm of the logits' scale, and Adam's moments of both.
+/// A query and the logarithm of the scale of the logits, with Adam's moments of both.
 class Read {
 public:
   Read(const Dense &keys, Kernel f, int steps, std::uint64_t seed)
@@ -93,7 +94,8 @@ public:
     adam(gradient);
   }
 
-  /// Share of the exchanges after which the largest logit of the layer's read is the answer's; a tie does not count.
+  /// The share of the exchanges after which the largest logit of the layer's read is the right one; a tie does not
+  /// count.
   double right(const Text &text, const std::string &kernel) const {
     const int n = keys_.rows, T = 2 * n;
     Sequence s;
@@ -146,7 +148,8 @@ private:
 
 enum class Taught { answers, next, nothing }; // next: the element after the answer
 
-/// Shares on texts that none learned from, the same for either kernel, of reads that were taught on the same texts.
+/// Shares on texts that no read was trained on (the same texts for both kernels), by reads that were trained on the
+/// same texts.
 std::vector<std::vector<double>> learned_reads(const KeySet &set, const std::string &kernel, std::uint64_t seed,
                                                const std::vector<Taught> &taught) {
   const Dense keys = key_rows(set, seed), products = keys * transpose(keys);
