@@ -47,7 +47,8 @@ Claim fig2_linear_worst() {
   });
 }
 
-/// The threshold t = Dk, without a switch of the process: the mean logarithm of the loss around one step minus that
+/// The mean logarithm of the loss around the step t = Dk, without a switch of the process, minus that around the last
+/// step.
 /// around the last step.
 Mean spike(const Bench &b, const Reading &r, int around) {
   std::vector<double> rise;

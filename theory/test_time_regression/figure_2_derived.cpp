@@ -36,7 +36,7 @@ Claim fig2_output_norm_identity() {
       for (double loss : unit) losses.push_back(constant + factor * loss);
       return losses;
     };
-    // D squares of a read of norm sqrt(D) against a target of norm 1.
+    // The squares of the D channels of a read of norm sqrt(D), against a target of norm 1.
     points.rounding(8 * D * (root + 1) * (root + 1));
     points.statement("loss at RMS 1, every step", rms, law(constant, root))
         .but_not("D times the loss at norm 1", law(constant, D))
@@ -136,7 +136,7 @@ Claim fig2_forgetting_helps() {
   });
 }
 
-/// ln(loss in the first quarter / loss in the rest), or its negative, for one forecast.
+/// ln(loss in the first quarter / loss in the rest) of one forecast, or its negative.
 Point harder(const Bench &b, const Reading &r, Stretch hard, Stretch easy, double margin) {
   const Losses &losses = b.losses(r);
   std::vector<double> logs;

@@ -16,7 +16,7 @@ constexpr int pairs = 128, width = 64;
 const std::vector<ParamSpec> planted{integer_param("T", 512, 256, 2048, "steps"),
                                      real_param("offset", 3, 0, 10, "common part of the cues")};
 
-/// The text on tokens of the standard basis, each token replaced by a row of `embedding`.
+/// The text of standard basis vectors, with each token replaced by its row of `embedding`.
 Texts embedded(const Texts &plain, const Dense &embedding) {
   Texts texts = plain;
   const int tokens = embedding.rows, d = embedding.columns;
@@ -39,7 +39,8 @@ Texts embedded(const Texts &plain, const Dense &embedding) {
   return texts;
 }
 
-/// Cues in one half of the width; responses in the other, a rotation of their cues or independent of them.
+/// Cues lie in one half of the channels; responses lie in the other, as a rotation of their cues or independent of
+/// them.
 Dense halves(double offset, bool rotated, std::uint64_t seed) {
   const int half = width / 2;
   const auto cues = [&](const char *name) {
@@ -78,8 +79,8 @@ Claim mqar_p128_rls_construction() {
     const auto linear = [&](const Texts &x) {
       return at_most_point(mean_of(x.accuracy(x.read_by("linear"), first)), 0.7);
     };
-    // The ridge moves a read by less than ridge / (least eigenvalue of the cues' sum of squares), and T / 2 cues of an
-    // isotropic part of at least a tenth of their length leave that above one.
+    // The ridge changes a read by less than ridge / (least eigenvalue of the cues' sum of squares). That eigenvalue is
+    // above one, because T / 2 cues have an isotropic part of at least a tenth of their length.
     const std::vector<double> responses = planted.asked_rows(planted.problem.target, first);
     points.rounding(1e-6 / epsilon_of(Real::f64));
     points.statement("RLS reads the response", reads(planted), responses);
@@ -106,7 +107,7 @@ Claim mqar_welch_128_64() {
     points.statement("largest |cosine| of random unit keys", at_least_point(largest("unit", int(P)), bound(P, d), 0));
     points.wrong_system("d orthonormal keys", at_least_point(largest("orthonormal", int(d)), bound(P, d), 0));
 
-    // Sets that attain the bound: d + 1 corners of a simplex, and the 28 equiangular lines in 7 dimensions through the
+    // Sets that attain the bound: the d + 1 corners of a simplex, and 28 equiangular lines in 7 dimensions, along the
     // permutations of (3, 3, -1, -1, -1, -1, -1, -1).
     const int n = int(d) + 1;
     Dense simplex = Dense::identity(n);

@@ -114,8 +114,8 @@ Claim mqar_p128_rls_not_exact() {
     points.statement("share of right answers", mean_of(long_texts).mean, 1);
     points.obligation("share in texts of half the length less it", at_least_point(fall, 0.03));
 
-    // The best 64 x 64 memory of 128 generic pairs: least squares leaves V (I - H), H a projection on d dimensions that V
-    // does not depend on, hence (P - d) / P of |V|^2 on average.
+    // The error of the best 64 x 64 memory of 128 generic pairs: least squares leaves V (I - H), where H is a
+    // projection on d dimensions that does not depend on V; hence a share (P - d) / P of |V|^2 on average.
     const auto left = [&](int n, int d) {
       std::vector<double> shares;
       for (int i = 0; i < (protocol.full() ? 180 : 12); ++i) {

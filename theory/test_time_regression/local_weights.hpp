@@ -28,7 +28,7 @@ inline Dense weighted_mean(const Dense &rows, const Weights &w) {
   return mean;
 }
 
-/// Scales queries by one factor, and keys by a cycle of factors.
+/// Scales the queries by one factor and the keys by several factors in turn.
 inline Sequence with_lengths(Sequence s, double query, const std::vector<double> &keys) {
   for (size_t i = 0; i < s.k.size(); ++i) s.q[i] *= query, s.k[i] *= keys[i / s.shape.Dk % keys.size()];
   return s;

@@ -23,7 +23,7 @@ struct Texts {
     return forward(v, problem.sequence, {"chunked", Real::f64, 16, variant_params(v, set)});
   }
 
-  /// Share of right answers of each text, from step `first` on.
+  /// The share of right answers in each text, from step `first` on.
   std::vector<double> accuracy(const Output &out, int first = 0) const {
     std::vector<double> shares;
     for (size_t text = 0; text < problem.sequence.shape.heads(); ++text) {
@@ -35,7 +35,7 @@ struct Texts {
     return shares;
   }
 
-  /// Reads of the first text at the steps from `first` on that ask for a cue, one after the other.
+  /// The reads of the first text at those steps from `first` on that ask for a cue, one after the other.
   std::vector<double> asked_rows(const std::vector<double> &array, int first = 0) const {
     const int d = problem.sequence.shape.Dk;
     std::vector<double> rows;
@@ -43,7 +43,8 @@ struct Texts {
       if (is_asked(problem, 0, t)) rows.insert(rows.end(), &array[size_t(t) * d], &array[size_t(t) * d] + d);
     return rows;
   }
-  /// n_j v_j at those steps: the response times the number of times that its cue was written, plus `more`.
+  /// n_j v_j at those steps, where n_j is the number of times that the cue was written, plus `more`, and v_j its
+  /// response.
   std::vector<double> counted_responses(double more = 0) const {
     const Sequence &s = problem.sequence;
     const size_t d = s.shape.Dk;
@@ -66,7 +67,7 @@ inline std::vector<double> differences(const std::vector<double> &large, const s
   return d;
 }
 
-/// RLS with a negligible ridge: the least-squares memory.
+/// RLS with a negligible ridge, i.e. the least-squares memory.
 const Assignments least_squares{{"ridge", "1e-6"}};
 
 } // namespace recollect::theory

@@ -28,7 +28,7 @@ struct Step {
     weighed.beta.clear(); // delta alone is the weight
     return memory(run("longhorn", weighed, {{"delta", number(delta)}}), s.shape);
   }
-  /// Rounding units of a step of relative size beta |k|^2, in the scale of what it moves.
+  /// Rounding units of a step of relative size beta |k|^2, relative to the size of what it changes.
   double units(double beta) const {
     return 8.0 * s.shape.Dk * (1 + beta * kk()) * (max_abs(M.data) + max_abs(v.data)) * (1 + max_abs(k.data)) * 4;
   }

@@ -48,18 +48,19 @@ inline std::vector<double> diagonal_of(const Dense &m) {
   return values;
 }
 
-/// Largest over smallest singular value.
+/// The ratio of the largest to the smallest singular value.
 inline double condition(const Dense &m) {
   const std::vector<double> s = singular_values(m);
   return s.front() / s.back();
 }
 
-/// A memory that is solved for with K^T K or K K^T loses t Dk terms times the square of K's condition number.
+/// Rounding units of a memory that is solved for with K^T K or K K^T: t Dk terms, times the square of K's condition
+/// number.
 inline double solved_units(const Dense &K, const Dense &M) {
   return double(K.rows) * K.columns * std::pow(condition(K), 2) * std::max(1.0, max_abs(M.data));
 }
 
-/// t, Dk and Dv as a claim's parameters.
+/// t, Dk and Dv as parameters of a claim.
 inline std::vector<ParamSpec> pair_params(const Shape &own) {
   return {integer_param("t", own.T, 1, 256, "pairs"), integer_param("Dk", own.Dk, 1, 64, "key width"),
           integer_param("Dv", own.Dv, 1, 64, "value width")};

@@ -8,7 +8,7 @@
 namespace recollect::theory {
 namespace {
 
-/// sum over the pairs seen of v_i k_i^T q_t, and the last memory.
+/// The reads sum v_i k_i^T q_t over the pairs seen so far, and the last memory.
 Output sums(const Sequence &s, Triangle triangle) {
   const Shape &shape = s.shape;
   const Dense Q = rows_of(s.q, shape.T, shape.Dk), K = rows_of(s.k, shape.T, shape.Dk),
@@ -42,7 +42,7 @@ Claim linear_recurrence() {
   });
 }
 
-/// M - erased M k k^T + (kept M k + written v) k^T, the factors functions of beta.
+/// M - erased M k k^T + (kept M k + written v) k^T; the three factors are functions of beta.
 template <class F> Output rewritten(const Sequence &s, const F &erased, const F &kept, const F &written) {
   return stepped(s, [&](const Dense &M, const Dense &k, const Dense &v, int t) {
     const Dense old = M * k;
@@ -73,7 +73,8 @@ Claim old_and_new_values() {
         .but_not("write without $beta$", layer.against(rewritten(s, share, none, one)))
         .but_not("erase with the sign turned", layer.against(rewritten(s, minus, rest, share)));
     points.wrong_system("linear attention: no deletion", measured("linear", s).against(rewritten(s, one, rest, share)));
-    // The deletion alone, a write of v = 0 with beta = 1, leaves (1 - |k|^2) M k at k: complete for |k| = 1 only.
+    // A write of v = 0 with beta = 1 only erases, and leaves (1 - |k|^2) M k at k: it erases completely only for |k| =
+    // 1.
     for (double length : {1.0, 0.5, 2.0}) {
       Sequence deletion = random_sequence({1, 1, 1, s.shape.Dk, s.shape.Dv}, protocol.seed);
       for (double &x : deletion.k) x *= length;

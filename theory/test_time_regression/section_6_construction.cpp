@@ -65,7 +65,7 @@ const std::vector<ParamSpec> construction{integer_param("P", 32, 2, 512, "cue-re
                                           integer_param("d", 64, 4, 1024, "width of the embeddings"),
                                           integer_param("T", 256, 8, 4096, "steps")};
 
-/// Sums of T products of rows of width d, which are orthonormal to a few eps.
+/// Rounding of sums of T products of rows of width d, which are orthonormal to a few eps.
 double text_units(int T, int d) { return 4.0 * T * d; }
 
 Claim mqar_orthonormal_construction() {

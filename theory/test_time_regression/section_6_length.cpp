@@ -65,7 +65,7 @@ Claim mqar_t_independence() {
     if (T < 16 * d) usage_error("T >= 16 d steps: in the first eighth of fewer, cues are not yet seen twice");
     if (T > 48 * d)
       usage_error("T <= 48 d steps: in the first eighth of more, the counts of the cues are even already");
-    // Share of right answers in the last eighth of each text, when every cue has been seen.
+    // The share of right answers in the last eighth of each text, when every cue has occurred.
     const auto ending = [&](int T) {
       std::vector<double> shares;
       for (int batch = 0; batch < (protocol.full() ? 24 : 3); ++batch) {

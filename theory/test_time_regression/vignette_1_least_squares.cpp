@@ -52,7 +52,7 @@ Claim underdetermined() {
         .but_not("a ridge of 0.01", transpose(x.V) * inverse(outer_gram + 1e-2 * Dense::identity(t)) * x.K);
     points.rounding(units * max_abs(x.K.data));
     points.statement("interpolates: $M K^T = V^T$", M * transpose(x.K), transpose(x.V));
-    // Any other interpolant M + N with N K^T = 0 is longer by exactly |N|^2.
+    // Any other interpolant M + N with N K^T = 0 has a larger squared norm, by exactly |N|^2.
     const Dense G = normal_matrix(M.rows, Dk, protocol.seed, "003/another interpolant"),
                 N = G - G * pseudo_inverse(x.K) * x.K;
     points.rounding(units * (square(M) + square(N)));
@@ -120,7 +120,8 @@ Claim norm_bound() {
   c.takes(pair_params({1, 1, 4, 3, 3}));
   c.at({{}, {{"t", 12}}});
   c.last([](Points &points, const Protocol &) {
-    // Equality: one channel, t equal pairs k = 2, v = 1, read at q = 3: y = 3/2, and |q| t |v||k| / (t k^2) = 3/2.
+    // A case of equality: one channel, t equal pairs k = 2, v = 1, read at q = 3: y = 3/2, and |q| t |v||k| / (t k^2) =
+    // 3/2.
     const int t = 5;
     const Pairs same(Dense(t, 1, std::vector<double>(t, 2)), Dense(t, 1, std::vector<double>(t, 1)));
     const double y = (same.cross() * inverse(same.gram()) * Dense(1, 1, {3}))(0, 0);
@@ -171,7 +172,7 @@ Claim feature_mapped() {
     const int t = x.K.rows, Dk = x.K.columns;
     if (t < Dk) usage_error("the feature-mapped least squares needs t >= the number of features, here Dk");
     const Pairs mapped(Dense(t, Dk, elu_plus_one(x.K.data)), x.V);
-    // Among all memories on features, the solution's gradient vanishes: M Phi^T Phi = V^T Phi.
+    // At the solution the gradient over all memories on features vanishes: M Phi^T Phi = V^T Phi.
     const Dense M = mapped.best();
     points.rounding(solved_units(mapped.K, M) * max_abs(mapped.gram().data));
     points.statement("1 + ELU: the solution is stationary", M * mapped.gram(), mapped.cross());
@@ -185,7 +186,8 @@ Claim feature_mapped() {
     points.wrong_system("the covariance of the raw keys", (mapped.cross() * inverse(x.gram())) * mapped.gram(),
                         mapped.cross());
     points.wrong_system("least squares on the raw keys", x.best() * mapped.gram(), mapped.cross());
-    // Nonlinear in the keys: with the monomials of degree 2 a quadratic map is stored exactly, and read at new keys.
+    // A memory that is nonlinear in the keys: with the monomials of degree 2 a quadratic map is stored exactly and read
+    // at new keys.
     const int count = Dk * (Dk + 1) / 2, Dv = x.V.columns, enough = 2 * count;
     const Dense map = normal_matrix(Dv, count, protocol.seed, "003/a quadratic map"),
                 keys = normal_matrix(enough, Dk, protocol.seed, "003/its keys"),

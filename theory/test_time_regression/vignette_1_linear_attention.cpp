@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 Vignette 1, Relationship to linear attention: when the inverse covariance can be omitted without loss, the loss
-// otherwise, and what a normalisation of the output restores.
+// 003 Vignette 1, Relationship to linear attention: when the inverse covariance can be left out without loss, how large
+// the loss is otherwise, and what a normalisation of the output restores.
 #include "harness/numerics/keys.hpp"
 #include "theory/support/claim_builder.hpp"
 #include "theory/support/sampling.hpp"
@@ -13,7 +13,7 @@ Dense linear_memory(const Pairs &x) { return memory(run("linear", x.sequence()),
 Dense orthonormal(int rows, int columns, std::uint64_t seed) {
   return {rows, columns, make_keys({"orthonormal", rows, columns}, 1, seed)};
 }
-/// Linear attention's memory compared with the least-squares one.
+/// The memory of linear attention, compared with that of least squares.
 Point optimal(const Pairs &x) {
   const Dense best = x.best();
   return exact_point(linear_memory(x).data, best.data, solved_units(x.K, best));
@@ -72,7 +72,8 @@ Claim only_orthonormal() {
     points.obligation("a tight frame, $K^T K = I$ with $t > Dk$, is optimal", optimal(frame));
     points.obligation("generic keys are visibly not", at_least_point(generic, 1e-3, 0));
     points.wrong_system("the frame scaled by 1.1", optimal(longer));
-    // A rank-deficient partial isometry: a basis of half the space, each key there twice at 1 / sqrt 2.
+    // A rank-deficient partial isometry: the keys are a basis of half the space, each of them twice and of length 1 /
+    // sqrt 2.
     const int r = std::max(1, Dk / 2);
     const Dense basis = orthonormal(r, Dk, protocol.seed);
     Dense twice(2 * r, Dk);
@@ -93,7 +94,7 @@ struct Correlated {
     x.K = x.K * diagonal({1, std::sqrt(kappa)}), x.V = x.K * transpose(B);
     return x;
   }
-  /// Channel 0 of what linear attention reads at q = (1, 1), over t, in `count` texts of t tokens each.
+  /// Channel 0 of the reads of linear attention at q = (1, 1), for every t, in `count` texts of t tokens each.
   std::vector<double> reads(int t, std::uint64_t seed, size_t first, size_t count) const {
     Sequence s;
     s.shape = {int(count), 1, t, 2, 1};

@@ -31,11 +31,12 @@ std::vector<double> squared_outputs(const std::string &variant, Data data, int t
   return squares;
 }
 
-/// log rms(|y|) over log t from t to T, the slope that a straight line through both ends has.
+/// The slope of log rms(|y|) against log t, from the values at t and T.
 struct Ends {
   int t, T;
   double slope(double at_t, double at_T) const { return 0.5 * std::log(at_T / at_t) / std::log(double(T) / t); }
-  /// From the means at both ends, each of relative standard error e: half its logarithm errs by e / 2.
+  /// The slope from the means at both ends. If each has the relative standard error e, half of its logarithm has the
+  /// error e / 2.
   Mean slope(const Mean &at_t, const Mean &at_T) const {
     const double error = std::hypot(at_t.standard_error / at_t.mean, at_T.standard_error / at_T.mean) / 2;
     return {slope(at_t.mean, at_T.mean), error / std::log(double(T) / t)};
@@ -71,8 +72,8 @@ Claim growth() {
       };
       return ends.slope(at(ends.t), at(ends.T));
     };
-    // E|y|^2: t Dv for independent values; Wishart, t^2 + t (D + 1), for equal ones; by least squares on values that
-    // are noise Dv / (t - D - 1), an inverse Wishart mean; on equal ones exactly 1.
+    // E|y|^2 is t Dv for independent values; t^2 + t (D + 1) for equal ones (Wishart); for least squares it is Dv / (t
+    // - D - 1) on values that are noise (the mean of an inverse Wishart matrix), and exactly 1 on equal ones.
     const auto law = [&](auto square) { return ends.slope(square(double(ends.t)), square(double(ends.T))); };
     const double half = law([&](double t) { return t * D; }), one = law([&](double t) { return t * t + t * (D + 1); }),
                  falling = law([&](double t) { return D / (t - D - 1); });
@@ -87,7 +88,7 @@ Claim growth() {
         .but_not("slope -1", 2 * falling);
     points.statement("$v = k$: linear in t", tied, 1);
     points.wrong_system("a gate", slope("gated_linear", Data::equal, 0.1), one);
-    // Realisable values: the least-squares output is the value itself, at any t.
+    // If the values are a linear map of the keys, the least-squares output is the value itself at any t.
     const Pairs x(Shape{1, 1, ends.t, width, width}, protocol.seed), exact(x.K, x.K);
     const auto reads = [&](const Dense &M, const Dense &expected) {
       return exact_point(M.data, expected.data, solved_units(x.K, M));
@@ -97,9 +98,9 @@ Claim growth() {
   });
 }
 
-/// Values v = k (B = I), keys N(0, diag(1, kappa)), q on the diagonal of the plane. With p = Sigma^{1/2} q the raw
-/// output is Sigma^{1/2} S p, S the sample covariance of white keys: S p is |p| (a, b) along and across p, b / a = r
-/// with r sqrt(t) Student of t degrees of freedom. Least squares reads q.
+/// Values v = k (B = I), keys N(0, diag(1, kappa)), and q on the diagonal of the plane. With p = Sigma^{1/2} q the raw
+/// output is Sigma^{1/2} S p, where S is the sample covariance of white keys. S p is |p| (a, b) along and across p; for
+/// r = b / a, r sqrt(t) follows Student's distribution with t degrees of freedom. Least squares reads q.
 struct Plane {
   double kappa;
   int t;
@@ -121,8 +122,9 @@ struct Plane {
     return sum / mass;
   }
 
-  /// The cosines of successive texts, outputs of `variant`, each averaged over a text and the same text rotated by 90
-  /// degrees before its covariance is applied: the two have r of opposite sign, so that terms linear in r cancel.
+  /// The cosines of successive texts between q and the outputs of `variant`. Each is averaged over a text and the same
+  /// text rotated by 90 degrees before its covariance is applied. The two have r of opposite sign, so that terms linear
+  /// in r cancel.
   std::vector<double> draw(const std::string &variant, std::uint64_t seed, size_t first, size_t count) const {
     const std::vector<double> white = Stream(seed, "003/plane keys").normals(count * t * 2, first * t * 2);
     std::vector<double> cosines(count, 0.0);
@@ -189,7 +191,7 @@ Claim normalised() {
         .but_not("$Sigma^{1/2}$ for $Sigma$", plane.rooted())
         .but_not("1 for every $Sigma$", 1);
     points.wrong_system("DeltaNet's output", mean("delta_net", 0.1), law);
-    // Isotropic keys: only r makes the two differ, cos = 1 / sqrt(1 + r^2), which tends to 1.
+    // For isotropic keys only r distinguishes the two: cos = 1 / sqrt(1 + r^2), which tends to 1.
     const Plane round{1, plane.t};
     const double isotropic = round.mean(), squared = double(round.t) / (round.t + 1); // E cos, and E cos^2
     const auto draw = [&](size_t first, size_t count) { return round.draw("linear_rms", protocol.seed, first, count); };

@@ -14,7 +14,7 @@ Sequence continued(Sequence s, const Dense &S, const Dense &P) {
   s.state.insert(s.state.end(), P.data.begin(), P.data.end());
   return s;
 }
-/// Enough pairs to make K^T K well conditioned.
+/// A number of pairs that makes K^T K well conditioned.
 Pairs before(const Shape &shape, std::uint64_t seed) {
   return {normal_matrix(2 * shape.Dk + 3, shape.Dk, seed, "003/earlier keys"),
           normal_matrix(2 * shape.Dk + 3, shape.Dv, seed, "003/earlier values")};
@@ -56,8 +56,8 @@ Claim printed_update() {
   });
 }
 
-/// Reads and last memory of M_t = cross_t gram_t^{-1} over the pairs before and the first ones of the sequence: pair i
-/// of the sequence has the weight weight(i, t) at step t.
+/// The reads and the last memory of M_t = cross_t gram_t^{-1}, over the earlier pairs and the first t pairs of the
+/// sequence. Pair i of the sequence has the weight weight(i, t) at step t.
 template <class Weight> Output batch(const Sequence &s, const Dense &gram, const Dense &cross, const Weight &weight) {
   Sequence fresh = s;
   fresh.state.clear();
@@ -157,7 +157,7 @@ Claim regression_layers() {
     const Dense Q = normal_matrix(t, Dk, protocol.seed, "003/queries"), I = Dense::identity(Dk);
     const Sequence s = x.sequence(Q);
     const Assignments set{{"ridge", number(lambda)}};
-    /// The reads of the prefixes' solutions V^T K (K^T K + ridge I)^{-1}.
+    /// The reads of the solutions V^T K (K^T K + ridge I)^{-1} of all prefixes.
     const auto reads = [&](double ridge) {
       std::vector<double> o;
       for (int i = 1; i <= t; ++i) {
@@ -177,7 +177,7 @@ Claim regression_layers() {
         .but_not("a ridge of $lambda^2$", layer("mesa", squared));
     points.rounding(rounding_units("mesa", s, set));
     points.wrong_system("linear attention", run("linear", s).o, ridged);
-    // Intention solves once, over the whole set: what it reads at the last step, at any query.
+    // Intention solves once, over all pairs: the reads at the last step, for any query.
     const Measured last{{}, rounding_units("intention", s, set)};
     const auto whole = [&](const std::string &variant, const Dense &expected) {
       const std::vector<double> o = run(variant, s, set).o;

@@ -47,8 +47,8 @@ Claim gated_sum() {
   });
 }
 
-/// The steps M + e (P k)^T with P' = scale (P - P k k^T P / (noise + k^T P k)) from a given start, every gate g giving
-/// its own scale and noise.
+/// The steps M + e (P k)^T with P' = scale (P - P k k^T P / (noise + k^T P k)) from a given start. Every gate g has its
+/// own scale and noise.
 struct Update {
   double (*scale)(double gate);
   double (*noise)(double gate);
@@ -73,8 +73,8 @@ Claim weighted_recursion() {
     const Sequence s = gated_steps(shape_of(p), protocol.seed);
     const int Dk = s.shape.Dk;
     const double ridge = 0.5;
-    // The batch solution of every prefix: the weight of pair i is the product of the gates after it, that of the ridge
-    // the product of all gates.
+    // The batch solution of every prefix: pair i has as its weight the product of the gates after it, the ridge that of
+    // all gates.
     const auto batch = [&](bool fading) {
       return stepped(s, [&](const Dense &, const Dense &, const Dense &, int t) {
         const std::vector<double> alpha(s.alpha.begin(), s.alpha.begin() + t + 1), w = weights(alpha);
@@ -87,7 +87,7 @@ Claim weighted_recursion() {
       });
     };
     const Measured layer = measured("weighted_rls", s, {{"ridge", number(ridge)}});
-    // In the worst case the start has decayed to 0.5^T while the newest pair has weight 1.
+    // The worst case: the start has decayed to 0.5^T while the newest pair has the weight 1.
     const double factor = std::min(std::pow(2.0, s.shape.T), 1e4);
     points.statement("the weighted batch solution of every prefix", layer.against(batch(true), factor))
         .but_not("a ridge that does not decay", layer.against(batch(false), factor));

@@ -20,7 +20,7 @@ Claim monotone() {
   c.because("Measured on gated linear attention, with one orthonormal key per pair.");
   c.runs({"gated_linear", "mamba2"}), c.takes({integer_param("t", 12, 2, 64, "pairs")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    // Orthonormal keys and one-hot values: the read at k_i is the weight of pair i, in channel i.
+    // Orthonormal keys and one-hot values: channel i of the read at k_i is the weight of pair i.
     const int t = p.integer("t");
     const Pairs x({t, t, make_keys({"orthonormal", t, t}, 1, protocol.seed)}, Dense::identity(t));
     const auto read = [&](const std::vector<double> &alpha, const std::string &variant = "gated_linear",
@@ -54,7 +54,7 @@ Claim monotone() {
   });
 }
 
-/// Unit keys at point P.
+/// Unit keys at the point P.
 Pairs unit_pairs(const Params &p, std::uint64_t seed) {
   Pairs x(pair_shape(p), seed);
   normalise_rows(x.K.data, x.K.columns);
@@ -88,7 +88,7 @@ Claim weighted_over() {
         .but_not("$G^2$", formula(power(w, 2)))
         .but_not("no weights", formula(std::vector<double>(w.size(), 1)))
         .but_not("the product from i on", formula(weights(gamma, Product::from)));
-    // Among all memories it is stationary for the weighted loss.
+    // The solution is stationary for the weighted loss over all memories.
     const Dense G = diagonal(w);
     points.rounding(units * x.K.rows);
     points.statement("stationary for the weighted loss", M * transpose(x.K) * G * x.K, transpose(x.V) * G * x.K);
@@ -130,7 +130,7 @@ Claim zero_weight() {
                         "The reason given, interpolation of all points, presumes that all points count."));
   c.takes(pair_params({1, 1, 3, 7, 2}));
   c.last([](Points &points, const Protocol &) {
-    // One key twice, values 0 and 1, weights 1 and 2: the weighted mean.
+    // One key twice, with the values 0 and 1 and the weights 1 and 2: the read is the weighted mean.
     const Pairs twice(Dense(2, 1, {1, 1}), Dense(2, 1, {0, 1}));
     const Params p = labels({{"case", txt("a repeated key, weights 1 and 2")}});
     const auto read = [&](double a, double b) { return scaled(twice, {a, b}).best()(0, 0); };

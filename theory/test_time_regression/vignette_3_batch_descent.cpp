@@ -104,7 +104,7 @@ Claim writings() {
   });
 }
 
-/// Reads and last memory of one step of size `size` from M_0 on the loss of every prefix.
+/// The reads and the last memory after one step of size `size` from M_0 on the loss of every prefix.
 template <class Weights> Output one_step(const Sequence &s, double size, const Dense &start, const Weights &weights) {
   const Pairs all(rows_of(s.k, s.shape.T, s.shape.Dk), rows_of(s.v, s.shape.T, s.shape.Dv));
   return stepped(s, [&](const Dense &, const Dense &, const Dense &, int t) {

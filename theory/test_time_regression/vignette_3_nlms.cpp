@@ -50,7 +50,7 @@ Claim closest() {
     points.wrong_system("Longhorn at $delta = 1$ stores the pair", x.after_longhorn(1) * x.k, x.v);
     points.statement("stores the pair: $M k = v$", M * x.k, x.v);
     if (p.real("norm") != 1) eq33.but_not("$1/|k|$ for $1/|k|^2$", x.moved(1 / norm));
-    // Any other memory M + N that stores it, N k = 0, is farther from M_0 by exactly |N|^2.
+    // Any other memory M + N that stores the pair, N k = 0, has a larger squared distance from M_0, by exactly |N|^2.
     const Dense G = normal_matrix(M.rows, M.columns, protocol.seed, "003/another memory"),
                 N = G - 1 / kk * write(G * x.k, x.k);
     const double near = square(M - x.M), far = square(M + N - x.M),
@@ -112,7 +112,7 @@ Claim kaczmarz() {
     auto passes =
         points.statement("each pass multiplies the distance by the projectors", M, remaining(origin, sweep, sweeps));
     points.wrong_system("relaxation 2", cycle("delta_net", origin, 2), remaining(origin, sweep, sweeps));
-    // The law and its rivals can be told apart while the distance is well above rounding.
+    // The law and its rivals differ measurably while the distance is well above rounding.
     const Dense expected = remaining(origin, sweep, sweeps);
     if (max_abs((expected - target).data) > 1e4 * units * epsilon_of(Real::f64)) {
       passes.but_not("one pass fewer", remaining(origin, sweep, sweeps - 1));
@@ -123,7 +123,7 @@ Claim kaczmarz() {
       points.obligation("from elsewhere: the same law", from_ones, remaining(ones, sweep, sweeps));
       points.wrong_system("another start", from_ones, remaining(origin, sweep, sweeps));
     }
-    // At a rate r per pass it reaches the target to rounding once r^sweeps < eps.
+    // At a rate r per pass it reaches the target up to rounding when r^sweeps < eps.
     const double rate = spectral_norm(sweep * (pseudo_inverse(x.K) * x.K));
     if (sweeps * std::log(rate) < std::log(epsilon_of(Real::f64)))
       points.statement("the min-norm interpolant", M, target);

@@ -65,7 +65,8 @@ std::vector<double> slope_of(const Memory &m, const std::vector<double> &W, cons
   });
 }
 
-/// Steps of W from W_0, with a read after each: what a layer returns, first the reads, then the parameters.
+/// The steps of W from W_0, with a read after each. The result has the order of a layer's: first the reads, then the
+/// parameters.
 template <class Step>
 std::vector<double> trained(const Memory &m, const Sequence &s, std::vector<double> W, Step step) {
   std::vector<double> all;
@@ -81,7 +82,7 @@ void move(std::vector<double> &W, double size, const std::vector<double> &direct
   for (size_t i = 0; i < W.size(); ++i) W[i] += size * direction[i];
 }
 
-/// Reads and the first `parameters` numbers of the state.
+/// The reads, and the first `parameters` numbers of the state.
 std::vector<double> layer_results(const std::string &variant, const Sequence &s, const Assignments &set,
                                   size_t parameters, const std::string &form = "recurrent") {
   const Output out = run(variant, s, set, form);
@@ -89,7 +90,7 @@ std::vector<double> layer_results(const std::string &variant, const Sequence &s,
   all.insert(all.end(), out.state.begin(), out.state.begin() + parameters);
   return all;
 }
-/// Rounding units of this many steps: a step's derivative by the chain rule loses a few for every number that it sums.
+/// Rounding units of this many steps: a derivative by the chain rule loses a few units for every number that it sums.
 double trained_units(const std::string &variant, const Sequence &s, const Assignments &set, size_t parameters) {
   return rounding_units(variant, s, set) * (1 + double(parameters) / s.shape.Dk) * 4;
 }
@@ -137,7 +138,7 @@ Claim ttt() {
     s.alpha.clear();
     const std::vector<double> whole(s.shape.T, 1);
     const auto sgd = [&](double size) { return Descent{times(size, s.beta), whole}; };
-    // A linear map without norm: DeltaNet.
+    // A linear map without norm is DeltaNet.
     const std::vector<double> zero(s.shape.Dv * s.shape.Dk, 0.0);
     const Measured delta = measured("delta_net", s);
     const auto plain = [&](double size) {
@@ -201,7 +202,7 @@ Claim momentum() {
                                                                                        steady = times(eta, whole);
     const auto train = [&](auto step) { return trained(linear_memory(s.shape), s, zero, step); };
 
-    // eta = 0: Leaky LMS.
+    // eta = 0 gives Leaky LMS.
     Sequence leaky = s;
     leaky.beta = size;
     const Measured lms = measured("leaky_lms", leaky), gated = measured("gated_delta_net", leaky);
@@ -210,7 +211,7 @@ Claim momentum() {
         .but_not("momentum all the same", lms.against(train(Descent{size, s.alpha, steady}), 8));
     points.wrong_system("the residual after the decay", gated.against(no_momentum, 8));
 
-    // No decay: heavy ball, M_t = M_{t-1} - theta grad + eta (M_{t-1} - M_{t-2}).
+    // Without decay it is the heavy-ball method, M_t = M_{t-1} - theta grad + eta (M_{t-1} - M_{t-2}).
     const auto heavy_ball = [&](const std::vector<double> &keep) {
       return [&, keep, before = zero](const Memory &m, std::vector<double> &W, const std::vector<double> &k,
                                       const std::vector<double> &v, int t) mutable {
@@ -226,7 +227,7 @@ Claim momentum() {
         .but_not("no momentum", train(Descent{size, whole}));
     points.wrong_system("heavy ball with decay, for both together", train(heavy_ball(s.alpha)), both);
 
-    // A network in place of the linear map: Titans' long-term memory.
+    // A network in place of the linear map gives Titans' long-term memory.
     Sequence deep = s;
     const size_t parameters = size_t(width) * (s.shape.Dk + s.shape.Dv);
     const std::vector<double> start = normal_matrix(1, int(parameters), protocol.seed, "003/initial network").data;

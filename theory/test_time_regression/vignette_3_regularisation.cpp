@@ -41,8 +41,8 @@ Claim norms() {
     for (int i = 0; i < r; ++i) values[i] = std::pow(2.0, 1 - i);
     first[0] = values[0];
     const Dense M = left * diagonal(values) * right, leading = left * diagonal(first) * right;
-    // Slopes of |M|^2 / 2 by central differences of step h: the spectral norm's error is h^2 times a curvature of order
-    // 1.
+    // Slopes of |M|^2 / 2 by central differences of step h. For the spectral norm the error is h^2 times a curvature of
+    // order 1.
     const double h = 1e-4;
     const auto slope = [&](const auto &norm) {
       Dense g(Dv, Dk);
@@ -136,7 +136,7 @@ Claim map_and_back() {
     points.wrong_system("v not rescaled", by(kept_values));
     points.wrong_system("$beta$ for $eta$", by(kept_steps));
     points.wrong_system("a write of $alpha eta v'$", by(twice_scaled));
-    // And back: (lambda, beta, v) = ((1 - alpha) / (alpha eta), alpha eta, v' / alpha).
+    // The inverse map: (lambda, beta, v) = ((1 - alpha) / (alpha eta), alpha eta, v' / alpha).
     const Sequence start = random_sequence(leaky.shape, protocol.seed);
     Sequence back = start, wrong;
     for (int t = 0; t < start.shape.T; ++t) {
@@ -165,7 +165,7 @@ Claim ranges() {
                         "The inverse is given without its range."));
   c.runs({"leaky_lms", "gated_delta_net"});
   return c.measure([](Points &points, const Params &, const Protocol &protocol) {
-    // A gate and a step size in the stated range that need lambda = 2.
+    // A gate and a step size within the stated range for which lambda must be 2.
     points.at(labels({{"alpha", num(0.5)}, {"eta", num(0.5)}}));
     points.statement("$lambda$ in [0, 1]", at_most_point(strength(0.5, 0.5), 1, 1e-12));
     const auto equal = [&](double lambda) { // Leaky LMS with this lambda against Gated DeltaNet
@@ -177,7 +177,7 @@ Claim ranges() {
     };
     points.obligation("with $lambda = 2$ the layers agree", equal(2));
     points.wrong_system("with $lambda = 1$, the largest allowed", equal(1));
-    // Fractions of the unit square that the maps carry into the stated ranges.
+    // The fractions of the unit square that the two maps carry into the stated ranges.
     const auto share = [&](const char *stream, auto inside) {
       const auto draw = [&, stream](size_t first, size_t count) {
         const Stream uniform(protocol.seed, stream);

@@ -67,7 +67,7 @@ Claim product_sequence() {
         .but_not("writes not corrected by the later factors", token_by_token(s, n, Order::forward, Correction::none));
     points.wrong_system("linear attention", every(n, "linear", s),
                         token_by_token(s, n, Order::forward, Correction::by_later_steps));
-    // The transition is read off S = I under writes of 0.
+    // The transition is the state after writes of 0 to S = I.
     Sequence still = slice_steps(s, 0, n);
     still.shape.Dv = shape.Dk, still.v.assign(n * shape.Dk, 0), still.state = Dense::identity(shape.Dk).data;
     const Dense I = Dense::identity(shape.Dk), A(shape.Dk, shape.Dk, run("delta_net", still).state);

@@ -9,7 +9,7 @@
 namespace recollect::theory {
 namespace {
 
-/// M_t = M_{t-1} - size beta_t grad, the slope of |v - M k|^2 / 2 on pair t taken at M_{t-1-late}.
+/// M_t = M_{t-1} - size beta_t grad, where grad is the slope of |v - M k|^2 / 2 on pair t at M_{t-1-late}.
 Output descend(const Sequence &s, double size, int late) {
   std::vector<Dense> past(late + 1, Dense(s.shape.Dv, s.shape.Dk));
   return stepped(s, [&, past](const Dense &M, const Dense &k, const Dense &v, int t) mutable {
@@ -38,8 +38,8 @@ Claim delta_net_is_sgd() {
   });
 }
 
-/// |P_t|_F^2 / D of P_t = product of (I - beta k k^T) over t random unit keys: the fraction of |M_0|^2 that remains,
-/// averaged over all M_0, measured as S = I under writes of 0.
+/// |P_t|_F^2 / D, where P_t is the product of (I - beta k k^T) over t random unit keys: the fraction of |M_0|^2 that
+/// remains on average over all M_0. It is measured as the state after writes of 0 to S = I.
 std::vector<double> remainders(const std::string &variant, int t, int D, double beta, std::uint64_t seed, size_t first,
                                size_t count) {
   Sequence s;
@@ -69,7 +69,7 @@ Claim recency() {
            integer_param("t", 8, 2, 500, "later pairs")});
   c.at({{}, {{"beta", 1}, {"t", 16}}});
   c.last([](Points &points, const Protocol &protocol) {
-    // The layers compared here weigh all pairs equally: the order of the pairs does not matter to them.
+    // The layers compared here weigh all pairs equally: their results do not depend on the order of the pairs.
     const Sequence s = random_sequence(point_P, protocol.seed);
     Sequence reversed = s;
     for (int t = 0; t < point_P.T; ++t) {

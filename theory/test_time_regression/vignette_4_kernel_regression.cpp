@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 Vignette 4, beginning: kernel regression (Eq 42-43), where its inverse exists, and the effect of replacing k(K,K)
+// 003 Vignette 4, beginning: kernel regression (Eq 42-43), when its inverse exists, and the effect of replacing k(K,K)
 // by the identity (Eq 44-47).
 #include "harness/core/error.hpp"
 #include "harness/numerics/inputs.hpp"
@@ -72,8 +72,9 @@ Claim kernel_regression_eq43() {
       std::copy_n(anywhere.k.begin() + t / 2 * shape.Dk, shape.Dk, stored.q.begin() + t * shape.Dk);
       append_column(values, column(anywhere.v, t / 2, shape.Dv));
     }
-    // The layer's smallest ridge r takes the place of no ridge: it moves a read V^T w, w = G^{-1} g, by at most r |V|
-    // |w| / least, with least the smallest eigenvalue of G, and least |w|^2 <= w^T G w <= k(q,q) = e^(1/sqrt D).
+    // The layer runs with its smallest ridge r, because it does not accept 0. This ridge changes a read V^T w, w =
+    // G^{-1} g, by at most r |V| |w| / least, where least is the smallest eigenvalue of G and least |w|^2 <= w^T G w <=
+    // k(q,q) = e^(1/sqrt D).
     const std::vector<double> scale = singular_values(exponential_features(rows_of(anywhere.k, shape.T, shape.Dk)));
     const double least = scale.back() * scale.back();
     if (least < 1e-7) usage_error("these keys are too alike for float64 to invert k(K,K)");
@@ -118,7 +119,7 @@ struct Pairs {
       : K(normal_matrix(t, D, seed, name + "/keys")), V(normal_matrix(t, 3, seed, name + "/values")),
         Q(normal_matrix(4, D, seed, name + "/queries")) {}
 
-  /// Eigenvalues of k(K,K) that are above rounding.
+  /// The number of eigenvalues of k(K,K) above rounding.
   std::vector<double> eigenvalues() const {
     std::vector<double> values = symmetric_eigenvalues(quadratic_kernel(K, K)), kept;
     for (double x : values)
@@ -126,7 +127,7 @@ struct Pairs {
     return kept;
   }
   Dense read_by(const Dense &inverse) const { return quadratic_kernel(Q, K) * inverse * V; }
-  /// Solving with k(K,K) loses its condition number.
+  /// Rounding units: solving with k(K,K) loses as many digits as its condition number has.
   double units() const {
     const std::vector<double> values = eigenvalues();
     return 16 * K.rows * values.back() / values.front() * frobenius_norm(quadratic_kernel(Q, K)) / values.front() *

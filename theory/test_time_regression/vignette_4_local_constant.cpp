@@ -43,7 +43,7 @@ Claim nadaraya_watson_eq50() {
       if (t > 0) w[1] = 0;
       return w;
     };
-    // Losses of up to (1 + |v|)^2 per pair are subtracted to find a curvature of one weight per pair.
+    // Losses of up to (1 + |v|)^2 per pair are subtracted; the result is a curvature of one weight per pair.
     const double lost = 16 * std::pow(1 + max_abs(s.v), 2);
     const Measured layer = measured("softmax_qknorm", s), plain = measured("softmax_qknorm", s, {{"scale", "0"}}),
                    sums = measured("exp_unnormalized", s);
@@ -72,7 +72,7 @@ Claim eq50_width_typo() {
   });
 }
 
-/// Nadaraya-Watson reads of a whole sequence, each weight times extra(|k_i|^2).
+/// The Nadaraya-Watson reads of a whole sequence, with each weight multiplied by extra(|k_i|^2).
 template <class Extra> std::vector<double> smoothed(const Sequence &s, double sharpness, const Extra &extra) {
   std::vector<double> reads;
   for (int t = 0; t < s.shape.T; ++t) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 Vignette 4, p = 1: the locally linear fit (Eq 52-54): which maps it reproduces, and on which prefixes it has no
-// inverse.
+// 003 Vignette 4, p = 1: the locally linear fit (Eq 52-54): which maps it reproduces, and for which prefixes its matrix
+// has no inverse.
 #include "harness/core/error.hpp"
 #include "theory/support/claim_builder.hpp"
 #include "theory/test_time_regression/local_weights.hpp"
@@ -42,8 +42,8 @@ struct LocalData {
     centre.data[0] = 0; // the contribution of X's column of ones
     return weighted_mean(V, w) + sign * M1 * centre;
   }
-  /// Rounding units of the normal equations: the square of the scaled design's condition number, in the scale of M;
-  /// plus the effect of the smallest ridge, which takes the place of no ridge.
+  /// Rounding units of the normal equations: the square of the scaled design's condition number, relative to the size
+  /// of M, plus the effect of the smallest ridge, which the layer needs in place of 0.
   double units(const Dense &M, double ridge = 0) const {
     const std::vector<double> values = singular_values(scaled(X, 0.5));
     const double largest = values.front(), least = values[rank() - 1];
@@ -64,13 +64,13 @@ std::vector<double> reads_at(const std::vector<double> &reads, int t, int width)
 std::vector<double> layer(const Sequence &s, const std::string &ridge) {
   return results_of("local_linear", s, {{"ridge", ridge}});
 }
-/// The layer's smallest ridge on the slopes, in place of no ridge.
+/// The layer with its smallest ridge on the slopes, in place of no ridge.
 constexpr double no_ridge = 1e-12;
 const std::string no_ridge_text = "1e-12";
 
 const std::vector<ParamSpec> one_head = one_head_params(point_P);
 
-/// Steps at which the equations are well posed: from Dk + 3 pairs on.
+/// The steps at which the equations are well conditioned: from Dk + 3 pairs on.
 std::vector<int> solvable_steps(const Shape &shape) {
   if (shape.T < shape.Dk + 3) usage_error("Eq 52 is measured from Dk + 3 pairs on: T = " + std::to_string(shape.T));
   return {shape.Dk + 2, shape.T - 1};

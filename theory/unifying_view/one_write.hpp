@@ -64,8 +64,8 @@ struct Setting {
   Vector old_value() const { return times(S, key); }
   Vector residual() const { return mix(1, value, -1, old_value()); }
 
-  /// Rounding units of a read after a few writes of size beta: sums over the widths of S, at the scale of what is
-  /// written.
+  /// Rounding units of a read after a few writes of size beta: sums over the widths of S, relative to the size of what
+  /// is written.
   double units(double beta = 1) const {
     const double kk = inner(key, key);
     return 8.0 * S.columns * (1 + std::fabs(beta) * kk) * (spectral_norm(S) + std::sqrt(inner(value, value))) *
@@ -73,7 +73,7 @@ struct Setting {
   }
 };
 
-/// The widths, and whichever of beta, norm, cosine and alpha the claim is about.
+/// The parameters of a claim: the widths, and those of beta, norm, cosine and alpha that it needs.
 inline std::vector<ParamSpec> write_params(const std::vector<ParamSpec> &more = {}) {
   std::vector<ParamSpec> all{integer_param("d", 8, 2, 256, "key width"), integer_param("dv", 4, 1, 256, "value width")};
   all.insert(all.end(), more.begin(), more.end());

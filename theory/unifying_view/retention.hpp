@@ -2,10 +2,10 @@
 // How much later writes leave of old pairs (002 §4-6).
 //
 // The state S = I is what d orthonormal keys with one-hot values leave in an empty delta-rule memory: d needles at
-// once. After later writes of v = 0 needle i still reads S(i,i) of its value; the mean of these is trace(S) / d. A
-// write at a unit key k with strength beta removes beta (k . needle)^2 of a needle and turns the rest. Keys
-// drawn uniformly from the sphere have E k k^T = I / d, whatever came before, so that the mean is (1 - beta/d)^m after
-// m writes, times alpha^m under a gate.
+// once. After later writes of v = 0 needle i still reads S(i,i) of its value; the mean over needles is trace(S) / d. A
+// write at a unit key k with strength beta removes beta (k . needle)^2 of a needle and rotates the rest. Keys that are
+// uniform on the sphere have E k k^T = I / d, whatever was written before. Hence the mean is (1 - beta/d)^m after m
+// writes, times alpha^m with a gate.
 #pragma once
 #include "harness/numerics/inputs.hpp"
 #include "theory/support/claim_builder.hpp"
@@ -22,7 +22,7 @@ inline std::vector<double> later_keys(int m, int d, std::uint64_t seed, size_t f
   return keys;
 }
 
-/// Mean over the d needles of what each memory still reads, after writes of 0 at keys [memories,m,d].
+/// For each memory the mean over the d needles of what they still read after writes of 0 at keys [memories,m,d].
 inline std::vector<double> kept(const std::string &variant, const std::vector<double> &keys, int m, int d, double beta,
                                 double alpha) {
   const int memories = int(keys.size() / (size_t(m) * d));

@@ -22,7 +22,7 @@ const auto softmax_layer = [](const Tokens<Counted> &x) { return Attention<Count
 const auto linear_layer = [](const Tokens<Counted> &x) { return linear_reads(x); };
 const auto delta_layer = [](const Tokens<Counted> &x) { return delta_reads(x); };
 
-/// The counted steps compute what the layer of the registry computes.
+/// Tests that the counted steps compute the same as the registry's layer.
 Point same_reads(const std::string &variant, const Sequence &s, const std::vector<double> &counted,
                  const Assignments &set = {}) {
   const Measured layer{run(variant, s, set).o, rounding_units(variant, s, set)};
@@ -114,7 +114,7 @@ Claim token_cost() {
   });
 }
 
-/// Numbers of the state that the next token's read depends on, after all but the last step.
+/// The numbers of the state on which the read of the next token depends, after all steps but the last.
 double state_numbers(const std::string &variant, const Sequence &s) {
   const int T = s.shape.T;
   Sequence next = slice_steps(s, T - 1, T);
@@ -147,7 +147,7 @@ Claim compression() {
     if (dk != dv) over.but_not("2 t over the mean width", 4 * t / (dk + dv));
     points.wrong_system("a state that keeps z as well", kept / state_numbers("linear_elu", s), law);
     if (dk == dv) points.rounding(4 * (2 * t / dk)).statement("equal widths: exactly $2 t / d$", ratio, 2 * t / dk);
-    // The state suffices: starting from it, the last read is the same.
+    // The state is enough: a run that starts from it has the same last read.
     Sequence next = slice_steps(s, s.shape.T - 1, s.shape.T);
     next.state = run("linear", slice_steps(s, 0, s.shape.T - 1)).state;
     const std::vector<double> o = run("linear", s).o;

@@ -123,8 +123,9 @@ Claim factoring() {
   });
 }
 
-/// Channel 0 of S phi(q) / (z . phi(q)) with phi the identity, for one state and many Gaussian queries. Only the plane
-/// of z and the part of S's first row beyond it matter: o = a + b C with C = tan of a uniform angle, a Cauchy variable.
+/// Channel 0 of S phi(q) / (z . phi(q)) with phi the identity, for one state and many Gaussian queries. Only two parts
+/// of the first row of S count, that along z and that orthogonal to z: o = a + b C, where C is the tangent of a uniform
+/// angle, a Cauchy variable.
 struct IdentityMap {
   Sequence last; // no further write: T queries read the state [S; z]
   double a, b;

@@ -7,8 +7,8 @@
 namespace recollect::theory {
 namespace {
 
-/// The best state by least squares, read at its own keys with one-hot values: K K^+, and the distance of that from I is
-/// the error.
+/// The best state by least squares, read at its own keys with one-hot values: its reads are K K^+, and their distance
+/// from I is the error.
 Point best_state(int n, int columns, double law, std::uint64_t seed) {
   const Dense K(n, columns, stored_keys(n, columns, seed, 0, 1)), reads = K * pseudo_inverse(K);
   const double error = std::pow(frobenius_norm(reads - Dense::identity(n)), 2) / n;
@@ -78,8 +78,8 @@ struct Contest {
   double as_if_normal(int dv) const { return std::erfc(argument((1 + c) * (1 + c) / 2) * std::sqrt(dv / 2.0)) / 2; }
 };
 
-/// Share of pairs (item, other candidate) in which the other scores higher, and what the keys of the same memories
-/// predict.
+/// The share of pairs (item, other candidate) in which the other scores higher, and the share that the keys of the same
+/// memories predict.
 struct Mistakes {
   Mean measured;
   double law = 0, without_own = 0, as_if_normal = 0;
@@ -118,7 +118,7 @@ Mistakes pair_mistakes(int n, int d, int dv, const Protocol &protocol) {
   }
 }
 
-/// Share of items whose own value has the largest product with the read, over memories.
+/// The share of items, over all memories, whose own value has the largest product with the read.
 Mean decoded(int n, int d, int dv, std::uint64_t seed, bool all) {
   std::vector<double> right(all ? 32 : 6, 0.0);
   for (size_t memory = 0; memory < right.size(); ++memory) {

@@ -12,7 +12,7 @@
 namespace recollect::theory {
 namespace {
 
-/// The coefficients of the recursion; each rival changes one.
+/// The coefficients of the recursion. Each rival changes one of them.
 struct Recursion {
   double width;               // d
   double decay_of_squares;    // alpha^2
@@ -58,11 +58,11 @@ Mean error_of(const std::string &variant, const Items &x, const Protocol &protoc
 
 using Rivals = std::vector<std::pair<std::string, Recursion>>;
 
-/// The items' mean error in `variant` against the recursion, and the rivals' predictions.
+/// The items' mean error in `variant`, compared with the recursion and with the rivals' predictions.
 void hold_to_recursion(const std::string &variant, const Items &x, const Recursion &law, const Rivals &rivals,
                        const std::string &label, const Protocol &protocol, Points &points) {
   const double expected = law.mean(x.from, x.to, x.n);
-  // of the rivals that these items can distinguish; the others are distinguished at other items
+  // Only those rivals that these items can distinguish; the others are tested at other items.
   std::vector<std::string> names;
   std::vector<double> predictions;
   for (const auto &[name, other] : rivals) {
@@ -118,7 +118,8 @@ Claim gated_capacity() {
            real_param("alpha", 0.95, 0.5, 0.98, "decay a step")});
   c.at({{{"to", 8}}, {{"from", 28}}, {{"n", 8}, {"alpha", 0.8}}});
   c.also([](Points &points, const Protocol &protocol) {
-    // Recycled slots: recent items are read better than by DeltaNet beyond the ceiling, and no better than it below.
+    // Recent items are read better than by DeltaNet beyond the ceiling, and no better below it: their slots are used
+    // again.
     const Items recent{32, 8, 28, 32, 0.95}, strong{32, 8, 28, 32, 0.5}, few{8, 8, 0, 8, 0.8}, later{8, 8, 4, 8};
     const auto gated = [&](const Items &x) {
       return error_of("gated_delta_net", x, protocol, wanted_sensitivity(protocol));

@@ -23,7 +23,7 @@ Claim never() {
     const int d = x.S.columns, m = p.integer("writes");
     const double beta = p.real("beta"), cosine = p.real("cosine");
     const Vector old = times(x.S, x.other);
-    // The read after later unit keys, drawn orthogonal to the old key and rotated towards it by `lean`.
+    // The read after later unit keys that are orthogonal to the old key and then rotated towards it by `lean`.
     const auto read = [&](const std::string &variant, double lean, double alpha) {
       std::vector<Write> writes;
       for (int t = 0; t < m; ++t) {
@@ -40,7 +40,7 @@ Claim never() {
     points.statement("after writes at orthogonal keys: all of it", read("delta_net", 0, 1), old);
     points.wrong_system("a gate of 0.999", read("gated_delta_net", 0, 0.999), old);
     points.wrong_system("later keys at cosine 0.1", read("delta_net", 0.1, 1), old);
-    // One write of 0 at x.key; S k_new enters too (blog_kold_readout).
+    // One write of 0 at x.key; S k_new has an effect as well (blog_kold_readout).
     const Vector nothing(x.S.rows, 0.0);
     const Vector near = times(after("delta_net", outer(old, x.other), {{x.key, nothing, beta, 1}}), x.other);
     auto kept =

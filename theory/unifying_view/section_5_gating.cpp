@@ -14,7 +14,7 @@ Sequence gated_steps(const Shape &shape, std::uint64_t seed) {
   s.beta.clear(), s.lambda.clear(), s.w.clear();
   return s;
 }
-/// One channel: the pair (1, 1) at every step, so that reads and state are one number.
+/// One channel with the pair (1, 1) at every step, so that reads and state are one number.
 Sequence same_pair(int T, const std::function<double(int)> &alpha) {
   Sequence s;
   s.shape = {1, 1, T, 1, 1};
@@ -49,7 +49,7 @@ Claim unrolled() {
     points.statement("each write weighs the product of the later decays", layer.against(sum(1, 0)))
         .but_not("its own decay included", layer.against(sum(0, 0)))
         .but_not("the last decay left out", layer.against(sum(1, 1)));
-    // A constant decay is exponential: one write, then none.
+    // A constant decay is exponential, as one write and then none show.
     const int T = s.shape.T;
     Sequence one = same_pair(T, [](int) { return 0.9; });
     std::fill(one.v.begin() + 1, one.v.end(), 0.0);
@@ -129,7 +129,7 @@ Claim bounds() {
                    norm_after(steps, [=](int) { return bar; }), bound)
         .but_not("$1 / (1 - bar^2)$", 1 / (1 - bar * bar))
         .but_not("bar / (1 - bar)", bar / (1 - bar));
-    // One pair of vectors again and again, the gates a little below the bar and all different.
+    // One pair of vectors at every step, with gates a little below the bound and all different.
     Sequence s = gated_steps({1, 1, steps, 8, 4}, protocol.seed);
     for (double &alpha : s.alpha) alpha = bar * (0.95 + 0.05 * (alpha - 0.8) / 0.2);
     for (size_t i = 8; i < s.k.size(); ++i) s.k[i] = s.k[i - 8];

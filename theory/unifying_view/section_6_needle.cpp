@@ -8,7 +8,7 @@
 namespace recollect::theory {
 namespace {
 
-/// r orthonormal keys written repeatedly: they span r of the needles' d directions and clear those.
+/// r orthonormal keys, written repeatedly: they span r of the d directions of the needles and erase these.
 std::vector<double> repeated_keys(int r, int m, int d, std::uint64_t seed) {
   const std::vector<double> basis = make_keys({"orthonormal", r, d}, 1, seed);
   std::vector<double> keys;
@@ -49,7 +49,8 @@ Claim retention() {
         .but_not("the gate alone", gate)
         .but_not("the erasure alone", delta)
         .but_not("$alpha^(m-1)$", late * delta);
-    // Exact for any keys: the gate does not depend on them, and repeated keys clear their directions completely.
+    // The law is exact for any keys: the gate does not depend on them, and repeated keys erase their directions
+    // completely.
     const std::vector<double> keys = repeated_keys(r, m, d, protocol.seed);
     const auto left = [&](const std::string &variant) { return kept(variant, keys, m, d, 1, alpha)[0]; };
     const double cleared = 1 - double(r) / d;

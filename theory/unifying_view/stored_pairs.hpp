@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How well a state reads what it stores (002 §3-5; 000 §2.1): n keys drawn from the unit sphere in d dimensions, values
-// N(0, I). The relative error of item i is E |S k_i - v_i|^2 / dv.
+// How well a state reads what it stores (002 §3-5; 000 §2.1): n keys are drawn from the unit sphere in d dimensions,
+// the values are N(0, I). The relative error of item i is E |S k_i - v_i|^2 / dv.
 #pragma once
 #include "harness/numerics/inputs.hpp"
 #include "theory/support/claim_builder.hpp"
