@@ -50,7 +50,7 @@ struct Cost {
   double products = 0;
   Vector reads;
 };
-/// `learned`: u = W_u k is computed as well; otherwise it is given.
+/// `learned`: u = W_u k is computed and counted as well; otherwise u is given.
 inline Cost vla_cost(const TokenRun &run, bool learned) {
   const int d = run.s.shape.Dk;
   const Tokens<Counted> x(run.s);

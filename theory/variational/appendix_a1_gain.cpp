@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 Appendix A.1, Table 5: the gain before and after the update of A_t, and the effect on VLA of choosing one or the
-// other.
+// 004 Appendix A.1, Table 5: the gain before and after the update of A_t, and how VLA changes with the choice of one or
+// the other.
 #include "theory/support/claim_builder.hpp"
 #include "theory/variational/associations.hpp"
 
@@ -63,7 +63,8 @@ Claim vla_post_vs_pre_direction() {
     const Dense other = unit_pairs(n, d, 1, protocol.seed, "write directions, penalties").K;
     const double units = step_units(n, d, lambda0);
     const Vector k = x.k(n - 1);
-    // The layer's last write direction; A_{t-1} k, A_{t-1} u and delta from the penalties in dense algebra.
+    // The layer's last write direction, and A_{t-1} k, A_{t-1} u and delta, computed from the penalties in dense
+    // algebra.
     const auto last = [&](const Dense &U, const auto &direction) {
       const Vector u = row(U.data, n - 1, d);
       const Dense A = inverse(penalty(Dense(n - 1, d, {U.data.begin(), U.data.end() - d}), lambda0));

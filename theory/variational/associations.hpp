@@ -18,19 +18,19 @@ struct Pairs {
   }
 };
 
-/// Keys uniform on the sphere, values N(0,1).
+/// Random pairs: keys uniform on the sphere, values N(0,1).
 inline Pairs unit_pairs(int n, int d, int dv, std::uint64_t seed, const std::string &name) {
   return {Dense(n, d, random_units(n, d, Stream(seed, name + "/keys"))), normal_matrix(n, dv, seed, name + "/values")};
 }
-/// K^T of orthonormal rows, n <= d, from the polar form of random ones; twice, for rounding.
+/// K^T with orthonormal rows, n <= d, from the polar form of a random matrix; taken twice, to remove rounding.
 inline Pairs orthonormal_pairs(int n, int d, int dv, std::uint64_t seed, const std::string &name) {
   Pairs x = unit_pairs(n, d, dv, seed, name);
   for (int pass = 0; pass < 2; ++pass) x.K = inverse(cholesky(x.K * transpose(x.K))) * x.K;
   return x;
 }
 
-/// One pass over the pairs, with the penalty directions in the rows of U; the last step separately, for its write
-/// direction.
+/// One pass over the pairs, with the penalty directions in the rows of U. The last step is run separately, to get its
+/// write direction.
 inline Vla written(const Pairs &x, const Dense &U, double lambda0, const std::string &layer = "vla") {
   const int d = x.K.columns, last = x.n() - 1;
   Vla memory(d, x.V.columns, lambda0, {{"refresh", "0"}}, layer);
@@ -58,7 +58,8 @@ inline Dense penalty(const Dense &U, double lambda0) { return lambda0 * Dense::i
 inline Dense closed_form(const Pairs &x, const Dense &M) {
   return transpose(x.V) * x.K * inverse(transpose(x.K) * x.K + M);
 }
-/// The same minimiser without its normal equations: least squares on the keys and, at value zero, the rows of M's root.
+/// The same minimiser without normal equations: least squares on the keys and, with the value zero, the rows of M's
+/// root.
 inline Dense minimiser(const Pairs &x, const Dense &M) {
   const Dense root = transpose(cholesky(M)); // M = root^T root
   Dense design(x.n() + M.rows, M.rows), values(x.n() + M.rows, x.V.columns);

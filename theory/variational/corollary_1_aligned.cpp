@@ -24,7 +24,7 @@ Claim kantorovich() {
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const double kappa = p.real("kappa"), bound = 2 * std::sqrt(kappa) / (1 + kappa);
     const int d = p.integer("d"), samples = protocol.full() ? 4000 : 400;
-    // Eigenvectors in random orientation, eigenvalues 1, kappa and between.
+    // A matrix with eigenvectors in random orientation and the eigenvalues 1, kappa and some between.
     const Dense G(d, d, Stream(protocol.seed, "kantorovich/axes").normals(d * d)),
         Q = inverse(cholesky(G * transpose(G))) * G; // orthonormal rows
     Vla layer(d, 1, 1);
@@ -42,7 +42,8 @@ Claim kantorovich() {
     };
     Vector extremal(d, 0.0);
     extremal[0] = std::sqrt(kappa / (1 + kappa)), extremal[1] = std::sqrt(1 / (1 + kappa));
-    // Over random keys, half of them in the plane of the extreme eigenvectors, their slope spread over 1/kappa ... 1.
+    // The least a.k over random keys, half of which lie in the plane of the extreme eigenvectors, with slopes in
+    // 1/kappa ... 1.
     const auto least = [&](double lowest) {
       double smallest = 1;
       for (int i = 0; i < samples; ++i) {
@@ -65,7 +66,7 @@ Claim kantorovich() {
   });
 }
 
-/// J^T M_t J of every step, and its value by the identity above; |u|^2 n + c.
+/// J^T M_t J of every step, its value by the identity above, and |u|^2 n + c.
 struct Energy {
   Vector after, law, without_angle, sums;
 };
@@ -125,8 +126,8 @@ Claim aligned() {
   });
 }
 
-/// Largest n + c of the layer's step with u = k over keys in the plane of two eigenvectors of A, with eigenvalues 1 /
-/// lambda0 and (nearly) 0: no state and key of VLA does worse.
+/// The largest n + c of the layer's step with u = k, over keys in the plane of two eigenvectors of A whose eigenvalues
+/// are 1 / lambda0 and (nearly) 0. No state and key of VLA give a larger one.
 double worst_sum(double lambda0) {
   Vla layer(2, 1, 1);
   const auto sum = [&](double angle) {
@@ -155,8 +156,8 @@ Claim non_expansive_threshold() {
   return c.measure([](Points &points, const Params &, const Protocol &) {
     double low = 0.05, high = 0.2; // the sum falls as lambda0 grows
     for (int i = 0; i < 36; ++i) (worst_sum((low + high) / 2) > 2 ? low : high) = (low + high) / 2;
-    // The second eigenvalue moves the sum by its own size over lambda0, the search ends within 1e-8 of a maximum that is
-    // flat to second order, and the sum has slope -7 in lambda0: errors far below this.
+    // Errors are far below this: the second eigenvalue moves the sum by its own size over lambda0, the search ends
+    // within 1e-8 of a maximum that is flat to second order, and the sum has slope -7 in lambda0.
     const double allowed = 1e-10;
     const Params at = labels({{"s", num(1)}});
     const auto lambda = [](double value) { return labels({{"lambda0", num(value)}}); };
@@ -173,8 +174,8 @@ Claim non_expansive_threshold() {
   });
 }
 
-/// Four unit keys in R^3 with the longest chain that hill climbing finds for u = k: one key is moved at a time, and the
-/// move is kept if the chain grows.
+/// Four unit keys in R^3 with the longest chain that hill climbing finds for u = k. It moves one key at a time and
+/// keeps the move if the chain grows.
 Vector climbed_keys(double lambda0, std::uint64_t seed) {
   const int d = 3, T = 4, starts = 3, moves = 500;
   const Stream start_keys(seed, "climb/starts"), nudges(seed, "climb/moves");

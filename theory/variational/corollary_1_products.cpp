@@ -10,14 +10,14 @@ namespace {
 
 const ParamSpec cosine = real_param("c", 0, -0.99, 0.99, "a . k of every step");
 
-/// Angle of the plane's vector that J stretches most: the top eigenvector of the symmetric J^T J.
+/// The angle of the vector of the plane that J stretches most, i.e. of the top eigenvector of the symmetric J^T J.
 double stretched_angle(const Dense &J) {
   const Dense G = transpose(J) * J;
   return std::atan2(2 * G(0, 1), G(0, 0) - G(1, 1)) / 2;
 }
 
-/// Norm of the layer's chain over steps in the plane with these a . k. Turned: each step stretches most the direction
-/// that the step before it has stretched.
+/// The norm of the layer's chain over steps in the plane with these a . k. If turned, each step stretches most the
+/// direction that the step before it has stretched.
 double chain_norm(const Vector &cosines, bool turned) {
   Vla layer(2, 1, 1);
   double image = 0; // angle of the direction stretched so far
@@ -72,8 +72,8 @@ Claim product_norm() {
   });
 }
 
-/// |P_T|_F^2 / d, which is |P_T x|^2 averaged over unit x, of runs first ... first + count - 1. All runs advance
-/// together, one step of the layer each with A = a k^T.
+/// |P_T|_F^2 / d, which is |P_T x|^2 averaged over unit x, for runs first ... first + count - 1. All runs advance
+/// together; in each the layer makes one step with A = a k^T.
 Vector mean_squares(int d, double c, int T, const Stream &pairs, size_t first, size_t count) {
   const Variant &layer = find_variant("vla");
   const Params params = variant_params(layer, {{"phi", "identity"}, {"refresh", "0"}, {"u_norm", "0"}});

@@ -68,7 +68,7 @@ Claim real_runs() {
   });
 }
 
-/// Of 24 random candidates per step, those whose chain is longest; `free`: with any unit a for A_t k_t.
+/// At each step, of 24 random candidates the one with the longest chain; `free`: any unit a may replace A_t k_t.
 Inputs adversary(int d, int T, double lambda0, bool free, std::uint64_t seed) {
   const int candidates = 24;
   const Stream keys(seed, "adversary/keys"), penalties(seed, "adversary/penalties"), writes(seed, "adversary/writes");
@@ -95,7 +95,7 @@ Inputs adversary(int d, int T, double lambda0, bool free, std::uint64_t seed) {
   return chosen;
 }
 
-/// P_T = J_T ... J_1 by dense algebra.
+/// P_T = J_T ... J_1, computed by dense algebra.
 Dense chain_of(const Inputs &x, double lambda0) {
   VlaAlgebra algebra(x.d, 1, lambda0);
   for (int t = 0; t < x.steps(); ++t) algebra.step(row(x.keys, t, x.d), row(x.penalties, t, x.d), {0.0});

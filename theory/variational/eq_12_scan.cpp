@@ -17,7 +17,7 @@ Vector entries(const Affine &x) {
   return all;
 }
 
-/// Rounding of products of three d x d matrices.
+/// Rounding units of products of three d x d matrices.
 double units_of(const Affine &a, const Affine &b, const Affine &c) {
   const auto size = [](const Affine &x) { return frobenius_norm(x.F) + frobenius_norm(x.G) + 1; };
   return 16.0 * a.F.rows * size(a) * size(b) * size(c);
@@ -58,7 +58,7 @@ Claim vla_scan_composition_associative() {
 struct Step {
   Vector k, a, v, e; // key, the layer's write direction, value, residual
 };
-/// A run of the layer with unit keys and penalty directions, and the states that it passes through.
+/// A run of the layer with unit keys and penalty directions, with all the states on its way.
 struct Story {
   std::vector<Step> steps;
   std::vector<Dense> states;
@@ -96,7 +96,7 @@ Claim vla_scan_eq12_recurrence() {
     const Story story(T, d, p.real("lambda0"), protocol.seed);
     Vector states;
     for (const Dense &S : story.states) append_row(states, S.data);
-    // States by a recurrence on (S, step), all prefixes.
+    // The states after every step, by the recurrence S = next(S, step).
     const auto prefixes = [&](const auto &next) {
       Dense S(d, d);
       Vector all;
@@ -133,8 +133,8 @@ template <class N> Map<N> then(const Map<N> &first, const Map<N> &second) {
     for (size_t j = 0; j < both.G[i].size(); ++j) both.G[i][j] = both.G[i][j] + second.G[i][j];
   return both;
 }
-/// Computes all prefixes in place, by an up and a down sweep over a power of two of maps (Brent and Kung); returns the
-/// number of rounds.
+/// Computes the states of all prefixes in place, by an up-sweep and a down-sweep over a power of two of maps (Brent and
+/// Kung); returns the number of rounds.
 template <class N> int scan(std::vector<Map<N>> &x) {
   int rounds = 0;
   for (size_t half = 1; half < x.size(); half *= 2, ++rounds)
@@ -158,7 +158,7 @@ struct Scan {
     for (const Map<Counted> &map : maps) append_row(states, values_of(map.G));
   }
 };
-/// S_{t-1} k_t and the write e_t a_t^T, one step after another.
+/// The counted work of all steps one after another: the read S_{t-1} k_t and the write e_t a_t^T.
 double sequential_work(const Story &story) {
   const int d = int(story.steps[0].k.size());
   Grid<Counted> S = grid<Counted>(d, d);

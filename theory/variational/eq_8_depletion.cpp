@@ -48,7 +48,7 @@ Claim depletion() {
     // Without the 1 in delta = 1 + u.z the first drop is |z|^2 / u.z = 1 / lambda0.
     const Vector z = scaled(1 / lambda0, row(penalties, 0, d));
     const double undamped = trace(1 / inner(row(penalties, 0, d), z) * outer(z, z));
-    // Directions orthogonal to every u.
+    // Directions that are orthogonal to every u.
     const Vector kept = row(penalties, 0, d);
     Vector confined = penalties;
     for (int t = 1; t < steps; ++t) {

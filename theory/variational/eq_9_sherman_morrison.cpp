@@ -31,7 +31,7 @@ Claim sherman_morrison_exact() {
     const auto law = [&](int T, double ridge) {
       return inverse(ridge * Dense::identity(d) + transpose(Dense(T, d, U)) * Dense(T, d, U)).data;
     };
-    // Each update rounds entries of size at most 1/lambda0, and later ones shrink what earlier ones rounded.
+    // Each update rounds entries of size at most 1/lambda0, and later updates shrink these errors.
     const double units = 64.0 * d * std::max(1.0, 1 / lambda0);
     const Vector one = inverse_after(1, d, lambda0, U, Real::f64).data, u = row(U, 0, d);
     const double delta = 1 + 1 / lambda0;
@@ -100,8 +100,8 @@ Claim sherman_morrison_refresh_bias() {
                  trace(inverse(lambda0 * Dense::identity(d) + transpose(Dense(T, d, U)) * Dense(T, d, U))) -
              1;
     };
-    // Two steps of eta cancel the second order; the third order is the cube of the bias, and rounding is T d / lambda0
-    // units.
+    // Two biases, at eta / 2 and at eta, are combined so that the second order cancels; the third order is the cube of
+    // the bias, and rounding is T d / lambda0 units.
     const auto of_first_order = [&](double eta) { return 4 * bias(eta / 2) - bias(eta); };
     const double rounding = 64.0 * T * d / lambda0 * epsilon_of(Real::f64);
     const auto held = [&](double measured, double law) {
@@ -116,7 +116,8 @@ Claim sherman_morrison_refresh_bias() {
   });
 }
 
-/// 1 + u^T A u in the layer's own arithmetic: it reads S = (A u)^T, written for the key u and the value 1, at u.
+/// 1 + u^T A u in the layer's own arithmetic: the layer has S = (A u)^T from a write of the value 1 at u, and reads it
+/// at u.
 double layer_delta(const Dense &A, const Vector &u, Real real) {
   Sequence s;
   const int d = A.rows;
@@ -144,14 +145,14 @@ Deltas deltas(const Dense &A, const Vector &U, const std::vector<int> &looks, Re
   }
   return seen;
 }
-/// The same direction fifty times; cancellation, where it occurs, is worst after the first update.
+/// The same direction fifty times; if terms cancel, this is worst after the first update.
 constexpr int repeats = 50;
 Deltas repeated(const Dense &A, const Vector &u, Real real) {
   Vector rows;
   for (int i = 0; i < repeats; ++i) append_row(rows, u);
   return deltas(A, rows, {0, 1, 2, 3, 4, repeats - 1}, real);
 }
-/// Whether a first update fails depends on rounding: the smallest value over twenty directions.
+/// Whether a first update fails depends on rounding; therefore the smallest value over twenty directions is taken.
 Deltas repeated(int d, double lambda0, Real real, std::uint64_t seed) {
   Deltas worst;
   for (int i = 0; i < 20; ++i) {
@@ -162,7 +163,7 @@ Deltas repeated(int d, double lambda0, Real real, std::uint64_t seed) {
   return worst;
 }
 double repeated_law(double lambda0, int t) { return 1 + 1 / (lambda0 + t - 1); }
-/// In units of float64. An update rounds d^2 entries of size 1/lambda0; later ones shrink what is along u.
+/// In units of float64. An update rounds d^2 entries of size 1/lambda0; later updates shrink the errors along u.
 double delta_units(int d, double lambda0, Real real) {
   return 8.0 * d / lambda0 * epsilon_of(real) / epsilon_of(Real::f64);
 }

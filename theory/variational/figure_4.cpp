@@ -36,7 +36,7 @@ Pairs gaussian_pairs(int count, int T, int d, bool equal, const Stream &keys, co
   return x;
 }
 
-/// Mean of |S_T|^2 of linear attention over Gaussian pairs, v = k where `equal`.
+/// The mean of |S_T|^2 of linear attention over Gaussian pairs; `equal`: v = k.
 Mean mean_square(int d, int T, bool equal, std::uint64_t seed, double wanted) {
   const Stream keys(seed, "linear growth/keys", T), values(seed, "linear growth/values", T);
   return sample_mean(wanted, 100, 200000, [&](size_t first, size_t count) {
@@ -61,7 +61,7 @@ Claim linear_growth() {
       const int d = at.integer("d"), T = at.integer("T");
       const double per_step = d * (d + 2), between = d, law = per_step * T + between * T * (T - 1.0);
       const bool short_run =
-          // where a dropped term is 4% or more of the law: a sensitivity of half of that distinguishes them
+          // where a term that a rival omits is 4% or more of the law: a sensitivity of half of that distinguishes them
           T <= 8 && d <= 16;
       const Mean mean =
           mean_square(d, T, true, protocol.seed,
@@ -139,7 +139,7 @@ Claim fig4_readings() {
         measure(T, sample_mean(wanted_sensitivity(p), 50, most, in_blocks(cached_block(T * d), draw)));
       };
       sampled(r.T, 100000);
-      // the figure's own length
+      // the length of the figure
       if (p.full()) sampled(1000, 1000);
     }
   });
@@ -157,8 +157,8 @@ Claim deltanet_bounded() {
   c.takes({integer_param("d", 4, 2, 32, "head width"), real_param("beta", 0.5, 0.05, 0.95, "the gate")});
   c.at({{{"beta", 0.6}}, {{"d", 8}, {"beta", 0.8}}});
   c.last([](Points &points, const Protocol &protocol) {
-    // Whatever the inputs, |S_t| <= C_v / (1 - b) for |k| <= 1 and 1/2 <= beta <= b, because |beta I - k k^T| <= b.
-    // Attained at beta = 1/2 by one key whose value changes its sign at every step: S_t = -S_{t-1} / 2 + v_t.
+    // For any inputs |S_t| <= C_v / (1 - b) if |k| <= 1 and 1/2 <= beta <= b, because |beta I - k k^T| <= b. The bound
+    // is attained at beta = 1/2 by one key whose value changes its sign at every step: S_t = -S_{t-1} / 2 + v_t.
     const int steps = 60;
     Vector turning;
     for (int t = 0; t < steps; ++t) turning.push_back(t % 2 ? -3 : 3);

@@ -11,21 +11,21 @@ namespace {
 const int width = 32, length = 1000;
 const double lambda0 = 0.1;
 
-/// |A_t|_F of the layer after rows of penalty directions.
+/// |A_t|_F of the layer after steps whose penalty directions are the rows.
 double inverse_norm(const Vector &penalties) {
   Vla layer(width, 1, lambda0);
   layer.follow_chain = false;
   if (!penalties.empty()) layer.update_inverse(penalties);
   return frobenius_norm(layer.A);
 }
-/// From the eigenvalues sigma_i of sum u u^T: a mixture of 1 / (lambda0 + sigma_i).
+/// |A_t|_F from the eigenvalues sigma_i of sum u u^T: those of A_t are 1 / (lambda0 + sigma_i).
 double norm_of_mixture(const Vector &penalties) {
   const Dense U(int(penalties.size()) / width, width, penalties);
   double square = 0;
   for (double sigma : symmetric_eigenvalues(transpose(U) * U)) square += 1 / std::pow(lambda0 + sigma, 2);
   return std::sqrt(square);
 }
-/// For sum u u^T = (t / d) I; at most that for any unit u, by Jensen's inequality.
+/// |A_t|_F for sum u u^T = (t / d) I, which is a lower bound for any unit u, by Jensen's inequality.
 double isotropic_norm(double t, double d = width) { return std::sqrt(double(width)) / (lambda0 + t / d); }
 
 /// |A_t|_F at these times (ascending) with the paper's u = W_u W_k x / |W_u W_k x| on random x in R^128, with weights

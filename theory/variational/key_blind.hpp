@@ -7,10 +7,10 @@
 
 namespace recollect::theory {
 
-/// Answering with a random one of them.
+/// The accuracy of answering with a random one of the values.
 inline double random_law(double n, double V) { return 1 / n + (1 - 1 / n) / V; }
 
-/// E of the largest count / n: P(no count exceeds m) = n! / V^n [x^n] (sum_{j <= m} x^j / j!)^V.
+/// The mean of the largest count / n: P(no count exceeds m) = n! / V^n [x^n] (sum_{j <= m} x^j / j!)^V.
 inline double frequent_law(int n, int V) {
   double mean = 0;
   for (int m = 0; m < n; ++m) {

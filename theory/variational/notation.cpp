@@ -46,8 +46,8 @@ Claim vla_eq3_transposition() {
   });
 }
 
-/// Mean of X/|phi| over phi = elu + 1 of N(0, I_d), X one of its channels. With 1/|phi| = 2/sqrt(pi) int_0^inf
-/// exp(-r^2 |phi|^2) dr it is 2/sqrt(pi) int E[X exp(-r^2 X^2)] E[exp(-r^2 X^2)]^(d-1) dr.
+/// The mean of X/|phi| for phi = elu + 1 of N(0, I_d), where X is one of its channels. With 1/|phi| = 2/sqrt(pi)
+/// int_0^inf exp(-r^2 |phi|^2) dr it is 2/sqrt(pi) int E[X exp(-r^2 X^2)] E[exp(-r^2 X^2)]^(d-1) dr.
 Integral mean_direction(int d) {
   const auto moment = [](int power, double r) { // integrals over x < 0, where X = e^x, and over x > 0
     const auto f = [&](double x) {
@@ -74,7 +74,8 @@ Claim vla_eq11_output_scale() {
   c.takes({integer_param("T", 1000, 50, 4000, "steps"), integer_param("d", 32, 8, 64, "width")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int T = p.integer("T"), d = p.integer("d"), heads = protocol.full() ? 96 : 8;
-    // u = 0 keeps A a multiple of I, so that the newest pair is stored exactly: S k_t = v_t. Then q_t = k_t.
+    // With u = 0 A stays a multiple of I, so that the newest pair is stored exactly: S k_t = v_t. Then q_t = k_t reads
+    // v_t.
     Sequence s;
     s.shape = {heads, 1, T, d, 1};
     s.k = s.q = Stream(protocol.seed, "output scale/keys").normals(size_t(heads) * T * d);
@@ -97,7 +98,8 @@ Claim vla_eq11_output_scale() {
         sum = combine(1, sum, 1, phi);
         law[step] = s.v[step] * norm(phi) / inner(phi, sum), undivided[step] = s.v[step] / inner(phi, sum);
         if (t <= T / 2) continue;
-        // |phi|^2 and t - 1 independent keys in phi.z_t; E|phi| is d times the mean of X^2/|phi|, about sqrt(d m2).
+        // phi.z_t has the term |phi|^2 and t - 1 terms of independent keys; E|phi| is d times the mean of X^2/|phi|,
+        // about sqrt(d m2).
         shrinkage.push_back(s.v[step] / reads[step] / t);
         predicted += ((t - 1) * mean * d * direction.value + std::sqrt(d * square)) / t;
       }
@@ -169,8 +171,8 @@ Claim vla_internal_khat() {
   c.takes({integer_param("d", 32, 4, 128, "width")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int d = p.integer("d"), together = 64;
-    // khat as the layer computes it: with A a multiple of I the first write of the value 1 is khat itself. A sample is
-    // the mean over all pairs of 64 keys, of their cosine or of its square.
+    // khat as the layer computes it: if A is a multiple of I, the first write of the value 1 is khat itself. A sample
+    // is the mean over all pairs of 64 keys, of their cosine or of its square.
     const auto cosines = [&](const char *phi, int power, size_t first, size_t count) {
       const Variant &vla = find_variant("vla");
       const size_t heads = count * together;

@@ -37,7 +37,7 @@ double vla_norm(const Vector &keys, const Vector &penalties) {
 const int early = 16;
 const std::vector<ParamSpec> length{integer_param("T", 400, 2 * early, 2000, "steps")};
 
-/// norm(T) is sqrt T, and has not settled since t = 16.
+/// norm(T) is sqrt T, and it still grows after t = 16.
 template <class Norm> void root_of(Points &points, const Norm &norm, int T) {
   const double measured = norm(T);
   points.at(labels({{"T", num(early)}})).rounding(64.0 * T).obligation("$sqrt T$", norm(early), std::sqrt(early));
@@ -64,7 +64,7 @@ Claim root_growth() {
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     root_of(
         points, [](int T) { return delta_norm(unfolding_keys(T, 2), Vector(T, 1.0), 2); }, p.integer("T"));
-    // No unit keys add more than |v|^2 to |S|^2 per step.
+    // Unit keys add at most |v|^2 per step to |S|^2.
     const int d = 4, steps = 30;
     const Vector keys = random_units(steps, d, Stream(protocol.seed, "counterexample/keys")),
                  values = Stream(protocol.seed, "counterexample/values").uniforms(steps, 0.5, 1.5);

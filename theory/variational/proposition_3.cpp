@@ -43,7 +43,7 @@ Claim vla_prop3_exact_recovery() {
     const double lambda0 = p.real("lambda0");
     const Pairs x = unit_pairs(n, d, dv, protocol.seed, "proposition 3");
     const Dense other = unit_pairs(n, d, dv, protocol.seed, "proposition 3, other directions").K;
-    // The pair just written is missed by (1 - c) e, c = a.k and e the residual before the write.
+    // The read of the pair just written lacks (1 - c) e, where c = a.k and e is the residual before the write.
     Vla memory(d, dv, lambda0);
     Vector measured, missed, written_part;
     for (int t = 0; t < n; ++t) {
@@ -103,7 +103,7 @@ Claim vla_prop3_orthogonal_keys() {
   });
 }
 
-/// What S_2 reads at k_2 for k_1 = e1, k_2 = (e1 + e2) / sqrt 2, v = 1 and u = k: a_2 ~ (lambda0, 1 + lambda0).
+/// What S_2 reads at k_2 if k_1 = e1, k_2 = (e1 + e2) / sqrt 2, v = 1 and u = k; then a_2 ~ (lambda0, 1 + lambda0).
 double second_read(double lambda0) {
   const double c = (1 + 2 * lambda0) / std::sqrt(2 * (lambda0 * lambda0 + (1 + lambda0) * (1 + lambda0)));
   return std::sqrt(0.5) + (1 - std::sqrt(0.5)) * c;
@@ -217,7 +217,7 @@ Claim vla_capacity_rank() {
                          [&](size_t first, size_t count) { return shares_left(n, d, seed, first, count); });
     };
     const Mean left = mean(n, protocol.seed);
-    // Up to d pairs the miss is below ridge / (least singular value)^2, far below rounding of the values at n = d / 2.
+    // Up to d pairs the error is below ridge / (least singular value)^2, far below rounding of the values at n = d / 2.
     const Pairs half = unit_pairs(d / 2, d, dv, protocol.seed, "capacity"),
                 over = unit_pairs(d + d / 2, d, dv, protocol.seed, "capacity");
     points.statement("share of $|V|^2$ that the best linear memory leaves", left, law(d))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recall without training: n pairs are written once, every key is queried, and the read is decoded to the nearest of
-// the n values. Each layer's reads are compared with dense algebra.
+// the n values. The reads of each layer are compared with dense algebra.
 #pragma once
 #include "theory/support/claims.hpp"
 #include "theory/variational/vla_steps.hpp"
@@ -47,7 +47,7 @@ inline const Reader linear_reader{"linear attention", "linear", Rule::additive},
     delta_reader{"DeltaNet, $beta = 1$", "delta_net", Rule::delta},
     gated_reader{"Eq 4, $beta = 0.9$", "scalar_gated_delta", Rule::delta, 0.9},
     vla_reader{"VLA, unit $u = k$", "vla", Rule::variational}, rls_reader{"RLS", "rls", Rule::ridge, ridge_of_recall};
-/// Algorithm 1's |u|, and a direction independent of the key.
+/// VLA with the |u| of Algorithm 1, and below with u in a direction independent of the key.
 inline Reader short_u_reader(int d) {
   return {"VLA, $u = k / sqrt d$", "vla", Rule::variational, 1 / std::sqrt(double(d))};
 }
@@ -80,7 +80,7 @@ inline Vector layer_reads(const Memories &x, const Reader &r, std::uint64_t seed
   return reads;
 }
 
-/// The same by dense algebra, and the rounding units that it shares with the layer.
+/// The same by dense algebra, with the rounding units by which it may differ from the layer.
 inline Vector algebra_reads(const Memories &x, const Reader &r, std::uint64_t seed) {
   Vector reads;
   const Vector penalties = r.rule == Rule::variational ? penalties_of(x, r, seed) : Vector();

@@ -19,7 +19,7 @@ Vector layer_on(const std::string &variant, const Pairs &x, double beta, const A
   return results_of(variant, s, set);
 }
 Assignments fixed(double lambda0) { return {{"phi", "identity"}, {"refresh", "0"}, {"lambda0", number(lambda0)}}; }
-/// Steps that are projections, or nearly: rounding errors add up.
+/// Rounding units: the steps are projections, or nearly, so that rounding errors add up.
 double units(const Pairs &x, double lambda0) {
   return 64.0 * x.n() * x.K.columns * (1 + max_abs(x.V.data)) / std::min(1.0, lambda0);
 }
@@ -77,7 +77,7 @@ Claim vla_remark_recovers_deltanet() {
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const double beta = p.real("beta");
     const Pairs x = unit_pairs(p.integer("T"), p.integer("d"), 3, protocol.seed, "scalar gate");
-    // beta k in place of a_t: the layer that does not normalise, with A held at beta I.
+    // beta k in place of a_t: the layer does not normalise a, and A is kept at beta I.
     const auto gate = [&](double beta) { return layer_on("vla_unnormalized", x, 0, fixed(1 / beta)); };
     const auto eq4 = [&](double beta) { return layer_on("scalar_gated_delta", x, beta); };
     const double rounding = units(x, 1);

@@ -10,7 +10,7 @@
 namespace recollect::theory {
 namespace {
 
-/// The value asked for is right with probability count / n for each value; draws of n values out of V.
+/// For each value the answer is right with probability count / n; n values are drawn out of V.
 struct Guesses {
   Vector random, frequent; // a random value of the context; its most frequent value
 };
@@ -45,7 +45,7 @@ Claim key_blind_guess() {
   c.because("Softmax and linear attention in Tables 9, 11 and 13 (.15, .091, .070, .057, .043 at $n = 8$ to 48; .26, "
             ".27 at $n = 4$) lie between the two: nothing that depends on the key is needed to explain them.");
   c.takes(context);
-  // 24 values out of 8 distinguish V from V - 1.
+  // 24 values out of 8 are enough to distinguish V from V - 1.
   c.at({{{"n", 8}}, {}, {{"n", 48}}, {{"V", 8}}},
        {{{"V", 8}}, {{"n", 4}}, {{"n", 8}}, {{"n", 16}}, {}, {{"n", 32}}, {{"n", 48}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -84,7 +84,7 @@ Claim mode_guess() {
   });
 }
 
-/// One head in which the first T - 1 pairs have another order.
+/// One head, whose first T - 1 pairs are in another order.
 Sequence permuted(Sequence s, std::uint64_t seed) {
   const Sequence original = s;
   std::vector<int> order = Stream(seed, "position/order").permutation(s.shape.T - 1);
@@ -102,7 +102,7 @@ Vector outputs(const char *layer, Sequence s) {
 }
 Vector last_read(const char *layer, const Sequence &s) { return row(outputs(layer, s), s.shape.T - 1, s.shape.Dv); }
 
-/// The last query's read of the set of pairs.
+/// The read of the last query, computed from the pairs as a set.
 Vector read_of_set(const std::string &layer, const Sequence &s) {
   const int T = s.shape.T, Dk = s.shape.Dk;
   const Dense K(T, Dk, s.k), V(T, s.shape.Dv, s.v);
@@ -117,7 +117,7 @@ Vector read_of_set(const std::string &layer, const Sequence &s) {
   return scaled(1 / std::accumulate(weights.begin(), weights.end(), 0.0), times(transpose(V), weights));
 }
 
-/// Keys and queries rotated by their position, as in rotary embeddings.
+/// The sequence with keys and queries rotated by their position, as in rotary embeddings.
 Sequence rotary(Sequence s) {
   for (Vector *rows : {&s.k, &s.q})
     for (int t = 0; t < s.shape.T; ++t)
@@ -129,7 +129,7 @@ Sequence rotary(Sequence s) {
       }
   return s;
 }
-/// The last read of a second causal layer, whose keys, values and queries are the first one's outputs.
+/// The last read of a second causal layer whose keys, values and queries are the outputs of the first.
 Vector second_layer_read(const Sequence &s) {
   Sequence next = s;
   next.k = next.q = next.v = outputs("softmax", s), next.shape.Dk = s.shape.Dv;

@@ -11,7 +11,7 @@ namespace {
 const int width = 32;
 const ParamSpec pairs = integer_param("n", 24, 2, 96, "pairs");
 
-/// Accuracy of softmax attention, whose reads see the whole prefix: each key is asked after all pairs.
+/// Accuracy of softmax attention, whose reads see the whole prefix: every key is asked for after all pairs.
 double softmax_accuracy(const Memories &x, double scale) {
   Sequence s;
   s.shape = {x.count * x.n, 1, x.n, x.d, x.d};
@@ -46,14 +46,15 @@ Claim untrained_orthonormal() {
       points.rounding(4);
       points.obligation(std::string(r.name) + ": all pairs", accuracy(layer_reads(x, r, protocol.seed), x), 1);
     }
-    // exp(scale) against n - 1 weights of 1: the correct value dominates from a scale of about ln n on.
+    // The weight exp(scale) stands against n - 1 weights of 1: the correct value dominates from a scale of about ln n
+    // on.
     points.rounding(4);
     points.wrong_system("softmax at $1/sqrt d$", softmax_accuracy(x, 1 / std::sqrt(double(width))), 1);
     points.obligation("softmax at scale 20: all pairs", softmax_accuracy(x, 20), 1);
   });
 }
 
-/// Equal accuracies do not rank the two: `first` must be larger.
+/// Equal accuracies do not rank the two: that of `first` must be larger.
 Point ranked(double first, double second) { return at_least_point(first, second, 0); }
 
 std::vector<Reader> all_readers() {

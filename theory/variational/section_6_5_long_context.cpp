@@ -10,8 +10,7 @@ namespace {
 
 const int width = 32, stored = 8;
 
-/// The rest of a state after m further unit keys whose values are 0: |S_m|_F^2 / d from S_0 = I, averaged over its
-/// rows.
+/// What is left of a state after m further unit keys with values 0: |S_m|_F^2 / d from S_0 = I, averaged over its rows.
 Vector kept_squares(const char *layer, double beta, int m, int d, const Stream &keys, size_t first, size_t count) {
   Sequence s;
   s.shape = {int(count), 1, m, d, d};
@@ -24,7 +23,8 @@ Vector kept_squares(const char *layer, double beta, int m, int d, const Stream &
   return squares;
 }
 
-/// Accuracy of the first eight of all pairs; the others' keys and values are scaled, 0 for filler that writes nothing.
+/// The accuracy of the first eight of all pairs. The keys and values of the others are scaled; 0 makes filler that
+/// writes nothing.
 double first_eight(Memories x, double others, std::uint64_t seed, bool algebra) {
   for (int m = 0; m < x.count; ++m)
     for (size_t i = (size_t(m) * x.n + stored) * x.d; i < size_t(m + 1) * x.n * x.d; ++i)

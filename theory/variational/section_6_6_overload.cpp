@@ -42,7 +42,7 @@ Claim graceful() {
   });
 }
 
-/// Mean square error over n one-hot values of the layer `rls`: trace(I - P) / n for its fit P.
+/// The mean square error of the layer `rls` over n one-hot values: trace(I - P) / n, where P is its fit.
 double least_squares_error(const Vector &keys, int n, double ridge) {
   Sequence s;
   s.shape = {1, 1, n, width, n};
@@ -76,7 +76,8 @@ Claim tight_at_width() {
     if (n <= width) usage_error("up to n = 32 independent keys least squares is exact");
     const Memories x = make_memories(KeyKind::unit, 1, n, width, protocol.seed);
     const Dense K = x.K(0);
-    // A ridge r adds at most r / sigma to the error, over the least eigenvalue of K^T K, and float64 loses 1/r in the gain.
+    // A ridge r adds at most r / sigma to the error, where sigma is the least eigenvalue of K^T K; float64 loses 1/r in
+    // the gain.
     const double ridge = 1e-6, allowed = 2 * ridge * n / symmetric_eigenvalues(transpose(K) * K).front() + 1e-8;
     points
         .obligation("square error of exact least squares: $1 - d/n$",

@@ -21,8 +21,8 @@ struct Variation {
   std::string labels = "right", keys = "raw";
 };
 
-/// Seeds are those of the training, 1 and on, whatever the protocol's: the success of training is observed on these
-/// seeds, not estimated by sampling.
+/// The seeds are those of the training, 1, 2, ..., whatever the protocol's seed is: the success of training is observed
+/// on these seeds, not estimated by sampling.
 Mean trained(const Variation &x, std::uint64_t seed) {
   return trained_accuracy({{"mixer", x.mixer},
                            {"convolution", number(x.taps)},
@@ -46,7 +46,7 @@ Params place(const Variation &x, int seed) {
   return labels({{"mixer", txt(x.mixer)}, {"convolution", num(x.taps)}, {"seed", num(seed)}});
 }
 
-/// What must not recall that fraction, as the mixer does.
+/// Controls that must not recall that fraction, while the mixer does.
 void broken(Points &points, const Variation &right, double part) {
   Variation shuffled = right, removed = right;
   shuffled.labels = "shuffled", removed.mixer = "none";

@@ -18,8 +18,8 @@ Vector state_of(const std::string &layer, const Vector &keys, const Vector &valu
   return forward(find_variant(layer), s).state;
 }
 
-/// |S_T|_F^2 for values e_1 ... e_T, which is its mean over independent values of mean square 1 a component and any sign:
-/// the rows of S are then what is left of each write. Heads of keys [heads,T,d].
+/// |S_T|_F^2 for the values e_1 ... e_T. It is the mean over independent values of mean square 1 per component and any
+/// sign, because the rows of S are then what is left of each write. The heads have keys [heads,T,d].
 Vector left_of_writes(const Vector &keys, int T, int d) {
   Sequence s;
   s.shape = {int(keys.size()) / (T * d), 1, T, d, T};
@@ -34,8 +34,8 @@ Vector left_of_writes(const Vector &keys, int T, int d) {
 }
 
 /// E|S_T|_F^2 for Gaussian keys in the plane, exactly: the squares are polynomials of degree 4 in each key. Half of a
-/// key's square is exponential, for which the three nodes of Gauss and Laguerre, the roots of x^3 - 9 x^2 + 18 x - 6, are
-/// exact to degree 5; five equally spaced angles are exact for degree 4.
+/// key's squared length is exponential; the three nodes of Gauss and Laguerre, the roots of x^3 - 9 x^2 + 18 x - 6, are
+/// exact for it up to degree 5. Five equally spaced angles are exact for degree 4.
 double gaussian_plane_mean(int T) {
   const int angles = 5;
   Vector half_squares, node_weights;
@@ -117,7 +117,7 @@ Claim geometry_alone() {
     const Vector keys = random_units(T, d, Stream(protocol.seed, "no residual/keys")),
                  values = Stream(protocol.seed, "no residual/values").normals(size_t(T) * dv),
                  directions = random_units(few, d, Stream(protocol.seed, "no residual/penalties"));
-    // The layer's writes from S = 0, where the residual is v_t itself: u_t in a few directions, or none.
+    // The layer's writes from S = 0, where the residual is v_t itself; u_t has a few directions, or is 0.
     const auto sum_of_writes = [&](bool adaptive) {
       Vla layer(d, dv, lambda0);
       Dense sum(dv, d);
@@ -202,7 +202,7 @@ Claim strict_generalisation() {
   c.takes({real_param("beta", 0.5, 0.05, 0.9, "DeltaNet's step"), integer_param("T", 2, 2, 40, "equal steps")});
   c.at({{}, {{"beta", 0.3}, {"T", 5}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    // d = 1, k = 1: every state is a number, and every step of VLA ends at S = v, because a = 1 whatever A.
+    // d = 1, k = 1: every state is a number, and every step of VLA ends at S = v, because a = 1 for any A.
 
     const int T = p.integer("T");
     if (std::pow(1 - p.real("beta"), T) < 1e-6) usage_error("by then DeltaNet, too, has come to the value itself");

@@ -52,7 +52,7 @@ Claim two_keys() {
         {{"s", shorter}, {"lambda0", 1e-4}}});
   return c.measure([](Points &points, const Params &p, const Protocol &) {
     const double rho = p.real("rho"), s = p.real("s"), lambda0 = p.real("lambda0"), side = std::sqrt(1 - rho * rho);
-    // The layer's write direction for k_2 = (rho, side) after u_1 = s e1, along k_2 - w k_1.
+    // The layer's write direction for k_2 = (rho, side) after u_1 = s e1, which is along k_2 - w k_1.
     Vla memory(2, 1, lambda0);
     memory.step({1, 0}, {s, 0}, {1});
     memory.step({rho, side}, {0, 0}, {1});
@@ -91,7 +91,7 @@ Claim many_keys() {
     const Pairs x = unit_pairs(n + 1, d, 1, protocol.seed, "projection"), earlier = x.first(n);
     const Vector k = x.k(n);
     const Dense gram = earlier.K * transpose(earlier.K);
-    // k = p + K^T c, p orthogonal to the earlier keys: A k = p / lambda0 + K^T (G + lambda0 I)^{-1} c.
+    // For k = p + K^T c with p orthogonal to the earlier keys, A k = p / lambda0 + K^T (G + lambda0 I)^{-1} c.
     const Vector c_k = times(inverse(gram), times(earlier.K, k)), inside = times(transpose(earlier.K), c_k),
                  outside = combine(1, k, -1, inside);
     Dense U = x.K; // no penalty of the new key: its direction under A_{t-1}

@@ -6,7 +6,7 @@
 namespace recollect::theory {
 namespace {
 
-/// Counts products and differences separately, so that a subtraction of matrices is seen too.
+/// Counts products and differences separately, so that a subtraction of matrices shows as well.
 struct Tallied {
   double value = 0;
   static inline long products = 0, differences = 0;
@@ -17,7 +17,8 @@ Tallied operator/(Tallied a, Tallied b) { return ++Tallied::products, Tallied(a.
 Tallied operator-(Tallied a, Tallied b) { return ++Tallied::differences, Tallied(a.value - b.value); }
 Tallied operator+(Tallied a, Tallied b) { return a.value + b.value; }
 
-/// Scalar operations of each array operation that the Sherman-Morrison update adds per token; A_1 on the way.
+/// The scalar operations of each array operation that the Sherman-Morrison update adds per token. `A` is A_1
+/// afterwards.
 struct Update {
   std::vector<long> sizes;
   Grid<Tallied> A;
@@ -54,7 +55,7 @@ struct Update {
   }
 };
 
-/// Operations that grow fourfold when the width doubles.
+/// The number of operations that grow fourfold when the width doubles.
 double quadratic(int d, bool learned, bool fused, std::uint64_t seed) {
   const Update narrow(TokenRun(1, d, seed), learned, fused), wide(TokenRun(1, 2 * d, seed), learned, fused);
   double count = 0;
@@ -100,7 +101,7 @@ Claim vla_eq18_cost() {
     const Row<Counted> u = grid_of<Counted>(run.s.w, 1, int(d))[0];
     Algorithm1<Counted> once(int(d), 0.1), twice = once;
     const double shared = count([&] { once.update(u); });
-    // As printed, (A u)(u^T A) / (1 + u^T A u) with every product computed where it stands.
+    // As printed, (A u)(u^T A) / (1 + u^T A u), with every product computed at the place where it stands.
     const double literal = count([&] {
       const Row<Counted> left = times(twice.A, u), right = times(twice.A, u);
       const Counted delta = Counted(1) + inner(u, times(twice.A, u));

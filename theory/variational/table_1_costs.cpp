@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 Table 1, §6.1, §8: the cost per token in multiply-adds, counted by running Algorithm 1 on a counting number,
-// never timed, and in numbers kept.
+// 004 Table 1, §6.1, §8: the cost per token, in multiply-adds counted by running Algorithm 1 on a counting number
+// (never timed), and in stored numbers.
 #include "theory/support/claim_builder.hpp"
 #include "theory/support/counted_definition.hpp"
 #include "theory/support/dependence.hpp"
@@ -95,7 +95,7 @@ Claim kv_cache_52gb() {
   c.runs({"softmax"});
   return c.measure([](Points &points, const Params &, const Protocol &p) {
     const Params at = labels({{"T", num(100000)}, {"d", num(4096)}, {"layers", num(32)}});
-    // How many numbers a read of a small layer depends on, per token and channel.
+    // The number of stored values on which a read of a small layer depends, per token and channel.
     const auto kept = [&](const Assignments &set) {
       const Shape shape{1, 1, 6, 4, 4};
       return numbers_read("softmax", random_sequence(shape, p.seed), set) / (shape.T * shape.Dk);

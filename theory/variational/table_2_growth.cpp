@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 Table 2 on what grows without normalisation: one step's norm with d_h / lambda0, and the product of 25 steps.
+// 004 Table 2 on growth without normalisation: the norm of one step with d_h / lambda0, and that of the product of 25
+// steps.
 #include "theory/support/claim_builder.hpp"
 #include "theory/support/sampling.hpp"
 #include "theory/variational/unnormalised_readings.hpp"
@@ -18,8 +19,8 @@ Vector squares(const Vector &keys, int d) {
   return result;
 }
 
-/// |J_1| of the layer for every key (elu + 1 features, [n,d]): the image of k / |k|, which J_1 stretches most where u_1
-/// is orthogonal to k or along it.
+/// |J_1| of the layer for every key (elu + 1 features, [n,d]): the length of the image of k / |k|, which J_1 stretches
+/// most if u_1 is orthogonal to k or along it.
 Vector first_norms(const Vector &keys, const Vector &penalties, int d, double lambda0) {
   const Variant &layer = find_variant("vla_unnormalized");
   const Params params = variant_params(layer, {{"lambda0", number(lambda0)}, {"refresh", "0"}});
@@ -47,7 +48,7 @@ Vector first_norms(const Vector &keys, const Vector &penalties, int d, double la
   return norms;
 }
 
-/// Unit directions orthogonal to the keys.
+/// Unit directions, each orthogonal to its key.
 Vector orthogonal_to(const Vector &keys, int d, const Stream &stream, std::uint64_t first = 0) {
   Vector rows = random_units(int(keys.size()) / d, d, stream, first);
   for (size_t i = 0; i < rows.size(); i += d) {
@@ -73,7 +74,7 @@ Claim width_law() {
   c.at({{{"d", 96}}, {{"d", 96}, {"lambda0", 1e-3}}});
   c.last([](Points &points, const Protocol &protocol) {
     const auto place = [](int d, double lambda0) { return labels({{"d", num(d)}, {"lambda0", num(lambda0)}}); };
-    // The same on average, with m2 = E phi^2.
+    // The same on average over keys, with m2 = E phi^2.
     const double m2 = elu1_mean_square(), mu2 = std::pow(elu1_mean(), 2);
     for (const Params &at : points_of(protocol, {place(4, 0.1), place(8, 0.1), place(16, 0.1)})) {
       const int d = at.integer("d");
@@ -151,7 +152,7 @@ Claim magnification() {
       double sum = 0;
       for (double x : norms) sum += x;
       const double measured = std::log10(spectral_norm(chain)), predicted = std::log10(spectral_norm(predicted_chain));
-      // A relative error e of the steps moves the chain by at most e 10^(sum - log10 chain) of itself.
+      // If the steps have a relative error e, the chain has one of at most e 10^(sum - log10 chain).
       const double step_error = steps * step_units(steps, d, paper_lambda0), lost = std::pow(10, sum - measured);
       points.at(labels({{"reading", txt(r.name)}})).rounding(step_error);
       if (r.direction == Penalty::key && !r.unit_a)

@@ -50,7 +50,7 @@ Claim norm_formula() {
   });
 }
 
-/// A's entries lose what M's inversion loses; a and k enter |J| once each.
+/// A has the rounding error of the inversion of M; a and k enter |J| once each.
 double norm_units(double norm) { return step_units(25, paper_width, paper_lambda0) * norm; }
 
 Claim six_readings() {

@@ -51,7 +51,7 @@ inline void step(Vla &layer, const Reading &r, const Vector &k, const Vector &u)
   layer.write(k, {0.0});
   layer.A = A;
 }
-/// Its norm by the formula above, from A_t = M_t^{-1}.
+/// Its norm by the formula above, with A_t = M_t^{-1}.
 inline double predicted_norm(const VlaAlgebra &run, const Reading &r, const Vector &k) {
   const Vector a = r.unit_a ? unit(run.a) : run.a;
   return largest_stretch(inner(a, k), norm(a) * norm(k));
