@@ -82,8 +82,8 @@ Claim parity_needs_negative_eigenvalue() {
   c.exactly("For DeltaNet with beta in (0, 1], consecutive reads differ by $beta (1 - beta)^k$, which is below a "
             "rounding unit from some k on. The condition is necessary, not sufficient: at beta = 1.5 the differences "
             "alternate and vanish too. Only with an eigenvalue of modulus 1 do they persist.");
-  c.because("Measured for one layer, the case for which the text argues in §4.1. The induction over layers is its "
-            "Appendix B.1, which was not read.");
+  c.because("It is measured for one layer, the case for which the text argues in §4.1. The induction over layers is "
+            "its Appendix B.1, which was not read.");
   c.runs({"delta_net"}),
       c.takes({integer_param("T", 256, 64, 1024, "ones in a row"), real_param("beta", 0.3, 0.2, 0.9, "write strength"),
                integer_param("d", 4, 1, 64, "key width")});

@@ -64,8 +64,8 @@ Claim fig2_rls_high_error() {
   ClaimBuilder c("fig2-rls-high-error", source);
   c.says("Unweighted RLS cannot adapt to the switch, since it cannot discount earlier pairs, and keeps a high error; "
          "the nonparametric regressors adapt.");
-  c.exactly("True against $p = 1$ and against softmax attention at bandwidth 0.1. Against softmax as Eq 1 prints it "
-            "the order is reversed.");
+  c.exactly("It is true against $p = 1$ and against softmax attention at bandwidth 0.1. Against softmax as Eq 1 prints "
+            "it the order is reversed.");
   c.because("RLS that forgets does adapt, so the reason given is right. But a second effect interferes: the switch at "
             "$T/4 = Dk$ coincides with the interpolation threshold, where least squares without a ridge has a spike "
             "even if nothing switches. A switch far from $t = Dk$ would show the effect alone.");

@@ -36,7 +36,8 @@ Claim underdetermined() {
   ClaimBuilder c("ls-eq11-under", "003 Eq 11");
   c.says("With linearly independent rows (rank $t$) the min-norm solution is $M_t = V^T (K K^T)^{-1} K$, in general "
          "$V^T (K^+)^T$.");
-  c.exactly("It interpolates. Any other interpolant has a larger norm, by exactly the part that reads nothing.");
+  c.exactly("It interpolates. The squared norm of any other interpolant is larger by that of the part which is "
+            "orthogonal to all keys.");
   c.because("Of all memories without loss, the paper chooses the one of least norm.");
   c.takes(pair_params({1, 1, 4, 8, 3}));
   c.at({{}, {{"t", 1}, {"Dk", 5}}});

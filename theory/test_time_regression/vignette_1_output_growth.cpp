@@ -152,8 +152,8 @@ Claim normalised() {
   c.says("Output normalisation stabilises training by approximately restoring the self-normalising property of Eq 11 "
          "that linear attention loses.");
   c.exactly("It restores the size, $sqrt(Dv)$ at every $t$. The direction is that of $B Sigma q$, not of $B$ $q$: $(1 "
-            "+ kappa) / sqrt(2 (1 + kappa^2))$ for $B = I$, $Sigma = diag(1, kappa)$, $q$ on the diagonal. Equal to "
-            "least squares up to scale only for $Sigma = c I$, $t$ large.");
+            "+ kappa) / sqrt(2 (1 + kappa^2))$ for $B = I$, $Sigma = diag(1, kappa)$, $q$ on the diagonal. It is equal "
+            "to least squares up to scale only for $Sigma = c I$, $t$ large.");
   c.because("The paper says 'approximately', and for boundedness it is exact. But the inverse covariance also turns "
             "the output, which a scalar norm cannot do.");
   c.holds_under("the keys' covariance is a multiple of I, and the text is long");

@@ -27,7 +27,7 @@ Claim printed_update() {
       "$(K_{t-1}^T K_{t-1} + k_t k_t^T)^{-1} = P - P k k^T P / (1 + k^T P k)$, where $P$ is the previous inverse.");
   c.because("An index is wrong. The printed product has $t - 1$ columns on one side and $t$ rows on the other, so only "
             "its nearest corrections can be measured. With $K_t$ for both, the newest pair would count twice; with "
-            "$K_{t-1}$ it is right.");
+            "$K_{t-1}$ the equation is right.");
   c.is_refuted(slip("Efficient computation: $(K_t^T K_t)^{-1} = (K_{t-1}^T K_t + k_t k_t^T)^{-1}$.", "none",
                     "The Woodbury recursion that follows is the one of $K_{t-1}^T K_{t-1}$."));
   c.runs({"rls", "weighted_rls"});

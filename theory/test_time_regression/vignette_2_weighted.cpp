@@ -17,7 +17,7 @@ Claim monotone() {
   c.says("With $gamma_i^(t) = prod_{j=i+1..t} gamma_j$ and $gamma_j$ in [0, 1] each association is down-weighted by "
          "its distance from the present: $gamma_1^(t) <= ... <= gamma_t^(t) = 1$.");
   c.exactly("Exact.");
-  c.because("Measured on gated linear attention, with one orthonormal key per pair.");
+  c.because("It is measured on gated linear attention, with one orthonormal key per pair.");
   c.runs({"gated_linear", "mamba2"}), c.takes({integer_param("t", 12, 2, 64, "pairs")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     // Orthonormal keys and one-hot values: channel i of the read at k_i is the weight of pair i.

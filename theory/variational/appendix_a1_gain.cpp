@@ -14,9 +14,9 @@ Claim rls_pre_update_gain() {
   ClaimBuilder c("rls-pre-update-gain", "004 Appendix A.1");
   c.says("Classical recursive least squares computes its gain from $A_{t-1}$.");
   c.exactly("$A_{t-1} k / (1 + k^T A_{t-1} k)$, which is the same vector as $A_t k$.");
-  c.because(
-      "True of the textbook algorithm. The text does not claim a gain without the denominator, which would be too "
-      "large by the factor $delta$. Since the two forms agree, the 'post-update $A_t$' of Table 5 is no departure.");
+  c.because("It is true of the textbook algorithm. The text does not claim a gain without the denominator, which would "
+            "be too large by the factor $delta$. Since the two forms agree, the 'post-update $A_t$' of Table 5 is no "
+            "departure.");
   c.runs({"rls", "vla"}), c.takes(setting);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int n = p.integer("n"), d = p.integer("d");

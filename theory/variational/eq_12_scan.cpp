@@ -80,14 +80,14 @@ Claim vla_scan_eq12_recurrence() {
   c.says("$S_t = F_t S_{t-1} + G_t$ with $F_t = I - a_t k_t^T$ and $G_t = e_t a_t^T$ is the recurrence of Eq 10, to be "
          "scanned from precomputed $k$, $a$ and $v$.");
   c.exactly("$F$ is on the wrong side, and $G$ contains the residual $e_t$, which needs $S_{t-1}$ and is then "
-            "subtracted twice. Right is $S_t = S_{t-1} (I - k_t a_t^T) + v_t a_t^T$.");
+            "subtracted twice. The right form is $S_t = S_{t-1} (I - k_t a_t^T) + v_t a_t^T$.");
   c.because("With $F^T$ on the right and $v$ in place of $e$ the scan is right, and Algorithm 2 lists $v$, $k$ and $a$ "
             "as its inputs.");
   c.is_refuted(asserted(
       "Eq 12 and Algorithm 2: $S_t = F_t S_{t-1} + G_t$, $G_t = e_t a_t^T$.", "none",
       "Algorithm 2 repeats it, with $v_t$ among its inputs.",
-      "$S$ is written transposed there, and $v_t$ rather than $e_t$ is what Algorithm 2 takes in: the scan that we run "
-      "composes $S (I - k a^T) + v a^T$, to which the associativity stated applies. The equation should print it so."));
+      "In our notation $S$ is transposed, and Algorithm 2 takes $v_t$, not $e_t$: the scan that we run composes $S (I "
+      "- k a^T) + v a^T$, to which the associativity stated applies. The equation should print it so."));
   c.runs({"vla"});
   c.takes({integer_param("T", 12, 3, 128, "steps"), integer_param("d", 6, 2, 32, "width of keys and values"),
            real_param("lambda0", 0.1, 1e-3, 10, "penalty at the start")});

@@ -92,7 +92,7 @@ Claim printed_norms() {
             "values, whether $S$ is normalised, the length of $u$.");
   c.because("A constant rate needs $E v phi(k)^T != 0$, that is, values whose mean is not zero. Inputs $x$ uniform in "
             "[0,1], through linear maps with their default initialisation, give $1648 +- 47$ at a rate of 1.63, and "
-            "VLA about 10. Readings with mean zero are vla_fig4_readings.");
+            "VLA about 10. The claim vla_fig4_readings measures readings with mean zero.");
   return c.is_not_tested(Reason::under_specified);
 }
 

@@ -123,7 +123,7 @@ Claim residual() {
                         "what we plot and use is that the norm stays bounded, and on random inputs it does."));
   c.exactly("For isotropic independent unit keys with new values $E|e_t|^2 -> 2 E|v|^2$, both with $u$ along $k$ and "
             "with random $u$: a new value is always written at full strength.");
-  c.because("True if some $S$ fits all data exactly and they keep returning (vla_prop1_consistent_data).");
+  c.because("It is true if some $S$ fits all data exactly and they keep returning (vla_prop1_consistent_data).");
   c.runs({"vla"});
   return in_the_long_run(c, [](Points &points, int d, const Stationary &s, double off) {
     const double v2 = value_square;
@@ -164,8 +164,8 @@ Vector plane_keys(double cosine, int n) {
   if (n == 3) append_row(keys, unit({-1, 2}));
   return keys;
 }
-/// The norms of the errors during one pass over the n keys, after `passes` earlier passes with u = k. A starts as after
-/// `seen` passes.
+/// The norms of the errors during one pass over the n keys, after `passes` earlier passes with u = k. A starts as it
+/// is after `seen` passes.
 Vector errors_after(const Vector &keys, const Vector &values, double seen, int passes) {
   const int n = int(values.size());
   Vla layer(2, 1, lambda0);
@@ -181,10 +181,10 @@ Vector errors_after(const Vector &keys, const Vector &values, double seen, int p
 Claim consistent_data() {
   ClaimBuilder c("vla-prop1-consistent-data", "004 Proposition 1, proof");
   c.says("As $S_t$ fits the stored associations the prediction error decreases to zero.");
-  c.exactly(
-      "True if one $S$ fits all pairs (independent keys, $n <= d$) and they keep returning. The convergence is then "
-      "linear: $a_i$ tends to the dual vector of $k_i$ over its length, and the error falls by $max_i (1 - 1 / "
-      "sqrt((G^{-1})_ii))$ per pass, with $G$ the keys' Gram matrix. False for $n > d$, and for values with noise.");
+  c.exactly("It is true if one $S$ fits all pairs (independent keys, $n <= d$) and they keep returning. The "
+            "convergence is then linear: $a_i$ tends to the dual vector of $k_i$ over its length, and the error falls "
+            "by $max_i (1 - 1 / sqrt((G^{-1})_ii))$ per pass, with $G$ the keys' Gram matrix. It is false for $n > d$ "
+            "and for values with noise.");
   c.because("The Widrow-Hoff argument that the proof cites needs these conditions.");
   c.holds_under("one S fits all pairs and they return for ever");
   c.runs({"vla"}), c.takes({real_param("cosine", 0.8, -0.95, 0.95, "between the two keys")});

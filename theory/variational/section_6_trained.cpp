@@ -22,7 +22,7 @@ Claim inconsistencies() {
       "has "
       "one and Table 9 three; Table 6's 2000 steps \"for all experiments\" are 1000 in Tables 4, 10, 11, 13; Fig 9's "
       "OOD \">= .70 at $n = 24$\" is .687; 1600 and 1630; §8 is announced to discuss OOD and does not.");
-  c.is_refuted(slip("Numbers and statements throughout.", "none", "Each is printed next to the other."));
+  c.is_refuted(slip("Numbers and statements throughout.", "none", "The two are printed next to each other."));
   c.runs({"vla_unnormalized"});
   return c.measure([](Points &points, const Params &, const Protocol &) {
     // The first step of the unnormalised layer on a key of |k|^2 = d_h with u = 0: |J| = |k|^2 / lambda0 - 1.

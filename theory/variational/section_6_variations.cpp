@@ -8,7 +8,7 @@
 namespace recollect::theory {
 namespace {
 
-/// Differences from the reduced model: two layers of width 32, 2 heads, at .01 on 16 texts of 16 tokens per step.
+/// Differences from the reduced model: two layers of width 32, 2 heads, rate .01, and 16 texts of 16 tokens per step.
 Assignments model(Assignments differs) {
   differs.insert({{"positions", "none"},
                   {"vocabulary", "16"},

@@ -66,8 +66,8 @@ Claim residual_alone() {
   c.exactly("The text does not say for which keys. Unit keys (VLA's own, independent, isotropic): $E|S_t|^2 = d E|v|^2 "
             "(1 - (1 - 1/d)^t)$, and what was stored fades as $(1 - 1/d)^m$. Gaussian keys, $|k|^2 beta > 2$: "
             "$E|S_t|^2 = E|v|^2 ((d + 1)^t - 1)$.");
-  c.because("True of Eq 4's keys, which are not normalised. False of normalised ones, for which $sqrt t$ is the worst "
-            "case (vla_prop1_counterexample_sqrt).");
+  c.because("It is true of Eq 4's keys, which are not normalised. It is false of normalised keys, for which $sqrt t$ "
+            "is the worst case (vla_prop1_counterexample_sqrt).");
   c.is_refuted(stricter("§7.3: 'Residual correction alone corresponds to a DeltaNet with $beta_t = 1$, no forgetting "
                         "at all, and the state diverges.'",
                         "the length of the keys is not stated", "The next sentence is about the other component."));
@@ -152,7 +152,7 @@ Claim spherical_rescaling() {
   c.exactly("$A_t = beta_t$ I gives $a_t = k_t$ whatever $beta_t$: the delta rule with $beta = 1$. With $a_t = A_t "
             "k_t$ not normalised it is DeltaNet, $S + beta_t (v - S k) k^T$, and still not Eq 4. $A_t = I$ is a delta "
             "rule, not linear attention.");
-  c.because("True of the unnormalised form, the gain of Eq 6, from which the paper starts.");
+  c.because("It is true of the unnormalised form, the gain of Eq 6, from which the paper starts.");
   c.is_refuted(stricter("§7.3: DeltaNet's $beta_t$ is 'equivalent to a spherical rescaling of $A_t$ at each step'.",
                         "none",
                         "Said of the family from Eq 6 on, whose gain $A_t k_t$ is not normalised; there it is true. "

@@ -78,8 +78,8 @@ Claim redundant_inputs() {
   c.says("Long sequences of repeated or redundant inputs, padding and noise add progressively less to the state; not "
          "so for DeltaNet, whose gate decays what is stored, nor for linear attention.");
   c.exactly("True of consistent repeats: a pair that comes again at once writes exactly 0, and $n <= d$ pairs write "
-            "less by $1 - 1/sqrt((G^-1)_ii)$ per pass; 8 pairs at $d = 32$: about 1.1, 0.08, 0.01, 0.001. Not of "
-            "noise: new values keep $|e|^2$ at 2.");
+            "less by $1 - 1/sqrt((G^-1)_ii)$ per pass; 8 pairs at $d = 32$: about 1.1, 0.08, 0.01, 0.001. This does "
+            "not hold for noise: new values keep $|e|^2$ at 2.");
   c.because("In the authors' favour: Eq 4 at $beta = 0.9$ goes on writing two thirds of each value, linear attention "
             "all of it. The delta rule (DeltaNet, $beta = 1$) has the same property, but is five times slower per "
             "pass. The reason is a small $e_t$, not a small $A_t$.");

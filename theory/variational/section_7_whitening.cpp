@@ -78,8 +78,8 @@ Claim many_keys() {
          "the part of $k$ outside their span.");
   c.exactly("With $u = k$, A $k$ is along $P k + lambda0 K^T (K K^T + lambda0 I)^{-1} c$, where $k = P k + K^T c$: "
             "along the part outside the span, up to a rotation of order $lambda0$.");
-  c.because("Right in the limit $lambda0 -> 0$, which the text does not take. At $lambda0 = .1$ the direction differs "
-            "by .4.");
+  c.because("It is right in the limit $lambda0 -> 0$, which the text does not take. At $lambda0 = .1$ the direction "
+            "differs by .4.");
   c.holds_asymptotically(), c.runs({"vla"});
   c.takes({integer_param("n", 5, 1, 32, "earlier keys, fewer than d"), integer_param("d", 8, 2, 64, "width"),
            real_param("lambda0", 1e-4, 1e-6, 1, "penalty at the start")});

@@ -152,9 +152,9 @@ Claim convolutions() {
   ClaimBuilder c("conv-prevents-stagnation", "000 §2.2.2 Summary");
   c.says("Short convolutions on keys and values can effectively prevent memory updates from stagnating.");
   c.holds_under("the taps of keys and values differ");
-  c.exactly(
-      "Only if the taps of $k$ and $v$ differ, so that $v$ is not a function of $k$. Keys $x_t$, values $S* (a x_t + b "
-      "x_{t-1})$ on isotropic unit inputs: $E|S_t - S_{t-1}|^2$ stays at $2 beta^2 b^2 |S*|^2 / (d (2 - beta))$.");
+  c.exactly("This holds only if the taps of $k$ and $v$ differ, so that $v$ is not a function of $k$. Keys $x_t$, "
+            "values $S* (a x_t + b x_{t-1})$ on isotropic unit inputs: $E|S_t - S_{t-1}|^2$ stays at $2 beta^2 b^2 "
+            "|S*|^2 / (d (2 - beta))$.");
   c.because("With equal taps $v$ is still $S* k$, and the updates vanish as they do without a convolution. Trained "
             "taps differ, so the sentence is true in practice.");
   c.runs({"delta_net"});

@@ -42,8 +42,8 @@ Claim norm_of_unit_keys() {
   c.holds_under("$|k|^2 < 2$, as unit keys have it");
   c.exactly("If $|k|^2 < 2$, the decay never increases the norm of $S$. For isotropic unit keys and independent values "
             "$E|S_n|_F^2 = d E|v|^2 (1 - (1-1/d)^n)$, at most $d E|v|^2$.");
-  c.because("True for the unit keys with which DeltaNet is used. The text omits the condition $|k|^2 < 2$: with keys "
-            "of norm 2 the same recurrence explodes. For Gaussian keys and for chosen unit keys see "
+  c.because("It is true for the unit keys with which DeltaNet is used. The text omits the condition $|k|^2 < 2$: with "
+            "keys of norm 2 the same recurrence explodes. For Gaussian keys and for chosen unit keys see "
             "deltanet_norm_gaussian and deltanet_norm_adversarial.");
   c.runs({"delta_net", "linear"});
   c.takes({key_width(8), value_width, integer_param("n", 40, 2, 256, "steps")});

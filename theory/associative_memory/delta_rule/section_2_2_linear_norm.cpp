@@ -38,7 +38,7 @@ Claim growth() {
   c.exactly("On average over independent zero-mean pairs: $E|S_t|_F^2 = E|S_t k|^2 = t d dv$ for Gaussian keys and "
             "values, and $|S_t|_2$ is about $sqrt t (sqrt d + sqrt dv)$. If the values depend on the keys, $|S_t|$ "
             "grows as $t |E v k^T|$.");
-  c.because("True on average over random pairs. The norm need not grow at every step, nor for every sequence "
+  c.because("It is true on average over random pairs. The norm need not grow at every step, nor for every sequence "
             "(linear_norm_inevitable).");
   c.runs({"linear", "gated_linear"});
   c.takes({integer_param("t", 16, 4, 256, "steps"), key_width, value_width});

@@ -38,8 +38,8 @@ Claim snr_exp_conditional() {
   ClaimBuilder c("snr-exp-conditional", "000 App A, exp kernel");
   c.says("Given the probe key the exp kernel's inverse SNR is $N exp(2 (1-tau)/tau^2 |k_i|^2)$, for i.i.d. standard "
          "Gaussian pairs and stored values of about equal norms.");
-  c.exactly("Exact with $N-1$ for $N$ and $dv/|v_i|^2$ restored. The log of one term $kappa^2$ has variance $4 "
-            "|k_i|^2/tau^2$.");
+  c.exactly("It is exact with $N-1$ in place of $N$ and with the factor $dv/|v_i|^2$. The log of one term $kappa^2$ "
+            "has variance $4 |k_i|^2/tau^2$.");
   c.because("The moment generating function is the paper's own, and it is right.");
   c.runs({"exp_unnormalized"});
   c.takes({integer_param("d", 16, 2, 256, "key width"), real_param("tau", 4, 1.05, 1000, "temperature"),

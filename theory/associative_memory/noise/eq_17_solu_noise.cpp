@@ -149,7 +149,7 @@ Claim snr_solu_better_than_relu() {
   c.holds_asymptotically();
   c.exactly("SoLU over ReLU is $10 exp(-2 (sqrt d - 1))$ for $|k_i|^2 = d$, below 1 from $d = 5$; $2 (d-2) "
             "(1+2a)^(-d/2) ((1+2a)/(d-2) + 4/d)$ on average, below 1 from $d = 7$.");
-  c.because("Right from a small width on. Up to $d = 4$ (6 on average) ReLU is more precise.");
+  c.because("It is right from a small width on. Up to $d = 4$ (6 on average) ReLU is more precise.");
   c.runs({"solu", "relu_kernel", "linear"});
   const auto wrong_mean = [](double d) {
     return 2 * (d - 2) * std::pow(1 + 2 * decay_rate(std::sqrt(d)), -d / 2) * (1 / d + 4 / d);

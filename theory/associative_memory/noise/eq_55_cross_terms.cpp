@@ -144,7 +144,7 @@ Claim snr_value_norm() {
   c.holds_asymptotically();
   c.exactly("For Gaussian values $E|v_j|^2 / |v_i|^2$ averages $dv/(dv-2)$ over $v_i$, which tends to 1 as $1 + 2/dv$; "
             "infinite for $dv <= 2$.");
-  c.because("Right for wide values. At finite width the average has the additional factor $dv/(dv-2)$.");
+  c.because("It is right for wide values. At finite width the average has the additional factor $dv/(dv-2)$.");
   c.runs({"linear"}), c.takes({integer_param("dv", 8, 3, 64, "value width")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int least = p.integer("dv");

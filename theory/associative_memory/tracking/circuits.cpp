@@ -111,7 +111,7 @@ Claim depth_and_reach() {
   ClaimBuilder c("nc0-and-depth", "000 Eq 43 (not in the text)");
   c.says("With gates of fan-in 2 an output of depth $D$ depends on at most $2^D$ inputs, so that the AND of $n$ inputs "
          "needs depth $ceil(log2 n)$.");
-  c.exactly("Attained by the balanced tree.");
+  c.exactly("The balanced tree attains it.");
   c.takes({integer_param("n", 12, 3, 16, "inputs of the AND")}), c.at({{{"n", 3}}, {{"n", 8}}, {}});
   c.first([](Points &points, const Protocol &protocol) {
     for (int depth : {1, 2, 3}) {
@@ -139,7 +139,7 @@ Claim s5_beyond_tc0() {
   ClaimBuilder c("s5-beyond-tc0", "000 §2.2.1, Model Expressivity");
   c.says("Because it tracks the exchanges of $n >= 5$ elements, DeltaFormer's expressivity surpasses TC0 and "
          "theoretically reaches NC1, whereas constant-depth Transformers without chain of thought stay within TC0.");
-  c.exactly("Conditional on TC0 != NC1.");
+  c.exactly("It is conditional on TC0 != NC1.");
   c.because("Tracking $S_5$ is complete for NC1 (Barrington); that NC1 is more than TC0 is believed and not proved. "
             "The algebraic premise is measured by s5_nonsolvable, the tracking by theorem1_round.");
   return c.is_not_tested(Reason::not_numeric);
@@ -158,7 +158,7 @@ Claim circuit_hierarchy() {
 Claim matrix_inverse_beyond_tc0() {
   ClaimBuilder c("matrix-inverse-beyond-tc0", "000 §3.3, end");
   c.says("The matrix inversion in $u$ goes far beyond TC0 and so makes the Transformer more expressive.");
-  c.exactly("Conditional: inversion lies in NC2, and TC0 != NC2 is open.");
+  c.exactly("It is conditional: inversion lies in NC2, and TC0 != NC2 is open.");
   c.because("dag_neumann and dag_deltaformer_construction measure what inversion adds on graphs.");
   return c.is_not_tested(Reason::not_numeric);
 }
