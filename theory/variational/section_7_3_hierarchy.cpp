@@ -104,11 +104,12 @@ Claim geometry_alone() {
   c.says("Adaptive geometry without residual correction is a scaled linear attention without error feedback.");
   c.exactly("The sum of $v_t (A_t k_t)^T / |A_t k_t|$ writes along other directions. It is a multiple of linear "
             "attention's state only if $A_t$ is a multiple of $I$.");
-  c.is_refuted(stricter("§7.3: 'Adaptive geometry without residual correction recovers a scaled linear attention with "
-                        "no error feedback.'",
-                        "none",
-                        "'Scaled' may be by a matrix: $sum v_t (A_t k_t)^T$ is additive and without feedback, which is "
-                        "the point; a multiple of linear attention's state is the strict reading."));
+  c.is_refuted(
+      stricter("§7.3: 'Adaptive geometry without residual correction recovers a scaled linear attention with "
+               "no error feedback.'",
+               "none",
+               "'Scaled' may mean by a matrix: $sum v_t (A_t k_t)^T$ is additive and has no feedback, and this is what "
+               "we meant. That it is a multiple of linear attention's state is the strict reading."));
   c.runs({"vla", "linear"});
   c.takes({integer_param("d", 6, 2, 32, "head width"), integer_param("T", 30, 2, 200, "steps")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {

@@ -145,9 +145,9 @@ Claim gated_normaliser() {
                         "attention, adopting a formulation essentially identical'.",
                         "$t$ is sufficiently large",
                         "The text does not print the layer of [21]; it inserts $diag(lambda)$ into $A_t$."));
-  c.exactly(
-      "With $Z_t = lambda Z_{t-1} + kappa_t$ the decay is $lambda Z_{t-1}/Z_t$, which tends to $lambda$ as the row's "
-      "does. The weight of a write is $kappa_t/Z_t$, which tends to $1 - lambda$, so the update does not vanish.");
+  c.exactly("With $Z_t = lambda Z_{t-1} + kappa_t$ the decay is $lambda Z_{t-1}/Z_t$, which tends to $lambda$; so does "
+            "the decay in the row of the table. The weight of a write is $kappa_t/Z_t$, which tends to $1 - lambda$, "
+            "so the update does not vanish.");
   c.because("The text does not print the layer of [21]; §2.2 only inserts $diag(lambda)$ into $A_t$. If the normaliser "
             "forgets as the memory does, every write keeps a fixed share.");
   c.runs({"gated_softmax"});
