@@ -40,7 +40,7 @@ template <class Real> void chunked(const Call<Real> &call) {
     delta_rule("log_linear_gated_delta::chunked", one, as_rule(one, call.beta));
   });
 }
-/// The erase strength is alpha beta. Every level has the whole beta in it.
+/// The erase strength is alpha beta. Every level contains the whole factor beta.
 template <class Real>
 void add_erase_gradient(const Array<Real> &alpha, const Array<Real> &beta, const Array<Real> &d_erase,
                         const Array<Real> &d_alpha, const Array<Real> &d_beta) {

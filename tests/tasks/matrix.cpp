@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(every_cell_is_a_score_or_a_reason, *slow) {
     BOOST_TEST_CONTEXT(c.variant->name << " on " << c.task->name << ": " << record.status << ", " << record.reason) {
       BOOST_TEST((record.status == "ok" || record.status == "meaningless"));
       BOOST_TEST((record.status == "ok") == record.reason.empty());
-      auto &metrics = record.score.metrics; // an approximate form's deviation from its layer comes last, and only there
+      auto &metrics = record.score.metrics; // the last metric of an approximate form is its deviation from the layer
       const bool deviates = !metrics.empty() && metrics.back().first == "deviation";
       if (record.status == "ok") BOOST_TEST(deviates == !c.form->exact);
       if (deviates) {

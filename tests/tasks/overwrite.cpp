@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(stale_is_an_older_value_of_the_key_itself) {
   const Instance row("overwrite", {{"memories", "1"}, {"angles", "1"}, {"n", "3"}, {"rounds", "2"}, {"dv", "5"}});
   const Shape &shape = row.problem.sequence.shape;
   const auto answering = [&](int round,
-                             int other) { // every head with the value of this round at its own key, or others
+                             int other) { // each head with this round's value at its own key, or at another
     Output out = perfect(row.problem);
     for (size_t head = 0; head < shape.heads(); ++head)
       for (int c = 0; c < 5; ++c)

@@ -14,7 +14,7 @@ BOOST_AUTO_TEST_CASE(targets_are_the_rows_of_the_inverse) {
           "reachability",
           {{"graphs", "1"}, {"nodes", "10"}, {"d", "10"}, {"dv", "3"}, {"shape", shape}, {"beta", beta}});
       const Sequence &s = row.problem.sequence;
-      Dense system = Dense::identity(N), values(N, dv, s.v); // (I + beta A) u = v, A read off w
+      Dense system = Dense::identity(N), values(N, dv, s.v); // (I + beta A) u = v, with A taken from w
       int edges = 0;
       for (int t = 0; t < N; ++t)
         for (int i = 0; i < t; ++i) {

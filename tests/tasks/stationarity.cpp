@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(correlations_are_one_half) {
   const Dense k(T, d, row.problem.sequence.k);
   const std::vector<double> eigenvalues = symmetric_eigenvalues(1.0 / T * (transpose(k) * k));
   BOOST_TEST(std::fabs(eigenvalues.back() / (2.5 / 4) - 1) < 6.47 * std::sqrt(2.0 / T));
-  BOOST_TEST(std::fabs(eigenvalues.front() / (0.5 / 4) - 1) < 6.47 * 3 * std::sqrt(2.0 / T)); // the least of three
+  BOOST_TEST(std::fabs(eigenvalues.front() / (0.5 / 4) - 1) < 6.47 * 3 * std::sqrt(2.0 / T)); // the smallest of three
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(round_holds_at_every_level_and_linear_at_the_first_only) {
 BOOST_AUTO_TEST_CASE(errors_are_lengths_level_by_level) {
   const Instance row("stress", {{"d", "16"}, {"keys", "unit"}, {"dv", "4"}, {"swaps", "8"}, {"memories", "2"}});
   Output out = perfect(row.problem);
-  const Shape &shape = row.problem.sequence.shape; // level 1 is the last half of the batch: (3, 4) off at its last step
+  const Shape &shape = row.problem.sequence.shape; // level 1 is the second half of the batch, off by (3, 4) at the end
   const size_t last = (shape.heads() * shape.T - 1) * 4;
   out.o[last] += 3, out.o[last + 1] -= 4;
   check_close(row.score(out).series.at("error_by_level"), {0, 5.0 / (2 * 8)}, 1e-14);

@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(the_length_ends_at_the_first_letter_that_too_few_memories_h
   spoil(1, 0, 3);
   BOOST_TEST(metric(words.score(out), "length") == 8);
   spoil(2, 1, 5);
-  BOOST_TEST(metric(words.score(out), "length") == 8); // three of four at each
+  BOOST_TEST(metric(words.score(out), "length") == 8); // at each letter three of four memories are right
   spoil(3, 1, 5);
   const Score score = words.score(out);
   BOOST_TEST(metric(score, "length") == 4);

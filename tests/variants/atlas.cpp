@@ -62,14 +62,14 @@ BOOST_AUTO_TEST_CASE(a_step_descends_the_losses_of_the_last_tokens) {
   const Params params = variant_params(layer, {{"window", "3"}, {"eta", "1e-5"}});
   const std::vector<double> before = forward(layer, slice_steps(s, 0, 5), {"recurrent", Real::f64, 1, params}).state,
                             after = forward(layer, s, {"recurrent", Real::f64, 1, params}).state;
-  double square = 0; // of the gradient
+  double square = 0; // squared length of the gradient
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 5; ++j) {
       const double change = (after[size_t(i * 7 + j)] - before[size_t(i * 7 + j)]) / eta;
       square += change * change;
     }
   const double fall = (loss(before) - loss(after)) / eta;
-  BOOST_TEST(std::fabs(fall / square - 1) < 1e-3); // the second order is eta / 2
+  BOOST_TEST(std::fabs(fall / square - 1) < 1e-3); // the second-order term is about eta / 2
 }
 
 BOOST_AUTO_TEST_CASE(a_token_without_weight_is_not_learnt) {

@@ -26,7 +26,7 @@ BOOST_AUTO_TEST_CASE(descriptors_say_what_their_definitions_do, *slow) {
       } else {
         BOOST_TEST(std::fabs(flops - said) <= lower_order * flops);
         BOOST_TEST(std::fabs(functions - called) <=
-                   lower_order * functions + 16); // about one root per token is not stated
+                   lower_order * functions + 16); // the cost leaves out about one root per token
       }
     }
 }

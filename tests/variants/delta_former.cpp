@@ -53,7 +53,7 @@ BOOST_AUTO_TEST_CASE(every_pair_of_kernels_in_every_form) {
       for (const char *form : {"chunked", "doubling"})
         for (int chunk : {3, 16, 64}) {
           if (std::string(form) == "doubling" && kappa1 == "exp" && chunk > 16)
-            continue; // powers of a positive A grow: see the last case
+            continue; // powers of a positive A grow, as the last case shows
           const double error =
               deviation(forward(layer(), s, with(form, kappa1, kappa2, chunk, tau)), expected).largest();
           const double bound = accumulated_terms(shape, chunk) * epsilon_of(Real::f64) * kappa;

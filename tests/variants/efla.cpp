@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(over_a_long_time_it_is_nlms) {
   check_reduction("nlms", s, "efla", s);
 }
 
-BOOST_AUTO_TEST_CASE(two_times_at_one_key_are_their_sum) { // true for a flow, not for Euler steps
+BOOST_AUTO_TEST_CASE(two_times_at_one_key_are_their_sum) { // this holds for a flow, not for Euler steps
   Sequence s = one_head(2, {0, 0, 1, 2}, {1, 2, 1, 2}, {7, 7}), once = one_head(1, {1, 2}, {1, 2}, {7});
   s.beta = {0.125, 0.25}, once.beta = {0.375}, s.state = once.state = {3, -4};
   const double bound = 16 * epsilon_of(Real::f64);

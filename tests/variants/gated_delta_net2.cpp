@@ -22,7 +22,7 @@ BOOST_AUTO_TEST_CASE(with_equal_strengths_it_is_kda) {
   Sequence s = random_sequence({2, 2, 70, 9, 5}, 51);
   s.w = s.k;
   check_reduction("kda", s, "gated_delta_net2", s);
-  Sequence folded = s; // b = w = beta inside the inputs, as the source has them
+  Sequence folded = s; // the strengths b = w = beta folded into the inputs, as in the source
   for (size_t i = 0; i < s.w.size(); ++i) folded.w[i] *= s.beta[i / 9];
   for (size_t i = 0; i < s.v.size(); ++i) folded.v[i] *= s.beta[i / 5];
   folded.beta.clear();

@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(its_state_is_that_of_kda_with_keys_and_values_exchanged) {
   BOOST_TEST(max_difference(mine.state, transposed(its.state, 6, 6)) <= bound * max_abs(its.state));
 }
 
-BOOST_AUTO_TEST_CASE(orthogonal_values_are_never_erased) { // then without decay it is linear
+BOOST_AUTO_TEST_CASE(orthogonal_values_are_never_erased) { // without decay this is linear attention
   Sequence s = random_sequence({1, 2, 8, 5, 8}, 42), other;
   s.lambda.clear();
   s.beta.assign(s.beta.size(), 1);

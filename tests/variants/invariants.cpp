@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(causality) {
     BOOST_TEST_INFO(label(variant, form, real) << ": change before the cut " << change << ", allowed " << allowed);
     if (variant.traits.causal && form.causal)
       BOOST_TEST(change <= allowed);
-    else if (variant.traits.causal) // a form may look ahead by less than float can resolve
+    else if (variant.traits.causal) // a form may look ahead, with an effect that float cannot resolve
       BOOST_TEST((change > allowed || real == Real::f32));
     else
       BOOST_TEST(change > 1e-3);

@@ -25,7 +25,7 @@ BOOST_AUTO_TEST_CASE(one_real_decay_is_retnet_with_scaled_keys) {
 }
 
 BOOST_AUTO_TEST_CASE(is_gateloop_with_fixed_gates) {
-  // The ring is read off the state: one write of v = 1 leaves the gain, one empty step after it a times the gain.
+  // The ring is read from the state: one write of v = 1 leaves the gain, one empty step after it a times the gain.
   const int D = 3;
   const Variant &variant = find_variant("lru");
   const std::vector<double> ones(D, 1.0);

@@ -45,7 +45,7 @@ BOOST_AUTO_TEST_CASE(outputs_are_those_of_keys_and_queries_turned_by_the_sum_of_
         }
       }
     }
-  Sequence straight = s, both = turned; // a weight a step, as the source's: turning commutes with it
+  Sequence straight = s, both = turned; // one weight per step, as in the source, commutes with the turn
   for (size_t i = 0; i < s.lambda.size(); ++i) straight.lambda[i] = both.lambda[i] = s.lambda[i / n.Dk * n.Dk];
   both.w.clear();
   check_reduction("mamba3", both, "mamba3", straight, {}, {}, false);

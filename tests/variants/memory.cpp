@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(of_backward_passes_is_that_of_a_state_a_chunk, *slow) {
   const int D = 64;
   for (const Variant &variant : all_variants()) {
     const double state = double(variant.state_shape({1, 1, 1, D, D}, variant_params(variant)).size());
-    if (state < D * D) continue; // a step itself needs more
+    if (state < D * D) continue; // a single step needs more than the state
     for (const Form &form : variant.forms) {
       if (!form.vjp) continue;
       const double found = numbers_a_step(variant, form, D);

@@ -18,7 +18,7 @@ inline void check_gradient(const std::string &name, const Assignments &settings)
   const StateShape shape = layer.state_shape(s.shape, variant_params(layer, settings));
   const size_t weights = size_t(12) * (3 + 4);
   s.state = Stream(42, "test/state").normals(shape.size());
-  std::fill(s.state.begin() + weights, s.state.end(), 0.0); // momentum starts at rest
+  std::fill(s.state.begin() + weights, s.state.end(), 0.0); // the momentum starts at 0
   const auto loss = [&](const std::vector<double> &state) {
     Sequence at = s;
     at.state = state;

@@ -25,7 +25,7 @@ BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
   check_close(out.state, {4.75, -0.5}, 32 * epsilon_of(Real::f64));
 }
 
-BOOST_AUTO_TEST_CASE(squares_and_no_norm_are_the_delta_rule) { // of twice the step size, which is the slope of e^2
+BOOST_AUTO_TEST_CASE(squares_and_no_norm_are_the_delta_rule) { // with twice the step size: the slope of e^2 is 2 e
   const Sequence s = random_sequence({2, 2, 60, 6, 4}, 64);
   const Assignments plain{{"p", "2"}, {"r", "2"}, {"lr", "0.5"}};
   check_reduction("leaky_lms", s, "moneta", s, {}, plain);

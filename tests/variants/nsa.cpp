@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(a_query_selects_the_block_whose_mean_key_is_nearest) {
     const auto last = [&](const char *topk) {
       return forward(find_variant("nsa"), gated(s, 0, 1, 0), {form, Real::f64, 1, settings("1", topk, "1")}).o.back();
     };
-    BOOST_TEST(std::fabs(last("3") - 4) <= 1e-12); // the mean of 1, 5 and 6
+    BOOST_TEST(std::fabs(last("3") - 4) <= 1e-12); // the mean of the values 1, 5 and 6
     BOOST_TEST(last("4") == 3);
   }
 }

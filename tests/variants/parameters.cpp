@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_SUITE(parameters)
 
 BOOST_AUTO_TEST_CASE(take_effect) {
   const Sequence s = random_sequence({1, 2, 29, 5, 3}, 61);
-  Sequence without_w = s; // some parameters stand in for it
+  Sequence without_w = s; // some parameters replace this input
   without_w.w.clear();
   for (const Variant &variant : all_variants())
     for (const ParamSpec &spec : variant.params) {
@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(every_optional_input_takes_effect_and_has_its_neutral_value
       BOOST_TEST_INFO(variant.name << " without " << input.name);
       if (input.absent.empty())
         check_close(forward(variant, absent).o, without.o, 0);
-      else // something else takes its place
+      else // another input or parameter replaces it
         BOOST_TEST(max_difference(forward(variant, absent).o, without.o) > 1e-6 * max_abs(with.o));
     }
 }

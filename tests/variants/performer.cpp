@@ -28,7 +28,7 @@ BOOST_AUTO_TEST_CASE(features_are_unbiased) {
   const Assignments given{{"features", "30000"}, {"scale", "0.7"}};
   const std::vector<double> a = features_of("performer", x, given), b = features_of("performer", y, given);
   std::vector<double> samples;
-  for (size_t i = 0; i < a.size(); i += 3) // phi carries 1 / sqrt(features): a block of three out of 30,000
+  for (size_t i = 0; i < a.size(); i += 3) // phi contains 1 / sqrt(features), i.e. three of 30,000
     samples.push_back(10000 * (a[i] * b[i] + a[i + 1] * b[i + 1] + a[i + 2] * b[i + 2]));
   const Mean mean = mean_of(samples);
   BOOST_TEST(std::fabs(mean.mean - std::exp(0.7 * inner_product(x, y))) <=

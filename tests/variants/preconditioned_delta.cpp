@@ -27,13 +27,13 @@ BOOST_AUTO_TEST_CASE(with_a_scale_of_1_it_is_gated_delta_net) {
   check_reduction("gated_delta_net", s, "preconditioned_delta", s, {}, {{"base", "1"}}, false);
 }
 
-BOOST_AUTO_TEST_CASE(a_channel_at_the_center_is_not_scaled) { // one write to an empty state: M = 1 where k^2 = e^center
+BOOST_AUTO_TEST_CASE(a_channel_at_the_center_is_not_scaled) { // one write to an empty state: M = 1 if k^2 = e^center
   const double k = std::exp(-0.1);
   Sequence s = one_head(1, {1, 0}, {k, 3 * k}, {2});
   s.beta = {0.5}, s.alpha = {1};
   const Output out = forward(find_variant("preconditioned_delta"), s);
   BOOST_TEST(std::fabs(out.o[0] - k) <= 2e-6 * k); // eps beside A, whose logarithm is multiplied by log 1.5 < 1/2
-  BOOST_TEST(out.state[1] < 3 * k);                // a channel of more use is written less
+  BOOST_TEST(out.state[1] < 3 * k);                // a channel that is used more is written less
   BOOST_TEST(out.state[1] > 3 * k / 1.5);
 }
 

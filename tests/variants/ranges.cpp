@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(gates_that_forget_at_once) {
       for (const Sequence &extreme : forgetting(s, gate))
         promised += check_extreme(variant, extreme, variant_params(variant), "gates of " + number(gate));
   }
-  BOOST_TEST(promised > 20 * layers); // of 24 and more: two forms, two types, six sequences
+  BOOST_TEST(promised > 20 * layers); // of 24 or more passes: two forms, two types, six sequences
 }
 
 // weighted_rls: of the last Dk keys the newest has the weight 1 and the oldest alpha^(Dk - 1); with Dk = 2 the matrix

@@ -25,7 +25,7 @@ BOOST_AUTO_TEST_CASE(is_gated_linear_with_one_gate) {
   check_reduction("retnet", s, "linear", s, {{"gamma", "1"}});
 }
 
-BOOST_AUTO_TEST_CASE(with_a_gamma_per_head_it_is_gated_linear) { // head h of the paper has 1 - 2^{-5-h}
+BOOST_AUTO_TEST_CASE(with_a_gamma_per_head_it_is_gated_linear) { // in the paper gamma of head h is 1 - 2^{-5-h}
   const int T = 40, H = 3;
   Sequence all = random_sequence({1, H, T, 6, 5}, 6);
   all.lambda.clear();

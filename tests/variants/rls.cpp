@@ -19,7 +19,7 @@ BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
 
 BOOST_AUTO_TEST_CASE(is_intention_and_mesa_on_every_prefix) {
   Sequence s = random_sequence({2, 2, 40, 7, 4}, 81);
-  s.alpha.clear(), s.beta.clear(); // mesa without decay and weights
+  s.alpha.clear(), s.beta.clear(); // mesa then has no decay and no weights
   for (const char *ridge : {"1e-4", "0.01", "1"}) {
     const Variant &rls = find_variant("rls");
     const Params params = variant_params(rls, {{"ridge", ridge}});

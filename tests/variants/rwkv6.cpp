@@ -24,7 +24,7 @@ BOOST_AUTO_TEST_CASE(gates_and_bonus_of_one_are_linear_attention) {
   check_reduction("rwkv6", s, "linear", s);
 }
 
-BOOST_AUTO_TEST_CASE(harsh_gates_cost_no_digits) { // bound as in gated_linear's test
+BOOST_AUTO_TEST_CASE(harsh_gates_cost_no_digits) { // the bound is that of gated_linear's test
   const Variant &variant = find_variant("rwkv6");
   Sequence s = positive_sequence({1, 1, 300, 9, 5});
   s.lambda = harsh_gates(s.lambda.size()), s.alpha.clear(), s.w.clear();

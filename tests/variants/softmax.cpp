@@ -35,7 +35,7 @@ BOOST_AUTO_TEST_CASE(the_largest_logit_outlives_its_tile) {
 
 BOOST_AUTO_TEST_CASE(groups_of_many_heads_equal_the_definition) {
   const Variant &softmax = find_variant("softmax");
-  const Sequence s = random_sequence({5, 31, 33, 8, 3}, 3); // 155 heads: more than one group at C = 64
+  const Sequence s = random_sequence({5, 31, 33, 8, 3}, 3); // 155 heads are more than one group at C = 64
   const Output reference = forward(softmax, s);
   const double bound =
       accumulated_terms(s.shape, 64) * epsilon_of(Real::f64) * input_condition(softmax, s, variant_params(softmax), 1);
@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_CASE(groups_of_many_heads_equal_the_definition) {
 
 BOOST_AUTO_TEST_CASE(keys_laid_by_columns_for_many_blocks_of_queries_are_the_same_keys) {
   const Variant &softmax = find_variant("softmax");
-  const Sequence s = random_sequence({1, 2, 70, 9, 3}, 4); // from four blocks of queries on, the last of keys cut short
+  const Sequence s = random_sequence({1, 2, 70, 9, 3}, 4); // four or more blocks of queries; the last of keys is short
   const Output reference = forward(softmax, s);
   for (int C : {4, 8, 16}) {
     const double bound =

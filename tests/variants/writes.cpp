@@ -47,7 +47,7 @@ Sequence one_key(const Shape &shape) {
   Sequence s = random_sequence(shape, 33);
   const size_t head = size_t(shape.T) * shape.Dk;
   for (size_t i = 0; i < s.k.size(); ++i) s.k[i] = std::fabs(s.k[i / head * head + i % shape.Dk]);
-  s.q = s.k, s.w.clear(); // positive: every feature map sees it
+  s.q = s.k, s.w.clear(); // positive, so that no feature map gives 0
   for (auto *gates : {&s.beta, &s.alpha, &s.lambda}) std::fill(gates->begin(), gates->end(), 1.0);
   return s;
 }

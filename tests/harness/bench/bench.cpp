@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(a_form_that_leaves_outputs_unwritten_when_it_is_timed_gets_
     if (form.name == "chunked") {
       const auto whole = form.f32;
       auto passes = std::make_shared<int>(0);
-      form.f32 = [whole, passes](const auto &call) { // correct in its first pass, and idle afterwards
+      form.f32 = [whole, passes](const auto &call) { // correct in its first pass, then does nothing
         if (++*passes == 1) whole(call);
       };
     }
@@ -140,9 +140,9 @@ BOOST_AUTO_TEST_CASE(limits_are_bytes_or_flops_whichever_takes_longer) {
   BOOST_TEST((std::fabs(r.limit - 5e-3) < 1e-12 && r.bound == "flops"));
   r.flops = 5e8, set_limit(r, ceilings);
   BOOST_TEST((std::fabs(r.limit - 1e-3) < 1e-12 && r.bound == "bytes"));
-  r.storage = "bf16", set_limit(r, ceilings); // of a peer: half as many bytes
+  r.storage = "bf16", set_limit(r, ceilings); // as of a peer, which moves half as many bytes
   BOOST_TEST((std::fabs(r.limit - 5e-4) < 1e-12 && r.bound == "bytes"));
-  BenchCase stored = plan[0]; // its bytes are already counted by its type, and its products have 16 bits
+  BenchCase stored = plan[0]; // its type already counts 2 bytes per number, and products have 16 bits
   stored.real = Real::bf16, r.bench_case = &stored, set_limit(r, ceilings);
   BOOST_TEST((std::fabs(r.limit - 1e-3) < 1e-12 && r.bound == "bytes"));
   r.flops = 5e10, set_limit(r, ceilings);
@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(growth_is_the_exponent_of_T) {
   BOOST_TEST(fits[0].name == "recollect/linear/chunked/B:1/H:2/Dk:8/Dv:4/f32");
   BOOST_TEST(std::fabs(fits[0].exponent - 1.5) < 1e-9);
   results.resize(2);
-  BOOST_TEST(growth(results).empty()); // no fit from two points
+  BOOST_TEST(growth(results).empty()); // two points give no fit
 }
 
 BOOST_AUTO_TEST_SUITE_END()

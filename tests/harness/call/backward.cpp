@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(what_is_asked_at_one_step_does_not_reach_later_ones, *slow)
       GradientCase c = case_of(find_variant(name), {1, 1, 192, 64, 64}, 20);
       const Sequence base = pass(c, fast_form(c.variant), 64, real, Schedule::three_phase);
       const size_t after = 64 * 106;
-      for (size_t i = after - 64; i < after; ++i) // its products with values overflow
+      for (size_t i = after - 64; i < after; ++i) // the products of these numbers with the values overflow
         c.weights.o[i] = std::copysign(real == Real::f32 ? 3e38 : 1e308, c.weights.o[i]);
       const Sequence changed = pass(c, fast_form(c.variant), 64, real, Schedule::three_phase);
       for (Tensor tensor : {Tensor::q, Tensor::k, Tensor::v})
@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(a_wrong_sign_is_noticed_in_every_tensor, *slow) {
       if ((right.*tensor).empty()) return;
       Sequence moved = c.s;
       for (double &x : moved.*tensor) x *= 1 + 1e-9;
-      if (max_abs(right.*tensor) == 0 && c.run(moved).o == c.run(c.s).o) return; // the tensor only selects
+      if (max_abs(right.*tensor) == 0 && c.run(moved).o == c.run(c.s).o) return; // this tensor only selects others
       Sequence wrong = right;
       double &largest = *std::max_element((wrong.*tensor).begin(), (wrong.*tensor).end(),
                                           [](double a, double b) { return std::fabs(a) < std::fabs(b); });

@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(a_definition_that_stays_in_range_takes_the_fast_forms_place
 
 BOOST_AUTO_TEST_CASE(a_matrix_that_the_type_does_not_resolve_is_named) {
   Sequence s = random_sequence({1, 2, 6, 2, 3}, 62);
-  for (size_t i = 0; i < s.k.size(); ++i) s.k[i] = i >= 6 * 2 && i % 2 == 0; // head 1: the same unit key throughout
+  for (size_t i = 0; i < s.k.size(); ++i) s.k[i] = i >= 6 * 2 && i % 2 == 0; // head 1: one unit key at every step
   s.alpha.assign(12, 1), s.beta.assign(12, 1);
   const auto note = [&](const char *name, Real real, const char *ridge) {
     const Variant &variant = find_variant(name);
@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(a_matrix_that_the_type_does_not_resolve_is_named) {
     BOOST_TEST(note(name, Real::f32, "1e-8") ==
                "f32 does not resolve the matrix solved at step 5 of head 1, of condition number 6e+08");
     BOOST_TEST(note(name, Real::f64, "1e-8") == "");
-    BOOST_TEST(note(name, Real::f32, "1e-6") == ""); // 6e6, below the limit of 8e6
+    BOOST_TEST(note(name, Real::f32, "1e-6") == ""); // condition number 6e6, below the limit of 8e6
   }
   s.alpha.assign(12, 0.5), s.k.assign(24, 0), s.k[12] = 1; // weighted_rls forgets its ridge and all else equally fast
   BOOST_TEST(note("weighted_rls", Real::f32, "1e-8") ==

@@ -53,7 +53,7 @@ BOOST_AUTO_TEST_CASE(infinity_is_right_only_where_the_definition_exceeds_the_typ
   const auto overflow = std::find_if(o.begin(), o.end(), [](double x) { return std::isinf(x); });
   BOOST_TEST_REQUIRE((overflow != o.end()));
   const size_t there = size_t(overflow - o.begin());
-  size_t small = 0; // where the definition is far inside the range
+  size_t small = 0; // values that are far inside the range
   for (size_t i = 0; i < right.size(); ++i)
     if (std::fabs(right[i]) < std::fabs(right[small])) small = i;
   const auto judged = [&](size_t i, double x, Precision precision = Precision::f16) {
@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(infinity_is_right_only_where_the_definition_exceeds_the_typ
     return check(large, candidate, precision).judgement;
   };
   BOOST_TEST((judged(there, o[there]) == Judgement::right));
-  BOOST_TEST((judged(there, o[there], Precision::bf16) == Judgement::wrong)); // which holds the value
+  BOOST_TEST((judged(there, o[there], Precision::bf16) == Judgement::wrong)); // a type that holds the value
   BOOST_TEST((judged(there, -o[there]) == Judgement::wrong));
   BOOST_TEST((judged(there, std::nan("")) == Judgement::wrong));
   BOOST_TEST((judged(there, 0) == Judgement::wrong));

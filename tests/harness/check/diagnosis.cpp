@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(a_wrong_state_alone_and_a_wrong_gradient_alone_are_named) {
   kernel.restore();
   std::fill(kernel.part("dk").values.begin(), kernel.part("dk").values.end(), 0.0);
   BOOST_TEST((kernel.named() == Names{"gradient_zero"}));
-  for (double &x : kernel.part("o").values) x = -x; // and the forward pass
+  for (double &x : kernel.part("o").values) x = -x; // a mistake in the forward pass as well
   BOOST_TEST((kernel.named() == Names{"zero_or_negated", "gradient_zero"}));
 }
 

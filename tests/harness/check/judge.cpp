@@ -27,12 +27,12 @@ BOOST_AUTO_TEST_CASE(errors_are_counted_in_units_of_each_rows_noise) {
 BOOST_AUTO_TEST_CASE(a_small_row_beside_a_large_one_and_a_small_head_beside_a_large_one_are_not_hidden) {
   const Given given;
   std::vector<double> candidate = given.part.values;
-  candidate[4] = candidate[5] = 0; // a row of 1 where another has 100
+  candidate[4] = candidate[5] = 0; // a row of size 1, where another row has size 100
   Judged found = given.judged(candidate);
   BOOST_TEST((found.judgement == Judgement::wrong && found.bad_heads == std::vector<size_t>{0}));
   BOOST_TEST((found.first_bad == std::vector<long>{0, 0, 2, 0}));
   candidate = given.part.values;
-  std::fill(candidate.begin() + 6, candidate.end(), 0.0); // a head of 1e-3
+  std::fill(candidate.begin() + 6, candidate.end(), 0.0); // a head of size 1e-3
   found = given.judged(candidate);
   BOOST_TEST((found.judgement == Judgement::wrong && found.bad_heads == std::vector<size_t>{1}));
   BOOST_TEST((found.first_bad == std::vector<long>{0, 1, 0, 0}));

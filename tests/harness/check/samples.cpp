@@ -60,11 +60,11 @@ BOOST_AUTO_TEST_CASE(each_kind_is_what_it_says) {
 BOOST_AUTO_TEST_CASE(exact_gates_are_0_and_1) {
   const Sequence s = sample(find_variant("gated_delta_net"), {2, 3, 130, 8, 4}, "exact-gates", 3);
   const size_t ones = size_t(std::count(s.alpha.begin(), s.alpha.end(), 1.0));
-  BOOST_TEST((ones > 390 - 100 && ones < 390 + 100)); // half of 780
+  BOOST_TEST((ones > 390 - 100 && ones < 390 + 100)); // 390 is half of the 780 numbers
   for (size_t head = 0; head < 6; ++head) BOOST_TEST(s.alpha[head * 130 + 63 + head % 3] == 0);
   BOOST_TEST(std::count(s.alpha.begin(), s.alpha.end(), 0.0) > 6);
   const Sequence positive = sample(find_variant("weighted_rls"), {2, 3, 130, 8, 4}, "exact-gates", 3);
-  BOOST_TEST(*std::min_element(positive.alpha.begin(), positive.alpha.end()) > 0); // this layer needs it
+  BOOST_TEST(*std::min_element(positive.alpha.begin(), positive.alpha.end()) > 0); // this layer needs positive gates
 }
 
 BOOST_AUTO_TEST_CASE(strong_decay_underflows_in_every_chunk) {

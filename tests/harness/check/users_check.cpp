@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(parts_go_by_the_users_names) {
   const UsersCase problem = users_case(layer, preset("fla"), {}, Precision::f32, 1);
   const UsersReference reference(problem);
   Candidate wrong = computed(problem);
-  wrong.in_file.at("final_state").name = "ht"; // fla's other name for it
+  wrong.in_file.at("final_state").name = "ht"; // the other name that fla has for it
   for (double &x : wrong.in_file.at("dalpha").data) x = 0;
   wrong.in_file.erase("dstate");
   const Checked found = reference.check(wrong, Precision::f32);

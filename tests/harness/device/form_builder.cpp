@@ -16,7 +16,7 @@ BOOST_AUTO_TEST_CASE(a_fast_form_is_exact_causal_stable_and_nothing_else_until_s
   BOOST_TEST(form.name == "chunked");
   BOOST_TEST((form.f32 && form.f64 && form.exact && form.causal && form.stable));
   BOOST_TEST((!form.vjp && !form.vjp.f32 && !form.native.bf16 && !form.vjp.native.bf16));
-  BOOST_TEST((!form.counted && !form.taped && !form.quad)); // the definition alone is run on such numbers
+  BOOST_TEST((!form.counted && !form.taped && !form.quad)); // only the definition runs on such numbers
   BOOST_TEST(form.work.str() == Polynomial().str());
 }
 

@@ -27,7 +27,7 @@ BOOST_AUTO_TEST_CASE(what_is_replayed_does_what_was_run) {
     BOOST_TEST(download(x) == expected, boost::test_tools::per_element());
   }
   BOOST_TEST(replayed == (on_cuda ? 5 : 0)); // the first run finds that no host work is needed
-  BOOST_TEST(asked == (on_cuda ? 2 : 6));    // and the second is recorded
+  BOOST_TEST(asked == (on_cuda ? 2 : 6));    // and the second run is recorded
 }
 
 BOOST_AUTO_TEST_CASE(another_key_is_other_work) {

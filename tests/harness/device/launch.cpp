@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_SUITE(harness)
 BOOST_AUTO_TEST_SUITE(launches)
 
 BOOST_AUTO_TEST_CASE(tools_see_every_phase_by_name) {
-  for (int H : {1, 3}) { // one unit per phase, or several
+  for (int H : {1, 3}) { // with one unit per phase, and with several
     run_delta_net(Schedule::three_phase, H);
     for (const char *phase : {"load", "summarise", "carry", "read", "store"})
       BOOST_TEST(begun.count(std::string("delta_net::chunked::") + phase) == 1u, phase << " of " << H << " heads");

@@ -9,7 +9,7 @@ BOOST_AUTO_TEST_SUITE(harness)
 BOOST_AUTO_TEST_SUITE(calls_side_by_side)
 
 BOOST_AUTO_TEST_CASE(every_call_runs_once_and_may_launch_kernels) {
-  constexpr size_t calls = 37, n = 50000; // a loop that large is a kernel
+  constexpr size_t calls = 37, n = 50000; // a loop of this size runs as a kernel
   std::vector<std::vector<double>> found(calls);
   side_by_side(calls, [&](size_t call) {
     const Array<double> numbers = allocated<double>("numbers", n);

@@ -19,12 +19,12 @@ Sampling sampled(const SamplingRule &rule, double seconds, double noise, std::ui
 BOOST_AUTO_TEST_CASE(steady_times_stop_at_the_least) {
   const Sampling s = sampled({}, 0.1, 0);
   BOOST_TEST((s.seconds().size() == 5u && s.stopped_by() == "precise"));
-  BOOST_TEST(sampled({}, 0.01, 0).seconds().size() == 30u); // 0.3 s of them
+  BOOST_TEST(sampled({}, 0.01, 0).seconds().size() == 30u); // as many as fit into 0.3 s
 }
 
 BOOST_AUTO_TEST_CASE(noisy_times_stop_when_the_median_is_known_to_half_a_per_cent) {
   SamplingRule rule;
-  rule.least_seconds = 0, rule.least = 100; // so that the noise does not settle earlier
+  rule.least_seconds = 0, rule.least = 100; // so that it does not stop earlier because the noise has settled
   double worst = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const Sampling s = sampled(rule, 1e-3, 0.05, seed);

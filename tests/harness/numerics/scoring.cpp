@@ -50,11 +50,11 @@ BOOST_AUTO_TEST_CASE(nothing_asked_gives_no_metrics) {
 }
 
 BOOST_AUTO_TEST_CASE(only_the_first_candidates_are_chosen_among) {
-  const Problem p = two_heads(); // (0,2) is nearer to (0,1), the second
+  const Problem p = two_heads(); // (0,2) is nearer to (0,1), the second candidate
   const Output out{{3, 4, 0, 2, 9, 9, 1, 1}, {}, {}};
   BOOST_TEST((score_read(p, out, 0, 1).chosen == 1 && score_read(p, out, 0, 1).right));
   BOOST_TEST((score_read(p, out, 0, 1, 1).chosen == 0 && !score_read(p, out, 0, 1, 1).right));
-  BOOST_TEST(score_read(p, out, 0, 1, 9).chosen == 1); // no more than there are
+  BOOST_TEST(score_read(p, out, 0, 1, 9).chosen == 1); // at most the number of candidates
 }
 
 BOOST_AUTO_TEST_SUITE_END()

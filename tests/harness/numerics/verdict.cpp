@@ -17,7 +17,7 @@ BOOST_AUTO_TEST_CASE(points) {
   BOOST_TEST((exact_point(1 + 3e-15, 1, 10).verdict == Verdict::refuted));
   BOOST_TEST((exact_point(NAN, 1, 10).verdict == Verdict::refuted));
   BOOST_TEST((sampled_point({1, 0.01}, 1.05).verdict == Verdict::holds));   // 5 standard errors off
-  BOOST_TEST((sampled_point({1, 0.01}, 1.07).verdict == Verdict::refuted)); // 7
+  BOOST_TEST((sampled_point({1, 0.01}, 1.07).verdict == Verdict::refuted)); // 7 standard errors off
   BOOST_TEST((sampled_point({1, INFINITY}, 1).verdict == Verdict::inconclusive));
   BOOST_TEST((sampled_point({1, NAN}, 1).verdict == Verdict::inconclusive));
   BOOST_TEST((at_most_point(0.9, 1, 0).verdict == Verdict::holds));

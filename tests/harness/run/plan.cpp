@@ -32,7 +32,7 @@ BOOST_AUTO_TEST_CASE(every_variant_meets_every_task_and_seed) {
     BOOST_TEST(plan[i].index == int(i));
     BOOST_TEST(plan[i].seed == 5 + i % 3);
   }
-  BOOST_TEST(plan[0].form->name == "chunked"); // the fast form of linear where widths are 32
+  BOOST_TEST(plan[0].form->name == "chunked"); // the fast form of linear at widths of 32
 }
 
 BOOST_AUTO_TEST_CASE(lists_of_values_give_every_combination_once) {

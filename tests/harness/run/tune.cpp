@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(trials_come_first_on_seeds_of_their_own) {
   for (const Case &c : make_plan(untuned)) BOOST_TEST((c.setting == Setting::untuned));
   untuned.variants = {"nlms"};
   const std::vector<Case> fixed = make_plan(untuned);
-  BOOST_TEST((fixed[0].setting == Setting::fixed && fixed[0].group != fixed[1].group)); // shards may separate them
+  BOOST_TEST((fixed[0].setting == Setting::fixed && fixed[0].group != fixed[1].group)); // as shards may separate them
 }
 
 BOOST_AUTO_TEST_CASE(the_best_trial_is_what_is_reported) {

@@ -126,7 +126,7 @@ BOOST_AUTO_TEST_CASE(rates_are_ordered_by_value_on_both_sides) {
                                           {{rate, std::string(rate) == "0.1" ? std::vector<double>{0.3, 0.2, 0.1}
                                                                              : std::vector<double>{0, 0, 0}}}}}))
       all.push_back(m);
-  for (size_t i = 3; i < 6; ++i) all[i].trained->accuracy = 0.05; // vla at .01
+  for (size_t i = 3; i < 6; ++i) all[i].trained->accuracy = 0.05; // the models of vla at the rate .01
   const Ruling found = rule(above("vla", "softmax"), all);
   BOOST_TEST((found.verdict == "holds" && found.p == 0.05 && found.first.rate == "0.1" && found.second.rate == "0.1"));
 }
@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(a_difference_that_does_not_matter_is_shown_not_assumed) {
   BOOST_TEST((std::fabs(found.low - 0.0012594) < 1e-6 && std::fabs(found.high - 0.0047406) < 1e-6));
   BOOST_TEST(found.verdict == "no difference that matters");
   const auto wide = models({{"vla", {{"0.01", {0.99, 0.95, 1}}}}, {"softmax", {{"0.01", {0.98, 0.96, 1}}}}});
-  BOOST_TEST(rule(above("vla", "softmax"), wide).verdict == "undecided"); // as close, but not shown to be
+  BOOST_TEST(rule(above("vla", "softmax"), wide).verdict == "undecided"); // equally close, but this is not shown
   const auto perfect = models({{"vla", {{"0.01", {1, 1, 1}}}}, {"softmax", {{"0.01", {1, 1, 1}}}}});
   BOOST_TEST(rule(above("vla", "softmax"), perfect).verdict == "no difference that matters");
 }

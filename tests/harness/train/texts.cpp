@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(longer_texts_are_filled_before_the_separator) {
     BOOST_TEST((filler == "pad" ? seen.size() == 1 : seen.size() > 14));
   }
   Assignments odd = base;
-  odd["length"] = "15", odd["filler"] = "pairs"; // long enough for two pairs and a half
+  odd["length"] = "15", odd["filler"] = "pairs"; // long enough for two and a half pairs
   const Texts texts = make_texts(of(odd), 1, "train", 0);
   BOOST_TEST((texts.tokens[10] == 19 && texts.tokens[11] == 19 && texts.tokens[9] >= 10));
 }
@@ -134,9 +134,9 @@ BOOST_AUTO_TEST_CASE(what_repeats_in_a_text_is_a_setting) {
   }
   Assignments few = base;
   few["pairs"] = "20";
-  BOOST_CHECK_THROW(check_texts(of(few)), Error); // 19 keys
+  BOOST_CHECK_THROW(check_texts(of(few)), Error); // 19 keys are needed
   few["pairs"] = "12", few["values"] = "upper", few["repeats"] = "none";
-  BOOST_CHECK_THROW(check_texts(of(few)), Error); // 9 values
+  BOOST_CHECK_THROW(check_texts(of(few)), Error); // 9 values are needed
   few = base, few["held_out_keys"] = "unseen";
   BOOST_CHECK_THROW(check_texts(of(few)), Error); // no key is unseen
 }
@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(under_a_fixed_map_a_key_has_one_value) {
   std::set<int> values;
   for (const auto &[key, value] : fixed) values.insert(value);
   BOOST_TEST((values.size() > 3u && *values.begin() >= 10 && *values.rbegin() < 19));
-  BOOST_TEST(pairs_seen("fresh", 1).size() > 80u); // of 90
+  BOOST_TEST(pairs_seen("fresh", 1).size() > 80u); // of the 90 possible pairs
 }
 
 BOOST_AUTO_TEST_CASE(shuffled_answers_are_the_same_ones_in_training_alone) {

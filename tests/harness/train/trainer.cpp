@@ -261,7 +261,7 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_into_memory_has_not_diverged) {
 BOOST_AUTO_TEST_CASE(another_model_needs_room_twice_over) {
   BOOST_TEST(room_for_another(0, 100, 0)); // the first is tried in any case
   BOOST_TEST((room_for_another(3, {}, {}) && room_for_another(1, 100, 100)));
-  BOOST_TEST((room_for_another(1, 100, 67) && !room_for_another(1, 100, 66))); // of 33 each, and of 34
+  BOOST_TEST((room_for_another(1, 100, 67) && !room_for_another(1, 100, 66))); // of 33 bytes each, and of 34
   BOOST_TEST((room_for_another(4, 100, 34) && !room_for_another(4, 100, 33)));
 }
 

@@ -13,7 +13,7 @@ BOOST_AUTO_TEST_CASE(at_points_of_its_own) {
   check_claim_at("deltaformer_exp_stability", {{"square_norm", "0.3"}, {"beta", "0.6"}});
   check_claim_at("deltaformer_exp_stability", {{"square_norm", "2"}, {"beta", "0.9"}});
   refuse_point("deltaformer_exp_stability",
-               {{"square_norm", "1"}, {"beta", "0.36787944117144233"}}); // 1/e: met at once
+               {{"square_norm", "1"}, {"beta", "0.36787944117144233"}}); // beta = 1/e reaches the limit in one step
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -10,7 +10,7 @@ BOOST_AUTO_TEST_CASE(heads_of_any_width_equal_the_definition) {
     check_widths_forward(layer, Math::exact), check_widths_backward(layer, Math::exact);
     if (has_math(Math::bf16)) check_widths_forward(layer, Math::bf16);
   }
-  check_widths_backward("exp_unnormalized", Math::bf16); // rounding moves some of relu's products across its kink
+  check_widths_backward("exp_unnormalized", Math::bf16); // rounding moves some products across relu's kink
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(an_overflow_changes_no_query_before_it) {
     const std::vector<double> usual = earlier();
     for (int head = 0; head < shape.H; ++head) {
       const auto last = s.v.begin() + (std::ptrdiff_t(head + 1) * shape.T - 1) * width;
-      std::fill(last, last + width, 3e38); // whose products with do overflow float32
+      std::fill(last, last + width, 3e38); // products of these numbers with do overflow float32
     }
     check_close(earlier(), usual, allowed_of(Math::bf16) * max_abs(usual));
   }

@@ -21,7 +21,7 @@ BOOST_AUTO_TEST_CASE(three_steps_by_hand) {
 BOOST_AUTO_TEST_CASE(later_steps_owe_nothing_to_earlier_outputs) {
   const Sequence s = random_sequence({1, 1, 12, 3, 2}, 303);
   std::vector<double> d_o(12 * 2, 0);
-  d_o[4 * 2] = 1; // of step 4
+  d_o[4 * 2] = 1; // the gradient of step 4
   const Sequence d = gradients("gated_linear", s, 4, d_o);
   const auto past = [](const std::vector<double> &x, int width) {
     return max_abs(std::vector<double>(x.begin() + 5 * width, x.end()));

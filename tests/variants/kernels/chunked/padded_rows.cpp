@@ -57,7 +57,7 @@ template <class Number> void check_width(int Dk, int Dv, size_t rows) {
     BOOST_TEST(read(wide_k, rows * padded.keys()) == widened(rows, Dk, padded.keys()));
     BOOST_TEST(read(wide_v, rows * padded.values()) == widened(rows, Dv, padded.values()));
     BOOST_TEST(read(wide_lambda, rows * padded.keys()) == widened(rows, Dk, padded.keys()));
-    BOOST_TEST((wide_k == k.data()) == (padded.keys() == Dk)); // no copy without need
+    BOOST_TEST((wide_k == k.data()) == (padded.keys() == Dk)); // nothing is copied if it is not needed
     BOOST_TEST((wide_d_v == d_v) == (padded.values() == Dv));
     const Array<Number> from_k = counted<Number>(rows * padded.keys()),
                         from_v = counted<Number>(rows * padded.values());
