@@ -139,7 +139,7 @@ echo '1: 2 passed, 0 failed'; echo '2: 1 passed, 1 failed'; exit 8""")
         self.assertIn("RECOLLECT_CACHE", done.stderr)
 
     def test_setup_goes_on_without_what_is_optional(self):
-        """And prints what is missing; a missing package that is not optional ends it."""
+        """It prints what is missing; a missing package that is not optional ends it."""
         self.copy("ci/setup.sh")
         self.script("bin/apt-get", "exit 1")
         prefix = self.folder / "kokkos"

@@ -149,7 +149,7 @@ class Ranks(Processes):
         self.assertFalse(os.path.exists(self.path("r.h5")))
 
     def test_ranks_share_trainings(self):
-        """And a killed rank loses the steps of its model since its state was last saved."""
+        """A killed rank only loses the steps of its model since its state was last saved."""
         train = ("train", "--set", "mixer=linear,none", "--set", "width=8", "--set", "heads=2", "--set", "ffn=8", "--set",
                  "vocabulary=8", "--set", "pairs=1,2", "--set", "steps=20", "--seeds", "3")  # fmt: skip
         whole, out = self.path("whole.h5"), self.path("t.h5")

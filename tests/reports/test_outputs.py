@@ -100,7 +100,7 @@ class Outputs(ReportCase):
         self.assertEqual(said.getvalue(), "recollect report: no page can be made of a.h5, b.h5: KeyError: 'exact'\n")
 
     def test_a_cache_that_cannot_be_written_is_no_error(self):
-        """Nor is a slow cache: Matplotlib warns of both."""
+        """A slow cache is no error either: Matplotlib warns of both."""
         synthetic.write_claims(self.verdicts, [("additive", "linear")], count=6, kernels=[])
         done = run(self.verdicts, "-o", self.out, MPLCONFIGDIR="/dev/null/nowhere")
         self.assertEqual((done.returncode, done.stderr), (0, ""))

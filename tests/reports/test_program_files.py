@@ -84,7 +84,7 @@ class ProgramFiles(ReportCase):
             self.assertEqual(os.path.exists(os.path.join(self.out, "figures", name + ".svg")), name != "cost_recall")
 
     def test_points_asked_for_are_added_to_those_of_the_suite(self):
-        """And drawn as a curve: the law, and the statement's own value."""
+        """They are also drawn as curves: the law, and the statement's own value."""
         program, asked = os.environ["RECOLLECT_PROGRAM"], os.path.join(self.folder, "asked.h5")
         words = [program, "verify", "vla_prop2_unit_jacobian"]
         subprocess.run([*words, "-o", self.verdicts], capture_output=True, check=True)

@@ -149,9 +149,9 @@ Claim non_expansive_threshold() {
   ClaimBuilder c("vla-cor1-aligned-u-threshold", "004 Corollary 1 (derived)");
   c.says("With unit $u = k$ the condition $n + c <= 2$, under which the chain from step 1 does not expand, holds in "
          "every state at $lambda0 = 0.1$.");
-  c.exactly("True exactly for $lambda0$ >= golden^-5 = $(5 sqrt(5) - 11) / 2 = 0.0901699$: with $g = k.A k$, $n + c$ "
-            "is at most $sqrt(g / lambda0) / (1 + g) + sqrt(g lambda0)$, which reaches 2 at $g$ = golden. It is not "
-            "shown that the chain itself needs this condition.");
+  c.exactly("It is true exactly for $lambda0$ >= golden^-5 = $(5 sqrt(5) - 11) / 2 = 0.0901699$: with $g = k.A k$, $n "
+            "+ c$ is at most $sqrt(g / lambda0) / (1 + g) + sqrt(g lambda0)$, which reaches 2 at $g$ = golden. It is "
+            "not shown that the chain itself needs this condition.");
   c.runs({"vla"});
   return c.measure([](Points &points, const Params &, const Protocol &) {
     double low = 0.05, high = 0.2; // the sum falls as lambda0 grows

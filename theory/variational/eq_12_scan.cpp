@@ -174,8 +174,9 @@ Claim vla_scan_work() {
   ClaimBuilder c("vla-scan-work", "004 §3.4, Algorithm 2");
   c.says("The scan over ($F$, $G$) has $O(log T)$ depth and $O(T)$ total work; together with §3.5, the $O(T d^2)$ of "
          "the recurrence.");
-  c.exactly("Linear in $T$ at fixed $d$, but a composition multiplies two pairs of $d$ x $d$ matrices: about $4 T d^3$ "
-            "multiply-adds in place of $2 T d^2$, more by the factor 2 $d$ (64 at $d = 32$).");
+  c.exactly(
+      "It is linear in $T$ at fixed $d$. But a composition multiplies two pairs of $d$ x $d$ matrices: the scan needs "
+      "about $4 T d^3$ multiply-adds in place of $2 T d^2$, which is 2 $d$ times as many (64 at $d = 32$).");
   c.because("The depth and the order in $T$ are right, but the text omits the width. A chunked form costs less.");
   c.holds_under("the head width is held fixed, for the work is about $4 T d^3$");
   c.runs({"vla"});
