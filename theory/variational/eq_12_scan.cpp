@@ -176,7 +176,7 @@ Claim vla_scan_work() {
          "the recurrence.");
   c.exactly(
       "It is linear in $T$ at fixed $d$. But a composition multiplies two pairs of $d$ x $d$ matrices: the scan needs "
-      "about $4 T d^3$ multiply-adds in place of $2 T d^2$, which is 2 $d$ times as many (64 at $d = 32$).");
+      "about $4 T d^3$ multiply-adds in place of $2 T d^2$, which is $2 d$ times as many (64 at $d = 32$).");
   c.because("The depth and the order in $T$ are right, but the text omits the width. A chunked form costs less.");
   c.holds_under("the head width is held fixed, for the work is about $4 T d^3$");
   c.runs({"vla"});
