@@ -87,8 +87,8 @@ Claim neighbourhood() {
   c.is_refuted(asserted(
       "§2.2.1, TC0 vs. NC1: 'A key limitation of TC0 is its constant depth: each output can only depend on information "
       "within a constant-sized neighborhood of the input, making arbitrary-length element swaps impossible.'",
+      "constant depth",
       "The next sentence contrasts NC1's logarithmic depth; it does not limit the sentence quoted here.",
-      "The next sentence contrasts NC1's logarithmic depth; it leaves this one as it is.",
       "The two examples are introduced as intuition. Our conclusion, that swaps are beyond TC0, follows from the "
       "completeness of $S_5$ for NC1 and from TC0 being believed smaller; we should have said so, and kept the "
       "neighbourhood for NC0."));
