@@ -31,8 +31,8 @@ double softmax_accuracy(const Memories &x, double scale) {
 Claim untrained_orthonormal() {
   ClaimBuilder c("vla-untrained-orthonormal", "004 §6.4 (untrained)");
   c.says("Orthonormal keys, $d_h = 32$, $n <= 32$: every layer decodes all pairs.");
-  c.exactly("Linear attention, DeltaNet, Eq 4, VLA with $u$ along $k$, and RLS: 1.000 at $n = 8$, 24, 32. Softmax does "
-            "at a sharp scale, and at $1/sqrt d$ decodes 0.22, 0.06, 0.05.");
+  c.exactly("Linear attention, DeltaNet, Eq 4, VLA with $u$ along $k$, and RLS decode 1.000 at $n = 8$, 24, 32. "
+            "Softmax does so at a sharp scale; at $1/sqrt d$ it decodes 0.22, 0.06, 0.05.");
   c.runs({"linear", "delta_net", "scalar_gated_delta", "vla", "rls", "softmax"});
   c.takes({integer_param("n", 24, 4, 32, "pairs")});
   c.at({{{"n", 8}}, {}, {{"n", 32}}});
