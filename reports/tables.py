@@ -33,7 +33,8 @@ def claims_table(claims: list[Claim]) -> list[str]:
     for c in sorted(claims, key=lambda c: (outcome(c) != "failed", c.id)):
         p = findings.decisive(c)
         value = f"{number(p.measured)} against {predicted(p)}" if p else "–"
-        rows.append((c.id, c.source, style.plain(findings.verdict_text(c)), "FAILED" if outcome(c) == "failed" else "", value))
+        verdict = style.plain(findings.verdict_text(c))
+        rows.append((c.id, c.source, verdict, "FAILED" if outcome(c) == "failed" else "", value))
     return table(("claim", "source", "verdict", "", "measured"), rows)
 
 

@@ -39,7 +39,8 @@ def place(point: Point) -> str:
     """The point in words, numbers first, then texts in brackets: "At d = 2 (a read without a write)"."""
     numbers = {k: v for k, v in point.params.items() if not isinstance(v, str)}
     said = "; ".join(v for v in [point.label, *point.params.values()] if isinstance(v, str) and v)
-    at = "At " + ", ".join(f"${k}$ = {number(v)}" for k, v in numbers.items()) if numbers else "For one point"
+    equal = (f"{k} = {number(v)}" for k, v in numbers.items())
+    at = "At " + ", ".join(f"${e}$" if e.isascii() else e for e in equal) if numbers else "For one point"
     return f"{at} ({said})" if said else at
 
 

@@ -94,7 +94,7 @@ class HeldClaims(HeldCells):
         """One row per role and label of the points, with their number and verdicts."""
         groups = {}
         for p in c.points:
-            groups.setdefault(": ".join(filter(None, (p["role"], p.get("label", "")))), []).append(p)
+            groups.setdefault(": ".join(filter(None, (p["role"], p.get("label", "").replace("$", "")))), []).append(p)
         self.assertEqual(len(rows), len(groups) if len(groups) < len(c.points) else 0, c.id)
         for name, at, measured, predicted, _, count, said in rows:
             mine = groups[name]

@@ -36,7 +36,7 @@ class Words(unittest.TestCase):
             explain.explain(claim()),
             [
                 "The square was dropped.",
-                "At d = 2, 1.5 was measured where the statement gives 1.",  # the smallest counter-example
+                "At $d = 2$, 1.5 was measured where the statement gives 1.",  # the smallest counter-example
                 "The exact form given here holds at the one point where it was measured.",
             ],
         )

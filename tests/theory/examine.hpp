@@ -6,6 +6,7 @@
 #include "harness/numerics/verdict.hpp"
 #include "tests/testing.hpp"
 #include "tests/theory/wrong_points.hpp"
+#include <algorithm>
 
 namespace recollect {
 
@@ -16,6 +17,10 @@ inline Finding check_claim(const Claim &claim, const Protocol &protocol) {
     BOOST_TEST(std::string(name_of(finding.verdict)) == name_of(claim.expected));
     for (const std::string &wrong : wrong_points(finding)) BOOST_ERROR(wrong);
     BOOST_TEST(finding.passed);
+    for (const Point &p : finding.points) { // formulas are marked in labels, in pairs, and in no parameter
+      BOOST_TEST(std::count(p.label.begin(), p.label.end(), '$') % 2 == 0, p.label);
+      BOOST_TEST(p.params.str().find('$') == std::string::npos, p.params.str());
+    }
   }
   return finding;
 }
