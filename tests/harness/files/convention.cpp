@@ -36,6 +36,11 @@ BOOST_AUTO_TEST_CASE(names_in_files_are_the_conventions_and_the_layers) {
   BOOST_TEST((names_in_files("dbeta", raw) == Names{"db", "dbeta"}));
 }
 
+BOOST_AUTO_TEST_CASE(a_scale_is_a_finite_number_or_rsqrt) {
+  BOOST_TEST((parse_scale("rsqrt").kind == Scale::rsqrt && parse_scale("0.5").value == 0.5));
+  for (const char *wrong : {"inf", "nan", "half"}) BOOST_CHECK_THROW(parse_scale(wrong), Error);
+}
+
 BOOST_AUTO_TEST_CASE(values_of_flags_come_back) {
   for (const std::string &name : gate_names()) BOOST_TEST(name_of(parse_gate(name)) == name);
   for (const std::string &name : layout_names()) BOOST_TEST(name_of(parse_layout(name)) == name);

@@ -4,6 +4,7 @@
 #include "harness/core/error.hpp"
 #include "harness/run/plan.hpp"
 #include "tests/testing.hpp"
+#include <cmath>
 
 namespace recollect {
 BOOST_AUTO_TEST_SUITE(harness)
@@ -131,6 +132,43 @@ BOOST_AUTO_TEST_CASE(times_differ_by_a_tenth_and_more) {
     BOOST_TEST((c.kind == "time" && c.what == "recollect linear" && c.worse == worse && c.before == "1000 ms"));
     BOOST_TEST(c.after == (worse ? "1250 ms" : "750 ms"));
   }
+}
+
+/// A metric of one case, seed by seed.
+Results metrics_of(const std::vector<double> &values) {
+  const std::vector<Case> plan = plan_of(int(values.size()));
+  Results r = Results::planned(plan, {});
+  for (const Case &c : plan)
+    if (c.variant->name == "linear") r.add(record_of(c, values[size_t(c.seed - 1)]));
+  return r;
+}
+
+BOOST_AUTO_TEST_CASE(a_metric_that_is_no_number_differs_from_one_that_is) {
+  const double none = std::nan("");
+  BOOST_TEST(diff(metrics_of({none}), metrics_of({none})).changes.empty());
+  BOOST_TEST((diff(metrics_of({none}), metrics_of({1})).changes.size() == 1));
+  BOOST_TEST((diff(metrics_of({1}), metrics_of({none})).changes.size() == 1));
+}
+
+BOOST_AUTO_TEST_CASE(one_seed_has_no_error) { // so that any change beyond rounding is one
+  const Difference d = diff(metrics_of({1}), metrics_of({1.01}));
+  BOOST_TEST_REQUIRE(d.changes.size() == 1u);
+  BOOST_TEST((d.changes[0].before == "1" && d.changes[0].after == "1.01"));
+  BOOST_TEST(diff(metrics_of({1}), metrics_of({1, 1})).changes.empty() == false); // a case more
+}
+
+BOOST_AUTO_TEST_CASE(a_file_of_another_kind_has_nothing_to_compare) { // so nothing is gone, and nothing new
+  const Difference d = diff(timed_at(1), with(0));
+  BOOST_TEST((d.changes.empty() && d.compared == 0));
+  BOOST_TEST((diff(with(0), timed_at(1)).changes.empty()));
+}
+
+BOOST_AUTO_TEST_CASE(markdown_escapes_what_it_would_read_as_its_own) {
+  const Difference d = diff(verdicts_of({{"a|<b>&", true}}), verdicts_of({{"a|<b>&", false}}));
+  BOOST_TEST(as_markdown(d).find("| verdict | a\\|&lt;b>&amp; | holds | refuted (failed) |") != std::string::npos);
+  BOOST_TEST(as_markdown(diff(with(0), with(0))) == "**10 compared, 0 changed, 0 to look at**\n");
+  const Difference fresh = diff(verdicts_of({{"a", true}}), verdicts_of({{"a", true}, {"b", false}}));
+  BOOST_TEST(as_markdown(fresh).find("| ! | new | b | - | refuted (failed) |") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(settings_give_every_combination_once) {

@@ -22,6 +22,11 @@ BOOST_AUTO_TEST_CASE(values_by_hand) {
   BOOST_TEST((strength_of(0, Strength::sigmoid_double) == 1 && strength_of(0.3, Strength::doubled) == 0.6));
 }
 
+BOOST_AUTO_TEST_CASE(a_decay_too_strong_for_its_gate_gets_the_largest_raw_gate) {
+  for (Gate gate : {Gate::gdn, Gate::kda})
+    BOOST_TEST(raw_gate(gate, 1e-100, 0, 0.5) == 29.5); // at most 30 before the bias
+}
+
 BOOST_AUTO_TEST_CASE(derivatives_are_difference_quotients) {
   const double h = 1e-6, bias = 0.4, x = 0.3, A = -0.7;
   const auto slope = [&](auto f) { return (f(h) - f(-h)) / (2 * h); };

@@ -2,6 +2,7 @@
 #include "harness/files/safetensors.hpp"
 #include "harness/core/error.hpp"
 #include "harness/files/tensor_file.hpp"
+#include "harness/system/memory.hpp"
 #include "tests/program.hpp"
 #include "tests/testing.hpp"
 #include <cmath>
@@ -49,8 +50,9 @@ BOOST_AUTO_TEST_CASE(every_type_is_read_from_bytes_worked_by_hand) {
 }
 
 BOOST_AUTO_TEST_CASE(shapes_names_and_metadata_are_read_in_any_order) {
-  const std::string header = R"({"b":{"dtype":"F32","shape":[2,1],"data_offsets":[4,12]},)"
-                             R"("__metadata__":{"seed":"7"},"a":{"dtype":"I32","shape":[],"data_offsets":[0,4]}}  )";
+  const std::string header =
+      R"({"b":{"dtype":"F32","shape":[2,1],"data_offsets":[4,12]},)"
+      R"("__metadata__":{"seed":"7","no text":7},"a":{"dtype":"I32","shape":[],"data_offsets":[0,4]}}  )";
   const Safetensors file(file_with(header, raw({5, 0, 0, 0, 0, 0, 0x80, 0x3f, 0, 0, 0, 0x40})), "f");
   BOOST_TEST(file.names() == (std::vector<std::string>{"a", "b"}), boost::test_tools::per_element());
   BOOST_TEST((file.array("a").dims.empty() && file.array("a").data == std::vector<double>{5}));
@@ -72,7 +74,11 @@ BOOST_AUTO_TEST_CASE(damage_is_refused_in_one_line_that_names_it) {
   says(file_with("{not json", ""), "not a JSON object");
   says(file_with("[1]", ""), "not a JSON object");
   says(file_with(R"({"x":{"dtype":"F32","shape":[-1],"data_offsets":[0,4]}})", number), "lacks a dtype, a shape");
-  says(file_with(R"({"x":{"dtype":"F32","shape":[1]}})", number), "data_offsets");
+  for (const char *entry : {R"(5)", R"({})", R"({"dtype":5})", R"({"dtype":"F32"})", R"({"dtype":"F32","shape":3})",
+                            R"({"dtype":"F32","shape":[1]})", R"({"dtype":"F32","shape":[1],"data_offsets":"0,4"})",
+                            R"({"dtype":"F32","shape":[1],"data_offsets":[0,4,8]})",
+                            R"({"dtype":"F32","shape":[1],"data_offsets":[0,"4"]})"})
+    says(file_with(std::string("{\"x\":") + entry + "}", number), "x lacks a dtype, a shape or two data_offsets");
   says(file_with(R"({"x":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", number), "x ends past the end");
   says(file_with(R"({"x":{"dtype":"F32","shape":[1],"data_offsets":[4,0]}})", number), "x ends past the end");
   says(file_with(R"({"x":{"dtype":"F32","shape":[1],"data_offsets":[0,18446744073709551615]}})", number), "truncated");
@@ -88,6 +94,15 @@ BOOST_AUTO_TEST_CASE(damage_is_refused_in_one_line_that_names_it) {
   says(file_with(two + "6,10]}}", number + "ab" + number), "belong to none");
   says(file_with(two + "4,8]}}", number + number + "ab"), "last bytes");
   BOOST_TEST(refusal(file_with(two + "4,8]}}", number + number)) == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_tensor_takes_no_more_memory_than_it_may) {
+  const Safetensors file(one_number("F16", raw({0, 0xc0})), "f");
+  set_memory_limit(7); // it becomes a number of 8 bytes
+  BOOST_CHECK_THROW(file.array("x"), Error);
+  set_memory_limit(8);
+  BOOST_TEST(file.array("x").data.at(0) == -2);
+  set_memory_limit(0);
 }
 
 BOOST_AUTO_TEST_CASE(what_is_written_is_read_back) {

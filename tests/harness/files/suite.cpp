@@ -56,6 +56,16 @@ std::string refusal(const std::string &lines) {
   return "";
 }
 
+BOOST_AUTO_TEST_CASE(a_suite_that_is_absent_is_a_name_or_a_file) {
+  const auto says = [](const std::string &name, ExitCode code, const std::string &what) {
+    BOOST_CHECK_EXCEPTION(load_suite(name), Error,
+                          [&](const Error &e) { return e.code == code && std::string(e.what()).rfind(what, 0) == 0; });
+  };
+  says("quik", exit_usage, "unknown suite 'quik', did you mean 'quick'?");
+  says("absent.toml", exit_input, "no such suite file: absent.toml");
+  says("absent/suite", exit_input, "no such suite file: absent/suite");
+}
+
 BOOST_AUTO_TEST_CASE(misspelt_keys_are_named_with_their_line) {
   BOOST_TEST(refusal("effort = \"full\"\nclaim = \"a\"\n") ==
              "2: claim is not a key of a suite, did you mean 'claims'?");
