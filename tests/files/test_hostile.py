@@ -172,6 +172,58 @@ class Hostile(InFolder):
         changed(many_texts, report)
         changed(repeated, report)
 
+    def test_attributes_and_tables_of_other_writers(self):
+        """Another program may store a text or number in several ways; what is no text or number makes no results file."""
+
+        def info(change, status, message=""):
+            synthetic.write_claims(self.results, [("additive", "linear")], count=3, kernels=())
+            with h5py.File(self.results, "a") as f:
+                change(f)
+            done = self.call("info", self.results)
+            self.assertEqual(done.status, status, done.err)
+            self.assertIn(message, done.err)
+
+        def attribute(name, value, kind=None):
+            return lambda f: f.attrs.create(name, value, dtype=kind)
+
+        synthetic.write_claims(self.results, [("additive", "linear")], count=3, kernels=())
+        with h5py.File(self.results) as f:
+            schema = f.attrs["schema"]
+        schema = schema if isinstance(schema, bytes) else schema.encode()
+        info(attribute("schema", np.bytes_(schema)), 0)  # of fixed length
+        info(attribute("schema", schema, h5py.string_dtype()), 0)
+        nothing = "is no results file"
+        info(lambda f: f.attrs.__delitem__("schema"), 3, nothing)
+        for value in 1, np.array([schema, schema]), np.bytes_(b"x" * 60000), b"":
+            info(attribute("schema", value), 3, nothing)
+        info(attribute("schema", h5py.Empty("S1")), 3, nothing)
+        info(lambda f: f.attrs.__delitem__("schema_version"), 3, nothing)
+        for value in 0, -1, 2.0, "2", np.array([2, 2]), h5py.Empty("i8"):
+            info(attribute("schema_version", value), 3, nothing)
+        info(attribute("schema_version", 1000), 3, "this program reads up to")
+
+        def table(kind, shape=(2,)):
+            return lambda f: f.create_dataset("extra", data=np.zeros(shape, kind))
+
+        info(table([("a", "i8"), ("b", "f4"), ("c", "S3")]), 0)
+        info(table([("a", "i8")], (2, 2)), 3, "is not a table")
+        for kind in ("i8", (2,)), [("x", "i8")], np.dtype("c16"):
+            info(table([("a", *kind)] if isinstance(kind, tuple) else [("a", kind)]), 3, "neither a number nor a text")
+        empty = np.array([("",), ("",)], [("a", h5py.string_dtype())])
+        info(lambda f: f.create_dataset("extra", data=empty), 0)
+
+        own = self.path("own.h5")
+        self.call("run", "--variants", "linear", "--tasks", "recall", "--seeds", "1", "-o", own)
+        for value in None, "1", np.array([1, 2], "u8"), np.uint64(1):
+            with h5py.File(own, "a") as f:
+                del f.attrs["digest"]
+                if value is not None:
+                    f.attrs["digest"] = value
+            done = self.call("info", own)
+            self.assertEqual((done.status, done.err.count("is damaged")), (3, 1), done.err)
+            with h5py.File(own, "a") as f:
+                f.attrs["digest"] = np.uint64(0)
+
     def test_a_report_escapes_and_stays_in_its_folder(self):
         evil = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&\x1b[31m"
         synthetic.write_claims(self.results, [("additive", "linear")], count=14, failing=1, kernels=())
