@@ -5,7 +5,7 @@
     ci/coverage_figures.py BUILD          # every outcome that no test had, one a line; then the sums
     ci/coverage_figures.py BUILD --csv    # the rows of docs/data/coverage.csv
 
-A condition of the source (of if, for, while, ?:, and each operand of && and ||) has two outcomes, a case of a switch one."""
+A condition of the source (of if, for, while, ?:, and each operand of && and ||) has two outcomes, and so has a case."""
 
 from __future__ import annotations
 
