@@ -48,7 +48,7 @@ def claims_of(name, claims, everything):
     """The claims that a change of the file may make fail: for a file of theory/ those that it defines or that include it; for a
     layer or a task those that run it; for the harness all of them."""
     if name.startswith("theory/"):
-        mine = users(name, everything)
+        mine = users(name, everything) | users(os.path.splitext(name)[0] + ".hpp", everything)  # support: of its header
         return [c["id"] for c in claims if c["file"] in mine]
     stems = {os.path.basename(f).split(".")[0] for f in users(name, everything) if f.startswith(("variants/", "tasks/"))}
     if name.startswith("harness/") or not stems:
