@@ -8,6 +8,11 @@
 #include "harness/numerics/linalg.hpp"
 #include <boost/test/unit_test.hpp>
 
+// Boost joins a line and a counter without a separator, so that line 5 with 40 and line 54 with 0 are one name where
+// CMake compiles several files as one.
+#undef BOOST_TEST_APPEND_UNIQUE_ID
+#define BOOST_TEST_APPEND_UNIQUE_ID(name) BOOST_JOIN(BOOST_JOIN(name, _), __COUNTER__)
+
 namespace recollect {
 
 /// Labels a case that takes more than two seconds: BOOST_AUTO_TEST_CASE(name, *slow). `ctest -L quick` leaves it out.
