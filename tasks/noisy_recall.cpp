@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// MAD's noisy in-context recall (arXiv 2403.17844) without training: pairs of a key and its value among pairs of noise
+// tokens; every key seen before asks for its value.
+//
+// One row of 4 pairs, the second of them noise (x, y), with a step for each token but the first and the last:
+//   token  1    2    3    4    5    6    7    8
+//          k1   a    x    y    k2   b    k1   a
+//   k           k1   a    x    y    k2   b
+//   v,q         a    x    y    k2   b    k1
+//   o  ->                                a          <- asked for at the query itself
+//
+// Keys are drawn with replacement, and each gets one value for the whole text, also drawn with replacement. The last
+// pair repeats a key, and one other pair is not noise. A length-2 convolution makes the token before a step its key, so
+// that values and noise are written under one another as well. Decoding chooses among the whole vocabulary: keys, then
+// values, then noise.
+#include "harness/core/error.hpp"
+#include "harness/numerics/keys.hpp"
+#include "harness/numerics/random.hpp"
+#include "harness/numerics/scoring.hpp"
+#include "tasks/gates.hpp"
+#include "tasks/rows.hpp"
+
+namespace recollect::tasks {
+namespace {
+
+/// Parts of the vocabulary, in this order.
+struct Vocabulary {
+  int noise, keys, values;
+  explicit Vocabulary(const Params &p)
+      : noise(p.integer("noise_vocabulary")), keys((p.integer("vocabulary") - noise) / 2),
+        values(p.integer("vocabulary") - noise - keys) {
+    if (keys < 1) usage_error("noisy_recall: a vocabulary of at least 2 more than its noise tokens");
+    if (noise < 1 && p.real("noise") > 0) usage_error("noisy_recall: noise needs a noise_vocabulary");
+  }
+};
+
+/// The tokens of a text, and the token to answer with, -1 where none is asked.
+struct Text {
+  std::vector<int> tokens, answers;
+};
+
+Text make_text(const Params &p, std::uint64_t seed, int m) {
+  const Vocabulary vocabulary(p);
+  const int pairs = p.integer("pairs");
+  const auto stream = [&](const char *name) { return Stream(seed, std::string("noisy_recall/") + name, m); };
+  const Stream noisy = stream("noisy"), noise = stream("noise"), key = stream("keys"), value = stream("values");
+  const int kept = int(stream("kept").below(0, pairs - 1));
+  std::vector<int> value_of(vocabulary.keys, -1), seen;
+  Text text;
+  for (int i = 0; i < pairs; ++i) {
+    const bool last = i + 1 == pairs;
+    if (!last && i != kept && noisy.uniform(i) < p.real("noise")) {
+      for (int j : {2 * i, 2 * i + 1})
+        text.tokens.push_back(vocabulary.keys + vocabulary.values + int(noise.below(j, vocabulary.noise)));
+      text.answers.resize(text.tokens.size(), -1);
+      continue;
+    }
+    const int k = last ? seen[key.below(i, seen.size())] : int(key.below(i, vocabulary.keys));
+    text.answers.push_back(value_of[k]);
+    text.answers.push_back(-1);
+    if (value_of[k] < 0) {
+      value_of[k] = vocabulary.keys + int(value.below(i, vocabulary.values));
+      seen.push_back(k);
+    }
+    text.tokens.push_back(k);
+    text.tokens.push_back(value_of[k]);
+  }
+  return text;
+}
+
+Shape shape_of(const Params &p) {
+  return {p.integer("memories"), 1, 2 * p.integer("pairs") - 2, p.integer("d"), p.integer("d")};
+}
+
+Problem generate(const Params &p, std::uint64_t seed) {
+  const int memories = p.integer("memories"), d = p.integer("d"), T = shape_of(p).T;
+  const int words = Vocabulary(p).keys + Vocabulary(p).values; // noise begins here
+  const std::vector<double> embeddings = make_keys({p.text("embedding"), p.integer("vocabulary"), d}, 1, seed);
+  Problem problem;
+  Sequence &s = problem.sequence;
+  s.shape = shape_of(p);
+  s.q = s.k = s.v = problem.target = std::vector<double>(size_t(memories) * T * d, 0.0);
+  problem.answer.assign(size_t(memories) * T, -1);
+  problem.scored.assign(T, 1);
+  append(problem.candidates, embeddings, memories);
+  fill_gates(s, p);
+  for (int m = 0; m < memories; ++m) {
+    const Text text = make_text(p, seed, m);
+    for (int t = 0; t < T; ++t) { // the step of token t + 1
+      const size_t step = size_t(m) * T + t;
+      copy_row(embeddings, text.tokens[t], s.k, step, d);
+      copy_row(embeddings, text.tokens[t + 1], s.q, step, d);
+      copy_row(embeddings, text.tokens[t + 1], s.v, step, d);
+      if (text.tokens[t] >= words || text.tokens[t + 1] >= words) s.beta[step] *= p.real("noise_write");
+      problem.answer[step] = text.answers[t + 1];
+      if (problem.answer[step] >= 0) copy_row(embeddings, problem.answer[step], problem.target, step, d);
+    }
+  }
+  return problem;
+}
+
+Score score(const Params &, const Problem &problem, const Output &output) {
+  Score result = score_reads(problem, output);
+  result.series.clear(); // queries stand at other steps in every text
+  return result;
+}
+
+} // namespace
+
+Task noisy_recall() {
+  Task t;
+  t.summary = "MAD's noisy recall: keys seen before ask for their value, among pairs of noise tokens";
+  t.source = "MAD, arXiv 2403.17844 (trained); data of athms/mad-lab";
+  t.params = with_gates({integer_param("memories", 4, 1, 1e6, "independent texts (batch)"),
+                         integer_param("pairs", 64, 3, 1e7, "pairs of tokens: half of MAD's seq_len"),
+                         integer_param("vocabulary", 32, 2, 1e7, "keys, as many values, and noise tokens"),
+                         integer_param("noise_vocabulary", 16, 0, 1e7, "noise tokens of the vocabulary"),
+                         real_param("noise", 0.2, 0, 1, "probability that a pair is noise: MAD's frac_noise"),
+                         real_param("noise_write", 1, 0, 1, "factor on beta where a token is noise"),
+                         integer_param("d", 32, 1, 65536, "width of the embeddings"),
+                         choice_param("embedding", {"unit", "orthonormal"}, "token embeddings")});
+  t.metrics = {accuracy, mse, cosine};
+  t.ends = [](const Params &p) { return Ends{1.0 / Vocabulary(p).values, 1}; };
+  t.shape = shape_of;
+  t.generate = generate;
+  t.score = score;
+  return t;
+}
+
+} // namespace recollect::tasks
