@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// 2605.05189: how many Gaussian pairs a d x d linear memory holds depends on what counts as retrieved: d^2 ~ n for a
+// place among the strongest candidates, d^2 ~ n log n for the first place. Measured on the sum of outer products.
+#include "theory/capacity_thresholds/gaussian_pairs.hpp"
+#include "theory/support/claim_builder.hpp"
+
+namespace recollect::theory {
+namespace {
+
+Params place(int n, int d) { return labels({{"n", num(n)}, {"d", num(d)}}); }
+
+Claim capacity_listwise() {
+  ClaimBuilder c("capacity-listwise", "2605.05189 abstract (secondary source)");
+  c.says("For n pairs of isotropic Gaussian keys and values, a $d x d$ linear memory can hold $n ~ d^2$ such that the "
+         "right value remains among the strongest candidates: no logarithm.");
+  c.exactly("The sum of outer products does: the margin between the right value and another one has the mean $d^2$ and "
+            "the variance $d^2 (2n + 6d + 5)$, so that on average at most $(2n + 6d + 5) / (d^2 + 2n + 6d + 5)$ of the "
+            "others are ahead, which at $n = alpha d^2$ tends to $2 alpha / (1 + 2 alpha)$.");
+  c.because("The bound is Cantelli's inequality. The source has the scale from above as well, for the minimiser of its "
+            "own criterion; a memory that needs no training shows that so many fit. The abstract was read, not the "
+            "paper.");
+  c.runs({"linear", "retnet"});
+  c.takes({integer_param("d", 8, 6, 16, "width; d^2 / 4 pairs")});
+  c.also([](Points &points, const Protocol &protocol) {
+    // n = d^2 / 4 at twice the width each
+    const int memories = protocol.full() ? 1024 : 128;
+    const Margins small = margins(16, 8, 8 * memories, protocol.seed), large = margins(64, 16, memories, protocol.seed);
+    points.at(place(64, 16));
+    points.statement("share of values ahead, n = 64 less n = 16 at one n / d^2",
+                     at_most_point(difference(large.ahead, small.ahead), 0));
+    points.wrong_system("n / d in place of n / d^2: n = 64 at d = 32, n = 16 at d = 8",
+                        at_least_point(difference(margins(64, 32, memories, protocol.seed).ahead, small.ahead), 0));
+    points.wrong_system("one width, n = 64 less n = 16",
+                        at_most_point(difference(margins(64, 8, memories, protocol.seed).ahead, small.ahead), 0));
+  });
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const int d = p.integer("d"), n = d * d / 4, memories = (protocol.full() ? 4 : 1) * 100000 / n;
+    const double spread = (2.0 * n + 6 * d + 5) / (d * d);
+    const Margins x = margins(n, d, memories, protocol.seed);
+    points.statement("share of values ahead", at_most_point(x.ahead, spread / (1 + spread)));
+    points.obligation("mean margin over d^2", x.mean, 1.0);
+    points.obligation("mean squared margin over d^4", x.square, 1 + spread)
+        .but_not("n for 2 n", 1 + spread - double(n) / (d * d))
+        .but_not("without 6 d", 1 + spread - 6.0 / d);
+    points.wrong_system("a state that keeps 0.9: mean margin", margins(n, d, memories, protocol.seed, 0.9).mean, 1.0);
+  });
+}
+
+Claim capacity_top_1() {
+  ClaimBuilder c("capacity-top-1", "2605.05189 abstract (secondary source)");
+  c.says(
+      "For n pairs of isotropic Gaussian keys and values, top-1 retrieval, where every right value beats its largest "
+      "distractor, takes $d^2 ~ n log n$; the sum of outer products achieves this scale.");
+  c.exactly("At $d^2 = 4 n$ the share of pairs with the first place falls as n grows; at $d^2 = 8 n ln(n)$ it rises.");
+  c.because(
+      "The scale is measured as a trend. The source's constants are limits: at $n = 256$ and $8 n ln(n)$ the "
+      "variance $2n + 6d + 5$ of a margin over $d^2$ is still more than twice its limit $2n$. That no linear memory "
+      "does better, and the conjectured $2 n ln(n)$ of the best, are not measured. The abstract was read, not the "
+      "paper.");
+  c.runs({"linear"});
+  return c.measure([](Points &points, const Params &, const Protocol &protocol) {
+    const auto rate = [&](int n, double square) {
+      const int memories = (protocol.full() ? 4 : 1) * 40 * 256 / n;
+      return margins(n, int(std::lround(std::sqrt(square))), memories, protocol.seed).first;
+    };
+    const auto plain = [&](int n) { return rate(n, 4.0 * n); };
+    const auto logarithmic = [&](int n) { return rate(n, 8 * n * std::log(n)); };
+    const std::vector<int> sizes{16, 64, 256};
+    std::vector<Mean> flat, grown;
+    for (int n : sizes) flat.push_back(plain(n)), grown.push_back(logarithmic(n));
+    for (size_t i = 0; i + 1 < sizes.size(); ++i) {
+      points.at(labels({{"n", num(sizes[i + 1])}}));
+      const Mean fall = difference(flat[i + 1], flat[i]), rise = difference(grown[i + 1], grown[i]);
+      points.statement("first places at d^2 = 4 n, less those of a quarter of the pairs", at_most_point(fall, 0));
+      points.statement("first places at d^2 = 8 n ln n, less those of a quarter of the pairs", at_least_point(rise, 0));
+      points.wrong_system("4 n suffices: they rise", at_least_point(fall, 0));
+      points.wrong_system("8 n ln n does not: they fall", at_most_point(rise, 0));
+    }
+    points.obligation("first places at d^2 = 8 n ln n, n = 256", at_least_point(grown.back(), 0.95));
+    points.wrong_system("first places at d^2 = 4 n, n = 256", at_least_point(flat.back(), 0.95));
+  });
+}
+
+} // namespace
+
+std::vector<Claim> listwise_and_top_1() { return {capacity_listwise(), capacity_top_1()}; }
+
+} // namespace recollect::theory

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// 2604.21100: with the inverse of the keys' Gram matrix as preconditioner, linear attention and the delta rule are both
+// recursive least squares; with its diagonal they are neither the same nor that.
+#include "theory/support/claim_builder.hpp"
+#include "theory/support/one_head.hpp"
+
+namespace recollect::theory {
+namespace {
+
+/// One head and P_t = (ridge I + sum_{i<=t} k_i k_i^T)^{-1}, or of that matrix's diagonal.
+struct Preconditioned {
+  Sequence s;
+  double ridge;
+  bool diagonal = false;
+
+  std::vector<Dense> matrices() const { // P_0 ... P_T
+    const int d = s.shape.Dk;
+    Dense gram = ridge * Dense::identity(d);
+    std::vector<Dense> all{inverse(gram)};
+    for (int t = 0; t < s.shape.T; ++t) {
+      const Dense k = column(s.k, t, d);
+      gram = gram + k * transpose(k);
+      Dense kept = gram;
+      for (int i = 0; i < d; ++i)
+        for (int j = 0; j < d; ++j)
+          if (diagonal && i != j) kept(i, j) = 0;
+      all.push_back(inverse(kept));
+    }
+    return all;
+  }
+  /// Rows x_t as P_{t-delay} x_t.
+  std::vector<double> turned(const std::vector<double> &rows, int delay) const {
+    const std::vector<Dense> P = matrices();
+    std::vector<double> out;
+    for (int t = 0; t < s.shape.T; ++t) {
+      const Dense x = P[t + 1 - delay] * column(rows, t, s.shape.Dk);
+      out.insert(out.end(), x.data.begin(), x.data.end());
+    }
+    return out;
+  }
+  /// Linear attention, read at P_t q_t, from `state`.
+  std::vector<double> linear(int delay = 0, const std::vector<double> &state = {}) const {
+    Sequence x = s;
+    x.q = turned(s.q, delay), x.state = state;
+    return run("linear", x).o;
+  }
+  /// The delta rule: the error is read at k_t and written at P_t k_t.
+  std::vector<double> delta(int delay = 0, const std::vector<double> &state = {}) const {
+    Sequence x = s;
+    x.k = turned(s.k, delay), x.w = s.k, x.state = state;
+    x.beta.assign(s.beta.size(), 1), x.alpha.assign(s.alpha.size(), 1);
+    return run("comba", x).o;
+  }
+};
+
+Claim preconditioned_delta_is_least_squares() {
+  ClaimBuilder c("preconditioned-delta-is-least-squares", "2604.21100 abstract, Theorem 3.1 (secondary source)");
+  c.says("Preconditioned exactly, by $P_t = (lambda I + sum_{i<=t} k_i k_i^T)^{-1}$, linear attention, read at "
+         "$P_t q_t$, and the delta rule, written at $P_t k_t$, coincide: both are recursive least squares.");
+  c.exactly("At every step, from $S_0 = 0$. The write key $P_t k_t$ is $P_{t-1} k_t / (1 + k_t^T P_{t-1} k_t)$. From a "
+            "state $S_0$ of the delta rule linear attention starts at $lambda S_0$. A diagonal preconditioner breaks "
+            "both equalities unless the Gram matrix is diagonal.");
+  c.because(
+      "$S_t P_t^{-1} = S_{t-1} P_{t-1}^{-1} + v_t k_t^T$ is the delta rule times $P_t^{-1}$. The abstract and public "
+      "notes of the theorem were read, not the paper.");
+  c.runs({"linear", "comba", "rls"});
+  c.takes(one_head_params({1, 1, 14, 5, 3}), {real_param("ridge", 0.5, 0.01, 10, "lambda")});
+  c.at({{}, {{"T", 4}, {"ridge", 0.1}}});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const Preconditioned exact{random_sequence(shape_of(p), protocol.seed), p.real("ridge")};
+    const Shape &shape = exact.s.shape;
+    const int T = shape.T, d = shape.Dk;
+    const std::vector<double> squares = run("rls", exact.s, {{"ridge", number(exact.ridge)}}).o, delta = exact.delta();
+    // Unit keys: no Gram matrix has a larger condition number. A step's inverse and products lose 16 d of it.
+    points.rounding(16.0 * T * d * (1 + T / exact.ridge));
+    points.statement("linear attention at P_t q_t, the delta rule at P_t k_t", exact.linear(), delta);
+    points.statement("the delta rule at P_t k_t, least squares", delta, squares)
+        .but_not("written at P_{t-1} k_t, not divided", exact.delta(1));
+    points.statement("linear attention at P_t q_t, least squares", exact.linear(), squares)
+        .but_not("read at P_{t-1} q_t", exact.linear(1));
+
+    const std::vector<Dense> P = exact.matrices();
+    const Dense k = column(exact.s.k, T - 1, d), before = P[T - 1] * k;
+    points.obligation("the write key by the matrix before", P[T] * k, (1 / (1 + inner(k.data, before.data))) * before)
+        .but_not("not divided", before);
+    const std::vector<double> S0 = Stream(protocol.seed, "preconditioned/state").normals(size_t(shape.Dv) * d);
+    std::vector<double> scaled = S0;
+    for (double &x : scaled) x *= exact.ridge;
+    points.obligation("from S_0: linear attention from lambda S_0", exact.linear(0, scaled), exact.delta(0, S0))
+        .but_not("from S_0 itself", exact.linear(0, S0));
+
+    Preconditioned diagonal = exact;
+    diagonal.diagonal = true;
+    points.wrong_system("the diagonal: linear attention, the delta rule", diagonal.linear(), diagonal.delta());
+    points.wrong_system("the diagonal: the delta rule, least squares", diagonal.delta(), squares);
+    points.wrong_system("no preconditioner: linear attention, least squares", run("linear", exact.s).o, squares);
+    for (int t = 0; t < T; ++t)
+      for (int j = 0; j < d; ++j) diagonal.s.k[t * d + j] = j == t % d;
+    points.obligation("the diagonal at keys along the axes", diagonal.linear(), diagonal.delta());
+  });
+}
+
+} // namespace
+
+std::vector<Claim> exact_preconditioner() { return {preconditioned_delta_is_least_squares()}; }
+
+} // namespace recollect::theory
