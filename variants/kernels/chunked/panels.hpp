@@ -115,14 +115,6 @@ struct PanelRing {
     const int at = place + ahead;
     return buffers + (at < count ? at : at - count) * bytes;
   }
-  __device__ __forceinline__ void wait() const { // waits for the next panel
-    if (count == 2)
-      fragments::wait_for_copies<1>();
-    else if (count == 3)
-      fragments::wait_for_copies<2>();
-    else
-      fragments::wait_for_copies<3>();
-  }
 };
 
 /// Calls load(n, buffer), then use(n, buffer), for panels n = 0 ... panels - 1. Near the end it also calls next(n,
@@ -146,7 +138,7 @@ __device__ __forceinline__ void stream_panels(PanelRing &ring, int panels, const
       ++ahead;
     }
     fragments::commit_copies();
-    ring.wait();
+    wait_for_oldest(ring.count);
     __syncthreads();
     use(n, ring.buffer(0));
     __syncthreads();
@@ -178,13 +170,6 @@ __device__ __forceinline__ void load_panel(const Stored *from, int ld, int valid
       if (rows % down == 0 || row + first < rows)
         fragments::copy_16(to + row * (columns + 8), from, row + first < valid); // reads nothing if not valid
   }
-}
-
-/// Copies 4 bytes to shared memory, like copy_16.
-__device__ __forceinline__ void copy_4(float *to, const float *from, bool valid) {
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(std::uint32_t(__cvta_generic_to_shared(to))),
-               "l"(from), "r"(valid ? 4 : 0)
-               : "memory");
 }
 
 /// Writes two adjacent elements, of which the first has an even index.

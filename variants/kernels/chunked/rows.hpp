@@ -106,6 +106,24 @@ __device__ __forceinline__ A16<Op> load_a_across_scaled(const Element<Op> *tile,
   }
 }
 
+/// Waits for the oldest of `under_way` groups of copies, at most 4.
+__device__ __forceinline__ void wait_for_oldest(int under_way) {
+  if (under_way <= 1)
+    fragments::wait_for_copies<0>();
+  else if (under_way == 2)
+    fragments::wait_for_copies<1>();
+  else if (under_way == 3)
+    fragments::wait_for_copies<2>();
+  else
+    fragments::wait_for_copies<3>();
+}
+/// Copies 4 bytes to shared memory, like copy_16.
+__device__ __forceinline__ void copy_4(float *to, const float *from, bool valid) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(std::uint32_t(__cvta_generic_to_shared(to))),
+               "l"(from), "r"(valid ? 4 : 0)
+               : "memory");
+}
+
 /// Whether all rows of `width` elements from `at` on start and end on 16 bytes.
 template <class T> __host__ __device__ bool rows_aligned(const T *at, int width) {
   return reinterpret_cast<std::size_t>(at) % 16 == 0 && width * sizeof(T) % 16 == 0;
@@ -114,6 +132,12 @@ template <class T> __host__ __device__ bool rows_aligned(const T *at, int width)
 inline void check(cudaError_t status, const char *what) {
   if (status != cudaSuccess)
     input_error(std::string(what) + " could not run on the GPU: " + cudaGetErrorString(status));
+}
+inline int multiprocessors() {
+  int device = 0, count = 0;
+  check(cudaGetDevice(&device), "cudaGetDevice");
+  check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device), "cudaDeviceGetAttribute");
+  return count;
 }
 template <class... Parameters, class... Arguments>
 void launch(const char *what, void (*kernel)(Parameters...), std::size_t blocks, int threads, std::size_t bytes,

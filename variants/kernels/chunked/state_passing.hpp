@@ -6,7 +6,7 @@
 //
 // A thread block computes some rows of S of one head; each row of its warps computes 16 values. A warp keeps its part
 // of S in registers, because the results of products have the layout of the next product's first operand; only W, K and
-// U come from shared memory. Two more warps load these and multiply the gates, several chunks ahead. Decayed sums do
+// U come from shared memory. Two or four more warps load these and multiply the gates, several chunks ahead. Decayed sums do
 // not mix keys, so several warps share rows.
 //
 // If there are few heads, decayed sums process the segments of a head in parallel (segments.hpp).
@@ -29,15 +29,23 @@ template <class Op, class Stored, int Dk, int row_warps, int key_warps, bool era
 struct StatePassing {
   static_assert(!erases || (key_warps == 1 && !channels), "E takes all keys");
   using E = Element<Op>;
-  static constexpr int workers = row_warps * key_warps, loaders = 2, threads = 32 * (workers + loaders);
+  static constexpr int workers = row_warps * key_warps,
+                       loaders = erases || (is_narrow<Op> && !channels && workers <= 8) ? 4 : 2,
+                       threads = 32 * (workers + loaders);
   static constexpr int values = 16 * row_warps, keys = Dk / key_warps; // per block; per warp
   static constexpr int key_pitch = Dk + fragments::pad<Op>, step_pitch = chunk + fragments::pad<Op>,
                        value_pitch = values + fragments::pad<Op>;
   static constexpr int keys_size = chunk * key_pitch, values_size = erases ? values * step_pitch : chunk * value_pitch;
   static constexpr int stage_size = keys_size * (erases ? 2 : 1) + values_size;
-  static constexpr int room = 100 * 1024 / int(sizeof(E)) / stage_size; // stages that fit half of a multiprocessor
-  static constexpr int stages = room >= 4 ? 4 : room >= 2 ? room : 2 * stage_size * sizeof(E) <= 220 * 1024 ? 2 : 1;
-  static constexpr std::size_t bytes = std::size_t(stages) * stage_size * sizeof(E);
+  static constexpr int fitting(int bytes) { return std::min(4, bytes / int(stage_size * sizeof(E))); }
+  /// Buffers for chunks, `shared` if there are more blocks than multiprocessors: enough for one block, or so few that two
+  /// share a multiprocessor. Delta rules, whose chunks take longest to arrive, need three for that.
+  static int stages_of(bool shared) {
+    const int half = fitting(100 * 1024), one = std::max(1, fitting((Dk <= 64 ? 126 : 220) * 1024)),
+              two = half >= 2 ? half : std::min(2, one);
+    return channels || (shared && (!erases || two >= 3)) ? two : one;
+  }
+  static std::size_t bytes(int stages) { return std::size_t(stages) * stage_size * sizeof(E); }
 
   Inputs<Stored> in;
   const E *W, *U;  // delta rules only
@@ -46,6 +54,7 @@ struct StatePassing {
   float *end;                           // final states; null: not wanted
   std::size_t start_stride, end_stride; // distance between states of heads or segments
   Segments segments;
+  int stages = 0;                  // buffers of a chunk
   const E *channel_keys = nullptr; // saved: keys of channels that decay separately
   const float *totals = nullptr;   // total decays of those channels
 
@@ -133,8 +142,7 @@ struct StatePassing {
     float decay = 1; // decay of the segment
     Gates next;
     if (multiplies) prepare(gates(h, 0), factors[0]), next = gates(h, 1);
-    constexpr int ahead = stages > 1 ? stages - 1 : 1;
-#pragma unroll
+    const int ahead = stages > 1 ? stages - 1 : 1;
     for (int c = 0; c < ahead; ++c) {
       if (c < chunks) load(h, c, first_value, shared + c * stage_size);
       fragments::commit_copies();
@@ -142,9 +150,9 @@ struct StatePassing {
     int free = stages - 1;
 #pragma unroll 1
     for (int c = 0; c < chunks; ++c) {
-      fragments::wait_for_copies<ahead - 1>();
+      wait_for_oldest(ahead);
       __syncthreads(); // chunk c has arrived, chunk c - 1 is finished
-      if constexpr (stages == 1) __syncthreads();
+      if (stages == 1) __syncthreads();
       if (c + ahead < chunks) load(h, c + ahead, first_value, shared + free * stage_size);
       fragments::commit_copies();
       free = free + 1 == stages ? 0 : free + 1;
@@ -187,7 +195,7 @@ struct StatePassing {
         if (states) store_rows<E, keys / 8>(S, states + ((h.chunk + c) * V + row) * K + column, K, 16, K - column);
         pass(h.chunk + c, shared + buffer * stage_size, row, column, decays, scales, factors[c % 2], last, total, S);
       }
-      if constexpr (stages == 1) __syncthreads();
+      if (stages == 1) __syncthreads();
       buffer = buffer + 1 == stages ? 0 : buffer + 1;
     }
     if (end && at_work) each_of_state([&](std::size_t at, float &x) { end[nth * end_stride + at] = x; });
@@ -269,8 +277,9 @@ struct StatePassing {
 };
 
 template <class Op, class Stored, int Dk, int row_warps, int key_warps, bool erases, bool channels = false>
-__global__ void __launch_bounds__(32 * (row_warps * key_warps + 2)) state_passing_kernel(
-    const __grid_constant__ StatePassing<Op, Stored, Dk, row_warps, key_warps, erases, channels> body) {
+__global__ void __launch_bounds__(StatePassing<Op, Stored, Dk, row_warps, key_warps, erases, channels>::threads)
+    state_passing_kernel(
+        const __grid_constant__ StatePassing<Op, Stored, Dk, row_warps, key_warps, erases, channels> body) {
   extern __shared__ __align__(128) unsigned char shared[];
   body(reinterpret_cast<Element<Op> *>(shared));
 }
@@ -323,14 +332,17 @@ void pass_states(const Inputs<Stored> &in, const Element<Op> *W, const Element<O
       constexpr int row_warps = decltype(count)::value;
       using Body = StatePassing<Op, Stored, Dk, row_warps, key_warps, erases>;
       const std::size_t column_blocks = (in.kept_values() + Body::values - 1) / Body::values;
-      const auto pass = [&](const Body &body) {
-        launch("state_passing", state_passing_kernel<Op, Stored, Dk, row_warps, key_warps, erases>,
-               heads * body.segments.count * column_blocks, Body::threads, Body::bytes, stream, body);
+      const auto pass = [&](Body body) {
+        const std::size_t all = heads * body.segments.count * column_blocks;
+        body.stages = Body::stages_of(all > std::size_t(multiprocessors()));
+        launch("state_passing", state_passing_kernel<Op, Stored, Dk, row_warps, key_warps, erases>, all, Body::threads,
+               Body::bytes(body.stages), stream, body);
       };
       if (erases || segments.count == 1)
         return pass(Body{in, W, U, states, out, in.start, end, in.state_stride, in.state_stride, {}});
       pass(Body{in, W, U, nullptr, nullptr, nullptr, segments.states, size, size, segments});
       scan_segments(in, segments, in.start, end, false, stream);
+      if (!states) return;
       segments.decays = nullptr; // known
       pass(Body{in, W, U, states, nullptr, segments.states, nullptr, size, size, segments});
     };
@@ -356,8 +368,10 @@ void pass_channel_states(const Inputs<Stored> &in, const Channels<Op> &channels,
       const auto pass = [&](Body body) {
         body.channel_keys = channels.k, body.totals = channels.total;
         body.segments.decays = nullptr; // SegmentDecays
-        launch("state_passing", state_passing_kernel<Op, Stored, Dk, row_warps, key_warps, false, true>,
-               heads * body.segments.count * column_blocks, Body::threads, Body::bytes, stream, body);
+        const std::size_t all = heads * body.segments.count * column_blocks;
+        body.stages = Body::stages_of(all > std::size_t(multiprocessors()));
+        launch("state_passing", state_passing_kernel<Op, Stored, Dk, row_warps, key_warps, false, true>, all,
+               Body::threads, Body::bytes(body.stages), stream, body);
       };
       if (segments.count == 1)
         return pass(Body{in, nullptr, nullptr, states, nullptr, in.start, end, in.state_stride, in.state_stride, {}});
