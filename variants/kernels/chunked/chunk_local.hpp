@@ -173,11 +173,11 @@ template <class Op, class Stored, int Dk> struct ChunkLocal {
     Sum scores[blocks];
 #pragma unroll
     for (int j = 0; j < Dk; j += 16) {
-      if (j >= K) break;
+      if (!is_narrow<Op> && j >= K) break;
       const A16<Op> a = fragments::load_a<Op, key_pitch>(k, first, j);
 #pragma unroll
       for (int i = 0; i < chunk; i += 16)
-        if (i <= first)
+        if (is_narrow<Op> || i <= first) // a branch costs more than products of 16-bit operands
           fragments::multiply_add<Op>(a, fragments::load_b_across<Op, key_pitch>(k, j, i), scores[i / 8],
                                       scores[i / 8 + 1]);
     }

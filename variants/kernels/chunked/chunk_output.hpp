@@ -24,6 +24,8 @@ template <class Op, class Stored, int Dk, int values, bool erases, bool channels
                        state_size = values * key_pitch,
                        values_size = erases ? values * step_pitch : chunk * value_pitch;
   static constexpr std::size_t bytes = (2 * keys_size + state_size + values_size) * sizeof(E);
+  // Whether products with zeros are computed, too: a branch costs more than products of 16-bit operands.
+  static constexpr bool all = is_narrow<Op>;
 
   Inputs<Stored> in;
   const E *states, *written; // saved by earlier stages
@@ -83,16 +85,16 @@ template <class Op, class Stored, int Dk, int values, bool erases, bool channels
       __syncthreads();
 #pragma unroll
       for (int j = 0; j < slice; j += 16) {
-        if (nth * slice + j >= K) break;
+        if (!all && nth * slice + j >= K) break;
         const A16<Op> a = fragments::load_a<Op, key_pitch>(q, first, j);
 #pragma unroll
         for (int i = 0; i < chunk; i += 16)
-          if (!channels && i <= first)
+          if (!channels && (all || i <= first))
             fragments::multiply_add<Op>(a, fragments::load_b_across<Op, key_pitch>(k, j, i), scores[i / 8],
                                         scores[i / 8 + 1]);
 #pragma unroll
         for (int n = 0; n < values; n += 16)
-          if (n < columns)
+          if (all || n < columns)
             fragments::multiply_add<Op>(a, fragments::load_b_across<Op, key_pitch>(S, j, n), sum[n / 8],
                                         sum[n / 8 + 1]);
       }
@@ -123,7 +125,7 @@ template <class Op, class Stored, int Dk, int values, bool erases, bool channels
         a = fragments::as_a<Op>(scores[i / 8], scores[i / 8 + 1]);
 #pragma unroll
       for (int n = 0; n < values; n += 16) {
-        if (n >= columns) break;
+        if (!all && n >= columns) break;
         B16<Op> b;
         if constexpr (erases)
           b = fragments::load_b_across<Op, step_pitch>(value, i, n);
