@@ -4,5 +4,6 @@
 #ifdef __CUDACC__
 namespace recollect::chunked {
 RECOLLECT_DECAYED_SUM_STAGES(, fragments::Bf16, __nv_bfloat16)
+RECOLLECT_SUM_OUTPUTS(, fragments::Bf16)
 } // namespace recollect::chunked
 #endif

@@ -4,5 +4,6 @@
 #ifdef __CUDACC__
 namespace recollect::chunked {
 RECOLLECT_DECAYED_SUM_STAGES(, fragments::F16, __half)
+RECOLLECT_SUM_OUTPUTS(, fragments::F16)
 } // namespace recollect::chunked
 #endif

@@ -18,7 +18,7 @@ constexpr int few_steps = 16; // at most so many: the step-by-step recurrence is
 bool has_extents(int keys) {
   const cudaDeviceProp &device = Execution().cuda_device_prop();
   const size_t shared =
-      keys <= 64 ? 128 * 1024 : 224 * 1024; // bytes; the largest stage of these extents needs this much
+      keys <= 64 ? 136 * 1024 : 224 * 1024; // bytes; the largest stage of these extents needs this much
   return device.major >= 8 && device.sharedMemPerBlockOptin >= shared && keys <= 256;
 }
 bool serves(const Call<float> &call, int keys) {
@@ -40,6 +40,15 @@ struct Rule {
 
 const float *of(const Array<float> &array) { return array.extent(0) ? array.data() : nullptr; }
 
+template <class Stored> Segments segments_of(const Inputs<Stored> &in, const Rule &rule) {
+  if (rule.erases) return {};
+  return chunked::segments_of(in, rule.lambda, Execution().cuda_device_prop().multiProcessorCount);
+}
+/// Whether the states of a decayed sum stay on the chip, and nothing is saved.
+template <class Op, class Stored> bool keeps_states(const Inputs<Stored> &in, const Rule &rule) {
+  return !rule.erases && !rule.lambda && chunked::keeps_states<Op>(in, segments_of(in, rule));
+}
+
 /// Processes a window over all heads: as many steps as fit into memory together with the arrays that stages save.
 template <class Op, class Stored>
 void run_window(const std::string &label, const CallSettings &call, const Inputs<Stored> &in, const Rule &rule,
@@ -49,10 +58,12 @@ void run_window(const std::string &label, const CallSettings &call, const Inputs
   const auto stage = [&](const char *name, const auto &start) { launching::shown(label + "::" + name, start); };
   const cudaStream_t stream = queue().cuda_stream();
   const size_t chunks = in.chunks(), K = in.kept_keys(), V = in.kept_values();
-  E *const states = take(chunks * V * K);
-  Segments segments;
-  if (!rule.erases) segments = segments_of(in, rule.lambda, Execution().cuda_device_prop().multiProcessorCount);
+  Segments segments = segments_of(in, rule);
   place_segments(in, segments, call.arena->template take<float>(scratch_of_segments(in, segments)).data());
+  if constexpr (std::is_same<Stored, E>::value && fragments::is_narrow<Op>)
+    if (keeps_states<Op>(in, rule))
+      return stage("sum_outputs", [&] { chunked::sum_outputs<Op>(in, o, end, stream, segments); });
+  E *const states = take(chunks * V * K);
   if (rule.erases) {
     E *const W = take(chunks * chunked::chunk * K), *const U = take(chunks * chunked::chunk * V);
     stage("chunk_local", [&] { chunked::chunk_local<Op>(in, static_cast<E *>(nullptr), W, U, stream); });
@@ -102,7 +113,8 @@ void run_windows(const std::string &label, const CallSettings &call, const Input
   if (rule.normalised && runs_few_steps(label, call, in, rule, o, state)) return rows.write(label);
   constexpr size_t budget = size_t(1) << 31, least = 64; // bytes of saved arrays; chunks per window
   const size_t bytes = rule.kept(in.kept_keys(), in.kept_values()) * sizeof(Element<Op>);
-  const size_t chunks = std::max(least, budget / (call.shape.heads() * bytes));
+  const size_t chunks =
+      keeps_states<Op>(in, rule) ? in.chunks_of_text() : std::max(least, budget / (call.shape.heads() * bytes));
   const int T = in.T, most = int(std::min<size_t>(chunks, in.chunks_of_text()) * chunked::chunk);
   float *const end = call.stateless && most >= T ? nullptr : state;
   const size_t mark = call.arena->mark();

@@ -8,6 +8,7 @@
 #include "variants/kernels/chunked/chunk_output.hpp"
 #include "variants/kernels/chunked/state_passing.hpp"
 #include "variants/kernels/chunked/step.hpp"
+#include "variants/kernels/chunked/sum_outputs.hpp"
 #ifdef __CUDACC__
 
 #define RECOLLECT_CHUNKED_STAGES(extern_or_not, Op, Stored, erases)                                                    \
@@ -18,6 +19,9 @@
                                                         const Element<Op> *, Stored *, cudaStream_t);
 #define RECOLLECT_DECAYED_SUM_STAGES(extern_or_not, Op, Stored)                                                        \
   RECOLLECT_CHUNKED_STAGES(extern_or_not, Op, Stored, false)
+#define RECOLLECT_SUM_OUTPUTS(extern_or_not, Op)                                                                       \
+  extern_or_not template void sum_outputs<Op>(const Inputs<Element<Op>> &, Element<Op> *, float *, cudaStream_t,       \
+                                              Segments);
 #define RECOLLECT_CHANNEL_STAGES(extern_or_not, Op, Stored)                                                            \
   extern_or_not template void channel_local<Op>(const Inputs<Stored> &, const Channels<Op> &, cudaStream_t);           \
   extern_or_not template void pass_channel_states<Op>(const Inputs<Stored> &, const Channels<Op> &, Element<Op> *,     \
@@ -49,6 +53,8 @@ RECOLLECT_DELTA_RULE_STAGES(extern, fragments::Tf32, float)
 RECOLLECT_DELTA_RULE_STAGES(extern, fragments::Bf16, float)
 RECOLLECT_DECAYED_SUM_STAGES(extern, fragments::Bf16, __nv_bfloat16)
 RECOLLECT_DECAYED_SUM_STAGES(extern, fragments::F16, __half)
+RECOLLECT_SUM_OUTPUTS(extern, fragments::Bf16)
+RECOLLECT_SUM_OUTPUTS(extern, fragments::F16)
 RECOLLECT_CHANNEL_STAGES(extern, fragments::Bf16, __nv_bfloat16)
 RECOLLECT_CHANNEL_STAGES(extern, fragments::F16, __half)
 RECOLLECT_DELTA_RULE_STAGES(extern, fragments::Bf16, __nv_bfloat16)

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decayed sums whose state stays on the chip: state passing and chunk output in one kernel (problem.hpp).
+//
+//   O^T = scale (S Q^T diag(D(t,0)) + V^T scores^T)      scores(t,i) = D(t,i) write_i (q_t . k_i) for i <= t
+//   S <- D(C,0) S + V^T diag(D(C,i) write_i) K
+//
+// A thread block goes through the chunks of a head or segment in order, for 64 of its values. Four warps, the workers,
+// keep S in registers, 16 values each, and use it as the first operand of S Q^T. Meanwhile four compute the scores of the
+// next chunk, and four copy chunks further ahead. Nothing but q, k, v and o passes through device memory.
+//
+// It pays where a chunk's state is large and there are enough heads; keeps_states() has the rule.
+#pragma once
+#include "variants/kernels/chunked/scalar_fallback.hpp"
+#include "variants/kernels/chunked/state_passing.hpp"
+#ifdef __CUDACC__
+
+namespace recollect::chunked {
+
+namespace detail {
+/// Transposes 8 x 8 numbers of 16 bits, in the layout of results.
+__device__ __forceinline__ std::uint32_t transposed(std::uint32_t pair) {
+  std::uint32_t result;
+  asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(result) : "r"(pair));
+  return result;
+}
+} // namespace detail
+
+template <class Op, int Dk> struct SumOutputs {
+  using E = Element<Op>;
+  static constexpr int workers = 4, scorers = chunk / 16, loaders = 4, threads = 32 * (workers + scorers + loaders);
+  static constexpr int values = 16 * workers; // per block
+  static constexpr int key_pitch = Dk + fragments::pad<Op>, value_pitch = values + fragments::pad<Op>,
+                       score_pitch = chunk + fragments::pad<Op>;
+  static constexpr int stages = 4; // chunks in shared memory: one that is read, one that is scored, two that come
+  struct Stage {
+    alignas(16) E q[chunk * key_pitch], k[chunk * key_pitch], v[chunk * value_pitch];
+    float alpha[chunk], write[chunk];
+  };
+  struct alignas(16) Scored { // what helpers compute for a chunk
+    E scores[chunk * score_pitch];
+    float left[chunk], step[chunk]; // D(t,0); D(C,t) write_t
+    float total;                    // D(C,0)
+  };
+  struct Shared {
+    Stage stage[stages];
+    Scored scored[2];
+    DecayTables decay;
+    int redo;
+  };
+
+  Inputs<E> in;
+  E *o;
+  const float *start;
+  float *end;                           // final states; null: not wanted
+  std::size_t start_stride, end_stride; // distance between states of heads or segments
+  Segments segments;
+
+  __device__ __forceinline__ void operator()(Shared &shared) const {
+    const int column_blocks = (in.kept_values() + values - 1) / values;
+    const int nth = blockIdx.x / column_blocks, first_value = blockIdx.x % column_blocks * values;
+    const int head = nth / segments.count;
+    const HeadOfText h = segment_of(in.head_of_text(head / in.H, head % in.H), segments, nth % segments.count);
+    const int chunks = (h.steps + chunk - 1) / chunk;
+    if (threadIdx.x == 0) shared.redo = 0;
+    if (threadIdx.x < 32 * workers) return process(h, chunks, first_value, nth, shared);
+    if (threadIdx.x < 32 * (workers + scorers))
+      score_ahead(h, chunks, shared);
+    else
+      load_ahead(h, chunks, first_value, shared);
+    complete(h, first_value, nth, shared);
+  }
+
+private:
+  __device__ __forceinline__ bool decays() const { return in.alpha; }
+  __device__ __forceinline__ bool scales() const { return in.alpha || in.write; }
+
+  __device__ __forceinline__ void load(const HeadOfText &h, int c, int first_value, Stage &to) const {
+    const int thread = threadIdx.x - 32 * (workers + scorers), steps = min(h.steps - c * chunk, chunk),
+              t = thread % chunk;
+    const std::size_t row = h.row + std::size_t(c) * chunk, key_row = h.key_row + std::size_t(c) * chunk;
+    constexpr int copiers = 32 * loaders;
+    fragments::load_tile<Op, chunk, Dk, key_pitch, copiers>(in.q + key_row * in.Dk, in.Dk, steps, in.Dk, to.q, thread);
+    fragments::load_tile<Op, chunk, Dk, key_pitch, copiers>(in.k + key_row * in.Dk, in.Dk, steps, in.Dk, to.k, thread);
+    fragments::load_tile<Op, chunk, values, value_pitch, copiers>(in.v + row * in.Dv + first_value, in.Dv, steps,
+                                                                  in.Dv - first_value, to.v, thread);
+    const float *const gate = thread < chunk ? in.alpha : in.write;
+    if (gate) copy_4((thread < chunk ? to.alpha : to.write) + t, gate + row + (t < steps ? t : 0), t < steps);
+  }
+
+  /// Warps that copy chunks.
+  __device__ __forceinline__ void load_ahead(const HeadOfText &h, int chunks, int first_value, Shared &shared) const {
+    for (int c = 0; c < 2; ++c) {
+      if (c < chunks) load(h, c, first_value, shared.stage[c]);
+      fragments::commit_copies();
+    }
+#pragma unroll 1
+    for (int c = -1; c < chunks; ++c) {
+      fragments::wait_for_copies<1>();
+      __syncthreads(); // chunk c + 1 has arrived, chunk c - 1 is finished
+      const int coming = c + stages - 1;
+      if (coming < chunks) load(h, coming, first_value, shared.stage[coming % stages]);
+      fragments::commit_copies();
+    }
+  }
+  /// Warps that score chunks.
+  __device__ __forceinline__ void score_ahead(const HeadOfText &h, int chunks, Shared &shared) const {
+#pragma unroll 1
+    for (int c = -1; c < chunks; ++c) {
+      __syncthreads(); // chunk c + 1 has arrived, chunk c - 1 is finished
+      const int coming = c + 1;
+      if (coming < chunks)
+        score(shared.stage[coming % stages], h.steps - coming * chunk, shared.decay, shared.scored[coming % 2]);
+    }
+  }
+  __device__ __forceinline__ static void wait_for_scorers() {
+    asm volatile("bar.sync 1, %0;" ::"n"(32 * scorers) : "memory");
+  }
+
+  /// The scores and factors of a chunk.
+  __device__ __forceinline__ void score(const Stage &at, int steps, DecayTables &decay, Scored &to) const {
+    const int thread = threadIdx.x - 32 * workers, first = thread / 32 * 16, lane = thread % 32;
+    if (decays()) {
+      wait_for_scorers(); // they have read the last chunk's tables
+      decay.prepare(at.alpha, min(steps, chunk), thread, 32 * scorers);
+      wait_for_scorers();
+    }
+    Sum scores[blocks]; // of all steps: branches would cost more than the products of later ones
+#pragma unroll
+    for (int k = 0; k < Dk; k += 16) {
+      const A16<Op> a = fragments::load_a<Op, key_pitch>(at.q, first, k);
+#pragma unroll
+      for (int i = 0; i < chunk; i += 16)
+        fragments::multiply_add<Op>(a, fragments::load_b_across<Op, key_pitch>(at.k, k, i), scores[i / 8],
+                                    scores[i / 8 + 1]);
+    }
+    if (scales() && thread < chunk) {
+      to.left[thread] = decays() ? decay.from_start(thread) : 1;
+      to.step[thread] = (decays() ? decay.to_end(thread) : 1) * (in.write ? at.write[thread] : 1);
+      if (thread == 0) to.total = decays() ? decay.total() : 1;
+    }
+    float left[2];
+    apply_decay(first, decays(), decay, scores, left);
+#pragma unroll
+    for (int b = 0; b < blocks; ++b) {
+      if (8 * b >= first + 16) break;
+      if (in.write) {
+        const float2 factor = load_pair(at.write + 8 * b + lane % 4 * 2);
+#pragma unroll
+        for (int r = 0; r < 2; ++r) scores[b].x[2 * r] *= factor.x, scores[b].x[2 * r + 1] *= factor.y;
+      }
+      fragments::store<E, score_pitch>(scores[b], to.scores, first, 8 * b);
+    }
+  }
+
+  /// Warps that keep the state and compute outputs.
+  __device__ __forceinline__ void process(const HeadOfText &h, int chunks, int first_value, int nth,
+                                          Shared &shared) const {
+    const int lane = threadIdx.x % 32, own = threadIdx.x / 32 * 16, row = first_value + own; // the first of 16 values
+    const bool at_work = row < in.kept_values();
+    Sum S[Dk / 8];
+    const auto each_of_state = [&](const auto &take) {
+#pragma unroll
+      for (int n = 0; n < Dk / 8; ++n)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) {
+          const int i = row + lane / 4 + e / 2 * 8, j = 8 * n + lane % 4 * 2 + e % 2;
+          if (i < in.Dv && j < in.Dk) take(std::size_t(i) * in.Dk + j, S[n].x[e]);
+        }
+    };
+    if (start) each_of_state([&](std::size_t at, float &x) { x = start[nth * start_stride + at]; });
+#pragma unroll 1
+    for (int c = -1; c < chunks; ++c) {
+      __syncthreads(); // chunk c is scored
+      if (!at_work || c < 0) continue;
+      const Stage &at = shared.stage[c % stages];
+      const Scored &scored = shared.scored[c % 2];
+      Sum x[blocks]; // 16 values x 64 steps
+      if (!read(at, scored, own, S, x)) shared.redo = 1;
+      const std::size_t first = h.row + std::size_t(c) * chunk;
+      put(x, o + first * in.Dv + row, h.steps - c * chunk, in.Dv - row);
+      advance(at, scored, own, S);
+    }
+    complete(h, first_value, nth, shared); // `end` may be `start`
+    if (end && at_work) each_of_state([&](std::size_t at, float &x) { end[nth * end_stride + at] = x; });
+  }
+
+  /// Outputs x of a chunk, from S at its start. Returns whether they are finite.
+  __device__ __forceinline__ bool read(const Stage &at, const Scored &scored, int own, const Sum (&S)[Dk / 8],
+                                       Sum (&x)[blocks]) const {
+#pragma unroll
+    for (int k = 0; k < Dk; k += 16) {
+      const A16<Op> a = fragments::as_a<Op>(S[k / 8], S[k / 8 + 1]);
+#pragma unroll
+      for (int t = 0; t < chunk; t += 16)
+        fragments::multiply_add<Op>(a, fragments::load_b_across<Op, key_pitch>(at.q, k, t), x[t / 8], x[t / 8 + 1]);
+    }
+    if (decays())
+#pragma unroll
+      for (int b = 0; b < blocks; ++b) {
+        const float2 left = load_pair(scored.left + 8 * b + threadIdx.x % 4 * 2);
+#pragma unroll
+        for (int r = 0; r < 2; ++r) x[b].x[2 * r] *= left.x, x[b].x[2 * r + 1] *= left.y;
+      }
+#pragma unroll
+    for (int i = 0; i < chunk; i += 16) {
+      const A16<Op> a = fragments::load_a_across<Op, value_pitch>(at.v, own, i);
+#pragma unroll
+      for (int t = i; t < chunk; t += 16)
+        fragments::multiply_add<Op>(a, fragments::load_b_across<Op, score_pitch>(scored.scores, i, t), x[t / 8],
+                                    x[t / 8 + 1]);
+    }
+    const bool finite = all_finite(x);
+#pragma unroll
+    for (int b = 0; b < blocks; ++b)
+#pragma unroll
+      for (int e = 0; e < 4; ++e) x[b].x[e] *= in.scale;
+    return finite;
+  }
+  /// Writes outputs, transposed, to rows of o.
+  __device__ __forceinline__ void put(const Sum (&x)[blocks], E *to, int steps, int columns) const {
+    const int lane = threadIdx.x % 32, quad = lane % 4;
+#pragma unroll
+    for (int b = 0; b < blocks; b += 2) {
+      std::uint32_t pair[4]; // values 0 ... 7 and 8 ... 15 of steps 0 ... 7, then of 8 ... 15
+#pragma unroll
+      for (int n = 0; n < 4; ++n)
+        pair[n] = detail::transposed(fragments::packed<E>(x[b + n / 2].x[n % 2 * 2], x[b + n / 2].x[n % 2 * 2 + 1]));
+      const uint4 eight = detail::block_of_quad(pair);
+      const int t = 8 * (b + quad / 2) + lane / 4, j = quad % 2 * 8;
+      if (t < steps && j < columns) *reinterpret_cast<uint4 *>(to + std::size_t(t) * in.Dv + j) = eight;
+    }
+  }
+  /// S from a chunk's start to its end.
+  __device__ __forceinline__ void advance(const Stage &at, const Scored &scored, int own, Sum (&S)[Dk / 8]) const {
+    if (decays()) {
+      const float total = scored.total;
+#pragma unroll
+      for (int n = 0; n < Dk / 8; ++n)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) S[n].x[e] *= total;
+    }
+#pragma unroll
+    for (int i = 0; i < chunk; i += 16) {
+      const A16<Op> a = scales() ? load_a_across_scaled<Op, value_pitch>(at.v, own, i, scored.step)
+                                 : fragments::load_a_across<Op, value_pitch>(at.v, own, i);
+#pragma unroll
+      for (int k = 0; k < Dk; k += 16)
+        fragments::multiply_add<Op>(a, fragments::load_b<Op, key_pitch>(at.k, i, k), S[k / 8], S[k / 8 + 1]);
+    }
+  }
+
+  __device__ __forceinline__ void complete(const HeadOfText &h, int first_value, int nth, Shared &shared) const {
+    __syncthreads(); // the block's outputs are written
+    if (shared.redo) redo(h, first_value, nth);
+    __syncthreads();
+  }
+  /// All outputs of the block again, step by step, so that an Inf or NaN never reaches an earlier step.
+  __device__ __noinline__ void redo(HeadOfText h, int first_value, int nth) const {
+    constexpr int own = Dk / 32; // keys per lane
+    const int lane = threadIdx.x % 32, last_value = min(first_value + values, in.Dv);
+    for (int i = first_value + threadIdx.x / 32; i < last_value; i += threads / 32) {
+      float S[own];
+#pragma unroll
+      for (int n = 0; n < own; ++n) {
+        const int j = lane + 32 * n;
+        S[n] = start && j < in.Dk ? start[nth * start_stride + std::size_t(i) * in.Dk + j] : 0;
+      }
+      for (int t = 0; t < h.steps; ++t) {
+        const E *const q = in.q + (h.key_row + t) * in.Dk, *const k = in.k + (h.key_row + t) * in.Dk;
+        const float decay = in.alpha ? in.alpha[h.row + t] : 1, write = in.write ? in.write[h.row + t] : 1,
+                    value = write * widened(in.v[(h.row + t) * in.Dv + i]);
+        float sum = 0;
+#pragma unroll
+        for (int n = 0; n < own; ++n)
+          if (const int j = lane + 32 * n; j < in.Dk) {
+            S[n] = decay * S[n] + value * widened(k[j]);
+            sum += S[n] * widened(q[j]);
+          }
+#pragma unroll
+        for (int side = 16; side > 0; side /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, side);
+        if (lane == 0) o[(h.row + t) * in.Dv + i] = rounded<E>(in.scale * sum);
+      }
+    }
+  }
+};
+
+template <class Op, int Dk>
+__global__ void __launch_bounds__(SumOutputs<Op, Dk>::threads, 1)
+    sum_outputs_kernel(const __grid_constant__ SumOutputs<Op, Dk> body) {
+  extern __shared__ __align__(128) unsigned char shared[];
+  body(*reinterpret_cast<typename SumOutputs<Op, Dk>::Shared *>(shared));
+}
+
+/// Whether sum_outputs() takes the call: enough blocks for the multiprocessors, each with 64 values. Two blocks of fewer
+/// values would score every chunk twice.
+template <class Op, class Stored> bool keeps_states(const Inputs<Stored> &in, const Segments &segments) {
+  return is_narrow<Op> && std::is_same<Stored, Element<Op>>::value && in.Dk <= 128 &&
+         (segments.count > 1 || values_of_block(in) == 64);
+}
+/// Outputs of a decayed sum, and its final states in `end`, which may be in.start, or null: not wanted.
+template <class Op>
+void sum_outputs(const Inputs<Element<Op>> &in, Element<Op> *o, float *end, cudaStream_t stream, Segments segments) {
+  const std::size_t heads = std::size_t(in.texts()) * in.H;
+  const float *start = in.start;
+  std::size_t apart = in.state_stride;
+  if (segments.count > 1) {
+    Element<Op> *const none = nullptr;
+    pass_states<Op, false>(in, none, none, none, none, end, stream, segments); // the segments' start states
+    start = segments.states, end = nullptr, apart = std::size_t(in.Dv) * in.Dk;
+  }
+  with_extent(in.Dk, [&](auto extent) {
+    constexpr int Dk = decltype(extent)::value;
+    if constexpr (Dk <= 128) {
+      using Body = SumOutputs<Op, Dk>;
+      const std::size_t column_blocks = (in.kept_values() + Body::values - 1) / Body::values;
+      launch("sum_outputs", sum_outputs_kernel<Op, Dk>, heads * segments.count * column_blocks, Body::threads,
+             sizeof(typename Body::Shared), stream, Body{in, o, start, end, apart, apart, segments});
+    }
+  });
+}
+
+} // namespace recollect::chunked
+#endif
