@@ -61,8 +61,9 @@ Variant dijiang() {
   Variant v = exponential_variant([](const Shape &s, const Params &) { return s.Dk; });
   v.update = "$A_t = I$, $b_t = v_t$, $phi(x) = exp(diag(tau) DCT(x))$, divided by $z_t . phi(q_t)$";
   v.source = "Chen et al. 2024 (arXiv:2403.19928), untrained weights";
-  v.differs = "the published code takes a softmax over the features, RetNet's decay in place of the division by $z_t . "
-              "phi(q_t)$, and the transpose of the cosine transform";
+  v.differs =
+      "the published code applies a softmax to the features, uses RetNet's decay instead of the division by $z_t . "
+      "phi(q_t)$, and uses the transpose of the cosine transform";
   v.cost = {5 * (cost::Dv + 1) * cost::Dk + 4 * cost::Dk * cost::Dk, 3 * cost::Dk};
   v.params = {integer_param("seed", 1, 0, 1e9, "of $tau$")};
   v.forms = {definition([](const auto &call) { recurrent(call); }),

@@ -251,7 +251,7 @@ def terms_and_factors(f, i):
     if sign not in SUMS | PRODUCTS or i in f.headers or i in f.indices or not f.is_binary(i):
         return
     if f.word(i - 1) == "seed" or "text" in (f.tokens[i - 1].kind, f.tokens[i + 1].kind):
-        return  # another random stream, another label
+        return  # would only choose another random stream or another label
     end = f.term_end(i + 1)
     if sign in PRODUCTS:
         yield Site("factor", f.tokens[i].start, f.tokens[end - 1].end, "")

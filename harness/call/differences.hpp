@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares a gradient with central differences of the definition. Used where the tape of gradient() is not available,
-// on a GPU.
+// Compares a gradient with central differences of the definition. Used on a GPU, where the tape of gradient() is not
+// available.
 #pragma once
 #include "harness/call/gradient.hpp"
 #include <cmath>

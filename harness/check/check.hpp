@@ -14,7 +14,7 @@ namespace recollect {
 class Reference {
 public:
   explicit Reference(CheckCase problem, int chunk = 64);
-  /// For results in arrays other than the layer's, with their noise.
+  /// For results in arrays that are not the layer's own; `noise` gives the noise of these arrays.
   Reference(CheckCase problem, PartList results, std::function<Noise(Precision)> noise);
   const CheckCase &problem() const { return problem_; }
   const PartList &results() const { return results_; }
@@ -38,14 +38,14 @@ std::vector<Judged> judge_all(const Reference &reference, const PartList &candid
 /// results as the reference.
 bool all_right(const std::vector<Judged> &judged);
 
-/// The user's names of parts, by the definition's names: dg for dalpha. Parts whose names agree are left out.
+/// Maps the definition's name of a part to the user's, dalpha to dg. Parts whose two names agree are left out.
 using PartNames = std::map<std::string, std::string>;
 
 struct Checked {
   Judgement judgement = Judgement::undecided;
   std::string reason;                   // if undecided: what could not be decided and why
   std::vector<Judged> parts;            // in the order of the reference
-  PartNames names;                      // of these parts and of the missing ones
+  PartNames names;                      // of these parts and of those in not_checked
   std::vector<std::string> not_checked; // parts of the reference that the candidate lacks
   std::vector<std::string> inexact;     // arrays of the user that their types cannot represent
   std::vector<std::array<double, 3>>

@@ -47,7 +47,7 @@ template <class Real> struct Stack {
   KOKKOS_FUNCTION Real *take(size_t n) {
     constexpr size_t line = 64 / sizeof(Real);
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-    Real *const begin = base + used; // on the host there may be no memory, only measurement
+    Real *const begin = base + used; // on the host `base` may be null: then only the size is measured
 #else
     Real *const begin = base ? base + used : reinterpret_cast<Real *>((used + line) * sizeof(Real));
 #endif

@@ -113,7 +113,7 @@ struct Pair {
   double x, y;
 }; // 16 bytes: the widest access of a GPU thread
 
-/// to[i] = from[i]; to[i] = from[i] + 3 other[i]; sum of from[i]; each over `count` pairs.
+/// Three passes over `count` pairs: a copy, to[i] = from[i] + 3 other[i], and the sum of from[i].
 void copy_pairs(Pair *to, const Pair *from, size_t count) {
   Kokkos::parallel_for(
       "ceilings::copy", over(count), KOKKOS_LAMBDA(const size_t i) { to[i] = from[i]; });

@@ -37,7 +37,7 @@ void limit(int what, rlim_t most) {
   if (getrlimit(what, &now) == 0) now.rlim_cur = std::min(most, now.rlim_max), setrlimit(what, &now);
 }
 
-/// What comes first in the pipe. The size spares the parent copies of a result of gigabytes that grows as it is read.
+/// The first bytes in the pipe. The parent reserves `size` bytes, so a result of gigabytes is not copied as it grows.
 struct Head {
   std::uint64_t code, size;
 };

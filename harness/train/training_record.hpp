@@ -53,7 +53,7 @@ private:
   Recorder recorder_;
 };
 
-/// The runs of a file. Settings that its program did not have yet get their defaults, which is how it behaved.
+/// The runs of a file. A setting newer than the file gets its default, which is how the file's program behaved.
 Results read_trainings(const std::string &path);
 
 /// Without any training result.

@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(least_squares_past_d_has_the_known_error) {
   const Score best = exact.score(perfect(exact.problem));
   BOOST_TEST(metric(best, "bayes_late") < 1e-8);
   BOOST_TEST(metric(best, "bayes_below_d") > 0.3);
-  // A reader of zero has the variance of y, 1, for its error.
+  // Reads of 0 have the variance of y, which is 1, as their error.
   const Instance many("in_context_regression", {{"sequences", "200"}});
   const Output zero{std::vector<double>(many.problem.target.size(), 0.0), {}, {}};
   const Score score = many.score(zero);

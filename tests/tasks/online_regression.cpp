@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(the_noise_has_the_law_of_equation_55, *slow) {
 }
 
 BOOST_AUTO_TEST_CASE(it_starts_at_rest_or_from_one_draw) {
-  // Independent channels: x_1 has the variance sigma^2 / (1 - early^2), or sigma^2. Of 20000 squares each.
+  // Channels are independent. x_1 has the variance sigma^2 / (1 - early^2) if stationary, sigma^2 if started at zero.
   for (const auto &[start, variance] : {std::pair{"stationary", 0.09 / (1 - 0.9025)}, {"zero", 0.09}}) {
     const Instance row("online_regression", {{"sequences", "5000"},
                                              {"T", "4"},
@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(the_process_switches_after_a_quarter) {
   };
   const std::vector<double> x = process("0.5", "0.25"), y = process("0.25", "0.875");
   for (int t = 1; t < T; ++t)
-    for (int c = 0; c < d; ++c) { // step t of the paper, from 1, leads from x[t - 1] to x[t]
+    for (int c = 0; c < d; ++c) { // the paper's step t, counted from 1, leads from x[t - 1] to x[t]
       const bool early = t < T / 4;
       const double first = x[t * d + c] - (early ? 0.5 : 0.25) * x[(t - 1) * d + c],
                    second = y[t * d + c] - (early ? 0.25 : 0.875) * y[(t - 1) * d + c];

@@ -7,8 +7,8 @@ BOOST_AUTO_TEST_SUITE(rwkv7_published)
 
 BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
   // share = 1/2. Step 1: k = [3,4], a = [1,0], so w = [3,0] and r = [3,2]: S_1 = 2 [3,2] = [6,4], o_1 = 10.
-  // Step 2: k = [0,2], a = [*,1/2], so x = [0,1] reads 4, of which half is removed, along w / 2 = [0,1/2]; the channels
-  // keep 1/2 and 1: [3,4] - 4 [0,1/2] = [3,2]. r = [0,2] + ([0,1] - [0,2]) / 2 = [0,3/2], S_2 = [3,2] + 4 [0,3/2].
+  // Step 2: k = [0,2], w = [0,1]. Decays of 1/2 and 1 leave [3,4] of S_1. x = [0,1] reads 4 in S_1, so 4 w / |k| =
+  // [0,2] is removed: [3,2]. r = [0,2] + ([0,1] - [0,2]) / 2 = [0,3/2], S_2 = [3,2] + 4 [0,3/2] = [3,8], o_2 = 14.
   Sequence s = one_head(2, {1, 1, 2, 1}, {3, 4, 0, 2}, {2, 4});
   s.w = {3, 0, 0, 1}, s.beta = {1, 1}, s.lambda = {1, 1, 0.5, 1};
   const Variant &variant = find_variant("rwkv7_published");

@@ -21,8 +21,8 @@ Claim gdn2_equal_gates() {
       "Gated DeltaNet-2, $S' = S diag(alpha)$ and $S' + (w . v - S' (b . k)) k^T$ with an erase gate b per key channel "
       "and a write gate w per value channel, is Kimi delta attention where all gates of a token equal beta.");
   c.exactly("An identity. If the gates differ, the transition $I - (b . k) k^T$ is not symmetric: its norm exceeds 1 "
-            "for a unit key and gates in $[0, 1]$. Two alternating keys with gates of 0 and 1, whose channels have "
-            "squares of 1/6 and 5/6, multiply the state by 5/4 per pair, without end.");
+            "for a unit key and gates in $[0, 1]$. Take two keys in turn, whose channels have squares of 1/6 and 5/6, "
+            "with gates of 0 and 1: they multiply the state by 5/4 per pair, without end.");
   c.because("The recurrence is that of public code and notes; we have not read whether the paper bounds the state. "
             "With one gate for all channels the transition is a contraction. For these two keys a decay below 4/5 per "
             "pair stops the growth.");

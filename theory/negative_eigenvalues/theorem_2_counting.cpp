@@ -7,8 +7,8 @@
 namespace recollect::theory {
 namespace {
 
-/// States [2,2] after each of T tokens of DeltaProduct with two reflections at unit keys `angle` apart, from I; a bit
-/// of 0 does not change the state. Rows are states, flattened.
+/// The states [2,2] of DeltaProduct after each token, from I. A bit of 1 makes two reflections at unit keys `angle`
+/// apart; a bit of 0 does not change the state. Rows are states, flattened.
 Vector rotated(const std::vector<int> &bits, double angle, double beta = 2) {
   Sequence s;
   s.shape = {1, 1, int(bits.size()), 2, 2};

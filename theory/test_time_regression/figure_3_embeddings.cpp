@@ -62,7 +62,7 @@ Claim mqar_p128_rls_construction() {
   c.says("There are embeddings with $P = 128 > d = 64$ on which RLS solves MQAR exactly at every length while linear "
          "attention fails.");
   c.exactly("The cues $u_j$ have a common part and lie in one half of the width, and the responses are $R u_j$, a "
-            "rotation into the other half. Least squares finds $R$ as soon as the cues seen span their half. Without "
+            "rotation into the other half. Least squares finds $R$ as soon as the cues so far span that half. Without "
             "the common part linear attention is exact too.");
   c.runs({"linear", "rls"}), c.draws({"mqar"});
   c.takes(planted);

@@ -143,9 +143,9 @@ Claim regression_layers() {
   ClaimBuilder c("mesa-intention-rls", "003 Vignette 1, Efficient computation; Fig 1");
   c.says("Linear regression as a layer, the exact solution of Eq 10, has been explored under the names intention and "
          "mesa-layer.");
-  c.exactly("Both have a ridge, $V^T K (K^T K + lambda I)^{-1}$; mesa has it at every prefix, intention over the whole "
-            "set. They differ from Eq 11 by $lambda M (K^T K + lambda I)^{-1}$, with $M$ its solution, which goes to 0 "
-            "with $lambda$.");
+  c.exactly("Both have a ridge: they use $V^T K (K^T K + lambda I)^{-1}$, mesa over every prefix, intention over the "
+            "whole set. If $M$ is the solution of Eq 11, they differ from it by $lambda M (K^T K + lambda I)^{-1}$. "
+            "This goes to 0 with $lambda$.");
   c.because("Because of the ridge the early steps, $t < Dk$, can be solved.");
   c.holds_asymptotically(), c.runs({"mesa", "intention", "linear"});
   c.takes(pair_params({1, 1, 20, 8, 3}), {real_param("lambda", 0.1, 1e-5, 0.5, "ridge; below, rounding hides it")});

@@ -142,7 +142,7 @@ Claim decoding() {
   c.because("The text names no criterion for reliable. For the squared error the ceiling is $d_k$. For decoding it "
             "grows with the width of the values, because the cross-talk is spread over $d_v$ channels.");
   c.is_refuted(stricter("§3, boxed: $n <~ d_k$ for reliable recall.", "reliable; no criterion",
-                        "The text compares cross-talk with the signal, which the squared error does."));
+                        "The text compares cross-talk with the signal, as the squared error does."));
   c.runs({"linear"}), c.draws({"capacity", "recall"});
   c.takes({integer_param("n", 128, 3, 512, "pairs stored"), integer_param("d", 16, 2, 256, "key width"),
            integer_param("dv", 512, 8, 4096, "value width")});

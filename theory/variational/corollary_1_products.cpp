@@ -109,7 +109,7 @@ Claim random_product_law() {
   c.because("That they vanish is no defect of VLA: a delta rule forgets at this rate, because it overwrites.");
   c.is_refuted(
       asserted("Corollary 1: 'Gradients neither explode nor vanish.'", "unit $a_t$ and $k_t$",
-               "'Empirical confirmation' follows, for the un-normalised form; it leaves the sentence as it is.",
+               "'Empirical confirmation' follows. It is about the un-normalised form and does not limit the sentence.",
                "'Neither explode nor vanish' contrasts with the factor $10^32$ of the un-normalised form. A decay like "
                "$(1 - 1/d)^T$ is forgetting, which every delta rule has; at $c = 0$ the penalty has turned the write "
                "away from the key altogether, which a positive definite $A_t$ does not do."));

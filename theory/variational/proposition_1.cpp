@@ -97,8 +97,8 @@ Stationary stationary(int d, bool aligned, double v2, int heads, int burn, int s
 
 constexpr double value_square = 3; // |v|^2
 
-/// For values of squared length 3. At that time 1 - a.k is about (d - 1) / (2 t), because the eigenvalues of A differ
-/// by a share of 1/sqrt t. The means of |e|^2 and |S|^2 are larger by a share of about 2 (1 - a.k); `off` bounds it.
+/// Values have |v|^2 = 3. After t steps 1 - a.k is about (d - 1) / (2 t): the eigenvalues of A differ by a share of
+/// 1/sqrt t. The means of |e|^2 and |S|^2 exceed their limits by a share of about 2 (1 - a.k); `off` bounds it.
 Claim in_the_long_run(ClaimBuilder &c, void (*points_at)(Points &points, int d, const Stationary &, double off)) {
   c.takes({integer_param("d", 4, 3, 8, "head width"), integer_param("aligned", 0, 0, 1, "1: $u_t = k_t$")});
   c.at({{}, {{"aligned", 1}}});

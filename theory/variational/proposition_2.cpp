@@ -76,7 +76,7 @@ Claim eq22() {
   c.runs({"vla"}), c.takes({real_param("a", 0.6, -1, 1, "k . x"), real_param("b", 0.5, -1, 1, "$alpha . x$")});
   c.at({{{"a", 0}, {"b", 1}}, {}, {{"a", -0.3}, {"b", 0.8}}});
   return c.measure([](Points &points, const Params &p, const Protocol &) {
-    // x = e1; k and a with the first components that the paper calls a = k.x and b = a.x.
+    // x = e1, so the first components of k and a are what the paper calls a = k.x and b = a.x.
 
     const double a = p.real("a"), b = p.real("b"), first = std::pow(1 - a * b, 2), second = a * a * (1 - b * b),
                  last = b * b * (1 - a * a), units = 4 * jacobian_units(3); // |J x|^2 <= 4

@@ -77,12 +77,13 @@ Claim redundant_inputs() {
   ClaimBuilder c("vla-redundant-inputs", "004 §7.4");
   c.says("Long sequences of repeated or redundant inputs, padding and noise add progressively less to the state; not "
          "so for DeltaNet, whose gate decays what is stored, nor for linear attention.");
-  c.exactly("True of consistent repeats: a pair that comes again at once writes exactly 0, and $n <= d$ pairs write "
-            "less by $1 - 1/sqrt((G^-1)_ii)$ per pass; 8 pairs at $d = 32$: about 1.1, 0.08, 0.01, 0.001. This does "
-            "not hold for noise: new values keep $|e|^2$ at 2.");
+  c.exactly("True of consistent repeats. A pair that comes again at once writes exactly 0. With $n <= d$ pairs each "
+            "late pass multiplies the write of pair $i$ by $1 - 1/sqrt((G^-1)_ii)$, where $G$ is the Gram matrix of "
+            "the keys; 8 pairs at $d = 32$ write about 1.1, 0.08, 0.01, 0.001. It does not hold for noise: new values "
+            "keep $|e|^2$ at 2.");
   c.because("In the authors' favour: Eq 4 at $beta = 0.9$ goes on writing two thirds of each value, linear attention "
-            "all of it. The delta rule (DeltaNet, $beta = 1$) has the same property, but is five times slower per "
-            "pass. The reason is a small $e_t$, not a small $A_t$.");
+            "all of it. The delta rule (DeltaNet, $beta = 1$) writes less and less, as VLA does, but is five times "
+            "slower per pass. The reason is a small $e_t$, not a small $A_t$.");
   c.holds_under("what repeats is pairs that one S fits");
   c.runs({"vla", "delta_net", "scalar_gated_delta"});
   c.takes({integer_param("d", 32, 4, 64, "head width"), integer_param("n", 8, 2, 32, "pairs")});

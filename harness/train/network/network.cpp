@@ -29,7 +29,7 @@ template <class Real> struct Block {
 };
 
 /// Replaces a row of logits by the derivative of the mean cross-entropy of `rows` rows. Returns the row's cross-entropy
-/// and whether the label has the largest logit, or one equal to it that comes first.
+/// and whether the label has the largest logit; of equal logits the first counts as the largest.
 template <class Real> struct CrossEntropy {
   int rows, width;
   Array<int> labels;

@@ -24,8 +24,8 @@ BOOST_AUTO_TEST_CASE(of_a_product_of_three_numbers_is_one_or_three) {
 }
 
 BOOST_AUTO_TEST_CASE(of_a_read_that_cancels_is_the_loss_of_digits) {
-  // k.q = 1 - (1 - 1e-3): relative changes delta of the elements of k and q change it by at most 2 (1 + 1 - 1e-3) /
-  // 1e-3 delta, and v adds its own delta.
+  // k.q = 1 - 0.999 = 1e-3. If the elements of k and q change by a relative delta, k.q changes by a relative 2 (1 +
+  // 0.999) / 1e-3 delta at most. The change of v adds one more delta.
   const double kappa = input_condition(find_variant("linear"), one_head(1, {1, -0.999}, {1, 1}, {1}), {}, 16);
   BOOST_TEST((kappa > 1e3 && kappa < 4.1e3));
 }

@@ -31,7 +31,7 @@ BOOST_AUTO_TEST_CASE(every_exact_form_is_held_in_both_types_with_gradients) {
     BOOST_TEST(one.form != "minibatch"); // only approximately equal to the definition
 }
 
-BOOST_AUTO_TEST_CASE(a_layer_whose_cases_are_shorter_has_quick_ones) { // weighted_rls has none of 2 or 65 steps
+BOOST_AUTO_TEST_CASE(a_layer_whose_cases_are_shorter_has_quick_ones) { // weighted_rls has no case of 2 or of 65 steps
   BOOST_TEST(!quick("weighted_rls").empty());
 }
 
@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(forms_are_held_on_arrays_of_16_bits_too) {
 }
 
 /// Gradients of nlms at keys of a norm near 0 exceed 65504: no kernel can store them in float16, but all can in
-/// bfloat16. The definition alone has outputs only.
+/// bfloat16. The recurrent form is not skipped, because it has outputs only.
 BOOST_AUTO_TEST_CASE(what_float16_cannot_hold_is_skipped) {
   int skipped = 0;
   for (Real real : {Real::f16, Real::bf16}) {

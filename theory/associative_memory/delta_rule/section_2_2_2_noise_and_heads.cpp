@@ -82,8 +82,8 @@ Claim normalised_keys() {
   c.says("Extension: $S* = Wv Wk^-1$ also for $k = Wk x / |Wk x|$.");
   c.is_refuted(
       outside("Eq 47: $S* = W_v W_k^{-1}$.", "$k = W_k x$, not normalised", "The text does not normalise the keys."));
-  c.exactly("$S* = E|Wk x| Wv Wk^-1$ for isotropic Wk $x$, $E|Wk x| = sqrt 2 Gamma((d+1)/2) / Gamma(d/2)$ for a "
-            "Gaussian one (2.350 at $d = 6$), with a residual that keeps the memory moving.");
+  c.exactly("If $Wk x$ is isotropic, $S* = E|Wk x| Wv Wk^-1$. If it is Gaussian, $E|Wk x| = sqrt 2 Gamma((d+1)/2) / "
+            "Gamma(d/2)$, 2.350 at $d = 6$. A residual remains, which keeps the memory moving.");
   c.because("The paper does not claim this. Normalising keeps the direction of the optimum. The lengths that it "
             "removes reappear as one factor in the optimum and as noise in the values.");
   c.runs({"delta_net"});
@@ -142,8 +142,8 @@ Claim many_heads() {
   c.says("With the low-rank projections of multi-head attention the memory may not be fixed, which may alleviate the "
          "degeneration of in-context learning.");
   c.exactly("$E S_t$ tends to $S*$ of Eq 46, not of Eq 48. For Gaussian $x$ with $E[k k^T] = I$ the state keeps moving "
-            "about it: $E|S - S*|^2$ tends to $beta m$ tr $R / (2 - beta (m+2))$, $R$ the covariance of $v$ given $k$, "
-            "$m$ the width of $k$.");
+            "about it: $E|S - S*|^2$ tends to $beta m$ tr $R / (2 - beta (m+2))$, where $R$ is the covariance of $v$ "
+            "given $k$, and $m$ the width of $k$.");
   c.because("The state keeps moving because $k$ does not determine all of $v$.");
   c.runs({"delta_net"});
   c.takes({integer_param("D", 8, 3, 24, "width of x"), integer_param("m", 3, 2, 16, "width of k"),

@@ -29,7 +29,7 @@ std::vector<ParamSpec> sequence_params(int T) {
           integer_param("dv", 4, 2, 64, "value width")};
 }
 
-/// Reads are sums over T of weights of scores of d terms.
+/// A read is a sum over T steps, and the weight of each comes from a score of d terms.
 double read_units(const Sequence &s, const Vector &o) {
   return 16.0 * (s.shape.T + s.shape.Dk) * (1 + max_abs(s.q) * max_abs(s.k) * std::sqrt(s.shape.Dk)) * max_abs(o);
 }
@@ -98,7 +98,8 @@ Integral mean_read(const std::string &variant, int t, double s, double value, st
 Claim eq18_unnormalised_grows() {
   ClaimBuilder c("eq18-unnormalised-grows", "000 Eq 18, 77");
   c.says("Not in the text, on the role of normalisation: without it, exp reads of equal values grow with $t$.");
-  c.exactly("For $N(0, I)$ keys the mean read is $t e^(s/2) v$, $s = |q|^2$ (over the squared scale).");
+  c.exactly("For $N(0, I)$ keys the mean read is $t e^(s/2) v$, where $s = |q|^2 / tau^2$ for the kernel $exp(q.k / "
+            "tau)$.");
   c.because("The unnormalised sum has no bound in $t$; the normalised one has.");
   c.runs({"exp_unnormalized", "softmax"});
   c.takes({integer_param("t", 64, 1, 1024, "steps"), real_param("s", 1, 0.1, 16, "$|q|^2$")});
@@ -122,7 +123,7 @@ Claim eq18_norm_role() {
   return c.is_not_tested(Reason::not_numeric);
 }
 
-/// Each row over its root mean square; `centred` takes the row's mean out before, as LayerNorm does.
+/// Divides each row by its root mean square; `centred` first subtracts the row's mean, as LayerNorm does.
 Vector rms_norm(Vector rows, int width, double epsilon = 0, bool centred = false) {
   for (size_t i = 0; i < rows.size(); i += width) {
     double mean = 0;
@@ -152,7 +153,7 @@ Claim rmsnorm_removes_normaliser() {
     };
     const Vector with = results_of("softmax", s), without = results_of("exp_unnormalized", s),
                  normed = rms_norm(with, dv);
-    // A row loses as many digits as it is smaller than the largest row.
+    // Rounding is relative to the largest row, so dividing a smaller row by its length magnifies it.
     points.rounding(read_units(s, with) * std::sqrt(dv) / shortest(with) * max_abs(normed));
     points.obligation("RMSNorm of exp reads", rms_norm(without, dv), normed);
     points.wrong_system("no norm", without, normed);

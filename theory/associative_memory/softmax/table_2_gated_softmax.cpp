@@ -72,9 +72,9 @@ Claim gated_softmax_row() {
   c.exactly("The printed objective generates $A = I - diag(1-lambda)/t$. The difference of the diagonals, $(1-lambda) "
             "- (1-2 lambda)/t$, grows to $1 - lambda$ with $t$. By Eq 64 the layer's own objective is $-1/t <S phi, v> "
             "+ 1/2 ||diag(sqrt(1 - (t-1)/t lambda)) S||_F^2$: for large $t$ the regulariser has no factor $1/t$.");
-  c.because(
-      "Every other row of Table 2 is exact, and this one is exact at $lambda = 1$. For $lambda < 1$ the $1/t$ of the "
-      "normaliser was applied to a decay that does not shrink with $t$, so that a large $t$ makes the error larger.");
+  c.because("Every other row of Table 2 is exact, and this one is exact at $lambda = 1$. For $lambda < 1$ the text "
+            "gives the regulariser the normaliser's factor $1/t$, but the decay does not shrink with $t$. So the error "
+            "grows with $t$.");
   c.runs({"gated_linear"});
   c.takes({real_param("t", 1e4, 2, 1e9, "step"), real_param("lambda", 0.9, 0.01, 0.99, "gate")});
   c.at({{{"lambda", 0.2}},

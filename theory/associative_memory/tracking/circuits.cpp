@@ -90,8 +90,8 @@ Claim neighbourhood() {
       "constant depth",
       "The next sentence contrasts NC1's logarithmic depth; it does not limit the sentence quoted here.",
       "The two examples are introduced as intuition. Our conclusion, that swaps are beyond TC0, follows from the "
-      "completeness of $S_5$ for NC1 and from TC0 being believed smaller; we should have said so, and kept the "
-      "neighbourhood for NC0."));
+      "completeness of $S_5$ for NC1 and from TC0 being believed smaller; we should have said so, and "
+      "spoken of a neighbourhood for NC0 only."));
   c.exactly("The sentence is true of NC0, whose gates have bounded fan-in: at depth $D$ an output sees at most $2^D$ "
             "inputs. A single threshold gate of depth 1 depends on all $n$ inputs.");
   c.because("The paper's own definition of TC gives threshold gates unlimited fan-in. Its conclusion rests on $S_5$ "

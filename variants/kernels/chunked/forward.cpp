@@ -13,7 +13,7 @@ namespace recollect::variants {
 namespace {
 using chunked::Inputs, chunked::Segments, fragments::Element;
 
-constexpr int few_steps = 16; // at most so many: the step-by-step recurrence is faster, since it moves the state once
+constexpr int few_steps = 16; // up to here the step-by-step recurrence is faster, since it moves the state once
 
 bool has_extents(int keys) {
   const cudaDeviceProp &device = Execution().cuda_device_prop();

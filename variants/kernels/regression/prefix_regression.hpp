@@ -140,8 +140,8 @@ template <class Real> struct KeysBesideValues {
   }
 };
 
-/// Starts from `state` (per head, B above H) and leaves the final state there. Reads call.q, call.k, call.v and, if
-/// `decays`, call.alpha; writes call.o.
+/// Starts from `state`, which has B [V,F] above H [F,F] for every head, and leaves the final state there. Reads call.q,
+/// call.k, call.v and, if `decays`, call.alpha; writes call.o.
 template <class Algebra, class Real>
 void prefix_regression(const std::string &label, const Call<Real> &call, Real ridge, bool decays,
                        const Array<Real> &state) {
