@@ -150,7 +150,7 @@ Claim fig2_first_quarter() {
          "than the later $3 T/4$.");
   c.exactly("The loss of the naive forecast is more than twice as large there: at every step the share $1 - .9^2 = "
             ".19$ of a key is new, later about $1 / t$.");
-  c.because("For all six settings of $Sigma$ and the first key together.");
+  c.because("Measured over all six settings of $Sigma$ and the first key together.");
   c.runs({"linear"}), c.draws({"online_regression"}), c.takes(setting);
   return c.measure([](Points &points, const Params &, const Protocol &p) {
     const Bench b(p);

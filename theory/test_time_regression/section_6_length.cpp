@@ -23,8 +23,8 @@ Point exact_recall(const Texts &text, int P, double known_ridge) {
 Claim mqar_rls_vs_linear_untrained() {
   ClaimBuilder c("mqar-rls-vs-linear-untrained", "003 §6 (untrained)");
   c.says("RLS recalls more than linear attention where there are more pairs than dimensions.");
-  c.exactly("On random unit cues with cue to response stored: it recalls a sixth of the answers more at $P = 1.5 d$ "
-            "and 2 $d$, and exactly everything at $P < d$.");
+  c.exactly("On random unit cues, with cue to response stored, RLS recalls a sixth of the answers more at $P = 1.5 d$ "
+            "and $2 d$. At $P < d$ it recalls everything exactly.");
   c.runs({"linear", "rls"}), c.draws({"mqar"});
   c.takes({integer_param("P", 48, 2, 512, "pairs, 1.5 d or more"), integer_param("d", 32, 8, 256, "width"),
            integer_param("T", 256, 64, 4096, "steps")});

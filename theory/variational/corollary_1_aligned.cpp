@@ -204,8 +204,9 @@ Claim small_lambda() {
   ClaimBuilder c("vla-cor1-aligned-u-small-lambda", "004 Corollary 1");
   c.says("$u_t = k_t$ makes the chain from step 1 non-expansive for every $lambda0 > 0$.");
   c.exactly(
-      "False for small $lambda0$: three keys in $R^3$ suffice at 1e-3 (the chain has norm 1.22), four reach 1.53; in "
-      "the plane five are needed, at 1e-6. From $lambda0 = 0.0902$ on it is true (vla_cor1_aligned_u_threshold).");
+      "False for small $lambda0$. At 1e-3 three keys in $R^3$ suffice, whose chain has norm 1.22; four keys reach "
+      "1.53. In the plane five keys are needed, at 1e-6. From $lambda0 = 0.0902$ on it is true "
+      "(vla_cor1_aligned_u_threshold).");
   c.because("A stricter reading: the paper's $lambda0$ is 0.1.");
   c.is_refuted(outside("Corollary 1.", "$lambda0 = 0.1$ (§3.2)",
                        "At the stated $lambda0$ it is true for $u$ along $k$ (vla_cor1_aligned_u_threshold)."));

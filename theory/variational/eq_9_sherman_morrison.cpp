@@ -72,8 +72,8 @@ Claim sherman_morrison_refresh_bias() {
             "refreshes: by .01, .04, .08, .19, .6 and 2.0% at $T = 25$, 64, 128, 256, 512 and 1000, at $d = 32$ and "
             "with Algorithm 1's $u$.");
   c.because("At the paper's lengths the departure is small, and the refresh is disclosed. The drift that it is to "
-            "prevent is rounding, of relative size 1e-6 in float32 (row sherman-morrison-exact); for ever repeated, it "
-            "keeps $A$ from vanishing.");
+            "prevent is rounding, of relative size 1e-6 in float32 (row sherman-morrison-exact); repeated for ever, "
+            "the refresh also keeps $A$ from vanishing.");
   c.is_refuted(limited("§1.2: $A_t$ 'is maintained exactly using the Sherman-Morrison rank-1 formula'.",
                        "$lambda0 = 0.1$; $u$ of length $1/sqrt d$ in Algorithm 1; runs of $T = 25$ to 1,000",
                        "§5.4, Table 6 and Algorithm 1 line 15 disclose the refresh: 'every 20 steps, + 1e-3 I', which "

@@ -114,8 +114,9 @@ Claim fig4_readings() {
   ClaimBuilder c("vla-fig4-readings", "004 Fig 4 (derived)");
   c.says("Of inputs with zero mean at $d_h = 32$, independent keys and values make linear attention's $|S_T|$ grow as "
          "$sqrt T$, not at a constant rate; $v = k$ at a constant rate, but to another value.");
-  c.exactly("$sqrt(T E|v|^2|k|^2)$: at $T = 1000$ 1419 for elu + 1 keys and $N(0,1)$ values (1174 with the features' "
-            "mean square left out), 1012 for Gaussian ones, 31.6 for unit ones; 5750 for $v = k$.");
+  c.exactly("It is $sqrt(T E|v|^2|k|^2)$. At $T = 1000$ this is 1419 for elu + 1 keys and $N(0,1)$ values (1174 if the "
+            "features' mean square is left out), 1012 for Gaussian ones and 31.6 for unit ones. With $v = k$ it is "
+            "5750.");
   c.runs({"linear"});
   return c.measure([](Points &points, const Params &, const Protocol &p) {
     const int d = 32;

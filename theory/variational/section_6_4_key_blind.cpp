@@ -39,9 +39,9 @@ Claim key_blind_guess() {
   ClaimBuilder c("mqar-key-blind-guess", "004 §6.4-6.5 (derived)");
   c.says("A model that ignores the key, and answers with a value of the context, scores more than the random baseline "
          "$1/128$.");
-  c.exactly("$n$ values drawn with replacement from $V$: a random one of them is right with $1/n + (1 - 1/n)/V$, .256, "
-            ".132, .0698, .0492, .0388, .0285 at $n = 4$, 8, 16, 24, 32, 48; the most frequent one with $E$[largest "
-            "count]/n, .262, .151, .104, .084, .070, .055.");
+  c.exactly("Let $n$ values be drawn with replacement from $V$. At $n = 4$, 8, 16, 24, 32, 48 a random one of them is "
+            "right with probability $1/n + (1 - 1/n)/V$, which is .256, .132, .0698, .0492, .0388, .0285. The most "
+            "frequent one is right with probability $E$[largest count]/n: .262, .151, .104, .084, .070, .055.");
   c.because("Softmax and linear attention in Tables 9, 11 and 13 (.15, .091, .070, .057, .043 at $n = 8$ to 48; .26, "
             ".27 at $n = 4$) lie between the two: nothing that depends on the key is needed to explain them.");
   c.takes(context);
@@ -68,8 +68,8 @@ Claim key_blind_guess() {
 Claim mode_guess() {
   ClaimBuilder c("vla-mqar-baseline-is-modeguess", "004 Fig 5 text, §6.4");
   c.says("Linear and softmax attention plateau near 0.08-0.15, below the random baseline $1/128 = 0.008$.");
-  c.exactly("Above it, as §6.5 and Table 11 have it: 0.08 is ten times $1/128$. Measured in its place: a guess among "
-            "the context's values, which is where the plateau lies, is above $1/128$ too.");
+  c.exactly("Above it, as §6.5 and Table 11 have it: 0.08 is ten times $1/128$. What is measured is a guess among the "
+            "context's values, which is where the plateau lies: it is above $1/128$ too.");
   c.because("An inconsistency. The plateau can be explained without assuming that the head exploits embedding geometry "
             "(mqar_key_blind_guess).");
   c.is_refuted(slip("§6.4: 'plateau near 0.08-0.15, below the random baseline of $1/128 = 0.008$'.", "none",

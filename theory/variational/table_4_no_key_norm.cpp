@@ -58,8 +58,8 @@ Claim overflow() {
   c.says("In float32 the forward state with raw elu + 1 keys and unit write directions overflows within the $T = 3n + "
          "1 = 49$ steps of $n = 16$ pairs.");
   c.exactly("From $d_h$ of about 96 on: at pre-activations $N(0,1)$ and random unit $u$ the first step that is not "
-            "finite is 74 to 102 at $d = 32$, 51 to 59 at 64, 44 to 48 at 96, 41 to 43 at 128. With normalised keys "
-            "never; in float64 some eight times as many steps.");
+            "finite is 74 to 102 at $d = 32$, 51 to 59 at 64, 44 to 48 at 96, 41 to 43 at 128. With normalised keys it "
+            "never overflows; in float64 it takes some eight times as many steps.");
   c.because("In the authors' favour: $|I - a k^T|$ is at least $|k| - 1$, and the norm $|k|$ of elu + 1 features grows "
             "as $sqrt(2 d)$.");
   c.holds_under("$d_h$ is about 96 or more");

@@ -111,7 +111,7 @@ Claim crosstalk_floor() {
   ClaimBuilder c("crosstalk-floor", "000 after Eq 4");
   c.says("The keys' space has only $d_k$ orthogonal bases, so that with many more stored pairs than $d_k$ the "
          "cross-talk becomes non-zero.");
-  c.exactly("For unit keys the mean over $i$ of sum_{j != $i$} ($k_j.k_i$)^2 is at least $(n-d)/d$ for every $n > d$. "
+  c.exactly("For unit keys the mean over $i$ of $sum_{j != i} (k_j.k_i)^2$ is at least $(n-d)/d$ for every $n > d$. "
             "Tight frames reach this bound; random keys have $(n-1)/d$.");
   c.because("The text says $n >> d$, but $n > d$ suffices. At $n = 2 d$, well-chosen keys have about half the "
             "cross-talk of random keys.");

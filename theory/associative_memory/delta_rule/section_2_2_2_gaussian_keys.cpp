@@ -129,8 +129,8 @@ Claim gaussian_keys() {
                         "The word 'ideally' precedes it; Gaussian keys are those of §2.1."));
   c.exactly("The mean square grows by $1 - 2 beta + beta^2 (d+2)$ per step, $d + 1$ at $beta = 1$: stable for $beta < "
             "2/(d+2)$ only. At step 1 almost every path diverges for $d >= 2$ ($log|S - S*|$ by 0.030 per step at $d = "
-            "2$, 0.97 at 16); at $d = 1$ almost every path converges (-0.417), not the mean square. For covariance "
-            "$Sigma$, $beta$ (tr $Sigma + 2 lambda_max$) < 2 suffices.");
+            "2$, 0.97 at 16); at $d = 1$ almost every path converges (-0.417), but the mean square does not. For "
+            "covariance $Sigma$, $beta$ (tr $Sigma + 2 lambda_max$) < 2 suffices.");
   c.because("§2.2.2 says 'ideally' and names no distribution of the keys; the Gaussian one is that of §2.1. With "
             "normalised keys, or a step below $2/(d+2)$, $S$ converges.");
   c.runs({"delta_net"}), c.takes({integer_param("d", 16, 2, 32, "key width")}), c.at({{{"d", 2}}, {}});

@@ -177,11 +177,11 @@ Claim inference() {
                         "computational and time complexities of $O(d^2)$ and $O(1)$'.",
                         "vectors of one width $d$; length $T$; Eq 39 and 40, whose similarity is the exponential",
                         "The next sentence adds up: $O(T d + d^2)$.",
-                        "The $sum O(T d + d^2)$ is an upper bound of the cost with either kernel, and $d^2$ is the "
+                        "The sum $O(T d + d^2)$ is an upper bound of the cost with either kernel, and $d^2$ is the "
                         "cost of a read from a matrix $S_t$, which exists for a finite feature map. For the "
-                        "exponential kernel the read costs $T$ $d$, which is counted already."));
-  c.exactly("With the exponential kernel $S_t$ has no finite matrix: $o_t$ costs $t (d_k + d_v)$ and $u_t (t-1) (d_k + "
-            "d_v)$. $d^2$ is right for the linear kernel, and the total stays an upper bound.");
+                        "exponential kernel the read costs $T d$, which is counted already."));
+  c.exactly("With the exponential kernel $S_t$ has no finite matrix: $o_t$ costs $t (d_k + d_v)$, and $u_t$ costs "
+            "$(t-1) (d_k + d_v)$. The cost $d^2$ is right for the linear kernel, and the total stays an upper bound.");
   c.because("The two sentences before this one are about the kernel with an infinite feature map (Eq 11). For that "
             "kernel the read is the sum of Eq 40 over all $t$ stored pairs.");
   c.takes({integer_param("t", 1024, 8, 2048, "step"), integer_param("d", 8, 2, 64, "width")});

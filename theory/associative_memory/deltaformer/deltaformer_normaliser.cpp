@@ -123,8 +123,8 @@ Claim indices_of_z() {
   c.says("$Z1_t$ = sum_{i<t} exp($k_i$ . $k_i$) and $Z2_t$ = sum_{i<=$t$} exp($k_i$ . $q_i$) normalise the weights.");
   c.is_refuted(slip("After Eq 94 and Eq 95: $Z1_t$ = sum exp($k_i$ . $k_i$), $Z2_t$ = sum exp($k_i$ . $q_i$).", "none",
                     "The same sentence says 'similar to softmax attention', and Listing 1 has the indices right."));
-  c.exactly("$Z1_t$ = sum_{i<t} exp($k_i$ . $k_t$) and $Z2_t$ = sum_{i<=$t$} exp($k_i$ . $q_t$), as Listing 1 has them "
-            "(with $1/sqrt d$).");
+  c.exactly("$Z1_t = sum_{i<t} exp(k_i . k_t)$ and $Z2_t = sum_{i<=t} exp(k_i . q_t)$, as Listing 1 has them (with "
+            "$1/sqrt d$).");
   c.because("An index is wrong: both normalisers are meant to be 'similar to softmax attention', and the listing has "
             "the right indices.");
   c.runs({"delta_former"}), c.takes(sizes), c.at({{{"T", 20}}}, {{{"T", 60}}});

@@ -105,10 +105,10 @@ Claim snr_eq10_quadratic() {
   c.says("For any kernel $SNR^-1 = N E[kappa^2(k_j,k_i)] / kappa^2(k_i,k_i)$, for large $N$ and stored values of about "
          "equal norms; here $kappa$ = (x.y)^2, so about $3 N / d^2$.");
   c.holds_asymptotically();
-  c.exactly("For a given probe: $(N-1) dv/|v_i|^2$ $3/|k_i|^4$. Averaged over the probe as well: $(N-1) dv/(dv-2)$ "
-            "$3/((d-2)(d-4))$, for $d > 4$. For the linear kernel it is Eq 7 (snr_linear).");
+  c.exactly("For a given probe: $3 (N-1) dv / (|v_i|^2 |k_i|^4)$. Averaged over the probe as well: $3 (N-1) dv / "
+            "((dv-2) (d-2) (d-4))$, for $d > 4$. For the linear kernel it is Eq 7 (snr_linear).");
   c.because("It is right for any kernel and a given probe. The form writes $N$ for $N-1$, and assumes that the probe's "
-            "value is as long as the others. The layer measured is the linear memory over the features $x$ ($x$) $x$.");
+            "value is as long as the others. The layer measured is the linear memory over the features $x x^T$.");
   c.runs({"linear"});
   c.takes({integer_param("n", 4, 2, 64, "pairs stored, the probe included"),
            integer_param("d", 16, 5, 32, "key width; the mean is infinite up to 4"),

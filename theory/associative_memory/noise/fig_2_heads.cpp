@@ -12,8 +12,8 @@ Claim fig2_head_noise() {
   c.says(
       "Not in the text, on Fig 2: the retrieval noise of one head falls with its width $D / n_h$, for the linear and "
       "the exp kernel.");
-  c.exactly("$1/(d-2)$ with the linear kernel, $(1+2a)^(-d/2)$ with exp at $tau = sqrt(d)$, one other pair of Gaussian "
-            "keys.");
+  c.exactly("With one other pair and Gaussian keys the noise is $1/(d-2)$ for the linear kernel, and $(1+2a)^(-d/2)$ "
+            "for exp at $tau = sqrt(d)$.");
   c.because("With fewer heads retrieval is more precise for both kernels, and for exp far more so. This says nothing "
             "about what heads learn in training, which is the subject of Fig 2.");
   c.runs({"linear", "exp_unnormalized"});

@@ -122,8 +122,8 @@ Claim momentum_as_printed() {
   c.is_refuted(slip("Eq 76: $<S k_t, v_t>$ inside a sum over $i$.", "none", "Table 2 has $<S k_i, v_i>$."));
   c.exactly("The pair in the sum should have index $i$, $<S k_i, v_i>$, as in Table 2. As printed it generates $C_t$ = "
             "(sum of the weights) $v_t k_t^T$.");
-  c.because("The index is wrong; Table 2 is right. Smallest case: for $k = 1$, 1, $v = 1$, 2, $eta = 3/4$ the "
-            "recurrence gives $C_2 = 11/4$, the printed objective $7/2$.");
+  c.because("The index is wrong; Table 2 is right. Smallest case: the keys are 1 and 1, the values 1 and 2, and $eta = "
+            "3/4$. The recurrence gives $C_2 = 11/4$, the printed objective $7/2$.");
   c.runs({"delta_momentum"}), c.takes(parameters);
   c.first([](Points &points, const Protocol &) {
     Sequence s;

@@ -46,8 +46,8 @@ Claim threshold() {
 Claim tie() {
   ClaimBuilder c("theorem1-tie-mode", "000 Theorem 1, Assumption 1 (strict)");
   c.says("A coherence of exactly $1/8$ is excluded.");
-  c.exactly("At $1/8$, $4 eps$ is the tie $1/2$: rounding half to even still tracks, rounding half away from zero does "
-            "not. Below $1/8$ both do.");
+  c.exactly("At $eps = 1/8$ the error $4 eps$ can be $1/2$, a tie: rounding half to even still tracks, rounding half "
+            "away from zero does not. Below $1/8$ both do.");
   c.draws({"swap"}), c.runs({"delta_former"});
   return c.measure([](Points &points, const Params &, const Protocol &protocol) {
     const auto away = [](double x) { return std::round(x); };

@@ -161,9 +161,9 @@ Claim rotary() {
   ClaimBuilder c("rope-breaks-construction", "000 §3.2, The Role of Rotary Embeddings");
   c.says("The proof of Theorem 1 needs no positional embedding, and rotary embeddings may damage expression and "
          "extrapolation.");
-  c.exactly("At fixed orthonormal keys, rounding as kernel and rotated keys and queries, most reads are wrong "
-            "(accuracy 0.27 at $n = 5$, $d = 8$, 16 exchanges); all are right without. A lone key of pair $p$ is read "
-            "after a lag of $D$ steps with weight round(cos($D$ base^{-$2p/d$})).");
+  c.exactly("With fixed orthonormal keys and rounding as the kernel, most reads are wrong if keys and queries are "
+            "rotated (accuracy 0.27 at $n = 5$, $d = 8$, 16 exchanges). Without rotation all are right. A lone key of "
+            "pair $p$ is read after a lag of $D$ steps with weight round(cos($D$ base^{-$2p/d$})).");
   c.because("The paper suspects this of trained models and calls it speculation. Learned keys, which could leave the "
             "rapidly rotating channels unused, are not covered here (fig6_training).");
   c.draws({"swap"}), c.runs({"delta_former"});

@@ -63,8 +63,8 @@ Claim tracking() {
   c.says("Trained to name the element of the first place after each of 16 exchanges of five, a DeltaFormer of one "
          "layer with a suitable $kappa_1$ and $kappa_2$ = softmax is right (100 %) where softmax attention of one and "
          "two layers is not.");
-  c.exactly("With linear and rounding $kappa_1$ at least .98 after 600 steps, attention at most .5; without a mixer "
-            "$.2 + .1 (1 - 2^-16)$, by the swap seen last alone.");
+  c.exactly("After 600 steps linear and rounding $kappa_1$ reach at least .98, and attention at most .5. Without a "
+            "mixer the accuracy is $.2 + .1 (1 - 2^-16)$, from the swap seen last alone.");
   c.because("suites/trained_swaps.toml trains at rates of .003, .01, .03 and .1 for 1000 steps. Linear and rounding "
             "reach 1.00 at the last three rates under each of five seeds, .78 and .65 at the first. Attention of one "
             "layer reaches .35 to .37, of two .37 to .41, of four .35 to .46, with and without rotary embeddings. "

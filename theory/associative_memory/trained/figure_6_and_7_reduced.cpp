@@ -48,7 +48,8 @@ Claim curriculum() {
   c.says("Trained on exchanges that double each time the accuracy reaches .99, one DeltaFormer layer with rounding "
          "(and linear) $kappa_1$ tracks five elements to the longest texts, and less well with rotary embeddings than "
          "without.");
-  c.exactly("From 4 to 32 exchanges in 800 steps: at least .9 without positions, by .05 less with rotation.");
+  c.exactly("Trained on 4 to 32 exchanges, in 800 steps, it reaches at least .9 without positions, and at least .05 "
+            "less with rotation.");
   c.because("Three seeds: .97 to 1.00 without positions; two seeds: .73 and .80 with rotation. The result of training "
             "at 32 exchanges from the start depends on the seed, .99 and .33 after 600 steps. "
             "suites/trained_curriculum.toml compares the two.");
