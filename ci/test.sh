@@ -22,7 +22,7 @@ beat ci/test.sh at_work
 ctest --test-dir build --verbose --parallel "$jobs" 2>&1 | tee "$log" | grep -vE '^[0-9]+: (Running|Test command|(.*: )?(Entering|Leaving) test |.* is skipped because disabled$|test_\w+ \(.*\.\.\. ok$)' ||
   status=${PIPESTATUS[0]}
 end_beat
-# Every test program closes with its own count; one that did not is a failure more, whatever its exit status.
+# Every test program closes with its own count; one that did not counts as one more failure, whatever its exit status.
 read -r passed failed < <(awk '
   $1 == "Start" { silent[$2] = 1 }
   /^[0-9]+: [0-9]+ passed, [0-9]+ failed$/ { passed += $2; failed += $4; delete silent[$1] }

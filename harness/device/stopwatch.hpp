@@ -28,7 +28,7 @@ public:
 
   /// Seconds of one pass.
   Sample sample();
-  /// "events, caches flushed", "graph of 12 passes, 3 buffer sets" ...; says so if the host's launches are included.
+  /// "events, caches flushed", "graph of 12 passes, 3 buffer sets" ...; a note follows if times include launches on the host.
   std::string method() const;
   /// The first set of buffers, after its last pass.
   const Pass &first() const;

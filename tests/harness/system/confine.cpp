@@ -21,7 +21,7 @@ BOOST_AUTO_TEST_SUITE(confine)
 /// Whether a call failed because of the filter.
 bool refused(long result) { return result < 0 && errno == EPERM; }
 
-/// "" or what a confined child could do although it should not, or could not do although it should.
+/// What a confined child could do but should not, or could not do but should; "" if there is nothing.
 std::string found_in_a_confined_child(const Folder &folder) {
   const std::string old = folder / "old", made = folder / "made";
   std::ofstream(old) << "text";
