@@ -16,7 +16,7 @@ if [ $$ -ne 1 ]; then
     printf '%q ' "$@"
   } >"$given/command"
   linux.uml "mem=${MEMORY:-2500M}" root=/dev/root rootfstype=hostfs rootflags=/ ro "init=$(realpath "$0")" "given=$given" \
-    ${VERSION:+"VERSION=$VERSION"} con=null con0=null,fd:1 quiet </dev/null 2>/dev/null | tee "$given/said"
+    ${VERSION:+"VERSION=$VERSION"} con=null con0=null,fd:1 quiet </dev/null 2>/dev/null | tee "$given/said" | sed -u '/^nfs.sh: status /,$d'
   exit "$(sed -n 's/^nfs.sh: status \([0-9]*\).*/\1/p' "$given/said" | grep . || echo 1)"
 fi
 
