@@ -39,15 +39,15 @@ template <class Real> void chunked(const Call<Real> &call) {
   const Real angle = theta(call);
   const Turned<Real> turned = turn_back(
       call, features(call), KOKKOS_LAMBDA(size_t, int) { return angle; });
-  decayed_sum("cosformer::chunked", call,
-              {turned.features.width, turned.features.q, turned.features.k, {}, {}, Real(1), {}, true});
+  gated_recurrence("cosformer::chunked", call,
+                   {turned.features.width, turned.features.q, turned.features.k, {}, {}, Real(1), {}, true});
   turn_state(call, turned);
 }
 
 template <class Real> void backward(const BackwardCall<Real> &back) {
   const Real angle = theta(back.call);
   const Array<Real> q = back.call.q, k = back.call.k, d_q = back.d.q, d_k = back.d.k;
-  DecayedSum<Real> sum{};
+  GatedRecurrence<Real> sum{};
   sum.normalised = true;
   turned_vjp("cosformer::backward", back, features(back.call), KOKKOS_LAMBDA(size_t, int) { return angle; }, sum, {},
              {back.call.shape.Dk, d_q, d_k});

@@ -6,9 +6,9 @@
 //   S_t = S_{t-1} diag(alpha_t lambda_t) + v_t k_t^T
 //   o_t = S_t (scale q_t)
 //
-// State: Dv x Dk. Cost per token: recurrent 6 Dv Dk; chunked 4 Dv Dk + 2 C (Dk + Dv) flops, as matrix products, and with
-// lambda about 3 * 16 Dk more for the pairs inside secondary chunks.
-#include "variants/kernels/chunked/decayed_sum_backward.hpp"
+// State: Dv x Dk. Cost per token: recurrent 6 Dv Dk; chunked 4 Dv Dk + 2 C (Dk + Dv) flops, as matrix products, and
+// with lambda about 3 * 16 Dk more for the pairs inside secondary chunks.
+#include "variants/kernels/chunked/gated_recurrence_backward.hpp"
 #include "variants/kernels/chunked/stored.hpp"
 #include "variants/kernels/common/rows.hpp"
 
@@ -25,17 +25,19 @@ template <class Real> void recurrent(const Call<Real> &call) {
       });
 }
 
-template <class Real> DecayedSum<Real> as_sum(const Call<Real> &call) {
+template <class Real> GatedRecurrence<Real> as_sum(const Call<Real> &call) {
   const Array<Real> alpha = call.has("alpha") ? call.alpha : Array<Real>(),
                     lambda = call.has("lambda") ? call.lambda : Array<Real>();
   return {call.shape.Dk, call.q, call.k, alpha, lambda, Real(call.params.real("scale"))};
 }
-template <class Real> void chunked(const Call<Real> &call) { decayed_sum("gated_linear::chunked", call, as_sum(call)); }
+template <class Real> void chunked(const Call<Real> &call) {
+  gated_recurrence("gated_linear::chunked", call, as_sum(call));
+}
 template <class Real> void backward(const BackwardCall<Real> &back) {
-  DecayedSumGradient<Real> d{back.d.q, back.d.k};
+  GatedRecurrenceGradient<Real> d{back.d.q, back.d.k};
   if (back.call.has("alpha")) d.alpha = back.d.alpha;
   if (back.call.has("lambda")) d.lambda = back.d.lambda;
-  decayed_sum_vjp("gated_linear::backward", back, as_sum(back.call), d);
+  gated_recurrence_vjp("gated_linear::backward", back, as_sum(back.call), d);
 }
 
 #ifdef KOKKOS_ENABLE_CUDA

@@ -52,24 +52,24 @@ template <class Real> struct Phase {
 template <class Real> Phase<Real> phase(const Call<Real> &call) { return {call.has("w"), call.w, call.shape.Dk}; }
 
 /// The decayed sum without its queries and keys.
-template <class Real> DecayedSum<Real> as_sum(const Call<Real> &call) {
-  DecayedSum<Real> sum{};
+template <class Real> GatedRecurrence<Real> as_sum(const Call<Real> &call) {
+  GatedRecurrence<Real> sum{};
   if (call.has("alpha")) sum.alpha = call.alpha;
   sum.lambda = twice(call, call.lambda, call.shape.Dk);
   return sum;
 }
 template <class Real> void chunked(const Call<Real> &call) {
   const Turned<Real> turned = turn_back(call, Features<Real>{call.shape.Dk, call.q, call.k}, phase(call));
-  DecayedSum<Real> sum = as_sum(call);
+  GatedRecurrence<Real> sum = as_sum(call);
   sum.width = turned.features.width, sum.q = turned.features.q, sum.k = turned.features.k;
-  decayed_sum("gateloop::chunked", call, sum);
+  gated_recurrence("gateloop::chunked", call, sum);
   turn_state(call, turned);
 }
 template <class Real> void backward(const BackwardCall<Real> &back) {
   const Call<Real> &call = back.call;
   const int D = call.shape.Dk;
-  const DecayedSum<Real> sum = as_sum(call);
-  DecayedSumGradient<Real> d{};
+  const GatedRecurrence<Real> sum = as_sum(call);
+  GatedRecurrenceGradient<Real> d{};
   if (call.has("alpha")) d.alpha = back.d.alpha;
   d.lambda = allocate(call, sum.lambda.extent(0));
   turned_vjp("gateloop::backward", back, Features<Real>{D, call.q, call.k}, phase(call), sum, d,

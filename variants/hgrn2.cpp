@@ -7,7 +7,7 @@
 //
 // k is the pre-activation of the write; k far below 0 leaves f = lambda. State: Dv x Dk, each row a running mean of the
 // values. Cost per token: recurrent 5 Dv Dk flops; chunked as gated_linear.
-#include "variants/kernels/chunked/decayed_sum_backward.hpp"
+#include "variants/kernels/chunked/gated_recurrence_backward.hpp"
 #include "variants/kernels/common/forget_gate.hpp"
 #include "variants/kernels/common/rows.hpp"
 
@@ -26,14 +26,14 @@ template <class Real> void recurrent(const Call<Real> &call) {
 
 template <class Real> void chunked(const Call<Real> &call) {
   const ForgetGates<Real> f = forget_gates(call);
-  decayed_sum("hgrn2::chunked", call, {call.shape.Dk, call.q, f.write, {}, f.keep});
+  gated_recurrence("hgrn2::chunked", call, {call.shape.Dk, call.q, f.write, {}, f.keep});
 }
 template <class Real> void backward(const BackwardCall<Real> &back) {
   const ForgetGates<Real> f = forget_gates(back.call),
                           d{allocate(back.call, f.keep.extent(0)), allocate(back.call, f.keep.extent(0))};
-  DecayedSumGradient<Real> to{back.d.q, d.write};
+  GatedRecurrenceGradient<Real> to{back.d.q, d.write};
   to.lambda = d.keep;
-  decayed_sum_vjp("hgrn2::backward", back, {back.call.shape.Dk, back.call.q, f.write, {}, f.keep}, to);
+  gated_recurrence_vjp("hgrn2::backward", back, {back.call.shape.Dk, back.call.q, f.write, {}, f.keep}, to);
   forget_gates_vjp(back, d);
 }
 

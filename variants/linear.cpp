@@ -5,7 +5,7 @@
 //   o_t = S_t (scale q_t)
 //
 // State: Dv x Dk. Cost per token: recurrent 4 Dv Dk; chunked 4 Dv Dk + 2 C (Dk + Dv) flops, as matrix products.
-#include "variants/kernels/chunked/decayed_sum_backward.hpp"
+#include "variants/kernels/chunked/gated_recurrence_backward.hpp"
 #include "variants/kernels/chunked/stored.hpp"
 #include "variants/kernels/common/rows.hpp"
 
@@ -22,12 +22,12 @@ template <class Real> void recurrent(const Call<Real> &call) {
       });
 }
 
-template <class Real> DecayedSum<Real> as_sum(const Call<Real> &call) {
+template <class Real> GatedRecurrence<Real> as_sum(const Call<Real> &call) {
   return {call.shape.Dk, call.q, call.k, {}, {}, Real(call.params.real("scale"))};
 }
-template <class Real> void chunked(const Call<Real> &call) { decayed_sum("linear::chunked", call, as_sum(call)); }
+template <class Real> void chunked(const Call<Real> &call) { gated_recurrence("linear::chunked", call, as_sum(call)); }
 template <class Real> void backward(const BackwardCall<Real> &back) {
-  decayed_sum_vjp("linear::backward", back, as_sum(back.call), {back.d.q, back.d.k});
+  gated_recurrence_vjp("linear::backward", back, as_sum(back.call), {back.d.q, back.d.k});
 }
 
 #ifdef KOKKOS_ENABLE_CUDA

@@ -6,7 +6,7 @@
 //   o_t = y_t / sqrt(|y_t|^2 / Dv + epsilon)
 //
 // State: Dv x Dk. Cost per token: as linear, and 3 Dv flops.
-#include "variants/kernels/chunked/decayed_sum_backward.hpp"
+#include "variants/kernels/chunked/gated_recurrence_backward.hpp"
 #include "variants/kernels/common/unit_rows.hpp"
 
 namespace recollect::variants {
@@ -33,14 +33,14 @@ template <class Real> void recurrent(const Call<Real> &call) {
       });
 }
 
-template <class Real> DecayedSum<Real> as_sum(const Call<Real> &call) {
+template <class Real> GatedRecurrence<Real> as_sum(const Call<Real> &call) {
   return {call.shape.Dk, call.q, call.k, {}, {}};
 }
 template <class Real> void chunked(const Call<Real> &call) {
   const Real epsilon = call.params.real("epsilon");
   const int Dv = call.shape.Dv;
   const Array<Real> o = call.o;
-  decayed_sum("linear_rms::chunked", call, as_sum(call));
+  gated_recurrence("linear_rms::chunked", call, as_sum(call));
   parallel_loop(
       "linear_rms::norm", o.extent(0) / Dv,
       KOKKOS_LAMBDA(const size_t t) { unit_mean_square(o.data() + t * Dv, Dv, epsilon); });
@@ -52,7 +52,7 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
   const Real epsilon = call.params.real("epsilon");
   const int Dv = call.shape.Dv;
   const Array<Real> y = call.o, given = back.d.o, d_y = allocate(call, y.extent(0));
-  const ChunkStates<Real> starts = decayed_sum_chunk_states("linear_rms::backward", call, as_sum(call), true);
+  const ChunkStates<Real> starts = gated_recurrence_chunk_states("linear_rms::backward", call, as_sum(call), true);
   parallel_loop(
       "linear_rms::d_norm", call.steps(), KOKKOS_LAMBDA(const size_t t) {
         const Real *own = y.data() + t * Dv, *to = given.data() + t * Dv;
@@ -61,7 +61,7 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
         for (int i = 0; i < Dv; ++i) along += own[i] / size * (to[i] / Dv);
         for (int i = 0; i < Dv; ++i) d_y(t * Dv + i) = (to[i] - own[i] / size * along) / size;
       });
-  decayed_sum_back("linear_rms::backward", back, as_sum(call), {back.d.q, back.d.k}, starts, d_y);
+  gated_recurrence_back("linear_rms::backward", back, as_sum(call), {back.d.q, back.d.k}, starts, d_y);
 }
 
 } // namespace

@@ -101,8 +101,9 @@ template <class Real> void parallel(const Call<Real> &call) {
   Call<Real> about_first = call;
   about_first.q = centred(call, call.q), about_first.k = centred(call, call.k);
   attend("local_linear::parallel", call,
-         key_loop(gaussian_by_product<Real, true>(about_first), CausalMask::through_self,
-                  rows_of(about_first.q, s, s.Dk), rows_of(about_first.k, s, s.Dk), rows_of(moments, s, width), chunk),
+         online_softmax(gaussian_by_product<Real, true>(about_first), CausalMask::through_self,
+                        rows_of(about_first.q, s, s.Dk), rows_of(about_first.k, s, s.Dk), rows_of(moments, s, width),
+                        chunk),
          SolveBlock<Real>{basis, bandwidth_param(call), Real(call.params.real("ridge")), s.T, s.Dv, call.q, call.k,
                           call.v, call.o});
 }

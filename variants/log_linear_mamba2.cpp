@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Log-linear Mamba-2 (Guo et al. 2025, arXiv:2506.04761; fla's fla/ops/log_linear_attn/naive.py): mamba2 with a state for
-// every level l of a Fenwick tree over the past, each read with a separate weight.
+// Log-linear Mamba-2 (Guo et al. 2025, arXiv:2506.04761; fla's fla/ops/log_linear_attn/naive.py): mamba2 with a state
+// for every level l of a Fenwick tree over the past, each read with a separate weight.
 //
 //   S_t^0 = beta_t v_t k_t^T,   S_t^l = alpha_t S_{t-1}^l        (levels.hpp: which steps a level holds)
 //   o_t = sum_l w_t^l S_t^l q_t
@@ -8,7 +8,7 @@
 // With all weights 1 it is mamba2. State: at most log2(T) + 2 matrices Dv x Dk; this grows with T, so the descriptor
 // has no finite state. Cost of token t: at least that of mamba2, 5 Dv Dk, and about 3/2 Dv Dk log2(t) for the other
 // levels; chunked: one mamba2 per level.
-#include "variants/kernels/chunked/decayed_sum_backward.hpp"
+#include "variants/kernels/chunked/gated_recurrence_backward.hpp"
 #include "variants/kernels/chunked/levels.hpp"
 
 namespace recollect::variants {
@@ -27,15 +27,16 @@ template <class Real> void recurrent(const Call<Real> &call) {
   recurrent_levels("log_linear_mamba2::recurrent", call, Mamba2());
 }
 
-template <class Real> DecayedSum<Real> as_sum(const Call<Real> &call) {
+template <class Real> GatedRecurrence<Real> as_sum(const Call<Real> &call) {
   return {call.shape.Dk, call.q, call.k, call.alpha, {}, Real(1), {}, false, call.beta};
 }
 template <class Real> void chunked(const Call<Real> &call) {
-  by_levels(call, [](const Call<Real> &one) { decayed_sum("log_linear_mamba2::chunked", one, as_sum(one)); });
+  by_levels(call, [](const Call<Real> &one) { gated_recurrence("log_linear_mamba2::chunked", one, as_sum(one)); });
 }
 template <class Real> void backward(const BackwardCall<Real> &back) {
   by_levels_vjp(back, [](const BackwardCall<Real> &one) {
-    decayed_sum_vjp("log_linear_mamba2::backward", one, as_sum(one.call), {one.d.q, one.d.k, one.d.alpha, one.d.beta});
+    gated_recurrence_vjp("log_linear_mamba2::backward", one, as_sum(one.call),
+                         {one.d.q, one.d.k, one.d.alpha, one.d.beta});
   });
 }
 

@@ -75,14 +75,14 @@ template <class Real> void chunked(const Call<Real> &call) {
   const int D = call.shape.Dk;
   const Ring<Real> a = ring(call);
   const Turned<Real> turned = turn_back(call, Features<Real>{D, call.q, written(call, a)}, Phase<Real>{a.phase});
-  decayed_sum("lru::chunked", call, {2 * D, turned.features.q, turned.features.k, {}, decays(call, a)});
+  gated_recurrence("lru::chunked", call, {2 * D, turned.features.q, turned.features.k, {}, decays(call, a)});
   turn_state(call, turned);
 }
 template <class Real> void backward(const BackwardCall<Real> &back) {
   const Call<Real> &call = back.call;
   const int D = call.shape.Dk;
   const Ring<Real> a = ring(call);
-  DecayedSum<Real> sum{};
+  GatedRecurrence<Real> sum{};
   sum.lambda = decays(call, a);
   const Array<Real> d_k = back.d.k, gain = a.gain;
   turned_vjp("lru::backward", back, Features<Real>{D, call.q, written(call, a)}, Phase<Real>{a.phase}, sum, {},

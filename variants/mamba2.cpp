@@ -6,8 +6,8 @@
 //   o_t = S_t q_t
 //
 // State: Dv x Dk. Cost per token: recurrent 5 Dv Dk; chunked 4 Dv Dk + 2 C (Dk + Dv) flops, as matrix products.
-#include "variants/kernels/chunked/decayed_sum_backward.hpp"
 #include "variants/kernels/chunked/feature_map.hpp"
+#include "variants/kernels/chunked/gated_recurrence_backward.hpp"
 #include "variants/kernels/chunked/stored.hpp"
 #include "variants/kernels/common/rows.hpp"
 
@@ -23,12 +23,12 @@ template <class Real> void recurrent(const Call<Real> &call) {
       });
 }
 
-template <class Real> DecayedSum<Real> as_sum(const Call<Real> &call) {
+template <class Real> GatedRecurrence<Real> as_sum(const Call<Real> &call) {
   return {call.shape.Dk, call.q, call.k, call.alpha, {}, Real(1), {}, false, call.beta};
 }
-template <class Real> void chunked(const Call<Real> &call) { decayed_sum("mamba2::chunked", call, as_sum(call)); }
+template <class Real> void chunked(const Call<Real> &call) { gated_recurrence("mamba2::chunked", call, as_sum(call)); }
 template <class Real> void backward(const BackwardCall<Real> &back) {
-  decayed_sum_vjp("mamba2::backward", back, as_sum(back.call), {back.d.q, back.d.k, back.d.alpha, back.d.beta});
+  gated_recurrence_vjp("mamba2::backward", back, as_sum(back.call), {back.d.q, back.d.k, back.d.alpha, back.d.beta});
 }
 
 #ifdef KOKKOS_ENABLE_CUDA

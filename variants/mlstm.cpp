@@ -10,7 +10,7 @@
 // becomes 1 / M_t. M is stored as a factor, not as a logarithm, because differences of logarithms lose digits. Before
 // anything is written M = 0, and the state is divided by 1 instead, so that C has its derivative in the gates. State:
 // (Dv + 2) x Dk: C, then n, then (M, 0, ...). Cost per token: recurrent 5 (Dv + 1) Dk flops; chunked as mamba2.
-#include "variants/kernels/chunked/decayed_sum_backward.hpp"
+#include "variants/kernels/chunked/gated_recurrence_backward.hpp"
 #include "variants/kernels/chunked/normalised.hpp"
 
 namespace recollect::variants {
@@ -74,13 +74,13 @@ template <class Real> Stabilise<Real> stabilise(const Call<Real> &call, bool kee
   each_head("mlstm::stabilise", call, 0, gates);
   return gates;
 }
-template <class Real> DecayedSum<Real> as_sum(const Call<Real> &call, const Stabilise<Real> &gates) {
+template <class Real> GatedRecurrence<Real> as_sum(const Call<Real> &call, const Stabilise<Real> &gates) {
   return {call.shape.Dk, call.q,    call.k,     gates.keep, {}, Real(call.params.real("scale")), {},
           true,          gates.add, gates.floor};
 }
 
 template <class Real> void chunked(const Call<Real> &call) {
-  decayed_sum("mlstm::chunked", call, as_sum(call, stabilise(call, false)));
+  gated_recurrence("mlstm::chunked", call, as_sum(call, stabilise(call, false)));
 }
 
 /// Given the gradients of keep = f u_{t-1} / u, add = i / u and the floor 1 / u, computes those of f and i. u is the
@@ -112,10 +112,10 @@ template <class Real> struct StabiliseBack {
 template <class Real> void backward(const BackwardCall<Real> &back) {
   const Call<Real> &call = back.call;
   const Stabilise<Real> gates = stabilise(call, true);
-  DecayedSumGradient<Real> d{back.d.q, back.d.k};
+  GatedRecurrenceGradient<Real> d{back.d.q, back.d.k};
   d.alpha = allocate(call, call.steps()), d.strength = allocate(call, call.steps()),
   d.floor = allocate(call, call.steps());
-  decayed_sum_vjp("mlstm::backward", back, as_sum(call, gates), d);
+  gated_recurrence_vjp("mlstm::backward", back, as_sum(call, gates), d);
   each_head("mlstm::gates", call, 0,
             StabiliseBack<Real>{gates, d.alpha, d.strength, d.floor, back.d.alpha, back.d.beta, back.d.state});
 }

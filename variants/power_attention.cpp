@@ -16,13 +16,13 @@
 namespace recollect::variants {
 namespace {
 
-template <class Real> DecayedSum<Real> as_sum(const Call<Real> &call) {
+template <class Real> GatedRecurrence<Real> as_sum(const Call<Real> &call) {
   const int p = call.params.integer("degree");
   const Features<Real> phi = map_features(call, power_features(call.shape.Dk, p), Power<Real>{p});
   return {phi.width, phi.q, phi.k, call.alpha, {}, Real(std::pow(call.params.real("scale"), p))};
 }
 template <class Real> void recurrent(const Call<Real> &call) {
-  const DecayedSum<Real> in = as_sum(call);
+  const GatedRecurrence<Real> in = as_sum(call);
   recurrent_rows(
       "power_attention::recurrent", call, KOKKOS_LAMBDA(const Head<Real> &h, int t, int i, Real *s)->Real {
         const size_t at = (h.index * h.T + t) * in.width;
@@ -32,12 +32,12 @@ template <class Real> void recurrent(const Call<Real> &call) {
       });
 }
 template <class Real> void chunked(const Call<Real> &call) {
-  decayed_sum("power_attention::chunked", call, as_sum(call));
+  gated_recurrence("power_attention::chunked", call, as_sum(call));
 }
 template <class Real> void backward(const BackwardCall<Real> &back) {
-  const DecayedSum<Real> in = as_sum(back.call);
+  const GatedRecurrence<Real> in = as_sum(back.call);
   const Features<Real> d{in.width, allocate(back.call, in.q.extent(0)), allocate(back.call, in.k.extent(0))};
-  decayed_sum_vjp("power_attention::backward", back, in, {d.q, d.k, back.d.alpha});
+  gated_recurrence_vjp("power_attention::backward", back, in, {d.q, d.k, back.d.alpha});
   pull_features("power_attention::backward", back, d, PowerPull<Real>{back.call.params.integer("degree")});
 }
 

@@ -8,7 +8,7 @@
 // The paper gives head h the decay 1 - 2^{-5-h}. Here all heads share gamma, by default 31/32, that of the first head,
 // because the harness treats heads as interchangeable. For a gamma per head, use gated_linear with alpha_t = gamma_h.
 // State: Dv x Dk. Cost per token: recurrent 5 Dv Dk; chunked 4 Dv Dk + 2 C (Dk + Dv) flops, as matrix products.
-#include "variants/kernels/chunked/decayed_sum_backward.hpp"
+#include "variants/kernels/chunked/gated_recurrence_backward.hpp"
 #include "variants/kernels/chunked/stored.hpp"
 #include "variants/kernels/common/arrays.hpp"
 #include "variants/kernels/common/rows.hpp"
@@ -25,13 +25,13 @@ template <class Real> void recurrent(const Call<Real> &call) {
       });
 }
 
-template <class Real> DecayedSum<Real> as_sum(const Call<Real> &call) {
+template <class Real> GatedRecurrence<Real> as_sum(const Call<Real> &call) {
   const Array<Real> gamma = filled(call, call.steps(), Real(call.params.real("gamma")));
   return {call.shape.Dk, call.q, call.k, gamma, {}, Real(call.params.real("scale"))};
 }
-template <class Real> void chunked(const Call<Real> &call) { decayed_sum("retnet::chunked", call, as_sum(call)); }
+template <class Real> void chunked(const Call<Real> &call) { gated_recurrence("retnet::chunked", call, as_sum(call)); }
 template <class Real> void backward(const BackwardCall<Real> &back) {
-  decayed_sum_vjp("retnet::backward", back, as_sum(back.call), {back.d.q, back.d.k});
+  gated_recurrence_vjp("retnet::backward", back, as_sum(back.call), {back.d.q, back.d.k});
 }
 
 #ifdef KOKKOS_ENABLE_CUDA

@@ -8,7 +8,7 @@
 // If the input w [B,H,T,Dk] is given, it is the bonus (the paper's is the same at every step); otherwise the bonus is
 // the parameter u for all channels. State: Dv x Dk. Cost per token: recurrent 8 Dv Dk flops; chunked as gated_linear.
 #include "harness/device/each_index.hpp"
-#include "variants/kernels/chunked/decayed_sum_backward.hpp"
+#include "variants/kernels/chunked/gated_recurrence_backward.hpp"
 #include "variants/kernels/chunked/stored.hpp"
 #include "variants/kernels/common/arrays.hpp"
 #include "variants/kernels/common/rows.hpp"
@@ -37,17 +37,17 @@ template <class Real> void recurrent(const Call<Real> &call) {
       });
 }
 
-template <class Real> DecayedSum<Real> as_sum(const Call<Real> &call) {
+template <class Real> GatedRecurrence<Real> as_sum(const Call<Real> &call) {
   const Array<Real> alpha = call.has("alpha") ? call.alpha : Array<Real>();
   return {call.shape.Dk, call.q, call.k, alpha, call.lambda, Real(1), bonus(call)};
 }
-template <class Real> void chunked(const Call<Real> &call) { decayed_sum("rwkv6::chunked", call, as_sum(call)); }
+template <class Real> void chunked(const Call<Real> &call) { gated_recurrence("rwkv6::chunked", call, as_sum(call)); }
 template <class Real> void backward(const BackwardCall<Real> &back) {
-  DecayedSumGradient<Real> d{back.d.q, back.d.k};
+  GatedRecurrenceGradient<Real> d{back.d.q, back.d.k};
   if (back.call.has("alpha")) d.alpha = back.d.alpha;
   d.lambda = back.d.lambda;
   if (back.call.has("w")) d.bonus = back.d.w;
-  decayed_sum_vjp("rwkv6::backward", back, as_sum(back.call), d);
+  gated_recurrence_vjp("rwkv6::backward", back, as_sum(back.call), d);
 }
 
 #ifdef KOKKOS_ENABLE_CUDA

@@ -10,21 +10,22 @@
 //   Summary summary(Stack &)               places a chunk's summary in memory
 //   summarising(Stack &), carrying(...), reading(...)   place the scratch memory of the three phases
 //
-//   summarise(team, chunk, summary, scratch)       chunk-local phase: what depends on this chunk only
-//   carry(team, chunk, summary, part, before, after, scratch)   state passing: the state across the chunk
-//   read(team, chunk, summary, before, scratch)    chunk output: the outputs, from the state before the chunk
+//   chunk_local(team, chunk, summary, scratch)                          what depends on this chunk only
+//   state_passing(team, chunk, summary, part, before, after, scratch)   the state across the chunk
+//   chunk_output(team, chunk, summary, before, scratch)                 the outputs, from the state before the chunk
 //
-//   static constexpr bool carries_by_reading   true: read(team, chunk, summary, before, after, scratch) leaves in
-//                                              `after`, unless null, the state after the chunk; streaming calls
-//                                              nothing else
+//   static constexpr bool carries_by_reading   true: chunk_output(team, chunk, summary, before, after, scratch) leaves
+//                                              in `after`, unless null, the state after the chunk; streaming
+//                                              calls nothing else
 //   static constexpr bool elementwise          true: Affine<Real> affine(summary, at) carries the element `at`.
 //                                              On a GPU one thread carries an element through all chunks
 //   static constexpr bool fetches              true: fetch(team, chunk, summary, part, scratch) starts to copy the data
-//                                              that carry() needs of the chunk into its scratch; int rooms() is the
-//                                              number of buffers: 1, or 2 if the next chunk is copied during the
-//                                              carry. After a team's first chunk the scratch also holds the state
+//                                              that state_passing() needs of the chunk into its scratch; int
+//                                              buffers() is the number of buffers: 1, or 2 if the next chunk is
+//                                              copied meanwhile. After a team's first chunk the scratch also holds
+//                                              the state
 //
-// An algebra that carries by reading and is elementwise needs no carry(). Optional members:
+// An algebra that carries by reading and is elementwise needs no state_passing(). Optional members:
 //
 //   places                  place(head, at) is the position of element `at` in the layer's layout, so that an
 //                           elementwise state is loaded and stored while it is carried
@@ -34,9 +35,9 @@
 //   saved_states()          where its reads save the states at the chunks' starts (chunk_states.hpp). In `three_phase`,
 //                           state passing writes them there itself, and the read phase is left out if reads compute
 //                           nothing else (reads_nothing())
-//   set_sizes(size, kind)   for kernels whose sizes are known at compile time, with the members that usual.hpp lists.
-//                           Algebras that support one size only (usual_alone) exist on CUDA only, and only the use of
-//                           their members is checked
+//   set_sizes(size, kind)   for kernels whose sizes are known at compile time, with the members that
+//                           static_extents.hpp lists. Algebras that support one size only (static_extents_only) exist
+//                           on CUDA only, and only the use of their members is checked
 #pragma once
 #include "harness/device/arena.hpp"
 #include "harness/device/chunk.hpp"
@@ -69,25 +70,26 @@ using PlacesScratch =
     decltype(Passed<A>::algebra.summarising(Passed<A>::stack), Passed<A>::algebra.carrying(Passed<A>::stack),
              Passed<A>::algebra.reading(Passed<A>::stack));
 template <class A>
-using Summarises = decltype(Passed<A>::algebra.summarise(Passed<A>::team, Passed<A>::chunk, Passed<A>::summary,
-                                                         Passed<A>::algebra.summarising(Passed<A>::stack)));
+using HasChunkLocal = decltype(Passed<A>::algebra.chunk_local(Passed<A>::team, Passed<A>::chunk, Passed<A>::summary,
+                                                              Passed<A>::algebra.summarising(Passed<A>::stack)));
 template <class A>
-using Carries = decltype(Passed<A>::algebra.carry(Passed<A>::team, Passed<A>::chunk, Passed<A>::summary,
-                                                  Passed<A>::part, Passed<A>::before, Passed<A>::after,
-                                                  Passed<A>::algebra.carrying(Passed<A>::stack)));
+using HasStatePassing = decltype(Passed<A>::algebra.state_passing(Passed<A>::team, Passed<A>::chunk, Passed<A>::summary,
+                                                                  Passed<A>::part, Passed<A>::before, Passed<A>::after,
+                                                                  Passed<A>::algebra.carrying(Passed<A>::stack)));
 template <class A>
 using CarriesElements = decltype(Affine<typename A::Real>(Passed<A>::algebra.affine(Passed<A>::summary, size_t())));
 template <class A>
 using Fetches = decltype(Passed<A>::algebra.fetch(Passed<A>::team, Passed<A>::chunk, Passed<A>::summary,
                                                   Passed<A>::part, Passed<A>::algebra.carrying(Passed<A>::stack)),
-                         int(Passed<A>::algebra.rooms()));
+                         int(Passed<A>::algebra.buffers()));
 template <class A>
-using Reads = decltype(Passed<A>::algebra.read(Passed<A>::team, Passed<A>::chunk, Passed<A>::summary, Passed<A>::before,
-                                               Passed<A>::algebra.reading(Passed<A>::stack)));
+using HasChunkOutput =
+    decltype(Passed<A>::algebra.chunk_output(Passed<A>::team, Passed<A>::chunk, Passed<A>::summary, Passed<A>::before,
+                                             Passed<A>::algebra.reading(Passed<A>::stack)));
 template <class A>
-using ReadsAndCarries =
-    decltype(Passed<A>::algebra.read(Passed<A>::team, Passed<A>::chunk, Passed<A>::summary, Passed<A>::before,
-                                     Passed<A>::after, Passed<A>::algebra.reading(Passed<A>::stack)));
+using PassesInOutput =
+    decltype(Passed<A>::algebra.chunk_output(Passed<A>::team, Passed<A>::chunk, Passed<A>::summary, Passed<A>::before,
+                                             Passed<A>::after, Passed<A>::algebra.reading(Passed<A>::stack)));
 
 /// Whether the algebra has what Expression, one of the above, uses.
 template <template <class> class Expression, class A, class = void> constexpr bool has = false;
@@ -101,13 +103,14 @@ template <class A> constexpr bool is_algebra() {
   static_assert(has<Loads, A>, "an algebra has load(team, head, state) and store(team, head, state)");
   static_assert(has<PlacesSummary, A>, "an algebra has Summary summary(Stack &)");
   static_assert(has<PlacesScratch, A>, "an algebra has summarising(Stack &), carrying(Stack &) and reading(Stack &)");
-  static_assert(has<Summarises, A>, "an algebra has summarise(team, chunk, summary, scratch)");
-  static_assert(has<Carries, A> || (A::carries_by_reading && A::elementwise),
-                "an algebra has carry(team, chunk, summary, part, before, after, scratch)");
+  static_assert(has<HasChunkLocal, A>, "an algebra has chunk_local(team, chunk, summary, scratch)");
+  static_assert(has<HasStatePassing, A> || (A::carries_by_reading && A::elementwise),
+                "an algebra has state_passing(team, chunk, summary, part, before, after, scratch)");
   static_assert(has<CarriesElements, A> || !A::elementwise, "an elementwise algebra has affine(summary, at)");
-  static_assert(has<Fetches, A> || !A::fetches, "an algebra that fetches has fetch(...) and int rooms()");
-  static_assert(A::carries_by_reading ? has<ReadsAndCarries, A> : has<Reads, A>,
-                "an algebra has read(team, chunk, summary, before, scratch); with `after` if it carries by reading");
+  static_assert(has<Fetches, A> || !A::fetches, "an algebra that fetches has fetch(...) and int buffers()");
+  static_assert(
+      A::carries_by_reading ? has<PassesInOutput, A> : has<HasChunkOutput, A>,
+      "an algebra has chunk_output(team, chunk, summary, before, scratch); with `after` if it carries by reading");
   return true;
 }
 

@@ -18,7 +18,7 @@ std::int64_t held = 0, most = 0; // bytes, for peak_bytes; global because Kokkos
 struct Counting {
   Counting() {
     held = most = 0;
-    recycling::paused = true;
+    caching::paused = true;
     Kokkos::Tools::Experimental::set_allocate_data_callback(
         [](Kokkos_Profiling_SpaceHandle, const char *, const void *, std::uint64_t size) {
           held += std::int64_t(size);
@@ -29,7 +29,7 @@ struct Counting {
                                                                  std::uint64_t size) { held -= std::int64_t(size); });
   }
   ~Counting() {
-    recycling::paused = false;
+    caching::paused = false;
     Kokkos::Tools::Experimental::set_allocate_data_callback(nullptr);
     Kokkos::Tools::Experimental::set_deallocate_data_callback(nullptr);
   }
@@ -57,7 +57,7 @@ std::string kernels_version() {
 void let_idle_threads_sleep(char **argv) {
   if (std::getenv("OMP_WAIT_POLICY")) return;
   setenv("OMP_WAIT_POLICY", "passive", 1);
-  run_on_any_processor(); // OMP_PROC_BIND binds this thread before main, and the new program would have that processor only
+  run_on_any_processor(); // OMP_PROC_BIND bound this thread before main, and the new program would have its processor only
   execv("/proc/self/exe", argv);
 }
 

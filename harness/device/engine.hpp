@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a layer that keeps a state through a sequence, chunk by chunk. An algebra (algebra.hpp) says what one chunk does,
-// in three phases: summarise, carry, read. The engine runs them in a *schedule*:
+// Runs a layer that keeps a state through a sequence, chunk by chunk. An algebra (algebra.hpp) says what one chunk
+// does, in three phases: chunk_local, state_passing, chunk_output. The engine runs them in a *schedule*:
 //
 //   streaming     One team per head goes through its chunks; the state never leaves it. For many heads.
 //   three_phase   All chunks are summarised in parallel, then states are carried from chunk to chunk, then all
@@ -15,8 +15,8 @@
 #pragma once
 #include "harness/device/algebra.hpp"
 #include "harness/device/chunk_states.hpp"
+#include "harness/device/static_extents.hpp"
 #include "harness/device/tile/tile.hpp"
-#include "harness/device/usual.hpp"
 
 namespace recollect {
 
@@ -81,18 +81,18 @@ private:
       const Chunk chunk = steps.at(head, c);
       Stack<Real> first = stack, second = stack, third = stack;
       if constexpr (Algebra::carries_by_reading) {
-        algebra.read(team, chunk, summary, before, after, algebra.reading(first));
+        algebra.chunk_output(team, chunk, summary, before, after, algebra.reading(first));
       } else {
-        algebra.summarise(team, chunk, summary, algebra.summarising(first));
+        algebra.chunk_local(team, chunk, summary, algebra.summarising(first));
         team.barrier();
         const auto carrying = algebra.carrying(second);
         if constexpr (Algebra::fetches) {
           algebra.fetch(team, chunk, summary, Part{0, 1}, carrying);
           team.barrier();
         }
-        algebra.carry(team, chunk, summary, Part{0, 1}, before, after, carrying);
+        algebra.state_passing(team, chunk, summary, Part{0, 1}, before, after, carrying);
         team.barrier();
-        algebra.read(team, chunk, summary, before, algebra.reading(third));
+        algebra.chunk_output(team, chunk, summary, before, algebra.reading(third));
       }
       team.barrier();
       Real *const old = before;
@@ -147,9 +147,9 @@ template <class Algebra> struct Store {
   }
 };
 
-template <class Algebra> struct Summarise {
+template <class Algebra> struct ChunkLocal {
   using Real = typename Algebra::Real;
-  static constexpr bool on_chip = IsUsual<Algebra>::value;
+  static constexpr bool on_chip = IsStatic<Algebra>::value;
   static constexpr int threads = Teams<Algebra>::summarising;
   Algebra algebra;
   Steps steps;
@@ -159,7 +159,7 @@ template <class Algebra> struct Summarise {
     const size_t head = unit / window.size();
     const int c = window.begin + int(unit % window.size());
     Stack<Real> kept{window.summary(head, c)}, scratch{memory};
-    algebra.summarise(team, steps.at(head, c), algebra.summary(kept), algebra.summarising(scratch));
+    algebra.chunk_local(team, steps.at(head, c), algebra.summary(kept), algebra.summarising(scratch));
     if (in_place<Algebra> || c > window.begin) return;
     const Real *now = window.now(head);
     Real *start = window.state(head, c);
@@ -167,9 +167,9 @@ template <class Algebra> struct Summarise {
   }
 };
 
-template <class Algebra> struct Carry {
+template <class Algebra> struct StatePassing {
   using Real = typename Algebra::Real;
-  static constexpr bool on_chip = IsUsual<Algebra>::value;
+  static constexpr bool on_chip = IsStatic<Algebra>::value;
   Algebra algebra;
   Steps steps;
   Window<Real> window;
@@ -217,20 +217,20 @@ template <class Algebra> struct Carry {
       Stack<Real> scratch{memory};
       const auto carrying = algebra.carrying(scratch);
       for (int c = window.begin; c < window.end; ++c) {
-        if (c == window.begin || !two_rooms()) fetch(team, head, c, part, carrying);
+        if (c == window.begin || !double_buffered()) fetch(team, head, c, part, carrying);
         team.barrier();
-        if (two_rooms() && c + 1 < window.end) fetch(team, head, c + 1, part, carrying);
+        if (double_buffered() && c + 1 < window.end) fetch(team, head, c + 1, part, carrying);
         Stack<Real> kept{window.summary(head, c)};
-        algebra.carry(team, steps.at(head, c), algebra.summary(kept), turn(part, c), window.state(head, c),
-                      c + 1 < window.end ? window.state(head, c + 1) : window.now(head), carrying);
-        if (!two_rooms()) team.barrier();
+        algebra.state_passing(team, steps.at(head, c), algebra.summary(kept), turn(part, c), window.state(head, c),
+                              c + 1 < window.end ? window.state(head, c + 1) : window.now(head), carrying);
+        if (!double_buffered()) team.barrier();
       }
     }
   }
 
 private:
-  KOKKOS_FUNCTION bool two_rooms() const {
-    if constexpr (Algebra::fetches) return algebra.rooms() == 2;
+  KOKKOS_FUNCTION bool double_buffered() const {
+    if constexpr (Algebra::fetches) return algebra.buffers() == 2;
     return false;
   }
   KOKKOS_FUNCTION Part turn(const Part &part, int c) const { return {part.index, part.count, c - window.begin}; }
@@ -243,9 +243,9 @@ private:
   }
 };
 
-template <class Algebra> struct Read {
+template <class Algebra> struct ChunkOutput {
   using Real = typename Algebra::Real;
-  static constexpr bool on_chip = IsUsual<Algebra>::value;
+  static constexpr bool on_chip = IsStatic<Algebra>::value;
   static constexpr int threads = Teams<Algebra>::reading, teams_at_once = Teams<Algebra>::together;
   Algebra algebra;
   Steps steps;
@@ -256,10 +256,11 @@ template <class Algebra> struct Read {
     const int c = window.begin + int(unit % window.size());
     Stack<Real> kept{window.summary(head, c)}, scratch{memory};
     if constexpr (Algebra::carries_by_reading)
-      algebra.read(team, steps.at(head, c), algebra.summary(kept), window.state(head, c), nullptr,
-                   algebra.reading(scratch));
+      algebra.chunk_output(team, steps.at(head, c), algebra.summary(kept), window.state(head, c), nullptr,
+                           algebra.reading(scratch));
     else
-      algebra.read(team, steps.at(head, c), algebra.summary(kept), window.state(head, c), algebra.reading(scratch));
+      algebra.chunk_output(team, steps.at(head, c), algebra.summary(kept), window.state(head, c),
+                           algebra.reading(scratch));
   }
 };
 
@@ -294,15 +295,16 @@ inline int window_chunks(int chunks, size_t heads, size_t bytes_per_chunk) {
 #ifdef KOKKOS_ENABLE_CUDA
 template <template <class> class Phase, class Real, int Kind, Math Precision, class Algebra, class... Rest>
 void run_kind(const Launch &launch, Arena &arena, size_t scratch, const Algebra &algebra, const Rest &...rest) {
-  using Known = Usual<Algebra, Kind, Precision>;
+  using Known = StaticExtents<Algebra, Kind, Precision>;
   if constexpr (Kind + 1 < Algebra::kinds)
     if (algebra.kind() > Kind)
       return run_kind<Phase, Real, Kind + 1, Precision>(launch, arena, scratch, algebra, rest...);
   run<Real>(launch, arena, scratch, Phase<Known>{Known{algebra}, rest...});
 }
 template <template <class> class Phase, class Real, class Algebra, class... Rest>
-void run_usual(const Launch &launch, Arena &arena, size_t scratch, const Algebra &algebra, const Rest &...rest) {
-  if constexpr (Algebra::every_precision && std::is_same<Real, float>::value) {
+void run_with_static_extents(const Launch &launch, Arena &arena, size_t scratch, const Algebra &algebra,
+                             const Rest &...rest) {
+  if constexpr (Algebra::all_precisions && std::is_same<Real, float>::value) {
     if (launch.math == Math::tf32)
       return run_kind<Phase, Real, 0, Math::tf32>(launch, arena, scratch, algebra, rest...);
     if (launch.math == Math::bf16)
@@ -311,17 +313,17 @@ void run_usual(const Launch &launch, Arena &arena, size_t scratch, const Algebra
   run_kind<Phase, Real, 0, Math::exact>(launch, arena, scratch, algebra, rest...);
 }
 #endif
-/// Runs a phase with static extents if `usual` and if its scratch fits into shared memory.
+/// Runs a phase with static extents if `static_extents` and if its scratch fits into shared memory.
 template <template <class> class Phase, class Real, class Algebra, class... Rest>
-void run_phase(bool usual, const Launch &launch, Arena &arena, size_t scratch, const Algebra &algebra,
+void run_phase(bool static_extents, const Launch &launch, Arena &arena, size_t scratch, const Algebra &algebra,
                const Rest &...rest) {
 #ifdef KOKKOS_ENABLE_CUDA
-  if constexpr (HasUsual<Algebra>::value)
-    if (usual_alone<Algebra> || (usual && launching::fits_on_chip<Real>(scratch)))
-      return run_usual<Phase, Real>(launch, arena, scratch, algebra, rest...);
+  if constexpr (HasStaticExtents<Algebra>::value)
+    if (static_extents_only<Algebra> || (static_extents && launching::fits_on_chip<Real>(scratch)))
+      return run_with_static_extents<Phase, Real>(launch, arena, scratch, algebra, rest...);
 #endif
-  (void)usual;
-  if constexpr (!usual_alone<Algebra>) run<Real>(launch, arena, scratch, Phase<Algebra>{algebra, rest...});
+  (void)static_extents;
+  if constexpr (!static_extents_only<Algebra>) run<Real>(launch, arena, scratch, Phase<Algebra>{algebra, rest...});
 }
 
 template <class Real, class Algebra>
@@ -350,7 +352,7 @@ void three_phases(const std::string &label, const Call<Real> &call, const Algebr
                carrying = measure<Real>([&](Stack<Real> &s) { algebra.carrying(s); }),
                reading = measure<Real>([&](Stack<Real> &s) { algebra.reading(s); });
   const int parts = Algebra::elementwise && !on_host ? int((state_size - 1) / team_size) + 1 : algebra.parts();
-  const bool usual = is_usual(algebra, steps.T);
+  const bool static_extents = has_static_extents(algebra, steps.T);
   const auto launch = [&](const char *phase, size_t units) {
     return Launch{label + "::" + phase, units, team_size, call.math};
   };
@@ -359,9 +361,13 @@ void three_phases(const std::string &label, const Call<Real> &call, const Algebr
   for (w.begin = 0; w.begin < chunks; w.begin = w.end) {
     w.end = std::min(chunks, w.begin + w.most);
     const size_t units = heads * w.size();
-    run_phase<Summarise, Real>(usual, launch("summarise", units), *call.arena, summarising, algebra, steps, w);
-    run_phase<Carry, Real>(usual, launch("carry", heads * parts), *call.arena, carrying, algebra, steps, w, parts);
-    if (reads) run_phase<Read, Real>(usual, launch("read", units), *call.arena, reading, algebra, steps, w);
+    run_phase<ChunkLocal, Real>(static_extents, launch("chunk_local", units), *call.arena, summarising, algebra, steps,
+                                w);
+    run_phase<StatePassing, Real>(static_extents, launch("state_passing", heads * parts), *call.arena, carrying,
+                                  algebra, steps, w, parts);
+    if (reads)
+      run_phase<ChunkOutput, Real>(static_extents, launch("chunk_output", units), *call.arena, reading, algebra, steps,
+                                   w);
   }
   if constexpr (!in_place<Algebra> && !keeps_start<Algebra>)
     run<Real>(launch("store", heads * teams_a_state), *call.arena, 0, Store<Algebra>{algebra, w});
@@ -372,14 +378,15 @@ void three_phases(const std::string &label, const Call<Real> &call, const Algebr
 #define RECOLLECT_STREAM(prefix, Algebra)                                                                              \
   prefix template void stream(const std::string &, const Call<Algebra::Real> &, const Algebra &, const Steps &);
 #define RECOLLECT_SUMMARISE(prefix, Algebra)                                                                           \
-  prefix template void run_phase<Summarise, Algebra::Real>(bool, const Launch &, Arena &, size_t, const Algebra &,     \
-                                                           const Steps &, const Window<Algebra::Real> &);
+  prefix template void run_phase<ChunkLocal, Algebra::Real>(bool, const Launch &, Arena &, size_t, const Algebra &,    \
+                                                            const Steps &, const Window<Algebra::Real> &);
 #define RECOLLECT_CARRY(prefix, Algebra)                                                                               \
-  prefix template void run_phase<Carry, Algebra::Real>(bool, const Launch &, Arena &, size_t, const Algebra &,         \
-                                                       const Steps &, const Window<Algebra::Real> &, const int &);
+  prefix template void run_phase<StatePassing, Algebra::Real>(bool, const Launch &, Arena &, size_t, const Algebra &,  \
+                                                              const Steps &, const Window<Algebra::Real> &,            \
+                                                              const int &);
 #define RECOLLECT_READ(prefix, Algebra)                                                                                \
-  prefix template void run_phase<Read, Algebra::Real>(bool, const Launch &, Arena &, size_t, const Algebra &,          \
-                                                      const Steps &, const Window<Algebra::Real> &);
+  prefix template void run_phase<ChunkOutput, Algebra::Real>(bool, const Launch &, Arena &, size_t, const Algebra &,   \
+                                                             const Steps &, const Window<Algebra::Real> &);
 
 #define RECOLLECT_PHASES(prefix, Algebra)                                                                              \
   RECOLLECT_SUMMARISE(prefix, Algebra) RECOLLECT_CARRY(prefix, Algebra) RECOLLECT_READ(prefix, Algebra)
@@ -405,8 +412,8 @@ template <class Real> Schedule schedule_of(const Call<Real> &call) {
 template <class Real, class Algebra>
 void run_chunks(const std::string &label, const Call<Real> &call, const Algebra &algebra, bool backwards = false) {
   const engine::Steps steps{call.shape.T, call.chunk, backwards};
-  if constexpr (!engine::usual_alone<Algebra>) static_assert(engine::is_algebra<Algebra>());
-  if constexpr (!engine::usual_alone<Algebra>)
+  if constexpr (!engine::static_extents_only<Algebra>) static_assert(engine::is_algebra<Algebra>());
+  if constexpr (!engine::static_extents_only<Algebra>)
     if (engine::Divides<Algebra>::value || schedule_of(call) == Schedule::streaming)
       return engine::stream(label, call, algebra, steps);
   if constexpr (!engine::Divides<Algebra>::value) engine::three_phases(label, call, algebra, steps);

@@ -14,7 +14,7 @@ bool host_took_part = false; // Kokkos's callbacks have no user data
 struct Watching {
   Watching() {
     namespace tools = Kokkos::Tools::Experimental;
-    host_took_part = false, again = recycling::again;
+    host_took_part = false, again = caching::again;
     tools::set_allocate_data_callback(
         [](Kokkos_Profiling_SpaceHandle, const char *, const void *, std::uint64_t) { host_took_part = true; });
     tools::set_deallocate_data_callback(
@@ -29,7 +29,7 @@ struct Watching {
   }
   Watching(const Watching &) = delete;
   Watching &operator=(const Watching &) = delete;
-  bool host_was_needed() const { return host_took_part || again != recycling::again; }
+  bool host_was_needed() const { return host_took_part || again != caching::again; }
 
   size_t again;
 };

@@ -75,7 +75,7 @@ inline void cuda_check(cudaError_t status, const std::string &label) {
 }
 
 template <class Real> bool fits_on_chip(size_t scratch) {
-  return (scratch + reduce_room) * sizeof(Real) <= Execution().cuda_device_prop().sharedMemPerBlockOptin;
+  return (scratch + reduce_buffer) * sizeof(Real) <= Execution().cuda_device_prop().sharedMemPerBlockOptin;
 }
 
 /// Percent of a multiprocessor's shared memory that this many teams take together, rounded up.

@@ -100,14 +100,14 @@ template <class F> KOKKOS_FUNCTION void once(const Team &team, const F &f) {
   if (team.rank == 0) f();
 }
 
-constexpr int reduce_room = 32; // numbers in a GPU's shared memory that reduce() uses besides a kernel's scratch
+constexpr int reduce_buffer = 32; // numbers in a GPU's shared memory that reduce() uses besides a kernel's scratch
 /// Applies join() to `start` and value(0) ... value(n-1). Every thread gets the result. Barriers inside.
 template <class Real, class Value, class Join>
 KOKKOS_FUNCTION Real reduce(const Team &team, int n, Real start, const Value &value, const Join &join) {
   Real result = start;
   each(team, n, [&](int i) { result = join(result, value(i)); });
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-  __shared__ Real partial[reduce_room]; // one per warp: there are at most 1024 threads
+  __shared__ Real partial[reduce_buffer]; // one per warp: there are at most 1024 threads
   result = across_row(result, join);
   team.barrier();
   if (team.rank % 32 == 0) partial[team.rank / 32] = result;

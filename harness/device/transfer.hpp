@@ -14,7 +14,7 @@ namespace recollect {
 /// A GPU waits for all kernels before it allocates or frees memory, which takes longer than a small kernel. So small
 /// arrays that are no longer used are cached and reused within their stream, where the next use runs after the previous
 /// one.
-namespace recycling {
+namespace caching {
 
 constexpr size_t largest = size_t(4) << 20, most = size_t(256) << 20; // bytes, of one array and of each type in total
 
@@ -34,28 +34,28 @@ template <class Real> Kept<Real> &kept() {
   return all;
 }
 
-inline size_t room_for(size_t n) {
-  size_t room = 64;
-  while (room < n) room *= 2;
-  return room;
+inline size_t capacity_for(size_t n) {
+  size_t capacity = 64;
+  while (capacity < n) capacity *= 2;
+  return capacity;
 }
 
-} // namespace recycling
+} // namespace caching
 
 /// n numbers, uninitialised.
 template <class Real> Array<Real> allocated(const std::string &label, size_t n) {
   const auto anew = [&label](size_t size) {
     return Array<Real>(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), size);
   };
-  if (on_host || recycling::paused || n == 0 || n * sizeof(Real) > recycling::largest) return anew(n);
-  recycling::Kept<Real> &kept = recycling::kept<Real>();
-  const size_t room = recycling::room_for(n);
-  std::vector<Array<Real>> &equals = kept.of_size[{streams::number(), room}];
+  if (on_host || caching::paused || n == 0 || n * sizeof(Real) > caching::largest) return anew(n);
+  caching::Kept<Real> &kept = caching::kept<Real>();
+  const size_t capacity = caching::capacity_for(n);
+  std::vector<Array<Real>> &equals = kept.of_size[{streams::number(), capacity}];
   for (const Array<Real> &array : equals)
-    if (array.use_count() == 1) return ++recycling::again, Kokkos::subview(array, std::make_pair(size_t(0), n));
-  const Array<Real> array = anew(room);
-  if (kept.bytes + room * sizeof(Real) <= recycling::most) {
-    kept.bytes += room * sizeof(Real);
+    if (array.use_count() == 1) return ++caching::again, Kokkos::subview(array, std::make_pair(size_t(0), n));
+  const Array<Real> array = anew(capacity);
+  if (kept.bytes + capacity * sizeof(Real) <= caching::most) {
+    kept.bytes += capacity * sizeof(Real);
     equals.push_back(array);
   }
   return Kokkos::subview(array, std::make_pair(size_t(0), n));

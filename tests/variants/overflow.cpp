@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(leaves_the_outputs_before_it) {
     hold(variant, s, 41, {Real::f32, Real::f64});
 }
 
-BOOST_AUTO_TEST_CASE(leaves_them_at_the_sizes_that_gpus_have_kernels_for) { // harness/device/usual.hpp
+BOOST_AUTO_TEST_CASE(leaves_them_at_the_sizes_that_gpus_have_kernels_for) { // harness/device/static_extents.hpp
   const Sequence s = random_sequence({1, 1, 192, 64, 64}, 43);
   for (const char *name :
        {"linear", "linear_elu", "retnet", "mamba2", "gated_linear", "delta_net", "gated_delta_net", "mesa", "softmax"})

@@ -30,7 +30,7 @@ BOOST_AUTO_TEST_CASE(give_what_the_recurrent_form_gives, *slow) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(at_the_sizes_that_gpus_have_kernels_for, *slow) { // harness/device/usual.hpp
+BOOST_AUTO_TEST_CASE(at_the_sizes_that_gpus_have_kernels_for, *slow) { // harness/device/static_extents.hpp
   int told = 0;
   for (const Variant &variant : all_variants()) {
     if (!variant.find_form("chunked")) continue;

@@ -39,7 +39,7 @@ BOOST_AUTO_TEST_CASE(gradients_by_hand) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(equal_logits_give_a_decayed_sum) {
+BOOST_AUTO_TEST_CASE(equal_logits_give_a_gated_recurrence) {
   // All logits are log 3: a geometric average of the values with decay 1/4, which retnet computes with reads of 3/4.
   Sequence s = random_sequence({2, 2, 40, 9, 5}, 31);
   for (size_t i = 0; i < s.q.size(); ++i) s.q[i] = s.k[i] = i % 9 == 0;

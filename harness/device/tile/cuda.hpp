@@ -120,8 +120,8 @@ template <class Real> struct Scaled {
 
 /// A block's results without the terms that do not count. A is zero there, but B may be infinite.
 template <class Real, class Out>
-__device__ __noinline__ void one_by_one(int lane, int i0, int m, int j0, int n, Product<Real> first,
-                                        Product<Real> second, Out out) {
+__device__ __noinline__ void scalar_fallback(int lane, int i0, int m, int j0, int n, Product<Real> first,
+                                             Product<Real> second, Out out) {
   for (int i = i0; i < i0 + height && i < m; ++i)
     for (int j = j0 + lane; j < n; j += 32) {
       Real sum[1][1] = {};
@@ -153,7 +153,7 @@ __device__ __forceinline__ void blocks(const Team &team, int m, int n, const Pro
         for (int e = 0; e < 4; ++e) sign = fma(sum[c].x[e], Real(0), sign);
       if (__any_sync(0xffffffffu, sign != sign)) {
         const int end = j0 + 8 * N;
-        one_by_one(lane, i0, m, j0, end < n ? end : n, first, second, out);
+        scalar_fallback(lane, i0, m, j0, end < n ? end : n, first, second, out);
         continue;
       }
     }

@@ -36,21 +36,21 @@ RECOLLECT_IN_LINE void copy(const Team &team, int count, int width, const Real *
 }
 
 /// A buffer for a copy of rows x width of the inputs, if copying them first is faster. None on a CPU.
-template <class Real> KOKKOS_FUNCTION Real *room(Stack<Real> &stack, int rows, int width) {
+template <class Real> KOKKOS_FUNCTION Real *buffer(Stack<Real> &stack, int rows, int width) {
   return on_host ? nullptr : stack.take(rows * pitch<Real>(width));
 }
 /// The operand, copied to that buffer or in place. The caller places a barrier before it is used.
 template <class Real>
 RECOLLECT_IN_LINE Matrix<Real> stage(const Team &team, int count, int width, const Real *from, std::ptrdiff_t ld,
-                                     Real *room) {
+                                     Real *to) {
   if constexpr (on_host) return rows(from, ld);
   const std::ptrdiff_t ldr = pitch<Real>(width);
-  copy(team, count, width, from, ld, room, ldr);
-  return rows<Real>(room, ldr);
+  copy(team, count, width, from, ld, to, ldr);
+  return rows<Real>(to, ldr);
 }
 
-/// C[m,n] = beta C + alpha (A[m,k] B[k,n] + A2[m,k2] B2[k2,n]). beta = 0 overwrites, so C may be uninitialised. The team
-/// is a Team or a Precise one.
+/// C[m,n] = beta C + alpha (A[m,k] B[k,n] + A2[m,k2] B2[k2,n]). beta = 0 overwrites, so C may be uninitialised. The
+/// team is a Team or a Precise one.
 template <class Real, class AnyTeam>
 RECOLLECT_IN_LINE void gemm(const AnyTeam &team, int m, int n, Real alpha, const Product<Real> &first,
                             const Product<Real> &second, Real beta, Real *C, std::ptrdiff_t ldc) {

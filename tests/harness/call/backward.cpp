@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(several_blocks_and_windows, *slow) {
   });
 }
 
-/// Layers with GPU kernels of static extents for these sizes (harness/device/usual.hpp).
+/// Layers with GPU kernels of static extents for these sizes (harness/device/static_extents.hpp).
 constexpr const char *at_usual_sizes[] = {"linear",          "linear_elu", "retnet",        "mamba2",
                                           "gated_linear",    "rwkv6",      "delta_net",     "longhorn",
                                           "gated_delta_net", "softmax",    "softmax_qknorm"};

@@ -21,9 +21,10 @@ struct Whole {
   Scratch summarising(Stack<float> &) const;
   Scratch carrying(Stack<float> &) const;
   Scratch reading(Stack<float> &) const;
-  void summarise(const Team &, const Chunk &, const Summary &, const Scratch &) const;
-  void carry(const Team &, const Chunk &, const Summary &, const Part &, const float *, float *, const Scratch &) const;
-  void read(const Team &, const Chunk &, const Summary &, const float *before, const Scratch &) const;
+  void chunk_local(const Team &, const Chunk &, const Summary &, const Scratch &) const;
+  void state_passing(const Team &, const Chunk &, const Summary &, const Part &, const float *, float *,
+                     const Scratch &) const;
+  void chunk_output(const Team &, const Chunk &, const Summary &, const float *before, const Scratch &) const;
 };
 static_assert(is_algebra<Whole>());
 
@@ -37,24 +38,26 @@ BOOST_AUTO_TEST_CASE(what_is_missing_is_noticed) {
   };
   BOOST_TEST((has<PlacesSummary, Whole> && !has<PlacesSummary, OtherSummary>));
   struct ChangesItself : Whole { // called on a const algebra
-    void carry(const Team &, const Chunk &, const Summary &, const Part &, const float *, float *, const Scratch &);
+    void state_passing(const Team &, const Chunk &, const Summary &, const Part &, const float *, float *,
+                       const Scratch &);
   };
-  BOOST_TEST((has<Carries, Whole> && !has<Carries, ChangesItself>));
+  BOOST_TEST((has<HasStatePassing, Whole> && !has<HasStatePassing, ChangesItself>));
   struct WritesBefore : Whole { // the state before a chunk is read only
-    void read(const Team &, const Chunk &, const Summary &, float *before, const Scratch &) const;
+    void chunk_output(const Team &, const Chunk &, const Summary &, float *before, const Scratch &) const;
   };
-  BOOST_TEST((has<Reads, Whole> && !has<Reads, WritesBefore>));
+  BOOST_TEST((has<HasChunkOutput, Whole> && !has<HasChunkOutput, WritesBefore>));
 }
 
 BOOST_AUTO_TEST_CASE(what_an_algebra_says_it_does_it_must_have) {
-  BOOST_TEST((!has<Fetches, Whole> && !has<CarriesElements, Whole> && !has<ReadsAndCarries, Whole>));
+  BOOST_TEST((!has<Fetches, Whole> && !has<CarriesElements, Whole> && !has<PassesInOutput, Whole>));
   struct More : Whole {
-    int rooms() const;
+    int buffers() const;
     void fetch(const Team &, const Chunk &, const Summary &, const Part &, const Scratch &) const;
     Affine<float> affine(const Summary &, size_t at) const;
-    void read(const Team &, const Chunk &, const Summary &, const float *before, float *after, const Scratch &) const;
+    void chunk_output(const Team &, const Chunk &, const Summary &, const float *before, float *after,
+                      const Scratch &) const;
   };
-  BOOST_TEST((has<Fetches, More> && has<CarriesElements, More> && has<ReadsAndCarries, More>));
+  BOOST_TEST((has<Fetches, More> && has<CarriesElements, More> && has<PassesInOutput, More>));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

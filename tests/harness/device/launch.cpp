@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_SUITE(launches)
 BOOST_AUTO_TEST_CASE(tools_see_every_phase_by_name) {
   for (int H : {1, 3}) { // with one unit per phase, and with several
     run_delta_net(Schedule::three_phase, H);
-    for (const char *phase : {"load", "summarise", "carry", "read", "store"})
+    for (const char *phase : {"load", "chunk_local", "state_passing", "chunk_output", "store"})
       BOOST_TEST(begun.count(std::string("delta_net::chunked::") + phase) == 1u, phase << " of " << H << " heads");
     BOOST_TEST((open.empty() && !nested_or_unknown));
   }

@@ -10,22 +10,23 @@ namespace recollect::variants {
 /// stack).
 template <class Number, class Kernel, class Finish> struct Attend {
   using Real = Number;
-  KeyLoop<Real, Kernel> loop;
+  OnlineSoftmax<Real, Kernel> loop;
   Finish finish;
 
   KOKKOS_FUNCTION int blocks() const { return (loop.queries.count - 1) / loop.most_rows + 1; }
   KOKKOS_FUNCTION void operator()(const Team &team, size_t unit, Real *memory) const {
     Stack<Real> stack{memory};
-    const auto room = loop.place(stack);
+    const auto buffers = loop.place(stack);
     const std::ptrdiff_t ld = tile::pitch<Real>(loop.values.width);
     Real *sum = stack.take(loop.most_rows * ld);
     const size_t head = unit / blocks();
     const int T = loop.queries.count,
               begin = (blocks() - 1 - int(unit % blocks())) * loop.most_rows; // blocks with the most keys first
     const Range rows{begin, begin + loop.most_rows < T ? begin + loop.most_rows : T};
-    loop.begin(team, rows.size(), room, sum, ld);
-    loop.gather(team, head, rows, {0, loop.mask == CausalMask::everything ? loop.keys.count : rows.end}, room, sum, ld);
-    finish(team, head, rows, sum, ld, room.peak, room.mass, stack);
+    loop.begin(team, rows.size(), buffers, sum, ld);
+    loop.gather(team, head, rows, {0, loop.mask == CausalMask::everything ? loop.keys.count : rows.end}, buffers, sum,
+                ld);
+    finish(team, head, rows, sum, ld, buffers.peak, buffers.mass, stack);
   }
   size_t scratch() const {
     Stack<Real> stack;
@@ -55,7 +56,7 @@ template <class Real> struct Divide {
 #ifdef __CUDACC__
 /// attend() on tensor cores (attention_cuda.hpp). Returns false if no kernel is compiled for these widths.
 template <class Kernel, class Finish>
-auto attend_on_fragments(const std::string &label, const Call<float> &call, const KeyLoop<float, Kernel> &loop,
+auto attend_on_fragments(const std::string &label, const Call<float> &call, const OnlineSoftmax<float, Kernel> &loop,
                          const Finish &finish) -> decltype(finish.on_fragments(), bool()) {
   if (!attention::has_extents(loop)) return false;
   if constexpr (!attention::is_costly<Kernel>)
@@ -72,7 +73,8 @@ template <class... Other> bool attend_on_fragments(const std::string &, const Ot
 
 /// Reads all keys for every query of every head, then calls `finish`.
 template <class Real, class Kernel, class Finish>
-void attend(const std::string &label, const Call<Real> &call, const KeyLoop<Real, Kernel> &loop, const Finish &finish) {
+void attend(const std::string &label, const Call<Real> &call, const OnlineSoftmax<Real, Kernel> &loop,
+            const Finish &finish) {
 #ifdef __CUDACC__
   if (attend_on_fragments(label, call, loop, finish)) return;
 #endif
@@ -87,10 +89,10 @@ template <class Real, class Kernel>
 void attend(const std::string &label, const Call<Real> &call, const Kernel &kernel,
             CausalMask mask = CausalMask::through_self) {
   const Shape &s = call.shape;
-  attend(
-      label, call,
-      key_loop(kernel, mask, rows_of(call.q, s, s.Dk), rows_of(call.k, s, s.Dk), rows_of(call.v, s, s.Dv), call.chunk),
-      Divide<Real>{rows_of(call.o, s, s.Dv)});
+  attend(label, call,
+         online_softmax(kernel, mask, rows_of(call.q, s, s.Dk), rows_of(call.k, s, s.Dk), rows_of(call.v, s, s.Dv),
+                        call.chunk),
+         Divide<Real>{rows_of(call.o, s, s.Dv)});
 }
 
 /// The definition: the same sum in a plain loop over queries.

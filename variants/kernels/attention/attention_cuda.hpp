@@ -54,7 +54,7 @@ template <class Body> struct OnTeams {
 #if __CUDA_ARCH__ >= 800
     body(unit, memory);
 #else
-    too_old(team, unit, memory);
+    unsupported_architecture(team, unit, memory);
 #endif
   }
 };
@@ -93,7 +93,7 @@ template <class E> struct ConvertRows {
       put(at, x);
     }
 #else
-    too_old(team, unit, memory);
+    unsupported_architecture(team, unit, memory);
 #endif
   }
 
@@ -124,14 +124,14 @@ template <class Op> Operand<Op> operand(const std::string &label, const Call<flo
 }
 template <class Op> struct Operands { Operand<Op> q, k, v; };
 template <class Op, class Kernel>
-Operands<Op> operands(const std::string &label, const Call<float> &call, const KeyLoop<float, Kernel> &loop) {
+Operands<Op> operands(const std::string &label, const Call<float> &call, const OnlineSoftmax<float, Kernel> &loop) {
   return {operand<Op>(label, call, loop.queries), operand<Op>(label, call, loop.keys),
           operand<Op>(label, call, loop.values)};
 }
 
 template <class Kernel> using TableOf = std::conditional_t<std::is_same_v<Kernel, Softmax>, AllExtents, FewExtents>;
 /// Whether a kernel is compiled for these widths.
-template <class Kernel> bool has_extents(const KeyLoop<float, Kernel> &loop) {
+template <class Kernel> bool has_extents(const OnlineSoftmax<float, Kernel> &loop) {
   return !is_costly<Kernel> && !has_sink<float>(loop.kernel) && loop.queries.width <= 256 && loop.values.width <= 256 &&
          Execution().cuda_device_prop().major >= 8;
 }

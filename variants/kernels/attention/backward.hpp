@@ -54,34 +54,35 @@ template <class Number, class Kernel, bool of_queries, class Gates = NoGates> st
   KOKKOS_FUNCTION void operator()(const Team &team, size_t unit, Real *memory) const {
     const auto &loop = block.loop;
     Stack<Real> stack{memory};
-    const auto room = block.place(stack);
+    const auto buffers = block.place(stack);
     const size_t head = unit / blocks();
     const int nth = int(unit % blocks()),
               begin = (of_queries ? blocks() - 1 - nth : nth) * own_size(); // blocks with the most pairs first
     const Range own{begin, begin + own_size() < d_logits.count ? begin + own_size() : d_logits.count},
         others = others_of(own);
     typename BlockGradient<Real, Kernel>::Block b;
-    stage<of_queries>(team, head, own, room, b);
+    stage<of_queries>(team, head, own, buffers, b);
     const int step = of_queries ? loop.most_keys : loop.most_rows;
     for (int at = others.begin; at < others.end; at += step) {
       const Range other{at, at + step < others.end ? at + step : others.end}, rows = of_queries ? own : other,
                                                                               keys = of_queries ? other : own;
-      stage<!of_queries>(team, head, other, room, b);
+      stage<!of_queries>(team, head, other, buffers, b);
       team.barrier();
-      block.weigh(team, head, rows, keys, b, room);
+      block.weigh(team, head, rows, keys, b, buffers);
       team.barrier();
       const Real kept = Real(at > others.begin);
       Real *const to = d_logits.at(head, begin);
       if constexpr (of_queries) {
-        gates.of_queries(team, head, rows, keys, room.dz, block.ld());
-        tile::gemm(team, rows.size(), d_logits.width, keys.size(), Real(1), tile::rows<Real>(room.dz, block.ld()), b.k,
-                   kept, to, d_logits.width);
+        gates.of_queries(team, head, rows, keys, buffers.dz, block.ld());
+        tile::gemm(team, rows.size(), d_logits.width, keys.size(), Real(1), tile::rows<Real>(buffers.dz, block.ld()),
+                   b.k, kept, to, d_logits.width);
       } else {
-        gates.of_keys(team, head, rows, keys, room.dz, block.ld());
-        tile::gemm(team, keys.size(), d_values.width, rows.size(), Real(1), tile::transposed<Real>(room.p, block.ld()),
-                   b.d_o, kept, d_values.at(head, begin), d_values.width);
-        tile::gemm(team, keys.size(), d_logits.width, rows.size(), Real(1), tile::transposed<Real>(room.dz, block.ld()),
-                   b.q, kept, to, d_logits.width);
+        gates.of_keys(team, head, rows, keys, buffers.dz, block.ld());
+        tile::gemm(team, keys.size(), d_values.width, rows.size(), Real(1),
+                   tile::transposed<Real>(buffers.p, block.ld()), b.d_o, kept, d_values.at(head, begin),
+                   d_values.width);
+        tile::gemm(team, keys.size(), d_logits.width, rows.size(), Real(1),
+                   tile::transposed<Real>(buffers.dz, block.ld()), b.q, kept, to, d_logits.width);
       }
       team.barrier();
     }
@@ -96,12 +97,12 @@ private:
   }
   template <bool queries>
   KOKKOS_FUNCTION void stage(const Team &team, size_t head, Range range,
-                             const typename BlockGradient<Real, Kernel>::Room &room,
+                             const typename BlockGradient<Real, Kernel>::Buffers &buffers,
                              typename BlockGradient<Real, Kernel>::Block &b) const {
     if constexpr (queries)
-      block.stage_queries(team, head, range, room, b);
+      block.stage_queries(team, head, range, buffers, b);
     else
-      block.stage_keys(team, head, range, room, b);
+      block.stage_keys(team, head, range, buffers, b);
   }
 };
 
@@ -118,7 +119,7 @@ template <class Kernel>
 bool gradients_on_fragments(const std::string &label, const Call<float> &call,
                             const BlockGradient<float, Kernel> &block, const Rows<float> &dq, const Rows<float> &dk,
                             const Rows<float> &dv, bool facts_are_missing) {
-  const KeyLoop<float, Kernel> &loop = block.loop;
+  const OnlineSoftmax<float, Kernel> &loop = block.loop;
   if (!attention::has_extents(loop)) return false;
   if constexpr (!attention::is_costly<Kernel>)
     attention::with_products(call, [&](auto op) {
@@ -158,8 +159,8 @@ QueryFacts<Real> attend_vjp(const std::string &label, const BackwardCall<Real> &
                             CausalMask mask = CausalMask::through_self, const Gates &gates = {}) {
   const Call<Real> &call = back.call;
   const Shape &s = call.shape;
-  const auto loop =
-      key_loop(kernel, mask, rows_of(call.q, s, s.Dk), rows_of(call.k, s, s.Dk), rows_of(call.v, s, s.Dv), call.chunk);
+  const auto loop = online_softmax(kernel, mask, rows_of(call.q, s, s.Dk), rows_of(call.k, s, s.Dk),
+                                   rows_of(call.v, s, s.Dv), call.chunk);
   const size_t kept = kernel.normalised() ? call.steps() : 0;
   const QueryFacts<Real> facts{allocate(call, kept), allocate(call, kept)};
   const BlockGradient<Real, Kernel> block{loop, rows_of(back.d.o, s, s.Dv), facts};
@@ -171,7 +172,7 @@ QueryFacts<Real> attend_vjp(const std::string &label, const BackwardCall<Real> &
     }
 #ifdef KOKKOS_ENABLE_CUDA
   if constexpr (on_cuda)
-    if (!has_sink<Real>(kernel) && whole_gradient(label, call, block, dq, dk, dv, gates)) return facts;
+    if (!has_sink<Real>(kernel) && single_block_gradient(label, call, block, dq, dk, dv, gates)) return facts;
 #endif
 #ifdef __CUDACC__
   if constexpr (std::is_same_v<Real, float> && std::is_same_v<Gates, NoGates>)

@@ -46,25 +46,25 @@ struct Backward : BackwardBase<Op, Dk, Dv, of, Kernel, Out>::type {
       sizeof(Element) * (rows * (pitch_k + (has_logits ? pitch_v : 0)) + 2 * others_size) + sizeof(float) * 4 * others;
 
   __device__ void operator()(size_t unit, void *shared) const {
-    const Room room = place(shared);
+    const Buffers buffers = place(shared);
     const auto block = this->block(unit);
     const size_t head = block.head;
     const int warp_first = int(threadIdx.x) / 32 * warp_rows, first = block.first + warp_first;
-    copy_rows<Element, rows, Dk, pitch_k, threads>(of_queries ? q : k, head, block.first, room.logits);
+    copy_rows<Element, rows, Dk, pitch_k, threads>(of_queries ? q : k, head, block.first, buffers.logits);
     if constexpr (has_logits)
-      copy_rows<Element, rows, Dv, pitch_v, threads>(of_queries ? d_o : v, head, block.first, room.products);
+      copy_rows<Element, rows, Dv, pitch_v, threads>(of_queries ? d_o : v, head, block.first, buffers.products);
     fragments::commit_copies();
     const auto head_of = [&](int n) { return this->other_head(head, n / block.per_head); };
     const auto first_of = [&](int n) { return block.begin + n % block.per_head * others; };
     const RowStatistics statistics(*this, head, of_queries ? first : q.count);
     Sums sums;
-    if (block.count > 0) load_others(head_of(0), first_of(0), room.others_at(0));
+    if (block.count > 0) load_others(head_of(0), first_of(0), buffers.others_at(0));
     for (int n = 0; n < block.count; ++n) {
       fragments::wait_for_copies();
       __syncthreads(); // the block has arrived, and all warps have read the last one
-      if (n + 1 < block.count) load_others(head_of(n + 1), first_of(n + 1), room.others_at((n + 1) % 2));
-      add_block(of_queries ? head : head_of(n), first, first_of(n), room, warp_first, room.others_at(n % 2), statistics,
-                sums);
+      if (n + 1 < block.count) load_others(head_of(n + 1), first_of(n + 1), buffers.others_at((n + 1) % 2));
+      add_block(of_queries ? head : head_of(n), first, first_of(n), buffers, warp_first, buffers.others_at(n % 2),
+                statistics, sums);
     }
     fragments::wait_for_copies();
     this->finish(head, first, sums);
@@ -75,7 +75,7 @@ private:
     Element *logits, *products; // [others, pitch]
     float *normaliser, *read;   // [others], per query
   };
-  struct Room {
+  struct Buffers {
     Element *logits, *products; // [rows, pitch], the block's own rows
     Others first;
     __device__ __forceinline__ Others others_at(int which) const {
@@ -83,7 +83,7 @@ private:
               first.normaliser + which * 2 * others, first.read + which * 2 * others};
     }
   };
-  __device__ __forceinline__ static Room place(void *shared) {
+  __device__ __forceinline__ static Buffers place(void *shared) {
     Element *const logits = static_cast<Element *>(shared), *const products = logits + rows * pitch_k,
                    *const first = products + (has_logits ? rows * pitch_v : 0);
     float *const normaliser = reinterpret_cast<float *>(first + 2 * others_size);
@@ -100,7 +100,7 @@ private:
   }
 
   /// Adds the gradients from all pairs of one of the warp's rows and one row of this block.
-  __device__ __forceinline__ void add_block(size_t head, int first, int other, const Room &room, int warp_first,
+  __device__ __forceinline__ void add_block(size_t head, int first, int other, const Buffers &buffers, int warp_first,
                                             const Others &block, const RowStatistics &statistics, Sums &sums) const {
     if (of_queries) {
       if (first >= q.count || other >= seen(min(first + warp_rows, q.count) - 1)) return;
@@ -108,8 +108,8 @@ private:
       if (first >= k.count || first >= seen(min(other + others, q.count) - 1)) return;
     }
     Pairs p, dz;
-    multiply<pitch_k, Dk>(room.logits, warp_first, block.logits, p);
-    if constexpr (has_logits) multiply<pitch_v, Dv>(room.products, warp_first, block.products, dz);
+    multiply<pitch_k, Dk>(buffers.logits, warp_first, block.logits, p);
+    if constexpr (has_logits) multiply<pitch_v, Dv>(buffers.products, warp_first, block.products, dz);
     if (this->all_count(first, other))
       weigh<false>(head, first, other, block, statistics, p, dz);
     else

@@ -35,11 +35,11 @@ template <class Real> struct QueryFacts {
 /// p and dz of a block of queries and keys.
 template <class Number, class Kernel> struct BlockGradient {
   using Real = Number;
-  KeyLoop<Real, Kernel> loop;
+  OnlineSoftmax<Real, Kernel> loop;
   Rows<Real> d_o;
   QueryFacts<Real> facts;
 
-  struct Room {
+  struct Buffers {
     Real *p, *dz;          // [rows,keys]
     Real *q, *k, *v, *d_o; // buffers
   };
@@ -49,13 +49,13 @@ template <class Number, class Kernel> struct BlockGradient {
     place(stack);
     return stack.used;
   }
-  KOKKOS_FUNCTION Room place(Stack<Real> &s) const {
+  KOKKOS_FUNCTION Buffers place(Stack<Real> &s) const {
     return {s.take(loop.most_rows * ld()),
             s.take(loop.most_rows * ld()),
-            tile::room(s, loop.most_rows, loop.queries.width),
-            tile::room(s, loop.most_keys, loop.keys.width),
-            tile::room(s, loop.most_keys, loop.values.width),
-            tile::room(s, loop.most_rows, d_o.width)};
+            tile::buffer(s, loop.most_rows, loop.queries.width),
+            tile::buffer(s, loop.most_keys, loop.keys.width),
+            tile::buffer(s, loop.most_keys, loop.values.width),
+            tile::buffer(s, loop.most_rows, d_o.width)};
   }
   struct Block {
     tile::Matrix<Real> q, d_o;
@@ -63,12 +63,12 @@ template <class Number, class Kernel> struct BlockGradient {
     tile::Matrix<Real> k_by_columns; // [Dk, keys]
     tile::Matrix<Real> v_by_columns; // [Dv, keys]
   };
-  KOKKOS_FUNCTION void stage_queries(const Team &team, size_t head, Range rows, const Room &x, Block &b) const {
+  KOKKOS_FUNCTION void stage_queries(const Team &team, size_t head, Range rows, const Buffers &x, Block &b) const {
     const int width = loop.queries.width;
     b.q = tile::stage(team, rows.size(), width, loop.queries.at(head, rows.begin), width, x.q);
     b.d_o = tile::stage(team, rows.size(), d_o.width, d_o.at(head, rows.begin), d_o.width, x.d_o);
   }
-  KOKKOS_FUNCTION void stage_keys(const Team &team, size_t head, Range keys, const Room &x, Block &b) const {
+  KOKKOS_FUNCTION void stage_keys(const Team &team, size_t head, Range keys, const Buffers &x, Block &b) const {
     const int width = loop.keys.width, values = loop.values.width;
     b.k = tile::stage(team, keys.size(), width, loop.keys.at(head, keys.begin), width, x.k);
     b.k_by_columns = tile::transposed(b.k.data, b.k.row);
@@ -84,7 +84,7 @@ template <class Number, class Kernel> struct BlockGradient {
 
   /// p and dz of a block. The caller places barriers before and after.
   KOKKOS_FUNCTION void weigh(const Team &team, size_t head, Range rows, Range keys, const Block &b,
-                             const Room &x) const {
+                             const Buffers &x) const {
     multiply(team, rows, keys, b, x.p, x.dz, ld());
     team.barrier();
     weigh(team, head, rows, keys, x.p, x.dz, ld());

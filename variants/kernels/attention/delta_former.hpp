@@ -85,15 +85,15 @@ KOKKOS_FUNCTION void solve_by_doubling(const Team &team, int n, int width, const
 /// Processes the chunks of one head in order. Its key loop takes w as queries and u as values.
 template <class Number, class Kernel> struct WriteByChunks {
   using Real = Number;
-  KeyLoop<Real, Kernel> loop;
+  OnlineSoftmax<Real, Kernel> loop;
   Inverse inverse;
   HeadArrays<Real> arrays;
 
-  struct Room {
-    typename KeyLoop<Real, Kernel>::Room loop;
+  struct Buffers {
+    typename OnlineSoftmax<Real, Kernel>::Buffers loop;
     Real *sum, *work; // [C,Dv]; scratch of the doubling
   };
-  KOKKOS_FUNCTION Room place(Stack<Real> &s) const {
+  KOKKOS_FUNCTION Buffers place(Stack<Real> &s) const {
     const size_t C = loop.most_rows;
     return {loop.place(s), s.take(C * arrays.Dv),
             inverse == Inverse::doubling ? s.take(C * (3 * C + arrays.Dv)) : nullptr};
@@ -101,7 +101,7 @@ template <class Number, class Kernel> struct WriteByChunks {
 
   KOKKOS_FUNCTION void operator()(const Team &team, size_t head, Real *memory) const {
     Stack<Real> stack{memory};
-    const Room x = place(stack);
+    const Buffers x = place(stack);
     const Head<Real> h = arrays.head(head);
     const int V = h.Dv, T = h.T, C = loop.most_rows;
     const std::ptrdiff_t ld = tile::pitch<Real>(loop.most_keys);
@@ -136,8 +136,8 @@ template <class Real, class Kernel>
 void write_by_chunks(const std::string &label, const Call<Real> &call, const Kernel &kernel, Inverse inverse,
                      const Array<Real> &u) {
   const Shape &s = call.shape;
-  KeyLoop<Real, Kernel> loop = key_loop(kernel, CausalMask::earlier, rows_of(call.w, s, s.Dk), rows_of(call.k, s, s.Dk),
-                                        rows_of(u, s, s.Dv), call.chunk);
+  OnlineSoftmax<Real, Kernel> loop = online_softmax(kernel, CausalMask::earlier, rows_of(call.w, s, s.Dk),
+                                                    rows_of(call.k, s, s.Dk), rows_of(u, s, s.Dv), call.chunk);
   loop.most_rows = call.chunk, loop.most_keys = std::max(loop.most_keys, call.chunk); // chunks must stay whole
   const WriteByChunks<Real, Kernel> write{loop, inverse, HeadArrays<Real>(call)};
   Stack<Real> size;
@@ -150,8 +150,8 @@ template <class Real, class Kernel>
 void read_back(const std::string &label, const Call<Real> &call, const Kernel &kernel, const Array<Real> &u) {
   const Shape &s = call.shape;
   attend(label, call,
-         key_loop(kernel, CausalMask::through_self, rows_of(call.q, s, s.Dk), rows_of(call.k, s, s.Dk),
-                  rows_of(u, s, s.Dv), call.chunk),
+         online_softmax(kernel, CausalMask::through_self, rows_of(call.q, s, s.Dk), rows_of(call.k, s, s.Dk),
+                        rows_of(u, s, s.Dv), call.chunk),
          Divide<Real>{rows_of(call.o, s, s.Dv)});
 }
 

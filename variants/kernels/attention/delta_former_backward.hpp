@@ -36,24 +36,24 @@ template <class Real> struct Overlaps {
 /// Handles one head: solves for e from du in place, and writes -beta e.
 template <class Number, class Kernel> struct SolveBack {
   using Real = Number;
-  KeyLoop<Real, Kernel> loop; // the loop of write_by_chunks, with e as its values
+  OnlineSoftmax<Real, Kernel> loop; // the loop of write_by_chunks, with e as its values
   Array<Real> normaliser, beta;
   Rows<Real> asked; // -beta_t e_t
 
-  struct Room {
+  struct Buffers {
     Real *p, *flipped; // [C,C]
     Real *w, *k, *asked;
   };
   KOKKOS_FUNCTION std::ptrdiff_t ld() const { return tile::pitch<Real>(loop.most_rows); }
-  KOKKOS_FUNCTION Room place(Stack<Real> &s) const {
+  KOKKOS_FUNCTION Buffers place(Stack<Real> &s) const {
     const int C = loop.most_rows;
-    return {s.take(C * ld()), s.take(C * ld()), tile::room(s, C, loop.queries.width), tile::room(s, C, loop.keys.width),
-            tile::room(s, C, asked.width)};
+    return {s.take(C * ld()), s.take(C * ld()), tile::buffer(s, C, loop.queries.width),
+            tile::buffer(s, C, loop.keys.width), tile::buffer(s, C, asked.width)};
   }
 
   KOKKOS_FUNCTION void operator()(const Team &team, size_t head, Real *memory) const {
     Stack<Real> stack{memory};
-    const Room x = place(stack);
+    const Buffers x = place(stack);
     const int T = loop.keys.count, C = loop.most_rows, V = asked.width;
     const std::ptrdiff_t ld = this->ld();
     for (int t0 = (T - 1) / C * C; t0 >= 0; t0 -= C) {
@@ -86,7 +86,7 @@ template <class Number, class Kernel> struct SolveBack {
 private:
   /// Sets x.p to p_ti for a block; 0 where t does not see i. Barriers inside and at the end.
   KOKKOS_FUNCTION void weigh(const Team &team, size_t head, Range rows, Range keys, const tile::Matrix<Real> &k,
-                             const Room &x) const {
+                             const Buffers &x) const {
     const int width = loop.queries.width, n = keys.size(), first = rows.begin - keys.begin;
     const std::ptrdiff_t ld = this->ld();
     const auto w = tile::stage(team, rows.size(), width, loop.queries.at(head, rows.begin), width, x.w);
@@ -116,8 +116,8 @@ Rows<Real> solve_back(const std::string &label, const Call<Real> &call, const Ke
                       const Array<Real> &normaliser, const Array<Real> &e) {
   const Shape &s = call.shape;
   const Rows<Real> asked = rows_of(empty_u(call), s, s.Dv);
-  const SolveBack<Real, Kernel> solve{key_loop(kernel, CausalMask::earlier, rows_of(call.w, s, s.Dk),
-                                               rows_of(call.k, s, s.Dk), rows_of(e, s, s.Dv), call.chunk),
+  const SolveBack<Real, Kernel> solve{online_softmax(kernel, CausalMask::earlier, rows_of(call.w, s, s.Dk),
+                                                     rows_of(call.k, s, s.Dk), rows_of(e, s, s.Dv), call.chunk),
                                       normaliser, call.beta, asked};
   Stack<Real> size;
   solve.place(size);
@@ -169,7 +169,7 @@ void write_vjp(const std::string &label, const BackwardCall<Real> &back, const K
                    overlap = rows_of(empty_u(call), s, s.Dv);
   const size_t kept = kernel.normalised() ? call.steps() : 0;
   const QueryFacts<Real> facts{allocate(call, kept), allocate(call, kept)};
-  const auto loop = key_loop(kernel, CausalMask::earlier, w, k, written, call.chunk);
+  const auto loop = online_softmax(kernel, CausalMask::earlier, w, k, written, call.chunk);
   attend(label + "::overlap", call, loop, Overlaps<Real>{overlap, facts.normaliser});
   const Rows<Real> asked = solve_back(label, call, kernel, facts.normaliser, e);
   write_gradients(label, back, e);

@@ -66,7 +66,7 @@ struct Forward
       add_values(p, v_tiles + here * keys * pitch_v, sums);
     }
     fragments::wait_for_copies();
-    if (!__all_sync(0xffffffffu, is_finite(sums.of))) this->one_by_one(head, first, sums);
+    if (!__all_sync(0xffffffffu, is_finite(sums.of))) this->scalar_fallback(head, first, sums);
     this->finish_rows(head, first, sums);
   }
 

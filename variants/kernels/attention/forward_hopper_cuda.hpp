@@ -132,7 +132,7 @@ private:
       warpgroup::add_product(weights, tiles.v[(steps - 1) % 2], sums.of[0]);
       warpgroup::wait_for_products<0>();
     }
-    if (!__all_sync(0xffffffffu, is_finite(sums.of))) this->one_by_one(head, first, sums);
+    if (!__all_sync(0xffffffffu, is_finite(sums.of))) this->scalar_fallback(head, first, sums);
     this->finish_rows(head, first, sums);
   }
 

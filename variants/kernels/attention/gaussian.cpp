@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "variants/kernels/attention/gaussian.hpp"
-#include "variants/kernels/chunked/decayed_sum.hpp"
+#include "variants/kernels/chunked/gated_recurrence.hpp"
 #include "variants/kernels/regression/cholesky.hpp"
 
 namespace recollect::variants {
@@ -45,7 +45,7 @@ template <class Real> void nystrom(const std::string &label, Call<Real> call, co
             Nystrom<Real>{m, bandwidth_param(call), Real(call.params.real("ridge")), landmarks, fq, fk});
   call.state_shape = {s.Dv, m};
   call.state = filled(call, s.heads() * call.state_shape.size(), Real(0));
-  decayed_sum(label, call, {m, fq, fk, {}, {}, Real(1)});
+  gated_recurrence(label, call, {m, fq, fk, {}, {}, Real(1)});
 }
 
 template void gaussian_parallel(const std::string &, const Call<float> &);

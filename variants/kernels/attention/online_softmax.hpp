@@ -135,7 +135,7 @@ template <class Kernel, class = void> constexpr bool never_normalised = false;
 template <class Kernel> constexpr bool never_normalised<Kernel, std::enable_if_t<!Kernel::normalised()>> = true;
 
 /// Loop of one block of queries of a head over the keys.
-template <class Number, class Kernel> struct KeyLoop {
+template <class Number, class Kernel> struct OnlineSoftmax {
   using Real = Number;
   Kernel kernel;
   CausalMask mask;
@@ -143,22 +143,22 @@ template <class Number, class Kernel> struct KeyLoop {
   int most_rows, most_keys;      // per block
   Columns<Real> by_columns = {}; // transposed keys, where that is faster
 
-  struct Room {
+  struct Buffers {
     Real *p;           // [rows,keys] scores, then weights
     Real *peak, *mass; // [rows]
     Real *q, *k, *v;   // buffers
   };
-  KOKKOS_FUNCTION Room place(Stack<Real> &s) const {
+  KOKKOS_FUNCTION Buffers place(Stack<Real> &s) const {
     return {s.take(most_rows * tile::pitch<Real>(most_keys)),
             s.take(most_rows),
             s.take(most_rows),
-            tile::room(s, most_rows, queries.width),
-            tile::room(s, most_keys, keys.width),
-            tile::room(s, most_keys, values.width)};
+            tile::buffer(s, most_rows, queries.width),
+            tile::buffer(s, most_keys, keys.width),
+            tile::buffer(s, most_keys, values.width)};
   }
 
   /// Resets the running statistics of these rows. Ends with a barrier.
-  KOKKOS_FUNCTION void begin(const Team &team, int rows, const Room &x, Real *sum, std::ptrdiff_t ld) const {
+  KOKKOS_FUNCTION void begin(const Team &team, int rows, const Buffers &x, Real *sum, std::ptrdiff_t ld) const {
     const Real sink = Sink<Real, Kernel>::of(kernel), mass = Real(!kernel.normalised() || is_sink(sink));
     each_cell(team, rows, values.width, [=](int r, int c) { sum[r * ld + c] = 0; });
     each(team, rows, [=](int r) {
@@ -171,7 +171,7 @@ template <class Number, class Kernel> struct KeyLoop {
   /// Weights x.p[rows, keys] of one block of keys k [Dk, keys]; updates the running maximum and sum of the rows. Ends
   /// with a barrier.
   KOKKOS_FUNCTION void weigh(const Team &team, size_t head, Range rows, Range block, const tile::Matrix<Real> &q,
-                             const tile::Matrix<Real> &k, const Room &x, Real *sum, std::ptrdiff_t lds) const {
+                             const tile::Matrix<Real> &k, const Buffers &x, Real *sum, std::ptrdiff_t lds) const {
     const int n = block.size(), first = rows.begin - block.begin, width = values.width;
     const std::ptrdiff_t ld = tile::pitch<Real>(most_keys);
     tile::Product<Real> scores{q, k, queries.width};
@@ -203,14 +203,14 @@ template <class Number, class Kernel> struct KeyLoop {
   }
 
   /// Keys of a block as columns, [Dk, keys]. The caller places a barrier before using them.
-  KOKKOS_FUNCTION tile::Matrix<Real> key_columns(const Team &team, size_t head, Range block, Real *room) const {
+  KOKKOS_FUNCTION tile::Matrix<Real> key_columns(const Team &team, size_t head, Range block, Real *buffer) const {
     if (on_host && by_columns.given()) return tile::rows<Real>(by_columns.at(head, block.begin), by_columns.block);
-    const auto k = tile::stage(team, block.size(), keys.width, keys.at(head, block.begin), keys.width, room);
+    const auto k = tile::stage(team, block.size(), keys.width, keys.at(head, block.begin), keys.width, buffer);
     return tile::transposed(k.data, k.row);
   }
 
   /// Adds the `seen` keys' contribution for queries `rows` to sum [rows, width of the values]. Ends with a barrier.
-  KOKKOS_FUNCTION void gather(const Team &team, size_t head, Range rows, Range seen, const Room &x, Real *sum,
+  KOKKOS_FUNCTION void gather(const Team &team, size_t head, Range rows, Range seen, const Buffers &x, Real *sum,
                               std::ptrdiff_t lds) const {
     const auto q = tile::stage(team, rows.size(), queries.width, queries.at(head, rows.begin), queries.width, x.q);
     for (int begin = seen.begin; begin < seen.end; begin += most_keys) {
@@ -230,8 +230,8 @@ template <class Number, class Kernel> struct KeyLoop {
 /// A key loop whose block sizes suit this chunk length. A chunk is a block of queries. Blocks of keys are as long as
 /// possible while the weights fit in the first-level cache, or in half of a GPU's shared memory.
 template <class Real, class Kernel>
-KeyLoop<Real, Kernel> key_loop(const Kernel &kernel, CausalMask mask, Rows<Real> queries, Rows<Real> keys,
-                               Rows<Real> values, int chunk) {
+OnlineSoftmax<Real, Kernel> online_softmax(const Kernel &kernel, CausalMask mask, Rows<Real> queries, Rows<Real> keys,
+                                           Rows<Real> values, int chunk) {
   const int rows = std::min(queries.count, on_host ? chunk : std::min(chunk, int(256 / sizeof(Real))));
   return {kernel, mask, queries, keys, values, rows, std::min(keys.count, on_host ? 2 * chunk : rows)};
 }

@@ -16,28 +16,28 @@ template <class Number, class Kernel, class Gates> struct WholeGradient {
   size_t scratch() const { return block.scratch(); }
   KOKKOS_FUNCTION void operator()(const Team &team, size_t head, Real *memory) const {
     Stack<Real> stack{memory};
-    const auto room = block.place(stack);
+    const auto buffers = block.place(stack);
     const std::ptrdiff_t ld = block.ld();
     const Range rows{0, dq.count}, keys{0, dk.count};
     typename BlockGradient<Real, Kernel>::Block b;
-    block.stage_queries(team, head, rows, room, b);
-    block.stage_keys(team, head, keys, room, b);
+    block.stage_queries(team, head, rows, buffers, b);
+    block.stage_keys(team, head, keys, buffers, b);
     team.barrier();
-    block.multiply(team, rows, keys, b, room.p, room.dz, ld);
+    block.multiply(team, rows, keys, b, buffers.p, buffers.dz, ld);
     team.barrier();
     if (block.loop.kernel.normalised()) {
-      leave_facts(team, head, rows, keys, room.p, room.dz, ld);
+      leave_facts(team, head, rows, keys, buffers.p, buffers.dz, ld);
       team.barrier();
     }
-    block.weigh(team, head, rows, keys, room.p, room.dz, ld);
+    block.weigh(team, head, rows, keys, buffers.p, buffers.dz, ld);
     team.barrier();
-    gates.of_queries(team, head, rows, keys, room.dz, ld);
-    gates.of_keys(team, head, rows, keys, room.dz, ld);
-    tile::gemm(team, rows.size(), dq.width, keys.size(), Real(1), tile::rows<Real>(room.dz, ld), b.k, Real(0),
+    gates.of_queries(team, head, rows, keys, buffers.dz, ld);
+    gates.of_keys(team, head, rows, keys, buffers.dz, ld);
+    tile::gemm(team, rows.size(), dq.width, keys.size(), Real(1), tile::rows<Real>(buffers.dz, ld), b.k, Real(0),
                dq.at(head, 0), dq.width);
-    tile::gemm(team, keys.size(), dv.width, rows.size(), Real(1), tile::transposed<Real>(room.p, ld), b.d_o, Real(0),
+    tile::gemm(team, keys.size(), dv.width, rows.size(), Real(1), tile::transposed<Real>(buffers.p, ld), b.d_o, Real(0),
                dv.at(head, 0), dv.width);
-    tile::gemm(team, keys.size(), dk.width, rows.size(), Real(1), tile::transposed<Real>(room.dz, ld), b.q, Real(0),
+    tile::gemm(team, keys.size(), dk.width, rows.size(), Real(1), tile::transposed<Real>(buffers.dz, ld), b.q, Real(0),
                dk.at(head, 0), dk.width);
   }
 
@@ -71,8 +71,8 @@ private:
 /// Computes all gradients if sequences are so short that two such teams fit on a multiprocessor; returns whether it
 /// did.
 template <class Real, class Kernel, class Gates>
-bool whole_gradient(const std::string &label, const Call<Real> &call, BlockGradient<Real, Kernel> block,
-                    const Rows<Real> &dq, const Rows<Real> &dk, const Rows<Real> &dv, const Gates &gates) {
+bool single_block_gradient(const std::string &label, const Call<Real> &call, BlockGradient<Real, Kernel> block,
+                           const Rows<Real> &dq, const Rows<Real> &dk, const Rows<Real> &dv, const Gates &gates) {
   block.loop.most_rows = dq.count, block.loop.most_keys = dk.count;
   const WholeGradient<Real, Kernel, Gates> whole{block, dq, dk, dv, gates};
   if (!launching::fit_together<Real>(2, whole.scratch())) return false;

@@ -131,12 +131,12 @@ protected:
     bool finite = true;
     if constexpr (has_logits) finite = is_finite(sums.logits);
     if constexpr (has_values) finite = finite && is_finite(sums.values);
-    if (!__all_sync(0xffffffffu, finite)) one_by_one(head, first, sums);
+    if (!__all_sync(0xffffffffu, finite)) scalar_fallback(head, first, sums);
     write(head, first + threadIdx.x % 32 / 4, sums);
   }
 
 private:
-  __device__ __forceinline__ void one_by_one(size_t own_head, int first, Sums &sums) const {
+  __device__ __forceinline__ void scalar_fallback(size_t own_head, int first, Sums &sums) const {
     const int lane = threadIdx.x % 32;
     sums = Sums();
 #pragma unroll

@@ -136,7 +136,7 @@ protected:
   }
 
   /// Scalar fallback: the warp's sums, query by query and key by key.
-  __device__ __forceinline__ void one_by_one(size_t head, int first, Sums &sums) const {
+  __device__ __forceinline__ void scalar_fallback(size_t head, int first, Sums &sums) const {
     const int lane = threadIdx.x % 32;
     const float sign = is_negative() ? -1.0f : 1.0f, scale = fabsf(exponent_scale(kernel));
     const bool normalised = kernel.normalised();

@@ -106,8 +106,8 @@ template <class With> void with_products(Math math, const With &with) {
   }
 }
 /// For a normalised sum: the gradients of its sums and weights, in padded rows, from a forward pass.
-Array<float> through_division(const std::string &label, const BackwardCall<float> &back, const DecayedSum<float> &in,
-                              const DecayedSumGradient<float> &d) {
+Array<float> through_division(const std::string &label, const BackwardCall<float> &back,
+                              const GatedRecurrence<float> &in, const GatedRecurrenceGradient<float> &d) {
   Call<float> call = back.call;
   const int width = chunked::padded_width(call.shape.Dv + 1, sizeof(float));
   const Array<float> weights = call.arena->take<float>(call.steps()),
@@ -120,8 +120,8 @@ Array<float> through_division(const std::string &label, const BackwardCall<float
 }
 } // namespace
 
-bool run_static(const std::string &label, const BackwardCall<float> &back, const DecayedSum<float> &in,
-                const DecayedSumGradient<float> &d) {
+bool run_static(const std::string &label, const BackwardCall<float> &back, const GatedRecurrence<float> &in,
+                const GatedRecurrenceGradient<float> &d) {
   const bool channels = in.lambda.extent(0);
   if (!serves(back.call, in.width, back.call.shape.Dv + in.normalised) ||
       (channels && (in.alpha.extent(0) || in.strength.extent(0))))
@@ -185,8 +185,8 @@ template void run_16_bits(const std::string &, const BackwardCall<float, BFloat1
 template void run_16_bits(const std::string &, const BackwardCall<float, Float16> &, const StoredRule &,
                           const StoredGradient &);
 #else
-bool run_static(const std::string &, const BackwardCall<float> &, const DecayedSum<float> &,
-                const DecayedSumGradient<float> &) {
+bool run_static(const std::string &, const BackwardCall<float> &, const GatedRecurrence<float> &,
+                const GatedRecurrenceGradient<float> &) {
   return false;
 }
 bool run_static(const std::string &, const BackwardCall<float> &, const DeltaRule<float> &,

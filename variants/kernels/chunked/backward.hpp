@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Backward passes by kernels with static extents (recurrence_gradients.hpp), on CUDA, for float32 arrays.
 #pragma once
-#include "variants/kernels/chunked/decayed_sum_backward.hpp"
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
+#include "variants/kernels/chunked/gated_recurrence_backward.hpp"
 
 namespace recollect::variants {
 
-/// Writes the results of decayed_sum_vjp(). Returns false where these kernels do not support the call: write strengths
-/// or an alpha together with channel decays, keys or values wider than 256, chunks of other than 64 steps, the
-/// streaming schedule, a GPU with too little shared memory, or no GPU.
-bool run_static(const std::string &label, const BackwardCall<float> &back, const DecayedSum<float> &in,
-                const DecayedSumGradient<float> &d);
+/// Writes the results of gated_recurrence_vjp(). Returns false where these kernels do not support the call: write
+/// strengths or an alpha together with channel decays, keys or values wider than 256, chunks of other than 64 steps,
+/// the streaming schedule, a GPU with too little shared memory, or no GPU.
+bool run_static(const std::string &label, const BackwardCall<float> &back, const GatedRecurrence<float> &in,
+                const GatedRecurrenceGradient<float> &d);
 
 /// Writes the results of delta_rule_vjp(). Returns false in the same cases, and where the rule writes along another key
 /// than it reads.

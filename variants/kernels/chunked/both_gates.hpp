@@ -22,7 +22,7 @@ template <class Real> struct BothGates {
     const Array<Real> alpha = alpha_, given = given_, both = lambda;
     const int width = width_;
     parallel_loop(
-        "decayed_sum::gates", given.extent(0),
+        "gated_recurrence::gates", given.extent(0),
         KOKKOS_LAMBDA(const size_t i) { both(i) = alpha(i / width) * given(i); });
   }
   /// Computes the gradients of both gates. Call it after the product's gradient has been computed.
@@ -31,7 +31,7 @@ template <class Real> struct BothGates {
     const Array<Real> alpha = alpha_, given = given_, d_alpha = d_alpha_, d_given = d_given_, d_both = d_lambda;
     const int width = width_;
     each_row(
-        "decayed_sum::d_gates", int(alpha.extent(0)), width, KOKKOS_LAMBDA(int t, int first, int side) {
+        "gated_recurrence::d_gates", int(alpha.extent(0)), width, KOKKOS_LAMBDA(int t, int first, int side) {
           const size_t at = size_t(t) * width;
           if (d_given.extent(0))
             for (int j = first; j < width; j += side) d_given(at + j) = alpha(t) * d_both(at + j);

@@ -8,7 +8,7 @@
 //   dk_s = dS_s . v_s = sum_{t>=s} D(t,s) q_t (do_t . v_s) + D(n,s) (dS_n . v_s)
 //
 // with the sums by Horner's scheme. Nothing is divided by a decay, so the gradients of decays of 0 exist. With a bonus
-// u, a step reads before it writes (decayed_sum.hpp): q_t reads S_{t-1} + u_t k_t v_t^T. The cost is about 4 n
+// u, a step reads before it writes (gated_recurrence.hpp): q_t reads S_{t-1} + u_t k_t v_t^T. The cost is about 4 n
 // operations per step and channel, so this is for blocks of few steps.
 #pragma once
 #include "harness/device/tile/tile.hpp"

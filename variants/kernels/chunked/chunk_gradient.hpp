@@ -74,7 +74,8 @@ struct ChunkGradient : ChunkStage<Op, Stored, Dk_, Dv_> {
   }
   /// Number of panel buffers: as many as fit in shared memory with min_blocks blocks per multiprocessor.
   __host__ __device__ static int buffers_of(bool decays, bool gates, bool weighs) {
-    const int room = (227 / min_blocks - 1) * 1024 - rest_bytes(decays, gates, weighs), fit = room / panel_bytes(gates);
+    const int space = (227 / min_blocks - 1) * 1024 - rest_bytes(decays, gates, weighs),
+              fit = space / panel_bytes(gates);
     return fit < 2 ? 2 : fit > 4 ? 4 : fit;
   }
   /// Shared memory per block. `weighs` is true for a decayed sum with write strengths.

@@ -225,13 +225,13 @@ template <class Real> struct Decays {
       tile::gemm(team, reads.count, n, Real(1), product, {}, Real(0), W, ldw);
     }
     team.barrier();
-    weigh(team, reads, row_factor, factor, W, ldw);
+    apply_decay(team, reads, row_factor, factor, W, ldw);
     team.barrier();
   }
 
   /// W(m,i) *= row_m factor_i for i < tau(m), times D(tau(m) - 1, i) with one number per step; 0 elsewhere. No barrier.
-  RECOLLECT_IN_LINE void weigh(const Team &team, const Reads &reads, const Real *row_factor, const Real *factor,
-                               Real *W, std::ptrdiff_t ldw) const {
+  RECOLLECT_IN_LINE void apply_decay(const Team &team, const Reads &reads, const Real *row_factor, const Real *factor,
+                                     Real *W, std::ptrdiff_t ldw) const {
     const Decays d = *this;
     each_row(team, reads.count, [=](int m, int begin, int step) {
       Real *row = W + m * ldw;

@@ -37,7 +37,7 @@ template <class Number> struct DeltaRuleAlgebra {
   int T, C, F, V;
   Array<Real> q, v, o, state;
   size_t state_stride; // reals per head in the layer's layout: S [V,F] first
-  bool ahead;          // solve in summarise (chunk-local), not in carry
+  bool ahead;          // solve in chunk_local, not in state_passing
   int decays = in.lambda.extent(0)  ? 2
                : in.alpha.extent(0) ? 1
                                     : 0; // 2: one decay per channel, 1: one number per step, 0: none
@@ -58,7 +58,7 @@ template <class Number> struct DeltaRuleAlgebra {
     Real *ends;              // [N,F] D(C,i) k_i
     Real *X, *r, *p, *k, *v; // buffers
   };
-  using Carrying = typename DeltaRuleState<Real>::Rooms;
+  using Carrying = typename DeltaRuleState<Real>::Buffers;
   struct Reading {
     Decays<Real> decays;
     Real *decayed;               // [C,F] q_t decayed within its block, then D(t,0) q_t
@@ -70,7 +70,7 @@ template <class Number> struct DeltaRuleAlgebra {
     return F == size && C == size && V == size && in.steps == 1 && ahead && own_keys == (decays == 2);
   }
   static constexpr int kinds = 3;
-  static constexpr bool every_precision = true;
+  static constexpr bool all_precisions = true;
   KOKKOS_FUNCTION int kind() const { return decays; }
   KOKKOS_FUNCTION void set_sizes(int size, int kind) {
     F = C = V = size, in.steps = 1, ahead = true, decays = kind, own_keys = kind == 2;
@@ -81,7 +81,7 @@ template <class Number> struct DeltaRuleAlgebra {
   KOKKOS_FUNCTION size_t state_size() const { return size_t(F) * V; }
   KOKKOS_FUNCTION DeltaRuleState<Real> across() const { return {most(), F, V, ahead, own_keys}; }
   KOKKOS_FUNCTION int parts() const { return across().parts(); }
-  KOKKOS_FUNCTION int rooms() const { return across().rooms(); }
+  KOKKOS_FUNCTION int buffers() const { return across().buffers(); }
   KOKKOS_FUNCTION std::ptrdiff_t ldx() const { return F + V; }
 
   KOKKOS_FUNCTION bool saves() const { return saved.starts.size > 0; }
@@ -105,11 +105,11 @@ template <class Number> struct DeltaRuleAlgebra {
     x.L = ahead ? s.take(N * tile::pitch<Real>(N)) : nullptr;
     x.M = own_keys ? s.take(N * tile::pitch<Real>(N)) : nullptr;
     x.ends = own_keys && width() ? s.take(N * tile::pitch<Real>(F)) : nullptr;
-    x.X = tile::room(s, N, F + V);
-    x.r = width() > 1 ? nullptr : tile::room(s, N, F);
-    x.p = width() > 1 || one_key() ? nullptr : tile::room(s, N, F);
-    x.k = own_keys && width() <= 1 ? tile::room(s, N, F) : nullptr;
-    x.v = own_keys ? tile::room(s, C, V) : nullptr;
+    x.X = tile::buffer(s, N, F + V);
+    x.r = width() > 1 ? nullptr : tile::buffer(s, N, F);
+    x.p = width() > 1 || one_key() ? nullptr : tile::buffer(s, N, F);
+    x.k = own_keys && width() <= 1 ? tile::buffer(s, N, F) : nullptr;
+    x.v = own_keys ? tile::buffer(s, C, V) : nullptr;
     return x;
   }
   KOKKOS_FUNCTION Carrying carrying(Stack<Real> &s) const { return across().place(s); }
@@ -121,13 +121,13 @@ template <class Number> struct DeltaRuleAlgebra {
     x.decays.place(s, N, F, width());
     x.A = s.take(C * tile::pitch<Real>(N));
     x.B = own_keys ? s.take(C * tile::pitch<Real>(N)) : nullptr;
-    x.q = channels ? nullptr : tile::room(s, C, F);
+    x.q = channels ? nullptr : tile::buffer(s, C, F);
     x.decayed = x.q ? x.q : width() ? s.take(C * tile::pitch<Real>(F)) : nullptr;
-    x.p = channels ? nullptr : tile::room(s, N, F);
-    x.k = own_keys && !channels ? tile::room(s, N, F) : nullptr;
-    x.v = own_keys ? tile::room(s, C, V) : nullptr;
-    x.S = tile::room(s, F, V);
-    x.E = tile::room(s, N, V);
+    x.p = channels ? nullptr : tile::buffer(s, N, F);
+    x.k = own_keys && !channels ? tile::buffer(s, N, F) : nullptr;
+    x.v = own_keys ? tile::buffer(s, C, V) : nullptr;
+    x.S = tile::buffer(s, F, V);
+    x.E = tile::buffer(s, N, V);
     return x;
   }
 
@@ -140,7 +140,7 @@ template <class Number> struct DeltaRuleAlgebra {
   }
 
   template <class AnyTeam>
-  RECOLLECT_IN_LINE void summarise(const AnyTeam &team, const Chunk &c, const Summary &out, Summarising x) const {
+  RECOLLECT_IN_LINE void chunk_local(const AnyTeam &team, const Chunk &c, const Summary &out, Summarising x) const {
     const int N = c.n * in.steps, steps = in.steps;
     const size_t token = c.head * T + c.first, step = token * steps;
     const std::ptrdiff_t ld = tile::pitch<Real>(F), ldl = ahead ? tile::pitch<Real>(most()) : N,
@@ -196,8 +196,8 @@ template <class Number> struct DeltaRuleAlgebra {
     across().fetch(team, factors(c, chunk), part, x);
   }
   template <class AnyTeam>
-  RECOLLECT_IN_LINE void carry(const AnyTeam &team, const Chunk &c, const Summary &chunk, const Part &part,
-                               const Real *before, Real *after, const Carrying &x) const {
+  RECOLLECT_IN_LINE void state_passing(const AnyTeam &team, const Chunk &c, const Summary &chunk, const Part &part,
+                                       const Real *before, Real *after, const Carrying &x) const {
     const int N = c.n * in.steps;
     across()(team, factors(c, chunk), Real(-1), {chunk.carried, width()}, part, before, after, x,
              [&](Real *E, std::ptrdiff_t lde, int columns) {
@@ -206,8 +206,8 @@ template <class Number> struct DeltaRuleAlgebra {
   }
 
   template <class AnyTeam>
-  RECOLLECT_IN_LINE void read(const AnyTeam &team, const Chunk &c, const Summary &chunk, const Real *before,
-                              Reading x) const {
+  RECOLLECT_IN_LINE void chunk_output(const AnyTeam &team, const Chunk &c, const Summary &chunk, const Real *before,
+                                      Reading x) const {
     if (saves()) return save_state(team, c, before);
     const int N = c.n * in.steps, n = c.n, width = this->width();
     const size_t token = c.head * T + c.first, step = token * in.steps;
@@ -263,8 +263,8 @@ private:
     return decays == 2 ? in.lambda.data() + step * F : at(in.alpha, step);
   }
   /// Keys of a chunk, copied to the team's memory where that is faster. Channel decays read them from the array.
-  RECOLLECT_IN_LINE tile::Matrix<Real> staged(const Team &team, int n, const Real *from, Real *room) const {
-    return room ? tile::stage(team, n, F, from, F, room) : tile::rows(from, F);
+  RECOLLECT_IN_LINE tile::Matrix<Real> staged(const Team &team, int n, const Real *from, Real *buffer) const {
+    return buffer ? tile::stage(team, n, F, from, F, buffer) : tile::rows(from, F);
   }
 };
 
@@ -277,7 +277,7 @@ template <class Real> DeltaRuleAlgebra<Real> delta_rule_algebra(const Call<Real>
 } // namespace recollect::variants
 
 #ifdef __CUDACC__
-namespace recollect::engine { // compiled in delta_rule_{stream,summarise,carry,read,phases}_*.cpp
+namespace recollect::engine { // compiled in delta_rule_{stream,chunk_local,state_passing,chunk_output,phases}_*.cpp
 RECOLLECT_SCHEDULES(extern, variants::DeltaRuleAlgebra<float>)
 RECOLLECT_SCHEDULES(extern, variants::DeltaRuleAlgebra<double>)
 } // namespace recollect::engine

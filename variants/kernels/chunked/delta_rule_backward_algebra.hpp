@@ -22,7 +22,7 @@ template <class Number> struct DeltaRuleAdjoint {
   Array<Real> q, v, d_o, d_v, d_state;
   size_t state_stride;
   SavedRule<Real> saved;
-  bool ahead; // whether the forward pass solved in summarise: then read solves for dY, else the carry does
+  bool ahead; // whether the forward pass solved in chunk_local: then chunk_output solves for dY, else state_passing
   int decays = in.alpha.extent(0) ? 1 : 0; // 1: one number per step, 0: none
 
   struct Summary {
@@ -38,7 +38,7 @@ template <class Number> struct DeltaRuleAdjoint {
     Real *queries;       // [C,F] D(t,0) q_t
     Real *q, *r, *p, *o; // buffers
   };
-  using Carrying = typename DeltaRuleState<Real>::Rooms;
+  using Carrying = typename DeltaRuleState<Real>::Buffers;
   struct Reading {
     Decays<Real> decays;
     Real *dA, *dL;   // [C,C]
@@ -55,13 +55,13 @@ template <class Number> struct DeltaRuleAdjoint {
   KOKKOS_FUNCTION std::ptrdiff_t ldg() const { return C + 1; }
   KOKKOS_FUNCTION bool has_sizes(int size) const { return F == size && C == size && V == size && ahead; }
   static constexpr int kinds = 2;
-  static constexpr bool every_precision = false;
+  static constexpr bool all_precisions = false;
   static constexpr bool reads_alone(int) { return true; }
   KOKKOS_FUNCTION int kind() const { return decays; }
   KOKKOS_FUNCTION void set_sizes(int size, int kind) { F = C = V = size, ahead = true, decays = kind; }
   KOKKOS_FUNCTION DeltaRuleState<Real> across() const { return {C, F, V, ahead, true}; }
   KOKKOS_FUNCTION int parts() const { return across().parts(); }
-  KOKKOS_FUNCTION int rooms() const { return across().rooms(); }
+  KOKKOS_FUNCTION int buffers() const { return across().buffers(); }
 
   KOKKOS_FUNCTION Summary summary(Stack<Real> &s) const {
     return {s.take(size_t(C) * V), s.take(state_size()), s.take(size_t(C) * C),
@@ -72,8 +72,8 @@ template <class Number> struct DeltaRuleAdjoint {
     x.decays.place(s, C, F, decay_width());
     x.W = s.take(C * tile::pitch<Real>(C));
     x.queries = decay_width() ? s.take(C * tile::pitch<Real>(F)) : nullptr;
-    x.q = tile::room(s, C, F), x.r = tile::room(s, C, F), x.o = tile::room(s, C, V);
-    x.p = one_key() ? nullptr : tile::room(s, C, F);
+    x.q = tile::buffer(s, C, F), x.r = tile::buffer(s, C, F), x.o = tile::buffer(s, C, V);
+    x.p = one_key() ? nullptr : tile::buffer(s, C, F);
     return x;
   }
   KOKKOS_FUNCTION Carrying carrying(Stack<Real> &s) const { return across().place(s); }
@@ -86,11 +86,11 @@ template <class Number> struct DeltaRuleAdjoint {
     x.G = gates ? s.take(size_t(C + 1) * ldg()) : nullptr;
     x.dY = ahead ? s.take(C * tile::pitch<Real>(V)) : nullptr;
     x.x = s.take(C * tile::pitch<Real>(F));
-    x.q = tile::room(s, C, F), x.r = tile::room(s, C, F);
-    x.p = one_key() ? nullptr : tile::room(s, C, F);
+    x.q = tile::buffer(s, C, F), x.r = tile::buffer(s, C, F);
+    x.p = one_key() ? nullptr : tile::buffer(s, C, F);
     const int wider = gates && C > V ? C : V;
-    x.o = tile::room(s, C, wider), x.E = tile::room(s, C, wider);
-    x.S = tile::room(s, F, V), x.dS = tile::room(s, F, V);
+    x.o = tile::buffer(s, C, wider), x.E = tile::buffer(s, C, wider);
+    x.S = tile::buffer(s, F, V), x.dS = tile::buffer(s, F, V);
     x.A = gates && on_host ? s.take(square) : x.o, x.L = gates && on_host ? s.take(square) : x.E;
     return x;
   }
@@ -103,7 +103,7 @@ template <class Number> struct DeltaRuleAdjoint {
   }
 
   template <class AnyTeam>
-  RECOLLECT_IN_LINE void summarise(const AnyTeam &team, const Chunk &c, const Summary &out, Summarising x) const {
+  RECOLLECT_IN_LINE void chunk_local(const AnyTeam &team, const Chunk &c, const Summary &out, Summarising x) const {
     const int n = c.n;
     const size_t step = c.head * T + c.first;
     const std::ptrdiff_t ld = tile::pitch<Real>(F), ldw = tile::pitch<Real>(C);
@@ -134,8 +134,8 @@ template <class Number> struct DeltaRuleAdjoint {
     across().fetch(team, factors(c, chunk), part, x);
   }
   template <class AnyTeam>
-  RECOLLECT_IN_LINE void carry(const AnyTeam &team, const Chunk &c, const Summary &chunk, const Part &part,
-                               const Real *before, Real *after, const Carrying &x) const {
+  RECOLLECT_IN_LINE void state_passing(const AnyTeam &team, const Chunk &c, const Summary &chunk, const Part &part,
+                                       const Real *before, Real *after, const Carrying &x) const {
     const int n = c.n;
     across()(team, factors(c, chunk), Real(1), {chunk.carried, decay_width()}, part, before, after, x,
              [&](Real *dE, std::ptrdiff_t lde, int columns) {
@@ -144,8 +144,8 @@ template <class Number> struct DeltaRuleAdjoint {
   }
 
   /// `after` is dS_C, the gradient of the state at the chunk's end.
-  RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &chunk, const Real *after,
-                              Reading x) const {
+  RECOLLECT_IN_LINE void chunk_output(const Team &team, const Chunk &c, const Summary &chunk, const Real *after,
+                                      Reading x) const {
     const int n = c.n, F = this->F, V = this->V;
     const size_t step = c.head * T + c.first;
     const std::ptrdiff_t ld = tile::pitch<Real>(F), lda = tile::pitch<Real>(C), ldy = ahead ? tile::pitch<Real>(V) : V;
@@ -185,8 +185,8 @@ template <class Number> struct DeltaRuleAdjoint {
       gate_gradient(team, n, in.alpha.data() + step, x.G, ldg(), d.alpha.data() + step);
     }
     team.barrier();
-    x.decays.weigh(team, late, nullptr, nullptr, x.dA, lda);
-    x.decays.weigh(team, early, nullptr, nullptr, x.dL, lda);
+    x.decays.apply_decay(team, late, nullptr, nullptr, x.dA, lda);
+    x.decays.apply_decay(team, early, nullptr, nullptr, x.dL, lda);
     if (decay_width()) {
       x.decays.from_start(team, late, dq, F, dq, F);
       x.decays.from_start(team, early, x.x, ld, x.x, ld);
@@ -233,8 +233,8 @@ protected:
   }
   /// The keys p_t of the n steps, given r_t.
   RECOLLECT_IN_LINE tile::Matrix<Real> written(const Team &team, int n, size_t step, const tile::Matrix<Real> &r,
-                                               Real *room) const {
-    return one_key() ? r : tile::stage(team, n, F, in.p.data() + step * F, F, room);
+                                               Real *buffer) const {
+    return one_key() ? r : tile::stage(team, n, F, in.p.data() + step * F, F, buffer);
   }
   KOKKOS_FUNCTION static Real *at(const Array<Real> &array, size_t step) {
     return array.extent(0) ? array.data() + step : nullptr;

@@ -105,8 +105,8 @@ template <class Number> struct RowsState {
   KOKKOS_FUNCTION Summary summary(Stack<Real> &s) const { return {s.take(state_size()), s.take(size_t(F) * F)}; }
 
   template <class Carrying>
-  RECOLLECT_IN_LINE void carry(const Team &team, const Chunk &, const Summary &chunk, const Part &part,
-                               const Real *before, Real *after, const Carrying &) const {
+  RECOLLECT_IN_LINE void state_passing(const Team &team, const Chunk &, const Summary &chunk, const Part &part,
+                                       const Real *before, Real *after, const Carrying &) const {
     const int begin = part.begin(V), rows = part.end(V) - begin;
     const size_t first = size_t(begin) * F;
     tile::copy<Real>(team, rows, F, chunk.end + first, F, after + first, F);

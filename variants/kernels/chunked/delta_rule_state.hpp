@@ -19,8 +19,8 @@ template <class Real> struct DeltaRuleState {
   bool adds;   // `added` is given
 
   static constexpr int grain = on_host ? 64 / sizeof(Real) : 16; // columns per part: a cache line on a CPU
-  struct Rooms {
-    Real *S, *E, *A, *B, *added; // one buffer of S, rooms() buffers of each other matrix
+  struct Buffers {
+    Real *S, *E, *A, *B, *added; // one buffer of S, buffers() buffers of each other matrix
   };
   struct Factors {
     int n; // writes
@@ -39,45 +39,45 @@ template <class Real> struct DeltaRuleState {
 
   KOKKOS_FUNCTION int parts() const { return (V - 1) / grain + 1; }
   /// Number of buffers: two if both fit into shared memory together with a second team (not in float64), else one.
-  KOKKOS_FUNCTION int rooms() const { return apart && !on_host && sizeof(Real) == 4 && N * F <= 1 << 13 ? 2 : 1; }
+  KOKKOS_FUNCTION int buffers() const { return apart && !on_host && sizeof(Real) == 4 && N * F <= 1 << 13 ? 2 : 1; }
 
-  KOKKOS_FUNCTION Rooms place(Stack<Real> &s) const {
+  KOKKOS_FUNCTION Buffers place(Stack<Real> &s) const {
     const int columns = apart && !on_host && V > grain ? grain : V; // columns per part, if there are several parts
-    Rooms x;
-    x.S = tile::room(s, F, columns);
-    x.E = tile::room(s, rooms() * N, columns);
-    x.A = tile::room(s, rooms() * N, F);
-    x.B = tile::room(s, rooms() * N, F);
-    x.added = adds ? tile::room(s, rooms() * F, columns) : nullptr;
+    Buffers x;
+    x.S = tile::buffer(s, F, columns);
+    x.E = tile::buffer(s, buffers() * N, columns);
+    x.A = tile::buffer(s, buffers() * N, F);
+    x.B = tile::buffer(s, buffers() * N, F);
+    x.added = adds ? tile::buffer(s, buffers() * F, columns) : nullptr;
     return x;
   }
 
-  RECOLLECT_IN_LINE void fetch(const Team &team, const Factors &f, const Part &part, const Rooms &x) const {
+  RECOLLECT_IN_LINE void fetch(const Team &team, const Factors &f, const Part &part, const Buffers &x) const {
     if (on_host) return;
     const Columns of = columns(part);
-    tile::stage<Real>(team, f.n, of.count, f.E + of.begin, f.lde, room(x.E, of.count, part));
-    tile::stage(team, f.n, F, f.A, f.lda, room(x.A, F, part));
-    tile::stage(team, f.n, F, f.B, f.ldb, room(x.B, F, part));
-    if (adds) tile::stage(team, F, of.count, f.added + of.begin, V, room(x.added, of.count, part, F));
+    tile::stage<Real>(team, f.n, of.count, f.E + of.begin, f.lde, buffer(x.E, of.count, part));
+    tile::stage(team, f.n, F, f.A, f.lda, buffer(x.A, F, part));
+    tile::stage(team, f.n, F, f.B, f.ldb, buffer(x.B, F, part));
+    if (adds) tile::stage(team, F, of.count, f.added + of.begin, V, buffer(x.added, of.count, part, F));
   }
 
   /// Calls solve(E, lde, columns) for the part's columns.
   template <class AnyTeam, class Solve>
   RECOLLECT_IN_LINE void operator()(const AnyTeam &team, const Factors &f, Real sign, const Decay &decay,
-                                    const Part &part, const Real *before, Real *after, const Rooms &x,
+                                    const Part &part, const Real *before, Real *after, const Buffers &x,
                                     const Solve &solve) const {
     const Columns of = columns(part);
     const int n = f.n, V = this->V, begin = of.begin;
     const std::ptrdiff_t pitch = tile::pitch<Real>(of.count), ld = tile::pitch<Real>(F), lde = on_host ? f.lde : pitch,
                          lds = on_host ? V : pitch;
-    Real *const own = f.E + begin, *const E = on_host ? own : room(x.E, of.count, part),
+    Real *const own = f.E + begin, *const E = on_host ? own : buffer(x.E, of.count, part),
                 *const S = on_host ? after + begin : x.S;
-    const auto A = on_host ? tile::rows(f.A, f.lda) : tile::rows<Real>(room(x.A, F, part), ld),
-               B = on_host ? tile::rows(f.B, f.ldb) : tile::rows<Real>(room(x.B, F, part), ld),
+    const auto A = on_host ? tile::rows(f.A, f.lda) : tile::rows<Real>(buffer(x.A, F, part), ld),
+               B = on_host ? tile::rows(f.B, f.ldb) : tile::rows<Real>(buffer(x.B, F, part), ld),
                old = on_host ? tile::rows(before + begin, V) : tile::rows<Real>(S, lds);
     tile::Matrix<Real> added{};
     if (adds)
-      added = on_host ? tile::rows(f.added + begin, V) : tile::rows<Real>(room(x.added, of.count, part, F), pitch);
+      added = on_host ? tile::rows(f.added + begin, V) : tile::rows<Real>(buffer(x.added, of.count, part, F), pitch);
     if (!on_host && part.turn == 0) {
       tile::stage(team, F, of.count, before + begin, V, x.S);
       team.barrier();
@@ -111,9 +111,9 @@ private:
     return {begin, part.count == parts() && V % grain == 0 ? grain : part.end(V, grain) - begin};
   }
   /// The part's copy of the buffer `first`, with rows of this width.
-  KOKKOS_FUNCTION Real *room(Real *first, int width, const Part &part) const { return room(first, width, part, N); }
-  KOKKOS_FUNCTION Real *room(Real *first, int width, const Part &part, int rows) const {
-    return rooms() == 2 && part.turn % 2 ? first + rows * tile::pitch<Real>(width) : first;
+  KOKKOS_FUNCTION Real *buffer(Real *first, int width, const Part &part) const { return buffer(first, width, part, N); }
+  KOKKOS_FUNCTION Real *buffer(Real *first, int width, const Part &part, int rows) const {
+    return buffers() == 2 && part.turn % 2 ? first + rows * tile::pitch<Real>(width) : first;
   }
 };
 

@@ -11,7 +11,7 @@
 // output gradient q_t: its outputs are dq_t, and its other gradients are the ones wanted.
 #pragma once
 #include "variants/kernels/chunked/decay_first.hpp"
-#include "variants/kernels/chunked/decayed_sum_backward.hpp"
+#include "variants/kernels/chunked/gated_recurrence_backward.hpp"
 
 namespace recollect::variants {
 
@@ -71,7 +71,7 @@ template <class Real> void exchanged_roles(const std::string &label, const Call<
   x.q = u, x.v = errors, x.state = M; // any queries: their gradient does not depend on them
   BackwardCall<Real> sum{x, x};
   sum.d.o = call.q, sum.d.v = reads, sum.d.state = filled(call, M.extent(0), Real(0));
-  decayed_sum_vjp(label, sum, {int(n), u, u, {}, lambda}, {call.o, next}); // `reads` and `next` are overwritten
+  gated_recurrence_vjp(label, sum, {int(n), u, u, {}, lambda}, {call.o, next}); // `reads` and `next` are overwritten
 }
 
 /// Gradients of exchanged_roles(back.call): writes d_u, and back.d.q, k, beta, lambda and state.

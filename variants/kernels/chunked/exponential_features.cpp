@@ -55,8 +55,8 @@ template <class Real> struct LargestToOne {
 /// The same sum, with decays, y and x computed first for all steps. Overwrites the logs of the keys with y, unless the
 /// call must keep them and the state's running maxima.
 template <class Real>
-DecayedSum<Real> exponential_sum(const std::string &label, const Call<Real> &call, const Features<Real> &logs,
-                                 bool keep) {
+GatedRecurrence<Real> exponential_sum(const std::string &label, const Call<Real> &call, const Features<Real> &logs,
+                                      bool keep) {
   const int F = logs.width;
   const Array<Real> decay = allocate(call, logs.k.extent(0)), x = allocate(call, logs.q.extent(0)),
                     y = keep ? allocate(call, logs.k.extent(0)) : logs.k;
@@ -67,7 +67,7 @@ DecayedSum<Real> exponential_sum(const std::string &label, const Call<Real> &cal
 }
 template <class Real>
 void exponential_chunked(const std::string &label, const Call<Real> &call, const Features<Real> &logs) {
-  decayed_sum(label, call, exponential_sum(label, call, logs, false));
+  gated_recurrence(label, call, exponential_sum(label, call, logs, false));
 }
 
 /// Turns the gradients of x, y and the decays of one channel of a head into gradients of the logs, in place. A running
@@ -103,11 +103,11 @@ template <class Real>
 Features<Real> exponential_gradients(const std::string &label, const BackwardCall<Real> &back,
                                      const Features<Real> &logs) {
   const Call<Real> &call = back.call;
-  const DecayedSum<Real> sum = exponential_sum(label, call, logs, true);
+  const GatedRecurrence<Real> sum = exponential_sum(label, call, logs, true);
   const Features<Real> d{logs.width, allocate(call, logs.q.extent(0)), allocate(call, logs.k.extent(0))};
-  DecayedSumGradient<Real> gradient{d.q, d.k};
+  GatedRecurrenceGradient<Real> gradient{d.q, d.k};
   gradient.lambda = allocate(call, sum.lambda.extent(0));
-  decayed_sum_vjp(label, back, sum, gradient);
+  gated_recurrence_vjp(label, back, sum, gradient);
   parallel_loop(label + "::peaks", call.shape.heads() * logs.width,
                 PeakScanBack<Real>{call.shape.T, logs.width, call.state_shape.rows, logs, d, call.state, back.d.state,
                                    sum.lambda, sum.q, sum.k, gradient.lambda});

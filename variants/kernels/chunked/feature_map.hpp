@@ -8,7 +8,7 @@
 // computed for all steps first and takes 2 T F numbers per head.
 #pragma once
 #include "harness/device/tile/tile.hpp"
-#include "variants/kernels/chunked/decayed_sum_backward.hpp"
+#include "variants/kernels/chunked/gated_recurrence_backward.hpp"
 #include "variants/kernels/chunked/normalised.hpp"
 #include <type_traits>
 
@@ -122,14 +122,14 @@ void feature_recurrent(const std::string &label, const Call<Real> &call, const F
 
 template <class Real>
 void feature_chunked(const std::string &label, const Call<Real> &call, const Features<Real> &phi) {
-  decayed_sum(label, call, {phi.width, phi.q, phi.k, {}, {}, Real(1), {}, true});
+  gated_recurrence(label, call, {phi.width, phi.q, phi.k, {}, {}, Real(1), {}, true});
 }
 
 /// Gradients of feature_chunked() with respect to the features; writes back.d.v and back.d.state.
 template <class Real>
 Features<Real> feature_gradients(const std::string &label, const BackwardCall<Real> &back, const Features<Real> &phi) {
   const Features<Real> d{phi.width, allocate(back.call, phi.q.extent(0)), allocate(back.call, phi.k.extent(0))};
-  decayed_sum_vjp(label, back, {phi.width, phi.q, phi.k, {}, {}, Real(1), {}, true}, {d.q, d.k});
+  gated_recurrence_vjp(label, back, {phi.width, phi.q, phi.k, {}, {}, Real(1), {}, true}, {d.q, d.k});
   return d;
 }
 

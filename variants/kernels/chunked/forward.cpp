@@ -151,7 +151,7 @@ void run_stages(const std::string &label, const Call<float> &call, Inputs<float>
 }
 } // namespace
 
-bool run_static(const std::string &label, const Call<float> &call, const DecayedSum<float> &sum,
+bool run_static(const std::string &label, const Call<float> &call, const GatedRecurrence<float> &sum,
                 const Array<float> &weights) {
   if (!serves(call, sum.width)) return false;
   Inputs<float> in;
@@ -194,7 +194,7 @@ void run_16_bits(const std::string &label, const Call<float, Stored> &call, cons
 template void run_16_bits(const std::string &, const Call<float, BFloat16> &, const StoredRule &);
 template void run_16_bits(const std::string &, const Call<float, Float16> &, const StoredRule &);
 #else
-bool run_static(const std::string &, const Call<float> &, const DecayedSum<float> &, const Array<float> &) {
+bool run_static(const std::string &, const Call<float> &, const GatedRecurrence<float> &, const Array<float> &) {
   return false;
 }
 bool run_static(const std::string &, const Call<float> &, const DeltaRule<float> &) { return false; }

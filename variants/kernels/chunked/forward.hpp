@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Forward passes by kernels with static extents (problem.hpp), on CUDA, for float32 arrays.
 #pragma once
-#include "variants/kernels/chunked/decayed_sum.hpp"
 #include "variants/kernels/chunked/delta_rule.hpp"
+#include "variants/kernels/chunked/gated_recurrence.hpp"
 
 namespace recollect::variants {
 
-/// Runs the sum like decayed_sum(), and saves a normaliser's weights scale z_t . q_t [B,H,T] on request. Returns false
-/// where these kernels do not support the call: keys wider than 256, chunks of other than 64 steps, a schedule of one
-/// team per head, a GPU with too little shared memory, or no GPU.
-bool run_static(const std::string &label, const Call<float> &call, const DecayedSum<float> &in,
+/// Runs the sum like gated_recurrence(), and saves a normaliser's weights scale z_t . q_t [B,H,T] on request. Returns
+/// false where these kernels do not support the call: keys wider than 256, chunks of other than 64 steps, a schedule of
+/// one team per head, a GPU with too little shared memory, or no GPU.
+bool run_static(const std::string &label, const Call<float> &call, const GatedRecurrence<float> &in,
                 const Array<float> &weights = {});
 
 /// Runs the rule like delta_rule(). Returns false in the same cases, and where the rule writes along another key than

@@ -17,7 +17,7 @@
                                                       cudaStream_t, Segments);                                         \
   extern_or_not template void output_chunks<Op, erases>(const Inputs<Stored> &, const Element<Op> *,                   \
                                                         const Element<Op> *, Stored *, cudaStream_t);
-#define RECOLLECT_DECAYED_SUM_STAGES(extern_or_not, Op, Stored)                                                        \
+#define RECOLLECT_GATED_RECURRENCE_STAGES(extern_or_not, Op, Stored)                                                   \
   RECOLLECT_CHUNKED_STAGES(extern_or_not, Op, Stored, false)
 #define RECOLLECT_SUM_OUTPUTS(extern_or_not, Op)                                                                       \
   extern_or_not template void sum_outputs<Op>(const Inputs<Element<Op>> &, Element<Op> *, float *, cudaStream_t,       \
@@ -42,17 +42,17 @@ namespace recollect::chunked {
 RECOLLECT_STEPS(extern, float)
 RECOLLECT_STEPS(extern, __nv_bfloat16)
 RECOLLECT_STEPS(extern, __half)
-RECOLLECT_DECAYED_SUM_STAGES(extern, fragments::Exact, float)
-RECOLLECT_DECAYED_SUM_STAGES(extern, fragments::Tf32, float)
-RECOLLECT_DECAYED_SUM_STAGES(extern, fragments::Bf16, float)
+RECOLLECT_GATED_RECURRENCE_STAGES(extern, fragments::Exact, float)
+RECOLLECT_GATED_RECURRENCE_STAGES(extern, fragments::Tf32, float)
+RECOLLECT_GATED_RECURRENCE_STAGES(extern, fragments::Bf16, float)
 RECOLLECT_CHANNEL_STAGES(extern, fragments::Exact, float)
 RECOLLECT_CHANNEL_STAGES(extern, fragments::Tf32, float)
 RECOLLECT_CHANNEL_STAGES(extern, fragments::Bf16, float)
 RECOLLECT_DELTA_RULE_STAGES(extern, fragments::Exact, float)
 RECOLLECT_DELTA_RULE_STAGES(extern, fragments::Tf32, float)
 RECOLLECT_DELTA_RULE_STAGES(extern, fragments::Bf16, float)
-RECOLLECT_DECAYED_SUM_STAGES(extern, fragments::Bf16, __nv_bfloat16)
-RECOLLECT_DECAYED_SUM_STAGES(extern, fragments::F16, __half)
+RECOLLECT_GATED_RECURRENCE_STAGES(extern, fragments::Bf16, __nv_bfloat16)
+RECOLLECT_GATED_RECURRENCE_STAGES(extern, fragments::F16, __half)
 RECOLLECT_SUM_OUTPUTS(extern, fragments::Bf16)
 RECOLLECT_SUM_OUTPUTS(extern, fragments::F16)
 RECOLLECT_CHANNEL_STAGES(extern, fragments::Bf16, __nv_bfloat16)

@@ -98,7 +98,7 @@ template <class Number> struct MomentumAlgebra {
   KOKKOS_FUNCTION size_t step(const Chunk &c, int t) const { return c.head * arrays.T + c.first + t; }
 
   /// W_ti = x_t . k_i for i < t + shift, else 0, and G_ti = W_ti g(i, t + shift - 1).
-  KOKKOS_FUNCTION void weigh(const Team &team, const Chunk &c, const Real *x, int shift, const Phase &p) const {
+  KOKKOS_FUNCTION void apply_decay(const Team &team, const Chunk &c, const Real *x, int shift, const Phase &p) const {
     const int F = arrays.Dk, n = c.n;
     tile::gemm(team, n, n, F, Real(1), tile::rows(x, F), tile::transposed(arrays.head(c.head).k(c.first), F), Real(0),
                p.W, n);
@@ -128,12 +128,12 @@ template <class Number> struct MomentumAlgebra {
     });
   }
 
-  RECOLLECT_IN_LINE void summarise(const Team &team, const Chunk &c, const Summary &out, const Phase &p) const {
+  RECOLLECT_IN_LINE void chunk_local(const Team &team, const Chunk &c, const Summary &out, const Phase &p) const {
     const Head<Real> h = arrays.head(c.head);
     const int n = c.n, F = h.Dk, V = h.Dv, ld = ldx();
     const Real *k = h.k(c.first), *v = h.v(c.first);
     const Real *const at_end[2] = {momentum.to_end.data(), momentum.left.data()};
-    weigh(team, c, k, 0, p);
+    apply_decay(team, c, k, 0, p);
     stack(team, c, k, 0, out.X, ld);
     const tile::Product<Real> written{tile::rows<Real>(p.G, n), tile::rows(v, V), n, {0, 1}};
     tile::gemm(team, n, V, Real(-1), written, {}, Real(0), out.X + 2 * F, ld);
@@ -149,8 +149,8 @@ template <class Number> struct MomentumAlgebra {
     }
   }
 
-  RECOLLECT_IN_LINE void carry(const Team &team, const Chunk &c, const Summary &chunk, const Part &part,
-                               const Real *before, Real *after, const Phase &) const {
+  RECOLLECT_IN_LINE void state_passing(const Team &team, const Chunk &c, const Summary &chunk, const Part &part,
+                                       const Real *before, Real *after, const Phase &) const {
     const Head<Real> h = arrays.head(c.head);
     const int n = c.n, F = h.Dk, V = h.Dv, ld = ldx(), begin = part.begin(V, 16), columns = part.end(V, 16) - begin;
     const Real from_momentum = momentum.from_start(step(c, n - 1)),
@@ -168,11 +168,11 @@ template <class Number> struct MomentumAlgebra {
                after + begin, V);
   }
 
-  RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &chunk, const Real *before,
-                              const Phase &p) const {
+  RECOLLECT_IN_LINE void chunk_output(const Team &team, const Chunk &c, const Summary &chunk, const Real *before,
+                                      const Phase &p) const {
     const Head<Real> h = arrays.head(c.head);
     const int n = c.n, F = h.Dk, V = h.Dv;
-    weigh(team, c, h.q(c.first), 1, p);
+    apply_decay(team, c, h.q(c.first), 1, p);
     stack(team, c, h.q(c.first), 1, p.x, 2 * F);
     team.barrier();
     tile::gemm(team, n, V, Real(1), tile::Product<Real>{tile::rows<Real>(p.x, 2 * F), tile::rows(before, V), 2 * F},

@@ -34,8 +34,8 @@ template <class Number> struct MomentumSaving : MomentumAlgebra<Number> {
   KeptMomentum<Number> kept;
 
   KOKKOS_FUNCTION Reading reading(Stack<Number> &) const { return {}; }
-  RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &chunk, const Number *before,
-                              const Reading &) const {
+  RECOLLECT_IN_LINE void chunk_output(const Team &team, const Chunk &c, const Summary &chunk, const Number *before,
+                                      const Reading &) const {
     const int V = this->arrays.Dv;
     kept.starts.keep(team, c, before);
     tile::copy<Number>(team, c.n, V, chunk.X + 2 * this->arrays.Dk, this->ldx(),
@@ -105,21 +105,21 @@ template <class Number> struct MomentumAdjoint {
     forward.store(team, state, d_state.data() + head * state_size());
   }
 
-  RECOLLECT_IN_LINE void summarise(const Team &team, const Chunk &c, const Summary &out, const Summarising &p) const {
+  RECOLLECT_IN_LINE void chunk_local(const Team &team, const Chunk &c, const Summary &out, const Summarising &p) const {
     const Head<Real> h = forward.arrays.head(c.head);
     const int n = c.n, F = h.Dk, V = h.Dv;
     const auto given = tile::rows<Real>(d_o.data() + forward.step(c, 0) * V, V);
-    forward.weigh(team, c, h.q(c.first), 1, p);
+    forward.apply_decay(team, c, h.q(c.first), 1, p);
     forward.stack(team, c, h.q(c.first), 1, p.x, 2 * F);
     tile::gemm_lower_transposed(team, n, V, Real(1), p.W, n, given, Real(0), out.g, V);
     team.barrier();
     tile::gemm(team, 2 * F, V, n, Real(1), tile::transposed<Real>(p.x, 2 * F), given, Real(0), out.added, V);
-    forward.weigh(team, c, h.k(c.first), 0, p);
+    forward.apply_decay(team, c, h.k(c.first), 0, p);
     tile::flip(team, n, p.W, n, out.flipped, n);
   }
 
-  RECOLLECT_IN_LINE void carry(const Team &team, const Chunk &c, const Summary &chunk, const Part &part,
-                               const Real *before, Real *after, const Carrying &p) const {
+  RECOLLECT_IN_LINE void state_passing(const Team &team, const Chunk &c, const Summary &chunk, const Part &part,
+                                       const Real *before, Real *after, const Carrying &p) const {
     const Head<Real> h = forward.arrays.head(c.head);
     const int n = c.n, F = h.Dk, V = h.Dv, begin = part.begin(V, 16), columns = part.end(V, 16) - begin;
     const size_t half = forward.half();
@@ -145,8 +145,8 @@ template <class Number> struct MomentumAdjoint {
   }
 
   /// `after` is [A; B] at the chunk's end.
-  RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &chunk, const Real *after,
-                              const Reading &x) const {
+  RECOLLECT_IN_LINE void chunk_output(const Team &team, const Chunk &c, const Summary &chunk, const Real *after,
+                                      const Reading &x) const {
     const Head<Real> h = forward.arrays.head(c.head);
     const int n = c.n, F = h.Dk, V = h.Dv;
     const size_t step = forward.step(c, 0), half = forward.half();

@@ -2,7 +2,7 @@
 // Linear states whose read is a weighted mean. Below S [V,F] the state has a running normaliser z [F], a further row
 // whose value is always 1. Outputs are o_t = S_t q_t / (z_t . q_t).
 #pragma once
-#include "variants/kernels/chunked/decayed_sum.hpp"
+#include "variants/kernels/chunked/gated_recurrence.hpp"
 #include "variants/kernels/common/arrays.hpp"
 
 namespace recollect::variants {

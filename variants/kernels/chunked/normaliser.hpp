@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The division of a normalised sum (decayed_sum.hpp) and its derivative: o = sum / divisor. The divisor is the weight,
-// or max(|weight|, floor) if there is a floor. Kernels that know no normaliser compute the weight as the read of one
-// more value, which is 1 at every step (PaddedRows) and whose row of the state is z.
+// The division of a normalised sum (gated_recurrence.hpp) and its derivative: o = sum / divisor. The divisor is the
+// weight, or max(|weight|, floor) if there is a floor. Kernels that know no normaliser compute the weight as the read
+// of one more value, which is 1 at every step (PaddedRows) and whose row of the state is z.
 #pragma once
 #include "harness/device/each_index.hpp"
-#include "variants/kernels/chunked/decayed_sum.hpp"
+#include "variants/kernels/chunked/gated_recurrence.hpp"
 
 namespace recollect::variants {
 
@@ -16,7 +16,7 @@ void divide(const Call<Real> &call, const Array<Real> &sums, int width, const Ar
   const int V = call.shape.Dv;
   const Array<Real> o = call.o;
   each_row(
-      "decayed_sum::division", int(call.steps()), V, KOKKOS_LAMBDA(int t, int first, int side) {
+      "gated_recurrence::division", int(call.steps()), V, KOKKOS_LAMBDA(int t, int first, int side) {
         const Real *const own = sums.data() + size_t(t) * width, weight = own[V],
                           divisor = floor.extent(0) ? math::fmax(math::fabs(weight), floor(t)) : weight;
         for (int i = first; i < V; i += side) o(size_t(t) * V + i) = weighted_mean(own[i], divisor);
@@ -32,7 +32,7 @@ void differentiate_division(const BackwardCall<Real> &back, const Array<Real> &f
   const int V = back.call.shape.Dv;
   const Array<Real> o = back.call.o, given = back.d.o;
   each_row(
-      "decayed_sum::d_division", int(weights.extent(0)), V, KOKKOS_LAMBDA(int t, int first, int side) {
+      "gated_recurrence::d_division", int(weights.extent(0)), V, KOKKOS_LAMBDA(int t, int first, int side) {
         const Real weight = weights(t), *own = given.data() + size_t(t) * V;
         const bool limited = floor.extent(0) && floor(t) > math::fabs(weight);
         const Real divisor = limited ? floor(t) : floor.extent(0) ? math::fabs(weight) : weight;

@@ -7,7 +7,7 @@
 //
 // because rotating at the first step is the same as rotating the initial state.
 #pragma once
-#include "variants/kernels/chunked/decayed_sum_backward.hpp"
+#include "variants/kernels/chunked/gated_recurrence_backward.hpp"
 #include "variants/kernels/chunked/rotation.hpp"
 
 namespace recollect::variants {
@@ -54,7 +54,7 @@ template <class Real, class Phase> struct TurnForth {
 /// state (turn_state()). Writes d_in, d_phase, back.d.v, back.d.state and the members of d_sum other than q and k.
 template <class Real, class Phase>
 void turned_vjp(const std::string &label, const BackwardCall<Real> &back, const Features<Real> &in, const Phase &phase,
-                DecayedSum<Real> sum, DecayedSumGradient<Real> d_sum, const Features<Real> &d_in,
+                GatedRecurrence<Real> sum, GatedRecurrenceGradient<Real> d_sum, const Features<Real> &d_in,
                 const Array<Real> &d_phase = {}) {
   const Call<Real> &call = back.call;
   const int F = in.width, rows = call.state_shape.rows, T = call.shape.T;
@@ -63,7 +63,7 @@ void turned_vjp(const std::string &label, const BackwardCall<Real> &back, const 
   parallel_loop(label + "::state", heads * rows, TurnGradientBack<Real>{back.d.state, turned.end, F, rows});
   sum.width = 2 * F, sum.q = turned.features.q, sum.k = turned.features.k;
   d_sum.q = allocate(call, sum.q.extent(0)), d_sum.k = allocate(call, sum.k.extent(0));
-  decayed_sum_vjp(label, back, sum, d_sum);
+  gated_recurrence_vjp(label, back, sum, d_sum);
   parallel_loop(
       label + "::turn", heads * F,
       TurnForth<Real, Phase>{in, {2 * F, d_sum.q, d_sum.k}, d_in, call.state, back.d.state, d_phase, T, rows, phase});

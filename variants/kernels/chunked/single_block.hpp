@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// decayed_sum.hpp's sum for a short sequence without decays and without a given state (Call::stateless). A team
+// gated_recurrence.hpp's sum for a short sequence without decays and without a given state (Call::stateless). A team
 // computes all pairs of a head once and needs no state. The engine would carry one state from chunk to chunk, and two
 // in the backward pass.
 //
@@ -9,30 +9,30 @@
 //   dq_t = scale sum_i dA_ti k_i,   dk_i = scale sum_t dA_ti q_t,   dv_i = sum_t p_ti do_t
 #pragma once
 #include "harness/device/tile/transposed.hpp"
-#include "variants/kernels/chunked/decayed_sum_backward.hpp"
+#include "variants/kernels/chunked/gated_recurrence_backward.hpp"
 
 namespace recollect::variants {
 
 /// Shared by the forward and the backward pass.
 template <class Number> struct WholePairs {
   using Real = Number;
-  DecayedSum<Real> in;
+  GatedRecurrence<Real> in;
   int T, V; // steps, width of v and o
   Array<Real> v;
 
   KOKKOS_FUNCTION std::ptrdiff_t ld() const { return tile::pitch<Real>(T); }
   KOKKOS_FUNCTION Real *pairs(Stack<Real> &s) const { return s.take(T * ld()); }
 
-  struct Room {
+  struct Buffers {
     Real *q, *k, *v;
   };
-  KOKKOS_FUNCTION Room room(Stack<Real> &s) const {
-    return {tile::room(s, T, in.width), tile::room(s, T, in.width), tile::room(s, T, V)};
+  KOKKOS_FUNCTION Buffers buffers(Stack<Real> &s) const {
+    return {tile::buffer(s, T, in.width), tile::buffer(s, T, in.width), tile::buffer(s, T, V)};
   }
   struct Operands {
     tile::Matrix<Real> q, k, v;
   };
-  RECOLLECT_IN_LINE Operands stage(const Team &team, size_t head, const Room &x) const {
+  RECOLLECT_IN_LINE Operands stage(const Team &team, size_t head, const Buffers &x) const {
     const int F = in.width;
     const size_t step = head * T;
     return {tile::stage(team, T, F, in.q.data() + step * F, F, x.q),
@@ -49,13 +49,13 @@ template <class Number> struct WholeSum : WholePairs<Number> {
 
   size_t scratch() const {
     Stack<Real> s;
-    this->pairs(s), this->room(s);
+    this->pairs(s), this->buffers(s);
     return s.used;
   }
   KOKKOS_FUNCTION void operator()(const Team &team, size_t head, Real *memory) const {
     Stack<Real> stack{memory};
     Real *const p = this->pairs(stack);
-    const auto x = this->stage(team, head, this->room(stack));
+    const auto x = this->stage(team, head, this->buffers(stack));
     const std::ptrdiff_t ld = this->ld();
     team.barrier();
     tile::gemm_to_lower(team, T, in.width, in.scale, x.q, x.k, p, ld);
@@ -86,7 +86,7 @@ template <class Number> struct WholeSumGradient : WholePairs<Number> {
 
   size_t scratch() const {
     Stack<Real> s;
-    this->pairs(s), this->pairs(s), this->room(s), tile::room(s, T, V);
+    this->pairs(s), this->pairs(s), this->buffers(s), tile::buffer(s, T, V);
     return s.used;
   }
   KOKKOS_FUNCTION void operator()(const Team &team, size_t head, Real *memory) const {
@@ -94,8 +94,8 @@ template <class Number> struct WholeSumGradient : WholePairs<Number> {
     const size_t keys = head * T * F, values = head * T * V;
     Stack<Real> stack{memory};
     Real *const p = this->pairs(stack), *const dA = this->pairs(stack);
-    const auto x = this->stage(team, head, this->room(stack));
-    const auto asked = tile::stage(team, T, V, d_o.data() + values, V, tile::room(stack, T, V));
+    const auto x = this->stage(team, head, this->buffers(stack));
+    const auto asked = tile::stage(team, T, V, d_o.data() + values, V, tile::buffer(stack, T, V));
     const std::ptrdiff_t ld = this->ld();
     team.barrier();
     tile::gemm_to_lower(team, T, F, in.scale, x.q, x.k, p, ld);
@@ -131,7 +131,7 @@ private:
 
 /// Runs `Whole`. Returns false if the call has decays, strengths or sequences that are too long.
 template <class Whole, class Real>
-bool run_whole(const std::string &label, const Call<Real> &call, const DecayedSum<Real> &in, const Whole &whole) {
+bool run_whole(const std::string &label, const Call<Real> &call, const GatedRecurrence<Real> &in, const Whole &whole) {
   if (!call.stateless || in.alpha.extent(0) || in.lambda.extent(0) || in.strength.extent(0) || in.floor.extent(0))
     return false;
   const size_t scratch = whole.scratch();

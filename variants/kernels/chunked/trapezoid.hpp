@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mamba-3's recurrence as a decayed sum (decayed_sum.hpp) over twice as many steps. Step t first writes the previous
-// step's value with the key (1 - lambda_t) . k_{t-1}. Then the state decays and turns, and step t writes its own value
-// with the key lambda_t . k_t and reads. As in rotation.hpp, keys and queries are turned by Theta_t = theta_1 + ... +
-// theta_t, and the final state is turned back: the state is always relative to the last step, so that no angle is kept.
-// A pair of channels (2 p, 2 p + 1) is a complex number; a last channel without a partner does not turn.
+// Mamba-3's recurrence as a decayed sum (gated_recurrence.hpp) over twice as many steps. Step t first writes the
+// previous step's value with the key (1 - lambda_t) . k_{t-1}. Then the state decays and turns, and step t writes its
+// own value with the key lambda_t . k_t and reads. As in rotation.hpp, keys and queries are turned by Theta_t = theta_1
+// + ... + theta_t, and the final state is turned back: the state is always relative to the last step, so that no angle
+// is kept. A pair of channels (2 p, 2 p + 1) is a complex number; a last channel without a partner does not turn.
 //
 // A head's state is S [Dv,Dk], then the last write P = v_T k_T^T [Dv,Dk].
 #pragma once
@@ -81,7 +81,7 @@ template <class Real> struct TurnRows {
 /// of P to that state.
 template <class Real> struct Trapezoid {
   Call<Real> call;
-  DecayedSum<Real> sum;
+  GatedRecurrence<Real> sum;
   Array<Real> end;
 };
 template <class Real> Trapezoid<Real> trapezoid(const Call<Real> &call, const Array<Real> &state) {
@@ -121,7 +121,7 @@ template <class Real> Trapezoid<Real> trapezoid(const Call<Real> &call, const Ar
 template <class Real> void trapezoid_chunked(const std::string &label, const Call<Real> &call) {
   const Pairs<Real> pairs(call);
   const Trapezoid<Real> both = trapezoid(call, call.state);
-  decayed_sum(label, both.call, both.sum);
+  gated_recurrence(label, both.call, both.sum);
   read_last_steps(call, both.call, 2);
   parallel_loop("trapezoid::state", call.shape.heads() * call.shape.Dv,
                 TurnRows<Real>{pairs, call.state, both.end, false});

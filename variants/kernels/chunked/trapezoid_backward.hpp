@@ -67,9 +67,10 @@ template <class Real> void trapezoid_vjp(const std::string &label, const Backwar
   const Trapezoid<Real> both = trapezoid(call, state);
   fine.call = both.call;
   fine.d.shape.T = 2 * T, fine.d.o = repeated(call, 2, d.o, Dv, 1), fine.d.v = allocate(call, n * Dv);
-  DecayedSumGradient<Real> of{allocate(call, n * Dk), allocate(call, n * Dk), allocate(call, n), allocate(call, n)};
+  GatedRecurrenceGradient<Real> of{allocate(call, n * Dk), allocate(call, n * Dk), allocate(call, n),
+                                   allocate(call, n)};
   parallel_loop(label + "::state", heads * Dv, TurnRows<Real>{pairs, d.state, both.end, true});
-  decayed_sum_vjp(label, fine, both.sum, of);
+  gated_recurrence_vjp(label, fine, both.sum, of);
 
   const Array<Real> d_state = d.state, d_v = d.v, d_k = d.k, d_beta = d.beta, d_alpha = d.alpha, d_lambda = d.lambda,
                     d_w = d.w, fine_v = fine.d.v, last = call.state;

@@ -24,11 +24,11 @@ template <class Real> ForgetGates<Real> forget_gates(const Call<Real> &call) {
 
 /// Gradients of k and lambda from those of f and 1 - f: f = lower + (1 - lower) lambda s(-k), s' = s (1 - s).
 template <class Real> void forget_gates_vjp(const BackwardCall<Real> &back, const ForgetGates<Real> &d) {
-  const Real room = 1 - Real(back.call.params.real("lower"));
+  const Real above = 1 - Real(back.call.params.real("lower"));
   const Array<Real> k = back.call.k, lambda = back.call.lambda, d_k = back.d.k, d_lambda = back.d.lambda;
   parallel_loop(
       "forget_gates::backward", k.extent(0), KOKKOS_LAMBDA(const size_t i) {
-        const Real keep = math::sigmoid(-k(i)), d_f = room * (d.keep(i) - d.write(i));
+        const Real keep = math::sigmoid(-k(i)), d_f = above * (d.keep(i) - d.write(i));
         d_lambda(i) = d_f * keep;
         d_k(i) = -d_f * lambda(i) * keep * math::sigmoid(k(i));
       });

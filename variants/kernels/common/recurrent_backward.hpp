@@ -35,29 +35,29 @@ template <class Number, class Step> struct StepsBack {
       : arrays(back.call), d_o(back.d.o), d_q(back.d.q), d_k(back.d.k), d_v(back.d.v), d_beta(back.d.beta),
         d_alpha(back.d.alpha), d_lambda(back.d.lambda), d_w(back.d.w), d_state(back.d.state), step(step) {}
 
-  /// Sizes, in reals, of `states` for that many steps and of `room`.
+  /// Sizes, in reals, of `states` for that many steps and of `buffer`.
   KOKKOS_FUNCTION size_t states_size(int steps) const { return size_t(steps + 1) * arrays.state_size; }
-  KOKKOS_FUNCTION size_t room_size() const { return step.scratch(); }
+  KOKKOS_FUNCTION size_t buffer_size() const { return step.scratch(); }
 
   /// Writes to `states` the state before step `begin`, which is `start`, and the state after each step up to `end`.
   KOKKOS_FUNCTION void replay(const Team &team, const Head<Real> &h, int begin, int end, const Real *start,
-                              Real *states, Real *room) const {
+                              Real *states, Real *buffer) const {
     const size_t n = arrays.state_size;
     team.barrier();
     copy(team, n, start, states);
     team.barrier();
     for (int t = begin; t < end; ++t, states += n) {
-      step.advance(team, h, t, states, states + n, room);
+      step.advance(team, h, t, states, states + n, buffer);
       team.barrier();
     }
   }
   /// Gradients of the inputs of steps begin ... end - 1. On entry `dS` is the gradient of the state after them, on
   /// return of the state before them.
   KOKKOS_FUNCTION void back(const Team &team, const Head<Real> &h, int begin, int end, const Real *states, Real *dS,
-                            Real *room) const {
+                            Real *buffer) const {
     for (int t = end - 1; t >= begin; --t) {
       const Real *before = states + (t - begin) * arrays.state_size;
-      step.back(team, h, t, before, before + arrays.state_size, dS, at(h.index, t), room);
+      step.back(team, h, t, before, before + arrays.state_size, dS, at(h.index, t), buffer);
       team.barrier();
     }
   }
@@ -89,24 +89,24 @@ template <class Number, class Step> struct RecurrentAdjoint {
 
   KOKKOS_FUNCTION int segments() const { return (steps.arrays.T - 1) / segment + 1; }
   size_t scratch() const {
-    return segments() * steps.arrays.state_size + steps.states_size(segment) + steps.room_size();
+    return segments() * steps.arrays.state_size + steps.states_size(segment) + steps.buffer_size();
   }
 
   KOKKOS_FUNCTION void operator()(const Team &team, size_t head, Real *work) const {
     const Head<Real> h = steps.arrays.head(head);
     const size_t n = steps.arrays.state_size;
     const int count = segments();
-    Real *starts = work, *states = starts + count * n, *room = states + steps.states_size(segment),
+    Real *starts = work, *states = starts + count * n, *buffer = states + steps.states_size(segment),
          *dS = steps.d_state.data() + head * n;
     steps.copy(team, n, h.state, starts);
     for (int c = 0; c < count; ++c) {
-      steps.replay(team, h, c * segment, end(c), starts + c * n, states, room);
+      steps.replay(team, h, c * segment, end(c), starts + c * n, states, buffer);
       if (c + 1 < count) steps.copy(team, n, states + segment * n, starts + (c + 1) * n);
     }
     for (int c = count - 1; c >= 0; --c) {
       if (c + 1 < count) // the states of the last segment are still in memory
-        steps.replay(team, h, c * segment, end(c), starts + c * n, states, room);
-      steps.back(team, h, c * segment, end(c), states, dS, room);
+        steps.replay(team, h, c * segment, end(c), starts + c * n, states, buffer);
+      steps.back(team, h, c * segment, end(c), states, dS, buffer);
     }
   }
 

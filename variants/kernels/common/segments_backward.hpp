@@ -10,9 +10,10 @@
 
 namespace recollect::variants {
 
-/// An adjoint algebra (engine.hpp) whose chunks are segments. `State` supplies the summary type and carry(). pass(team,
-/// head, chunk, do of the head, summary) writes the summary of a segment. pass.carry(head, chunk, do of the head, i,
-/// row i of dS) takes one row back through a segment, with the same operations as Step (recurrent_backward.hpp).
+/// An adjoint algebra (engine.hpp) whose chunks are segments. `State` supplies the summary type and state_passing().
+/// pass(team, head, chunk, do of the head, summary) writes the summary of a segment. pass.carry(head, chunk, do of the
+/// head, i, row i of dS) takes one row back through a segment, with the same operations as Step
+/// (recurrent_backward.hpp).
 template <class State, class Pass, class Step> struct SegmentAdjoint : State {
   using Real = typename State::Real;
   static constexpr bool carries_by_reading = true;
@@ -24,7 +25,7 @@ template <class State, class Pass, class Step> struct SegmentAdjoint : State {
   struct Summarising {};
   struct Carrying {};
   struct Reading {
-    Real *states, *room, *dS;
+    Real *states, *buffer, *dS;
   };
   KOKKOS_FUNCTION typename State::Summary summary(Stack<Real> &s) const {
     if constexpr (on_host) return {};
@@ -33,7 +34,7 @@ template <class State, class Pass, class Step> struct SegmentAdjoint : State {
   KOKKOS_FUNCTION Summarising summarising(Stack<Real> &) const { return {}; }
   KOKKOS_FUNCTION Carrying carrying(Stack<Real> &) const { return {}; }
   KOKKOS_FUNCTION Reading reading(Stack<Real> &s) const {
-    return {s.take(steps.states_size(starts.C)), s.take(steps.room_size()), s.take(starts.size)};
+    return {s.take(steps.states_size(starts.C)), s.take(steps.buffer_size()), s.take(starts.size)};
   }
   KOKKOS_FUNCTION void load(const Team &team, size_t head, Real *dS) const {
     steps.copy(team, starts.size, steps.d_state.data() + head * starts.size, dS);
@@ -42,14 +43,14 @@ template <class State, class Pass, class Step> struct SegmentAdjoint : State {
     steps.copy(team, starts.size, dS, steps.d_state.data() + head * starts.size);
   }
 
-  RECOLLECT_IN_LINE void summarise(const Team &team, const Chunk &c, const typename State::Summary &out,
-                                   const Summarising &) const {
+  RECOLLECT_IN_LINE void chunk_local(const Team &team, const Chunk &c, const typename State::Summary &out,
+                                     const Summarising &) const {
     if constexpr (on_host) return;
     const Head<Real> h = steps.arrays.head(c.head);
     pass(team, h, c, given(h), out);
   }
-  RECOLLECT_IN_LINE void carry(const Team &team, const Chunk &c, const typename State::Summary &chunk, const Part &part,
-                               const Real *before, Real *after, const Carrying &x) const {
+  RECOLLECT_IN_LINE void state_passing(const Team &team, const Chunk &c, const typename State::Summary &chunk,
+                                       const Part &part, const Real *before, Real *after, const Carrying &x) const {
     if constexpr (on_host) {
       const Head<Real> h = steps.arrays.head(c.head);
       const size_t width = starts.size / h.Dv;
@@ -58,18 +59,18 @@ template <class State, class Pass, class Step> struct SegmentAdjoint : State {
         pass.carry(h, c, given(h), i, after + i * width);
       }
     } else {
-      State::carry(team, c, chunk, part, before, after, x);
+      State::state_passing(team, c, chunk, part, before, after, x);
     }
   }
 
   /// `end` is dS after the segment; `left` receives dS before it.
-  RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const typename State::Summary &, const Real *end,
-                              Real *left, const Reading &x) const {
+  RECOLLECT_IN_LINE void chunk_output(const Team &team, const Chunk &c, const typename State::Summary &,
+                                      const Real *end, Real *left, const Reading &x) const {
     const Head<Real> h = steps.arrays.head(c.head);
     Real *const dS = left ? left : x.dS;
     steps.copy(team, starts.size, end, dS);
-    steps.replay(team, h, c.first, c.first + c.n, starts.of(c), x.states, x.room);
-    steps.back(team, h, c.first, c.first + c.n, x.states, dS, x.room);
+    steps.replay(team, h, c.first, c.first + c.n, starts.of(c), x.states, x.buffer);
+    steps.back(team, h, c.first, c.first + c.n, x.states, dS, x.buffer);
   }
 
 private:

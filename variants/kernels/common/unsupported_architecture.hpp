@@ -6,7 +6,7 @@
 namespace recollect::variants {
 
 /// Ends the program. If the kernel returned instead, its unwritten outputs would look like results.
-template <class... Unused> KOKKOS_FUNCTION void too_old(const Unused &...) {
+template <class... Unused> KOKKOS_FUNCTION void unsupported_architecture(const Unused &...) {
   Kokkos::abort("recollect was compiled for GPUs before compute capability 8.0: build it for the one at hand\n");
 }
 

@@ -8,7 +8,7 @@
 // A layer supplies its loss and its view. Both contain the barriers that they need:
 //   loss.slope(team, h, t, e, g)           g = slope(e) [Dv]
 //   loss.pull(team, h, t, e, dg, de, d)    de from dg, and the gradients of those inputs that the loss reads
-//   view.see(team, n, A, room)             returns W [Dv,Dk], in `room`, or A itself if W = A
+//   view.see(team, n, A, buffer)             returns W [Dv,Dk], in `buffer`, or A itself if W = A
 //   view.pull(team, n, A, W, dW, dA)       adds to dA the gradient that W's gradient dW implies for A
 #pragma once
 #include "variants/kernels/common/columns.hpp"
@@ -77,12 +77,12 @@ template <class Number, class Loss, class View> struct MatrixMemory {
   /// The definition. Scratch: W [Dv,Dk], e and g [Dv].
   KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
     const int F = Dk;
-    Real *const room = h.work, *const e = room + size();
-    const Real *W = view.see(team, size(), h.state, room);
+    Real *const buffer = h.work, *const e = buffer + size();
+    const Real *W = view.see(team, size(), h.state, buffer);
     for (int t = 0; t < h.T; ++t) {
       write(team, h, t, W, h.state, h.state, e);
       team.barrier();
-      W = view.see(team, size(), h.state, room);
+      W = view.see(team, size(), h.state, buffer);
       each(team, Dv, [=](int i) { h.o(t)[i] = dot(W + size_t(i) * F, h.q(t), F); });
       team.barrier();
     }
@@ -91,15 +91,15 @@ template <class Number, class Loss, class View> struct MatrixMemory {
   // For recurrent_vjp(). Scratch: W [Dv,Dk] before and after a step, dW [Dv,Dk], e, g, dg and de [Dv].
   KOKKOS_FUNCTION size_t scratch() const { return 3 * size_t(size()) + 4 * size_t(Dv); }
   KOKKOS_FUNCTION void advance(const Team &team, const Head<Real> &h, int t, const Real *before, Real *after,
-                               Real *room) const {
-    write(team, h, t, view.see(team, size(), before, room), before, after, room + size());
+                               Real *buffer) const {
+    write(team, h, t, view.see(team, size(), before, buffer), before, after, buffer + size());
   }
   KOKKOS_FUNCTION void back(const Team &team, const Head<Real> &h, int t, const Real *before, const Real *after,
-                            Real *dA, const StepGradient<Real> &d, Real *room) const {
+                            Real *dA, const StepGradient<Real> &d, Real *buffer) const {
     const int F = Dk, V = Dv, n = size();
     const Real *k = h.k(t), *q = h.q(t), keep = h.alpha[t], rate = lr, step = lr * h.beta[t];
-    Real *const dW = room + 2 * n, *const e = dW + n, *const g = e + V, *const along = g + V, *const de = along + V;
-    const Real *const W = view.see(team, n, before, room), *const read = view.see(team, n, after, room + n);
+    Real *const dW = buffer + 2 * n, *const e = dW + n, *const g = e + V, *const along = g + V, *const de = along + V;
+    const Real *const W = view.see(team, n, before, buffer), *const read = view.see(team, n, after, buffer + n);
     errors(team, h, t, W, e, g);
     each(team, F, [=](int j) { d.q[j] = d.k[j] = 0; });
     each_cell(team, V, F, [=](int i, int j) { dW[size_t(i) * F + j] = d.o[i] * q[j]; });

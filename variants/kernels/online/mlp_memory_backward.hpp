@@ -20,12 +20,12 @@ template <class Real, class Act, class Read> struct TrainBack {
   MlpMemory<Real, Act, Read> m;
   int Dk, Dv;
 
-  struct Room {
+  struct Buffers {
     Real *h, *a, *read_h, *read_a, *u, *d_a, *d_h, *d_read_h, *d_step, *d_keep, *d_eta; // [width]
     Real *y, *e, *read_y, *d_e, *d_y;                                                   // [Dv]
   };
-  KOKKOS_FUNCTION Room place(Stack<Real> &s) const {
-    Room x;
+  KOKKOS_FUNCTION Buffers place(Stack<Real> &s) const {
+    Buffers x;
     Real **const units[] = {&x.h,   &x.a,        &x.read_h, &x.read_a, &x.u,    &x.d_a,
                             &x.d_h, &x.d_read_h, &x.d_step, &x.d_keep, &x.d_eta};
     Real **const values[] = {&x.y, &x.e, &x.read_y, &x.d_e, &x.d_y};
@@ -33,7 +33,7 @@ template <class Real, class Act, class Read> struct TrainBack {
     for (Real **value : values) *value = s.take(Dv);
     return x;
   }
-  KOKKOS_FUNCTION Room place(Real *memory) const {
+  KOKKOS_FUNCTION Buffers place(Real *memory) const {
     Stack<Real> s{memory};
     return place(s);
   }
@@ -57,7 +57,7 @@ template <class Real, class Act, class Read> struct TrainBack {
     team.barrier();
   }
   /// apply() at the key, then the loss's gradient e.
-  KOKKOS_FUNCTION void learn(const Team &team, const Head<Real> &head, int t, const Real *M, const Room &x) const {
+  KOKKOS_FUNCTION void learn(const Team &team, const Head<Real> &head, int t, const Real *M, const Buffers &x) const {
     apply(team, M, head.k(t), x.h, x.a, x.y);
     once(team, [=, *this] { m.head.gradient(Dk, Dv, head.k(t), head.v(t), x.y, x.e); });
     team.barrier();
@@ -65,7 +65,7 @@ template <class Real, class Act, class Read> struct TrainBack {
 
   KOKKOS_FUNCTION void advance(const Team &team, const Head<Real> &head, int t, const Real *before, Real *after,
                                Real *memory) const {
-    const Room x = place(memory);
+    const Buffers x = place(memory);
     learn(team, head, t, before, x);
     const int F = Dk, V = Dv, row = F + V;
     const size_t half = size_t(m.width) * row;
@@ -85,7 +85,7 @@ template <class Real, class Act, class Read> struct TrainBack {
 
   KOKKOS_FUNCTION void back(const Team &team, const Head<Real> &head, int t, const Real *before, const Real *after,
                             Real *dM, const StepGradient<Real> &d, Real *memory) const {
-    const Room x = place(memory);
+    const Buffers x = place(memory);
     learn(team, head, t, before, x);
     apply(team, after, head.q(t), x.read_h, x.read_a, x.read_y);
     const int F = Dk, V = Dv, W = m.width, row = F + V;

@@ -24,14 +24,14 @@ struct NormedView {
     return math::pow(peak, Real(3 - r)) * math::pow(powers, Real(2 - r) / Real(r));
   }
 
-  template <class Real> KOKKOS_FUNCTION const Real *see(const Team &team, int n, const Real *A, Real *room) const {
+  template <class Real> KOKKOS_FUNCTION const Real *see(const Team &team, int n, const Real *A, Real *buffer) const {
     const Real peak = largest(team, n, A);
     if (!(peak > 0)) return A; // 0, or not a number
-    const Real powers = total<Real>(team, n, [=, *this](int i) { return power(room[i] = A[i] / peak, r); }),
+    const Real powers = total<Real>(team, n, [=, *this](int i) { return power(buffer[i] = A[i] / peak, r); }),
                scale = factor(peak, powers);
-    each(team, n, [=](int i) { room[i] *= scale; });
+    each(team, n, [=](int i) { buffer[i] *= scale; });
     team.barrier();
-    return room;
+    return buffer;
   }
   /// dA = W/A dW + (A . dW) d(W/A) / dA,   d(W/A) / dA_i = (2 - r) W/A |A_i|^{r-1} sign(A_i) / |A|_r^r
   template <class Real>

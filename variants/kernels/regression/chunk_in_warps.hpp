@@ -13,7 +13,7 @@
 namespace recollect::variants {
 
 struct ChunkInWarps {
-  static constexpr int size = engine::usual_size, block = 8, blocks = size / block;
+  static constexpr int size = engine::static_size, block = 8, blocks = size / block;
   static constexpr int height = tile::cuda::height, threads = size / height * 32;
 
   /// Products of decays.
@@ -30,7 +30,7 @@ struct ChunkInWarps {
     return x;
   }
 
-  static bool suits(const Call<float> &call) {
+  static bool supports(const Call<float> &call) {
     return Execution().cuda_device_prop().major >= 8 && schedule_of(call) == Schedule::three_phase &&
            call.shape.Dv == size && call.chunk == size && call.shape.T % size == 0;
   }
@@ -80,8 +80,8 @@ struct ChunkInWarps {
 
   /// Multiplies p(t,i) by D(t,i) for i <= t (by 1 if `decays` is false) and sets it to 0 for i > t; `left` becomes
   /// D(t,0).
-  __device__ __forceinline__ static void weigh(const Lane &at, bool decays, const Decay &decay, Results (&p)[blocks],
-                                               float (&left)[2]) {
+  __device__ __forceinline__ static void apply_decay(const Lane &at, bool decays, const Decay &decay,
+                                                     Results (&p)[blocks], float (&left)[2]) {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       const int own = at.first / block + r, last = at.inner(); // the row's block, and its place in it
@@ -121,8 +121,8 @@ struct ChunkInWarps {
 
   /// sum_t += sum of p(t,i) v_i over the blocks that row t sees.
   template <class Unit, int pitch>
-  __device__ __forceinline__ static void read_own(const Lane &at, const float *v, const Results (&p)[blocks],
-                                                  Results (&sum)[blocks]) {
+  __device__ __forceinline__ static void apply_to_values(const Lane &at, const float *v, const Results (&p)[blocks],
+                                                         Results (&sum)[blocks]) {
     constexpr int groups = Unit::groups;
     v += at.place * pitch + 2 * at.inner();
 #pragma unroll

@@ -22,7 +22,7 @@ template <class Real> struct ConjugateGradients {
     const size_t rows = C * tile::pitch<Real>(F);
     r = s.take(rows), d = s.take(rows), started = decay_width ? s.take(rows) : nullptr, y = s.take(rows);
     square = s.take(C);
-    H = tile::room(s, F, F);
+    H = tile::buffer(s, F, F);
   }
 
   /// X [n,F] and d, r, y have rows ld apart; W [n,n] is scratch. The caller places barriers before and after.

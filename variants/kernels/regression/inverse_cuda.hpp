@@ -31,7 +31,7 @@ template <class Number, Inverse kind> struct InverseInRegisters {
   Array<Real> b;      // [B,H,T,F]
   Array<Real> starts; // [B,H,T/C,F,F] receives A at the chunks' starts, and the state stays unchanged; or empty
 
-  static bool suits(const Call<Real> &call) { return call.shape.Dk <= most_width; }
+  static bool supports(const Call<Real> &call) { return call.shape.Dk <= most_width; }
   void run_on(const std::string &label, const Call<Real> &call) const {
     run<Real>({label, call.shape.heads(), threads, call.math}, *call.arena, 2 * stage + 2 * row, *this);
   }

@@ -10,25 +10,26 @@ namespace recollect::variants {
 template <class Real> struct LeastSquaresChunked {
   bool forgets;
 
-  struct Room {
+  struct Buffers {
     LeastSquaresBlock<Real> block;
     std::ptrdiff_t lds, ldp;
     Real *ST, *P, *D; // [F,Dv] transposed S; [F,F]; [C] products of alphas
-    KOKKOS_FUNCTION Room(Stack<Real> &s, int C, int F, int Dv) : lds(tile::pitch<Real>(Dv)), ldp(tile::pitch<Real>(F)) {
+    KOKKOS_FUNCTION Buffers(Stack<Real> &s, int C, int F, int Dv)
+        : lds(tile::pitch<Real>(Dv)), ldp(tile::pitch<Real>(F)) {
       block.place(s, C, F, Dv);
       ST = s.take(F * lds), P = s.take(F * ldp), D = s.take(C);
     }
   };
   static size_t work_size(int C, int F, int Dv) {
     Stack<Real> stack;
-    Room(stack, C, F, Dv);
+    Buffers(stack, C, F, Dv);
     return stack.used;
   }
 
   KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
     const int F = h.Dk, Dv = h.Dv, C = h.chunk;
     Stack<Real> stack{h.work};
-    Room x(stack, C, F, Dv);
+    Buffers x(stack, C, F, Dv);
     Real *const D = x.D, *const P = h.state + size_t(Dv) * F;
     tile::transpose(team, Dv, F, h.state, F, x.ST, x.lds);
     tile::copy(team, F, F, P, F, x.P, x.ldp);
@@ -57,7 +58,7 @@ template <Inverse kind, class Real> void by_steps(const std::string &label, cons
 
 template <class Real> void least_squares_chunked(const std::string &label, const Call<Real> &call, bool forgets) {
 #ifdef __CUDACC__
-  if (InverseInRegisters<Real, Inverse::gains>::suits(call))
+  if (InverseInRegisters<Real, Inverse::gains>::supports(call))
     return forgets ? by_steps<Inverse::forgetting_gains>(label, call) : by_steps<Inverse::gains>(label, call);
 #endif
   using Kernel = LeastSquaresChunked<Real>;

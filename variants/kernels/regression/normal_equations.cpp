@@ -9,7 +9,7 @@ template <class Real> void normal_equations_chunked(const std::string &label, co
   const Real ridge = Real(call.params.real("ridge"));
 #ifdef KOKKOS_ENABLE_CUDA
   if constexpr (std::is_same<Real, float>::value)
-    if (PrefixRegressionInWarps::suits(call))
+    if (PrefixRegressionInWarps::supports(call))
       return prefix_regression<PrefixRegressionInWarps>(label, call, ridge, decays, call.state);
 #endif
   prefix_regression<ByFactorisation<Real>>(label, call, ridge, decays, call.state);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "variants/kernels/regression/normal_equations_backward.hpp"
-#include "variants/kernels/chunked/decayed_sum_algebra.hpp"
-#include "variants/kernels/chunked/decayed_sum_backward.hpp"
+#include "variants/kernels/chunked/gated_recurrence_algebra.hpp"
+#include "variants/kernels/chunked/gated_recurrence_backward.hpp"
 #include "variants/kernels/common/arrays.hpp"
 
 namespace recollect::variants {
 
 /// Computes x_t and y_t of all steps, which are solved with H.
-template <class Number> struct PrefixSolutions : DecayedSumAlgebra<Number> {
+template <class Number> struct PrefixSolutions : GatedRecurrenceAlgebra<Number> {
   using Real = Number;
-  using Base = DecayedSumAlgebra<Real>;
+  using Base = GatedRecurrenceAlgebra<Real>;
   using typename Base::Summary;
   Real ridge;
   Array<Real> q, r, x, y;
@@ -20,24 +20,24 @@ template <class Number> struct PrefixSolutions : DecayedSumAlgebra<Number> {
     const int F = this->in.width;
     return {s.take(size_t(F) * F), s.take(tile::prefix_work<Real>(F))};
   }
-  RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &, const Real *before,
-                              const Reading &room) const {
+  RECOLLECT_IN_LINE void chunk_output(const Team &team, const Chunk &c, const Summary &, const Real *before,
+                                      const Reading &buffers) const {
     const size_t first = (c.head * this->T + c.first) * this->in.width;
-    solve_all(team, c, before, q.data() + first, x.data() + first, room);
-    solve_all(team, c, before, r.data() + first, y.data() + first, room);
+    solve_all(team, c, before, q.data() + first, x.data() + first, buffers);
+    solve_all(team, c, before, r.data() + first, y.data() + first, buffers);
   }
   static constexpr bool keeps_start = true;
 
 private:
   KOKKOS_FUNCTION void solve_all(const Team &team, const Chunk &c, const Real *before, const Real *from, Real *to,
-                                 const Reading &room) const {
+                                 const Reading &buffers) const {
     const int F = this->in.width;
     const size_t step = c.head * this->T + c.first;
     team.barrier();
-    tile::copy(team, F, F, before, F, room.H, F);
+    tile::copy(team, F, F, before, F, buffers.H, F);
     team.barrier();
     tile::solve_prefixes(team, c.n, F, ridge, this->in.alpha.extent(0) ? this->in.alpha.data() + step : nullptr,
-                         this->in.k.data() + step * F, F, from, F, room.H, to, F, room.work);
+                         this->in.k.data() + step * F, F, from, F, buffers.H, to, F, buffers.work);
   }
 };
 
@@ -81,13 +81,14 @@ void normal_equations_vjp(const std::string &label, const BackwardCall<Real> &ba
   turned.shape.Dk = V, turned.shape.Dv = F, turned.state_shape = {F, V};
   turned.v = call.k, turned.o = allocate(call, steps * F), turned.state = allocate(call, heads * F * V);
   parallel_loop(label + "::turned", heads * F * V, TransposedTop<Real>{V, F, call.state, turned.state});
-  DecayedSum<Real> reads{V, back.d.o, call.v, alpha, {}};
+  GatedRecurrence<Real> reads{V, back.d.o, call.v, alpha, {}};
   reads.strength = weight;
-  decayed_sum(label + "::reads", turned, reads);
+  gated_recurrence(label + "::reads", turned, reads);
 
   const Array<Real> x = allocate(call, steps * F), y = back.d.q,
                     H(call.state.data() + size_t(V) * F, call.state.extent(0) - size_t(V) * F);
-  const DecayedSumAlgebra<Real> sum{{{F, keys, keys, alpha, {}}, call.shape.T, call.chunk, F, H, stride}, keys, {}, {}};
+  const GatedRecurrenceAlgebra<Real> sum{
+      {{F, keys, keys, alpha, {}}, call.shape.T, call.chunk, F, H, stride}, keys, {}, {}};
   run_chunks(label + "::solutions", call,
              PrefixSolutions<Real>{sum, Real(call.params.real("ridge")), call.q, turned.o, x, y});
 
@@ -97,12 +98,12 @@ void normal_equations_vjp(const std::string &label, const BackwardCall<Real> &ba
   both.d.v = allocate(call, steps * (V + F));
   parallel_loop(label + "::values", size_t(steps), SideBySide<Real>{V, F, call.v, call.k, both.call.v, Real(1)});
   parallel_loop(label + "::asked", size_t(steps), SideBySide<Real>{V, F, back.d.o, y, both.d.o, Real(-1)});
-  DecayedSum<Real> in{F, x, call.k, alpha, {}};
+  GatedRecurrence<Real> in{F, x, call.k, alpha, {}};
   in.strength = weight;
-  DecayedSumGradient<Real> d{allocate(call, steps * F), back.d.k};
+  GatedRecurrenceGradient<Real> d{allocate(call, steps * F), back.d.k};
   if (decays) d.alpha = back.d.alpha;
   d.strength = d_weight;
-  decayed_sum_vjp(label, both, in, d);
+  gated_recurrence_vjp(label, both, in, d);
   parallel_loop(label + "::k", size_t(steps), Apart<Real>{V, F, both.d.v, back.d.v, back.d.k});
 }
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Least squares in information form: two decayed sums summarise a prefix, and its solution is computed from them.
+// Least squares in information form: two decayed sums chunk_local a prefix, and its solution is computed from them.
 //
 //   H_t = alpha_t H_{t-1} + k_t k_t^T,   B_t = alpha_t B_{t-1} + v_t k_t^T,   o_t = B_t x_t
 //   x_t = (H_t + ridge I)^{-1} q_t
 //
-// H and B are kept as one sum whose values are [k_t, v_t] (decayed_sum.hpp), so that all chunks can be summarised in
-// parallel. The output phase of a chunk solves for x_t at every step; o_t is then the read of a decayed sum at x_t
+// H and B are kept as one sum whose values are [k_t, v_t] (gated_recurrence.hpp), so that all chunks can be summarised
+// in parallel. The output phase of a chunk solves for x_t at every step; o_t is then the read of a decayed sum at x_t
 // instead of q_t.
 #pragma once
 #include "harness/device/each_index.hpp"
-#include "variants/kernels/chunked/decayed_sum_algebra.hpp"
+#include "variants/kernels/chunked/gated_recurrence_algebra.hpp"
 #include "variants/kernels/common/arrays.hpp"
 
 namespace recollect::variants {
@@ -46,7 +46,7 @@ template <class Number, template <class> class Solver> struct PrefixRegressionAl
   static constexpr bool carries_by_reading = false;
   static constexpr bool elementwise = true;
   static constexpr bool fetches = false;
-  using Sum = DecayedSumAlgebra<Real>;
+  using Sum = GatedRecurrenceAlgebra<Real>;
   Sum sum; // its values are [B,H,T,F + V]
   Real ridge;
   int F, V;
@@ -65,7 +65,7 @@ template <class Number, template <class> class Solver> struct PrefixRegressionAl
 
   KOKKOS_FUNCTION bool has_sizes(int size) const { return F == size && V == size && sum.C == size; }
   static constexpr int kinds = 2;
-  static constexpr bool every_precision = false; // rounding errors grow with the condition number
+  static constexpr bool all_precisions = false; // rounding errors grow with the condition number
   KOKKOS_FUNCTION int kind() const { return sum.decays; }
   KOKKOS_FUNCTION void set_sizes(int size, int kind) {
     F = V = sum.in.width = sum.C = size, sum.V = 2 * size, sum.decays = kind;
@@ -81,7 +81,7 @@ template <class Number, template <class> class Solver> struct PrefixRegressionAl
     x.solver.place(s, sum.C, F, sum.decay_width());
     x.x = s.take(sum.C * tile::pitch<Real>(F));
     x.weights = s.take(sum.C * tile::pitch<Real>(sum.C));
-    x.k = tile::room(s, sum.C, F);
+    x.k = tile::buffer(s, sum.C, F);
     return x;
   }
 
@@ -99,16 +99,17 @@ template <class Number, template <class> class Solver> struct PrefixRegressionAl
               [=](int i, int j) { to[size_t(i) * F + j] = from[size_t(j) * (F + V) + (i < V ? F + i : i - V)]; });
   }
 
-  RECOLLECT_IN_LINE void summarise(const Team &team, const Chunk &c, const Summary &out, const Summarising &x) const {
-    sum.summarise(team, c, out, x);
+  RECOLLECT_IN_LINE void chunk_local(const Team &team, const Chunk &c, const Summary &out, const Summarising &x) const {
+    sum.chunk_local(team, c, out, x);
   }
-  RECOLLECT_IN_LINE void carry(const Team &team, const Chunk &c, const Summary &chunk, const Part &part,
-                               const Real *before, Real *after, const Carrying &x) const {
-    sum.carry(team, c, chunk, part, before, after, x);
+  RECOLLECT_IN_LINE void state_passing(const Team &team, const Chunk &c, const Summary &chunk, const Part &part,
+                                       const Real *before, Real *after, const Carrying &x) const {
+    sum.state_passing(team, c, chunk, part, before, after, x);
   }
   KOKKOS_FUNCTION Affine<Real> affine(const Summary &chunk, size_t at) const { return sum.affine(chunk, at); }
 
-  RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &, const Real *before, Reading x) const {
+  RECOLLECT_IN_LINE void chunk_output(const Team &team, const Chunk &c, const Summary &, const Real *before,
+                                      Reading x) const {
     const int n = c.n, F = this->F, width = F + V;
     const size_t step = c.head * sum.T + c.first;
     const std::ptrdiff_t ld = tile::pitch<Real>(F), ldw = tile::pitch<Real>(sum.C);
@@ -148,7 +149,7 @@ void prefix_regression(const std::string &label, const Call<Real> &call, Real ri
   const int F = call.shape.Dk, V = call.shape.Dv;
   const Array<Real> values = allocate(call, call.steps() * (F + V));
   each_row("keys_beside_values", int(call.steps()), F + V, KeysBesideValues<Real>{call.k, call.v, values, F, V});
-  const DecayedSum<Real> sum{F, call.q, call.k, decays ? call.alpha : Array<Real>(), {}};
+  const GatedRecurrence<Real> sum{F, call.q, call.k, decays ? call.alpha : Array<Real>(), {}};
   Algebra algebra{};
   algebra.sum = {{sum, call.shape.T, call.chunk, F + V, {}, 0}, values, {}};
   algebra.ridge = ridge, algebra.F = F, algebra.V = V;

@@ -12,13 +12,13 @@ namespace recollect::variants {
 struct PrefixRegressionInWarps : PrefixRegressionAlgebra<float, Factorisations> {
   using In = ChunkInWarps;
   static constexpr int size = In::size, block = In::block, blocks = In::blocks, fours = size / 16;
-  static constexpr bool usual_alone = true;
+  static constexpr bool static_extents_only = true;
   static constexpr int reading_threads = In::threads, reading_teams = 3; // with 168 registers per thread
   // Pitches are such that rows that a warp reads together start in different banks. Rows of d and of keys are not
   // padded: this would leave no shared memory for a third team.
   static constexpr int pitch = size + 4, column_pitch = size + 4;
 
-  static bool suits(const Call<float> &call) { return In::suits(call) && call.shape.Dk == size; }
+  static bool supports(const Call<float> &call) { return In::supports(call) && call.shape.Dk == size; }
 
   /// The elements of a symmetric matrix's lower triangle that a lane holds, in blocks (a, b) of 8 x 8, a >= b. Diagonal
   /// blocks are stored whole. Of each block a lane holds rows lane / 8 and lane / 8 + 4 of column lane % 8.
@@ -47,8 +47,8 @@ struct PrefixRegressionInWarps : PrefixRegressionAlgebra<float, Factorisations> 
     return x;
   }
 
-  RECOLLECT_IN_LINE void read(const Precise<Math::exact> &team, const Chunk &c, const Summary &, const float *before,
-                              const Reading &x) const {
+  RECOLLECT_IN_LINE void chunk_output(const Precise<Math::exact> &team, const Chunk &c, const Summary &,
+                                      const float *before, const Reading &x) const {
 #if __CUDA_ARCH__ >= 800
     const size_t step = c.head * sum.T + c.first;
     In::fetch<pitch>(team, sum.in.k.data() + step * size, x.keys);
@@ -61,7 +61,7 @@ struct PrefixRegressionInWarps : PrefixRegressionAlgebra<float, Factorisations> 
     team.barrier();
     write(at, step, before, x);
 #else
-    too_old(team, c, before, x);
+    unsupported_architecture(team, c, before, x);
 #endif
   }
 
@@ -280,9 +280,9 @@ private:
   __device__ __forceinline__ void follow(const Lane &at, const Reading &x, const float *rows, Results (&p)[blocks],
                                          Results (&y)[blocks]) const {
     float decay[2];
-    In::weigh(at, sum.decays, x.decay, p, decay);
+    In::apply_decay(at, sum.decays, x.decay, p, decay);
     In::decay_rows(decay, y);
-    In::read_own<Unit, pitch>(at, rows, p, y);
+    In::apply_to_values<Unit, pitch>(at, rows, p, y);
   }
 
   /// o_t = B_t x_t, with the solutions x_t in x.d.
@@ -294,14 +294,14 @@ private:
       for (int g = 0; g < 2; ++g) tile::cuda::load_rows(B + (16 * m + 2 * g) * pitch, pitch, group[g][0]);
     });
     follow(at, x, x.v, p, y);
-    if (!In::finite(y)) return one_by_one(*this, at.first, step, before, x);
+    if (!In::finite(y)) return scalar_fallback(*this, at.first, step, before, x);
     In::put(at, y, o.data() + step * size);
   }
 
   /// Scalar fallback of write(), pair by pair. `self` is passed by value so that the caller keeps its copy in
   /// registers.
-  __device__ __noinline__ static void one_by_one(PrefixRegressionInWarps self, int first, size_t step,
-                                                 const float *before, Reading x) {
+  __device__ __noinline__ static void scalar_fallback(PrefixRegressionInWarps self, int first, size_t step,
+                                                      const float *before, Reading x) {
     const int lane = threadIdx.x % 32;
     row_barrier();
     for (int t = first; t < first + In::height; ++t) {

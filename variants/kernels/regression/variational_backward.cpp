@@ -73,7 +73,7 @@ template <class Real> struct InverseAdjoint {
   Array<Real> block_starts; // [B,H,C,F,F]
   Array<int> block_ends;    // [B,H,C]
 
-  struct Room {
+  struct Buffers {
     VariationalBlock<Real> block; // its a is A_0 hb
     std::ptrdiff_t ld, ldw;
     Real *A, *end, *dA;               // [F,F] A_0, A_n, dA
@@ -81,7 +81,7 @@ template <class Real> struct InverseAdjoint {
     Real *through, *turned, *back;    // [C,F] A_n u; (dA + dA^T) A_n u; an intermediate
     Real *Y, *P, *Q;                  // [C,C] db_t . z_i / d_i; b_s . u_t; y_s . u_t
     Real *sum;                        // [F]
-    KOKKOS_FUNCTION Room(Stack<Real> &s, int C, int F) : block(s, C, F), ld(block.ld), ldw(block.ldw) {
+    KOKKOS_FUNCTION Buffers(Stack<Real> &s, int C, int F) : block(s, C, F), ld(block.ld), ldw(block.ldw) {
       for (Real **square : {&A, &end, &dA}) *square = s.take(F * ld);
       for (Real **rows : {&db, &hu, &hb, &hy, &y, &du, &through, &turned, &back}) *rows = s.take(C * ld);
       for (Real **pairs : {&Y, &P, &Q}) *pairs = s.take(C * ldw);
@@ -90,7 +90,7 @@ template <class Real> struct InverseAdjoint {
   };
   static size_t work_size(int C, int F, int refresh) {
     Stack<Real> stack;
-    Room(stack, VariationalInverse<Real>::longest(C, refresh), F);
+    Buffers(stack, VariationalInverse<Real>::longest(C, refresh), F);
     return stack.used;
   }
 
@@ -98,7 +98,7 @@ template <class Real> struct InverseAdjoint {
     const int F = h.Dk, C = h.chunk, T = h.T, chunks = (T - 1) / C + 1, refresh = of.rule.refresh;
     const size_t square = size_t(F) * F;
     Stack<Real> stack{h.work};
-    Room x(stack, VariationalInverse<Real>::longest(C, refresh), F);
+    Buffers x(stack, VariationalInverse<Real>::longest(C, refresh), F);
     const std::ptrdiff_t ld = x.ld;
     Real *const given = d_state.data() + h.index * state_stride + size_t(h.Dv) * F, *const given_sum = given + square,
                 *const starts = block_starts.data() + h.index * C * square;
@@ -137,7 +137,7 @@ template <class Real> struct InverseAdjoint {
 
 private:
   /// Runs the block of up to `steps` steps from `row` on that starts from x.A; returns the number of its steps.
-  KOKKOS_FUNCTION int update(const Team &team, Room &x, size_t row, int steps) const {
+  KOKKOS_FUNCTION int update(const Team &team, Buffers &x, size_t row, int steps) const {
     const size_t at = row * of.rows.F;
     return x.block.update(team, of.rows.penalty.data() + at, of.rows.key.data() + at, steps, x.A);
   }
@@ -161,7 +161,7 @@ private:
 
   /// Backward pass of the n steps from `row` on, which started from x.A and ended by adding eta. On entry dA and the
   /// sum hold the gradients after these steps, on return those before them.
-  KOKKOS_FUNCTION void back(const Team &team, Room &x, size_t row, int n, Real eta) const {
+  KOKKOS_FUNCTION void back(const Team &team, Buffers &x, size_t row, int n, Real eta) const {
     const int F = of.rows.F;
     const std::ptrdiff_t ld = x.ld, ldw = x.ldw;
     tile::copy<Real>(team, n, F, db.data() + row * F, F, x.db, ld);
@@ -222,7 +222,7 @@ private:
   }
 
   /// dA = M_n dA M_n^T + sum_s hy_s hb_s^T, symmetrised.
-  KOKKOS_FUNCTION void carry(const Team &team, const Room &x, const RankOneBlock<Real> &block, int n) const {
+  KOKKOS_FUNCTION void carry(const Team &team, const Buffers &x, const RankOneBlock<Real> &block, int n) const {
     const int F = of.rows.F;
     const std::ptrdiff_t ld = x.ld;
     const auto gain = tile::rows<Real>(block.gain, ld), hu = tile::rows<Real>(x.hu, ld),

@@ -124,14 +124,14 @@ template <class Real> struct VariationalInverse {
   Array<Real> starts; // [B,H,T/C,F,F] receives A at the chunks' starts, and the state stays unchanged; or empty
 
   KOKKOS_FUNCTION static int longest(int C, int refresh) { return refresh > 0 && refresh < C ? refresh : C; }
-  struct Room {
+  struct Buffers {
     VariationalBlock<Real> block;
     Real *A; // [F,F] rows block.ld apart
-    KOKKOS_FUNCTION Room(Stack<Real> &s, int C, int F) : block(s, C, F) { A = s.take(F * block.ld); }
+    KOKKOS_FUNCTION Buffers(Stack<Real> &s, int C, int F) : block(s, C, F) { A = s.take(F * block.ld); }
   };
   static size_t work_size(int C, int F, int refresh) {
     Stack<Real> stack;
-    Room(stack, longest(C, refresh), F);
+    Buffers(stack, longest(C, refresh), F);
     return stack.used;
   }
 
@@ -140,7 +140,7 @@ template <class Real> struct VariationalInverse {
     const bool keeps = starts.extent(0);
     Real *const given = h.state + size_t(h.Dv) * F, *const count = given + size_t(F) * F + F;
     Stack<Real> stack{h.work};
-    Room x(stack, longest(C, rule.refresh), F);
+    Buffers x(stack, longest(C, rule.refresh), F);
     const std::ptrdiff_t ld = x.block.ld;
     tile::copy(team, F, F, given, F, x.A, ld);
     int since = rule.counted(count[0]);
@@ -206,7 +206,7 @@ void variational_inverse(const std::string &label, const Call<Real> &call, const
   const VariationalRule<Real> &rule = d.rule;
 #ifdef __CUDACC__
   using Steps = InverseInRegisters<Real, Inverse::reads>;
-  if (Steps::suits(call))
+  if (Steps::supports(call))
     return Steps{HeadArrays<Real>(call), d.rows.penalty, d.rows.key, {}, rule.refresh, rule.eta, d.write, d.starts}
         .run_on(label, call);
 #endif

@@ -61,7 +61,7 @@ template <class Number, class Rule> struct ScanAlgebra : ScanState<Number> {
     copy(team, state_size(), state, own(arrays.head(head).state));
   }
 
-  RECOLLECT_IN_LINE void summarise(const Team &team, const Chunk &c, const Summary &out, const Summarising &) const {
+  RECOLLECT_IN_LINE void chunk_local(const Team &team, const Chunk &c, const Summary &out, const Summarising &) const {
     const Head<Real> h = arrays.head(c.head);
     const Rule step = rule;
     const int F = columns;
@@ -104,8 +104,8 @@ template <class Number, class Rule> struct ScanAlgebra : ScanState<Number> {
   }
 
   /// Computes the chunk's outputs. Unless it is null, `after` receives the state at the chunk's end.
-  RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &, const Real *before, Real *after,
-                              const Reading &x) const {
+  RECOLLECT_IN_LINE void chunk_output(const Team &team, const Chunk &c, const Summary &, const Real *before,
+                                      Real *after, const Reading &x) const {
     const Head<Real> h = arrays.head(c.head);
     const Rule step = rule;
     Real *const s = after ? after : x.running;

@@ -12,10 +12,10 @@ namespace recollect::variants {
 template <class Number, class Rule> struct ScanSaving : ScanAlgebra<Number, Rule> {
   using Base = ScanAlgebra<Number, Rule>;
   ChunkStates<Number> starts;
-  RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const typename Base::Summary &chunk,
-                              const Number *before, Number *after, const typename Base::Reading &x) const {
+  RECOLLECT_IN_LINE void chunk_output(const Team &team, const Chunk &c, const typename Base::Summary &chunk,
+                                      const Number *before, Number *after, const typename Base::Reading &x) const {
     Base::copy(team, this->state_size(), before, this->own(starts.of(c)));
-    if (after) Base::read(team, c, chunk, before, after, x); // nothing else carries the state
+    if (after) Base::chunk_output(team, c, chunk, before, after, x); // nothing else carries the state
   }
   static constexpr bool keeps_start = true;
   const ChunkStates<Number> &saved_states() const { return starts; }

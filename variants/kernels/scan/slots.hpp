@@ -6,7 +6,7 @@
 // decayed sum, whose queries are the softmax p of the logits, and whose keys are the slots' writes.
 #pragma once
 #include "variants/kernels/attention/online_softmax.hpp"
-#include "variants/kernels/chunked/decayed_sum_backward.hpp"
+#include "variants/kernels/chunked/gated_recurrence_backward.hpp"
 #include "variants/kernels/common/columns.hpp"
 #include "variants/kernels/scan/scan_backward.hpp"
 
@@ -99,14 +99,14 @@ template <class Real> struct SoftmaxRows {
 };
 /// Runs K's recurrence. Returns the recurrence that reads V: its queries are p, and its keys what is added to the
 /// slots.
-template <class Real> DecayedSum<Real> read_of(const Call<Real> &keys) {
+template <class Real> GatedRecurrence<Real> read_of(const Call<Real> &keys) {
   chunked_scan("slots::logits", keys, slot_keys(keys));
   parallel_loop("slots::softmax", keys.steps(), SoftmaxRows<Real>{keys.shape.Dk, keys.o});
   return {keys.shape.Dk, keys.o, keys.w, {}, keys.lambda};
 }
 template <class Real> void slots_chunked(const std::string &label, const Call<Real> &call) {
   const Call<Real> keys = keys_call(call);
-  decayed_sum(label, call, read_of(keys));
+  gated_recurrence(label, call, read_of(keys));
   copy_keys(call.shape, call.state, keys.state, true);
 }
 
@@ -153,14 +153,14 @@ template <class Real> struct SoftmaxRowsBack {
 template <class Real> void slots_vjp(const std::string &label, const BackwardCall<Real> &back) {
   const Call<Real> &call = back.call;
   const size_t n = call.k.extent(0);
-  const DecayedSum<Real> read = read_of(keys_call(call));
+  const GatedRecurrence<Real> read = read_of(keys_call(call));
   BackwardCall<Real> keys{keys_call(call), back.d};
   keys.d.o = allocate(call, n), keys.d.lambda = allocate(call, n), keys.d.w = allocate(call, n);
-  DecayedSumGradient<Real> d{keys.d.o, allocate(call, n)};
+  GatedRecurrenceGradient<Real> d{keys.d.o, allocate(call, n)};
   d.lambda = back.d.lambda;
   keys.d.state = allocate(call, keys.call.state.extent(0));
   copy_keys(call.shape, back.d.state, keys.d.state);
-  decayed_sum_vjp(label, back, read, d);
+  gated_recurrence_vjp(label, back, read, d);
   parallel_loop("slots::softmax_back", call.steps(), SoftmaxRowsBack<Real>{call.shape.Dk, read.q, keys.d.o});
   scan_vjp(label + "::logits", keys, slot_keys(call), SlotsBack<Real>{call.shape.Dk, slot_keys(call).scale});
   copy_keys(call.shape, back.d.state, keys.d.state, true);

@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(a_query_made_of_its_solution_is_solved_for_it) {
       for (int C : {1, 8, 37}) check_close(found(made, form, Real::f64, C, schedule), made.o, 1e-11 * max_abs(made.o));
 }
 
-BOOST_AUTO_TEST_CASE(so_it_is_at_the_sizes_that_gpus_have_kernels_for) { // harness/device/usual.hpp
+BOOST_AUTO_TEST_CASE(so_it_is_at_the_sizes_that_gpus_have_kernels_for) { // harness/device/static_extents.hpp
   for (bool decays : {false, true}) {
     const Solved made = solved({1, 2, 192, 64, 64}, decays);
     const double allowed = made.condition * epsilon_of(Real::f32);

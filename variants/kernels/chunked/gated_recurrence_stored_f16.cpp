@@ -3,6 +3,7 @@
 #include "variants/kernels/chunked/instances.hpp"
 #ifdef __CUDACC__
 namespace recollect::chunked {
-RECOLLECT_DECAYED_SUM_STAGES(, fragments::Tf32, float)
+RECOLLECT_GATED_RECURRENCE_STAGES(, fragments::F16, __half)
+RECOLLECT_SUM_OUTPUTS(, fragments::F16)
 } // namespace recollect::chunked
 #endif

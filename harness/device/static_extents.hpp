@@ -5,13 +5,13 @@
 //
 // An algebra opts in by two members: has_sizes(size) says whether a call has these chunks and widths, and
 // set_sizes(size, kind) repeats this on the device, for the compiler. Further members: kind() < kinds are variants that
-// are compiled separately, e.g. by how a state decays. every_precision says whether float64 and reduced-precision
+// are compiled separately, e.g. by how a state decays. all_precisions says whether float64 and reduced-precision
 // products are compiled too, or only exact float32, which then also serves calls that allow reduced precision.
-// usual_steps(kind) is the chunk length, if not 64. reads_alone(kind) says whether the scratch of the read phase leaves
-// no space for a second team.
+// static_steps(kind) is the chunk length, if not 64. reads_alone(kind) says whether the scratch of the read phase
+// leaves no space for a second team.
 //
 // Optional: `threads` per team in all phases, or reading_threads in the read phase; reading_teams, how many reading
-// teams share a multiprocessor; usual_alone, if the algebra supports only these sizes.
+// teams share a multiprocessor; static_extents_only, if the algebra supports only these sizes.
 #pragma once
 #include "harness/device/arena.hpp"
 #include "harness/device/chunk.hpp"
@@ -20,50 +20,49 @@
 
 namespace recollect::engine {
 
-constexpr int usual_size = 64, team_size = 256; // threads per team, on a GPU
+constexpr int static_size = 64, team_size = 256; // threads per team, on a GPU
 
 /// The same team with its size known at compile time.
 template <int size = team_size> KOKKOS_FUNCTION Team sized(const Team &team) {
   return {team.rank, on_cuda ? size : team.size, team.math};
 }
 
-template <class Algebra, class = void> struct HasUsual : std::false_type {};
+template <class Algebra, class = void> struct HasStaticExtents : std::false_type {};
 template <class Algebra>
-struct HasUsual<Algebra, std::void_t<decltype(std::declval<Algebra &>().set_sizes(usual_size, 0))>>
-    : std::bool_constant<on_cuda && (std::is_same<typename Algebra::Real, float>::value || Algebra::every_precision)> {
-};
+struct HasStaticExtents<Algebra, std::void_t<decltype(std::declval<Algebra &>().set_sizes(static_size, 0))>>
+    : std::bool_constant<on_cuda && (std::is_same<typename Algebra::Real, float>::value || Algebra::all_precisions)> {};
 
 /// Steps per chunk.
-template <class Algebra, class = void> struct UsualSteps {
-  KOKKOS_FUNCTION static constexpr int of(int) { return usual_size; }
+template <class Algebra, class = void> struct StaticSteps {
+  KOKKOS_FUNCTION static constexpr int of(int) { return static_size; }
 };
-template <class Algebra> struct UsualSteps<Algebra, std::void_t<decltype(Algebra::usual_steps(0))>> {
-  KOKKOS_FUNCTION static constexpr int of(int kind) { return Algebra::usual_steps(kind); }
+template <class Algebra> struct StaticSteps<Algebra, std::void_t<decltype(Algebra::static_steps(0))>> {
+  KOKKOS_FUNCTION static constexpr int of(int kind) { return Algebra::static_steps(kind); }
 };
 
 /// Whether the call has these static sizes.
-template <class Algebra> bool is_usual(const Algebra &algebra, int T) {
-  if constexpr (HasUsual<Algebra>::value)
-    return algebra.kind() < Algebra::kinds && T % UsualSteps<Algebra>::of(algebra.kind()) == 0 &&
-           algebra.has_sizes(usual_size);
+template <class Algebra> bool has_static_extents(const Algebra &algebra, int T) {
+  if constexpr (HasStaticExtents<Algebra>::value)
+    return algebra.kind() < Algebra::kinds && T % StaticSteps<Algebra>::of(algebra.kind()) == 0 &&
+           algebra.has_sizes(static_size);
   return false;
 }
 
-template <class Algebra_, int Kind, Math Precision> struct Usual : Algebra_ {
+template <class Algebra_, int Kind, Math Precision> struct StaticExtents : Algebra_ {
   using Algebra = Algebra_;
   using typename Algebra::Real;
   using typename Algebra::Summary;
 
   KOKKOS_FUNCTION size_t state_size() const { return known().state_size(); }
-  KOKKOS_FUNCTION int rooms() const { return known().rooms(); }
+  KOKKOS_FUNCTION int buffers() const { return known().buffers(); }
   KOKKOS_FUNCTION Summary summary(Stack<Real> &s) const { return known().summary(s); }
   KOKKOS_FUNCTION auto summarising(Stack<Real> &s) const { return known().summarising(s); }
   KOKKOS_FUNCTION auto carrying(Stack<Real> &s) const { return known().carrying(s); }
   KOKKOS_FUNCTION auto reading(Stack<Real> &s) const { return known().reading(s); }
 
   template <class Scratch>
-  RECOLLECT_IN_LINE void summarise(const Team &team, const Chunk &c, const Summary &out, const Scratch &x) const {
-    known().summarise(precise(team), whole(c), out, x);
+  RECOLLECT_IN_LINE void chunk_local(const Team &team, const Chunk &c, const Summary &out, const Scratch &x) const {
+    known().chunk_local(precise(team), whole(c), out, x);
   }
   template <class Scratch>
   RECOLLECT_IN_LINE void fetch(const Team &team, const Chunk &c, const Summary &chunk, const Part &part,
@@ -72,40 +71,43 @@ template <class Algebra_, int Kind, Math Precision> struct Usual : Algebra_ {
     algebra.fetch(precise(team), whole(c), chunk, {part.index, algebra.parts(), part.turn}, x);
   }
   template <class Scratch>
-  RECOLLECT_IN_LINE void carry(const Team &team, const Chunk &c, const Summary &chunk, const Part &part,
-                               const Real *before, Real *after, const Scratch &x) const {
+  RECOLLECT_IN_LINE void state_passing(const Team &team, const Chunk &c, const Summary &chunk, const Part &part,
+                                       const Real *before, Real *after, const Scratch &x) const {
     const Algebra algebra = known();
-    algebra.carry(precise(team), whole(c), chunk, {part.index, algebra.parts(), part.turn}, before, after, x);
+    algebra.state_passing(precise(team), whole(c), chunk, {part.index, algebra.parts(), part.turn}, before, after, x);
   }
   KOKKOS_FUNCTION Real *place(size_t head, size_t at) const { return known().place(head, at); }
   KOKKOS_FUNCTION Affine<Real> affine(const Summary &chunk, size_t at) const { return known().affine(chunk, at); }
   template <class Scratch>
-  RECOLLECT_IN_LINE void read(const Team &team, const Chunk &c, const Summary &chunk, const Real *before,
-                              const Scratch &x) const {
-    known().read(precise(team), whole(c), chunk, before, x);
+  RECOLLECT_IN_LINE void chunk_output(const Team &team, const Chunk &c, const Summary &chunk, const Real *before,
+                                      const Scratch &x) const {
+    known().chunk_output(precise(team), whole(c), chunk, before, x);
   }
 
 private:
   KOKKOS_FUNCTION Algebra known() const {
     Algebra algebra = *this;
-    algebra.set_sizes(usual_size, Kind);
+    algebra.set_sizes(static_size, Kind);
     return algebra;
   }
   KOKKOS_FUNCTION static Precise<Precision> precise(const Team &team) { return Precise<Precision>(team); }
-  KOKKOS_FUNCTION static Chunk whole(const Chunk &c) { return {c.head, c.first, UsualSteps<Algebra>::of(Kind)}; }
+  KOKKOS_FUNCTION static Chunk whole(const Chunk &c) { return {c.head, c.first, StaticSteps<Algebra>::of(Kind)}; }
 };
 
-template <class Algebra> struct IsUsual : std::false_type {};
-template <class Algebra, int Kind, Math Precision> struct IsUsual<Usual<Algebra, Kind, Precision>> : std::true_type {};
+template <class Algebra> struct IsStatic : std::false_type {};
+template <class Algebra, int Kind, Math Precision>
+struct IsStatic<StaticExtents<Algebra, Kind, Precision>> : std::true_type {};
 
 /// Whether only one team reads per multiprocessor.
 template <class Algebra, class = void> struct ReadsAlone : std::false_type {};
 template <class Algebra, int Kind, Math Precision>
-struct ReadsAlone<Usual<Algebra, Kind, Precision>, std::enable_if_t<Algebra::reads_alone(Kind)>> : std::true_type {};
+struct ReadsAlone<StaticExtents<Algebra, Kind, Precision>, std::enable_if_t<Algebra::reads_alone(Kind)>>
+    : std::true_type {};
 
 /// Whether the algebra supports only these sizes.
-template <class Algebra, class = void> constexpr bool usual_alone = false;
-template <class Algebra> constexpr bool usual_alone<Algebra, std::enable_if_t<Algebra::usual_alone>> = true;
+template <class Algebra, class = void> constexpr bool static_extents_only = false;
+template <class Algebra>
+constexpr bool static_extents_only<Algebra, std::enable_if_t<Algebra::static_extents_only>> = true;
 
 /// How many reading teams share a multiprocessor: the algebra's number, or `most`.
 template <class Algebra, int most, class = void> constexpr int reading_teams = most;

@@ -3,7 +3,7 @@
 
 namespace recollect {
 BOOST_AUTO_TEST_SUITE(variants)
-BOOST_AUTO_TEST_SUITE(decayed_sums)
+BOOST_AUTO_TEST_SUITE(gated_recurrences)
 
 /// o_t = sum_{i<=t} [q_t . D(t,i) k_i] v_i, pair by pair.
 std::vector<double> by_pairs(const Sequence &s) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of decayed_sum.hpp's state, chunk by chunk. A chunk leads from S_0 to S_C, and A_ti = scale q_t . D(t,i)
-// k_i strength_i are its weights. Given dO and dS_C:
+// Gradients of gated_recurrence.hpp's state, chunk by chunk. A chunk leads from S_0 to S_C, and A_ti = scale q_t .
+// D(t,i) k_i strength_i are its weights. Given dO and dS_C:
 //
 //   dA_ti = scale D(t,i) strength_i (do_t . v_i)        dS_0 = sum_t (scale D(t,0) q_t) do_t^T + D(C,0) dS_C
 //   dq_t  = scale D(t,0) S_0 do_t + sum_{i<=t} dA_ti k_i
@@ -12,32 +12,33 @@
 // are computed as in channel_gradient.hpp.
 #pragma once
 #include "harness/device/chunk_states.hpp"
-#include "variants/kernels/chunked/decayed_sum.hpp"
+#include "variants/kernels/chunked/gated_recurrence.hpp"
 
 namespace recollect::variants {
 
 /// Where to write the gradients. An empty array is not computed; q and k are required. If channels decay, there is no
 /// strength.
-template <class Real> struct DecayedSumGradient {
+template <class Real> struct GatedRecurrenceGradient {
   Array<Real> q, k, alpha = {}, strength = {}, floor = {}, lambda = {}, bonus = {};
 };
 
-/// Gradients of decayed_sum(back.call): writes back.d.v, back.d.state and the arrays of d.
+/// Gradients of gated_recurrence(back.call): writes back.d.v, back.d.state and the arrays of d.
 template <class Real>
-void decayed_sum_vjp(const std::string &label, const BackwardCall<Real> &given, DecayedSum<Real> in,
-                     const DecayedSumGradient<Real> &d);
+void gated_recurrence_vjp(const std::string &label, const BackwardCall<Real> &given, GatedRecurrence<Real> in,
+                          const GatedRecurrenceGradient<Real> &d);
 
 // The same in two calls, for a layer whose loss depends on more than the outputs:
 
 /// Saves the states at the chunks' starts. On request also writes the outputs to call.o and, to `weights`, scale z_t .
 /// q_t.
 template <class Real>
-ChunkStates<Real> decayed_sum_chunk_states(const std::string &label, const Call<Real> &call, const DecayedSum<Real> &in,
-                                           bool reads, const Array<Real> &weights = {});
+ChunkStates<Real> gated_recurrence_chunk_states(const std::string &label, const Call<Real> &call,
+                                                const GatedRecurrence<Real> &in, bool reads,
+                                                const Array<Real> &weights = {});
 /// From d_o (gradient of the sum), d_weight and back.d.state, computes back.d.v, back.d.state and the arrays of d.
 template <class Real>
-void decayed_sum_back(const std::string &label, const BackwardCall<Real> &back, const DecayedSum<Real> &in,
-                      const DecayedSumGradient<Real> &d, const ChunkStates<Real> &starts, const Array<Real> &d_o,
-                      const Array<Real> &d_weight = {});
+void gated_recurrence_back(const std::string &label, const BackwardCall<Real> &back, const GatedRecurrence<Real> &in,
+                           const GatedRecurrenceGradient<Real> &d, const ChunkStates<Real> &starts,
+                           const Array<Real> &d_o, const Array<Real> &d_weight = {});
 
 } // namespace recollect::variants

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's algebras of decayed_sum.hpp.
+// The engine's algebras of gated_recurrence.hpp.
 #pragma once
 #include "harness/device/engine.hpp"
-#include "variants/kernels/chunked/decayed_sum.hpp"
 #include "variants/kernels/chunked/decays.hpp"
+#include "variants/kernels/chunked/gated_recurrence.hpp"
 
 namespace recollect::variants {
 
@@ -19,14 +19,14 @@ RECOLLECT_IN_LINE void weigh_own_pairs(const Team &team, int n, int F, const til
   });
 }
 
-/// S and z, and how a chunk changes them. Shared by the sum and by its gradient (decayed_sum_backward.hpp), whose state
-/// decays in the same way.
+/// S and z, and how a chunk changes them. Shared by the sum and by its gradient (gated_recurrence_backward.hpp), whose
+/// state decays in the same way.
 template <class Number> struct DecayedState {
   using Real = Number;
   static constexpr bool carries_by_reading = false;
   static constexpr bool elementwise = true, places = true;
   static constexpr bool fetches = false;
-  DecayedSum<Real> in;
+  GatedRecurrence<Real> in;
   int T, C, V; // steps, steps per chunk, width of v and o
   Array<Real> state;
   size_t state_stride; // reals per head in the layer's layout: rows of S [V,F], then z
@@ -42,7 +42,7 @@ template <class Number> struct DecayedState {
 
   KOKKOS_FUNCTION bool has_sizes(int size) const { return in.width == size && C == size && V == size; }
   static constexpr int kinds = 3;
-  static constexpr bool every_precision = true;
+  static constexpr bool all_precisions = true;
   KOKKOS_FUNCTION int kind() const { return decays; }
   KOKKOS_FUNCTION void set_sizes(int size, int kind) { in.width = C = V = size, decays = kind; }
   KOKKOS_FUNCTION int decay_width() const { return decays == 2 ? in.width : decays; }
@@ -69,8 +69,8 @@ template <class Number> struct DecayedState {
     return state.data() + head * state_stride + (at < elements() ? row * in.width + column : at);
   }
 
-  RECOLLECT_IN_LINE void carry(const Team &team, const Chunk &, const Summary &chunk, const Part &part,
-                               const Real *before, Real *after, const Carrying &) const {
+  RECOLLECT_IN_LINE void state_passing(const Team &team, const Chunk &, const Summary &chunk, const Part &part,
+                                       const Real *before, Real *after, const Carrying &) const {
     const int begin = part.begin(in.width), V = this->V;
     const size_t z = elements();
     each_cell(team, part.end(in.width) - begin, V + in.normalised, [=, *this](int row, int c) {
@@ -92,7 +92,7 @@ private:
   }
 };
 
-template <class Number> struct DecayedSumAlgebra : DecayedState<Number> {
+template <class Number> struct GatedRecurrenceAlgebra : DecayedState<Number> {
   using Real = Number;
   using State = DecayedState<Real>;
   using State::bare_keys, State::decay_width, State::elements;
@@ -121,9 +121,9 @@ template <class Number> struct DecayedSumAlgebra : DecayedState<Number> {
     Summarising x;
     x.decays.place(s, C, in.width, decay_width());
     x.gates = both_gates() ? s.take(size_t(C) * in.width) : nullptr;
-    x.k = decay_width() > 1 ? nullptr : tile::room(s, C, in.width);
+    x.k = decay_width() > 1 ? nullptr : tile::buffer(s, C, in.width);
     x.keys = x.k ? x.k : bare_keys() ? nullptr : s.take(C * tile::pitch<Real>(in.width));
-    x.v = tile::room(s, C, V);
+    x.v = tile::buffer(s, C, V);
     return x;
   }
   KOKKOS_FUNCTION Reading reading(Stack<Real> &s) const {
@@ -133,16 +133,16 @@ template <class Number> struct DecayedSumAlgebra : DecayedState<Number> {
     x.gates = both_gates() ? s.take(size_t(C) * in.width) : nullptr;
     x.weights = s.take(C * tile::pitch<Real>(C));
     x.divisor = in.normalised ? s.take(C) : nullptr;
-    x.q = channels ? nullptr : tile::room(s, C, in.width);
+    x.q = channels ? nullptr : tile::buffer(s, C, in.width);
     x.decayed = x.q ? x.q : decay_width() ? s.take(C * tile::pitch<Real>(in.width)) : nullptr;
-    x.k = channels ? nullptr : tile::room(s, C, in.width);
-    x.v = tile::room(s, C, V);
-    x.S = tile::room(s, in.width, V);
+    x.k = channels ? nullptr : tile::buffer(s, C, in.width);
+    x.v = tile::buffer(s, C, V);
+    x.S = tile::buffer(s, in.width, V);
     return x;
   }
 
   template <class AnyTeam>
-  RECOLLECT_IN_LINE void summarise(const AnyTeam &team, const Chunk &c, const Summary &out, Summarising x) const {
+  RECOLLECT_IN_LINE void chunk_local(const AnyTeam &team, const Chunk &c, const Summary &out, Summarising x) const {
     const int F = in.width, n = c.n;
     const size_t step = c.head * T + c.first;
     const Real *k = in.k.data() + step * F, *strength = in.strength.extent(0) ? in.strength.data() + step : nullptr;
@@ -167,8 +167,8 @@ template <class Number> struct DecayedSumAlgebra : DecayedState<Number> {
   }
 
   template <class AnyTeam>
-  RECOLLECT_IN_LINE void read(const AnyTeam &team, const Chunk &c, const Summary &, const Real *before,
-                              Reading x) const {
+  RECOLLECT_IN_LINE void chunk_output(const AnyTeam &team, const Chunk &c, const Summary &, const Real *before,
+                                      Reading x) const {
     const int F = in.width, n = c.n, width = decay_width(), V = this->V;
     const size_t step = c.head * T + c.first;
     const std::ptrdiff_t ld = tile::pitch<Real>(F), ldw = tile::pitch<Real>(C);
@@ -236,8 +236,8 @@ private:
 } // namespace recollect::variants
 
 #ifdef __CUDACC__
-namespace recollect::engine { // compiled in decayed_sum_algebra_*.cpp
-RECOLLECT_SCHEDULES(extern, variants::DecayedSumAlgebra<float>)
-RECOLLECT_SCHEDULES(extern, variants::DecayedSumAlgebra<double>)
+namespace recollect::engine { // compiled in gated_recurrence_algebra_*.cpp
+RECOLLECT_SCHEDULES(extern, variants::GatedRecurrenceAlgebra<float>)
+RECOLLECT_SCHEDULES(extern, variants::GatedRecurrenceAlgebra<double>)
 } // namespace recollect::engine
 #endif

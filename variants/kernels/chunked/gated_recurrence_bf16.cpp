@@ -3,7 +3,6 @@
 #include "variants/kernels/chunked/instances.hpp"
 #ifdef __CUDACC__
 namespace recollect::chunked {
-RECOLLECT_DECAYED_SUM_STAGES(, fragments::F16, __half)
-RECOLLECT_SUM_OUTPUTS(, fragments::F16)
+RECOLLECT_GATED_RECURRENCE_STAGES(, fragments::Bf16, float)
 } // namespace recollect::chunked
 #endif

@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's algebras of decayed_sum_backward.hpp: the forward pass that saves the states at the chunks' starts, and
-// the adjoint, which uses these states from the last chunk to the first. A normaliser is one more column of the sum,
-// with values 1 and output gradient dw. It adds dw_t to do_t . v_i and to the like products, but has no gradient of a
-// value.
+// The engine's algebras of gated_recurrence_backward.hpp: the forward pass that saves the states at the chunks' starts,
+// and the adjoint, which uses these states from the last chunk to the first. A normaliser is one more column of the
+// sum, with values 1 and output gradient dw. It adds dw_t to do_t . v_i and to the like products, but has no gradient
+// of a value.
 #pragma once
 #include "harness/device/tile/transposed.hpp"
 #include "variants/kernels/chunked/channel_gradient.hpp"
-#include "variants/kernels/chunked/decayed_sum_algebra.hpp"
-#include "variants/kernels/chunked/decayed_sum_backward.hpp"
 #include "variants/kernels/chunked/gate_gradient.hpp"
+#include "variants/kernels/chunked/gated_recurrence_algebra.hpp"
+#include "variants/kernels/chunked/gated_recurrence_backward.hpp"
 
 namespace recollect::variants {
 
 /// With one decay per channel, chunks are shorter than in a forward pass without gradients.
 template <class State> struct InShortChunks : State {
-  KOKKOS_FUNCTION static constexpr int usual_steps(int kind) {
-    return kind == 2 ? ChannelGradient<typename State::Real>::most : engine::usual_size;
+  KOKKOS_FUNCTION static constexpr int static_steps(int kind) {
+    return kind == 2 ? ChannelGradient<typename State::Real>::most : engine::static_size;
   }
-  static constexpr bool every_precision = false;
+  static constexpr bool all_precisions = false;
   KOKKOS_FUNCTION bool has_sizes(int size) const {
-    return this->in.width == size && this->V == size && this->C == usual_steps(this->decays);
+    return this->in.width == size && this->V == size && this->C == static_steps(this->decays);
   }
   KOKKOS_FUNCTION void set_sizes(int size, int kind) {
     State::set_sizes(size, kind);
-    this->C = usual_steps(kind);
+    this->C = static_steps(kind);
   }
 };
 
 /// The forward pass, which saves the states at the chunks' starts. It computes outputs only on request.
-template <class Number> struct DecayedSumSaving : InShortChunks<DecayedSumAlgebra<Number>> {
-  using Base = DecayedSumAlgebra<Number>;
+template <class Number> struct GatedRecurrenceSaving : InShortChunks<GatedRecurrenceAlgebra<Number>> {
+  using Base = GatedRecurrenceAlgebra<Number>;
   using typename Base::Reading;
   using typename Base::Summary;
   ChunkStates<Number> starts;
@@ -37,10 +37,10 @@ template <class Number> struct DecayedSumSaving : InShortChunks<DecayedSumAlgebr
 
   KOKKOS_FUNCTION Reading reading(Stack<Number> &s) const { return reads ? Base::reading(s) : Reading{}; }
   template <class AnyTeam>
-  RECOLLECT_IN_LINE void read(const AnyTeam &team, const Chunk &c, const Summary &chunk, const Number *before,
-                              const Reading &x) const {
+  RECOLLECT_IN_LINE void chunk_output(const AnyTeam &team, const Chunk &c, const Summary &chunk, const Number *before,
+                                      const Reading &x) const {
     starts.keep(team, c, before);
-    if (reads) Base::read(team, c, chunk, before, x);
+    if (reads) Base::chunk_output(team, c, chunk, before, x);
   }
   static constexpr bool keeps_start = true;
   const ChunkStates<Number> &saved_states() const { return starts; }
@@ -48,13 +48,13 @@ template <class Number> struct DecayedSumSaving : InShortChunks<DecayedSumAlgebr
 };
 
 /// The adjoint; its `state` is the gradient of the state.
-template <class Number> struct DecayedSumAdjoint : InShortChunks<DecayedState<Number>> {
+template <class Number> struct GatedRecurrenceAdjoint : InShortChunks<DecayedState<Number>> {
   using Real = Number;
   using State = InShortChunks<DecayedState<Real>>;
   using State::bare_keys, State::decay_width, State::elements;
   using State::in, State::T, State::C, State::V;
   using typename State::Summary; // added: sum of scale D(t,0) q_t do_t^T, then the same for dz
-  DecayedSumGradient<Real> d;
+  GatedRecurrenceGradient<Real> d;
   Array<Real> v, d_o, d_v;
   ChunkStates<Real> starts;
   Array<Real> d_weight; // [B,H,T] gradient of scale z_t . q_t, if normalised
@@ -83,8 +83,8 @@ template <class Number> struct DecayedSumAdjoint : InShortChunks<DecayedState<Nu
     Summarising x;
     x.decays.place(s, C, in.width, decay_width());
     x.queries = decay_width() ? s.take(C * tile::pitch<Real>(in.width)) : nullptr;
-    x.q = decay_width() ? nullptr : tile::room(s, C, in.width);
-    x.o = tile::room(s, C, V);
+    x.q = decay_width() ? nullptr : tile::buffer(s, C, in.width);
+    x.o = tile::buffer(s, C, V);
     return x;
   }
   KOKKOS_FUNCTION Reading reading(Stack<Real> &s) const {
@@ -96,14 +96,14 @@ template <class Number> struct DecayedSumAdjoint : InShortChunks<DecayedState<Nu
     x.dA = s.take(C * tile::pitch<Real>(C));
     x.G = d.alpha.extent(0) ? s.take(size_t(C + 1) * ldg()) : nullptr;
     x.keys = bare_keys() ? nullptr : s.take(C * tile::pitch<Real>(in.width));
-    x.q = tile::room(s, C, in.width), x.k = tile::room(s, C, in.width);
-    x.v = tile::room(s, C, V), x.o = tile::room(s, C, V);
-    x.S = tile::room(s, in.width, V), x.dS = tile::room(s, in.width, V);
+    x.q = tile::buffer(s, C, in.width), x.k = tile::buffer(s, C, in.width);
+    x.v = tile::buffer(s, C, V), x.o = tile::buffer(s, C, V);
+    x.S = tile::buffer(s, in.width, V), x.dS = tile::buffer(s, in.width, V);
     return x;
   }
 
   template <class AnyTeam>
-  RECOLLECT_IN_LINE void summarise(const AnyTeam &team, const Chunk &c, const Summary &out, Summarising x) const {
+  RECOLLECT_IN_LINE void chunk_local(const AnyTeam &team, const Chunk &c, const Summary &out, Summarising x) const {
     const int F = in.width, n = c.n;
     const size_t step = c.head * T + c.first;
     const std::ptrdiff_t ld = tile::pitch<Real>(F);
@@ -128,8 +128,8 @@ template <class Number> struct DecayedSumAdjoint : InShortChunks<DecayedState<Nu
 
   /// `after` is dS_C, the gradient of the state at the chunk's end.
   template <class AnyTeam>
-  RECOLLECT_IN_LINE void read(const AnyTeam &team, const Chunk &c, const Summary &, const Real *after,
-                              Reading x) const {
+  RECOLLECT_IN_LINE void chunk_output(const AnyTeam &team, const Chunk &c, const Summary &, const Real *after,
+                                      Reading x) const {
     const int F = in.width, n = c.n, V = this->V;
     const size_t step = c.head * T + c.first;
     const std::ptrdiff_t ld = tile::pitch<Real>(F), lda = tile::pitch<Real>(C);
@@ -162,8 +162,8 @@ template <class Number> struct DecayedSumAdjoint : InShortChunks<DecayedState<Nu
       team.barrier();
       gate_gradient(team, n, in.alpha.data() + step, x.G, ldg(), d.alpha.data() + step);
     }
-    x.decays.weigh(team, reads, nullptr, strength, x.A, lda);
-    x.decays.weigh(team, reads, nullptr, nullptr, x.dA, lda);
+    x.decays.apply_decay(team, reads, nullptr, strength, x.A, lda);
+    x.decays.apply_decay(team, reads, nullptr, nullptr, x.dA, lda);
     if (decay_width()) {
       x.decays.from_start(team, reads, dq, F, dq, F);
       x.decays.to_end(team, dk, F, nullptr, dk, F);
@@ -276,10 +276,10 @@ private:
 } // namespace recollect::variants
 
 #ifdef __CUDACC__
-namespace recollect::engine { // compiled in decayed_sum_{saving,adjoint}_*.cpp
-RECOLLECT_SCHEDULES(extern, variants::DecayedSumSaving<float>)
-RECOLLECT_SCHEDULES(extern, variants::DecayedSumSaving<double>)
-RECOLLECT_SCHEDULES(extern, variants::DecayedSumAdjoint<float>)
-RECOLLECT_SCHEDULES(extern, variants::DecayedSumAdjoint<double>)
+namespace recollect::engine { // compiled in gated_recurrence_{saving,adjoint}_*.cpp
+RECOLLECT_SCHEDULES(extern, variants::GatedRecurrenceSaving<float>)
+RECOLLECT_SCHEDULES(extern, variants::GatedRecurrenceSaving<double>)
+RECOLLECT_SCHEDULES(extern, variants::GatedRecurrenceAdjoint<float>)
+RECOLLECT_SCHEDULES(extern, variants::GatedRecurrenceAdjoint<double>)
 } // namespace recollect::engine
 #endif

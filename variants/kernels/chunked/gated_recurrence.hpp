@@ -19,7 +19,7 @@
 
 namespace recollect::variants {
 
-template <class Real> struct DecayedSum {
+template <class Real> struct GatedRecurrence {
   int width;          // F, columns of S
   Array<Real> q, k;   // [B,H,T,F]
   Array<Real> alpha;  // [B,H,T], empty: 1
@@ -37,6 +37,7 @@ template <class Real> KOKKOS_FUNCTION Real weighted_mean(Real sum, Real weight) 
 
 /// Runs the sum from call.state and leaves the final state there; its first rows are S [Dv,F] and, if normalised, z.
 /// Writes call.o.
-template <class Real> void decayed_sum(const std::string &label, const Call<Real> &call, const DecayedSum<Real> &in);
+template <class Real>
+void gated_recurrence(const std::string &label, const Call<Real> &call, const GatedRecurrence<Real> &in);
 
 } // namespace recollect::variants

@@ -3,6 +3,7 @@
 #include "variants/kernels/chunked/instances.hpp"
 #ifdef __CUDACC__
 namespace recollect::chunked {
-RECOLLECT_DECAYED_SUM_STAGES(, fragments::Exact, float)
+RECOLLECT_GATED_RECURRENCE_STAGES(, fragments::Bf16, __nv_bfloat16)
+RECOLLECT_SUM_OUTPUTS(, fragments::Bf16)
 } // namespace recollect::chunked
 #endif

@@ -3,6 +3,6 @@
 #include "variants/kernels/chunked/instances.hpp"
 #ifdef __CUDACC__
 namespace recollect::chunked {
-RECOLLECT_DECAYED_SUM_STAGES(, fragments::Bf16, float)
+RECOLLECT_GATED_RECURRENCE_STAGES(, fragments::Tf32, float)
 } // namespace recollect::chunked
 #endif

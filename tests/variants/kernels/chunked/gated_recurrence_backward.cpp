@@ -3,7 +3,7 @@
 
 namespace recollect {
 BOOST_AUTO_TEST_SUITE(variants)
-BOOST_AUTO_TEST_SUITE(decayed_sum_gradients)
+BOOST_AUTO_TEST_SUITE(gated_recurrence_gradients)
 
 BOOST_AUTO_TEST_CASE(three_steps_by_hand) {
   // o_3 = q_3 (a_3 a_2 k_1 v_1 + a_3 k_2 v_2 + k_3 v_3), alone in the loss.
