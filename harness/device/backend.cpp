@@ -57,7 +57,7 @@ std::string kernels_version() {
 void let_idle_threads_sleep(char **argv) {
   if (std::getenv("OMP_WAIT_POLICY")) return;
   setenv("OMP_WAIT_POLICY", "passive", 1);
-  run_on_any_processor(); // OMP_PROC_BIND bound this thread before main, and the new program would have its processor only
+  run_on_any_processor(); // OMP_PROC_BIND bound this thread before main; the new program would keep to its processor
   execv("/proc/self/exe", argv);
 }
 
