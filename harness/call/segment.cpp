@@ -33,8 +33,8 @@ template <class Real> void widen(const Variant &variant, const Params &params, C
   call.v = call.o = Array<Real>(); // frees o first, to make space
   call.v = allocated<Real>("v", steps * width);
   const Array<Real> wide = call.v;
-  Kokkos::parallel_for(
-      "widen", over(steps * width), KOKKOS_LAMBDA(const size_t i) {
+  parallel_loop(
+      "widen", steps * width, KOKKOS_LAMBDA(const size_t i) {
         const size_t row = i / width, column = i % width;
         wide(i) = column < size_t(n) ? v(row * n + column) : Real(0);
       });

@@ -38,8 +38,8 @@ KOKKOS_INLINE_FUNCTION double scattered(size_t i) {
 template <class Real> using Matrix = Kokkos::View<Real **, Kokkos::LayoutLeft, Execution>;
 template <class Real> Matrix<Real> random_matrix(const std::string &label, int n) {
   const Matrix<Real> made(label, n, n);
-  Kokkos::parallel_for(
-      label, over(size_t(n) * n), KOKKOS_LAMBDA(const size_t i) { made.data()[i] = Real(scattered(i)); });
+  parallel_loop(
+      label, size_t(n) * n, KOKKOS_LAMBDA(const size_t i) { made.data()[i] = Real(scattered(i)); });
   return made;
 }
 
@@ -76,8 +76,8 @@ void measure_cublas(const std::string &type, cudaDataType_t data, cublasComputeT
   for (int n : gemm_sizes()) {
     const Kokkos::View<Stored *, Execution> A("ceilings::A", size_t(n) * n), B("ceilings::B", size_t(n) * n),
         C("ceilings::C", size_t(n) * n);
-    Kokkos::parallel_for(
-        "ceilings::fill", over(size_t(n) * n),
+    parallel_loop(
+        "ceilings::fill", size_t(n) * n,
         KOKKOS_LAMBDA(const size_t i) { A(i) = B(i) = stored<Stored>(float(scattered(i))); });
     const float one = 1, zero = 0;
     bool taken = true;
@@ -115,12 +115,12 @@ struct Pair {
 
 /// Three passes over `count` pairs: a copy, to[i] = from[i] + 3 other[i], and the sum of from[i].
 void copy_pairs(Pair *to, const Pair *from, size_t count) {
-  Kokkos::parallel_for(
-      "ceilings::copy", over(count), KOKKOS_LAMBDA(const size_t i) { to[i] = from[i]; });
+  parallel_loop(
+      "ceilings::copy", count, KOKKOS_LAMBDA(const size_t i) { to[i] = from[i]; });
 }
 void triad(Pair *to, const Pair *from, const Pair *other, size_t count) {
-  Kokkos::parallel_for(
-      "ceilings::triad", over(count), KOKKOS_LAMBDA(const size_t i) {
+  parallel_loop(
+      "ceilings::triad", count, KOKKOS_LAMBDA(const size_t i) {
         to[i] = {from[i].x + 3 * other[i].x, from[i].y + 3 * other[i].y};
       });
 }

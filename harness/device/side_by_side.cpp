@@ -34,7 +34,7 @@ void side_by_side(size_t n, const std::function<void(size_t)> &call) {
     }
     one_piece = before;
   };
-  if constexpr (kernels_launch_kernels) Kokkos::parallel_for("side by side", over(workers), work);
+  if constexpr (kernels_launch_kernels) parallel_loop("side by side", workers, work);
   if (failed) std::rethrow_exception(failed);
 }
 
