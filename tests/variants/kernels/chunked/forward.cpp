@@ -18,12 +18,12 @@ struct Widths {
 constexpr Widths widths[] = {{16, 130}, {32, 8},   {33, 40},  {64, 64},  {72, 33},
                              {96, 96},  {128, 64}, {130, 16}, {200, 24}, {256, 72}};
 
-void check_layers(const Shape &shape, Math math, double allowed) {
+void check_layers(const Shape &shape, Math math, double allowed, Real real = Real::f32) {
   for (const char *name : layers) {
     const Variant &variant = find_variant(name);
     const Sequence s = random_sequence(shape, 61);
     const Output expected = forward(variant, s);
-    Run run{"chunked", Real::f32, 64, {}};
+    Run run{"chunked", real, 64, {}};
     run.math = math;
     const Deviation apart = deviation(forward(variant, s, run), expected);
     const double bound = allowed * input_condition(variant, s, variant_params(variant), 2);
@@ -59,6 +59,11 @@ BOOST_AUTO_TEST_CASE(rounds_operands_as_asked) {
     for (const auto [keys, values] : widths)
       check_layers({1, 2, 130, keys, values}, math, std::ldexp(1, math == Math::tf32 ? -7 : -5));
   }
+}
+
+BOOST_AUTO_TEST_CASE(serves_many_heads_of_16_bits) { // on a GPU sum_outputs.hpp runs linear, retnet and mamba2
+  check_layers({2, 50, 70, 64, 64}, Math::exact, std::ldexp(1, -5), Real::bf16);
+  check_layers({2, 50, 70, 120, 72}, Math::exact, std::ldexp(1, -7), Real::f16);
 }
 
 BOOST_AUTO_TEST_CASE(keeps_an_infinity_from_earlier_steps) {
