@@ -98,23 +98,37 @@ def table(rows: list[Row], which: str) -> list[str]:
     return out
 
 
+def mean_ratio(ratios: list[float]) -> str:
+    """The geometric mean; empty if there are none."""
+    return f"{math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}x" if ratios else ""
+
+
+Sizes = tuple[int, int, int]  # T, Dk, Dv
+# Columns of a summary, and the shapes of which each has the mean.
+KINDS: list[tuple[str, Callable[[Sizes], bool]]] = [
+    *((f"heads of {width}", lambda n, width=width: n[0] > 16 and n[1:] == (width, width)) for width in (64, 128, 256)),
+    ("at most 16 steps", lambda n: n[0] <= 16),
+]
+
+
 def summary(rows: list[Row], which: str) -> list[str]:
-    """For each type: the geometric mean of a layer's ratios and the largest, with its shape."""
-    out = ["", f"**{which}: ratios**", "", "| arrays | layer | shapes | geometric mean | largest | at |", "|" + "---|" * 6]
+    """For each type: the geometric mean of a layer's ratios, of all shapes and of each kind, and the largest, with its shape."""
+    columns = ["arrays", "layer", "shapes", "geometric mean", *(name for name, _ in KINDS), "largest", "at"]
+    out = ["", f"**{which}: ratios**", "", f"| {' | '.join(columns)} |", "|" + "---|" * len(columns)]
     empty = len(out)
     for name, _, has in GROUPS:
-        ratios: dict[str, list[tuple[float, str]]] = {}
-        for (layer, *shape, without), mine in cases_of(list(filter(has, rows)), which).items():
+        ratios: dict[str, list[tuple[float, str, Sizes]]] = {}
+        for (layer, B, H, T, Dk, Dv, without), mine in cases_of(list(filter(has, rows)), which).items():
             ratio = ratio_of(mine)
             if ratio is not None:
-                at = ",".join(shape) + (f" without {without}" if without else "")
-                ratios.setdefault(layer, []).append((ratio, at))
+                at = ",".join((B, H, T, Dk, Dv)) + (f" without {without}" if without else "")
+                ratios.setdefault(layer, []).append((ratio, at, (int(T), int(Dk), int(Dv))))
         if len(ratios) > 1:
             ratios["all"] = sum(ratios.values(), [])
         for layer, found in sorted(ratios.items()):
-            mean = math.exp(sum(math.log(ratio) for ratio, _ in found) / len(found))
-            worst, at = max(found)
-            out.append(f"| {name} | {layer} | {len(found)} | {mean:.2f}x | {worst:.2f}x | {at} |")
+            means = [mean_ratio([ratio for ratio, _, sizes in found if of(sizes)]) for of in (lambda _: True, *(of for _, of in KINDS))]
+            worst, at, _ = max(found)
+            out.append(f"| {' | '.join([name, layer, str(len(found)), *means, f'{worst:.2f}x', at])} |")
     return out if len(out) > empty else []
 
 

@@ -45,14 +45,14 @@ class Tables(unittest.TestCase):
         wrong = row(status="wrong", reason="it deviates", seconds=0)
         self.assertIn("| wrong: it deviates |", speed_page.table([wrong], "forward")[-1])
 
-    def test_the_summary_has_the_geometric_mean_and_the_largest_ratio(self):
+    def test_the_summary_has_geometric_means_by_the_width_of_heads_and_the_largest_ratio(self):
         rows = [r for T, ours in (("10", 1e-3), ("20", 4e-3)) for r in (row(T=T, seconds=ours), row("fla", T=T, seconds=1e-3))]
         rows += [row(T="30", seconds=9e-3), row("fla", T="30", status="skipped"), row(variant="softmax", T="10", seconds=1e-3),
                  row("torch", variant="softmax", T="10", seconds=2e-3)]
         self.assertEqual(speed_page.summary(rows, "forward")[-3:], [
-            "| float32 | all | 3 | 1.26x | 4.00x | 4,16,20,64,64 |",
-            "| float32 | linear | 2 | 2.00x | 4.00x | 4,16,20,64,64 |",
-            "| float32 | softmax | 1 | 0.50x | 0.50x | 4,16,10,64,64 |"])
+            "| float32 | all | 3 | 1.26x | 4.00x |  |  | 0.71x | 4.00x | 4,16,20,64,64 |",
+            "| float32 | linear | 2 | 2.00x | 4.00x |  |  | 1.00x | 4.00x | 4,16,20,64,64 |",
+            "| float32 | softmax | 1 | 0.50x |  |  |  | 0.50x | 0.50x | 4,16,10,64,64 |"])
         self.assertEqual(speed_page.summary(rows, "backward"), [])
 
     def test_a_card_that_stayed_slow_is_marked(self):
