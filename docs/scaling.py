@@ -26,12 +26,13 @@ def strong(data: list[Row]) -> tuple[list[str], list[list[str]]]:
     """The same sequence on 1, 2 and 4 ranks, and the time for the exchange of maps alone. Cells that were not measured are
     empty."""
     rows = []
-    for (layer, D, T), _, _ in fitted(data):
-        at = times(data)[layer, D, T]
+    for (layer, D, T), at in times(data).items():
+        if not {1, 2} & set(at) or 4 not in at:
+            continue
         case = (layer, D, str(T), "4")
         exchange = next(row["exchange"] for row in data if (row["layer"], row["D"], row["T"], row["ranks"]) == case)
         cells = [milliseconds(at[ranks]) if ranks in at else "" for ranks in (1, 2, 4)]
-        gains = [f"{at[few] / at[many]:.2f}" if few in at else "" for few, many in ((1, 2), (1, 4), (2, 4))]
+        gains = [f"{at[few] / at[many]:.2f}" if {few, many} <= set(at) else "" for few, many in ((1, 2), (1, 4), (2, 4))]
         rows.append([f"`{layer}`", D, f"{T:,}", *cells, *gains, exchange])
     columns = ["layer", "D", "T", "1 rank, ms", "2 ranks, ms", "4 ranks, ms"]
     return [*columns, "1 to 2", "1 to 4", "2 to 4", "exchange alone, ms"], rows

@@ -37,6 +37,8 @@ class Model(unittest.TestCase):
         (without,) = scaling.strong(rows({2: 45, 4: 30}))[1]
         self.assertEqual(with_one[3:], ["90.0", "45.0", "30.0", "2.00", "3.00", "1.50", "0.5"])
         self.assertEqual(without[3:], ["", "45.0", "30.0", "", "", "1.50", "0.5"])
+        (without_two,) = scaling.strong(rows({1: 90, 4: 30}))[1]
+        self.assertEqual(without_two[3:], ["90.0", "", "30.0", "", "3.00", "", "0.5"])
 
 
 if __name__ == "__main__":
