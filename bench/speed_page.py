@@ -73,8 +73,8 @@ def cells(rows: list[Row]) -> list[str]:
         return ["", "", "", ""]
     if ours["status"] != "ok":
         return [ours["status"] + ": " + ours["reason"], "", "", ""]
-    limit = float(ours["limit_seconds"]) / float(ours["median_seconds"])
-    reached = f"{100 * limit:.2g}% {ours['bound']}" if limit else ""
+    percent = 100 * float(ours["limit_seconds"]) / float(ours["median_seconds"])
+    reached = f"{percent:{'.0f' if percent > 10 else '.2g'}}% {ours['bound']}" if percent else ""
     ratio = ratio_of(rows)
     if ratio is not None:
         return [milliseconds(ours), f"{milliseconds(theirs[0])} {theirs[0]['source']}", f"{ratio:.2f}x", reached]

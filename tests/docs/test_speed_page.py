@@ -55,6 +55,9 @@ class Tables(unittest.TestCase):
             "| float32 | softmax | 1 | 0.50x |  |  |  | 0.50x | 0.50x | 4,16,10,64,64 |"])
         self.assertEqual(speed_page.summary(rows, "backward"), [])
 
+    def test_a_row_at_its_limit_says_100_percent(self):
+        self.assertEqual(speed_page.cells([row(seconds=2.001e-4)])[3], "100% bytes")
+
     def test_a_card_that_stayed_slow_is_marked(self):
         self.assertEqual(speed_page.milliseconds(row(kept_slow="1")), "1* ±0.4%")
 
