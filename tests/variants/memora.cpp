@@ -5,7 +5,7 @@
 
 namespace recollect {
 namespace {
-Params settings(const Assignments &given) { return variant_params(find_variant("memora"), given); }
+Params memora_with(const Assignments &given) { return variant_params(find_variant("memora"), given); }
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(variants)
@@ -18,7 +18,7 @@ BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
   const double ratio = 2 * std::sqrt(2.0);
   Sequence s = one_head(2, {1, 1}, {1, -1}, {3, 4, 0, 0});
   s.beta = {1, 1}, s.alpha = {1, 0.5};
-  const Params params = settings({{"mass", "6"}, {"lr", "0.69314718055994531"}});
+  const Params params = memora_with({{"mass", "6"}, {"lr", "0.69314718055994531"}});
   const Output out = forward(find_variant("memora"), s, {"recurrent", Real::f64, 1, params});
   check_close(out.o, {2, 4, 6 * ratio / (1 + ratio), 6 / (1 + ratio)}, 32 * epsilon_of(Real::f64));
   BOOST_TEST(std::fabs(out.state[0] - out.state[1] - std::log(ratio)) <= 32 * epsilon_of(Real::f64));
@@ -40,7 +40,7 @@ BOOST_AUTO_TEST_CASE(weights_are_positive_and_their_sum_stays) {
   Sequence s = random_sequence({1, 1, 25, 5, 3}, 67);
   for (double &x : s.v) x *= 100; // long steps
   for (double mass : {0.5, 3.0, 40.0}) {
-    const Params params = settings({{"mass", std::to_string(mass)}});
+    const Params params = memora_with({{"mass", std::to_string(mass)}});
     for (int steps : {1, 2, 25}) {
       double sum = 0;
       for (double w : weights_after(s, steps, params)) {
@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(weights_are_positive_and_their_sum_stays) {
 
 BOOST_AUTO_TEST_CASE(steps_multiply_the_powers_of_the_weights) { // Eq 27 itself, on weights
   const Sequence s = random_sequence({1, 1, 9, 4, 3}, 68);
-  const Params params = settings({{"mass", "5"}, {"lr", "2"}});
+  const Params params = memora_with({{"mass", "5"}, {"lr", "2"}});
   const std::vector<double> before = weights_after(s, 8, params), after = weights_after(s, 9, params); // [Dk,Dv]
   std::vector<double> expected(12);
   double sum = 0;

@@ -5,7 +5,7 @@
 
 namespace recollect {
 namespace {
-Params settings(const Assignments &given) { return variant_params(find_variant("moneta"), given); }
+Params moneta_with(const Assignments &given) { return variant_params(find_variant("moneta"), given); }
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(variants)
@@ -20,7 +20,7 @@ BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
   Sequence s = one_head(2, {1, -1}, {1, 2}, {1, -2, 1 / first + 3, -4 / first + 1});
   s.beta = {0.5, 0.25}, s.alpha = {1, 0.5};
   const Output out =
-      forward(find_variant("moneta"), s, {"recurrent", Real::f64, 1, settings({{"lr", "0.33333333333333333"}})});
+      forward(find_variant("moneta"), s, {"recurrent", Real::f64, 1, moneta_with({{"lr", "0.33333333333333333"}})});
   check_close(out.o, {0.5 / first, -2 / first, -4.75 / second, 0.5 / second}, 8 * epsilon_of(Real::f64));
   check_close(out.state, {4.75, -0.5}, 32 * epsilon_of(Real::f64));
 }
@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(the_norm_of_what_is_read_is_the_states_to_the_power_of_3_mi
   std::fill(s.q.begin(), s.q.end(), 1.0);
   for (int r : {2, 3, 4, 5}) {
     const Output out = forward(find_variant("moneta"), s,
-                               {"recurrent", Real::f64, 1, settings({{"r", std::to_string(r)}, {"lr", "0.05"}})});
+                               {"recurrent", Real::f64, 1, moneta_with({{"r", std::to_string(r)}, {"lr", "0.05"}})});
     const auto norm = [r](const double *x) {
       double sum = 0;
       for (int i = 0; i < 4; ++i) sum += std::pow(std::fabs(x[i]), r);

@@ -61,7 +61,8 @@ BOOST_AUTO_TEST_CASE(every_source_has_its_test_at_the_same_place) {
 BOOST_AUTO_TEST_CASE(every_source_of_theory_defines_a_claim_and_its_test_is_at_the_same_place) {
   std::set<std::string> with_claims;
   for (const Claim &claim : all_claims()) with_claims.insert(claim.file);
-  for (const std::string &source : sources("theory")) BOOST_TEST(with_claims.count(source) == 1u, source);
+  for (const std::string &source : sources("theory"))
+    BOOST_TEST(with_claims.count(source) == (source.rfind("theory/support/", 0) == 0 ? 0u : 1u), source);
   const std::filesystem::path root = RECOLLECT_SOURCE_DIR;
   for (const std::string &test : sources("tests/theory")) {
     std::filesystem::path source = std::filesystem::relative(test, "tests");
