@@ -79,8 +79,9 @@ def cells(cases: list[Case]) -> list[Cell]:
 
 
 def tell_apart(cells: list[Cell]) -> None:
-    """Sets `told` of every cell to the settings that distinguish it. These are the task's settings that vary among all cells of
-    that task and experiment, and the layer's that vary among its own cells there. Values chosen by tuning are not included."""
+    """Sets `told` of every cell to the settings that distinguish it. These are the task's settings that vary among all
+    cells of that task and experiment, and the layer's that vary among its own cells there. Values chosen by tuning are
+    not included."""
     values: dict[tuple[str, ...], set[str]] = {}
 
     def place(cell: Cell, owner: str, name: str) -> tuple[str, ...]:
@@ -167,14 +168,16 @@ def counts(cells: Iterable[Cell | Blank]) -> dict[str, int]:
 
 
 def beats_chance(cell: Cell) -> bool:
-    """Whether the cell is better than a guess by more than two standard errors. False for one seed, which shows nothing."""
+    """Whether the cell is better than a guess by more than two standard errors. False for one seed, which shows
+    nothing."""
     if math.isnan(cell.error):
         return False
     return math.isnan(cell.chance) or cell.direction * (cell.mean - cell.chance) > 2 * cell.error
 
 
 def is_fixed(cell: Cell) -> bool:
-    """Whether the weights of the layer are fixed. Such a layer cannot be written to, so that it is compared separately."""
+    """Whether the weights of the layer are fixed. Such a layer cannot be written to, so that it is compared
+    separately."""
     return cell.family == "persistent memory"
 
 

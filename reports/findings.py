@@ -44,8 +44,8 @@ FOUND = {
 
 
 def outcome(claim: Claim) -> str:
-    """Outcome of a claim, a key of FOUND: for a refutation its scope; "failed" if our own check did not pass; for a claim that
-    needs training, the verdict of trained models on its row."""
+    """Outcome of a claim, a key of FOUND: for a refutation its scope; "failed" if our own check did not pass; for a
+    claim that needs training, the verdict of trained models on its row."""
     if claim.reason:
         return claim.trained.outcome if claim.trained else "not_tested"
     if not claim.passed:
@@ -75,8 +75,8 @@ def paper_of(claim: Claim) -> str:
 
 
 def needs_explaining(claim: Claim) -> bool:
-    """Whether the verdict is refuted, or true under a condition or in a limit, as expected. For any other verdict our own work
-    is in doubt first."""
+    """Whether the verdict is refuted, or true under a condition or in a limit, as expected. For any other verdict our
+    own work is in doubt first."""
     return (
         claim.verdict == claim.expected in ("refuted", "holds_under", "holds_asymptotically") and claim.scope != "typo"
     )

@@ -152,8 +152,9 @@ def read_device(path: str) -> Device:
 
 
 def read(paths: list[str]) -> Results:
-    """All files as one. Cases are concatenated; if a claim was measured twice, the finding of the last file counts. A baseline
-    has only verdicts and never replaces a finding with points. Points that a user asked for are added to those of a suite."""
+    """All files as one. Cases are concatenated; if a claim was measured twice, the finding of the last file counts. A
+    baseline has only verdicts and never replaces a finding with points. Points that a user asked for are added to those
+    of a suite."""
     devices = [read_device(path) for path in paths if path.endswith(".csv")]
     files = [read_file(path) for path in paths if not path.endswith(".csv")]
     claims: dict[str, Claim] = {}

@@ -80,7 +80,7 @@ void hold_to_gradient(const BenchCase &c, BenchResult &result) {
   const Reference reference({*c.variant, c.params, s, weights}, c.chunk);
   const Sequence found = backward(*c.variant, s, run_of(small), weights);
   for (const Judged &part :
-       judge_all(reference, as_results(reference.problem(), {}, &found), precision_of(c.real, c.math))) {
+       judge_all(reference, as_results(reference.problem(), {}, found), precision_of(c.real, c.math))) {
     result.error = std::max(result.error, part.worst);
     if (part.judgement == Judgement::wrong)
       result.reason = part.name + " deviates by " + number(part.row) + " (a row) and " + number(part.head) +

@@ -84,10 +84,9 @@ private:
   PartList fast_form(int length) const {
     const CheckCase &problem = reference_.problem();
     Run run{"fast", Real::f32, length, problem.params};
-    const Output output = forward(problem.variant, problem.given, run);
+    Output output = forward(problem.variant, problem.given, run);
     run.form = backward_form(problem.variant);
-    const Sequence gradient = gradient_by(problem.variant, problem.given, run, problem.weights);
-    return as_results(problem, output, &gradient);
+    return as_results(problem, std::move(output), gradient_by(problem.variant, problem.given, run, problem.weights));
   }
 
   Planted judged(PartList candidate) const {

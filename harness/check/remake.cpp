@@ -69,7 +69,7 @@ PartList gradient_results(const CheckCase &problem, const Sequence &inputs,
   Sequence gradient = gradients_of(other);
   if (chain) chain(gradient);
   if (problem.log_gates) in_logarithms(gradient, problem.given);
-  return as_results(problem, {}, &gradient);
+  return as_results(problem, {}, std::move(gradient));
 }
 
 PartList forward_results(const CheckCase &problem, const Sequence &inputs) {

@@ -76,19 +76,18 @@ Part *find_part(PartList &results, const std::string &name) {
   return const_cast<Part *>(find_part(const_cast<const PartList &>(results), name));
 }
 
-PartList as_results(const CheckCase &problem, const Output &output, const Sequence *gradient) {
+PartList as_results(const CheckCase &problem, Output output, Sequence gradient) {
   const Shape &n = problem.given.shape;
   const StateShape state = problem.variant.state_shape(n, problem.params);
   PartList all;
-  const auto add = [&](const std::string &name, const Numbers &values, int rows, int columns, bool over_steps) {
-    if (!values.empty()) all.push_back({name, n.heads(), size_t(rows), size_t(columns), values, over_steps});
+  const auto add = [&](const std::string &name, Numbers &values, int rows, int columns, bool over_steps) {
+    if (!values.empty()) all.push_back({name, n.heads(), size_t(rows), size_t(columns), std::move(values), over_steps});
   };
   add("o", output.o, n.T, n.Dv, true);
   add("state", output.state, state.rows, state.columns, false);
-  if (!gradient) return all;
   for (Tensor tensor : all_tensors)
-    add(std::string("d") + name_of(tensor), (*gradient)[tensor], n.T, width_of(tensor, n), true);
-  add("dstate", gradient->state, state.rows, state.columns, false);
+    add(std::string("d") + name_of(tensor), gradient[tensor], n.T, width_of(tensor, n), true);
+  add("dstate", gradient.state, state.rows, state.columns, false);
   return all;
 }
 
@@ -99,10 +98,9 @@ Output outputs_of(const CheckCase &problem) {
 Sequence gradients_of(const CheckCase &problem) { return with_gates_of(problem, back(problem, Real::f64)); }
 
 PartList results_in(const CheckCase &problem, Real real) {
-  const Output output = forward(problem.variant, problem.given, definition_run(problem, real));
-  if (!problem.wants_gradient()) return as_results(problem, output);
-  const Sequence found = with_gates_of(problem, back(problem, real));
-  return as_results(problem, output, &found);
+  Output output = forward(problem.variant, problem.given, definition_run(problem, real));
+  if (!problem.wants_gradient()) return as_results(problem, std::move(output));
+  return as_results(problem, std::move(output), with_gates_of(problem, back(problem, real)));
 }
 
 bool takes_tapes(const CheckCase &problem, int count) {
@@ -110,10 +108,10 @@ bool takes_tapes(const CheckCase &problem, int count) {
 }
 
 PartList definition_of(const CheckCase &problem) {
-  const Output output = outputs_of(problem);
-  if (!problem.wants_gradient()) return as_results(problem, output);
-  const Sequence found = with_gates_of(problem, takes_tapes(problem, 1) ? by_tape(problem) : held_gradient(problem));
-  return as_results(problem, output, &found);
+  Output output = outputs_of(problem);
+  if (!problem.wants_gradient()) return as_results(problem, std::move(output));
+  return as_results(problem, std::move(output),
+                    with_gates_of(problem, takes_tapes(problem, 1) ? by_tape(problem) : held_gradient(problem)));
 }
 
 PartList in_segments(const CheckCase &problem, int length, const Disturbance &disturb) {
@@ -144,7 +142,7 @@ PartList in_segments(const CheckCase &problem, int length, const Disturbance &di
     disturb(out.state, "state");
     starts.push_back(std::move(out.state));
   }
-  if (!problem.wants_gradient()) return as_results(problem, whole);
+  if (!problem.wants_gradient()) return as_results(problem, std::move(whole));
 
   Sequence gradient;
   gradient.shape = n;
@@ -159,7 +157,7 @@ PartList in_segments(const CheckCase &problem, int length, const Disturbance &di
     if (i > 0) disturb(dstate, "dstate");
   }
   gradient.state = std::move(dstate);
-  return as_results(problem, whole, &gradient);
+  return as_results(problem, std::move(whole), std::move(gradient));
 }
 
 void over_heads(const CheckCase &problem, const std::function<void(const CheckCase &part, size_t first)> &work) {

@@ -32,8 +32,9 @@ using PartList = std::vector<Part>;
 const Part *find_part(const PartList &results, const std::string &name);
 Part *find_part(PartList &results, const std::string &name);
 
-/// Outputs, the final state if there is one, and gradients of the given inputs, as parts.
-PartList as_results(const CheckCase &problem, const Output &output, const Sequence *gradient = nullptr);
+/// Outputs, the final state if there is one, and the gradients that are given, as parts. Takes the arrays, which are
+/// large, from arguments that are moved.
+PartList as_results(const CheckCase &problem, Output output, Sequence gradient = {});
 
 /// Outputs and state of the recurrent form in float64; gates outside [0,1] are accepted.
 Output outputs_of(const CheckCase &problem);

@@ -15,10 +15,9 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 PartList computed(const CheckCase &problem, const Form &form, Real real, Math math) {
   Run run{form.name, real, 64, problem.params};
   run.math = math;
-  const Output output = forward(problem.variant, problem.given, run);
-  if (!problem.wants_gradient() || !form.vjp) return as_results(problem, output);
-  const Sequence gradient = backward(problem.variant, problem.given, run, problem.weights);
-  return as_results(problem, output, &gradient);
+  Output output = forward(problem.variant, problem.given, run);
+  if (!problem.wants_gradient() || !form.vjp) return as_results(problem, std::move(output));
+  return as_results(problem, std::move(output), backward(problem.variant, problem.given, run, problem.weights));
 }
 
 /// Why no kernel could store the correct result: the first of `found` whose reference exceeds the type's largest

@@ -251,6 +251,7 @@ std::vector<PartList> parts_by_text(const UsersArrays &results, const LayerInput
       const Text &own = inputs.texts[text];
       if (own.empty()) continue;
       Part part{name, heads, size_t(own.end - own.begin), columns, {}, true};
+      part.values.reserve(heads * part.rows * columns);
       for (size_t head = 0; head < heads; ++head) {
         const auto begin = array.data.begin() + std::ptrdiff_t((head * T + size_t(own.begin)) * columns);
         part.values.insert(part.values.end(), begin, begin + std::ptrdiff_t(part.rows * columns));

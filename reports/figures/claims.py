@@ -40,8 +40,8 @@ def has_number(points: list[Point], x: str) -> list[Point]:
 
 
 def law_along(points: list[Point], x: str) -> dict[Value, float]:
-    """{value of x: prediction}, in ascending order; {} if some x has several predictions, because the law is then no function
-    of x."""
+    """{value of x: prediction}, in ascending order; {} if some x has several predictions, because the law is then no
+    function of x."""
     law: dict[Value, float] = {}
     for p in sorted(has_number(points, x), key=lambda p: p.params[x]):
         first = law.setdefault(p.params[x], p.predicted)
@@ -94,8 +94,8 @@ def sweep(points: list[Point], exact: str = "") -> tuple[str | None, list[Point]
 
 
 def lines_of(points: list[Point], x: str) -> list[tuple[Line, list[Point]]]:
-    """Points on one line have the same role, label and texts, and the same value of every number that takes only two or three
-    values in all."""
+    """Points on one line have the same role, label and texts, and the same value of every number that takes only two or
+    three values in all."""
     values: dict[str, set[Value]] = {}
     for p in points:
         for name, value in p.params.items():
@@ -109,8 +109,8 @@ def lines_of(points: list[Point], x: str) -> list[tuple[Line, list[Point]]]:
 
 
 def draw_prediction(ax: Axes, mine: list[Point], x: str, colour: str) -> None:
-    """Draws the predictions. Those of a statement are dashed: one line across the axes if there is only one value. The law is a
-    solid curve; ticks replace it if some x has several predictions."""
+    """Draws the predictions. Those of a statement are dashed: one line across the axes if there is only one value. The
+    law is a solid curve; ticks replace it if some x has several predictions."""
     law, stated = law_along(mine, x), mine[0].role == "statement"
     if stated and len(set(law.values())) == 1:
         ax.axhline(mine[0].predicted, color=colour, linewidth=1.1, linestyle="--")

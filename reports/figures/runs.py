@@ -44,9 +44,9 @@ def ok(cells: list[Cell]) -> list[Cell]:
 
 
 def linear_memory_accuracy(n: float, d: float, dv: float) -> float:
-    """Accuracy of reading one of n random unit keys with Gaussian values, decoded by the largest inner product, if all terms
-    are taken as independent Gaussian numbers: the score of the correct value is dv (1 + ...), that of a wrong one only
-    crosstalk."""
+    """Accuracy of reading one of n random unit keys with Gaussian values, decoded by the largest inner product, if all
+    terms are taken as independent Gaussian numbers: the score of the correct value is dv (1 + ...), that of a wrong one
+    only crosstalk."""
     z, weight = np.polynomial.hermite_e.hermegauss(40)  # type: ignore[no-untyped-call]
     crosstalk = (n - 1) / d
     right = dv + math.sqrt(dv * (2 + crosstalk)) * z
@@ -280,8 +280,8 @@ def experiment(cells: list[Cell]) -> Figure | None:
 
 
 def stacked(places: list[float], heights: list[float]) -> list[float]:
-    """Positions for labels of these heights, close to the given positions (ascending) and without overlap: one pass upwards and
-    one downwards."""
+    """Positions for labels of these heights, close to the given positions (ascending) and without overlap: one pass
+    upwards and one downwards."""
     middles = list(places)
     for i in range(1, len(middles)):
         middles[i] = max(middles[i], middles[i - 1] + (heights[i - 1] + heights[i]) / 2)

@@ -36,7 +36,8 @@ def machines(results: Results) -> dict[int, str]:
 
 
 def kind(b: BenchRow) -> Kind:
-    """Everything about a timing except its shape; only times of the same kind are compared. Older files have fewer columns."""
+    """Everything about a timing except its shape; only times of the same kind are compared. Older files have fewer
+    columns."""
     return (b.real, b.pass_ or "forward", b.math or "exact", b.schedule or "auto", b.without)
 
 
@@ -144,8 +145,8 @@ class Ratio:
 
 
 def ratios(results: Results) -> list[Ratio]:
-    """(case, our seconds, peer, its seconds, its seconds over ours) for each peer that timed the same case; ours with the
-    fastest form."""
+    """(case, our seconds, peer, its seconds, its seconds over ours) for each peer that timed the same case; ours with
+    the fastest form."""
 
     def key(b: BenchRow) -> tuple[Any, ...]:
         return (b.file, b.variant, b.B, b.H, b.T, b.Dk, b.Dv, kind(b))

@@ -116,8 +116,8 @@ _places: dict[str, int] = {}  # layer -> its index in the order of looks
 
 
 def look(layer: str, variation: int = 0) -> dict[str, Any]:
-    """Colour, marker and dash of a layer: the same in every figure of a report. No two of 80 layers share both colour and dash,
-    and no two of the first eight share a colour. Variations of a layer in one figure differ in their dash."""
+    """Colour, marker and dash of a layer: the same in every figure of a report. No two of 80 layers share both colour
+    and dash, and no two of the first eight share a colour. Variations of a layer in one figure differ in their dash."""
     place = _places.setdefault(layer, len(_places))
     row, column = divmod(place, len(CYCLE))
     return dict(
@@ -134,8 +134,8 @@ def width(order: int) -> float:
 
 
 def assign_looks(layers: Iterable[str]) -> None:
-    """Gives these layers, in this order, the first looks. Must be called before processes fork, so that all of them draw the
-    same."""
+    """Gives these layers, in this order, the first looks. Must be called before processes fork, so that all of them
+    draw the same."""
     _places.clear()
     for layer in layers:
         look(layer)

@@ -73,8 +73,8 @@ def in_its_place(claim: Claim) -> str:
 
 
 def explain(claim: Claim) -> list[str]:
-    """The reason for the verdict in the claim's words, the counter-example, what holds instead, and what the claim does not
-    say."""
+    """The reason for the verdict in the claim's words, the counter-example, what holds instead, and what the claim does
+    not say."""
     example = counter_example(claim)
     measured = f"{place(example)}, {compared(example)}." if example else ""
     sentences = [claim.explanation, measured, in_its_place(claim), FAIRNESS.get(claim.scope, "")]

@@ -75,8 +75,8 @@ IN_PART |= {f"recollect {words} NAME": [f"recollect {words} {name}"] for words, 
 BY_CI = {
     ".ci/run": (".ci/run", []),  # runs this test
     "ci/test.sh": (".ci/run", ["stage 23 ci/test.sh"]),
-    "ci/verify.sh": (".ci/run", ["stage 4 ci/verify.sh"]),
-    "ci/fuzz.sh --seconds 3600": (".ci/run", ["stage 3 ci/fuzz.sh --seconds 120"]),
+    "ci/verify.sh": (".ci/run", ["stage 3 ci/verify.sh"]),
+    "ci/fuzz.sh --seconds 3600": (".ci/run", ["stage 4 ci/fuzz.sh --seconds 120"]),
     "python3 tests/python_tests.py build/recollect": ("CMakeLists.txt", ["tests/python_tests.py"]),  # runs this test
     "export Kokkos_ROOT=$(ci/setup.sh)": ("ci/build.sh", ["Kokkos_ROOT=$(ci/setup.sh)"]),
     "cmake --preset openmp": ("ci/build.sh", ["cmake --preset openmp"]),

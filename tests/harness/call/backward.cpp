@@ -32,7 +32,7 @@ class Referee {
 public:
   explicit Referee(const GradientCase &c) : reference_({c.variant, c.params, c.s, c.weights}) {}
   bool right(const Sequence &candidate, Precision precision = Precision::f32) const {
-    for (const Judged &part : judge_all(reference_, as_results(reference_.problem(), {}, &candidate), precision))
+    for (const Judged &part : judge_all(reference_, as_results(reference_.problem(), {}, candidate), precision))
       if (part.judgement == Judgement::wrong) {
         BOOST_TEST_MESSAGE(part.name << ": a row errs by " << part.row << ", a head by " << part.head
                                      << " of rounding");

@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(rounding_inside_a_kernel_is_no_mistake, *slow) {
         if (form.exact && form.vjp) {
           const Run run{form.name, Real::f32, 64, params};
           const Sequence gradient = backward(variant, one.problem.given, run, one.problem.weights);
-          const PartList computed = as_results(one.problem, forward(variant, one.problem.given, run), &gradient);
+          const PartList computed = as_results(one.problem, forward(variant, one.problem.given, run), gradient);
           BOOST_TEST((check(reference, computed, Precision::f32).judgement != Judgement::wrong), layer << " " << name);
           met = true;
         }

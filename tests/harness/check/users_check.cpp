@@ -163,7 +163,7 @@ BOOST_AUTO_TEST_CASE(the_layers_own_arrays_are_judged_as_ever) {
   Candidate candidate = computed(users);
   round(candidate.in_file, Precision::bf16);
   const Sequence gradient = gradients_of(rounded_case);
-  PartList parts = as_results(rounded_case, outputs_of(rounded_case), &gradient);
+  PartList parts = as_results(rounded_case, outputs_of(rounded_case), gradient);
   for (Part &part : parts)
     for (double &x : part.values) x = rounded(x, Precision::bf16);
   const Checked by_user = reference.check(candidate, Precision::bf16), by_layer = check(layer, parts, Precision::bf16);
