@@ -47,8 +47,8 @@ Claim counting_needs_complex_eigenvalues() {
          "with negative eigenvalues. One layer with real eigenvalues alternates between two states on 1, 1, 1, ...");
   c.exactly("With eigenvalues in $[-1, 1]$ and $-1$ simple, $h_{k+2} - h_k -> 0$, so only two states alternate. A "
             "rotation by 120 degrees has three states at a distance of $sqrt(3)$.");
-  c.because("Measured for one layer on a constant text: a triangular transition, and DeltaNet, whose transition is "
-            "symmetric. The induction over layers is the paper's Appendix B.2, which was not read.");
+  c.because("A single layer is measured on a constant text, once with a triangular transition and once with the "
+            "symmetric one of DeltaNet. The induction over layers is the paper's Appendix B.2, which was not read.");
   c.runs({"delta_net", "delta_product"});
   c.takes({integer_param("T", 200, 100, 1000, "ones in a row"),
            real_param("lambda", 0.6, -0.8, 0.8, "the other eigenvalue"),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cost of layers according to 003 (§2, Vignette 4, higher-order attention): multiply-adds, counted by running the
-// layers on a counting number, not timed, and stored values.
+// What layers cost according to 003 (§2, Vignette 4, higher-order attention): multiply-adds and stored values.
+// Multiply-adds are counted by running the layers on numbers that count; nothing is timed.
 #include "harness/core/error.hpp"
 #include "theory/support/claim_builder.hpp"
 #include "theory/support/counted_definition.hpp"

@@ -76,8 +76,9 @@ Claim many_keys() {
   ClaimBuilder c("vla-7.2-projection", "004 §7.2");
   c.says("The RLS update projects each new key onto the subspace not yet spanned by prior keys: $A_t k$ points along "
          "the part of $k$ outside their span.");
-  c.exactly("With $u = k$, A $k$ is along $P k + lambda0 K^T (K K^T + lambda0 I)^{-1} c$, where $k = P k + K^T c$: "
-            "along the part outside the span, up to a rotation of order $lambda0$.");
+  c.exactly("Let $k = P k + K^T c$, where $P k$ is the part of $k$ outside the span of the earlier keys $K$. With $u = "
+            "k$, $A k$ is along $P k + lambda0 K^T (K K^T + lambda0 I)^{-1} c$. This is the direction of $P k$ up to a "
+            "rotation of order $lambda0$.");
   c.because("It is right in the limit $lambda0 -> 0$, which the text does not take. At $lambda0 = .1$ the direction "
             "differs by .4.");
   c.holds_asymptotically(), c.runs({"vla"});

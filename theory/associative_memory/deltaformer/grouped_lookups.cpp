@@ -87,8 +87,8 @@ Claim no_neighbourhood() {
               "The next sentence limits it: 'then we can find that we can track at least $S_d$', for which the four "
               "points suffice."));
   c.exactly("It does so at $eps = 0$ only: near its four points the fit has a slope, $f(x + h) = x + h f'(x) + ...$. "
-            "With orthonormal keys it tracks exchanges ($S_d$, as the next sentence of the text says) if $t2 < t1$, "
-            "because $f(-2)$ is not -2.");
+            "With orthonormal keys it tracks exchanges ($S_d$, as the next sentence of the text says) in the theorem's "
+            "order $t2 < t1$. In the other order two keys can have the product -2, and $f(-2)$ is not -2.");
   c.because("Four exponentials do fit the four points (gqa_four_point_fit). Assumption 2 asks for a neighbourhood of "
             "each point, and a smooth $f$ with a slope is right in no neighbourhood. The next sentence of the text, "
             "'at least $S_d$', needs only keys that are exactly orthonormal, and there the fit suffices.");

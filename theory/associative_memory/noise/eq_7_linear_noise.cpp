@@ -45,7 +45,7 @@ void power_kernel(Points &points, const KernelLaw &law, const KernelLaw &wrong, 
   points.limit("exact over printed", 1 / printed * mean, exact_noise(law, size, 1) / printed);
 }
 
-/// The error of 1/(d - 2), and what the number of other pairs and the probe's value contribute.
+/// Laws that are wrong in the number of other pairs, in the mean over the probe's value, or in 1/(d - 2).
 std::vector<NoiseRival> linear_rivals(MemorySize size) {
   const double n = size.n, d = size.d, dv = size.dv, right = 1 / (d - 2);
   return {{"$N$ for $N - 1$", n / (n - 1)},

@@ -142,7 +142,7 @@ Claim footnote_7() {
     const std::string noise = "$E|mean r_h|^2$ over $E|r_h|^2$, ", signal = "mean signal over $|k_i|^2$, ";
     const Averaged same = average(Queries::the_key, 0), noisy = average(Queries::noisy, sigma),
                    apart = average(Queries::independent, 0), own = average(Queries::own_keys, 0);
-    points.rounding(64 * heads * d * (1 + sigma * sigma)); // sums over heads and d channels of terms of that size
+    points.rounding(64 * heads * d * (1 + sigma * sigma)); // sums of heads * d terms of size 1 + sigma^2
 
     points.statement(noise + "query $k_i$ in every head", same.noise, 1 / heads);
     points.obligation(noise + "query $k_i$ in every head", same.noise, 1)

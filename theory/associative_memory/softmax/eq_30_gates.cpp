@@ -54,7 +54,7 @@ Claim gating_unrolled() {
   });
 }
 
-/// Numbers of the past on which the last read depends, against those that the linear kernel's own state holds.
+/// How many earlier numbers the last read depends on, compared with the size of the linear kernel's own state.
 Claim kernel_trick_space() {
   ClaimBuilder c("kernel-trick-space", "000 §2.2.1, first bullet");
   c.says("The exp kernel improves recall without increasing spatial complexity, read against the linear kernel's own "
