@@ -40,7 +40,8 @@ void corrupt(std::vector<double> &rows, const std::string &kind, double strength
 Problem generate(const Params &p, std::uint64_t seed) {
   const int levels = p.integer("levels"), memories = p.integer("memories"), n = p.integer("n"), d = p.integer("d");
   const std::string &kind = p.text("corruption");
-  if (kind == "drop" && p.real("most") > 1) usage_error("robustness: a probability, most, cannot exceed 1");
+  if (kind == "drop" && p.real("most") > 1)
+    usage_error("robustness: with corruption=drop the parameter most is a probability and cannot exceed 1");
   const std::vector<double> keys = make_keys({p.text("keys"), n, d, p.real("cosine")}, memories, seed);
   std::vector<double> values = Stream(seed, "robustness/values").normals(size_t(memories) * n * d);
   normalise_rows(values, d);

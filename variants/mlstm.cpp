@@ -50,7 +50,7 @@ template <class Real> void recurrent(const Call<Real> &call) {
       });
 }
 
-/// Gates, floors and M of all steps. The state's M becomes the last one, unless the caller keeps the state.
+/// Gates, floors and M of all steps. Writes the last M to the state, unless the caller keeps the state.
 template <class Real> struct Stabilise {
   bool keeps;
   Array<Real> keep, add, floor, stabiliser;

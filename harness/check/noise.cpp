@@ -56,7 +56,7 @@ bool whole(double x) {
 }
 
 /// Adds a sign times half(x) to each x. Does not move zeros, nor whole numbers of a state: these are counts of steps,
-/// which kernels keep exactly. Number i takes sign first + i.
+/// which kernels keep exactly. Number i gets the sign with index first + i.
 template <class Half> void move_by(Numbers &values, const Signs &sign, const Half &half, bool counts, size_t first) {
   constexpr size_t cost = 16; // a state is disturbed every few steps, in pieces that take a quarter of a millisecond
   in_pieces(
@@ -88,7 +88,7 @@ void move(Numbers &values, const Signs &sign, Precision precision, bool counts, 
 
 /// Decays [heads, T, width], factors in [0,1]. Each logarithm moves by half a spacing of the type. The sum G_t of
 /// logarithms since the start of the chunk moves by half a spacing of float32, in which every kernel keeps such sums.
-/// The first number takes sign `start`.
+/// The first number gets the sign with index `start`.
 void move_decays(Numbers &decays, const Signs &sign, const Signs &sum_sign, Precision precision, size_t T, size_t width,
                  int chunk, size_t start) {
   each_of(decays.size() / T, 16 * T, [&](size_t lane) {
@@ -217,7 +217,7 @@ void add_cancelled_terms(Noise &noise, const CheckCase &problem, const PartList 
     });
     if (part == noise.end() || problem.given[tensor].empty()) continue;
     const bool decay = facts_of(tensor).decay, summed = decay || tensor == Tensor::w;
-    const bool in_factors = decay && !problem.log_gates; // only a mean is divided by a decayed weight
+    const bool in_factors = decay && !problem.log_gates; // terms cancel only in a mean, whose divisor decays too
     const bool mean = problem.variant.traits.repeats == Repeats::mean;
     const double width = width_of(tensor, n);
     const Numbers own = row_squares(problem.given[tensor], size_t(width));

@@ -15,10 +15,9 @@ namespace recollect {
 ///   hadamard        the standard basis, then the rows of the Hadamard matrix / sqrt(d);
 ///                   inner products 0 or +-1/sqrt(d); d a power of two, n <= 2d
 ///                   (the structured set that keeps 000 Theorem 1's premise at n > d)
-///   packed          unit keys pushed apart until no |inner product| exceeds `cosine`. At n > d that cannot be below
-///   the
-///                   Welch bound sqrt((n-d)/(d(n-1))); well above the bound it takes tens of steps of
-///                   4 n^2 d flops
+///   packed          unit keys pushed apart until no |inner product| exceeds `cosine`. At n > d `cosine` cannot be
+///                   below the Welch bound sqrt((n-d)/(d(n-1))). Well above the bound, packing takes tens of steps
+///                   of 4 n^2 d flops each.
 struct KeySet {
   std::string kind;
   int n = 1, d = 1;

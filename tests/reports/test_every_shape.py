@@ -120,7 +120,7 @@ class OnTheTerminal(unittest.TestCase):
             os.remove(self.path)
 
     def test_bench(self):
-        """The terminal, the page and the tables of a file of times that the program wrote."""
+        """What the terminal and the page show of a file of times is what its tables contain."""
         text = self.said(
             *("bench", "--variants", "linear,delta_net", "--sweep", "T=32,64,128", "--shape", "1,1,32,4,4"),
             *("--min-time", "0.001", "--max-time", "0.5"),

@@ -9,7 +9,8 @@ boost::test_tools::assertion_result work_is_counted(boost::unit_test::test_unit_
 
 BOOST_AUTO_TEST_SUITE(costs, *boost::unit_test::precondition(work_is_counted))
 
-/// Sizes in the tens: terms of lower order are a few hundredths; one operation in eleven would be nine.
+/// At sizes in the tens, terms of lower order are a few hundredths of the count. One missing operation in eleven would
+/// be nine hundredths.
 constexpr double lower_order = 0.05;
 
 BOOST_AUTO_TEST_CASE(descriptors_say_what_their_definitions_do, *slow) {

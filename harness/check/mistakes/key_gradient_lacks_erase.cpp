@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dk through the write alone, where the key is also what is erased along
+// dk only through the write, although the layer also erases along the key
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

@@ -98,7 +98,7 @@ class Layer:
         return steps if rank == len(steps) else steps + ("V" if name in value_wide() else "K")
 
     def type_flags(self, more: Mapping[str, str] | None = None) -> list[str]:
-        """`--dtype-of` with the layer's types, overridden by others."""
+        """The flag `--dtype-of` with the layer's types; those in `more` take precedence."""
         stated = {**dict(self.types), **(more or {})}
         return ["--dtype-of", ",".join(f"{name}={kind}" for name, kind in stated.items())] if stated else []
 

@@ -20,7 +20,7 @@ CheckCase linear_of(Sequence given) {
 
 BOOST_AUTO_TEST_CASE(one_write_and_one_read_by_hand) {
   // o = v k q with k = q = v = 1.5: three roundings of u = 2^-8 at 1.5 (spacing 2^-7) move o by 1.5^2 u each; o = 3.375
-  // has a spacing of 2^-6. Depending on the signs of the draws, the three add up to 1 to 3 times one of them.
+  // has a spacing of 2^-6. Depending on the signs of the draws, the three together move o as far as 1 to 3 of them.
   const Noise noise = noise_at(linear_of(one_head(1, {1.5}, {1.5}, {1.5})), Precision::bf16);
   const double one = 2.25 * 0x1p-8, own = 0x1p-7, found = noise.at(0).rows.at(0);
   BOOST_TEST((found >= std::hypot(one, own) && found <= std::hypot(3.1 * one, own) * 1.01));

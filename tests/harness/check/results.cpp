@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_CASE(segments_whose_handovers_are_left_alone_give_the_whole) {
   }
 }
 
-/// The case of the battery with the fewest steps, one or two, and more than one head.
+/// The shortest case of the battery that has more than one head; it has one or two steps.
 CheckCase short_case_with_heads(const Variant &v) {
   std::optional<CheckCase> found;
   for (const BatteryCase &one : battery(v, variant_params(v), Precision::f32, true, 1, 2)) {

@@ -15,7 +15,7 @@ BOOST_AUTO_TEST_CASE(three_pairs_by_hand) {
   BOOST_TEST(found.p == 0.25);
   BOOST_TEST(std::fabs(found.high - (2 + 4.302652729911275 / std::sqrt(3))) < 1e-9);
   BOOST_TEST(std::fabs(found.low - (2 - 4.302652729911275 / std::sqrt(3))) < 1e-9);
-  // 1, 2, -3: the sum is 0, so every pattern is at least as far from 0.
+  // 1, 2, -3: the sum is 0, and no sign pattern has a sum closer to 0.
   BOOST_TEST(compare_pairs({1, 2, 0}, {0, 0, 3}).p == 1);
   // 3, 2, -1: |sum| = 4 or 6 in 4 of 8 patterns.
   BOOST_TEST(compare_pairs({3, 2, 0}, {0, 0, 1}).p == 0.5);

@@ -62,8 +62,8 @@ BOOST_AUTO_TEST_CASE(norms_and_heads_have_their_own) {
 }
 
 BOOST_AUTO_TEST_CASE(a_sum_of_weighted_inputs_starts_at_their_size) {
-  // The spread is 1 over the root of the number of summands. The embedding, which the head may share, has the model's
-  // width for that number.
+  // The spread is 1 over the root of the number of summands. For the embedding, which the head may share, that number
+  // is the model's width.
   const Weights w(resolve_setup({{"mixer", "gated_delta_net"},
                                  {"width", "16"},
                                  {"heads", "4"},

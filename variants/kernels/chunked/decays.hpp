@@ -40,7 +40,7 @@ template <class Real> struct Decays {
   Real *ahead = nullptr;       // [n] one number per step: D(end of the chunk, t)
   Real *same = nullptr;        // [n,sub] one number per step: D(t, i) for i in the same block
   Real *until = nullptr;       // [blocks,n] one number per step: D(start of a block, i) for i before it
-  Real *rows = nullptr;        // [n,F] channels: p_i D(start of a block, i)
+  Real *rows = nullptr;        // [n,F] channels: key p_i times D(start of a block, i)
   Real *running = nullptr;     // [F] channels, on a CPU: the product so far, since a CPU goes through memory row by row
 
   KOKKOS_FUNCTION void place(Stack<Real> &stack, int most, int channels, int decay_width) {
