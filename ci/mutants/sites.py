@@ -182,7 +182,7 @@ class File:
         return bool(inside) and all(t.kind == "number" or t.text in ",-" for t in inside)
 
     def is_bare_initialiser(self, i):
-        """Whether this number alone initialises a declared variable: it is then a place of measurement."""
+        """Whether this number is the whole initialiser of a variable, which then says where to measure."""
         if self.tokens[i].kind != "number" or self.word(i + 1) not in (",", ";"):
             return False
         return self.word(i - 1) == "=" and (self.tokens[i - 2].kind == "name")

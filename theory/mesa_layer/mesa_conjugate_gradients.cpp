@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 2506.05233: the mesa layer solves (H_t + ridge I) x = q by conjugate gradients. How far the result of k steps is from
-// its read, with the matrix that the layer itself has accumulated.
+// 2506.05233: the mesa layer solves (H_t + ridge I) x = q by conjugate gradients. How far the result after k
+// steps is from the layer's read. The matrix is the one that the layer itself has accumulated.
 #include "theory/mesa_layer/iterations.hpp"
 #include "theory/support/claim_builder.hpp"
 

@@ -15,12 +15,12 @@ inline double products(const std::string &variant, int T, int Dk, int Dv, const 
   const Variant &v = find_variant(variant);
   return double(counted_work(v, random_sequence({1, 1, T, Dk, Dv}, 1), variant_params(v, set)).products);
 }
-/// The coefficient c of the number of products, which has the form a + b Dk + b' Dv + c Dk Dv.
+/// The term c Dk Dv of the number of products, which has the form a + b Dk + b' Dv + c Dk Dv.
 inline double products_by_area(const std::string &variant, int T, int Dk, int Dv) {
   return products(variant, T, 2 * Dk, 2 * Dv) - products(variant, T, 2 * Dk, Dv) - products(variant, T, Dk, 2 * Dv) +
          products(variant, T, Dk, Dv);
 }
-/// The terms b Dk + b' Dv of that number, and 2 c Dk Dv.
+/// b Dk + b' Dv + 2 c Dk Dv, with the coefficients of that form.
 inline double products_by_widths(const std::string &variant, int T, int Dk, int Dv) {
   return products(variant, T, 2 * Dk, Dv) + products(variant, T, Dk, 2 * Dv) - 2 * products(variant, T, Dk, Dv);
 }

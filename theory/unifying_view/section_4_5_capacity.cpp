@@ -110,8 +110,9 @@ Claim gated_capacity() {
   ClaimBuilder c("blog-capacity-gated", "002 §5");
   c.says("Gated DeltaNet has the same capacity limits, $n ~ d_k$: gating does not raise the ceiling, but it lets the "
          "$d_k$ slots be recycled, at best for about $d_k$ useful pairs at a time.");
-  c.exactly("The recursion of DeltaNet with $alpha^2$ on $p$ and $F$ and $alpha$ on $s$: recent items are read better "
-            "than in DeltaNet at $n = 4 d$, all items worse at $n = d$ for a strong gate.");
+  c.exactly("The recursion of DeltaNet with a factor $alpha^2$ on second moments and $alpha$ on the first. At $n = 4 "
+            "d$ recent items are read better than in DeltaNet; at $n = d$, with a strong gate, all items are read "
+            "worse.");
   c.because("The gate frees the space of stale items for recent ones. If no item is stale, nothing is gained.");
   c.runs({"gated_delta_net", "delta_net"}), c.draws({"capacity", "recall"});
   c.takes({integer_param("n", 32, 3, 256, "pairs stored"), integer_param("d", 8, 3, 128, "key width"),

@@ -149,9 +149,9 @@ Claim fig4_readings() {
 Claim deltanet_bounded() {
   ClaimBuilder c("deltanet-eq4-bounded", "004 §6.2, Fig 4");
   c.says("DeltaNet as in Eq 4 stays bounded, because its scalar gate prevents unbounded growth.");
-  c.exactly("For $|k| <= 1$ and $1/2 <= beta_t <= b < 1$, $|S_t|_F <= C_v / (1 - b)$. Isotropic unit keys: $E|S_t|^2 "
-            "-> E|v|^2 / (1 - beta^2 - (1 - 2 beta) / d)$. For $|k|^2 > 1 + beta$ it explodes: $|S| = 10^96$ after 60 "
-            "steps of elu + 1 keys, $d = 32$, $beta = 0.9$.");
+  c.exactly("For $|k| <= 1$, $|v| <= C_v$ and $1/2 <= beta_t <= b < 1$, $|S_t|_F <= C_v / (1 - b)$. Isotropic unit "
+            "keys: $E|S_t|^2 -> E|v|^2 / (1 - beta^2 - (1 - 2 beta) / d)$. For $|k|^2 > 1 + beta$ it explodes: $|S| = "
+            "10^96$ after 60 steps of elu + 1 keys, $d = 32$, $beta = 0.9$.");
   c.because("Eq 4 is printed with keys that are not normalised, $k_t = W_k x_t$; the statement needs normalised ones.");
   c.holds_under("$|k| <= 1$ and $1/2 <= beta_t <= b < 1$");
   c.runs({"scalar_gated_delta"});

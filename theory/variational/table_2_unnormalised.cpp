@@ -84,7 +84,7 @@ Claim six_readings() {
           measured[t > 0].push_back(power_norm(layer.chain, k));
           law[t > 0].push_back(predicted_norm(algebra, r, k));
           if (t == 0 && r.direction == Penalty::key && !r.unit_a)
-            later_penalty.push_back(inner(k, k) / paper_lambda0 - 1); // u_1 counted from the second step on
+            later_penalty.push_back(inner(k, k) / paper_lambda0 - 1); // if u_1 counted only from the second step on
         }
       }
       for (int later : {0, 1}) {

@@ -43,8 +43,8 @@ __device__ inline void load_pairs_across(std::uint32_t at, std::uint32_t (&x)[4]
                : "r"(at));
 }
 
-/// B's numbers of eight terms for a lane with terms lane % 4 * 2 and the next, N / 2 pairs of columns at once. `at` is
-/// the address of the first term's row, column lane / 4 * 2. Blocks 2 c and 2 c + 1 then hold alternate columns of
+/// Loads B for eight terms of the sum. A lane gets terms lane % 4 * 2 and the next, N / 2 pairs of columns at once. `at`
+/// is the address of the first term's row, column lane / 4 * 2. Blocks 2 c and 2 c + 1 then hold alternate columns of
 /// sixteen.
 template <class Real, int N> __device__ __forceinline__ void load_rows(const Real *at, int pitch, Group<Real, N> &g) {
   struct alignas(2 * sizeof(Real)) Both {
@@ -58,7 +58,7 @@ template <class Real, int N> __device__ __forceinline__ void load_rows(const Rea
       g.b[c][e] = both.first, g.b[c + 1][e] = both.second;
     }
 }
-/// The column of a lane's first result in a row of block c. The second is two further.
+/// The column of a lane's first result in a row of block c. The second result is two columns further.
 __device__ inline int column_of(int c, int lane) { return c / 2 * 16 + lane % 4 * 4 + c % 2; }
 
 /// Elements of a block inside the product, for operands in shared memory that are contiguous along the sum (inner) or

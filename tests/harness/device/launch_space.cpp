@@ -21,7 +21,7 @@ BOOST_AUTO_TEST_SUITE(harness)
 BOOST_AUTO_TEST_SUITE(loops)
 
 BOOST_AUTO_TEST_CASE(every_index_is_visited_once) {
-  for (size_t n : {0, 1, 2, 31, 1000, 100003}) { // fewer than threads, fewer than pieces, more
+  for (size_t n : {0, 1, 2, 31, 1000, 100003}) { // fewer than threads, fewer than pieces, more than both
     const std::vector<double> found = visited(n);
     size_t right = 0;
     for (size_t i = 0; i < found.size(); ++i) right += found[i] == double(i + 1);

@@ -20,8 +20,8 @@ BOOST_AUTO_TEST_CASE(a_swap_by_hand) {
 }
 
 BOOST_AUTO_TEST_CASE(three_projections_by_hand) {
-  // Projections off e1, off the direction at 60 and at 120 degrees: what is left lies along one line, and comes back
-  // multiplied by the product of the cosines of the angles between the directions kept, 1/2 . 1/2 . -1/2.
+  // Projections that remove the directions at 0, 60 and 120 degrees. The result lies along one line. A vector on it is
+  // multiplied by the cosines of the angles between the directions kept: 1/2 . 1/2 . -1/2.
   const Dense A = product({{at_angle(0), 1}, {at_angle(pi / 3), 1}, {at_angle(2 * pi / 3), 1}});
   check_close({trace(A), A(0, 0) * A(1, 1) - A(0, 1) * A(1, 0)}, {-0.125, 0}, 1e-15);
 }

@@ -253,7 +253,7 @@ protected:
     product.given = reads.staircase();
     tile::called::gemm(team, n, F, Real(1), product, Real(1), out, ldo);
   }
-  /// Fills G, except the element for writes before the chunk that are read after it. On entry dq, x and dp contain the
+  /// Fills G, except the element for writes before the chunk and reads after it. On entry dq, x and dp contain the
   /// parts from S_0 and dS_C only.
   RECOLLECT_IN_LINE void fill(const Team &team, int n, const Reading &x, const tile::Matrix<Real> &q, const Real *dq,
                               const tile::Matrix<Real> &r, const tile::Matrix<Real> &p, const Real *dp,

@@ -124,7 +124,7 @@ private:
       decay.prepare(at.alpha, min(steps, chunk), thread, 32 * scorers);
       wait_for_scorers();
     }
-    Sum scores[blocks]; // of all steps: branches would cost more than the products of later ones
+    Sum scores[blocks]; // of all steps: to skip later ones by branches would cost more than their products
 #pragma unroll
     for (int k = 0; k < Dk; k += 16) {
       const A16<Op> a = fragments::load_a<Op, key_pitch>(at.q, first, k);
