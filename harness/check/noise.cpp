@@ -55,14 +55,16 @@ bool whole(double x) {
   return std::fabs(x) < 0x1p51 ? x + shift - shift == x : x == std::nearbyint(x);
 }
 
-/// Adds a sign times half(x) to each x. Does not move zeros, nor whole numbers of a state: these are counts of steps,
-/// which kernels keep exactly. Number i gets the sign with index first + i.
-template <class Half> void move_by(Numbers &values, const Signs &sign, const Half &half, bool counts, size_t first) {
+/// Adds a sign times its rounding error to each x. Does not move zeros, nor whole numbers of a state: these are counts
+/// of steps, which kernels keep exactly. Number i gets the sign with index first + i.
+void move(Numbers &values, const Signs &sign, Precision precision, bool counts, size_t first = 0) {
   constexpr size_t cost = 16; // a state is disturbed every few steps, in pieces that take a quarter of a millisecond
+  const HalfSpacing half(precision);
+  const double factors[] = {passages(precision),
+                            -passages(precision)}; // a branch would be mispredicted half of the time
   in_pieces(
       values.size(),
       [&](size_t begin, size_t end) {
-        constexpr double factors[] = {1, -1}; // no branch, which would be mispredicted half of the time
         while (begin < end) {
           const size_t bit = (first + begin) % 64, stop = std::min(end, begin + 64 - bit);
           std::uint64_t minus = sign.minus((first + begin) / 64) >> bit;
@@ -74,16 +76,6 @@ template <class Half> void move_by(Numbers &values, const Signs &sign, const Hal
         }
       },
       cost);
-}
-
-void move(Numbers &values, const Signs &sign, Precision precision, bool counts, size_t first = 0) {
-  if (precision == Precision::f64)
-    return move_by(
-        values, sign, [=](double x) { return rounding(x, precision); }, counts, first);
-  const HalfSpacing half(precision);
-  const double factor = passages(precision);
-  move_by(
-      values, sign, [=](double x) { return factor * half(x); }, counts, first);
 }
 
 /// Decays [heads, T, width], factors in [0,1]. Each logarithm moves by half a spacing of the type. The sum G_t of

@@ -33,18 +33,6 @@ double power_of_two(int e) {
   return power;
 }
 
-/// Exponent of a finite x, at least -1023: that of zeros and subnormal numbers.
-int exponent_of(double x) {
-  std::uint64_t bits;
-  std::memcpy(&bits, &x, sizeof bits);
-  return int(bits >> 52 & 0x7ff) - 1023;
-}
-
-/// The exponent e of the spacing 2^e of numbers at a finite x.
-int spacing_exponent(double x, const Format &format) {
-  return std::max(exponent_of(x), format.least) - (format.digits - 1);
-}
-
 } // namespace
 
 const char *name_of(Precision precision) { return format_of(precision).name; }
@@ -65,9 +53,7 @@ Precision parse_precision(const std::string &name) {
   return Precision(found - precision_names().begin());
 }
 
-double half_spacing(double x, Precision precision) {
-  return std::isfinite(x) ? power_of_two(spacing_exponent(x, format_of(precision)) - 1) : 0;
-}
+double half_spacing(double x, Precision precision) { return HalfSpacing(precision)(x); }
 
 HalfSpacing::HalfSpacing(Precision precision)
     : least_(format_of(precision).least + 1023), digits_(format_of(precision).digits) {}
@@ -76,7 +62,7 @@ double rounded(double x, Precision precision) {
   if (precision == Precision::f32) return double(float(x));
   if (!std::isfinite(x) || x == 0 || precision == Precision::f64) return x;
   const Format &format = format_of(precision);
-  const double spacing = power_of_two(spacing_exponent(x, format)), nearest = std::nearbyint(x / spacing) * spacing;
+  const double spacing = 2 * half_spacing(x, precision), nearest = std::nearbyint(x / spacing) * spacing;
   const double largest = (2 - power_of_two(1 - format.digits)) * power_of_two(format.most);
   return std::fabs(nearest) > largest ? std::copysign(HUGE_VAL, x) : nearest;
 }

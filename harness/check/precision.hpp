@@ -3,6 +3,7 @@
 #pragma once
 #include "harness/core/types.hpp"
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -24,18 +25,18 @@ Precision parse_precision(const std::string &name);
 /// unlimited.
 double half_spacing(double x, Precision precision);
 
-/// half_spacing() of many numbers, in types whose half spacing is a normal float64: all but f64.
+/// half_spacing() of many numbers of one type.
 class HalfSpacing {
 public:
   explicit HalfSpacing(Precision precision);
   double operator()(double x) const {
     std::uint64_t bits;
     std::memcpy(&bits, &x, sizeof bits);
-    const std::int64_t exponent = std::int64_t(bits >> 52 & 0x7ff);
-    bits = std::uint64_t(std::max(exponent, least_) - digits_) << 52;
-    double half;
-    std::memcpy(&half, &bits, sizeof half);
-    return exponent == 0x7ff ? 0 : half;
+    const std::int64_t exponent = std::int64_t(bits >> 52 & 0x7ff), half = std::max(exponent, least_) - digits_;
+    if (half < 1) return std::ldexp(1.0, int(half) - 1023); // subnormal, in float64 only
+    bits = std::uint64_t(half) << 52;
+    std::memcpy(&x, &bits, sizeof x);
+    return exponent == 0x7ff ? 0 : x;
   }
 
 private:
