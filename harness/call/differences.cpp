@@ -16,14 +16,13 @@ double inner(const Numbers &a, const Numbers &b) { return std::inner_product(a.b
 template <class Told>
 void each_weighed(const std::vector<Output> &outputs, const OutputWeights &weights, const Told &told) {
   std::vector<double> x(outputs.size());
-  for (size_t i = 0; i < weights.o.size(); ++i) {
-    for (size_t n = 0; n < x.size(); ++n) x[n] = outputs[n].o[i] * weights.o[i];
-    told(x);
-  }
-  for (size_t i = 0; i < weights.state.size(); ++i) {
-    for (size_t n = 0; n < x.size(); ++n) x[n] = outputs[n].state[i] * weights.state[i];
-    told(x);
-  }
+  const auto over = [&](std::vector<double> Output::*numbers, const std::vector<double> &factors) {
+    for (size_t i = 0; i < factors.size(); ++i) {
+      for (size_t n = 0; n < x.size(); ++n) x[n] = (outputs[n].*numbers)[i] * factors[i];
+      told(x);
+    }
+  };
+  over(&Output::o, weights.o), over(&Output::state, weights.state);
 }
 
 /// The derivative along one direction of one tensor, estimated from differences at step sizes h and 2 h.
