@@ -13,9 +13,7 @@
 #include "harness/core/error.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/random.hpp"
-#include "harness/numerics/scoring.hpp"
-#include "tasks/gates.hpp"
-#include "tasks/rows.hpp"
+#include "tasks/token_texts.hpp"
 
 namespace recollect::tasks {
 namespace {
@@ -91,12 +89,6 @@ Problem generate(const Params &p, std::uint64_t seed) {
   return problem;
 }
 
-Score score(const Params &, const Problem &problem, const Output &output) {
-  Score result = score_reads(problem, output);
-  result.series.clear(); // one scored step, hence no curve
-  return result;
-}
-
 } // namespace
 
 Task ngram_lookup() {
@@ -112,7 +104,7 @@ Task ngram_lookup() {
   t.ends = [](const Params &p) { return Ends{1 / p.real("vocabulary"), 1}; };
   t.shape = shape_of;
   t.generate = generate;
-  t.score = score;
+  t.score = score_without_curves;
   return t;
 }
 

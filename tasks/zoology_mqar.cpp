@@ -18,9 +18,7 @@
 #include "harness/core/error.hpp"
 #include "harness/numerics/keys.hpp"
 #include "harness/numerics/random.hpp"
-#include "harness/numerics/scoring.hpp"
-#include "tasks/gates.hpp"
-#include "tasks/rows.hpp"
+#include "tasks/token_texts.hpp"
 #include <numeric>
 
 namespace recollect::tasks {
@@ -117,14 +115,8 @@ Problem generate(const Params &p, std::uint64_t seed) {
   const size_t d = p.integer("d");
   const std::vector<double> embeddings =
       make_keys({p.text("embedding"), p.integer("vocabulary"), p.integer("d")}, 1, seed);
-  Problem problem;
+  Problem problem = text_problem(shape_of(p), embeddings, p);
   Sequence &s = problem.sequence;
-  s.shape = shape_of(p);
-  s.q = s.k = s.v = problem.target = std::vector<double>(size_t(memories) * T * d, 0.0);
-  problem.answer.assign(size_t(memories) * T, -1);
-  problem.scored.assign(T, 1);
-  append(problem.candidates, embeddings, memories);
-  fill_gates(s, p);
   for (int m = 0; m < memories; ++m) {
     const Text text = make_text(layout, p, seed, m);
     for (int t = 0; t < T; ++t) { // the step of token t + K
@@ -141,12 +133,6 @@ Problem generate(const Params &p, std::uint64_t seed) {
     }
   }
   return problem;
-}
-
-Score score(const Params &, const Problem &problem, const Output &output) {
-  Score result = score_reads(problem, output);
-  result.series.clear(); // queries stand at other steps in every text
-  return result;
 }
 
 } // namespace
@@ -168,7 +154,7 @@ Task zoology_mqar() {
   t.ends = [](const Params &p) { return Ends{1 / p.real("vocabulary"), 1}; };
   t.shape = shape_of;
   t.generate = generate;
-  t.score = score;
+  t.score = score_without_curves;
   return t;
 }
 

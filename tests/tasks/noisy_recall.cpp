@@ -8,13 +8,6 @@ BOOST_AUTO_TEST_SUITE(noisy_recall)
 
 namespace {
 
-/// The token whose embedding is a row of `x`.
-int token_of(const Instance &row, const std::vector<double> &x, size_t step) {
-  const size_t d = row.problem.sequence.shape.Dk, V = row.problem.candidates.size() / d;
-  for (size_t token = 0; token < V; ++token)
-    if (std::equal(&x[step * d], &x[step * d] + d, &row.problem.candidates[token * d])) return int(token);
-  return -1;
-}
 /// Tokens 0 ... 2 pairs - 2 of a text; the last token, the answer, is not shown.
 std::vector<int> tokens_of(const Instance &row) {
   std::vector<int> tokens{token_of(row, row.problem.sequence.k, 0)};

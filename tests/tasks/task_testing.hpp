@@ -24,6 +24,14 @@ inline double metric(const Score &score, const std::string &name) {
   return std::nan("");
 }
 
+/// The token whose embedding, a candidate, is row `step` of `x`; -1 if there is none.
+inline int token_of(const Instance &row, const std::vector<double> &x, size_t step) {
+  const size_t d = row.problem.sequence.shape.Dk, V = row.problem.candidates.size() / d;
+  for (size_t token = 0; token < V; ++token)
+    if (std::equal(&x[step * d], &x[step * d] + d, &row.problem.candidates[token * d])) return int(token);
+  return -1;
+}
+
 /// Output of a memory that always gives the correct read.
 inline Output perfect(const Problem &problem) { return {problem.target, {}, {}}; }
 

@@ -7,18 +7,6 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(tasks)
 BOOST_AUTO_TEST_SUITE(zoology_mqar)
 
-namespace {
-
-/// The token whose embedding is a row of `x`.
-int token_of(const Instance &row, const std::vector<double> &x, size_t step) {
-  const size_t d = row.problem.sequence.shape.Dk, V = row.problem.candidates.size() / d;
-  for (size_t token = 0; token < V; ++token)
-    if (std::equal(&x[step * d], &x[step * d] + d, &row.problem.candidates[token * d])) return int(token);
-  return -1;
-}
-
-} // namespace
-
 BOOST_AUTO_TEST_CASE(pairs_come_first_and_every_key_is_asked_once) {
   check_generator("zoology_mqar", {});
   const Instance row("zoology_mqar", {{"memories", "1"}, {"pairs", "6"}, {"T", "40"}, {"vocabulary", "64"}});
