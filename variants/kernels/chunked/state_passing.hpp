@@ -70,26 +70,30 @@ struct StatePassing {
   __device__ static E *erasures_of(E *stage) { return stage + keys_size; }
   __device__ static E *values_of(E *stage) { return stage + keys_size * (erases ? 2 : 1); }
 
-  __device__ __forceinline__ void load(const HeadOfText &h, int c, int first_value, E *stage) const {
-    const int thread = threadIdx.x - 32 * workers, left = h.steps - c * chunk, steps = left < chunk ? left : chunk;
-    if constexpr (channels)
-      fragments::load_tile<Op, chunk, Dk, key_pitch, 32 * loaders>(
-          channel_keys + (h.chunk + c) * chunk * in.kept_keys(), in.kept_keys(), chunk, in.kept_keys(), keys_of(stage),
-          thread);
-    else
-      fragments::load_tile<Op, chunk, Dk, key_pitch, 32 * loaders>(in.k + (h.key_row + std::size_t(c) * chunk) * in.Dk,
-                                                                   in.Dk, steps, in.Dk, keys_of(stage), thread);
-    if constexpr (erases) {
+  /// Called by the warps that load: starts to copy chunk c, if there is one.
+  __device__ __forceinline__ void load(const HeadOfText &h, int c, int chunks, int first_value, E *stage) const {
+    constexpr int copiers = 32 * loaders;
+    if (c < chunks) {
+      const int thread = threadIdx.x - 32 * workers, steps = min(h.steps - c * chunk, chunk);
       const int K = in.kept_keys(), V = in.kept_values();
-      fragments::load_tile<Op, chunk, Dk, key_pitch, 32 * loaders>(W + (h.chunk + c) * chunk * K, K, chunk, K,
-                                                                   erasures_of(stage), thread);
-      fragments::load_tile<Op, values, chunk, step_pitch, 32 * loaders>(
-          U + ((h.chunk + c) * V + first_value) * chunk, chunk, V - first_value, chunk, values_of(stage), thread);
-    } else {
-      fragments::load_tile<Op, chunk, values, value_pitch, 32 * loaders>(
-          in.v + (h.row + std::size_t(c) * chunk) * in.Dv + first_value, in.Dv, steps, in.Dv - first_value,
-          values_of(stage), thread);
+      const std::size_t step = std::size_t(c) * chunk;
+      if constexpr (channels)
+        fragments::load_tile<Op, chunk, Dk, key_pitch, copiers>(channel_keys + (h.chunk + c) * chunk * K, K, chunk, K,
+                                                                keys_of(stage), thread);
+      else
+        fragments::load_tile<Op, chunk, Dk, key_pitch, copiers>(in.k + (h.key_row + step) * in.Dk, in.Dk, steps, in.Dk,
+                                                                keys_of(stage), thread);
+      if constexpr (erases) {
+        fragments::load_tile<Op, chunk, Dk, key_pitch, copiers>(W + (h.chunk + c) * chunk * K, K, chunk, K,
+                                                                erasures_of(stage), thread);
+        fragments::load_tile<Op, values, chunk, step_pitch, copiers>(
+            U + ((h.chunk + c) * V + first_value) * chunk, chunk, V - first_value, chunk, values_of(stage), thread);
+      } else {
+        fragments::load_tile<Op, chunk, values, value_pitch, copiers>(
+            in.v + (h.row + step) * in.Dv + first_value, in.Dv, steps, in.Dv - first_value, values_of(stage), thread);
+      }
     }
+    fragments::commit_copies();
   }
   __device__ __forceinline__ Gates gates(const HeadOfText &h, int c) const {
     Gates g;
@@ -128,51 +132,11 @@ struct StatePassing {
               first_value = blockIdx.x % column_blocks * values; // index over all segments
     const int head = nth / segments.count;
     const HeadOfText h = segment_of(in.head_of_text(head / in.H, head % in.H), segments, nth % segments.count);
-    const int chunks = (h.steps + chunk - 1) / chunk;
-    if (threadIdx.x >= 32 * workers)
-      load_ahead(h, chunks, first_value, nth, shared, factors);
-    else
-      process(h, chunks, first_value, nth, shared, factors);
-  }
-
-  /// Run by the warps that load.
-  __device__ __forceinline__ void load_ahead(const HeadOfText &h, int chunks, int first_value, int nth, E *shared,
-                                             Factors *factors) const {
-    const bool multiplies = threadIdx.x < 32 * workers + 32 && ((in.alpha && !channels) || (!erases && in.write));
-    float decay = 1; // decay of the segment
-    Gates next;
-    if (multiplies) prepare(gates(h, 0), factors[0]), next = gates(h, 1);
-    const int ahead = stages > 1 ? stages - 1 : 1;
-    for (int c = 0; c < ahead; ++c) {
-      if (c < chunks) load(h, c, first_value, shared + c * stage_size);
-      fragments::commit_copies();
-    }
-    int free = stages - 1;
-#pragma unroll 1
-    for (int c = 0; c < chunks; ++c) {
-      wait_for_oldest(ahead);
-      __syncthreads(); // chunk c has arrived, chunk c - 1 is finished
-      if (stages == 1) __syncthreads();
-      if (c + ahead < chunks) load(h, c + ahead, first_value, shared + free * stage_size);
-      fragments::commit_copies();
-      free = free + 1 == stages ? 0 : free + 1;
-      if (multiplies) {
-        __syncwarp();
-        decay *= factors[c % 2].total;
-        prepare(next, factors[(c + 1) % 2]), next = gates(h, c + 2);
-      }
-    }
-    if (segments.decays && first_value == 0 && threadIdx.x == 32 * workers) segments.decays[nth] = decay;
-  }
-
-  /// Run by the warps that compute.
-  __device__ __forceinline__ void process(const HeadOfText &h, int chunks, int first_value, int nth, E *shared,
-                                          const Factors *factors) const {
-    const int V = in.kept_values(), K = in.kept_keys(), warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const int row = first_value + 16 * (warp / key_warps),
-              column = warp % key_warps * keys; // the warp's first row and column of S
-    const bool at_work = row < V && column < K, decays = in.alpha && !channels,
-               scales = decays || (!erases && in.write);
+    const int chunks = (h.steps + chunk - 1) / chunk, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const bool loads = warp >= workers, decays = in.alpha && !channels, scales = decays || (!erases && in.write);
+    // Of a warp that computes: the first row and column of its part of S.
+    const int row = first_value + 16 * (warp / key_warps), column = warp % key_warps * keys;
+    const bool at_work = !loads && row < V && column < in.kept_keys();
     Sum S[keys / 8];
     const auto each_of_state = [&](const auto &take) {
 #pragma unroll
@@ -183,22 +147,40 @@ struct StatePassing {
           if (i < in.Dv && j < in.Dk) take(std::size_t(i) * in.Dk + j, S[n].x[e]);
         }
     };
-    if (start) each_of_state([&](std::size_t at, float &x) { x = start[nth * start_stride + at]; });
+    if (start && at_work) each_of_state([&](std::size_t at, float &x) { x = start[nth * start_stride + at]; });
     const std::size_t last = h.chunk + chunks - 1;
     Totals total;
-    if (chunks > 0) load_totals(h.chunk, last, column, total);
-    int buffer = 0;
+    if (at_work && chunks > 0) load_totals(h.chunk, last, column, total);
+    // Of the first warp that loads: it also multiplies the gates.
+    const bool multiplies = warp == workers && scales;
+    float decay = 1; // of the segment
+    Gates next;
+    if (multiplies) prepare(gates(h, 0), factors[0]), next = gates(h, 1);
+    const int ahead = stages > 1 ? stages - 1 : 1;
+    if (loads)
+      for (int c = 0; c < ahead; ++c) load(h, c, chunks, first_value, shared + c * stage_size);
+    int buffer = 0, free = stages - 1;
 #pragma unroll 1
     for (int c = 0; c < chunks; ++c) {
-      __syncthreads();
+      if (loads) wait_for_oldest(ahead);
+      __syncthreads(); // chunk c and its factors have arrived, chunk c - 1 is finished
       if (at_work) {
-        if (states) store_rows<E, keys / 8>(S, states + ((h.chunk + c) * V + row) * K + column, K, 16, K - column);
+        if (states)
+          store_rows<E, keys / 8>(S, states + ((h.chunk + c) * V + row) * in.kept_keys() + column, in.kept_keys(), 16,
+                                  in.kept_keys() - column);
         pass(h.chunk + c, shared + buffer * stage_size, row, column, decays, scales, factors[c % 2], last, total, S);
       }
       if (stages == 1) __syncthreads();
-      buffer = buffer + 1 == stages ? 0 : buffer + 1;
+      if (loads) load(h, c + ahead, chunks, first_value, shared + free * stage_size);
+      if (multiplies) {
+        __syncwarp();
+        decay *= factors[c % 2].total;
+        prepare(next, factors[(c + 1) % 2]), next = gates(h, c + 2);
+      }
+      buffer = buffer + 1 == stages ? 0 : buffer + 1, free = free + 1 == stages ? 0 : free + 1;
     }
     if (end && at_work) each_of_state([&](std::size_t at, float &x) { end[nth * end_stride + at] = x; });
+    if (segments.decays && first_value == 0 && threadIdx.x == 32 * workers) segments.decays[nth] = decay;
   }
 
   /// Decays of the warp's channels across a chunk; `last` is the last chunk.

@@ -34,7 +34,7 @@ template <class Op, int Dk> struct SumOutputs {
   static constexpr int stages = 4; // chunks in shared memory: one that is read, one that is scored, two that come
   struct Stage {
     alignas(16) E q[chunk * key_pitch], k[chunk * key_pitch], v[chunk * value_pitch];
-    float alpha[chunk], write[chunk];
+    float write[chunk];
   };
   struct alignas(16) Scored { // what helpers compute for a chunk
     E scores[chunk * score_pitch];
@@ -44,7 +44,7 @@ template <class Op, int Dk> struct SumOutputs {
   struct Shared {
     Stage stage[stages];
     Scored scored[2];
-    DecayTables decay;
+    DecayTables decay[2];
     int redo;
   };
 
@@ -60,70 +60,84 @@ template <class Op, int Dk> struct SumOutputs {
     const int nth = blockIdx.x / column_blocks, first_value = blockIdx.x % column_blocks * values;
     const int head = nth / segments.count;
     const HeadOfText h = segment_of(in.head_of_text(head / in.H, head % in.H), segments, nth % segments.count);
-    const int chunks = (h.steps + chunk - 1) / chunk;
+    const int chunks = (h.steps + chunk - 1) / chunk, warp = threadIdx.x / 32;
+    const bool works = warp < workers, scores = !works && warp < workers + scorers, loads = !works && !scores;
+    const int own = warp * 16, row = first_value + own; // a worker's first value within the block; of the head
+    const bool at_work = works && row < in.kept_values();
     if (threadIdx.x == 0) shared.redo = 0;
-    if (threadIdx.x < 32 * workers) return process(h, chunks, first_value, nth, shared);
-    if (threadIdx.x < 32 * (workers + scorers))
-      score_ahead(h, chunks, shared);
-    else
-      load_ahead(h, chunks, first_value, shared);
-    complete(h, first_value, nth, shared);
+    Sum S[Dk / 8];
+    const auto each_of_state = [&](const auto &take) {
+      const int lane = threadIdx.x % 32;
+#pragma unroll
+      for (int n = 0; n < Dk / 8; ++n)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) {
+          const int i = row + lane / 4 + e / 2 * 8, j = 8 * n + lane % 4 * 2 + e % 2;
+          if (i < in.Dv && j < in.Dk) take(std::size_t(i) * in.Dk + j, S[n].x[e]);
+        }
+    };
+    if (start && at_work) each_of_state([&](std::size_t at, float &x) { x = start[nth * start_stride + at]; });
+    if (loads) {
+      prepare_decay(h, 0, shared);
+      for (int c = 0; c < 2; ++c) load(h, c, chunks, first_value, shared);
+    }
+#pragma unroll 1
+    for (int c = -1; c < chunks; ++c) {
+      if (loads) fragments::wait_for_copies<1>();
+      __syncthreads(); // chunk c is scored, chunk c + 1 and its decay tables have arrived, chunk c - 1 is finished
+      if (loads) {
+        load(h, c + stages - 1, chunks, first_value, shared);
+        prepare_decay(h, c + 2, shared);
+      } else if (scores) {
+        if (c + 1 < chunks)
+          score(shared.stage[(c + 1) % stages], shared.decay[(c + 1) % 2], shared.scored[(c + 1) % 2]);
+      } else if (at_work && c >= 0) {
+        const Stage &at = shared.stage[c % stages];
+        const Scored &scored = shared.scored[c % 2];
+        Sum x[blocks]; // 16 values x 64 steps
+        if (!read(at, scored, own, S, x)) shared.redo = 1;
+        put(x, o + (h.row + std::size_t(c) * chunk) * in.Dv + row, h.steps - c * chunk, in.Dv - row);
+        advance(at, scored, own, S);
+      }
+    }
+    __syncthreads(); // the block's outputs are written
+    if (shared.redo) redo(h, first_value, nth);
+    __syncthreads(); // `end` may be `start`
+    if (end && at_work) each_of_state([&](std::size_t at, float &x) { end[nth * end_stride + at] = x; });
   }
 
 private:
   __device__ __forceinline__ bool decays() const { return in.alpha; }
   __device__ __forceinline__ bool scales() const { return in.alpha || in.write; }
 
-  __device__ __forceinline__ void load(const HeadOfText &h, int c, int first_value, Stage &to) const {
-    const int thread = threadIdx.x - 32 * (workers + scorers), steps = min(h.steps - c * chunk, chunk),
-              t = thread % chunk;
-    const std::size_t row = h.row + std::size_t(c) * chunk, key_row = h.key_row + std::size_t(c) * chunk;
+  /// Called by the warps that copy: starts to copy chunk c, if there is one.
+  __device__ __forceinline__ void load(const HeadOfText &h, int c, int chunks, int first_value, Shared &shared) const {
     constexpr int copiers = 32 * loaders;
-    fragments::load_tile<Op, chunk, Dk, key_pitch, copiers>(in.q + key_row * in.Dk, in.Dk, steps, in.Dk, to.q, thread);
-    fragments::load_tile<Op, chunk, Dk, key_pitch, copiers>(in.k + key_row * in.Dk, in.Dk, steps, in.Dk, to.k, thread);
-    fragments::load_tile<Op, chunk, values, value_pitch, copiers>(in.v + row * in.Dv + first_value, in.Dv, steps,
-                                                                  in.Dv - first_value, to.v, thread);
-    const float *const gate = thread < chunk ? in.alpha : in.write;
-    if (gate) copy_4((thread < chunk ? to.alpha : to.write) + t, gate + row + (t < steps ? t : 0), t < steps);
-  }
-
-  /// Warps that copy chunks.
-  __device__ __forceinline__ void load_ahead(const HeadOfText &h, int chunks, int first_value, Shared &shared) const {
-    for (int c = 0; c < 2; ++c) {
-      if (c < chunks) load(h, c, first_value, shared.stage[c]);
-      fragments::commit_copies();
+    if (c < chunks) {
+      Stage &to = shared.stage[c % stages];
+      const int thread = threadIdx.x - 32 * (workers + scorers), steps = min(h.steps - c * chunk, chunk);
+      const std::size_t row = h.row + std::size_t(c) * chunk, key_row = h.key_row + std::size_t(c) * chunk;
+      fragments::load_tile<Op, chunk, Dk, key_pitch, copiers>(in.q + key_row * in.Dk, in.Dk, steps, in.Dk, to.q,
+                                                              thread);
+      fragments::load_tile<Op, chunk, Dk, key_pitch, copiers>(in.k + key_row * in.Dk, in.Dk, steps, in.Dk, to.k,
+                                                              thread);
+      fragments::load_tile<Op, chunk, values, value_pitch, copiers>(in.v + row * in.Dv + first_value, in.Dv, steps,
+                                                                    in.Dv - first_value, to.v, thread);
+      if (in.write && thread < chunk)
+        copy_4(to.write + thread, in.write + row + (thread < steps ? thread : 0), thread < steps);
     }
-#pragma unroll 1
-    for (int c = -1; c < chunks; ++c) {
-      fragments::wait_for_copies<1>();
-      __syncthreads(); // chunk c + 1 has arrived, chunk c - 1 is finished
-      const int coming = c + stages - 1;
-      if (coming < chunks) load(h, coming, first_value, shared.stage[coming % stages]);
-      fragments::commit_copies();
-    }
+    fragments::commit_copies();
   }
-  /// Warps that score chunks.
-  __device__ __forceinline__ void score_ahead(const HeadOfText &h, int chunks, Shared &shared) const {
-#pragma unroll 1
-    for (int c = -1; c < chunks; ++c) {
-      __syncthreads(); // chunk c + 1 has arrived, chunk c - 1 is finished
-      const int coming = c + 1;
-      if (coming < chunks)
-        score(shared.stage[coming % stages], h.steps - coming * chunk, shared.decay, shared.scored[coming % 2]);
-    }
-  }
-  __device__ __forceinline__ static void wait_for_scorers() {
-    asm volatile("bar.sync 1, %0;" ::"n"(32 * scorers) : "memory");
+  /// Called by the warps that copy: the decay tables of chunk c.
+  __device__ __forceinline__ void prepare_decay(const HeadOfText &h, int c, Shared &shared) const {
+    if (decays())
+      shared.decay[c % 2].prepare(in.alpha + h.row + std::size_t(c) * chunk, h.steps - c * chunk,
+                                  threadIdx.x - 32 * (workers + scorers), 32 * loaders);
   }
 
   /// The scores and factors of a chunk.
-  __device__ __forceinline__ void score(const Stage &at, int steps, DecayTables &decay, Scored &to) const {
+  __device__ __forceinline__ void score(const Stage &at, const DecayTables &decay, Scored &to) const {
     const int thread = threadIdx.x - 32 * workers, first = thread / 32 * 16, lane = thread % 32;
-    if (decays()) {
-      wait_for_scorers(); // they have read the last chunk's tables
-      decay.prepare(at.alpha, min(steps, chunk), thread, 32 * scorers);
-      wait_for_scorers();
-    }
     Sum scores[blocks]; // of all steps: to skip later ones by branches would cost more than their products
 #pragma unroll
     for (int k = 0; k < Dk; k += 16) {
@@ -150,38 +164,6 @@ private:
       }
       fragments::store<E, score_pitch>(scores[b], to.scores, first, 8 * b);
     }
-  }
-
-  /// Warps that keep the state and compute outputs.
-  __device__ __forceinline__ void process(const HeadOfText &h, int chunks, int first_value, int nth,
-                                          Shared &shared) const {
-    const int lane = threadIdx.x % 32, own = threadIdx.x / 32 * 16, row = first_value + own; // the first of 16 values
-    const bool at_work = row < in.kept_values();
-    Sum S[Dk / 8];
-    const auto each_of_state = [&](const auto &take) {
-#pragma unroll
-      for (int n = 0; n < Dk / 8; ++n)
-#pragma unroll
-        for (int e = 0; e < 4; ++e) {
-          const int i = row + lane / 4 + e / 2 * 8, j = 8 * n + lane % 4 * 2 + e % 2;
-          if (i < in.Dv && j < in.Dk) take(std::size_t(i) * in.Dk + j, S[n].x[e]);
-        }
-    };
-    if (start) each_of_state([&](std::size_t at, float &x) { x = start[nth * start_stride + at]; });
-#pragma unroll 1
-    for (int c = -1; c < chunks; ++c) {
-      __syncthreads(); // chunk c is scored
-      if (!at_work || c < 0) continue;
-      const Stage &at = shared.stage[c % stages];
-      const Scored &scored = shared.scored[c % 2];
-      Sum x[blocks]; // 16 values x 64 steps
-      if (!read(at, scored, own, S, x)) shared.redo = 1;
-      const std::size_t first = h.row + std::size_t(c) * chunk;
-      put(x, o + first * in.Dv + row, h.steps - c * chunk, in.Dv - row);
-      advance(at, scored, own, S);
-    }
-    complete(h, first_value, nth, shared); // `end` may be `start`
-    if (end && at_work) each_of_state([&](std::size_t at, float &x) { end[nth * end_stride + at] = x; });
   }
 
   /// Outputs x of a chunk, from S at its start. Returns whether they are finite.
@@ -249,11 +231,6 @@ private:
     }
   }
 
-  __device__ __forceinline__ void complete(const HeadOfText &h, int first_value, int nth, Shared &shared) const {
-    __syncthreads(); // the block's outputs are written
-    if (shared.redo) redo(h, first_value, nth);
-    __syncthreads();
-  }
   /// All outputs of the block again, step by step, so that an Inf or NaN never reaches an earlier step.
   __device__ __noinline__ void redo(HeadOfText h, int first_value, int nth) const {
     constexpr int own = Dk / 32; // keys per lane
