@@ -32,6 +32,8 @@ struct StatePassing {
   static constexpr int workers = row_warps * key_warps,
                        loaders = erases || (is_narrow<Op> && !channels && workers <= 8) ? 4 : 2,
                        threads = 32 * (workers + loaders);
+  // Blocks per multiprocessor that the registers must allow: two where two stages_of() fit.
+  static constexpr int resident = Dk <= 64 || (Dk <= 128 && !erases && !channels) ? 2 : 1;
   static constexpr int values = 16 * row_warps, keys = Dk / key_warps; // per block; per warp
   static constexpr int key_pitch = Dk + fragments::pad<Op>, step_pitch = chunk + fragments::pad<Op>,
                        value_pitch = values + fragments::pad<Op>;
@@ -259,7 +261,8 @@ struct StatePassing {
 };
 
 template <class Op, class Stored, int Dk, int row_warps, int key_warps, bool erases, bool channels = false>
-__global__ void __launch_bounds__(StatePassing<Op, Stored, Dk, row_warps, key_warps, erases, channels>::threads)
+__global__ void __launch_bounds__(StatePassing<Op, Stored, Dk, row_warps, key_warps, erases, channels>::threads,
+                                  StatePassing<Op, Stored, Dk, row_warps, key_warps, erases, channels>::resident)
     state_passing_kernel(
         const __grid_constant__ StatePassing<Op, Stored, Dk, row_warps, key_warps, erases, channels> body) {
   extern __shared__ __align__(128) unsigned char shared[];
