@@ -6,6 +6,6 @@
 using namespace recollect;
 
 FUZZ_TARGET(bytes) {
-  const MemoryFile file(bytes);
+  const TemporaryFile file(bytes);
   read_npz(file.path(), {{"q", 4, "[B,H,T,Dk]"}, {"beta", 3, "[B,H,T]"}});
 }

@@ -6,7 +6,7 @@
 using namespace recollect;
 
 FUZZ_TARGET(bytes) {
-  const MemoryFile file(bytes);
+  const TemporaryFile file(bytes);
   const Results read = Results::read(file.path());
   as_markdown(diff(read, read));
   read.missing();

@@ -5,7 +5,7 @@
 using namespace recollect;
 
 FUZZ_TARGET(bytes) {
-  const MemoryFile file(bytes);
+  const TemporaryFile file(bytes);
   for (const auto &point : load_suite(file.path()).points)
     if (point.claim.empty()) std::abort();
 }

@@ -6,24 +6,31 @@
 #include "harness/system/memory.hpp"
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <string>
-#include <sys/mman.h>
 #include <unistd.h>
 
 namespace recollect {
 
-/// A file in memory that has a path.
-class MemoryFile {
+/// A temporary file. One in memory would not do: HDF5 opens a path of /proc/self/fd no longer once it has resolved it.
+class TemporaryFile {
 public:
-  explicit MemoryFile(const std::string &bytes) : id_(memfd_create("input", MFD_CLOEXEC)) {
-    if (id_ < 0 || write(id_, bytes.data(), bytes.size()) != ssize_t(bytes.size())) std::abort();
+  explicit TemporaryFile(const std::string &bytes)
+      : path_(std::filesystem::temp_directory_path() / ("recollect-fuzz-" + std::to_string(getpid()))) {
+    if (!(std::ofstream(path_, std::ios::binary) << bytes).flush()) std::abort();
   }
-  ~MemoryFile() { close(id_); }
-  std::string path() const { return "/proc/self/fd/" + std::to_string(id_); }
+  ~TemporaryFile() { unlink(path_.c_str()); }
+  TemporaryFile(const TemporaryFile &) = delete;
+  TemporaryFile &operator=(const TemporaryFile &) = delete;
+  const std::string &path() const { return path_; }
 
 private:
-  int id_;
+  std::string path_;
 };
+
+/// Takes over what a child process of the input counted and found (child.cpp).
+void take_over_from_child();
 
 template <class Read> void read_or_refuse(const Read &read) {
   set_memory_limit(64 << 20);
@@ -33,6 +40,7 @@ template <class Read> void read_or_refuse(const Read &read) {
     if (refusal.code != exit_usage && refusal.code != exit_input) std::abort();
     if (std::string(refusal.what()).empty()) std::abort();
   }
+  take_over_from_child();
 }
 
 } // namespace recollect

@@ -6,7 +6,7 @@
 using namespace recollect;
 
 FUZZ_TARGET(bytes) {
-  const MemoryFile file(bytes);
+  const TemporaryFile file(bytes);
   for (const auto &[name, array] : read_users(file.path(), {"q", "k", "v", "state", "cu_seqlens"}, {})) {
     std::uint64_t size = 1;
     for (std::uint64_t n : array.dims) size *= n;
