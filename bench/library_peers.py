@@ -22,7 +22,7 @@ NOTES = {
     ("fla", "linear_elu"): "fla gets elu + 1 of q and k",
     ("fla", "mamba2"): "fla gets k times beta",
     ("fla", "retnet"): "one decay for all heads",
-    ("fla", "gated_linear"): "fla gets one gate a channel, the product of both",
+    ("fla", "gated_linear"): "fla gets one gate per channel, the product of both",
     ("fla", "rwkv6"): "fla's kernel has one bonus for all steps",
     ("fla", "hgrn"): "fla's kernel leaves the product with q to others",
     ("fla", "mesa"): "fla: 30 steps of conjugate gradients",

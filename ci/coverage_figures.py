@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints what the tests ran of harness/core, harness/files and harness/check, from the profiles of a build that counts.
 
-    ci/coverage_figures.py BUILD          # every outcome that no test had, one a line; then the sums
+    ci/coverage_figures.py BUILD          # every outcome that no test had, one per line; then the sums
     ci/coverage_figures.py BUILD --csv    # the rows of docs/data/coverage.csv
 
 A condition of the source (of if, for, while, ?:, and each operand of && and ||) has two outcomes, and so has a case."""

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds, then runs every test, a suite a core as far as memory goes. The last line counts test cases:
+# Builds, then runs every test, one suite per core as far as memory goes. The last line counts test cases:
 # "N passed, M failed". Exit 0 only when none failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -55,7 +55,7 @@ def ranks_of(values: list[float], direction: int) -> list[float]:
 
 
 def over_tasks(matrix: Matrix | None) -> Ranks | None:
-    """Ranks on the tasks whose headline has a better end and that at least nine of ten layers ran, of the layers that
+    """Ranks on the tasks whose headline has a better direction and that at least nine of ten layers ran, of the layers that
     ran all of these. None with fewer than FEWEST_TASKS tasks or two layers."""
     if not matrix:
         return None

@@ -94,7 +94,7 @@ def row_of(runs: list[Trained], varying: set[str]) -> TrainedRow:
 
 
 def varied(runs: list[Trained], values: dict[str, set[str]]) -> str:
-    """The first line of an experiment: what was varied, and what decides."""
+    """The first line of an experiment: what was varied, and what the models are compared by."""
     settings = sorted(name for name, seen in values.items() if len(seen) > 1 and name != "mixer")
     mixers = list(dict.fromkeys(run.mixer for run in runs))
     parts = [f"the layer ({', '.join(mixers)})"] if len(mixers) > 1 else []
@@ -103,7 +103,7 @@ def varied(runs: list[Trained], values: dict[str, set[str]]) -> str:
     decides = "loss" if runs[0].settings["task"] == "text" else "accuracy"
     at = ", each layer at its best rate" if RATE in settings else ""
     return (f"Varied: {', '.join(parts) or 'nothing but the seed'}; {seeds} seed{'s' * (seeds != 1)}. "
-            f"Decides: {decides} on held-out texts{at}.")  # fmt: skip
+            f"Compared by {decides} on held-out texts{at}.")  # fmt: skip
 
 
 def ordered(value: str) -> tuple[int, float, str]:

@@ -66,7 +66,7 @@ def spread(
         for descriptor in (errors, finished):  # the workers have them
             os.close(descriptor)
         open_.difference_update((errors, finished))
-        while some := read(heard):  # nothing once the last worker has ended, however it did
+        while some := read(heard):  # empty once the last worker has ended, for whatever reason
             advance(len(some))
         while running:
             _, status = os.waitpid(running[0], 0)

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <iostream>
 
-/// `tests --run_test=... -- --list`: instead of running the chosen cases, prints their names, one a line.
+/// `tests --run_test=... -- --list`: instead of running the chosen cases, prints their names, one per line.
 class CaseList : public boost::unit_test::test_observer, private boost::unit_test::test_tree_visitor {
 public:
   void test_unit_start(const boost::unit_test::test_unit &all) override {

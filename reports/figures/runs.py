@@ -36,7 +36,7 @@ def said(cells: list[Cell]) -> str:
     """ "5 seeds, bars: ± 1 standard error"."""
     counts = sorted({c.count for c in cells})
     seeds = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    return f"{seeds} seed{'s' if seeds != '1' else ''} a mark"
+    return f"{seeds} seed{'s' if seeds != '1' else ''} per mark"
 
 
 def ok(cells: list[Cell]) -> list[Cell]:

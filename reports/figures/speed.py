@@ -91,7 +91,7 @@ def time_against_length(results: Results) -> Figure | None:
     ax.set_yscale("log")
     ax.xaxis.set_major_formatter("{x:.0f}")
     ax.set_xlabel("T")
-    ax.set_ylabel("milliseconds a pass")
+    ax.set_ylabel("milliseconds per pass")
     style.beside(ax)
     return figure
 

@@ -6,7 +6,7 @@ from reports.figures.style import number, params_text, words
 from reports.records import Claim, Point
 
 FAIRNESS = {
-    "boundary": "This is a stricter reading than the paper's own: it marks where the statement stops "
+    "boundary": "This is a stricter reading than the paper's own: it shows where the statement ends "
     "and does not contradict the text.",
     "untrained": "The paper trained its models and this check trains nothing: it shows what the layer does untrained "
     "and says nothing on the trained number.",

@@ -60,11 +60,11 @@ class Trainings(unittest.TestCase):
         self.assertEqual(
             experiment(runs).varied,
             "Varied: the layer (softmax, linear), lr (0.0003, 0.003, 0.01); 2 seeds. "
-            "Decides: accuracy on held-out texts, each layer at its best rate.",
+            "Compared by accuracy on held-out texts, each layer at its best rate.",
         )
         self.assertEqual(
             experiment([run("linear", 0.01, 1, 0.5, task="text")]).varied,
-            "Varied: nothing but the seed; 1 seed. Decides: loss on held-out texts.",
+            "Varied: nothing but the seed; 1 seed. Compared by loss on held-out texts.",
         )
 
     def test_a_suite_is_called_after_its_file(self):

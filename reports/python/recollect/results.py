@@ -6,8 +6,8 @@
     r.runs      # one row per case and metric: parameters as columns, "task.n", "softmax.scale"
     r.claims    # one row per claim
     r.points    # one row per point or rival, its parameters as columns
-    r.bench     # one row a timed case
-    r.trained   # one row a trained model: settings as columns, "train.steps", "vla.lambda0"
+    r.bench     # one row per timed case
+    r.trained   # one row per trained model: settings as columns, "train.steps", "vla.lambda0"
     r.curves    # one row per point of a training curve
     r.meta      # version, commit, seed, ... as a dictionary
 
