@@ -200,7 +200,7 @@ std::string unwritten(const std::string &name, const std::vector<double> &values
 struct Own {
   Pass pass;
   std::function<std::string()> complete; // "" or which outputs the last pass left unwritten
-  std::function<Output()> output;        // outputs of a pass from the start; forward pass only
+  std::function<Output()> output;        // outputs of a pass from the initial state; forward pass only
 };
 Own own_of(const BenchCase &c, const Sequence &sequence) {
   if (c.backward) {

@@ -31,7 +31,7 @@ struct Along {
   bool smooth; // no kink (max, ReLU, |x|) lies within 2 h of any number; at a kink, differences are not derivatives
 };
 
-/// `moved` is s but for `tensor`, which is left in any state: a long sequence is copied once, not at every step.
+/// `moved` is a copy of s whose `tensor` this function overwrites, so that a long sequence is copied only once.
 Along along(const Variant &variant, const Sequence &s, Sequence &moved, const Params &params,
             const OutputWeights &weights, Tensor tensor, const Numbers &claimed, const Numbers &direction, double h) {
   const auto at = [&](double step) {
@@ -48,7 +48,8 @@ Along along(const Variant &variant, const Sequence &s, Sequence &moved, const Pa
   Slope slope{std::string("d") + name_of(tensor), inner(claimed, direction), 0, 0, 0};
   for (size_t i = 0; i < claimed.size(); ++i) slope.size += std::fabs(claimed[i] * direction[i]);
   std::vector<Output> outputs{at(h), at(-h)};
-  // Difference by difference: the difference of two sums would have the rounding error of their largest term.
+  // Differences are taken before the sum, because the difference of two sums has the rounding error of their largest
+  // term.
   each_weighed(outputs, weights, [&](const Numbers &x) {
     slope.measured += (x[0] - x[1]) / (2 * h);
     slope.rounding += epsilon_of(Real::f64) / (2 * h) * std::fabs(x[0]);

@@ -9,9 +9,9 @@ namespace recollect {
 
 /// The derivative of sum(weights.o * o) + sum(weights.state * state) along one random direction of one tensor.
 struct Slope {
-  std::string name;                  // dq, dk, ..., dw
-  double claimed, size;              // <candidate, direction>; the sum of the absolute values of its terms
-  double measured, rounding;         // from differences; its error if every output is rounded once
+  std::string name;          // dq, dk, ..., dw
+  double claimed, size;      // the inner product <candidate, direction>; the sum of the absolute values of its terms
+  double measured, rounding; // from differences; its error if every output is rounded once
   static constexpr double at = 1e-7; // relative to the size of the terms
   bool right() const { return std::fabs(claimed - measured) <= at * size + rounding; } // false for NaN
 };

@@ -28,7 +28,7 @@ struct LayerInputs {
   bool packed = false;
   std::vector<Text> texts;  // one text of all steps, if nothing is packed
   std::vector<double> skip; // D [H,Dv]; empty: none
-  std::vector<double> gate; // silu(z) [B,H,T,Dv]; empty: none. The weights of o include it
+  std::vector<double> gate; // silu(z) [B,H,T,Dv]; empty: none. Already included in the weights of o
 };
 
 /// Converts to the layer's inputs. Input error if an array has an unsuitable shape. With `gradient`, also reads the

@@ -28,7 +28,7 @@ private:
   int chunk_ = 0;
   PartList results_;
   std::function<Noise(Precision)> given_noise_;       // null: the noise of the layer's own arrays
-  mutable std::vector<std::vector<double>> rounding_; // float32_rounding(), computed with the first noise
+  mutable std::vector<std::vector<double>> rounding_; // float32_rounding(), computed when noise() is first called
   mutable std::map<Precision, Noise> noise_;
 };
 

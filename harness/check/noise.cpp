@@ -27,7 +27,7 @@ public:
         if (minus) hadamard_[phase] |= std::uint64_t(1) << j;
       }
   }
-  /// The signs of numbers 64 block to 64 block + 63, a bit each: 1 is minus.
+  /// The signs of numbers 64 block to 64 block + 63, one bit each: 1 means minus.
   std::uint64_t minus(size_t block) const { return ~(stream_.bits(block) ^ hadamard_[64 * block % 7]); }
 
 private:

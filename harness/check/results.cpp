@@ -118,7 +118,7 @@ PartList in_segments(const CheckCase &problem, int length, const Disturbance &di
   const Shape &n = problem.given.shape;
   const bool has_state = problem.variant.state_shape(n, problem.params).size() > 0;
   const int step = has_state ? std::clamp(length, 1, n.T) : n.T;
-  const auto segment = [&](int begin, Numbers &state) { // takes the state, which is large
+  const auto segment = [&](int begin, Numbers &state) { // moves the state out of the argument, because it is large
     CheckCase part{
         problem.variant,   problem.params, slice_steps(problem.given, begin, std::min(begin + step, n.T)), {},
         problem.log_gates, problem.types};

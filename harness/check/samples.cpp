@@ -44,8 +44,7 @@ double strong_gate(const Place &at, double u) {
 }
 
 double rate_gate(const Place &at, double u) {
-  if (at.step / 4 % 4 == 1)
-    return slow(u); // so that not all gradients of gates are below rounding, as those of 1e-7 are
+  if (at.step / 4 % 4 == 1) return slow(u); // some mild gates, because gradients of gates near 1e-7 are below rounding
   const double place = at.heads < 2 ? 1 : double(at.head) / double(at.heads - 1);
   return std::exp(-(at.steps < few ? 2 : 16) * place * place * (0.5 + u / 2));
 }

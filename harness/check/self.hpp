@@ -30,7 +30,6 @@ struct SelfOptions {
 /// reference; its inputs are exact in the narrowest of the types. The definition itself is run in float64 as a
 /// candidate only if it has a backward pass of its own. Unstable forms are judged on well-conditioned cases only.
 /// `told` is called after each judgement; a case without a reference is reported as undecided.
-/// judgement; a case without a reference is reported as undecided.
 void check_forms(const Variant &variant, const SelfOptions &options, const std::function<void(const SelfCase &)> &told);
 
 } // namespace recollect

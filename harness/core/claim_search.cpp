@@ -66,8 +66,8 @@ std::vector<std::string> numbers_in(const std::string &list) {
 }
 
 void add_place(std::set<Place> &places, const std::string &paper, const std::string &kind, const std::string &number) {
-  const bool lettered = std::isalpha(
-      static_cast<unsigned char>(number[0])); // a number such as A.1 is in an appendix even without that word
+  // a number such as A.1 is in an appendix even if the word appendix is missing
+  const bool lettered = std::isalpha(static_cast<unsigned char>(number[0]));
   places.insert({paper, lettered ? "appendix" : kind, number});
 }
 

@@ -10,7 +10,6 @@ namespace recollect {
 /// A double that counts operations, over all threads. An addition, multiplication or division of two of them counts as
 /// one flop, and multiplications and divisions also as one product. A function call counts as one function. Signs,
 /// comparisons and copies are free.
-/// copies are free.
 struct Counted {
   double value;
   static inline std::atomic<long> flops{0}, products{0}, functions{0};

@@ -36,13 +36,14 @@ struct Reading {
 /// these three fails. typo: a slip. untrained: said of trained models. none: nothing was recorded.
 Scope scope_of(const Reading &);
 
-/// The text asserts it, the counter-example satisfies its conditions and nothing that follows limits it.
+/// The text asserts the statement, the counter-example satisfies the text's conditions, and nothing that follows limits
+/// it.
 Reading asserted(std::string paragraph, std::string conditions, std::string next, std::string answer);
 /// The text says less than what is refuted.
 Reading stricter(std::string paragraph, std::string conditions, std::string next);
-/// The text asserts it; the counter-example lies outside a condition that it states.
+/// The text asserts the statement; the counter-example lies outside a condition that the text states.
 Reading outside(std::string paragraph, std::string conditions, std::string next);
-/// The text asserts it and limits or withdraws it in what follows.
+/// The text asserts the statement, then limits or withdraws it.
 Reading limited(std::string paragraph, std::string conditions, std::string next);
 /// A slip of notation, or a misprint.
 Reading slip(std::string paragraph, std::string conditions, std::string next);

@@ -9,7 +9,8 @@
 namespace recollect {
 namespace {
 
-constexpr int points = 3, first_point = 2; // of each size, consecutive: halves are exact, and so is every coefficient
+// three consecutive values per size: interpolation only divides by 1 and 2, which is exact
+constexpr int points = 3, first_point = 2;
 
 /// The sizes that a formula depends on, with a value for each.
 using Sizes = std::map<std::string, int>;

@@ -93,8 +93,8 @@ struct Traits {
   bool causal = true;           // o_t depends on steps <= t only
   bool linear_in_v = true;      // o is linear in v
   bool order_invariant = false; // the final read is unchanged when earlier (k, v) pairs are permuted
-  bool stable = true;           // float32 errs by no more than its condition number allows (conditioning.hpp),
-                                // which for t < Dk and a small ridge may be every digit
+  bool stable = true;           // float32 errs by no more than its condition number allows (conditioning.hpp);
+                                // for t < Dk and a small ridge no digit may be correct
   bool zero_step_keeps = false; // a write with beta = 0 does not change the state: beta is the step size
   bool zero_key_keeps = false;  // a write at a zero key does not change the state, with steps and gates 1 and w = k
   bool linear_memory = true;    // stores at most O(T), not O(T^2)

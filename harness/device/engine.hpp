@@ -105,7 +105,7 @@ private:
 /// Memory of the three phases: summaries and states of the chunks [begin, end) of every head, and the states with which
 /// the next window starts.
 template <class Real> struct Window {
-  int begin, end, most, kept; // chunks; `kept`: chunks per head with saved states, a window's or all
+  int begin, end, most, kept; // in chunks; `kept`: chunks per head whose states are saved, those of a window or all
   size_t summary_size, state_size;
   Array<Real> summaries, states, current;
   KOKKOS_FUNCTION int size() const { return end - begin; }

@@ -102,7 +102,7 @@ template <class Real, class Body> void on_blocks(const Launch &launch, Arena &ar
   if (const int share = share_of(teams_together<Body>, bytes);
       fits && share > 50) // at 50 or less, more teams than these fit anyway
     cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, std::min(100, share)),
-               launch.label); // since the default share sometimes allows fewer
+               launch.label); // the driver's default share of shared memory sometimes allows fewer teams
   const size_t blocks = std::min<size_t>(launch.units, fits ? size_t(1) << 30 : together);
   const int threads = known_threads<Body> ? known_threads<Body> : launch.threads;
   Real *const memory = fits ? nullptr : arena.take<Real>(blocks * scratch).data();

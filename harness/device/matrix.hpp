@@ -39,7 +39,7 @@ struct Staircase {
 template <class Real> struct Product {
   Matrix<Real> A, B;
   int k = 0;
-  Staircase given = {};  // A is zero where it does not count; there B is ignored, even if infinite
+  Staircase given = {};  // elements of A that do not count are 0, and what they multiply is ignored, even if infinite
   Staircase wanted = {}; // results that do not count need not be written
 };
 

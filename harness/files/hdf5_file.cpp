@@ -53,7 +53,8 @@ struct Dataset {
 constexpr std::uint64_t largest_compression = 1100;
 
 /// Opens a dataset that is stored entirely in this file. `cell` is the size of one element in memory. Before anything
-/// is allocated, that times the declared size is compared with the bytes stored in the file and with --memory.
+/// is allocated, `cell` times the declared number of elements is compared with the bytes stored in the file and with
+/// --memory.
 Dataset open_dataset(const Hdf5File &owner, hid_t file, std::uint64_t file_size, const std::string &name,
                      const std::string &needs, const std::function<std::uint64_t(hid_t)> &cell) {
   const std::string where = owner.path() + ": dataset " + name, wanted = needs.empty() ? "" : ", needs " + needs;

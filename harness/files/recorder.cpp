@@ -10,7 +10,7 @@
 namespace recollect {
 namespace {
 
-/// The files next to PATH that ranks left which ended too early.
+/// Files next to PATH that were left by ranks which ended too early.
 std::vector<std::string> shards_of(const std::string &path) {
   namespace fs = std::filesystem;
   const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");

@@ -18,8 +18,8 @@ struct BrokenAssertion : std::exception {};
 [[noreturn]] static void break_off() { throw BrokenAssertion(); }
 #undef NDEBUG
 #define TOML_ASSERT(expression) static_cast<void>((expression) || (break_off(), false))
-// Its character tables promise the same about letters such as U+00C7 where a blank or a key may stand: they are
-// neither.
+// The parser's character tables mark branches as unreachable that letters such as U+00C7 reach. Such a letter is
+// neither a blank nor part of a key, so these branches return false.
 #include <toml++/impl/preprocessor.h>
 #undef TOML_UNREACHABLE
 #define TOML_UNREACHABLE return false

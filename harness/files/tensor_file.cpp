@@ -158,7 +158,8 @@ Arrays read_arrays(const std::string &path, const std::vector<Wanted> &wanted) {
     Packer pack;
     size_t numbers = 0;
     for (const auto &[name, array] : arrays) numbers += array.data.size();
-    pack.bytes.reserve(numbers * sizeof(double) + (1 << 16)); // growing copies, and arrays may be of gigabytes
+    // growing would copy the bytes, and arrays may have gigabytes
+    pack.bytes.reserve(numbers * sizeof(double) + (1 << 16));
     pack << std::uint64_t(arrays.size());
     for (const auto &[name, array] : arrays) pack << name << array.dims << array.data << array.type;
     return std::move(pack.bytes);

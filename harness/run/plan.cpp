@@ -118,7 +118,7 @@ void add_plan(const RunRequest &request, std::vector<Case> &plan) {
   Planner planner(request, plan);
   for (const Task *task : tasks)
     for (const Variant *variant : variants) {
-      std::set<std::string> seen; // a setting that neither of the two has must not repeat their case
+      std::set<std::string> seen; // a setting that neither the layer nor the task has must not repeat a case
       for (const Assignments &settings : combinations(request.settings, "--set", widths(request))) {
         const Assignments of_variant = settings_for(*variant, settings), of_task = meant_for(*task, settings);
         Case c;

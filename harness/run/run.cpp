@@ -78,7 +78,7 @@ Record run_case(const Case &c, int warmup, int repetitions) {
     else
       record.status = "meaningless";
   } catch (const std::bad_alloc &) {
-    throw; // says nothing about this case
+    throw; // not the fault of this case: the process has no memory left
   } catch (const OverMemory &refused) {
     record.status = "skipped", record.reason = refused.what();
   } catch (const std::exception &failure) {

@@ -36,7 +36,7 @@ Claim efla_closed_form() {
     points.statement("DeltaNet at $(1 - exp(-beta |k|^2)) / |k|^2$", x.delta_rule(strength), exact);
     points.obligation("two flows of $beta / 2$ a token", x.delta_rule(exact_strength(beta / 2, square), 2), exact);
     points.wrong_system("Euler's step, DeltaNet at $beta$", x.delta_rule(beta), exact);
-    points.wrong_system("sixteen of Euler's steps a token", x.delta_rule(beta / 16, 16), exact);
+    points.wrong_system("sixteen of Euler's steps per token", x.delta_rule(beta / 16, 16), exact);
     points.wrong_system("$1 - exp(-beta |k|^2)$, not divided", x.delta_rule(strength * square), exact);
     points.wrong_system("$1 - exp(-beta)$, unit keys assumed", x.delta_rule(-std::expm1(-beta)), exact);
     points.wrong_system("the implicit Euler step", x.delta_rule(beta / (1 + beta * square)), exact);
@@ -106,7 +106,7 @@ Claim efla_non_expansive() {
     const double size = p.real("size"), norm = p.real("norm"), square = norm * norm, beta = size / square;
     HeldTokens x(1, d, d, norm, protocol.seed);
     x.S = Dense::identity(d);
-    // what is left of S = I is the transition
+    // with values of 0, the state S = I becomes the transition matrix
     for (double &value : x.v.data) value = 0;
     const auto transition = [&](double strength) { return x.delta_rule(strength); };
     const double units = 32.0 * d * (1 + size);

@@ -49,7 +49,6 @@ Claim fig2_linear_worst() {
 
 /// The mean logarithm of the loss around the step t = Dk, without a switch of the process, minus that around the last
 /// step.
-/// around the last step.
 Mean spike(const Bench &b, const Reading &r, int around) {
   std::vector<double> rise;
   for (const std::vector<double> &loss : b.losses(r).by_step) {

@@ -86,7 +86,7 @@ struct Barrier {
                  : "memory");
   }
 };
-/// Makes the barriers' start visible to copies.
+/// Makes the initialised barriers visible to asynchronous copies.
 __device__ __forceinline__ void publish_barriers() {
   asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::: "memory");
 }

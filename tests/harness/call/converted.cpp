@@ -45,7 +45,7 @@ BOOST_AUTO_TEST_CASE(a_write_and_a_read_by_hand) {
   BOOST_TEST(written.state.at(0) == double(float(0.999))); // the state is float32
 }
 
-/// Without kernels for 16 bits a pass is the float32 one on widened inputs, rounded once, bit for bit.
+/// Without kernels for 16 bits, a pass gives exactly the float32 results on widened inputs, rounded once.
 BOOST_AUTO_TEST_CASE(a_pass_is_the_float32_pass_rounded_once) {
   for (const char *name : {"linear", "delta_net", "gated_delta_net", "gated_linear", "softmax", "rwkv7", "mesa"}) {
     const Variant &variant = find_variant(name);

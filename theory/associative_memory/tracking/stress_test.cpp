@@ -196,7 +196,7 @@ Claim rotary() {
     points.obligation("every read, all turned by one angle", without(in_place));
     points.statement("accuracy with rotary embeddings, below $1/2$", at_most_point(rotated, 0.5));
     points.wrong_system("all positions equal", at_most_point(accuracy(in_place), 0.5));
-    // For each pair p one key e_{2p} is written at step 1 and read at every later lag.
+    // For each rotated pair of channels p, the key e_{2p} is written at step 1 and read at every later step.
     const int T = 40;
     std::vector<double> read, law, upright;
     for (int p = 0; p < d / 2; ++p) {

@@ -46,7 +46,7 @@ template <class Real> struct LeaveFacts {
 template <class Number, class Kernel, bool of_queries, class Gates = NoGates> struct SideGradient {
   using Real = Number;
   BlockGradient<Real, Kernel> block;
-  Rows<Real> d_logits, d_values; // dq and an empty one, or dk and dv
+  Rows<Real> d_logits, d_values; // dq and an empty array, or dk and dv
   Gates gates = {};
 
   KOKKOS_FUNCTION int own_size() const { return of_queries ? block.loop.most_rows : block.loop.most_keys; }

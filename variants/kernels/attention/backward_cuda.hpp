@@ -61,7 +61,7 @@ struct Backward : BackwardBase<Op, Dk, Dv, of, Kernel, Out>::type {
     if (block.count > 0) load_others(head_of(0), first_of(0), buffers.others_at(0));
     for (int n = 0; n < block.count; ++n) {
       fragments::wait_for_copies();
-      __syncthreads(); // the block has arrived, and all warps have read the last one
+      __syncthreads(); // the block has arrived, and all warps have read the previous one
       if (n + 1 < block.count) load_others(head_of(n + 1), first_of(n + 1), buffers.others_at((n + 1) % 2));
       add_block(of_queries ? head : head_of(n), first, first_of(n), buffers, warp_first, buffers.others_at(n % 2),
                 statistics, sums);

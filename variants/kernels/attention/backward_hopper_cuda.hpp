@@ -88,7 +88,7 @@ private:
     warpgroup::Barrier own_full, full[stages], read[stages];
   };
 
-  /// Which tiles a step has, and how often they have been used before.
+  /// Which tiles a step uses, and whether they have been used before an even or odd number of times.
   struct Stage {
     int at = 0, parity = 0;
     __device__ __forceinline__ void advance() {

@@ -5,7 +5,8 @@
 //
 // A chunk's reads of earlier u are a matrix product. Within the chunk, (I + A) U = X is solved, with A(t,i) = beta_t
 // kappa1(k_i, w_t) strictly lower triangular and X = alpha v - beta (reads). If kappa1 is a softmax, its weights are
-// divided by the denominator over all earlier keys, those of the same chunk included. It is known before the solve.
+// divided by the denominator over all earlier keys, those of the same chunk included. This denominator is known before
+// the solve.
 #pragma once
 #include "harness/device/tile/tile.hpp"
 #include "variants/kernels/attention/attention.hpp"

@@ -86,8 +86,8 @@ template <int tiles, int N> __device__ __forceinline__ bool is_finite(const Sum 
   return zero == 0;
 }
 
-/// Writes a unit's head, and returns which of the head's blocks the unit is. As many heads run concurrently as have
-/// their keys fit in the cache; all of them finish one block before any starts the next.
+/// Writes a unit's head, and returns which of the head's blocks the unit is. Only so many heads run concurrently that
+/// their keys fit in the cache together; all of them finish one block before any starts the next.
 __device__ __forceinline__ int block_of(size_t unit, int heads, int blocks, size_t &head) {
   constexpr int together = 1024; // units: a few for every multiprocessor
   const int most = max(1, together / blocks);

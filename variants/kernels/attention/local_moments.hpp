@@ -116,8 +116,8 @@ private:
     team.barrier();
     Real spread = 0, size = 0, away = 0;
     for (int a = 0; a < Dk; ++a) spread += N[a * n + a], size += N[a * n + a] + ybar[a] * ybar[a], away += z[a] * z[a];
-    // Accepts a loss of about 4 bits. A moment has degree 2 (order 1) or 4 (order 2); the loss is in logits and in
-    // shifts of products of two monomials.
+    // Accepts a loss of about 4 bits, in the logits and in the shifted moments. A moment is a product of two monomials:
+    // of degree 2 for order 1, of degree 4 for order 2.
     const Real limit = x.order == 1 ? 16 : 4;
     if (!(size <= limit * spread && away <= limit * (x.order == 1 ? bandwidth : math::fmin(spread, bandwidth)))) {
       look_again(team, head, t, N, R, xbar, vbar, X, p, &peak, &total);

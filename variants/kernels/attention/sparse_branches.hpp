@@ -81,7 +81,7 @@ template <class Real, class Set> struct Branch {
   Real scale;
   Rows<Real> q, k, v, o;
   Array<Real> normaliser, gate;
-  int gates; // distance of two steps' gates
+  int gates; // distance between the gates of consecutive steps
 
   KOKKOS_FUNCTION Real logit(size_t step, int row) const {
     return scale * dot(q.at(0, int(step)), k.at(step / q.count, row), q.width);

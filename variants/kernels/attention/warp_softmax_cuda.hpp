@@ -47,7 +47,7 @@ protected:
     if constexpr (is_proportional<Kernel>) return kernel.normalised() && kernel.factor < 0;
     return false;
   }
-  /// Used where the factor is negative, so that the largest product still belongs to the largest logit.
+  /// Called if the factor is negative: the largest negated product then belongs to the largest logit.
   __device__ __forceinline__ static void negate(Logits &p) {
 #pragma unroll
     for (int i = 0; i < tiles; ++i)

@@ -112,7 +112,8 @@ Array<float> through_division(const std::string &label, const BackwardCall<float
   const int width = chunked::padded_width(call.shape.Dv + 1, sizeof(float));
   const Array<float> weights = call.arena->take<float>(call.steps()),
                      d_sum = call.arena->take<float>(call.steps() * width);
-  call.state = call.arena->take<float>(back.call.state.extent(0)); // the forward pass overwrites it
+  // a copy, because the forward pass overwrites the state
+  call.state = call.arena->take<float>(back.call.state.extent(0));
   copy(call.state, back.call.state);
   run_static(label + "::outputs", call, in, weights);
   differentiate_division(back, in.floor, d.floor, weights, d_sum, width);

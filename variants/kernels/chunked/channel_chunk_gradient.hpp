@@ -89,7 +89,7 @@ template <class Op, class Stored_> struct ChannelChunkGradient {
     Channels Y, Z;
     {
       RowsOfSums<chunk, parts> dA;
-      float across = 0; // of channel thread % width, over every fourth value
+      float across = 0; // <dS,S> of channel thread % width, over every fourth value
       PanelRing ring{shared, panel_bytes, buffers};
       stream_panels(
           ring, (in.Dv + P - 1) / P,

@@ -38,7 +38,7 @@ template <class Op, class Stored_, int Dk_, int Dv_> struct ChunkStage {
   template <int rows, int columns>
   __device__ __forceinline__ static void load(const E *from, int ld, int valid_rows, int valid_columns, E *to) {
     load_panel<Op, rows, columns, threads>(from, ld, valid_rows, valid_columns,
-                                           to); // of an array that an earlier stage saved
+                                           to); // loads from an array that an earlier stage saved
   }
   /// Columns first ... first + columns - 1 of an array with `width` numbers per step.
   template <int rows, int columns>

@@ -17,7 +17,8 @@ template <class Op, class Stored, int Dk, int values, bool erases, bool channels
   using E = Element<Op>;
   static constexpr int warps = chunk / 16, threads = 32 * warps;
   static constexpr int slice = is_narrow<Op> ? (Dk <= 128 ? Dk : Dk / 2) : Dk <= 64 ? Dk : Dk == 96 ? 48 : 64;
-  static constexpr int slices = Dk / slice; // slices of keys in sequence, so that two blocks share a multiprocessor
+  // the keys' channels are processed in slices, one after another, so that two blocks fit on a multiprocessor
+  static constexpr int slices = Dk / slice;
   static constexpr int key_pitch = slice + fragments::pad<Op>, step_pitch = chunk + fragments::pad<Op>,
                        value_pitch = values + fragments::pad<Op>;
   static constexpr int keys_size = chunk * (channels && step_pitch > key_pitch ? step_pitch : key_pitch),

@@ -361,7 +361,7 @@ private:
     if constexpr (on_host) {
       for (int i = 0; i < n; ++i) {
         const int begin = reads.after(i), end = reads.after(end_of(i / sub));
-        Real sums[sub][lanes] = {};                  // a sum for each row that meets key i, and each channel
+        Real sums[sub][lanes] = {};                  // one sum for each row that reads key i, and for each channel
         const auto meet = [&](int j0, auto counts) { // counts(c): whether channel c exists
           Real key[lanes];
           for (int c = 0; c < lanes; ++c) key[c] = counts(c) ? p[i * ldp + j0 + c] : Real(0);

@@ -25,7 +25,7 @@ template <class Real> bool solves_ahead(const Call<Real> &call) {
 /// Arrays that a forward pass saves.
 template <class Real> struct SavedRule {
   ChunkStates<Real> starts = {};
-  Array<Real> X = {}; // [B,H,T,F+V] W (erase_t D(t-1,0) r_t where the carry solved) and the errors
+  Array<Real> X = {}; // [B,H,T,F+V] W (erase_t D(t-1,0) r_t where state passing solved) and the errors
 };
 
 template <class Number> struct DeltaRuleAlgebra {
@@ -46,7 +46,7 @@ template <class Number> struct DeltaRuleAlgebra {
 
   struct Summary {
     Real *X;       // [N,F+V] W and U, or their right-hand sides; finally e_t in place of U. Null: in saved.X
-    Real *L;       // [N,N], where the carry solves
+    Real *L;       // [N,N], where state passing solves
     Real *ends;    // [N,F] D(C,i) p_i, where anything decays
     Real *carried; // [1 or F] D(C,0)
     Real *added;   // [F,V] sum of v_i (D(C,i) k_i)^T, if values have separate keys

@@ -22,7 +22,7 @@ KOKKOS_FUNCTION void gate_gradient(const Team &team, int n, const Real *decay, R
     Real sum[lanes];
     for (int c = 0; c < count; ++c) sum[c] = G[n * ldg + begin + c];
     for (int s = n - 1; s >= begin; --s) {
-      const int wanted = s + 1 - begin < count ? s + 1 - begin : count; // the others are never read
+      const int wanted = s + 1 - begin < count ? s + 1 - begin : count; // further columns are never read
       Real *const row = G + s * ldg + begin;
       for (int c = 0; c < wanted; ++c) {
         sum[c] += row[c];

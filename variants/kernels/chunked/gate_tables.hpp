@@ -66,7 +66,7 @@ struct PairDecays {
 /// read after it.
 struct GateTable {
   static constexpr int pitch = chunk + 1,
-                       numbers = (chunk + 1) * pitch + 4 * chunk, // and what passes between quarters
+                       numbers = (chunk + 1) * pitch + 4 * chunk, // the table, and the sums that pass between quarters
       bytes = (numbers + 3) / 4 * 4 * int(sizeof(float));
   float *table;
 

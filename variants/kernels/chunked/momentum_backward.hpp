@@ -58,7 +58,7 @@ template <class Number> struct MomentumAdjoint {
   Real factor; // d eta_t / d alpha_t
 
   struct Summary {
-    Real *g;       // [C,V] sum_s [q_s . k_t] do_s; after the carry g_t
+    Real *g;       // [C,V] sum_s [q_s . k_t] do_s; after state passing g_t
     Real *added;   // [2F,V] what the chunk's outputs add to the gradients of A and B
     Real *flipped; // [C,C] k_s . k_t (tile::flip)
   };

@@ -126,7 +126,7 @@ __device__ __forceinline__ void stream_panels(PanelRing &ring, int panels, const
   const int most = ring.count - 1;
   for (int n = ring.under_way; n < most; ++n) {
     if (n < panels) load(n, ring.buffer(n));
-    fragments::commit_copies(); // may be empty, so that the last `most` groups are always those being copied
+    fragments::commit_copies(); // this group may be empty: the last `most` groups are always those being copied
   }
   int ahead = 0; // panels of the next call
   for (int n = 0; n < panels; ++n) {

@@ -138,7 +138,7 @@ private:
   /// The scores and factors of a chunk.
   __device__ __forceinline__ void score(const Stage &at, const DecayTables &decay, Scored &to) const {
     const int thread = threadIdx.x - 32 * workers, first = thread / 32 * 16, lane = thread % 32;
-    Sum scores[blocks]; // of all steps: to skip later ones by branches would cost more than their products
+    Sum scores[blocks]; // of all steps: branches that skip the masked ones would cost more than their products
 #pragma unroll
     for (int k = 0; k < Dk; k += 16) {
       const A16<Op> a = fragments::load_a<Op, key_pitch>(at.q, first, k);

@@ -88,7 +88,7 @@ template <class Real> void trapezoid_vjp(const std::string &label, const Backwar
           d_v(size_t(step) * Dv + i) = sum;
         }
       });
-  each_row( // of P: the last key's, and the first lambda's
+  each_row( // adds the gradients through P: to the last key, and to the first lambda
       "trapezoid::keys", int(call.steps()), Dk, KOKKOS_LAMBDA(int step, int first, int side) {
         const Head<Real> h = pairs.arrays.head(size_t(step) / T);
         const int t = step % T;

@@ -21,7 +21,7 @@ template <class Real> struct OmegaRule {
   KOKKOS_FUNCTION int pitch() const { return Dk + past; }
   KOKKOS_FUNCTION size_t errors_size() const { return size_t(Dv) * (past + 1); }
   KOKKOS_FUNCTION size_t scratch() const { return 2 * errors_size() + size_t(past + 1) * (Dk + 1); }
-  // Token p of the window before step t, counted from the oldest. p = past is the token of step t.
+  // Token p of the window that ends at step t, counted from the oldest: p = 0 ... past, where p = past is step t's own.
   KOKKOS_FUNCTION const Real *key(const Head<Real> &h, int t, const Real *state, int p) const {
     return p < past ? state + size_t(Dv + p) * pitch() : h.k(t);
   }
@@ -51,7 +51,7 @@ template <class Real> struct OmegaRule {
     each_cell(team, Dv, row, [=, *this](int i, int j) {
       const size_t cell = size_t(i) * row + j;
       if (j >= Dk) {
-        after[cell] = value(h, t, before, j - Dk + 1, i); // one place nearer to the oldest
+        after[cell] = value(h, t, before, j - Dk + 1, i); // each token moves one place towards the oldest
       } else {
         Real s = h.alpha[t] * before[cell];
         for (int p = 0; p < c; ++p) s += e[i * c + p] * key(h, t, before, p)[j];

@@ -11,7 +11,7 @@
 namespace recollect::variants {
 
 /// The output: reads b_t = A_t x_t, or gains z / d, which equal A_t u_t.
-enum class Inverse { reads, gains, forgetting_gains }; // alpha is 1 except in the last
+enum class Inverse { reads, gains, forgetting_gains }; // alpha is 1 except for forgetting_gains
 template <class Number, Inverse kind> struct InverseInRegisters {
   using Real = Number;
   static constexpr bool reads = kind == Inverse::reads, forgets = kind == Inverse::forgetting_gains, on_chip = true;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Least squares in information form: two decayed sums chunk_local a prefix, and its solution is computed from them.
+// Least squares in information form: two decayed sums contain all that is needed of a prefix, and its solution is
+// computed from them.
 //
 //   H_t = alpha_t H_{t-1} + k_t k_t^T,   B_t = alpha_t B_{t-1} + v_t k_t^T,   o_t = B_t x_t
 //   x_t = (H_t + ridge I)^{-1} q_t
