@@ -160,7 +160,7 @@ std::string version() { return "recollect " RECOLLECT_VERSION; }
 
 int run_command_line(int argc, char **argv) {
   open_standard_descriptors();
-  signal(SIGXFSZ, SIG_IGN); // so that exceeding ulimit -f makes write() fail instead
+  signal(SIGXFSZ, SIG_IGN); // so that exceeding ulimit -f makes write() fail instead of ending the program
   end_like_an_environment_failure();
   try {
     const int status = parse_and_run(argc, argv, true);

@@ -31,7 +31,7 @@ namespace {
 
 /// The factor of a step's gradient, on the device; 0 if the gradient is not finite, so that nothing is learned.
 struct Factor {
-  Array<double> sums, factor; // [3] sums of this step (SumUp); [1] of the step before, then of this one
+  Array<double> sums, factor; // [3] sums of this step (SumUp); [1] factor of the previous step, later of this one
   double clip;
   KOKKOS_FUNCTION void operator()(size_t) const {
     const double length = math::sqrt(sums[2]),

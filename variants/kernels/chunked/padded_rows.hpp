@@ -127,8 +127,8 @@ public:
   template <class Number> Number *values_of_result(Number *array, std::size_t rows) {
     return result(array, rows, Dv_, V_);
   }
-  /// States [Dv,Dk], `apart` numbers apart. They are read and, if `written`, written. Their copies lie states_apart()
-  /// apart.
+  /// States [Dv,Dk], `apart` numbers apart. read() fills their copies; write() copies these back if `written`. Their
+  /// copies lie states_apart() apart.
   template <class Number> Number *states(Number *array, std::size_t count, std::size_t apart, bool written) {
     if (!array || !pads()) return array;
     const RowBlocks own{Dk_, std::size_t(Dv_ + normalised_), apart}, wide{K_, std::size_t(V_), states_apart(apart)};

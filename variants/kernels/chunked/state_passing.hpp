@@ -40,8 +40,9 @@ struct StatePassing {
   static constexpr int keys_size = chunk * key_pitch, values_size = erases ? values * step_pitch : chunk * value_pitch;
   static constexpr int stage_size = keys_size * (erases ? 2 : 1) + values_size;
   static constexpr int fitting(int bytes) { return std::min(4, bytes / int(stage_size * sizeof(E))); }
-  /// Buffers for chunks, `shared` if there are more blocks than multiprocessors: enough for one block, or so few that two
-  /// share a multiprocessor. Delta rules, whose chunks take longest to arrive, need three for that.
+  /// Number of buffers for chunks. If `shared`, which is the case if there are more blocks than multiprocessors, two
+  /// blocks must fit on a multiprocessor; else only one. Delta rules, whose chunks take longest to arrive, need three
+  /// for that.
   static int stages_of(bool shared) {
     const int half = fitting(100 * 1024), one = std::max(1, fitting((Dk <= 64 ? 126 : 220) * 1024)),
               two = half >= 2 ? half : std::min(2, one);

@@ -71,7 +71,8 @@ template <class Real> struct OmegaRule {
                             Real *dS, const StepGradient<Real> &d, Real *e) const {
     const int c = past + 1, row = pitch(), width = Dk + 1;
     const Real *q = h.q(t);
-    Real *along = e + errors_size(), *d_token = along + errors_size(); // [Dv,c]; [c,Dk+1]: of a key and its step size
+    Real *along = e + errors_size(),
+         *d_token = along + errors_size(); // [Dv,c] scratch; [c,Dk+1] gradients of each token's key and step size
     errors(team, h, t, before, e);
     each(team, Dk, [=](int j) { d.q[j] = 0; });
     team.barrier();
