@@ -82,7 +82,7 @@ Task capacity() {
       {integer_param("memories", 64, 1, 1e6, "independent memories (batch)"),
        integer_param("most", 128, 1, 1e7, "largest $n$ tried"), integer_param("d", 16, 1, 65536, "key width"),
        integer_param("dv", 64, 1, 65536, "value width"),
-       integer_param("window", 8, 1, 1e6, "values of $n$ averaged for one accuracy"),
+       integer_param("window", 8, 1, 1e6, "number of neighbouring $n$ over which an accuracy is averaged"),
        real_param("level", 0.99, 0, 1, "accuracy that counts as recalled"), keys_param("unit"),
        real_param("cosine", 0.5, -1, 1, "inner product of correlated or equicorrelated keys, bound of packed ones")});
   t.metrics = {{"capacity", Metric::larger}, {"capacity_ratio", Metric::larger}, {"reached", Metric::larger}, accuracy};

@@ -105,7 +105,7 @@ Score score(const Params &p, const Problem &problem, const Output &output) {
 
 Task in_context_regression() {
   Task t;
-  t.summary = "predict a noisy linear function from examples, fewer and more than its dimensions";
+  t.summary = "predict a noisy linear function from fewer and from more examples than it has dimensions";
   t.source = "Garg et al. 2022, arXiv 2208.01066";
   t.params = with_gates({integer_param("sequences", 8, 1, 1e6, "independent functions (batch)"),
                          integer_param("d", 16, 1, 65536, "dimensions of $x$"),

@@ -86,13 +86,13 @@ Score score(const Params &p, const Problem &problem, const Output &output) {
 
 Task long_mqar() {
   Task t;
-  t.summary = "keep a few pairs readable under a long filler";
+  t.summary = "keep a few pairs readable through a long filler";
   t.source = "004 §6.5, Fig 6";
   t.params = with_gates(
       {integer_param("memories", 8, 1, 1e6, "independent memories (batch)"), integer_param("n", 8, 1, 1e6, "pairs"),
        integer_param("filler_steps", 248, 1, 1e8, "steps after the pairs; $T = n$ + this"),
        integer_param("d", 32, 1, 65536, "width of keys and values"),
-       integer_param("vocabulary", 64, 1, 1e6, "words a value may be, at least $n$"),
+       integer_param("vocabulary", 64, 1, 1e6, "number of words that a value can be, at least $n$"),
        choice_param("filler", {"pairs", "repeats", "silent"}, "what follows the pairs"), keys_param("unit"),
        real_param("cosine", 0.5, -1, 1, "inner product of correlated or equicorrelated keys, bound of packed ones")});
   t.metrics = {accuracy,

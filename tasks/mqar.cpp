@@ -79,7 +79,7 @@ Score score(const Params &, const Problem &problem, const Output &output) { retu
 
 Task mqar() {
   Task t;
-  t.summary = "cue-response tokens through one length-2 convolution: answer every cue seen before";
+  t.summary = "pairs of cue and response tokens after one convolution of length 2: answer every cue seen before";
   t.source = "003 §6, Eq 57-58, Fig 3";
   t.params =
       with_gates({integer_param("memories", 8, 1, 1e6, "independent texts (batch)"),
@@ -88,7 +88,8 @@ Task mqar() {
                   integer_param("d", 64, 1, 65536, "width of the embeddings"),
                   choice_param("embedding", {"orthonormal", "unit"}, "token embeddings"),
                   choice_param("responses", {"own", "shifted"}, "responses: tokens of their own, or the next cue"),
-                  choice_param("storage", {"bigrams", "cues"}, "which steps write: every bigram, or cue to response")});
+                  choice_param("storage", {"bigrams", "cues"},
+                               "which steps write: every bigram, or only those from a cue to its response")});
   t.metrics = {accuracy, mse, cosine};
   t.ends = [](const Params &p) { return Ends{1 / (p.real("P") * (p.text("responses") == "own" ? 2 : 1)), 1}; };
   t.shape = shape_of;

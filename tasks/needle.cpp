@@ -135,13 +135,14 @@ Task needle() {
   t.summary = "find one entry of several tokens in a long text of repeated or distinct words";
   t.source = "RULER, arXiv 2404.06654 (S-NIAH-1 to -3, MK-NIAH-1 to -3); 002 §6";
   t.params = with_gates(
-      {integer_param("memories", 4, 1, 1e6, "texts (batch), the needle ever deeper"),
+      {integer_param("memories", 4, 1, 1e6, "number of texts (batch); the needle lies deeper in each"),
        integer_param("T", 384, 1, 1e8, "steps of a text"),
        integer_param("d", 32, 16, 65536, "width of keys and values"),
        choice_param("kind", {"number", "passkey", "uuid"}, "needle and haystack"),
        integer_param("period", 16, 1, 1e8, "words of the sentence that the passkey's haystack repeats"),
-       integer_param("needles", 1, 0, 1e6, "needles in a text, one of which is asked; 0: as many as fit"),
-       real_param("alike", 0.5, 0, 1, "inner product of another needle's keys with the asked one's, about")});
+       integer_param("needles", 1, 0, 1e6, "needles in a text, one of which is asked for; 0: as many as fit"),
+       real_param("alike", 0.5, 0, 1,
+                  "approximate inner product of another needle's keys with those of the needle asked for")});
   t.metrics = {accuracy, mse, cosine, {"exact", Metric::larger}};
   t.ends = [](const Params &p) { return Ends{1.0 / needle_of(p).digits, 1}; };
   t.shape = shape_of;

@@ -97,14 +97,15 @@ Task noisy_recall() {
   Task t;
   t.summary = "MAD's noisy recall: keys seen before ask for their value, among pairs of noise tokens";
   t.source = "MAD, arXiv 2403.17844 (trained); data of athms/mad-lab";
-  t.params = with_gates({integer_param("memories", 4, 1, 1e6, "independent texts (batch)"),
-                         integer_param("pairs", 64, 3, 1e7, "pairs of tokens: half of MAD's seq_len"),
-                         integer_param("vocabulary", 32, 2, 1e7, "keys, as many values, and noise tokens"),
-                         integer_param("noise_vocabulary", 16, 0, 1e7, "noise tokens of the vocabulary"),
-                         real_param("noise", 0.2, 0, 1, "probability that a pair is noise: MAD's frac_noise"),
-                         real_param("noise_write", 1, 0, 1, "factor on beta where a token is noise"),
-                         integer_param("d", 32, 1, 65536, "width of the embeddings"),
-                         choice_param("embedding", {"unit", "orthonormal"}, "token embeddings")});
+  t.params = with_gates(
+      {integer_param("memories", 4, 1, 1e6, "independent texts (batch)"),
+       integer_param("pairs", 64, 3, 1e7, "pairs of tokens: half of MAD's seq_len"),
+       integer_param("vocabulary", 32, 2, 1e7, "number of tokens: keys, the same number of values, and noise tokens"),
+       integer_param("noise_vocabulary", 16, 0, 1e7, "noise tokens of the vocabulary"),
+       real_param("noise", 0.2, 0, 1, "probability that a pair is noise: MAD's frac_noise"),
+       real_param("noise_write", 1, 0, 1, "factor on beta where a token is noise"),
+       integer_param("d", 32, 1, 65536, "width of the embeddings"),
+       choice_param("embedding", {"unit", "orthonormal"}, "token embeddings")});
   t.metrics = {accuracy, mse, cosine};
   t.ends = [](const Params &p) { return Ends{1.0 / Vocabulary(p).values, 1}; };
   t.shape = shape_of;

@@ -98,7 +98,7 @@ Score score(const Params &, const Problem &problem, const Output &output) {
 
 Task reachability() {
   Task t;
-  t.summary = "two trees over $N$ nodes, parents only: from which root is each node reached?";
+  t.summary = "two trees over $N$ nodes, given as the parent of each node: which root reaches each node?";
   t.source = "000 §3.3, Eq 97";
   t.params = with_gates(
       {integer_param("graphs", 16, 1, 1e6, "independent graphs (batch)"),

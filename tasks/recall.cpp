@@ -81,7 +81,8 @@ Task recall() {
   t.summary = "store $n$ key-value pairs, then read one through a noisy copy of its key";
   t.source = "000 §2.1, Eq 4-7";
   t.params = with_gates(
-      {integer_param("memories", 64, 1, 1e6, "independent memories (batch), each with a twin"),
+      {integer_param("memories", 64, 1, 1e6,
+                     "independent memories (batch); each is run twice, to separate signal and noise"),
        integer_param("n", 32, 1, 1e6, "stored pairs"), integer_param("d", 32, 1, 65536, "key width"),
        integer_param("dv", 32, 1, 65536, "value width"), keys_param("unit"),
        real_param("cosine", 0.5, -1, 1, "inner product of correlated or equicorrelated keys, bound of packed ones"),

@@ -89,10 +89,10 @@ Score score(const Params &p, const Problem &problem, const Output &output) {
 Task robustness() {
   Task t;
   t.summary = "recall from writes with noise, with channels dropped, or scaled up";
-  t.source = "EFLA, arXiv 2512.12602 (trained on sequential MNIST), here of an untrained memory";
+  t.source = "EFLA, arXiv 2512.12602 (trained on sequential MNIST), here with an untrained memory";
   t.params = with_gates(
       {integer_param("memories", 16, 1, 1e6, "independent memories a level"),
-       integer_param("levels", 5, 1, 1000, "strengths, from 0 up in equal steps"),
+       integer_param("levels", 5, 1, 1000, "number of strengths, from 0 up in equal steps"),
        real_param("most", 0.9, 0, 1e6, "the largest strength"),
        choice_param("corruption", {"noise", "drop", "scale"},
                     "noise added, channels dropped, or a factor $1 + s$ of the strength $s$"),

@@ -91,9 +91,9 @@ Task stack() {
   t.params = with_gates(
       {integer_param("memories", 8, 1, 1e6, "independent texts (batch)"), integer_param("T", 128, 2, 1e7, "steps"),
        integer_param("stacks", 2, 1, 65536, "stacks"),
-       integer_param("height", 6, 1, 65536, "values a stack holds at most"),
-       integer_param("d", 32, 1, 65536, "width of keys and values; exact for more than stacks x height"),
-       integer_param("vocabulary", 16, 1, 1e6, "words a value may be"), keys_param("orthonormal"),
+       integer_param("height", 6, 1, 65536, "largest number of values on a stack"),
+       integer_param("d", 32, 1, 65536, "width of keys and values; recall is exact if it exceeds stacks x height"),
+       integer_param("vocabulary", 16, 1, 1e6, "number of words that a value can be"), keys_param("orthonormal"),
        real_param("cosine", 0.5, -1, 1, "inner product of correlated or equicorrelated keys, bound of packed ones")});
   t.metrics = {accuracy, mse, cosine, {"late_accuracy", Metric::larger}};
   t.ends = [](const Params &p) { return Ends{1 / p.real("vocabulary"), 1}; };

@@ -87,13 +87,13 @@ Task stress() {
   Task t;
   t.summary = "state exchange with $d, 2 d, 4 d, ...$ keys at one width";
   t.source = "000 §3.2, Fig 5";
-  t.params =
-      with_gates({integer_param("memories", 1, 1, 1e6, "independent memories per level"),
-                  integer_param("levels", 2, 1, 16, "numbers of keys: $d, 2 d, ..., d 2^(levels-1)$"),
-                  integer_param("d", 128, 2, 65536, "key width, a power of two for structured keys"),
-                  integer_param("dv", 32, 1, 65536, "value width"),
-                  integer_param("swaps", 128, 1, 1e8, "scored swaps, those that follow the writes of the largest n"),
-                  choice_param("keys", {"structured", "unit"}, "almost orthogonal sets, or random unit vectors")});
+  t.params = with_gates(
+      {integer_param("memories", 1, 1, 1e6, "independent memories per level"),
+       integer_param("levels", 2, 1, 16, "numbers of keys: $d, 2 d, ..., d 2^(levels-1)$"),
+       integer_param("d", 128, 2, 65536, "key width, a power of two for structured keys"),
+       integer_param("dv", 32, 1, 65536, "value width"),
+       integer_param("swaps", 128, 1, 1e8, "number of scored swaps, which follow the writes of the largest n"),
+       choice_param("keys", {"structured", "unit"}, "almost orthogonal sets, or random unit vectors")});
   t.metrics = {accuracy, mse, cosine, {"accuracy_smallest", Metric::larger}, {"accuracy_largest", Metric::larger}};
   t.ends = [](const Params &p) { // one of d 2^l values at level l
     const double levels = p.real("levels");

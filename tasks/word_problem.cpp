@@ -121,7 +121,7 @@ Score score(const Params &p, const Problem &problem, const Output &output) {
 double guessed_length(const Params &p) {
   const int memories = p.integer("memories"), n = group_named(p.text("group")).points;
   const double right = std::pow(n, -n);
-  double solved = 0, length = 0; // that enough memories are right: the binomial distribution's tail
+  double solved = 0, length = 0; // probability that enough memories are right: the tail of the binomial distribution
   for (int m = enough_of(p); m <= memories; ++m)
     solved += std::exp(std::lgamma(memories + 1.0) - std::lgamma(m + 1.0) - std::lgamma(memories - m + 1.0) +
                        m * std::log(right) + (memories - m) * std::log1p(-right));
@@ -139,10 +139,12 @@ Task word_problem() {
       {integer_param("memories", 4, 1, 1e6, "independent words (batch)"),
        choice_param("group", group_names(), "which group; parity is Z2"),
        integer_param("letters", 32, 1, 1e7, "letters of a word"),
-       integer_param("d", 8, 1, 65536, "width of keys and values; exact for more than the group's points"),
-       automatic_param("reflections", "points - 1", 1, 100, "steps a letter (DeltaProduct's $n_h$), rounded down"),
-       real_param("eigenvalue", -1, -1, 1, "of a step's transition along its key; -1: the step exchanges two values"),
-       real_param("level", 0.9, 0.01, 1, "share of memories right that counts as solved")});
+       integer_param("d", 8, 1, 65536,
+                     "width of keys and values; recall is exact if it exceeds the number of the group's points"),
+       automatic_param("reflections", "points - 1", 1, 100, "steps per letter (DeltaProduct's $n_h$), rounded down"),
+       real_param("eigenvalue", -1, -1, 1,
+                  "eigenvalue of a step's transition along its key; -1: the step exchanges two values"),
+       real_param("level", 0.9, 0.01, 1, "share of memories that must be right for a length to count as solved")});
   t.metrics = {{"length", Metric::larger}, {"product_accuracy", Metric::larger}, accuracy, mse, cosine};
   t.ends = [](const Params &p) { return Ends{guessed_length(p), p.real("letters")}; };
   t.shape = shape_of;

@@ -35,7 +35,7 @@ struct Layout {
 };
 
 void check(const Layout &l, int vocabulary) {
-  const int parts = l.key_tokens + 1; // of the vocabulary: first tokens of keys, second ones, values
+  const int parts = l.key_tokens + 1; // parts of the vocabulary: first tokens of keys, second tokens of keys, values
   if (l.updates > l.pairs) usage_error("zoology_mqar: at most as many updates as pairs");
   if (l.key_tokens == 2 && l.side() * l.side() != l.pairs)
     usage_error("zoology_mqar: with key_tokens=2 the pairs are a grid; take a square number of pairs");
@@ -61,7 +61,8 @@ std::vector<int> draw_distinct(int count, int first, int last, const Stream &dra
 
 /// Places of the queries. They are drawn one after another, each by the power law over the places that are left.
 std::vector<int> draw_places(const Layout &l, double power, const Stream &draw) {
-  std::vector<double> arrival; // of exponential clocks of these rates: they ring in that order
+  // times at which exponential clocks with these rates ring: their order is that of the draws
+  std::vector<double> arrival;
   for (int g = 0; g < l.places(); ++g) arrival.push_back(-std::log(draw.uniform(g)) / std::pow(g + 1, power - 1));
   std::vector<int> places(l.places());
   std::iota(places.begin(), places.end(), 0);
@@ -139,17 +140,18 @@ Problem generate(const Params &p, std::uint64_t seed) {
 
 Task zoology_mqar() {
   Task t;
-  t.summary = "zoology's multi-query recall: vocabulary 8192, queries by a power law; forgetting and compositional too";
+  t.summary = "zoology's multi-query recall: vocabulary 8192, queries by a power law; with the forgetting and "
+              "compositional variants";
   t.source = "Arora et al. 2023 (Zoology), arXiv 2312.04927; data of HazyResearch/zoology";
-  t.params = with_gates({integer_param("memories", 4, 1, 1e6, "independent texts (batch)"),
-                         integer_param("pairs", 4, 1, 1e6, "key-value pairs"),
-                         integer_param("T", 64, 4, 1e7, "tokens of a text"),
-                         integer_param("d", 64, 1, 65536, "width of the embeddings"),
-                         integer_param("vocabulary", 8192, 4, 1e7, "keys in its lower part, values in its upper part"),
-                         real_param("power", 0.01, 0, 1, "exponent of the gaps' law plus 1; 1: uniform"),
-                         integer_param("updates", 0, 0, 1e6, "keys written again with another value"),
-                         integer_param("key_tokens", 1, 1, 2, "tokens of a key; 2: pairs are a grid of keys"),
-                         choice_param("embedding", {"unit", "orthonormal"}, "token embeddings")});
+  t.params = with_gates(
+      {integer_param("memories", 4, 1, 1e6, "independent texts (batch)"),
+       integer_param("pairs", 4, 1, 1e6, "key-value pairs"), integer_param("T", 64, 4, 1e7, "tokens of a text"),
+       integer_param("d", 64, 1, 65536, "width of the embeddings"),
+       integer_param("vocabulary", 8192, 4, 1e7, "number of tokens: keys in the lower part, values in the upper part"),
+       real_param("power", 0.01, 0, 1, "1 plus the exponent of the power law of gaps; 1: uniform"),
+       integer_param("updates", 0, 0, 1e6, "keys written again with another value"),
+       integer_param("key_tokens", 1, 1, 2, "number of tokens in a key; 2: the pairs form a grid"),
+       choice_param("embedding", {"unit", "orthonormal"}, "token embeddings")});
   t.metrics = {accuracy, mse, cosine};
   t.ends = [](const Params &p) { return Ends{1 / p.real("vocabulary"), 1}; };
   t.shape = shape_of;

@@ -53,7 +53,8 @@ Variant atlas() {
       "a weight $beta_i$ belongs to a token, the source's $gamma_i^{(t)}$ to a token and a step; no feature map; "
       "no momentum and no Muon, which the full ATLAS adds";
   v.cost = (4 * cost::parameter("window") + 3) * cost::Dv * cost::Dk;
-  v.params = {tuned(integer_param("window", 4, 1, 1 << 10, "c, tokens whose losses a step descends; 1: the delta rule"),
+  v.params = {tuned(integer_param("window", 4, 1, 1 << 10,
+                                  "c, number of tokens whose losses one step descends; 1: the delta rule"),
                     {1, 2, 8}),
               automatic_param("eta", "1 / window", 0, no_limit, "step size")};
   v.inputs = {{"beta", false, "weight of the token's loss while it is in the window"},

@@ -55,7 +55,8 @@ Variant comba() {
   v.differs = "the erase key $w$ is free, the source's is a share of $k$; $d$ is 0 by default, the source starts it at "
               "1 or 0.02";
   v.cost = 7 * cost::Dv * cost::Dk;
-  v.params = {tuned(real_param("d", 0, -no_limit, no_limit, "share of the erase key that the query loses"), {0.02, 1})};
+  v.params = {tuned(real_param("d", 0, -no_limit, no_limit, "share of the erase key that is subtracted from the query"),
+                    {0.02, 1})};
   v.inputs = {
       {"beta", true, "step size of the write"}, {"alpha", true, "decay of the whole state"}, {"w", false, "erase key"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }), fast("chunked", chunked<float>, chunked<double>)

@@ -60,11 +60,11 @@ Variant delta_former() {
   v.params = {
       choice_param("kappa1", kind_names,
                    "similarity of the erase, $k_i$ with $w_t$; gradients go straight through round (slope 1)"),
-      choice_param("kappa2", kind_names, "similarity of the read, $k_i$ with $q_t$; likewise"),
+      choice_param("kappa2", kind_names, "similarity of the read, $k_i$ with $q_t$; round as in the erase"),
       real_param("scale", 1, -no_limit, no_limit, "$z = scale x . y$ in both"),
       real_param("tau", 1, std::numeric_limits<double>::min(), no_limit, "temperature of exp and softmax"),
       integer_param("groups", 1, 1, most_lookups, "lookups $G$ of the erase, at $w, 2 w, ... G w$"),
-      choice_param("lookups", {"own", "shared"}, "shared: all heads erase by the mean of $beta kappa1$ of each")};
+      choice_param("lookups", {"own", "shared"}, "shared: all heads erase with the mean of their $beta kappa1$")};
   for (int j = 0; j < most_lookups; ++j)
     v.params.push_back(automatic_param(weight_name(j), "fit of z on {-1,0,1,2}", -no_limit, no_limit,
                                        "weight of lookup " + std::to_string(j + 1) + " where $G > 1$"));

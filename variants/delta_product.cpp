@@ -45,7 +45,7 @@ Variant delta_product() {
   v.cost = (5 * cost::parameter("householder") + 2) * cost::Dv * cost::Dk;
   v.params = {integer_param("householder", 2, 1, 16, "Householder steps per token, $n_h$")};
   v.inputs = {{"beta", true, "step size of every Householder step"},
-              {"w", false, "key of every second step before the last"}};
+              {"w", false, "key of every other Householder step; the last step uses k"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }),
              fast("chunked", chunked<float>, chunked<double>)
                  .work(cost::parameter("householder") * (1.5 * cost::Dv * cost::Dk + 85 * cost::Dk))

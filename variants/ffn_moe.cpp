@@ -76,7 +76,7 @@ Variant ffn_moe() {
                           2 * cost::parameter("topk") * cost::parameter("block") * (cost::Dk + cost::Dv));
   v.params = {integer_param("block", 4, 1, 1 << 20, "rows per expert"),
               integer_param("topk", 1, 1, 1 << 20, "experts per query; only these have gradients")};
-  v.inputs = {{"w", false, "rows whose mean over an expert routes to it"}};
+  v.inputs = {{"w", false, "routing rows: an expert's routing key is their mean over the expert"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }),
              fast("parallel", parallel<float>, parallel<double>).backward(backward<float>, backward<double>)};
   v.traits.order_invariant = false;

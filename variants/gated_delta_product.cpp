@@ -51,7 +51,7 @@ Variant gated_delta_product() {
   v.params = {integer_param("householder", 2, 1, 16, "Householder steps per token, $n_h$")};
   v.inputs = {{"beta", true, "step size of every Householder step"},
               {"alpha", true, "decay of the whole state, once per token"},
-              {"w", false, "key of every second step before the last"}};
+              {"w", false, "key of every other Householder step; the last step uses k"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }),
              fast("chunked", chunked<float>, chunked<double>)
                  .backward(backward<float>, backward<double>)

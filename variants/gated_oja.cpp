@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gated Oja rule: each value channel decays by its own factor, and the error is that of the key, as read at the
-// value (fla/ops/gated_oja_rule and tests/ops/test_oja.py of fla-org/flash-linear-attention, which also normalises
-// values).
+// The gated Oja rule: each value channel decays by its own factor, and the error is k_t minus what the memory returns
+// for the value (fla/ops/gated_oja_rule and tests/ops/test_oja.py of fla-org/flash-linear-attention, which also
+// normalises values).
 //
 //   S'_t = diag(lambda_t) S_{t-1},   u_t = v_t / |v_t|
 //   S_t  = S'_t + beta_t u_t (k_t - (S'_t)^T u_t)^T

@@ -182,8 +182,9 @@ Variant gated_softmax() {
   v.cost = cost::at_least(v.cost);
   v.update = "$o_t = sum_{i<=t} softmax_i(scale q_t . k_i + sum_{j=i+1..t} log alpha_j) v_i$";
   v.source = "000 Eq 30-31, Table 2; Lin et al. 2025 (arXiv:2503.02130)";
-  v.params = {tuned(automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on $q k^T$"), {1, 4, 16, 64}),
-              automatic_param("sink", "none", -1e30, 1e30, "logit of a sink, which takes its share of the weight")};
+  v.params = {
+      tuned(automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on $q k^T$"), {1, 4, 16, 64}),
+      automatic_param("sink", "none", -1e30, 1e30, "logit of an attention sink, one more term of the softmax's sum")};
   v.inputs = {{"alpha", true, "what each step keeps of every earlier weight"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }),
              fast("parallel", parallel<float>, parallel<double>).backward(backward<float>, backward<double>)};

@@ -206,7 +206,7 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
 }
 
 /// Response of the last read to changes of the kernel matrix's elements. One read suffices: every earlier matrix is a
-/// principal part of the last.
+/// principal submatrix of the last.
 double condition(const Sequence &s, const Params &p) {
   const Shape &n = s.shape;
   const double scale = p.real_or("scale", 1 / std::sqrt(double(n.Dk)));

@@ -223,7 +223,7 @@ double condition(const Sequence &s, const Params &p) {
     for (int i = 0; i < seen; ++i)
       for (int a = 0; a < n; ++a) X(i, a) -= xbar[a], weighted(i, a) = weights[i] * X(i, a);
     const Dense N = transpose(weighted) * X, R = transpose(V) * weighted;
-    Dense M = Dense::identity(n + 1), B(Dv, n + 1); // vbar with weight 1, which completes o
+    Dense M = Dense::identity(n + 1), B(Dv, n + 1); // vbar enters o with the weight 1
     std::vector<double> read(n + 1, 1);
     for (int a = 0; a < n; ++a) {
       for (int b = 0; b < n; ++b) M(a, b) = N(a, b);

@@ -66,7 +66,7 @@ Variant mamba3() {
   v.inputs = {{"beta", false, "step size"},
               {"alpha", true, "decay of the whole state"},
               {"lambda", false, "weight of the step's own end, $1/2$ in the trapezoidal rule"},
-              {"w", false, "angles per step size, added for both channels of a pair", "no turn"}};
+              {"w", false, "angles per unit of step size; a pair turns by the sum of its two channels", "no turn"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }),
              fast("chunked", chunked<float>, chunked<double>)
                  .backward(backward<float>, backward<double>)

@@ -21,7 +21,7 @@ template <class Real> KOKKOS_FUNCTION Real unit_of(Real M) {
   return M < std::numeric_limits<Real>::min() ? Real(1) : M;
 }
 template <class Real> struct Gates {
-  Real keep, add, stabiliser; // f u_{t-1} / u_t and i / u_t, where u_t is the unit for M_t; M_t
+  Real keep, add, stabiliser; // f u_{t-1} / u_t, i / u_t, and M_t; u_t = unit_of(M_t)
 };
 template <class Real> KOKKOS_FUNCTION Gates<Real> stabilised(Real f, Real i, Real before) {
   const Real M = math::fmax(f * before, math::fabs(i)), unit = unit_of(M);
@@ -129,7 +129,7 @@ Variant mlstm() {
   v.source = "Beck et al. 2024 (arXiv:2405.04517) Eq 19-27; 003 Eq 16";
   v.cost = 5 * (cost::Dv + 1) * cost::Dk;
   v.params = {real_param("scale", 1, -no_limit, no_limit, "factor on $q k^T$; the paper's is $1/sqrt(Dk)$")};
-  v.inputs = {{"beta", false, "exponential input gate as the factor $exp(i)$ of its logit $i$: any positive number"},
+  v.inputs = {{"beta", false, "input gate $exp(i)$ for the logit $i$: any positive number"},
               {"alpha", false, "forget gate $f$"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }),
              fast("chunked", chunked<float>, chunked<double>)

@@ -43,7 +43,7 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
   const UnitRows<Real> unit = unit_rows(call, call.k, call.shape.Dk),
                        d{allocate(call, call.k.extent(0)), allocate(call, call.steps())};
   const DeltaRule<Real> rule = as_rule(call, unit);
-  const Array<Real> write = rule.write, d_length = d.length; // that of the write, first
+  const Array<Real> write = rule.write, d_length = d.length; // at first the gradient of the write strength
   delta_rule_vjp("nlms::backward", back, rule, {back.d.q, d.rows, {}, d_length});
   parallel_loop(
       "nlms::length", call.steps(), KOKKOS_LAMBDA(const size_t t) { d_length(t) *= -write(t) * write(t); });

@@ -58,8 +58,9 @@ Variant nsa() {
                           cost::parameter("window");
   v.cost = cost::at_least({2 * rows * (cost::Dk + cost::Dv), rows});
   v.params = {integer_param("block", 4, 1, 1 << 20, "tokens per block"),
-              integer_param("topk", 4, 3, 1 << 20, "blocks selected, with the first, the last and the one before it"),
-              integer_param("window", 4, 1, 1 << 30, "tokens that the third branch reads"),
+              integer_param("topk", 4, 3, 1 << 20,
+                            "blocks selected, including the first, the query's own and the one before its own"),
+              integer_param("window", 4, 1, 1 << 30, "width of the sliding branch in tokens"),
               tuned(automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on $q k^T$"), {1, 4, 16, 64})};
   v.inputs = {{"alpha", false, "gate of the compressed branch"},
               {"beta", false, "gate of the selected branch"},

@@ -64,7 +64,7 @@ Variant path_attention() {
   v.differs = "$w$ is as given, the source's has unit length; no forget gate";
   v.cost = {cost::t * (6 * cost::Dk + 2 * cost::Dv), cost::t};
   v.params = {tuned(automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on the logits"), {1, 4, 16})};
-  v.inputs = {{"beta", false, "strength of the step's reflection; 2 turns a unit $w$ around"},
+  v.inputs = {{"beta", false, "strength of the step's reflection; 2 reflects a unit $w$"},
               {"w", false, "direction of the step's reflection"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }),
              fast("chunked", chunked<float>, chunked<double>).backward(backward<float>, backward<double>)};

@@ -53,7 +53,7 @@ Variant power_attention() {
   v.differs = "reads are not divided by the sum of their weights and not layer-normed";
   v.cost = {2.5 * cost::Dv * cost::Dk * cost::Dk + 2.5 * cost::Dv * cost::Dk + 6 * cost::Dk * cost::Dk,
             cost::Dk * cost::Dk + cost::Dk};
-  v.params = {integer_param("degree", 2, 1, most_power, "power of the inner product; the source takes even ones"),
+  v.params = {integer_param("degree", 2, 1, most_power, "power of the inner product; even in the source"),
               real_param("scale", 1, -no_limit, no_limit, "factor on $q . k$; the source's is $1/sqrt(Dk)$")};
   v.inputs = {{"alpha", false, "decay of the whole state"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }),

@@ -54,7 +54,7 @@ Variant preconditioned_delta() {
   v.cost = {7 * cost::Dv * cost::Dk + 14 * cost::Dk, 2 * cost::Dk};
   v.params = {tuned(real_param("base", 1.5, 1, 1e6, "bound of the scale, $[1 / base, base]$"), {1, 4}),
               real_param("center", -0.2, -no_limit, no_limit, "$log A$ at which the scale is 1"),
-              real_param("eps", 1e-6, 1e-30, 1, "what is added to $A$ before its logarithm")};
+              real_param("eps", 1e-6, 1e-30, 1, "added to $A$ before the logarithm is taken")};
   v.inputs = {{"beta", true, "step size of the write"},
               {"alpha", true, "decay of the whole state"},
               {"lambda", false, "decay of the channels of $A$"}};

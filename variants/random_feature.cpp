@@ -5,7 +5,7 @@
 //   S_t = S_{t-1} + v_t phi(k_t)^T,   z_t = z_{t-1} + phi(k_t),   o_t = S_t phi(q_t) / (z_t . phi(q_t))
 //   phi(x) = exp(|y|^2 / 2) (sin(Omega y), cos(Omega y)) / sqrt(features),   y = sqrt(scale) x, rows of Omega ~ N(0, I)
 //
-// The paper drops the factor exp(|y|^2 / 2) by scaling keys to norm 1. Other than Performer's, single weights may be
+// The paper drops the factor exp(|y|^2 / 2) by scaling keys to norm 1. Unlike Performer's, the weight of a pair may be
 // negative, so that the divisor can come near 0. State: (Dv + 1) x 2 features: S, then z. Cost per token: (4 Dk + 8 Dv)
 // features flops.
 #include "harness/numerics/random.hpp"
@@ -66,7 +66,7 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
 Variant random_feature() {
   Variant v = feature_variant([](const Shape &, const Params &p) { return 2 * p.integer("features"); });
   v.update =
-      "$A_t = I$, $b_t = v_t$, $phi$ = random sines and cosines of $exp(scale q . k)$, divided by $z_t . phi(q_t)$";
+      "$A_t = I$, $b_t = v_t$, $phi$ = random Fourier features of $exp(scale q . k)$, divided by $z_t . phi(q_t)$";
   v.source = "Peng et al. 2021 (arXiv:2103.02143), RFA";
   v.cost = {(4 * cost::Dk + 8 * cost::Dv) * cost::parameter("features"), 4 * cost::parameter("features")};
   v.params = {integer_param("features", 64, 1, 65536, "random frequencies"),

@@ -83,11 +83,11 @@ Variant rwkv7_published() {
       "$w_t = a_t * k_t$ is given; the factors on the removal key are 1 and $share$ is one number, where the source "
       "learns one for each channel; no bonus, no normalised output";
   v.cost = 9 * cost::Dv * cost::Dk;
-  v.params = {
-      tuned(real_param("share", 1, -no_limit, no_limit, "of the learning rates, in the replacement key"), {0, 0.5})};
+  v.params = {tuned(real_param("share", 1, -no_limit, no_limit, "share of the learning rates in the replacement key"),
+                    {0, 0.5})};
   v.inputs = {{"beta", false, "factor on what is removed"},
               {"lambda", false, "decay of every channel"},
-              {"w", false, "the key times its learning rates, one a channel"}};
+              {"w", false, "the key times its learning rates, one per channel"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }),
              fast("chunked", chunked<float>, chunked<double>)
                  .backward(backward<float>, backward<double>)

@@ -43,7 +43,7 @@ Variant skyformer() {
   v.source = "003 Fig 1; Chen et al. 2021 (arXiv:2111.00035)";
   v.params = {bandwidth_spec(), integer_param("features", 64, 1, 1 << 20, "landmarks of `nystrom`"),
               integer_param("seed", 1, 0, 1 << 30, "which rows are landmarks"),
-              real_param("ridge", 1e-4, 0, no_limit, "added to the landmarks' kernel matrix")};
+              real_param("ridge", 1e-4, 0, no_limit, "ridge added to the kernel matrix of the landmarks")};
   v.forms = {definition([](const auto &call) { recurrent(call); }),
              fast("parallel", parallel<float>, parallel<double>).backward(backward<float>, backward<double>),
              fast("nystrom", through_landmarks<float>, through_landmarks<double>).approximate().not_causal()};

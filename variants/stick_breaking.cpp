@@ -38,7 +38,9 @@ Variant stick_breaking() {
   v.differs = "the threshold, 0 in the source; what the weights leave is not read";
   v.cost = {cost::t * (2 * cost::Dk + 3 * cost::Dv), cost::t};
   v.params = {tuned(automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on the logits"), {4, 16, 64}),
-              tuned(real_param("threshold", 0, -no_limit, no_limit, "similarity at which a key takes half"), {0.5}),
+              tuned(real_param("threshold", 0, -no_limit, no_limit,
+                               "similarity at which a key takes half of the remaining weight"),
+                    {0.5}),
               choice_param("current", {"unseen", "seen"}, "whether a query sees the key of its own step")};
   v.forms = {definition([](const auto &call) { recurrent(call); }),
              fast("chunked", chunked<float>, chunked<double>).backward(backward<float>, backward<double>)};

@@ -10,7 +10,7 @@
 // the first channel of lambda gives eta_t = eta lambda_t[0]. State: 2 width x (Dk + Dv), the rows of M, then those of
 // Z. Initially B is N(0,1), and A and Z are 0: an empty memory reads 0. Cost per token: width (10 Dk + 12 Dv) flops.
 // The form `minibatch` takes the gradients of b = `minibatch` tokens at the state before them (mlp_memory.hpp). For b >
-// 1 this is another layer.
+// 1 this is a different layer.
 #include "harness/numerics/random.hpp"
 #include "variants/kernels/online/mlp_memory_backward.hpp"
 

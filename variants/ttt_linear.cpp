@@ -7,7 +7,7 @@
 //
 // State: Dv x Dk, initially N(0,1). Because of norm, a step changes f by lr beta_t whatever the length of the keys.
 // Cost per token: 7 Dv Dk flops. The form `minibatch` takes the gradients of b = `minibatch` tokens at the state before
-// them, which makes it matrix products: 6 Dv Dk + 2 b (Dk + Dv) flops. For b > 1 it is another layer.
+// them, so that it consists of matrix products: 6 Dv Dk + 2 b (Dk + Dv) flops. For b > 1 this is a different layer.
 #include "harness/numerics/random.hpp"
 #include "variants/kernels/common/columns.hpp"
 #include "variants/kernels/common/recurrent_backward.hpp"
@@ -171,9 +171,10 @@ Variant ttt_linear() {
   v.differs = "the residual is the query itself, padded or cut, where fla adds $W q$; norm without learned scale and "
               "shift, no bias";
   v.cost = 7 * cost::Dv * cost::Dk + 34 * cost::Dv;
-  v.params = {real_param("lr", 0.5, 0, no_limit, "step size"),
-              integer_param("minibatch", 16, 1, 1 << 20, "tokens whose gradients share a state in `minibatch`"),
-              integer_param("seed", 1, 0, 1 << 30, "of the initial state")};
+  v.params = {
+      real_param("lr", 0.5, 0, no_limit, "step size"),
+      integer_param("minibatch", 16, 1, 1 << 20, "tokens whose gradients are taken at the same state in `minibatch`"),
+      integer_param("seed", 1, 0, 1 << 30, "of the initial state")};
   v.inputs = {{"beta", false, "factor on the step size"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }).backward(backward<float>, backward<double>),
              fast("minibatch", minibatch<float>, minibatch<double>).approximate()};

@@ -34,7 +34,8 @@ Variant vla() {
                     {0.001, 0.01, 1}),
               integer_param("refresh", 20, 0, 1e6, "steps between two additions of $eta I$ to $A$, 0: never"),
               real_param("eta", 1e-3, 0, 1e6, "what a refresh adds to the diagonal of $A$"),
-              choice_param("phi", {"elu", "identity"}, "feature map; identity also leaves the output undivided"),
+              choice_param("phi", {"elu", "identity"},
+                           "feature map; with identity the output is not divided by the normaliser"),
               automatic_param("u_norm", "1/sqrt(Dk)", 0, 1e6,
                               "length of $u$ (Algorithm 1: $1/sqrt(Dk)$, Eq 8: 1), 0: as w is")};
   v.inputs = {{"w", false, "penalty direction $u$"}};

@@ -4,7 +4,7 @@
 //
 //   A_t = (lambda0 I + sum_{i<=t} u_i u_i^T)^{-1} by Sherman-Morrison, eta I added every `refresh` steps
 //   S_t = S_{t-1} + (v_t - S_{t-1} x_t) (A_t x_t)^T,   x_t = phi(k_t)
-//   o_t = S_t q_t (phi the identity), or divided as vla's (phi = elu + 1)
+//   o_t = S_t q_t (phi the identity), or divided by the normaliser as in vla (phi = elu + 1)
 //
 // u_t is w_t, or k_t if w is absent. In the latter case it is rls with ridge lambda0, except for the refresh. For other
 // u nothing bounds the step x . A x. It may exceed 2, and with elu features, |x|^2 of about 2 Dk, the state overflows
@@ -39,7 +39,8 @@ Variant vla_unnormalized() {
                     {0.001, 0.01, 1}),
               integer_param("refresh", 20, 0, 1e6, "steps between two additions of $eta I$ to $A$, 0: never"),
               real_param("eta", 1e-3, 0, 1e6, "what a refresh adds to the diagonal of $A$"),
-              choice_param("phi", {"identity", "elu"}, "feature map; elu also divides the output as vla does"),
+              choice_param("phi", {"identity", "elu"},
+                           "feature map; with elu the output is divided by the normaliser, as in vla"),
               real_param("u_norm", 0, 0, 1e6, "length of $u$, 0: as w is")};
   v.inputs = {{"w", false, "penalty direction $u$"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }),

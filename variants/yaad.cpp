@@ -60,7 +60,7 @@ Variant yaad() {
   v.objective = "$|S k - v|^2 / 2$ if $|S k - v| <= delta$, else $delta |S k - v|_1$";
   v.source = "Behrouz et al. 2025 (arXiv:2504.13173) Eq 26";
   v.cost = 7 * cost::Dv * cost::Dk;
-  v.params = {tuned(real_param("delta", 1, 0, no_limit, "length of an error from which on only its signs are written"),
+  v.params = {tuned(real_param("delta", 1, 0, no_limit, "length of the error above which only its signs are written"),
                     {0.25, 4})};
   v.inputs = {{"beta", false, "step size of the write"},
               {"alpha", false, "what each step keeps of the memory"},

@@ -144,8 +144,11 @@ Action add_sample(CLI::App &app) {
   CLI::Option *texts =
       c.add_option("--texts", flags->texts,
                    "lengths of packed texts, such as 30,0,69: B is 1, with cu_seqlens and one state per text");
-  CLI::Option *qk = c.add_option("--qk-heads", flags->qk_heads, "heads of q and k, shared by those of v");
-  CLI::Option *kv = c.add_option("--kv-heads", flags->kv_heads, "heads of k and v, shared by those of q")->excludes(qk);
+  CLI::Option *qk =
+      c.add_option("--qk-heads", flags->qk_heads, "number of heads of q and k, where several heads of v share one");
+  CLI::Option *kv =
+      c.add_option("--kv-heads", flags->kv_heads, "number of heads of k and v, where several heads of q share one")
+          ->excludes(qk);
   c.add_option("--battery", flags->battery,
                "write about 24 hard cases into this folder, one .npz per case, for `check --battery`")
       ->excludes(shape)

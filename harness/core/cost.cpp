@@ -100,7 +100,7 @@ std::string Polynomial::str() const {
 std::string Cost::str() const {
   const std::string calls = functions.str();
   return std::string(least ? "at least " : "") + "$" + flops.str() + "$ flops" +
-         (calls == "0" ? "" : ", $" + calls + "$ functions");
+         (calls == "0" ? "" : ", $" + calls + "$ calls of exp, sqrt or the like");
 }
 
 } // namespace recollect

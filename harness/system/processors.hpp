@@ -5,7 +5,7 @@
 namespace recollect {
 
 /// How many processors this process may use, at least 1: those of the calling thread, and all of OpenMP's places where
-/// OpenMP binds threads (OMP_PROC_BIND). Asked for once: to tell it, the C library reads a file.
+/// OpenMP binds threads (OMP_PROC_BIND). Determined once per process, because the C library reads a file for it.
 std::size_t processors();
 
 /// Lets the calling thread run on all of them. A new thread may run where the thread that started it may, and OpenMP

@@ -55,7 +55,7 @@ Claim delta_product_symmetric_group() {
     points.rounding(16.0 * n * n * T);
     points.statement("states after 64 words are their permutations", states, permutations)
         .but_not("the inverse permutations", inverses);
-    points.wrong_system("$n - 2$ steps a token", fewer, permutations);
+    points.wrong_system("$n - 2$ steps per token", fewer, permutations);
     points.wrong_system("$beta = 1$", weaker, permutations);
   });
 }

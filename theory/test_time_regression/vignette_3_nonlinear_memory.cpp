@@ -225,7 +225,8 @@ Claim momentum() {
     points.statement("no decay: heavy ball", ball, train(Descent{size, whole, steady}))
         .but_not("Nesterov's look-ahead", train(Descent{size, whole, steady, eta}))
         .but_not("no momentum", train(Descent{size, whole}));
-    points.wrong_system("heavy ball with decay, for both together", train(heavy_ball(s.alpha)), both);
+    points.wrong_system("heavy ball with decay, in place of momentum and decay together", train(heavy_ball(s.alpha)),
+                        both);
 
     // A network in place of the linear map gives Titans' long-term memory.
     Sequence deep = s;

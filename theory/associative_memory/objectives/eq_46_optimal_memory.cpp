@@ -96,7 +96,8 @@ Claim equation_47() {
         .but_not("$Wv Wk^T$", layer.Wv * transpose(layer.Wk))
         .but_not("Wv Wk", layer.Wv * layer.Wk);
     points.wrong_system("Wk with a row of zeros", without.solution, form);
-    points.rounding(two.units).statement("least squares against $Wv Wk^-1$, another law of x", two.solution, form);
+    points.rounding(two.units).statement("least squares against $Wv Wk^-1$, another distribution of x", two.solution,
+                                         form);
   });
 }
 

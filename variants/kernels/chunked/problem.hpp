@@ -57,7 +57,7 @@ template <class Stored> struct Inputs {
   int first_step = 0, head_steps = 0;
   // Packed texts; null: B texts of T steps.
   int packed = 0;                    // texts
-  int packed_chunks = 0;             // of all texts, for one head
+  int packed_chunks = 0;             // chunks of all texts, for one head
   const int *starts = nullptr;       // [packed + 1] steps
   const int *chunk_starts = nullptr; // [packed + 1] chunks of all earlier texts
   const int *chunk_texts = nullptr;  // [packed_chunks] text of a chunk

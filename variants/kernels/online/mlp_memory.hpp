@@ -242,9 +242,10 @@ inline int hidden_width(const Shape &s, const Params &p) { return int(p.real_or(
 inline Variant mlp_variant() {
   Variant v;
   v.family = "online nonlinear";
-  v.params = {automatic_param("width", "4 Dk", 1, 1 << 20, "hidden units"),
-              integer_param("minibatch", 16, 1, 1 << 20, "tokens whose gradients share a state in `minibatch`"),
-              integer_param("seed", 1, 0, 1 << 30, "of the initial state")};
+  v.params = {
+      automatic_param("width", "4 Dk", 1, 1 << 20, "hidden units"),
+      integer_param("minibatch", 16, 1, 1 << 20, "tokens whose gradients are taken at the same state in `minibatch`"),
+      integer_param("seed", 1, 0, 1 << 30, "of the initial state")};
   v.traits.linear_in_v = false;
   return v;
 }
