@@ -10,7 +10,7 @@
 namespace recollect {
 namespace {
 
-// The factors and their values. Cases use the two lengths of a pair alternately.
+// The factors of the covering array (battery.hpp) and their values. Cases use the two lengths of a pair alternately.
 constexpr int lengths[4][2] = {{1, 2}, {63, 64}, {65, 130}, {250, 250}};
 constexpr Recipe::Gates gate_kinds[4] = {Recipe::whole_range, Recipe::exact, Recipe::strong, Recipe::rates};
 constexpr Recipe::Keys key_kinds[4] = {Recipe::unit, Recipe::gaussian, Recipe::repeated, Recipe::norms};

@@ -196,7 +196,7 @@ Results joined_trainings(const std::vector<Results> &files, const Results &plann
   for (const Results &file : files) sources.push_back(&file);
   sources.push_back(&planned); // planned runs that are in none of the files
   for (const Results *file : sources) {
-    std::map<std::int64_t, std::int64_t> taken; // a run of a file, and its number among all runs
+    std::map<std::int64_t, std::int64_t> taken; // number of a run in this file -> its number among all runs
     const std::vector<TrainedModel> models = models_of(*file);
     for (size_t run = 0; run < models.size(); ++run) {
       if (file != &planned && !models[run].trained) continue;

@@ -73,7 +73,7 @@ Claim boundedness() {
     const double units = 16.0 * d * dv * (vv + 1) * (kk + 1), least = -vv * kk / (2 * t);
     const Dense start = normal_matrix(dv, d, protocol.seed, "bounded/start");
     const auto found = [&](const Objective &L, double minimum) {
-      // terms of up to 1/(1-lambda)^2 times the scale
+      // 100 times the units, because terms of the loss may be larger by 1/(1-lambda)^2
       return exact_point(minimum_by_descent(L, start), minimum, 100 * units);
     };
     const auto above = [&](const Objective &L, double bound) {

@@ -155,7 +155,8 @@ Claim gated_normaliser() {
   c.at({{}, {{"t", 4}, {"lambda", 0.7}}});
   return c.measure([](Points &points, const Params &p, const Protocol &) {
     const int t = p.integer("t");
-    const double lambda = p.real("lambda"), size = 32.0 * t; // t logits of up to t log lambda, then sums of t terms
+    // rounding of logits of size up to t log lambda, then of sums of t terms
+    const double lambda = p.real("lambda"), size = 32.0 * t;
     // Z_t = lambda Z_{t-1} + 1
     double Z = 0, before = 0;
     for (int i = 0; i < t; ++i) before = Z, Z = lambda * Z + 1;
