@@ -42,7 +42,7 @@ Variant abc() {
   v.differs = "as many slots as key channels; the slots' logits $w$ are given, and are the key where they are absent";
   v.cost = {5 * cost::Dk * (cost::Dk + cost::Dv) + 6 * cost::Dk, 3 * cost::Dk};
   v.params = {tuned(real_param("scale", 1, -no_limit, no_limit, "factor on the logits of the reads"), {4, 16})};
-  v.inputs = {{"w", false, "logits of the step's weight in each slot"}};
+  v.inputs = {{"w", false, "logits of the weight with which the step is added to each slot"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }),
              fast("chunked", chunked<float>, chunked<double>).backward(backward<float>, backward<double>)};
   v.layout = "V transposed [Dv,Dk] (one column per slot), K [Dk,Dk] (one row per slot), z [1,Dk]";

@@ -37,7 +37,7 @@
 //                           nothing else (reads_nothing())
 //   set_sizes(size, kind)   for kernels whose sizes are known at compile time, with the members that
 //                           static_extents.hpp lists. Algebras that support one size only (static_extents_only) exist
-//                           on CUDA only, and only the use of their members is checked
+//                           on CUDA only, and is_algebra() does not check them
 #pragma once
 #include "harness/device/arena.hpp"
 #include "harness/device/chunk.hpp"
