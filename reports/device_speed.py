@@ -6,10 +6,13 @@ import csv
 import os
 import re
 import statistics
+from dataclasses import dataclass
 
 from reports.records import Device, DeviceRow
 
 SHAPE = ("B", "H", "T", "Dk", "Dv")
+WIDTHS = (64, 128, 256)  # of heads, in the summary
+DECODED = 16  # calls of at most this many steps are decoding
 ABOUT = dict(curves="lengths and widths next to a multiple of 64", drawn="shapes drawn at random")  # FILE.curves.csv
 NEEDED = {
     "source",
@@ -48,18 +51,33 @@ def read(path: str) -> Device:
     return Device(re.sub(r"[^A-Za-z0-9_-]", "_", stem), title, origin, passes, refused(rows))
 
 
-def summary(device: Device) -> list[tuple[str, list[tuple[int, float | None]]]]:
-    """For each layer that a peer ran too, [(cases of both, median of our time over the peer's)] of the forward and the
-    backward pass."""
-    found: dict[str, list[list[float]]] = {}
-    for at, which in enumerate(("forward", "backward")):
-        for row in device.passes.get(which, []):
-            if row.ratio is not None:
-                found.setdefault(row.variant, [[], []])[at].append(row.ratio)
-    return [
-        (name, [(len(some), statistics.median(some) if some else None) for some in both])
-        for name, both in sorted(found.items())
-    ]
+@dataclass
+class Summary:
+    """Our time over the fastest peer's, of one layer in one pass."""
+
+    variant: str
+    which: str  # forward or backward
+    count: int  # shapes that both ran
+    median: float
+    by_width: list[float | None]  # medians of heads of WIDTHS channels, without decoding
+
+
+def summary(device: Device) -> list[Summary]:
+    """A row per layer and pass in which a peer ran too."""
+    found = []
+    for which, rows in device.passes.items():
+        for variant in {r.variant for r in rows if r.ratio is not None}:
+            mine = [(r.shape, r.ratio) for r in rows if r.variant == variant and r.ratio is not None]
+            medians = [
+                median([ratio for (_, _, T, *widths), ratio in mine if T > DECODED and widths == [width, width]])
+                for width in WIDTHS
+            ]
+            found.append(Summary(variant, which, len(mine), statistics.median(ratio for _, ratio in mine), medians))
+    return sorted(found, key=lambda s: (s.variant, s.which != "forward"))
+
+
+def median(some: list[float]) -> float | None:
+    return statistics.median(some) if some else None
 
 
 def compared(rows: list[dict[str, str]]) -> list[DeviceRow]:

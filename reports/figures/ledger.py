@@ -26,9 +26,12 @@ def snr_points(claim: Claim) -> list[Point]:
     ]
 
 
+INVERSE_SNR = ("snr_linear", "snr_relu", "snr_exp", "snr_solu", "snr_solu_eq17")  # others measure ratios of two of them
+
+
 def snr_claims(results: Results) -> list[tuple[Claim, list[Point]]]:
-    found = [(c, snr_points(c)) for c in results.claims if c.id.startswith("snr_")]
-    return [(c, points) for c, points in found if len({p.params["d"] for p in points}) > 2][:12]
+    found = [(c, snr_points(c)) for c in results.claims if c.id in INVERSE_SNR]
+    return [(c, points) for c, points in found if len({p.params["d"] for p in points}) > 2]
 
 
 def per_pair(point: Point, value: float) -> float:
@@ -66,9 +69,9 @@ def snr_curves(results: Results) -> Figure | None:
             )
         ax.set_xscale("log", base=2)
         ax.set_yscale("log")
-        ax.set_title(style.label(style.wrapped(f"{claim.id} ({claim.source})", 46)))
+        ax.set_title(style.label(style.wrapped(f"{claim.id} ({claim.source})", 32)))
         ax.set_xlabel("key width d")
-        ax.set_ylabel("inverse SNR per stored pair")
+        ax.set_ylabel("inverse SNR per stored pair" if ax.get_subplotspec().is_first_col() else "")
         ax.xaxis.set_major_formatter("{x:.0f}")
         style.below(ax)
     return figure

@@ -324,7 +324,7 @@ def greek_letter(word: str) -> str:
 def signs(text: str) -> Markup:
     """HTML of a text outside formulas, with one character for each relation."""
     html = str(escape(text))
-    for plain, sign in {"<=": "≤", ">=": "≥", "!=": "≠", "->": "→"}.items():
+    for plain, sign in {"<=": "≤", ">=": "≥", "!=": "≠", "->": "→", "+-": "±"}.items():
         html = html.replace(str(escape(plain)), f'<span data-plain="{escape(plain)}">{sign}</span>')
     return Markup(html)
 

@@ -96,9 +96,32 @@ def environment(mark: Callable[[str], Markup]) -> jinja2.Environment:
     return env
 
 
+def range_of(parameter: Entry) -> str:
+    """The values that a catalogued parameter may have."""
+    if parameter.get("choices"):
+        return ", ".join(parameter["choices"])
+    low, high = (float(parameter[end]) for end in ("low", "high"))  # "inf" is a text there
+    if math.isfinite(high):
+        return f"{number(low)} … {number(high)}" if math.isfinite(low) else f"≤ {number(high)}"
+    if not math.isfinite(low):
+        return "any"
+    return "> 0" if 0 < low < 1e-20 else f"≥ {number(low)}"
+
+
 def parameters(entry: Entry) -> Entry:
     """The catalogued parameters, with all fields present."""
-    return dict(parameters=[dict(dict(choices=[], grid=[], low="", high=""), **p) for p in entry["parameters"]])
+    return dict(parameters=[dict(dict(grid=[], range_text=range_of(p)), **p) for p in entry["parameters"]])
+
+
+def folded(points: list[Point], group: Callable[[Point], str]) -> list[tuple[Point, int, Counter[str]]]:
+    """Points of one group and label as one row: [(the first of them, number of points, {verdict: points})]; [] if no row
+    has two."""
+    rows: dict[tuple[str, str], list[Point]] = {}
+    for p in points:
+        rows.setdefault((group(p), p.label), []).append(p)
+    if len(rows) == len(points):
+        return []
+    return [(mine[0], len(mine), collections.Counter(p.verdict for p in mine)) for mine in rows.values()]
 
 
 def layer_texts(v: Entry) -> Entry:
@@ -212,6 +235,7 @@ class Site:
             "figures.html",
             title="Speed",
             devices=[(device, device_speed.summary(device)) for device in self.results.devices],
+            decoded=device_speed.DECODED,
             ratios=speed_figures.ratios(self.results),
             not_timed=speed_figures.not_timed(self.results),
             sections=[
@@ -298,7 +322,10 @@ class Site:
     def measured_by(self) -> list[tuple[str, str]]:
         """[(command line, suite)] of each file with points: the source of the first page's counts."""
         suites = {c.path: c.effort for c in self.claims if c.points}
-        commands = {f.path: re.sub(r"^\S*/", "", f.meta.get("command_line", "")) for f in self.results.files}
+        commands = {
+            f.path: re.sub(r"^\S*/| (-o|--output|--json|--junit) \S+", "", f.meta.get("command_line", ""))
+            for f in self.results.files
+        }
         return [(commands[path], suite) for path, suite in suites.items()]
 
     def index(self) -> str:
@@ -336,6 +363,7 @@ class Site:
         asked = metas[c.asked_path]["command_line"].split(" ", 1)[-1] if c.asked_path else ""
         paper = papers.about(paper_of(c))
         effort = " --suite full" if c.effort == "full" else ""
+        rivals = sorted(c.rivals, key=lambda p: (p.verdict == "refuted", findings.distance(p)))
         return self.render(
             f"claims/{c.id}.html",
             "claim.html",
@@ -350,24 +378,15 @@ class Site:
             printed=self.printed(c.trained),
             program=counter_examples.program(c.id),
             example=counter_examples.EXAMPLES[c.id]["says"] if c.id in counter_examples.EXAMPLES else "",
-            folded=self.folded(c),
+            folded=folded(sorted(c.points, key=strain, reverse=True), lambda p: p.role),
+            folded_rivals=folded(rivals, lambda p: p.rival),
             picture=self.pictures.get("claim_" + c.id),
             points=sorted(c.points, key=strain, reverse=True),
-            rivals=sorted(c.rivals, key=lambda p: (p.verdict == "refuted", findings.distance(p))),
+            rivals=rivals,
             told=sum(p.verdict == "refuted" for p in c.rivals),
             most=MOST_POINTS,
             bibtex=papers.bibtex(c, plain(findings.verdict_text(c)), meta),
         )
-
-    def folded(self, c: Claim) -> list[tuple[Point, int, Counter[str]]]:
-        """The points of a claim grouped by role and label: [(its most telling point, number of points, {verdict:
-        points})]; [] if no group has two."""
-        rows: dict[tuple[str, str], list[Point]] = {}
-        for p in sorted(c.points, key=strain, reverse=True):
-            rows.setdefault((p.role, p.label), []).append(p)
-        if len(rows) == len(c.points):
-            return []
-        return [(mine[0], len(mine), collections.Counter(p.verdict for p in mine)) for mine in rows.values()]
 
     def trained_by(self, trained: Judged | None) -> list[str]:
         """The commands that trained a row's models, the paper's model size first."""

@@ -84,18 +84,20 @@ class HeldClaims(HeldCells):
                     ),
                     row,
                 )
-        self.hold_folded(tables.get("row", []), c)
+        self.hold_folded(tables.get("row", []), c.points, "role", c.id)
+        nearest = [[*row[:5], *row[6:]] for row in tables.get("wrong law or system", [])]  # without the distance
+        self.hold_folded(nearest, c.rivals, "rival", c.id)
         if c.rivals:
             self.says(page, f"{sum(p['verdict'] == 'refuted' for p in c.rivals)} of {len(c.rivals)} rivals refuted.")
         for measured in re.findall(r"([^ ,(]+)(?: ± [^ ]+)? was measured where", page.text):
             self.assertTrue(any(shows(measured, p["measured"]) for p in c.points), (c.id, measured))
 
-    def hold_folded(self, rows, c):
-        """One row per role and label of the points, with their number and verdicts."""
+    def hold_folded(self, rows, points, group, told_of):
+        """One row per group and label of the points, with their number and verdicts."""
         groups = {}
-        for p in c.points:
-            groups.setdefault(": ".join(filter(None, (p["role"], p.get("label", "").replace("$", "")))), []).append(p)
-        self.assertEqual(len(rows), len(groups) if len(groups) < len(c.points) else 0, c.id)
+        for p in points:
+            groups.setdefault(": ".join(filter(None, (p.get(group, ""), p.get("label", "").replace("$", "")))), []).append(p)
+        self.assertEqual(len(rows), len(groups) if len(groups) < len(points) else 0, told_of)
         for name, at, measured, predicted, _, count, said in rows:
             mine = groups[name]
             verdicts = [p["verdict"].replace("_", " ") for p in mine]
@@ -104,7 +106,7 @@ class HeldClaims(HeldCells):
             self.assertEqual(sorted(said.split(", ")), sorted(told))
             widest = max(mine, key=lambda p: own.gap(p) if p["verdict"] == "holds" else math.inf)
             if len(set(verdicts)) == 1 and set(verdicts) == {"holds"}:
-                self.same(measured, widest["measured"], 4, (c.id, name))
+                self.same(measured, widest["measured"], 4, (told_of, name))
 
     def hold_trainings(self, found):
         if "training_plan" not in found:

@@ -35,7 +35,7 @@ class DeviceSpeed(pages.ReportCase):
         for path in KEPT:
             with open(path, encoding="utf-8", newline="") as f:
                 lines = f.read().splitlines()
-            rows = list(csv.DictReader(line for line in lines if line[0] != "#"))
+            measured = list(csv.DictReader(line for line in lines if line[0] != "#"))
             name = os.path.splitext(os.path.basename(path))[0].replace(".", "_")
             self.assertIn(f"speed/{name}.html", self.page("speed.html").references)
             page = self.page(f"speed/{name}.html")
@@ -43,14 +43,14 @@ class DeviceSpeed(pages.ReportCase):
                 if line[0] == "#":
                     self.says(page, " ".join(line[1:].split()))
             best = {}
-            for r in rows:
+            for r in measured:
                 if r["status"] == "ok":
                     key = (r["pass"], r["variant"], r["without"], ", ".join(r[n] for n in SHAPE), r["math"], r["source"] == "recollect")
                     best[key] = min(best.get(key, r), r, key=lambda r: float(r["median_seconds"]))
             ours = {key[:-1]: r for key, r in best.items() if key[-1]}
             tables = [t for t in own.page_tables(page.source) if t[0][0] == "layer"]
             self.assertEqual(sum(len(t[1]) for t in tables), len(ours))
-            for which, (_, told, _) in zip(dict.fromkeys(r["pass"] for r in rows), tables):
+            for which, (_, told, _) in zip(dict.fromkeys(r["pass"] for r in measured), tables):
                 for layer, shape, math, _, mine, theirs, by, ratio, share in told:
                     variant, _, without = layer.partition(" without ")
                     key = (which, variant, without, shape, math)
@@ -64,20 +64,24 @@ class DeviceSpeed(pages.ReportCase):
                         self.assertTrue(shows(ratio, seconds / float(other["median_seconds"]), 3), key)
                     self.assertTrue(shows(share.split(" %")[0], 100 * float(r["limit_seconds"]) / seconds, 2), key)
             summed = own.page_tables(self.page("speed.html").source)[0]
-            self.assertEqual(summed[0][:3], ["device", "layer", "forward"])
+            self.assertEqual(summed[0][:4], ["device", "layer", "pass", "all shapes"])
             ratios = {}
-            for (which, variant, *_), r in ours.items():
-                other = best.get((which, variant, *_, False))
+            for (which, variant, without, shape, math), r in ours.items():
+                other = best.get((which, variant, without, shape, math, False))
                 if other:
-                    ratios.setdefault((variant, which), []).append(float(r["median_seconds"]) / float(other["median_seconds"]))
+                    ratio = float(r["median_seconds"]) / float(other["median_seconds"])
+                    ratios.setdefault((variant, which), []).append((ratio, *map(int, shape.split(", ")[2:])))
             first = next(i for i, row in enumerate(summed[1]) if row[0] == own_title(page))
-            for layer, row in zip(sorted({variant for variant, _ in ratios}), summed[1][first:]):
-                self.assertEqual(row[1], layer)
-                for at, which in ((2, "forward"), (4, "backward")):
-                    mine = ratios.get((layer, which), [])
-                    self.assertEqual(row[at + 1], str(len(mine)))
-                    self.assertTrue(shows(row[at], statistics.median(mine), 3) if mine else row[at] == "–", (name, row))
-            refused = sum(r["status"] != "ok" for r in rows)
+            rows = summed[1][first : first + len(ratios)]
+            self.assertEqual({(row[1], row[2]) for row in rows}, set(ratios))
+            for _, layer, which, all_shapes, count, *by_width in rows:
+                mine = ratios[layer, which]
+                self.assertEqual(count, str(len(mine)))
+                self.assertTrue(shows(all_shapes, statistics.median(m[0] for m in mine), 3), (name, layer))
+                for width, told in zip((64, 128, 256), by_width):
+                    some = [ratio for ratio, *sizes in mine if sizes[0] > 16 and sizes[1:] == [width, width]]
+                    self.assertTrue(shows(told, statistics.median(some), 3) if some else told == "–", (name, layer, width))
+            refused = sum(r["status"] != "ok" for r in measured)
             counts = [int(row[2]) for heads, told, _ in own.page_tables(page.source) if heads[0] == "by" for row in told]
             self.assertEqual(sum(counts), refused)
 
