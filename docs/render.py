@@ -112,6 +112,14 @@ def as_it_is(name: str) -> list[str]:
     return [*table(columns, rows), *origin_of(f"{name}.csv")]
 
 
+def ranking(name: str) -> list[str]:
+    """A ranking of layers, and a sentence on those that the first does not surpass significantly."""
+    lines, (first, *others) = as_it_is(name), read(f"{name}.csv")[1]
+    equal = [row["layer"] for row in others if float(row["q"]) > 0.05]
+    said = f"Of the other {len(others)} layers, {len(equal)} do not differ significantly from {first['layer']} (q > 0.05)"
+    return ["", rendering.folded(said + (f": {', '.join(equal)}." if 0 < len(equal) < len(others) else ".")), "", *lines]
+
+
 def ledger() -> list[str]:
     """The number of checkable statements of the papers by verdict."""
     verdicts = collections.Counter(verdict for _, verdict in catalogue.rows_of_ledger())
@@ -180,6 +188,7 @@ TABLES = {
     "training": trained.suites,
     "training-statements": trained.statements,
     "limits": limits,
+    "state-32k": lambda: ranking("state-32k"),
     "fla": lambda: right_kernels("check-right-fla.csv"),
     "fla-log-gates": lambda: right_kernels("check-right-fla-log-gates.csv"),
     "pytest": lambda: by_kernel("check-pytest-gpu.csv"),

@@ -136,11 +136,12 @@ def varying(group: list[Cell]) -> dict[str, list[Value]]:
 
 def tuning(cell: Cell) -> str:
     """ "tuned: scale = 16", "untuned defaults", "nothing free"."""
+    said = ", ".join(f"{name} = {value:g}" if value == value else f"{name} = default"
+                     for (_, name), value in cell.chosen.items())  # fmt: skip
     if cell.setting == "tuned":
-        said = ", ".join(f"{name} = {value:g}" if value == value else f"{name} = default"
-                         for (_, name), value in cell.chosen.items())  # fmt: skip
         return f"tuned: {said}" if said else "tuned: no trial ran"
-    return {"untuned": "untuned defaults", "fixed": "nothing free"}.get(cell.setting, "")
+    plain = {"untuned": "untuned defaults", "fixed": "nothing free"}.get(cell.setting, "")
+    return f"{plain}: {said}" if said else plain  # with the widths that --state-bytes chose
 
 
 def signature(cell: Cell) -> tuple[Any, ...]:

@@ -42,6 +42,10 @@ def read_cases(file: ResultFile) -> list[Case]:
         cases[row["case"]].params.setdefault(row["owner"], {})[row["name"]] = value_of(row)
     for row in file.rows("choices"):  # values that the trials of a tuned case chose, which override planned ones
         cases[row["case"]].chosen[row["owner"], row["name"]] = value_of(row)
+    if "--state-bytes" in file.meta.get("command_line", ""):
+        for case in cases.values():  # the run chose the widths of each layer, as tuning chooses other parameters
+            mine = case.params.get(case.task, {})
+            case.chosen.update({(case.task, name): mine.pop(name) for name in ("d", "dv") if name in mine})
     for row in file.rows("records"):
         recorded(cases[row["case"]], row)
     for row in file.rows("metrics"):

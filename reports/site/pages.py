@@ -467,7 +467,7 @@ class Site:
         seeds = f"{len(curves)} seed{'s' if len(curves) > 1 else ''}"
         tuning = f"; {cells_.tuning(cell)}" if cells_.tuning(cell) else ""
         mean = [float(sum(v) / len(curves)) for v in zip(*curves)]
-        d = cell.params["capacity"]["d"]
+        d = cells_.ran_with(cell)["capacity"]["d"]
         return curve_svg(list(range(1, len(mean) + 1)), mean, "stored pairs"), (
             f"Accuracy of a read among n stored pairs at d = {d}; mean over {seeds}{tuning}."
         )

@@ -63,6 +63,10 @@ IN_PART = {
     "recollect check --self --record own.csv": ["recollect check --self linear --quick --record own.csv"],
     'python3 docs/summarise.py own.csv "recollect check --self" >docs/data/check-right-own.csv':
         ['python3 docs/summarise.py own.csv "recollect check --self" >own-summary.csv'],
+    "recollect run --state-bytes 32K --variants all --set n=128 -o state-32k.h5 >state-32k.txt":
+        ["recollect run --state-bytes 2K --variants linear,softmax --set n=16 --set memories=8 -o state-32k.h5 >state-32k.txt"],
+    'python3 docs/ranking.py "COMMAND" "COMMIT; DEVICE" <state-32k.txt >docs/data/state-32k.csv && python3 docs/render.py':
+        ['python3 docs/ranking.py "COMMAND" "COMMIT; DEVICE" <state-32k.txt >state-32k.csv && grep ^1,softmax,8,8,2048, state-32k.csv'],
     "python3 docs/render.py": ["python3 docs/render.py --check"],
     "cmake --preset asan && cmake --build --preset asan": NOTHING,
     "cmake --preset tsan && cmake --build --preset tsan --target recollect": NOTHING,

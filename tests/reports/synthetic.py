@@ -71,7 +71,7 @@ CASE = dict(
 TEXT = 48  # maximum of characters in a text of a case; a reason may have five times as many
 
 
-def write_cases(path, cases, experiments=(), version=3):
+def write_cases(path, cases, experiments=(), version=3, command="recollect run -o r.h5"):
     """A file of runs: each case gives its differences from CASE; a case of status "not run" is planned and has no
     record."""
     cases = [{**CASE, **case} for case in cases]
@@ -84,7 +84,7 @@ def write_cases(path, cases, experiments=(), version=3):
         return [(i, owner, name, value) for owner, mine in owners.items() for name, value in mine.items()]
 
     with h5py.File(path, "w") as file:
-        header(file, "recollect run -o r.h5", version)
+        header(file, command, version)
         table(file, "plan", [(n, kinds.get(n, TEXT)) for n in shape], [(i, *(c[n] for n in shape[1:])) for i, c in enumerate(cases)])
         rows = [row for i, c in enumerate(cases) for row in values(i, c["params"])]
         table(file, "parameters", [*owned, ("text", TEXT)], [(*row, "") if not isinstance(row[3], str) else (*row[:3], 0.0, row[3]) for row in rows])

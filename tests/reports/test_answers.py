@@ -7,6 +7,7 @@ from reports import command as report
 from reports import matrix
 from reports.figures import runs as run_figures
 from reports.site import answers
+import own_reader as own
 import synthetic
 from synthetic import seeded
 
@@ -58,6 +59,25 @@ class Answers(ReportCase):
         ]
         good, text = self.answered(cases)
         self.assertEqual((good, "2 settings" in text), (False, True))
+
+    def test_layers_at_one_state_size_are_compared(self):
+        """--state-bytes chooses the widths of each layer, which are then no setting."""
+        cases = [
+            c
+            for layer, width, mean, size in (("linear", 64, 0.9, 32768.0), ("rls", 45, 0.8, 32400.0), ("softmax", 16, 0.95, 32768.0))
+            for c in seeded([mean, mean + 0.02], variant=layer, params={"recall": {"n": 128, "d": width, "dv": width}}, state_bytes=size)
+        ]
+        synthetic.write_cases(self.runs, cases, command="recollect run --state-bytes 32K --set n=128")
+        (task, good, text) = answers.answers(report.load([self.runs]).matrix)[0]
+        self.assertEqual((task, good), ("recall", True))
+        self.assertEqual(text, "rls 0.81 at 32\u202f400 bytes, softmax 0.96 at 32\u202f768 bytes")
+        self.written(self.runs)
+        page = self.page("tasks/recall.html")
+        self.says(page, "d = 16, dv = 16")
+        self.assertNotIn("sweep_recall", page.source)
+        heads, rows, _ = next(t for t in own.page_tables(page.source) if t[0][0] == "layer")
+        self.assertNotIn("settings", heads)
+        self.assertEqual([row[0] for row in rows], ["softmax", "linear", "rls"])
 
     def test_what_a_guess_reaches_is_not_recommended(self):
         """On recall hgrn reaches 0.047 and a guess 0.031, which is two standard errors less; on regression hgrn reaches 1.1 and
