@@ -44,8 +44,8 @@ def read_cases(file: ResultFile) -> list[Case]:
         cases[row["case"]].chosen[row["owner"], row["name"]] = value_of(row)
     if "--state-bytes" in file.meta.get("command_line", ""):
         for case in cases.values():  # the run chose the widths of each layer, as tuning chooses other parameters
-            mine = case.params.get(case.task, {})
-            case.chosen.update({(case.task, name): mine.pop(name) for name in ("d", "dv") if name in mine})
+            planned = case.params.get(case.task, {})
+            case.chosen.update({(case.task, name): planned.pop(name) for name in ("d", "dv") if name in planned})
     for row in file.rows("records"):
         recorded(cases[row["case"]], row)
     for row in file.rows("metrics"):

@@ -114,8 +114,8 @@ def parameters(entry: Entry) -> Entry:
 
 
 def folded(points: list[Point], group: Callable[[Point], str]) -> list[tuple[Point, int, Counter[str]]]:
-    """Points of one group and label as one row: [(the first of them, number of points, {verdict: points})]; [] if no row
-    has two."""
+    """Points of one group and label as one row: [(the first of them, number of points, {verdict: points})]; [] if no
+    row has two."""
     rows: dict[tuple[str, str], list[Point]] = {}
     for p in points:
         rows.setdefault((group(p), p.label), []).append(p)
