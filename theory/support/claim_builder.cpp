@@ -4,8 +4,12 @@
 namespace recollect::theory {
 
 DEFINE_SPECIAL_MEMBERS(Change);
-Change::Change(const char *name_of, double value) : name(name_of), number(value) {}
-Change::Change(const char *name_of, std::string value) : name(name_of), text(std::move(value)) {}
+Change::Change(const char *name_of, const Params::Value &value_of) : name(name_of), value(value_of) {}
+
+Params changed(Params p, const Changes &changes) {
+  for (const auto &[name, value] : changes) value.text.empty() ? p.set(name, value.number) : p.set(name, value.text);
+  return p;
+}
 
 Points::Points(Params at) : at_(std::move(at)) {}
 Points &Points::at(Params place) { return at_ = std::move(place), *this; }
@@ -58,6 +62,13 @@ void ClaimBuilder::first(std::function<void(Points &, const Protocol &)> more) {
 void ClaimBuilder::last(std::function<void(Points &, const Protocol &)> more) { last_ = std::move(more); }
 void ClaimBuilder::also(std::function<void(Points &, const Protocol &)> more) { also_ = std::move(more); }
 
+Claim not_tested(const std::string &row, const std::string &source, Reason reason, const std::string &statement,
+                 const std::string &form, const std::string &because) {
+  ClaimBuilder c(row, source);
+  c.says(statement), c.exactly(form), c.because(because);
+  return c.is_not_tested(reason);
+}
+
 Claim ClaimBuilder::measure(std::function<void(Points &, const Params &, const Protocol &)> at_point) {
   claim_.measure = [quick = resolved(quick_), full = resolved(full_), at_point, first = first_, also = also_,
                     last = last_](const Protocol &protocol) {
@@ -73,12 +84,7 @@ Claim ClaimBuilder::measure(std::function<void(Points &, const Params &, const P
 
 std::vector<Params> ClaimBuilder::resolved(const std::vector<Changes> &points) const {
   std::vector<Params> all;
-  for (const Changes &changes : points) {
-    Params p = resolve(claim_.params, {}, claim_.id);
-    for (const Change &change : changes)
-      change.text.empty() ? p.set(change.name, change.number) : p.set(change.name, change.text);
-    all.push_back(std::move(p));
-  }
+  for (const Changes &changes : points) all.push_back(changed(resolve(claim_.params, {}, claim_.id), changes));
   return all;
 }
 

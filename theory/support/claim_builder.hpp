@@ -10,9 +10,13 @@
 //     points.statement("label", measured, predicted).but_not("another law", other);
 //     points.wrong_system("another layer", measured_there, predicted);
 //   });
+//
+// It includes what most claims use: layers and their random inputs, dense algebra, usage errors.
 #pragma once
-#include "harness/numerics/linalg.hpp"
-#include "theory/support/claims.hpp"
+#include "harness/core/error.hpp"
+#include "harness/numerics/inputs.hpp"
+#include "theory/support/layer_points.hpp"
+#include <cmath>
 
 namespace recollect::theory {
 
@@ -58,6 +62,7 @@ public:
 
   /// The parameters that label the points that follow.
   Points &at(Params place);
+  Points &at(std::initializer_list<Change> place) { return at(labels(place)); }
   /// The rounding units of the comparisons that follow; the caller derives them.
   Points &rounding(double units) { return units_ = units, *this; }
 
@@ -100,17 +105,6 @@ private:
   double units_ = std::numeric_limits<double>::quiet_NaN(); // refutes every comparison before rounding() is called
   std::vector<Point> all_;
 };
-
-/// A parameter that differs from its default at one of the suite's points.
-struct Change {
-  SPECIAL_MEMBERS(Change);
-  Change(const char *name_of, double value);
-  Change(const char *name_of, std::string value);
-  std::string name;
-  double number = 0;
-  std::string text;
-};
-using Changes = std::vector<Change>;
 
 class ClaimBuilder {
 public:
@@ -161,5 +155,9 @@ private:
   std::vector<Changes> quick_{Changes()}, full_{Changes()};
   std::function<void(Points &, const Protocol &)> first_, also_, last_;
 };
+
+/// A claim that no measurement here decides. `because` may be empty.
+Claim not_tested(const std::string &row, const std::string &source, Reason reason, const std::string &statement,
+                 const std::string &form, const std::string &because = "");
 
 } // namespace recollect::theory

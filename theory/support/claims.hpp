@@ -6,6 +6,8 @@
 
 namespace recollect::theory {
 
+using Vector = std::vector<double>;
+
 /// The user's point if there is one, else the suite's own.
 inline std::vector<Params> points_of(const Protocol &protocol, const std::vector<Params> &own) {
   return protocol.point ? std::vector<Params>{*protocol.point} : own;
@@ -17,13 +19,22 @@ inline Point rival_law(Point point, const Params &params, std::string name) {
   return rival_law(point, std::move(name), point.predicted);
 }
 
-/// Parameters from a list of pairs, for labelling points.
-inline Params labels(std::initializer_list<std::pair<const char *, Params::Value>> values) {
-  Params p;
-  for (const auto &[name, value] : values) value.text.empty() ? p.set(name, value.number) : p.set(name, value.text);
-  return p;
-}
+/// A parameter and its value, for the labels of a point or as a change of the defaults.
+struct Change {
+  SPECIAL_MEMBERS(Change);
+  template <class Number, class = std::enable_if_t<std::is_arithmetic_v<Number>>>
+  Change(const char *name_of, Number value) : Change(name_of, Params::Value{double(value), ""}) {}
+  Change(const char *name_of, const std::string &text) : Change(name_of, Params::Value{0, text}) {}
+  Change(const char *name_of, const Params::Value &value_of);
+  std::string name;
+  Params::Value value;
+};
+using Changes = std::vector<Change>;
 
+/// The parameters with some of them changed or added.
+Params changed(Params p, const Changes &changes);
+/// Parameters that label points.
+inline Params labels(const Changes &values) { return changed({}, values); }
 inline Params::Value num(double number) { return {number, ""}; }
 inline Params::Value txt(const std::string &text) { return {0, text}; }
 

@@ -49,6 +49,14 @@ inline Dense head_rows(const std::vector<double> &array, const Shape &shape, siz
   return Dense(shape.T, width, std::vector<double>(begin, begin + size_t(shape.T) * width));
 }
 
+/// Keys, queries and values of the first head.
+struct Rows {
+  Dense k, q, v;
+  explicit Rows(const Sequence &s)
+      : k(head_rows(s.k, s.shape, 0, s.shape.Dk)), q(head_rows(s.q, s.shape, 0, s.shape.Dk)),
+        v(head_rows(s.v, s.shape, 0, s.shape.Dv)) {}
+};
+
 inline double linear_kernel(double x) { return x; }
 inline double exp_kernel(double x) { return std::exp(x); }
 inline double round_kernel(double x) { return std::nearbyint(x); } // ties to even, the default rounding mode

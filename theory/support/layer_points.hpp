@@ -15,22 +15,47 @@ inline Dense normal_matrix(int rows, int columns, std::uint64_t seed, std::strin
   return {rows, columns, Stream(seed, stream).normals(size_t(rows) * columns)};
 }
 
+/// a - b, divided by `over`.
+inline Vector minus(Vector a, const Vector &b, double over = 1) {
+  for (size_t i = 0; i < a.size(); ++i) a[i] = (a[i] - b[i]) / over;
+  return a;
+}
+
 inline void append_column(std::vector<double> &into, const Dense &column) {
   into.insert(into.end(), column.data.begin(), column.data.end());
 }
 
+/// A sequence of this shape, without its arrays.
+inline Sequence of_shape(const Shape &shape) {
+  Sequence s;
+  s.shape = shape;
+  return s;
+}
+
+/// The sequence with one value in all of an array; gates that are not given have [B,H,T].
+inline Sequence filled(Sequence s, Vector Sequence::*array, double value) {
+  Vector &all = s.*array;
+  all.assign(all.empty() ? s.shape.heads() * s.shape.T : all.size(), value);
+  return s;
+}
+
+/// A layer's float64 pass.
+inline Output run(const std::string &variant, const Sequence &s, const Assignments &set = {},
+                  const std::string &form = "recurrent", int chunk = 16) {
+  const Variant &v = find_variant(variant);
+  return forward(v, s, {form, Real::f64, chunk, variant_params(v, set)});
+}
 /// The reads, then the rows of S. Other rows of the state are left out.
-inline std::vector<double> results(const Output &out, const Shape &shape) {
-  std::vector<double> all = out.o;
+inline Vector results(const Output &out, const Shape &shape) {
+  Vector all = out.o;
   const size_t memory = std::min(out.state.size(), size_t(shape.Dv) * shape.Dk);
   all.insert(all.end(), out.state.begin(), out.state.begin() + memory);
   return all;
 }
-/// The results of a layer's float64 pass over one head.
-inline std::vector<double> results_of(const std::string &variant, const Sequence &s, const Assignments &set = {},
-                                      const std::string &form = "recurrent") {
-  const Variant &v = find_variant(variant);
-  return results(forward(v, s, {form, Real::f64, 16, variant_params(v, set)}), s.shape);
+/// The results of a layer's pass over one head.
+inline Vector results_of(const std::string &variant, const Sequence &s, const Assignments &set = {},
+                         const std::string &form = "recurrent") {
+  return results(run(variant, s, set, form), s.shape);
 }
 
 /// Rounding units by which two orders of summation may differ in a layer's results: n kappa, relative to the largest

@@ -30,12 +30,6 @@ inline Shape shape_of(const Params &p) { return {1, 1, p.integer("T"), p.integer
 /// The point at which the identities of 003 and 004 are measured: unit keys and queries, N(0,1) values.
 const Shape point_P{1, 1, 14, 5, 3};
 
-inline Output run(const std::string &variant, const Sequence &s, const Assignments &set = {},
-                  const std::string &form = "recurrent") {
-  const Variant &v = find_variant(variant);
-  return forward(v, s, {form, Real::f64, 16, variant_params(v, set)});
-}
-
 /// S of the head: the first Dv rows of the final state.
 inline Dense memory(const Output &out, const Shape &shape) {
   return {shape.Dv, shape.Dk, {out.state.begin(), out.state.begin() + size_t(shape.Dv) * shape.Dk}};

@@ -9,6 +9,12 @@
 
 namespace recollect::theory {
 
+/// Settings as the command line has them: "width=12 heads=1".
+inline Assignments settings(const std::string &text) {
+  Assignments all;
+  for (const std::string &one : split(text, ' ')) parse_assignment(one, all);
+  return all;
+}
 /// The settings, with some of them changed.
 inline Assignments changed(Assignments settings, const Assignments &changes) {
   for (const auto &[name, value] : changes) settings[name] = value;

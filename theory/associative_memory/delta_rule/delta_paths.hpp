@@ -9,15 +9,12 @@
 #pragma once
 #include "theory/associative_memory/delta_rule/runs.hpp"
 #include "theory/support/layer_points.hpp"
-#include <cmath>
 
 namespace recollect::theory {
-
 struct DeltaPaths {
   KeyLaw keys;
   int d, dv;
   double beta, noise; // R = noise^2 I
-
   double factor() const {
     return keys == KeyLaw::unit ? 1 - beta * (2 - beta) / d : 1 - 2 * beta + beta * beta * (d + 2);
   }
@@ -38,25 +35,22 @@ inline Dense random_target(int d, int dv, std::uint64_t seed) {
 
 /// Runs of T steps with the values v = target k + e, e ~ N(0, law.noise^2 I), and write strength law.beta.
 inline Sequence draw_paths(const DeltaPaths &law, int T, const Dense &target, const Stretch &stretch) {
-  Sequence s;
-  s.shape = {int(stretch.runs), 1, T, law.d, law.dv};
-  s.k = random_keys(law.keys, T, law.d, stretch), s.q = s.k;
-  s.v = mapped(target, s.k);
+  const Vector keys = random_keys(law.keys, T, law.d, stretch);
+  Sequence s = runs_on(stretch, T, keys, mapped(target, keys), law.beta);
   if (law.noise != 0) {
-    const std::vector<double> noise = stretch.normals("noise", size_t(T) * law.dv);
+    const Vector noise = stretch.normals("noise", size_t(T) * law.dv);
     for (size_t i = 0; i < s.v.size(); ++i) s.v[i] += law.noise * noise[i];
   }
-  s.beta.assign(stretch.runs * T, law.beta);
   return s;
 }
-inline Output run_paths(const Sequence &s) { return forward(find_variant("delta_net"), s); }
+inline Output run_paths(const Sequence &s) { return run("delta_net", s); }
 
 /// The mean of |S_T - target|^2 over independent runs of T steps.
 inline Mean mean_error(const DeltaPaths &law, int T, const Dense &target, std::uint64_t seed, double wanted) {
+  const auto draw = [&](const Stretch &stretch) {
+    return squared_errors(run_paths(draw_paths(law, T, target, stretch)), target);
+  };
   return mean_over_runs(seed, std::string("delta paths/") + name_of(law.keys), wanted, block_of(T, law.d + law.dv),
-                        size_t(1e8) / (size_t(T) * law.d), [&](const Stretch &stretch) {
-                          return squared_errors(run_paths(draw_paths(law, T, target, stretch)), target);
-                        });
+                        size_t(1e8) / (size_t(T) * law.d), draw);
 }
-
 } // namespace recollect::theory

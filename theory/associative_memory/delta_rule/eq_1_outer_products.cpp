@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sum of outer products (000 Eq 1, 4, 32): what it stores, and what a read returns.
-#include "harness/numerics/inputs.hpp"
 #include "theory/associative_memory/delta_rule/stored_reads.hpp"
 #include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
-
-using Vector = std::vector<double>;
-
 const std::vector<ParamSpec> sizes{integer_param("T", 20, 2, 128, "pairs stored"),
                                    integer_param("d", 8, 2, 64, "key width"),
                                    integer_param("dv", 4, 1, 64, "value width")};
@@ -25,12 +21,11 @@ Vector states_over_time(const Story &story, int late) {
   const int T = story.keys.rows, d = story.keys.columns, dv = story.values.columns;
   Vector all;
   for (int t = 1; t <= T; ++t) {
-    Sequence s;
-    s.shape = {1, 1, t, d, dv};
+    Sequence s = of_shape({1, 1, t, d, dv});
     s.k.assign(size_t(late) * d, 0.0);
     s.k.insert(s.k.end(), story.keys.data.begin(), story.keys.data.begin() + size_t(t - late) * d);
     s.q = s.k, s.v.assign(story.values.data.begin(), story.values.data.begin() + size_t(t) * dv);
-    const Vector state = forward(find_variant("linear"), s).state;
+    const Vector state = run("linear", s).state;
     all.insert(all.end(), state.begin(), state.end());
   }
   return all;
@@ -97,9 +92,7 @@ Claim eq4_split() {
                       (story.values + noise * story.values).data);
   });
 }
-
 } // namespace
 
 std::vector<Claim> eq_1_outer_products() { return {eq1_recurrent(), eq4_split()}; }
-
 } // namespace recollect::theory

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // When the sum of outer products gives back what was stored (000 after Eq 4): orthonormal keys, of which there are no
 // more than d.
-#include "harness/core/error.hpp"
-#include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"
 #include "theory/associative_memory/delta_rule/stored_reads.hpp"
 #include "theory/support/claim_builder.hpp"
 #include "theory/support/sampling.hpp"
-#include <cmath>
 
 namespace recollect::theory {
 namespace {
-
-using Vector = std::vector<double>;
-
 /// The pairs, written repeatedly by the delta rule. Every pass multiplies the error by prod (I - k k^T): `left` is what
 /// remains of the distance to a least-squares solution.
 struct Passes {
@@ -59,10 +53,8 @@ Claim orthonormal_exact() {
     points.statement("orthonormal keys: reads", reads(orthonormal), values);
     points.wrong_system("orthogonal keys of norm 1.1", reads(1.1 * orthonormal), values);
     points.wrong_system("independent unit keys", reads(independent), values);
-    // For all values to be read back the Gram matrix has to be I: the reads are Gram times the values.
     points.obligation("independent unit keys: reads, by the Gram matrix", reads(independent),
                       independent * transpose(independent) * values);
-
     // The limit of the statement: memories for which linearly independent keys suffice.
     const double smallest = singular_values(independent).back(), ridge = 1e-6,
                  size = frobenius_norm(values) / (smallest * smallest);
@@ -145,9 +137,7 @@ Claim crosstalk_floor() {
     points.wrong_system("tight frame of norm 0.9, off the premise", at_least(crosstalk(0.9 * frame), floor));
   });
 }
-
 } // namespace
 
 std::vector<Claim> eq_4_exact_retrieval() { return {orthonormal_exact(), crosstalk_floor()}; }
-
 } // namespace recollect::theory

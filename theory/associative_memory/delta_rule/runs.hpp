@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Many independent runs of a layer on random keys and values, one run per head, and statistics of their last states.
 #pragma once
-#include "harness/call/forward.hpp"
-#include "harness/core/registry.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"
-#include "harness/numerics/linalg.hpp"
-#include "harness/numerics/random.hpp"
+#include "theory/support/layer_points.hpp"
 #include "theory/support/sampling.hpp"
 
 namespace recollect::theory {
-
 enum class KeyLaw { unit, gaussian }; // uniform on the unit sphere; N(0, I)
 inline const char *name_of(KeyLaw keys) { return keys == KeyLaw::unit ? "unit" : "gaussian"; }
 
@@ -20,44 +16,56 @@ struct Stretch {
   std::uint64_t seed;
   std::string stream; // of the random numbers
   size_t first, runs;
-  std::vector<double> normals(const std::string &of, size_t per_run) const {
+  Vector normals(const std::string &of, size_t per_run) const {
     return Stream(seed, stream + "/" + of).normals(runs * per_run, first * per_run);
   }
 };
 
 /// Random keys [runs,T,d] that follow `law`.
-inline std::vector<double> random_keys(KeyLaw law, int T, int d, const Stretch &stretch) {
-  std::vector<double> keys = stretch.normals("keys", size_t(T) * d);
+inline Vector random_keys(KeyLaw law, int T, int d, const Stretch &stretch) {
+  Vector keys = stretch.normals("keys", size_t(T) * d);
   if (law == KeyLaw::unit) normalise_rows(keys, d);
   return keys;
 }
 /// Keys that follow `law`, and standard normal values; the queries are equal to the keys.
 inline Sequence random_runs(KeyLaw law, int T, int d, int dv, const Stretch &stretch) {
-  Sequence s;
-  s.shape = {int(stretch.runs), 1, T, d, dv};
+  Sequence s = of_shape({int(stretch.runs), 1, T, d, dv});
   s.k = random_keys(law, T, d, stretch), s.q = s.k;
   s.v = stretch.normals("values", size_t(T) * dv);
   return s;
 }
+/// Runs of T steps on these keys and values with one write strength; the queries are equal to the keys.
+inline Sequence runs_on(const Stretch &stretch, int T, Vector keys, Vector values, double beta) {
+  const size_t rows = stretch.runs * T;
+  Sequence s = of_shape({int(stretch.runs), 1, T, int(keys.size() / rows), int(values.size() / rows)});
+  s.k = std::move(keys), s.q = s.k, s.v = std::move(values), s.beta.assign(rows, beta);
+  return s;
+}
+/// One state for so many runs.
+inline Vector repeated(const Vector &state, size_t runs) {
+  Vector all;
+  for (size_t i = 0; i < runs; ++i) all.insert(all.end(), state.begin(), state.end());
+  return all;
+}
 /// M k for every key k of `keys` [..,d].
-inline std::vector<double> mapped(const Dense &M, const std::vector<double> &keys) {
+inline Vector mapped(const Dense &M, const Vector &keys) {
   return (Dense(int(keys.size()) / M.columns, M.columns, keys) * transpose(M)).data;
 }
 
 /// f(state) of every run; f takes a pointer to the first number of the state.
-template <class F> std::vector<double> each_state(const Output &out, const F &f) {
-  std::vector<double> values;
+template <class F> Vector each_state(const Output &out, const F &f) {
+  Vector values;
   for (size_t at = 0; at < out.state.size(); at += out.state_shape.size()) values.push_back(f(&out.state[at]));
   return values;
 }
 /// |S|_F^2 of every run.
-inline std::vector<double> state_squares(const Output &out) {
+inline Vector state_squares(const Output &out) {
   const int size = int(out.state_shape.size());
   return each_state(out, [size](const double *S) { return inner(S, S, size); });
 }
 
 /// |S - target|_F^2 of every run.
-inline std::vector<double> squared_errors(const Output &out, const Dense &target) {
+inline Vector squared_errors(const Output &out, const Dense &target) {
   return each_state(out, [&](const double *S) {
     double square = 0;
     for (size_t e = 0; e < target.data.size(); ++e) square += (S[e] - target.data[e]) * (S[e] - target.data[e]);
@@ -65,7 +73,7 @@ inline std::vector<double> squared_errors(const Output &out, const Dense &target
   });
 }
 /// <S, direction> of every run: the mean over runs measures the mean state along that direction.
-inline std::vector<double> projections(const Output &out, const Dense &direction) {
+inline Vector projections(const Output &out, const Dense &direction) {
   return each_state(out, [&](const double *S) { return inner(S, direction.data.data(), int(direction.data.size())); });
 }
 
@@ -86,5 +94,4 @@ Mean mean_over_runs(std::uint64_t seed, const std::string &stream, double wanted
                        return draw(Stretch{seed, stream, first, runs});
                      }));
 }
-
 } // namespace recollect::theory

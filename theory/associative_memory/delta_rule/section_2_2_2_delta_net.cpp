@@ -2,36 +2,21 @@
 // 000 §2.2.2, single-head DeltaNet: whether it stays at S*, whether it converges to S*, and whether its reads then
 // depend on the current input alone; isotropic unit keys (laws in delta_paths.hpp). Gaussian keys:
 // section_2_2_2_gaussian_keys.cpp. Noise, normalised keys, many heads: section_2_2_2_noise_and_heads.cpp.
-#include "harness/core/error.hpp"
 #include "theory/associative_memory/delta_rule/delta_paths.hpp"
 #include "theory/associative_memory/objectives/optimal_memory.hpp"
 #include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
-
-using Vector = std::vector<double>;
-
-Vector repeated(const Vector &block, size_t times) {
-  Vector all;
-  for (size_t i = 0; i < times; ++i) all.insert(all.end(), block.begin(), block.end());
-  return all;
-}
-
-// ---- Whether it stays at S*
-// ------------------------------------------------------------------------------------------------------
-
 /// One step from the state `start` for each row x of `inputs`: k = Wk x, v = Wv x. The query is the key of the previous
 /// row.
 Output one_step_each(const Layer &layer, const Dense &start, const Dense &inputs, double beta) {
   const int m = layer.Wk.rows;
-  Sequence s;
-  s.shape = {inputs.rows, 1, 1, m, layer.Wv.rows};
-  s.k = (inputs * transpose(layer.Wk)).data, s.v = (inputs * transpose(layer.Wv)).data;
-  s.q = s.k;
+  const size_t runs = inputs.rows;
+  Sequence s =
+      runs_on({0, "", 0, runs}, 1, (inputs * transpose(layer.Wk)).data, (inputs * transpose(layer.Wv)).data, beta);
   std::rotate(s.q.begin(), s.q.end() - m, s.q.end());
-  s.beta.assign(inputs.rows, beta);
-  s.state = repeated(start.data, inputs.rows);
+  s.state = repeated(start.data, runs);
   return run_paths(s);
 }
 
@@ -68,9 +53,6 @@ Claim fixed_point() {
   });
 }
 
-// ---- Whether it converges to S*
-// -------------------------------------------------------------------------------------------------------
-
 /// Beyond d^2 steps the fourth moment of the error is too large for sampling: the mean is dominated by a few runs.
 void check_steps(int T, int d) {
   if (T > d * d)
@@ -104,10 +86,11 @@ Claim converges() {
         .but_not("$d - 1$ for $d$", with_factor(1 - law.beta * (2 - law.beta) / (law.d - 1), T))
         .but_not("no $beta^2$", with_factor(1 - 2 * law.beta / law.d, T))
         .but_not("$T - 1$", with_factor(law.factor(), T - 1));
-    const Mean gaussian = mean_error({KeyLaw::gaussian, law.d, law.dv, law.beta, 0}, 1, target, protocol.seed, rough);
-    points.wrong_system("Gaussian keys, one step", gaussian, law.square_after(1, start));
-    DeltaPaths reflection = law, overshoot = law;
-    reflection.beta = 2, overshoot.beta = 2.5;
+    const auto other = [&](KeyLaw keys, double beta) { return DeltaPaths{keys, law.d, law.dv, beta, 0}; };
+    points.wrong_system("Gaussian keys, one step",
+                        mean_error(other(KeyLaw::gaussian, law.beta), 1, target, protocol.seed, rough),
+                        law.square_after(1, start));
+    const DeltaPaths reflection = other(KeyLaw::unit, 2), overshoot = other(KeyLaw::unit, 2.5);
     const Vector kept =
         squared_errors(run_paths(draw_paths(reflection, T, target, {protocol.seed, "reflections", 0, 50})), target);
     points.rounding(8.0 * T * (law.d + law.dv) * start);
@@ -117,9 +100,6 @@ Claim converges() {
   });
 }
 
-// ---- What it reads at S*
-// --------------------------------------------------------------------------------------------------
-
 Claim bigram() {
   ClaimBuilder c("bigram-degeneration", "000 §2.2.2");
   c.says("If $S*$ is viewed as part of the weights, single-head DeltaNet degenerates into a bi-gram model: the output "
@@ -128,8 +108,7 @@ Claim bigram() {
             "different histories differ in mean square by $2 ((1-1/d)^t - (1-1/d)^(2t)) |S*|^2 / d$.");
   c.because(
       "The word 'degenerates' is right in the limit: the histories are forgotten at the rate at which $S$ converges.");
-  c.runs({"delta_net", "linear"});
-  c.takes({integer_param("T", 16, 2, 60, "steps"), key_width(3), value_width});
+  c.runs({"delta_net", "linear"}), c.takes({integer_param("T", 16, 2, 60, "steps"), key_width(3), value_width});
   c.at({{}, {{"T", 4}, {"d", 4}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int T = p.integer("T");
@@ -155,7 +134,6 @@ Claim bigram() {
     points.rounding(64.0 * T * (law.d + law.dv) * (1 + frobenius_norm(target)));
     points.statement("from $S*$: last reads of two histories against $S* q$", last_reads(settled), both);
     points.wrong_system("from $S_0 = 0$", last_reads(unsettled), both);
-
     const double scale = 2 * inner(target.data, target.data) / law.d;
     const auto gap = [&](double d, double steps) { // E|o - o'|^2 = 2 (f^T - m^(2T)) |S*|^2 / d
       return scale * (std::pow(1 - 1 / d, steps) - std::pow(1 - 1 / d, 2 * steps));
@@ -163,20 +141,17 @@ Claim bigram() {
     // For a random unit query the squared distance between the reads of two histories S and S' is on average |S -
     // S'|_F^2 / d.
     const auto parted = [&](const std::string &layer, double wanted) {
+      const auto draw = [&](Stretch stretch) {
+        stretch.first *= 2, stretch.runs *= 2;
+        const Vector S = run(layer, draw_paths(law, T, target, stretch)).state;
+        Vector squares(S.size() / (2 * size), 0.0);
+        for (size_t pair = 0; pair < squares.size(); ++pair)
+          for (const double *s = &S[2 * size * pair], *e = s; e < s + size; ++e)
+            squares[pair] += std::pow(*e - e[size], 2) / law.d;
+        return squares;
+      };
       return mean_over_runs(protocol.seed, "two histories", wanted, block_of(2 * T, law.d),
-                            size_t(5e7) / (size_t(T) * law.d), [&](Stretch stretch) {
-                              stretch.first *= 2, stretch.runs *= 2;
-                              const Sequence s = draw_paths(law, T, target, stretch);
-                              const Vector S = forward(find_variant(layer), s).state;
-                              Vector squares;
-                              for (size_t pair = 0; pair < S.size(); pair += 2 * size) {
-                                double square = 0;
-                                for (size_t e = 0; e < size; ++e)
-                                  square += std::pow(S[pair + e] - S[pair + size + e], 2) / law.d;
-                                squares.push_back(square);
-                              }
-                              return squares;
-                            });
+                            size_t(5e7) / (size_t(T) * law.d), draw);
     };
     points
         .statement("from $S_0 = 0$: mean of $|o - o'|^2$ of two histories at one unit query",
@@ -187,9 +162,7 @@ Claim bigram() {
     points.wrong_system("linear attention", parted("linear", rough), gap(law.d, T));
   });
 }
-
 } // namespace
 
 std::vector<Claim> section_2_2_2_delta_net() { return {fixed_point(), converges(), bigram()}; }
-
 } // namespace recollect::theory

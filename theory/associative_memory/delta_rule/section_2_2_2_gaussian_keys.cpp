@@ -10,9 +10,6 @@
 
 namespace recollect::theory {
 namespace {
-
-using Vector = std::vector<double>;
-
 /// The mean step of log|e| by nested quadrature over s = |k|^2 ~ chi^2_d and u = sin^2 theta, where the density of
 /// theta is proportional to cos^(d-2) (u = 1 for d = 1).
 Integral mean_log_step(int d, double beta) {
@@ -47,10 +44,8 @@ Mean sampled_growth(int d, double beta, std::uint64_t seed, double wanted) {
   const int T = 20;
   return mean_over_runs(seed, "growth exponent", wanted, block_of(T, d), size_t(1e8) / (T * d),
                         [&](const Stretch &stretch) {
-                          Sequence s;
-                          s.shape = {int(stretch.runs), 1, T, d, 1};
-                          s.k = random_keys(KeyLaw::gaussian, T, d, stretch), s.beta.assign(stretch.runs * T, beta);
-                          return log_growth(s);
+                          return log_growth(runs_on(stretch, T, random_keys(KeyLaw::gaussian, T, d, stretch),
+                                                    Vector(stretch.runs * T), beta));
                         });
 }
 /// The mean growth at d = 2, where it is a small difference of large logarithms. It is measured on single steps: the
@@ -61,8 +56,7 @@ Mean lattice_growth(double beta, int nodes, int generator, std::uint64_t seed) {
   Vector samples;
   for (int shift = 0; shift < 256; ++shift) {
     const Vector by = Stream(seed, "growth lattice").uniforms(2, 0, 1, 2 * shift);
-    Sequence s;
-    s.shape = {nodes, 1, 1, 2, 1};
+    Sequence s = of_shape({nodes, 1, 1, 2, 1});
     s.beta.assign(nodes, beta);
     for (int i = 0; i < nodes; ++i) {
       const double r = std::sqrt(-2 * std::log(part(double(i) / nodes + by[0]))),
@@ -96,11 +90,9 @@ void general_covariance(Points &points, const Protocol &protocol) {
   const double edge = 2 / (total + 2 * top);
   const auto one_step = [&](double beta, double wanted) {
     return mean_over_runs(protocol.seed, "covariance", wanted, block_of(1, d), 3000000, [&](const Stretch &stretch) {
-      Sequence s;
-      s.shape = {int(stretch.runs), 1, 1, d, 1};
-      s.k = mapped(root, random_keys(KeyLaw::gaussian, 1, d, stretch));
-      s.q = s.k, s.v.assign(stretch.runs, 0.0), s.beta.assign(stretch.runs, beta);
-      for (size_t run = 0; run < stretch.runs; ++run) s.state.insert(s.state.end(), first.begin(), first.end());
+      const Vector keys = mapped(root, random_keys(KeyLaw::gaussian, 1, d, stretch));
+      Sequence s = runs_on(stretch, 1, keys, Vector(stretch.runs), beta);
+      s.state = repeated(first, stretch.runs);
       return state_squares(run_paths(s));
     });
   };
@@ -109,13 +101,13 @@ void general_covariance(Points &points, const Protocol &protocol) {
   };
   const double below = 0.9 * edge, beyond = 1.2 * edge, wanted = wanted_sensitivity(protocol);
   const Mean falling = one_step(below, wanted);
-  points.at(labels({{"d", num(d)}, {"beta", num(below)}}));
+  points.at({{"d", d}, {"beta", below}});
   points
       .obligation("keys $N(0, Sigma)$, $beta$ at 0.9 of its bound: mean of $|e_1|^2$ along the first direction",
                   falling, law(below, 2))
       .but_not("$e Sigma^2 e^T$ once", law(below, 1));
   points.obligation("the same against 1", at_most_point(falling, 1));
-  points.at(labels({{"d", num(d)}, {"beta", num(beyond)}}));
+  points.at({{"d", d}, {"beta", beyond}});
   points.wrong_system("$beta$ at 1.2 of its bound", at_most_point(one_step(beyond, wanted), 1));
 }
 
@@ -136,7 +128,7 @@ Claim gaussian_keys() {
   c.runs({"delta_net"}), c.takes({integer_param("d", 16, 2, 32, "key width")}), c.at({{{"d", 2}}, {}});
   c.last([](Points &points, const Protocol &protocol) {
     const Integral exponent = mean_log_step(1, 1);
-    points.at(labels({{"d", num(1)}, {"beta", num(1)}}));
+    points.at({{"d", 1}, {"beta", 1}});
     points.obligation("$d = 1$: mean step of $log|S - S*|$, below zero",
                       sampled_point(growth(1, 1, protocol), exponent.value, exponent.error));
     general_covariance(points, protocol);
@@ -145,7 +137,7 @@ Claim gaussian_keys() {
     const int d = p.integer("d"), dv = 4;
     const Dense target = random_target(d, dv, protocol.seed);
     const double start = inner(target.data, target.data), wanted = wanted_sensitivity(protocol);
-    points.at(labels({{"d", num(d)}, {"dv", num(dv)}, {"beta", num(1)}}));
+    points.at({{"d", d}, {"dv", dv}, {"beta", 1}});
     const Mean square = mean_error({KeyLaw::gaussian, d, dv, 1, 0}, 1, target, protocol.seed, wanted);
     points.statement("mean of $|S_1 - S*|^2$ against $|S*|^2$", at_most_point(square, start));
     points.obligation("mean of $|S_1 - S*|^2$ against $(d + 1) |S*|^2$", square, (d + 1) * start)
@@ -160,21 +152,18 @@ Claim gaussian_keys() {
         .obligation("mean step of $log|S - S*|$ against its integral",
                     sampled_point(walk, exponent.value, exponent.error))
         .but_not("log of the mean square", 0.5 * std::log(d + 1.0));
-
     // T is long enough to tell the law from the rival with d + 1 in place of d + 2. In longer runs the fourth moment is
     // too large.
     const int T = std::max(d, 4);
     const DeltaPaths stable{KeyLaw::gaussian, d, dv, 1.5 / (d + 2), 0};
-    points.at(labels({{"d", num(d)}, {"dv", num(dv)}, {"beta", num(stable.beta)}, {"T", num(T)}}));
+    points.at({{"d", d}, {"dv", dv}, {"beta", stable.beta}, {"T", T}});
     points
         .obligation("$beta = 1.5/(d+2)$: mean of $|S_T - S*|^2$ against $(1 - 2 beta + beta^2 (d+2))^T |S*|^2$",
                     mean_error(stable, T, target, protocol.seed, wanted), stable.square_after(T, start))
         .but_not("$d + 1$ for $d + 2$", start * std::pow(1 - 2 * stable.beta + stable.beta * stable.beta * (d + 1), T));
   });
 }
-
 } // namespace
 
 std::vector<Claim> section_2_2_2_gaussian_keys() { return {gaussian_keys()}; }
-
 } // namespace recollect::theory

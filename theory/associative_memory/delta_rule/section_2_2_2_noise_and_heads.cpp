@@ -1,26 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // 000 §2.2.2, the cases in which S* does not reproduce the values: noise, normalised keys, and the low-rank projections
 // of many heads (laws in delta_paths.hpp).
-#include "harness/core/error.hpp"
 #include "theory/associative_memory/delta_rule/delta_paths.hpp"
 #include "theory/associative_memory/objectives/optimal_memory.hpp"
 #include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
-
-using Vector = std::vector<double>;
-
-// ---- Noise ---------------------------------------------------------------------------------------------------------------
-
 /// The mean |S_T - S*|^2 of runs that begin at S*. If `slowing` is positive, beta_t = beta / (1 + t / slowing).
 Mean error_from_optimum(const DeltaPaths &law, int T, double slowing, std::uint64_t seed, double wanted) {
   const Dense target = random_target(law.d, law.dv, seed);
-  return mean_over_runs(seed, "noise floor", wanted, block_of(T, law.d + law.dv), size_t(1e8) / (T * (law.d + law.dv)),
+  const int width = law.d + law.dv;
+  return mean_over_runs(seed, "noise floor", wanted, block_of(T, width), size_t(1e8) / (T * width),
                         [&](const Stretch &stretch) {
                           Sequence s = draw_paths(law, T, target, stretch);
-                          for (size_t run = 0; run < stretch.runs; ++run)
-                            s.state.insert(s.state.end(), target.data.begin(), target.data.end());
+                          s.state = repeated(target.data, stretch.runs);
                           for (size_t i = 0; i < s.beta.size() && slowing > 0; ++i) s.beta[i] /= 1 + (i % T) / slowing;
                           return squared_errors(run_paths(s), target);
                         });
@@ -55,7 +49,6 @@ Claim noise_floor() {
     double slowed = 0;
     DeltaPaths now = unit;
     for (int t = 0; t < T; ++t) now.beta = beta / (1 + t / (2.0 * d)), slowed = now.square_after(1, slowed);
-
     const Mean constant = error(unit, 0, wanted);
     const double law = unit.square_after(T, 0), reached = law / unit.floor();
     points.statement("unit keys, from $S*$: mean of $|S_T - S*|^2$ against 0, $T = 4 d$", constant, 0);
@@ -74,8 +67,6 @@ Claim noise_floor() {
                       error(unit, 2.0 * d, wanted), slowed);
   });
 }
-
-// ---- Normalised keys -----------------------------------------------------------------------------------------------------
 
 Claim normalised_keys() {
   ClaimBuilder c("sstar-normalised-keys", "000 Eq 47 with L2-normalised keys");
@@ -98,17 +89,15 @@ Claim normalised_keys() {
     const double length = std::sqrt(2.0) * std::exp(std::lgamma((d + 1) / 2.0) - std::lgamma(d / 2.0)),
                  square = inner(S.data, S.data), inflow = law.beta * law.beta * (d - length * length) * square / d;
     Vector scales;
+    const auto draw = [&](const Stretch &stretch) {
+      Vector keys = random_keys(KeyLaw::gaussian, T, d, stretch), values = mapped(S, keys);
+      normalise_rows(keys, d);
+      const Output out = run_paths(runs_on(stretch, T, keys, values, law.beta));
+      for (double x : projections(out, S)) scales.push_back(x / square);
+      return squared_errors(out, length * S);
+    };
     const Mean error = mean_over_runs(protocol.seed, "normalised keys", std::min(wanted_sensitivity(protocol), 0.2 / d),
-                                      block_of(T, d + law.dv), size_t(1e8) / (T * d), [&](const Stretch &stretch) {
-                                        Sequence s;
-                                        s.shape = {int(stretch.runs), 1, T, d, law.dv};
-                                        s.k = random_keys(KeyLaw::gaussian, T, d, stretch), s.v = mapped(S, s.k);
-                                        normalise_rows(s.k, d);
-                                        s.q = s.k, s.beta.assign(stretch.runs * T, law.beta);
-                                        const Output out = run_paths(s);
-                                        for (double x : projections(out, S)) scales.push_back(x / square);
-                                        return squared_errors(out, length * S);
-                                      });
+                                      block_of(T, d + law.dv), size_t(1e8) / (T * d), draw);
     const double reached = 1 - std::pow(1 - law.beta / d, T), kept = std::pow(law.factor(), T),
                  left = kept * length * length * square, residual = inflow * (1 - kept) / (1 - law.factor());
     const Mean scale = mean_of(scales);
@@ -120,8 +109,6 @@ Claim normalised_keys() {
         .but_not("no residual", left);
   });
 }
-
-// ---- Many heads ----------------------------------------------------------------------------------------------------------
 
 /// A head with E[k k^T] = I: k = Wk x, v = Wv x = S* k + e with S* of Eq 46. The remainder e has covariance R, whose
 /// trace is `residual`.
@@ -163,20 +150,16 @@ Claim many_heads() {
     Vector along, across;
     const auto errors = [&](const Head &h, double wanted, bool keep) {
       const Dense root = cholesky(h.layer.moment), keys = h.layer.Wk * root, values = h.layer.Wv * root;
-      return mean_over_runs(protocol.seed, "many heads", wanted, block_of(T, D), size_t(1e8) / (T * D),
-                            [&](const Stretch &stretch) {
-                              Sequence s;
-                              s.shape = {int(stretch.runs), 1, T, m, dv};
-                              const Vector x = stretch.normals("inputs", size_t(T) * D);
-                              s.k = mapped(keys, x), s.q = s.k, s.v = mapped(values, x);
-                              s.beta.assign(stretch.runs * T, beta);
-                              const Output out = run_paths(s);
-                              if (keep) {
-                                for (double x_along : projections(out, head.optimum)) along.push_back(x_along / start);
-                                for (double x_across : projections(out, line)) across.push_back(x_across / length);
-                              }
-                              return squared_errors(out, h.optimum);
-                            });
+      const auto draw = [&](const Stretch &stretch) {
+        const Vector x = stretch.normals("inputs", size_t(T) * D);
+        const Output out = run_paths(runs_on(stretch, T, mapped(keys, x), mapped(values, x), beta));
+        if (keep) {
+          for (double x_along : projections(out, head.optimum)) along.push_back(x_along / start);
+          for (double x_across : projections(out, line)) across.push_back(x_across / length);
+        }
+        return squared_errors(out, h.optimum);
+      };
+      return mean_over_runs(protocol.seed, "many heads", wanted, block_of(T, D), size_t(1e8) / (T * D), draw);
     };
     const DeltaPaths law{KeyLaw::gaussian, m, dv, beta, std::sqrt(head.residual / dv)};
     const double expected = law.square_after(T, start), stays = law.inflow() / (2 * beta - beta * beta * m),
@@ -200,9 +183,7 @@ Claim many_heads() {
         .but_not("Eq 48's", on_line(printed));
   });
 }
-
 } // namespace
 
 std::vector<Claim> section_2_2_2_noise_and_heads() { return {noise_floor(), normalised_keys(), many_heads()}; }
-
 } // namespace recollect::theory

@@ -2,21 +2,13 @@
 // 000 §2.2 second bullet: how far DeltaNet's decay I - k k^T bounds the norm of S. What it erases: section_2_2_erasing.cpp.
 #include "theory/associative_memory/delta_rule/runs.hpp"
 #include "theory/support/claim_builder.hpp"
-#include "theory/support/layer_points.hpp"
-#include <cmath>
 
 namespace recollect::theory {
 namespace {
-
-using Vector = std::vector<double>;
-
-Output run(const std::string &variant, const Sequence &s) { return forward(find_variant(variant), s); }
-
 /// |S_n|_F^2 of runs with step size 1 on isotropic keys of squared norm `square` and standard normal values.
 Vector state_squares_of(const std::string &variant, int n, int d, int dv, double square, const Stretch &stretch) {
-  Sequence s = random_runs(KeyLaw::unit, n, d, dv, stretch);
+  Sequence s = filled(random_runs(KeyLaw::unit, n, d, dv, stretch), &Sequence::beta, 1);
   for (double &x : s.k) x *= std::sqrt(square);
-  s.beta.assign(stretch.runs * n, 1.0);
   return state_squares(run(variant, s));
 }
 
@@ -25,8 +17,7 @@ double aligned_factor(const Dense &v, Vector k, double square) {
   const int d = int(k.size());
   normalise_rows(k, d);
   for (double &x : k) x *= std::sqrt(square);
-  Sequence s;
-  s.shape = {1, 1, 1, d, v.rows};
+  Sequence s = of_shape({1, 1, 1, d, v.rows});
   s.k = s.q = k, s.v.assign(v.rows, 0.0), s.beta = {1};
   s.state = outer(v.data, k).data;
   return std::sqrt(state_squares(run("delta_net", s))[0] / inner(s.state, s.state));
@@ -45,8 +36,7 @@ Claim norm_of_unit_keys() {
   c.because("It is true for the unit keys with which DeltaNet is used. The text omits the condition $|k|^2 < 2$: with "
             "keys of norm 2 the same recurrence explodes. For Gaussian keys and for chosen unit keys see "
             "deltanet_norm_gaussian and deltanet_norm_adversarial.");
-  c.runs({"delta_net", "linear"});
-  c.takes({key_width(8), value_width, integer_param("n", 40, 2, 256, "steps")});
+  c.runs({"delta_net", "linear"}), c.takes({key_width(8), value_width, integer_param("n", 40, 2, 256, "steps")});
   c.at({{{"n", 8}}, {}, {{"n", 160}, {"d", 16}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int n = p.integer("n"), d = p.integer("d"), dv = p.integer("dv");
@@ -78,14 +68,11 @@ Claim norm_of_unit_keys() {
 /// linear in this matrix: the rows e_1 ... e_d stand for S_1, and one more row, which starts at zero, takes the second
 /// write.
 Vector second_squares(int d, int dv, KeyLaw keys, const Stretch &stretch) {
-  Sequence s = random_runs(keys, 1, d, d + 1, stretch);
-  s.beta.assign(stretch.runs, 1.0);
+  Sequence s = filled(random_runs(keys, 1, d, d + 1, stretch), &Sequence::beta, 1);
   Vector start = Dense::identity(d).data;
   start.resize(size_t(d + 1) * d);
-  for (size_t run = 0; run < stretch.runs; ++run) {
-    s.state.insert(s.state.end(), start.begin(), start.end());
-    for (int c = 0; c <= d; ++c) s.v[run * (d + 1) + c] = c == d;
-  }
+  s.state = repeated(start, stretch.runs);
+  for (size_t i = 0; i < s.v.size(); ++i) s.v[i] = i % (d + 1) == size_t(d);
   Vector squares = state_squares(run("delta_net", s));
   for (double &x : squares) x *= dv;
   return squares;
@@ -152,11 +139,9 @@ Claim norm_of_chosen_keys() {
     points.wrong_system("random unit keys", norm_after(random), law);
   });
 }
-
 } // namespace
 
 std::vector<Claim> section_2_2_delta_net() {
   return {norm_of_unit_keys(), norm_of_gaussian_keys(), norm_of_chosen_keys()};
 }
-
 } // namespace recollect::theory

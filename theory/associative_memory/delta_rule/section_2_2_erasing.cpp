@@ -2,16 +2,9 @@
 // 000 §2.2 second bullet and Appendix D.1: what DeltaNet's decay I - k k^T erases before a write.
 #include "theory/associative_memory/delta_rule/runs.hpp"
 #include "theory/support/claim_builder.hpp"
-#include "theory/support/layer_points.hpp"
-#include <cmath>
 
 namespace recollect::theory {
 namespace {
-
-using Vector = std::vector<double>;
-
-Output run(const std::string &variant, const Sequence &s) { return forward(find_variant(variant), s); }
-
 const ParamSpec key_width = integer_param("d", 8, 2, 64, "key width"),
                 value_width = integer_param("dv", 4, 1, 64, "value width");
 
@@ -31,8 +24,7 @@ Claim similar_keys() {
       return similar;
     };
     const auto read_after = [&](double cosine, double length, double beta) {
-      Sequence s;
-      s.shape = {1, 1, 1, d, dv};
+      Sequence s = of_shape({1, 1, 1, d, dv});
       for (double x : k) s.k.push_back(length * x);
       s.q = similar_to(cosine), s.v.assign(dv, 0.0), s.beta = {beta}, s.state = S.data;
       return run("delta_net", s).o;
@@ -93,9 +85,7 @@ Claim deletion() {
                       read_at_second("linear", -1, 1), others);
   });
 }
-
 } // namespace
 
 std::vector<Claim> section_2_2_erasing() { return {similar_keys(), deletion()}; }
-
 } // namespace recollect::theory

@@ -2,29 +2,18 @@
 // 000 §2.2 first bullet, §2.2.1 second bullet, footnote 14: the norm of a sum of outer products, without and with decay.
 #include "theory/associative_memory/delta_rule/runs.hpp"
 #include "theory/support/claim_builder.hpp"
-#include "theory/support/layer_points.hpp"
-#include <cmath>
 
 namespace recollect::theory {
 namespace {
-
-using Vector = std::vector<double>;
-
-Output run(const std::string &variant, const Sequence &s) { return forward(find_variant(variant), s); }
-
 const ParamSpec key_width = integer_param("d", 8, 2, 32, "key width"),
                 value_width = integer_param("dv", 4, 2, 32, "value width");
 
 /// An upper bound for the runs of a point: at most 4e7 numbers are drawn.
 size_t most_runs(int T, int d, int dv) { return size_t(4e7) / (size_t(T) * (d + dv)); }
 
-// ---- Growth on average
-// --------------------------------------------------------------------------------------------------
-
 /// |S k| after t writes of one unit key whose value, of length 1, changes its sign at every step.
 double turning(int t) {
-  Sequence s;
-  s.shape = {1, 1, t, 1, 1};
+  Sequence s = of_shape({1, 1, t, 1, 1});
   s.q = s.k = Vector(size_t(t), 1.0);
   for (int i = 0; i < t; ++i) s.v.push_back(i % 2 ? -1 : 1);
   return std::fabs(run("linear", s).o.back());
@@ -40,8 +29,7 @@ Claim growth() {
             "grows as $t |E v k^T|$.");
   c.because("It is true on average over random pairs. The norm need not grow at every step, nor for every sequence "
             "(linear_norm_inevitable).");
-  c.runs({"linear", "gated_linear"});
-  c.takes({integer_param("t", 16, 4, 256, "steps"), key_width, value_width});
+  c.runs({"linear", "gated_linear"}), c.takes({integer_param("t", 16, 4, 256, "steps"), key_width, value_width});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int t = p.integer("t"), d = p.integer("d"), dv = p.integer("dv");
     const double pairs = d * dv;
@@ -50,12 +38,10 @@ Claim growth() {
     };
     const double wanted = wanted_sensitivity(protocol);
     const auto states_of = [&](const std::string &variant, const Stretch &stretch) {
-      Sequence s = random_runs(KeyLaw::gaussian, t, d, dv, stretch);
-      s.alpha.assign(stretch.runs * t, 0.5); // of the decayed memory
-      return run(variant, s);
+      const Sequence s = random_runs(KeyLaw::gaussian, t, d, dv, stretch);
+      return run(variant, filled(s, &Sequence::alpha, 0.5)); // alpha is of the decayed memory
     };
     points.statement("$|S k|$ of a value that turns its sign: at least $|v|$", at_least_point(turning(2 * t), 1, 0));
-
     const auto square_of = [&](const std::string &variant, double sensitivity) {
       return over_runs("linear norm", sensitivity, [&](const Stretch &stretch) {
         Vector squares = state_squares(states_of(variant, stretch));
@@ -67,7 +53,6 @@ Claim growth() {
         .but_not("$(d-1) dv$", (d - 1) * dv)
         .but_not("growth by t: $|S_t|^2 = t^2 d dv$", t * pairs);
     points.wrong_system("a decay of 0.5", square_of("gated_linear", rough), pairs);
-
     const Mean read = over_runs("linear reads", wanted, [&](const Stretch &stretch) {
       Sequence s = random_runs(KeyLaw::gaussian, t, d, dv, stretch);
       s.q = stretch.normals("queries", size_t(t) * d);
@@ -78,7 +63,6 @@ Claim growth() {
       return reads;
     });
     points.condition("mean of $|S_t k|^2 / t$ for a new key, over all steps, against d dv", read, pairs);
-
     const auto spectral = [&](const std::string &variant) {
       const size_t runs = protocol.full() ? 8000 : 500;
       const auto square = [=](const double *S) {
@@ -89,7 +73,6 @@ Claim growth() {
     };
     points.obligation("mean of $|S_t|_2^2 / t$ against its least, $|S_t|_F^2 / min(d, dv)$", spectral("linear"));
     points.wrong_system("a decay of 0.5", spectral("gated_linear"));
-
     const Dense M = normal_matrix(dv, d, protocol.seed, "linear norm/map"); // v = M k + e
     const double map = inner(M.data, M.data);
     const Mean related = over_runs("related pairs", wanted, [&](const Stretch &stretch) {
@@ -107,21 +90,17 @@ Claim growth() {
   });
 }
 
-// ---- Not inevitable ------------------------------------------------------------------------------------------------------
-
 /// Reads at one key k, t = 1 ... T, divided by |k|, while v or -v is written at k. Every S_t is a multiple of v k^T, so
 /// that the size of a read is the norm of S_t. `negative(t)` says which writes are -v.
 double largest_norm(const std::string &variant, const Vector &k, const Vector &v, int T,
                     const std::function<bool(int)> &negative) {
-  Sequence s;
-  s.shape = {1, 1, T, int(k.size()), int(v.size())};
+  Sequence s = of_shape({1, 1, T, int(k.size()), int(v.size())});
   for (int t = 0; t < T; ++t) {
     s.k.insert(s.k.end(), k.begin(), k.end());
     for (double x : v) s.v.push_back(negative(t) ? -x : x);
   }
   s.q = s.k;
-  const Variant &layer = find_variant(variant);
-  const Vector o = forward(layer, s, {"recurrent", Real::f64, 1, variant_params(layer, {{"scale", "1"}})}).o;
+  const Vector o = run(variant, s, {{"scale", "1"}}).o;
   double largest = 0;
   for (int t = 0; t < T; ++t)
     largest = std::max(largest, std::sqrt(inner(&o[t * v.size()], &o[t * v.size()], int(v.size()))));
@@ -168,8 +147,6 @@ Claim inevitable() {
   });
 }
 
-// ---- With decay ----------------------------------------------------------------------------------------------------------
-
 Claim decay_bounds_and_forgets() {
   ClaimBuilder c("gla-bounded-forgets", "000 §2.2 first bullet");
   c.says("The memory decay of gated linear attention mitigates the exploding norm, at the expense of forgetting.");
@@ -183,12 +160,11 @@ Claim decay_bounds_and_forgets() {
     const int t = p.integer("t"), d = p.integer("d"), dv = p.integer("dv");
     const double lambda = p.real("lambda"), pairs = d * dv;
     const auto square_of = [&](const std::string &variant, double wanted) {
-      return mean_over_runs(protocol.seed, "decayed norm", wanted, block_of(t, d + dv), most_runs(t, d, dv),
-                            [&](const Stretch &stretch) {
-                              Sequence s = random_runs(KeyLaw::gaussian, t, d, dv, stretch);
-                              s.alpha.assign(stretch.runs * t, lambda);
-                              return state_squares(run(variant, s));
-                            });
+      const auto draw = [&](const Stretch &stretch) {
+        const Sequence s = random_runs(KeyLaw::gaussian, t, d, dv, stretch);
+        return state_squares(run(variant, filled(s, &Sequence::alpha, lambda)));
+      };
+      return mean_over_runs(protocol.seed, "decayed norm", wanted, block_of(t, d + dv), most_runs(t, d, dv), draw);
     };
     const auto bound = [&](int power) { return pairs * (1 - std::pow(lambda, power)) / (1 - lambda * lambda); };
     const double law = bound(2 * t), shorter = bound(2 * t - 1);
@@ -199,12 +175,11 @@ Claim decay_bounds_and_forgets() {
     // At later steps the two laws differ by less than a sample mean can detect.
     if (std::pow(lambda, t) > 0.2) square.but_not("$lambda^t$ for $lambda^(2t)$", bound(t));
     points.wrong_system("no decay", square_of("linear", rough), law);
-
     // What is left of the first write: the read of all writes at its key, minus that of all others.
-    Sequence all = random_runs(KeyLaw::gaussian, t, d, dv, {protocol.seed, "forgotten item", 0, 1}), others = all;
+    Sequence all = random_runs(KeyLaw::gaussian, t, d, dv, {protocol.seed, "forgotten item", 0, 1});
     std::copy_n(all.k.begin(), d, all.q.end() - d);
     all.alpha.assign(t, lambda);
-    others.q = all.q, others.alpha = all.alpha;
+    Sequence others = all;
     std::fill_n(others.v.begin(), dv, 0.0);
     const Vector read = run("gated_linear", all).o, without = run("gated_linear", others).o;
     Dense left(1, dv), kept(1, dv);
@@ -218,9 +193,7 @@ Claim decay_bounds_and_forgets() {
         .but_not("$lambda^(t-2)$", 1 / lambda * kept);
   });
 }
-
 } // namespace
 
 std::vector<Claim> section_2_2_linear_norm() { return {growth(), inevitable(), decay_bounds_and_forgets()}; }
-
 } // namespace recollect::theory

@@ -3,18 +3,15 @@
 #include "theory/support/layer_points.hpp"
 
 namespace recollect::theory {
-
 /// Stores the pairs and then reads the memory at `queries`: [queries,dv].
 inline Dense reads_after(const std::string &variant, const Dense &keys, const Dense &values, const Dense &queries,
                          const Assignments &set = {}) {
   const int n = keys.rows, T = n + queries.rows;
-  Sequence s;
-  s.shape = {1, 1, T, keys.columns, values.columns};
+  Sequence s = of_shape({1, 1, T, keys.columns, values.columns});
   s.k = keys.data, s.q.assign(keys.data.size(), 0.0), s.v = values.data;
   s.q.insert(s.q.end(), queries.data.begin(), queries.data.end());
   s.k.resize(s.q.size(), 0.0), s.v.resize(size_t(T) * values.columns, 0.0), s.beta.assign(T, 1.0);
-  const Variant &layer = find_variant(variant);
-  const std::vector<double> o = forward(layer, s, {"recurrent", Real::f64, 1, variant_params(layer, set)}).o;
+  const Vector o = run(variant, s, set).o;
   return {queries.rows, values.columns, {o.begin() + size_t(n) * values.columns, o.end()}};
 }
 
@@ -22,5 +19,4 @@ inline Dense reads_after(const std::string &variant, const Dense &keys, const De
 inline double sum_units(int n, const Dense &keys, const Dense &values) {
   return 4.0 * n * std::max(1.0, max_abs(keys.data)) * max_abs(keys.data) * max_abs(values.data);
 }
-
 } // namespace recollect::theory

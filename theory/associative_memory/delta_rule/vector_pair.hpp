@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "harness/numerics/linalg.hpp"
-#include "harness/numerics/random.hpp"
-#include <cmath>
+#include "theory/support/layer_points.hpp"
 
 namespace recollect::theory {
-
 /// Two vectors with the same squared norm and a given inner product.
 struct VectorPair {
-  std::vector<double> x, y;
+  Vector x, y;
 };
 inline VectorPair draw_pair(int d, double square, double product, std::uint64_t seed) {
   VectorPair pair{Stream(seed, "pair/x").normals(d), Stream(seed, "pair/y").normals(d)};
@@ -21,5 +18,4 @@ inline VectorPair draw_pair(int d, double square, double product, std::uint64_t 
   }
   return pair;
 }
-
 } // namespace recollect::theory

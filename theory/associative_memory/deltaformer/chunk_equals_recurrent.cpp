@@ -7,15 +7,11 @@
 // perturbation of relative size eps and is inside the same bound. For the delta rule the bound of 000 Eq 51 itself is
 // also tested, with cond(I + A) computed from the Gram matrix of the keys. Rival of every point: the last write negated
 // and the last read reversed and halved, an error in a single step.
-#include "harness/call/conditioning.hpp"
-#include "harness/core/registry.hpp"
-#include "harness/numerics/inputs.hpp"
 #include "theory/support/claim_builder.hpp"
 #include "theory/support/delta_recursion.hpp"
 
 namespace recollect::theory {
 namespace {
-
 struct Size {
   int T;
   std::vector<int> chunks;
@@ -85,10 +81,11 @@ struct System {
 
 System system_of(const Sequence &s, bool decays, bool scales) {
   const Shape &n = s.shape;
-  const Dense k = head_rows(s.k, n, 0, n.Dk), q = head_rows(s.q, n, 0, n.Dk),
-              w = scales ? head_rows(s.w, n, 0, n.Dk) : k, v = head_rows(s.v, n, 0, n.Dv);
-  System system{scale_rows(causal_weights(k, w, linear_kernel, Triangle::strict), s.beta),
-                causal_weights(k, q, linear_kernel, Triangle::with_diagonal), scale_rows(v, scales ? s.alpha : s.beta)};
+  const Rows r(s);
+  const Dense w = scales ? head_rows(s.w, n, 0, n.Dk) : r.k;
+  System system{scale_rows(causal_weights(r.k, w, linear_kernel, Triangle::strict), s.beta),
+                causal_weights(r.k, r.q, linear_kernel, Triangle::with_diagonal),
+                scale_rows(r.v, scales ? s.alpha : s.beta)};
   for (int t = 0; decays && t < n.T; ++t) {
     double decay = 1;
     for (int i = t; i >= 0; decay *= s.alpha[i--]) system.A(t, i) *= decay, system.R(t, i) *= decay;
@@ -112,7 +109,7 @@ void delta_rule_bound(Points &points, const std::string &name, Keys keys, std::u
   Dense edge = system.A;
   edge(cut, cut - 1) = 0;
   const Sequence rest = slice_steps(s, cut, shape.T);
-  const std::vector<double> of_rest(O.data.begin() + size_t(cut) * shape.Dv, O.data.end());
+  const Vector of_rest(O.data.begin() + size_t(cut) * shape.Dv, O.data.end());
   for (const Form *form : fast_forms(variant)) {
     if (form->name == "doubling") continue; // not backward stable: neumann.cpp has its law
     for (int C : {1, 4, 16, 64}) {
@@ -154,7 +151,6 @@ Claim claim() {
       for (const Size &size : sizes(protocol)) compare(points, variant, size, protocol.seed);
   });
 }
-
 } // namespace
 
 std::vector<Claim> chunk_equals_recurrent() {
@@ -162,5 +158,4 @@ std::vector<Claim> chunk_equals_recurrent() {
   all.id = "chunk_equals_recurrent";
   return {all};
 }
-
 } // namespace recollect::theory

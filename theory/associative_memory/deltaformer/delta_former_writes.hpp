@@ -9,7 +9,6 @@
 #include "theory/support/layer_points.hpp"
 
 namespace recollect::theory {
-
 struct DeltaFormerRun {
   std::string kappa1 = "linear", form = "recurrent";
   int chunk = 16;
@@ -18,17 +17,18 @@ struct DeltaFormerRun {
   Assignments more = {}; // further parameters of the layer
 };
 
-inline Params layer_params(const DeltaFormerRun &run) {
+/// The reads, as rows, of a sequence whose reads are u_t.
+inline Dense u_of(const Sequence &s, const DeltaFormerRun &run) {
   Assignments set = run.more;
   set["kappa1"] = run.kappa1, set["kappa2"] = "linear";
-  return variant_params(find_variant("delta_former"), set);
+  const Variant &layer = find_variant("delta_former");
+  return {s.shape.T, s.shape.Dv, forward(layer, s, {run.form, run.real, run.chunk, variant_params(layer, set)}).o};
 }
 
 /// U [T,Dv] from k, w [T,d] and v [T,Dv].
 inline Dense written(const Dense &k, const Dense &w, const Dense &v, const DeltaFormerRun &run = {}) {
   const int T = k.rows, d = k.columns, width = d + T;
-  Sequence s;
-  s.shape = {1, 1, T, width, v.columns};
+  Sequence s = of_shape({1, 1, T, width, v.columns});
   s.k.assign(size_t(T) * width, 0.0), s.w = s.q = s.k, s.v = v.data;
   s.alpha.assign(T, run.alpha), s.beta.assign(T, run.beta);
   for (int t = 0; t < T; ++t) {
@@ -36,34 +36,29 @@ inline Dense written(const Dense &k, const Dense &w, const Dense &v, const Delta
     for (int c = 0; c < d; ++c) s.k[row + c] = k(t, c), s.w[row + c] = w(t, c);
     s.k[row + d + t] = s.q[row + d + t] = 1;
   }
-  const Variant &layer = find_variant("delta_former");
-  return {T, v.columns, forward(layer, s, {run.form, run.real, run.chunk, layer_params(run)}).o};
+  return u_of(s, run);
 }
 
 /// The last u alone, [1,Dv]: one further channel, which is nonzero only in the last key, is enough.
 inline Dense last_written(const Dense &k, const Dense &v, const std::string &kappa1) {
   const int T = k.rows, d = k.columns;
-  Sequence s;
-  s.shape = {1, 1, T, d + 1, v.columns};
+  Sequence s = of_shape({1, 1, T, d + 1, v.columns});
   s.k.assign(size_t(T) * (d + 1), 0.0), s.w = s.q = s.k, s.v = v.data;
   for (int t = 0; t < T; ++t) {
     for (int c = 0; c < d; ++c) s.k[size_t(t) * (d + 1) + c] = s.w[size_t(t) * (d + 1) + c] = k(t, c);
     s.q[size_t(t) * (d + 1) + d] = 1;
   }
   s.k.back() = 1;
-  const Variant &layer = find_variant("delta_former");
-  const std::vector<double> o = forward(layer, s, {"recurrent", Real::f64, 1, layer_params({kappa1})}).o;
-  return {1, v.columns, {o.end() - v.columns, o.end()}};
+  const Vector u = u_of(s, {kappa1}).data;
+  return {1, v.columns, {u.end() - v.columns, u.end()}};
 }
 
 /// U for any strictly lower A: with orthonormal keys and the linear kernel w_t is row t of A, and q_t = k_t reads u_t.
 inline Dense written(const Dense &A, const Dense &v, const DeltaFormerRun &run = {}) {
-  Sequence s;
-  s.shape = {1, 1, A.rows, A.rows, v.columns};
+  Sequence s = of_shape({1, 1, A.rows, A.rows, v.columns});
   s.k = s.q = Dense::identity(A.rows).data, s.w = A.data, s.v = v.data;
   s.alpha.assign(A.rows, run.alpha), s.beta.assign(A.rows, run.beta);
-  const Variant &layer = find_variant("delta_former");
-  return {A.rows, v.columns, forward(layer, s, {run.form, run.real, run.chunk, layer_params(run)}).o};
+  return u_of(s, run);
 }
 
 /// Rounding units of U = (I + A)^{-1} V by two routes: n |(I + A)^{-1}| |I + A| of the largest u (000 Eq 51 for dA and
@@ -72,5 +67,4 @@ inline double solve_units(const Dense &A, const Dense &U) {
   const Dense system = Dense::identity(A.rows) + A;
   return 4.0 * A.rows * frobenius_norm(inverse(system)) * frobenius_norm(system) * max_abs(U.data);
 }
-
 } // namespace recollect::theory

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // DeltaFormer and what it contains (000 §2.2.1, Eq 37-42, Appendix C and D.1):
 // the memory S = S (I - phi phi^T) + v phi^T, the equivalent sums over u, DeltaNet and softmax attention.
-#include "harness/numerics/inputs.hpp"
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 #include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
-
 Shape shape_at(const Params &p) { return {1, 1, p.integer("T"), p.integer("d"), p.integer("dv")}; }
 const std::vector<ParamSpec> sizes{integer_param("d", 8, 1, 1024, "key width"),
                                    integer_param("dv", 4, 1, 1024, "value width"),
                                    integer_param("T", 20, 3, 4096, "steps")};
-Params params_of(const Shape &s) { return labels({{"T", num(s.T)}, {"d", num(s.Dk)}, {"dv", num(s.Dv)}}); }
+Params params_of(const Shape &s) { return labels({{"T", s.T}, {"d", s.Dk}, {"dv", s.Dv}}); }
 
 /// Unit keys and queries; alpha and beta are the same at every step, and w = k.
 Sequence gated(Sequence s, double alpha, double beta) {
@@ -20,32 +18,23 @@ Sequence gated(Sequence s, double alpha, double beta) {
   return s;
 }
 
-struct Rows {
-  Dense k, q, v;
-  explicit Rows(const Sequence &s)
-      : k(head_rows(s.k, s.shape, 0, s.shape.Dk)), q(head_rows(s.q, s.shape, 0, s.shape.Dk)),
-        v(head_rows(s.v, s.shape, 0, s.shape.Dv)) {}
-};
-
-/// The reads of Eq 37 with an explicit feature map: S_t = S_{t-1} (I - phi_t
-/// phi_t^T) + v_t phi_t^T at phi(q_t).
-std::vector<double> reads_of_the_state(const Dense &phi_k, const Dense &phi_q, const Dense &v) {
+/// The reads of Eq 37 with an explicit feature map: S_t = S_{t-1} (I - phi_t phi_t^T) + v_t phi_t^T at phi(q_t).
+Vector reads_of_the_state(const Dense &phi_k, const Dense &phi_q, const Dense &v) {
   Dense S(v.columns, phi_k.columns);
-  std::vector<double> reads;
+  Vector reads;
   for (int t = 0; t < v.rows; ++t) {
     const auto row = [t](const Dense &m) {
-      return std::vector<double>(m.data.begin() + size_t(t) * m.columns, m.data.begin() + size_t(t + 1) * m.columns);
+      return Vector(m.data.begin() + size_t(t) * m.columns, m.data.begin() + size_t(t + 1) * m.columns);
     };
     S = S - outer(times(S, row(phi_k)), row(phi_k)) + outer(row(v), row(phi_k));
-    const std::vector<double> o = times(S, row(phi_q));
+    const Vector o = times(S, row(phi_q));
     reads.insert(reads.end(), o.begin(), o.end());
   }
   return reads;
 }
 
-/// phi with phi(x) . phi(y) = sum_{m <= 20} (x.y)^m / m! in two dimensions:
-/// x1^a x2^b / sqrt(a! b!) for a + b <= 20 (Eq 11, equal monomials merged). For
-/// |x.y| < 1 the rest is below 1/21! < 2e-20.
+/// phi with phi(x) . phi(y) = sum_{m <= 20} (x.y)^m / m! in two dimensions: x1^a x2^b / sqrt(a! b!) for a + b <= 20 (Eq
+/// 11, equal monomials merged). For |x.y| < 1 the rest is below 1/21! < 2e-20.
 Dense exp_features(const Dense &x) {
   const int order = 20;
   Dense phi(x.rows, (order + 1) * (order + 2) / 2);
@@ -58,8 +47,8 @@ Dense exp_features(const Dense &x) {
 }
 
 /// The sums of Eq 39-40, correct or with one of them wrong.
-std::vector<double> sums(const Rows &r, const Kernel &f, Triangle erased = Triangle::strict, bool recursive = true,
-                         Triangle read = Triangle::with_diagonal) {
+Vector sums(const Rows &r, const Kernel &f, Triangle erased = Triangle::strict, bool recursive = true,
+            Triangle read = Triangle::with_diagonal) {
   const Dense A = causal_weights(r.k, r.k, f, erased), I = Dense::identity(A.rows);
   const Dense u = recursive ? inverse(I + A) * r.v : (I - A) * r.v;
   return (causal_weights(r.k, r.q, f, read) * u).data;
@@ -79,7 +68,7 @@ Claim u_form() {
       s = gated(s, 1, 1);
       const Rows r(s);
       points.at(params_of(s.shape).set("kernel", kernel)).rounding(rounding_units("delta_former", s, both));
-      const std::vector<double> state = reads_of_the_state(features(r.k), features(r.q), r.v);
+      const Vector state = reads_of_the_state(features(r.k), features(r.q), r.v);
       points.statement("reads of the two memories", results_of("delta_former", s, both), state);
       points.wrong_system("sum added", results_of("delta_former", gated(s, 1, -1), both), state);
       points.wrong_system("v for u in the read", results_of("delta_former", gated(s, 1, 0), both), state);
@@ -110,19 +99,15 @@ Claim sums_are_delta_net() {
                  {s.shape.Dv, s.shape.Dk}};
       return results(out, s.shape);
     };
-    const std::vector<double> measured = results_of("delta_net", s);
-    const double units = rounding_units("delta_net", s);
     const Dense own = causal_weights(r.k, r.k, linear_kernel, Triangle::with_diagonal);
-    Sequence half = s;
-    half.beta.assign(s.shape.T, 0.5);
-    const std::vector<double> predicted = stored(solve_unit_lower(A, r.v));
+    const Vector predicted = stored(solve_unit_lower(A, r.v));
     points.at(params_of(s.shape))
-        .rounding(units)
-        .statement("reads and state", measured, predicted)
+        .rounding(rounding_units("delta_net", s))
+        .statement("reads and state", results_of("delta_net", s), predicted)
         .but_not("sum added", stored(solve_unit_lower(-1 * A, r.v)))
         .but_not("own term in the sum", stored(inverse(I + own) * r.v))
         .but_not("$v_i$ for $u_i$ in the sum", stored(r.v - A * r.v));
-    points.wrong_system("step size $1/2$", results_of("delta_net", half), predicted);
+    points.wrong_system("step size $1/2$", results_of("delta_net", filled(s, &Sequence::beta, 0.5)), predicted);
   });
 }
 
@@ -137,11 +122,8 @@ Claim contains_delta_net() {
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Sequence base = random_sequence(shape_at(p), protocol.seed);
     const Assignments linear{{"kappa1", "linear"}, {"kappa2", "linear"}};
-    const auto reads = [](const std::string &layer, const Sequence &s, const Assignments &set = {}) {
-      return forward(find_variant(layer), s, {"recurrent", Real::f64, 1, variant_params(find_variant(layer), set)}).o;
-    };
     const auto held = [&](const Sequence &former, const Sequence &net) {
-      return exact_point(reads("delta_former", former, linear), reads("delta_net", net),
+      return exact_point(run("delta_former", former, linear).o, run("delta_net", net).o,
                          rounding_units("delta_former", former, linear));
     };
     const Sequence one = gated(base, 1, 1), half = gated(base, 1, 0.5);
@@ -156,8 +138,8 @@ Claim contains_delta_net() {
 
 Claim contains_attention() {
   ClaimBuilder c("deltaformer-special-transformer", "000 after Eq 42");
-  c.says("DeltaFormer with $beta_t = 0$, $alpha_t = 1$ and the read $sum_i exp(k_i . q_t / sqrt d) u_i$ over its "
-         "own sum of weights is causal softmax attention.");
+  c.says("DeltaFormer with $beta_t = 0$, $alpha_t = 1$ and the read $sum_i exp(k_i . q_t / sqrt d) u_i$ over its own "
+         "sum of weights is causal softmax attention.");
   c.exactly("An identity, since $u = v$. Eq 42 itself has no normaliser: the read must be replaced, as the text does.");
   c.runs({"delta_former", "softmax"}), c.takes(sizes);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -171,8 +153,7 @@ Claim contains_attention() {
     const auto read_by = [&](const std::string &kappa2, double scale, const Sequence &of) {
       return results_of("delta_former", of, {{"kappa1", "softmax"}, {"kappa2", kappa2}, {"scale", number(scale)}});
     };
-    const std::vector<double> predicted = attention(1 / root, Triangle::with_diagonal),
-                              measured = read_by("softmax", 1 / root, s);
+    const Vector predicted = attention(1 / root, Triangle::with_diagonal), measured = read_by("softmax", 1 / root, s);
     points.at(params_of(s.shape)).rounding(rounding_units("softmax", s));
     points.statement("reads of DeltaFormer", measured, predicted)
         .but_not("sum over $i < t$", attention(1 / root, Triangle::strict));
@@ -182,11 +163,9 @@ Claim contains_attention() {
     points.wrong_system("$beta = 1$", read_by("softmax", 1 / root, gated(s, 1, 1)), predicted);
   });
 }
-
 } // namespace
 
 std::vector<Claim> deltaformer() {
   return {u_form(), sums_are_delta_net(), contains_delta_net(), contains_attention()};
 }
-
 } // namespace recollect::theory

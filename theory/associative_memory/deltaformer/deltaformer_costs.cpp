@@ -2,18 +2,12 @@
 // The cost of DeltaFormer (000 §2.2.1, D.3): multiplications, as in footnote 13
 // of the paper, and sequential steps, counted by running the recursion and
 // Listing 1 on counting numbers, not timed.
-#include "harness/core/error.hpp"
-#include "harness/numerics/inputs.hpp"
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 #include "theory/associative_memory/deltaformer/listing_1.hpp"
 #include "theory/support/claim_builder.hpp"
-#include "theory/support/counted.hpp"
 
 namespace recollect::theory {
 namespace {
-
-using listing::Grid;
-
 /// A number that knows the length of the longest chain of products and
 /// quotients that led to it.
 struct Chained {
@@ -36,13 +30,6 @@ template <class N> int longest_chain(const Grid<N> &g) {
   return longest;
 }
 
-std::vector<double> values_of(const Grid<Counted> &g) {
-  std::vector<double> all;
-  for (const auto &row : g)
-    for (const Counted &x : row) all.push_back(x.value);
-  return all;
-}
-
 struct Data {
   Dense K, V;
   Data(int T, int d, std::uint64_t seed)
@@ -58,7 +45,7 @@ struct Data {
   }
 };
 
-Params sized(int T, int C, int d) { return labels({{"T", num(T)}, {"C", num(C)}, {"d", num(d)}}); }
+Params sized(int T, int C, int d) { return labels({{"T", T}, {"C", C}, {"d", d}}); }
 
 Claim chunked() {
   ClaimBuilder c("complexity-chunked", "000 §2.2.1, D.3");
@@ -97,7 +84,7 @@ Claim chunked() {
     points.statement("products in sequence, recursion", longest_chain(x.naive<Chained>()), t);
     points.wrong_system("chunks for the recursion", one, t);
     // The reads of the counted algorithm are those of the layer.
-    const std::vector<double> layer = written(x.K, x.K, x.V, {"linear", "chunked", C}).data;
+    const Vector layer = written(x.K, x.K, x.V, {"linear", "chunked", C}).data;
     const double units = solve_units(causal_weights(x.K, x.K, linear_kernel, Triangle::strict), Dense(T, d, layer));
     points.rounding(units).obligation("u of delta_former", values_of(by_inverse), layer);
     points.obligation("u of delta_former", values_of(by_solve), layer);
@@ -117,8 +104,7 @@ Claim full_inverse() {
     const double t = T;
     const Data x(T, d, protocol.seed);
     const Dense system = Dense::identity(T) + causal_weights(x.K, x.K, linear_kernel, Triangle::strict);
-    Grid<Counted> general = listing::grid<Counted>(system), lower(T, listing::Row<Counted>(T)),
-                  U = listing::grid<Counted>(x.V);
+    Grid<Counted> general = listing::grid<Counted>(system), lower(T, Row<Counted>(T)), U = listing::grid<Counted>(x.V);
     const Grid<Counted> A = general;
     const double by_inverse = count([&] { listing::invert(general); });
     const double by_triangle = count([&] { // column j of the inverse of a unit lower triangle
@@ -131,7 +117,7 @@ Claim full_inverse() {
       }
     });
     const double by_solve = count([&] { listing::substitute(A, U); });
-    points.at(labels({{"T", num(T)}, {"d", num(d)}})).rounding(0);
+    points.at({{"T", T}, {"d", d}}).rounding(0);
     points.statement("multiplications, general inverse", by_inverse, t * t * t).but_not("$T^3 / 3$", t * t * t / 3);
     points.obligation("multiplications, triangular inverse", by_triangle, t * (t - 1) * (t - 2) / 6)
         .but_not("$(T+1) T (T-1) / 6$", (t + 1) * t * (t - 1) / 6);
@@ -150,18 +136,16 @@ Claim full_inverse() {
 /// o_t = sum_i kappa(k_i, q_t) u_i over t kept pairs.
 double cost_of_kernel_read(const Data &x) {
   const Grid<Counted> K = listing::grid<Counted>(x.K), U = listing::grid<Counted>(x.V);
+  Row<Counted> o(U[0].size());
   return count([&] {
-    listing::Row<Counted> o(U[0].size());
-    for (size_t i = 0; i < K.size(); ++i) listing::add(o, exp(listing::inner(K[i], K.back())), U[i]);
+    for (size_t i = 0; i < K.size(); ++i) add(o, exp(inner(K[i], K.back())), U[i]);
   });
 }
 
 /// o_t = S_t q_t.
 double cost_of_matrix_read(const Data &x) {
   const Grid<Counted> S = listing::grid<Counted>(transpose(x.V) * x.K), K = listing::grid<Counted>(x.K);
-  return count([&] {
-    for (const auto &row : S) listing::inner(row, K.back());
-  });
+  return count([&] { times(S, K.back()); });
 }
 
 /// The cost of u_t alone: the recursion over t steps minus that over t - 1.
@@ -190,7 +174,7 @@ Claim inference() {
     if (2 * t == d) usage_error("at t = d/2 the two costs of a read are the same");
     const Data now(t, d, protocol.seed), early(t / 8, d, protocol.seed);
     const double read = cost_of_kernel_read(now), write = cost_of_write(t, d, protocol.seed);
-    points.at(labels({{"t", num(t)}, {"d", num(d)}})).rounding(0);
+    points.at({{"t", t}, {"d", d}}).rounding(0);
     points.statement("multiplications of a read, exp: $d^2$", read, double(d) * d);
     points.obligation("multiplications of a read, exp", read, 2.0 * t * d).but_not("$2 (t-1) d$", 2.0 * (t - 1) * d);
     points.wrong_system("read at $t/8$", cost_of_kernel_read(early), 2.0 * t * d);
@@ -203,9 +187,7 @@ Claim inference() {
                           at_most_point(count([&] { now.naive<Counted>(); }), 4.0 * t * d, 0));
   });
 }
-
 } // namespace
 
 std::vector<Claim> deltaformer_costs() { return {chunked(), full_inverse(), inference()}; }
-
 } // namespace recollect::theory

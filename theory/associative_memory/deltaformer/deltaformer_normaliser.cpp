@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The normaliser of DeltaFormer (000 footnote 9, §2.2.1, D.2): the effect of a factor 1/t on A_t and C_t, what Eq 94
 // does instead, its two misprints, and the exponential similarity without a normaliser.
-#include "harness/core/error.hpp"
-#include "harness/numerics/inputs.hpp"
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 #include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
-
 const std::vector<ParamSpec> sizes{integer_param("d", 8, 2, 1024, "key width"),
                                    integer_param("dv", 4, 2, 1024, "value width"),
                                    integer_param("T", 100, 3, 4096, "steps")};
@@ -22,19 +19,16 @@ Claim common_factor() {
             "Eq 37, with the same $u_t$.");
   c.because("In this sense the footnote is right. It does not cover Eq 94, which normalises only the erasure: "
             "eq94_differs_from_eq37.");
-  c.runs({"gated_delta_net"}), c.takes(sizes);
-  c.at({{{"T", 2}}, {}}, {{{"T", 2}}, {}, {{"T", 2000}}});
+  c.runs({"gated_delta_net"}), c.takes(sizes), c.at({{{"T", 2}}, {}}, {{{"T", 2}}, {}, {{"T", 2000}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Shape shape = shape_of(p);
-    Sequence s = random_sequence(shape, protocol.seed);
-    s.beta.assign(shape.T, 1.0);
-    const Dense k = head_rows(s.k, shape, 0, shape.Dk), q = head_rows(s.q, shape, 0, shape.Dk),
-                v = head_rows(s.v, shape, 0, shape.Dv);
-    const Dense u = solve_unit_lower(causal_weights(k, k, linear_kernel, Triangle::strict), v),
-                weights = causal_weights(k, q, linear_kernel, Triangle::with_diagonal);
+    Sequence s = filled(random_sequence(shape, protocol.seed), &Sequence::beta, 1);
+    const Rows r(s);
+    const Dense u = solve_unit_lower(causal_weights(r.k, r.k, linear_kernel, Triangle::strict), r.v),
+                weights = causal_weights(r.k, r.q, linear_kernel, Triangle::with_diagonal);
     // The reads of Eq 38-40 times factor(t), with u_i times written(i).
     const auto reads = [&](const auto &factor, const auto &written) {
-      std::vector<double> of_read(shape.T), of_write(shape.T);
+      Vector of_read(shape.T), of_write(shape.T);
       for (int t = 0; t < shape.T; ++t) of_read[t] = factor(t + 1.0), of_write[t] = written(t + 1.0);
       return scale_rows(weights * scale_rows(u, of_write), of_read).data;
     };
@@ -45,17 +39,13 @@ Claim common_factor() {
       s.alpha[t] = t / (t + 1.0);
       for (int i = 0; i < shape.Dv; ++i) s.v[size_t(t) * shape.Dv + i] /= t + 1;
     }
-    Sequence unscaled = s;
-    unscaled.alpha.assign(shape.T, 1.0);
-    const auto run = [](const Sequence &of) {
-      return forward(find_variant("gated_delta_net"), of, {"chunked", Real::f64, 64, {}}).o;
-    };
+    const auto reads_of = [](const Sequence &of) { return run("gated_delta_net", of, {}, "chunked", 64).o; };
     points.rounding(rounding_units("gated_delta_net", s));
-    points.statement("reads of the scaled memory", run(s), reads(per_step, one))
+    points.statement("reads of the scaled memory", reads_of(s), reads(per_step, one))
         .but_not("$1/(t+1)$", reads(per_next_step, one))
         .but_not("no factor", reads(one, one))
         .but_not("$u_t$ scaled as well", reads(per_step, per_step));
-    points.wrong_system("$1/t$ on $C_t$ alone", run(unscaled), reads(per_step, one));
+    points.wrong_system("$1/t$ on $C_t$ alone", reads_of(filled(s, &Sequence::alpha, 1)), reads(per_step, one));
   });
 }
 
@@ -100,7 +90,7 @@ Claim eq94_is_another_model() {
     points.rounding(8.0 * shape.T * shape.T * max_abs(scaled.data));
     points.statement("$u_T$, factor from channel 1", eq94, scaled);
     // Ones in all u before T (v_1 = 1 and v_t = 2) and v_T = 0 leave u_T = -(row sum).
-    Dense ones(shape.T, 1, std::vector<double>(shape.T, 2.0));
+    Dense ones(shape.T, 1, Vector(shape.T, 2.0));
     ones.data.front() = 1, ones.data.back() = 0;
     const auto row_sum = [&](const char *kappa) { return -last_written(k, ones, kappa)(0, 0); };
     points.rounding(8.0 * shape.T);
@@ -112,8 +102,8 @@ Claim eq94_is_another_model() {
 }
 
 /// Each row divided by the given numbers.
-Dense divide_rows(const Dense &m, const std::vector<double> &by) {
-  std::vector<double> factors;
+Dense divide_rows(const Dense &m, const Vector &by) {
+  Vector factors;
   for (double x : by) factors.push_back(x == 0 ? 0 : 1 / x);
   return scale_rows(m, factors);
 }
@@ -131,12 +121,11 @@ Claim indices_of_z() {
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Shape shape = shape_of(p);
     const Sequence s = random_sequence(shape, protocol.seed);
-    const Dense k = head_rows(s.k, shape, 0, shape.Dk), q = head_rows(s.q, shape, 0, shape.Dk),
-                v = head_rows(s.v, shape, 0, shape.Dv);
+    const auto [k, q, v] = Rows(s);
     const Dense A1 = causal_weights(k, k, exp_kernel, Triangle::strict),
                 A2 = causal_weights(k, q, exp_kernel, Triangle::with_diagonal);
-    std::vector<double> z1(shape.T), z2(shape.T);
-    const auto kernel = [&](int i, const Dense &with) { // exp(k_i . with_i)
+    Vector z1(shape.T), z2(shape.T);
+    const auto kernel = [&k = k](int i, const Dense &with) { // exp(k_i . with_i)
       return std::exp(inner(&k.data[size_t(i) * k.columns], &with.data[size_t(i) * k.columns], k.columns));
     };
     for (int t = 0; t < shape.T; ++t) {
@@ -150,13 +139,15 @@ Claim indices_of_z() {
       for (int i = 0; i < m.columns; ++i) sum += m(1, i);
       return sum;
     };
-    points.at(labels({{"t", num(2)}, {"d", num(shape.Dk)}})).rounding(4);
+    points.at({{"t", 2}, {"d", shape.Dk}}).rounding(4);
     points.statement("row sum over Z1 as printed", sum_of_second_row(printed1), 1);
     points.statement("row sum over Z2 as printed", sum_of_second_row(printed2), 1);
     Sequence plain = s;
     plain.w = plain.k, plain.alpha.assign(shape.T, 1.0), plain.beta = plain.alpha;
     const Assignments softmax{{"kappa1", "softmax"}, {"kappa2", "softmax"}};
-    const auto reads = [&](const Dense &read, const Dense &erase) { return (read * solve_unit_lower(erase, v)).data; };
+    const auto reads = [&v = v](const Dense &read, const Dense &erase) {
+      return (read * solve_unit_lower(erase, v)).data;
+    };
     points.at(p).rounding(rounding_units("delta_former", plain, softmax));
     points
         .obligation("reads of DeltaFormer with softmax kernels", results_of("delta_former", plain, softmax),
@@ -170,11 +161,10 @@ Claim indices_of_z() {
 /// One pair is written `writes` times: the residual v - S phi after the last write, divided by that before it. kappa2
 /// is the same kernel as kappa1, so that o_t = S phi(k).
 double residual_factor(double square_norm, double step, int writes) {
-  Sequence s;
-  s.shape = {1, 1, writes, 1, 1};
+  Sequence s = of_shape({1, 1, writes, 1, 1});
   s.k.assign(writes, std::sqrt(square_norm)), s.q = s.k, s.v.assign(writes, 1.0);
   s.alpha.assign(writes, step), s.beta.assign(writes, step);
-  const std::vector<double> o = results_of("delta_former", s, {{"kappa1", "exp"}, {"kappa2", "exp"}});
+  const Vector o = results_of("delta_former", s, {{"kappa1", "exp"}, {"kappa2", "exp"}});
   return (1 - o[writes - 1]) / (1 - o[writes - 2]);
 }
 
@@ -195,11 +185,11 @@ Claim stability() {
         {{"beta", 2 / std::exp(1.0)}}});
   c.also([](Points &points, const Protocol &) {
     const auto size = [](double square) { return std::fabs(residual_factor(square, 1, 6)); };
-    const auto place = [](double square) { return labels({{"square_norm", num(square)}, {"beta", num(1)}}); };
+    const auto place = [](double square) { return labels({{"square_norm", square}, {"beta", 1}}); };
     points.at(place(0.8)).wrong_system("stable for $|k|^2 < 1$", at_most_point(size(0.8), 1, 0));
     points.at(place(0.5)).wrong_system("unstable from $kappa = 1$ on", at_least_point(size(0.5), 1, 0));
     for (int writes : {10, 40}) {
-      const Dense k(writes, 1, std::vector<double>(writes, 1.0)), v = k;
+      const Dense k(writes, 1, Vector(writes, 1.0)), v = k;
       points.at(place(1).set("writes", writes)).rounding(4.0 * writes);
       points.obligation("last u with the normaliser: $v/2$", last_written(k, v, "softmax")(0, 0), 0.5);
       points.wrong_system("the same without normaliser", last_written(k, v, "exp")(0, 0), 0.5);
@@ -220,11 +210,9 @@ Claim stability() {
         .but_not("$kappa(k,k) = 1 + |k|^2$", 1 - step * (1 + square));
   });
 }
-
 } // namespace
 
 std::vector<Claim> deltaformer_normaliser() {
   return {common_factor(), eq94_is_another_model(), indices_of_z(), stability()};
 }
-
 } // namespace recollect::theory

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // (I + A)^{-1} of a strictly lower triangular A by repeated squaring (000 Eq 98-100).
 #pragma once
-#include "harness/numerics/linalg.hpp"
-#include "harness/numerics/random.hpp"
-#include <algorithm>
-#include <cmath>
+#include "theory/support/layer_points.hpp"
 
 namespace recollect::theory {
-
 inline int ceil_log2(int n) {
   int bits = 0;
   while ((1 << bits) < n) ++bits;
@@ -48,5 +44,4 @@ inline Doubled doubling(const Dense &A, int iterations) {
   }
   return r;
 }
-
 } // namespace recollect::theory

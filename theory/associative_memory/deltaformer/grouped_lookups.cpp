@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Grouped lookups on u (000 E.2, Eq 111). Four exponentials with w^j = j k equal f(x) = x at -1, 0, 1, 2, but on no
 // neighbourhood of these points; linear similarities stay linear. lookup_cache.cpp measures what such lookups store.
-#include "harness/core/error.hpp"
-#include "harness/numerics/inputs.hpp"
 #include "theory/associative_memory/tracking/similarity_of_layer.hpp"
 #include "theory/associative_memory/tracking/swaps.hpp"
 #include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
-
 /// The equations sum_j a_j exp(j x) = x at the four points.
 Dense fit_matrix() {
   Dense M(4, 4);
@@ -18,11 +15,11 @@ Dense fit_matrix() {
   return M;
 }
 
-std::vector<double> fitted_weights() { return (inverse(fit_matrix()) * Dense(4, 1, integers)).data; }
+Vector fitted_weights() { return (inverse(fit_matrix()) * Dense(4, 1, integers)).data; }
 
 /// sum_j a_j j^derivative exp(j x).
 double fitted(double x, int derivative = 0) {
-  const std::vector<double> a = fitted_weights();
+  const Vector a = fitted_weights();
   double sum = 0;
   for (int j = 0; j < 4; ++j) sum += a[j] * std::pow(j + 1, derivative) * std::exp((j + 1) * x);
   return sum;
@@ -31,8 +28,7 @@ double fitted(double x, int derivative = 0) {
 /// Rounding units of f near the four points: those of its largest term, because the weights are only accurate to
 /// cond(M) = 1e5 units.
 double fit_units() {
-  const std::vector<double> a = fitted_weights();
-  const std::vector<double> s = singular_values(fit_matrix());
+  const Vector a = fitted_weights(), s = singular_values(fit_matrix());
   double largest = 0;
   for (int j = 0; j < 4; ++j) largest = std::max(largest, std::fabs(a[j]) * std::exp(2.0 * (j + 1)));
   return 4 * s.front() / s.back() * largest / std::exp(8.0) + 64 * largest;
@@ -49,8 +45,7 @@ Claim four_points() {
   c.runs({"delta_former"});
   return c.measure([](Points &points, const Params &, const Protocol &) {
     const auto f = [](const Assignments &more) { return similarity_of_layer(integers, "exp", more); };
-    double law = 1; // prod z_i prod_{i<k} (z_k - z_i), and without the first product
-    double plain = 1;
+    double law = 1, plain = 1; // prod z_i prod_{i<k} (z_k - z_i), and without the first product
     for (int i = 0; i < 4; ++i) {
       law *= std::exp(integers[i]);
       for (int k = i + 1; k < 4; ++k) {
@@ -58,8 +53,7 @@ Claim four_points() {
         plain *= std::exp(integers[k]) - std::exp(integers[i]);
       }
     }
-    Dense M = fit_matrix(); // by elimination; the pivots of a totally positive
-                            // matrix are positive
+    Dense M = fit_matrix(); // by elimination; the pivots of a totally positive matrix are positive
     double determinant = 1;
     for (int p = 0; p < 4; ++p) {
       determinant *= M(p, p);
@@ -68,12 +62,11 @@ Claim four_points() {
         for (int j = p; j < 4; ++j) M(i, j) -= factor * M(p, j);
       }
     }
-    points.at(labels({{"G", num(4)}})).rounding(fit_units());
+    points.at({{"G", 4}}).rounding(fit_units());
     points.statement("f of the layer at -1, 0, 1, 2", f(four_exponentials), integers);
-    points.wrong_system("the fit serves -2 as well", similarity_of_layer({-2}, "exp", four_exponentials),
-                        std::vector<double>{-2});
-    points.at(labels({{"G", num(3)}})).wrong_system("three exponentials, nearest fit", f({{"groups", "3"}}), integers);
-    points.at(labels({{"G", num(4)}})).rounding(1e4 * law);
+    points.wrong_system("the fit serves -2 as well", similarity_of_layer({-2}, "exp", four_exponentials), Vector{-2});
+    points.at({{"G", 3}}).wrong_system("three exponentials, nearest fit", f({{"groups", "3"}}), integers);
+    points.at({{"G", 4}}).rounding(1e4 * law);
     points.obligation("determinant", determinant, law).but_not("plain Vandermonde", plain);
   });
 }
@@ -98,40 +91,37 @@ Claim no_neighbourhood() {
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const double eps = p.real("eps");
     const int n = p.integer("n"), swaps = p.integer("swaps");
-    std::vector<double> moved, slopes, bent;
+    Vector moved, slopes, bent;
     double curvature = 0;
     const double h = 1e-5;
     for (double x : integers) {
       moved.push_back(x + 3.999 * eps), bent.push_back(x + h), slopes.push_back(fitted(x, 1));
       for (double y : {x, x + h}) curvature = std::max(curvature, std::fabs(fitted(y, 2)));
     }
-    std::vector<double> measured = similarity_of_layer(bent, "exp", four_exponentials);
+    Vector measured = similarity_of_layer(bent, "exp", four_exponentials);
     for (int i = 0; i < 4; ++i) measured[i] = (measured[i] - integers[i]) / h;
     // The remainder of first order, h/2 max |f''|, and rounding divided by h.
     const double allowed = curvature * h / epsilon_of(Real::f64) + fit_units() / h;
-    points.at(labels({{"eps", num(eps)}}))
+    points.at({{"eps", eps}})
         .rounding(fit_units())
         .statement("f of the layer at $x + 4 eps$", similarity_of_layer(moved, "exp", four_exponentials), integers);
-    points.at(labels({{"h", num(h)}})).rounding(allowed);
+    points.at({{"h", h}}).rounding(allowed);
     points.obligation("slope of f at -1, 0, 1, 2", measured, slopes)
-        .but_not("slope 0", std::vector<double>(4, 0.0))
-        .but_not("slope 1", std::vector<double>(4, 1.0));
+        .but_not("slope 0", Vector(4, 0.0))
+        .but_not("slope 1", Vector(4, 1.0));
     // eps = 0: every weight is an integer up to the fit's rounding, which each
     // step passes on to all later ones.
     const double passed_on = 64 * fit_units() * n * std::pow(n + swaps, 3);
     const auto reads = [&](const Dense &keys, Order order, Assignments more) {
       const SwapStory story = tell_swaps(keys, swaps, protocol.seed, order);
       more["kappa1"] = "exp", more["kappa2"] = "round";
-      const Variant &layer = find_variant("delta_former");
-      const std::vector<double> o =
-          forward(layer, story.sequence, {"recurrent", Real::f64, 1, variant_params(layer, more)}).o;
-      return exact_point(o, story.target, passed_on);
+      return exact_point(run("delta_former", story.sequence, more).o, story.target, passed_on);
     };
     Assignments rounded = four_exponentials;
-    const std::vector<double> a = fitted_weights();
+    const Vector a = fitted_weights();
     for (int j = 0; j < 4; ++j) rounded["a" + std::to_string(j + 1)] = number(std::nearbyint(100 * a[j]) / 100);
     const Dense orthonormal = Dense::identity(n), leaning = key_rows({"equicorrelated", n, n, 0.1}, protocol.seed);
-    points.at(labels({{"n", num(n)}, {"swaps", num(swaps)}}))
+    points.at({{"n", n}, {"swaps", swaps}})
         .obligation("every read, orthonormal keys", reads(orthonormal, Order::later_minus_earlier, four_exponentials));
     points.wrong_system("inner products of 0.1", reads(leaning, Order::later_minus_earlier, four_exponentials));
     points.wrong_system("either order", reads(orthonormal, Order::any, four_exponentials));
@@ -149,32 +139,27 @@ Claim stays_linear() {
            integer_param("G", 4, 2, 16, "groups")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int T = p.integer("T"), d = p.integer("d"), G = p.integer("G");
-    Dense k = normal_matrix(T, d, protocol.seed, "groups/keys");
+    Dense k = normal_matrix(T, d, protocol.seed, "groups/keys"), combined(T, d);
     normalise_rows(k.data, d);
     const Dense v = normal_matrix(T, 4, protocol.seed, "groups/values");
-    Dense combined(T, d);
+    const auto weight = [&](int j) { return Stream(protocol.seed, "groups/weights").normal(j) / (G * std::sqrt(d)); };
+    const auto lookups = [&](int j) {
+      return Dense(T, d, Stream(protocol.seed, "groups/lookups", j).normals(size_t(T) * d));
+    };
     const auto grouped = [&](const Kernel &f) {
       Dense A(T, T);
-      for (int j = 0; j < G; ++j) {
-        const double a = Stream(protocol.seed, "groups/weights").normal(j);
-        const Dense w(T, d, Stream(protocol.seed, "groups/lookups", j).normals(size_t(T) * d));
-        A = A + a / (G * std::sqrt(d)) * causal_weights(k, w, f, Triangle::strict);
-      }
+      for (int j = 0; j < G; ++j) A = A + weight(j) * causal_weights(k, lookups(j), f, Triangle::strict);
       return A;
     };
-    for (int j = 0; j < G; ++j)
-      combined = combined + Stream(protocol.seed, "groups/weights").normal(j) / (G * std::sqrt(d)) *
-                                Dense(T, d, Stream(protocol.seed, "groups/lookups", j).normals(size_t(T) * d));
+    for (int j = 0; j < G; ++j) combined = combined + weight(j) * lookups(j);
     const Dense A = grouped(linear_kernel), wanted = solve_unit_lower(A, v);
-    points.at(labels({{"T", num(T)}, {"d", num(d)}, {"G", num(G)}})).rounding(4 * solve_units(A, wanted));
+    points.at({{"T", T}, {"d", d}, {"G", G}}).rounding(4 * solve_units(A, wanted));
     points.statement("u of one linear kernel against G grouped ones", written(k, combined, v), wanted)
         .but_not("exp for linear", solve_unit_lower(grouped(exp_kernel), v));
     points.wrong_system("mean for sum", written(k, 1.0 / G * combined, v), wanted);
   });
 }
-
 } // namespace
 
 std::vector<Claim> grouped_lookups() { return {four_points(), no_neighbourhood(), stays_linear()}; }
-
 } // namespace recollect::theory

@@ -2,15 +2,12 @@
 // 000 Listing 1 (D.3): the chunked program against the naive one, its result for an incomplete last chunk, and what the
 // comments in the listing say about parallel blocks and the doubling iteration.
 #include "theory/associative_memory/deltaformer/listing_1.hpp"
-#include "harness/core/error.hpp"
-#include "harness/numerics/inputs.hpp"
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 #include "theory/associative_memory/deltaformer/doubling.hpp"
 #include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
-
 using listing::Chunking;
 using listing::Slip;
 using listing::Tail;
@@ -21,35 +18,34 @@ struct Data {
   Data(int T, int d, int dv, std::uint64_t seed, int head = 0)
       : K(T, d, Stream(seed, "listing 1/keys", head).normals(size_t(T) * d)),
         V(T, dv, Stream(seed, "listing 1/values", head).normals(size_t(T) * dv)) {}
-  template <class N> std::vector<double> naive(Weights weights) const {
+  template <class N> Vector naive(Weights weights) const {
     return flat(listing::naive(listing::grid<N>(K), listing::grid<N>(V), weights));
   }
-  template <class N> std::vector<double> chunked(const Chunking &how) const {
+  template <class N> Vector chunked(const Chunking &how) const {
     return flat(listing::chunked(listing::grid<N>(K), listing::grid<N>(V), how));
   }
   /// u of delta_former, whose weights are the softmax over i < t of k_i . k_t / sqrt d, or k_i . k_t itself.
-  std::vector<double> layer(Weights weights, int C) const {
+  Vector layer(Weights weights, int C) const {
     const bool soft = weights == Weights::softmax;
-    return written(K, (soft ? 1 / std::sqrt(double(K.columns)) : 1) * K, V, {soft ? "softmax" : "linear", "chunked", C})
-        .data;
+    const Dense w = (soft ? 1 / std::sqrt(double(K.columns)) : 1) * K;
+    return written(K, w, V, {soft ? "softmax" : "linear", "chunked", C}).data;
   }
   Dense A(Weights weights) const {
-    const double root = std::sqrt(double(K.columns));
-    return weights == Weights::linear ? causal_weights(K, K, linear_kernel, Triangle::strict)
-                                      : normalise_sums(causal_weights(
-                                            K, K, [root](double x) { return std::exp(x / root); }, Triangle::strict));
+    if (weights == Weights::linear) return causal_weights(K, K, linear_kernel, Triangle::strict);
+    const Kernel f = [root = std::sqrt(double(K.columns))](double x) { return std::exp(x / root); };
+    return normalise_sums(causal_weights(K, K, f, Triangle::strict));
   }
 
 private:
-  template <class N> static std::vector<double> flat(const listing::Grid<N> &g) {
-    std::vector<double> all;
+  template <class N> static Vector flat(const Grid<N> &g) {
+    Vector all;
     for (const auto &row : g) all.insert(all.end(), row.begin(), row.end());
     return all;
   }
 };
 
-Params sized(int T, int C, int d) { return labels({{"T", num(T)}, {"C", num(C)}, {"d", num(d)}}); }
-double units_of(const Dense &A, const std::vector<double> &U) { return solve_units(A, Dense(1, int(U.size()), U)); }
+Params sized(int T, int C, int d) { return labels({{"T", T}, {"C", C}, {"d", d}}); }
+double units_of(const Dense &A, const Vector &U) { return solve_units(A, Dense(1, int(U.size()), U)); }
 
 std::vector<ParamSpec> sizes(int T, int C, int d) {
   return {integer_param("T", T, 3, 2048, "steps"), integer_param("C", C, 1, 2048, "chunk length"),
@@ -68,7 +64,7 @@ Claim equivalence() {
     if (T % C) usage_error("the program drops the last T mod C rows: take C that divides T (see listing1_tail)");
     for (int head = 0; head < heads; ++head) {
       const Data x(T, d, d, protocol.seed, head);
-      const std::vector<double> slow = x.naive<float>(Weights::softmax);
+      const Vector slow = x.naive<float>(Weights::softmax);
       points.at(sized(T, C, d).set("head", head))
           .statement("largest |difference| in float32, at most atol",
                      at_most_point(max_difference(x.chunked<float>({size_t(C)}), slow), 1e-5, 0));
@@ -77,7 +73,7 @@ Claim equivalence() {
     // line.
     const int t = std::min(T, 8 * C);
     const Data x(t, d, d, protocol.seed);
-    const std::vector<double> slow = x.naive<double>(Weights::softmax);
+    const Vector slow = x.naive<double>(Weights::softmax);
     const auto with = [&](Slip slip) {
       return x.chunked<double>({size_t(C), Weights::softmax, Tail::dropped, listing::Solve::inverse, slip});
     };
@@ -109,11 +105,11 @@ Claim tail() {
     if (T % C == 0) usage_error("T is a multiple of C: there is no tail");
     if (T < C) usage_error("the tail comes after a whole chunk: T > C");
     const Data x(T, d, d, protocol.seed);
-    const std::vector<double> slow = x.naive<double>(Weights::softmax), printed = x.chunked<double>({size_t(C)}),
-                              mended = x.chunked<double>({size_t(C), Weights::softmax, Tail::ragged});
+    const Vector slow = x.naive<double>(Weights::softmax), printed = x.chunked<double>({size_t(C)}),
+                 mended = x.chunked<double>({size_t(C), Weights::softmax, Tail::ragged});
     const double units = units_of(x.A(Weights::softmax), slow);
     const size_t whole = size_t(T / C * C) * d;
-    std::vector<double> cut = slow;
+    Vector cut = slow;
     std::fill(cut.begin() + whole, cut.end(), 0.0);
     points.rounding(units).statement("u of the printed program", printed, slow);
     points.obligation("u with a ragged last chunk", mended, slow);
@@ -145,11 +141,11 @@ Claim parallel_blocks() {
       const auto beforehand = [&](Slip slip) {
         return x.chunked<double>({size_t(C), weights, Tail::ragged, listing::Solve::inverse, slip});
       };
-      const std::vector<double> layer = x.layer(weights, C);
+      const Vector layer = x.layer(weights, C);
       points.rounding(units_of(x.A(weights), layer));
-      auto stated = linear ? points.statement("u of delta_former against blocks inverted beforehand", layer,
-                                              beforehand(Slip::none))
-                           : points.obligation("the same with the normaliser", layer, beforehand(Slip::none));
+      const Vector blocks = beforehand(Slip::none);
+      auto stated = linear ? points.statement("u of delta_former against blocks inverted beforehand", layer, blocks)
+                           : points.obligation("the same with the normaliser", layer, blocks);
       if (!linear) stated.but_not("mass of the block alone", beforehand(Slip::own_mass_only));
       stated.but_not("older chunks ignored", beforehand(Slip::old_keys_ignored));
     }
@@ -187,9 +183,7 @@ Claim comment_iteration() {
     points.wrong_system("b squared first", iterate(squared_first, steps), wanted);
   });
 }
-
 } // namespace
 
 std::vector<Claim> listing_1() { return {equivalence(), tail(), parallel_blocks(), comment_iteration()}; }
-
 } // namespace recollect::theory

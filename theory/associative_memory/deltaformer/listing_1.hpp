@@ -9,31 +9,15 @@
 // A(t,i) = k_i . k_t, or the softmax over i < t of k_i . k_t / sqrt d. The softmax of a chunk's rows is taken
 // separately over the keys of earlier chunks and over the chunk's own keys; the logarithms of their sums merge the two.
 #pragma once
-#include "harness/numerics/linalg.hpp"
-#include <cmath>
-#include <vector>
+#include "theory/support/counted_layers.hpp"
+#include "theory/support/layer_points.hpp"
 
 namespace recollect::theory::listing {
-
-template <class N> using Row = std::vector<N>;
-template <class N> using Grid = std::vector<Row<N>>;
-
 template <class N> Grid<N> grid(const Dense &m) {
   Grid<N> g(m.rows);
   for (int i = 0; i < m.rows; ++i)
     for (int j = 0; j < m.columns; ++j) g[i].push_back(N(m(i, j)));
   return g;
-}
-
-template <class N> N inner(const Row<N> &a, const Row<N> &b) {
-  N sum(0);
-  for (size_t i = 0; i < a.size(); ++i) sum = sum + a[i] * b[i];
-  return sum;
-}
-
-/// row += factor * other.
-template <class N> void add(Row<N> &row, const N &factor, const Row<N> &other) {
-  for (size_t c = 0; c < row.size(); ++c) row[c] = row[c] + factor * other[c];
 }
 
 enum class Weights { linear, softmax };
@@ -165,5 +149,4 @@ template <class N> Grid<N> chunked(const Grid<N> &K, const Grid<N> &V, const Chu
   }
   return U;
 }
-
 } // namespace recollect::theory::listing

@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // The toy model of 000 Listing 2 (E.4): the sign of its triangular solve, and the effect of its softmax on masked
 // entries.
-#include "harness/numerics/inputs.hpp"
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 #include "theory/associative_memory/deltaformer/listing_1.hpp"
 #include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
-
 const std::vector<ParamSpec> sizes{integer_param("T", 20, 2, 256, "steps"), integer_param("d", 8, 2, 256, "key width"),
                                    integer_param("dv", 4, 1, 256, "value width")};
 
 struct Data {
   Dense k, w, v;
-  Params label;
-  Data(const Params &at, std::uint64_t seed) : label(at) {
-    const int T = label.integer("T"), d = label.integer("d");
+  Data(const Params &p, std::uint64_t seed) {
+    const int T = p.integer("T"), d = p.integer("d");
     k = normal_matrix(T, d, seed, "listing 2/keys"), w = normal_matrix(T, d, seed, "listing 2/lookups");
-    v = normal_matrix(T, label.integer("dv"), seed, "listing 2/values");
+    v = normal_matrix(T, p.integer("dv"), seed, "listing 2/values");
     normalise_rows(k.data, d), normalise_rows(w.data, d);
   }
   /// kernel(w_t . k_i) for i < t; elsewhere what the masked zeros become, as in the listing.
@@ -31,7 +28,7 @@ struct Data {
 
 /// torch.linalg.solve_triangular(A, b, upper=False, unitriangular=True).
 Dense solve_triangular(const Dense &A, const Dense &b) {
-  listing::Grid<double> U = listing::grid<double>(b);
+  Grid<double> U = listing::grid<double>(b);
   listing::substitute(listing::grid<double>(A), U);
   Dense u(b.rows, b.columns);
   for (int t = 0; t < b.rows; ++t)
@@ -43,8 +40,8 @@ Claim solve_sign() {
   ClaimBuilder c("listing2-solve-sign", "000 Listing 2");
   c.says("$u$ = solve_triangular($beta A$, $alpha v$, upper=False, unitriangular=True) is Eq 41, $u_t = alpha v_t - "
          "beta sum_{i<t} kappa_1(k_i, w_t) u_i$.");
-  c.exactly("It solves $(I + beta tril(A, -1)) u = alpha v$. The diagonal and the upper part of $A$, where exp "
-            "turns the masked zeros into 1, are not read.");
+  c.exactly("It solves $(I + beta tril(A, -1)) u = alpha v$. The diagonal and the upper part of $A$, where exp turns "
+            "the masked zeros into 1, are not read.");
   c.runs({"delta_former"}), c.takes(sizes);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Data x(p, protocol.seed);
@@ -53,15 +50,13 @@ Claim solve_sign() {
       const Dense A = x.stored(std::string(kernel) == "exp" ? exp_kernel : linear_kernel), I = Dense::identity(A.rows);
       DeltaFormerRun run{kernel};
       run.alpha = alpha, run.beta = beta;
-      const Dense layer = written(x.k, x.w, x.v, run);
-      const Dense u = solve_triangular(beta * A, alpha * x.v);
+      const Dense layer = written(x.k, x.w, x.v, run), u = solve_triangular(beta * A, alpha * x.v);
       Dense lower = A; // what a solve that is not unit triangular would read
       for (int t = 0; t < A.rows; ++t)
         for (int i = t + 1; i < A.rows; ++i) lower(t, i) = 0;
       Dense strict = lower;
       for (int t = 0; t < A.rows; ++t) strict(t, t) = 0, lower(t, t) = 1;
-      Params label = x.label;
-      points.at(label.set("kernel", kernel)).rounding(solve_units(beta * strict, u));
+      points.at(changed(p, {{"kernel", kernel}})).rounding(solve_units(beta * strict, u));
       auto stated = points.statement("u of delta_former, against the solve", layer, u)
                         .but_not("sign of $beta$", solve_triangular(-beta * A, alpha * x.v))
                         .but_not("diagonal used", inverse(I + beta * lower) * (alpha * x.v));
@@ -70,9 +65,6 @@ Claim solve_sign() {
     }
   });
 }
-
-/// torch.softmax over whole rows in which the masked logits are 0.
-Dense softmax_of_zero_filled(const Data &x) { return normalise_sums(x.stored(exp_kernel)); }
 
 double weight_of_past(const Dense &A, int t) {
   double sum = 0;
@@ -97,25 +89,23 @@ Claim softmax_mask() {
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Data x(p, protocol.seed);
     const int T = x.k.rows;
-    const double e_x = std::exp(inner(&x.k.data[0], &x.w.data[x.w.columns], x.k.columns));
-    const Dense listed = softmax_of_zero_filled(x),
+    const double e_x = std::exp(recollect::inner(&x.k.data[0], &x.w.data[x.w.columns], x.k.columns));
+    // torch.softmax over whole rows in which the masked logits are 0
+    const Dense listed = normalise_sums(x.stored(exp_kernel)),
                 causal = normalise_sums(causal_weights(x.k, x.w, exp_kernel, Triangle::strict));
     const double weight = weight_of_past(listed, 1);
-    points.at(x.label).rounding(8).statement("weight of the first step at the second", weight, 1);
+    points.rounding(8).statement("weight of the first step at the second", weight, 1);
     points.rounding(8.0 * T)
         .obligation("the same: $e^x / (e^x + T - 1)$", weight, e_x / (e_x + T - 1))
         .but_not("$T$ for $T - 1$", e_x / (e_x + T))
         .but_not("masked by -inf", 1);
-
     const Dense u = solve_unit_lower(causal, x.v);
     points.rounding(solve_units(causal, u));
     points.obligation("u of delta_former, against masking by -inf", written(x.k, x.w, x.v, {"softmax"}), u)
         .but_not("u of the listing's branch", solve_triangular(listed, x.v));
   });
 }
-
 } // namespace
 
 std::vector<Claim> listing_2() { return {solve_sign(), softmax_mask()}; }
-
 } // namespace recollect::theory

@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What delta_former must keep of its past steps (000 E.2): their keys and u, for any number of grouped lookups.
-#include "harness/numerics/inputs.hpp"
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 #include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
-
 /// What a run of delta_former passes to later steps, as a second run: it starts with the past as pairs (k_i, u_i),
 /// which steps with beta = 0 and v = u_i write. If its later reads are the same, they need no w of the past.
 struct HandOver {
   int T, d, dv, cut, groups;
   Dense k, w, v, q;
-
   HandOver(int T, int d, int dv, int groups, std::uint64_t seed)
       : T(T), d(d), dv(dv), cut(T / 2), groups(groups), k(normal_matrix(T, d, seed, "cache/keys")),
         w(normal_matrix(T, d, seed, "cache/lookups")), v(normal_matrix(T, dv, seed, "cache/values")),
@@ -20,25 +17,18 @@ struct HandOver {
     for (Dense *rows : {&k, &w, &q}) normalise_rows(rows->data, d);
     w = 0.25 * w; // four groups of exp at j w: j |w| <= 1
   }
-
   Assignments settings(int G) const {
     return {{"kappa1", "exp"}, {"kappa2", "softmax"}, {"groups", std::to_string(G)}};
   }
-
-  std::vector<double> later_reads(const Dense &keys, const Dense &values, const Dense &lookups,
-                                  bool past_written) const {
-    Sequence s;
-    s.shape = {1, 1, T, d, dv};
+  Vector later_reads(const Dense &keys, const Dense &values, const Dense &lookups, bool past_written) const {
+    Sequence s = of_shape({1, 1, T, d, dv});
     s.k = keys.data, s.q = q.data, s.v = values.data, s.w = lookups.data;
     s.alpha.assign(T, 1.0), s.beta.assign(T, 1.0);
     for (int t = 0; t < cut && past_written; ++t) s.beta[t] = 0;
-    const Variant &layer = find_variant("delta_former");
-    const std::vector<double> o =
-        forward(layer, s, {"recurrent", Real::f64, 1, variant_params(layer, settings(groups))}).o;
+    const Vector o = run("delta_former", s, settings(groups)).o;
     return {o.begin() + size_t(cut) * dv, o.end()};
   }
-  std::vector<double> whole_run() const { return later_reads(k, v, w, false); }
-
+  Vector whole_run() const { return later_reads(k, v, w, false); }
   /// The cache: k_i and u_i of the past steps, where u is computed with G groups. The w of the past is not kept.
   struct Cache {
     Dense k, u;
@@ -48,7 +38,7 @@ struct HandOver {
     run.more = {{"groups", std::to_string(G)}};
     return {k, written(k, w, v, run)};
   }
-  std::vector<double> from(const Cache &held) const {
+  Vector from(const Cache &held) const {
     Dense keys = held.k, values = v, lookups = w;
     for (int t = 0; t < cut; ++t) {
       for (int c = 0; c < dv; ++c) values(t, c) = held.u(t, c);
@@ -56,24 +46,17 @@ struct HandOver {
     }
     return later_reads(keys, values, lookups, true);
   }
-
   /// The number of values in the cache whose change changes a later read.
   int numbers_in_use() const {
     const Cache held = cache(groups);
-    const std::vector<double> reads = from(held);
+    const Vector reads = from(held);
     int used = 0;
-    for (int t = 0; t < cut; ++t) {
-      for (int c = 0; c < d; ++c) {
+    for (Dense Cache::*part : {&Cache::k, &Cache::u})
+      for (int i = 0; i < cut * (held.*part).columns; ++i) {
         Cache other = held;
-        other.k(t, c) += 0.5;
+        (other.*part).data[i] += 0.5;
         used += from(other) != reads;
       }
-      for (int c = 0; c < dv; ++c) {
-        Cache other = held;
-        other.u(t, c) += 0.5;
-        used += from(other) != reads;
-      }
-    }
     return used;
   }
 };
@@ -90,9 +73,9 @@ Claim same_cache() {
     const int T = p.integer("T"), d = p.integer("d"), dv = p.integer("dv");
     for (int groups : {1, 4}) {
       const HandOver run(T, d, dv, groups, protocol.seed);
-      const std::vector<double> whole = run.whole_run();
+      const Vector whole = run.whole_run();
       const double past = run.cut;
-      points.at(labels({{"T", num(T)}, {"d", num(d)}, {"dv", num(dv)}, {"G", num(groups)}})).rounding(0);
+      points.at({{"T", T}, {"d", d}, {"dv", dv}, {"G", groups}}).rounding(0);
       auto numbers =
           points.statement("numbers of the past that later reads depend on", run.numbers_in_use(), past * (d + dv))
               .but_not("w cached too", past * (2 * d + dv));
@@ -105,9 +88,7 @@ Claim same_cache() {
     }
   });
 }
-
 } // namespace
 
 std::vector<Claim> lookup_cache() { return {same_cache()}; }
-
 } // namespace recollect::theory

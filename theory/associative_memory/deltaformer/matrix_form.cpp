@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // U = (I + A)^{-1} V, the matrix form of DeltaFormer (000 D.3, Eq 96-97): that it equals the recursion, its condition
 // number (§3.2), and that Theorem 1's swaps stay exact if it is solved by chunks.
-#include "harness/core/error.hpp"
-#include "harness/numerics/inputs.hpp"
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 #include "theory/associative_memory/tracking/swaps.hpp"
 #include "theory/support/claim_builder.hpp"
@@ -11,7 +9,6 @@
 
 namespace recollect::theory {
 namespace {
-
 Claim matrix_form_of_the_recursion() {
   ClaimBuilder c("eq97-matrix-form", "000 D.3, Eq 96-97");
   c.says("With $A(t,i)$ the weights of $u_i$ in $u_t$, the recursion $U = V - A U$ is $U = (I + A)^{-1} V$, A lower "
@@ -30,10 +27,8 @@ Claim matrix_form_of_the_recursion() {
         const Dense A = causal_weights(k, k, f, triangle);
         return kernel == "softmax" ? normalise_sums(A) : A;
       };
-      const Dense A = weights(Triangle::strict);
-      const Dense recursion = written(k, k, V, {kernel});
-      points.at(labels({{"kernel", txt(kernel)}, {"T", num(T)}, {"d", num(d)}, {"dv", num(dv)}}))
-          .rounding(solve_units(A, recursion));
+      const Dense A = weights(Triangle::strict), recursion = written(k, k, V, {kernel});
+      points.at({{"kernel", kernel}, {"T", T}, {"d", d}, {"dv", dv}}).rounding(solve_units(A, recursion));
       points.statement("u of delta_former against $(I + A)^-1 V$", recursion, inverse(I + A) * V)
           .but_not("$(I - A)^-1 V$", inverse(I - A) * V)
           .but_not("diagonal kept", inverse(I + weights(Triangle::with_diagonal)) * V)
@@ -59,17 +54,16 @@ double growth_of_gaussian_keys(int d, double excess = 0) {
 
 /// Log growth per step of a row of DeltaNet's state that is only erased (v = 0, step 1), over 50 steps: one sample per
 /// head. The keys are isotropic, so every step's factor has the law above, whatever came before.
-std::vector<double> erasures(size_t first, size_t heads, int d, bool unit, std::uint64_t seed) {
+Vector erasures(size_t first, size_t heads, int d, bool unit, std::uint64_t seed) {
   const int T = 50;
-  Sequence s;
-  s.shape = {1, int(heads), T, d, 1};
+  Sequence s = of_shape({1, int(heads), T, d, 1});
   const size_t size = heads * T * d;
   s.k = Stream(seed, "conditioning/keys").normals(size, first * T * d);
   if (unit) normalise_rows(s.k, d);
   s.q.assign(size, 0.0), s.v.assign(heads * T, 0.0), s.beta.assign(heads * T, 1.0), s.state.assign(heads * d, 0.0);
   for (size_t head = 0; head < heads; ++head) s.state[head * d] = 1;
-  const std::vector<double> end = forward(find_variant("delta_net"), s, {"recurrent", Real::f64, 1, {}}).state;
-  std::vector<double> growth;
+  const Vector end = run("delta_net", s).state;
+  Vector growth;
   for (size_t head = 0; head < heads; ++head)
     growth.push_back(0.5 * std::log(inner(&end[head * d], &end[head * d], d)) / T);
   return growth;
@@ -77,7 +71,7 @@ std::vector<double> erasures(size_t first, size_t heads, int d, bool unit, std::
 
 /// The growth of log cond(I + A) per step between T = 8 and T = 24, over 64 draws of 24 keys.
 Mean growth_of_condition(const Kernel &f, bool unit, bool normalised, const Protocol &protocol) {
-  std::vector<double> growth;
+  Vector growth;
   for (int draw = 0; draw < (protocol.full() ? 1024 : 64); ++draw) {
     Dense K(24, 16, Stream(protocol.seed, "conditioning/sets", draw).normals(24 * 16));
     if (unit) normalise_rows(K.data, 16);
@@ -106,9 +100,9 @@ Claim conditioning() {
   c.first([](Points &points, const Protocol &) {
     const double e = std::exp(1.0);
     for (int T : {4, 8, 16}) {
-      const Dense same(T, 1, std::vector<double>(T, 1.0));
+      const Dense same(T, 1, Vector(T, 1.0));
       const double law = -e * std::pow(1 - e, T - 2);
-      points.at(labels({{"T", num(T)}})).rounding(8.0 * T * T * std::fabs(law));
+      points.at({{"T", T}}).rounding(8.0 * T * T * std::fabs(law));
       points
           .statement("corner of the inverse, one unit key repeated, exp",
                      written(same, same, Dense::identity(T), {"exp"})(T - 1, 0), law)
@@ -123,9 +117,7 @@ Claim conditioning() {
     const auto condition = [&](const Kernel &f, bool unit, bool normalised) {
       return growth_of_condition(f, unit, normalised, protocol);
     };
-    const auto keys = [](const char *law, const char *kernel) {
-      return labels({{"keys", txt(law)}, {"kernel", txt(kernel)}});
-    };
+    const auto keys = [](const char *law, const char *kernel) { return labels({{"keys", law}, {"kernel", kernel}}); };
     const Mean soft = condition([](double x) { return std::exp(x / 4); }, false, true),
                unit = condition(linear_kernel, true, false), line = condition(linear_kernel, false, false),
                exponential = condition(exp_kernel, false, false);
@@ -166,16 +158,16 @@ Claim swaps_by_chunks() {
     const Shape &n = story.sequence.shape;
     Sequence gaussian = story.sequence;
     for (int t = 0; t < set.n; ++t) gaussian.v[t] = Stream(protocol.seed, "chunked swaps/values").normal(t);
-    const std::vector<double> sequential = reads_by("round", gaussian, "recurrent");
+    const Vector sequential = reads_by("round", gaussian, "recurrent");
     const Dense k = head_rows(gaussian.k, n, 0, n.Dk),
                 system = Dense::identity(n.T) + causal_weights(k, k, round_kernel, Triangle::strict);
     const double conditioning = spectral_norm(system) * spectral_norm(inverse(system));
     const int cut = n.T / 2; // within the swaps
     const Sequence second = slice_steps(story.sequence, cut, n.T);
-    const std::vector<double> wanted(story.target.begin() + cut, story.target.end());
+    const Vector wanted(story.target.begin() + cut, story.target.end());
     for (const char *form : {"recurrent", "chunked", "doubling"})
       for (Real real : {Real::f32, Real::f64}) {
-        points.at(labels({{"form", txt(form)}, {"real", txt(name_of(real))}, {"T", num(n.T)}}))
+        points.at({{"form", form}, {"real", name_of(real)}, {"T", n.T}})
             .statement("integer values", exactly_tracked(reads_by("round", story.sequence, form, real), story));
         points.rounding(0).wrong_system("a chunk without the earlier ones", reads_by("round", second, form, real),
                                         wanted);
@@ -187,9 +179,7 @@ Claim swaps_by_chunks() {
       }
   });
 }
-
 } // namespace
 
 std::vector<Claim> matrix_form() { return {matrix_form_of_the_recursion(), conditioning(), swaps_by_chunks()}; }
-
 } // namespace recollect::theory

@@ -1,25 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // (I + A)^{-1} of a strictly lower triangular A by repeated squaring (000 D.3.1, Eq 98-100): what it computes, how many
 // squarings it needs, and how it rounds. Its layer is delta_former, form `doubling`.
-#include "harness/core/error.hpp"
-#include "harness/numerics/inputs.hpp"
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 #include "theory/associative_memory/deltaformer/doubling.hpp"
 #include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
-
 std::vector<Changes> sizes(const std::vector<int> &all) {
   std::vector<Changes> points;
   for (int C : all) points.push_back({{"C", double(C)}});
   return points;
 }
-Params params_of(int C) { return labels({{"C", num(C)}}); }
-
-/// The system that is solved: (I + A) U = V.
-Dense right_side(int C, std::uint64_t seed) { return normal_matrix(C, 3, seed, "doubling/values"); }
-
+Params params_of(int C) { return labels({{"C", C}}); }
 Dense by_layer(const Dense &A, const Dense &V) { return written(A, V, {"linear", "doubling", A.rows}); }
 
 Dense power(const Dense &A, int exponent) {
@@ -28,12 +21,19 @@ Dense power(const Dense &A, int exponent) {
   return product;
 }
 
-/// (I + A) X after `iterations` squarings, compared with I - A^{2^(iterations + 1)}: the result of Eq 98 with fewer
-/// squarings.
-Point remainder(const Dense &A, const Dense &V, int iterations, double units) {
-  const Dense I = Dense::identity(A.rows);
-  return exact_point(((I + A) * doubling(A, iterations).X * V).data, ((I - power(A, 2 << iterations)) * V).data, units);
-}
+/// The system that is solved, (I + A) U = V.
+struct System {
+  Dense A, I, V, U;
+  double units;
+  System(int C, std::uint64_t seed)
+      : A(dense_lower(C, seed)), I(Dense::identity(C)), V(normal_matrix(C, 3, seed, "doubling/values")),
+        U(solve_unit_lower(A, V)), units(solve_units(A, U)) {}
+  /// (I + A) X after `iterations` squarings against I - A^exponent: with 2^(iterations + 1) the result of Eq 98 with
+  /// fewer squarings.
+  Point remainder(int iterations, int exponent) const {
+    return exact_point(((I + A) * doubling(A, iterations).X * V).data, ((I - power(A, exponent)) * V).data, units);
+  }
+};
 
 Claim identity() {
   ClaimBuilder c("neumann-doubling", "000 D.3.1, Eq 98-100");
@@ -44,24 +44,19 @@ Claim identity() {
   c.runs({"delta_former"}), c.takes({integer_param("C", 64, 4, 256, "chunk length, a power of two")});
   c.at(sizes({4, 8, 64}), sizes({4, 8, 16, 32, 64}));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int C = p.integer("C");
-
+    const int C = p.integer("C"), iterations = floor_log2(C) - 1;
     if (C < 4 || floor_log2(C) != ceil_log2(C)) usage_error("C must be a power of two from 4 on (neumann_non_power2)");
-    const int iterations = floor_log2(C) - 1;
-    const Dense A = dense_lower(C, protocol.seed), I = Dense::identity(C), V = right_side(C, protocol.seed),
-                wanted = solve_unit_lower(A, V);
-    const double units = solve_units(A, wanted);
-    const Doubled doubled = doubling(A, iterations), short_of_one = doubling(A, iterations - 1);
-    points.rounding(units).statement("U after $log2 C - 1$ iterations", doubled.X * V, wanted);
-    points.wrong_system("one iteration less", short_of_one.X * V, wanted);
-    points.statement("delta_former, form doubling", by_layer(A, V), wanted);
-    points.wrong_system("$I + A$ for $I - A$", by_layer(-1 * A, V), wanted);
+    const System x(C, protocol.seed);
+    const Doubled doubled = doubling(x.A, iterations), short_of_one = doubling(x.A, iterations - 1);
+    points.rounding(x.units).statement("U after $log2 C - 1$ iterations", doubled.X * x.V, x.U);
+    points.wrong_system("one iteration less", short_of_one.X * x.V, x.U);
+    points.statement("delta_former, form doubling", by_layer(x.A, x.V), x.U);
+    points.wrong_system("$I + A$ for $I - A$", by_layer(-1 * x.A, x.V), x.U);
     points.rounding(0)
         .statement("products of C x C matrices", doubled.products, 2 * std::log2(C) - 2)
         .but_not("$2 log2 C$", 2 * std::log2(C));
-    points.obligation("one iteration less: $I - A^{C/2}$", remainder(A, V, iterations - 1, units))
-        .but_not("$I - A^{C/2 - 1}$",
-                 exact_point(((I + A) * short_of_one.X * V).data, ((I - power(A, C / 2 - 1)) * V).data, units));
+    points.obligation("one iteration less: $I - A^{C/2}$", x.remainder(iterations - 1, C / 2))
+        .but_not("$I - A^{C/2 - 1}$", x.remainder(iterations - 1, C / 2 - 1));
   });
 }
 
@@ -77,19 +72,16 @@ Claim other_sizes() {
   c.runs({"delta_former"}), c.takes({integer_param("C", 12, 3, 255, "chunk length, no power of two")});
   c.at(sizes({3, 5, 12}), sizes({3, 5, 12, 63}));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int C = p.integer("C");
-
-    if (C < 3 || floor_log2(C) == ceil_log2(C)) usage_error("C is a power of two: see neumann_doubling");
-    const Dense A = dense_lower(C, protocol.seed), I = Dense::identity(C), V = right_side(C, protocol.seed),
-                wanted = solve_unit_lower(A, V);
-    const double units = solve_units(A, wanted);
-    const int down = floor_log2(C) - 1, up = ceil_log2(C) - 1;
-    points.rounding(units).statement("U after $floor(log2 C) - 1$ iterations", doubling(A, down).X * V, wanted);
-    points.obligation("U after $ceil(log2 C) - 1$ iterations", doubling(A, up).X * V, wanted);
-    points.wrong_system("$I + A$ for $I - A$", doubling(-1 * A, up).X * V, wanted);
-    points.obligation("delta_former, form doubling", by_layer(A, V), wanted);
-    points.obligation("what rounding down leaves", remainder(A, V, down, units))
-        .but_not("nothing left", exact_point(((I + A) * doubling(A, down).X * V).data, V.data, units));
+    const int C = p.integer("C"), down = floor_log2(C) - 1, up = ceil_log2(C) - 1;
+    if (C < 3 || down == up) usage_error("C is a power of two: see neumann_doubling");
+    const System x(C, protocol.seed);
+    points.rounding(x.units);
+    points.statement("U after $floor(log2 C) - 1$ iterations", doubling(x.A, down).X * x.V, x.U);
+    points.obligation("U after $ceil(log2 C) - 1$ iterations", doubling(x.A, up).X * x.V, x.U);
+    points.wrong_system("$I + A$ for $I - A$", doubling(-1 * x.A, up).X * x.V, x.U);
+    points.obligation("delta_former, form doubling", by_layer(x.A, x.V), x.U);
+    points.obligation("what rounding down leaves", x.remainder(down, 2 << down))
+        .but_not("nothing left", exact_point(((x.I + x.A) * doubling(x.A, down).X * x.V).data, x.V.data, x.units));
   });
 }
 
@@ -130,7 +122,7 @@ Claim rounding() {
     soft.w = soft.k, soft.alpha.clear(), soft.beta.clear();
     const auto point = [&](const Sequence &s, const std::string &kappa1, const std::string &form, Real real) {
       const Params kernels = variant_params(layer, {{"kappa1", kappa1}});
-      const std::vector<double> reference = forward(layer, s, {"recurrent", Real::f64, 1, kernels}).o;
+      const Vector reference = forward(layer, s, {"recurrent", Real::f64, 1, kernels}).o;
       // A backward stable solve stays within n eps kappa.
       return exact_point(forward(layer, s, {form, real, C, kernels}).o, reference,
                          accumulated_terms(s.shape, C) * input_condition(layer, s, kernels, 2) * max_abs(reference) *
@@ -154,9 +146,7 @@ Claim rounding() {
         .but_not("$2^C$", std::exp2(C));
   });
 }
-
 } // namespace
 
 std::vector<Claim> neumann() { return {identity(), other_sizes(), rounding()}; }
-
 } // namespace recollect::theory

@@ -2,15 +2,12 @@
 // How an error in the weights propagates to u = A1^{-1} v and o = A2 u (000 Eq 50-52), where A1 = I + A with A strictly
 // lower. The layer delta_former runs on the right weights and on wrong ones: with orthonormal keys and linear kernels
 // its w_t and q_t are the rows of A and of A2. Norms are spectral unless another one is named.
-#include "harness/core/error.hpp"
-#include "harness/numerics/inputs.hpp"
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 #include "theory/associative_memory/tracking/swaps.hpp"
 #include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
-
 /// A is that of a delta rule on unit keys, dA is strictly lower with spectral norm 1.
 struct Case {
   Dense A, dA, V;
@@ -24,11 +21,6 @@ struct Case {
     dA = 1 / spectral_norm(dA) * dA;
   }
 };
-
-std::vector<double> minus(std::vector<double> a, const std::vector<double> &b, double over = 1) {
-  for (size_t i = 0; i < a.size(); ++i) a[i] = (a[i] - b[i]) / over;
-  return a;
-}
 
 Claim first_order() {
   ClaimBuilder c("eq51-perturbation", "000 §3.2, Eq 51");
@@ -47,15 +39,14 @@ Claim first_order() {
     // A = 1/2, dA = V = 1: the bound, 4, is attained up to the rounding of two norms.
     const Dense half(1, 1, {0.5}), product = inverse(half) * inverse(half);
     const double inverse_half = spectral_norm(inverse(half));
-    points.at(labels({{"T", num(1)}, {"A", num(0.5)}}))
+    points.at({{"T", 1}, {"A", 0.5}})
         .obligation("first order, at most",
                     at_most_point(product(0, 0), inverse_half * inverse_half, 16 * 4 * epsilon_of(Real::f64)))
         .but_not("$|A^-1|$ to the first power", inverse_half);
-
     Dense steps(3, 3); // the change itself, of which the bound is no bound: A = 0, V = I
     steps(1, 0) = steps(2, 1) = -0.5;
     const double change = spectral_norm(written(steps, Dense::identity(3)) - Dense::identity(3));
-    points.at(labels({{"T", num(3)}, {"norm", num(0.5)}}))
+    points.at({{"T", 3}, {"norm", 0.5}})
         .wrong_system("the change itself, at most", at_most_point(change, spectral_norm(steps), 0));
   });
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -68,20 +59,18 @@ Claim first_order() {
                 third = -1 * (inverse_A * (dA * second));
     const double x = reach * norm;
     if (x > 0.5) usage_error("first order needs |A^-1| |dA| well below 1, here it is " + number(x));
-    const std::vector<double> change = minus(written(c.A + dA, c.V).data, written(c.A, c.V).data);
+    const Vector change = minus(written(c.A + dA, c.V).data, written(c.A, c.V).data);
     const double units = solve_units(c.A, U), rounding = 4 * units * epsilon_of(Real::f64);
     points.rounding(4 * units).statement("change of u, to first order", change, first.data);
-    // The remainder after the second order, i.e. the third and all later orders; each is at most x times the previous
-    // one.
-    const double allowed_rest = frobenius_norm(third) / (1 - x),
-                 allowed = (allowed_rest + rounding) / (norm * norm) / epsilon_of(Real::f64);
-    const std::vector<double> left = minus(change, first.data, norm * norm);
+    // after the second order come the third and all later orders, each at most x times the previous one
+    const double allowed = (frobenius_norm(third) / (1 - x) + rounding) / (norm * norm) / epsilon_of(Real::f64);
+    const Vector left = minus(change, first.data, norm * norm);
     const auto held = [&](const Dense &law) { return exact_point(left, (1 / (norm * norm) * law).data, allowed); };
     points.limit("(change - first order) / $|dA|^2$", held(second))
         .but_not("first order exact", held(0 * second))
         .but_not("second order of the other sign", held(-1 * second));
-    const double bound = reach * reach * norm * spectral_norm(c.V);
-    points.obligation("first order, at most", at_most_point(spectral_norm(first), bound, 0));
+    points.obligation("first order, at most",
+                      at_most_point(spectral_norm(first), reach * reach * norm * spectral_norm(c.V), 0));
   });
 }
 
@@ -104,8 +93,7 @@ Claim strict() {
       return spectral_norm(written(dA, Dense::identity(size)) - Dense::identity(size));
     };
     const double law = a * (a + std::sqrt(a * a + 4)) / 2;
-    points.at(labels({{"norm", num(a)}, {"size", num(3)}}))
-        .statement("change, at most $|dA|$", at_most_point(change(3), a, 0));
+    points.at({{"norm", a}, {"size", 3}}).statement("change, at most $|dA|$", at_most_point(change(3), a, 0));
     points.rounding(64).obligation("change of u", change(3), law).but_not("no square of dA", a);
     points.wrong_system("2 x 2, where $dA^2 = 0$", change(2), law);
     points.obligation("change, at most $|dA| / (1 - |dA|)$", at_most_point(change(3), a / (1 - a), 0));
@@ -119,7 +107,7 @@ Dense read_with(const Dense &A2, const Dense &U) {
   s.shape = {1, 1, T, T, U.columns};
   s.k = s.w = Dense::identity(T).data, s.q = A2.data, s.v = U.data;
   s.alpha.assign(T, 1.0), s.beta.assign(T, 0.0);
-  return {T, U.columns, forward(find_variant("delta_former"), s).o};
+  return {T, U.columns, run("delta_former", s).o};
 }
 
 Claim product() {
@@ -134,7 +122,7 @@ Claim product() {
     const double golden = (1 + std::sqrt(5)) / 2;
     const Dense ones(2, 2, {1, 0, 1, 1}), along(2, 1, {golden, 1}), zero(2, 2);
     const double moved = frobenius_norm(read_with(ones, along) - read_with(zero, along));
-    points.at(labels({{"T", num(2)}, {"norm", num(golden)}}))
+    points.at({{"T", 2}, {"norm", golden}})
         .rounding(32)
         .obligation("attained: golden ratio times $|U|$", moved, golden * frobenius_norm(along))
         .but_not("largest entry for $|dA|$", at_most_point(moved, frobenius_norm(along), 0))
@@ -144,10 +132,9 @@ Claim product() {
     const int T = p.integer("T");
     const double norm = p.real("norm");
     const Case c(T, 8, protocol.seed);
-    const Dense A2 = Dense::identity(T) + c.A, U = c.V;
-    const Dense dA = norm * c.dA;
-    const std::vector<double> change = minus(read_with(A2 + dA, U).data, read_with(A2, U).data),
-                              twice = minus(read_with(A2 + 2 * dA, U).data, read_with(A2, U).data);
+    const Dense A2 = Dense::identity(T) + c.A, U = c.V, dA = norm * c.dA;
+    const Vector change = minus(read_with(A2 + dA, U).data, read_with(A2, U).data),
+                 twice = minus(read_with(A2 + 2 * dA, U).data, read_with(A2, U).data);
     const double size = spectral_norm(U), units = 4.0 * T * (spectral_norm(A2) + norm) * size;
     points.rounding(units).statement("change of o", change, (dA * U).data);
     points.wrong_system("dA twice", twice, (dA * U).data);
@@ -173,7 +160,7 @@ std::pair<double, double> effects(const Dense &A, const Dense &A2, const Dense &
 
 /// The unit vector that A^{-1} shrinks most, with 0 as its first element: by power iteration.
 Dense shrunk_most(const Dense &A1) {
-  Dense x(A1.rows, 1, std::vector<double>(A1.rows, 1.0));
+  Dense x(A1.rows, 1, Vector(A1.rows, 1.0));
   for (int i = 0; i < 200; ++i) {
     x(0, 0) = 0;
     x = A1 * (transpose(A1) * x);
@@ -217,13 +204,12 @@ Claim u_against_o() {
       }
       const auto [of_u, of_o] = effects(A, A2, V);
       const double ratio = std::sqrt(of_u / of_o), units = solve_units(A, U) * frobenius_norm(inverse_A);
-      points.at(labels({{"kernel", txt(name)}, {"n", num(n)}, {"T", num(shape.T)}}))
+      points.at({{"kernel", name}, {"n", n}, {"T", shape.T}})
           .statement("rms of du over do", at_least_point(ratio, 1, 0));
       points.rounding(units)
           .obligation("rms of du over do, by columns", ratio, std::sqrt(above / below))
           .but_not("1", 1)
           .but_not("$|A^-1|_F / sqrt T$", frobenius_norm(inverse_A) / std::sqrt(shape.T));
-
       // One error x e_1^T: du = -A^{-1} x u_1^T and do = x u_1^T.
       const Dense x = shrunk_most(A1);
       Dense erase = A, read = A2;
@@ -234,9 +220,7 @@ Claim u_against_o() {
     }
   });
 }
-
 } // namespace
 
 std::vector<Claim> perturbation() { return {first_order(), strict(), product(), u_against_o()}; }
-
 } // namespace recollect::theory

@@ -9,7 +9,6 @@
 
 namespace recollect::theory {
 namespace {
-
 const ParamSpec width = integer_param("d", 16, 4, 256, "key width");
 
 /// Mean and variance over a rule, from the first two moments.
@@ -46,11 +45,12 @@ Claim snr_exp_conditional() {
            real_param("square", 16, 0.1, 1000, "$|k_i|^2$ of the probe")});
   c.at({{}, {{"d", 4}, {"tau", 2}, {"square", 8}}, {{"d", 64}, {"tau", 8}, {"square", 32}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const KernelLaw law = exp_law();
     const int d = p.integer("d");
-    const double tau = p.real("tau"), s = p.real("square");
-    const Integral noise = noise_given_probe(law, d, tau, std::sqrt(s), one_pair(), protocol.seed);
-    points.obligation("noise of one pair given $|k_i|^2$", noise, std::exp(2 * (1 - tau) / (tau * tau) * s))
+    const double tau = p.real("tau"), s = p.real("square"), value_square = 9;
+    const auto noise = [&](const Stored &stored) {
+      return noise_given_probe(exp_law(), d, tau, std::sqrt(s), stored, protocol.seed);
+    };
+    points.obligation("noise of one pair given $|k_i|^2$", noise(one_pair()), std::exp(2 * (1 - tau) / (tau * tau) * s))
         .but_not("moment generating function dropped", std::exp(-2 / tau * s))
         .but_not("$1/tau^2$ for $2/tau^2$", std::exp((1 / (tau * tau) - 2 / tau) * s));
     const Spread term = spread_of_term(d, tau, s, protocol.seed);
@@ -58,13 +58,8 @@ Claim snr_exp_conditional() {
     points.obligation("variance of the log of one term", term.variance, 4 * s / (tau * tau))
         .but_not("$2 |k_i|^2 / tau^2$", 2 * s / (tau * tau));
     const MemorySize size{8, d, 12};
-    const double value_square = 9;
-    const Integral whole = noise_given_probe(
-        law, d, tau, std::sqrt(s), gaussian_pairs(size.n, size.dv, only(std::sqrt(value_square))), protocol.seed);
-    Params stored = p;
-    stored.set("n", size.n).set("dv", size.dv).set("|v_i|^2", value_square);
-    points.at(stored)
-        .obligation("$SNR^-1$ given the probe", whole,
+    points.at(changed(p, {{"n", size.n}, {"dv", size.dv}, {"|v_i|^2", value_square}}))
+        .obligation("$SNR^-1$ given the probe", noise(gaussian_pairs(size.n, size.dv, only(std::sqrt(value_square)))),
                     (size.n - 1) * size.dv / value_square * std::exp(-decay_rate(tau) * s))
         .but_not("$N$ for $N - 1$", size.n * size.dv / value_square * std::exp(-decay_rate(tau) * s));
   });
@@ -78,7 +73,7 @@ Integral sphere_noise(int d, std::uint64_t seed) {
   const Rule angles = two_panels(std::max(0.0, peak - reach), peak, std::min(M_PI, peak + reach), [&](double angle) {
     return std::exp((d - 2) * std::log(std::sin(angle)) - total) / std::sqrt(M_PI);
   });
-  std::vector<double> overlaps;
+  Vector overlaps;
   for (double angle : angles.nodes) overlaps.push_back(tau * std::cos(angle));
   return angles.sum(noise_at(exp_law(), d, tau, tau, overlaps, one_pair(), seed)) *
          inverse_signal(exp_law(), d, tau, tau, only(1), seed);
@@ -97,15 +92,11 @@ Claim snr_exp_sphere() {
             "printed form is also right on average.");
   c.runs({"exp_unnormalized"}), c.takes({width}), c.at({{}, {{"d", 256}}});
   c.also([](Points &points, const Protocol &protocol) {
-    std::vector<double> h;
-    std::vector<Integral> ratio, slope;
-    for (int d : {16, 32, 64, 128, 256}) {
-      h.push_back(1.0 / d), ratio.push_back(1 / exp_law().printed(d, std::sqrt(d)) * sphere_noise(d, protocol.seed));
-      slope.push_back(d * (ratio.back() + -1));
-    }
-    const Params largest = labels({{"largest d", num(256)}});
-    points.at(largest).limit("exact over printed as d grows", limit_of(h, ratio), 1);
-    points.limit("d times its relative error", limit_of(h, slope), -4).but_not("half of it", -2).but_not("$-8/d$", -8);
+    points.at({{"largest d", 256}});
+    limits_of_ratio(points, "exact over printed as d grows", "d", -4, {16, 32, 64, 128, 256},
+                    [&](int d) { return 1 / exp_law().printed(d, std::sqrt(d)) * sphere_noise(d, protocol.seed); })
+        .but_not("half of it", -2)
+        .but_not("$-8/d$", -8);
   });
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int d = p.integer("d");
@@ -155,18 +146,16 @@ Claim snr_exp_median() {
             "the exponent. For the median probe, and for keys of one norm, the replacement is harmless.");
   c.runs({"exp_unnormalized"}), c.takes({width}), c.at({{}, {{"d", 256}}});
   c.also([](Points &points, const Protocol &protocol) {
-    std::vector<double> h;
+    Vector h;
     std::vector<Integral> variance, short_end, long_end;
     for (int d : {16, 25, 36, 64, 100, 144, 256}) {
       h.push_back(1 / std::sqrt(d)), variance.push_back(spread_of_excess(d, protocol.seed).variance);
       short_end.push_back(log_excess(d, quantile_of_square(d, 0.05), protocol.seed));
       long_end.push_back(log_excess(d, quantile_of_square(d, 0.95), protocol.seed));
     }
-    const Params largest = labels({{"largest d", num(256)}});
     const double band = std::sqrt(8.0) * quantile(boost::math::normal(), 0.95); // 4.65
-    points.at(largest)
-        .obligation("its variance as d grows", limit_of(h, variance), 8)
-        .but_not("that of half the exponent", 2);
+    points.at({{"largest d", 256}});
+    points.obligation("its variance as d grows", limit_of(h, variance), 8).but_not("that of half the exponent", 2);
     points.obligation("its 95% end as d grows", limit_of(h, short_end), band);
     points.obligation("its 5% end as d grows", limit_of(h, long_end), -band);
   });
@@ -203,23 +192,21 @@ Claim snr_exp_typo() {
   c.takes({integer_param("d", 16, 2, 256, "key width"), real_param("tau", 2, 1.05, 1000, "temperature"),
            real_param("square", 16, 1.5, 1000, "$|k_i|^2$ of the probe")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const double tau = p.real("tau"), s = p.real("square");
-    const Integral noise = noise_given_probe(exp_law(), p.integer("d"), tau, std::sqrt(s), one_pair(), protocol.seed);
-    points.statement("noise of one pair given $|k_i|^2$, as printed", noise, std::exp(2 / (tau * tau) - 2 / tau) * s);
-    const double right = std::exp(2 * (1 - tau) / (tau * tau) * s);
-    points.wrong_system("SoLU kernel",
-                        noise_given_probe(solu_law(), p.integer("d"), tau, std::sqrt(s), one_pair(), protocol.seed),
-                        right);
-    points.obligation("noise of one pair given $|k_i|^2$", noise, right)
+    const double tau = p.real("tau"), s = p.real("square"), right = std::exp(2 * (1 - tau) / (tau * tau) * s);
+    const auto noise = [&](const KernelLaw &law) {
+      return noise_given_probe(law, p.integer("d"), tau, std::sqrt(s), one_pair(), protocol.seed);
+    };
+    points.statement("noise of one pair given $|k_i|^2$, as printed", noise(exp_law()),
+                     std::exp(2 / (tau * tau) - 2 / tau) * s);
+    points.wrong_system("SoLU kernel", noise(solu_law()), right);
+    points.obligation("noise of one pair given $|k_i|^2$", noise(exp_law()), right)
         .but_not("norm on the first term alone", std::exp(2 * s / (tau * tau) - 2 / tau))
         .but_not("norm on the second term alone", std::exp(2 / (tau * tau) - 2 * s / tau));
   });
 }
-
 } // namespace
 
 std::vector<Claim> appendix_a_exp_kernel() {
   return {snr_exp_conditional(), snr_exp_sphere(), snr_exp_median(), snr_exp_typo()};
 }
-
 } // namespace recollect::theory

@@ -7,16 +7,13 @@
 
 namespace recollect::theory {
 namespace {
-
 const std::string printed_form = "$SNR^-1$ of the exp kernel is about $N / exp(2 (tau-1)/tau^2 d_k)$";
-
-Params place(double d, double tau) { return labels({{"d", num(d)}, {"tau", num(tau)}}); }
+Params place(double d, double tau) { return labels({{"d", d}, {"tau", tau}}); }
 Integral pair_noise(int d, double tau, std::uint64_t seed) { return mean_noise(exp_law(), d, tau, one_pair(), seed); }
 Integral pair_noise_given(int d, double tau, double square, std::uint64_t seed) {
   return noise_given_probe(exp_law(), d, tau, std::sqrt(square), one_pair(), seed);
 }
 
-/// The width that --point takes.
 ParamSpec width(int least) { return integer_param("d", 16, least, 256, "key width"); }
 
 Claim snr_exp() {
@@ -91,14 +88,11 @@ Claim snr_exp_large_tau() {
   c.runs({"exp_unnormalized"});
   c.takes({width(4), real_param("tau", 16, 1.05, 1000, "temperature, at least $2 sqrt(d)$")}), c.at({{{"d", 16}}});
   c.also([](Points &points, const Protocol &protocol) {
-    std::vector<double> h;
-    std::vector<Integral> ratio, slope;
-    for (int d : {16, 32, 64, 128, 256}) {
-      h.push_back(1.0 / d), ratio.push_back(1 / exp_law().printed(d, d) * pair_noise(d, d, protocol.seed));
-      slope.push_back(d * (ratio.back() + -1));
-    }
-    points.at(place(256, 256)).limit("mean over printed as $tau = d$ grows", limit_of(h, ratio), 1);
-    points.limit("d times its relative error", limit_of(h, slope), 4).but_not("half of it", 2).but_not("twice it", 8);
+    points.at(place(256, 256));
+    limits_of_ratio(points, "mean over printed as $tau = d$ grows", "d", 4, {16, 32, 64, 128, 256},
+                    [&](int d) { return 1 / exp_law().printed(d, d) * pair_noise(d, d, protocol.seed); })
+        .but_not("half of it", 2)
+        .but_not("twice it", 8);
   });
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const KernelLaw law = exp_law();
@@ -129,7 +123,7 @@ Claim snr_log2n() {
             "fixed temperature $O(log N)$ suffices, and the width is smallest at $tau = 2$.");
   c.runs({"exp_unnormalized", "linear"}), c.takes({integer_param("d", 64, 9, 256, "key width")});
   c.also([](Points &points, const Protocol &protocol) {
-    std::vector<double> h;
+    Vector h;
     std::vector<Integral> share, intercept, leading;
     for (int d : {9, 16, 25, 36, 64, 100, 144, 256}) {
       const double root = std::sqrt(d);
@@ -137,7 +131,7 @@ Claim snr_log2n() {
       h.push_back(1 / root), share.push_back(0.5 / root * pairs), intercept.push_back(-0.5 * pairs + root);
       leading.push_back(Integral{double(d), 0} / (pairs * pairs));
     }
-    points.at(labels({{"largest d", num(256)}})).limit("$log(N)/2$ over $sqrt(d)$ as d grows", limit_of(h, share), 1);
+    points.at({{"largest d", 256}}).limit("$log(N)/2$ over $sqrt(d)$ as d grows", limit_of(h, share), 1);
     points.limit("d over $log^2 N$ as d grows", limit_of(h, leading), 0.25).but_not("$d = log^2(N) / 2$", 0.5);
     auto base = points.limit("$sqrt(d) - log(N)/2$ as d grows", limit_of(h, intercept), 3);
     for (double wrong : {1, 2, 4}) base.but_not("intercept " + number(wrong), wrong);
@@ -212,11 +206,9 @@ Claim snr_temperature() {
     points.at(place(d, tau)).wrong_system("optimum below 2", at_most_one(over(tau, 2)));
   });
 }
-
 } // namespace
 
 std::vector<Claim> eq_13_exp_noise() {
   return {snr_exp(), snr_exp_fixed_tau(), snr_exp_large_tau(), snr_log2n(), snr_temperature()};
 }
-
 } // namespace recollect::theory

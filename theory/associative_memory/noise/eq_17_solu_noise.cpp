@@ -5,7 +5,6 @@
 
 namespace recollect::theory {
 namespace {
-
 const std::vector<ParamSpec> width{integer_param("d", 64, 3, 256, "key width")};
 
 Claim snr_solu() {
@@ -27,9 +26,8 @@ Claim snr_solu() {
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const KernelLaw law = solu_law();
     const MemorySize size = size_of(p);
-    const double tau = p.real_or("tau", std::sqrt(size.d));
-    const double a = decay_rate(tau), inverse = (1 + 2 * a) / (size.d - 2.0), square = 4 / (tau * tau),
-                 right = inverse + square;
+    const double tau = p.real_or("tau", std::sqrt(size.d)), a = decay_rate(tau), inverse = (1 + 2 * a) / (size.d - 2.0),
+                 square = 4 / (tau * tau), right = inverse + square;
     const std::vector<NoiseRival> rivals{{"$N$ for $N - 1$", size.n / (size.n - 1.0)},
                                          {"exponent $-(d-1)/2$", std::sqrt(1 + 2 * a)},
                                          wrong_pair("$1/|k_i|^2$ dropped", square, right),
@@ -58,13 +56,13 @@ Claim snr_solu_eq17() {
             "probes the constant tends to $e^6$, but the paper makes no claim about that average.");
   c.runs({"solu", "exp_unnormalized"}), c.takes(width), c.at({{{"d", 16}}, {}});
   c.also([](Points &points, const Protocol &protocol) {
-    std::vector<double> h;
+    Vector h;
     std::vector<Integral> logs;
     for (int d : {9, 16, 25, 36, 64, 100, 144, 256}) {
       h.push_back(1 / std::sqrt(d));
       logs.push_back(log(1 / equation_17(d) * mean_noise(solu_law(), d, std::sqrt(d), one_pair(), protocol.seed)));
     }
-    points.at(labels({{"largest d", num(256)}}))
+    points.at({{"largest d", 256}})
         .obligation("log of the mean over probes, over Eq 17, as d grows", limit_of(h, logs), 6)
         .but_not("$e^4$ in the mean", 4);
   });
@@ -105,7 +103,7 @@ Ratios over_relu(Points &points, const KernelLaw &first, int d, const Rival &of_
   const KernelLaw relu = relu_law();
   const double root = std::sqrt(d);
   const Ratios r = ratios(first, relu, d, seed);
-  points.at(labels({{"kernel", txt(first.kernel)}, {"d", num(d)}}));
+  points.at({{"kernel", first.kernel}, {"d", d}});
   points.obligation("noise over ReLU's, $|k_i|^2 = d$", r.probe, first.given_probe(d, root) / relu.given_probe(d, root))
       .but_not(of_probe.name, of_probe.ratio(d));
   points.obligation("noise over ReLU's in the mean", r.mean, first.mean(d, root) / relu.mean(d, root))
@@ -125,7 +123,7 @@ Claim below_relu(ClaimBuilder c, const KernelLaw &first, const Rival &of_probe, 
     points.statement("noise over ReLU's, $|k_i|^2 = d$", below_one(small.probe));
     for (int d : {5, 6}) { // boundary: for the mean the order holds only from a larger width on
       const Integral mean = ratios(first, relu_law(), d, protocol.seed).mean;
-      points.at(labels({{"kernel", txt(first.kernel)}, {"d", num(d)}}));
+      points.at({{"kernel", first.kernel}, {"d", d}});
       points.obligation("boundary: in the mean", at_least_point(mean.value, 1, mean.error));
     }
   });
@@ -171,11 +169,11 @@ Claim snr_ordering() {
   const auto more = [](Points &points, const Protocol &protocol) {
     const int d = protocol.point ? protocol.point->integer("d") : 7;
     const Ratios half = ratios(relu_law(), linear_law(), d, protocol.seed);
-    points.at(labels({{"kernel", txt("relu")}, {"d", num(d)}}));
+    points.at({{"kernel", "relu"}, {"d", d}});
     points.obligation("noise over linear's, $|k_i|^2 = d$", half.probe, 0.5);
     points.obligation("noise over linear's in the mean", half.mean, 0.5).but_not("$1/sqrt(2)$", std::sqrt(0.5));
     const auto noise = [&](const KernelLaw &law) { return mean_noise(law, d, 2, one_pair(), protocol.seed); };
-    points.at(labels({{"kernel", txt("exp")}, {"d", num(d)}, {"tau", num(2)}}))
+    points.at({{"kernel", "exp"}, {"d", d}, {"tau", 2}})
         .obligation("noise over ReLU's in the mean at $tau = 2$", noise(exp_law()) / noise(relu_law()),
                     2 * (d - 2) * std::pow(2, -d / 2.0));
   };
@@ -183,11 +181,9 @@ Claim snr_ordering() {
       c, exp_law(), {"exponent $-2 sqrt(d)$", [](double d) { return 2 * d * std::exp(-2 * std::sqrt(d)); }},
       {"$d$ for $d - 2$", [](double d) { return 2 * d * std::pow(1 + 2 * decay_rate(std::sqrt(d)), -d / 2); }}, more);
 }
-
 } // namespace
 
 std::vector<Claim> eq_17_solu_noise() {
   return {snr_solu(), snr_solu_eq17(), snr_solu_better_than_relu(), snr_ordering()};
 }
-
 } // namespace recollect::theory

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The assumptions on values in the derivation of the inverse SNR (000 Eq 55-57): independent, of mean zero, of about
 // equal norms.
-#include "theory/associative_memory/noise/noise_quadrature.hpp"
+#include "theory/associative_memory/noise/noise_points.hpp"
 #include "theory/support/claim_builder.hpp"
-#include "theory/support/layer_points.hpp"
 #include "theory/support/sampling.hpp"
 
 namespace recollect::theory {
 namespace {
-
-using Vector = std::vector<double>;
-
 const ParamSpec key_width = integer_param("d", 16, 2, 64, "key width"),
                 value_width = integer_param("dv", 8, 1, 64, "value width");
 
@@ -23,8 +19,7 @@ struct Split {
 };
 std::vector<Split> split_noise(const Params &p, double mean, std::uint64_t seed, size_t first, size_t count) {
   const int others = p.integer("n") - 1, T = others + 1, d = p.integer("d"), dv = p.integer("dv"), width = dv + others;
-  Sequence s;
-  s.shape = {int(count), 1, T, d, width};
+  Sequence s = of_shape({int(count), 1, T, d, width});
   s.k.assign(count * T * d, 0.0), s.q = s.k, s.v.assign(count * T * width, 0.0);
   const Vector keys = Stream(seed, "cross/keys").normals(count * others * d, first * others * d),
                values = Stream(seed, "cross/values").normals(count * others * dv, first * others * dv);
@@ -37,7 +32,7 @@ std::vector<Split> split_noise(const Params &p, double mean, std::uint64_t seed,
     }
     std::fill_n(&s.q[(m * T + others - 1) * d], d, 1.0), std::fill_n(&s.q[(m * T + others) * d], d, -1.0);
   }
-  const Vector o = forward(find_variant("relu_kernel"), s).o;
+  const Vector o = run("relu_kernel", s).o;
   std::vector<Split> splits(count, Split{0, 0});
   for (size_t m = 0; m < count; ++m)
     for (int t : {others - 1, others}) {
@@ -118,13 +113,12 @@ Claim snr_value_mean() {
 /// E|v_j|^2 times E 1/|v_i|^2 for Gaussian values that the linear memory stores at a key of norm 1 and gives back.
 Integral norm_ratio(int dv, std::uint64_t seed) {
   const auto squares = [&](const Rule &lengths) {
-    Sequence s;
-    s.shape = {int(lengths.nodes.size()), 1, 1, 4, dv};
+    Sequence s = of_shape({int(lengths.nodes.size()), 1, 1, 4, dv});
     s.k.assign(lengths.nodes.size() * 4, 0.5), s.q = s.k;
     const Vector direction = unit_vector(dv, seed);
     for (double length : lengths.nodes)
       for (double u : direction) s.v.push_back(length * u);
-    const Vector o = forward(find_variant("linear"), s).o;
+    const Vector o = run("linear", s).o;
     std::vector<Integral> found;
     for (size_t m = 0; m < lengths.nodes.size(); ++m) {
       const double square = inner(&o[m * dv], &o[m * dv], dv);
@@ -152,17 +146,15 @@ Claim snr_value_norm() {
     points.statement("mean of $|v_j|^2 / |v_i|^2$", own, 1);
     points.obligation("mean of $|v_j|^2 / |v_i|^2$", own, least / (least - 2.0))
         .but_not("$dv / (dv - 1)$", least / (least - 1.0));
-    std::vector<double> h;
-    std::vector<Integral> ratio, slope;
-    for (int dv = least; dv <= 32 * least; dv *= 2) {
-      h.push_back(1.0 / dv), ratio.push_back(norm_ratio(dv, protocol.seed)), slope.push_back(dv * (ratio.back() + -1));
-    }
-    points.at(labels({{"largest dv", num(32 * least)}})).limit("that mean as dv grows", limit_of(h, ratio), 1);
-    points.limit("dv times its relative error", limit_of(h, slope), 2).but_not("$1 + 1/dv$", 1);
+    std::vector<int> widths;
+    for (int dv = least; dv <= 32 * least; dv *= 2) widths.push_back(dv);
+    points.at({{"largest dv", 32 * least}});
+    limits_of_ratio(points, "that mean as dv grows", "dv", 2, widths, [&](int dv) {
+      return norm_ratio(dv, protocol.seed);
+    }).but_not("$1 + 1/dv$", 1);
   });
 }
 } // namespace
 
 std::vector<Claim> eq_55_cross_terms() { return {snr_cross_terms(), snr_value_mean(), snr_value_norm()}; }
-
 } // namespace recollect::theory

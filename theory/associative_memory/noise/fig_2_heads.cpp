@@ -6,12 +6,10 @@
 
 namespace recollect::theory {
 namespace {
-
 Claim fig2_head_noise() {
   ClaimBuilder c("fig2-head-noise", "000 §2.1.1 (3), §3.1");
-  c.says(
-      "Not in the text, on Fig 2: the retrieval noise of one head falls with its width $D / n_h$, for the linear and "
-      "the exp kernel.");
+  c.says("Not in the text, on Fig 2: the retrieval noise of one head falls with its width $D / n_h$, for the linear "
+         "and the exp kernel.");
   c.exactly("With one other pair and Gaussian keys the noise is $1/(d-2)$ for the linear kernel, and $(1+2a)^(-d/2)$ "
             "for exp at $tau = sqrt(d)$.");
   c.because("With fewer heads retrieval is more precise for both kernels, and for exp far more so. This says nothing "
@@ -26,7 +24,7 @@ Claim fig2_head_noise() {
       for (int heads : protocol.point ? std::vector<int>{1, p.integer("heads")} : std::vector<int>{1, 3, 12}) {
         const double d = double(D / heads), tau = std::sqrt(d);
         if (d < 5 || D % heads) usage_error("heads must divide D into widths of at least 5");
-        points.at(labels({{"kernel", txt(law.kernel)}, {"D", num(D)}, {"heads", num(heads)}, {"d", num(d)}}));
+        points.at({{"kernel", law.kernel}, {"D", D}, {"heads", heads}, {"d", d}});
         const Integral noise = mean_noise(law, int(d), tau, one_pair(), protocol.seed);
         if (heads > 1) {
           const Integral ratio = wider / noise;
@@ -41,45 +39,32 @@ Claim fig2_head_noise() {
     }
   });
 }
-
-Claim fig2_training() {
-  ClaimBuilder c("fig2-training", "000 §3.1, Fig 2, footnote 16, §2.1.1 (3)");
-  c.says("GPT-2 small (12 layers, width 768), dataset and training configuration of the open BlaGPT code; softmax "
-         "replaced by the linear kernel with per-head RMS norm, the softmax baseline likewise without its normaliser "
-         "and with per-head RMS norm. Validation loss against the number of heads at fixed width: linear attention "
-         "improves markedly down to 1 head, softmax attention gets worse.");
-  c.exactly("The paper does not give: losses, head counts tried, tokens, batch, length, optimiser, learning rate, "
-            "schedule, seeds, commit, the exp kernel's temperature without its normaliser. fig2_head_noise measures "
-            "the noise of one head. A small text model (2 layers of width 64, 2 million bytes, "
-            "suites/trained_text.toml) shows neither ordering: linear attention's loss is 2.74 with 16 heads and 2.76 "
-            "with one, softmax attention's 2.54 and 2.39. Whether GPT-2 small would show them stays open.");
-  return c.is_not_tested(Reason::needs_training);
-}
-
-Claim dimension_scaling() {
-  ClaimBuilder c("dimension-scaling", "000 §2.1.1 (1)-(2)");
-  c.says("In LLM training longer contexts need a larger $d$ to keep retrieval accurate, and a lower temperature "
-         "retrieves better (cited work).");
-  c.exactly("The text gives no set-up: no model, text or lengths, and no criterion of accuracy. Related claims without "
-            "training: snr_log2n, snr_temperature.");
-  return c.is_not_tested(Reason::needs_training);
-}
-
-Claim polysemantic_hypothesis() {
-  ClaimBuilder c("polysemantic-hypothesis", "000 §2.1.2, Kernel");
-  c.says("A kernel of lower retrieval precision stores more, in superposition; cited in support: replacing ReLU by "
-         "SoLU made representations monosemantic and lowered TriviaQA. Multi-head FFNs and a gate $g_i = W_G(x_i)^T "
-         "x_t$ are suggested as future work.");
-  c.exactly(
-      "A hypothesis, as the paper calls it, about what single neurons of a language model represent. The paper gives "
-      "no set-up, and none of ours has a corpus of facts. Only the kernels' noise is numeric: snr_solu, snr_relu.");
-  return c.is_not_tested(Reason::needs_training);
-}
-
 } // namespace
 
 std::vector<Claim> fig_2_heads() {
-  return {fig2_head_noise(), fig2_training(), dimension_scaling(), polysemantic_hypothesis()};
+  return {
+      fig2_head_noise(),
+      not_tested("fig2-training", "000 §3.1, Fig 2, footnote 16, §2.1.1 (3)", Reason::needs_training,
+                 "GPT-2 small (12 layers, width 768), dataset and training configuration of the open BlaGPT code; "
+                 "softmax replaced by the linear kernel with per-head RMS norm, the softmax baseline likewise without "
+                 "its normaliser and with per-head RMS norm. Validation loss against the number of heads at fixed "
+                 "width: linear attention improves markedly down to 1 head, softmax attention gets worse.",
+                 "The paper does not give: losses, head counts tried, tokens, batch, length, optimiser, learning rate, "
+                 "schedule, seeds, commit, the exp kernel's temperature without its normaliser. fig2_head_noise "
+                 "measures the noise of one head. A small text model (2 layers of width 64, 2 million bytes, "
+                 "suites/trained_text.toml) shows neither ordering: linear attention's loss is 2.74 with 16 heads and "
+                 "2.76 with one, softmax attention's 2.54 and 2.39. Whether GPT-2 small would show them stays open."),
+      not_tested("dimension-scaling", "000 §2.1.1 (1)-(2)", Reason::needs_training,
+                 "In LLM training longer contexts need a larger $d$ to keep retrieval accurate, and a lower "
+                 "temperature retrieves better (cited work).",
+                 "The text gives no set-up: no model, text or lengths, and no criterion of accuracy. Related claims "
+                 "without training: snr_log2n, snr_temperature."),
+      not_tested("polysemantic-hypothesis", "000 §2.1.2, Kernel", Reason::needs_training,
+                 "A kernel of lower retrieval precision stores more, in superposition; cited in support: replacing "
+                 "ReLU by SoLU made representations monosemantic and lowered TriviaQA. Multi-head FFNs and a gate $g_i "
+                 "= W_G(x_i)^T x_t$ are suggested as future work.",
+                 "A hypothesis, as the paper calls it, about what single neurons of a language model represent. The "
+                 "paper gives no set-up, and none of ours has a corpus of facts. Only the kernels' noise is numeric: "
+                 "snr_solu, snr_relu.")};
 }
-
 } // namespace recollect::theory

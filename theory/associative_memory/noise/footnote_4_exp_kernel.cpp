@@ -2,23 +2,17 @@
 // Two remarks under the exp kernel of 000 §2.1.1: its normaliser can be left out (footnote 4), and x.y has variance d, so
 // that tau = sqrt(d) scales it.
 #include "theory/support/claim_builder.hpp"
-#include "theory/support/layer_points.hpp"
 #include "theory/support/sampling.hpp"
-#include <cmath>
 
 namespace recollect::theory {
 namespace {
-
-using Vector = std::vector<double>;
-
 /// SNR^-1 with the last pair of every memory as probe. The first channels contain the values of the other pairs, the
 /// last ones that of the probe, so that one read of softmax attention contains both, divided by the same normaliser.
 /// With `column_normaliser` every value is divided by the sum of its own key over all queries instead.
 Vector split_ratios(const std::string &variant, const Params &p, bool column_normaliser, std::uint64_t seed) {
   const int memories = 20, n = p.integer("n"), d = p.integer("d"), dv = p.integer("dv");
   const double tau = p.real("tau");
-  Sequence s;
-  s.shape = {memories, 1, n, d, 2 * dv};
+  Sequence s = of_shape({memories, 1, n, d, 2 * dv});
   s.k = Stream(seed, "normaliser/keys").normals(size_t(memories) * n * d);
   s.q = s.k; // the last read is at the last key
   s.v = Stream(seed, "normaliser/values").normals(size_t(memories) * n * 2 * dv);
@@ -31,9 +25,7 @@ Vector split_ratios(const std::string &variant, const Params &p, bool column_nor
         sum += std::exp(inner(&s.q[(size_t(m) * n + t) * d], &s.k[(size_t(m) * n + j) * d], d) / tau);
       for (int c = 0; column_normaliser && c < 2 * dv; ++c) v[c] /= sum;
     }
-  const Variant &found = find_variant(variant);
-  const Vector o =
-      forward(found, s, {"recurrent", Real::f64, 1, variant_params(found, {{"scale", number(1 / tau)}})}).o;
+  const Vector o = run(variant, s, {{"scale", number(1 / tau)}}).o;
   Vector ratios;
   for (int m = 0; m < memories; ++m) {
     const double *read = &o[(size_t(m + 1) * n - 1) * 2 * dv];
@@ -66,8 +58,7 @@ enum class Components { gaussian, signs, all_the_same };
 /// Mean of (x.y)^2 over 16 x and 16 y, from one linear memory that stores the x with unit vectors as values.
 Vector squared_products(int d, Components kind, std::uint64_t seed, size_t first, size_t count) {
   const int half = 16;
-  Sequence s;
-  s.shape = {int(count), 1, 2 * half, d, half};
+  Sequence s = of_shape({int(count), 1, 2 * half, d, half});
   const size_t rows = size_t(half) * d;
   const Vector drawn = Stream(seed, "products").normals(2 * count * rows, 2 * first * rows);
   s.k.assign(2 * count * rows, 0.0), s.q = s.k, s.v.assign(count * 2 * half * half, 0.0);
@@ -80,7 +71,7 @@ Vector squared_products(int d, Components kind, std::uint64_t seed, size_t first
       }
     for (int i = 0; i < half; ++i) s.v[(m * 2 * half + i) * half + i] = 1;
   }
-  const Vector o = forward(find_variant("linear"), s).o;
+  const Vector o = run("linear", s).o;
   Vector means;
   for (size_t m = 0; m < count; ++m) {
     const double *products = &o[(2 * m + 1) * half * half];
@@ -111,9 +102,7 @@ Claim dot_variance() {
     points.wrong_system("one component repeated", mean_of(squares(Components::all_the_same, 0, 500)), d);
   });
 }
-
 } // namespace
 
 std::vector<Claim> footnote_4_exp_kernel() { return {snr_norm_invariant(), dot_variance()}; }
-
 } // namespace recollect::theory

@@ -6,7 +6,6 @@
 
 namespace recollect::theory {
 namespace {
-
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 /// E[silu(X)^2] - E[relu(X)^2] for X ~ N(0, s): the integrand falls as exp(-|x|) whatever s is.
@@ -58,9 +57,7 @@ Claim snr_silu() {
     points.limit("at most $2.7 / d^(3/2)$ from it", at_most_point(std::fabs(1 - ratio.value), 2.7 / root, ratio.error));
   });
 }
-
 } // namespace
 
 std::vector<Claim> footnote_6_silu() { return {snr_silu()}; }
-
 } // namespace recollect::theory

@@ -10,15 +10,11 @@
 //
 // With the linear kernel all of these are of second degree in keys, values and xi_h, so that sums over rows of Hadamard
 // matrices, which have the Gaussian's first two moments, give the expectations exactly.
-#include "harness/core/error.hpp"
 #include "theory/associative_memory/noise/noise_quadrature.hpp"
 #include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
-
-using Vector = std::vector<double>;
-
 enum class Queries { the_key, noisy, independent, own_keys };
 
 /// E|mean r_h|^2 / E|r_h|^2, and the mean signal along v_i divided by |k_i|^2.
@@ -32,8 +28,7 @@ Averaged average_heads(int heads, int d, int dv, Queries queries, double sigma) 
   const int n = hadamard_order(d) + 1, memories = hadamard_order(heads * d + 1);
   const Stored stored = gaussian_pairs(n, dv, only(1));
   const int noise = stored.others.columns, channels = noise + 1; // the last one for v_i = 1
-  Sequence s;
-  s.shape = {memories, heads, n, d, channels};
+  Sequence s = of_shape({memories, heads, n, d, channels});
   for (int b = 0; b < memories; ++b)
     for (int h = 0; h < heads; ++h) {
       const auto xi = [&](int c) { return hadamard(b, h * d + c + 1); }; // without the constant column: of mean 0
@@ -50,7 +45,7 @@ Averaged average_heads(int heads, int d, int dv, Queries queries, double sigma) 
         s.q.push_back(queries == Queries::independent ? xi(c) : s.k.back() + sigma * xi(c));
       }
     }
-  const Vector o = forward(find_variant("linear"), s).o;
+  const Vector o = run("linear", s).o;
   double together = 0, apart = 0, signal = 0;
   for (int b = 0; b < memories; ++b) {
     Vector mean(channels, 0.0);
@@ -69,7 +64,6 @@ Averaged average_heads(int heads, int d, int dv, Queries queries, double sigma) 
 Integral mean_product(int d, bool same, std::uint64_t seed) {
   const double tau = std::sqrt(d), stretch = same ? 2 : std::sqrt(2);
   const Rule lengths = length_rule(d, 0, -stretch * stretch / (2 * d)); // E over k is exp(|q + q'|^2 / (2 tau^2))
-  const Variant &layer = find_variant("exp_unnormalized");
   const Vector along = unit_vector(d, seed);
   Vector across = Stream(seed, "shared heads/difference").normals(d);
   const double leak = inner(across, along);
@@ -79,8 +73,7 @@ Integral mean_product(int d, bool same, std::uint64_t seed) {
     const double length = stretch * x;
     const Rule z = normal_rule(length / tau);
     const int nodes = int(z.nodes.size()), T = nodes + 2; // the last two steps write nothing and read with q and q'
-    Sequence s;
-    s.shape = {1, 1, T, d, nodes};
+    Sequence s = of_shape({1, 1, T, d, nodes});
     s.k.assign(size_t(T) * d, 0.0), s.q = s.k, s.v.assign(size_t(T) * nodes, 0.0);
     for (int j = 0; j < nodes; ++j) {
       for (int c = 0; c < d; ++c) s.k[size_t(j) * d + c] = z.nodes[j] * along[c] + 0.1 * across[c];
@@ -90,8 +83,7 @@ Integral mean_product(int d, bool same, std::uint64_t seed) {
       s.q[size_t(T - 2) * d + c] = length / 2 * along[c] + across[c];
       s.q[size_t(T - 1) * d + c] = length / 2 * along[c] - across[c];
     }
-    const Vector o =
-        forward(layer, s, {"recurrent", Real::f64, 1, variant_params(layer, {{"scale", number(1 / tau)}})}).o;
+    const Vector o = run("exp_unnormalized", s, {{"scale", number(1 / tau)}}).o;
     std::vector<Integral> products;
     for (int j = 0; j < nodes; ++j) {
       const double product = o[size_t(T - 2) * nodes + j] * o[size_t(T - 1) * nodes + j];
@@ -124,11 +116,11 @@ Claim footnote_7() {
       c.takes({integer_param("heads", 8, 3, 32, "heads"), real_param("sigma", 1, 0.5, 4, "noise of a head's own query"),
                integer_param("d", 16, 8, 64, "key width"), integer_param("dv", 8, 1, 64, "value width")});
   c.also([](Points &points, const Protocol &protocol) {
-    std::vector<double> h;
+    Vector h;
     std::vector<Integral> share;
     for (int width : {16, 24, 32, 48, 64})
       h.push_back(1.0 / width), share.push_back(shared_of_exp(width, protocol.seed));
-    points.at(labels({{"largest d", num(64)}}))
+    points.at({{"largest d", 64}})
         .obligation("the same as d grows", limit_of(h, share), std::exp(-1))
         .but_not("$1/2$", 0.5);
   });
@@ -143,7 +135,6 @@ Claim footnote_7() {
     const Averaged same = average(Queries::the_key, 0), noisy = average(Queries::noisy, sigma),
                    apart = average(Queries::independent, 0), own = average(Queries::own_keys, 0);
     points.rounding(64 * heads * d * (1 + sigma * sigma)); // sums of heads * d terms of size 1 + sigma^2
-
     points.statement(noise + "query $k_i$ in every head", same.noise, 1 / heads);
     points.obligation(noise + "query $k_i$ in every head", same.noise, 1)
         .but_not("$1/sqrt(n_h)$", 1 / std::sqrt(heads));
@@ -156,16 +147,13 @@ Claim footnote_7() {
     points.obligation(signal + "independent queries", apart.signal, 0);
     points.wrong_system("queries that hold $k_i$", noisy.signal, 0);
     points.obligation(noise + "own keys in every head", own.noise, 1 / heads).but_not("$1/(n_h - 1)$", 1 / (heads - 1));
-
     points
         .obligation("$E[kappa kappa']$ over $E kappa^2$, independent queries, exp kernel",
                     shared_of_exp(int(d), protocol.seed), std::pow((1 - 2 / d) / (1 - 4 / d), -d / 2))
         .but_not("exponent $-(d-1)/2$", std::pow((1 - 2 / d) / (1 - 4 / d), -(d - 1) / 2));
   });
 }
-
 } // namespace
 
 std::vector<Claim> footnote_7_shared_heads() { return {footnote_7()}; }
-
 } // namespace recollect::theory

@@ -6,14 +6,10 @@
 // + r. E|r|^2 / (kappa^2(k_i,k_i) |v_i|^2) is (N-1) dv / |v_i|^2 times the noise of one other pair, E[kappa^2(k_j,k_i)]
 // / kappa^2(k_i,k_i); dv / |v_i|^2 has mean dv / (dv - 2).
 #pragma once
-#include "harness/call/forward.hpp"
-#include "harness/core/registry.hpp"
-#include "harness/core/text.hpp"
-#include <cmath>
+#include "theory/support/layer_points.hpp"
 #include <functional>
 
 namespace recollect::theory {
-
 /// Kernels without a temperature ignore tau. All noises are those of one other pair.
 struct KernelLaw {
   std::string kernel, variant;
@@ -27,25 +23,18 @@ struct KernelLaw {
 /// a = 2 (tau - 1) / tau^2, the decay rate of exp and solu: the noise falls as exp(-a |k_i|^2).
 inline double decay_rate(double tau) { return 2 * (tau - 1) / (tau * tau); }
 
-inline KernelLaw linear_law() {
-  return {"linear",
-          "linear",
+/// kappa = x or max(x, 0): `factor` is the share of keys with kappa != 0.
+inline KernelLaw first_power(const char *kernel, const char *variant, double factor) {
+  return {kernel,
+          variant,
           1,
           false,
-          [](double square, double) { return 1 / square; },
-          [](double d, double) { return 1 / (d - 2); },
-          [](double d, double) { return 1 / d; }};
+          [=](double square, double) { return factor / square; },
+          [=](double d, double) { return factor / (d - 2); },
+          [=](double d, double) { return factor / d; }};
 }
-
-inline KernelLaw relu_law() {
-  return {"relu",
-          "relu_kernel",
-          1,
-          false,
-          [](double square, double) { return 0.5 / square; },
-          [](double d, double) { return 0.5 / (d - 2); },
-          [](double d, double) { return 0.5 / d; }};
-}
+inline KernelLaw linear_law() { return first_power("linear", "linear", 1); }
+inline KernelLaw relu_law() { return first_power("relu", "relu_kernel", 0.5); }
 
 inline KernelLaw exp_law() {
   return {"exp",
@@ -84,8 +73,8 @@ inline KernelLaw quadratic_law() {
 }
 
 /// The products x_a x_b of each row: [n,d] -> [n,d^2].
-inline std::vector<double> squared_features(const std::vector<double> &rows, int d) {
-  std::vector<double> features;
+inline Vector squared_features(const Vector &rows, int d) {
+  Vector features;
   features.reserve(rows.size() * d);
   for (size_t i = 0; i < rows.size(); i += d)
     for (int a = 0; a < d; ++a)
@@ -94,13 +83,11 @@ inline std::vector<double> squared_features(const std::vector<double> &rows, int
 }
 
 /// Every read of a memory of this kernel, computed by the program's layer.
-inline std::vector<double> kernel_reads(const KernelLaw &law, double tau, Sequence s) {
+inline Vector kernel_reads(const KernelLaw &law, double tau, Sequence s) {
   if (law.kernel == "quadratic")
     s.k = squared_features(s.k, s.shape.Dk), s.q = squared_features(s.q, s.shape.Dk), s.shape.Dk *= s.shape.Dk;
   Assignments settings{{"scale", "1"}};
   if (law.tempered) settings["tau"] = number(tau);
-  const Variant &variant = find_variant(law.variant);
-  return forward(variant, s, {"recurrent", Real::f64, 1, variant_params(variant, settings)}).o;
+  return run(law.variant, s, settings).o;
 }
-
 } // namespace recollect::theory

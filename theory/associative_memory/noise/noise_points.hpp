@@ -9,13 +9,11 @@
 #include "theory/support/sampling.hpp"
 
 namespace recollect::theory {
-
 /// A wrong law of the mean SNR^-1, divided by the right one.
 struct NoiseRival {
   std::string name;
   double factor;
 };
-/// A law whose noise per pair is wrong.
 inline NoiseRival wrong_pair(const std::string &name, double wrong, double right) { return {name, wrong / right}; }
 
 inline Params params_of(const KernelLaw &law, MemorySize size, double tau) {
@@ -53,6 +51,19 @@ inline Integral noise_points(Points &points, const KernelLaw &law, MemorySize si
   return mean;
 }
 
+/// ratio(x) = 1 + slope / x + O(1/x^2) along growing `sizes`: its limit, and the slope, to which rivals can be added.
+template <class Ratio>
+Points::Stated<Integral> limits_of_ratio(Points &points, const std::string &label, const std::string &size,
+                                         double slope, const std::vector<int> &sizes, const Ratio &ratio) {
+  Vector h;
+  std::vector<Integral> ratios, slopes;
+  for (int x : sizes) {
+    h.push_back(1.0 / x), ratios.push_back(ratio(x)), slopes.push_back(x * (ratios.back() + -1));
+  }
+  points.limit(label, limit_of(h, ratios), 1);
+  return points.limit(size + " times its relative error", limit_of(h, slopes), slope);
+}
+
 /// The same mean, by plain sampling instead of quadrature.
 inline void sampled_noise_point(Points &points, const KernelLaw &law, MemorySize size, double tau,
                                 const Protocol &protocol) {
@@ -69,7 +80,7 @@ inline void sampled_noise_point(Points &points, const KernelLaw &law, MemorySize
 /// is -2 (sqrt(d) - 1).
 inline void limits_of_exponent(Points &points, const KernelLaw &law, double slope, double wrong_slope,
                                std::uint64_t seed) {
-  std::vector<double> h;
+  Vector h;
   std::vector<Integral> exponents, logs, slopes;
   for (int d : {9, 16, 25, 36, 64, 100, 144, 256}) {
     const double root = std::sqrt(d);
@@ -78,7 +89,7 @@ inline void limits_of_exponent(Points &points, const KernelLaw &law, double slop
     exponents.push_back(-1 / (2 * (root - 1)) * logs.back() + 1);
     slopes.push_back(root * (logs.back() + -4));
   }
-  points.at(labels({{"kernel", txt(law.kernel)}, {"largest d", num(256)}, {"tau", txt("sqrt(d)")}}));
+  points.at({{"kernel", law.kernel}, {"largest d", 256}, {"tau", "sqrt(d)"}});
   points.limit("exact over printed exponent as d grows", limit_of(h, exponents), 1);
   points.limit("log of exact over printed as d grows", limit_of(h, logs), 4).but_not("$e^2$ for $e^4$", 2);
   points.limit("$sqrt(d)$ times what that lacks to 4", limit_of(h, slopes), slope)
@@ -102,5 +113,4 @@ inline std::vector<ParamSpec> noise_params(int least_d, bool tempered) {
   return params;
 }
 inline MemorySize size_of(const Params &p) { return {p.integer("n"), p.integer("d"), p.integer("dv")}; }
-
 } // namespace recollect::theory

@@ -7,14 +7,11 @@
 // gives the exact mean.
 #pragma once
 #include "harness/core/error.hpp"
-#include "harness/numerics/linalg.hpp"
-#include "harness/numerics/random.hpp"
 #include "theory/associative_memory/noise/kernel_law.hpp"
 #include "theory/support/integral_points.hpp"
 #include <numeric>
 
 namespace recollect::theory {
-
 /// What a memory stores under its keys.
 struct Stored {
   Dense others;       // [n - 1, channels]: the other pairs' values, in `copies` versions side by side
@@ -58,8 +55,8 @@ inline Stored gaussian_pairs(int n, int dv, const Rule &value_lengths) {
 inline Rule gaussian_value(int dv) { return length_rule(dv, 1, 0); }
 
 /// The direction of the probe.
-inline std::vector<double> unit_vector(int d, std::uint64_t seed) {
-  std::vector<double> u = Stream(seed, "noise/probe").normals(d);
+inline Vector unit_vector(int d, std::uint64_t seed) {
+  Vector u = Stream(seed, "noise/probe").normals(d);
   const double norm = std::sqrt(inner(u, u));
   for (double &x : u) x /= norm;
   return u;
@@ -68,16 +65,14 @@ inline std::vector<double> unit_vector(int d, std::uint64_t seed) {
 /// |r|^2 for a probe of each of `lengths` at every z, [length][z]. In the memory for z every other key has k_j . k_i =
 /// z length; its other components, Gaussian in the model, have no effect. The first probe is read at the step of the
 /// last pair. The others are read at later steps, which write 0 at a key of 0 and therefore change nothing.
-inline std::vector<std::vector<Integral>> noises_at(const KernelLaw &law, int d, double tau,
-                                                    const std::vector<double> &lengths, const std::vector<double> &z,
-                                                    const Stored &stored, std::uint64_t seed) {
+inline std::vector<std::vector<Integral>> noises_at(const KernelLaw &law, int d, double tau, const Vector &lengths,
+                                                    const Vector &z, const Stored &stored, std::uint64_t seed) {
   const int n = stored.others.rows, channels = stored.others.columns, cells = int(z.size()),
             T = n + int(lengths.size()) - 1;
-  const std::vector<double> probe = unit_vector(d, seed);
+  const Vector probe = unit_vector(d, seed);
   Dense rest(n, d, Stream(seed, "noise/rest").normals(size_t(n) * d));
   rest = rest - outer(times(rest, probe), probe);
-  Sequence s;
-  s.shape = {cells, 1, T, d, channels};
+  Sequence s = of_shape({cells, 1, T, d, channels});
   s.k.assign(size_t(cells) * T * d, 0.0), s.q = s.k, s.v.assign(size_t(cells) * T * channels, 0.0);
   for (int m = 0; m < cells; ++m) {
     const size_t first = size_t(m) * T;
@@ -87,7 +82,7 @@ inline std::vector<std::vector<Integral>> noises_at(const KernelLaw &law, int d,
       for (int c = 0; c < d; ++c) s.q[(first + n - 1 + l) * d + c] = lengths[l] * probe[c];
     std::copy(stored.others.data.begin(), stored.others.data.end(), &s.v[first * channels]);
   }
-  const std::vector<double> o = kernel_reads(law, tau, s);
+  const Vector o = kernel_reads(law, tau, s);
   std::vector<std::vector<Integral>> squares(lengths.size());
   for (size_t l = 0; l < lengths.size(); ++l)
     for (int m = 0; m < cells; ++m) {
@@ -100,16 +95,15 @@ inline std::vector<std::vector<Integral>> noises_at(const KernelLaw &law, int d,
   return squares;
 }
 /// The noise of one probe.
-inline std::vector<Integral> noise_at(const KernelLaw &law, int d, double tau, double length,
-                                      const std::vector<double> &z, const Stored &stored, std::uint64_t seed) {
+inline std::vector<Integral> noise_at(const KernelLaw &law, int d, double tau, double length, const Vector &z,
+                                      const Stored &stored, std::uint64_t seed) {
   return noises_at(law, d, tau, {length}, z, stored, seed)[0];
 }
 
 /// The mean of 1 / |c v_i|^2 over |v_i|, where c v_i is the read of a memory that holds the probe's pair alone.
 inline Integral inverse_signal(const KernelLaw &law, int d, double tau, double length, const Rule &value_lengths,
                                std::uint64_t seed) {
-  Sequence s;
-  s.shape = {1, 1, 1, d, int(value_lengths.nodes.size())}; // a channel for every length
+  Sequence s = of_shape({1, 1, 1, d, int(value_lengths.nodes.size())}); // a channel for every length
   s.k = unit_vector(d, seed), s.v = value_lengths.nodes;
   for (double &x : s.k) x *= length;
   s.q = s.k;
@@ -153,9 +147,8 @@ inline std::vector<Rule> normal_rules(double low, double high, double width) {
 
 /// SNR^-1 for every length at common nodes of z: a memory is filled once and all probes read it, which is much less
 /// work for many pairs. The masses of all integrands lie in [low, high].
-inline std::vector<Integral> noise_given_probes(const KernelLaw &law, int d, double tau,
-                                                const std::vector<double> &lengths, const Stored &stored,
-                                                std::uint64_t seed) {
+inline std::vector<Integral> noise_given_probes(const KernelLaw &law, int d, double tau, const Vector &lengths,
+                                                const Stored &stored, std::uint64_t seed) {
   const auto [shortest, longest] = std::minmax_element(lengths.begin(), lengths.end());
   std::vector<Integral> given(lengths.size(), Integral{0, 0});
   for (const Rule &z : normal_rules(centre_of_mass(law, tau, *shortest), centre_of_mass(law, tau, *longest), 6)) {
@@ -180,5 +173,4 @@ inline Integral mean_noise(const KernelLaw &law, int d, double tau, const Stored
   for (double length : lengths.nodes) given.push_back(noise_given_probe(law, d, tau, length, stored, seed));
   return lengths.sum(given);
 }
-
 } // namespace recollect::theory

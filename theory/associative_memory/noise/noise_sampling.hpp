@@ -1,24 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Noise over signal of a memory by plain sampling; the probe is every pair of a memory in turn.
 #pragma once
-#include "harness/numerics/linalg.hpp"
-#include "harness/numerics/random.hpp"
 #include "theory/associative_memory/noise/kernel_law.hpp"
 
 namespace recollect::theory {
-
 struct MemorySize {
   int n, d, dv; // pairs stored, key width, value width
 };
 
 /// The mean over i of |o_i - c_i v_i|^2 / |c_i v_i|^2 for memories first ... first + count - 1, where o_i is the read
 /// of the whole memory at k_i and c_i v_i that of a memory with this pair alone.
-inline std::vector<double> sampled_noise(const KernelLaw &law, MemorySize size, double tau, std::uint64_t seed,
-                                         size_t first, int count) {
+inline Vector sampled_noise(const KernelLaw &law, MemorySize size, double tau, std::uint64_t seed, size_t first,
+                            int count) {
   const auto [n, d, dv] = size;
   const size_t keys = size_t(n) * d, values = size_t(n) * dv;
-  Sequence alone;
-  alone.shape = {count * n, 1, 1, d, dv};
+  Sequence alone = of_shape({count * n, 1, 1, d, dv});
   alone.k = alone.q = Stream(seed, "noise/keys").normals(count * keys, first * keys);
   alone.v = Stream(seed, "noise/values").normals(count * values, first * values);
   Sequence whole; // n writes, then n reads that write a value of 0
@@ -29,8 +25,8 @@ inline std::vector<double> sampled_noise(const KernelLaw &law, MemorySize size, 
     std::copy_n(&alone.k[m * keys], keys, &whole.q[(2 * m + 1) * keys]);
     std::copy_n(&alone.v[m * values], values, &whole.v[2 * m * values]);
   }
-  const std::vector<double> signals = kernel_reads(law, tau, alone), reads = kernel_reads(law, tau, whole);
-  std::vector<double> means(count, 0.0);
+  const Vector signals = kernel_reads(law, tau, alone), reads = kernel_reads(law, tau, whole);
+  Vector means(count, 0.0);
   for (int m = 0; m < count; ++m)
     for (int i = 0; i < n; ++i) {
       const double *signal = &signals[m * values + size_t(i) * dv],
@@ -41,5 +37,4 @@ inline std::vector<double> sampled_noise(const KernelLaw &law, MemorySize size, 
     }
   return means;
 }
-
 } // namespace recollect::theory

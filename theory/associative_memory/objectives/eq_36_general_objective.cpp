@@ -3,12 +3,9 @@
 // which objective. S is [dv,d], A [dv,dv], B [d,d].
 #include "theory/associative_memory/objectives/quadratic.hpp"
 #include "theory/support/claim_builder.hpp"
-#include "theory/support/layer_points.hpp"
-#include <cmath>
 
 namespace recollect::theory {
 namespace {
-
 const std::vector<ParamSpec> sizes = {integer_param("dv", 4, 2, 64, "rows of S"),
                                       integer_param("d", 8, 2, 64, "columns of S")};
 
@@ -23,19 +20,14 @@ Recurrence random_recurrence(const Params &at, std::uint64_t seed) {
 }
 /// M + sign M^T: twice the symmetric (sign = 1) or antisymmetric (sign = -1) part of M.
 Dense part(const Dense &M, double sign) { return M + sign * transpose(M); }
-Recurrence with_parts(const Recurrence &r, double sign_of_A, double sign_of_B) {
-  return {part(r.A, sign_of_A), part(r.B, sign_of_B), r.C, r.S};
-}
-
+Recurrence with_parts(const Recurrence &r, double A, double B) { return {part(r.A, A), part(r.B, B), r.C, r.S}; }
 double product(const Dense &a, const Dense &b) { return inner(a.data, b.data); }
 
 /// S - dL/dS of L = 1/2 tr(S^T S) - half tr(S^T A S B) - sign tr(C^T S); Eq 36 has half = 1/2, sign = 1.
 Dense descended(const Recurrence &r, double half = 0.5, double sign = 1) {
-  return r.S - gradient(
-                   [&](const Dense &S) {
-                     return 0.5 * product(S, S) - half * product(S, r.A * S * r.B) - sign * product(r.C, S);
-                   },
-                   r.S);
+  return r.S - gradient(r.S, [&](const Dense &S) {
+           return 0.5 * product(S, S) - half * product(S, r.A * S * r.B) - sign * product(r.C, S);
+         });
 }
 
 /// Rounding units of that difference: both of its sides are sums of S.size() products of terms up to (|S|+1)^2 |A||B|.
@@ -43,8 +35,6 @@ double units(const Recurrence &r) {
   const double s = frobenius_norm(r.S) + 1;
   return 8.0 * r.S.data.size() * (s * s * (1 + frobenius_norm(r.A) * frobenius_norm(r.B)) + s * frobenius_norm(r.C));
 }
-
-// ---- Eq 36 ---------------------------------------------------------------------------------------------------------------
 
 Claim eq36_general() {
   ClaimBuilder c("eq36-general", "000 Eq 36, 59-64");
@@ -56,17 +46,13 @@ Claim eq36_general() {
   c.takes(sizes), c.at({{}, {{"dv", 3}, {"d", 2}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Recurrence r = with_parts(random_recurrence(p, protocol.seed), 1, 1);
-    const std::vector<double> expected = r.stepped().data;
-    const auto point = [&](double half, double sign) {
-      return exact_point(descended(r, half, sign).data, expected, units(r));
-    };
-    points.statement("$S - dL/dS$ against $A S B + C$, symmetric A and B", point(0.5, 1));
-    points.wrong_system("no $1/2$ on the second term", point(1, 1));
-    points.wrong_system("sign of C flipped", point(0.5, -1));
+    const Dense expected = r.stepped();
+    points.rounding(units(r));
+    points.statement("$S - dL/dS$ against $A S B + C$, symmetric A and B", descended(r), expected);
+    points.wrong_system("no $1/2$ on the second term", descended(r, 1, 1), expected);
+    points.wrong_system("sign of C flipped", descended(r, 0.5, -1), expected);
   });
 }
-
-// ---- Symmetry: sufficient ------------------------------------------------------------------------------------------------
 
 /// The work of F(S) = S - A S B - C along the parallelogram 0, X, X+Y, Y, 0; the midpoint rule is exact for a linear F.
 /// The work of a field with a potential is 0.
@@ -104,14 +90,12 @@ Claim symmetric_is_sufficient() {
   });
 }
 
-// ---- Symmetry: not necessary ---------------------------------------------------------------------------------------------
-
 /// S -> A S B as a matrix on the entries of S, row by row.
 Dense jacobian(const Dense &A, const Dense &B) {
-  const int rows = A.rows, columns = B.rows, n = rows * columns;
+  const int n = A.rows * B.columns;
   Dense J(n, n);
   for (int e = 0; e < n; ++e) {
-    Dense unit(rows, columns);
+    Dense unit(A.rows, B.columns);
     unit.data[e] = 1;
     const Dense image = A * unit * B;
     for (int i = 0; i < n; ++i) J(i, e) = image.data[i];
@@ -137,17 +121,17 @@ Claim symmetric_is_not_necessary() {
             "their recurrence too.");
   c.takes(sizes), c.at({{}, {{"dv", 3}, {"d", 2}}});
   c.first([](Points &points, const Protocol &protocol) {
-    const Params smallest = labels({{"dv", num(2)}, {"d", num(2)}});
+    const Params smallest = labels({{"dv", 2}, {"d", 2}});
     const Dense turn(2, 2, {0, 1, -1, 0}), map = jacobian(turn, turn);
     Recurrence r = random_recurrence(smallest, protocol.seed);
     r.A = r.B = turn;
-    points.at(smallest).rounding(1).statement(
-        "A against $A^T$ where $A = B = [[0,1],[-1,0]]$: $S -> A S B$ is self-adjoint", turn.data,
-        transpose(turn).data);
-    points.obligation("the matrix of $S -> A S B$ against its transpose, $A = B = [[0,1],[-1,0]]$", map.data,
-                      transpose(map).data);
+    points.at(smallest).rounding(1);
+    points.statement("A against $A^T$ where $A = B = [[0,1],[-1,0]]$: $S -> A S B$ is self-adjoint", turn,
+                     transpose(turn));
+    points.obligation("the matrix of $S -> A S B$ against its transpose, $A = B = [[0,1],[-1,0]]$", map,
+                      transpose(map));
     points.rounding(units(r)).obligation("$S - dL/dS$ of Eq 36 against $A S B + C$, $A = B = [[0,1],[-1,0]]$",
-                                         descended(r).data, r.stepped().data);
+                                         descended(r), r.stepped());
   });
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Recurrence any = random_recurrence(p, protocol.seed), both = with_parts(any, -1, -1),
@@ -155,18 +139,15 @@ Claim symmetric_is_not_necessary() {
     const Dense J = jacobian(both.A, both.B), transposed = transpose(J), wrong = jacobian(mixed.A, mixed.B),
                 of_transposes = jacobian(transpose(mixed.A), transpose(mixed.B));
     points.rounding(units(both))
-        .obligation("the matrix of $S -> A S B$ against its transpose, antisymmetric A and B", J.data, transposed.data)
-        .but_not("its adjoint is -A S B", (-1.0 * transposed).data);
-    points.rounding(units(mixed)).wrong_system("antisymmetric A, symmetric B", wrong.data, transpose(wrong).data);
-    points.obligation("its adjoint against $A^T S B^T$, antisymmetric A and symmetric B", transpose(wrong).data,
-                      of_transposes.data);
+        .obligation("the matrix of $S -> A S B$ against its transpose, antisymmetric A and B", J, transposed)
+        .but_not("its adjoint is -A S B", -1.0 * transposed);
+    points.rounding(units(mixed)).wrong_system("antisymmetric A, symmetric B", wrong, transpose(wrong));
+    points.obligation("its adjoint against $A^T S B^T$, antisymmetric A and symmetric B", transpose(wrong),
+                      of_transposes);
     points.rounding(units(both))
-        .obligation("$S - dL/dS$ of Eq 36 against $A S B + C$, antisymmetric A and B", descended(both).data,
-                    both.stepped().data);
+        .obligation("$S - dL/dS$ of Eq 36 against $A S B + C$, antisymmetric A and B", descended(both), both.stepped());
   });
 }
-
-// ---- Eq 69 ---------------------------------------------------------------------------------------------------------------
 
 Claim misplaced_diagonal() {
   ClaimBuilder c("eq69-typo", "000 Eq 69, second line; Eq 81");
@@ -181,7 +162,7 @@ Claim misplaced_diagonal() {
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int dv = p.integer("dv"), d = p.integer("d");
     const Dense S = normal_matrix(dv, d, protocol.seed, "eq 36/S");
-    std::vector<double> weights = Stream(protocol.seed, "eq 69/lambda").uniforms(dv, 0.1, 0.9), rival_weights;
+    Vector weights = Stream(protocol.seed, "eq 69/lambda").uniforms(dv, 0.1, 0.9), rival_weights;
     Dense kept = S; // diag(lambda) S
     for (int i = 0; i < dv; ++i) {
       for (int j = 0; j < d; ++j) kept(i, j) *= weights[i];
@@ -189,12 +170,12 @@ Claim misplaced_diagonal() {
       rival_weights.push_back(weights[i] * weights[i]);
     }
     const Dense wrong_term = 0.5 * product(S, S) * Dense(dv, 1, weights); // as printed: a matrix
-    const auto kept_by = [&](const std::vector<double> &w) {
-      return (S - gradient([&](const Dense &X) { return 0.5 * weighted_square(X, w); }, S)).data;
+    const auto kept_by = [&](const Vector &w) {
+      return (S - gradient(S, [&](const Dense &X) { return 0.5 * weighted_square(X, w); })).data;
     };
     const double needed = 0.5 * product(S, S) - 0.5 * product(S, kept), size = 16 * dv * d * product(S, S);
     points.rounding(size).statement("entries of $diag(1-lambda) ||S||^2 / 2$ against the first line of Eq 69",
-                                    wrong_term.data, std::vector<double>(dv, needed));
+                                    wrong_term.data, Vector(dv, needed));
     points.obligation("$||diag(sqrt(1-lambda)) S||^2 / 2$ against the first line of Eq 69",
                       0.5 * weighted_square(S, weights), needed);
     points.obligation("S less the gradient of $||diag(sqrt(1-lambda)) S||^2 / 2$ against $diag(lambda) S$",
@@ -202,11 +183,9 @@ Claim misplaced_diagonal() {
     points.wrong_system("no square root: $diag(1-lambda)$", kept_by(rival_weights), kept.data);
   });
 }
-
 } // namespace
 
 std::vector<Claim> eq_36_general_objective() {
   return {eq36_general(), symmetric_is_sufficient(), symmetric_is_not_necessary(), misplaced_diagonal()};
 }
-
 } // namespace recollect::theory

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // 000 §2.2.2, Eq 45-48, and Appendix F: the optimal memory S* of fixed weights, each printed form against the least-squares
 // solution on data. Whether DeltaNet converges to it: section_2_2_2_delta_net.cpp.
-#include "harness/core/error.hpp"
 #include "theory/associative_memory/objectives/optimal_memory.hpp"
 #include "theory/support/claim_builder.hpp"
-#include "theory/support/layer_points.hpp"
 
 namespace recollect::theory {
 namespace {
-
 const ParamSpec input_width = integer_param("D", 8, 2, 32, "width of x"),
                 key_width = integer_param("m", 3, 2, 32, "width of k"),
                 value_width = integer_param("dv", 5, 1, 32, "width of v");
@@ -121,26 +118,25 @@ Claim equation_48() {
   c.first([](Points &points, const Protocol &) { // E[x x^T] ~ [[1,1],[1,2]] and k = v = x_1: S* = 1
     const Dense first(1, 2, {1, 0}), X(2, 2, {1, 1, 0, 1});
     const Fit smallest = fit({first, first, Dense(2, 2)}, X, 1);
-    points.at(labels({{"D", num(2)}, {"m", num(1)}, {"dv", num(1)}}));
+    points.at({{"D", 2}, {"m", 1}, {"dv", 1}});
     points.statement("least squares against Eq 48, $x = (1,1)$, (0,1), $Wk = Wv = (1,0)$",
                      against(smallest, optimum_eq48(smallest.layer)));
   });
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Layer layer = layer_at(p, protocol.seed);
-    if (layer.Wk.rows == layer.Wk.columns) usage_error("at m = D the projection has full rank, and Eq 48 is Eq 47");
+    const int D = layer.Wk.columns;
+    if (layer.Wk.rows == D) usage_error("at m = D the projection has full rank, and Eq 48 is Eq 47");
     const Fit f = fit(layer, protocol.seed), isotropic = isotropic_fit(layer, 2),
-              invertible =
-                  fit(random_layer(layer.Wk.columns, layer.Wk.columns, layer.Wv.rows, protocol.seed), protocol.seed);
-    const std::vector<double> of_moment = singular_values(invertible.layer.moment);
+              invertible = fit(random_layer(D, D, layer.Wv.rows, protocol.seed), protocol.seed);
+    const Vector of_moment = singular_values(invertible.layer.moment);
     points.rounding(f.units);
     points.statement("least squares against Eq 48", f.solution, optimum_eq48(f.layer));
     points.obligation("least squares against Eq 46", f.solution, optimum_eq46(f.layer))
         .but_not("$Wv Wk^+$", f.layer.Wv * pseudo_inverse(f.layer.Wk));
     points.wrong_system("other data", f.solution, optimum_eq48(isotropic.layer));
     points.obligation("isotropic data: least squares against Eq 48", against(isotropic, optimum_eq48(isotropic.layer)));
-    points.rounding(invertible.units * of_moment.front() / of_moment.back());
-    points.obligation("invertible Wk: least squares against Eq 48", invertible.solution,
-                      optimum_eq48(invertible.layer));
+    points.rounding(invertible.units * of_moment.front() / of_moment.back())
+        .obligation("invertible Wk: least squares against Eq 48", invertible.solution, optimum_eq48(invertible.layer));
   });
 }
 
@@ -173,9 +169,7 @@ Claim depends_on_data() {
                       against(invertible, square.Wv * inverse(square.Wk)));
   });
 }
-
 } // namespace
 
 std::vector<Claim> eq_46_optimal_memory() { return {equation_46(), equation_47(), equation_48(), depends_on_data()}; }
-
 } // namespace recollect::theory

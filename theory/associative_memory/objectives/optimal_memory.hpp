@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The optimum S* of 000 Eq 45 for k = Wk x, v = Wv x in its printed forms, and the least-squares solution on data.
 #pragma once
-#include "harness/numerics/linalg.hpp"
-#include "harness/numerics/random.hpp"
-#include <algorithm>
-#include <cmath>
+#include "theory/support/layer_points.hpp"
 
 namespace recollect::theory {
-
 /// Fixed weights Wk [m,D], Wv [dv,D] and the second moment E[x x^T] of the inputs.
 struct Layer {
   Dense Wk, Wv, moment;
@@ -43,8 +39,7 @@ inline Dense least_squares(const Dense &keys, const Dense &values) { return tran
 /// Rounding units by which two of these forms may differ: products over n rows, times the squared condition number of
 /// the keys at this rank, because the normal equations have that condition number.
 inline double optimum_conditioning(const Dense &keys, const Dense &values, int rank) {
-  const std::vector<double> s = singular_values(keys);
+  const Vector s = singular_values(keys);
   return 4.0 * keys.rows * std::pow(s.front() / s[rank - 1], 2) * frobenius_norm(values) / s[rank - 1];
 }
-
 } // namespace recollect::theory

@@ -2,13 +2,9 @@
 // 000 §2.2 bullets, Eq 34, footnote 14: which objectives of Table 2 are bounded below. The minima are found by descent.
 #include "theory/associative_memory/objectives/quadratic.hpp"
 #include "theory/support/claim_builder.hpp"
-#include "theory/support/layer_points.hpp"
-#include <cmath>
 
 namespace recollect::theory {
 namespace {
-
-using Vector = std::vector<double>;
 using Objective = std::function<double(const Dense &S)>;
 
 /// Steepest descent with an exact minimum along each line, because three values determine a quadratic. With gates in
@@ -16,7 +12,7 @@ using Objective = std::function<double(const Dense &S)>;
 /// least (8/10)^2 per step and is below rounding within 200 steps.
 double minimum_by_descent(const Objective &L, Dense S) {
   for (int step = 0; step < 200; ++step) {
-    const Dense g = gradient(L, S);
+    const Dense g = gradient(S, L);
     const double slope = inner(g.data, g.data), curvature = 2 * (L(S - g) - L(S) + slope);
     if (!(slope > 0 && curvature > 0)) break;
     S = S - slope / curvature * g;
@@ -97,9 +93,7 @@ Claim boundedness() {
         .but_not("without the gates", -vv * kk / 2);
   });
 }
-
 } // namespace
 
 std::vector<Claim> section_2_2_bounded_objectives() { return {boundedness()}; }
-
 } // namespace recollect::theory

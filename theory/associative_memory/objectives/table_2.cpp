@@ -4,14 +4,9 @@
 // table_2_momentum.cpp, table_2_softmax.cpp, table_2_gated_softmax.cpp.
 #include "theory/associative_memory/objectives/quadratic.hpp"
 #include "theory/support/claim_builder.hpp"
-#include "theory/support/layer_points.hpp"
-#include <cmath>
 
 namespace recollect::theory {
 namespace {
-
-using Vector = std::vector<double>;
-
 const std::vector<ParamSpec> widths = {integer_param("d", 8, 2, 64, "key width"),
                                        integer_param("dv", 4, 2, 64, "value width")};
 
@@ -31,10 +26,9 @@ Step random_step(const Params &at, std::uint64_t seed) {
 
 /// S after one step of a layer on (k, v); `lambda` gates the keys' channels.
 Vector layer_step(const std::string &variant, const Dense &S, const Vector &k, const Vector &v, const Vector &lambda) {
-  Sequence s;
-  s.shape = {1, 1, 1, int(k.size()), int(v.size())};
+  Sequence s = of_shape({1, 1, 1, int(k.size()), int(v.size())});
   s.q = s.k = k, s.v = v, s.lambda = lambda, s.beta = {1}, s.state = S.data;
-  return forward(find_variant(variant), s).state;
+  return run(variant, s).state;
 }
 /// Table 2 gates the rows of S, gated_linear its columns: therefore keys and values are exchanged, and S is transposed.
 Vector row_gated_step(const Step &s, const Vector &v) {
@@ -42,7 +36,7 @@ Vector row_gated_step(const Step &s, const Vector &v) {
 }
 
 using Objective = std::function<double(const Dense &S)>;
-Vector descended(const Step &s, const Objective &L) { return (s.S - gradient(L, s.S)).data; }
+Vector descended(const Step &s, const Objective &L) { return (s.S - gradient(s.S, L)).data; }
 
 /// Rounding units of an objective of S.size() products up to (|S||k| + |v|)^2 + |S|^2, with S moved by 1.
 double units(const Step &s) {
@@ -120,9 +114,7 @@ Claim delta_row() {
     points.wrong_system("no erase: linear attention", layer_step("linear", s.S, s.k, s.v, {}), expected);
   });
 }
-
 } // namespace
 
 std::vector<Claim> table_2() { return {linear_row(), gated_linear_row(), delta_row()}; }
-
 } // namespace recollect::theory

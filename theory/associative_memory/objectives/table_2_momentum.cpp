@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // 000 Table 2, DeltaNet + Momentum; Eq 75-76: C_t = eta_t C_{t-1} + v_t k_t^T with B_t = I - k_t k_t^T, by the layer
 // delta_momentum, once with one eta for all steps and once with a different one at every step.
-#include "harness/numerics/inputs.hpp"
 #include "theory/associative_memory/objectives/quadratic.hpp"
 #include "theory/support/claim_builder.hpp"
-#include "theory/support/layer_points.hpp"
-#include <cmath>
 
 namespace recollect::theory {
 namespace {
-
-using Vector = std::vector<double>;
-
 const std::vector<ParamSpec> parameters = {
     real_param("eta", 0.7, 0.01, 0.99, "momentum of the write"), integer_param("T", 20, 2, 60, "steps"),
     integer_param("d", 8, 1, 32, "key width"), integer_param("dv", 4, 1, 32, "value width")};
@@ -40,8 +34,6 @@ double weight(const Vector &eta, int t, int i) {
   for (int j = i + 1; j <= t; ++j) product *= eta[size_t(j)];
   return product;
 }
-
-// ---- The objective -------------------------------------------------------------------------------------------------------
 
 /// L_t(S), t = 0 ... T-1.
 using Objective = std::function<double(const Dense &S, int t)>;
@@ -75,7 +67,7 @@ Vector descend(const Sequence &s, const Objective &L, double heavy = 0) {
   Vector all;
   Dense S(s.shape.Dv, s.shape.Dk), step = S;
   for (int t = 0; t < s.shape.T; ++t) {
-    step = heavy * step - gradient([&](const Dense &M) { return L(M, t); }, S);
+    step = heavy * step - gradient(S, [&](const Dense &M) { return L(M, t); });
     S = S + step;
     const Vector read = times(S, Vector(s.q.begin() + t * s.shape.Dk, s.q.begin() + (t + 1) * s.shape.Dk));
     all.insert(all.end(), read.begin(), read.end());
@@ -100,18 +92,15 @@ Claim momentum_row() {
   c.runs({"delta_momentum", "delta_net"}), c.takes(parameters);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Sequence s = story(p, protocol.seed), other = uneven(s, protocol.seed);
-    const Vector eta(size_t(s.shape.T), p.real("eta"));
-    const double size = units(s, setting(p)), other_size = units(other, as_given);
-    const Vector measured = results_of("delta_momentum", s, setting(p)), expected = descend(s, as_in_table_2(s, eta)),
-                 other_measured = results_of("delta_momentum", other, as_given);
-    points.rounding(size)
-        .statement("reads and $S_T$ against the descent", measured, expected)
+    const Vector eta(size_t(s.shape.T), p.real("eta")), expected = descend(s, as_in_table_2(s, eta));
+    points.rounding(units(s, setting(p)))
+        .statement("reads and $S_T$ against the descent", results_of("delta_momentum", s, setting(p)), expected)
         .but_not("heavy ball on DeltaNet's gradient", descend(s, of_delta_net(s), eta[0]))
         .but_not("Eq 76: $<S k_t, v_t>$ inside the sum", descend(s, wrong_pair_of_eq_76(s, eta)));
     points.wrong_system("no momentum", results_of("delta_net", s), expected);
-    points.rounding(other_size)
-        .statement("the same with another $eta$ every step, uniform in 0.4 ... 0.95", other_measured,
-                   descend(other, as_in_table_2(other, other.alpha)))
+    points.rounding(units(other, as_given))
+        .statement("the same with another $eta$ every step, uniform in 0.4 ... 0.95",
+                   results_of("delta_momentum", other, as_given), descend(other, as_in_table_2(other, other.alpha)))
         .but_not("the same $eta$ every step", expected);
   });
 }
@@ -126,9 +115,9 @@ Claim momentum_as_printed() {
             "3/4$. The recurrence gives $C_2 = 11/4$, the printed objective $7/2$.");
   c.runs({"delta_momentum"}), c.takes(parameters);
   c.first([](Points &points, const Protocol &) {
-    Sequence s;
-    s.shape = {1, 1, 2, 1, 1}, s.q = s.k = {1, 1}, s.v = {1, 2}, s.beta = {1, 1};
-    const Params at = labels({{"eta", num(0.75)}, {"T", num(2)}, {"d", num(1)}, {"dv", num(1)}});
+    Sequence s = of_shape({1, 1, 2, 1, 1});
+    s.q = s.k = {1, 1}, s.v = {1, 2}, s.beta = {1, 1};
+    const Params at = labels({{"eta", 0.75}, {"T", 2}, {"d", 1}, {"dv", 1}});
     points.at(at).rounding(units(s, setting(at)));
     points.statement("$S_2$ against the descent, $k = 1$, 1 and $v = 1$, 2",
                      results_of("delta_momentum", s, setting(at)), descend(s, wrong_pair_of_eq_76(s, {0.75, 0.75})));
@@ -144,8 +133,6 @@ Claim momentum_as_printed() {
         .but_not("$eta^2$ for $eta$", descend(s, as_in_table_2(s, squares)));
   });
 }
-
-// ---- Eq 75 ---------------------------------------------------------------------------------------------------------------
 
 /// sum_{i >= first} (prod_{j=i+shift..t} eta_j) v_i k_i^T, i counted from 0.
 Vector weighted_sum(const Sequence &s, const Vector &eta, int first, int shift) {
@@ -168,8 +155,7 @@ Claim momentum_sum() {
     const int T = s.shape.T;
     const double size = 4.0 * T * frobenius_norm(Dense(T, s.shape.Dk, s.k)) * frobenius_norm(Dense(T, s.shape.Dv, s.v));
     const auto second_half = [](const Sequence &given, const Assignments &set) { // the layer's C_T
-      const Variant &layer = find_variant("delta_momentum");
-      const Vector state = forward(layer, given, {"recurrent", Real::f64, 1, variant_params(layer, set)}).state;
+      const Vector state = run("delta_momentum", given, set).state;
       return Vector(state.begin() + std::ptrdiff_t(state.size() / 2), state.end());
     };
     const Vector one(size_t(T), p.real("eta")), C = second_half(other, as_given);
@@ -195,11 +181,9 @@ Claim momentum_helps() {
             "momentum. A reduced form is measured by momentum_reduced.");
   return c.is_not_tested(Reason::needs_training);
 }
-
 } // namespace
 
 std::vector<Claim> table_2_momentum() {
   return {momentum_row(), momentum_sum(), momentum_as_printed(), momentum_helps()};
 }
-
 } // namespace recollect::theory

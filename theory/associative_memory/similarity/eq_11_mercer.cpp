@@ -1,34 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // The exp kernel's power series as a feature map (000 Eq 11-12), and the order at which a number format cuts it off
 // (footnote 5). Features go through the program's linear memory: with one pair of value 1 its read is phi(q).phi(k).
-#include "harness/core/error.hpp"
 #include "theory/associative_memory/delta_rule/vector_pair.hpp"
 #include "theory/support/claim_builder.hpp"
-#include "theory/support/layer_points.hpp"
 #include "theory/support/mercer.hpp"
 #include <boost/math/special_functions/binomial.hpp>
 #include <boost/math/special_functions/gamma.hpp>
 
 namespace recollect::theory {
 namespace {
-
-using Vector = std::vector<double>;
-
-double read_of_one(const std::string &variant, const Vector &q, const Vector &k, const Assignments &set = {}) {
-  Sequence s;
-  s.shape = {1, 1, 1, int(k.size()), 1};
-  s.q = q, s.k = k, s.v = {1};
-  Assignments all = set;
-  all["scale"] = "1";
-  return forward(find_variant(variant), s, {"recurrent", Real::f64, 1, variant_params(find_variant(variant), all)})
-      .o[0];
+double read_of_one(const std::string &variant, const Vector &q, const Vector &k, Assignments set = {}) {
+  Sequence s = of_shape({1, 1, 1, int(k.size()), 1});
+  s.q = q, s.k = k, s.v = {1}, set["scale"] = "1";
+  return run(variant, s, set).o[0];
 }
 double truncated(const Vector &q, const Vector &k, int order) {
   return read_of_one("linear", mercer_features(q, order), mercer_features(k, order));
-}
-Vector scaled(Vector x, double factor) {
-  for (double &c : x) c *= factor;
-  return x;
 }
 /// sum_{m <= order} x^m / m!^power.
 double series(double x, int order, double power = 1) {
@@ -69,7 +56,9 @@ Claim mercer_map() {
     points.obligation("what the order leaves out, against $|x|^(M+1) e^|x| / (M+1)!$",
                       at_most_point(std::fabs(whole - read), bound, rounding));
     const auto at_temperature = [&](double power) { // q and k scaled by tau^-power
-      return truncated(scaled(pair.x, std::pow(tau, -power)), scaled(pair.y, std::pow(tau, -power)), order);
+      VectorPair scaled = pair;
+      for (int c = 0; c < d; ++c) scaled.x[c] *= std::pow(tau, -power), scaled.y[c] *= std::pow(tau, -power);
+      return truncated(scaled.x, scaled.y, order);
     };
     const double left_out =
         std::pow(std::fabs(x / tau), order + 1) * std::exp(std::fabs(x / tau)) / std::tgamma(order + 2.0);
@@ -100,7 +89,7 @@ int order_by_law(double x, double eps) {
 double half_ulp(const std::string &format) {
   return std::ldexp(1.0, format == "bf16" ? -9 : format == "fp16" ? -12 : -24);
 }
-Params place(const std::string &format, double x) { return labels({{"format", txt(format)}, {"x", num(x)}}); }
+Params place(const std::string &format, double x) { return labels({{"format", format}, {"x", x}}); }
 
 const std::vector<ParamSpec> truncation_params{choice_param("format", {"bf16", "fp16", "fp32"}, "number format"),
                                                real_param("x", 8, 0.05, 16, "argument of exp")};
@@ -110,8 +99,8 @@ Claim mercer_truncation_law() {
   ClaimBuilder c("mercer-truncation-law", "000 footnote 5");
   c.says("More than the footnote's order 7 to 8: the order at which the series of $exp(x)$, $x > 0$, is cut off at a "
          "relative tolerance $eps$.");
-  c.exactly("The smallest $M$ with $P(Poisson(x) > M) < eps$; half a unit in the last place is $2^-9$ in bf16, "
-            "$2^-12$ in fp16, $2^-24$ in fp32.");
+  c.exactly("The smallest $M$ with $P(Poisson(x) > M) < eps$; half a unit in the last place is $2^-9$ in bf16, $2^-12$ "
+            "in fp16, $2^-24$ in fp32.");
   c.because("The order grows with the argument and with the precision of the format.");
   c.runs({"linear", "exp_unnormalized"}), c.takes(truncation_params);
   c.at({{{"x", 0.5}},
@@ -123,12 +112,11 @@ Claim mercer_truncation_law() {
         {{"format", "fp32"}, {"x", 1}},
         {{"format", "fp32"}}});
   c.also([](Points &points, const Protocol &) {
-    for (double x : {1.8, 2.75}) { // where a whole unit in the last place would need one order less
+    for (double x : {1.8, 2.75}) // where a whole unit in the last place would need one order less
       points.at(place("bf16", x))
           .rounding(0)
           .obligation("order needed", needed(place("bf16", x)), order_by_law(x, half_ulp("bf16")))
           .but_not("one unit in the last place", order_by_law(x, 2 * half_ulp("bf16")));
-    }
   });
   return c.measure([](Points &points, const Params &p, const Protocol &) {
     const double x = p.real("x"), eps = half_ulp(p.text("format")), law = order_by_law(x, eps);
@@ -156,9 +144,9 @@ Claim mercer_truncation_7_8() {
   c.runs({"linear", "exp_unnormalized"}), c.takes(truncation_params);
   c.at({{{"x", 0.5}}, {}, {{"format", "fp32"}, {"x", 1}}, {{"format", "fp32"}}});
   c.last([around](Points &points, const Protocol &) {
-    const auto at = [](double x) { return place("bf16", x); };
-    for (double x : {1.7, 2.75}) points.at(at(x)).wrong_system("next to it", around(at(x)));
-    for (double x : {1.75, 2.25, 2.7}) points.at(at(x)).obligation("order needed, 7 or 8", around(at(x)));
+    for (double x : {1.7, 2.75}) points.at(place("bf16", x)).wrong_system("next to it", around(place("bf16", x)));
+    for (double x : {1.75, 2.25, 2.7})
+      points.at(place("bf16", x)).obligation("order needed, 7 or 8", around(place("bf16", x)));
   });
   return c.measure([around](Points &points, const Params &p, const Protocol &) {
     const double law = order_by_law(p.real("x"), half_ulp(p.text("format")));
@@ -167,9 +155,7 @@ Claim mercer_truncation_7_8() {
     points.rounding(0).obligation("order needed", needed(p), law).but_not("one more", law + 1);
   });
 }
-
 } // namespace
 
 std::vector<Claim> eq_11_mercer() { return {mercer_map(), mercer_truncation_law(), mercer_truncation_7_8()}; }
-
 } // namespace recollect::theory

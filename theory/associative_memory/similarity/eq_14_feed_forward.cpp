@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Feed-forward networks as associative memories (000 Eq 14, 24, 28-29): matrix products on the host, compared with the
 // sums over rows in the program's layers.
-#include "harness/core/error.hpp"
 #include "theory/support/claim_builder.hpp"
-#include "theory/support/layer_points.hpp"
-#include <cmath>
 
 namespace recollect::theory {
 namespace {
-
-using Vector = std::vector<double>;
-
 double relu(double z) { return z > 0 ? z : 0; }
 double swish(double z) { return z / (1 + std::exp(-z)); }
 
@@ -25,8 +19,7 @@ Network draw(const Params &p, std::uint64_t seed) {
 
 /// The layer's outputs for all inputs, each input multiplied by `sign`.
 Dense outputs(const std::string &variant, const Network &n, double sign = 1, const Assignments &set = {}) {
-  Sequence s;
-  s.shape = {1, 1, n.WK.rows, n.WK.columns, n.WV.columns};
+  Sequence s = of_shape({1, 1, n.WK.rows, n.WK.columns, n.WV.columns});
   s.q = (sign * n.x).data, s.k = n.WK.data, s.v = n.WV.data, s.w = n.WG.data;
   return {n.x.rows, n.WV.columns, results_of(variant, s, set)};
 }
@@ -47,32 +40,28 @@ double units_of(const Network &n) {
   return 4 * (n.WK.rows + d) * n.WK.rows * max_abs(n.WV.data) * (1 + score) * (1 + score);
 }
 
-std::vector<ParamSpec> network_params() {
-  return {integer_param("m", 24, 2, 128, "rows of the weights"), integer_param("d", 6, 1, 64, "input width"),
-          integer_param("dv", 5, 1, 64, "output width")};
-}
+const std::vector<ParamSpec> sizes{integer_param("m", 24, 2, 128, "rows of the weights"),
+                                   integer_param("d", 6, 1, 64, "input width"),
+                                   integer_param("dv", 5, 1, 64, "output width")};
 
 Claim ffn_relu_memory() {
-  const std::vector<ParamSpec> params = network_params();
   ClaimBuilder c("ffn-relu-memory", "000 Eq 14");
-  c.says("A two-layer feed-forward network without biases, $W_V^T ReLU(W_K x)$, is the associative memory $sum_i "
-         "v_i ReLU(k_i.x)$ over the rows of its weights.");
+  c.says("A two-layer feed-forward network without biases, $W_V^T ReLU(W_K x)$, is the associative memory $sum_i v_i "
+         "ReLU(k_i.x)$ over the rows of its weights.");
   c.exactly("An identity, for any output width.");
   c.because("The paper has $d_v = d$, but nothing depends on that. ReLU(x.y) has no feature map (relu_kernel_psd).");
-  c.runs({"ffn_relu", "ffn_silu"}), c.takes(params);
-  return c.measure([params](Points &points, const Params &p, const Protocol &protocol) {
+  c.runs({"ffn_relu", "ffn_silu"}), c.takes(sizes);
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Network n = draw(p, protocol.seed);
     Network last_zero = n;
     std::fill(last_zero.WV.data.end() - n.WV.columns, last_zero.WV.data.end(), 0.0);
-    const Vector right = (applied(n.x * transpose(n.WK), relu) * n.WV).data;
-    const double units = units_of(n);
-    const auto against = [&](const Dense &out) { return exact_point(out.data, right, units); };
-    const Dense out = outputs("ffn_relu", n), mirrored = outputs("ffn_relu", n, -1);
-    points.statement("$sum_i v_i ReLU(k_i.x)$", against(out));
-    points.wrong_system("no ReLU: what x has less what -x has", against(out - mirrored));
-    points.wrong_system("absolute values: both together", against(out + mirrored));
-    points.wrong_system("SiLU", against(outputs("ffn_silu", n)));
-    points.wrong_system("$m - 1$ neurons", against(outputs("ffn_relu", last_zero)));
+    const Dense right = applied(n.x * transpose(n.WK), relu) * n.WV, out = outputs("ffn_relu", n),
+                mirrored = outputs("ffn_relu", n, -1);
+    points.rounding(units_of(n)).statement("$sum_i v_i ReLU(k_i.x)$", out, right);
+    points.wrong_system("no ReLU: what x has less what -x has", out - mirrored, right);
+    points.wrong_system("absolute values: both together", out + mirrored, right);
+    points.wrong_system("SiLU", outputs("ffn_silu", n), right);
+    points.wrong_system("$m - 1$ neurons", outputs("ffn_relu", last_zero), right);
   });
 }
 
@@ -99,8 +88,7 @@ Claim ffn_multihead() {
            integer_param("half", 3, 1, 32, "width of a head's inputs and outputs")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int m = p.integer("m"), half = p.integer("half"), d = 2 * half;
-    const Params whole = labels({{"m", num(m)}, {"d", num(d)}, {"dv", num(d)}});
-    const Network n = draw(whole, protocol.seed);
+    const Network n = draw(labels({{"m", m}, {"d", d}, {"dv", d}}), protocol.seed);
     const Dense WO = normal_matrix(d, d, protocol.seed, "network/output");
     const auto side_by_side = [&](int heads) { // the first `heads` heads, projected
       Dense out(m, d);
@@ -122,35 +110,29 @@ Claim ffn_multihead() {
         }
     }
     const Vector all = outputs("ffn_relu", one).data, right(all.begin(), all.begin() + m * d);
-    const double units = 16 * d * (1 + max_abs(WO.data)) * units_of(n);
-    const auto against = [&](const Dense &out) { return exact_point(out.data, right, units); };
-    points.statement("two heads = one network of 2 m neurons", against(side_by_side(2)));
-    points.wrong_system("one head left out", against(side_by_side(1)));
-    points.wrong_system("not sliced: m neurons", against(outputs("ffn_relu", n) * transpose(WO)));
+    points.rounding(16 * d * (1 + max_abs(WO.data)) * units_of(n));
+    points.statement("two heads = one network of 2 m neurons", side_by_side(2).data, right);
+    points.wrong_system("one head left out", side_by_side(1).data, right);
+    points.wrong_system("not sliced: m neurons", (outputs("ffn_relu", n) * transpose(WO)).data, right);
   });
 }
 
 Claim ffn_swiglu() {
-  const std::vector<ParamSpec> params = network_params();
   ClaimBuilder c("ffn-swiglu", "000 Eq 28-29");
-  c.says("SwiGLU, $W_V^T ((W_G x) * Swish(W_K x))$, is the memory $sum_i v_i (g_i.x) Swish(k_i.x)$, the gate a "
-         "term $g_i(x)$ in addition to the kernel.");
+  c.says("SwiGLU, $W_V^T ((W_G x) * Swish(W_K x))$, is the memory $sum_i v_i (g_i.x) Swish(k_i.x)$, the gate a term "
+         "$g_i(x)$ in addition to the kernel.");
   c.exactly("An identity.");
   c.because("Eq 28 prints $W_U$; the text and Eq 29 have $W_K$.");
-  c.runs({"ffn_swiglu", "ffn_silu"}), c.takes(params);
-  return c.measure([params](Points &points, const Params &p, const Protocol &protocol) {
-    const Network n = draw(p, protocol.seed);
-    const Network exchanged{n.WG, n.WV, n.WK, n.x};
-    const Dense gate = n.x * transpose(n.WG), keys = n.x * transpose(n.WK);
-    const Vector right = (gated(gate, applied(keys, swish)) * n.WV).data,
-                 with_relu = (gated(gate, applied(keys, relu)) * n.WV).data;
-    const double units = units_of(n);
-    const auto against = [&](const Dense &out) { return exact_point(out.data, right, units); };
-    const Dense out = outputs("ffn_swiglu", n);
-    points.statement("$sum_i v_i (g_i.x) Swish(k_i.x)$", against(out))
-        .but_not("ReLU for Swish", exact_point(out.data, with_relu, units));
-    points.wrong_system("gate and key exchanged", against(outputs("ffn_swiglu", exchanged)));
-    points.wrong_system("no gate", against(outputs("ffn_silu", n)));
+  c.runs({"ffn_swiglu", "ffn_silu"}), c.takes(sizes);
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+    const Network n = draw(p, protocol.seed), exchanged{n.WG, n.WV, n.WK, n.x};
+    const Dense gate = n.x * transpose(n.WG), keys = n.x * transpose(n.WK),
+                right = gated(gate, applied(keys, swish)) * n.WV;
+    points.rounding(units_of(n))
+        .statement("$sum_i v_i (g_i.x) Swish(k_i.x)$", outputs("ffn_swiglu", n), right)
+        .but_not("ReLU for Swish", gated(gate, applied(keys, relu)) * n.WV);
+    points.wrong_system("gate and key exchanged", outputs("ffn_swiglu", exchanged), right);
+    points.wrong_system("no gate", outputs("ffn_silu", n), right);
   });
 }
 
@@ -176,9 +158,6 @@ Dense open_experts(const Network &n, int block, int topk) {
 }
 
 Claim ffn_moe() {
-  std::vector<ParamSpec> params = network_params();
-  params.push_back(integer_param("block", 6, 1, 64, "rows of an expert, a divisor of m"));
-  params.push_back(integer_param("topk", 1, 1, 64, "experts open to an input, fewer than there are"));
   ClaimBuilder c("ffn-moe", "000 Eq 24");
   c.says("In a mixture of experts the experts partition the feed-forward network's rows and gates, typically sparse, "
          "choose among them.");
@@ -186,12 +165,13 @@ Claim ffn_moe() {
             "gate, each times its gate.");
   c.because("The layer chooses experts by the mean of their gate rows and has gates 0 or 1, as in Eq 26. Other gates "
             "are applied here by multiplying the values.");
-  c.runs({"ffn_moe"}), c.takes(params);
-  return c.measure([params](Points &points, const Params &p, const Protocol &protocol) {
+  c.runs({"ffn_moe"});
+  c.takes(sizes, {integer_param("block", 6, 1, 64, "rows of an expert, a divisor of m"),
+                  integer_param("topk", 1, 1, 64, "experts open to an input, fewer than there are")});
+  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int block = p.integer("block"), topk = p.integer("topk"), experts = p.integer("m") / block;
     if (p.integer("m") % block || topk >= experts) usage_error("block must divide m into more than topk experts");
     const Network n = draw(p, protocol.seed);
-    const double units = units_of(n);
     const auto opened = [&](const Network &network, int count) {
       return outputs("ffn_moe", network, 1, {{"block", number(block)}, {"topk", number(count)}});
     };
@@ -201,19 +181,17 @@ Claim ffn_moe() {
       for (int i = 0; i < block * n.WV.columns; ++i) scaled.WV.data[i] *= gate;
       return scaled;
     };
-    const Vector dense = (applied(n.x * transpose(n.WK), relu) * n.WV).data, some = open_experts(n, block, topk).data,
-                 halved = open_experts(first_gate(0.5), block, experts).data;
-    points.rounding(units).statement("every gate 1: the dense network", opened(n, experts).data, dense);
-    points.wrong_system("one expert left out", opened(n, experts - 1).data, dense);
-    points.statement("gates 0 or 1: the sum over open experts", opened(n, topk).data, some);
-    points.wrong_system("one expert more", opened(n, topk + 1).data, some);
-    points.statement("first gate $1/2$", opened(first_gate(0.5), experts).data, halved);
-    points.wrong_system("gate applied twice", opened(first_gate(0.25), experts).data, halved);
+    const Dense dense = applied(n.x * transpose(n.WK), relu) * n.WV, some = open_experts(n, block, topk),
+                halved = open_experts(first_gate(0.5), block, experts);
+    points.rounding(units_of(n)).statement("every gate 1: the dense network", opened(n, experts), dense);
+    points.wrong_system("one expert left out", opened(n, experts - 1), dense);
+    points.statement("gates 0 or 1: the sum over open experts", opened(n, topk), some);
+    points.wrong_system("one expert more", opened(n, topk + 1), some);
+    points.statement("first gate $1/2$", opened(first_gate(0.5), experts), halved);
+    points.wrong_system("gate applied twice", opened(first_gate(0.25), experts), halved);
   });
 }
-
 } // namespace
 
 std::vector<Claim> eq_14_feed_forward() { return {ffn_relu_memory(), ffn_multihead(), ffn_swiglu(), ffn_moe()}; }
-
 } // namespace recollect::theory

@@ -2,13 +2,9 @@
 // Several heads (000 Eq 19-23): slices of q, k and v attend separately, and the output projection W_O sums the results.
 #include "theory/support/claim_builder.hpp"
 #include "theory/support/delta_recursion.hpp"
-#include "theory/support/layer_points.hpp"
 
 namespace recollect::theory {
 namespace {
-
-using Vector = std::vector<double>;
-
 struct Heads {
   int T, heads, d, dv; // d and dv of one head
   Dense q, k, v;       // [T, heads * width]: the rows that are sliced
@@ -16,15 +12,13 @@ struct Heads {
 };
 
 Heads draw(const Params &p, std::uint64_t seed) {
-  const int T = p.integer("T"), n = p.integer("heads"), d = p.integer("d"), dv = p.integer("dv");
-  return {T,
-          n,
-          d,
-          dv,
-          normal_matrix(T, n * d, seed, "multihead/queries"),
-          normal_matrix(T, n * d, seed, "multihead/keys"),
-          normal_matrix(T, n * dv, seed, "multihead/values"),
-          normal_matrix(n * d, n * dv, seed, "multihead/projection")};
+  Heads x{p.integer("T"), p.integer("heads"), p.integer("d"), p.integer("dv"), {}, {}, {}, {}};
+  const auto normal = [&](int rows, int width, const std::string &of) {
+    return normal_matrix(rows, x.heads * width, seed, "multihead/" + of);
+  };
+  x.q = normal(x.T, x.d, "queries"), x.k = normal(x.T, x.d, "keys"), x.v = normal(x.T, x.dv, "values");
+  x.projection = normal(x.heads * x.d, x.dv, "projection");
+  return x;
 }
 
 /// Columns [head * width, (head + 1) * width).
@@ -37,16 +31,11 @@ Dense slice(const Dense &rows, int head, int width) {
 
 /// [o_1; ...; o_h] of every step, [T, heads * dv], by the layer. Head h reads slice read_as(h) of q and k.
 Dense joined(const std::string &variant, const Heads &x, int (*read_as)(int)) {
-  Sequence s;
-  s.shape = {1, x.heads, x.T, x.d, x.dv};
+  Sequence s = of_shape({1, x.heads, x.T, x.d, x.dv});
   for (int h = 0; h < x.heads; ++h)
-    for (auto &[array, rows, from, width] : {std::tuple<Vector *, const Dense *, int, int>{&s.q, &x.q, read_as(h), x.d},
-                                             {&s.k, &x.k, read_as(h), x.d},
-                                             {&s.v, &x.v, h, x.dv}}) {
-      const Dense part = slice(*rows, from, width);
-      array->insert(array->end(), part.data.begin(), part.data.end());
-    }
-  const Vector o = forward(find_variant(variant), s).o;
+    append_column(s.q, slice(x.q, read_as(h), x.d)), append_column(s.k, slice(x.k, read_as(h), x.d)),
+        append_column(s.v, slice(x.v, h, x.dv));
+  const Vector o = run(variant, s).o;
   Dense all(x.T, x.heads * x.dv);
   for (int h = 0; h < x.heads; ++h)
     for (int t = 0; t < x.T; ++t)
@@ -87,9 +76,7 @@ void projection(Points &points, const Params &p, std::uint64_t seed) {
     const double units = 8.0 * (x.T + x.d + x.heads * x.dv) * max_abs(x.projection.data) * x.heads * x.dv *
                          (1 + max_abs(x.q.data) * max_abs(x.k.data) * x.d * (variant == "linear" ? x.T : 1)) *
                          max_abs(x.v.data);
-    Params labelled = p;
-    labelled.set("variant", variant);
-    points.at(labelled)
+    points.at(changed(p, {{"variant", variant}}))
         .rounding(units)
         .statement("$W_O [o_1; ...; o_h]$", measured, right)
         .but_not("sign of one block", sum_of_blocks(variant, x, in_order, -1))
@@ -137,9 +124,7 @@ Claim multihead_forms() {
     averaged(points, p, protocol.seed);
   });
 }
-
 } // namespace
 
 std::vector<Claim> eq_19_multihead() { return {multihead_forms()}; }
-
 } // namespace recollect::theory

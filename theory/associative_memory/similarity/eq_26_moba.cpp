@@ -3,14 +3,9 @@
 // its own, which is always read, as one of the k. Values are the unit vectors, so that one read shows which keys were
 // chosen and with what weight.
 #include "theory/support/claim_builder.hpp"
-#include "theory/support/layer_points.hpp"
-#include <cmath>
 
 namespace recollect::theory {
 namespace {
-
-using Vector = std::vector<double>;
-
 struct Blocks {
   int count, block, d;
   int keys() const { return count * block; }
@@ -19,13 +14,11 @@ struct Blocks {
 /// Weights of the last query over all keys, for as many draws of keys and queries as there are batch elements.
 Vector weights(const std::string &variant, const Blocks &b, const Vector &keys, const Vector &queries, int topk) {
   const int T = b.keys(), draws = int(queries.size()) / b.d;
-  Sequence s;
-  s.shape = {draws, 1, T, b.d, T};
+  Sequence s = of_shape({draws, 1, T, b.d, T});
   s.k = keys, s.q.assign(keys.size(), 0.0);
   for (int m = 0; m < draws; ++m) {
     std::copy_n(&queries[size_t(m) * b.d], b.d, &s.q[(size_t(m + 1) * T - 1) * b.d]);
-    const Dense values = Dense::identity(T);
-    s.v.insert(s.v.end(), values.data.begin(), values.data.end());
+    append_column(s.v, Dense::identity(T));
   }
   Assignments set{{"scale", "1"}};
   if (variant == "moba") set["block"] = number(b.block), set["topk"] = number(topk);
@@ -79,10 +72,9 @@ void ties(Points &points, int block) {
   Vector keys(size_t(b.keys()) * b.d, 0.0);
   const double means[] = {1, 2, 2, 0};
   for (int i = 0; i < b.keys(); ++i) keys[size_t(i) * b.d] = means[i / block];
-  const Vector open = chosen(weights("moba", b, keys, {1, 0}, 2));
-  const double read = inner(open, open); // keys read
-  points.at(labels({{"blocks", num(4)}, {"block", num(block)}, {"topk", num(2)}})).rounding(0);
-  points.obligation("keys read where two blocks tie, by index", read, 2.0 * block)
+  const Vector open = chosen(weights("moba", b, keys, {1, 0}, 2)); // 1 for a key that is read
+  points.at({{"blocks", 4}, {"block", block}, {"topk", 2}}).rounding(0);
+  points.obligation("keys read where two blocks tie, by index", inner(open, open), 2.0 * block)
       .but_not("by value: both of them and the own one", 3.0 * block);
 }
 
@@ -122,9 +114,7 @@ Claim moba_gating() {
     ties(points, b.block);
   });
 }
-
 } // namespace
 
 std::vector<Claim> eq_26_moba() { return {moba_gating()}; }
-
 } // namespace recollect::theory

@@ -1,24 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels as feature maps (000 Eq 8-9): which similarities have one, and finite maps, exact and random, that layers use
 // in place of the exp kernel's (the maps' own papers).
-#include "harness/core/error.hpp"
 #include "theory/associative_memory/delta_rule/vector_pair.hpp"
 #include "theory/support/claim_builder.hpp"
-#include "theory/support/layer_points.hpp"
+#include "theory/support/features.hpp"
 #include "theory/support/sampling.hpp"
 
 namespace recollect::theory {
 namespace {
-
-using Vector = std::vector<double>;
-
 /// kappa(x_i, x_j) of every pair of rows, from reads of this variant.
 Dense gram(const std::string &variant, const Dense &rows, const Assignments &set = {}) {
   const int n = rows.rows;
   Dense matrix(n, n);
   for (int i = 0; i < n; ++i) {
-    Sequence s;
-    s.shape = {1, 1, n, rows.columns, n};
+    Sequence s = of_shape({1, 1, n, rows.columns, n});
     s.k = rows.data, s.v = Dense::identity(n).data;
     s.q.assign(s.k.size(), 0.0);
     std::copy_n(&rows.data[size_t(i) * rows.columns], rows.columns, s.q.end() - rows.columns);
@@ -58,7 +53,7 @@ Claim relu_kernel_psd() {
   constexpr double units = 64; // an eigenvalue of a 4 x 4 matrix of norm below 6
   const auto relu = [](double degrees) { return smallest_eigenvalue(gram("relu_kernel", fan(n, degrees))); };
   c.also([relu](Points &points, const Protocol &) {
-    points.at(labels({{"degrees", num(90)}})).rounding(units).obligation("no violation 90 degrees apart", relu(90), 1);
+    points.at({{"degrees", 90}}).rounding(units).obligation("no violation 90 degrees apart", relu(90), 1);
   });
   return c.measure([relu](Points &points, const Params &p, const Protocol &) {
     const double degrees = p.real("degrees"), cosine = std::cos(degrees * M_PI / 180), found = relu(degrees);
@@ -86,13 +81,11 @@ Claim relu_kernel_psd() {
 /// in units of e^peak where a third row holds peaks.
 Vector kernels_of(const std::string &variant, const std::vector<VectorPair> &pairs, const Assignments &set = {}) {
   const int d = int(pairs[0].x.size()), count = int(pairs.size());
-  Sequence s;
-  s.shape = {count, 2, 1, d, 1};
+  Sequence s = of_shape({count, 2, 1, d, 1});
   for (const VectorPair &pair : pairs)
     for (const Vector &key : {pair.x, pair.y}) s.k.insert(s.k.end(), key.begin(), key.end());
   s.q = s.k, s.v.assign(size_t(2) * count, 1.0);
-  const Variant &layer = find_variant(variant);
-  const Output output = forward(layer, s, {"recurrent", Real::f64, 1, variant_params(layer, set)});
+  const Output output = run(variant, s, set);
   const size_t size = output.state_shape.size(), width = output.state_shape.columns;
   Vector kernels;
   for (int m = 0; m < count; ++m) {
@@ -135,7 +128,6 @@ Claim feature_maps_exact() {
       return sum;
     };
     const auto at = [&](const char *variant) -> Points & { return points.at(Params(p).set("variant", variant)); };
-
     const double based = kernel_of("based", pair, {{"scale", "1"}}), linear_elu = kernel_of("linear_elu", pair);
     const auto near_exp = [s](double kernel) {
       return at_most_point(std::fabs(std::exp(s) - kernel), std::pow(std::fabs(s), 3) * std::exp(std::fabs(s)) / 6,
@@ -146,13 +138,11 @@ Claim feature_maps_exact() {
         .but_not("$s^2$ for $s^2/2$", 1 + s + s * s);
     points.obligation("$|e^s - phi.phi|$ against $|s|^3 e^|s| / 6$", near_exp(based));
     at("linear_elu").wrong_system("elu + 1 for the second order", near_exp(linear_elu));
-
     const double cosh_sum = summed([](double x, double y) { return 2 * std::cosh(x + y); });
     at("hedgehog").rounding(units * cosh_sum);
     points.statement("$phi.phi$, $2 sum cosh(q_j + k_j)$", kernel_of("hedgehog", pair), cosh_sum)
         .but_not("$2 sum cosh(q_j - k_j)$", summed([](double x, double y) { return 2 * std::cosh(x - y); }));
-
-    const auto elu_1 = [](double x) { return x > 0 ? x + 1 : std::exp(x); };
+    const auto elu_1 = [](double x) { return elu_plus_one(x); };
     const double elu = summed([&](double x, double y) { return elu_1(x) * elu_1(y); });
     at("linear_elu").rounding(units * elu);
     points.statement("$phi.phi$, sum of products of elu + 1", linear_elu, elu)
@@ -200,14 +190,12 @@ Claim feature_maps_random() {
       points.statement("mean of $phi(q).phi(k)$, $exp(q.k)$", mean_of(means), kappa)
           .but_not("exp(2 q.k)", kappa * kappa);
     };
-
     const Mean performer = variance_of("performer");
     const double bound = kappa * kappa * std::expm1(2 * square + 2 * s) / F;
     unbiased("performer");
     points.obligation("variance against $kappa^2 (e^(|q+k|^2) - 1) / F$ of independent features",
                       at_most_point(performer, bound));
     points.wrong_system("half the variance", at_most_point(performer, bound / 2));
-
     const Mean trigonometric = variance_of("random_feature");
     const double law = std::exp(2 * square) * std::pow(-std::expm1(-2 * square + 2 * s), 2) / (2 * F);
     unbiased("random_feature");
@@ -217,9 +205,7 @@ Claim feature_maps_random() {
     if (F <= 4) variance.but_not("$F + 1$ for $F$", law * F / (F + 1));
   }));
 }
-
 } // namespace
 
 std::vector<Claim> eq_8_feature_maps() { return {relu_kernel_psd(), feature_maps_exact(), feature_maps_random()}; }
-
 } // namespace recollect::theory

@@ -3,17 +3,12 @@
 #include "theory/associative_memory/noise/noise_quadrature.hpp"
 #include "theory/support/claim_builder.hpp"
 #include "theory/support/delta_recursion.hpp"
-#include "theory/support/layer_points.hpp"
 #include "theory/support/sampling.hpp"
 
 namespace recollect::theory {
 namespace {
-
-using Vector = std::vector<double>;
-
 Sequence gaussian_sequence(const Params &p, std::uint64_t seed) {
-  Sequence s;
-  s.shape = {1, 1, p.integer("T"), p.integer("d"), p.integer("dv")};
+  Sequence s = of_shape({1, 1, p.integer("T"), p.integer("d"), p.integer("dv")});
   s.q = normal_matrix(s.shape.T, s.shape.Dk, seed, "normalisation/queries").data;
   s.k = normal_matrix(s.shape.T, s.shape.Dk, seed, "normalisation/keys").data;
   s.v = normal_matrix(s.shape.T, s.shape.Dv, seed, "normalisation/values").data;
@@ -42,31 +37,27 @@ Claim eq18_convex_read() {
   c.because("This bound is what the normaliser contributes to stability.");
   c.runs({"softmax", "exp_unnormalized"}), c.takes(sequence_params(40));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    Sequence s = gaussian_sequence(p, protocol.seed);
+    const Sequence s = gaussian_sequence(p, protocol.seed);
+    const Rows r(s);
     const int T = s.shape.T, dv = s.shape.Dv;
-    const Dense scores = 1 / std::sqrt(s.shape.Dk) * Dense(T, s.shape.Dk, s.q);
     const Dense weights =
-        normalise_sums(causal_weights(Dense(T, s.shape.Dk, s.k), scores, exp_kernel, Triangle::with_diagonal));
+        normalise_sums(causal_weights(r.k, 1 / std::sqrt(s.shape.Dk) * r.q, exp_kernel, Triangle::with_diagonal));
     const Vector o = results_of("softmax", s);
     const double units = read_units(s, s.v), bound = max_abs(norms(s.v, dv));
     points.rounding(units);
-    points.obligation("reads, by weights on the host", o, (weights * Dense(T, dv, s.v)).data);
+    points.obligation("reads, by weights on the host", o, (weights * r.v).data);
     points.wrong_system("not normalised", results_of("exp_unnormalized", s), o);
     const auto longest = [&](const std::string &variant) {
       return at_most_point(max_abs(norms(results_of(variant, s), dv)), bound, units * epsilon_of(Real::f64));
     };
     points.obligation("longest read against the longest value", longest("softmax"));
     points.wrong_system("longest read, not normalised", longest("exp_unnormalized"));
-    // One key dominates: the read is its value, and the bound is tight.
+    // one key dominates: the bound is tight
     Sequence ahead = s;
     for (int i = 0; i < s.shape.Dk; ++i) ahead.q[size_t(T - 1) * s.shape.Dk + i] = ahead.k[i] = i ? 0 : 1e3;
     const Vector last = results_of("softmax", ahead), value(s.v.begin(), s.v.begin() + dv);
     points.obligation("read where one key is far ahead, its value", Vector(last.end() - dv, last.end()), value);
-    // The weights sum to 1: equal values are read unchanged.
-    const auto reads_of_all = [&](double equal) {
-      s.v.assign(s.v.size(), equal);
-      return results_of("softmax", s);
-    };
+    const auto reads_of_all = [&](double equal) { return results_of("softmax", filled(s, &Sequence::v, equal)); };
     const Vector equal(s.v.size(), 2.5);
     points.obligation("reads of equal values", reads_of_all(2.5), equal);
     points.wrong_system("weights that add up to 1.001", reads_of_all(2.5025), equal);
@@ -78,15 +69,13 @@ Claim eq18_convex_read() {
 Integral mean_read(const std::string &variant, int t, double s, double value, std::uint64_t seed) {
   const int d = 8;
   const Rule z = normal_rule(std::sqrt(s));
-  Sequence x;
-  x.shape = {int(z.nodes.size()), 1, t, d, 1};
+  Sequence x = of_shape({int(z.nodes.size()), 1, t, d, 1});
   const Vector u = unit_vector(d, seed);
   x.v.assign(z.nodes.size() * t, value);
   for (double node : z.nodes)
     for (int i = 0; i < t; ++i)
       for (double c : u) x.k.push_back(node * c), x.q.push_back(std::sqrt(s) * c);
-  const Variant &layer = find_variant(variant);
-  const Vector o = forward(layer, x, {"recurrent", Real::f64, 1, variant_params(layer, {{"scale", "1"}})}).o;
+  const Vector o = run(variant, x, {{"scale", "1"}}).o;
   std::vector<Integral> last;
   for (size_t m = 0; m < z.nodes.size(); ++m) {
     const double read = o[(m + 1) * t - 1], units = 8.0 * (d + t) * (1 + std::fabs(z.nodes[m]) * std::sqrt(s));
@@ -98,8 +87,8 @@ Integral mean_read(const std::string &variant, int t, double s, double value, st
 Claim eq18_unnormalised_grows() {
   ClaimBuilder c("eq18-unnormalised-grows", "000 Eq 18, 77");
   c.says("Not in the text, on the role of normalisation: without it, exp reads of equal values grow with $t$.");
-  c.exactly("For $N(0, I)$ keys the mean read is $t e^(s/2) v$, where $s = |q|^2 / tau^2$ for the kernel $exp(q.k / "
-            "tau)$.");
+  c.exactly(
+      "For $N(0, I)$ keys the mean read is $t e^(s/2) v$, where $s = |q|^2 / tau^2$ for the kernel $exp(q.k / tau)$.");
   c.because("The unnormalised sum has no bound in $t$; the normalised one has.");
   c.runs({"exp_unnormalized", "softmax"});
   c.takes({integer_param("t", 64, 1, 1024, "steps"), real_param("s", 1, 0.1, 16, "$|q|^2$")});
@@ -113,14 +102,6 @@ Claim eq18_unnormalised_grows() {
         .but_not("$1 + s/2$", t * (1 + s / 2) * value);
     points.wrong_system("normalised", integral_point(read("softmax"), law));
   });
-}
-
-Claim eq18_norm_role() {
-  ClaimBuilder c("eq18-norm-role", "000 after Eq 18");
-  c.says("Normalisation is primarily a mechanism for training stability rather than a fundamental design requirement.");
-  c.exactly("A design judgement. Measured separately: eq18_convex_read, eq18_unnormalised_grows, "
-            "rmsnorm_removes_normaliser, snr_norm_invariant.");
-  return c.is_not_tested(Reason::not_numeric);
 }
 
 /// Divides each row by its root mean square; `centred` first subtracts the row's mean, as LayerNorm does.
@@ -159,13 +140,10 @@ Claim rmsnorm_removes_normaliser() {
     points.wrong_system("no norm", without, normed);
     points.wrong_system("LayerNorm, which takes a mean out", rms_norm(without, dv, 0, true), normed);
     points.wrong_system("$epsilon = 0.01$", rms_norm(without, dv, 1e-2), normed);
-
     // Linear kernel: Z_t = sum q_t . k_i may be negative, and RMSNorm(o/Z) = sign(Z) RMSNorm(o).
-    Sequence ones = s;
-    ones.v.assign(s.v.size(), 1.0);
     const size_t size = size_t(s.shape.T) * dv;
     const auto of_reads = [size](const Vector &o) { return Vector(o.begin(), o.begin() + size); }; // without the state
-    const Vector reads = of_reads(results_of("linear", s)), sums = results_of("linear", ones),
+    const Vector reads = of_reads(results_of("linear", s)), sums = results_of("linear", filled(s, &Sequence::v, 1)),
                  plain = of_reads(results_of("linear_rms", s, {{"epsilon", "1e-30"}}));
     Vector divided = reads, signed_norm = plain;
     for (size_t i = 0; i < size; ++i) divided[i] /= sums[i], signed_norm[i] *= sums[i] < 0 ? -1 : 1;
@@ -174,16 +152,14 @@ Claim rmsnorm_removes_normaliser() {
                     max_abs(s.v) * dv / shortest(reads));
     points.obligation("RMSNorm of linear reads, with the sign of Z", signed_norm, divided);
     points.wrong_system("linear kernel, sign of Z lost", plain, divided);
-
     // Z of a query is negative with probability 1/2, whatever the keys.
     const Mean negative = sample_mean(wanted_sensitivity(protocol), 10000, 1000000, [&](size_t first, size_t count) {
-      Sequence many;
       const int d = s.shape.Dk;
-      many.shape = {1, 1, int(count) + 1, d, 1}; // one write of the sum of all keys, then reads
+      Sequence many = of_shape({1, 1, int(count) + 1, d, 1}); // one write of the sum of all keys, then reads
       many.q = Stream(protocol.seed, "normalisation/many queries").normals((count + 1) * d, first * d);
       many.k.assign(many.q.size(), 0.0), many.v.assign(count + 1, 0.0), many.v[0] = 1;
       for (size_t i = 0; i < s.k.size(); ++i) many.k[i % d] += s.k[i];
-      Vector signs = forward(find_variant("linear"), many).o;
+      Vector signs = run("linear", many).o;
       signs.erase(signs.begin());
       for (double &x : signs) x = x < 0;
       return signs;
@@ -191,11 +167,15 @@ Claim rmsnorm_removes_normaliser() {
     points.obligation("share of Gaussian queries with $Z < 0$", negative, 0.5);
   });
 }
-
 } // namespace
 
 std::vector<Claim> eq_18_normalisation() {
-  return {eq18_norm_role(), eq18_convex_read(), eq18_unnormalised_grows(), rmsnorm_removes_normaliser()};
+  return {
+      not_tested(
+          "eq18-norm-role", "000 after Eq 18", Reason::not_numeric,
+          "Normalisation is primarily a mechanism for training stability rather than a fundamental design requirement.",
+          "A design judgement. Measured separately: eq18_convex_read, eq18_unnormalised_grows, "
+          "rmsnorm_removes_normaliser, snr_norm_invariant."),
+      eq18_convex_read(), eq18_unnormalised_grows(), rmsnorm_removes_normaliser()};
 }
-
 } // namespace recollect::theory

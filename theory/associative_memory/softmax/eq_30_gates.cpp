@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gated attention unrolled (000 Eq 30-31), and what keeping the pairs for a kernel costs in space (§2.2.1).
-#include "harness/core/error.hpp"
-#include "harness/numerics/inputs.hpp"
 #include "theory/support/claim_builder.hpp"
 #include "theory/support/dependence.hpp"
 
 namespace recollect::theory {
 namespace {
-
-using Vector = std::vector<double>;
-
 /// sum_i v_i (prod_{j = i + first}^{t - last} alpha_j) q_t.k_i at every t.
 Vector unrolled(const Sequence &s, int first, int last) {
   const int T = s.shape.T, d = s.shape.Dk, dv = s.shape.Dv;
@@ -34,23 +29,18 @@ Claim gating_unrolled() {
   c.takes({integer_param("T", 20, 2, 128, "steps"), integer_param("d", 8, 1, 64, "key width"),
            integer_param("dv", 4, 1, 64, "value width")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    Sequence s;
-    s.shape = {1, 1, p.integer("T"), p.integer("d"), p.integer("dv")};
+    Sequence s = of_shape({1, 1, p.integer("T"), p.integer("d"), p.integer("dv")});
     const int T = s.shape.T;
     s.q = normal_matrix(T, s.shape.Dk, protocol.seed, "gates/queries").data;
     s.k = normal_matrix(T, s.shape.Dk, protocol.seed, "gates/keys").data;
     s.v = normal_matrix(T, s.shape.Dv, protocol.seed, "gates/values").data;
     s.alpha = Stream(protocol.seed, "gates/alpha").uniforms(T, 0.6, 1);
-    const Vector reads = forward(find_variant("gated_linear"), s).o;
-    Sequence open = s;
-    open.alpha.assign(T, 1.0);
-    const double units = rounding_units("gated_linear", s);
     const Vector right = unrolled(s, 1, 0);
-    points.rounding(units)
-        .statement("$o_t$ at every t", reads, right)
+    points.rounding(rounding_units("gated_linear", s))
+        .statement("$o_t$ at every t", run("gated_linear", s).o, right)
         .but_not("product from $j = i$", unrolled(s, 0, 0))
         .but_not("product to $t - 1$", unrolled(s, 1, 1));
-    points.wrong_system("gates open", forward(find_variant("gated_linear"), open).o, right);
+    points.wrong_system("gates open", run("gated_linear", filled(s, &Sequence::alpha, 1)).o, right);
   });
 }
 
@@ -75,7 +65,7 @@ Claim kernel_trick_space() {
     const double t = s.shape.T, d = s.shape.Dk, dv = s.shape.Dv, pairs = t * (d + dv);
     if (pairs <= d * dv)
       usage_error("kernel_trick_space is about more pairs than the state has room for: t > d dv / (d + dv)");
-    const Output linear = forward(find_variant("linear"), s);
+    const Output linear = run("linear", s);
     const double kept = numbers_read("exp_unnormalized", s), state = double(linear.state.size());
     // The next read depends on the past only through the state: the layer is continued from the state alone.
     const Sequence next = random_sequence({1, 1, 1, s.shape.Dk, s.shape.Dv}, protocol.seed + 1);
@@ -84,23 +74,20 @@ Claim kernel_trick_space() {
     for (auto part : {&Sequence::q, &Sequence::k, &Sequence::v})
       (whole.*part).insert((whole.*part).end(), (next.*part).begin(), (next.*part).end());
     whole.shape.T += 1, whole.beta.clear(), whole.alpha.clear(), whole.lambda.clear(), whole.w.clear();
-    const Vector by_state = forward(find_variant("linear"), resumed).o, all = forward(find_variant("linear"), whole).o;
     Sequence forgotten = resumed;
     forgotten.state.clear();
-    const double units = rounding_units("linear", whole);
-    const Vector last(all.end() - s.shape.Dv, all.end());
+    const Vector all = run("linear", whole).o, last(all.end() - s.shape.Dv, all.end());
     points.statement("numbers kept for exp against the linear kernel's state", at_most_point(kept, state, 0));
     points.rounding(0).obligation("numbers kept for exp", kept, pairs).but_not("$t - 1$ pairs", (t - 1) * (d + dv));
     points.obligation("numbers kept for linear, as pairs", numbers_read("linear", s), pairs);
     points.obligation("numbers in the linear kernel's state", state, d * dv).but_not("with a normaliser", d * dv + d);
-    points.rounding(units).wrong_system("next read, no state", forward(find_variant("linear"), forgotten).o, last);
-    points.obligation("next read, from the state alone", by_state, last);
+    points.rounding(rounding_units("linear", whole));
+    points.wrong_system("next read, no state", run("linear", forgotten).o, last);
+    points.obligation("next read, from the state alone", run("linear", resumed).o, last);
     points.rounding(8 * t).obligation("pairs over state", kept / state, t * (1 / d + 1 / dv));
   });
 }
-
 } // namespace
 
 std::vector<Claim> eq_30_gates() { return {gating_unrolled(), kernel_trick_space()}; }
-
 } // namespace recollect::theory

@@ -1,30 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // 000 Eq 77-79 and §2.2.1: softmax attention as a running mean. Its normaliser's law of large numbers, the recurrence of
 // the mean, and the weights of new and of old writes.
-#include "harness/numerics/inputs.hpp"
 #include "theory/support/claim_builder.hpp"
-#include "theory/support/layer_points.hpp"
 #include "theory/support/sampling.hpp"
-#include <cmath>
 
 namespace recollect::theory {
 namespace {
-
-using Vector = std::vector<double>;
-
 Vector reads(const std::string &variant, const Sequence &s, const Assignments &set = {}) {
-  const Variant &layer = find_variant(variant);
-  return forward(layer, s, {"fast", Real::f64, 64, variant_params(layer, set)}).o;
+  return run(variant, s, set, "fast", 64).o;
 }
 const Assignments unscaled = {{"scale", "1"}};
-
-// ---- Z_t ~ t c(q) --------------------------------------------------------------------------------------------------------
 
 /// sum_{j <= t} exp(factor q.k_j) over independent Gaussian keys, one sum for each run. q.k is N(0, |q|^2) at any
 /// width, so that one channel is enough.
 Vector normalisers(int t, double square, double factor, std::uint64_t seed, size_t first, size_t runs) {
-  Sequence s;
-  s.shape = {int(runs), 1, t, 1, 1};
+  Sequence s = of_shape({int(runs), 1, t, 1, 1});
   s.k = Stream(seed, "eq 77/keys", t).normals(runs * t, first * t);
   s.q.assign(s.k.size(), std::sqrt(square)), s.v.assign(s.k.size(), 1.0);
   const Vector sums = reads("exp_unnormalized", s, {{"scale", number(factor)}});
@@ -76,8 +66,6 @@ Claim law_of_large_numbers() {
   });
 }
 
-// ---- The running mean ----------------------------------------------------------------------------------------------------
-
 Claim running_mean() {
   ClaimBuilder c("eq79-recurrence", "000 Eq 79");
   c.says("$S_t = (t-1)/t S_{t-1} + v_t phi(k_t)^T / t$ is the mean of $v_i phi(k_i)^T$, $i <= t$.");
@@ -100,19 +88,16 @@ Claim running_mean() {
                  rival_divisor = mean_of_first(T, T + 1);
     for (int t = 0; t < T; ++t) s.alpha[t] = double(t) / (t + 1);
     const double units = rounding_units("gated_linear", s);
-    const Vector unshared = forward(find_variant("gated_linear"), s).state;
+    const Vector unshared = run("gated_linear", s).state;
     for (int t = 0; t < T; ++t)
       for (int i = 0; i < dv; ++i) s.v[t * dv + i] /= t + 1;
-    const Vector state = forward(find_variant("gated_linear"), s).state;
     points.rounding(units)
-        .statement("$S_T$ against the mean of $v_t phi_t^T$", state, expected)
+        .statement("$S_T$ against the mean of $v_t phi_t^T$", run("gated_linear", s).state, expected)
         .but_not("divided by $T + 1$", rival_divisor)
         .but_not("the last write left out", rival_shorter);
     points.wrong_system("writes not divided by t", unshared, expected);
   });
 }
-
-// ---- Weights of single writes --------------------------------------------------------------------------------------------
 
 /// A layer whose last read shows the weights of three writes: the oldest, the one in the middle and the newest. The
 /// scores are 0, or those of random unit keys and one random query.
@@ -162,9 +147,8 @@ Claim write_in_vanishes() {
     mean.q = mean.k;
     for (int i = 0; i < t; ++i)
       for (int c = 0; c < 3; ++c) mean.v[3 * size_t(i) + c] /= i + 1;
-    const double entered = last_read("softmax", equal.s)[2];
     points.rounding(units)
-        .statement("weight of the newest write at equal scores", entered, 1.0 / t)
+        .statement("weight of the newest write at equal scores", last_read("softmax", equal.s)[2], 1.0 / t)
         .but_not("$1/sqrt t$", 1 / std::sqrt(t))
         .but_not("$1/(t+1)$", 1.0 / (t + 1));
     points.wrong_system("no normaliser", last_read("exp_unnormalized", equal.s)[2], 1.0 / t);
@@ -207,9 +191,8 @@ Claim later_is_attenuated() {
     std::copy_n(random.s.q.end() - 8, 8, shuffled.q.end() - 8);
     gated.alpha.assign(t, 0.99);
     const Vector summed = last_read("exp_unnormalized", never), forgetful = last_read("gated_softmax", gated);
-    const double wrong_ratio = 1.0 / t; // as printed
     points.rounding(units).statement("newest over oldest weight, against $1/t$: writes enter with $1/i$ and stay",
-                                     weights[2] / weights[0], wrong_ratio);
+                                     weights[2] / weights[0], 1.0 / t); // as printed
     points.obligation("weights of the oldest, a middle and the newest write against $1/t$", weights,
                       Vector(3, 1.0 / t));
     points.obligation("newest over oldest weight", weights[2] / weights[0], 1);
@@ -220,11 +203,9 @@ Claim later_is_attenuated() {
                       mixed);
   });
 }
-
 } // namespace
 
 std::vector<Claim> eq_79_softmax_as_mean() {
   return {law_of_large_numbers(), running_mean(), write_in_vanishes(), later_is_attenuated()};
 }
-
 } // namespace recollect::theory

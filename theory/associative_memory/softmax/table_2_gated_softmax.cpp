@@ -5,16 +5,9 @@
 // normaliser is gated too.
 #include "theory/associative_memory/objectives/quadratic.hpp"
 #include "theory/support/claim_builder.hpp"
-#include "theory/support/layer_points.hpp"
-#include <cmath>
 
 namespace recollect::theory {
 namespace {
-
-using Vector = std::vector<double>;
-
-// ---- The row as printed --------------------------------------------------------------------------------------------------
-
 /// One step at time t: S [gates, d], with one gate for each row.
 struct Step {
   Dense S;
@@ -28,21 +21,19 @@ Step random_step(const Vector &gates, double t, std::uint64_t seed) {
 }
 /// One step computed with the matrices of the row: (t-1)/t diag(lambda) S + v phi^T / t.
 Dense layer_step(const Step &s) {
-  Sequence one;
-  one.shape = {1, 1, 1, s.S.rows, s.S.columns};
+  Sequence one = of_shape({1, 1, 1, s.S.rows, s.S.columns});
   one.q = one.k = s.v, one.v = s.phi, one.lambda = s.gates, one.alpha = {(s.t - 1) / s.t};
   for (double &x : one.v) x /= s.t;
   one.state = transpose(s.S).data;
-  return transpose(Dense(s.S.columns, s.S.rows, forward(find_variant("gated_linear"), one).state));
+  return transpose(Dense(s.S.columns, s.S.rows, run("gated_linear", one).state));
 }
 /// S - dL/dS of L = -<S phi, v>/t + 1/2 ||diag(sqrt(weights)) S||^2.
 Dense descended(const Step &s, const std::function<double(double lambda)> &weight) {
   Vector weights;
   for (double lambda : s.gates) weights.push_back(weight(lambda));
-  return s.S -
-         gradient(
-             [&](const Dense &S) { return -inner(times(S, s.phi), s.v) / s.t + 0.5 * weighted_square(S, weights); },
-             s.S);
+  return s.S - gradient(s.S, [&](const Dense &S) {
+           return -inner(times(S, s.phi), s.v) / s.t + 0.5 * weighted_square(S, weights);
+         });
 }
 /// The factors by which the step multiplies the rows of S, measured by removing the write and dividing by a column of
 /// S.
@@ -122,17 +113,13 @@ Claim gated_softmax_row() {
   });
 }
 
-// ---- The cited layer -----------------------------------------------------------------------------------------------------
-
 /// With equal scores the weights of a read depend on the gates alone. The weights of three parts of the last of t
 /// reads: the newest write, the one before it, and all older ones together.
 Vector last_weights(double lambda, int t) {
-  Sequence s;
-  s.shape = {1, 1, t, 1, 3};
+  Sequence s = of_shape({1, 1, t, 1, 3});
   s.k.assign(t, 1), s.q.assign(t, 0), s.alpha.assign(t, lambda), s.v.assign(3 * size_t(t), 0);
   for (int i = 0; i < t; ++i) s.v[3 * i + (i == t - 1 ? 0 : i == t - 2 ? 1 : 2)] = 1;
-  const Variant &layer = find_variant("gated_softmax");
-  const Vector o = forward(layer, s, {"fast", Real::f64, 64, {}}).o;
+  const Vector o = run("gated_softmax", s, {}, "fast", 64).o;
   return Vector(o.end() - 3, o.end());
 }
 
@@ -161,13 +148,11 @@ Claim gated_normaliser() {
     double Z = 0, before = 0;
     for (int i = 0; i < t; ++i) before = Z, Z = lambda * Z + 1;
     const Vector now = last_weights(lambda, t), past = last_weights(lambda, t - 1), ungated = last_weights(1, t);
-    const double wrong_share = 1.0 / t; // as printed
-    // The factor by which the last step multiplies the weight of the write before it.
-    const double kept = now[1] / past[0];
-    points.rounding(size).statement("weight of the newest write against $1/t$", now[0], wrong_share);
+    points.rounding(size).statement("weight of the newest write against $1/t$", now[0], 1.0 / t); // as printed
     points.obligation("weight of the newest write against $1/Z_t$", now[0], 1 / Z)
         .but_not("$lambda$ for $1 - lambda$", lambda);
     points.wrong_system("no gate", ungated[0], 1 / Z);
+    const double kept = now[1] / past[0]; // the factor by which the last step multiplies the weight of the write before
     points
         .obligation("$A_t$: what is kept of the write before it, against $lambda Z_{t-1}/Z_t$", kept,
                     lambda * before / Z)
@@ -176,9 +161,7 @@ Claim gated_normaliser() {
                       lambda * lambda * (Z - 1 - lambda) / (lambda * lambda) / Z);
   });
 }
-
 } // namespace
 
 std::vector<Claim> table_2_gated_softmax() { return {gated_softmax_row(), gated_normaliser()}; }
-
 } // namespace recollect::theory

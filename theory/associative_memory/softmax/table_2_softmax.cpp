@@ -2,18 +2,12 @@
 // 000 Table 2, softmax attention with and without its normaliser; Eq 11-12, 77-80. Softmax attention keeps no S. Its
 // reads at every step are compared with reads S_t phi(q_t) of a memory that descends the printed objective in the space
 // of the exp kernel's features; as many features are used as float64 can resolve.
-#include "harness/numerics/inputs.hpp"
 #include "theory/associative_memory/objectives/quadratic.hpp"
 #include "theory/support/claim_builder.hpp"
 #include "theory/support/features.hpp"
-#include "theory/support/layer_points.hpp"
-#include <cmath>
 
 namespace recollect::theory {
 namespace {
-
-using Vector = std::vector<double>;
-
 constexpr int d = 2, dv = 2; // unit keys and queries in the plane: similarities between 1/e and e
 constexpr int order = 18;    // of the features; what is left out is below e / 19! = 2e-17 of a similarity
 
@@ -27,10 +21,7 @@ Sequence plane_sequence(int T, std::uint64_t seed) {
 Vector row(const Vector &array, int t, int width) {
   return Vector(array.begin() + t * width, array.begin() + (t + 1) * width);
 }
-Vector reads(const std::string &variant, const Sequence &s) {
-  const Variant &layer = find_variant(variant);
-  return forward(layer, s, {"recurrent", Real::f64, 1, variant_params(layer, {{"scale", "1"}})}).o;
-}
+Vector reads(const std::string &variant, const Sequence &s) { return run(variant, s, {{"scale", "1"}}).o; }
 
 /// L_t(S) from recall = <S phi(k_t), v_t>.
 using Objective = double (*)(const Dense &S, double recall, int t);
@@ -47,7 +38,7 @@ Vector descended_reads(const Sequence &s, Objective L, bool constant = true) {
     Vector phi = exp_features(row(s.k, t - 1, d), order);
     if (!constant) phi[0] = 0;
     if (t == 1) S = Dense(dv, int(phi.size()));
-    S = S - gradient([&](const Dense &M) { return L(M, inner(times(M, phi), v), t); }, S);
+    S = S - gradient(S, [&](const Dense &M) { return L(M, inner(times(M, phi), v), t); });
     const Vector read = times(S, exp_features(row(s.q, t - 1, d), order));
     all.insert(all.end(), read.begin(), read.end());
   }
@@ -70,10 +61,10 @@ Claim softmax_without_norm() {
   c.runs({"exp_unnormalized", "softmax"}), c.takes(lengths);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Sequence s = plane_sequence(p.integer("T"), protocol.seed);
-    const Vector measured = reads("exp_unnormalized", s), expected = descended_reads(s, unnormalised);
+    const Vector expected = descended_reads(s, unnormalised);
     const auto rival_sign = [](const Dense &, double recall, int) { return recall; };
     points.rounding(units(s))
-        .statement("reads of every step against $S_t phi(q_t)$", measured, expected)
+        .statement("reads of every step against $S_t phi(q_t)$", reads("exp_unnormalized", s), expected)
         .but_not("features without their constant", descended_reads(s, unnormalised, false))
         .but_not("+$<S phi, v>$", descended_reads(s, rival_sign));
     points.wrong_system("softmax with its normaliser", reads("softmax", s), expected);
@@ -90,9 +81,7 @@ Claim softmax_with_norm() {
   c.runs({"softmax", "exp_unnormalized"}), c.takes(lengths);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Sequence s = plane_sequence(p.integer("T"), protocol.seed);
-    Sequence ones = s;
-    ones.v.assign(s.v.size(), 1.0);
-    const Vector Z = reads("exp_unnormalized", ones);
+    const Vector Z = reads("exp_unnormalized", filled(s, &Sequence::v, 1));
     Vector measured = reads("softmax", s), summed = measured;
     for (size_t i = 0; i < measured.size(); ++i) {
       summed[i] = measured[i] * Z[i];
@@ -110,9 +99,7 @@ Claim softmax_with_norm() {
     points.wrong_system("reads times $Z_t(q)$: no normaliser", summed, expected);
   });
 }
-
 } // namespace
 
 std::vector<Claim> table_2_softmax() { return {softmax_without_norm(), softmax_with_norm()}; }
-
 } // namespace recollect::theory

@@ -8,7 +8,6 @@
 
 namespace recollect::theory {
 namespace {
-
 Claim threshold() {
   ClaimBuilder c("theorem1-eps-threshold", "000 Theorem 1, Assumption 1 (eps < 1/8)");
   c.says("Inner products below $1/8$ in size, so that $4 eps < 1/2$, suffice for $f$ = round to track every exchange.");
@@ -17,11 +16,8 @@ Claim threshold() {
   c.draws({"swap"}), c.runs({"delta_former"});
   c.takes({real_param("eps", 0.12, 1e-3, 0.49, "largest inner product of the worst four keys")});
   c.at({{{"eps", 0.1}}, {}, {{"eps", 0.1249}}});
-  const auto tracked = [](const Dense &keys, std::uint64_t seed) {
-    const SwapStory story = tell_swaps(keys, 200, seed);
-    return exactly_tracked(reads_by_round(story), story);
-  };
-  const auto at = [](double eps, int n) { return labels({{"eps", num(eps)}, {"n", num(n)}}); };
+  const auto tracked = [](const Dense &keys, std::uint64_t seed) { return tracked_by_round(keys, 200, seed); };
+  const auto at = [](double eps, int n) { return labels({{"eps", eps}, {"n", n}}); };
   c.last([=](Points &points, const Protocol &protocol) {
     points.at(at(0.1251, 4)).wrong_system("threshold $1/6$", tracked(worst_keys(0.1251), protocol.seed));
     points.at(at(0.2, 4)).wrong_system("threshold $1/4$", tracked(worst_keys(0.2), protocol.seed));
@@ -59,7 +55,7 @@ Claim tie() {
       points.at(describe(set));
       set.d == 128 ? (void)points.statement("half away from zero, below $1/8$", by_away)
                    : points.wrong_system("half away from zero, at $1/8$", by_away);
-      points.obligation("half to even", exactly_tracked(reads_by_round(story), story));
+      points.obligation("half to even", tracked_by_round(story));
       points.rounding(4 * set.d)
           .obligation("coherence", coherence(keys), 1 / std::sqrt(double(set.d)))
           .but_not("$1/sqrt(d-1)$", 1 / std::sqrt(set.d - 1.0));
@@ -94,8 +90,7 @@ Claim random_keys() {
           .but_not("$d-8$ for $d$", share_beyond(0.125, d - 8));
     }
     const auto tracked = [&](const KeySet &set) {
-      const SwapStory story = tell_swaps(key_rows(set, protocol.seed), 200, protocol.seed);
-      return exactly_tracked(reads_by_round(story), story);
+      return tracked_by_round(key_rows(set, protocol.seed), 200, protocol.seed);
     };
     // At this width 16 draws miss the event less than once in 10^10.
     const KeySet wide{"unit", 16, int(std::ceil(random_width(16, 1e-10)))}, structured{"hadamard", 256, 128},
@@ -110,14 +105,11 @@ Claim random_keys() {
     if (coherence(keys) < 0.125)
       usage_error("at " + describe(set).str() +
                   " the random keys drawn do satisfy Assumption 1: there is nothing to refute");
-    const SwapStory story = tell_swaps(keys, set.n, protocol.seed);
     points.at(describe(set)).statement("coherence, below $1/8$", at_most_point(coherence(keys), 0.125, 0));
-    points.statement("every read", exactly_tracked(reads_by_round(story), story));
+    points.statement("every read", tracked_by_round(keys, set.n, protocol.seed));
   });
 }
-
 } // namespace
 
 std::vector<Claim> assumption_1() { return {threshold(), tie(), random_keys()}; }
-
 } // namespace recollect::theory

@@ -1,30 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // Assumption 2 of 000 Theorem 1, f = x on a neighbourhood of every x in {-1, 0, 1, 2}, and the rounding function (E.2).
-#include "harness/core/error.hpp"
 #include "theory/associative_memory/tracking/similarity_of_layer.hpp"
 #include "theory/associative_memory/tracking/swaps.hpp"
 #include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
-
 /// A grid over U(x, 4 eps) around each of the four integers, and for each of its points that integer.
 struct Neighbourhood {
   static constexpr int half = 500;
-  std::vector<double> points, centres;
+  Vector points, centres;
   explicit Neighbourhood(double eps) {
     for (double x : integers)
       for (int g = -half; g <= half; ++g) points.push_back(x + 4 * eps * g / half), centres.push_back(x);
   }
   /// Share of the grid that f does not map to its centre, accurate to the grid's step, 1/half.
-  double left_by(const std::vector<double> &f) const {
+  double left_by(const Vector &f) const {
     double left = 0;
     for (size_t i = 0; i < f.size(); ++i) left += f[i] != centres[i];
     return left / f.size();
   }
 };
 
-std::vector<double> two_decimals(std::vector<double> x) {
+Vector two_decimals(Vector x) {
   for (double &value : x) value = std::nearbyint(100 * value) / 100;
   return x;
 }
@@ -35,13 +33,12 @@ Claim rounding() {
   c.exactly("$f$ = round satisfies it exactly if $4 eps < 1/2$; beyond that it leaves a share $1 - 1/(8 eps)$. The two "
             "decimals of Fig 4 need $4 eps < 0.005$. Listing 2 divides by sqrt(head_dim) first, so there keys need the "
             "norm head_dim^{1/4}.");
-  c.draws({"swap"}), c.runs({"delta_former"});
-  c.takes({real_param("eps", 0.1, 1e-3, 0.49, "bound of Assumption 1")});
+  c.draws({"swap"}), c.runs({"delta_former"}), c.takes({real_param("eps", 0.1, 1e-3, 0.49, "bound of Assumption 1")});
   c.at({{{"eps", 0.01}}, {}, {{"eps", 0.1249}}});
   c.last([](Points &points, const Protocol &protocol) {
     const Neighbourhood beyond(0.13), fine(0.00124), coarse(0.002);
     const double step = 1.0 / Neighbourhood::half;
-    const auto at = [](double eps) { return labels({{"eps", num(eps)}}); };
+    const auto at = [](double eps) { return labels({{"eps", eps}}); };
     points.at(at(0.13));
     points
         .obligation(
@@ -62,11 +59,10 @@ Claim rounding() {
       SwapStory story = tell_swaps(key_rows({"equicorrelated", d, d, 0.1}, protocol.seed), 100, protocol.seed);
       for (double &x : story.sequence.k) x *= norm;
       for (double &x : story.sequence.q) x *= norm;
-      const Variant &layer = find_variant("delta_former");
-      const Params scaled = variant_params(layer, {{"kappa1", "round"}, {"kappa2", "round"}, {"scale", "0.25"}});
-      return exactly_tracked(forward(layer, story.sequence, {"chunked", Real::f64, 64, scaled}).o, story);
+      const Assignments scaled{{"kappa1", "round"}, {"kappa2", "round"}, {"scale", "0.25"}};
+      return exactly_tracked(run("delta_former", story.sequence, scaled, "chunked", 64).o, story);
     };
-    const auto sized = [&](double norm) { return labels({{"norm", num(norm)}, {"d", num(d)}}); };
+    const auto sized = [&](double norm) { return labels({{"norm", norm}, {"d", d}}); };
     points.at(sized(2)).obligation("every read over $sqrt(head_dim)$, $|k| = head_dim^{1/4}$", over_root(2));
     points.at(sized(1)).wrong_system("unit keys over sqrt(head_dim)", over_root(1));
   });
@@ -79,9 +75,7 @@ Claim rounding() {
     points.wrong_system("linear for round", similarity_of_layer(near.points, "linear"), near.centres);
   });
 }
-
 } // namespace
 
 std::vector<Claim> assumption_2() { return {rounding()}; }
-
 } // namespace recollect::theory

@@ -2,14 +2,11 @@
 // The circuit classes that 000 §2.2.1 and §3.3 rely on. Inclusions between classes are statements about limits and
 // cannot be measured. A finite statement can be: which inputs a gate of bounded depth depends on. The group behind the
 // argument is in exchange_group.cpp.
-#include "harness/numerics/random.hpp"
 #include "theory/support/claim_builder.hpp"
-#include <cmath>
 #include <functional>
 
 namespace recollect::theory {
 namespace {
-
 using Gate = std::function<bool(unsigned inputs)>;
 
 /// The number of the n inputs on which an output depends: those whose flip changes it somewhere.
@@ -90,8 +87,8 @@ Claim neighbourhood() {
       "constant depth",
       "The next sentence contrasts NC1's logarithmic depth; it does not limit the sentence quoted here.",
       "The two examples are introduced as intuition. Our conclusion, that swaps are beyond TC0, follows from the "
-      "completeness of $S_5$ for NC1 and from TC0 being believed smaller; we should have said so, and "
-      "spoken of a neighbourhood for NC0 only."));
+      "completeness of $S_5$ for NC1 and from TC0 being believed smaller; we should have said so, and spoken of a "
+      "neighbourhood for NC0 only."));
   c.exactly("The sentence is true of NC0, whose gates have bounded fan-in: at depth $D$ an output sees at most $2^D$ "
             "inputs. A single threshold gate of depth 1 depends on all $n$ inputs.");
   c.because("The paper's own definition of TC gives threshold gates unlimited fan-in. Its conclusion rests on $S_5$ "
@@ -119,7 +116,7 @@ Claim depth_and_reach() {
       const int random = largest_shallow_dependence(depth, n, protocol.seed),
                 tree = dependence([&](unsigned x) { return and_tree(x, most).output; }, n),
                 one_gate = dependence([n](unsigned x) { return x + 1 == 1u << n; }, n);
-      points.at(labels({{"depth", num(depth)}, {"n", num(n)}})).rounding(0);
+      points.at({{"depth", depth}, {"n", n}}).rounding(0);
       points.statement("inputs of random circuits", at_most_point(random, most, 0));
       points.wrong_system("one gate of unbounded fan-in", at_most_point(one_gate, most, 0));
       auto attained = points.obligation("inputs of the full tree", tree, most);
@@ -134,39 +131,27 @@ Claim depth_and_reach() {
     points.wrong_system("a tree that leaves one input out", right_answers(n, n - 1), std::exp2(n));
   });
 }
-
-Claim s5_beyond_tc0() {
-  ClaimBuilder c("s5-beyond-tc0", "000 §2.2.1, Model Expressivity");
-  c.says("Because it tracks the exchanges of $n >= 5$ elements, DeltaFormer's expressivity surpasses TC0 and "
-         "theoretically reaches NC1, whereas constant-depth Transformers without chain of thought stay within TC0.");
-  c.exactly("It is conditional on TC0 != NC1.");
-  c.because("Tracking $S_5$ is complete for NC1 (Barrington); that NC1 is more than TC0 is believed and not proved. "
-            "The algebraic premise is measured by s5_nonsolvable, the tracking by theorem1_round.");
-  return c.is_not_tested(Reason::not_numeric);
-}
-
-Claim circuit_hierarchy() {
-  ClaimBuilder c("circuit-hierarchy", "000 Eq 43, Fig 1");
-  c.says("NC0 is strictly within AC0, AC0 strictly within TC0, and TC0, NC1, AC1, TC1, NC2, ..., $P$ are each within "
-         "the next.");
-  c.exactly("Known inclusions.");
-  c.because("Classes are sets of families of circuits of every size, so no run can decide an inclusion. nc0_and_depth "
-            "measures the finite facts behind the first of them.");
-  return c.is_not_tested(Reason::not_numeric);
-}
-
-Claim matrix_inverse_beyond_tc0() {
-  ClaimBuilder c("matrix-inverse-beyond-tc0", "000 §3.3, end");
-  c.says("The matrix inversion in $u$ goes far beyond TC0 and so makes the Transformer more expressive.");
-  c.exactly("It is conditional: inversion lies in NC2, and TC0 != NC2 is open.");
-  c.because("dag_neumann and dag_deltaformer_construction measure what inversion adds on graphs.");
-  return c.is_not_tested(Reason::not_numeric);
-}
-
 } // namespace
 
 std::vector<Claim> circuits() {
-  return {s5_beyond_tc0(), circuit_hierarchy(), depth_and_reach(), neighbourhood(), matrix_inverse_beyond_tc0()};
+  return {
+      not_tested(
+          "s5-beyond-tc0", "000 §2.2.1, Model Expressivity", Reason::not_numeric,
+          "Because it tracks the exchanges of $n >= 5$ elements, DeltaFormer's expressivity surpasses TC0 and "
+          "theoretically reaches NC1, whereas constant-depth Transformers without chain of thought stay within TC0.",
+          "It is conditional on TC0 != NC1.",
+          "Tracking $S_5$ is complete for NC1 (Barrington); that NC1 is more than TC0 is believed and not proved. The "
+          "algebraic premise is measured by s5_nonsolvable, the tracking by theorem1_round."),
+      not_tested("circuit-hierarchy", "000 Eq 43, Fig 1", Reason::not_numeric,
+                 "NC0 is strictly within AC0, AC0 strictly within TC0, and TC0, NC1, AC1, TC1, NC2, ..., $P$ are each "
+                 "within the next.",
+                 "Known inclusions.",
+                 "Classes are sets of families of circuits of every size, so no run can decide an inclusion. "
+                 "nc0_and_depth measures the finite facts behind the first of them."),
+      depth_and_reach(), neighbourhood(),
+      not_tested("matrix-inverse-beyond-tc0", "000 §3.3, end", Reason::not_numeric,
+                 "The matrix inversion in $u$ goes far beyond TC0 and so makes the Transformer more expressive.",
+                 "It is conditional: inversion lies in NC2, and TC0 != NC2 is open.",
+                 "dag_neumann and dag_deltaformer_construction measure what inversion adds on graphs.")};
 }
-
 } // namespace recollect::theory

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The group behind the exchange of n elements (000 §2.2.1, Fig 3): whether it is solvable (the comparison of circuit
 // classes rests on that), and how many exchanges there are.
-#include "harness/core/registry.hpp"
 #include "theory/support/claim_builder.hpp"
-#include <algorithm>
-#include <cmath>
 #include <map>
 #include <numeric>
 #include <set>
 
 namespace recollect::theory {
 namespace {
-
-Params of_size(int n) { return labels({{"n", num(n)}}); }
-
+Params of_size(int n) { return labels({{"n", n}}); }
 using Permutation = std::vector<int>;
 using Group = std::set<Permutation>;
 
@@ -29,12 +24,16 @@ Permutation inverse_of(const Permutation &a) {
   return c;
 }
 
+Permutation identity_of(int n) {
+  Permutation p(n);
+  std::iota(p.begin(), p.end(), 0);
+  return p;
+}
+
 /// The group that the generators span.
 Group closure(const Group &generators, int n) {
-  Permutation identity(n);
-  std::iota(identity.begin(), identity.end(), 0);
-  Group group{identity};
-  std::vector<Permutation> frontier{identity};
+  Group group{identity_of(n)};
+  std::vector<Permutation> frontier{identity_of(n)};
   while (!frontier.empty()) {
     const Permutation g = frontier.back();
     frontier.pop_back();
@@ -46,8 +45,8 @@ Group closure(const Group &generators, int n) {
 
 /// (0 1 ... n-1): generates a group that commutes.
 Group one_cycle(int n) {
-  Permutation p(n);
-  for (int i = 0; i < n; ++i) p[i] = (i + 1) % n;
+  Permutation p = identity_of(n);
+  std::rotate(p.begin(), p.begin() + 1, p.end());
   return {p};
 }
 
@@ -55,8 +54,7 @@ Group transpositions(int n) {
   Group swaps;
   for (int i = 0; i < n; ++i)
     for (int j = 0; j < i; ++j) {
-      Permutation p(n);
-      std::iota(p.begin(), p.end(), 0);
+      Permutation p = identity_of(n);
       std::swap(p[i], p[j]);
       swaps.insert(p);
     }
@@ -64,9 +62,9 @@ Group transpositions(int n) {
 }
 
 /// Orders of the group that the generators span, of its commutator subgroup, and so on until they no longer shrink.
-std::vector<double> derived_orders(const Group &generators, int n) {
+Vector derived_orders(const Group &generators, int n) {
   Group group = closure(generators, n);
-  std::vector<double> orders{double(group.size())};
+  Vector orders{double(group.size())};
   while (true) {
     Group commutators;
     for (const Permutation &a : group)
@@ -78,7 +76,7 @@ std::vector<double> derived_orders(const Group &generators, int n) {
 }
 
 /// The last order of the derived series against the law: A_n's from n = 5 on, else 1.
-Points::Stated<double> last_of_series(Points &points, int n, const std::vector<double> &orders) {
+Points::Stated<double> last_of_series(Points &points, int n, const Vector &orders) {
   points.at(of_size(n)).rounding(0);
   return points.statement("order of the last derived group of $S_n$", orders.back(),
                           n >= 5 ? std::tgamma(n + 1) / 2 : 1);
@@ -92,9 +90,9 @@ Claim solvability() {
   c.because("Therefore the word problem of $S_5$ is complete for NC1. That NC1 is larger than TC0 is a conjecture.");
   c.takes({integer_param("n", 5, 3, 6, "elements")}), c.at(std::vector<Changes>{});
   c.also([](Points &points, const Protocol &) {
-    const std::map<int, std::vector<double>> series{{3, {6, 3, 1}}, {4, {24, 12, 4, 1}}, {5, {120, 60, 60}}};
+    const std::map<int, Vector> series{{3, {6, 3, 1}}, {4, {24, 12, 4, 1}}, {5, {120, 60, 60}}};
     for (const auto &[n, known] : series) {
-      const std::vector<double> orders = derived_orders(transpositions(n), n);
+      const Vector orders = derived_orders(transpositions(n), n);
       auto last = last_of_series(points, n, orders);
       if (n == 5) last.but_not("solvable", 1);
       points.obligation("orders of the derived series", orders, known);
@@ -125,7 +123,7 @@ std::pair<double, double> vocabulary_of(int n, const std::string &order, std::ui
                                                 "swap"),
                                         seed);
   const Shape &shape = problem.sequence.shape;
-  std::set<std::vector<double>> inputs;
+  std::set<Vector> inputs;
   std::set<int> outputs;
   for (int t = n; t < shape.T; ++t) {
     const auto key = problem.sequence.k.begin() + size_t(t) * shape.Dk;
@@ -152,9 +150,7 @@ Claim vocabulary() {
     points.wrong_system("ordered pairs", vocabulary_of(n, "any", protocol.seed).first, pairs);
   });
 }
-
 } // namespace
 
 std::vector<Claim> exchange_group() { return {solvability(), vocabulary()}; }
-
 } // namespace recollect::theory

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The space that tracking exchanges takes (000 E.3): a cache of keys and u, which is read and written again every n
 // exchanges, against the n x n state of the linear kernel. The numbers are counted in running layers.
-#include "harness/core/error.hpp"
 #include "theory/associative_memory/tracking/packing.hpp"
 #include "theory/associative_memory/tracking/swaps.hpp"
 #include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
-
 /// How a cache is kept: after `period` exchanges (0: never) all values are read and written again, into an empty cache
 /// or on top of the old one.
 struct Keeping {
@@ -17,8 +15,8 @@ struct Keeping {
 };
 
 struct Kept {
-  std::vector<double> values, truth; // at the end, by key
-  int longest = 0;                   // entries of the cache at its longest
+  Vector values, truth; // at the end, by key
+  int longest = 0;      // entries of the cache at its longest
 };
 
 /// n values under exchanges, kept by delta_former with f = round: the entries (k, v) are written, and then one step per
@@ -26,7 +24,7 @@ struct Kept {
 Kept exchange(const Dense &keys, int swaps, Keeping keeping, std::uint64_t seed) {
   const int n = keys.rows, d = keys.columns;
   const SwapStory story = tell_swaps(keys, swaps, seed);
-  std::vector<double> k = keys.data, v;
+  Vector k = keys.data, v;
   for (int i = 0; i < n; ++i) v.push_back(i + 1);
   const auto read_all = [&] {
     Sequence s;
@@ -37,8 +35,8 @@ Kept exchange(const Dense &keys, int swaps, Keeping keeping, std::uint64_t seed)
     s.q.insert(s.q.end(), keys.data.begin(), keys.data.end());
     s.alpha.assign(T, 0.0), s.beta.assign(T, 0.0);
     std::fill_n(s.alpha.begin(), entries, 1.0), std::fill_n(s.beta.begin(), entries, 1.0);
-    const std::vector<double> o = reads_by("round", s);
-    return std::vector<double>(o.end() - n, o.end());
+    const Vector o = reads_by("round", s);
+    return Vector(o.end() - n, o.end());
   };
   Kept kept;
   for (int swap = 0; swap < swaps; ++swap) {
@@ -46,7 +44,7 @@ Kept exchange(const Dense &keys, int swaps, Keeping keeping, std::uint64_t seed)
     k.insert(k.end(), step, step + d), v.push_back(0);
     kept.longest = std::max(kept.longest, int(v.size()));
     if (keeping.period == 0 || (swap + 1) % keeping.period) continue;
-    const std::vector<double> now = read_all();
+    const Vector now = read_all();
     if (keeping.emptied) k.clear(), v.clear();
     k.insert(k.end(), keys.data.begin(), keys.data.end()), v.insert(v.end(), now.begin(), now.end());
     kept.longest = std::max(kept.longest, int(v.size()));
@@ -68,10 +66,9 @@ Claim rewriting() {
     const int n = p.integer("n"), swaps = p.integer("swaps") * (protocol.full() ? 10 : 1);
     if (swaps % n || swaps < 3 * n) usage_error("the exchanges must be a multiple of n, three times n at least");
     const Dense keys = key_rows({"equicorrelated", n, n, 0.12}, protocol.seed);
-    const Kept rewritten = exchange(keys, swaps, {n}, protocol.seed), never = exchange(keys, swaps, {0}, protocol.seed);
-    const Dense random = key_rows({"unit", n, n}, protocol.seed);
-    const Kept lost = exchange(random, swaps, {n}, protocol.seed);
-    points.at(labels({{"n", num(n)}, {"swaps", num(swaps)}}))
+    const Kept rewritten = exchange(keys, swaps, {n}, protocol.seed), never = exchange(keys, swaps, {0}, protocol.seed),
+               lost = exchange(key_rows({"unit", n, n}, protocol.seed), swaps, {n}, protocol.seed);
+    points.at({{"n", n}, {"swaps", swaps}})
         .rounding(0)
         .statement("values at the end", rewritten.values, rewritten.truth);
     points.wrong_system("random keys, beyond $1/8$", lost.values, lost.truth);
@@ -103,10 +100,9 @@ double root_of(double a) {
 
 /// Numbers in delta_net's state for n orthonormal keys and values of width dv, which it exchanges by reflections.
 double linear_state(int n, int dv) {
-  Sequence s;
-  s.shape = {1, 1, n, n, dv};
+  Sequence s = of_shape({1, 1, n, n, dv});
   s.k = s.q = Dense::identity(n).data, s.v.assign(size_t(n) * dv, 1.0), s.beta.assign(n, 1.0);
-  return double(forward(find_variant("delta_net"), s).state.size());
+  return double(run("delta_net", s).state.size());
 }
 
 Claim space() {
@@ -124,11 +120,11 @@ Claim space() {
   c.last([](Points &points, const Protocol &) {
     const auto width = [](double m) { return 256 * std::log(m); };
     for (double m : {1e4, 1e6, 1e8})
-      points.at(labels({{"n", num(m)}}))
+      points.at({{"n", m}})
           .limit("2 n x 2 d at $d = 256 ln n$, at most $n^2$", at_most_point(2 * m * 2 * width(m), m * m, 0));
-    points.at(labels({{"n", num(5e3)}}))
+    points.at({{"n", 5e3}})
         .wrong_system("already at $n = 5000$", at_most_point(2 * 5e3 * 2 * width(5e3), 5e3 * 5e3, 0));
-    points.at(labels({{"d", txt("256 ln n")}}))
+    points.at({{"d", "256 ln n"}})
         .obligation("smallest n at which the cache is less",
                     narrower_from([&](double m) { return 2 * m * 2 * width(m); }), std::ceil(root_of(4 * 256)))
         .but_not("n entries, u not counted", std::ceil(root_of(256)))
@@ -139,7 +135,7 @@ Claim space() {
     // A cache in use, with keys of cosine 0.12 in d = n, and the state with which it is compared.
     const Kept kept = exchange(key_rows({"equicorrelated", n, n, 0.12}, protocol.seed), 3 * n, {n}, protocol.seed);
     const double cache = kept.longest * 2.0 * n, state = linear_state(n, n);
-    points.at(labels({{"n", num(n)}, {"d", num(n)}}));
+    points.at({{"n", n}, {"d", n}});
     points.statement("numbers of the cache, at most the state's", at_most_point(cache, state, 0));
     points.rounding(0)
         .obligation("numbers of the cache: 2 n x 2 d", cache, 2.0 * n * 2 * n)
@@ -169,7 +165,7 @@ Claim value_width() {
     const Dense keys = key_rows({kind, n, d}, protocol.seed);
     const Kept kept = exchange(keys, n, {n}, protocol.seed);
     const double cache = kept.longest * double(d + dv), state = linear_state(n, dv);
-    points.at(labels({{"n", num(n)}, {"d", num(d)}, {"dv", num(dv)}}));
+    points.at({{"n", n}, {"d", d}, {"dv", dv}});
     points.statement("numbers of the cache, at most the state's", at_most_point(cache, state, 0));
     points.rounding(0).obligation("values at the end", kept.values, kept.truth);
     const Kept lost = exchange(key_rows({"unit", n, d}, protocol.seed), n, {n}, protocol.seed);
@@ -180,13 +176,11 @@ Claim value_width() {
         .but_not("n entries", (d + dv) / double(dv));
     const double wide = linear_state(n, n), wide_cache = kept.longest * double(d + n);
     points.wrong_system("entries for numbers", at_least_point(double(kept.longest), wide, 0));
-    points.at(labels({{"n", num(n)}, {"d", num(d)}, {"dv", num(n)}}));
+    points.at({{"n", n}, {"d", d}, {"dv", n}});
     points.obligation("$d_v = n$ on both sides: the cache, at least the state", at_least_point(wide_cache, wide, 0));
   });
 }
-
 } // namespace
 
 std::vector<Claim> exchange_space() { return {rewriting(), space(), value_width()}; }
-
 } // namespace recollect::theory

@@ -5,15 +5,14 @@
 // of position 1 sees the steps that move it (round tracks in either order: theorem1_order). At every step the read asks
 // for position 1 through the dual query of key 1 (q.k_1 = 1, q.k_j = 0), multiplied by `sharpness`, with kappa_2 =
 // softmax; the answer is the largest channel. "none" is beta = 0, so that u = v: softmax attention.
-#include "harness/core/error.hpp"
 #include "harness/numerics/statistics.hpp"
 #include "theory/associative_memory/tracking/swaps.hpp"
 #include "theory/support/claim_builder.hpp"
 #include <map>
+#include <numeric>
 
 namespace recollect::theory {
 namespace {
-
 struct Setting {
   KeySet keys;
   int swaps = 16;
@@ -27,22 +26,28 @@ struct Exchanges {
   std::vector<std::pair<int, int>> pairs;
   std::vector<int> right;
 };
-
-Exchanges draw_exchanges(int stories, int n, int swaps, std::uint64_t seed) {
-  Exchanges drawn;
-  for (int story = 0; story < stories; ++story) {
-    const Stream pairs(seed, "figure 4/pairs", story);
+/// The sequences in which pair(story, swap) is exchanged.
+template <class Pair> Exchanges exchanges(size_t stories, int n, int swaps, const Pair &pair) {
+  Exchanges all;
+  for (size_t story = 0; story < stories; ++story) {
     std::vector<int> token(n);
-    for (int i = 0; i < n; ++i) token[i] = i;
+    std::iota(token.begin(), token.end(), 0);
     for (int swap = 0; swap < swaps; ++swap) {
-      const int x = int(pairs.below(2 * size_t(swap), n)),
-                y = (x + 1 + int(pairs.below(2 * size_t(swap) + 1, n - 1))) % n;
-      drawn.pairs.emplace_back(std::min(x, y), std::max(x, y));
-      std::swap(token[x], token[y]);
-      drawn.right.push_back(token[0]);
+      const auto [a, b] = all.pairs.emplace_back(pair(story, swap));
+      std::swap(token[a], token[b]);
+      all.right.push_back(token[0]);
     }
   }
-  return drawn;
+  return all;
+}
+
+Exchanges draw_exchanges(int stories, int n, int swaps, std::uint64_t seed) {
+  return exchanges(stories, n, swaps, [&](size_t story, int swap) {
+    const Stream pairs(seed, "figure 4/pairs", story);
+    const int x = int(pairs.below(2 * size_t(swap), n)),
+              y = (x + 1 + int(pairs.below(2 * size_t(swap) + 1, n - 1))) % n;
+    return std::pair(std::min(x, y), std::max(x, y));
+  });
 }
 
 /// Every sequence of `swaps` exchanges of n elements once.
@@ -50,32 +55,22 @@ Exchanges all_exchanges(int n, int swaps) {
   std::vector<std::pair<int, int>> choices;
   for (int a = 0; a < n; ++a)
     for (int b = a + 1; b < n; ++b) choices.emplace_back(a, b);
-  Exchanges drawn;
-  const size_t stories = size_t(std::lround(std::pow(double(choices.size()), swaps)));
-  for (size_t story = 0; story < stories; ++story) {
-    std::vector<int> token(n);
-    for (int i = 0; i < n; ++i) token[i] = i;
-    size_t rest = story;
-    for (int swap = 0; swap < swaps; ++swap, rest /= choices.size()) {
-      const auto [a, b] = choices[rest % choices.size()];
-      drawn.pairs.emplace_back(a, b);
-      std::swap(token[a], token[b]);
-      drawn.right.push_back(token[0]);
-    }
-  }
-  return drawn;
+  size_t stories = 1;
+  for (int swap = 0; swap < swaps; ++swap) stories *= choices.size();
+  return exchanges(stories, n, swaps, [&](size_t story, int swap) {
+    for (int i = 0; i < swap; ++i) story /= choices.size();
+    return choices[story % choices.size()];
+  });
 }
 
 /// The accuracy of each sequence for kappa_1 = kernel.
-std::vector<double> accuracies(const std::string &kernel, const Setting &setting, const Exchanges &drawn,
-                               std::uint64_t seed) {
+Vector accuracies(const std::string &kernel, const Setting &setting, const Exchanges &drawn, std::uint64_t seed) {
   const int n = setting.keys.n, d = setting.keys.d, L = setting.swaps, T = n + L, stories = int(drawn.right.size()) / L;
-  Sequence s;
-  s.shape = {1, stories, T, d, n};
+  Sequence s = of_shape({1, stories, T, d, n});
   s.alpha.assign(size_t(stories) * T, 1.0), s.beta.assign(size_t(stories) * T, kernel == "none" ? 0.0 : 1.0);
   s.v.assign(size_t(stories) * T * n, 0.0);
   s.k.reserve(size_t(stories) * T * d), s.q.reserve(size_t(stories) * T * d);
-  const std::vector<double> sets = make_keys(setting.keys, setting.fresh_keys ? stories : 1, seed);
+  const Vector sets = make_keys(setting.keys, setting.fresh_keys ? stories : 1, seed);
   for (int story = 0; story < stories; ++story) {
     const double *first = &sets[setting.fresh_keys ? size_t(story) * n * d : 0];
     const Dense keys(n, d, {first, first + size_t(n) * d}),
@@ -88,7 +83,7 @@ std::vector<double> accuracies(const std::string &kernel, const Setting &setting
       }
     for (int i = 0; i < n; ++i) s.v[(size_t(story) * T + i) * n + i] = 1;
   }
-  std::vector<double> reads;
+  Vector reads;
   if (kernel == "two decimals") { // no layer has it
     for (int story = 0; story < stories; ++story) {
       const Dense k = head_rows(s.k, s.shape, story, d), q = head_rows(s.q, s.shape, story, d),
@@ -100,12 +95,9 @@ std::vector<double> accuracies(const std::string &kernel, const Setting &setting
       reads.insert(reads.end(), o.data.begin(), o.data.end());
     }
   } else {
-    const Variant &layer = find_variant("delta_former");
-    const Params params =
-        variant_params(layer, {{"kappa1", kernel == "none" ? "linear" : kernel}, {"kappa2", "softmax"}});
-    reads = forward(layer, s, {"recurrent", Real::f64, 1, params}).o;
+    reads = run("delta_former", s, {{"kappa1", kernel == "none" ? "linear" : kernel}, {"kappa2", "softmax"}}).o;
   }
-  std::vector<double> shares;
+  Vector shares;
   for (int story = 0; story < stories; ++story) {
     int right = 0;
     for (int swap = 0; swap < L; ++swap) {
@@ -117,32 +109,22 @@ std::vector<double> accuracies(const std::string &kernel, const Setting &setting
   return shares;
 }
 
-/// The mean difference of the accuracies of two kernels on the same sequences.
-Mean difference(const std::vector<double> &a, const std::vector<double> &b) {
-  std::vector<double> apart;
-  for (size_t i = 0; i < a.size(); ++i) apart.push_back(a[i] - b[i]);
-  return mean_of(apart);
-}
-
 struct Table {
-  std::map<std::string, std::vector<double>> of; // kernel -> accuracy of each sequence
+  std::map<std::string, Vector> of; // kernel -> accuracy of each sequence
   Params label;
-
-  Table(const Setting &setting, const std::vector<std::string> &kernels, int stories, std::uint64_t seed)
-      : label(labels({{"keys", txt(setting.keys.kind)},
-                      {"n", num(setting.keys.n)},
-                      {"d", num(setting.keys.d)},
-                      {"swaps", num(setting.swaps)}})) {
-    const Exchanges drawn = draw_exchanges(stories, setting.keys.n, setting.swaps, seed);
+  Table(const Setting &setting, const std::vector<std::string> &kernels, int stories, std::uint64_t seed) {
+    const KeySet &keys = setting.keys;
+    label = labels({{"keys", keys.kind}, {"n", keys.n}, {"d", keys.d}, {"swaps", setting.swaps}});
+    const Exchanges drawn = draw_exchanges(stories, keys.n, setting.swaps, seed);
     for (const std::string &kernel : kernels) of[kernel] = accuracies(kernel, setting, drawn, seed);
   }
-
+  /// The mean difference of the accuracies of two kernels on the same sequences.
+  Mean gap(const std::string &a, const std::string &b) const { return mean_of(minus(of.at(a), of.at(b))); }
   /// "a tracks no worse than b", and its rival: a no better than b.
   void ahead(Points &points, const std::string &a, const std::string &b) const {
-    const Mean gap = difference(of.at(a), of.at(b));
     points.at(label)
-        .statement(a + " ahead of " + b, at_least_point(gap, 0))
-        .but_not(a + " not ahead of " + b, at_most_point(gap, 0));
+        .statement(a + " ahead of " + b, at_least_point(gap(a, b), 0))
+        .but_not(a + " not ahead of " + b, at_most_point(gap(a, b), 0));
   }
   Point exact(const std::string &kernel) const { return exact_point(mean_of(of.at(kernel)).mean, 1, 0); }
 };
@@ -171,8 +153,7 @@ Claim ranking() {
     const Table leaning({{"equicorrelated", 5, 5, 0.1}, 64, 14}, {"round", "linear", "relu", "none"},
                         (protocol.full() ? 20000 : 2000) / 10, protocol.seed);
     points.at(leaning.label).statement("accuracy of round", leaning.exact("round"));
-    leaning.ahead(points, "round", "linear");
-    leaning.ahead(points, "linear", "relu");
+    leaning.ahead(points, "round", "linear"), leaning.ahead(points, "linear", "relu");
   });
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int n = p.integer("n"), L = p.integer("swaps"), stories = protocol.full() ? 20000 : 2000;
@@ -183,19 +164,17 @@ Claim ranking() {
     points.statement("accuracy of linear", near.exact("linear"));
     const Table decimals(orthonormal, {"two decimals"}, 100, protocol.seed);
     points.statement("accuracy of two decimals", decimals.exact("two decimals"));
-    near.ahead(points, "linear", "relu");
-    near.ahead(points, "relu", "none");
-    near.ahead(points, "exp", "none");
-    near.ahead(points, "exp", "softmax");
+    near.ahead(points, "linear", "relu"), near.ahead(points, "relu", "none");
+    near.ahead(points, "exp", "none"), near.ahead(points, "exp", "softmax");
     // The Transformer's accuracy, over every sequence of three exchanges.
     const int few = 3;
     const Exchanges all = all_exchanges(n, few);
-    const std::vector<double> none = accuracies("none", {{"orthonormal", n, n}, few}, all, protocol.seed),
-                              soft = accuracies("softmax", {{"orthonormal", n, n}, few}, all, protocol.seed);
+    const Vector none = accuracies("none", {{"orthonormal", n, n}, few}, all, protocol.seed),
+                 soft = accuracies("softmax", {{"orthonormal", n, n}, few}, all, protocol.seed);
     double mean = 0, of_soft = 0;
     for (size_t i = 0; i < none.size(); ++i) mean += none[i] / none.size(), of_soft += soft[i] / soft.size();
     const double lambda = 1 - 2.0 / (n - 1), units = 4.0 * none.size();
-    points.at(labels({{"n", num(n)}, {"swaps", num(few)}, {"sequences", txt("all")}}))
+    points.at({{"n", n}, {"swaps", few}, {"sequences", "all"}})
         .rounding(units)
         .obligation("accuracy of the Transformer: its answer never changes", mean, law_of_none(n, few, lambda))
         .but_not("chance $1/n$", 1.0 / n)
@@ -223,24 +202,19 @@ Claim random_keys() {
     const Table random({{"unit", 5, d}, 16, 10, true}, {"round", "linear", "relu", "exp", "none"}, stories,
                        protocol.seed);
     points.at(random.label);
-    const auto ahead = [&](const std::string &a, const std::string &b) {
-      return at_least_point(difference(random.of.at(a), random.of.at(b)), 0);
-    };
+    const auto ahead = [&](const char *a, const char *b) { return at_least_point(random.gap(a, b), 0); };
     points.statement("round ahead of linear", ahead("round", "linear"));
-    const auto gap = [&](const std::string &a, const std::string &b) {
-      points.obligation(a + " ahead of " + b, ahead(a, b));
-      points.wrong_system(b + " ahead of " + a, ahead(b, a));
-    };
-    gap("linear", "round"), gap("round", "relu"), gap("exp", "none");
+    for (const auto &[a, b] : {std::pair{"linear", "round"}, {"round", "relu"}, {"exp", "none"}}) {
+      points.obligation(std::string(a) + " ahead of " + b, ahead(a, b));
+      points.wrong_system(std::string(b) + " ahead of " + a, ahead(b, a));
+    }
     // Under the theorem's assumptions the order holds: both are exact.
     const Table near({{"orthonormal", 5, d}}, {"round", "linear"}, 200, protocol.seed);
     points.at(near.label).obligation("accuracy of round, orthonormal keys", near.exact("round"));
     points.obligation("accuracy of linear, orthonormal keys", near.exact("linear"));
   });
 }
-
 } // namespace
 
 std::vector<Claim> figure_4_swaps() { return {ranking(), random_keys()}; }
-
 } // namespace recollect::theory

@@ -4,14 +4,11 @@
 // Node t is step t in topological order. Keys are the standard basis, w_t = s sum of the keys of t's parents, v_t = e_t
 // and linear kernels: then A[t,i] = s where i is a parent of t, u_t is row t of (I + A)^{-1}, and the read q_t = e_t
 // returns it. With s = -1 it is (I - adjacency)^{-1} and counts paths; with s = +1 it is Eq 97 as it stands.
-#include "harness/core/error.hpp"
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 #include "theory/support/claim_builder.hpp"
-#include <cmath>
 
 namespace recollect::theory {
 namespace {
-
 using Parents = std::vector<std::vector<int>>; // of each node, all earlier
 
 Dense adjacency_of(const Parents &parents) {
@@ -24,15 +21,13 @@ Dense adjacency_of(const Parents &parents) {
 
 /// (I + s adjacency)^{-1} as delta_former's u.
 Dense by_layer(const Parents &parents, double s) {
-  const int n = int(parents.size());
-  return written(s * adjacency_of(parents), Dense::identity(n), {"linear", "chunked"});
+  return written(s * adjacency_of(parents), Dense::identity(int(parents.size())), {"linear", "chunked"});
 }
 
 /// paths(t, i): the number of directed paths from i to t, each weighted sign^length.
 Dense paths(const Parents &parents, double sign) {
-  const int n = int(parents.size());
-  Dense count = Dense::identity(n);
-  for (int t = 0; t < n; ++t)
+  Dense count = Dense::identity(int(parents.size()));
+  for (int t = 0; t < count.rows; ++t)
     for (int parent : parents[t])
       for (int i = 0; i <= parent; ++i) count(t, i) += sign * count(parent, i);
   return count;
@@ -40,18 +35,17 @@ Dense paths(const Parents &parents, double sign) {
 
 /// reached(t, i): 1 where there is a path from i to t, by search from every i.
 Dense reached(const Parents &parents) {
-  const int n = int(parents.size());
-  Dense seen = Dense::identity(n);
-  for (int i = 0; i < n; ++i)
-    for (int t = i + 1; t < n; ++t)
+  Dense seen = Dense::identity(int(parents.size()));
+  for (int i = 0; i < seen.rows; ++i)
+    for (int t = i + 1; t < seen.rows; ++t)
       for (int parent : parents[t])
         if (seen(parent, i) != 0) seen(t, i) = 1;
   return seen;
 }
 
 /// 1 where an entry is positive (or, `either`, not zero).
-std::vector<double> positive(const Dense &m, bool either = false) {
-  std::vector<double> sign;
+Vector positive(const Dense &m, bool either = false) {
+  Vector sign;
   for (double x : m.data) sign.push_back(x > 0 || (either && x != 0));
   return sign;
 }
@@ -88,7 +82,7 @@ Parents two_trees(int n, std::uint64_t seed, std::uint64_t number = 0) {
   return parents;
 }
 
-Params labelled(const std::string &graph, int n) { return labels({{"graph", txt(graph)}, {"n", num(n)}}); }
+Params labelled(const std::string &graph, int n) { return labels({{"graph", graph}, {"n", n}}); }
 
 Claim path_counts() {
   ClaimBuilder c("dag-neumann", "000 §3.3");
@@ -157,9 +151,8 @@ Claim printed_sign() {
 }
 
 /// u of one layer that gets the parent of every node: w_t = e_parent, v = 1 at root 0.
-std::vector<double> mark_from_root(const Parents &parents, double beta) {
-  const int n = int(parents.size());
-  Dense V(n, 1);
+Vector mark_from_root(const Parents &parents, double beta) {
+  Dense V(int(parents.size()), 1);
   V(0, 0) = 1;
   DeltaFormerRun run{"linear", "chunked"};
   run.beta = beta;
@@ -181,7 +174,7 @@ Claim construction() {
     for (int graph = 0; graph < (protocol.full() ? 100 : 10); ++graph) {
       const Parents parents = two_trees(n, protocol.seed, graph);
       const Dense search = reached(parents);
-      std::vector<double> wanted;
+      Vector wanted;
       for (int t = 0; t < n; ++t) wanted.push_back(search(t, 0));
       points.at(labelled("two trees", n).set("draw", graph)).rounding(0);
       points.statement("$u_t$, against a search from root 0", mark_from_root(parents, -1), wanted);
@@ -190,9 +183,7 @@ Claim construction() {
     }
   });
 }
-
 } // namespace
 
 std::vector<Claim> graphs() { return {path_counts(), printed_sign(), construction()}; }
-
 } // namespace recollect::theory

@@ -5,11 +5,10 @@
 
 namespace recollect::theory {
 namespace {
-
 /// Both sides of the lemma for every pair (i, j) and every l, for keys and for their differences, and the distance of
 /// the left argument from its nearest integer.
 struct Lemma {
-  std::vector<double> left, right;
+  Vector left, right;
   double strayed[4] = {}; // over eps, around 0, 1, -1, 2
 };
 
@@ -59,12 +58,11 @@ void of_keys(Points &points, const Dense &keys, Params place) {
 
 Claim identity() {
   ClaimBuilder c("lemma1", "000 Lemma 1, Appendix E.1.1");
-  c.says("Under the same premises, $f((k_i - k_j) . k_l) = f(k_i . k_l) - f(k_j . k_l)$ for $j < i <= "
-         "n$ and every $l$, $k_l$ a key or a difference of two keys of which the later comes first.");
+  c.says("Under the same premises, $f((k_i - k_j) . k_l) = f(k_i . k_l) - f(k_j . k_l)$ for $j < i <= n$ and every "
+         "$l$, $k_l$ a key or a difference of two keys of which the later comes first.");
   c.exactly("An identity. The argument of $f$ differs from its integer by at most $4 eps$ at 0, $3 eps$ at +-1 and $2 "
             "eps$ at 2; $4 eps$ is attained.");
-  c.takes(key_params(1));
-  c.at(std::vector<Changes>{});
+  c.takes(key_params(1)), c.at(std::vector<Changes>{});
   c.also([](Points &points, const Protocol &protocol) {
     // The last 24 of the 140 vectors: twelve of each of the two bases.
     const Dense whole = key_rows({"hadamard", 140, 128}, protocol.seed), worst = worst_keys(0.12),
@@ -85,9 +83,7 @@ Claim identity() {
     of_keys(points, keys, describe(keys_of(p)));
   });
 }
-
 } // namespace
 
 std::vector<Claim> lemma_1() { return {identity()}; }
-
 } // namespace recollect::theory

@@ -2,15 +2,13 @@
 // How many almost orthogonal keys fit (000 E.2, Assumption 1 at eps = 1/8): random keys, structured keys, and a set
 // found by descent at the largest size of the stress test.
 #include "theory/associative_memory/tracking/packing.hpp"
-#include "harness/core/error.hpp"
 #include "harness/numerics/statistics.hpp"
 #include "theory/associative_memory/tracking/swaps.hpp"
 #include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
-
-Params sized(double n, double d) { return labels({{"n", num(n)}, {"d", num(d)}}); }
+Params sized(double n, double d) { return labels({{"n", n}, {"d", d}}); }
 
 /// Whether the coherence is strictly below 1/8.
 Point below_an_eighth(double coherence) { return at_most_point(coherence, std::nextafter(0.125, 0), 0); }
@@ -18,8 +16,7 @@ Point below_an_eighth(double coherence) { return at_most_point(coherence, std::n
 /// The width from which on n random directions stay almost orthogonal as coordinates are added.
 double width_needed(int n, std::uint64_t seed, int draw) {
   const int most = int(2 * random_width(n));
-  const std::vector<double> x =
-      Stream(seed, "packing/directions", std::uint64_t(n) << 32 | draw).normals(size_t(n) * most);
+  const Vector x = Stream(seed, "packing/directions", std::uint64_t(n) << 32 | draw).normals(size_t(n) * most);
   Dense gram(n, n);
   int needed = 1;
   for (int d = 0; d < most; ++d) {
@@ -34,7 +31,7 @@ double width_needed(int n, std::uint64_t seed, int draw) {
 }
 
 Mean mean_width_needed(int n, const Protocol &protocol) {
-  std::vector<double> widths;
+  Vector widths;
   const int draws = std::max(12, 800 / n) * (protocol.full() ? 4 : 1);
   for (int draw = 0; draw < draws; ++draw) widths.push_back(width_needed(n, protocol.seed, draw));
   return mean_of(widths);
@@ -70,10 +67,10 @@ Claim random_sets() {
     bound.but_not("constant 128", 128);
   };
   c.also([width_of_random_keys](Points &points, const Protocol &protocol) {
-    if (protocol.full()) width_of_random_keys(points, labels({{"n", num(128)}}), protocol);
+    if (protocol.full()) width_of_random_keys(points, labels({{"n", 128}}), protocol);
     // The width grows with the logarithm of the number of pairs, not with n.
     const double ratio = mean_width_needed(64, protocol).mean / mean_width_needed(16, protocol).mean;
-    points.at(labels({{"n", num(64)}}));
+    points.at({{"n", 64}});
     points.limit("width at $n = 64$ over that at $n = 16$, at most 2", at_most_point(ratio, 2, 0));
     points.wrong_system("orthonormal basis", at_most_point(64 / 16.0, 2, 0));
   });
@@ -90,7 +87,7 @@ Claim random_sets() {
           .but_not("its bound", 2 * std::exp(-d / 128.0))
           .but_not("$d-8$ for $d$", share_beyond(0.125, d - 8));
     }
-    points.at(labels({{"eps", num(0.125)}})).rounding(0);
+    points.at({{"eps", 0.125}}).rounding(0);
     points.obligation("smallest n above its own width", overtaken([](double n) { return random_width(n); }), 1938.0)
         .but_not("$eps = 1/4$", overtaken([](double n) { return random_width(n) / 4; }));
   });
@@ -141,10 +138,7 @@ Claim optimised_set() {
     const Dense random = key_rows({"unit", n, d}, protocol.seed),
                 keys = key_rows({"packed", n, d, 0.1245}, protocol.seed);
     if (coherence(random) < 0.125) usage_error("at " + p.str() + " random keys will do");
-    const auto tracked = [&](const Dense &rows) {
-      const SwapStory story = tell_swaps(rows, 300, protocol.seed);
-      return exactly_tracked(reads_by_round(story), story);
-    };
+    const auto tracked = [&](const Dense &rows) { return tracked_by_round(rows, 300, protocol.seed); };
     const auto above_welch = [&](const Dense &rows) { return at_least_point(coherence(rows), welch(n, d), 0); };
     points.statement("coherence of the set found", below_an_eighth(coherence(keys)));
     points.wrong_system("random keys", below_an_eighth(coherence(random)));
@@ -183,31 +177,26 @@ Claim alpha_and_epsilon() {
       double low = 1, high = -1;
       for (int i = 0; i < gram.rows; ++i)
         for (int j = 0; j < i; ++j) low = std::min(low, gram(i, j)), high = std::max(high, gram(i, j));
-      return std::vector<double>{low, high};
+      return Vector{low, high};
     };
-    const std::vector<double> range = extremes(alpha);
-    points.at(labels({{"alpha", num(alpha)}, {"eps", num(eps)}, {"n", num(256)}, {"d", num(129)}}));
+    const Vector range = extremes(alpha);
+    points.at({{"alpha", alpha}, {"eps", eps}, {"n", 256}, {"d", 129}});
     const auto low_enough = [&](double largest) { return at_most_point(largest, alpha + eps, 0); };
     points.statement("largest inner product, at most $alpha + eps$", low_enough(range[1]));
     points.statement("smallest inner product, at least $alpha - eps$", at_least_point(range[0], alpha - eps, 0));
     points.wrong_system("$alpha = 0.05$", low_enough(extremes(0.05)[1]));
     points.statement("$alpha + eps$, below $1/8$", below_an_eighth(alpha + eps));
     points.wrong_system("$alpha = 0.1$: 0.20", below_an_eighth(0.1 + eps));
-    const auto around = [&](double share) { return std::vector<double>{alpha - share * root, alpha + share * root}; };
+    const auto around = [&](double share) { return Vector{alpha - share * root, alpha + share * root}; };
     points.rounding(4 * 129);
     points.obligation("inner products: $alpha -+ (1 - alpha)/sqrt 128$", range, around(1 - alpha))
         .but_not("$alpha -+ 1/sqrt 128$", around(1));
-    const auto tracked = [&](const Dense &keys) {
-      const SwapStory story = tell_swaps(keys, 300, protocol.seed);
-      return exactly_tracked(reads_by_round(story), story);
-    };
+    const auto tracked = [&](const Dense &keys) { return tracked_by_round(keys, 300, protocol.seed); };
     points.obligation("every read over 300 exchanges", tracked(shifted(h, alpha)));
     points.wrong_system("random keys", tracked(key_rows({"unit", 256, 129}, protocol.seed)));
   });
 }
-
 } // namespace
 
 std::vector<Claim> packing() { return {random_sets(), structured_sets(), optimised_set(), alpha_and_epsilon()}; }
-
 } // namespace recollect::theory

@@ -5,15 +5,13 @@
 // probability above 1 - p if d > 2 ln(n (n-1) / p) / eps^2. For every set the coherence is at least sqrt((n-d) / (d
 // (n-1))) (Welch 1974).
 #pragma once
-#include "harness/numerics/linalg.hpp"
 #include "harness/numerics/statistics.hpp"
+#include "theory/support/layer_points.hpp"
 #include "theory/support/quadrature.hpp"
 
 namespace recollect::theory {
-
 /// The width above at eps = 1/8. With p = 1 it is the bound for "some such set exists".
 inline double random_width(double n, double p = 1) { return 2 * 64 * std::log(n * (n - 1) / p); }
-
 inline double welch(double n, double d) { return std::sqrt((n - d) / (d * (n - 1))); }
 
 /// P(|x . y| > eps) for independent directions in d dimensions: the density of c = x . y is proportional to
@@ -37,5 +35,4 @@ inline PairsBeyond pairs_beyond(const Dense &keys, double eps) {
   const double law = share_beyond(eps, keys.columns);
   return {{beyond / pairs, std::sqrt(law * (1 - law) / pairs)}, law};
 }
-
 } // namespace recollect::theory

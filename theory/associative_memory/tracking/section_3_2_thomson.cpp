@@ -2,16 +2,11 @@
 // 000 §3.2, stress test: the name of a packing problem, decided on six vectors in space. Thomson's problem asks for the
 // least energy sum_{i<j} 1/|x_i - x_j| of unit charges on the sphere; almost orthogonal packing for the least coherence
 // max_{i<j} |x_i.x_j|.
-#include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"
-#include "harness/numerics/random.hpp"
 #include "theory/support/claim_builder.hpp"
-#include <cmath>
 
 namespace recollect::theory {
 namespace {
-
-using Vector = std::vector<double>;
 constexpr int n = 6, d = 3;
 
 double distance(const Vector &x, int i, int j) {
@@ -63,7 +58,7 @@ Claim thomson() {
       "corners are as far from orthogonal as possible, and the latter the diagonals of the icosahedron.");
   c.because("Only the name is wrong. packing_random and packing_structured measure what the text says about packing.");
   return c.measure([](Points &points, const Params &, const Protocol &protocol) {
-    const Params at = labels({{"n", num(n)}, {"d", num(d)}});
+    const Params at = labels({{"n", n}, {"d", d}});
     const Vector charges = settled_charges(protocol.seed), diagonals = icosahedron_diagonals();
     const double welch = std::sqrt(double(n - d) / (d * (n - 1))), // 1/sqrt 5, the least coherence of n vectors
         octahedron = 12 / std::sqrt(2.0) + 3 / 2.0;                // 12 edges of sqrt 2, 3 diagonals of 2
@@ -77,9 +72,7 @@ Claim thomson() {
     points.wrong_system("the best packing as charges", energy(diagonals), octahedron);
   });
 }
-
 } // namespace
 
 std::vector<Claim> section_3_2_thomson() { return {thomson()}; }
-
 } // namespace recollect::theory

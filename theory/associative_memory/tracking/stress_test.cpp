@@ -2,8 +2,6 @@
 // The stress test and the rotary embeddings of 000 §3.2 at fixed keys, without training. The linear kernel exchanges by
 // reflections, which are exact only for orthonormal keys and therefore end at n = d; the round kernel stays exact
 // beyond; rotated keys no longer match.
-#include "harness/core/error.hpp"
-#include "harness/numerics/inputs.hpp"
 #include "harness/numerics/statistics.hpp"
 #include "theory/associative_memory/tracking/swaps.hpp"
 #include "theory/support/claim_builder.hpp"
@@ -11,9 +9,8 @@
 
 namespace recollect::theory {
 namespace {
-
 /// The reads and, below them, the state of DeltaNet.
-Output by_delta_net(const Sequence &s) { return forward(find_variant("delta_net"), s, {"chunked", Real::f64, 64, {}}); }
+Output by_delta_net(const Sequence &s) { return run("delta_net", s, {}, "chunked", 64); }
 
 Claim linear_against_round() {
   ClaimBuilder c("stress-linear-vs-round", "000 §3.2, Fig 5 (fixed keys, exact read)");
@@ -31,9 +28,7 @@ Claim linear_against_round() {
     const int n = p.integer("n"), d = p.integer("d");
     if (n <= d || n > 2 * d) usage_error("the statement is about n > d, and these keys end at n = 2 d");
     const auto told = [&](const KeySet &set) { return tell_swaps(key_rows(set, protocol.seed), set.n, protocol.seed); };
-    const auto label = [](const KeySet &set) {
-      return labels({{"keys", txt(set.kind)}, {"n", num(set.n)}, {"d", num(set.d)}});
-    };
+    const auto label = [](const KeySet &set) { return labels({{"keys", set.kind}, {"n", set.n}, {"d", set.d}}); };
     const KeySet many{"hadamard", n, d}, fit{"hadamard", d, d}, few{"unit", d / 2, d};
     const auto values_norm = [](const SwapStory &story) { return std::sqrt(inner(story.values, story.values)); };
     // One reflection per step of a state of norm |values|: each rounds width + 4 times.
@@ -49,8 +44,8 @@ Claim linear_against_round() {
     const double error = frobenius_norm(reads - values),
                  least = frobenius_norm(values - keys * (pseudo_inverse(keys) * values)),
                  of_round = max_difference(reads_by_round(story), story.target);
-    points.at(label(many)).statement("every read, round", exactly_tracked(reads_by_round(story), story));
-    points.at(label({"unit", n, d})).wrong_system("random keys", exactly_tracked(reads_by_round(random), random));
+    points.at(label(many)).statement("every read, round", tracked_by_round(story));
+    points.at(label({"unit", n, d})).wrong_system("random keys", tracked_by_round(random));
     points.at(label(many))
         .statement("final error, linear, at least that of least squares", at_least_point(error, least, 0));
     points.wrong_system("round for linear", at_least_point(of_round, least, 0));
@@ -62,13 +57,12 @@ Claim linear_against_round() {
 /// DeltaNet exchanges the first two of d orthonormal keys at write strength beta, on a state with a random value at
 /// every key: the value of each key after it, compared with that of an exact exchange.
 Point one_exchange(int d, double beta, double sign, const Dense &keys, std::uint64_t seed) {
-  Sequence s;
-  s.shape = {1, 1, 1, d, d};
+  Sequence s = of_shape({1, 1, 1, d, d});
   for (int c = 0; c < d; ++c) s.k.push_back(keys(1, c) + sign * keys(0, c));
   s.q = s.k, s.v.assign(d, 0.0), s.beta = {beta};
   const Dense values = normal_matrix(d, d, seed, "householder/values"), S = transpose(values) * keys;
   s.state = S.data;
-  const Dense after = keys * transpose(Dense(d, d, forward(find_variant("delta_net"), s).state));
+  const Dense after = keys * transpose(Dense(d, d, run("delta_net", s).state));
   Dense wanted = keys * transpose(S);
   for (int c = 0; c < d; ++c) std::swap(wanted(0, c), wanted(1, c));
   return exact_point(after.data, wanted.data, 16 * d * max_abs(wanted.data));
@@ -86,13 +80,12 @@ Claim householder() {
     const Dense keys = key_rows({"orthonormal", d, d}, protocol.seed);
     // The eigenvalue along k: the read at k after the step, if the state was k^T.
     const auto along = [&](double beta) {
-      Sequence s;
-      s.shape = {1, 1, 1, d, 1};
+      Sequence s = of_shape({1, 1, 1, d, 1});
       for (int c = 0; c < d; ++c) s.k.push_back(keys(1, c) - keys(0, c));
       s.q = s.k, s.v = {0}, s.beta = {beta}, s.state = s.k;
-      return exact_point(forward(find_variant("delta_net"), s).o[0] / 2, -1, 8 * d); // |k|^2 = 2
+      return exact_point(run("delta_net", s).o[0] / 2, -1, 8 * d); // |k|^2 = 2
     };
-    const auto label = [&](double beta) { return labels({{"d", num(d)}, {"beta", num(beta)}}); };
+    const auto label = [&](double beta) { return labels({{"d", d}, {"beta", beta}}); };
     points.at(label(1)).statement("value at every key after the step", one_exchange(d, 1, -1, keys, protocol.seed));
     points.at(label(0.5)).wrong_system("$beta = 1/2$", one_exchange(d, 0.5, -1, keys, protocol.seed));
     points.at(label(1)).wrong_system("$k_a + k_b$", one_exchange(d, 1, +1, keys, protocol.seed));
@@ -102,8 +95,8 @@ Claim householder() {
 }
 
 /// The number of elements, per sequence, that L random exchanges of n elements do not move.
-std::vector<double> untouched(size_t first, size_t stories, int n, int swaps, std::uint64_t seed) {
-  std::vector<double> shares;
+Vector untouched(size_t first, size_t stories, int n, int swaps, std::uint64_t seed) {
+  Vector shares;
   for (size_t story = first; story < first + stories; ++story) {
     const Stream pairs(seed, "participation/pairs", story);
     std::vector<char> touched(n, 0);
@@ -129,7 +122,7 @@ Claim participation() {
   c.at(quick, full);
   c.also([](Points &points, const Protocol &protocol) { // too few exchanges to reach most
     const Mean few = mean_of(untouched(0, 2000, 128, 32, protocol.seed));
-    points.at(labels({{"n", num(128)}, {"swaps", num(32)}}));
+    points.at({{"n", 128}, {"swaps", 32}});
     points.wrong_system("length $n/4$", at_least_point(Mean{1 - few.mean, few.standard_error}, 0.5));
   });
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -174,7 +167,7 @@ Claim rotary() {
     const double base = at.real("base");
     if (d % 2 || d < n) usage_error("rotary embeddings need an even width, and n orthonormal keys d >= n");
     const auto accuracy = [&](const auto &embed) {
-      std::vector<double> share;
+      Vector share;
       for (int story = 0; story < (protocol.full() ? 3000 : 300); ++story) {
         const std::uint64_t seed = protocol.seed + 7919 * (story + 1);
         const SwapStory told = tell_swaps(key_rows({"orthonormal", n, d}, seed), swaps, seed);
@@ -198,14 +191,13 @@ Claim rotary() {
     points.wrong_system("all positions equal", at_most_point(accuracy(in_place), 0.5));
     // For each rotated pair of channels p, the key e_{2p} is written at step 1 and read at every later step.
     const int T = 40;
-    std::vector<double> read, law, upright;
+    Vector read, law, upright;
     for (int p = 0; p < d / 2; ++p) {
-      Sequence s;
-      s.shape = {1, 1, T, d, 1};
+      Sequence s = of_shape({1, 1, T, d, 1});
       s.k.assign(size_t(T) * d, 0.0), s.q = s.k, s.v.assign(T, 0.0);
       s.k[2 * p] = 1, s.v[0] = 3;
       for (int t = 0; t < T; ++t) s.q[size_t(t) * d + 2 * p] = 1;
-      const std::vector<double> o = reads_by("round", with_rope(s, base), "recurrent");
+      const Vector o = reads_by("round", with_rope(s, base), "recurrent");
       read.insert(read.end(), o.begin(), o.end());
       for (int t = 0; t < T; ++t)
         law.push_back(3 * std::nearbyint(std::cos(t * std::pow(base, -2.0 * p / d)))), upright.push_back(3);
@@ -213,9 +205,7 @@ Claim rotary() {
     points.rounding(0).obligation("reads of a lone key by lag", read, law).but_not("no rotation", upright);
   });
 }
-
 } // namespace
 
 std::vector<Claim> stress_test() { return {linear_against_round(), householder(), participation(), rotary()}; }
-
 } // namespace recollect::theory

@@ -10,21 +10,18 @@
 #include "harness/numerics/keys.hpp"
 #include "theory/support/delta_recursion.hpp"
 #include "theory/support/layer_points.hpp"
-#include <algorithm>
-#include <cmath>
 
 namespace recollect::theory {
-
 enum class Order {
   later_minus_earlier, // the theorem's
   any,                 // either, and every third exchange undoes the one before in the other order: k_t . k_{t-1} = -2
 };
 
 struct SwapStory {
-  Sequence sequence;          // one head, Dv = 1, beta = alpha = 1
-  std::vector<double> target; // [T] what the read at each step should return
-  std::vector<double> before; // [T] what it would return if the step were read before it is written
-  std::vector<double> values; // [n] the value of each key at the end
+  Sequence sequence; // one head, Dv = 1, beta = alpha = 1
+  Vector target;     // [T] what the read at each step should return
+  Vector before;     // [T] what it would return if the step were read before it is written
+  Vector values;     // [n] the value of each key at the end
 };
 
 /// One set of keys, [n,d].
@@ -44,7 +41,7 @@ inline SwapStory tell_swaps(const Dense &keys, int swaps, std::uint64_t seed, Or
   for (int i = 0; i < n; ++i) story.values.push_back(i + 1);
   for (int t = 0, a = 0, b = 0; t < T; ++t) {
     int asked = int(reads.below(t, std::min(t + 1, n)));
-    const auto fill = [&](std::vector<double> &row, int i, double factor) {
+    const auto fill = [&](Vector &row, int i, double factor) {
       for (int c = 0; c < d; ++c) row[size_t(t) * d + c] += factor * keys(i, c);
     };
     double before = story.values[asked];
@@ -86,60 +83,56 @@ inline Dense worst_keys(double eps) {
 inline double only_assumption_2(double x) { return x > -1.5 && x < 2.5 ? std::nearbyint(x) : 0; }
 
 /// The reads of one head by the sums of Eq 41-42 with alpha = beta = 1 and w = k, for a function f that no layer has.
-inline std::vector<double> reads_of_sums(const Sequence &s, const Kernel &f) {
-  const Dense k = head_rows(s.k, s.shape, 0, s.shape.Dk), q = head_rows(s.q, s.shape, 0, s.shape.Dk),
-              v = head_rows(s.v, s.shape, 0, s.shape.Dv);
-  return (causal_weights(k, q, f, Triangle::with_diagonal) *
-          solve_unit_lower(causal_weights(k, k, f, Triangle::strict), v))
-      .data;
+inline Vector reads_of_sums(const Sequence &s, const Kernel &f) {
+  const Rows r(s);
+  const Dense u = solve_unit_lower(causal_weights(r.k, r.k, f, Triangle::strict), r.v);
+  return (causal_weights(r.k, r.q, f, Triangle::with_diagonal) * u).data;
 }
 
 /// Reads of the layer delta_former with one similarity for erase and read.
-inline std::vector<double> reads_by(const std::string &kernel, const Sequence &s, const std::string &form = "chunked",
-                                    Real real = Real::f64) {
+inline Vector reads_by(const std::string &kernel, const Sequence &s, const std::string &form = "chunked",
+                       Real real = Real::f64) {
   const Variant &layer = find_variant("delta_former");
   return forward(layer, s, {form, real, 64, variant_params(layer, {{"kappa1", kernel}, {"kappa2", kernel}})}).o;
 }
-inline std::vector<double> reads_by_round(const SwapStory &story) { return reads_by("round", story.sequence); }
+inline Vector reads_by_round(const SwapStory &story) { return reads_by("round", story.sequence); }
 
 /// Requires every read to equal its integer target exactly: with f = round, all quantities of Eq 41-42 are integers,
 /// which floating point adds and multiplies without rounding.
-inline Point exactly_tracked(const std::vector<double> &reads, const SwapStory &story) {
+inline Point exactly_tracked(const Vector &reads, const SwapStory &story) {
   return exact_point(reads, story.target, 0);
+}
+/// The same for the reads with f = round, and for so many swaps of these keys.
+inline Point tracked_by_round(const SwapStory &story) { return exactly_tracked(reads_by_round(story), story); }
+inline Point tracked_by_round(const Dense &keys, int swaps, std::uint64_t seed) {
+  return tracked_by_round(tell_swaps(keys, swaps, seed));
 }
 
 /// Share of the reads after the writes that are nearer to another integer than to the right one; NaN counts as wrong.
-inline double wrong_share(const std::vector<double> &reads, const SwapStory &story, int n) {
+inline double wrong_share(const Vector &reads, const SwapStory &story, int n) {
   const int T = int(story.target.size());
   int wrong = 0;
   for (int t = n; t < T; ++t) wrong += !(std::fabs(reads[t] - story.target[t]) < 0.5);
   return double(wrong) / (T - n);
 }
 
-/// The same share for one-hot values: value i is e_i.
+/// The same swaps of one-hot values: value i is e_i.
 inline Sequence with_one_hot_values(Sequence s, int n) {
-  std::vector<double> v(size_t(s.shape.T) * n, 0.0);
-  for (int t = 0; t < n; ++t) v[size_t(t) * n + t] = 1;
-  s.v = v, s.shape.Dv = n;
+  s.v.assign(size_t(s.shape.T) * n, 0.0), s.shape.Dv = n;
+  for (int t = 0; t < n; ++t) s.v[size_t(t) * n + t] = 1;
   return s;
 }
 /// The share of the reads from step n to step n + swaps whose largest channel is that of the right value. A tie counts
 /// as wrong.
-inline double right_share(const std::vector<double> &reads, const SwapStory &story, int n, int swaps) {
+inline double right_share(const Vector &reads, const SwapStory &story, int n, int swaps) {
   int right = 0;
   for (int t = n; t < n + swaps; ++t) {
-    const double *o = &reads[size_t(t) * n];
-    const int wanted = int(story.target[t]) - 1;
-    bool largest = true;
-    for (int c = 0; c < n; ++c) largest = largest && (c == wanted || o[c] < o[wanted]);
-    right += largest;
+    const double *o = &reads[size_t(t) * n], wanted = o[int(story.target[t]) - 1];
+    right += std::count_if(o, o + n, [wanted](double x) { return !(x < wanted); }) == 1;
   }
   return double(right) / swaps;
 }
 
 /// Largest error of any read from the first write to the last swap.
-inline double worst_read(const std::vector<double> &reads, const SwapStory &story) {
-  return max_difference(reads, story.target);
-}
-
+inline double worst_read(const Vector &reads, const SwapStory &story) { return max_difference(reads, story.target); }
 } // namespace recollect::theory

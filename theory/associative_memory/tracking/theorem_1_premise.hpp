@@ -5,12 +5,9 @@
 #include "theory/associative_memory/tracking/swaps.hpp"
 
 namespace recollect::theory {
-
 inline const KeySet leaning{"equicorrelated", 10, 10, 0.12}; // coherence just under 1/8
 
-inline Params describe(const KeySet &keys) {
-  return labels({{"keys", txt(keys.kind)}, {"n", num(keys.n)}, {"d", num(keys.d)}});
-}
+inline Params describe(const KeySet &keys) { return labels({{"keys", keys.kind}, {"n", keys.n}, {"d", keys.d}}); }
 
 inline std::vector<ParamSpec> key_params(int swaps) {
   return {integer_param("n", 10, 2, 4096, "elements"), integer_param("d", 10, 1, 4096, "key width"),
@@ -27,5 +24,4 @@ inline Dense keys_at(const Params &p, const KeySet &keys, std::uint64_t seed) {
   return rows;
 }
 inline KeySet keys_of(const Params &p) { return {p.text("keys"), p.integer("n"), p.integer("d"), p.real("cosine")}; }
-
 } // namespace recollect::theory

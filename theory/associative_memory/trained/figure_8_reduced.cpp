@@ -7,29 +7,12 @@
 
 namespace recollect::theory {
 namespace {
-
 Mean trained(const Assignments &shown, int seed) {
-  const Assignments listing{{"task", "swaps"},
-                            {"vocabulary", "10"},
-                            {"pairs", "16"},
-                            {"norm", "none"},
-                            {"head", "own"},
-                            {"ffn", "0"},
-                            {"layers", "1"},
-                            {"width", "12"},
-                            {"head_width", "3"},
-                            {"kv_heads", "1"},
-                            {"biases", "all"},
-                            {"gates", "numbers"},
-                            {"positions", "none"},
-                            {"batch", "64"},
-                            {"steps", "600"},
-                            {"lr", "0.03"},
-                            {"dtype", "f32"},
-                            {"delta_former.lookups", "shared"},
-                            {"delta_former.kappa1", "exp"},
-                            {"delta_former.kappa2", "softmax"},
-                            {"delta_former.scale", number(1 / std::sqrt(3.0))}};
+  Assignments listing =
+      settings("task=swaps vocabulary=10 pairs=16 norm=none head=own ffn=0 layers=1 width=12 head_width=3 kv_heads=1 "
+               "biases=all gates=numbers positions=none batch=64 steps=600 lr=0.03 dtype=f32 "
+               "delta_former.lookups=shared delta_former.kappa1=exp delta_former.kappa2=softmax");
+  listing["delta_former.scale"] = number(1 / std::sqrt(3.0));
   return trained_accuracy(changed(listing, shown), std::uint64_t(seed));
 }
 
@@ -48,9 +31,7 @@ Claim grouped() {
     gain_points(points, {four, one, 0.6, 0.15, "four lookups", "above one lookup"}, p.full() ? 2 : 1, trained);
   });
 }
-
 } // namespace
 
 std::vector<Claim> figure_8_reduced() { return {grouped()}; }
-
 } // namespace recollect::theory

@@ -6,11 +6,9 @@
 
 namespace recollect::theory {
 namespace {
-
 Mean trained(const Assignments &shown, int seed) {
-  const Assignments recall{{"keys", "unit"},     {"convolution", "2"}, {"positions", "none"}, {"pairs", "8"},
-                           {"vocabulary", "16"}, {"width", "32"},      {"heads", "8"},        {"ffn", "64"},
-                           {"batch", "16"},      {"steps", "300"},     {"lr", "0.003"},       {"dtype", "f32"}};
+  const Assignments recall = settings("keys=unit convolution=2 positions=none pairs=8 vocabulary=16 width=32 heads=8 "
+                                      "ffn=64 batch=16 steps=300 lr=0.003 dtype=f32");
   return trained_accuracy(changed(recall, shown), std::uint64_t(seed));
 }
 
@@ -29,9 +27,7 @@ Claim momentum() {
     gain_points(points, {with, without, 0.5, 0.1, "with momentum", "above none"}, p.full() ? 2 : 1, trained);
   });
 }
-
 } // namespace
 
 std::vector<Claim> footnote_8_reduced() { return {momentum()}; }
-
 } // namespace recollect::theory

@@ -4,7 +4,6 @@
 #include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
-
 std::vector<Claim> training_experiments() {
   const auto experiment = [](const char *row, const char *source, const char *statement, const char *open,
                              const char *beside) {
@@ -82,10 +81,9 @@ std::vector<Claim> training_experiments() {
           "seeds .92 to 1.00, one .37), relu .43, .62, .81, rounding .57, .58, .58, linear .57, .58, .59. Two heads "
           "above one holds with exp, four above two is undecided $(p = .07)$; four above one holds with relu, is "
           "undecided with rounding, and holds with linear too, by .014: there are four readers, too. Four readers "
-          "whose lookups are the key: exp .47, linear .57; of a $u$ each, written by one lookup: exp .49, below "
-          "four lookups of one $u$, linear .66, above them. With the listing's steps, rate and warm-up: (exp, softmax) "
+          "whose lookups are the key: exp .47, linear .57; of a $u$ each, written by one lookup: exp .49, below four "
+          "lookups of one $u$, linear .66, above them. With the listing's steps, rate and warm-up: (exp, softmax) "
           "1.00, 1.00, .94, .53, .25, (linear, linear) .58 to .59, and which is above is undecided $(p = .12)$."),
   };
 }
-
 } // namespace recollect::theory
