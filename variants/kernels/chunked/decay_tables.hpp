@@ -20,7 +20,7 @@ struct DecayTables {
   float whole[blocks]; // product of a whole block
 
   /// Fills the tables from alpha of the chunk's `valid` steps; later steps, and all steps where alpha is null, get 1.
-  /// Called by all threads of the block; a barrier must follow before the tables are read.
+  /// Called by `threads` threads, in whole warps; a barrier must follow before the tables are read.
   __device__ void prepare(const float *alpha, int valid, int thread, int threads) {
     const unsigned all = 0xffffffffu;
     for (int t = thread; t < chunk; t += threads) {
