@@ -209,7 +209,7 @@ template <class Visit> void with_products(const Call<float> &call, const Visit &
   call.math == Math::bf16 ? visit(fragments::Bf16()) : visit(fragments::Exact());
 }
 
-/// Compiled in attention_forward_*.cpp, attention_backward_*.cpp and attention_chosen.cpp.
+/// Each line is compiled apart (cmake/instances.cmake).
 #define RECOLLECT_ATTENTION(prefix, Op, Kernel, Finish)                                                                \
   prefix template void forward<fragments::Op, Kernel, Finish>(const std::string &, const CallSettings &,               \
                                                               const Kernel &, CausalMask,                              \

@@ -277,8 +277,12 @@ template <class Real> DeltaRuleAlgebra<Real> delta_rule_algebra(const Call<Real>
 } // namespace recollect::variants
 
 #ifdef __CUDACC__
-namespace recollect::engine { // compiled in delta_rule_{stream,chunk_local,state_passing,chunk_output,phases}_*.cpp
-RECOLLECT_SCHEDULES(extern, variants::DeltaRuleAlgebra<float>)
-RECOLLECT_SCHEDULES(extern, variants::DeltaRuleAlgebra<double>)
+namespace recollect::engine { // compiled apart: cmake/instances.cmake
+RECOLLECT_STREAM(extern, variants::DeltaRuleAlgebra<float>)
+RECOLLECT_SUMMARISE(extern, variants::DeltaRuleAlgebra<float>)
+RECOLLECT_CARRY(extern, variants::DeltaRuleAlgebra<float>)
+RECOLLECT_READ(extern, variants::DeltaRuleAlgebra<float>)
+RECOLLECT_STREAM(extern, variants::DeltaRuleAlgebra<double>)
+RECOLLECT_PHASES(extern, variants::DeltaRuleAlgebra<double>)
 } // namespace recollect::engine
 #endif

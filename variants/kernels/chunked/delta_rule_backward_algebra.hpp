@@ -278,8 +278,9 @@ protected:
 } // namespace recollect::variants
 
 #ifdef __CUDACC__
-namespace recollect::engine { // compiled in delta_rule_gradients_*.cpp
-RECOLLECT_SCHEDULES(extern, variants::DeltaRuleAdjoint<float>)
+namespace recollect::engine { // compiled apart: cmake/instances.cmake
+RECOLLECT_STREAM(extern, variants::DeltaRuleAdjoint<float>)
+RECOLLECT_PHASES(extern, variants::DeltaRuleAdjoint<float>)
 RECOLLECT_SCHEDULES(extern, variants::DeltaRuleAdjoint<double>)
 } // namespace recollect::engine
 #endif

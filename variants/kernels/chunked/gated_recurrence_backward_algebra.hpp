@@ -276,7 +276,7 @@ private:
 } // namespace recollect::variants
 
 #ifdef __CUDACC__
-namespace recollect::engine { // compiled in gated_recurrence_{saving,adjoint}_*.cpp
+namespace recollect::engine { // compiled apart: cmake/instances.cmake
 RECOLLECT_SCHEDULES(extern, variants::GatedRecurrenceSaving<float>)
 RECOLLECT_SCHEDULES(extern, variants::GatedRecurrenceSaving<double>)
 RECOLLECT_SCHEDULES(extern, variants::GatedRecurrenceAdjoint<float>)

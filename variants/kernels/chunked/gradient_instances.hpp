@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The backward passes that are compiled. Each is a precision of products, a type of arrays and a rule: decayed sums,
 // decayed sums with one decay per channel, or delta rules. Each has the extents of with_extent(), 32, 64, 96, 128, 192
-// and 256, for the wider of keys and values (for keys, if channels decay). One source file in this folder defines each
-// line of the table.
+// and 256, for the wider of keys and values (for keys, if channels decay). Each line is compiled apart
+// (cmake/instances.cmake).
 #pragma once
 #include "variants/kernels/chunked/channel_chunk_gradient.hpp"
 #include "variants/kernels/chunked/recurrence_gradients.hpp"

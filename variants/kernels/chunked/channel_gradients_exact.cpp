@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-// A line of gradient_instances.hpp.
-#include "variants/kernels/chunked/gradient_instances.hpp"
-#ifdef __CUDACC__
-namespace recollect::chunked {
-RECOLLECT_CHANNEL_GRADIENTS(, fragments::Exact, float)
-} // namespace recollect::chunked
-#endif

@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-// A line of delta_rule_algebra.hpp.
-#ifdef __CUDACC__
-#include "variants/kernels/chunked/delta_rule_algebra.hpp"
-namespace recollect::engine {
-RECOLLECT_STREAM(, variants::DeltaRuleAlgebra<double>)
-} // namespace recollect::engine
-#endif

@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-// A line of instances.hpp.
-#include "variants/kernels/chunked/instances.hpp"
-#ifdef __CUDACC__
-namespace recollect::chunked {
-RECOLLECT_DELTA_RULE_STAGES(, fragments::Tf32, float)
-} // namespace recollect::chunked
-#endif

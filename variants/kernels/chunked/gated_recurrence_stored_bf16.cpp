@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-// A line of instances.hpp.
-#include "variants/kernels/chunked/instances.hpp"
-#ifdef __CUDACC__
-namespace recollect::chunked {
-RECOLLECT_GATED_RECURRENCE_STAGES(, fragments::Bf16, __nv_bfloat16)
-RECOLLECT_SUM_OUTPUTS(, fragments::Bf16)
-} // namespace recollect::chunked
-#endif
