@@ -257,6 +257,41 @@ __device__ __forceinline__ void multiply_add(const A16<Op> &a, const B16<Op> &b,
   }
 }
 
+/// The same for tiles of 16 rows and 16 `steps` terms. load(i, s) returns the operand of tile i and terms 16 s ... 16 s +
+/// 15. The second operand's tile is [term][column] or, if `across`, [column][term].
+template <class Op, int pitch, int steps, bool across, int tiles, int blocks, class Load>
+__device__ __forceinline__ void multiply_add(const Load &load, const Element<Op> *tile, Sum (&sums)[tiles][blocks]) {
+#pragma unroll
+  for (int s = 0; s < steps; ++s) {
+    A16<Op> a[tiles];
+#pragma unroll
+    for (int i = 0; i < tiles; ++i) a[i] = load(i, s);
+#pragma unroll
+    for (int c = 0; c < blocks / 2; ++c) {
+      B16<Op> b;
+      if constexpr (across)
+        b = load_b_across<Op, pitch>(tile, 16 * s, 16 * c);
+      else
+        b = load_b<Op, pitch>(tile, 16 * s, 16 * c);
+#pragma unroll
+      for (int i = 0; i < tiles; ++i) multiply_add<Op>(a[i], b, sums[i][2 * c], sums[i][2 * c + 1]);
+    }
+  }
+}
+
+/// The sum over the warp's lanes.
+__device__ __forceinline__ float warp_sum(float x) {
+#pragma unroll
+  for (int side = 16; side > 0; side /= 2) x += __shfl_xor_sync(0xffffffffu, x, side);
+  return x;
+}
+/// Dot product of `width` elements, by one warp.
+template <class X, class Y> __device__ __forceinline__ float warp_dot(const X *x, const Y *y, int width) {
+  float sum = 0;
+  for (int j = detail::lane(); j < width; j += 32) sum += widened(x[j]) * widened(y[j]);
+  return warp_sum(sum);
+}
+
 /// Stores results of 16 x 8 to a tile in shared memory.
 template <class T, int pitch> __device__ __forceinline__ void store(const Sum &sum, T *tile, int row, int column) {
   const int lane = detail::lane();

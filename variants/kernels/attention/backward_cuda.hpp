@@ -121,35 +121,15 @@ private:
   /// Dot products of the warp's rows with the other side's rows, over `width` columns.
   template <int pitch, int width>
   __device__ __forceinline__ static void multiply(const Element *own, int row, const Element *other, Pairs &x) {
-#pragma unroll
-    for (int s = 0; s < width / 16; ++s) {
-      fragments::A16<Op> a[tiles];
-#pragma unroll
-      for (int i = 0; i < tiles; ++i) a[i] = fragments::load_a<Op, pitch>(own, row + 16 * i, 16 * s);
-#pragma unroll
-      for (int c = 0; c < others / 16; ++c) {
-        const fragments::B16<Op> b = fragments::load_b_across<Op, pitch>(other, 16 * s, 16 * c);
-#pragma unroll
-        for (int i = 0; i < tiles; ++i) fragments::multiply_add(a[i], b, x[i][2 * c], x[i][2 * c + 1]);
-      }
-    }
+    fragments::multiply_add<Op, pitch, width / 16, true>(
+        [&](int i, int s) { return fragments::load_a<Op, pitch>(own, row + 16 * i, 16 * s); }, other, x);
   }
   /// sums += weights times the other side's rows.
   template <int pitch, int width>
   __device__ __forceinline__ static void apply(const Pairs &weights, const Element *other,
                                                Sum (&sums)[tiles][width / 8]) {
-#pragma unroll
-    for (int s = 0; s < others / 16; ++s) {
-      fragments::A16<Op> a[tiles];
-#pragma unroll
-      for (int i = 0; i < tiles; ++i) a[i] = fragments::as_a<Op>(weights[i][2 * s], weights[i][2 * s + 1]);
-#pragma unroll
-      for (int c = 0; c < width / 16; ++c) {
-        const fragments::B16<Op> b = fragments::load_b<Op, pitch>(other, 16 * s, 16 * c);
-#pragma unroll
-        for (int i = 0; i < tiles; ++i) fragments::multiply_add(a[i], b, sums[i][2 * c], sums[i][2 * c + 1]);
-      }
-    }
+    fragments::multiply_add<Op, pitch, others / 16, false>(
+        [&](int i, int s) { return fragments::as_a<Op>(weights[i][2 * s], weights[i][2 * s + 1]); }, other, sums);
   }
 
   template <bool masked>

@@ -90,42 +90,25 @@ private:
   __device__ __forceinline__ static void score(const Element *q_tile, int row,
                                                const fragments::A16<Op> (&queries)[N][steps], const Element *k_tile,
                                                Logits &p) {
-#pragma unroll
-    for (int s = 0; s < Dk / 16; ++s) {
-      fragments::A16<Op> a[tiles];
-#pragma unroll
-      for (int i = 0; i < tiles; ++i)
-        if constexpr (keeps_queries)
-          a[i] = queries[i][s];
-        else
-          a[i] = fragments::load_a<Op, pitch_k>(q_tile, row + 16 * i, 16 * s);
-#pragma unroll
-      for (int c = 0; c < keys / 16; ++c) {
-        const fragments::B16<Op> b = fragments::load_b_across<Op, pitch_k>(k_tile, 16 * s, 16 * c);
-#pragma unroll
-        for (int i = 0; i < tiles; ++i) fragments::multiply_add(a[i], b, p[i][2 * c], p[i][2 * c + 1]);
-      }
-    }
+    fragments::multiply_add<Op, pitch_k, Dk / 16, true>(
+        [&](int i, int s) {
+          if constexpr (keeps_queries)
+            return queries[i][s];
+          else
+            return fragments::load_a<Op, pitch_k>(q_tile, row + 16 * i, 16 * s);
+        },
+        k_tile, p);
   }
 
   /// Turns logits into weights, and sums += weights times values. Exponentials of some keys overlap with products of
   /// others.
   __device__ __forceinline__ void add_values(Logits &p, const Element *v_tile, Sums &sums) const {
-#pragma unroll
-    for (int s = 0; s < keys / 16; ++s) {
-      fragments::A16<Op> a[tiles];
-#pragma unroll
-      for (int i = 0; i < tiles; ++i) {
-        this->weigh(i, p[i][2 * s], p[i][2 * s + 1], sums);
-        a[i] = fragments::as_a<Op>(p[i][2 * s], p[i][2 * s + 1]);
-      }
-#pragma unroll
-      for (int c = 0; c < Dv / 16; ++c) {
-        const fragments::B16<Op> b = fragments::load_b<Op, pitch_v>(v_tile, 16 * s, 16 * c);
-#pragma unroll
-        for (int i = 0; i < tiles; ++i) fragments::multiply_add(a[i], b, sums.of[i][2 * c], sums.of[i][2 * c + 1]);
-      }
-    }
+    fragments::multiply_add<Op, pitch_v, keys / 16, false>(
+        [&](int i, int s) {
+          this->weigh(i, p[i][2 * s], p[i][2 * s + 1], sums);
+          return fragments::as_a<Op>(p[i][2 * s], p[i][2 * s + 1]);
+        },
+        v_tile, sums.of);
   }
 };
 

@@ -97,15 +97,6 @@ __device__ __forceinline__ int block_of(size_t unit, int heads, int blocks, size
   return own / across;
 }
 
-/// The inner product of two rows in device memory by a whole warp.
-template <class T> __device__ __forceinline__ float row_product(const T *a, const T *b, int width) {
-  float sum = 0;
-  for (int c = threadIdx.x % 32; c < width; c += 32) sum += fragments::widened(a[c]) * fragments::widened(b[c]);
-#pragma unroll
-  for (int side = 16; side > 0; side /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, side);
-  return sum;
-}
-
 /// sums = shrink sums + weight row, for row 8 r + lane / 4 of tile i.
 template <int N, class T>
 __device__ __forceinline__ void add_row(Sum (&sums)[N], int r, float shrink, float weight, const T *row, int width) {

@@ -155,8 +155,8 @@ private:
               if (i >= seen(t)) continue;
               const size_t other_head = this->other_head(own_head, nth), head = of_queries ? own_head : other_head,
                            shared = of_queries ? other_head : own_head;
-              float p = row_product(q.at(head, t), k.at(shared, i), q.width),
-                    dz = has_logits ? row_product(d_o.at(head, t), v.at(shared, i), v.width) : 0.0f;
+              float p = fragments::warp_dot(q.at(head, t), k.at(shared, i), q.width),
+                    dz = has_logits ? fragments::warp_dot(d_o.at(head, t), v.at(shared, i), v.width) : 0.0f;
               const float2 statistics = statistics_of(head, t);
               weigh_pair(head, t, i, statistics.x, statistics.y, p, dz);
               if (lane / 4 == row) {

@@ -153,7 +153,7 @@ protected:
           float peak = -INFINITY, mass = 0;
 #pragma unroll 1
           for (int key = 0; key < end; ++key) {
-            float x = row_product(q.at(head, t), k.at(head / group, key), q.width), shrink = 1;
+            float x = fragments::warp_dot(q.at(head, t), k.at(head / group, key), q.width), shrink = 1;
             if (!(is_proportional<Kernel> && normalised)) x = kernel(head, t, key, x);
             if (normalised) {
               const float now = fmaxf(peak, sign * x * scale), base = now == -INFINITY ? 0.0f : now;
