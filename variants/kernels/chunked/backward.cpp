@@ -16,13 +16,7 @@ namespace {
 using chunked::Gradients, chunked::Inputs, fragments::Element;
 
 bool has_extents(int keys, int values) {
-  const cudaDeviceProp &device = Execution().cuda_device_prop();
-  constexpr size_t shared = 224 * 1024; // bytes; the largest stage needs this much
-  return device.major >= 8 && device.sharedMemPerBlockOptin >= shared && std::max(keys, values) <= 256;
-}
-bool serves(const Call<float> &call, int keys, int values) {
-  return has_extents(keys, values) && call.schedule != Schedule::streaming &&
-         call.chunk == std::min(chunked::chunk, call.shape.T);
+  return std::max(keys, values) <= 256 && has_memory(224 * 1024); // the largest stage needs this much
 }
 
 float *of(const Array<float> &array) { return array.extent(0) ? array.data() : nullptr; }
@@ -94,17 +88,6 @@ void run_channels(const std::string &label, const CallSettings &call, const Grad
   rows.write(label);
 }
 
-/// Calls with(Op()), where Op is the precision of products of float32 arrays.
-template <class With> void with_products(Math math, const With &with) {
-  switch (math) {
-  case Math::exact:
-    return with(fragments::Exact());
-  case Math::tf32:
-    return with(fragments::Tf32());
-  case Math::bf16:
-    return with(fragments::Bf16());
-  }
-}
 /// For a normalised sum: the gradients of its sums and weights, in padded rows, from a forward pass.
 Array<float> through_division(const std::string &label, const BackwardCall<float> &back,
                               const GatedRecurrence<float> &in, const GatedRecurrenceGradient<float> &d) {
@@ -124,7 +107,7 @@ Array<float> through_division(const std::string &label, const BackwardCall<float
 bool run_static(const std::string &label, const BackwardCall<float> &back, const GatedRecurrence<float> &in,
                 const GatedRecurrenceGradient<float> &d) {
   const bool channels = in.lambda.extent(0);
-  if (!serves(back.call, in.width, back.call.shape.Dv + in.normalised) ||
+  if (!has_extents(in.width, back.call.shape.Dv + in.normalised) || !in_static_chunks(back.call) ||
       (channels && (in.alpha.extent(0) || in.strength.extent(0))))
     return false;
   Gradients<float> g = gradients_of<float>(back, in.width);
@@ -133,7 +116,7 @@ bool run_static(const std::string &label, const BackwardCall<float> &back, const
   g.d_q = d.q.data(), g.d_k = d.k.data(), g.d_alpha = of(d.alpha), g.d_write = of(d.strength);
   if (in.normalised) g.d_o = through_division(label, back, in, d).data();
   const ChannelGates gates{of(in.lambda), of(in.bonus), of(d.lambda), of(d.bonus)};
-  with_products(back.call.math, [&](auto op) {
+  chunked::with_products(back.call.math, [&](auto op) {
     if (channels)
       run_channels<decltype(op)>(label, back.call, g, gates, in.normalised);
     else
@@ -145,15 +128,15 @@ bool run_static(const std::string &label, const BackwardCall<float> &back, const
 bool run_static(const std::string &label, const BackwardCall<float> &back, const DeltaRule<float> &in,
                 const DeltaRuleGradient<float> &d) {
   const int keys = back.call.shape.Dk;
-  if (!serves(back.call, keys, back.call.shape.Dv) || in.steps != 1 || in.lambda.extent(0) || in.keys.extent(0) ||
-      in.r.data() != in.p.data() || d.r.extent(0))
+  if (!has_extents(keys, back.call.shape.Dv) || !in_static_chunks(back.call) || in.steps != 1 || in.lambda.extent(0) ||
+      in.keys.extent(0) || in.r.data() != in.p.data() || d.r.extent(0))
     return false;
   Gradients<float> g = gradients_of<float>(back, keys);
   g.in.q = back.call.q.data(), g.in.k = in.p.data();
   g.in.alpha = of(in.alpha), g.in.erase = of(in.erase), g.in.write = of(in.write);
   g.d_q = d.q.data(), g.d_k = d.p.data();
   g.d_alpha = of(d.alpha), g.d_erase = of(d.erase), g.d_write = of(d.write);
-  with_products(back.call.math, [&](auto op) { run<decltype(op), true>(label, back.call, g); });
+  chunked::with_products(back.call.math, [&](auto op) { run<decltype(op), true>(label, back.call, g); });
   return true;
 }
 

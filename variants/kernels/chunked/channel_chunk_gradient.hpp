@@ -308,7 +308,9 @@ void channel_gradients(ChannelAdjoint<Op, Stored> a, Element<Op> *scratch, float
   a.channels.q = take(chunk * K), a.channels.k = take(chunk * K), a.channels.scores = take(chunk * chunk);
   a.channels.total = decays;
   channel_local<Op>(in, a.channels, stream);
-  pass_channel_states<Op>(in, a.channels, states, nullptr, stream, segments);
+  const Element<Op> *const none = nullptr;
+  pass_states<Op, false, true>(in, none, none, states, static_cast<Element<Op> *>(nullptr), nullptr, stream, segments,
+                               a.channels);
   with_extent(in.Dk, [&](auto extent) {
     pass_gradients_back<StateGradient<Op, Stored, decltype(extent)::value, false, true>>(a, segments, stream);
   });

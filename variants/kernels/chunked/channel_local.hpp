@@ -237,19 +237,12 @@ template <class Op, class Stored, int Dk> struct ChannelLocal {
   }
 };
 
-template <class Op, class Stored, int Dk>
-__global__ void __launch_bounds__(128) channel_local_kernel(const __grid_constant__ ChannelLocal<Op, Stored, Dk> body) {
-  extern __shared__ __align__(128) unsigned char shared[];
-  body(shared);
-}
-
 /// Writes the arrays of `channels`.
 template <class Op, class Stored>
 void channel_local(const Inputs<Stored> &in, const Channels<Op> &channels, cudaStream_t stream) {
   with_extent(in.Dk, [&](auto extent) {
     using Body = ChannelLocal<Op, Stored, decltype(extent)::value>;
-    launch("channel_local", channel_local_kernel<Op, Stored, decltype(extent)::value>, in.chunks(), Body::threads,
-           Body::bytes, stream, Body{in, channels});
+    launch("channel_local", in.chunks(), Body::bytes, stream, Body{in, channels});
   });
 }
 

@@ -259,19 +259,12 @@ template <class Op, class Stored, int Dk> struct ChunkLocal {
   }
 };
 
-template <class Op, class Stored, int Dk>
-__global__ void __launch_bounds__(128) chunk_local_kernel(const __grid_constant__ ChunkLocal<Op, Stored, Dk> body) {
-  extern __shared__ __align__(128) unsigned char shared[];
-  body(shared);
-}
-
 /// Delta rules: writes X to `inverse`, W and U. A null pointer is skipped.
 template <class Op, class Stored>
 void chunk_local(const Inputs<Stored> &in, Element<Op> *inverse, Element<Op> *W, Element<Op> *U, cudaStream_t stream) {
   with_extent(in.Dk, [&](auto extent) {
     using Body = ChunkLocal<Op, Stored, decltype(extent)::value>;
-    launch("chunk_local", chunk_local_kernel<Op, Stored, decltype(extent)::value>, in.chunks(), Body::threads,
-           Body::bytes, stream, Body{in, inverse, W, U});
+    launch("chunk_local", in.chunks(), Body::bytes, stream, Body{in, inverse, W, U});
   });
 }
 

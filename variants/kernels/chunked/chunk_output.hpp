@@ -33,14 +33,15 @@ template <class Op, class Stored, int Dk, int values, bool erases, bool channels
   Stored *o;
   const E *channel_queries = nullptr, *channel_scores = nullptr; // saved, where channels decay separately
 
-  __device__ __forceinline__ void operator()(E *shared) const {
+  __device__ __forceinline__ void operator()(unsigned char *shared) const {
     __shared__ DecayTables decay;
     __shared__ float strength[chunk];
     const int K = in.kept_keys(), V = in.kept_values(), column_blocks = (V + values - 1) / values;
     const ChunkOfHead c = in.chunk_of_head(blockIdx.x / column_blocks);
     const int first_value = blockIdx.x % column_blocks * values, columns = min(values, V - first_value);
-    const int thread = threadIdx.x, lane = thread % 32, first = thread / 32 * 16; // the warp's first step
-    E *const q = shared, *const k = q + keys_size, *const S = k + keys_size, *const value = S + state_size;
+    const int thread = threadIdx.x, first = thread / 32 * 16; // the warp's first step
+    E *const q = reinterpret_cast<E *>(shared), *const k = q + keys_size, *const S = k + keys_size,
+             *const value = S + state_size;
 
     const auto load_keys = [&](int first) { // per slice
       const int left = in.Dk - first;
@@ -102,18 +103,8 @@ template <class Op, class Stored, int Dk, int values, bool erases, bool channels
     }
     float left[2]; // D(t,0)
     if (!channels) apply_decay(first, decays, decay, scores, left);
-    if (strengthens)
-#pragma unroll
-      for (int b = 0; b < blocks; ++b) {
-        const float2 factor = load_pair(strength + 8 * b + lane % 4 * 2);
-#pragma unroll
-        for (int r = 0; r < 2; ++r) scores[b].x[2 * r] *= factor.x, scores[b].x[2 * r + 1] *= factor.y;
-      }
-    if (decays)
-#pragma unroll
-      for (int n = 0; n < values / 8; ++n)
-#pragma unroll
-        for (int e = 0; e < 4; ++e) sum[n].x[e] *= left[e / 2];
+    if (strengthens) scale_columns(scores, strength);
+    if (decays) scale_rows(sum, left);
     fragments::wait_for_copies<0>();
     __syncthreads();
 #pragma unroll
@@ -143,54 +134,24 @@ template <class Op, class Stored, int Dk, int values, bool erases, bool channels
         redo_outputs(in, c, states, written, o, first, last, first_value, columns);
       return;
     }
-#pragma unroll
-    for (int n = 0; n < values / 8; ++n)
-#pragma unroll
-      for (int e = 0; e < 4; ++e) sum[n].x[e] *= in.scale;
+    scale(sum, in.scale);
     store_rows<Stored, values / 8>(sum, o + (c.row + first) * in.Dv + first_value, in.Dv, c.steps - first,
                                    min(values, in.Dv - first_value));
   }
 };
 
-template <class Op, class Stored, int Dk, int values, bool erases, bool channels = false>
-__global__ void __launch_bounds__(128)
-    chunk_output_kernel(const __grid_constant__ ChunkOutput<Op, Stored, Dk, values, erases, channels> body) {
-  extern __shared__ __align__(128) unsigned char shared[];
-  body(reinterpret_cast<Element<Op> *>(shared));
-}
-
-/// chunk_output for one kind of rule.
-template <class Op, bool erases, class Stored>
+/// chunk_output of delta rules (from E, `written`) and of decayed sums; where channels decay separately, from the results
+/// of channel_local().
+template <class Op, bool erases, bool by_channel = false, class Stored>
 void output_chunks(const Inputs<Stored> &in, const Element<Op> *states, const Element<Op> *written, Stored *o,
-                   cudaStream_t stream) {
+                   cudaStream_t stream, const Channels<Op> &channels = {}) {
   with_extent(in.Dk, [&](auto extent) {
     constexpr int Dk = decltype(extent)::value;
     const auto run = [&](auto width) {
       constexpr int values = decltype(width)::value;
-      using Body = ChunkOutput<Op, Stored, Dk, values, erases>;
-      launch("chunk_output", chunk_output_kernel<Op, Stored, Dk, values, erases>,
-             in.chunks() * ((in.kept_values() + values - 1) / values), Body::threads, Body::bytes, stream,
-             Body{in, states, written, o});
-    };
-    if (in.Dv > 64)
-      run(std::integral_constant<int, 128>());
-    else
-      run(std::integral_constant<int, 64>());
-  });
-}
-
-/// Decayed sums whose channels decay separately, from the results of channel_local().
-template <class Op, class Stored>
-void output_channel_chunks(const Inputs<Stored> &in, const Channels<Op> &channels, const Element<Op> *states, Stored *o,
-                           cudaStream_t stream) {
-  with_extent(in.Dk, [&](auto extent) {
-    constexpr int Dk = decltype(extent)::value;
-    const auto run = [&](auto width) {
-      constexpr int values = decltype(width)::value;
-      using Body = ChunkOutput<Op, Stored, Dk, values, false, true>;
-      launch("chunk_output", chunk_output_kernel<Op, Stored, Dk, values, false, true>,
-             in.chunks() * ((in.kept_values() + values - 1) / values), Body::threads, Body::bytes, stream,
-             Body{in, states, nullptr, o, channels.q, channels.scores});
+      using Body = ChunkOutput<Op, Stored, Dk, values, erases, by_channel>;
+      launch("chunk_output", in.chunks() * ((in.kept_values() + values - 1) / values), Body::bytes, stream,
+             Body{in, states, written, o, channels.q, channels.scores});
     };
     if (in.Dv > 64)
       run(std::integral_constant<int, 128>());

@@ -16,14 +16,8 @@ using chunked::Inputs, chunked::Segments, fragments::Element;
 constexpr int few_steps = 16; // up to here the step-by-step recurrence is faster, since it moves the state once
 
 bool has_extents(int keys) {
-  const cudaDeviceProp &device = Execution().cuda_device_prop();
-  const size_t shared =
-      keys <= 64 ? 136 * 1024 : 224 * 1024; // bytes; the largest stage of these extents needs this much
-  return device.major >= 8 && device.sharedMemPerBlockOptin >= shared && keys <= 256;
-}
-bool serves(const Call<float> &call, int keys) {
-  return has_extents(keys) && call.schedule != Schedule::streaming &&
-         call.chunk == std::min(chunked::chunk, call.shape.T);
+  return keys <= 256 &&
+         has_memory((keys <= 64 ? 136 : 224) * 1024); // the largest stage of these extents needs this much
 }
 
 /// The arrays and options that decide which stages a call runs.
@@ -63,7 +57,8 @@ void run_window(const std::string &label, const CallSettings &call, const Inputs
   if constexpr (std::is_same<Stored, E>::value && fragments::is_narrow<Op>)
     if (keeps_states<Op>(in, rule))
       return stage("sum_outputs", [&] { chunked::sum_outputs<Op>(in, o, end, stream, segments); });
-  E *const states = take(chunks * V * K);
+  const E *const none = nullptr;
+  E *const states = take(chunks * V * K), *const unwanted = nullptr;
   if (rule.erases) {
     E *const W = take(chunks * chunked::chunk * K), *const U = take(chunks * chunked::chunk * V);
     stage("chunk_local", [&] { chunked::chunk_local<Op>(in, static_cast<E *>(nullptr), W, U, stream); });
@@ -75,13 +70,13 @@ void run_window(const std::string &label, const CallSettings &call, const Inputs
     channels.scores = take(chunks * chunked::chunk * chunked::chunk);
     channels.total = call.arena->template take<float>(chunks * K).data();
     stage("channel_local", [&] { chunked::channel_local<Op>(in, channels, stream); });
-    stage("state_passing", [&] { chunked::pass_channel_states<Op>(in, channels, states, end, stream, segments); });
-    stage("chunk_output", [&] { chunked::output_channel_chunks<Op>(in, channels, states, o, stream); });
-  } else {
-    const E *const none = nullptr;
     stage("state_passing", [&] {
-      chunked::pass_states<Op, false>(in, none, none, states, static_cast<E *>(nullptr), end, stream, segments);
+      chunked::pass_states<Op, false, true>(in, none, none, states, unwanted, end, stream, segments, channels);
     });
+    stage("chunk_output", [&] { chunked::output_chunks<Op, false, true>(in, states, none, o, stream, channels); });
+  } else {
+    stage("state_passing",
+          [&] { chunked::pass_states<Op, false>(in, none, none, states, unwanted, end, stream, segments); });
     stage("chunk_output", [&] { chunked::output_chunks<Op, false>(in, states, none, o, stream); });
   }
 }
@@ -140,20 +135,13 @@ void run_stages(const std::string &label, const Call<float> &call, Inputs<float>
   take_shape(call, in);
   float *const state = call.state.data();
   if (!rule.normalised && runs_few_steps(label, call, in, rule, o, state)) return;
-  switch (call.math) {
-  case Math::exact:
-    return run_windows<fragments::Exact>(label, call, in, rule, o, state);
-  case Math::tf32:
-    return run_windows<fragments::Tf32>(label, call, in, rule, o, state);
-  case Math::bf16:
-    return run_windows<fragments::Bf16>(label, call, in, rule, o, state);
-  }
+  chunked::with_products(call.math, [&](auto op) { run_windows<decltype(op)>(label, call, in, rule, o, state); });
 }
 } // namespace
 
 bool run_static(const std::string &label, const Call<float> &call, const GatedRecurrence<float> &sum,
                 const Array<float> &weights) {
-  if (!serves(call, sum.width)) return false;
+  if (!has_extents(sum.width) || !in_static_chunks(call)) return false;
   Inputs<float> in;
   in.Dk = sum.width, in.q = sum.q.data(), in.k = sum.k.data();
   in.alpha = of(sum.alpha), in.write = of(sum.strength), in.scale = sum.scale;
@@ -165,8 +153,8 @@ bool run_static(const std::string &label, const Call<float> &call, const GatedRe
 }
 
 bool run_static(const std::string &label, const Call<float> &call, const DeltaRule<float> &rule) {
-  if (!serves(call, call.shape.Dk) || rule.steps != 1 || rule.lambda.extent(0) || rule.keys.extent(0) ||
-      rule.r.data() != rule.p.data())
+  if (!has_extents(call.shape.Dk) || !in_static_chunks(call) || rule.steps != 1 || rule.lambda.extent(0) ||
+      rule.keys.extent(0) || rule.r.data() != rule.p.data())
     return false;
   Inputs<float> in;
   in.Dk = call.shape.Dk, in.q = call.q.data(), in.k = rule.p.data();

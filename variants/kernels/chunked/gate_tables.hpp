@@ -100,8 +100,7 @@ struct GateTable {
   /// Stores G of what passes through the whole chunk: the sum of `sum` over all threads. `partial` [32]. Contains a
   /// barrier; another must follow before the element is read.
   __device__ void put_across(float sum, float *partial, int thread, int threads) const {
-#pragma unroll
-    for (int side = 16; side > 0; side /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, side);
+    sum = fragments::warp_sum(sum);
     if (thread % 32 == 0) partial[thread / 32] = sum;
     __syncthreads();
     if (thread == 0) {

@@ -11,25 +11,22 @@
 #include "variants/kernels/chunked/sum_outputs.hpp"
 #ifdef __CUDACC__
 
-#define RECOLLECT_CHUNKED_STAGES(extern_or_not, Op, Stored, erases)                                                    \
-  extern_or_not template void pass_states<Op, erases>(const Inputs<Stored> &, const Element<Op> *,                     \
-                                                      const Element<Op> *, Element<Op> *, Element<Op> *, float *,      \
-                                                      cudaStream_t, Segments);                                         \
-  extern_or_not template void output_chunks<Op, erases>(const Inputs<Stored> &, const Element<Op> *,                   \
-                                                        const Element<Op> *, Stored *, cudaStream_t);
+#define RECOLLECT_CHUNKED_STAGES(extern_or_not, Op, Stored, erases, by_channel)                                        \
+  extern_or_not template void pass_states<Op, erases, by_channel>(                                                     \
+      const Inputs<Stored> &, const Element<Op> *, const Element<Op> *, Element<Op> *, Element<Op> *, float *,         \
+      cudaStream_t, Segments, const Channels<Op> &);                                                                   \
+  extern_or_not template void output_chunks<Op, erases, by_channel>(                                                   \
+      const Inputs<Stored> &, const Element<Op> *, const Element<Op> *, Stored *, cudaStream_t, const Channels<Op> &);
 #define RECOLLECT_GATED_RECURRENCE_STAGES(extern_or_not, Op, Stored)                                                   \
-  RECOLLECT_CHUNKED_STAGES(extern_or_not, Op, Stored, false)
+  RECOLLECT_CHUNKED_STAGES(extern_or_not, Op, Stored, false, false)
 #define RECOLLECT_SUM_OUTPUTS(extern_or_not, Op)                                                                       \
   extern_or_not template void sum_outputs<Op>(const Inputs<Element<Op>> &, Element<Op> *, float *, cudaStream_t,       \
                                               Segments);
 #define RECOLLECT_CHANNEL_STAGES(extern_or_not, Op, Stored)                                                            \
-  extern_or_not template void channel_local<Op>(const Inputs<Stored> &, const Channels<Op> &, cudaStream_t);           \
-  extern_or_not template void pass_channel_states<Op>(const Inputs<Stored> &, const Channels<Op> &, Element<Op> *,     \
-                                                      float *, cudaStream_t, Segments);                                \
-  extern_or_not template void output_channel_chunks<Op>(const Inputs<Stored> &, const Channels<Op> &,                  \
-                                                        const Element<Op> *, Stored *, cudaStream_t);
+  RECOLLECT_CHUNKED_STAGES(extern_or_not, Op, Stored, false, true)                                                     \
+  extern_or_not template void channel_local<Op>(const Inputs<Stored> &, const Channels<Op> &, cudaStream_t);
 #define RECOLLECT_DELTA_RULE_STAGES(extern_or_not, Op, Stored)                                                         \
-  RECOLLECT_CHUNKED_STAGES(extern_or_not, Op, Stored, true)                                                            \
+  RECOLLECT_CHUNKED_STAGES(extern_or_not, Op, Stored, true, false)                                                     \
   extern_or_not template void chunk_local<Op>(const Inputs<Stored> &, Element<Op> *, Element<Op> *, Element<Op> *,     \
                                               cudaStream_t);
 

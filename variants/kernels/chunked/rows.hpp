@@ -66,6 +66,30 @@ __device__ __forceinline__ float2 load_pair(const __half *at) {
   return __half22float2(*reinterpret_cast<const __half2 *>(at));
 }
 
+/// Multiplies results by a number.
+template <int N> __device__ __forceinline__ void scale(Sum (&x)[N], float by) {
+#pragma unroll
+  for (int n = 0; n < N; ++n)
+#pragma unroll
+    for (int e = 0; e < 4; ++e) x[n].x[e] *= by;
+}
+/// Multiplies rows by the factors of the lane's two.
+template <int N> __device__ __forceinline__ void scale_rows(Sum (&x)[N], const float (&factor)[2]) {
+#pragma unroll
+  for (int n = 0; n < N; ++n)
+#pragma unroll
+    for (int e = 0; e < 4; ++e) x[n].x[e] *= factor[e / 2];
+}
+/// Multiplies column j of results by factor[j].
+template <int N> __device__ __forceinline__ void scale_columns(Sum (&x)[N], const float *factor) {
+#pragma unroll
+  for (int n = 0; n < N; ++n) {
+    const float2 own = load_pair(factor + 8 * n + threadIdx.x % 4 * 2);
+#pragma unroll
+    for (int r = 0; r < 2; ++r) x[n].x[2 * r] *= own.x, x[n].x[2 * r + 1] *= own.y;
+  }
+}
+
 /// Loads four adjacent numbers, which start on 16 bytes in float32 and on 8 bytes otherwise.
 __device__ __forceinline__ void load_four(const float *at, float (&to)[4]) {
   const float4 four = *reinterpret_cast<const float4 *>(at);
@@ -147,6 +171,28 @@ void launch(const char *what, void (*kernel)(Parameters...), std::size_t blocks,
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(bytes)), what);
   kernel<<<unsigned(blocks), threads, bytes, stream>>>(arguments...);
   check(cudaGetLastError(), what);
+}
+
+/// Runs body(shared memory) in each block.
+template <class Body> __global__ void __launch_bounds__(Body::threads) run_body(const __grid_constant__ Body body) {
+  extern __shared__ __align__(128) unsigned char shared[];
+  body(shared);
+}
+template <class Body>
+void launch(const char *what, std::size_t blocks, std::size_t bytes, cudaStream_t stream, const Body &body) {
+  launch(what, run_body<Body>, blocks, Body::threads, bytes, stream, body);
+}
+
+/// Calls with(Op()), where Op is the precision of products of float32 arrays.
+template <class With> void with_products(Math math, const With &with) {
+  switch (math) {
+  case Math::exact:
+    return with(fragments::Exact());
+  case Math::tf32:
+    return with(fragments::Tf32());
+  case Math::bf16:
+    return with(fragments::Bf16());
+  }
 }
 
 /// Calls with(extent) for the smallest static extent that holds `width`; width is at most 256.

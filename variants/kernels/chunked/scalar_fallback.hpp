@@ -7,14 +7,7 @@
 
 namespace recollect::chunked {
 
-/// Dot product of `width` elements, by one warp.
-template <class X, class Y> __device__ float warp_dot(const X *x, const Y *y, int width) {
-  float sum = 0;
-  for (int j = threadIdx.x % 32; j < width; j += 32) sum += widened(x[j]) * widened(y[j]);
-#pragma unroll
-  for (int side = 16; side > 0; side /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, side);
-  return sum;
-}
+using fragments::warp_dot, fragments::warp_sum;
 
 /// Whether all results of the warp are finite.
 template <int N> __device__ __forceinline__ bool all_finite(const Sum (&x)[N]) {

@@ -48,9 +48,7 @@ template <class Op, class Stored, bool erases> struct ScalarGradients {
   template <class X> __device__ float dot_written(const X *x, int step) const {
     float sum = 0;
     for (int i = threadIdx.x % 32; i < a.in.Dv; i += 32) sum += widened(x[i]) * written(step, i);
-#pragma unroll
-    for (int side = 16; side > 0; side /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, side);
-    return sum;
+    return warp_sum(sum);
   }
   /// Calls f(step, column): one step per warp, columns over its lanes. All lanes call it, some with `column` >= width.
   template <class F> __device__ void each(int width, const F &f) const {
@@ -108,8 +106,7 @@ template <class Op, class Stored, bool erases> struct ScalarGradients {
         const float whole = erases ? sum + number(a.in.erase, i) * own : strength(i) * sum;
         a.d_k[(c.row + i) * a.in.Dk + j] = rounded<Stored>(whole);
       }
-#pragma unroll
-      for (int side = 16; side > 0; side /= 2) along += __shfl_xor_sync(0xffffffffu, along, side);
+      along = warp_sum(along);
       if (gate && threadIdx.x % 32 == 0) gate[c.row + i] = along;
     }
   }

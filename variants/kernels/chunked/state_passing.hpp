@@ -32,8 +32,6 @@ struct StatePassing {
   static constexpr int workers = row_warps * key_warps,
                        loaders = erases || (is_narrow<Op> && !channels && workers <= 8) ? 4 : 2,
                        threads = 32 * (workers + loaders);
-  // Blocks per multiprocessor that the registers must allow: two where two stages_of() fit.
-  static constexpr int resident = Dk <= 64 || (Dk <= 128 && !erases && !channels) ? 2 : 1;
   static constexpr int values = 16 * row_warps, keys = Dk / key_warps; // per block; per warp
   static constexpr int key_pitch = Dk + fragments::pad<Op>, step_pitch = chunk + fragments::pad<Op>,
                        value_pitch = values + fragments::pad<Op>;
@@ -128,8 +126,9 @@ struct StatePassing {
     if (lane == 0) factors.total = until_end;
   }
 
-  __device__ __forceinline__ void operator()(E *shared) const {
+  __device__ __forceinline__ void operator()(unsigned char *bytes) const {
     __shared__ Factors factors[2];
+    E *const shared = reinterpret_cast<E *>(bytes);
     const int V = in.kept_values(), column_blocks = (V + values - 1) / values;
     const int nth = blockIdx.x / column_blocks,
               first_value = blockIdx.x % column_blocks * values; // index over all segments
@@ -223,14 +222,7 @@ struct StatePassing {
           e[b].x[2 * r] = u.x - e[b].x[2 * r], e[b].x[2 * r + 1] = u.y - e[b].x[2 * r + 1];
         }
       if (out) store_rows<E, blocks>(e, out + (chunk_index * in.kept_values() + row) * chunk, chunk, 16, chunk);
-      if (scales) {
-#pragma unroll
-        for (int b = 0; b < blocks; ++b) {
-          const float2 f = load_pair(factor.step + 8 * b + lane % 4 * 2);
-#pragma unroll
-          for (int r = 0; r < 2; ++r) e[b].x[2 * r] *= f.x, e[b].x[2 * r + 1] *= f.y;
-        }
-      }
+      if (scales) scale_columns(e, factor.step);
     }
     if constexpr (channels) {
 #pragma unroll
@@ -239,11 +231,7 @@ struct StatePassing {
         for (int i = 0; i < 4; ++i) S[n].x[i] *= i % 2 ? total[n].y : total[n].x;
       load_totals(chunk_index + 1, last, column, total); // overlaps with the products
     } else if (decays) {
-      const float total = factor.total;
-#pragma unroll
-      for (int n = 0; n < keys / 8; ++n)
-#pragma unroll
-        for (int i = 0; i < 4; ++i) S[n].x[i] *= total;
+      scale(S, factor.total);
     }
 #pragma unroll
     for (int i = 0; i < chunk; i += 16) {
@@ -260,15 +248,6 @@ struct StatePassing {
     }
   }
 };
-
-template <class Op, class Stored, int Dk, int row_warps, int key_warps, bool erases, bool channels = false>
-__global__ void __launch_bounds__(StatePassing<Op, Stored, Dk, row_warps, key_warps, erases, channels>::threads,
-                                  StatePassing<Op, Stored, Dk, row_warps, key_warps, erases, channels>::resident)
-    state_passing_kernel(
-        const __grid_constant__ StatePassing<Op, Stored, Dk, row_warps, key_warps, erases, channels> body) {
-  extern __shared__ __align__(128) unsigned char shared[];
-  body(reinterpret_cast<Element<Op> *>(shared));
-}
 
 template <class Body> __global__ void each_thread_kernel(const __grid_constant__ Body body, std::size_t count) {
   const std::size_t i = blockIdx.x * std::size_t(blockDim.x) + threadIdx.x;
@@ -306,66 +285,35 @@ void scan_segments(const Inputs<Stored> &in, const Segments &segments, const flo
 
 /// Delta rules, from W and U: writes E to `out`, states at the chunks' starts to `states`, and final states to `end`,
 /// which may be in.start. A null pointer is skipped. Decayed sums (W and U null): the same without `out`, and in
-/// segments if there are several.
-template <class Op, bool erases, class Stored>
+/// segments if there are several; where channels decay separately, from the results of channel_local().
+template <class Op, bool erases, bool by_channel = false, class Stored>
 void pass_states(const Inputs<Stored> &in, const Element<Op> *W, const Element<Op> *U, Element<Op> *states,
-                 Element<Op> *out, float *end, cudaStream_t stream, Segments segments) {
+                 Element<Op> *out, float *end, cudaStream_t stream, Segments segments,
+                 const Channels<Op> &channels = {}) {
   const std::size_t size = std::size_t(in.Dv) * in.Dk, heads = std::size_t(in.texts()) * in.H;
   with_extent(in.Dk, [&](auto extent) {
     constexpr int Dk = decltype(extent)::value;
     constexpr int key_warps = erases || Dk == 32 ? 1 : Dk == 96 || Dk == 192 ? 3 : Dk == 256 ? 4 : 2;
     const auto run = [&](auto count) {
       constexpr int row_warps = decltype(count)::value;
-      using Body = StatePassing<Op, Stored, Dk, row_warps, key_warps, erases>;
+      using Body = StatePassing<Op, Stored, Dk, row_warps, key_warps, erases, by_channel>;
       const std::size_t column_blocks = (in.kept_values() + Body::values - 1) / Body::values;
-      const auto pass = [&](Body body) {
-        const std::size_t all = heads * body.segments.count * column_blocks;
-        body.stages = Body::stages_of(all > std::size_t(multiprocessors()));
-        launch("state_passing", state_passing_kernel<Op, Stored, Dk, row_warps, key_warps, erases>, all, Body::threads,
-               Body::bytes(body.stages), stream, body);
+      const auto pass = [&](Element<Op> *starts, const float *first, float *last, std::size_t apart, Segments own) {
+        const std::size_t all = heads * own.count * column_blocks;
+        const int stages = Body::stages_of(all > std::size_t(multiprocessors()));
+        launch("state_passing", all, Body::bytes(stages), stream,
+               Body{in, W, U, starts, out, first, last, apart, apart, own, stages, channels.k, channels.total});
       };
-      if (erases || segments.count == 1)
-        return pass(Body{in, W, U, states, out, in.start, end, in.state_stride, in.state_stride, {}});
-      pass(Body{in, W, U, nullptr, nullptr, nullptr, segments.states, size, size, segments});
+      if (erases || segments.count == 1) return pass(states, in.start, end, in.state_stride, {});
+      if constexpr (by_channel) {
+        each_thread("segment_decays", heads * segments.count * in.Dk,
+                    SegmentDecays{segments, channels.total, in.chunks_of_text(), in.kept_keys()}, stream);
+      }
+      Segments known = segments; // their decays
+      known.decays = nullptr;
+      pass(nullptr, nullptr, segments.states, size, by_channel ? known : segments);
       scan_segments(in, segments, in.start, end, false, stream);
-      if (!states) return;
-      segments.decays = nullptr; // known
-      pass(Body{in, W, U, states, nullptr, segments.states, nullptr, size, size, segments});
-    };
-    if (segments.count == 1 && values_of_block(in) == 32)
-      run(std::integral_constant<int, 2>());
-    else
-      run(std::integral_constant<int, 4>());
-  });
-}
-
-/// Decayed sums whose channels decay separately, from the results of channel_local().
-template <class Op, class Stored>
-void pass_channel_states(const Inputs<Stored> &in, const Channels<Op> &channels, Element<Op> *states, float *end,
-                         cudaStream_t stream, Segments segments) {
-  const std::size_t size = std::size_t(in.Dv) * in.Dk, heads = std::size_t(in.texts()) * in.H;
-  with_extent(in.Dk, [&](auto extent) {
-    constexpr int Dk = decltype(extent)::value;
-    constexpr int key_warps = Dk == 32 ? 1 : Dk == 96 || Dk == 192 ? 3 : Dk == 256 ? 4 : 2;
-    const auto run = [&](auto count) {
-      constexpr int row_warps = decltype(count)::value;
-      using Body = StatePassing<Op, Stored, Dk, row_warps, key_warps, false, true>;
-      const std::size_t column_blocks = (in.kept_values() + Body::values - 1) / Body::values;
-      const auto pass = [&](Body body) {
-        body.channel_keys = channels.k, body.totals = channels.total;
-        body.segments.decays = nullptr; // SegmentDecays
-        const std::size_t all = heads * body.segments.count * column_blocks;
-        body.stages = Body::stages_of(all > std::size_t(multiprocessors()));
-        launch("state_passing", state_passing_kernel<Op, Stored, Dk, row_warps, key_warps, false, true>, all,
-               Body::threads, Body::bytes(body.stages), stream, body);
-      };
-      if (segments.count == 1)
-        return pass(Body{in, nullptr, nullptr, states, nullptr, in.start, end, in.state_stride, in.state_stride, {}});
-      each_thread("segment_decays", heads * segments.count * in.Dk,
-                  SegmentDecays{segments, channels.total, in.chunks_of_text(), in.kept_keys()}, stream);
-      pass(Body{in, nullptr, nullptr, nullptr, nullptr, nullptr, segments.states, size, size, segments});
-      scan_segments(in, segments, in.start, end, false, stream);
-      pass(Body{in, nullptr, nullptr, states, nullptr, segments.states, nullptr, size, size, segments});
+      if (states) pass(states, segments.states, nullptr, size, known);
     };
     if (segments.count == 1 && values_of_block(in) == 32)
       run(std::integral_constant<int, 2>());

@@ -51,7 +51,7 @@ template <class Stored, int Dk, StepRule rule> struct Steps {
     return sum;
   }
 
-  __device__ __forceinline__ void operator()() const {
+  __device__ __forceinline__ void operator()(unsigned char *) const {
     const bool states_start =
         (reinterpret_cast<std::size_t>(in.start) | reinterpret_cast<std::size_t>(end)) % 16 == 0 &&
         in.state_stride % 4 == 0;
@@ -149,11 +149,6 @@ private:
   }
 };
 
-template <class Stored, int Dk, StepRule rule>
-__global__ void __launch_bounds__(128) steps_kernel(const __grid_constant__ Steps<Stored, Dk, rule> body) {
-  body();
-}
-
 /// Writes o [B,H,T,Dv] and, unless null, the final states to `end`, which may be in.start. Rows may start anywhere.
 template <class Stored>
 void run_steps(const Inputs<Stored> &in, StepRule rule, const float *lambda, const float *bonus, Stored *o, float *end,
@@ -161,9 +156,8 @@ void run_steps(const Inputs<Stored> &in, StepRule rule, const float *lambda, con
   with_extent(in.Dk, [&](auto extent) {
     const auto run = [&](auto of_rule) {
       using Body = Steps<Stored, decltype(extent)::value, decltype(of_rule)::value>;
-      launch("steps", steps_kernel<Stored, decltype(extent)::value, decltype(of_rule)::value>,
-             std::size_t(in.texts()) * in.H * ((in.Dv + Body::rows_of_block - 1) / Body::rows_of_block), Body::threads,
-             0, stream, Body{in, lambda, bonus, o, end});
+      launch("steps", std::size_t(in.texts()) * in.H * ((in.Dv + Body::rows_of_block - 1) / Body::rows_of_block), 0,
+             stream, Body{in, lambda, bonus, o, end});
     };
     if (rule == StepRule::erases)
       run(std::integral_constant<StepRule, StepRule::erases>());

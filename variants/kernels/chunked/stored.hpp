@@ -4,7 +4,7 @@
 #pragma once
 #include "harness/device/device.hpp"
 #ifdef KOKKOS_ENABLE_CUDA
-#include "harness/device/tile/fragments_cuda.hpp"
+#include "variants/kernels/chunked/decay_tables.hpp"
 
 namespace recollect::variants {
 
@@ -31,6 +31,16 @@ template <> struct CudaNumber<Float16> {
   using type = __half;
   using Op = fragments::F16;
 };
+
+/// Whether the GPU has matrix instructions, and this many bytes of shared memory for a block.
+inline bool has_memory(size_t shared) {
+  const cudaDeviceProp &device = Execution().cuda_device_prop();
+  return device.major >= 8 && device.sharedMemPerBlockOptin >= shared;
+}
+/// Whether the call's chunks and schedule are those of the kernels with static extents.
+inline bool in_static_chunks(const Call<float> &call) {
+  return call.schedule != Schedule::streaming && call.chunk == std::min(chunked::chunk, call.shape.T);
+}
 #endif
 
 /// Whether the forward pass supports this shape: keys up to 256 wide, and a GPU with enough shared memory.

@@ -176,13 +176,7 @@ private:
       for (int t = 0; t < chunk; t += 16)
         fragments::multiply_add<Op>(a, fragments::load_b_across<Op, key_pitch>(at.q, k, t), x[t / 8], x[t / 8 + 1]);
     }
-    if (decays())
-#pragma unroll
-      for (int b = 0; b < blocks; ++b) {
-        const float2 left = load_pair(scored.left + 8 * b + threadIdx.x % 4 * 2);
-#pragma unroll
-        for (int r = 0; r < 2; ++r) x[b].x[2 * r] *= left.x, x[b].x[2 * r + 1] *= left.y;
-      }
+    if (decays()) scale_columns(x, scored.left);
 #pragma unroll
     for (int i = 0; i < chunk; i += 16) {
       const A16<Op> a = fragments::load_a_across<Op, value_pitch>(at.v, own, i);
@@ -192,10 +186,7 @@ private:
                                     x[t / 8 + 1]);
     }
     const bool finite = all_finite(x);
-#pragma unroll
-    for (int b = 0; b < blocks; ++b)
-#pragma unroll
-      for (int e = 0; e < 4; ++e) x[b].x[e] *= in.scale;
+    scale(x, in.scale);
     return finite;
   }
   /// Writes outputs, transposed, to rows of o.
@@ -214,13 +205,7 @@ private:
   }
   /// S from a chunk's start to its end.
   __device__ __forceinline__ void advance(const Stage &at, const Scored &scored, int own, Sum (&S)[Dk / 8]) const {
-    if (decays()) {
-      const float total = scored.total;
-#pragma unroll
-      for (int n = 0; n < Dk / 8; ++n)
-#pragma unroll
-        for (int e = 0; e < 4; ++e) S[n].x[e] *= total;
-    }
+    if (decays()) scale(S, scored.total);
 #pragma unroll
     for (int i = 0; i < chunk; i += 16) {
       const A16<Op> a = scales() ? load_a_across_scaled<Op, value_pitch>(at.v, own, i, scored.step)
@@ -253,8 +238,7 @@ private:
             S[n] = decay * S[n] + value * widened(k[j]);
             sum += S[n] * widened(q[j]);
           }
-#pragma unroll
-        for (int side = 16; side > 0; side /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, side);
+        sum = warp_sum(sum);
         if (lane == 0) o[(h.row + t) * in.Dv + i] = rounded<E>(in.scale * sum);
       }
     }
