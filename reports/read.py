@@ -121,6 +121,8 @@ def read_trainings(file: ResultFile) -> list[Trained]:
     for row in file.rows("trained"):
         run = runs[row["run"]]
         run.status, run.loss, run.accuracy, run.chance = (row[n] for n in ("status", "loss", "accuracy", "chance"))
+    for row in file.rows("trained_metrics"):
+        runs[row["run"]].metrics[row["metric"]] = row["value"]
     for row in file.rows("training_curves"):
         runs[row["run"]].curve.append((row["step"], row["loss"], row["accuracy"]))
     return list(runs.values())

@@ -177,6 +177,7 @@ class Trained:
     chance: float = math.nan
     settings: Params = field(default_factory=dict)
     curve: list[tuple[int, float, float]] = field(default_factory=list)  # (step, loss, accuracy)
+    metrics: dict[str, float] = field(default_factory=dict)  # state_bytes, and the length of the longest word solved
     file: int = 0
 
 

@@ -8,6 +8,7 @@
 #include "harness/numerics/statistics.hpp"
 #include "harness/run/plan.hpp"
 #include "harness/run/provenance.hpp"
+#include "harness/run/run.hpp"
 #include "harness/system/files.hpp"
 #include "harness/system/memory.hpp"
 #include "harness/system/ranks.hpp"
@@ -103,8 +104,17 @@ public:
   void evaluate(const std::function<void(size_t, const Trained &)> &report) {
     const train::Judged judged = trainer_.evaluate();
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
-    const Trained trained{trainer_.progressed().diverged, judged.loss, judged.accuracy(), chance(run_.setup.settings),
-                          passed.count()};
+    const Params &settings = run_.setup.settings;
+    Trained trained{
+        trainer_.progressed().diverged, judged.loss, judged.accuracy(), chance(settings), passed.count(), {}};
+    if (settings.text("task") == "words")
+      trained.metrics["length"] = solved_length(judged.answers, held_out_length(settings));
+    if (const Variant *layer = run_.setup.layer()) {
+      const int D = head_width(settings), H = settings.integer("heads"), T = text_length(settings);
+      const Real real = settings.text("dtype") == "f32" ? Real::f32 : Real::f64;
+      trained.metrics["state_bytes"] =
+          settings.integer("layers") * H * state_bytes(*layer, {1, H, T, D, D}, run_.setup.mixer_params, real);
+    }
     record_.add(index, trainer_.progressed(), trained, [report, trained, i = index] { report(i, trained); });
   }
 
@@ -122,6 +132,11 @@ std::string rounded(double x) {
   char text[32];
   std::snprintf(text, sizeof text, "%.4f", x);
   return text;
+}
+
+std::string solved(const Trained &trained) {
+  const auto length = trained.metrics.find("length");
+  return length == trained.metrics.end() ? "" : "longest word " + number(length->second) + ", ";
 }
 
 /// Accuracies over seeds: mean and standard error.
@@ -247,10 +262,10 @@ int run_train(const TrainFlags &flags, const Words &command_line) {
             [&](size_t i, const Trained &trained) {
               if (flags.quiet.quiet) return;
               progress.done();
-              const std::string found = trained.diverged
-                                            ? "diverged"
-                                            : "accuracy " + rounded(trained.accuracy) + ", loss " +
-                                                  rounded(trained.loss) + ", " + rounded(trained.seconds) + " s";
+              const std::string found = trained.diverged ? "diverged"
+                                                         : "accuracy " + rounded(trained.accuracy) + ", loss " +
+                                                               rounded(trained.loss) + ", " + solved(trained) +
+                                                               rounded(trained.seconds) + " s";
               std::cout << folded(labels[i] + ", seed " + std::to_string(plan[i].seed) + ": " + found) << std::endl;
             });
   progress.done();

@@ -47,7 +47,7 @@ std::vector<Experiment> experiments_from(const SuiteEntry &suite, const std::str
 std::vector<Statement> statements_from(const SuiteEntry &entry, const std::vector<std::string> &trainings) {
   Statement s;
   s.row = entry.text("row"), s.paper = entry.text("paper"), s.undecided = entry.text("undecided");
-  s.measure = entry.one_of({"accuracy", "loss", "diverged"}, "measure");
+  s.measure = entry.one_of({"accuracy", "loss", "length", "diverged"}, "measure");
   s.step = entry.count("step", 0);
   std::tie(s.least, s.most) = entry.interval("between", s.least, s.most);
   s.least = entry.number("at_least", s.least), s.most = entry.number("at_most", s.most);

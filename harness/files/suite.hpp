@@ -34,7 +34,7 @@
 //   below = { mixer = "softmax" }        # a side may name another `experiment`
 //                                        # a list of values, or of experiments, makes one statement each
 //   # or a number: of = { mixer = "vla" } with between = [0.99, 1], at_least = 0.99 or at_most = 0.1
-//   measure = "accuracy"                 # on held-out texts; or "loss", or "diverged", the share of runs that did
+//   measure = "accuracy"                 # on held-out texts; "loss", "length" (longest word), "diverged" (share)
 //   undecided = "texts"                  # why these models cannot decide it: in what they differ from the paper's
 //   step = 200                           # judge the training curve up to this step, not the held-out texts
 //

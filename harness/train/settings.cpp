@@ -29,15 +29,16 @@ std::string owner_of(const std::string &name) {
 const std::vector<ParamSpec> &settings() {
   static const std::vector<ParamSpec> all{
       choice_param(
-          "task", {"mqar", "copy", "bigrams", "swaps", "trees", "text", "words"},
-          "mqar: key-value recall (004 §5.2); copy: repeat the first half; bigrams: recall in running text (003 §6); "
+          "task", {"mqar", "zoology", "copy", "bigrams", "swaps", "trees", "text", "words"},
+          "mqar: key-value recall (004 §5.2); zoology: recall as zoology generates it (arXiv 2312.04927); copy: repeat "
+          "the first half; bigrams: recall in running text (003 §6); "
           "swaps: which element is first after each swap (000 §3.2); trees: which nodes the first one reaches "
           "(000 §3.3); text: the next byte of the file that --corpus names (000 §3.1); words: the product of a group's "
           "elements after each of them"),
-      integer_param(
-          "pairs", 8, 1, 4096,
-          "mqar: n pairs, in texts of at least 3 n + 1 tokens; copy: n tokens to repeat, in texts of 2 n + 1; bigrams: "
-          "cues that have a response; swaps: number of swaps; words: letters"),
+      integer_param("pairs", 8, 1, 4096,
+                    "mqar: n pairs, in texts of at least 3 n + 1 tokens; zoology: n pairs, in texts of at least 4 n; "
+                    "copy: n tokens to repeat, in texts of 2 n + 1; bigrams: "
+                    "cues that have a response; swaps: number of swaps; words: letters"),
       integer_param("held_out_pairs", 0, 0, 1 << 20, "pairs of held-out texts, which may be longer; 0: as in training"),
       choice_param("group", group_names(), "words: the group; parity is Z2"),
       integer_param("context", 16, 1, 1 << 20,
@@ -46,7 +47,11 @@ const std::vector<ParamSpec> &settings() {
                     "swaps: n elements, with n (n - 1) / 2 possible swaps as tokens; trees: nodes"),
       integer_param(
           "length", 0, 0, 1 << 20,
-          "mqar: tokens per text, with filler between the pairs and the separator; 0: 3 n + 1 tokens, no filler"),
+          "mqar: tokens per text, with filler between the pairs and the separator; 0: 3 n + 1 tokens, no filler; "
+          "zoology: tokens per text; 0: as few as possible"),
+      real_param("power", 0.01, 0, 1, "zoology: exponent of the law of the queries' places plus 1; 1: uniform"),
+      integer_param("updates", 0, 0, 4096, "zoology: keys written again with another value"),
+      integer_param("key_length", 1, 1, 2, "zoology: tokens per key; 2: the pairs are a grid of keys"),
       choice_param("filler", {"random", "pairs", "pad"},
                    "mqar: random: any token that is no key of the text; pairs: its pairs again in random order; pad: "
                    "the separator"),
@@ -93,6 +98,8 @@ const std::vector<ParamSpec> &settings() {
                    "tokens: computed from each token, in (0, 1); numbers: learned numbers, the same for all tokens and "
                    "not bounded: "
                    "decays (alpha, lambda) start at 1, beta as N(0, 1)"),
+      real_param("beta_below", 1, 0, 4,
+                 "upper end of beta for gates=tokens; with unit keys 2 allows eigenvalues down to -1"),
       choice_param("reads", {"plain", "rms"}, "rms: the output of every head is scaled to unit mean square"),
       integer_param("batch", 64, 1, 1e6, "texts per step"),
       integer_param("batches", 0, 0, 1e9, "number of batches, used again and again; 0: every step draws a new one"),

@@ -55,6 +55,11 @@ std::vector<const TrainedModel *> chosen(const Statement &s, const std::vector<T
 double measured(const Statement &s, const TrainedModel &model) {
   const bool loss = s.measure == "loss";
   if (s.measure == "diverged") return model.trained->diverged;
+  if (s.measure == "length") {
+    const auto length = model.trained->metrics.find("length");
+    if (length == model.trained->metrics.end()) refuse(s, "only models of words have a length");
+    return length->second;
+  }
   if (model.trained->diverged) return loss ? std::log(parse_number(model.settings.at("vocabulary"), s.row)) : 0;
   if (s.step == 0) return loss ? model.trained->loss : model.trained->accuracy;
   const CurvePoint *last = nullptr;
@@ -202,6 +207,10 @@ std::vector<TrainedModel> models_of(const Results &results) {
     for (const char *name : {"mixer", rate_setting, "vocabulary"})
       if (!one.settings.count(name)) input_error("table training_parameters lacks a run's " + std::string(name));
   for (size_t row = 0; row < trained.rows.size(); ++row) model(trained, row).trained = trained_of(trained, row);
+  if (const Table *metrics = trained_metrics(results))
+    for (size_t row = 0; row < metrics->rows.size(); ++row)
+      if (std::optional<Trained> &one = model(*metrics, row).trained)
+        one->metrics[metrics->get<std::string>(row, "metric")] = metrics->get<double>(row, "value");
   for (size_t row = 0; row < curves.rows.size(); ++row) model(curves, row).curve.push_back(point_of(curves, row));
   return models;
 }

@@ -1,28 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/train/texts.hpp"
 #include "harness/core/error.hpp"
+#include "harness/numerics/distinct.hpp"
 #include "harness/numerics/groups.hpp"
-#include "harness/numerics/random.hpp"
+#include "harness/numerics/recall_texts.hpp"
 #include <algorithm>
 
 namespace recollect::train {
 namespace {
-
-/// `count` distinct numbers below n, in random order, drawn from the stream.
-std::vector<int> distinct(int count, int n, const Stream &draw, std::uint64_t first) {
-  std::vector<int> all;
-  for (int i = 0; i < n; ++i) all.push_back(i);
-  for (int i = 0; i < count; ++i)
-    std::swap(all[size_t(i)], all[size_t(i) + draw.below(first + std::uint64_t(i), std::uint64_t(n - i))]);
-  all.resize(size_t(count));
-  return all;
-}
 
 struct Drawn { // random numbers of one text (a separate stream), and of all texts
   Stream stream, common;
   const Params &settings;
   bool training;
   const Corpus *corpus;
+  std::function<Stream(const char *)> streams; // of one text, by name
   int n = settings.integer("pairs"), V = settings.integer("vocabulary");
 };
 
@@ -133,6 +125,19 @@ void write_words(const Drawn &d, int *tokens, int *labels) {
   }
 }
 
+RecallTextShape zoology_text(const Params &settings) {
+  RecallTextShape shape{settings.integer("pairs"),      settings.integer("length"),  settings.integer("vocabulary"),
+                        settings.integer("key_length"), settings.integer("updates"), settings.real("power")};
+  if (shape.length == 0) shape.length = shape.shortest();
+  return shape;
+}
+
+void write_zoology(const Drawn &d, int *tokens, int *labels) {
+  const RecallText text = recall_text(zoology_text(d.settings), d.streams);
+  std::copy(text.tokens.begin(), text.tokens.end(), tokens);
+  std::copy(text.answers.begin(), text.answers.end(), labels);
+}
+
 void write_trees(const Drawn &d, int *tokens, int *labels) {
   const int nodes = d.settings.integer("elements");
   std::vector<int> trees[2];
@@ -178,11 +183,14 @@ int text_length(const Params &settings) {
   const int n = settings.integer("pairs");
   const std::string &task = settings.text("task");
   if (task == "mqar") return settings.integer("length") ? settings.integer("length") : 3 * n + 1;
+  if (task == "zoology") return zoology_text(settings).length;
   if (task == "copy") return 2 * n + 1;
   if (task == "swaps" || task == "words") return n;
   if (task == "text") return settings.integer("context");
   return task == "trees" ? settings.integer("elements") : 2 * settings.integer("context") + 1;
 }
+
+int held_out_length(const Params &settings) { return text_length(held_out(settings)); }
 
 double chance(const Params &trained) {
   const Params settings = held_out(trained);
@@ -213,6 +221,7 @@ void check_texts(const Params &settings) {
     usage_error("train: length must leave room for the pairs, the separator and the keys asked, 3 n + 1 tokens");
   if (task == "mqar" && settings.text("held_out_keys") == "unseen" && settings.integer("pairs") > V - 1 - V / 2)
     usage_error("train: unseen keys are of the vocabulary's upper half less the separator, too few for the pairs");
+  if (task == "zoology") check_recall_text(zoology_text(settings), "train: zoology");
   if (task == "trees" && (n % 2 || n > V))
     usage_error("train: two trees have an even number of nodes, and the vocabulary a token for each");
   if (task == "swaps" && std::max(n, n * (n - 1) / 2) > V)
@@ -221,7 +230,7 @@ void check_texts(const Params &settings) {
     usage_error("train: words over " + settings.text("group") + " need a vocabulary of a token for each element, " +
                 std::to_string(group_named(settings.text("group")).elements.size()));
   if (settings.integer("held_out_pairs")) {
-    if (settings.text("positions") == "learned" && text_length(held_out(settings)) > text_length(settings))
+    if (settings.text("positions") == "learned" && held_out_length(settings) > text_length(settings))
       usage_error("train: learned positions end with the training texts; take positions=none or rope for longer ones");
     check_texts(held_out(settings));
   }
@@ -249,6 +258,7 @@ Texts make_texts(const Params &trained, std::uint64_t seed, const std::string &u
   texts.labels.assign(texts.tokens.size(), -1);
   const std::string &task = settings.text("task");
   const auto write = task == "mqar"      ? write_mqar
+                     : task == "zoology" ? write_zoology
                      : task == "copy"    ? write_copy
                      : task == "bigrams" ? write_bigrams
                      : task == "swaps"   ? write_swaps
@@ -256,8 +266,12 @@ Texts make_texts(const Params &trained, std::uint64_t seed, const std::string &u
                      : task == "words"   ? write_words
                                          : write_trees;
   for (int i = 0; i < texts.count; ++i) {
-    const Drawn drawn{Stream(seed, "train/texts/" + use, number * std::uint64_t(texts.count) + std::uint64_t(i)),
-                      Stream(seed, "train/map"), settings, training, corpus};
+    const std::uint64_t text = number * std::uint64_t(texts.count) + std::uint64_t(i);
+    const std::string name = "train/texts/" + use;
+    const Drawn drawn{
+        Stream(seed, name, text), Stream(seed, "train/map"), settings, training, corpus, [&](const char *what) {
+          return Stream(seed, name + "/" + what, text);
+        }};
     int *tokens = &texts.tokens[size_t(i) * size_t(texts.length)],
         *labels = &texts.labels[size_t(i) * size_t(texts.length)];
     write(drawn, tokens, labels);

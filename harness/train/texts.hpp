@@ -15,6 +15,7 @@ struct Texts {
 /// Batch `number` for a purpose ("train", "evaluate"): depends on the seed and the number only.
 ///   mqar  k1 v1 ... kn vn SEP, then the n keys in random order; the answer to each is its value (004 §5.2);
 ///         longer texts have filler before SEP
+///   zoology  recall as zoology generates it (numerics/recall_texts.hpp), in texts of `length` tokens
 ///   copy  x1 ... xn SEP x1 ... xn; from SEP on the answer is the next token, except at the end
 ///   bigrams  u1 r1 ... uL rL u: every u is one of n cues, to each of which the text assigns one response; the last u
 ///   occurred
@@ -35,6 +36,7 @@ struct Texts {
 Texts make_texts(const Params &settings, std::uint64_t seed, const std::string &use, std::uint64_t number,
                  const Corpus *corpus = nullptr);
 int text_length(const Params &settings);
+int held_out_length(const Params &settings);
 /// Accuracy in held-out texts of answering any value that occurs in the text, any byte, or any element.
 double chance(const Params &settings);
 /// Usage error if the vocabulary is too small.

@@ -17,6 +17,14 @@ bool room_for_another(size_t models, std::optional<std::uint64_t> free_at_first,
   return double(*free_now) > 2 * double(*free_at_first - *free_now) / double(models);
 }
 
+int solved_length(const Numbers &answers, int letters) {
+  if (answers.empty()) return 0;                    // of a model that diverged
+  Numbers right(static_cast<size_t>(letters), 0.0); // words, by letter
+  for (size_t i = 0; i < answers.size(); ++i) right[i % right.size()] += answers[i];
+  const double enough = 0.9 * double(answers.size()) / letters;
+  return int(std::find_if(right.begin(), right.end(), [&](double count) { return count < enough; }) - right.begin());
+}
+
 Trainer::Trainer(const Setup &setup, std::uint64_t seed)
     : settings_(setup.settings), corpus_(setup.corpus), model_(setup), seed_(seed), steps_(settings_.integer("steps")) {
   const Numbers none(model_.weights().size(), 0.0);
@@ -105,8 +113,10 @@ std::vector<Judged> Trainer::evaluate_batches() {
 Judged Trainer::evaluate() {
   const std::vector<Judged> batches = evaluate_batches();
   Judged all;
-  for (const Judged &one : batches)
+  for (const Judged &one : batches) {
     all.loss += one.loss / double(batches.size()), all.right += one.right, all.asked += one.asked;
+    all.answers.insert(all.answers.end(), one.answers.begin(), one.answers.end());
+  }
   return all;
 }
 

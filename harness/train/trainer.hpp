@@ -31,6 +31,10 @@ struct Progressed {
 /// Everything that a run needs to continue.
 struct TrainingState : Progressed, Learned {};
 
+/// Letters before the first one at which fewer than 90% of the words are right, given the answers to all letters of all
+/// words.
+int solved_length(const Numbers &answers, int letters);
+
 class Trainer {
 public:
   Trainer(const Setup &setup, std::uint64_t seed);

@@ -13,6 +13,8 @@ namespace {
 
 constexpr Kind whole = Kind::whole, integer = Kind::integer, real = Kind::real, text = Kind::text;
 
+Table no_metrics() { return {"trained_metrics", {{"run", integer}, {"metric", text}, {"value", real}}, {}}; }
+
 std::vector<Table> tables_of(const std::vector<TrainingRun> &plan, const std::vector<Experiment> &experiments) {
   Table runs{"training_plan", {{"run", integer}, {"experiment", text}, {"mixer", text}, {"seed", whole}}, {}},
       parameters{"training_parameters",
@@ -35,11 +37,21 @@ std::vector<Table> tables_of(const std::vector<TrainingRun> &plan, const std::ve
       {"trained",
        {{"run", integer}, {"status", text}, {"loss", real}, {"accuracy", real}, {"chance", real}, {"seconds", real}},
        {}},
+      no_metrics(),
       table_of({}, {}),
       {"training_curves", {{"run", integer}, {"step", integer}, {"loss", real}, {"accuracy", real}}, {}},
       // Columns of unfinished runs. A run's first row holds the steps made and the sums since the last point of its
       // curve.
       {"training_state", {{"run", integer}, {"value", real}, {"first", real}, {"second", real}}, {}}};
+}
+
+std::map<std::string, double> metrics_of(const Results &results, size_t run) {
+  std::map<std::string, double> found;
+  const Table *metrics = trained_metrics(results);
+  for (size_t row = 0; metrics && row < metrics->rows.size(); ++row)
+    if (metrics->get<std::int64_t>(row, "run") == std::int64_t(run))
+      found[metrics->get<std::string>(row, "metric")] = metrics->get<double>(row, "value");
+  return found;
 }
 
 void forget(Table &table, size_t run) {
@@ -67,6 +79,12 @@ std::vector<TrainingRun> training_plan(const std::vector<Experiment> &experiment
   return plan;
 }
 
+const Table *trained_metrics(const Results &results) {
+  for (const Table &table : results.tables())
+    if (table.name == no_metrics().name) return &table;
+  return nullptr;
+}
+
 Trained trained_of(const Table &trained, size_t row) {
   return {trained.get<std::string>(row, "status") == "diverged", trained.get<double>(row, "loss"),
           trained.get<double>(row, "accuracy"), trained.get<double>(row, "chance"),
@@ -86,7 +104,11 @@ std::optional<Trained> TrainingRecord::trained(size_t run) const {
   for (const Results *results : {&recorder_.results(), &recorder_.before()}) {
     const Table &table = results->table("trained");
     for (size_t row = 0; row < table.rows.size(); ++row)
-      if (table.get<std::int64_t>(row, "run") == std::int64_t(run)) return trained_of(table, row);
+      if (table.get<std::int64_t>(row, "run") == std::int64_t(run)) {
+        Trained found = trained_of(table, row);
+        found.metrics = metrics_of(*results, run);
+        return found;
+      }
   }
   return std::nullopt;
 }
@@ -124,11 +146,13 @@ void TrainingRecord::keep(size_t run, const TrainingState &state) {
 void TrainingRecord::add(size_t run, const Progressed &progressed, const Trained &trained,
                          std::function<void()> report) {
   const Results &now = recorder_.results();
-  Table table = now.table("trained"), curves = now.table("training_curves"), under_way = now.table("training_state");
+  Table table = now.table("trained"), metrics = now.table("trained_metrics"), curves = now.table("training_curves"),
+        under_way = now.table("training_state");
   table.add(run, trained.diverged ? "diverged" : "ok", trained.loss, trained.accuracy, trained.chance, trained.seconds);
+  for (const auto &[name, value] : trained.metrics) metrics.add(run, name, value);
   add_curve(curves, run, progressed.curve);
   forget(under_way, run);
-  recorder_.add(std::move(report), std::vector<Table>{table, curves, under_way});
+  recorder_.add(std::move(report), std::vector<Table>{table, metrics, curves, under_way});
 }
 
 void TrainingRecord::finish(const std::function<Table(const Results &)> &statements) {
@@ -180,7 +204,10 @@ Results read_trainings(const std::string &path) {
       if (layer.name == mixer) complete(mixer, mixer + ".", variant_params(layer, {}));
   }
   results.add({parameters});
-  return results;
+  if (trained_metrics(results)) return results;
+  std::vector<Table> tables = results.tables();
+  tables.push_back(no_metrics());
+  return Results::of(std::move(tables), results.meta);
 }
 
 Results planned_trainings(const std::vector<TrainingRun> &plan, const std::vector<Experiment> &experiments) {

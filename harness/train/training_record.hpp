@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was trained, in results.h5: /training_plan, /training_parameters, /trained, /training_curves, /trained_statements,
-// and, for unfinished runs, /training_state, from which a run continues with the same numbers.
+// What was trained, in results.h5: /training_plan, /training_parameters, /trained, /trained_metrics, /training_curves,
+// /trained_statements, and, for unfinished runs, /training_state, from which a run continues with the same numbers.
 #pragma once
 #include "harness/files/recorder.hpp"
 #include "harness/files/suite.hpp"
 #include "harness/train/trainer.hpp"
+#include <map>
 #include <optional>
 
 namespace recollect::train {
@@ -20,13 +21,17 @@ struct Trained {
   double loss, accuracy; // on held-out texts
   double chance;         // accuracy of answering with any value of the text
   double seconds;
+  std::map<std::string, double> metrics =
+      {}; // "state_bytes" of all layers and heads; "length": the longest word solved
 };
 
 /// Every setup of every experiment with every seed from `seed` on. The size and hash of the corpus become a setting.
 std::vector<TrainingRun> training_plan(const std::vector<Experiment> &experiments, std::uint64_t seed,
                                        const std::shared_ptr<const Corpus> &corpus = nullptr);
 
-/// Contents of a row of /trained, and of one of /training_curves.
+/// The table of further metrics, which files of earlier programs lack, or null.
+const Table *trained_metrics(const Results &results);
+/// Contents of a row of /trained, without further metrics, and of one of /training_curves.
 Trained trained_of(const Table &trained, size_t row);
 CurvePoint point_of(const Table &curves, size_t row);
 

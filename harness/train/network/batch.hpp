@@ -81,6 +81,6 @@ struct SumUp {
   }
 };
 /// `sums`, copied to the host, of a batch with this many answers.
-inline Judged judged(const double *sums, int answers) { return {sums[0], int(sums[1]), answers, sums[2]}; }
+inline Judged judged(const double *sums, int answers) { return {sums[0], int(sums[1]), answers, sums[2], {}}; }
 
 } // namespace recollect::train

@@ -242,16 +242,17 @@ Array<Real> gelu_backward(Arena &arena, const Array<Real> &X, const Array<Real> 
       16);
   return dX;
 }
-template <class Real> Array<Real> sigmoid_forward(Arena &arena, const Array<Real> &X) {
+template <class Real> Array<Real> sigmoid_forward(Arena &arena, const Array<Real> &X, Real most) {
   const Array<Real> Y = arena.take<Real>(X.extent(0));
   each_index(
-      "train::sigmoid", X.extent(0), KOKKOS_LAMBDA(size_t i) { Y[i] = math::sigmoid(X[i]); });
+      "train::sigmoid", X.extent(0), KOKKOS_LAMBDA(size_t i) { Y[i] = most * math::sigmoid(X[i]); });
   return Y;
 }
-template <class Real> Array<Real> sigmoid_backward(Arena &arena, const Array<Real> &Y, const Array<Real> &dY) {
+template <class Real>
+Array<Real> sigmoid_backward(Arena &arena, const Array<Real> &Y, const Array<Real> &dY, Real most) {
   const Array<Real> dX = arena.take<Real>(Y.extent(0));
   each_index(
-      "train::sigmoid_backward", Y.extent(0), KOKKOS_LAMBDA(size_t i) { dX[i] = dY[i] * Y[i] * (1 - Y[i]); });
+      "train::sigmoid_backward", Y.extent(0), KOKKOS_LAMBDA(size_t i) { dX[i] = dY[i] * Y[i] * (1 - Y[i] / most); });
   return dX;
 }
 
@@ -354,8 +355,8 @@ template <class Real> Array<Real> zeros(Arena &arena, size_t count) {
                                             const Array<Real> &, const Array<Real> &);                                 \
   template Array<Real> gelu_forward(Arena &, const Array<Real> &, const Array<Real> &);                                \
   template Array<Real> gelu_backward(Arena &, const Array<Real> &, const Array<Real> &, const Array<Real> &);          \
-  template Array<Real> sigmoid_forward(Arena &, const Array<Real> &);                                                  \
-  template Array<Real> sigmoid_backward(Arena &, const Array<Real> &, const Array<Real> &);                            \
+  template Array<Real> sigmoid_forward(Arena &, const Array<Real> &, Real);                                            \
+  template Array<Real> sigmoid_backward(Arena &, const Array<Real> &, const Array<Real> &, Real);                      \
   template Array<Real> rope(Arena &, const Array<Real> &, int, int, int, int);                                         \
   template Array<Real> repeated(Arena &, const Array<Real> &, int, int);                                               \
   template Array<Real> repeated_backward(Arena &, const Array<Real> &, int, int);                                      \

@@ -55,9 +55,10 @@ Array<Real> convolution_backward(Arena &arena, const Array<Real> &X, const Array
 template <class Real> Array<Real> gelu_forward(Arena &arena, const Array<Real> &X, const Array<Real> &bias);
 template <class Real>
 Array<Real> gelu_backward(Arena &arena, const Array<Real> &X, const Array<Real> &Y, const Array<Real> &dY);
-template <class Real> Array<Real> sigmoid_forward(Arena &arena, const Array<Real> &X);
+template <class Real> Array<Real> sigmoid_forward(Arena &arena, const Array<Real> &X, Real most = 1);
 /// Computed from the outputs.
-template <class Real> Array<Real> sigmoid_backward(Arena &arena, const Array<Real> &Y, const Array<Real> &dY);
+template <class Real>
+Array<Real> sigmoid_backward(Arena &arena, const Array<Real> &Y, const Array<Real> &dY, Real most = 1);
 
 /// Rotary embedding: rotates channels (j, j + D/2) of every head of width D by t 10000^(-2j/D). `sign` -1 rotates back,
 /// which is the backward pass.

@@ -13,7 +13,8 @@ namespace recollect::train {
 struct Judged {
   double loss = 0; // mean cross-entropy of the answers
   int right = 0, asked = 0;
-  double gradient_square = 0; // |g|^2, if a gradient was computed
+  double gradient_square = 0;  // |g|^2, if a gradient was computed
+  std::vector<double> answers; // 1 if right, 0 if wrong, text by text; only by judge()
   double accuracy() const { return asked ? double(right) / asked : 0; }
 };
 

@@ -240,6 +240,7 @@ private:
            std::any_of(inputs.begin(), inputs.end(), [](const Input &input) { return input.name == "w"; });
   }
   bool squeezed(const Projected<Real> &p) const { return p.gate && s_.text("gates") == "tokens"; }
+  Real most(const Projected<Real> &p) const { return p.tensor == Tensor::beta ? Real(s_.real("beta_below")) : Real(1); }
   bool scaled_reads() const { return s_.text("reads") == "rms"; }
   bool to_unit(Tensor tensor) const { return tensor == Tensor::k && s_.text("keys") == "unit"; }
 
@@ -255,7 +256,7 @@ private:
                   ? linear_forward(arena_, p.convolved ? b.convolved : b.mixed, at(name(p.weights)), d_, columns)
                   : zeros<Real>(arena_, steps() * size_t(columns));
       if (weights_.has(name(p.weights + " bias"))) bias_forward(p.raw, at(name(p.weights + " bias")));
-      p.given = squeezed(p)        ? sigmoid_forward(arena_, p.raw)
+      p.given = squeezed(p)        ? sigmoid_forward(arena_, p.raw, most(p))
                 : turned(p.tensor) ? rope(arena_, p.raw, columns, D_, T_, 1)
                                    : p.raw;
       if (to_unit(p.tensor)) p.raw = p.given, p.given = unit_forward(arena_, p.raw, D_);
@@ -283,7 +284,7 @@ private:
       Rows d = exchanged(arena_, by_heads, p.heads, T_, p.width);
       if (to_unit(p.tensor)) d = unit_backward(arena_, p.raw, D_, d);
       if (turned(p.tensor)) d = rope(arena_, d, columns, D_, T_, -1);
-      if (squeezed(p)) d = sigmoid_backward(arena_, p.given, d);
+      if (squeezed(p)) d = sigmoid_backward(arena_, p.given, d, most(p));
       if (weights_.has(name(p.weights + " bias"))) bias_backward(arena_, d, slot(name(p.weights + " bias")));
       if (!weights_.has(name(p.weights))) continue;
       add_linear_backward(p.convolved ? b.convolved : b.mixed, at(name(p.weights)), d_, columns, d,
@@ -326,6 +327,7 @@ int Network<Real>::start(const Array<Real> &parameters, const Texts &texts, cons
   else
     pass.start();
   recollect::run<double>({"train::sum_up", 1, 256}, arena_, 0, SumUp{pass.left(), sums});
+  right_ = pass.left().right;
   return pass.left().answers;
 }
 
@@ -333,7 +335,9 @@ template <class Real>
 Judged Network<Real>::run(const Array<Real> &parameters, const Texts &texts, const Array<Real> &gradient) {
   const Array<double> sums = allocated<double>("sums", 3);
   const int answers = start(parameters, texts, sums, gradient);
-  return judged(download(sums).data(), answers);
+  Judged found = judged(download(sums).data(), answers);
+  if (gradient.extent(0) == 0) found.answers = download(right_);
+  return found;
 }
 
 template class Network<float>;

@@ -21,7 +21,8 @@ public:
 private:
   const Setup &setup_;
   const Weights &weights_;
-  Array<Real> start_; // of a head's mixer
+  Array<Real> start_;   // of a head's mixer
+  Array<double> right_; // answers of the batch started last
   Arena arena_;
   DeviceGraph graph_; // of a batch, forward and backward
   std::shared_ptr<Arena> scratch_ = std::make_shared<Arena>();

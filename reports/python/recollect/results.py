@@ -127,6 +127,9 @@ def _trained(file: ResultFile) -> pd.DataFrame:
     if plan.empty:
         return plan
     frame = plan.set_index("run").join(_table(file, "trained").set_index("run"))
+    metrics = _table(file, "trained_metrics")
+    if not metrics.empty:
+        frame = frame.join(metrics.pivot(index="run", columns="metric", values="value"))
     owned = _table(file, "training_parameters")
     return frame.join(_wide(owned, ["run"], owned["owner"] + "." + owned["name"])).reset_index()
 

@@ -25,6 +25,24 @@ BOOST_AUTO_TEST_CASE(means_over_seeds_come_last) {
   BOOST_TEST(results.table("training_state").rows.empty());
 }
 
+/// Four heads of two layers keep 2 x 2 numbers each, in float32.
+BOOST_AUTO_TEST_CASE(words_have_a_length_and_models_a_state) {
+  const Folder folder;
+  const Outcome o =
+      run_program("train --set task=words --set group=parity --set mixer=linear --set steps=10 --set heads=4 "
+                  "--set width=8 --set ffn=0 --set pairs=6 --set held_out_pairs=9 --set positions=none --set "
+                  "dtype=f32 --set batch=4 -o '" +
+                  (folder / "t.h5") + "'");
+  BOOST_TEST(o.status == 0, o.err);
+  BOOST_TEST(o.out.find(", longest word ") != std::string::npos);
+  const Results results = Results::read(folder / "t.h5");
+  const Table &metrics = results.table("trained_metrics");
+  BOOST_TEST_REQUIRE(metrics.rows.size() == 2u);
+  BOOST_TEST((metrics.get<std::string>(0, "metric") == "length" && metrics.get<double>(0, "value") <= 9));
+  BOOST_TEST(
+      (metrics.get<std::string>(1, "metric") == "state_bytes" && metrics.get<double>(1, "value") == 2 * 4 * 4 * 4));
+}
+
 BOOST_AUTO_TEST_CASE(side_by_side_they_are_what_they_are_alone) {
   const Folder folder;
   const auto trained = [&](const std::string &flags) {

@@ -181,6 +181,16 @@ BOOST_AUTO_TEST_CASE(the_curve_is_read_up_to_a_step) {
   BOOST_CHECK_THROW(rule(early, all), Error);
 }
 
+BOOST_AUTO_TEST_CASE(words_are_compared_by_the_longest_solved) {
+  auto all = models({{"vla", {{"0.01", {1, 1, 1}}}}, {"softmax", {{"0.01", {1, 1, 1}}}}});
+  Statement longer = above("vla", "softmax");
+  longer.measure = "length";
+  BOOST_CHECK_THROW(rule(longer, all), Error); // these models have no length
+  for (size_t i = 0; i < 6; ++i) all[i].trained->metrics["length"] = i < 3 ? 500.0 + double(i) : 100.0 + double(i);
+  BOOST_TEST(rule(longer, all).verdict == "holds");
+  BOOST_TEST(rule(longer, all).first.mean == 501);
+}
+
 BOOST_AUTO_TEST_CASE(a_side_may_be_of_another_experiment) {
   auto all = models({{"vla", {{"0.01", {0.9, 0.8, 0.7}}}}, {"vla", {{"0.01", {0.3, 0.2, 0.1}}}}});
   for (size_t i = 3; i < 6; ++i) all[i].experiment = "longer";

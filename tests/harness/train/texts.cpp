@@ -240,6 +240,35 @@ BOOST_AUTO_TEST_CASE(swaps_ask_for_the_first_element) {
   BOOST_TEST(seen.size() == 6u);
 }
 
+/// 3 pairs in 20 tokens, and one key written again: its answer is the value written last.
+BOOST_AUTO_TEST_CASE(zoology_asks_every_key_once_among_random_tokens) {
+  const Assignments given{{"task", "zoology"}, {"pairs", "3"}, {"vocabulary", "40"}, {"batch", "30"}, {"updates", "1"}};
+  Assignments longer = given;
+  longer["length"] = "20";
+  const Params p = of(longer);
+  BOOST_TEST((text_length(of(given)) == 14 && text_length(p) == 20 && chance(p) == 1.0 / 3));
+  const Texts texts = make_texts(p, 1, "train", 2);
+  std::set<int> places;
+  for (int i = 0; i < texts.count; ++i) {
+    const int *x = &texts.tokens[size_t(i) * 20], *y = &texts.labels[size_t(i) * 20];
+    std::map<int, int> value;
+    for (int pair = 0; pair < 4; ++pair) value[x[2 * pair]] = x[2 * pair + 1];
+    BOOST_TEST(value.size() == 3u);
+    std::set<int> asked;
+    for (int t = 0; t < 20; ++t) {
+      if (y[t] < 0) continue;
+      BOOST_TEST((t >= 8 && y[t] == value.at(x[t])));
+      asked.insert(x[t]), places.insert(t);
+    }
+    BOOST_TEST(asked.size() == 3u);
+  }
+  BOOST_TEST(places == (std::set<int>{8, 10, 12, 14, 16, 18}), boost::test_tools::per_element());
+  BOOST_TEST(
+      (make_texts(p, 1, "train", 3).tokens != texts.tokens && make_texts(p, 2, "train", 2).tokens != texts.tokens));
+  BOOST_TEST((make_texts(p, 1, "evaluate", 2).tokens != texts.tokens));
+  BOOST_CHECK_THROW(check_texts(of({{"task", "zoology"}, {"pairs", "4"}, {"length", "15"}})), Error);
+}
+
 BOOST_AUTO_TEST_CASE(words_ask_for_the_product_so_far) {
   // Z3's elements in order rotate by 0, 1 and 2 places, so products are sums modulo 3.
   const Params p = of({{"task", "words"}, {"group", "Z3"}, {"pairs", "12"}, {"batch", "5"}, {"held_out_pairs", "40"}});

@@ -250,6 +250,17 @@ BOOST_AUTO_TEST_CASE(one_pair_is_learned) { // the value is always at the same p
   BOOST_TEST((t.evaluate().accuracy() == 1 && t.evaluate().loss < untrained / 4));
 }
 
+/// Ten words of 3 letters, of which 10, 9 and 8 are right.
+BOOST_AUTO_TEST_CASE(a_length_is_solved_if_nine_tenths_of_the_words_are_right_so_far) {
+  Numbers answers;
+  for (int word = 0; word < 10; ++word) answers.insert(answers.end(), {1, word < 9 ? 1.0 : 0, word < 8 ? 1.0 : 0});
+  BOOST_TEST(solved_length(answers, 3) == 2);
+  answers[1] = 0; // eight words are right at the second letter
+  BOOST_TEST(solved_length(answers, 3) == 1);
+  BOOST_TEST(solved_length(Numbers(30, 1.0), 3) == 3);
+  BOOST_TEST(solved_length({}, 3) == 0); // diverged
+}
+
 BOOST_AUTO_TEST_CASE(what_does_not_fit_into_memory_has_not_diverged) {
   Trainer t(small({}), 3);
   set_memory_limit(1000);

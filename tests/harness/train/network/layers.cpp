@@ -170,6 +170,12 @@ BOOST_AUTO_TEST_CASE(pointwise) {
   against_differences(
       x, [](Arena &arena, const Rows &x) { return sigmoid_forward(arena, x); },
       [&](Arena &arena, const Rows &dy) { return sigmoid_backward(arena, sigmoid_forward(arena, on_device(x)), dy); });
+  against_differences(
+      x, [](Arena &arena, const Rows &x) { return sigmoid_forward(arena, x, 2.0); },
+      [&](Arena &arena, const Rows &dy) {
+        return sigmoid_backward(arena, sigmoid_forward(arena, on_device(x), 2.0), dy, 2.0);
+      });
+  check_close(download(sigmoid_forward(arena, ends, 2.0)), {1, 0, 2}, 1e-15);
 }
 
 BOOST_AUTO_TEST_CASE(biases_are_added_to_every_row) {
