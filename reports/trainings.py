@@ -49,7 +49,7 @@ class TrainedExperiment:
     varied: str
     rows: list[TrainedRow]
     statements: list[Statement] = field(default_factory=list)
-    picture: Picture | None = None  # its curves
+    pictures: list[Picture] = field(default_factory=list)  # its curves, and its accuracy against the learning rate
 
 
 def told(meta: dict[str, str]) -> str:

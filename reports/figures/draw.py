@@ -16,6 +16,7 @@ from reports.figures import (
     runs as run_figures,
     speed as speed_figures,
     style,
+    trained as trained_figures,
 )
 from reports.figures.style import Figure
 from reports.progress import Progress
@@ -29,8 +30,8 @@ FIGURES: dict[str, list[tuple[str, Callable[[Results], Figure | None], str]]] = 
             "recall_by_state",
             run_figures.recall_by_state,
             "Recall against the size of the state, every layer tuned on separate seeds; bars: 95% interval of the mean "
-            "over seeds. Layers with the same value share a mark. Hollow: layers with fixed weights, to which nothing "
-            "is written.",
+            "over seeds. Layers with the same value share a mark. Bold: the Pareto front, the layers that no layer "
+            "with a smaller or equal state beats. Hollow: layers with fixed weights, to which nothing is written.",
         ),
     ],
     "noise": [
@@ -165,9 +166,16 @@ def jobs_of(results: Results, folder: str) -> list[Job]:
     for name, described in results.experiments.items():
         mine = [c for c in results.cells if c.experiment == name]  # trainings have no such figures
         jobs.append(Job(f"experiment_{name}", run_figures.experiment, mine, described.title, described.title, folder))
-    for i, e in enumerate(trainings.experiments(results)):
+    trained = trainings.experiments(results)
+    for file, name in trainings.suites(results).items():
+        mine_of = [e for e in trained if e.file == file]
+        alt = f"{name}: accuracy against the bytes of the state"
+        jobs.append(Job(f"state_{file}", trained_figures.against_state, mine_of, trained_figures.STATE, alt, folder))
+    for i, e in enumerate(trained):
         alt = f"{e.title}: {trainings.measure(e)} against steps"
         jobs.append(Job(f"training_{i}", trainings.curves, e, trainings.caption(e), alt, folder))
+        alt = f"{e.title}: accuracy against the learning rate"
+        jobs.append(Job(f"rates_{i}", trained_figures.against_rate, e, trained_figures.RATES, alt, folder))
     jobs += [
         Job(f"claim_{c.id}", claim_figures.claim_figure, c, "", claim_figures.alt_text(c), folder, png=False)
         for c in results.claims

@@ -292,18 +292,34 @@ def stacked(places: list[float], heights: list[float]) -> list[float]:
     return middles
 
 
+def on_front(cells: list[Cell]) -> set[str]:
+    """The layers that no layer with a smaller or equal state beats, of those that can be written to and beat a
+    guess."""
+    good = [c for c in cells if cells_.beats_chance(c) and not cells_.is_fixed(c)]
+    front = [good[i] for i in cells_.pareto([(c.state_bytes, c.mean) for c in good], good[0].direction if good else 1)]
+    return {c.variant for c in good if any((c.state_bytes, c.mean) == (f.state_bytes, f.mean) for f in front)}
+
+
 def recall_by_state(results: Results) -> Figure | None:
-    """Accuracy of recall, one column per factor of two in the state's size, every layer named; layers with the same
-    value share a mark. None unless the layers were tuned and ran with several seeds at one setting."""
-    cells = [c for c in matrix.ranked(results.matrix, "recall") if c.state_bytes > 0 and math.isfinite(c.error)]
+    """Of the matrix; see recall_of."""
+    return recall_of(matrix.ranked(results.matrix, "recall"))
+
+
+def recall_of(all_cells: list[Cell]) -> Figure | None:
+    """Accuracy of recall, one column per factor of two in the state's size, every layer named, the Pareto front in
+    bold; layers with the same value share a mark. None unless the layers were tuned and ran with several seeds at one
+    setting."""
+    cells = [c for c in all_cells if c.state_bytes > 0 and math.isfinite(c.error)]
     if len(cells) < 4 or any(c.setting == "untuned" for c in cells) or all(c.setting == "fixed" for c in cells):
         return None
+    front = on_front(cells)
     ranges: dict[int, list[float]] = {}  # the state sizes from 2^i to below 2^(i+1)
-    marks: dict[tuple[int, float, float, bool], list[str]] = {}
+    marks: dict[tuple[int, float, float, bool, bool], list[str]] = {}
     for c in cells:
         power = math.frexp(c.state_bytes)[1]
         ranges.setdefault(power, []).append(c.state_bytes)
-        marks.setdefault((power, c.mean, interval(c), cells_.is_fixed(c)), []).append(c.variant)
+        mark = power, c.mean, interval(c), cells_.is_fixed(c), c.variant in front
+        marks.setdefault(mark, []).append(c.variant)
     sizes = sorted(ranges)
     longest = max(sum(len(names) for (size, *_), names in marks.items() if size == at) for at in sizes)
     figure = style.new_figure(11, min(9, max(3.5, 0.2 * longest)))
@@ -314,10 +330,10 @@ def recall_by_state(results: Results) -> Figure | None:
         columns.append(right)
         right += 0.6 + 0.075 * max(len(name) for (at, *_), names in marks.items() if at == size for name in names)
     for column, size in zip(columns, sizes):
-        mine = sorted((mean, error, fixed, names) for (at, mean, error, fixed), names in marks.items() if at == size)
+        mine = sorted((*mark[1:], names) for mark, names in marks.items() if mark[0] == size)
         middles = stacked([mean for mean, *_ in mine], [line * len(names) for *_, names in mine])
-        for (mean, error, fixed, names), middle in zip(mine, middles):
-            colour = CYCLE[1] if fixed else CYCLE[0]
+        for (mean, error, fixed, best, names), middle in zip(mine, middles):
+            colour = INK if best else CYCLE[1] if fixed else CYCLE[0]
             ax.errorbar(
                 column,
                 mean,
@@ -331,7 +347,7 @@ def recall_by_state(results: Results) -> Figure | None:
             )
             ax.plot([column + 0.06, column + 0.17], [mean, middle], color=style.RULE, linewidth=0.7, clip_on=False)
             ax.annotate("\n".join(sorted(names)), (column + 0.2, middle), fontsize=6.3, va="center", linespacing=1.1,
-                        color=colour, annotation_clip=False)  # fmt: skip
+                        color=colour, weight="bold" if best else "normal", annotation_clip=False)  # fmt: skip
     ax.axhline(cells[0].chance, color=MUTED, linewidth=0.8, linestyle=":")
     ax.annotate(
         "chance",
@@ -346,6 +362,9 @@ def recall_by_state(results: Results) -> Figure | None:
     ax.set_ylim(-0.02, 1.08)
     ends = [[f"{end(ranges[size]):,.0f}".replace(",", "\u202f") for end in (min, max)] for size in sizes]
     ax.set_xticks(columns, [" to\n".join(dict.fromkeys(pair)) for pair in ends])
-    ax.set_xlabel("state, bytes per head; one column per factor of two")
+    ax.set_xlabel(
+        "state, bytes per head; one column per factor of two. Bold: the Pareto front, the layers that no layer with a "
+        "smaller or equal state beats"
+    )
     ax.set_ylabel("recall: accuracy of a read")
     return figure

@@ -219,6 +219,12 @@ def save(figure: Figure | str, folder: str, name: str, png: bool = True) -> None
         f.write(svg)
 
 
+def save_pdf(figure: Figure, folder: str, name: str) -> None:
+    """Writes NAME.pdf, with the drawing that rendered() made."""
+    box = box_of(figure).padded(0.08)
+    figure.savefig(os.path.join(folder, name + ".pdf"), bbox_inches=box, metadata={"CreationDate": None})
+
+
 def plain(text: str) -> str:
     """A text as in the terminal: without the marks of its formulas, if they come in pairs."""
     return text.replace("$", "") if text.count("$") % 2 == 0 else text

@@ -82,6 +82,7 @@ class Suite:
     models: int = 0
     diverged: bool = False
     experiments: list[trainings.TrainedExperiment] = field(default_factory=list)
+    pictures: list[Picture] = field(default_factory=list)
 
 
 NO_METRIC = Cell("", "", "", "ok", "", "no metric", 0, 0, math.nan, math.nan, {})  # for a task on which nothing ran
@@ -286,11 +287,14 @@ class Site:
             file = e.file
             mine = [s for s in stated if (s.file, s.experiment or "trained") == (file, e.name)]
             told = trainings.told(self.results.files[file].meta)
-            suite = found.setdefault(file, Suite(self.suite_of[file], told))
+            suite = found.setdefault(file, Suite(self.suite_of[file], told, pictures=self.some(f"state_{file}")))
             suite.models += sum(len(row.runs) for row in e.rows)
             suite.diverged |= any("diverged" in row.others for row in e.rows)
-            suite.experiments.append(replace(e, statements=mine, picture=self.pictures.get(f"training_{i}")))
+            suite.experiments.append(replace(e, statements=mine, pictures=self.some(f"training_{i}", f"rates_{i}")))
         return list(found.values())
+
+    def some(self, *names: str) -> list[Picture]:
+        return [self.pictures[name] for name in names if name in self.pictures]
 
     def section(self, heading: str, page: str, what: str, command: str) -> tuple[str, list[Picture], str, str]:
         return heading, [self.pictures[n] for n, _, _ in FIGURES[page] if n in self.pictures], what, command
