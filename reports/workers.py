@@ -42,8 +42,8 @@ def end() -> None:
 
 
 def read(pipe: int) -> bytes:
-    """What the pipe holds, or nothing at its end. Waits a second at a time: Python handles a signal that arrives right
-    before a wait only after it."""
+    """What the pipe holds, or nothing at its end. Waits at most a second at a time, because
+    Python handles a signal that arrives just before a wait only after that wait."""
     while not select.select([pipe], [], [], 1)[0]:
         pass
     return os.read(pipe, 4096)

@@ -26,7 +26,7 @@ struct RowCopy {
   RowBlocks given, wanted;
   std::size_t blocks;
   int bytes;              // of a number: 2 or 4
-  std::uint32_t next = 0; // bits of what follows a row; after that zeros
+  std::uint32_t next = 0; // bits of the one number that may follow a row (normalised: 1); the rest is zeros
 
   std::size_t packs_of_block() const { return (wanted.size() * bytes + 15) / 16; } // 16 bytes are written at once
 
