@@ -101,7 +101,7 @@ Task state_growth() {
                          integer_param("T", 256, 4, 1e8, "steps"),
                          integer_param("d", 16, 1, 65536, "key width, and the number of heads that read"),
                          integer_param("dv", 16, 1, 65536, "value width"),
-                         choice_param("inputs", {"biased", "zero_mean", "bounded"}, "law of keys and values"),
+                         choice_param("inputs", {"biased", "zero_mean", "bounded"}, "distribution of keys and values"),
                          real_param("bias", 0.5, 0, 1, "mean cosine between two biased keys, or values")});
   t.metrics = {{"norm"}, {"growth"}, {"state_norm"}, {"extra_norm"}};
   t.shape = shape_of;

@@ -10,7 +10,7 @@ namespace {
 
 template <class Real, class Stored> struct Prepared {
   BackwardCall<Real, Stored> back;
-  Array<Real> start; // gradient of the final state
+  Array<Real> start; // gradient of the final state, from which the pass starts
 };
 
 template <class Number> void spoil(const Array<Number> &array) { fill(array, Number(std::nan(""))); }

@@ -15,7 +15,7 @@ struct Reading {
   double variance;     // of the pre-activations
   Penalty direction;   // of u
   double length;       // of u
-  bool unit_a, unit_k; // the normalisation that is kept, if one is
+  bool unit_a, unit_k; // whether a, or k, is still scaled to length 1
 };
 const double algorithm_1_length = 1 / std::sqrt(double(paper_width));
 const std::vector<Reading> readings{
