@@ -58,8 +58,8 @@ class Summary:
     variant: str
     which: str  # forward or backward
     count: int  # shapes that both ran
-    median: float
-    by_width: list[float | None]  # medians of heads of WIDTHS channels, without decoding
+    mean: float  # geometric, as all means of ratios
+    by_width: list[float | None]  # means of heads of WIDTHS channels, without decoding
 
 
 def summary(device: Device) -> list[Summary]:
@@ -68,16 +68,16 @@ def summary(device: Device) -> list[Summary]:
     for which, rows in device.passes.items():
         for variant in {r.variant for r in rows if r.ratio is not None}:
             mine = [(r.shape, r.ratio) for r in rows if r.variant == variant and r.ratio is not None]
-            medians = [
-                median([ratio for (_, _, T, *widths), ratio in mine if T > DECODED and widths == [width, width]])
+            means = [
+                mean_ratio([ratio for (_, _, T, *widths), ratio in mine if T > DECODED and widths == [width, width]])
                 for width in WIDTHS
             ]
-            found.append(Summary(variant, which, len(mine), statistics.median(ratio for _, ratio in mine), medians))
+            found.append(Summary(variant, which, len(mine), statistics.geometric_mean(r for _, r in mine), means))
     return sorted(found, key=lambda s: (s.variant, s.which != "forward"))
 
 
-def median(some: list[float]) -> float | None:
-    return statistics.median(some) if some else None
+def mean_ratio(some: list[float]) -> float | None:
+    return statistics.geometric_mean(some) if some else None
 
 
 def compared(rows: list[dict[str, str]]) -> list[DeviceRow]:

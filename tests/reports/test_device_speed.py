@@ -77,10 +77,10 @@ class DeviceSpeed(pages.ReportCase):
             for _, layer, which, all_shapes, count, *by_width in rows:
                 mine = ratios[layer, which]
                 self.assertEqual(count, str(len(mine)))
-                self.assertTrue(shows(all_shapes, statistics.median(m[0] for m in mine), 3), (name, layer))
+                self.assertTrue(shows(all_shapes, statistics.geometric_mean(m[0] for m in mine), 3), (name, layer))
                 for width, told in zip((64, 128, 256), by_width):
                     some = [ratio for ratio, *sizes in mine if sizes[0] > 16 and sizes[1:] == [width, width]]
-                    self.assertTrue(shows(told, statistics.median(some), 3) if some else told == "–", (name, layer, width))
+                    self.assertTrue(shows(told, statistics.geometric_mean(some), 3) if some else told == "–", (name, layer, width))
             refused = sum(r["status"] != "ok" for r in measured)
             counts = [int(row[2]) for heads, told, _ in own.page_tables(page.source) if heads[0] == "by" for row in told]
             self.assertEqual(sum(counts), refused)
