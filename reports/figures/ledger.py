@@ -69,7 +69,7 @@ def snr_curves(results: Results) -> Figure | None:
             )
         ax.set_xscale("log", base=2)
         ax.set_yscale("log")
-        ax.set_title(style.label(style.wrapped(f"{claim.id} ({claim.source})", 32)))
+        ax.set_title(style.label(style.wrapped(f"{claim.id} ({claim.source})", 27)))
         ax.set_xlabel("key width d")
         ax.set_ylabel("inverse SNR per stored pair" if ax.get_subplotspec().is_first_col() else "")
         ax.xaxis.set_major_formatter("{x:.0f}")

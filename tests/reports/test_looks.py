@@ -6,7 +6,7 @@ import unittest
 
 import h5py
 from pages import ReportCase  # noqa: I001: finds the modules below
-from reports.figures import curves
+from reports.figures import curves, ledger
 from reports import command as report
 from reports.figures import runs as run_figures
 from reports.figures import style
@@ -124,6 +124,22 @@ class Looks(ReportCase):
             for ax in figure.axes:
                 if ax.get_legend():
                     self.assertLess(top, ax.get_legend().get_window_extent(renderer).y0)
+
+    def test_titles_and_labels_of_panels_do_not_overlap(self):
+        kernels = ("linear", "relu", "exp", "solu", "solu_eq17")
+        synthetic.write_claims(self.verdicts, [("additive", "linear")], count=8, kernels=kernels)
+        results = report.load([self.verdicts])
+        for claim in results.claims:
+            claim.source = "000 App A, before Eq 17 and in footnote 6"
+        figure = ledger.snr_curves(results)
+        figure.canvas.draw()  # places the labels
+        renderer = figure.canvas.get_renderer()
+        texts = [t for ax in figure.axes for t in (ax._left_title, ax.xaxis.label, ax.yaxis.label, *ax.get_yticklabels()) if t.get_text()]
+        boxes = [(t.get_text(), t.get_window_extent(renderer)) for t in texts]
+        self.assertGreater(len(boxes), 12)
+        for i, (text, box) in enumerate(boxes):
+            for other, its in boxes[:i]:
+                self.assertFalse(box.overlaps(its), (text, other))
 
 
 if __name__ == "__main__":
