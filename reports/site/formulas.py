@@ -20,7 +20,7 @@ GREEK = """alpha beta gamma delta epsilon eps eta theta kappa lambda mu nu xi pi
 Gamma Delta Theta Lambda Sigma Phi Psi Omega""".split()
 FUNCTIONS = "exp log ln cos sin tan cosh sinh tanh det max min dim gcd arg".split()
 NAMED = "diag rank sign tr relu elu vec var cov Var SNR softmax floor ceil span erf".split()
-SUMS = dict(sum=r"\sum", prod=r"\prod", int=r"\int")
+SUMS = dict(sum=r"\sum", prod=r"\prod", int=r"\int", inf=r"\infty")
 SIGNS = {
     "<=": r"\le",
     ">=": r"\ge",
@@ -83,7 +83,7 @@ def scripted(found: Tokens, i: int) -> int:
         return i
     while i + 1 < len(found) and found[i][0] in ("low", "high"):
         kind, part = found[i + 1]
-        opening = {"{": "}", "(": ")", "|": "|"}.get(part)
+        opening = {"{": "}", "(": ")", "[": "]", "|": "|"}.get(part)
         if opening:
             end = next((j for j in range(i + 2, len(found)) if found[j][1] == opening), None)
             if end is None:
@@ -138,7 +138,7 @@ def number(text: str) -> str:
 
 def group(found: Tokens, i: int) -> tuple[Tokens, int]:
     """(tokens inside the bracket that opens at i, the index after it)."""
-    closing, depth = {"(": ")", "{": "}"}[found[i][1]], 0
+    closing, depth = {"(": ")", "{": "}", "[": "]"}[found[i][1]], 0
     for j in range(i, len(found)):
         depth += (found[j][1] == found[i][1]) - (found[j][1] == closing)
         if not depth:
@@ -170,6 +170,9 @@ def script(found: Tokens, i: int) -> tuple[str, int]:
     if part in "({":
         inside, after = group(found, i)
         return "{" + tex_of(inside) + "}", after
+    if part == "[":  # a name's index in brackets, M^[0]
+        inside, after = group(found, i)
+        return "{[" + tex_of(inside) + "]}", after
     if part == "|":
         end = next((j for j in range(i + 1, len(found)) if found[j][1] == "|"), len(found))
         return "{|" + tex_of(found[i + 1 : end]) + "|}", end + 1

@@ -43,12 +43,13 @@ class Texts(unittest.TestCase):
             ("e^|s| <q, k_i>", r"e^{|s|}\,\langle q,k_{i}\rangle"),
             ("a.k != 3e-4", r"a\cdot k\ne 3\cdot 10^{-4}"),
             ("z_t . phi(q_t)", r"z_{t}\cdot \phi(q_{t})"),
+            ("M^[0] >= -inf", r"M^{[0]}\ge -\infty"),
         ):
             self.assertEqual(re.sub(r" (?=[^a-z.(]|$)", "", formulas.tex(plain)), re.sub(r" (?=[^a-z.(]|$)", "", tex), plain)
 
     def test_relations_outside_formulas_are_one_character(self):
-        self.assertEqual(re.sub("<[^>]*>", "", str(formulas.Formulas().mark("norm <= one -> two <b>"))),
-                         "norm ≤ one → two &lt;b&gt;")  # fmt: skip
+        self.assertEqual(re.sub("<[^>]*>", "", str(formulas.Formulas().mark("norm <= one -> two +- 3 <b>"))),
+                         "norm ≤ one → two ± 3 &lt;b&gt;")  # fmt: skip
 
     def test_punctuation_stays_with_a_short_formula(self):
         site = formulas.Formulas()
@@ -73,6 +74,8 @@ class Texts(unittest.TestCase):
                         self.assertEqual(piece.count("("), piece.count(")"), text)
                         self.assertNotRegex(piece, r"(?<!_)(sqrt|exp|log|sum|max|min)\s*$|^exp \.\d", text)
                         self.assertNotRegex(pieces[i + 1], r"^([(_^]| [/^] \()", text)
+                    elif kind == "claims":
+                        self.assertNotRegex(piece, r"[A-Za-z0-9)\]|]\^[-+({A-Za-z0-9|\[]|_\{|\bsqrt[ (]|\b[A-Za-z]_[a-z0-9]\b", text)
                 found |= {formulas.tex(part) for formula, part in formulas.parts(text) if formula}
         self.assertGreater(len(found), 500)
         self.typeset(found)

@@ -20,15 +20,15 @@ Claim capacity_listwise() {
             "own criterion; a memory that needs no training shows that so many fit. The abstract was read, not the "
             "paper.");
   c.runs({"linear", "retnet"});
-  c.takes({integer_param("d", 8, 6, 16, "width; d^2 / 4 pairs")});
+  c.takes({integer_param("d", 8, 6, 16, "width; $d^2 / 4$ pairs")});
   c.also([](Points &points, const Protocol &protocol) {
     // n = d^2 / 4 at twice the width each
     const int memories = protocol.full() ? 1024 : 128;
     const Margins small = margins(16, 8, 8 * memories, protocol.seed), large = margins(64, 16, memories, protocol.seed);
     points.at(place(64, 16));
-    points.statement("share of values ahead, n = 64 less n = 16 at one n / d^2",
+    points.statement("share of values ahead, $n = 64$ less $n = 16$ at one $n / d^2$",
                      at_most_point(difference(large.ahead, small.ahead), 0));
-    points.wrong_system("n / d in place of n / d^2: n = 64 at d = 32, n = 16 at d = 8",
+    points.wrong_system("$n / d$ in place of $n / d^2$: $n = 64$ at $d = 32$, $n = 16$ at $d = 8$",
                         at_least_point(difference(margins(64, 32, memories, protocol.seed).ahead, small.ahead), 0));
     points.wrong_system("one width, n = 64 less n = 16",
                         at_most_point(difference(margins(64, 8, memories, protocol.seed).ahead, small.ahead), 0));
@@ -38,8 +38,8 @@ Claim capacity_listwise() {
     const double spread = (2.0 * n + 6 * d + 5) / (d * d);
     const Margins x = margins(n, d, memories, protocol.seed);
     points.statement("share of values ahead", at_most_point(x.ahead, spread / (1 + spread)));
-    points.obligation("mean margin over d^2", x.mean, 1.0);
-    points.obligation("mean squared margin over d^4", x.square, 1 + spread)
+    points.obligation("mean margin over $d^2$", x.mean, 1.0);
+    points.obligation("mean squared margin over $d^4$", x.square, 1 + spread)
         .but_not("n for 2 n", 1 + spread - double(n) / (d * d))
         .but_not("without 6 d", 1 + spread - 6.0 / d);
     points.wrong_system("a state that keeps 0.9: mean margin", margins(n, d, memories, protocol.seed, 0.9).mean, 1.0);
@@ -73,13 +73,14 @@ Claim capacity_top_1() {
     for (size_t i = 0; i + 1 < sizes.size(); ++i) {
       points.at(labels({{"n", num(sizes[i + 1])}}));
       const Mean fall = difference(flat[i + 1], flat[i]), rise = difference(grown[i + 1], grown[i]);
-      points.statement("first places at d^2 = 4 n, less those of a quarter of the pairs", at_most_point(fall, 0));
-      points.statement("first places at d^2 = 8 n ln n, less those of a quarter of the pairs", at_least_point(rise, 0));
+      points.statement("first places at $d^2 = 4 n$, less those of a quarter of the pairs", at_most_point(fall, 0));
+      points.statement("first places at $d^2 = 8 n ln n$, less those of a quarter of the pairs",
+                       at_least_point(rise, 0));
       points.wrong_system("4 n suffices: they rise", at_least_point(fall, 0));
       points.wrong_system("8 n ln n does not: they fall", at_most_point(rise, 0));
     }
-    points.obligation("first places at d^2 = 8 n ln n, n = 256", at_least_point(grown.back(), 0.95));
-    points.wrong_system("first places at d^2 = 4 n, n = 256", at_least_point(flat.back(), 0.95));
+    points.obligation("first places at $d^2 = 8 n ln n$, $n = 256$", at_least_point(grown.back(), 0.95));
+    points.wrong_system("first places at $d^2 = 4 n$, $n = 256$", at_least_point(flat.back(), 0.95));
   });
 }
 

@@ -73,11 +73,11 @@ Claim preconditioned_delta_is_least_squares() {
     const std::vector<double> squares = run("rls", exact.s, {{"ridge", number(exact.ridge)}}).o, delta = exact.delta();
     // Unit keys: no Gram matrix has a larger condition number. A step's inverse and products lose 16 d of it.
     points.rounding(16.0 * T * d * (1 + T / exact.ridge));
-    points.statement("linear attention at P_t q_t, the delta rule at P_t k_t", exact.linear(), delta);
-    points.statement("the delta rule at P_t k_t, least squares", delta, squares)
-        .but_not("written at P_{t-1} k_t, not divided", exact.delta(1));
-    points.statement("linear attention at P_t q_t, least squares", exact.linear(), squares)
-        .but_not("read at P_{t-1} q_t", exact.linear(1));
+    points.statement("linear attention at $P_t q_t$, the delta rule at $P_t k_t$", exact.linear(), delta);
+    points.statement("the delta rule at $P_t k_t$, least squares", delta, squares)
+        .but_not("written at $P_{t-1} k_t$, not divided", exact.delta(1));
+    points.statement("linear attention at $P_t q_t$, least squares", exact.linear(), squares)
+        .but_not("read at $P_{t-1} q_t$", exact.linear(1));
 
     const std::vector<Dense> P = exact.matrices();
     const Dense k = column(exact.s.k, T - 1, d), before = P[T - 1] * k;
@@ -86,8 +86,8 @@ Claim preconditioned_delta_is_least_squares() {
     const std::vector<double> S0 = Stream(protocol.seed, "preconditioned/state").normals(size_t(shape.Dv) * d);
     std::vector<double> scaled = S0;
     for (double &x : scaled) x *= exact.ridge;
-    points.obligation("from S_0: linear attention from lambda S_0", exact.linear(0, scaled), exact.delta(0, S0))
-        .but_not("from S_0 itself", exact.linear(0, S0));
+    points.obligation("from $S_0$: linear attention from $lambda S_0$", exact.linear(0, scaled), exact.delta(0, S0))
+        .but_not("from $S_0$ itself", exact.linear(0, S0));
 
     Preconditioned diagonal = exact;
     diagonal.diagonal = true;

@@ -154,7 +154,7 @@ Claim kernel_regression_overdetermined() {
   ClaimBuilder c("kernel-regression-overdetermined", "003 Eq 43");
   c.says("Eq 43 holds for any feature map, a finite one included.");
   c.exactly("With more pairs than features, or a repeated key, $k(K,K)$ has no inverse; with its pseudo-inverse the "
-            "formula gives the least-squares memory. Measured for ($1 + x.y$)^2.");
+            "formula gives the least-squares memory. Measured for $(1 + x.y)^2$.");
   c.because(
       "The paper writes the inverse for a possibly infinite feature map and does not discuss finite ones. The formula "
       "is right if there are at most as many distinct keys as features; otherwise use the pseudo-inverse or a ridge.");

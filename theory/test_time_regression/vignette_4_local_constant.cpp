@@ -56,18 +56,18 @@ Claim nadaraya_watson_eq50() {
 
 Claim eq50_width_typo() {
   ClaimBuilder c("eq50-width-typo", "003 Eq 50");
-  c.says("The constant M^[0] of $p = 0$ is in $R^Dk$.");
+  c.says("The constant $M^[0]$ of $p = 0$ is in $R^Dk$.");
   c.exactly("It is in $R^Dv$.");
-  c.is_refuted(slip("Eq 50: the minimum over M^[0] in $R^{D_k}$.", "none",
-                    "After Eq 53 M^[0] is in $R^{D_v}$, as the values that it averages are."));
+  c.is_refuted(slip("Eq 50: the minimum over $M^[0]$ in $R^{D_k}$.", "none",
+                    "After Eq 53 $M^[0]$ is in $R^{D_v}$, as the values that it averages are."));
   c.runs({"softmax_qknorm"}), c.takes(one_head);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Sequence s = random_sequence(shape_of(p), protocol.seed);
     if (s.shape.Dk == s.shape.Dv) usage_error("eq50_width_typo needs Dk and Dv that differ");
     const double width = double(forward(find_variant("softmax_qknorm"), s).o.size()) / s.shape.T;
     points.rounding(0);
-    points.statement("numbers of M^[0]: Dk", width, s.shape.Dk);
-    points.obligation("numbers of M^[0]: Dv", width, s.shape.Dv).but_not("$Dk + Dv$", s.shape.Dk + s.shape.Dv);
+    points.statement("numbers of $M^[0]$: $Dk$", width, s.shape.Dk);
+    points.obligation("numbers of $M^[0]$: $Dv$", width, s.shape.Dv).but_not("$Dk + Dv$", s.shape.Dk + s.shape.Dv);
     points.wrong_system("a mean of the keys", double(s.k.size()) / s.shape.T, s.shape.Dv);
   });
 }

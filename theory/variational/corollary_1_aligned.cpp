@@ -149,7 +149,7 @@ Claim non_expansive_threshold() {
   ClaimBuilder c("vla-cor1-aligned-u-threshold", "004 Corollary 1 (derived)");
   c.says("With unit $u = k$ the condition $n + c <= 2$, under which the chain from step 1 does not expand, holds in "
          "every state at $lambda0 = 0.1$.");
-  c.exactly("It is true exactly for $lambda0$ >= golden^-5 = $(5 sqrt(5) - 11) / 2 = 0.0901699$: with $g = k.A k$, $n "
+  c.exactly("It is true exactly for $lambda0 >= golden^-5 = (5 sqrt(5) - 11) / 2 = 0.0901699$: with $g = k.A k$, $n "
             "+ c$ is at most $sqrt(g / lambda0) / (1 + g) + sqrt(g lambda0)$, which reaches 2 at $g$ = golden. It is "
             "not shown that the chain itself needs this condition.");
   c.runs({"vla"});
@@ -164,9 +164,9 @@ Claim non_expansive_threshold() {
     points.at(at);
     points.obligation("$n + c$ reaches 2", bracketed_point((low + high) / 2, (5 * std::sqrt(5.0) - 11) / 2, allowed))
         .but_not("$1/12$", 1.0 / 12)
-        .but_not("golden^-4", std::pow(golden_ratio, -4));
+        .but_not("$golden^-4$", std::pow(golden_ratio, -4));
     points.at(lambda(threshold));
-    points.obligation("$n + c$ at golden^-5", bracketed_point(worst_sum(threshold), 2, 10 * allowed));
+    points.obligation("$n + c$ at $golden^-5$", bracketed_point(worst_sum(threshold), 2, 10 * allowed));
     points.at(lambda(0.1));
     points.obligation("$n + c <= 2$", at_most_point(worst_sum(0.1), 2, allowed));
     points.at(lambda(0.09));

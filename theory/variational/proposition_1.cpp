@@ -203,7 +203,7 @@ Claim consistent_data() {
                    off = (1 + lambda0) / seen / (1 - std::fabs(cosine));
       points.at(Params(p).set("passes seen", seen));
       points.condition("error's factor a pass", bracketed_point(late / early, law, off))
-          .but_not("cosine^2: delta rule", bracketed_point(late / early, cosine * cosine, off));
+          .but_not("$cosine^2$: delta rule", bracketed_point(late / early, cosine * cosine, off));
     }
     const Vector consistent = errors_after(keys, {1, -1}, 0, 200), overfull = errors_after(three, {1, -1, 1}, 0, 200);
     const double gone = 200 * 64 * epsilon_of(Real::f64) / (1 - std::fabs(cosine));

@@ -64,16 +64,16 @@ Claim unit_jacobian() {
 
 Claim eq22() {
   ClaimBuilder c("vla-eq22-identity", "004 Appendix A.2, Eq 22");
-  c.says("For unit $x$ with $a = k.x$ and $b = alpha.x$, $|J x|^2 = 1 - 2ab + a^2$ = (1-ab)^2 + $a^2(1-b^2) - "
+  c.says("For unit $x$ with $a = k.x$ and $b = alpha.x$, $|J x|^2 = 1 - 2ab + a^2 = (1-ab)^2 + a^2(1-b^2) - "
          "b^2(1-a^2)$.");
-  c.exactly("The last term does not belong: $1 - 2ab + a^2$ = (1-ab)^2 + $a^2(1-b^2)$. At $a = 0$, $b = 1$ the printed "
+  c.exactly("The last term does not belong: $1 - 2ab + a^2 = (1-ab)^2 + a^2(1-b^2)$. At $a = 0$, $b = 1$ the printed "
             "right side is 0, the left 1.");
   c.because("It is an algebraic error inside the proof. The two extremes from which the proof goes on do not use the "
             "last term.");
   c.is_refuted(asserted("Appendix A.2, Eq 22.", "$a = k.x$, $b = alpha.x$",
                         "'We bound from above by considering two extremes': they do not use the last term.",
                         "The last term is a slip; the two extremes are computed from $1 - 2ab + a^2$ directly."));
-  c.runs({"vla"}), c.takes({real_param("a", 0.6, -1, 1, "k . x"), real_param("b", 0.5, -1, 1, "$alpha . x$")});
+  c.runs({"vla"}), c.takes({real_param("a", 0.6, -1, 1, "$k . x$"), real_param("b", 0.5, -1, 1, "$alpha . x$")});
   c.at({{{"a", 0}, {"b", 1}}, {}, {{"a", -0.3}, {"b", 0.8}}});
   return c.measure([](Points &points, const Params &p, const Protocol &) {
     // x = e1, so the first components of k and a are what the paper calls a = k.x and b = a.x.

@@ -22,7 +22,7 @@ Output one_step_each(const Layer &layer, const Dense &start, const Dense &inputs
 
 Claim fixed_point() {
   ClaimBuilder c("deltanet-fixed-point", "000 §2.2.2, Eq 44-47");
-  c.says("With $k = Wk x$, $v = Wv x$ and Wk invertible, DeltaNet's memory is no longer updated at $S*$: no new "
+  c.says("With $k = Wk x$, $v = Wv x$ and $Wk$ invertible, DeltaNet's memory is no longer updated at $S*$: no new "
          "information is written, and the read depends on the fixed $S*$ alone.");
   c.exactly(
       "Since $v = S* k$ for every $x$, the error at $S*$ is zero and $S*$ stays unchanged, whatever the step size.");

@@ -36,7 +36,7 @@ Claim similar_keys() {
     const Vector law = less(cosine, cosine);
     points.rounding(16.0 * d * frobenius_norm(S));
     points.statement("read at k' after the decay against $S k' - cos S k$", read_after(cosine, 1, 1), law)
-        .but_not("cos^2 for cos", less(cosine, cosine * cosine))
+        .but_not("$cos^2$ for $cos$", less(cosine, cosine * cosine))
         .but_not("no cos: $S k' - S k$", less(cosine, 1));
     points.wrong_system("step $1/2$", read_after(cosine, 1, 0.5), law);
     points.wrong_system("a key of norm 1.2", read_after(cosine, 1.2, 1), law);

@@ -110,8 +110,8 @@ Dense divide_rows(const Dense &m, const Vector &by) {
 
 Claim indices_of_z() {
   ClaimBuilder c("eq94-z-typo", "000 after Eq 94 and after Eq 95");
-  c.says("$Z1_t$ = sum_{i<t} exp($k_i$ . $k_i$) and $Z2_t$ = sum_{i<=$t$} exp($k_i$ . $q_i$) normalise the weights.");
-  c.is_refuted(slip("After Eq 94 and Eq 95: $Z1_t$ = sum exp($k_i$ . $k_i$), $Z2_t$ = sum exp($k_i$ . $q_i$).", "none",
+  c.says("$Z1_t = sum_{i<t} exp(k_i . k_i)$ and $Z2_t = sum_{i<=t} exp(k_i . q_i)$ normalise the weights.");
+  c.is_refuted(slip("After Eq 94 and Eq 95: $Z1_t = sum exp(k_i . k_i)$, $Z2_t = sum exp(k_i . q_i)$.", "none",
                     "The same sentence says 'similar to softmax attention', and Listing 1 has the indices right."));
   c.exactly("$Z1_t = sum_{i<t} exp(k_i . k_t)$ and $Z2_t = sum_{i<=t} exp(k_i . q_t)$, as Listing 1 has them (with "
             "$1/sqrt d$).");

@@ -81,7 +81,8 @@ Claim softmax_mask() {
       "the branch is not among the pairs that the listing runs",
       "The listing is 'a reference code'; it does not say that the branch is Eq 94."));
   c.exactly(
-      "Masked logits are 0 instead of -inf, so each adds $e^0$ to the row's normaliser. The weight at the second step "
+      "Masked logits are 0 instead of $-inf$, so each adds $e^0$ to the row's normaliser. The weight at the second "
+      "step "
       "is $e^x / (e^x + T - 1)$ and depends on the length of the whole sequence. Listing 1 has the causal normaliser.");
   c.because("For the unnormalised kernels the masked entries do no harm, because the solve reads only below the "
             "diagonal (listing2_solve_sign). For softmax, mask with minus infinity.");
@@ -98,10 +99,10 @@ Claim softmax_mask() {
     points.rounding(8.0 * T)
         .obligation("the same: $e^x / (e^x + T - 1)$", weight, e_x / (e_x + T - 1))
         .but_not("$T$ for $T - 1$", e_x / (e_x + T))
-        .but_not("masked by -inf", 1);
+        .but_not("masked by $-inf$", 1);
     const Dense u = solve_unit_lower(causal, x.v);
     points.rounding(solve_units(causal, u));
-    points.obligation("u of delta_former, against masking by -inf", written(x.k, x.w, x.v, {"softmax"}), u)
+    points.obligation("$u$ of delta_former, against masking by $-inf$", written(x.k, x.w, x.v, {"softmax"}), u)
         .but_not("u of the listing's branch", solve_triangular(listed, x.v));
   });
 }

@@ -174,7 +174,7 @@ Claim u_against_o() {
   ClaimBuilder c("u-less-stable-than-o", "000 §3.2 after Eq 52");
   c.says("Under perturbations of the score matrices the calculation of $u$ is less stable than that of $o$.");
   c.exactly("The bound of Eq 51 divided by that of Eq 52 is at least $|A1^{-1}| >= 1$. For independent errors of equal "
-            "size in the entries, mean |du|^2 / mean |do|^2 = $sum_t |A1^{-1} e_t|^2 |U_{<t}|^2 / sum_t |U_{<t}|^2 >= "
+            "size in the entries, $mean |du|^2 / mean |do|^2 = sum_t |A1^{-1} e_t|^2 |U_{<t}|^2 / sum_t |U_{<t}|^2 >= "
             "1$, with equality only for $A1 = I$. So the statement holds on average, not for every error.");
   c.runs({"delta_former"});
   c.takes({integer_param("n", 5, 2, 16, "elements"), integer_param("swaps", 16, 1, 32, "exchanges"),

@@ -90,7 +90,7 @@ Claim snr_relu() {
 Claim snr_eq10_quadratic() {
   ClaimBuilder c("snr-eq10-quadratic", "000 Eq 10, 58");
   c.says("For any kernel $SNR^-1 = N E[kappa^2(k_j,k_i)] / kappa^2(k_i,k_i)$, for large $N$ and stored values of about "
-         "equal norms; here $kappa$ = (x.y)^2, so about $3 N / d^2$.");
+         "equal norms; here $kappa = (x.y)^2$, so about $3 N / d^2$.");
   c.holds_asymptotically();
   c.exactly("For a given probe: $3 (N-1) dv / (|v_i|^2 |k_i|^4)$. Averaged over the probe as well: $3 (N-1) dv / "
             "((dv-2) (d-2) (d-4))$, for $d > 4$. For the linear kernel it is Eq 7 (snr_linear).");

@@ -100,7 +100,7 @@ Claim equation_47() {
 
 Claim equation_48() {
   ClaimBuilder c("sstar-eq48", "000 Eq 48");
-  c.says("With multiple heads Wk and Wv have low rank, and $S* = Wv E[xx^T] Wk^+ Wk E[xx^T]^-1 Wk^+$.");
+  c.says("With multiple heads $Wk$ and $Wv$ have low rank, and $S* = Wv E[xx^T] Wk^+ Wk E[xx^T]^-1 Wk^+$.");
   c.is_refuted(asserted("§2.2.2, multi-head DeltaNet: 'Eq. 46 is thus simplified to' Eq 48.",
                         "$W_k$ and $W_v$ of low rank",
                         "The next sentences conclude that $E[xx^T]$ cannot be eliminated and that $S*$ depends on the "

@@ -26,9 +26,9 @@ double series(double x, int order, double power = 1) {
 
 Claim mercer_map() {
   ClaimBuilder c("mercer-map", "000 Eq 11-12");
-  c.says("The stacked Kronecker powers $x^(m)$ / sqrt($m$!) are a feature map of the exp kernel: their inner products "
-         "add up to exp(q.k), the temperature omitted.");
-  c.exactly("Up to order $M$ the sum is $sum_{m<=M} x^m/m$!, off by at most $|x|^(M+1) e^|x| / (M+1)$!, with "
+  c.says("The stacked Kronecker powers $x^(m) / sqrt(m!)$ are a feature map of the exp kernel: their inner products "
+         "add up to $exp(q.k)$, the temperature omitted.");
+  c.exactly("Up to order $M$ the sum is $sum_{m<=M} x^m/m!$, off by at most $|x|^(M+1) e^|x| / (M+1)!$, with "
             "$(d^(M+1)-1)/(d-1)$ features; a temperature scales $q$ and $k$ by $tau^(-1/2)$.");
   c.because("In the second member of Eq 12, $q_j$ should be $q_t$.");
   c.runs({"linear", "exp_unnormalized"}),

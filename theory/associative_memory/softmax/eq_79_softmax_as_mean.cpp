@@ -25,7 +25,7 @@ Vector normalisers(int t, double square, double factor, std::uint64_t seed, size
 
 Claim law_of_large_numbers() {
   ClaimBuilder c("softmax-lln", "000 Eq 77-79");
-  c.says("For sufficiently large $t$, by the law of large numbers, sum_{j<=$t$} exp($q.k_j$) is about $t c(q)$, $c(q)$ "
+  c.says("For sufficiently large $t$, by the law of large numbers, $sum_{j<=t} exp(q.k_j)$ is about $t c(q)$, $c(q)$ "
          "a constant of the query.");
   c.holds_asymptotically();
   c.exactly("For independent Gaussian keys $c(q) = exp(|q|^2/2)$, with relative root mean square error "

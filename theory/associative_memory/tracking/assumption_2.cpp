@@ -30,9 +30,10 @@ Vector two_decimals(Vector x) {
 Claim rounding() {
   ClaimBuilder c("round-assumption2", "000 E.2, Assumption 2; Fig 4 caption; Listing 2");
   c.says("Under appropriate rounding precision the rounding function satisfies Assumption 2.");
-  c.exactly("$f$ = round satisfies it exactly if $4 eps < 1/2$; beyond that it leaves a share $1 - 1/(8 eps)$. The two "
-            "decimals of Fig 4 need $4 eps < 0.005$. Listing 2 divides by sqrt(head_dim) first, so there keys need the "
-            "norm head_dim^{1/4}.");
+  c.exactly(
+      "$f$ = round satisfies it exactly if $4 eps < 1/2$; beyond that it leaves a share $1 - 1/(8 eps)$. The two "
+      "decimals of Fig 4 need $4 eps < 0.005$. Listing 2 divides by $sqrt(head_dim)$ first, so there keys need the "
+      "norm $head_dim^{1/4}$.");
   c.draws({"swap"}), c.runs({"delta_former"}), c.takes({real_param("eps", 0.1, 1e-3, 0.49, "bound of Assumption 1")});
   c.at({{{"eps", 0.01}}, {}, {{"eps", 0.1249}}});
   c.last([](Points &points, const Protocol &protocol) {
@@ -64,7 +65,7 @@ Claim rounding() {
     };
     const auto sized = [&](double norm) { return labels({{"norm", norm}, {"d", d}}); };
     points.at(sized(2)).obligation("every read over $sqrt(head_dim)$, $|k| = head_dim^{1/4}$", over_root(2));
-    points.at(sized(1)).wrong_system("unit keys over sqrt(head_dim)", over_root(1));
+    points.at(sized(1)).wrong_system("unit keys over $sqrt(head_dim)$", over_root(1));
   });
   return c.measure([](Points &points, const Params &p, const Protocol &) {
     const double eps = p.real("eps");

@@ -156,7 +156,7 @@ Claim rotary() {
          "extrapolation.");
   c.exactly("With fixed orthonormal keys and rounding as the kernel, most reads are wrong if keys and queries are "
             "rotated (accuracy 0.27 at $n = 5$, $d = 8$, 16 exchanges). Without rotation all are right. A lone key of "
-            "pair $p$ is read after a lag of $D$ steps with weight round(cos($D$ base^{-$2p/d$})).");
+            "pair $p$ is read after a lag of $D$ steps with weight $round(cos(D base^{-2p/d}))$.");
   c.because("The paper suspects this of trained models and calls it speculation. Learned keys, which could leave the "
             "rapidly rotating channels unused, are not covered here (fig6_training).");
   c.draws({"swap"}), c.runs({"delta_former"});
