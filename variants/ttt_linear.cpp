@@ -71,8 +71,7 @@ template <class Real> struct Batches {
         for (int s = t + 1; s < n; ++s) A[size_t(t) * n + s] = 0;
       });
       team.barrier();
-      const tile::Product<Real> taken{tile::rows(A, n), tile::rows<Real>(E, Dv), n, {1, 1}};
-      tile::gemm(team, n, Dv, Real(-1), taken, {}, Real(1), o, Dv);
+      tile::gemm_lower<Real>(team, n, Dv, Real(-1), A, n, tile::rows<Real>(E, Dv), Real(1), o, Dv);
       tile::gemm(team, Dk, Dv, n, Real(-1), tile::transposed(k, Dk), tile::rows<Real>(E, Dv), Real(1), ST, Dv);
       team.barrier();
       each(team, n, [=](int t) { m.read(Dk, Dv, q + size_t(t) * Dk, o + size_t(t) * Dv, o + size_t(t) * Dv); });

@@ -23,6 +23,21 @@ KOKKOS_FUNCTION void gemm(const Team &team, int m, int n, int k, Real alpha, Mat
   called::gemm(team, m, n, alpha, Product<Real>{A, B, k}, beta, C, ldc);
 }
 template <class Real>
+KOKKOS_FUNCTION void gemm_to_lower(const Team &team, int n, int width, Real alpha, const Matrix<Real> &A,
+                                   const Matrix<Real> &B, Real *C, std::ptrdiff_t ldc) {
+  Product<Real> product{A, transposed(B.data, B.row), width};
+  product.wanted = Staircase{1, 1};
+  called::gemm(team, n, n, alpha, product, Real(0), C, ldc);
+}
+template <class Real>
+KOKKOS_FUNCTION void gemm_lower(const Team &team, int n, int width, Real alpha, const Real *A, std::ptrdiff_t lda,
+                                const Matrix<Real> &B, Real beta, Real *C, std::ptrdiff_t ldc,
+                                Staircase given = {1, 1}) {
+  Product<Real> product{rows(A, lda), B, n};
+  product.given = given;
+  called::gemm(team, n, width, alpha, product, beta, C, ldc);
+}
+template <class Real>
 KOKKOS_FUNCTION void gemm_lower_transposed(const Team &team, int n, int width, Real alpha, const Real *A,
                                            std::ptrdiff_t lda, Matrix<Real> B, Real beta, Real *C, std::ptrdiff_t ldc) {
   if constexpr (on_host)

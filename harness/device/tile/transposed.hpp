@@ -14,6 +14,16 @@ RECOLLECT_IN_LINE void gemm_to_lower(const AnyTeam &team, int n, int width, Real
   gemm(team, n, n, alpha, product, {}, Real(0), C, ldc);
 }
 
+/// C[n,width] = beta C + alpha A B for a lower triangular A[n,n], of which each row's elements past `given` are not read.
+template <class Real, class AnyTeam>
+RECOLLECT_IN_LINE void gemm_lower(const AnyTeam &team, int n, int width, Real alpha, const Real *A, std::ptrdiff_t lda,
+                                  const Matrix<Real> &B, Real beta, Real *C, std::ptrdiff_t ldc,
+                                  Staircase given = {1, 1}) {
+  Product<Real> product{rows(A, lda), B, n};
+  product.given = given;
+  gemm(team, n, width, alpha, product, {}, beta, C, ldc);
+}
+
 /// C[n,width] = beta C + alpha A^T B for a lower triangular A[n,n] with zeros above its diagonal. A CPU goes from the
 /// last row to the first, so that those zeros come at the end and are skipped.
 template <class Real, class AnyTeam>

@@ -8,7 +8,7 @@
 // divided by the denominator over all earlier keys, those of the same chunk included. This denominator is known before
 // the solve.
 #pragma once
-#include "harness/device/tile/tile.hpp"
+#include "harness/device/tile/transposed.hpp"
 #include "variants/kernels/attention/attention.hpp"
 #include "variants/kernels/common/arrays.hpp"
 
@@ -60,8 +60,7 @@ template <class Real>
 KOKKOS_FUNCTION void solve_by_doubling(const Team &team, int n, int width, const Real *A, std::ptrdiff_t lda, Real *u,
                                        Real *work) {
   const auto product = [&](const Real *a, std::ptrdiff_t ld, const Real *b, int columns, Real beta, Real *c) {
-    const tile::Product<Real> lower{tile::rows(a, ld), tile::rows(b, columns), n, {1, 1}};
-    tile::gemm(team, n, columns, Real(1), lower, {}, beta, c, columns);
+    tile::gemm_lower<Real>(team, n, columns, Real(1), a, ld, tile::rows(b, columns), beta, c, columns);
     team.barrier();
   };
   const auto copy = [&](int columns, const Real *from, std::ptrdiff_t ld, Real *to) {

@@ -10,6 +10,7 @@
 #pragma once
 #include "harness/device/chunk_states.hpp"
 #include "harness/device/engine.hpp"
+#include "harness/device/tile/transposed.hpp"
 #include "variants/kernels/chunked/decays.hpp"
 #include "variants/kernels/chunked/delta_rule.hpp"
 #include "variants/kernels/chunked/delta_rule_state.hpp"
@@ -178,9 +179,7 @@ template <class Number> struct DeltaRuleAlgebra {
       const auto k = staged(team, N, in.keys.data() + step * F, x.k), value = tile::stage(team, N, V, values, V, x.v);
       team.barrier();
       x.decays.weights(team, reads, r.data, r.row, x.within, ld, k.data, k.row, erase, nullptr, x.M, ldm);
-      tile::Product<Real> older{tile::rows<Real>(x.M, ldm), value, N};
-      older.given = reads.staircase();
-      tile::gemm(team, N, V, Real(-1), older, tile::Product<Real>{}, Real(0), X + F, ldx);
+      tile::gemm_lower<Real>(team, N, V, Real(-1), x.M, ldm, value, Real(0), X + F, ldx, reads.staircase());
       if (width()) x.decays.to_end(team, k.data, k.row, nullptr, x.ends, ld);
       team.barrier();
       tile::gemm(team, F, V, N, Real(1), width() ? tile::transposed<Real>(x.ends, ld) : tile::transposed(k.data, k.row),
@@ -235,9 +234,7 @@ template <class Number> struct DeltaRuleAlgebra {
     tile::gemm(team, n, V, Real(1), tile::Product<Real>{started, S, F}, written, Real(0), out, V);
     if (!own_keys) return;
     team.barrier();
-    tile::Product<Real> added{tile::rows<Real>(x.B, lda), value, n};
-    added.given = reads.staircase();
-    tile::gemm(team, n, V, Real(1), added, tile::Product<Real>{}, Real(1), out, V);
+    tile::gemm_lower<Real>(team, n, V, Real(1), x.B, lda, value, Real(1), out, V, reads.staircase());
   }
 
 private:

@@ -167,15 +167,15 @@ template <class Number> struct DeltaRuleAdjoint {
     }
     team.barrier();
     const auto solved = tile::rows<Real>(dY, ldy);
-    lower(team, n, V, Real(1), given, E, x.dA, lda);
-    lower(team, n, V, Real(-1), solved, E, x.dL, lda);
+    tile::called::gemm_to_lower(team, n, V, Real(1), given, E, x.dA, lda);
+    tile::called::gemm_to_lower(team, n, V, Real(-1), solved, E, x.dL, lda);
     tile::called::gemm(team, n, F, V, Real(1), given, tile::transposed(S.data, S.row), Real(0), dq, F);
     tile::called::gemm(team, n, F, V, Real(-1), solved, tile::transposed(S.data, S.row), Real(0), x.x, ld);
     tile::called::gemm(team, n, F, V, Real(1), E, tile::transposed(dS.data, dS.row), Real(0), dp, F);
     if (x.G) {
       team.barrier();
-      lower(team, n, F, Real(1), q, p, x.A, lda);
-      lower(team, n, F, Real(1), r, p, x.L, lda);
+      tile::called::gemm_to_lower(team, n, F, Real(1), q, p, x.A, lda);
+      tile::called::gemm_to_lower(team, n, F, Real(1), r, p, x.L, lda);
       team.barrier();
       fill(team, n, x, q, dq, r, p, dp, erase);
       const auto row = [&](int j) { return dot(S.data + j * S.row, dS.data + j * dS.row, V); };
@@ -193,8 +193,8 @@ template <class Number> struct DeltaRuleAdjoint {
       x.decays.to_end(team, dp, F, nullptr, dp, F);
     }
     team.barrier();
-    add_lower(team, n, late, x.dA, lda, p, dq, F);
-    add_lower(team, n, early, x.dL, lda, p, x.x, ld);
+    tile::called::gemm_lower<Real>(team, n, F, Real(1), x.dA, lda, p, Real(1), dq, F, late.staircase());
+    tile::called::gemm_lower<Real>(team, n, F, Real(1), x.dL, lda, p, Real(1), x.x, ld, early.staircase());
     tile::called::gemm_lower_transposed(team, n, F, Real(1), x.dA, lda, q, Real(1), dp, F);
     team.barrier();
     const Real *values = v.data() + step * V;
@@ -238,20 +238,6 @@ protected:
   }
   KOKKOS_FUNCTION static Real *at(const Array<Real> &array, size_t step) {
     return array.extent(0) ? array.data() + step : nullptr;
-  }
-  /// The lower triangle of factor x y^T.
-  RECOLLECT_IN_LINE static void lower(const Team &team, int n, int width, Real factor, const tile::Matrix<Real> &x,
-                                      const tile::Matrix<Real> &y, Real *out, std::ptrdiff_t ldo) {
-    tile::Product<Real> product{x, tile::transposed(y.data, y.row), width};
-    product.wanted = tile::Staircase{1, 1};
-    tile::called::gemm(team, n, n, factor, product, Real(0), out, ldo);
-  }
-  /// out += W p, where W is zero except in the range that `reads` covers.
-  RECOLLECT_IN_LINE void add_lower(const Team &team, int n, const Reads &reads, const Real *W, std::ptrdiff_t ldw,
-                                   const tile::Matrix<Real> &p, Real *out, std::ptrdiff_t ldo) const {
-    tile::Product<Real> product{tile::rows(W, ldw), p, n};
-    product.given = reads.staircase();
-    tile::called::gemm(team, n, F, Real(1), product, Real(1), out, ldo);
   }
   /// Fills G, except the element for writes before the chunk and reads after it. On entry dq, x and dp contain the
   /// parts from S_0 and dS_C only.

@@ -184,9 +184,7 @@ template <class Number> struct GatedRecurrenceAdjoint : InShortChunks<DecayedSta
       });
       team.barrier();
     }
-    tile::Product<Real> own{tile::rows<Real>(x.dA, lda), k, n};
-    own.given = reads.staircase();
-    tile::gemm(team, n, F, scale, own, {}, scale, dq, F);
+    tile::gemm_lower<Real>(team, n, F, scale, x.dA, lda, k, scale, dq, F, reads.staircase());
   }
 
 private:

@@ -2,6 +2,7 @@
 // A delta rule with momentum (variants/delta_momentum.cpp), chunk by chunk.
 #pragma once
 #include "harness/device/engine.hpp"
+#include "harness/device/tile/transposed.hpp"
 #include "variants/kernels/common/arrays.hpp"
 
 namespace recollect::variants {
@@ -179,8 +180,7 @@ template <class Number> struct MomentumAlgebra {
                tile::Product<Real>{tile::rows<Real>(p.W, n), tile::rows<Real>(chunk.X + 2 * F, ldx()), n, {1, 1}},
                Real(0), h.o(c.first), V);
     team.barrier();
-    const tile::Product<Real> written{tile::rows<Real>(p.G, n), tile::rows(h.v(c.first), V), n, {1, 1}};
-    tile::gemm(team, n, V, Real(1), written, {}, Real(1), h.o(c.first), V);
+    tile::gemm_lower<Real>(team, n, V, Real(1), p.G, n, tile::rows(h.v(c.first), V), Real(1), h.o(c.first), V);
   }
 };
 

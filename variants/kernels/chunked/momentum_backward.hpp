@@ -158,12 +158,12 @@ template <class Number> struct MomentumAdjoint {
                       *const left = forward.momentum.left.data() + step;
     Real *const dq = d_q.data() + step * F, *const dk = d_k.data() + step * F, *const dv = d_v.data() + step * V;
     grow(team, n, forward.momentum.eta.data() + step, x.growth);
-    lower(team, n, F, q, k, x.qk);
-    lower(team, n, F, k, k, x.kk);
-    lower(team, n, V, given, v, x.do_v);
-    lower(team, n, V, g, v, x.g_v);
-    lower(team, n, V, given, e, x.M);
-    lower(team, n, V, g, e, x.N);
+    tile::called::gemm_to_lower(team, n, F, Real(1), tile::rows(q, F), tile::rows(k, F), x.qk, n);
+    tile::called::gemm_to_lower(team, n, F, Real(1), tile::rows(k, F), tile::rows(k, F), x.kk, n);
+    tile::called::gemm_to_lower(team, n, V, Real(1), tile::rows(given, V), tile::rows(v, V), x.do_v, n);
+    tile::called::gemm_to_lower(team, n, V, Real(1), tile::rows(g, V), tile::rows(v, V), x.g_v, n);
+    tile::called::gemm_to_lower(team, n, V, Real(1), tile::rows(given, V), tile::rows(e, V), x.M, n);
+    tile::called::gemm_to_lower(team, n, V, Real(1), tile::rows(g, V), tile::rows(e, V), x.N, n);
     by_state(team, n, Real(1), given, S, dq);
     by_state(team, n, Real(1), given, C, x.do_C);
     by_state(team, n, Real(-1), g, S, dk);
@@ -192,8 +192,8 @@ template <class Number> struct MomentumAdjoint {
         dv[i] = to_end[t] * x.A_k[i] + left[t] * x.B_k[i];
     });
     team.barrier();
-    add_lower(team, n, Real(1), x.M, k, dq);
-    add_lower(team, n, Real(-1), x.N, k, dk);
+    tile::called::gemm_lower<Real>(team, n, F, Real(1), x.M, n, tile::rows(k, F), Real(1), dq, F);
+    tile::called::gemm_lower<Real>(team, n, F, Real(-1), x.N, n, tile::rows(k, F), Real(1), dk, F);
     tile::called::gemm_lower_transposed(team, n, V, Real(1), x.qk, n, tile::rows(given, V), Real(1), dv, V);
     team.barrier();
     tile::called::gemm_lower_transposed(team, n, V, Real(-1), x.kk, n, tile::rows(g, V), Real(1), dv, V);
@@ -221,22 +221,10 @@ private:
         }
     });
   }
-  /// The lower triangle of x y^T.
-  RECOLLECT_IN_LINE static void lower(const Team &team, int n, int width, const Real *x, const Real *y, Real *out) {
-    tile::Product<Real> product{tile::rows(x, width), tile::transposed(y, width), width};
-    product.wanted = tile::Staircase{1, 1};
-    tile::called::gemm(team, n, n, Real(1), product, Real(0), out, n);
-  }
   /// `by` times x S for a state S, which is stored transposed.
   RECOLLECT_IN_LINE void by_state(const Team &team, int n, Real by, const Real *x, const Real *state, Real *out) const {
     const int F = forward.arrays.Dk, V = forward.arrays.Dv;
     tile::called::gemm(team, n, F, V, by, tile::rows(x, V), tile::transposed(state, V), Real(0), out, F);
-  }
-  /// out += by W k for a lower triangular W.
-  RECOLLECT_IN_LINE void add_lower(const Team &team, int n, Real by, const Real *W, const Real *k, Real *out) const {
-    const int F = forward.arrays.Dk;
-    const tile::Product<Real> product{tile::rows(W, n), tile::rows(k, F), n, {1, 1}};
-    tile::called::gemm(team, n, F, by, product, Real(1), out, F);
   }
   /// d alpha by gate_gradient(). The weight g(i,t) of a write is the sum over s = i ... t of what remains of it at step
   /// s. Hence the read of that write after step s is the sum of the reads at s, s + 1, ...

@@ -72,9 +72,7 @@ template <class Number> struct WholeSum : WholePairs<Number> {
       for (int i = first; i <= t; i += side) row[i] = weighted_mean(row[i], weight);
     });
     team.barrier();
-    tile::Product<Real> read{tile::rows<Real>(p, ld), x.v, T};
-    read.given = tile::Staircase{1, 1};
-    tile::gemm(team, T, V, Real(1), read, {}, Real(0), o.data() + head * T * V, V);
+    tile::gemm_lower<Real>(team, T, V, Real(1), p, ld, x.v, Real(0), o.data() + head * T * V, V);
   }
 };
 
@@ -103,9 +101,7 @@ template <class Number> struct WholeSumGradient : WholePairs<Number> {
     team.barrier();
     weigh(team, p, dA, ld);
     team.barrier();
-    tile::Product<Real> for_queries{tile::rows<Real>(dA, ld), x.k, T};
-    for_queries.given = tile::Staircase{1, 1};
-    tile::gemm(team, T, F, in.scale, for_queries, {}, Real(0), dq.data() + keys, F);
+    tile::gemm_lower<Real>(team, T, F, in.scale, dA, ld, x.k, Real(0), dq.data() + keys, F);
     tile::gemm_lower_transposed(team, T, F, in.scale, dA, ld, x.q, Real(0), dk.data() + keys, F);
     tile::gemm_lower_transposed(team, T, V, Real(1), p, ld, asked, Real(0), dv.data() + values, V);
   }

@@ -174,8 +174,7 @@ template <class Real, class Act, class Read> struct TrainByBatches {
       });
       each_cell(team, n, n, [=](int t, int s) { G[t * n + s] = s > t ? Real(0) : G[t * n + s] * w[t * n + s]; });
       team.barrier();
-      const tile::Product<Real> first{tile::rows(G, n), tile::rows<Real>(dh, W), int(n), {1, 1}};
-      tile::gemm(team, n, W, Real(-1), first, {}, Real(1), hq, W);
+      tile::gemm_lower<Real>(team, n, W, Real(-1), G, n, tile::rows<Real>(dh, W), Real(1), hq, W);
       if (Z) {
         tile::gemm(team, n, W, Dk, Real(1), tile::rows(q, Dk), tile::rows<Real>(ZT, W), Real(0), h, W);
         team.barrier();
@@ -190,8 +189,7 @@ template <class Real, class Act, class Read> struct TrainByBatches {
       each_cell(team, n, n, [=](int t, int s) { G[t * n + s] = s > t ? Real(0) : G[t * n + s] * w[t * n + s]; });
       each_cell(team, n, Dv, [=](int t, int i) { y[t * Dv + i] *= c[t]; });
       team.barrier();
-      const tile::Product<Real> second{tile::rows(G, n), tile::rows<Real>(e, Dv), int(n), {1, 1}};
-      tile::gemm(team, n, Dv, Real(-1), second, {}, Real(1), y, Dv);
+      tile::gemm_lower<Real>(team, n, Dv, Real(-1), G, n, tile::rows<Real>(e, Dv), Real(1), y, Dv);
       if (Z) {
         tile::gemm(team, n, Dv, W, Real(1), tile::rows(hq, W), tile::rows<Real>(Z + Dk, row), Real(0), yZ, Dv);
         team.barrier();

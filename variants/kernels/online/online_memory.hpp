@@ -4,7 +4,7 @@
 // to y. Its backward passes compute d_y from d_out and add to d_x; or compute d_y and d_v from d_e and add to d_k. d_y
 // may be the same array as d_out or d_e.
 #pragma once
-#include "harness/device/tile/tile.hpp"
+#include "harness/device/tile/transposed.hpp"
 
 namespace recollect::variants {
 

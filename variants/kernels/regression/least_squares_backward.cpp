@@ -85,11 +85,11 @@ template <class Real> struct LeastSquaresBlockBack {
     tile::gemm_lower_transposed(team, n, F, Real(1), read, ld, tile::rows(q, F), Real(1), dz, F);
     team.barrier();
     tile::gemm_lower_transposed(team, n, F, Real(-1), error, ld, tile::rows(k, F), Real(1), dz, F);
-    add_lower(team, n, F, Real(1), 1, read, ld, gain, ldz, dq);
-    add_lower(team, n, F, Real(-1), 0, error, ld, gain, ldz, dk);
+    tile::gemm_lower<Real>(team, n, F, Real(1), read, ld, tile::rows(gain, ldz), Real(1), dq, F, {1, 1});
+    tile::gemm_lower<Real>(team, n, F, Real(-1), error, ld, tile::rows(gain, ldz), Real(1), dk, F, {0, 1});
     team.barrier();
     rank_ones(team, n, F, L, block.updates.ldm, k, z, gain, ldz, both);
-    add_lower(team, n, F, Real(-1), 0, N, ld, z, ldz, dk);
+    tile::gemm_lower<Real>(team, n, F, Real(-1), N, ld, tile::rows(z, ldz), Real(1), dk, F, {0, 1});
     team.barrier();
     tile::gemm(team, n, F, F, Real(1), tile::rows<Real>(dz, F), tile::rows<Real>(start.P, F), Real(1), dk, F);
     tile::gemm(team, F, F, n, Real(1), tile::transposed<Real>(dz, F), tile::rows(k, F), Real(0), added, F);
@@ -121,13 +121,6 @@ private:
     each_cell(team, n, n, [=](int s, int i) {
       if (i >= s + through) out[s * ld + i] = 0;
     });
-  }
-  /// out += factor W x for a lower triangular W.
-  KOKKOS_FUNCTION static void add_lower(const Team &team, int n, int F, Real factor, int through, const Real *W,
-                                        std::ptrdiff_t ld, const Real *x, std::ptrdiff_t ldx, Real *out) {
-    tile::Product<Real> product{tile::rows(W, ld), tile::rows(x, ldx), n};
-    product.given = {through, 1};
-    tile::gemm(team, n, F, factor, product, {}, Real(1), out, F);
   }
   /// Computes dz (which holds dg on entry), N and dd, from the last step to the first. Barriers inside and at the end.
   KOKKOS_FUNCTION void rank_ones(const Team &team, int n, int F, const Real *L, std::ptrdiff_t ldl, const Real *k,

@@ -47,8 +47,7 @@ template <class Real> struct LeastSquaresBlock {
     tile::solve_unit_lower(team, n, Dv, updates.M, updates.ldm, E, lde);
     keep_lower(team, n, A, lda);
     team.barrier();
-    const tile::Product<Real> own{tile::rows<Real>(A, lda), tile::rows<Real>(E, lde), n, {1, 1}};
-    tile::gemm(team, n, Dv, Real(1), own, {}, Real(1), o, Dv);
+    tile::gemm_lower<Real>(team, n, Dv, Real(1), A, lda, tile::rows<Real>(E, lde), Real(1), o, Dv);
     tile::gemm(team, F, Dv, n, Real(1), tile::transposed(gain.data, gain.row), tile::rows<Real>(E, lde), Real(1), ST,
                lds);
     team.barrier();

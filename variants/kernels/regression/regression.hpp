@@ -2,7 +2,7 @@
 // Small dense factorisations within one team, and an inverse that is updated by a sequence of rank-one terms in blocks.
 // Used by the layers that solve their regression exactly. Matrices are row-major; each function ends with a barrier.
 #pragma once
-#include "harness/device/tile/tile.hpp"
+#include "harness/device/tile/transposed.hpp"
 
 namespace recollect::variants {
 

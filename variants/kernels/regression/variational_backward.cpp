@@ -141,19 +141,10 @@ private:
     const size_t at = row * of.rows.F;
     return x.block.update(team, of.rows.penalty.data() + at, of.rows.key.data() + at, steps, x.A);
   }
-  /// C += alpha A B for a lower triangular A.
-  KOKKOS_FUNCTION static void lower(const Team &team, int n, int width, Real alpha, const Real *A, std::ptrdiff_t lda,
-                                    const Real *B, std::ptrdiff_t ldb, Real *C, std::ptrdiff_t ldc) {
-    tile::Product<Real> product{tile::rows(A, lda), tile::rows(B, ldb), n};
-    product.given = {1, 1};
-    tile::called::gemm(team, n, width, alpha, product, Real(1), C, ldc);
-  }
   /// C = the lower triangle of A B^T, zeros above. Barriers inside and at the end.
   KOKKOS_FUNCTION static void pairs(const Team &team, int n, int F, const Real *A, const Real *B, std::ptrdiff_t ld,
                                     Real *C, std::ptrdiff_t ldc) {
-    tile::Product<Real> product{tile::rows(A, ld), tile::transposed(B, ld), F};
-    product.wanted = {1, 1};
-    tile::called::gemm(team, n, n, Real(1), product, Real(0), C, ldc);
+    tile::called::gemm_to_lower(team, n, F, Real(1), tile::rows(A, ld), tile::rows(B, ld), C, ldc);
     team.barrier();
     keep_lower(team, n, C, ldc);
     team.barrier();
@@ -178,8 +169,8 @@ private:
     tile::called::solve_unit_lower(team, n, F, block.M, block.ldm, x.hu, ld);
     pairs(team, n, F, key, block.gain, ld, Wx, ldw);
     pairs(team, n, F, x.db, block.gain, ld, x.Y, ldw);
-    lower(team, n, F, Real(-1), Wx, ldw, x.hu, ld, x.hb, ld);
-    lower(team, n, F, Real(-1), x.Y, ldw, x.hu, ld, x.hy, ld);
+    tile::called::gemm_lower<Real>(team, n, F, Real(-1), Wx, ldw, tile::rows<Real>(x.hu, ld), Real(1), x.hb, ld);
+    tile::called::gemm_lower<Real>(team, n, F, Real(-1), x.Y, ldw, tile::rows<Real>(x.hu, ld), Real(1), x.hy, ld);
     team.barrier();
     const auto A = tile::rows<Real>(x.A, ld), An = tile::rows<Real>(x.end, ld);
     tile::called::gemm(team, n, F, F, Real(1), tile::rows<Real>(x.hb, ld), A, Real(0), b, ld);

@@ -56,16 +56,12 @@ template <class Real> struct VariationalBlock {
   KOKKOS_FUNCTION void read(const Team &team, const Real *A, Real eta) const {
     const int n = updates.n, F = updates.F;
     const std::ptrdiff_t ld = this->ld;
-    tile::Product<Real> own{tile::rows<Real>(x, ld), tile::transposed<Real>(updates.z, ld), F};
-    own.wanted = {1, 1};
-    tile::gemm(team, n, n, Real(1), own, {}, Real(0), W, ldw);
+    tile::gemm_to_lower<Real>(team, n, F, Real(1), tile::rows<Real>(x, ld), tile::rows<Real>(updates.z, ld), W, ldw);
     tile::gemm(team, n, F, F, Real(1), tile::rows<Real>(x, ld), tile::rows(A, ld), Real(0), a, ld);
     team.barrier();
     keep_lower(team, n, W, ldw);
     team.barrier();
-    tile::Product<Real> read{tile::rows<Real>(W, ldw), tile::rows<Real>(updates.gain, ld), n};
-    read.given = {1, 1};
-    tile::gemm(team, n, F, Real(-1), read, {}, Real(1), a, ld);
+    tile::gemm_lower<Real>(team, n, F, Real(-1), W, ldw, tile::rows<Real>(updates.gain, ld), Real(1), a, ld);
     team.barrier();
     Real *const last = a + (n - 1) * ld;
     const Real *const key = x + (n - 1) * ld;
