@@ -45,11 +45,11 @@ Sequence fetched(const Variant &variant, const Sequence &shape, bool own_state, 
   Sequence found;
   found.shape = shape.shape;
   for (Tensor tensor : taken(variant)) {
-    const std::vector<double> values = d.with(tensor, [](const auto &array) { return download(array); });
+    std::vector<double> values = d.with(tensor, [](const auto &array) { return download(array); });
     if (is_the_key(variant, shape, tensor))
       for (size_t i = 0; i < values.size(); ++i) found.k[i] += values[i];
     else if (!shape[tensor].empty())
-      found[tensor] = values;
+      found[tensor] = std::move(values);
   }
   if (own_state) found.state = symmetrised(variant, shape.shape, download(d.state));
   return found;
@@ -147,7 +147,7 @@ Sequence gradient_by(const Variant &variant, const Sequence &s, const Run &run, 
     usage_error("form '" + form.name + "' of " + variant.name +
                 " approximates it and has no backward pass; name another form, or none");
   if (form.vjp) {
-    const Sequence found = backward(variant, s, run, weights);
+    Sequence found = backward(variant, s, run, weights);
     bool finite = all_finite(found.state);
     for (Tensor tensor : all_tensors) finite = finite && all_finite(found[tensor]);
     if (finite || !takes_gradients()) return found;

@@ -3,6 +3,8 @@
 #include "harness/call/quotients.hpp"
 #include "harness/core/in_pieces.hpp"
 #include "harness/numerics/random.hpp"
+#include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace recollect {
@@ -10,19 +12,31 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-double inner(const Numbers &a, const Numbers &b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }
+/// The sum of term(i) over i < n, block by block: threads share the blocks, and the sum does not depend on how.
+template <class Term> double sum_over(size_t n, const Term &term) {
+  constexpr size_t block = 1 << 14;
+  Numbers sums((n + block - 1) / block, 0.0);
+  in_pieces(
+      sums.size(),
+      [&](size_t i, size_t end) {
+        for (; i < end; ++i)
+          for (size_t j = i * block; j < std::min(n, (i + 1) * block); ++j) sums[i] += term(j);
+      },
+      block);
+  return std::accumulate(sums.begin(), sums.end(), 0.0);
+}
 
-/// Calls told(x) for every output number, with its values in all `outputs` times its weight: first o, then the state.
-template <class Told>
-void each_weighed(const std::vector<Output> &outputs, const OutputWeights &weights, const Told &told) {
-  std::vector<double> x(outputs.size());
-  const auto over = [&](std::vector<double> Output::*numbers, const std::vector<double> &factors) {
-    for (size_t i = 0; i < factors.size(); ++i) {
-      for (size_t n = 0; n < x.size(); ++n) x[n] = (outputs[n].*numbers)[i] * factors[i];
-      told(x);
-    }
+/// The sum of term(x) over all output numbers. x[n] is the number in outputs[n] times its weight.
+template <class Term>
+double weighed_sum(const std::vector<Output> &outputs, const OutputWeights &weights, const Term &term) {
+  const auto over = [&](Numbers Output::*numbers, const Numbers &factors) {
+    return sum_over(factors.size(), [&](size_t i) {
+      double x[4] = {};
+      for (size_t n = 0; n < outputs.size(); ++n) x[n] = (outputs[n].*numbers)[i] * factors[i];
+      return term(x);
+    });
   };
-  over(&Output::o, weights.o), over(&Output::state, weights.state);
+  return over(&Output::o, weights.o) + over(&Output::state, weights.state);
 }
 
 /// The derivative along one direction of one tensor, estimated from differences at step sizes h and 2 h.
@@ -45,36 +59,40 @@ Along along(const Variant &variant, const Sequence &s, Sequence &moved, const Pa
         cost_of_copies);
     return forward(variant, moved, {"recurrent", Real::f64, 1, params});
   };
-  Slope slope{std::string("d") + name_of(tensor), inner(claimed, direction), 0, 0, 0};
-  for (size_t i = 0; i < claimed.size(); ++i) slope.size += std::fabs(claimed[i] * direction[i]);
+  Slope slope{std::string("d") + name_of(tensor),
+              sum_over(claimed.size(), [&](size_t i) { return claimed[i] * direction[i]; }), 0, 0, 0};
+  slope.size = sum_over(claimed.size(), [&](size_t i) { return std::fabs(claimed[i] * direction[i]); });
   std::vector<Output> outputs{at(h), at(-h)};
+  const auto sum = [&](const auto &term) { return weighed_sum(outputs, weights, term); };
   // Differences are taken before the sum, because the difference of two sums has the rounding error of their largest
   // term.
-  each_weighed(outputs, weights, [&](const Numbers &x) {
-    slope.measured += (x[0] - x[1]) / (2 * h);
-    slope.rounding += epsilon_of(Real::f64) / (2 * h) * std::fabs(x[0]);
-  });
+  slope.measured = sum([&](const double *x) { return (x[0] - x[1]) / (2 * h); });
+  slope.rounding = sum([&](const double *x) { return epsilon_of(Real::f64) / (2 * h) * std::fabs(x[0]); });
   if (slope.right())
     return {slope, true}; // central differences of second order suffice; further passes of a definition take long
-  slope.measured = slope.rounding = 0;
   outputs.push_back(at(2 * h)), outputs.push_back(at(-2 * h));
-  double apart = 0, all = 0; // disagreement of the differences at h and at 2 h
-  each_weighed(outputs, weights, [&](const Numbers &x) {
-    const double near = x[0] - x[1], far = x[2] - x[3];
-    slope.measured += (8 * near - far) / (12 * h);
-    slope.rounding += 18 / (12 * h) * epsilon_of(Real::f64) / 2 * std::fabs(x[0]);
-    apart += std::fabs(2 * near - far) / (4 * h), all += std::fabs(near) / (2 * h);
-  });
+  const auto near = [](const double *x) { return x[0] - x[1]; };
+  const auto far = [](const double *x) { return x[2] - x[3]; };
+  slope.measured = sum([&](const double *x) { return (8 * near(x) - far(x)) / (12 * h); });
+  slope.rounding = sum([&](const double *x) { return 18 / (12 * h) * epsilon_of(Real::f64) / 2 * std::fabs(x[0]); });
+  // How much the differences at h and at 2 h disagree.
+  const double apart = sum([&](const double *x) { return std::fabs(2 * near(x) - far(x)) / (4 * h); }),
+               all = sum([&](const double *x) { return std::fabs(near(x)) / (2 * h); });
   return {slope, apart <= Slope::at * all + slope.rounding};
 }
 
 /// A random direction whose entries are proportional to the tensor's numbers.
 Numbers direction_of(Tensor tensor, const Sequence &s, std::uint64_t seed) {
   Numbers direction = Stream(seed, std::string("differences/") + name_of(tensor)).normals(s[tensor].size());
-  for (size_t i = 0; i < direction.size(); ++i) { // zeros stay 0: layers may have kinks there (|k|, ReLU, beta >= 0)
-    const double x = s[tensor][i];
-    direction[i] *= facts_of(tensor).decay ? x * (1 - x) : std::fabs(x); // stays within [0,1]
-  }
+  in_pieces(
+      direction.size(),
+      [&](size_t i, size_t end) {
+        for (; i < end; ++i) { // zeros stay 0: layers may have kinks there (|k|, ReLU, beta >= 0)
+          const double x = s[tensor][i];
+          direction[i] *= facts_of(tensor).decay ? x * (1 - x) : std::fabs(x); // stays within [0,1]
+        }
+      },
+      cost_of_copies);
   return direction;
 }
 
