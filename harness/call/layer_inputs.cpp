@@ -364,6 +364,10 @@ OutputWeights weights_of(const LayerInputs &inputs, size_t text) {
           part(inputs.weights.state, text, inputs.texts.size())};
 }
 
+const OutputWeights &weights_in(const LayerInputs &inputs, size_t text, OutputWeights &cut) {
+  return inputs.packed ? cut = weights_of(inputs, text) : inputs.weights;
+}
+
 TextResults results_of_empty(const LayerInputs &inputs, const Variant &variant, size_t text) {
   Sequence start;
   start.shape = inputs.all.shape;

@@ -40,6 +40,7 @@ Sequence sequence_of(const LayerInputs &inputs, size_t text);
 /// The same without a copy where nothing is packed; else `cut` holds it.
 const Sequence &sequence_in(const LayerInputs &inputs, size_t text, Sequence &cut);
 OutputWeights weights_of(const LayerInputs &inputs, size_t text);
+const OutputWeights &weights_in(const LayerInputs &inputs, size_t text, OutputWeights &cut);
 
 /// Results of one text. The final state of an empty text is its initial state, and the gradient of its initial state is
 /// that of its final one.

@@ -47,12 +47,22 @@ void accept_overflows(Part &candidate, const Part &right, const PartNoise &noise
     if (rounded(value + std::copysign(error, x), written) == x) x = value;
   }
 }
-PartList with_overflows_accepted(PartList candidate, const Reference &reference, Precision precision) {
+bool has_infinity(const PartList &parts) {
+  return std::any_of(parts.begin(), parts.end(), [](const Part &part) {
+    const auto infinite = [&](size_t i) { return std::isinf(part.values[i]); };
+    return first_in_pieces(part.values.size(), infinite, cost_of_copies) < part.values.size();
+  });
+}
+/// The candidate itself if it has no infinity; else `changed` holds it.
+const PartList &with_overflows_accepted(const PartList &candidate, const Reference &reference, Precision precision,
+                                        PartList &changed) {
+  if (!has_infinity(candidate)) return candidate;
+  changed = candidate;
   for (const PartNoise &noise : reference.noise(precision))
-    if (Part *const part = find_part(candidate, noise.name))
+    if (Part *const part = find_part(changed, noise.name))
       accept_overflows(*part, *find_part(reference.results(), noise.name), noise,
                        reference.problem().types.written(noise.name, precision));
-  return candidate;
+  return changed;
 }
 
 std::string drowned(const std::vector<Judged> &parts, Precision precision, const PartNames &names) {
@@ -67,26 +77,21 @@ std::string drowned(const std::vector<Judged> &parts, Precision precision, const
 } // namespace
 
 Reference::Reference(CheckCase problem, int chunk)
-    : problem_(std::move(problem)), chunk_(chunk), results_(definition_of(problem_)) {}
+    : problem_(std::make_shared<const CheckCase>(std::move(problem))), chunk_(chunk),
+      results_(definition_of(*problem_)) {}
 
-Reference::Reference(CheckCase problem, PartList results, std::function<Noise(Precision)> noise)
+Reference::Reference(std::shared_ptr<const CheckCase> problem, PartList results, std::function<Noise(Precision)> noise)
     : problem_(std::move(problem)), results_(std::move(results)), given_noise_(std::move(noise)) {}
 
 const Noise &Reference::noise(Precision precision) const {
   const auto known = noise_.find(precision);
   if (known != noise_.end()) return known->second;
   if (given_noise_) return noise_.emplace(precision, given_noise_(precision)).first->second;
-  if (rounding_.empty()) rounding_ = float32_rounding(problem_, results_);
-  return noise_.emplace(precision, noise_of(problem_, results_, rounding_, precision, chunk_)).first->second;
+  if (rounding_.empty()) rounding_ = float32_rounding(*problem_, results_);
+  return noise_.emplace(precision, noise_of(*problem_, results_, rounding_, precision, chunk_)).first->second;
 }
 
 namespace {
-
-bool has_infinity(const PartList &parts) {
-  return std::any_of(parts.begin(), parts.end(), [](const Part &part) {
-    return std::any_of(part.values.begin(), part.values.end(), [](double x) { return std::isinf(x); });
-  });
-}
 
 /// judge_all() for a candidate whose overflows have been accepted already.
 std::vector<Judged> judge_parts(const Reference &reference, const PartList &candidate, Precision precision) {
@@ -110,8 +115,8 @@ std::vector<Judged> judge_parts(const Reference &reference, const PartList &cand
 } // namespace
 
 std::vector<Judged> judge_all(const Reference &reference, const PartList &candidate, Precision precision) {
-  if (!has_infinity(candidate)) return judge_parts(reference, candidate, precision);
-  return judge_parts(reference, with_overflows_accepted(candidate, reference, precision), precision);
+  PartList changed;
+  return judge_parts(reference, with_overflows_accepted(candidate, reference, precision, changed), precision);
 }
 
 bool all_right(const std::vector<Judged> &judged) {
@@ -125,8 +130,8 @@ std::string called(const std::string &part, const PartNames &names) {
 }
 
 Checked verdict(const Reference &reference, const PartList &given, Precision precision, const PartNames &names) {
-  const PartList candidate =
-      with_overflows_accepted(in_one_convention(given, reference.problem()), reference, precision);
+  PartList changed;
+  const PartList &candidate = with_overflows_accepted(given, reference, precision, changed);
   Checked found;
   found.names = names;
   found.parts = judge_parts(reference, candidate, precision);
@@ -153,9 +158,9 @@ Checked verdict(const Reference &reference, const PartList &given, Precision pre
 }
 
 Checked check(const Reference &reference, const PartList &given, Precision precision) {
-  Checked found = verdict(reference, given, precision);
-  if (found.judgement == Judgement::wrong)
-    found.diagnosis = diagnose(reference, in_one_convention(given, reference.problem()), found.parts, precision);
+  const PartList candidate = in_one_convention(given, reference.problem());
+  Checked found = verdict(reference, candidate, precision);
+  if (found.judgement == Judgement::wrong) found.diagnosis = diagnose(reference, candidate, found.parts, precision);
   return found;
 }
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <memory>
 
 namespace recollect {
 
@@ -15,16 +16,17 @@ class Reference {
 public:
   explicit Reference(CheckCase problem, int chunk = 64);
   /// For results in arrays that are not the layer's own; `noise` gives the noise of these arrays.
-  Reference(CheckCase problem, PartList results, std::function<Noise(Precision)> noise);
-  const CheckCase &problem() const { return problem_; }
+  Reference(std::shared_ptr<const CheckCase> problem, PartList results, std::function<Noise(Precision)> noise);
+  const CheckCase &problem() const { return *problem_; }
+  std::shared_ptr<const CheckCase> shared_problem() const { return problem_; }
   const PartList &results() const { return results_; }
   const Noise &noise(Precision precision) const; // computed when first asked for
-  size_t heads_per_text() const { return size_t(problem_.given.shape.H); }
+  size_t heads_per_text() const { return size_t(problem_->given.shape.H); }
   /// Heads per batch entry in this part; its array may share heads.
-  size_t heads_in(const Part &part) const { return std::max<size_t>(1, part.heads / size_t(problem_.given.shape.B)); }
+  size_t heads_in(const Part &part) const { return std::max<size_t>(1, part.heads / size_t(problem_->given.shape.B)); }
 
 private:
-  CheckCase problem_;
+  std::shared_ptr<const CheckCase> problem_;
   int chunk_ = 0;
   PartList results_;
   std::function<Noise(Precision)> given_noise_;       // null: the noise of the layer's own arrays
@@ -58,7 +60,7 @@ struct Checked {
 /// "dg (dalpha)", or the one name if both agree.
 std::string called(const std::string &part, const PartNames &names);
 
-/// The verdict, without a diagnosis.
+/// The verdict, without a diagnosis. Gradients of symmetric states are symmetrised already.
 Checked verdict(const Reference &reference, const PartList &candidate, Precision precision,
                 const PartNames &names = {});
 /// The verdict, and the diagnosis from the catalogue of mistakes.

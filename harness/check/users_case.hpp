@@ -19,11 +19,11 @@ struct UsersCase {
 
 /// The inputs in a file and, with `gradient`, do and dfinal_state. Input error for an array with an unknown name and
 /// for inputs that the layer cannot take; the message names the switch of the convention that would make them fit.
-/// Types that are not stated are those of the file.
+/// Types that are not stated are those of the file. `inputs`, if given, becomes layer_inputs() of the case.
 UsersCase read_case(const std::string &path, const Variant &variant, const Params &params, const Convention &convention,
-                    bool gradient, const StatedTypes &stated = {});
+                    bool gradient, const StatedTypes &stated = {}, LayerInputs *inputs = nullptr);
 
-/// The same, ignoring arrays with other names. `inputs`, if given, becomes layer_inputs() of the case.
+/// The same, ignoring arrays with other names.
 UsersCase read_inputs(const std::string &path, const Variant &variant, const Params &params,
                       const Convention &convention, bool gradient, const StatedTypes &stated = {},
                       LayerInputs *inputs = nullptr);
@@ -45,8 +45,8 @@ struct Candidate {
   std::vector<std::string>
       ignored; // gradients that it contains but the case does not ask for, by their names in the file
 };
-/// Input error for an array with an unknown name.
-Candidate read_candidate(const std::string &path, const UsersCase &problem);
+/// Input error for an array with an unknown name. `inputs` are those of the case.
+Candidate read_candidate(const std::string &path, const UsersCase &problem, const LayerInputs &inputs);
 
 /// An array, its name in the file, and its type there.
 struct TypedArray {

@@ -70,19 +70,18 @@ void move(Numbers &values, const std::string &name, Precision precision, int dra
 }
 
 /// Sum over parts of squared errors over squared values.
-double distance(const std::vector<PartList> &results, const std::vector<PartList> &candidate) {
+double distance_between(const PartList &results, const PartList &candidate) {
   double sum = 0;
-  for (size_t g = 0; g < results.size() && g < candidate.size(); ++g)
-    for (const Part &given : candidate[g]) {
-      const Part *right = find_part(results[g], given.name);
-      if (!right) continue;
-      double errors = 0, squares = 0;
-      for (size_t i = 0; i < given.values.size(); ++i) {
-        errors += (given.values[i] - right->values[i]) * (given.values[i] - right->values[i]);
-        squares += right->values[i] * right->values[i];
-      }
-      sum += errors == 0 ? 0 : errors / squares;
+  for (const Part &given : candidate) {
+    const Part *right = find_part(results, given.name);
+    if (!right) continue;
+    double errors = 0, squares = 0;
+    for (size_t i = 0; i < given.values.size(); ++i) {
+      errors += (given.values[i] - right->values[i]) * (given.values[i] - right->values[i]);
+      squares += right->values[i] * right->values[i];
     }
+    sum += errors == 0 ? 0 : errors / squares;
+  }
   return std::isnan(sum) ? HUGE_VAL : sum;
 }
 
@@ -174,53 +173,60 @@ PartList in_layers_arrays(const PartList &candidate, const CheckCase &layer, con
 
 } // namespace
 
-UsersReference::UsersReference(UsersCase problem, int chunk)
-    : problem_(std::move(problem)), chunk_(chunk), inputs_(layer_inputs(problem_)),
-      user_(in_layer_order(problem_.in_file, problem_.convention)),
+UsersReference::UsersReference(UsersCase problem, LayerInputs inputs, int chunk)
+    : problem_(std::move(problem)), chunk_(chunk), inputs_(std::move(inputs)),
+      user_(seen_in_layer_order(problem_.in_file, problem_.convention, converted_)),
       plain_(same_arrays(user_, inputs_, problem_.convention)) {
   std::vector<PartList> layer_parts;
   CheckCase shape_alone{problem_.variant, inputs_.params, {}, {}, problem_.convention.log_gates(), problem_.types};
   shape_alone.given.shape = inputs_.all.shape;
   for (size_t text = 0; text < inputs_.texts.size(); ++text) {
     const bool empty = inputs_.texts[text].empty();
-    Group group{inputs_.packed ? "[" + std::to_string(text) + "]" : "",
-                empty ? shape_alone : case_of(problem_, inputs_, text), nullptr, nullptr};
+    CheckCase one = shape_alone;
+    if (plain_)
+      one.given = std::move(inputs_.all), one.weights = std::move(inputs_.weights);
+    else if (!empty)
+      one.given = sequence_of(inputs_, text), one.weights = weights_of(inputs_, text);
+    const Part *before =
+        problem_.convention.texts_joined && text > 0 ? find_part(layer_parts.back(), "state") : nullptr;
+    Group group{inputs_.packed ? "[" + std::to_string(text) + "]" : "", nullptr, nullptr, nullptr};
     PartList parts;
     if (!empty) {
-      if (problem_.convention.texts_joined && text > 0)
-        if (const Part *before = find_part(layer_parts.back(), "state")) group.problem.given.state = before->values;
-      group.layer = std::make_shared<Reference>(group.problem, chunk_);
-      parts = group.layer->results();
-    } else if (const Output start = results_of_empty(inputs_, problem_.variant, text).output; !start.state.empty()) {
-      const StateShape &shape = start.state_shape;
-      group.problem.given.state = sequence_of(inputs_, text).state;
-      parts = {
-          {"state", size_t(inputs_.all.shape.H), size_t(shape.rows), size_t(shape.columns),
-           problem_.convention.texts_joined && text > 0 ? find_part(layer_parts.back(), "state")->values : start.state,
-           false}};
+      if (before) one.given.state = before->values;
+      group.layer = std::make_shared<Reference>(std::move(one), chunk_);
+      group.problem = group.layer->shared_problem();
+      if (!plain_) parts = group.layer->results();
+    } else {
+      if (const Output start = results_of_empty(inputs_, problem_.variant, text).output; !start.state.empty()) {
+        const StateShape &shape = start.state_shape;
+        one.given.state = sequence_of(inputs_, text).state;
+        parts = {{"state", size_t(inputs_.all.shape.H), size_t(shape.rows), size_t(shape.columns),
+                  before ? before->values : start.state, false}};
+      }
+      group.problem = std::make_shared<const CheckCase>(std::move(one));
     }
     layer_parts.push_back(std::move(parts));
     groups_.push_back(std::move(group));
   }
-  by_group_ =
-      parts_by_text(to_user(user_, inputs_, problem_.convention, text_results(layer_parts)), inputs_, problem_.variant);
-  if (inputs_.packed) groups_.push_back({"", shape_alone, nullptr, nullptr});
+  std::vector<PartList> results;
+  if (!plain_)
+    results = parts_by_text(to_user(user_, inputs_, problem_.convention, text_results(layer_parts)), inputs_,
+                            problem_.variant);
+  if (inputs_.packed) groups_.push_back({"", std::make_shared<const CheckCase>(shape_alone), nullptr, nullptr});
   for (size_t g = 0; g < groups_.size(); ++g) {
     groups_[g].own = plain_
                          ? groups_[g].layer
-                         : std::make_shared<Reference>(groups_[g].problem, by_group_[g],
+                         : std::make_shared<Reference>(groups_[g].problem, std::move(results[g]),
                                                        [this, g](Precision precision) { return noise(precision)[g]; });
-    for (Part part : by_group_[g]) {
-      part.name += groups_[g].label;
-      results_.push_back(std::move(part));
-    }
+    for (const Part &part : groups_[g].results())
+      results_.push_back({part.name + groups_[g].label, part.heads, part.rows, part.columns, {}, part.over_steps});
   }
 }
 
 std::vector<TextResults> UsersReference::text_results(const std::vector<PartList> &by_text) const {
   std::vector<TextResults> all;
   for (size_t text = 0; text < by_text.size(); ++text) {
-    TextResults one = as_text_results(by_text[text], groups_[text].problem);
+    TextResults one = as_text_results(by_text[text], *groups_[text].problem);
     if (inputs_.texts[text].empty()) one.gradient = results_of_empty(inputs_, problem_.variant, text).gradient;
     all.push_back(std::move(one));
   }
@@ -231,15 +237,16 @@ std::vector<Noise> UsersReference::noise(Precision precision) const {
   if (const auto known = noise_.find(precision); known != noise_.end()) return known->second;
   const Convention &c = problem_.convention;
   std::vector<Noise> noise;
-  for (const PartList &group : by_group_) {
+  for (const Group &group : groups_) {
     noise.emplace_back();
-    for (const Part &part : group) noise.back().push_back({part.name, Numbers(part.heads * part.rows, 0.0), precision});
+    for (const Part &part : group.results())
+      noise.back().push_back({part.name, Numbers(part.heads * part.rows, 0.0), precision});
   }
-  const auto add = [&](const std::vector<PartList> &errors, const std::vector<PartList> *right) {
+  const auto add = [&](const std::vector<PartList> &errors, bool are_results) {
     for (size_t g = 0; g < noise.size(); ++g)
       for (PartNoise &own : noise[g]) {
         const Part &part = *find_part(errors[g], own.name);
-        const Part *from = right ? find_part((*right)[g], own.name) : nullptr;
+        const Part *from = are_results ? find_part(groups_[g].results(), own.name) : nullptr;
         for (size_t i = 0; i < part.values.size(); ++i) {
           const double error = part.values[i] - (from ? from->values[i] : 0);
           own.rows[i / part.columns] += error * error / double(noise_draws * part.columns);
@@ -254,7 +261,7 @@ std::vector<Noise> UsersReference::noise(Precision precision) const {
     std::vector<PartList> errors;
     for (size_t text = 0; text < inputs_.texts.size(); ++text) {
       errors.push_back(layer_errors[text][size_t(draw)]);
-      if (!groups_[text].layer) errors.back() = by_group_[text]; // sizes only; an empty text has no errors
+      if (!groups_[text].layer) errors.back() = groups_[text].results(); // sizes only; an empty text has no errors
       if (!groups_[text].layer)
         for (Part &part : errors.back()) std::fill(part.values.begin(), part.values.end(), 0.0);
     }
@@ -262,7 +269,7 @@ std::vector<Noise> UsersReference::noise(Precision precision) const {
     for (size_t text = 0; text < results.size(); ++text)
       if (!groups_[text].layer)
         for (double &x : results[text].gradient.state) x = 0;
-    add(parts_by_text(to_user(user_, inputs_, c, results, true), inputs_, problem_.variant), nullptr);
+    add(parts_by_text(to_user(user_, inputs_, c, results, true), inputs_, problem_.variant), false);
 
     const std::vector<std::string> names = converted(c);
     UsersArrays moved = user_;
@@ -278,18 +285,18 @@ std::vector<Noise> UsersReference::noise(Precision precision) const {
     std::vector<PartList> parts;
     for (size_t text = 0; text < groups_.size() && text < inputs.texts.size(); ++text) {
       if (!groups_[text].layer) {
-        parts.push_back(by_group_[text]);
+        parts.push_back(groups_[text].results());
         continue;
       }
       CheckCase one = case_of(problem_, inputs, text);
-      one.given.state = groups_[text].problem.given.state;
+      one.given.state = groups_[text].problem->given.state;
       parts.push_back(results_in(one, Real::f64));
     }
-    add(parts_by_text(to_user(moved, inputs, c, text_results(parts)), inputs, problem_.variant), &by_group_);
+    add(parts_by_text(to_user(moved, inputs, c, text_results(parts)), inputs, problem_.variant), true);
   }
   for (size_t g = 0; g < noise.size(); ++g)
     for (PartNoise &own : noise[g]) {
-      const Part &part = *find_part(by_group_[g], own.name);
+      const Part &part = *find_part(groups_[g].results(), own.name);
       // The layer's noise includes the rounding of its outputs and states.
       const bool gated = part.name == "o" && !(inputs_.skip.empty() && inputs_.gate.empty()),
                  rounds = part.name[0] == 'd' || gated || !groups_[g].layer;
@@ -304,16 +311,17 @@ std::vector<Noise> UsersReference::noise(Precision precision) const {
 }
 
 Checked UsersReference::check(const Candidate &candidate, Precision precision) const {
+  UsersArrays converted;
   const std::vector<PartList> parts =
-      parts_by_text(in_layer_order(candidate.in_file, problem_.convention), inputs_, problem_.variant);
+      parts_by_text(seen_in_layer_order(candidate.in_file, problem_.convention, converted), inputs_, problem_.variant);
   Checked all;
   std::vector<std::string> where, reasons;
   bool wrong = false, undecided = false;
   for (size_t g = 0; g < groups_.size(); ++g) {
-    if (by_group_[g].empty()) continue;
+    if (groups_[g].results().empty()) continue;
     const std::string &label = groups_[g].label, text = label.empty() ? "" : title_of(inputs_.texts[g], g) + ": ";
     Checked one = verdict(*groups_[g].own, parts[g], precision,
-                          users_names(by_group_[g], candidate.in_file, problem_.convention));
+                          users_names(groups_[g].results(), candidate.in_file, problem_.convention));
     for (const auto &[part, name] : one.names) all.names[part + label] = name + label;
     if (one.judgement == Judgement::wrong) {
       wrong = true;
@@ -360,11 +368,18 @@ std::vector<std::string> UsersReference::explained(const std::vector<PartList> &
     const std::vector<Judged> judged = judge_all(layer, parts, precision);
     if (all_right(judged)) continue;
     ++wrong_texts;
-    const PartNames names = users_names(by_group_[g], in_file, problem_.convention);
+    const PartNames names = users_names(groups_[g].results(), in_file, problem_.convention);
     for (const std::string &one : diagnose(layer, parts, judged, precision))
       said.push_back((groups_[g].label.empty() ? "" : "text " + std::to_string(g) + ": ") + in_users_words(one, names));
   }
   return said;
+}
+
+double UsersReference::distance(const std::vector<PartList> &candidate) const {
+  double sum = 0;
+  for (size_t g = 0; g < groups_.size() && g < candidate.size(); ++g)
+    sum += distance_between(groups_[g].results(), candidate[g]);
+  return sum;
 }
 
 bool UsersReference::agrees(const std::vector<PartList> &candidate, Precision precision) const {
@@ -375,7 +390,8 @@ bool UsersReference::agrees(const std::vector<PartList> &candidate, Precision pr
 
 std::vector<std::string> UsersReference::right_elsewhere(const std::vector<PartList> &candidate,
                                                          const UsersArrays &in_file, Precision precision) const {
-  const double own = distance(by_group_, candidate);
+  const double own = distance(candidate);
+  const LayerInputs own_inputs = layer_inputs(problem_);
   std::vector<std::string> said;
   for (const Neighbour &neighbour : neighbours(problem_.convention)) {
     if (neighbour.convention.texts_joined && !inputs_.packed) continue;
@@ -384,19 +400,22 @@ std::vector<std::string> UsersReference::right_elsewhere(const std::vector<PartL
       const LayerInputs inputs = layer_inputs(other);
       const auto parts_of = [&](const UsersArrays &results) {
         const UsersArrays in_layer = in_layer_order(results, other.convention);
-        check_results(in_layer, in_layer_order(other.in_file, other.convention), inputs, other.variant,
+        check_results(in_layer, in_layer_order(shapes_of(other.in_file), other.convention), inputs, other.variant,
                       other.convention);
         return parts_by_text(in_layer, inputs, other.variant);
       };
       const std::vector<PartList> as_given = parts_of(in_file);
-      if (same_inputs(inputs, inputs_) && distance(candidate, as_given) == 0 && !neighbour.convention.texts_joined)
+      const bool same_parts =
+          std::equal(candidate.begin(), candidate.end(), as_given.begin(), as_given.end(),
+                     [](const PartList &a, const PartList &b) { return distance_between(a, b) == 0; });
+      if (same_inputs(inputs, own_inputs) && same_parts && !neighbour.convention.texts_joined)
         continue; // it differs in an input that is not given
       const UsersArrays forward = forward_part(in_file);
       const bool forward_alone = neighbour.convention.texts_joined; // gradients do not pass between texts
       if (!forward.empty()) {
-        const UsersReference outputs(other, chunk_);
+        const UsersReference outputs(other, inputs, chunk_);
         const std::vector<PartList> parts = parts_of(forward);
-        if (!(distance(outputs.by_group_, parts) < 0.25 * own)) continue;
+        if (!(outputs.distance(parts) < 0.25 * own)) continue;
         if (forward_alone || !problem_.gradient) {
           if (outputs.agrees(parts, precision))
             said.push_back("right with " + neighbour.said + " (" + neighbour.mistake->name + ")");
@@ -404,8 +423,8 @@ std::vector<std::string> UsersReference::right_elsewhere(const std::vector<PartL
         }
       }
       other.gradient = problem_.gradient;
-      const UsersReference reference(other, chunk_);
-      if (distance(reference.by_group_, as_given) < 0.25 * own && reference.agrees(as_given, precision))
+      const UsersReference reference(other, layer_inputs(other), chunk_);
+      if (reference.distance(as_given) < 0.25 * own && reference.agrees(as_given, precision))
         said.push_back("right with " + neighbour.said + " (" + neighbour.mistake->name + ")");
     } catch (const Error &) { // the arrays do not fit this convention
     }

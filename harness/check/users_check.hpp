@@ -13,12 +13,13 @@ namespace recollect {
 /// state[i] ...
 class UsersReference {
 public:
-  explicit UsersReference(UsersCase problem, int chunk = 64);
+  /// `inputs` are layer_inputs() of the problem.
+  UsersReference(UsersCase problem, LayerInputs inputs, int chunk = 64);
   UsersReference(const UsersReference &) = delete;
 
   const UsersCase &problem() const { return problem_; }
   const LayerInputs &inputs() const { return inputs_; }
-  /// All parts, in order.
+  /// All parts, in order, without their numbers.
   const PartList &results() const { return results_; }
 
   Checked check(const Candidate &candidate, Precision precision) const;
@@ -26,12 +27,15 @@ public:
 private:
   struct Group { // one text, or the parameters of gates
     std::string label;
-    CheckCase problem;                // of an empty text and of parameters only the shape
-    std::shared_ptr<Reference> layer; // in the layer's arrays; null without steps
-    std::shared_ptr<Reference> own;   // in the user's arrays
+    std::shared_ptr<const CheckCase> problem; // of an empty text and of parameters only the shape
+    std::shared_ptr<Reference> layer;         // in the layer's arrays; null without steps
+    std::shared_ptr<Reference> own;           // in the user's arrays
+    const PartList &results() const { return own->results(); }
   };
   std::vector<TextResults> text_results(const std::vector<PartList> &by_text) const;
   std::vector<Noise> noise(Precision precision) const;
+  /// Sum over all parts of squared errors over squared values.
+  double distance(const std::vector<PartList> &candidate) const;
   /// Whether no part is wrong; computes no diagnosis.
   bool agrees(const std::vector<PartList> &candidate, Precision precision) const;
   std::vector<std::string> explained(const std::vector<PartList> &candidate, const UsersArrays &in_file,
@@ -41,11 +45,11 @@ private:
 
   UsersCase problem_;
   int chunk_;
-  LayerInputs inputs_;
-  UsersArrays user_; // in the layer's order
-  bool plain_;       // the user's arrays are the layer's
+  LayerInputs inputs_; // without arrays if these are the user's: groups_ has them
+  UsersArrays converted_;
+  const UsersArrays &user_; // in the layer's order
+  bool plain_;              // the user's arrays are the layer's
   std::vector<Group> groups_;
-  std::vector<PartList> by_group_;
   PartList results_;
   mutable std::map<Precision, std::vector<Noise>> noise_;
 };

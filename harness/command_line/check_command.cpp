@@ -80,20 +80,24 @@ struct Done {
 
 /// The reference for the inputs of the file. Cached, because `recollect serve` needs the same one for every candidate
 /// and type.
-std::shared_ptr<const UsersReference> reference_of(CheckFlags flags, const std::string &input, UsersCase problem) {
+std::shared_ptr<const UsersReference> reference_of(CheckFlags flags, const std::string &input, UsersCase problem,
+                                                   LayerInputs inputs) {
   static Recent<std::shared_ptr<const UsersReference>> references(64 << 20); // bytes of inputs
   flags.types.dtype.clear(); // the definition is float64 whatever the type
-  return *references.get(command_for(flags, "", "") + read_regular_file(input),
-                         [&] { return std::make_shared<const UsersReference>(std::move(problem), flags.chunk); });
+  return *references.get(command_for(flags, "", "") + read_regular_file(input), [&] {
+    return std::make_shared<const UsersReference>(std::move(problem), std::move(inputs), flags.chunk);
+  });
 }
 
 Done check_files(const CheckFlags &flags, const Variant &variant, const Params &params, const std::string &input,
                  const std::string &candidate) {
   const Convention convention = flags.convention.get(flags.settings);
-  UsersCase problem = read_case(input, variant, params, convention, flags.gradient, flags.types.stated(convention));
-  const Candidate given = read_candidate(candidate, problem);
+  LayerInputs inputs;
+  UsersCase problem =
+      read_case(input, variant, params, convention, flags.gradient, flags.types.stated(convention), &inputs);
+  const Candidate given = read_candidate(candidate, problem, inputs);
   Done done;
-  done.reference = in_file(input, [&] { return reference_of(flags, input, std::move(problem)); });
+  done.reference = in_file(input, [&] { return reference_of(flags, input, std::move(problem), std::move(inputs)); });
   done.checked = done.reference->check(given, flags.types.precision());
   for (const auto &[name, value] : read_meta(input))
     if (name == "seed") done.seed = value;

@@ -72,6 +72,7 @@ UsersArray exchanged(const UsersArray &array, size_t axis) {
   const size_t X = size_t(array.dims[axis]), Y = size_t(array.dims[axis + 1]);
   UsersArray out{array.dims, std::vector<double>(array.data.size()), array.name};
   std::swap(out.dims[axis], out.dims[axis + 1]);
+  if (array.data.empty()) return out; // a shape alone
   for (size_t a = 0; a < before; ++a)
     for (size_t x = 0; x < X; ++x)
       for (size_t y = 0; y < Y; ++y)
@@ -186,6 +187,16 @@ void write_users(const std::string &path, UsersArrays arrays, const Convention &
 
 UsersArrays in_layer_order(UsersArrays arrays, const Convention &convention) {
   for (auto &[name, array] : arrays) to_layer_order(name, array, convention);
+  return arrays;
+}
+UsersArrays shapes_of(const UsersArrays &arrays) {
+  UsersArrays shapes;
+  for (const auto &[name, array] : arrays) shapes[name] = {array.dims, {}, array.name, array.type};
+  return shapes;
+}
+const UsersArrays &seen_in_layer_order(const UsersArrays &arrays, const Convention &c, UsersArrays &converted) {
+  if (c.layout != Layout::bhtd || c.state_kv) return converted = in_layer_order(arrays, c);
+  for (const auto &[name, array] : arrays) check_rank(name, array, c);
   return arrays;
 }
 UsersArrays in_file_order(UsersArrays arrays, const Convention &convention) {

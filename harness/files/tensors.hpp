@@ -35,6 +35,11 @@ void write_users(const std::string &path, UsersArrays arrays, const Convention &
 /// wrong number of dimensions.
 UsersArrays in_layer_order(UsersArrays in_file, const Convention &convention);
 UsersArrays in_file_order(UsersArrays in_layer, const Convention &convention);
+/// Names, types and dimensions alone.
+UsersArrays shapes_of(const UsersArrays &arrays);
+/// in_layer_order() without a copy where the orders agree; else `converted` holds it.
+const UsersArrays &seen_in_layer_order(const UsersArrays &in_file, const Convention &convention,
+                                       UsersArrays &converted);
 /// Dimensions of an array in a file, from those in the layer's order.
 Dims dims_in_file(const std::string &name, const Dims &in_layer, const Convention &convention);
 

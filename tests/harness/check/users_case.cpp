@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(a_dataset_that_nobody_knows_is_an_error_and_not_ignored) {
   write_arrays(folder / "out.npz", {{"o", {{1, 2, 5, 4}, std::vector<double>(40, 1.0)}}, {"final_state", {{1}, {1}}}},
                Real::f32, {});
   const UsersCase problem = users_case(small_case(), {}, {}, Precision::f32, 1);
-  BOOST_CHECK_EXCEPTION(read_candidate(folder / "out.npz", problem), Error,
+  BOOST_CHECK_EXCEPTION(read_candidate(folder / "out.npz", problem, layer_inputs(problem)), Error,
                         [](const Error &error) { return says(error, "final_state"); });
 }
 
@@ -84,9 +84,9 @@ BOOST_AUTO_TEST_CASE(shapes_of_another_convention_name_its_switch) {
   write_arrays(folder / "out.npz", {{"o", {{1, 5, 2, 4}, std::vector<double>(40, 1.0)}}}, Real::f32, {});
   UsersCase without_state = problem;
   without_state.in_file.erase("state");
-  BOOST_CHECK_EXCEPTION(read_candidate(folder / "out.npz", without_state), Error, [](const Error &error) {
-    return says(error, "dataset o has shape [1,5,2,4], needs [1,2,5,4]");
-  });
+  BOOST_CHECK_EXCEPTION(
+      read_candidate(folder / "out.npz", without_state, layer_inputs(without_state)), Error,
+      [](const Error &error) { return says(error, "dataset o has shape [1,5,2,4], needs [1,2,5,4]"); });
 }
 
 BOOST_AUTO_TEST_CASE(results_are_cut_into_texts) {

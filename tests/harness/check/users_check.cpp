@@ -88,7 +88,7 @@ std::vector<std::string> wrong_parts(const Checked &found) {
 BOOST_AUTO_TEST_CASE(a_kernel_that_rounds_what_it_converts_is_right_in_every_type) {
   for (Precision precision : {Precision::f32, Precision::f16, Precision::bf16}) BOOST_TEST_CONTEXT(name_of(precision)) {
       const UsersCase problem = packed_case(precision);
-      const UsersReference reference(problem);
+      const UsersReference reference(problem, layer_inputs(problem));
       const Checked found = reference.check(honest(problem, precision), precision);
       BOOST_TEST((found.judgement == Judgement::right), found.reason << " " << found.where);
       double largest = 0;
@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(a_kernel_that_rounds_what_it_converts_is_right_in_every_typ
 
 BOOST_AUTO_TEST_CASE(zeros_and_small_faults_are_wrong_in_every_array) {
   const UsersCase problem = packed_case(Precision::f32);
-  const UsersReference reference(problem);
+  const UsersReference reference(problem, layer_inputs(problem));
   const Candidate right = computed(problem);
   for (const auto &[name, array] : right.in_file) {
     const std::string part = name == "final_state" ? "state" : name;
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(zeros_and_small_faults_are_wrong_in_every_array) {
 BOOST_AUTO_TEST_CASE(the_text_that_is_wrong_is_named) {
   const Convention plain;
   const UsersCase problem = packed_case(Precision::f32, plain, false);
-  const UsersReference reference(problem);
+  const UsersReference reference(problem, layer_inputs(problem));
   Candidate wrong = computed(problem);
   UsersArray &o = wrong.in_file.at("o"); // [1,4,50,6]
   for (size_t h = 0; h < 4; ++h)
@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(the_text_that_is_wrong_is_named) {
 BOOST_AUTO_TEST_CASE(parts_go_by_the_users_names) {
   CheckCase layer = layer_case("gated_delta_net", {1, 2, 40, 8, 6}, 1, true);
   const UsersCase problem = users_case(layer, preset("fla"), {}, Precision::f32, 1);
-  const UsersReference reference(problem);
+  const UsersReference reference(problem, layer_inputs(problem));
   Candidate wrong = computed(problem);
   wrong.in_file.at("final_state").name = "ht"; // the other name that fla has for it
   for (double &x : wrong.in_file.at("dalpha").data) x = 0;
@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(the_layers_own_arrays_are_judged_as_ever) {
   const LayerInputs inputs = layer_inputs(users);
   const CheckCase rounded_case = case_of(users, inputs, 0);
   const Reference layer(rounded_case);
-  const UsersReference reference(users);
+  const UsersReference reference(users, inputs);
   BOOST_TEST_REQUIRE(reference.results().size() == layer.results().size());
   Candidate candidate = computed(users);
   round(candidate.in_file, Precision::bf16);
