@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/call/layer_inputs.hpp"
 #include "harness/core/error.hpp"
+#include "harness/core/in_pieces.hpp"
 #include "harness/core/text.hpp"
 #include "harness/files/gates.hpp"
 #include "harness/numerics/inputs.hpp"
@@ -80,6 +81,7 @@ double norm_of(const double *row, size_t width, const std::optional<double> &eps
 }
 
 void normalise(Numbers &rows, size_t width, const std::optional<double> &epsilon, double factor) {
+  if (!epsilon && factor == 1) return;
   for (size_t row = 0; row < rows.size(); row += width) {
     const double norm = norm_of(&rows[row], width, epsilon);
     for (size_t j = row; j < row + width; ++j) rows[j] = norm > 0 ? factor * rows[j] / norm : 0;
@@ -298,9 +300,9 @@ LayerInputs to_layer(const UsersArrays &user, const Variant &variant, const Para
   const auto put = [&](Tensor tensor, Numbers data, int heads) {
     inputs.all[tensor] = for_every_head(std::move(data), size_t(n.B), size_t(heads), size_t(n.H), c.heads_interleaved);
   };
-  for (Tensor tensor : all_tensors) {
+  const auto convert = [&](Tensor tensor) {
     const UsersArray *array = find(user, name_of(tensor));
-    if (!array || !variant.takes(tensor)) continue;
+    if (!array || !variant.takes(tensor)) return;
     Numbers data = array->data;
     if (tensor == Tensor::q) normalise(data, size_t(n.Dk), c.l2norm, q_factor(inputs.params, c, n.Dk));
     if (tensor == Tensor::k) normalise(data, size_t(n.Dk), c.l2norm, 1);
@@ -316,7 +318,13 @@ LayerInputs to_layer(const UsersArrays &user, const Variant &variant, const Para
       }
     }
     put(tensor, std::move(data), heads_in(*array));
-  }
+  };
+  in_pieces(
+      std::size(all_tensors),
+      [&](size_t i, size_t end) {
+        for (; i < end; ++i) convert(all_tensors[i]);
+      },
+      user.at("q").data.size());
   if (find(user, "gamma")) {
     if (find(user, "alpha"))
       input_error("both " + spoken(user, "gamma") + " and " + spoken(user, "alpha") + " are given");

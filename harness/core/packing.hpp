@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Serialises values to bytes and back, between two processes of one program.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <functional>
+#include <iterator>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -12,6 +16,10 @@ namespace recollect {
 
 class Packer {
 public:
+  Packer() = default;
+  /// Sends what is packed instead of keeping it.
+  explicit Packer(std::function<void(std::string_view)> send) : send_(std::move(send)) {}
+
   std::string bytes;
   template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>> Packer &operator<<(T value) {
     return raw(&value, sizeof value);
@@ -26,20 +34,33 @@ public:
 
 private:
   Packer &raw(const void *data, size_t size) {
-    bytes.append(static_cast<const char *>(data), size);
+    const std::string_view some(static_cast<const char *>(data), size);
+    if (send_)
+      send_(some);
+    else
+      bytes += some;
     return *this;
   }
+  std::function<void(std::string_view)> send_;
 };
 
 class Unpacker {
 public:
-  explicit Unpacker(const std::string &bytes) : bytes_(bytes) {}
+  explicit Unpacker(const std::string &bytes)
+      : receive_([&bytes, at = size_t(0)](void *data, size_t size) mutable {
+          if (size > bytes.size() - at) throw std::logic_error("unpacking more than was packed");
+          std::memcpy(data, bytes.data() + at, size);
+          at += size;
+        }) {}
+  /// Receives what a Packer sends.
+  explicit Unpacker(std::function<void(void *, size_t)> receive) : receive_(std::move(receive)) {}
+
   template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>> Unpacker &operator>>(T &value) {
     return raw(&value, sizeof value);
   }
-  Unpacker &operator>>(std::string &text) { return text.resize(size()), raw(text.data(), text.size()); }
+  Unpacker &operator>>(std::string &text) { return into(text); }
   template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>> Unpacker &operator>>(std::vector<T> &values) {
-    return values.resize(size()), raw(values.data(), values.size() * sizeof(T));
+    return into(values);
   }
   template <class T> T next() {
     T value{};
@@ -48,15 +69,23 @@ public:
   }
 
 private:
-  size_t size() { return size_t(next<std::uint64_t>()); }
-  Unpacker &raw(void *data, size_t size) {
-    if (size > bytes_.size() - at_) throw std::logic_error("unpacking more than was packed");
-    std::memcpy(data, bytes_.data() + at_, size);
-    at_ += size;
+  Unpacker &raw(void *data, size_t size) { return receive_(data, size), *this; }
+  /// In blocks that stay in the cache: memory of a large array is touched once, and not filled with zeros before.
+  template <class Values> Unpacker &into(Values &values) {
+    using Value = typename Values::value_type;
+    Value block[(1 << 16) / sizeof(Value)];
+    size_t left = size_t(next<std::uint64_t>());
+    values.clear();
+    values.reserve(left);
+    while (left > 0) {
+      const size_t n = std::min(left, std::size(block));
+      raw(block, n * sizeof block[0]);
+      values.insert(values.end(), block, block + n);
+      left -= n;
+    }
     return *this;
   }
-  const std::string &bytes_;
-  size_t at_ = 0;
+  std::function<void(void *, size_t)> receive_;
 };
 
 } // namespace recollect

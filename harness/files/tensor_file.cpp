@@ -153,24 +153,23 @@ std::string hdf5_bytes(const Arrays &arrays, Real real, const Facts &meta) {
 Arrays read_arrays(const std::string &path, const std::vector<Wanted> &wanted) {
   require_regular_file(path);
   if (is_safetensors(path)) return read_safetensors(path, wanted);
-  const std::string bytes = reading_in_child(path, [&] {
-    const Arrays arrays = read_here(path, wanted);
-    Packer pack;
-    size_t numbers = 0;
-    for (const auto &[name, array] : arrays) numbers += array.data.size();
-    // growing would copy the bytes, and arrays may have gigabytes
-    pack.bytes.reserve(numbers * sizeof(double) + (1 << 16));
-    pack << std::uint64_t(arrays.size());
-    for (const auto &[name, array] : arrays) pack << name << array.dims << array.data << array.type;
-    return std::move(pack.bytes);
-  });
-  Unpacker unpack(bytes);
-  Arrays arrays;
-  for (auto left = unpack.next<std::uint64_t>(); left > 0; --left) {
-    const std::string name = unpack.next<std::string>();
-    unpack >> arrays[name].dims >> arrays[name].data >> arrays[name].type;
-  }
-  return arrays;
+  Arrays found;
+  reading_in_child(
+      path,
+      [&](const Send &send) {
+        const Arrays arrays = read_here(path, wanted);
+        Packer pack(send);
+        pack << std::uint64_t(arrays.size());
+        for (const auto &[name, array] : arrays) pack << name << array.dims << array.data << array.type;
+      },
+      [&](const Receive &receive) {
+        Unpacker unpack(receive);
+        for (auto left = unpack.next<std::uint64_t>(); left > 0; --left) {
+          NumericArray &array = found[unpack.next<std::string>()];
+          unpack >> array.dims >> array.data >> array.type;
+        }
+      });
+  return found;
 }
 
 std::vector<std::string> array_names(const std::string &path) {

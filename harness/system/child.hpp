@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs work in a child process that may crash on a damaged file or when a library runs out of memory.
 #pragma once
+#include <cstddef>
 #include <functional>
 #include <string>
+#include <string_view>
 
 namespace recollect {
 
@@ -10,9 +12,18 @@ namespace recollect {
 /// of the child is thrown again here. If the child crashes, or takes more than `seconds` of processor time (0: no
 /// limit), this is an input error that begins with `what` ("reading x.h5").
 std::string in_child(const std::string &what, const std::function<std::string()> &work, unsigned seconds = 0);
+/// The same for results of gigabytes, which no process holds twice: the child's `work` sends pieces, and `take` receives
+/// them in this process, in any sizes. `take` runs while the child does, and not at all after an Error; an Error after
+/// the first piece counts as a crash.
+using Send = std::function<void(std::string_view bytes)>;
+using Receive = std::function<void(void *bytes, std::size_t size)>;
+void in_child(const std::string &what, const std::function<void(const Send &)> &work,
+              const std::function<void(const Receive &)> &take, unsigned seconds = 0);
 
 /// The same for an untrusted file. The child may use --memory in addition to this process's memory, and the time that
 /// the slowest disk and decompression need for a file of that size.
 std::string reading_in_child(const std::string &path, const std::function<std::string()> &work);
+void reading_in_child(const std::string &path, const std::function<void(const Send &)> &work,
+                      const std::function<void(const Receive &)> &take);
 
 } // namespace recollect

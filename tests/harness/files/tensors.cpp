@@ -57,6 +57,21 @@ BOOST_AUTO_TEST_CASE(every_order_comes_back) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(arrays_in_the_layers_order_are_not_copied) {
+  const UsersArrays layer{{"q", counted({1, 2, 3, 4})}, {"state", counted({1, 2, 5, 4})}};
+  UsersArrays converted;
+  BOOST_TEST(&seen_in_layer_order(layer, {}, converted) == &layer);
+  for (const Convention &c : {with_layout(Layout::bthd), with_layout(Layout::bhtd, true)}) {
+    const UsersArrays file = in_file_order(layer, c), &seen = seen_in_layer_order(file, c, converted),
+                      shapes = in_layer_order(shapes_of(file), c);
+    for (const auto &[name, array] : layer)
+      BOOST_TEST((seen.at(name).dims == array.dims && seen.at(name).data == array.data &&
+                  shapes.at(name).dims == array.dims && shapes.at(name).data.empty()),
+                 name);
+  }
+  BOOST_CHECK_THROW(seen_in_layer_order({{"q", counted({2, 3})}}, {}, converted), Error);
+}
+
 BOOST_AUTO_TEST_CASE(arrays_are_written_and_read_under_the_conventions_names) {
   const Folder folder;
   const UsersArrays inputs{

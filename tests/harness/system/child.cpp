@@ -30,6 +30,30 @@ BOOST_AUTO_TEST_CASE(results_and_errors_come_back_and_crashes_are_errors) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(pieces_arrive_in_order_and_an_error_between_them_is_a_crash) {
+  std::vector<double> numbers(300'000), found;
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = double(i);
+  int last = 0;
+  in_child(
+      "x", [&](const Send &send) { Packer(send) << numbers << 7; },
+      [&](const Receive &receive) { Unpacker(receive) >> found >> last; });
+  BOOST_TEST((found == numbers && last == 7));
+  const auto take_two = [&](const Receive &receive) {
+    last = 0;
+    receive(&last, sizeof last), receive(&last, sizeof last);
+  };
+  const auto fails_at_once = [](const Send &) { usage_error("no"); };
+  BOOST_CHECK_EXCEPTION(in_child("x", fails_at_once, take_two), Error,
+                        [](const Error &e) { return e.code == exit_usage && std::string(e.what()) == "no"; });
+  BOOST_TEST(last == 7); // nothing was taken
+  const auto fails_between = [](const Send &send) {
+    Packer(send) << 1;
+    usage_error("no");
+  };
+  BOOST_CHECK_EXCEPTION(in_child("x", fails_between, take_two), Error,
+                        [](const Error &e) { return std::string(e.what()).rfind("x crashed", 0) == 0; });
+}
+
 BOOST_AUTO_TEST_CASE(a_child_takes_no_more_time_and_memory_than_it_may) {
   const auto never_ends = []() -> std::string {
     for (volatile int turns = 0;; turns = turns + 1) {
