@@ -22,7 +22,7 @@ template <class Term> double sum_over(size_t n, const Term &term) {
         for (; i < end; ++i)
           for (size_t j = i * block; j < std::min(n, (i + 1) * block); ++j) sums[i] += term(j);
       },
-      block);
+      block * cost_of_copies);
   return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 
