@@ -35,7 +35,7 @@ void print_part(std::ostream &out, const Part &part, const Judged &found, const 
   std::ostringstream line;
   line << name << ": " << verdict_of(found.judgement) << "; worst row " << rough(found.row) << " (limit "
        << rough(limits.row) << "), worst head " << rough(found.head) << " (limit " << rough(limits.head_of(part.rows))
-       << "); largest error " << rough(found.worst) << ", RMS " << rough(found.rms);
+       << "); relative error: largest " << rough(found.worst) << ", RMS " << rough(found.rms);
   if (!found.finite) line << "; not finite";
   if (!found.first_bad.empty()) line << "; first wrong at " << axes_of(part) << " " << place(found.first_bad);
   if (!found.bad_heads.empty()) line << "; " << found.bad_heads.size() << " of " << part.heads << " heads";
@@ -129,8 +129,11 @@ void print_checked(std::ostream &out, const CheckReport &report) {
   for (const Judged &part : c.parts)
     print_part(out, *find_part(report.reference, part.name), part, limits_of(report.precision),
                called(part.name, c.names));
-  for (const auto &[first, last, worst] : c.by_step)
-    out << "  steps " << first << " to " << last - 1 << ": largest error " << rough(worst) << '\n';
+  for (const auto &[first, last, worst] : c.by_step) {
+    const std::string steps =
+        last - first == 1 ? "step " + brief(first) : "steps " + brief(first) + " to " + brief(last - 1);
+    out << "  " << steps << ": largest error " << rough(worst) << '\n';
+  }
   if (!c.not_checked.empty()) out << folded("not checked: " + join(all_called(c.not_checked, c.names), ", ")) << '\n';
   if (!c.inexact.empty())
     out << folded(

@@ -77,7 +77,7 @@ std::string folded_line(const std::string &line, size_t width) {
 size_t terminal_width(int descriptor) {
   if (const char *set = std::getenv("COLUMNS"); set && std::atoi(set) >= 40) return size_t(std::atoi(set));
   winsize size{};
-  const bool terminal = isatty(descriptor) && ioctl(descriptor, TIOCGWINSZ, &size) == 0;
+  const bool terminal = isatty(descriptor) && ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
   return terminal ? std::max<size_t>(size.ws_col, 40) : size_t(1) << 30;
 }
 

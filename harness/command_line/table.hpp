@@ -14,7 +14,7 @@ using Rows = std::vector<std::vector<std::string>>;
 void print_table(std::ostream &out, const Rows &rows);
 
 /// Columns of the terminal behind a descriptor (standard output), or the value of COLUMNS. Unlimited elsewhere, so that
-/// a pipe gets one line per row.
+/// a pipe gets one line per row; also under mpirun, whose terminal has no width.
 size_t terminal_width(int descriptor = 1);
 /// "name        text ...": lines of at most the terminal's width, the later ones indented by `indent`.
 std::string wrapped(const std::string &text, const std::string &name, size_t indent);

@@ -97,6 +97,10 @@ class Terminal(unittest.TestCase):
         self.fits(text, "on a terminal", 66)
         self.assertGreater(len(text), 2000)
 
+    def test_a_terminal_without_a_width_gets_one_line_per_row(self):
+        """mpirun gives a program such a terminal, also where its own output goes to a file."""
+        self.assertEqual(self.on_a_terminal("list tasks", columns=0), self.said("list tasks"))
+
     def test_progress(self):
         """[i/N] name, remaining time: rewritten in place on a terminal, one line every ten seconds in a pipe, nothing with
         --quiet."""

@@ -88,7 +88,8 @@ class FirstPage(ReportCase):
         tiles = dict(re.findall(r'<li class="(\w+)"><a href="ledger.html#outcome=\w+"><b>(\d+)</b>', index.source))
         self.assertEqual({name: int(n) for name, n in tiles.items()},
                          {name: outcomes.count(name) for name in ("holds", "refuted")})  # fmt: skip
-        self.says(index, f"{len(outcomes) - outcomes.count('not_tested')} claims were measured by recollect verify")  # without the file that was written
+        self.says(index, f"{len(outcomes) - outcomes.count('not_tested')} claims were measured by recollect verify")
+        self.assertNotIn("-o v.h5", index.text)  # the name of the file says nothing
 
     def test_five_refutations_with_their_counter_examples(self):
         ids = self.claims()
