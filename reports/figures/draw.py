@@ -12,6 +12,7 @@ from reports.figures import (
     claims as claim_figures,
     curves,
     equivalence,
+    heat,
     ledger,
     runs as run_figures,
     speed as speed_figures,
@@ -166,6 +167,8 @@ def jobs_of(results: Results, folder: str) -> list[Job]:
     for name, described in results.experiments.items():
         mine = [c for c in results.cells if c.experiment == name]  # trainings have no such figures
         jobs.append(Job(f"experiment_{name}", run_figures.experiment, mine, described.title, described.title, folder))
+        alt = f"{described.title}: heat maps"
+        jobs.append(Job(f"heat_{name}", heat.heat_maps, mine, "The same as heat maps.", alt, folder))
     trained = trainings.experiments(results)
     for file, name in trainings.suites(results).items():
         mine_of = [e for e in trained if e.file == file]

@@ -499,7 +499,7 @@ class Site:
             dict(
                 vars(e),
                 cells=[c for c in self.cells if c.experiment == n],
-                picture=self.pictures.get("experiment_" + n),
+                pictures=self.some(f"experiment_{n}", f"heat_{n}"),
             )
             for n, e in self.results.experiments.items()
             if any(c.experiment == n for c in self.cells)
