@@ -102,11 +102,12 @@ public:
   }
   /// Calls `report` once the model is written.
   void evaluate(const std::function<void(size_t, const Trained &)> &report) {
-    const train::Judged judged = trainer_.evaluate();
+    train::Judged judged = trainer_.evaluate();
+    const bool diverged = trainer_.progressed().diverged || !std::isfinite(judged.loss); // on longer texts, for example
+    if (diverged) judged = {};
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
     const Params &settings = run_.setup.settings;
-    Trained trained{
-        trainer_.progressed().diverged, judged.loss, judged.accuracy(), chance(settings), passed.count(), {}};
+    Trained trained{diverged, judged.loss, judged.accuracy(), chance(settings), passed.count(), {}};
     if (settings.text("task") == "words")
       trained.metrics["length"] = solved_length(judged.answers, held_out_length(settings));
     if (const Variant *layer = run_.setup.layer()) {

@@ -93,7 +93,9 @@ const std::vector<ParamSpec> &settings() {
       choice_param("convolved", {"keys", "all"},
                    "what the convolution is applied to: keys; or queries, keys and values"),
       choice_param("keys", {"raw", "unit"}, "unit: the keys of every head are scaled to length 1"),
-      choice_param("lookups", {"own", "keys"}, "w: own: a separate projection; keys: equal to the keys"),
+      choice_param(
+          "lookups", {"own", "keys", "unit"},
+          "w: own: a separate projection; keys: equal to the keys; unit: a separate projection scaled to length 1"),
       choice_param("gates", {"tokens", "numbers"},
                    "tokens: computed from each token, in (0, 1); numbers: learned numbers, the same for all tokens and "
                    "not bounded: "

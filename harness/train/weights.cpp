@@ -40,7 +40,7 @@ Weights::Weights(const Setup &setup) {
         const int outputs = columns_of(input.tensor(), s);
         const bool decay = facts_of(input.tensor()).decay, numbers = s.text("gates") == "numbers";
         if (input.name == "w") {
-          if (s.text("lookups") == "own") biased("w", d, outputs);
+          if (s.text("lookups") != "keys") biased("w", d, outputs);
           continue;
         }
         if (!numbers) matrix(in_block(block, input.name), d, outputs);

@@ -242,7 +242,9 @@ private:
   bool squeezed(const Projected<Real> &p) const { return p.gate && s_.text("gates") == "tokens"; }
   Real most(const Projected<Real> &p) const { return p.tensor == Tensor::beta ? Real(s_.real("beta_below")) : Real(1); }
   bool scaled_reads() const { return s_.text("reads") == "rms"; }
-  bool to_unit(Tensor tensor) const { return tensor == Tensor::k && s_.text("keys") == "unit"; }
+  bool to_unit(Tensor tensor) const {
+    return (tensor == Tensor::k && s_.text("keys") == "unit") || (tensor == Tensor::w && s_.text("lookups") == "unit");
+  }
 
   void mix(int i, Block<Real> &b) {
     const auto name = [&](const std::string &part) { return in_block(i, part); };

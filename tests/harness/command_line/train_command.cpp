@@ -43,6 +43,16 @@ BOOST_AUTO_TEST_CASE(words_have_a_length_and_models_a_state) {
       (metrics.get<std::string>(1, "metric") == "state_bytes" && metrics.get<double>(1, "value") == 2 * 4 * 4 * 4));
 }
 
+/// Weights so large that the state overflows in a text of 2,000 letters, and not in one of a single letter.
+BOOST_AUTO_TEST_CASE(a_model_that_overflows_on_held_out_texts_has_diverged) {
+  const Outcome o =
+      run_program("train --set task=words --set group=parity --set mixer=delta_net --set spread=8 --set steps=1 "
+                  "--set lr=1e-9 --set width=8 --set heads=1 --set ffn=0 --set norm=none --set pairs=1 --set "
+                  "held_out_pairs=2000 --set positions=none --set dtype=f32 --set batch=2 --set evaluate=1");
+  BOOST_TEST(o.status == 0, o.err);
+  BOOST_TEST(o.out.find("seed 1: diverged") != std::string::npos, o.out);
+}
+
 BOOST_AUTO_TEST_CASE(side_by_side_they_are_what_they_are_alone) {
   const Folder folder;
   const auto trained = [&](const std::string &flags) {

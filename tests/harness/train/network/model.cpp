@@ -55,6 +55,7 @@ BOOST_AUTO_TEST_CASE(gradients_of_every_part) {
   against_differences({{"mixer", "linear_elu"}, {"convolution", "2"}, {"reads", "rms"}});
   against_differences({{"mixer", "delta_net"}, {"keys", "unit"}, {"positions", "none"}, {"convolution", "3"}});
   against_differences({{"mixer", "gated_delta_net"}, {"keys", "unit"}, {"positions", "rope"}});
+  against_differences({{"mixer", "delta_product"}, {"keys", "unit"}, {"lookups", "unit"}, {"beta_below", "2"}});
   against_differences({{"mixer", "vla"}, {"layers", "1"}});
   against_differences({{"mixer", "vla_unnormalized"}, {"lookups", "keys"}, {"layers", "1"}});
   against_differences({{"mixer", "softmax"}, {"norm", "layer"}, {"head", "own"}});
