@@ -107,6 +107,11 @@ def trained_recall_by_state() -> Figure | None:
     return trained.against_state(experiments())
 
 
+def trained_words() -> Figure | None:
+    """None until models of word problems are in reports/results."""
+    return trained.against_words(experiments())
+
+
 FIGURES = {
     "recall_by_state": recall_by_state,
     "recall_by_throughput": recall_by_throughput,
@@ -114,6 +119,7 @@ FIGURES = {
     "needle_depth_by_length": lambda: heat_map("needle_depth_by_length"),
     "learning_rates": learning_rates,
     "trained_recall_by_state": trained_recall_by_state,
+    "trained_words": trained_words,
 }
 
 

@@ -174,6 +174,8 @@ def jobs_of(results: Results, folder: str) -> list[Job]:
         mine_of = [e for e in trained if e.file == file]
         alt = f"{name}: accuracy against the bytes of the state"
         jobs.append(Job(f"state_{file}", trained_figures.against_state, mine_of, trained_figures.STATE, alt, folder))
+        alt = f"{name}: the longest word solved"
+        jobs.append(Job(f"words_{file}", trained_figures.against_words, mine_of, trained_figures.WORDS, alt, folder))
     for i, e in enumerate(trained):
         alt = f"{e.title}: {trainings.measure(e)} against steps"
         jobs.append(Job(f"training_{i}", trainings.curves, e, trainings.caption(e), alt, folder))

@@ -177,3 +177,44 @@ def window_rows(windows_of: list[tuple[str, Window]]) -> Figure | None:
     ax.set_xscale("log")
     ax.set_xlabel("learning rate; ticks: tried, dot: best, bar: accuracy at least 90% of the best")
     return figure
+
+
+WORDS = (
+    "The longest word solved: letters before the first at which fewer than 90% of the held-out words are right. Dots: "
+    "seeds, each layer at the learning rate with the longest on average; line: the length of training."
+)
+
+
+def against_words(experiments: list[TrainedExperiment]) -> Figure | None:
+    """One panel per group, one row per layer and setting, one dot per seed."""
+    groups: dict[str, dict[str, list[float]]] = {}
+    trained_at: dict[str, float] = {}
+    for experiment in experiments:
+        for row in experiment.rows:
+            lengths = [run.metrics["length"] for run in row.runs if "length" in run.metrics]
+            if not lengths:
+                continue
+            settings = row.runs[0].settings
+            group = str(settings["group"])
+            rest = [part for part in row.panel.split(", ") if part and not part.startswith(("group ", "mixer "))]
+            rows = groups.setdefault(group, {})
+            name = ", ".join([row.mixer, *rest])
+            if sum(lengths) / len(lengths) >= sum(rows.get(name, [0])) / len(rows.get(name, [0])):
+                rows[name] = lengths
+            at = settings["pairs"]
+            trained_at[group] = float(at) if isinstance(at, (int, float)) else math.nan
+    if not groups:
+        return None
+    most = max(len(rows) for rows in groups.values())
+    figure, axes = style.panels(len(groups), 1, height=0.6 + 0.2 * most, between=0.9)
+    for ax, (group, rows) in zip(axes, groups.items()):
+        for y, (name, lengths) in enumerate(rows.items()):
+            colour = style.look(name.split(",")[0])["color"]
+            ax.plot(lengths, [y] * len(lengths), "o", color=colour, markersize=4, alpha=0.7, clip_on=False)
+        ax.axvline(trained_at[group], color=MUTED, linewidth=0.8, linestyle="--")
+        ax.set_yticks(range(len(rows)), [style.label(name) for name in rows], fontsize=7)
+        ax.set_ylim(len(rows) - 0.4, -0.6)
+        ax.set_xlim(left=0)
+        ax.set_title(group)
+        ax.set_xlabel("letters")
+    return figure

@@ -287,7 +287,8 @@ class Site:
             file = e.file
             mine = [s for s in stated if (s.file, s.experiment or "trained") == (file, e.name)]
             told = trainings.told(self.results.files[file].meta)
-            suite = found.setdefault(file, Suite(self.suite_of[file], told, pictures=self.some(f"state_{file}")))
+            pictures = self.some(f"state_{file}", f"words_{file}")
+            suite = found.setdefault(file, Suite(self.suite_of[file], told, pictures=pictures))
             suite.models += sum(len(row.runs) for row in e.rows)
             suite.diverged |= any("diverged" in row.others for row in e.rows)
             suite.experiments.append(replace(e, statements=mine, pictures=self.some(f"training_{i}", f"rates_{i}")))

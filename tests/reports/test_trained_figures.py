@@ -77,5 +77,23 @@ class States(unittest.TestCase):
         self.assertEqual(runs.on_front(cells), {"small", "larger", "equal"})
 
 
+class Words(unittest.TestCase):
+    def test_a_row_has_the_lengths_of_its_seeds_at_the_best_rate(self):
+        models = []
+        for group, beta, rate, lengths in (("parity", 1.0, 0.1, (3, 5)), ("parity", 2.0, 0.1, (90, 110)),
+                                           ("parity", 2.0, 0.01, (200, 400)), ("S3", 2.0, 0.1, (10, 20))):  # fmt: skip
+            for seed, length in enumerate(lengths):
+                one = model("delta_net", rate, seed, 0.5, group=group, beta_below=beta)
+                one.metrics["length"] = length
+                models.append(one)
+        figure = trained.against_words(experiments(models))
+        self.assertEqual([ax.get_title(loc="left") for ax in figure.axes if ax.get_visible()], ["parity", "S3"])
+        parity = figure.axes[0]
+        self.assertEqual([list(line.get_xdata()) for line in parity.get_lines()[:2]], [[3, 5], [200, 400]])
+        self.assertEqual([t.get_text() for t in parity.get_yticklabels()],
+                         ["delta_net, beta_below = 1", "delta_net, beta_below = 2"])  # fmt: skip
+        self.assertIsNone(trained.against_words(experiments([model("linear", 0.1, 1, 0.4)])))
+
+
 if __name__ == "__main__":
     unittest.main()
