@@ -108,9 +108,8 @@ def by_family(
     note = f"Mean over {seeds[0] if len(seeds) == 1 else f'{seeds[0]} to {seeds[-1]}'} runs per layer."
     if flat:
         note += f" Zero at every step and not drawn: {', '.join(sorted(flat))}."
-    under = (
-        style.box_of(figure).y0 / figure.get_figheight() - 0.03
-    )  # the legends, which have different numbers of rows
+    # The note goes under the legends, whose numbers of rows differ.
+    under = style.box_of(figure).y0 / figure.get_figheight() - 0.03
     figure.text(0.02, under, style.wrapped(note, 150), fontsize=7.5, color=style.MUTED, va="top")
     return figure
 

@@ -37,8 +37,9 @@ Claim copying_state_bound() {
     points.obligation("$L - 1$ bits: half of the texts", one_more.misread(d), 0.5);
     points.obligation("L bits: every text is copied, 1 + error", 1 + fits.misread(d), 1);
     points.rounding(4);
-    points.obligation("linear attention, best decoder: $1 - (3/4)^(L - d)$, from the sums -2, 0, 2", best(sums),
-                      1 - three_fourths);
+    points.obligation(
+        "linear attention, best decoder: $1 - (3/4)^(L - d)$, as two tokens of one key add up to -2, 0 or 2",
+        best(sums), 1 - three_fourths);
     points.wrong_system("a state of $d + 1$ bits", at_least_point(wider.misread(d + 1), bound, 0));
     points.rounding(1);
     points.wrong_system("every text is copied, with fewer than L bits", 1 + delta.misread(d), 1);

@@ -117,7 +117,7 @@ Claim residual() {
                         "residual decreases toward zero by the Widrow-Hoff convergence property of the LMS filter'.",
                         "$|v_t| <= C_v$",
                         "'once $S k_s ~ v_s$ for observed keys, subsequent updates are near-zero and $|S_t|_F$ "
-                        "plateaus': it says when, and does not restrict the proposition.",
+                        "plateaus': this says when the residual vanishes, and does not restrict the proposition.",
                         "The proof speaks of stored associations that are observed again: for those the residual does "
                         "vanish (vla_prop1_consistent_data). New and unrelated values keep a residual in any memory; "
                         "what we plot and use is that the norm stays bounded, and on random inputs it does."));
