@@ -5,7 +5,6 @@
 #include "theory/variational/associations.hpp"
 
 namespace recollect::theory {
-
 inline const ParamSpec head_width = integer_param("d", 16, 4, 48, "head width");
 
 /// Algorithm 1 without feature map and normaliser, line by line.
@@ -39,7 +38,7 @@ template <class N> struct Algorithm1 {
 struct TokenRun {
   Sequence s;
   Dense Wu;
-  TokenRun(int T, int d, std::uint64_t seed) : Wu(normal_matrix(d, d, seed, "algorithm 1/W_u")) {
+  TokenRun(int T, int d, Seed seed) : Wu(normal_matrix(d, d, seed, "algorithm 1/W_u")) {
     s = random_sequence({1, 1, T, d, d}, seed);
     s.w.clear();
     for (int t = 0; t < T; ++t) append_row(s.w, times(Wu, row(s.k, t, d))); // the layer scales it to 1/sqrt d
@@ -70,12 +69,9 @@ inline Cost vla_cost(const TokenRun &run, bool learned) {
   return cost;
 }
 inline double linear_cost(const TokenRun &run) {
-  const Tokens<Counted> x(run.s);
-  return count([&] { linear_reads(x); });
+  return count([x = Tokens<Counted>(run.s)] { linear_reads(x); });
 }
 inline double delta_cost(const TokenRun &run) {
-  const Tokens<Counted> x(run.s);
-  return count([&] { delta_reads(x); });
+  return count([x = Tokens<Counted>(run.s)] { delta_reads(x); });
 }
-
 } // namespace recollect::theory

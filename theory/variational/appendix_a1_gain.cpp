@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 Appendix A.1, Table 5: the gain before and after the update of A_t, and how VLA changes with the choice of one or
-// the other.
-#include "theory/support/claim_builder.hpp"
+// 004 Appendix A.1, Table 5: the gain before and after the update of A_t, and what the choice between them changes.
 #include "theory/variational/associations.hpp"
 
 namespace recollect::theory {
 namespace {
-
-const std::vector<ParamSpec> setting{integer_param("n", 6, 2, 128, "pairs"), integer_param("d", 8, 2, 64, "width"),
-                                     real_param("lambda0", 0.1, 1e-4, 10, "penalty at the start")};
+const std::vector<ParamSpec> setting{integer_param("n", 6, 2, 128, "pairs"), width_param(), penalty_param()};
 
 Claim rls_pre_update_gain() {
   ClaimBuilder c("rls-pre-update-gain", "004 Appendix A.1");
@@ -18,10 +14,8 @@ Claim rls_pre_update_gain() {
             "be too large by the factor $delta$. Since the two forms agree, the 'post-update $A_t$' of Table 5 is no "
             "departure.");
   c.runs({"rls", "vla"}), c.takes(setting);
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int n = p.integer("n"), d = p.integer("d");
-    const double lambda0 = p.real("lambda0");
-    const Pairs x = unit_pairs(n, d, 1, protocol.seed, "classical gain"), earlier = x.first(n - 1);
+  return measure(c, [](Points &points, Seed seed, int n, int d, double lambda0) {
+    const Pairs x = unit_pairs(n, d, 1, seed, "classical gain"), earlier = x.first(n - 1);
     const Vector k = x.k(n - 1), before = times(inverse(penalty(earlier.K, lambda0)), k),
                  after = times(inverse(penalty(x.K, lambda0)), k);
     // The layer's own gain: the change of its state by the last pair, divided by the residual.
@@ -29,8 +23,7 @@ Claim rls_pre_update_gain() {
     const double residual = x.v(n - 1)[0] - times(old, k)[0], delta = 1 + inner(k, before),
                  units = pair_units(x, lambda0) / lambda0 / std::fabs(residual);
     const Vector gain = scaled(1 / residual, (least_squares_state(x, lambda0) - old).data);
-    points.rounding(units);
-    points.statement("$A_{t-1} k / (1 + k^T A_{t-1} k)$", gain, scaled(1 / delta, before));
+    points.rounding(units).statement("$A_{t-1} k / (1 + k^T A_{t-1} k)$", gain, scaled(1 / delta, before));
     points.obligation("which is $A_t k$", gain, after)
         .but_not("$A_{t-1} k$", scaled(1, before))
         .but_not("$A_t k / delta$", scaled(1 / delta, after))
@@ -56,31 +49,23 @@ Claim vla_post_vs_pre_direction() {
                "differ, as the general formula shows. The aligned case was meant as an illustration, and there the "
                "difference is in the length that the normalisation then removes."));
   c.runs({"vla"}), c.takes(setting);
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int n = p.integer("n"), d = p.integer("d");
-    const double lambda0 = p.real("lambda0");
-    const Pairs x = unit_pairs(n, d, 1, protocol.seed, "write directions");
-    const Dense other = unit_pairs(n, d, 1, protocol.seed, "write directions, penalties").K;
+  return measure(c, [](Points &points, Seed seed, int n, int d, double lambda0) {
+    const Pairs x = unit_pairs(n, d, 1, seed, "write directions");
+    const Dense other = unit_pairs(n, d, 1, seed, "write directions, penalties").K;
     const double units = step_units(n, d, lambda0);
     const Vector k = x.k(n - 1);
-    // The layer's last write direction, and A_{t-1} k, A_{t-1} u and delta, computed from the penalties in dense
-    // algebra.
-    const auto last = [&](const Dense &U, const auto &direction) {
-      const Vector u = row(U.data, n - 1, d);
-      const Dense A = inverse(penalty(Dense(n - 1, d, {U.data.begin(), U.data.end() - d}), lambda0));
-      const Vector before = times(A, k), z = times(A, u);
-      return exact_point(written(x, U, lambda0).a, unit(direction(before, z, inner(u, before), 1 + inner(u, z))),
-                         units);
+    // The layer's last write direction against A_{t-1} k - z (u.A_{t-1} k) / divisor(delta), in dense algebra.
+    const auto last = [&](const Dense &U, double (*divisor)(double delta)) {
+      const Dense A = inverse(penalty(first_rows(U, n - 1), lambda0));
+      const Vector u = row(U.data, n - 1, d), before = times(A, k), z = times(A, u);
+      const Vector after = combine(1, before, -inner(u, before) / divisor(1 + inner(u, z)), z);
+      return exact_point(written(x, U, lambda0).a, unit(after), units);
     };
-    const auto old = [](const Vector &before, const Vector &, double, double) { return before; };
-    const auto corrected = [](const Vector &before, const Vector &z, double overlap, double delta) {
-      return combine(1, before, -overlap / delta, z);
-    };
-    const auto undivided = [](const Vector &before, const Vector &z, double overlap, double) {
-      return combine(1, before, -overlap, z);
-    };
-    Dense aligned = 0.7 * x.K; // parallel to k, of any length
-    const Dense A = inverse(penalty(Dense(n - 1, d, {aligned.data.begin(), aligned.data.end() - d}), lambda0));
+    const auto old = [](double) { return HUGE_VAL; };
+    const auto corrected = [](double delta) { return delta; };
+    const auto undivided = [](double) { return 1.0; };
+    const Dense aligned = 0.7 * x.K; // parallel to k, of any length
+    const Dense A = inverse(penalty(first_rows(aligned, n - 1), lambda0));
     const double turn = norm(combine(1, written(x, aligned, lambda0).a, -1, unit(times(A, k))));
     points.statement("u parallel to k: $A_t k$ and $A_{t-1} k$ differ in direction", at_least_point(turn, 1e-6, 0));
     points.obligation("u parallel to k: the direction of $A_{t-1} k$", last(aligned, old));
@@ -89,9 +74,7 @@ Claim vla_post_vs_pre_direction() {
         .but_not("$delta$ left out", last(other, undivided));
   });
 }
-
 } // namespace
 
 std::vector<Claim> appendix_a1_gain() { return {rls_pre_update_gain(), vla_post_vs_pre_direction()}; }
-
 } // namespace recollect::theory

@@ -1,55 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets of key-value pairs, written once into VLA or into recursive least squares, and the batch solutions with which
-// 004 compares them.
+// Pairs written once into VLA or recursive least squares, and the batch solutions with which 004 compares them.
 #pragma once
-#include "theory/support/layer_points.hpp"
 #include "theory/variational/vla_steps.hpp"
 
 namespace recollect::theory {
+/// The first m rows.
+inline Dense first_rows(const Dense &rows, int m) { return rows_of(rows.data, m, rows.columns); }
 
 struct Pairs {
   Dense K, V; // one row per pair: [n,d], [n,dv]
   int n() const { return K.rows; }
   Vector k(int i) const { return row(K.data, i, K.columns); }
   Vector v(int i) const { return row(V.data, i, V.columns); }
-  Pairs first(int m) const {
-    return {Dense(m, K.columns, {K.data.begin(), K.data.begin() + size_t(m) * K.columns}),
-            Dense(m, V.columns, {V.data.begin(), V.data.begin() + size_t(m) * V.columns})};
-  }
+  Pairs first(int m) const { return {first_rows(K, m), first_rows(V, m)}; }
 };
 
 /// Random pairs: keys uniform on the sphere, values N(0,1).
-inline Pairs unit_pairs(int n, int d, int dv, std::uint64_t seed, const std::string &name) {
+inline Pairs unit_pairs(int n, int d, int dv, Seed seed, const std::string &name) {
   return {Dense(n, d, random_units(n, d, Stream(seed, name + "/keys"))), normal_matrix(n, dv, seed, name + "/values")};
 }
 /// K^T with orthonormal rows, n <= d, from the polar form of a random matrix; taken twice, to remove rounding.
-inline Pairs orthonormal_pairs(int n, int d, int dv, std::uint64_t seed, const std::string &name) {
+inline Pairs orthonormal_pairs(int n, int d, int dv, Seed seed, const std::string &name) {
   Pairs x = unit_pairs(n, d, dv, seed, name);
   for (int pass = 0; pass < 2; ++pass) x.K = inverse(cholesky(x.K * transpose(x.K))) * x.K;
   return x;
 }
 
-/// One pass over the pairs, with the penalty directions in the rows of U. The last step is run separately, to get its
-/// write direction.
+/// One pass over the pairs, with penalty directions in the rows of U; the last step apart, for its write direction.
 inline Vla written(const Pairs &x, const Dense &U, double lambda0, const std::string &layer = "vla") {
   const int d = x.K.columns, last = x.n() - 1;
   Vla memory(d, x.V.columns, lambda0, {{"refresh", "0"}}, layer);
-  memory.follow_chain = false;
-  if (last > 0)
-    memory.run(x.first(last).K.data, {U.data.begin(), U.data.begin() + size_t(last) * d}, x.first(last).V.data);
+  if (last > 0) memory.run(x.first(last).K.data, first_rows(U, last).data, x.first(last).V.data);
   memory.step(x.k(last), row(U.data, last, d), x.v(last));
   return memory;
 }
 
 /// S of the registry's recursive least squares after these pairs.
 inline Dense least_squares_state(const Pairs &x, double ridge) {
-  Sequence s;
-  s.shape = {1, 1, x.n(), x.K.columns, x.V.columns};
-  s.q = s.k = x.K.data, s.v = x.V.data;
-  const Variant &rls = find_variant("rls");
-  Params params = variant_params(rls);
-  const Output out = forward(rls, s, {"recurrent", Real::f64, 1, params.set("ridge", ridge)});
-  return {x.V.columns, x.K.columns, Vector(out.state.begin(), out.state.begin() + size_t(x.V.columns) * x.K.columns)};
+  const Sequence s = stored({1, 1, x.n(), x.K.columns, x.V.columns}, x.K.data, x.V.data);
+  return memory(run("rls", s, {{"ridge", number(ridge)}}), s.shape);
 }
 
 /// lambda0 I + sum u u^T.
@@ -58,8 +47,7 @@ inline Dense penalty(const Dense &U, double lambda0) { return lambda0 * Dense::i
 inline Dense closed_form(const Pairs &x, const Dense &M) {
   return transpose(x.V) * x.K * inverse(transpose(x.K) * x.K + M);
 }
-/// The same minimiser without normal equations: least squares on the keys and, with the value zero, the rows of M's
-/// root.
+/// The same without normal equations: least squares on the keys and, with the value zero, the rows of M's root.
 inline Dense minimiser(const Pairs &x, const Dense &M) {
   const Dense root = transpose(cholesky(M)); // M = root^T root
   Dense design(x.n() + M.rows, M.rows), values(x.n() + M.rows, x.V.columns);
@@ -73,5 +61,4 @@ inline Dense minimiser(const Pairs &x, const Dense &M) {
 inline double pair_units(const Pairs &x, double lambda0) {
   return step_units(x.n(), x.K.columns, lambda0) * (1 + max_abs(x.V.data));
 }
-
 } // namespace recollect::theory

@@ -4,13 +4,11 @@
 //   J_t^T M_t J_t = M_{t-1} - ((2 - c_t) / n_t - |u|^2) k k^T,   n_t = |A_t k_t|, c_t = a_t.k_t,
 //
 // so that as long as |u|^2 n_t + c_t <= 2 no step raises x^T M_t x, and M_T >= lambda0 I = M_0 bounds the chain by 1.
-#include "harness/core/error.hpp"
-#include "theory/support/claim_builder.hpp"
+#include "theory/support/delta_recursion.hpp"
 #include "theory/variational/unit_jacobian.hpp"
 
 namespace recollect::theory {
 namespace {
-
 const double threshold = std::pow(golden_ratio, -5); // of lambda0 / |u|^2, see non_expansive_threshold()
 
 Claim kantorovich() {
@@ -21,37 +19,29 @@ Claim kantorovich() {
   c.runs({"vla"});
   c.takes({real_param("kappa", 4, 1.01, 1e6, "condition of A"), integer_param("d", 3, 2, 32, "head width")});
   c.at({{}, {{"kappa", 100}, {"d", 5}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const double kappa = p.real("kappa"), bound = 2 * std::sqrt(kappa) / (1 + kappa);
-    const int d = p.integer("d"), samples = protocol.full() ? 4000 : 400;
+  return measure(c, [](Points &points, const Protocol &protocol, double kappa, int d) {
+    const double bound = 2 * std::sqrt(kappa) / (1 + kappa);
+    const int samples = protocol.full() ? 4000 : 400;
     // A matrix with eigenvectors in random orientation and the eigenvalues 1, kappa and some between.
     const Dense G(d, d, Stream(protocol.seed, "kantorovich/axes").normals(d * d)),
         Q = inverse(cholesky(G * transpose(G))) * G; // orthonormal rows
     Vla layer(d, 1, 1);
-    layer.follow_chain = false;
     const auto cosine = [&](const Vector &in_axes, double lowest) {
-      Dense scaled_axes = Q;
-      for (int i = 0; i < d; ++i) {
-        const double value = i == 0 ? lowest : i == 1 ? kappa : std::pow(kappa, (i - 1.0) / (d - 1));
-        for (int j = 0; j < d; ++j) scaled_axes(i, j) *= value;
-      }
-      layer.A = transpose(Q) * scaled_axes;
+      Vector values{lowest, kappa};
+      for (int i = 2; i < d; ++i) values.push_back(std::pow(kappa, (i - 1.0) / (d - 1)));
+      layer.A = transpose(Q) * scale_rows(Q, values);
       const Vector k = times(transpose(Q), in_axes);
       layer.write(k, {0.0});
       return inner(layer.a, k);
     };
-    Vector extremal(d, 0.0);
-    extremal[0] = std::sqrt(kappa / (1 + kappa)), extremal[1] = std::sqrt(1 / (1 + kappa));
-    // The least a.k over random keys, half of which lie in the plane of the extreme eigenvectors, with slopes in
-    // 1/kappa ... 1.
+    Vector extremal{std::sqrt(kappa / (1 + kappa)), std::sqrt(1 / (1 + kappa))};
+    extremal.resize(d);
+    // The least a.k over random keys, half of them in the plane of the extreme eigenvectors, with slopes 1/kappa ... 1.
     const auto least = [&](double lowest) {
       double smallest = 1;
       for (int i = 0; i < samples; ++i) {
         Vector key = random_unit(d, Stream(protocol.seed, "kantorovich/keys"), i);
-        if (i % 2) {
-          key.assign(d, 0.0);
-          key[0] = 1, key[1] = std::pow(kappa, -Stream(protocol.seed, "kantorovich/slopes").uniform(i));
-        }
+        if (i % 2) key = {1, std::pow(kappa, -Stream(protocol.seed, "kantorovich/slopes").uniform(i))}, key.resize(d);
         smallest = std::min(smallest, cosine(unit(key), lowest));
       }
       return smallest;
@@ -75,7 +65,7 @@ Energy energy_of(const Inputs &x, double lambda0) {
   Vla layer(x.d, 1, lambda0);
   VlaAlgebra algebra(x.d, 1, lambda0);
   for (int t = 0; t < x.steps(); ++t) {
-    const Vector k = row(x.keys, t, x.d), u = row(x.penalties, t, x.d);
+    const Vector k = x.key(t), u = x.penalty(t);
     const Dense before = algebra.M;
     algebra.step(k, u, {0.0});
     layer.chain = Dense::identity(x.d);
@@ -97,12 +87,11 @@ Claim aligned() {
   c.because("In the authors' favour: for $u_s = k_s$, the case of §7.1, and with the $lambda0$ that they use, "
             "gradients with respect to $S_0$ do not explode. $x^T M_t x$ never grows, and $M_T >= M_0$.");
   c.runs({"vla"});
-  c.takes({integer_param("d", 8, 2, 32, "head width"), integer_param("T", 40, 5, 200, "steps"),
-           real_param("lambda0", 0.1, 1e-3, 10, "penalty at the start"), real_param("s", 1, 0.01, 10, "length of u")});
+  c.takes({integer_param("d", 8, 2, 32, "head width"), integer_param("T", 40, 5, 200, "steps"), penalty_param(1e-3),
+           real_param("s", 1, 0.01, 10, "length of u")});
   c.at({{{"d", 2}}, {}, {{"s", 0.3}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int d = p.integer("d"), T = p.integer("T");
-    const double lambda0 = p.real("lambda0"), s = p.real("s"), units = step_units(T, d, lambda0, s * s);
+  return measure(c, [](Points &points, const Protocol &protocol, int d, int T, double lambda0, double s) {
+    const double units = step_units(T, d, lambda0, s * s);
     if (lambda0 < threshold * s * s) usage_error("lambda0 is below 0.0902 |u|^2, where single steps may expand");
     double chain = 0, step = 0, sum = 0, independent = 0;
     Energy energy;
@@ -136,10 +125,9 @@ double worst_sum(double lambda0) {
     layer.step(k, k, {0.0});
     return norm(times(layer.A, k)) + inner(layer.a, k);
   };
-  const double inverse_golden = 1 / golden_ratio;
   double low = 0, high = M_PI / 2; // golden-section search for the one maximum in between
   for (int i = 0; i < 40; ++i) {
-    const double width = inverse_golden * (high - low);
+    const double width = 1 / golden_ratio * (high - low);
     sum(high - width) > sum(low + width) ? high = low + width : low = high - width;
   }
   return sum((low + high) / 2);
@@ -153,30 +141,26 @@ Claim non_expansive_threshold() {
             "+ c$ is at most $sqrt(g / lambda0) / (1 + g) + sqrt(g lambda0)$, which reaches 2 at $g$ = golden. It is "
             "not shown that the chain itself needs this condition.");
   c.runs({"vla"});
-  return c.measure([](Points &points, const Params &, const Protocol &) {
+  return measure(c, [](Points &points) {
     double low = 0.05, high = 0.2; // the sum falls as lambda0 grows
     for (int i = 0; i < 36; ++i) (worst_sum((low + high) / 2) > 2 ? low : high) = (low + high) / 2;
     // Errors are far below this: the second eigenvalue moves the sum by its own size over lambda0, the search ends
     // within 1e-8 of a maximum that is flat to second order, and the sum has slope -7 in lambda0.
     const double allowed = 1e-10;
-    const Params at = labels({{"s", num(1)}});
     const auto lambda = [](double value) { return labels({{"lambda0", num(value)}}); };
-    points.at(at);
+    points.at(labels({{"s", num(1)}}));
     points.obligation("$n + c$ reaches 2", bracketed_point((low + high) / 2, (5 * std::sqrt(5.0) - 11) / 2, allowed))
         .but_not("$1/12$", 1.0 / 12)
         .but_not("$golden^-4$", std::pow(golden_ratio, -4));
     points.at(lambda(threshold));
     points.obligation("$n + c$ at $golden^-5$", bracketed_point(worst_sum(threshold), 2, 10 * allowed));
-    points.at(lambda(0.1));
-    points.obligation("$n + c <= 2$", at_most_point(worst_sum(0.1), 2, allowed));
-    points.at(lambda(0.09));
-    points.wrong_system("$lambda0 = 0.09$", at_most_point(worst_sum(0.09), 2, allowed));
+    points.at(lambda(0.1)).obligation("$n + c <= 2$", at_most_point(worst_sum(0.1), 2, allowed));
+    points.at(lambda(0.09)).wrong_system("$lambda0 = 0.09$", at_most_point(worst_sum(0.09), 2, allowed));
   });
 }
 
-/// Four unit keys in R^3 with the longest chain that hill climbing finds for u = k. It moves one key at a time and
-/// keeps the move if the chain grows.
-Vector climbed_keys(double lambda0, std::uint64_t seed) {
+/// Four unit keys in R^3 whose chain is the longest that hill climbing finds for u = k, one key at a time.
+Vector climbed_keys(double lambda0, Seed seed) {
   const int d = 3, T = 4, starts = 3, moves = 500;
   const Stream start_keys(seed, "climb/starts"), nudges(seed, "climb/moves");
   const auto chain = [&](const Vector &keys) {
@@ -210,28 +194,22 @@ Claim small_lambda() {
   c.because("A stricter reading: the paper's $lambda0$ is 0.1.");
   c.is_refuted(outside("Corollary 1.", "$lambda0 = 0.1$ (§3.2)",
                        "At the stated $lambda0$ it is true for $u$ along $k$ (vla_cor1_aligned_u_threshold)."));
-  c.runs({"vla"});
-  c.takes({real_param("lambda0", 1e-3, 1e-6, 1e-2, "penalty at the start")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const auto place = [](double lambda0) { return labels({{"lambda0", num(lambda0)}}); };
-    const auto final_chain = [](const Inputs &x, double lambda0) { return growth_of(x, lambda0).chains.back(); };
-
-    const double lambda0 = p.real("lambda0");
-    const Vector small = climbed_keys(lambda0, protocol.seed), large = climbed_keys(0.1, protocol.seed);
+  c.runs({"vla"}), c.takes({real_param("lambda0", 1e-3, 1e-6, 1e-2, "penalty at the start")});
+  return measure(c, [](Points &points, Seed seed, double lambda0) {
+    const auto last_chain = [](const Inputs &x, double lambda0) { return growth_of(x, lambda0).chains.back(); };
+    const Vector small = climbed_keys(lambda0, seed), large = climbed_keys(0.1, seed);
     const Inputs bad{3, small, small, {}}, good{3, large, large, {}},
-        swapped{3, large, random_units(4, 3, Stream(protocol.seed, "climb/other")), {}};
+        swapped{3, large, random_units(4, 3, Stream(seed, "climb/other")), {}};
     const double rounding = step_units(4, 3, lambda0) * epsilon_of(Real::f64);
-    points.statement("chain <= 1", at_most_point(final_chain(bad, lambda0), 1, rounding));
-    points.at(place(0.1));
-    points.obligation("chain <= 1", at_most_point(final_chain(good, 0.1), 1, rounding));
-    points.wrong_system("u not along k", at_most_point(final_chain(swapped, 0.1), 1, rounding));
+    points.statement("chain <= 1", at_most_point(last_chain(bad, lambda0), 1, rounding));
+    points.at(labels({{"lambda0", num(0.1)}}))
+        .obligation("chain <= 1", at_most_point(last_chain(good, 0.1), 1, rounding));
+    points.wrong_system("u not along k", at_most_point(last_chain(swapped, 0.1), 1, rounding));
   });
 }
-
 } // namespace
 
 std::vector<Claim> corollary_1_aligned() {
   return {kantorovich(), aligned(), non_expansive_threshold(), small_lambda()};
 }
-
 } // namespace recollect::theory

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // 004 Corollaries 1 and 2: products P_T = J_T ... J_1 of the steps' Jacobians, which carry gradients from S_T to S_0.
-#include "harness/core/error.hpp"
-#include "theory/support/claim_builder.hpp"
 #include "theory/support/sampling.hpp"
 #include "theory/variational/unit_jacobian.hpp"
 
 namespace recollect::theory {
 namespace {
-
 const ParamSpec cosine = real_param("c", 0, -0.99, 0.99, "a . k of every step");
 
 /// The angle of the vector of the plane that J stretches most, i.e. of the top eigenvector of the symmetric J^T J.
@@ -16,10 +13,10 @@ double stretched_angle(const Dense &J) {
   return std::atan2(2 * G(0, 1), G(0, 0) - G(1, 1)) / 2;
 }
 
-/// The norm of the layer's chain over steps in the plane with these a . k. If turned, each step stretches most the
-/// direction that the step before it has stretched.
+/// The norm of the layer's chain over steps in the plane with these a . k. Turned: one stretches what the last did.
 double chain_norm(const Vector &cosines, bool turned) {
   Vla layer(2, 1, 1);
+  layer.chain = Dense::identity(2);
   double image = 0; // angle of the direction stretched so far
   for (double c : cosines) {
     const double side = std::sqrt(1 - c * c);
@@ -40,8 +37,7 @@ void bound_chain(Points &points, const Vector &cosines) {
   for (double c : cosines) law *= largest_stretch(c);
   const int T = int(cosines.size());
   const double measured = chain_norm(cosines, true), units = jacobian_units(2) * T * law; // T factors of norm <= 2
-  points.rounding(units);
-  points.statement("norm <= 1", at_most_point(measured, 1, units * epsilon_of(Real::f64)));
+  points.rounding(units).statement("norm <= 1", at_most_point(measured, 1, units * epsilon_of(Real::f64)));
   points.obligation("product of the norms", measured, law).but_not("$2^T$", std::pow(2, T));
   points.wrong_system("steps that are not turned", chain_norm(cosines, false), law);
 }
@@ -67,37 +63,26 @@ Claim product_norm() {
     points.at(labels({{"T", num(12)}, {"c", txt("uniform")}}));
     bound_chain(points, Stream(protocol.seed, "corollary 2/cosines").uniforms(12, -1, 1));
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &) {
-    bound_chain(points, Vector(p.integer("T"), p.real("c")));
-  });
+  return measure(c, [](Points &points, double c, int T) { bound_chain(points, Vector(T, c)); });
 }
 
-/// |P_T|_F^2 / d, which is |P_T x|^2 averaged over unit x, for runs first ... first + count - 1. All runs advance
-/// together; in each the layer makes one step with A = a k^T.
+/// |P_T|_F^2 / d, which is |P_T x|^2 averaged over unit x, for `count` runs from `first` on. A = a k^T.
 Vector mean_squares(int d, double c, int T, const Stream &pairs, size_t first, size_t count) {
-  const Variant &layer = find_variant("vla");
-  const Params params = variant_params(layer, {{"phi", "identity"}, {"refresh", "0"}, {"u_norm", "0"}});
-  const size_t rows = 2 * size_t(d) + 2, size = rows * d;
-  Sequence s;
-  s.shape = {int(count), 1, 1, d, d};
-  s.k.resize(count * d), s.w.assign(count * d, 0.0), s.v = s.q = s.w, s.state.assign(count * size, 0.0);
-  for (size_t run = 0; run < count; ++run)
-    for (int i = 0; i < d; ++i) s.state[run * size + i * (d + 1)] = 1;
+  const size_t size = (2 * size_t(d) + 2) * d;
+  Sequence s = stored({int(count), 1, 1, d, d}, Vector(count * d), Vector(count * d));
+  s.w = s.v, s.state.resize(count * size);
+  for (size_t b = 0; b < count; ++b)
+    for (int i = 0; i < d; ++i) s.state[b * size + i * (d + 1)] = 1;
   for (int t = 0; t < T; ++t) {
-    for (size_t run = 0; run < count; ++run) {
-      const UnitPair x = unit_pair(d, c, pairs, (first + run) * T + t);
-      std::copy(x.k.begin(), x.k.end(), &s.k[run * d]);
-      for (int i = 0; i < d; ++i)
-        for (int j = 0; j < d; ++j) s.state[run * size + (d + i) * d + j] = x.a[i] * x.k[j];
+    for (size_t b = 0; b < count; ++b) {
+      const UnitPair x = unit_pair(d, c, pairs, (first + b) * T + t);
+      const Dense A = outer(x.a, x.k);
+      std::copy(x.k.begin(), x.k.end(), &s.k[b * d]);
+      std::copy(A.data.begin(), A.data.end(), &s.state[b * size + d * d]);
     }
-    s.state = forward(layer, s, {"recurrent", Real::f64, 1, params}).state;
+    s.state = run("vla", s, {{"phi", "identity"}, {"refresh", "0"}, {"u_norm", "0"}}).state;
   }
-  Vector squares(count);
-  for (size_t run = 0; run < count; ++run) {
-    const double *P = &s.state[run * size];
-    squares[run] = inner(P, P, d * d) / d;
-  }
-  return squares;
+  return state_squares(s.state, count, d * d, d);
 }
 
 Claim random_product_law() {
@@ -117,27 +102,23 @@ Claim random_product_law() {
   c.takes({real_param("c", 0, -1, 1, "a . k of every step"), integer_param("d", 8, 2, 16, "head width"),
            integer_param("T", 8, 1, 12, "steps")});
   c.at({{}, {{"c", 0.5}}, {{"c", 1}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+  return measure(c, [](Points &points, const Protocol &protocol, double c, int d, int T) {
     const Stream pairs(protocol.seed, "corollary 1/random orientations");
-    const int d = p.integer("d"), T = p.integer("T");
-    const double c = p.real("c"), law = std::pow(1 + (1 - 2 * c) / d, T);
-    if (protocol.point && std::fabs(law - 1) < 0.1 * law)
-      usage_error("near c = 1/2 gradients keep their size on average");
+    const double law = std::pow(1 + (1 - 2 * c) / d, T);
+    const bool apart = std::fabs(law - 1) > 0.1 * law;
+    if (protocol.point && !apart) usage_error("near c = 1/2 gradients keep their size on average");
     const Mean mean = sample_mean(wanted_sensitivity(protocol), 500, 2000000, [&](size_t first, size_t count) {
       return mean_squares(d, c, T, pairs, first, count);
     });
     const double rounding = jacobian_units(d) * T * law * epsilon_of(Real::f64); // the whole product at T = 1
     const auto law_of = [&](double square, double d) { return std::pow(1 + square / d, T); };
-    if (std::fabs(law - 1) > 0.1 * law) {
+    if (apart)
       points.statement("neither explode nor vanish", mean, 1).but_not("$d - 1$ for $d$", law_of(1 - 2 * c, d - 1));
-    }
     auto grows = points.obligation("$(1 + (1 - 2c)/d)^T$", sampled_point(mean, law, rounding));
     if (std::fabs(c) > 0.1) grows.but_not("$1 - c$ for $1 - 2c$", sampled_point(mean, law_of(1 - c, d)));
   });
 }
-
 } // namespace
 
 std::vector<Claim> corollary_1_products() { return {product_norm(), random_product_law()}; }
-
 } // namespace recollect::theory

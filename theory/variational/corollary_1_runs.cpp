@@ -2,17 +2,14 @@
 // 004 Corollaries 1 and 2 along runs of VLA, whose A_t is the inverse of M_t = lambda0 I + sum u u^T: how large the steps'
 // Jacobians and their product P_t = J_t ... J_1 become, on random inputs and on inputs chosen against the claim.
 #include "harness/call/gradient.hpp"
-#include "theory/support/claim_builder.hpp"
 #include "theory/variational/unit_jacobian.hpp"
-#include <algorithm>
 
 namespace recollect::theory {
 namespace {
-
 Inputs turned(Inputs x, double lambda0) {
   VlaAlgebra algebra(x.d, 1, lambda0);
   for (int t = 0; t < x.steps(); ++t) {
-    algebra.step(row(x.keys, t, x.d), row(x.penalties, t, x.d), {0.0});
+    algebra.step(x.key(t), x.penalty(t), {0.0});
     append_row(x.writes, scaled(-1, algebra.a));
   }
   return x;
@@ -32,13 +29,11 @@ Claim real_runs() {
                         "and the chain grows no faster than a power of $t$, against 20.5 per step without "
                         "normalisation. Training was stable at every length that we ran."));
   c.runs({"vla"});
-  c.takes({integer_param("d", 3, 2, 32, "head width"), integer_param("T", 40, 12, 200, "steps"),
-           real_param("lambda0", 0.1, 0.01, 10, "penalty at the start")});
+  c.takes({integer_param("d", 3, 2, 32, "head width"), integer_param("T", 40, 12, 200, "steps"), penalty_param(0.01)});
   c.at({{}, {{"d", 8}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int d = p.integer("d"), T = p.integer("T"), runs = protocol.full() ? 64 : 16;
-    const double lambda0 = p.real("lambda0"), units = step_units(T, d, lambda0),
-                 rounding = units * epsilon_of(Real::f64);
+  return measure(c, [](Points &points, const Protocol &protocol, int d, int T, double lambda0) {
+    const int runs = protocol.full() ? 64 : 16;
+    const double units = step_units(T, d, lambda0), rounding = units * epsilon_of(Real::f64);
     const auto draw = [&](const char *name, int run) { return random_units(T, d, Stream(protocol.seed, name, run)); };
     const auto inputs = [&](int run) { return Inputs{d, draw("runs/keys", run), draw("runs/penalties", run), {}}; };
     Growth all;
@@ -47,29 +42,25 @@ Claim real_runs() {
       append_row(all.steps, g.steps), append_row(all.chains, g.chains), append_row(all.angles, g.angles);
       all.over_ceiling = std::max(all.over_ceiling, g.over_ceiling);
     }
-    Inputs random = inputs(0), repeated{d, {}, {}, {}};
+    Inputs random = inputs(0), constant{d, {}, {}, {}};
     random.writes = draw("runs/writes", 0);
-    for (int t = 0; t < T; ++t) append_row(repeated.keys, row(random.keys, 0, d));
-    repeated.penalties = repeated.keys;
-    const auto below_golden = [&](const Vector &steps) {
-      return at_most_point(max_abs(steps), golden_ratio, rounding);
-    };
-    const auto below_ceiling = [&](double ratio) { return at_most_point(ratio, 1, rounding); };
-    points.rounding(units);
-    points.statement("$|J_t| = 1$", max_abs(all.steps), 1);
+    constant.keys = constant.penalties = repeated(random.key(0), T);
+    const auto golden = [&](const Vector &steps) { return at_most_point(max_abs(steps), golden_ratio, rounding); };
+    const auto ceiling = [&](const Growth &g) { return at_most_point(g.over_ceiling, 1, rounding); };
+    const Growth turned_back = growth_of(turned(inputs(0), lambda0), lambda0);
+    points.rounding(units).statement("$|J_t| = 1$", max_abs(all.steps), 1);
     points.statement("chain <= 1", at_most_point(max_abs(all.chains), 1, rounding));
     points.obligation("$|J_t|$ from $a_t.k_t$", all.steps, all.angles);
-    points.obligation("$|J_t|$ < golden ratio", below_golden(all.steps));
-    points.wrong_system("write along $-a_t$", below_golden(growth_of(turned(inputs(0), lambda0), lambda0).steps));
-    points.wrong_system("write along any unit a", below_golden(growth_of(random, lambda0).steps));
-    points.obligation("chain / $sqrt(det M_t / det M_0)$", below_ceiling(all.over_ceiling));
-    points.wrong_system("write along $-a_t$, one key for ever",
-                        below_ceiling(growth_of(turned(repeated, lambda0), lambda0).over_ceiling));
+    points.obligation("$|J_t|$ < golden ratio", golden(all.steps));
+    points.wrong_system("write along $-a_t$", golden(turned_back.steps));
+    points.wrong_system("write along any unit a", golden(growth_of(random, lambda0).steps));
+    points.obligation("chain / $sqrt(det M_t / det M_0)$", ceiling(all));
+    points.wrong_system("write along $-a_t$, one key for ever", ceiling(growth_of(turned(constant, lambda0), lambda0)));
   });
 }
 
 /// At each step, of 24 random candidates the one with the longest chain; `free`: any unit a may replace A_t k_t.
-Inputs adversary(int d, int T, double lambda0, bool free, std::uint64_t seed) {
+Inputs adversary(int d, int T, double lambda0, bool free, Seed seed) {
   const int candidates = 24;
   const Stream keys(seed, "adversary/keys"), penalties(seed, "adversary/penalties"), writes(seed, "adversary/writes");
   Inputs chosen{d, {}, {}, {}};
@@ -98,7 +89,7 @@ Inputs adversary(int d, int T, double lambda0, bool free, std::uint64_t seed) {
 /// P_T = J_T ... J_1, computed by dense algebra.
 Dense chain_of(const Inputs &x, double lambda0) {
   VlaAlgebra algebra(x.d, 1, lambda0);
-  for (int t = 0; t < x.steps(); ++t) algebra.step(row(x.keys, t, x.d), row(x.penalties, t, x.d), {0.0});
+  for (int t = 0; t < x.steps(); ++t) algebra.step(x.key(t), x.penalty(t), {0.0});
   return algebra.chain;
 }
 
@@ -108,9 +99,8 @@ double gradient_ratio(const Inputs &x, double lambda0) {
   const Variant &layer = find_variant("vla");
   const Params params =
       variant_params(layer, {{"phi", "identity"}, {"u_norm", "0"}, {"refresh", "0"}, {"lambda0", number(lambda0)}});
-  Sequence s;
-  s.shape = {1, 1, x.steps(), x.d, 1};
-  s.q = Vector(x.keys.size()), s.k = x.keys, s.w = x.penalties, s.v = Vector(size_t(x.steps()));
+  Sequence s = stored({1, 1, x.steps(), x.d, 1}, x.keys, Vector(x.steps()));
+  s.q.assign(s.q.size(), 0.0), s.w = x.penalties;
   const Dense P = chain_of(x, lambda0);
   Vector g = random_unit(x.d, Stream(1, "adversary/loss"), 0);
   for (int power = 0; power < 400; ++power) g = unit(times(P, times(transpose(P), g)));
@@ -134,13 +124,12 @@ Claim adversarial_runs() {
                         "factor within a polynomial bound. On random inputs and in training we saw none; the corollary "
                         "should say 'at most polynomially'."));
   c.runs({"vla"}), c.takes({integer_param("d", 4, 2, 8, "head width; 8 d steps")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+  return measure(c, [](Points &points, Seed seed, int d) {
     const double lambda0 = 0.1;
-    const int d = p.integer("d"), T = 8 * d; // any unit a: exceeds the polynomial bound by then
+    const int T = 8 * d; // any unit a: exceeds the polynomial bound by then
     const double units = step_units(T, d, lambda0), rounding = units * epsilon_of(Real::f64);
-    const Inputs chosen = adversary(d, T, lambda0, false, protocol.seed);
-    const Growth own = growth_of(chosen, lambda0),
-                 free = growth_of(adversary(d, T, lambda0, true, protocol.seed), lambda0);
+    const Inputs chosen = adversary(d, T, lambda0, false, seed);
+    const Growth own = growth_of(chosen, lambda0), free = growth_of(adversary(d, T, lambda0, true, seed), lambda0);
     if (takes_gradients()) {
       const double flow = gradient_ratio(chosen, lambda0);
       points.statement("$|dL/dS_0| <= |dL/dS_T|$", at_most_point(flow, 1, rounding));
@@ -156,9 +145,7 @@ Claim adversarial_runs() {
     points.wrong_system("any unit a", at_most_point(free.over_ceiling, 1, rounding));
   });
 }
-
 } // namespace
 
 std::vector<Claim> corollary_1_runs() { return {real_runs(), adversarial_runs()}; }
-
 } // namespace recollect::theory

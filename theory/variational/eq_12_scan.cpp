@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 §3.4, Eq 12, Algorithm 2: the parallel form. Whether its composition is associative, which recurrence it scans, and
-// what the scan costs.
-#include "theory/support/claim_builder.hpp"
+// 004 §3.4, Eq 12, Algorithm 2: the parallel form: is it associative, what does it scan, what does the scan cost.
 #include "theory/support/counted_layers.hpp"
 #include "theory/variational/associations.hpp"
 
 namespace recollect::theory {
 namespace {
-
 struct Affine { // S -> F S + G
   Dense F, G;
 };
@@ -23,34 +20,29 @@ double units_of(const Affine &a, const Affine &b, const Affine &c) {
   return 16.0 * a.F.rows * size(a) * size(b) * size(c);
 }
 
-Claim vla_scan_composition_associative() {
+Claim associative() {
   ClaimBuilder c("vla-scan-composition-associative", "004 §3.4, Algorithm 2");
   c.says("The pairs ($F$, $G$) are associative under $(F_r, G_r) o (F_l, G_l) = (F_r F_l, F_r G_l + G_r)$.");
   c.exactly("This is the composition of affine maps that act on $S$ from the left.");
   c.takes({integer_param("d", 6, 2, 64, "width")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int d = p.integer("d");
-    const auto element = [&](const char *name) {
-      return Affine{normal_matrix(d, d, protocol.seed, std::string("composition/F ") + name),
-                    normal_matrix(d, d, protocol.seed, std::string("composition/G ") + name)};
+  return measure(c, [](Points &points, Seed seed, int d) {
+    const auto element = [&](const std::string &i) {
+      return Affine{normal_matrix(d, d, seed, "composition/F " + i), normal_matrix(d, d, seed, "composition/G " + i)};
     };
     const Affine a = element("1"), b = element("2"), c = element("3");
     const auto printed = [](const Affine &r, const Affine &l) { return Affine{r.F * l.F, r.F * l.G + r.G}; };
     const auto additive = [](const Affine &r, const Affine &l) { return Affine{r.F * l.F, r.F * l.G + l.G}; };
     const auto exchanged = [](const Affine &r, const Affine &l) { return Affine{r.F * l.F, l.F * r.G + r.G}; };
-    const Dense S = normal_matrix(d, d, protocol.seed, "composition/S");
+    // The three elements in either order of composition.
+    const auto left = [&](const auto &o) { return entries(o(o(c, b), a)); };
+    const auto right = [&](const auto &o) { return entries(o(c, o(b, a))); };
+    const Dense S = normal_matrix(d, d, seed, "composition/S");
     const auto applied = [&](const Affine &x, const Dense &S) { return x.F * S + x.G; };
-    const Vector steps = applied(c, applied(b, applied(a, S))).data,
-                 at_once = applied(printed(printed(c, b), a), S).data;
-    points.rounding(units_of(a, b, c));
-    points.statement("$(F_r F_l, F_r G_l + G_r)$", entries(printed(printed(c, b), a)),
-                     entries(printed(c, printed(b, a))));
-    points.wrong_system("$(F_r F_l, F_r G_l + G_l)$", entries(additive(additive(c, b), a)),
-                        entries(additive(c, additive(b, a))));
-    points.wrong_system("$(F_r F_l, F_l G_r + G_r)$", entries(exchanged(exchanged(c, b), a)),
-                        entries(exchanged(c, exchanged(b, a))));
-    points.rounding(units_of(a, b, c) * max_abs(S.data));
-    points.obligation("it composes maps $S -> F S + G$", at_once, steps);
+    const Vector steps = applied(c, applied(b, applied(a, S))).data, whole = applied(printed(printed(c, b), a), S).data;
+    points.rounding(units_of(a, b, c)).statement("$(F_r F_l, F_r G_l + G_r)$", left(printed), right(printed));
+    points.wrong_system("$(F_r F_l, F_r G_l + G_l)$", left(additive), right(additive));
+    points.wrong_system("$(F_r F_l, F_l G_r + G_r)$", left(exchanged), right(exchanged));
+    points.rounding(units_of(a, b, c) * max_abs(S.data)).obligation("it composes maps $S -> F S + G$", whole, steps);
     points.wrong_system("in the opposite order", applied(printed(printed(a, b), c), S).data, steps);
   });
 }
@@ -61,8 +53,8 @@ struct Step {
 /// A run of the layer with unit keys and penalty directions, with all the states on its way.
 struct Story {
   std::vector<Step> steps;
-  std::vector<Dense> states;
-  Story(int T, int d, double lambda0, std::uint64_t seed) {
+  Vector states; // S_1 ... S_T
+  Story(int T, int d, double lambda0, Seed seed) {
     const Pairs x = unit_pairs(T, d, d, seed, "scan");
     const Dense U = unit_pairs(T, d, d, seed, "scan, penalties").K;
     Vla memory(d, d, lambda0);
@@ -70,12 +62,12 @@ struct Story {
       const Vector e = combine(1, x.v(t), -1, times(memory.S, x.k(t)));
       memory.step(x.k(t), row(U.data, t, d), x.v(t));
       steps.push_back({x.k(t), memory.a, x.v(t), e});
-      states.push_back(memory.S);
+      append_row(states, memory.S.data);
     }
   }
 };
 
-Claim vla_scan_eq12_recurrence() {
+Claim recurrence() {
   ClaimBuilder c("vla-scan-eq12-recurrence", "004 Eq 12, Algorithm 2");
   c.says("$S_t = F_t S_{t-1} + G_t$ with $F_t = I - a_t k_t^T$ and $G_t = e_t a_t^T$ is the recurrence of Eq 10, to be "
          "scanned from precomputed $k$, $a$ and $v$.");
@@ -90,12 +82,9 @@ Claim vla_scan_eq12_recurrence() {
       "- k a^T) + v a^T$, to which the associativity stated applies. The equation should print it so."));
   c.runs({"vla"});
   c.takes({integer_param("T", 12, 3, 128, "steps"), integer_param("d", 6, 2, 32, "width of keys and values"),
-           real_param("lambda0", 0.1, 1e-3, 10, "penalty at the start")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int T = p.integer("T"), d = p.integer("d");
-    const Story story(T, d, p.real("lambda0"), protocol.seed);
-    Vector states;
-    for (const Dense &S : story.states) append_row(states, S.data);
+           penalty_param(1e-3)});
+  return measure(c, [](Points &points, Seed seed, int T, int d, double lambda0) {
+    const Story story(T, d, lambda0, seed);
     // The states after every step, by the recurrence S = next(S, step).
     const auto prefixes = [&](const auto &next) {
       Dense S(d, d);
@@ -104,17 +93,16 @@ Claim vla_scan_eq12_recurrence() {
       return all;
     };
     const auto F = [&](const Step &x) { return Dense::identity(d) - outer(x.a, x.k); };
+    const auto right = [&](const Step &x) { return transpose(F(x)); };
     const Vector printed = prefixes([&](const Dense &S, const Step &x) { return F(x) * S + outer(x.e, x.a); }),
-                 from_right =
-                     prefixes([&](const Dense &S, const Step &x) { return S * transpose(F(x)) + outer(x.e, x.a); }),
+                 from_right = prefixes([&](const Dense &S, const Step &x) { return S * right(x) + outer(x.e, x.a); }),
                  turned = prefixes([&](const Dense &S, const Step &x) { return S * F(x) + outer(x.v, x.a); }),
-                 mended =
-                     prefixes([&](const Dense &S, const Step &x) { return S * transpose(F(x)) + outer(x.v, x.a); });
-    points.rounding(64.0 * T * d * (1 + max_abs(states)));
-    points.statement("$F S + G$, $F = I - a k^T$, $G = e a^T$", printed, states);
-    points.obligation("$S (I - k a^T) + v a^T$", mended, states);
-    points.wrong_system("$S (I - k a^T) + e a^T$", from_right, states);
-    points.wrong_system("$S (I - a k^T) + v a^T$", turned, states);
+                 mended = prefixes([&](const Dense &S, const Step &x) { return S * right(x) + outer(x.v, x.a); });
+    points.rounding(64.0 * T * d * (1 + max_abs(story.states)));
+    points.statement("$F S + G$, $F = I - a k^T$, $G = e a^T$", printed, story.states);
+    points.obligation("$S (I - k a^T) + v a^T$", mended, story.states);
+    points.wrong_system("$S (I - k a^T) + e a^T$", from_right, story.states);
+    points.wrong_system("$S (I - a k^T) + v a^T$", turned, story.states);
   });
 }
 
@@ -133,8 +121,7 @@ template <class N> Map<N> then(const Map<N> &first, const Map<N> &second) {
     for (size_t j = 0; j < both.G[i].size(); ++j) both.G[i][j] = both.G[i][j] + second.G[i][j];
   return both;
 }
-/// Computes the states of all prefixes in place, by an up-sweep and a down-sweep over a power of two of maps (Brent and
-/// Kung); returns the number of rounds.
+/// All prefixes in place, by an up- and a down-sweep over a power of two of maps (Brent and Kung); returns the rounds.
 template <class N> int scan(std::vector<Map<N>> &x) {
   int rounds = 0;
   for (size_t half = 1; half < x.size(); half *= 2, ++rounds)
@@ -170,7 +157,7 @@ double sequential_work(const Story &story) {
   });
 }
 
-Claim vla_scan_work() {
+Claim scan_work() {
   ClaimBuilder c("vla-scan-work", "004 §3.4, Algorithm 2");
   c.says("The scan over ($F$, $G$) has $O(log T)$ depth and $O(T)$ total work; together with §3.5, the $O(T d^2)$ of "
          "the recurrence.");
@@ -179,18 +166,13 @@ Claim vla_scan_work() {
       "about $4 T d^3$ multiply-adds in place of $2 T d^2$, which is $2 d$ times as many (64 at $d = 32$).");
   c.because("The depth and the order in $T$ are right, but the text omits the width. A chunked form costs less.");
   c.holds_under("the head width is held fixed, for the work is about $4 T d^3$");
-  c.runs({"vla"});
-  c.takes({integer_param("m", 4, 2, 8, "$T = 2^m$ steps"), integer_param("d", 6, 2, 24, "width")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int m = p.integer("m"), d = p.integer("d"), T = 1 << m;
-    const Story story(T, d, 0.1, protocol.seed), wide(T, 2 * d, 0.1, protocol.seed),
-        longer(2 * T, d, 0.1, protocol.seed);
+  c.runs({"vla"}), c.takes({integer_param("m", 4, 2, 8, "$T = 2^m$ steps"), integer_param("d", 6, 2, 24, "width")});
+  return measure(c, [](Points &points, Seed seed, int m, int d) {
+    const int T = 1 << m;
+    const Story story(T, d, 0.1, seed), wide(T, 2 * d, 0.1, seed), longer(2 * T, d, 0.1, seed);
     const Scan scan(story), wide_scan(wide), longer_scan(longer);
-    Vector states;
-    for (const Dense &S : story.states) append_row(states, S.data);
     const auto law = [](double T, double d) { return (2 * T - 2 - std::log2(T)) * 2 * d * d * d; };
-    points.rounding(0);
-    points.statement("$O(d^2)$: four times the work at twice the width", wide_scan.work, 4 * scan.work);
+    points.rounding(0).statement("$O(d^2)$: four times the work at twice the width", wide_scan.work, 4 * scan.work);
     points.condition("$(2 T - 2 - log2 T) 2 d^3$ multiply-adds", scan.work, law(T, d))
         .but_not("$T log2 T$ compositions", T * m * 2.0 * d * d * d)
         .but_not("$2 d^2$ a composition", (2 * T - 2 - m) * 2.0 * d * d);
@@ -200,15 +182,11 @@ Claim vla_scan_work() {
     points.wrong_system("step by step at twice the width", sequential_work(wide), 2.0 * T * d * d);
     points.obligation("$2 log2 T - 1$ rounds", scan.rounds, 2 * m - 1);
     points.wrong_system("rounds at twice the length", longer_scan.rounds, 2 * m - 1);
-    points.rounding(64.0 * T * d * (1 + max_abs(states)));
-    points.obligation("the scan computes the layer's states", scan.states, states);
+    points.rounding(64.0 * T * d * (1 + max_abs(story.states)));
+    points.obligation("the scan computes the layer's states", scan.states, story.states);
   });
 }
-
 } // namespace
 
-std::vector<Claim> eq_12_scan() {
-  return {vla_scan_composition_associative(), vla_scan_eq12_recurrence(), vla_scan_work()};
-}
-
+std::vector<Claim> eq_12_scan() { return {associative(), recurrence(), scan_work()}; }
 } // namespace recollect::theory

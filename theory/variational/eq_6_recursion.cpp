@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // 004 Eq 5-6: which least-squares problem the recursion with gain A_t k_t solves.
-#include "harness/core/error.hpp"
-#include "theory/support/claim_builder.hpp"
 #include "theory/variational/associations.hpp"
 
 namespace recollect::theory {
 namespace {
-
-const std::vector<ParamSpec> setting{integer_param("n", 6, 2, 256, "pairs"), integer_param("d", 8, 2, 64, "width"),
-                                     real_param("lambda0", 0.1, 1e-4, 10, "penalty at the start")};
+const std::vector<ParamSpec> setting{integer_param("n", 6, 2, 256, "pairs"), width_param(), penalty_param()};
 constexpr int dv = 3;
 
 Dense ridge_solution(const Pairs &x, double ridge) { return minimiser(x, ridge * Dense::identity(x.K.columns)); }
@@ -42,16 +38,15 @@ Claim rls_eq6_post_update() {
     const Pairs all = unit_pairs(p.integer("n"), p.integer("d"), dv, protocol.seed, "eq 6");
     for (int n : {1, all.n() / 2, all.n(), 3 * all.n()}) {
       const Pairs x = n > all.n() ? unit_pairs(n, all.K.columns, dv, protocol.seed, "eq 6, longer") : all.first(n);
-      const double units = pair_units(x, lambda0);
       const std::string after = ", " + std::to_string(n) + " pairs";
       const Vector ridge = ridge_solution(x, lambda0).data;
-      points.rounding(units);
+      const auto eq6 = [&](const Dense &U) { return written(x, U, lambda0, "vla_unnormalized").S.data; };
+      points.rounding(pair_units(x, lambda0));
       points.statement("recursive least squares" + after, least_squares_state(x, lambda0).data, ridge)
           .but_not("penalty $2 lambda0$" + after, ridge_solution(x, 2 * lambda0).data);
-      points.statement("Eq 6 with $u = k$" + after, written(x, x.K, lambda0, "vla_unnormalized").S.data, ridge);
+      points.statement("Eq 6 with $u = k$" + after, eq6(x.K), ridge);
       if (n == 1) continue;
-      points.wrong_system("gain $A_{t-1} k$" + after, written(x, lagging(x), lambda0, "vla_unnormalized").S.data,
-                          ridge);
+      points.wrong_system("gain $A_{t-1} k$" + after, eq6(lagging(x)), ridge);
       points.wrong_system("gain $A_t k / delta$" + after, overdivided(x, lambda0).data, ridge);
     }
   });
@@ -72,29 +67,24 @@ Claim rls_eq6_solves_eq5() {
                "Eq 6 is textbook recursive least squares and is right; $M_t$ in Eq 5 is meant as the regulariser whose "
                "inverse the recursion carries. With a constant $lambda0$ $I$ in the trace term the two agree."));
   c.runs({"vla_unnormalized"}), c.takes(setting);
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const double lambda0 = p.real("lambda0");
-    const int n = p.integer("n"), d = p.integer("d");
-    const Pairs x = unit_pairs(n, d, dv, protocol.seed, "eq 5");
-    const Dense U = unit_pairs(n, d, dv, protocol.seed, "eq 5, other directions").K, M = penalty(x.K, lambda0);
-    const Vla aligned = written(x, x.K, lambda0, "vla_unnormalized"),
-              apart = written(x, U, lambda0, "vla_unnormalized");
+  return measure(c, [](Points &points, Seed seed, int n, int d, double lambda0) {
+    const Pairs x = unit_pairs(n, d, dv, seed, "eq 5");
+    const Dense U = unit_pairs(n, d, dv, seed, "eq 5, other directions").K, M = penalty(x.K, lambda0);
+    const Vla along = written(x, x.K, lambda0, "vla_unnormalized"), apart = written(x, U, lambda0, "vla_unnormalized");
     const double units = pair_units(x, lambda0);
     const Dense ridge = ridge_solution(x, lambda0);
     points.rounding(units);
-    points.statement("$u = k$: the minimiser with penalty $M_t$", aligned.S, minimiser(x, M))
+    points.statement("$u = k$: the minimiser with penalty $M_t$", along.S, minimiser(x, M))
         .but_not("penalty $2 lambda0 I$", ridge_solution(x, 2 * lambda0));
     points.statement("other u: the minimiser with penalty $M_t$", apart.S, minimiser(x, penalty(U, lambda0)));
-    points.obligation("$u = k$: the minimiser with penalty $lambda0 I$", aligned.S, ridge);
+    points.obligation("$u = k$: the minimiser with penalty $lambda0 I$", along.S, ridge);
     points.wrong_system("other u: the minimiser with penalty $lambda0 I$", apart.S, ridge);
     points.rounding(units / lambda0);
-    points.obligation("$u = k$: $A_t = (lambda0 I + K K^T)^{-1}$", aligned.A, inverse(M))
+    points.obligation("$u = k$: $A_t = (lambda0 I + K K^T)^{-1}$", along.A, inverse(M))
         .but_not("the inverse of Eq 5's Hessian, $K K^T + M_t$", inverse(M + transpose(x.K) * x.K));
   });
 }
-
 } // namespace
 
 std::vector<Claim> eq_6_recursion() { return {rls_eq6_post_update(), rls_eq6_solves_eq5()}; }
-
 } // namespace recollect::theory

@@ -1,26 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 Eq 7, 16, 17: the penalised objective, its minimiser, what the minimiser recalls, and that VLA's recursion (Eq
-// 9-10) does not compute it.
-#include "harness/core/error.hpp"
-#include "theory/support/claim_builder.hpp"
+// 004 Eq 7, 16, 17: the penalised objective, what its minimiser recalls, and that Eq 9-10 do not compute it.
 #include "theory/variational/associations.hpp"
 
 namespace recollect::theory {
 namespace {
-
 constexpr int dv = 3;
-const ParamSpec start = real_param("lambda0", 0.1, 1e-4, 10, "penalty at the start");
 
-Claim vla_eq17_batch_minimiser() {
+Claim batch_minimiser() {
   ClaimBuilder c("vla-eq17-batch-minimiser", "004 Eq 7, 16, 17");
   c.says("$S* = V K^T (K K^T + M_t)^{-1}$ minimises $sum |v_s - S k_s|^2 + tr(S M_t S^T)$.");
   c.exactly("An identity. The prediction is the minimum by least squares on the keys and the root of $M_t$.");
-  c.takes({integer_param("n", 6, 1, 256, "pairs"), integer_param("d", 8, 2, 64, "width"), start});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int n = p.integer("n"), d = p.integer("d");
-    const double lambda0 = p.real("lambda0");
-    const Pairs x = unit_pairs(n, d, dv, protocol.seed, "eq 17");
-    const Dense U = unit_pairs(n, d, dv, protocol.seed, "eq 17, penalties").K, M = penalty(U, lambda0),
+  c.takes({integer_param("n", 6, 1, 256, "pairs"), width_param(), penalty_param()});
+  return measure(c, [](Points &points, Seed seed, int n, int d, double lambda0) {
+    const Pairs x = unit_pairs(n, d, dv, seed, "eq 17");
+    const Dense U = unit_pairs(n, d, dv, seed, "eq 17, penalties").K, M = penalty(U, lambda0),
                 before = M - outer(row(U.data, n - 1, d), row(U.data, n - 1, d));
     const Vector printed = closed_form(x, M).data;
     points.rounding(pair_units(x, lambda0));
@@ -31,7 +24,7 @@ Claim vla_eq17_batch_minimiser() {
   });
 }
 
-Claim vla_eq17_shrinkage() {
+Claim shrinkage() {
   ClaimBuilder c("vla-eq17-shrinkage", "004 §4.3");
   c.says("Under bounded inputs and exact arithmetic the objective of Eq 7 recovers stored associations exactly when "
          "the keys are linearly independent.");
@@ -46,17 +39,14 @@ Claim vla_eq17_shrinkage() {
                         "We think of the penalty as vanishing compared with the data, as in classical least squares, "
                         "where recovery is exact. With $M_t = sum u u^T$ of unit $u$ the minimiser keeps the direction "
                         "of every value and shrinks its length, which the normalised write does not."));
-  c.takes({integer_param("n", 5, 1, 64, "orthonormal keys, at most d"), integer_param("d", 8, 2, 64, "width"), start});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int n = p.integer("n"), d = p.integer("d");
+  c.takes({integer_param("n", 5, 1, 64, "orthonormal keys, at most d"), width_param(), penalty_param()});
+  return measure(c, [](Points &points, Seed seed, int n, int d, double lambda0) {
     if (n > d) usage_error("at most d keys are orthonormal");
-    const double lambda0 = p.real("lambda0");
-    const Pairs x = orthonormal_pairs(n, d, dv, protocol.seed, "shrinkage");
+    const Pairs x = orthonormal_pairs(n, d, dv, seed, "shrinkage");
     const auto reads = [&](const Dense &M) { return (closed_form(x, M) * transpose(x.K)).data; };
     const auto values = [&](double factor) { return (factor * transpose(x.V)).data; };
     const Vector measured = reads(penalty(x.K, lambda0)), ridge = reads(lambda0 * Dense::identity(d));
-    points.rounding(pair_units(x, lambda0));
-    points.statement("reads v", measured, values(1));
+    points.rounding(pair_units(x, lambda0)).statement("reads v", measured, values(1));
     points.obligation("reads $v / (2 + lambda0)$", measured, values(1 / (2 + lambda0)))
         .but_not("$v / (1 + lambda0)$", values(1 / (1 + lambda0)))
         .but_not("$v / (2 + 2 lambda0)$", values(1 / (2 + 2 * lambda0)));
@@ -65,7 +55,7 @@ Claim vla_eq17_shrinkage() {
   });
 }
 
-Claim vla_eq10_solves_eq7() {
+Claim recursion_solves() {
   ClaimBuilder c("vla-eq10-solves-eq7", "004 §3.3, Appendix A.1");
   c.says("Eq 9-10 maintain the minimiser of Eq 7 exactly.");
   c.exactly("For orthonormal keys the recursion is $(2 + lambda0)$ times the minimiser if $u = k$, and $(1 + lambda0)$ "
@@ -79,43 +69,32 @@ Claim vla_eq10_solves_eq7() {
       "A.1 says that the unit-length write departs from classical RLS, so that Eq 10 is a variant of the minimiser's "
       "recursion; what is maintained exactly is $A_t$. 'The solution' should read 'a normalised form of its update'."));
   c.runs({"vla", "rls"});
-  c.takes({integer_param("n", 4, 1, 32, "orthonormal keys, at most $d / 2$"), integer_param("d", 8, 2, 64, "width"),
-           start});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int n = p.integer("n"), d = p.integer("d");
+  c.takes({integer_param("n", 4, 1, 32, "orthonormal keys, at most $d / 2$"), width_param(), penalty_param()});
+  return measure(c, [](Points &points, Seed seed, int n, int d, double lambda0) {
     if (2 * n > d) usage_error("n <= d / 2, so that as many directions are orthogonal to every key");
-    const double lambda0 = p.real("lambda0");
-    const Pairs both = orthonormal_pairs(2 * n, d, dv, protocol.seed, "eq 10"), x = both.first(n);
+    const Pairs both = orthonormal_pairs(2 * n, d, dv, seed, "eq 10"), x = both.first(n);
     const Dense apart(n, d, {both.K.data.begin() + size_t(n) * d, both.K.data.end()});
-    const Pairs generic = unit_pairs(4 * n, d, dv, protocol.seed, "eq 10, generic");
+    const Pairs generic = unit_pairs(4 * n, d, dv, seed, "eq 10, generic");
     const double units = pair_units(x, lambda0);
-    const auto optimum = [&](const Dense &U, double factor) {
-      return (factor * minimiser(x, penalty(U, lambda0))).data;
-    };
+    const auto best = [&](const Dense &U, double factor) { return (factor * minimiser(x, penalty(U, lambda0))).data; };
     const Vector aligned = written(x, x.K, lambda0).S.data, beside = written(x, apart, lambda0).S.data;
-    points.rounding(units);
-    points.statement("$u = k$: $S_t = S*$", aligned, optimum(x.K, 1));
-    points.statement("u orthogonal to every key: $S_t = S*$", beside, optimum(apart, 1));
+    points.rounding(units).statement("$u = k$: $S_t = S*$", aligned, best(x.K, 1));
+    points.statement("u orthogonal to every key: $S_t = S*$", beside, best(apart, 1));
     points.rounding(pair_units(generic, lambda0));
     points.statement("random keys, $u = k$: $S_t = S*$", written(generic, generic.K, lambda0).S,
                      minimiser(generic, penalty(generic.K, lambda0)));
     points.rounding(units);
-    points.obligation("$u = k$: $(2 + lambda0) S*$", aligned, optimum(x.K, 2 + lambda0))
-        .but_not("$u = k$: $2 S*$", optimum(x.K, 2))
-        .but_not("$u = k$: $(1 + lambda0) S*$", optimum(x.K, 1 + lambda0));
-    points.wrong_system("$u = k$, gain not normalised", least_squares_state(x, lambda0).data,
-                        optimum(x.K, 2 + lambda0));
-    points.obligation("u orthogonal to every key: $(1 + lambda0) S*$", beside, optimum(apart, 1 + lambda0))
-        .but_not("u orthogonal to every key: $(2 + lambda0) S*$", optimum(apart, 2 + lambda0));
+    points.obligation("$u = k$: $(2 + lambda0) S*$", aligned, best(x.K, 2 + lambda0))
+        .but_not("$u = k$: $2 S*$", best(x.K, 2))
+        .but_not("$u = k$: $(1 + lambda0) S*$", best(x.K, 1 + lambda0));
+    points.wrong_system("$u = k$, gain not normalised", least_squares_state(x, lambda0).data, best(x.K, 2 + lambda0));
+    points.obligation("u orthogonal to every key: $(1 + lambda0) S*$", beside, best(apart, 1 + lambda0))
+        .but_not("u orthogonal to every key: $(2 + lambda0) S*$", best(apart, 2 + lambda0));
     points.wrong_system("generic u: $(1 + lambda0) S*$", written(x, generic.first(n).K, lambda0).S.data,
-                        optimum(apart, 1 + lambda0));
+                        best(apart, 1 + lambda0));
   });
 }
-
 } // namespace
 
-std::vector<Claim> eq_7_objective() {
-  return {vla_eq17_batch_minimiser(), vla_eq17_shrinkage(), vla_eq10_solves_eq7()};
-}
-
+std::vector<Claim> eq_7_objective() { return {batch_minimiser(), shrinkage(), recursion_solves()}; }
 } // namespace recollect::theory

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 Eq 8 and the conclusions in the text: how each u_t depletes A_t, and whether a small A_t k_t suppresses the
-// update of S.
-#include "theory/support/claim_builder.hpp"
+// 004 Eq 8 and the conclusions in the text: how each u_t depletes A_t, and whether a small A_t k_t keeps S.
 #include "theory/variational/vla_steps.hpp"
 
 namespace recollect::theory {
 namespace {
-
 constexpr double paper_lambda0 = 0.1;
 
 Claim depletion() {
@@ -18,20 +15,17 @@ Claim depletion() {
             "direction is $z$, not $u$. The refresh must be off.");
   c.because("A direction that no $u$ had is depleted as well if it is along some $z$, to which $A$ has turned $u$.");
   c.runs({"vla"});
-  c.takes({integer_param("d", 32, 3, 64, "head width"),
-           real_param("lambda0", paper_lambda0, 1e-3, 10, "penalty at the start"),
-           real_param("s", 1, 0.05, 3, "length of u")});
+  c.takes(
+      {integer_param("d", 32, 3, 64, "head width"), penalty_param(1e-3), real_param("s", 1, 0.05, 3, "length of u")});
   c.at({{}, {{"s", 1 / std::sqrt(32.0)}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int d = p.integer("d"), steps = 30;
-    const double lambda0 = p.real("lambda0"), s = p.real("s"), first_drop = s * s / (lambda0 * (lambda0 + s * s)),
+  return measure(c, [](Points &points, Seed seed, int d, double lambda0, double s) {
+    const int steps = 30;
+    const double first_drop = s * s / (lambda0 * (lambda0 + s * s)),
                  units = step_units(steps, d, lambda0, s * s) / lambda0, rounding = units * epsilon_of(Real::f64);
-    const Vector penalties = scaled(s, random_units(steps, d, Stream(protocol.seed, "depletion/penalties")));
+    const Vector penalties = scaled(s, random_units(steps, d, Stream(seed, "depletion/penalties")));
     Vla layer(d, 1, lambda0);
-    layer.follow_chain = false;
     Dense M = lambda0 * Dense::identity(d);
-    Vector drops, along_z, along_u; // A_{t-1} - A_t of every step, by the layer and by two laws
-    double largest = 0, first = 0;
+    Vector drops, along_z, along_u, traces; // A_{t-1} - A_t of every step, by the layer and by two laws
     for (int t = 0; t < steps; ++t) {
       const Dense before = layer.A;
       const Vector u = row(penalties, t, d), z = times(inverse(M), u);
@@ -39,34 +33,29 @@ Claim depletion() {
       M = M + outer(u, u);
       const Dense drop = before - layer.A;
       const double size = inner(z, z) / (1 + inner(u, z));
-      append_row(drops, drop.data);
+      append_row(drops, drop.data), traces.push_back(trace(drop));
       append_row(along_z, (1 / (1 + inner(u, z)) * outer(z, z)).data);
       append_row(along_u, (size / (s * s) * outer(u, u)).data);
-      largest = std::max(largest, trace(drop));
-      if (t == 0) first = trace(drop);
     }
     // Without the 1 in delta = 1 + u.z the first drop is |z|^2 / u.z = 1 / lambda0.
-    const Vector z = scaled(1 / lambda0, row(penalties, 0, d));
-    const double undamped = trace(1 / inner(row(penalties, 0, d), z) * outer(z, z));
-    // Directions that are orthogonal to every u.
-    const Vector kept = row(penalties, 0, d);
-    Vector confined = penalties;
+    const Vector kept = row(penalties, 0, d), z = scaled(1 / lambda0, kept);
+    const double undamped = trace(1 / inner(kept, z) * outer(z, z));
+    // A run whose penalty directions are all orthogonal to `kept`.
+    Vector confined;
     for (int t = 1; t < steps; ++t) {
-      const Vector u = row(penalties, t, d), apart = combine(1, u, -inner(u, kept) / (s * s), kept);
-      std::copy(apart.begin(), apart.end(), &confined[size_t(t) * d]);
+      const Vector u = row(penalties, t, d);
+      append_row(confined, combine(1, u, -inner(u, kept) / (s * s), kept));
     }
-    Vla elsewhere(d, 1, lambda0);
-    elsewhere.follow_chain = false;
-    elsewhere.update_inverse(Vector(confined.begin() + d, confined.end()));
+    Vla other(d, 1, lambda0);
+    other.update_inverse(confined);
     points.rounding(units);
     points.obligation("drop $z z^T / delta$, $z = A u$", drops, along_z).but_not("along u instead of z", along_u);
-    points.obligation("an untouched direction keeps $1 / lambda0$", times(elsewhere.A, kept),
-                      scaled(1 / lambda0, kept));
+    points.obligation("an untouched direction keeps $1 / lambda0$", times(other.A, kept), scaled(1 / lambda0, kept));
     points.wrong_system("a touched one", times(layer.A, kept), scaled(1 / lambda0, kept));
     points.rounding(units * d);
-    points.obligation("first drop $s^2 / (lambda0 (lambda0 + s^2))$", first, first_drop)
+    points.obligation("first drop $s^2 / (lambda0 (lambda0 + s^2))$", traces[0], first_drop)
         .but_not("$1 / lambda0$", 1 / lambda0);
-    points.obligation("no drop exceeds the first", at_most_point(largest, first_drop, rounding * d));
+    points.obligation("no drop exceeds the first", at_most_point(max_abs(traces), first_drop, rounding * d));
     points.wrong_system("$delta = u.z$", at_most_point(undamped, first_drop, rounding * d));
   });
 }
@@ -89,11 +78,10 @@ Claim suppression() {
   c.runs({"vla", "vla_unnormalized"});
   c.takes({integer_param("d", 8, 2, 64, "head width"), integer_param("dv", 3, 1, 32, "value width"),
            integer_param("repeats", 50, 2, 500, "of one key, with new values")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int d = p.integer("d"), dv = p.integer("dv"), steps = p.integer("repeats");
-    const Vector k = random_unit(d, Stream(protocol.seed, "suppression/key"), 0),
-                 u = random_unit(d, Stream(protocol.seed, "suppression/penalty"), 0),
-                 values = Stream(protocol.seed, "suppression/values").normals(size_t(steps) * dv);
+  return measure(c, [](Points &points, Seed seed, int d, int dv, int steps) {
+    const Vector k = random_unit(d, Stream(seed, "suppression/key"), 0),
+                 u = random_unit(d, Stream(seed, "suppression/penalty"), 0),
+                 values = Stream(seed, "suppression/values").normals(size_t(steps) * dv);
     Vla layer(d, dv, paper_lambda0), scaled_up(d, dv, paper_lambda0 / 1000, {{"refresh", "0"}}),
         raw(d, dv, paper_lambda0, {{"refresh", "0"}}, "vla_unnormalized");
     VlaAlgebra algebra(d, dv, paper_lambda0);
@@ -112,20 +100,16 @@ Claim suppression() {
       suppressed.push_back(as_stated(errors.back())), raw_suppressed.push_back(as_stated(error(raw_before)));
     }
     const double units = step_units(steps, d, paper_lambda0) * (1 + max_abs(errors));
-    points.rounding(units);
-    points.statement("$|update| = |e| lambda0 |A_t k|$", moved, suppressed);
+    points.rounding(units).statement("$|update| = |e| lambda0 |A_t k|$", moved, suppressed);
     points.obligation("$|update| = |e|$", moved, errors);
     points.wrong_system("a not normalised", raw_moved, errors);
     points.obligation("a not normalised: $lambda0 |update| = |e| lambda0 |A_t k|$", raw_moved, raw_suppressed)
         .but_not("a not normalised: as for a of length 1", errors);
-    points.rounding(units * steps);
-    points.obligation("A times 1000", scaled_up.S, algebra.S);
+    points.rounding(units * steps).obligation("A times 1000", scaled_up.S, algebra.S);
     points.wrong_system("a not normalised", raw.S, algebra.S);
   });
 }
-
 } // namespace
 
 std::vector<Claim> eq_8_depletion() { return {depletion(), suppression()}; }
-
 } // namespace recollect::theory

@@ -1,48 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 Eq 9, 18 and Algorithm 1 lines 11-17: how exactly A_t equals M_t^{-1}, how the periodic refresh changes it, and
-// whether the denominator stays above 1, in float32 too.
-#include "harness/core/error.hpp"
-#include "theory/support/claim_builder.hpp"
+// 004 Eq 9, 18 and Algorithm 1 lines 11-17: A_t as M_t^{-1}, its refresh, and whether delta stays above 1.
 #include "theory/variational/vla_steps.hpp"
-#include <algorithm>
 
 namespace recollect::theory {
 namespace {
+const ParamSpec width = integer_param("d", 16, 2, 64, "width");
+/// M_T^{-1} after the penalty directions in the rows of U.
+Dense inverse_law(const Vector &U, int d, double lambda0) {
+  const Dense rows(int(U.size()) / d, d, U);
+  return inverse(lambda0 * Dense::identity(d) + transpose(rows) * rows);
+}
 
-const ParamSpec width = integer_param("d", 16, 2, 64, "width"),
-                start = real_param("lambda0", 0.1, 1e-4, 10, "penalty at the start");
-Dense inverse_after(int T, int d, double lambda0, const Vector &U, Real real) {
+/// A_T of the layer.
+Dense inverse_after(const Vector &U, int d, double lambda0, Real real) {
   Vla memory(d, 1, lambda0, {{"refresh", "0"}}, "vla", real);
-  memory.follow_chain = false;
-  memory.update_inverse({U.begin(), U.begin() + size_t(T) * d});
+  memory.update_inverse(U);
   return memory.A;
 }
 
-Claim sherman_morrison_exact() {
+Claim exact() {
   ClaimBuilder c("sherman-morrison-exact", "004 Eq 9, 18");
   c.says("Rank-one updates by the Sherman-Morrison formula maintain $A_t = M_t^{-1}$ exactly.");
   c.exactly("An identity: to rounding after a thousand updates, in float64 and in float32, without the refresh.");
-  c.runs({"vla"});
-  c.takes({integer_param("T", 1000, 1, 5000, "updates"), width, start});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int T = p.integer("T"), d = p.integer("d");
-    const double lambda0 = p.real("lambda0"), narrow = epsilon_of(Real::f32) / epsilon_of(Real::f64);
-    const Vector U = random_units(T, d, Stream(protocol.seed, "sherman-morrison/directions"));
-    const auto law = [&](int T, double ridge) {
-      return inverse(ridge * Dense::identity(d) + transpose(Dense(T, d, U)) * Dense(T, d, U)).data;
-    };
+  c.runs({"vla"}), c.takes({integer_param("T", 1000, 1, 5000, "updates"), width, penalty_param()});
+  return measure(c, [](Points &points, Seed seed, int T, int d, double lambda0) {
+    const double narrow = epsilon_of(Real::f32) / epsilon_of(Real::f64);
+    const Vector U = random_units(T, d, Stream(seed, "sherman-morrison/directions"));
+    const Vector law = inverse_law(U, d, lambda0).data;
     // Each update rounds entries of size at most 1/lambda0, and later updates shrink these errors.
     const double units = 64.0 * d * std::max(1.0, 1 / lambda0);
-    const Vector one = inverse_after(1, d, lambda0, U, Real::f64).data, u = row(U, 0, d);
+    const Vector u = row(U, 0, d), one = inverse_after(u, d, lambda0, Real::f64).data;
     const double delta = 1 + 1 / lambda0;
     const auto step = [&](double factor) { // I/lambda0 - factor z z^T, z = u/lambda0
       return (1 / lambda0 * Dense::identity(d) - factor / (lambda0 * lambda0) * outer(u, u)).data;
     };
     points.rounding(units);
-    points.statement("float64: $A_T = M_T^{-1}$", inverse_after(T, d, lambda0, U, Real::f64).data, law(T, lambda0))
-        .but_not("penalty $2 lambda0$", law(T, 2 * lambda0));
+    points.statement("float64: $A_T = M_T^{-1}$", inverse_after(U, d, lambda0, Real::f64).data, law)
+        .but_not("penalty $2 lambda0$", inverse_law(U, d, 2 * lambda0).data);
     points.rounding(units * narrow);
-    points.statement("float32: $A_T = M_T^{-1}$", inverse_after(T, d, lambda0, U, Real::f32).data, law(T, lambda0));
+    points.statement("float32: $A_T = M_T^{-1}$", inverse_after(U, d, lambda0, Real::f32).data, law);
     points.rounding(units);
     points.statement("one update", one, step(1 / delta))
         .but_not("the 1 dropped from $delta$", step(1 / (delta - 1)))
@@ -65,7 +61,7 @@ double refresh_law(const Vector &U, int d, double lambda0, int period, double et
   return eta * trace(A * squares * A) / trace(A);
 }
 
-Claim sherman_morrison_refresh_bias() {
+Claim refresh_bias() {
   ClaimBuilder c("sherman-morrison-refresh-bias", "004 §1.2, §5.4, Algorithm 1 lines 15-17");
   c.says("Stricter reading: with the refresh, 1e-3 I every 20 steps, $A_t$ still is $M_t^{-1}$ exactly.");
   c.exactly("Its trace is larger by $eta tr(M_T^{-1} sum_j M_j^2 M_T^{-1})$, to first order, where $j$ runs over the "
@@ -83,25 +79,19 @@ Claim sherman_morrison_refresh_bias() {
            integer_param("period", 20, 5, 100, "steps between refreshes"),
            real_param("eta", 1e-3, 1e-5, 1e-2, "what a refresh adds")});
   c.at({{{"T", 25}}, {{"T", 64}}, {{"T", 128}}, {{"T", 256}}, {{"T", 512}}, {}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int T = p.integer("T"), d = p.integer("d"), period = p.integer("period");
-    const double eta = p.real("eta"), lambda0 = 0.1;
+  return measure(c, [](Points &points, Seed seed, int T, int d, int period, double eta) {
+    const double lambda0 = 0.1;
     if (T < period) usage_error("sherman_morrison_refresh_bias: T must reach the first refresh, T >= period");
-    const Vector U =
-        scaled(1 / std::sqrt(d), random_units(T, d, Stream(protocol.seed, "refresh/directions"))); // Algorithm 1's
+    const Vector U = scaled(1 / std::sqrt(d), random_units(T, d, Stream(seed, "refresh/directions"))); // Algorithm 1's
     const auto law = [&](int period, double eta) { return refresh_law(U, d, lambda0, period, eta); };
     const double expected = law(period, eta);
     if (expected > 0.2) usage_error("sherman_morrison_refresh_bias: the law is of first order, for a bias below .2");
     const auto bias = [&](double eta) {
       Vla memory(d, 1, lambda0, {{"refresh", number(period)}, {"eta", number(eta)}});
-      memory.follow_chain = false;
       memory.update_inverse(U);
-      return trace(memory.A) /
-                 trace(inverse(lambda0 * Dense::identity(d) + transpose(Dense(T, d, U)) * Dense(T, d, U))) -
-             1;
+      return trace(memory.A) / trace(inverse_law(U, d, lambda0)) - 1;
     };
-    // Two biases, at eta / 2 and at eta, are combined so that the second order cancels; the third order is the cube of
-    // the bias, and rounding is T d / lambda0 units.
+    // The second order cancels between eta / 2 and eta; the third is the bias cubed, rounding T d / lambda0 units.
     const auto of_first_order = [&](double eta) { return 4 * bias(eta / 2) - bias(eta); };
     const double rounding = 64.0 * T * d / lambda0 * epsilon_of(Real::f64);
     const auto held = [&](double measured, double law) {
@@ -116,13 +106,11 @@ Claim sherman_morrison_refresh_bias() {
   });
 }
 
-/// 1 + u^T A u in the layer's own arithmetic: the layer has S = (A u)^T from a write of the value 1 at u, and reads it
-/// at u.
+/// 1 + u^T A u in the layer's own arithmetic: a write of the value 1 at u leaves S = (A u)^T, which is read at u.
 double layer_delta(const Dense &A, const Vector &u, Real real) {
-  Sequence s;
   const int d = A.rows;
-  s.shape = {1, 1, 1, d, 1};
-  s.q = s.k = u, s.v = {1}, s.w.assign(d, 0.0);
+  Sequence s = stored({1, 1, 1, d, 1}, u, {1});
+  s.w.assign(d, 0.0);
   for (const Vector &part : {Vector(d), A.data, Vector(2 * d)}) append_row(s.state, part);
   const Variant &layer = find_variant("vla_unnormalized");
   return 1 + forward(layer, s, {"recurrent", real, 1, variant_params(layer, {{"refresh", "0"}})}).o[0];
@@ -135,7 +123,7 @@ struct Deltas {
 Deltas deltas(const Dense &A, const Vector &U, const std::vector<int> &looks, Real real) {
   const int d = A.rows;
   Vla memory(d, 1, 1, {{"refresh", "0"}}, "vla", real);
-  memory.follow_chain = false, memory.A = A;
+  memory.A = A;
   Deltas seen;
   int done = 0;
   for (int t : looks) {
@@ -147,17 +135,15 @@ Deltas deltas(const Dense &A, const Vector &U, const std::vector<int> &looks, Re
 }
 /// The same direction fifty times; if terms cancel, this is worst after the first update.
 constexpr int repeats = 50;
-Deltas repeated(const Dense &A, const Vector &u, Real real) {
-  Vector rows;
-  for (int i = 0; i < repeats; ++i) append_row(rows, u);
-  return deltas(A, rows, {0, 1, 2, 3, 4, repeats - 1}, real);
+Deltas of_one(const Dense &A, const Vector &u, Real real) {
+  return deltas(A, repeated(u, repeats), {0, 1, 2, 3, 4, repeats - 1}, real);
 }
 /// Whether a first update fails depends on rounding; therefore the smallest value over twenty directions is taken.
-Deltas repeated(int d, double lambda0, Real real, std::uint64_t seed) {
+Deltas of_one(int d, double lambda0, Real real, Seed seed) {
   Deltas worst;
   for (int i = 0; i < 20; ++i) {
     const Vector u = random_unit(d, Stream(seed, "delta/repeated"), i);
-    const Deltas one = repeated(1 / lambda0 * Dense::identity(d), u, real);
+    const Deltas one = of_one(1 / lambda0 * Dense::identity(d), u, real);
     worst.least = std::min(worst.least, one.least), worst.last = one.last;
   }
   return worst;
@@ -168,36 +154,34 @@ double delta_units(int d, double lambda0, Real real) {
   return 8.0 * d / lambda0 * epsilon_of(real) / epsilon_of(Real::f64);
 }
 
-Claim sm_delta_ge_1() {
+Claim delta_ge_1() {
   ClaimBuilder c("sm-delta-ge-1", "004 §3.3, Appendix A.1");
   c.says("Since $A_{t-1}$ is positive definite, $delta_t = 1 + u^T A_{t-1} u >= 1$ always.");
   c.exactly("At $lambda0 = .1$ it holds in the layer's own float32 as in float64. If one direction is repeated, "
             "$delta_t = 1 + 1/(lambda0 + t - 1)$.");
-  c.runs({"vla", "vla_unnormalized"});
-  c.takes({integer_param("T", 2000, 100, 20000, "random updates"), width, start});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int T = p.integer("T"), d = p.integer("d");
-    const double lambda0 = p.real("lambda0"), law = repeated_law(lambda0, repeats);
-    const Vector U = random_units(T, d, Stream(protocol.seed, "delta/directions")), u = row(U, 0, d);
-    const Dense A = 1 / lambda0 * Dense::identity(d), indefinite = A - 2 / lambda0 * outer(u, u);
+  c.runs({"vla", "vla_unnormalized"}),
+      c.takes({integer_param("T", 2000, 100, 20000, "random updates"), width, penalty_param()});
+  return measure(c, [](Points &points, Seed seed, int T, int d, double lambda0) {
+    const double law = repeated_law(lambda0, repeats);
+    const Vector U = random_units(T, d, Stream(seed, "delta/directions")), u = row(U, 0, d);
+    const Dense A = 1 / lambda0 * Dense::identity(d), negative = A - 2 / lambda0 * outer(u, u);
     std::vector<int> looks;
     for (int look = 1; look <= 50; ++look) looks.push_back(look * T / 50 - 1);
     for (Real real : {Real::f64, Real::f32}) {
       const std::string text = std::string(", ") + name_of(real);
-      const double units = delta_units(d, lambda0, real), last = repeated(A, u, real).last;
+      const double last = of_one(A, u, real).last, least = of_one(negative, u, real).least;
       points.statement("random u: least $delta$" + text, at_least_point(deltas(A, U, looks, real).least, 1, 0));
-      points.wrong_system("A with a negative eigenvalue" + text,
-                          at_least_point(repeated(indefinite, u, real).least, 1, 0));
-      points.rounding(units);
+      points.wrong_system("A with a negative eigenvalue" + text, at_least_point(least, 1, 0));
+      points.rounding(delta_units(d, lambda0, real));
       points.statement("the same u for the 50th time" + text, last, law)
           .but_not("$1 + 1/(lambda0 + t)$" + text, repeated_law(lambda0, repeats + 1));
     }
-    points.wrong_system("$lambda0 = 1e-8$, f32",
-                        at_least_point(repeated(d, 1e-8, Real::f32, protocol.seed).least, 1, 0));
+    const double lost = of_one(d, 1e-8, Real::f32, seed).least;
+    points.wrong_system("$lambda0 = 1e-8$, f32", at_least_point(lost, 1, 0));
   });
 }
 
-Claim sm_delta_f32_repeated_u() {
+Claim f32_repeated_u() {
   ClaimBuilder c("sm-delta-f32-repeated-u", "004 §3.3, §5.4");
   c.says("$delta_t >= 1$ always, so that the division is unconditionally safe; precision is float32 throughout.");
   c.exactly("True if $lambda0$ is well above float32's rounding. At 1e-8 and 1e-9 cancellation along a repeated "
@@ -206,34 +190,26 @@ Claim sm_delta_f32_repeated_u() {
   c.because("At the paper's $lambda0 = .1$ the division is safe. Where it is not, Algorithm 1's clamp of $delta$ at "
             "1e-4 hides the failure.");
   c.holds_under("$lambda0$ is well above the rounding of float32");
-  c.runs({"vla", "vla_unnormalized"});
-  c.takes({width});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int d = p.integer("d");
+  c.runs({"vla", "vla_unnormalized"}), c.takes({width});
+  return measure(c, [](Points &points, Seed seed, int d) {
     for (double lambda0 : {1e-8, 1e-9}) {
       const std::string text = ", $lambda0 = " + number(lambda0) + "$";
-      const double last = repeated(d, lambda0, Real::f64, protocol.seed).last,
-                   units = delta_units(d, lambda0, Real::f64);
-      points.statement("float32: least $delta$" + text,
-                       at_least_point(repeated(d, lambda0, Real::f32, protocol.seed).least, 1, 0));
-      points.rounding(units);
+      const double last = of_one(d, lambda0, Real::f64, seed).last, least = of_one(d, lambda0, Real::f32, seed).least;
+      points.statement("float32: least $delta$" + text, at_least_point(least, 1, 0));
+      points.rounding(delta_units(d, lambda0, Real::f64));
       points.condition("float64: last $delta$" + text, last, repeated_law(lambda0, repeats))
           .but_not("$1 + 1/(lambda0 + t)$" + text, repeated_law(lambda0, repeats + 1));
     }
     for (double lambda0 : {1e-1, 1e-2}) {
       const std::string text = ", $lambda0 = " + number(lambda0) + "$";
-      const Deltas seen = repeated(d, lambda0, Real::f32, protocol.seed);
+      const Deltas seen = of_one(d, lambda0, Real::f32, seed);
       points.condition("float32: least $delta$" + text, at_least_point(seen.least, 1, 0));
       points.rounding(delta_units(d, lambda0, Real::f32));
       points.condition("float32: last $delta$" + text, seen.last, repeated_law(lambda0, repeats));
     }
   });
 }
-
 } // namespace
 
-std::vector<Claim> eq_9_sherman_morrison() {
-  return {sherman_morrison_exact(), sherman_morrison_refresh_bias(), sm_delta_ge_1(), sm_delta_f32_repeated_u()};
-}
-
+std::vector<Claim> eq_9_sherman_morrison() { return {exact(), refresh_bias(), delta_ge_1(), f32_repeated_u()}; }
 } // namespace recollect::theory

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 Fig 4 and Fig 2b, left: |S_t|_F of linear attention, DeltaNet and VLA on random inputs, which the text does not
-// specify.
-#include "theory/support/claim_builder.hpp"
+// 004 Fig 4 and Fig 2b, left: |S_t|_F of linear attention, DeltaNet and VLA on unspecified random inputs.
 #include "theory/support/sampling.hpp"
 #include "theory/variational/vla_steps.hpp"
 
 namespace recollect::theory {
 namespace {
-
 /// Rows of keys [heads,T,d] and values [heads,T,dv].
 struct Pairs {
   int T, d, dv;
@@ -15,18 +12,11 @@ struct Pairs {
 };
 
 /// |S_T|_F^2 of every head.
-Vector state_squares(const std::string &layer, const Pairs &x, double beta = 1, const std::string &form = "recurrent") {
-  Sequence s;
-  s.shape = {int(x.keys.size()) / (x.T * x.d), 1, x.T, x.d, x.dv};
-  s.k = s.q = x.keys, s.v = x.values, s.beta.assign(size_t(s.shape.B) * x.T, beta);
+Vector squares_of(const std::string &layer, const Pairs &x, double beta = 1, const std::string &form = "recurrent") {
+  const Sequence s = stored({int(x.keys.size()) / (x.T * x.d), 1, x.T, x.d, x.dv}, x.keys, x.values, beta);
   const Variant &variant = find_variant(layer);
   const Output out = forward(variant, s, {form, Real::f64, 64, variant_params(variant)});
-  Vector squares;
-  for (int b = 0; b < s.shape.B; ++b) {
-    const double *S = &out.state[b * out.state_shape.size()];
-    squares.push_back(inner(S, S, x.dv * x.d));
-  }
-  return squares;
+  return state_squares(out.state, s.shape.B, x.dv * x.d);
 }
 
 Pairs gaussian_pairs(int count, int T, int d, bool equal, const Stream &keys, const Stream &values, size_t first) {
@@ -37,10 +27,10 @@ Pairs gaussian_pairs(int count, int T, int d, bool equal, const Stream &keys, co
 }
 
 /// The mean of |S_T|^2 of linear attention over Gaussian pairs; `equal`: v = k.
-Mean mean_square(int d, int T, bool equal, std::uint64_t seed, double wanted) {
+Mean mean_square(int d, int T, bool equal, Seed seed, double wanted) {
   const Stream keys(seed, "linear growth/keys", T), values(seed, "linear growth/values", T);
   return sample_mean(wanted, 100, 200000, [&](size_t first, size_t count) {
-    return state_squares("linear", gaussian_pairs(int(count), T, d, equal, keys, values, first));
+    return squares_of("linear", gaussian_pairs(int(count), T, d, equal, keys, values, first));
   });
 }
 
@@ -53,19 +43,16 @@ Claim linear_growth() {
             "upper bound $O(T)$ always holds.");
   c.because(
       "In the common case keys and values are both linear in one input that has a mean, and then $E v k^T != 0$.");
-  c.runs({"linear"});
-  c.takes({integer_param("d", 16, 2, 32, "head width"), integer_param("T", 16, 2, 256, "steps")});
+  c.runs({"linear"}), c.takes({integer_param("d", 16, 2, 32, "head width"), integer_param("T", 16, 2, 256, "steps")});
   c.last([](Points &points, const Protocol &protocol) {
     const auto place = [](int d, int T) { return labels({{"d", num(d)}, {"T", num(T)}}); };
     for (const Params &at : points_of(protocol, {place(16, 8), place(4, 32)})) { // v = k, E v k^T = I
       const int d = at.integer("d"), T = at.integer("T");
       const double per_step = d * (d + 2), between = d, law = per_step * T + between * T * (T - 1.0);
-      const bool short_run =
-          // where a term that a rival omits is 4% or more of the law: a sensitivity of half of that distinguishes them
-          T <= 8 && d <= 16;
-      const Mean mean =
-          mean_square(d, T, true, protocol.seed,
-                      short_run ? std::min(wanted_sensitivity(protocol), 0.02) : wanted_sensitivity(protocol));
+      // where a term that a rival omits is 4% or more of the law: a sensitivity of half of that distinguishes them
+      const bool short_run = T <= 8 && d <= 16;
+      const double wanted = std::min(wanted_sensitivity(protocol), short_run ? 0.02 : 1);
+      const Mean mean = mean_square(d, T, true, protocol.seed, wanted);
       auto stated = points.at(at)
                         .condition("$v = k$: $T E|v|^2|k|^2 + T (T - 1) |E v k^T|^2$", mean, law)
                         .but_not("$v = k$: $sqrt T$ growth", per_step * T);
@@ -74,8 +61,7 @@ Claim linear_growth() {
             .but_not("$T^2$ for $T (T - 1)$", per_step * T + between * T * T);
     }
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) { // independent values of zero mean
-    const int d = p.integer("d"), T = p.integer("T");
+  return measure(c, [](Points &points, const Protocol &protocol, int d, int T) { // independent values of zero mean
     const Mean mean = mean_square(d, T, false, protocol.seed, wanted_sensitivity(protocol));
     const double each = double(d) * d;
     points.statement("zero mean: $T^2 E|v|^2|k|^2$", mean, each * T * T);
@@ -102,12 +88,12 @@ struct Reading {
   double each, between;              // E|v|^2|k|^2 and |E v k^T|_F^2
   int T;                             // the T from which on the suite's sample is large enough
 };
-Vector reading_squares(const Reading &r, int T, int d, std::uint64_t seed, size_t first, size_t count) {
+Vector reading_squares(const Reading &r, int T, int d, Seed seed, size_t first, size_t count) {
   const Stream keys(seed, "figure 4/keys", T), values(seed, "figure 4/values", T);
   Pairs x = gaussian_pairs(int(count), T, d, r.equal, keys, values, first);
   if (r.unit_length) normalise_rows(x.keys, d), normalise_rows(x.values, d);
   for (double &k : x.keys) k = r.features ? elu1(k) : k;
-  return state_squares("linear", x, 1, "chunked");
+  return squares_of("linear", x, 1, "chunked");
 }
 
 Claim fig4_readings() {
@@ -118,7 +104,7 @@ Claim fig4_readings() {
             "features' mean square is left out), 1012 for Gaussian ones and 31.6 for unit ones. With $v = k$ it is "
             "5750.");
   c.runs({"linear"});
-  return c.measure([](Points &points, const Params &, const Protocol &p) {
+  return measure(c, [](Points &points, const Protocol &protocol) {
     const int d = 32;
     const double m2 = elu1_mean_square(), mu2 = std::pow(elu1_mean(), 2);
     for (const Reading &r : {Reading{"keys elu + 1, values N(0,1)", true, false, false, d * m2 * d, 0, 8},
@@ -130,18 +116,16 @@ Claim fig4_readings() {
         points.at(labels({{"reading", txt(r.name)}, {"T", num(T)}}));
         auto squares = points.obligation("$|S_T|^2$ of linear attention", mean, law);
         if (r.features) squares.but_not("$mu^2$ for m2", law * mu2 / m2);
-        if (r.equal)
-          squares.but_not("$sqrt T$", r.each * T);
-        else
-          squares.but_not("1.6 a step", std::pow(1.6 * T, 2));
+        squares.but_not(r.equal ? "$sqrt T$" : "1.6 a step", r.equal ? r.each * T : std::pow(1.6 * T, 2));
       };
       const auto sampled = [&](int T, size_t most) {
-        const auto draw = [&](size_t first, size_t count) { return reading_squares(r, T, d, p.seed, first, count); };
-        measure(T, sample_mean(wanted_sensitivity(p), 50, most, in_blocks(cached_block(T * d), draw)));
+        const auto draw = [&](size_t first, size_t count) {
+          return reading_squares(r, T, d, protocol.seed, first, count);
+        };
+        measure(T, sample_mean(wanted_sensitivity(protocol), 50, most, in_blocks(cached_block(T * d), draw)));
       };
       sampled(r.T, 100000);
-      // the length of the figure
-      if (p.full()) sampled(1000, 1000);
+      if (protocol.full()) sampled(1000, 1000); // the length of the figure
     }
   });
 }
@@ -164,26 +148,23 @@ Claim deltanet_bounded() {
     Vector turning;
     for (int t = 0; t < steps; ++t) turning.push_back(t % 2 ? -3 : 3);
     const auto size_of = [&](Vector keys, int d, const Vector &values, double beta) {
-      return std::sqrt(state_squares("scalar_gated_delta", {steps, d, 1, std::move(keys), values}, beta)[0]);
+      return std::sqrt(squares_of("scalar_gated_delta", {steps, d, 1, std::move(keys), values}, beta)[0]);
     };
     const Params chosen = labels({{"beta", num(0.5)}, {"T", num(steps)}}),
                  raw = labels({{"beta", num(0.9)}, {"T", num(steps)}, {"d", num(32)}});
     const double reached = size_of(Vector(steps, 1.0), 1, turning, 0.5), rounding = 1e3 * epsilon_of(Real::f64);
     Vector features = Stream(protocol.seed, "eq 4/features").normals(steps * 32);
     for (double &k : features) k = elu1(k);
-    points.at(chosen);
-    points.condition("unit keys: $C_v / (1 - b)$", at_most_point(reached, 3 / (1 - 0.5), rounding));
-    points.rounding(1e3);
-    points.obligation("and it is attained", reached, 6 * (1 - std::pow(0.5, steps)));
+    points.at(chosen).condition("unit keys: $C_v / (1 - b)$", at_most_point(reached, 3 / (1 - 0.5), rounding));
+    points.rounding(1e3).obligation("and it is attained", reached, 6 * (1 - std::pow(0.5, steps)));
     points.wrong_system("keys of length 1.3: $|k|^2 > 1 + beta$",
                         at_most_point(size_of(Vector(steps, 1.3), 1, turning, 0.5), 3 / (1 - 0.5), rounding));
-    points.at(raw);
-    points.statement("elu + 1 keys: $C_v / (1 - b)$",
-                     at_most_point(size_of(features, 32, Vector(steps, 1.0), 0.9), 1 / (1 - 0.9), rounding));
+    points.at(raw).statement("elu + 1 keys: $C_v / (1 - b)$",
+                             at_most_point(size_of(features, 32, Vector(steps, 1.0), 0.9), 1 / (1 - 0.9), rounding));
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int d = p.integer("d"), dv = 3;
-    const double beta = p.real("beta"), v2 = 2;
+  return measure(c, [](Points &points, const Protocol &protocol, int d, double beta) {
+    const int dv = 3;
+    const double v2 = 2;
     // E|S_t|^2 = factor E|S_{t-1}|^2 + E|v|^2: T steps from 0 are 1 - factor^T of the limit.
     const double factor = beta * beta + (1 - 2 * beta) / d, limit = v2 / (1 - factor);
     const int T = int(std::ceil(std::log(1e-4) / std::log(factor)));
@@ -191,7 +172,7 @@ Claim deltanet_bounded() {
     const Mean mean = sample_mean(wanted_sensitivity(protocol), 400, 200000, [&](size_t first, size_t count) {
       const int rows = int(count) * T;
       const Vector v = scaled(std::sqrt(v2), random_units(rows, dv, values, first * T));
-      return state_squares("scalar_gated_delta", {T, d, dv, random_units(rows, d, keys, first * T), v}, beta);
+      return squares_of("scalar_gated_delta", {T, d, dv, random_units(rows, d, keys, first * T), v}, beta);
     });
     const auto settled = [&](double limit) { return sampled_point(mean, limit, 1e-4 * limit); };
     const std::pair<const char *, double> others[] = {
@@ -202,9 +183,7 @@ Claim deltanet_bounded() {
       if (std::fabs(other / limit - 1) > 0.065) settles.but_not(name, settled(other));
   });
 }
-
 } // namespace
 
 std::vector<Claim> figure_4() { return {linear_growth(), printed_norms(), fig4_readings(), deltanet_bounded()}; }
-
 } // namespace recollect::theory

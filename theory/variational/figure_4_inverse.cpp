@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // 004 Fig 4, right: how |A_t|_F falls over a run.
-#include "harness/core/error.hpp"
-#include "harness/numerics/statistics.hpp"
-#include "theory/support/claim_builder.hpp"
 #include "theory/variational/vla_steps.hpp"
 
 namespace recollect::theory {
 namespace {
-
 const int width = 32, length = 1000;
 const double lambda0 = 0.1;
 
 /// |A_t|_F of the layer after steps whose penalty directions are the rows.
 double inverse_norm(const Vector &penalties) {
   Vla layer(width, 1, lambda0);
-  layer.follow_chain = false;
   if (!penalties.empty()) layer.update_inverse(penalties);
   return frobenius_norm(layer.A);
 }
@@ -28,9 +23,8 @@ double norm_of_mixture(const Vector &penalties) {
 /// |A_t|_F for sum u u^T = (t / d) I, which is a lower bound for any unit u, by Jensen's inequality.
 double isotropic_norm(double t, double d = width) { return std::sqrt(double(width)) / (lambda0 + t / d); }
 
-/// |A_t|_F at these times (ascending) with the paper's u = W_u W_k x / |W_u W_k x| on random x in R^128, with weights
-/// as they are before training: W_k of 128 inputs, W_u square.
-Vector norms_of_projected(const std::vector<int> &times, std::uint64_t seed, std::uint64_t draw) {
+/// |A_t|_F at these times (ascending) with the paper's u = W_u W_k x / |W_u W_k x| on random x in R^128, untrained.
+Vector norms_of_projected(const std::vector<int> &times, Seed seed, std::uint64_t draw) {
   const int inputs = 128;
   const Stream weights(seed, "A's norm/weights", draw), texts(seed, "A's norm/x", draw);
   const Dense Wk(width, inputs, weights.normals(width * inputs)),
@@ -39,7 +33,6 @@ Vector norms_of_projected(const std::vector<int> &times, std::uint64_t seed, std
   Dense u = x * transpose(Wu * Wk);
   normalise_rows(u.data, width);
   Vla layer(width, 1, lambda0);
-  layer.follow_chain = false;
   Vector norms;
   int done = 0;
   for (int t : times) {
@@ -69,16 +62,14 @@ Claim a_decay() {
   c.last([](Points &points, const Protocol &protocol) {
     const double start = std::sqrt(double(width)) / lambda0,
                  one = inverse_norm(random_units(1, width, Stream(protocol.seed, "A's norm/first")));
-    points.at(labels({{"t", num(0)}})).rounding(64.0 * start);
-    points.obligation("$sqrt d / lambda0$", inverse_norm({}), start);
+    points.at(labels({{"t", num(0)}})).rounding(64.0 * start).obligation("$sqrt d / lambda0$", inverse_norm({}), start);
     points.at(labels({{"t", num(1)}}));
     points.obligation("one unit u", one, std::sqrt((width - 1) / (lambda0 * lambda0) + 1 / std::pow(lambda0 + 1, 2)));
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+  return measure(c, [](Points &points, const Protocol &protocol, int t) {
     const double start = std::sqrt(double(width)) / lambda0;
     const auto exponential = [&](double t) { return start * std::pow(10 / start, t / length); };
-
-    const int t = p.integer("t"), draws = protocol.full() ? 96 : 24;
+    const int draws = protocol.full() ? 96 : 24;
     const Vector random = random_units(t, width, Stream(protocol.seed, "A's norm/penalties"));
     Vector axes(size_t(t) * width, 0.0); // the axes one after another: sum u u^T is (t / d) I exactly after full rounds
     for (int i = 0; i < t; ++i) axes[size_t(i) * width + i % width] = 1;
@@ -91,17 +82,14 @@ Claim a_decay() {
       const Vector norms = norms_of_projected({100, t, length}, protocol.seed, std::uint64_t(draw));
       projected.push_back(norms[1]), ends.push_back(norms[2]), falls.push_back(std::log10(norms[0] / norms[2]));
     }
-    const auto isotropic_fall = [&] { // of the same layer
-      const Vector u = random_units(length, width, Stream(protocol.seed, "A's norm/isotropic"));
-      return std::log10(inverse_norm({u.begin(), u.begin() + 100 * width}) / inverse_norm(u));
-    };
+    const Vector u = random_units(length, width, Stream(protocol.seed, "A's norm/isotropic"));
+    const double fall = std::log10(inverse_norm({u.begin(), u.begin() + 100 * width}) / inverse_norm(u));
     points.statement("$u = W_u W_k x$: exponential, 56.6 to 10", mean_of(projected), exponential(t));
     points.obligation("$u = W_u W_k x$: about 10 at $t = 1000$, at least 8", at_least_point(mean_of(ends), 8));
     points.obligation("$u = W_u W_k x$: about 10 at $t = 1000$, at most 13", at_most_point(mean_of(ends), 13));
     points.obligation("$u = W_u W_k x$: exponent from $t = 100$ to 1000", at_most_point(mean_of(falls), 0.5));
-    points.wrong_system("isotropic u", at_most_point(isotropic_fall(), 0.5, 0));
-    points.rounding(units);
-    points.obligation("mixture of $1/(lambda0 + sigma)$", measured, norm_of_mixture(random));
+    points.wrong_system("isotropic u", at_most_point(fall, 0.5, 0));
+    points.rounding(units).obligation("mixture of $1/(lambda0 + sigma)$", measured, norm_of_mixture(random));
     points.obligation("$sqrt d / (lambda0 + t/d)$", at_least_point(measured, isotropic_norm(t), rounding));
     points.wrong_system("u of length 1.1",
                         at_least_point(inverse_norm(scaled(1.1, whole)), isotropic_norm(rounds), rounding));
@@ -109,9 +97,7 @@ Claim a_decay() {
         .but_not("$t / (d - 1)$", isotropic_norm(rounds, width - 1));
   });
 }
-
 } // namespace
 
 std::vector<Claim> figure_4_inverse() { return {a_decay()}; }
-
 } // namespace recollect::theory

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The accuracy of answering with a value of the context, whatever the key: n values drawn with replacement from V.
 #pragma once
+#include "theory/support/measure.hpp"
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 namespace recollect::theory {
-
 /// The accuracy of answering with a random one of the values.
 inline double random_law(double n, double V) { return 1 / n + (1 - 1 / n) / V; }
 
@@ -14,13 +13,12 @@ inline double random_law(double n, double V) { return 1 / n + (1 - 1 / n) / V; }
 inline double frequent_law(int n, int V) {
   double mean = 0;
   for (int m = 0; m < n; ++m) {
-    std::vector<double> power(n + 1,
-                              0.0); // coefficients times j!, over V^j: the chance that the values so far fill j places
+    Vector power(n + 1, 0.0); // coefficients times j!, over V^j: the chance that the values so far fill j places
     power[0] = 1;
-    std::vector<double> factorial(n + 1, 1.0);
+    Vector factorial(n + 1, 1.0);
     for (int j = 1; j <= n; ++j) factorial[j] = factorial[j - 1] * j;
     for (int value = 0; value < V; ++value) {
-      std::vector<double> next(n + 1, 0.0);
+      Vector next(n + 1, 0.0);
       for (int filled = 0; filled <= n; ++filled)
         for (int j = 0; j <= std::min(m, n - filled); ++j) next[filled + j] += power[filled] / factorial[j];
       power = next;
@@ -29,5 +27,4 @@ inline double frequent_law(int n, int V) {
   }
   return mean / n;
 }
-
 } // namespace recollect::theory

@@ -1,48 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where 004's equations, its Algorithm 1 and its text differ: the transposition in Eq 3, the output's scale in Eq 11,
-// and two definitions of the penalty direction and of the normalised key.
-#include "harness/numerics/statistics.hpp"
-#include "theory/support/claim_builder.hpp"
-#include "theory/support/layer_points.hpp"
+// Where 004's equations, its Algorithm 1 and its text differ: the order in Eq 3, the scale in Eq 11, u and khat.
+#include "theory/support/features.hpp"
 #include "theory/support/quadrature.hpp"
 #include "theory/support/sampling.hpp"
 #include "theory/variational/vla_steps.hpp"
 
 namespace recollect::theory {
 namespace {
+const std::vector<ParamSpec> steps{integer_param("T", 12, 1, 256, "steps"),
+                                   integer_param("d", 6, 2, 64, "width of keys and values")};
 
-Vector features(Vector x) {
-  for (double &y : x) y = elu1(y);
-  return x;
-}
-
-const std::vector<ParamSpec> square{integer_param("T", 12, 1, 256, "steps"),
-                                    integer_param("d", 6, 2, 64, "width of keys and values")};
-
-Claim vla_eq3_transposition() {
+Claim eq3_transposition() {
   ClaimBuilder c("vla-eq3-transposition", "004 Eq 3");
   c.says("$S_t = S_{t-1} + phi(k) v^T$ is read as $o = S phi(q) / (phi(q).z)$.");
   c.exactly("The read is $S^T phi(q)$; with $S$ as in Eq 10, $v k^T$, it is $S phi(q)$.");
   c.because("An error of notation: if keys and values have different widths, the shapes do not fit.");
   c.is_refuted(
       slip("Eq 3: $S_t = S_{t-1} + phi(k_t) v_t^T$ read as $S_t phi(q_t)$.", "none", "Eq 10 and 11 have $v k^T$."));
-  c.runs({"linear_elu", "linear"});
-  c.takes(square);
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int T = p.integer("T"), d = p.integer("d");
-    const Sequence s = random_sequence({1, 1, T, d, d}, protocol.seed);
-    const Dense K(T, d, features(s.k)), V(T, d, s.v);
-    const Vector q = features(row(s.q, T - 1, d)), all = results_of("linear_elu", s);
-    const Vector read = row(all, T - 1, d);
+  c.runs({"linear_elu", "linear"}), c.takes(steps);
+  return measure(c, [](Points &points, Seed seed, int T, int d) {
+    const Sequence s = random_sequence({1, 1, T, d, d}, seed);
+    const Dense K(T, d, elu_plus_one(s.k)), V(T, d, s.v);
+    const Vector q = elu_plus_one(row(s.q, T - 1, d)), all = results_of("linear_elu", s), read = row(all, T - 1, d);
     const Dense S = transpose(K) * V; // sum phi(k) v^T, as printed
     double mass = 0;
     for (int t = 0; t < T; ++t) mass += inner(q, row(K.data, t, d));
+    const Vector sum = times(transpose(S), q), mean = scaled(1 / mass, sum);
     points.rounding(rounding_units("linear_elu", s));
     points.statement("$o = S phi(q) / (phi(q).z)$", read, scaled(1 / mass, times(S, q)));
-    points.obligation("$o = S^T phi(q) / (phi(q).z)$", read, scaled(1 / mass, times(transpose(S), q)))
-        .but_not("not divided", scaled(1 / 1, times(transpose(S), q)));
-    points.wrong_system("without feature map and normaliser", row(results_of("linear", s), T - 1, d),
-                        scaled(1 / mass, times(transpose(S), q)));
+    points.obligation("$o = S^T phi(q) / (phi(q).z)$", read, mean).but_not("not divided", scaled(1, sum));
+    points.wrong_system("without feature map and normaliser", row(results_of("linear", s), T - 1, d), mean);
   });
 }
 
@@ -57,11 +44,11 @@ Integral mean_direction(int d) {
     for (double a : {-9, -6, -3, 0, 3, 6}) sum += panel(a, a + 3).integral(f).value;
     return sum;
   };
-  return integrate([&](double r) { return 2 / std::sqrt(M_PI) * moment(1, r) * std::pow(moment(0, r), d - 1); }, 0,
-                   100);
+  const double factor = 2 / std::sqrt(M_PI);
+  return integrate([&](double r) { return factor * moment(1, r) * std::pow(moment(0, r), d - 1); }, 0, 100);
 }
 
-Claim vla_eq11_output_scale() {
+Claim output_scale() {
   ClaimBuilder c("vla-eq11-output-scale", "004 Eq 11, Algorithm 1 line 26 (implied)");
   c.says("Reading at $q = k_i$ returns $v_i$ once $S k_i = v_i$.");
   c.exactly("It returns $v_i |phi(k_i)| / (phi(k_i).z_t)$: the direction is right, but the length is about $sqrt(d m2) "
@@ -72,14 +59,11 @@ Claim vla_eq11_output_scale() {
                         "That the read returns $v_i$ is implied at most; the text speaks of accuracy."));
   c.runs({"vla", "linear_elu"});
   c.takes({integer_param("T", 1000, 50, 4000, "steps"), integer_param("d", 32, 8, 64, "width")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int T = p.integer("T"), d = p.integer("d"), heads = protocol.full() ? 96 : 8;
-    // With u = 0 A stays a multiple of I, so that the newest pair is stored exactly: S k_t = v_t. Then q_t = k_t reads
-    // v_t.
-    Sequence s;
-    s.shape = {heads, 1, T, d, 1};
-    s.k = s.q = Stream(protocol.seed, "output scale/keys").normals(size_t(heads) * T * d);
-    s.v = Stream(protocol.seed, "output scale/values").normals(size_t(heads) * T);
+  return measure(c, [](Points &points, const Protocol &protocol, int T, int d) {
+    const int heads = protocol.full() ? 96 : 8;
+    // With u = 0 A stays a multiple of I, so that the newest pair is stored exactly: q_t = k_t reads v_t.
+    Sequence s = stored({heads, 1, T, d, 1}, Stream(protocol.seed, "output scale/keys").normals(size_t(heads) * T * d),
+                        Stream(protocol.seed, "output scale/values").normals(size_t(heads) * T));
     s.w.assign(s.k.size(), 0.0);
     const auto reads_of = [&](const char *layer, const Assignments &set) {
       const Variant &v = find_variant(layer);
@@ -94,12 +78,11 @@ Claim vla_eq11_output_scale() {
       Vector sum(d);
       for (int t = 1; t <= T; ++t) {
         const size_t step = size_t(head) * T + t - 1;
-        const Vector phi = features(row(s.k, int(step), d));
+        const Vector phi = elu_plus_one(row(s.k, int(step), d));
         sum = combine(1, sum, 1, phi);
         law[step] = s.v[step] * norm(phi) / inner(phi, sum), undivided[step] = s.v[step] / inner(phi, sum);
         if (t <= T / 2) continue;
-        // phi.z_t has the term |phi|^2 and t - 1 terms of independent keys; E|phi| is d times the mean of X^2/|phi|,
-        // about sqrt(d m2).
+        // phi.z_t has the term |phi|^2 and t - 1 of independent keys; E|phi| is about sqrt(d m2).
         shrinkage.push_back(s.v[step] / reads[step] / t);
         predicted += ((t - 1) * mean * d * direction.value + std::sqrt(d * square)) / t;
       }
@@ -113,14 +96,13 @@ Claim vla_eq11_output_scale() {
         .but_not("m2 for $mu^2$", sampled_point(measured, std::sqrt(d * square), bias))
         .but_not("a magnitude that falls as $1/sqrt t$",
                  sampled_point(measured, predicted / std::sqrt(double(T)), bias));
-    points.rounding(units);
-    points.statement("$o_t = v_t$", reads, s.v);
+    points.rounding(units).statement("$o_t = v_t$", reads, s.v);
     points.obligation("$o_t = v_t |phi(k_t)| / (phi(k_t).z_t)$", reads, law).but_not("without $|phi(k_t)|$", undivided);
     points.wrong_system("an additive state", reads_of("linear_elu", {}), law);
   });
 }
 
-Claim vla_internal_u_scale() {
+Claim u_scale() {
   ClaimBuilder c("vla-internal-u-scale", "004 Eq 8 against Algorithm 1 line 10");
   c.says("The penalty direction $u_t$ has one definition.");
   c.exactly("It has unit length in Eq 8 and length $1/sqrt(d)$ in Algorithm 1: the trace of $M_t$ grows by 1 or by "
@@ -129,22 +111,16 @@ Claim vla_internal_u_scale() {
             "writes avoid earlier keys (row vla-whitening-direction).");
   c.is_refuted(slip("Eq 8: $u$ of unit length; Algorithm 1 line 10: divided by $sqrt(d_h)$.", "none",
                     "Both are printed; neither mentions the other."));
-  c.runs({"vla"});
-  c.takes({integer_param("T", 200, 1, 2000, "steps"), integer_param("d", 32, 2, 64, "width")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int T = p.integer("T"), d = p.integer("d");
+  c.runs({"vla"}), c.takes({integer_param("T", 200, 1, 2000, "steps"), width_param(32)});
+  return measure(c, [](Points &points, Seed seed, int T, int d) {
     const double lambda0 = 0.1;
-    const Vector U = normal_matrix(T, d, protocol.seed, "two definitions of u").data; // the layer scales them
+    const Vector U = normal_matrix(T, d, seed, "two definitions of u").data; // the layer scales them
     const auto growth = [&](const Assignments &length) {
-      Vla memory(d, 1, lambda0, {{"refresh", "0"}});
-      memory.follow_chain = false;
-      Sequence s;
-      s.shape = {1, 1, T, d, 1};
-      s.k = s.q = s.w = U, s.v.assign(T, 0.0);
+      Sequence s = stored({1, 1, T, d, 1}, U, Vector(T));
+      s.w = U;
       Assignments set{{"refresh", "0"}, {"lambda0", number(lambda0)}};
       set.insert(length.begin(), length.end());
-      const Variant &vla = find_variant("vla");
-      const Vector state = forward(vla, s, {"recurrent", Real::f64, 1, variant_params(vla, set)}).state;
+      const Vector state = run("vla", s, set).state;
       return trace(inverse(Dense(d, d, {state.begin() + d, state.begin() + d + size_t(d) * d}))) - d * lambda0;
     };
     const double eq8 = growth({{"u_norm", "1"}}), algorithm = growth({});
@@ -158,7 +134,7 @@ Claim vla_internal_u_scale() {
   });
 }
 
-Claim vla_internal_khat() {
+Claim khat() {
   ClaimBuilder c("vla-internal-khat", "004 §3.1 against Algorithm 1 line 9");
   c.says("The normalised key has one definition.");
   c.exactly("With $k/|k|$ of §3.1 random keys have a mean cosine of 0. With (elu + 1)($k$) normalised, as in Algorithm "
@@ -167,21 +143,17 @@ Claim vla_internal_khat() {
             "direction.");
   c.is_refuted(slip("§3.1: $k/|k|$; Algorithm 1 lines 8-9: (elu + 1)($k$), normalised.", "none",
                     "Both are printed; neither mentions the other."));
-  c.runs({"vla"});
-  c.takes({integer_param("d", 32, 4, 128, "width")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int d = p.integer("d"), together = 64;
+  c.runs({"vla"}), c.takes({integer_param("d", 32, 4, 128, "width")});
+  return measure(c, [](Points &points, const Protocol &protocol, int d) {
+    const int together = 64;
     // khat as the layer computes it: if A is a multiple of I, the first write of the value 1 is khat itself. A sample
     // is the mean over all pairs of 64 keys, of their cosine or of its square.
     const auto cosines = [&](const char *phi, int power, size_t first, size_t count) {
-      const Variant &vla = find_variant("vla");
       const size_t heads = count * together;
-      Sequence s;
-      s.shape = {int(heads), 1, 1, d, 1};
-      s.k = s.q = Stream(protocol.seed, "two definitions of khat").normals(heads * d, first * together * d);
-      s.v.assign(heads, 1.0), s.w.assign(s.k.size(), 0.0);
-      const Vector state =
-          forward(vla, s, {"recurrent", Real::f64, 1, variant_params(vla, {{"phi", phi}, {"refresh", "0"}})}).state;
+      const Stream keys(protocol.seed, "two definitions of khat");
+      Sequence s = stored({int(heads), 1, 1, d, 1}, keys.normals(heads * d, first * together * d), Vector(heads, 1.0));
+      s.w.assign(s.k.size(), 0.0);
+      const Vector state = run("vla", s, {{"phi", phi}, {"refresh", "0"}}).state;
       Vector samples;
       for (size_t i = 0; i < count; ++i) {
         Dense K(together, d);
@@ -209,8 +181,8 @@ Claim vla_internal_khat() {
                spread = mean("identity", 2, wanted_sensitivity(protocol));
     const auto law = [](double cosine) { return 2 + 2 * cosine; };
     const auto held = [&](double cosine) { return sampled_point(algorithm, law(cosine), 2 * bias); };
-    points.statement("mean $|a + b|^2$ of two normalised keys, Algorithm 1 as Eq 7",
-                     Mean{algorithm.mean, std::hypot(algorithm.standard_error, text.standard_error)}, text.mean);
+    const Mean both{algorithm.mean, std::hypot(algorithm.standard_error, text.standard_error)};
+    points.statement("mean $|a + b|^2$ of two normalised keys, Algorithm 1 as Eq 7", both, text.mean);
     points.obligation("(elu + 1)(k) normalised: $2 + 2 d E[X/|phi|]^2$", held(positive))
         .but_not("the limit $mu^2/m2$ of wide heads", held(limit));
     points.wrong_system("k normalised", sampled_point(text, law(positive), 2 * bias));
@@ -219,7 +191,7 @@ Claim vla_internal_khat() {
   });
 }
 
-Claim elu_approximates_exp() {
+Claim elu_for_exp() {
   ClaimBuilder c("elu-approximates-exp", "004 §2.2");
   c.says("Stricter reading: ELU + 1 approximates exp(q.k) by $phi(q).phi(k)$.");
   c.exactly("At $q = k = 0$ it gives $d$ in place of 1, and it grows only as a polynomial.");
@@ -230,26 +202,14 @@ Claim elu_approximates_exp() {
       "'Multiple feature maps have been proposed': random Fourier features do approximate it, ELU + 1 stands in the "
       "same list without a claim of accuracy."));
   c.takes({integer_param("d", 32, 2, 256, "width")});
-  return c.measure([](Points &points, const Params &p, const Protocol &) {
-    const std::vector<ParamSpec> widths{integer_param("d", 32, 2, 256, "width")};
-    const int d = p.integer("d");
-    const auto product = [&](double x) { // of (x, ..., x) with itself
-      double sum = 0;
-      for (int i = 0; i < d; ++i) sum += elu1(x) * elu1(x);
-      return sum;
-    };
-    points.rounding(8.0 * d * d);
-    points.statement("$q = k = 0$: $exp(q.k) = 1$", product(0), 1);
+  return measure(c, [](Points &points, int d) {
+    const auto product = [&](double x) { return inner(Vector(d, elu1(x)), Vector(d, elu1(x))); }; // of (x, ..., x)
+    points.rounding(8.0 * d * d).statement("$q = k = 0$: $exp(q.k) = 1$", product(0), 1);
     points.obligation("$q = k = 0$: d", product(0), d).but_not("$d - 1$", d - 1);
     points.obligation("$q = k = (1, ..., 1)$: $4 d$, where $exp(q.k) = e^d$", product(1), 4 * d);
   });
 }
-
 } // namespace
 
-std::vector<Claim> notation() {
-  return {elu_approximates_exp(), vla_eq3_transposition(), vla_eq11_output_scale(), vla_internal_u_scale(),
-          vla_internal_khat()};
-}
-
+std::vector<Claim> notation() { return {elu_for_exp(), eq3_transposition(), output_scale(), u_scale(), khat()}; }
 } // namespace recollect::theory

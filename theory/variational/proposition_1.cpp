@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 Proposition 1: what bounds |S_t|_F, whether S_t settles, and whether the prediction error e_t = v_t - S_{t-1} k_t
-// vanishes.
-#include "harness/core/error.hpp"
-#include "theory/support/claim_builder.hpp"
+// 004 Proposition 1: what bounds |S_t|_F, whether S_t settles, whether the error e_t = v_t - S_{t-1} k_t vanishes.
 #include "theory/variational/vla_steps.hpp"
 
 namespace recollect::theory {
 namespace {
-
 constexpr double lambda0 = 0.1;
 
 Claim telescoped() {
@@ -23,16 +19,15 @@ Claim telescoped() {
     const auto rows = [&](const char *name) { return random_units(T, d, Stream(protocol.seed, name)); };
     const Vector keys = rows("prop 1/keys"), penalties = rows("prop 1/penalties"), values = rows("prop 1/values");
     Vla layer(d, d, lambda0);
-    layer.follow_chain = false;
     Vector moved, errors; // |S_t - S_{t-1}|_F of the layer, |v_t - S_{t-1} k_t|
-    double first = 0, first_error = 0;
+    double first = 0;
     for (int t = 0; t < few; ++t) {
       const Dense before = layer.S;
       const Vector k = row(keys, t, d), v = row(values, t, d);
       layer.step(k, row(penalties, t, d), v);
       moved.push_back(frobenius_norm(layer.S - before));
       errors.push_back(norm(combine(1, v, -1, times(before, k))));
-      if (t == 0) first = frobenius_norm(layer.S), first_error = errors[0];
+      if (t == 0) first = frobenius_norm(layer.S);
     }
     double sum = 0;
     for (double e : errors) sum += e;
@@ -43,10 +38,9 @@ Claim telescoped() {
     Vla longer(d, d, 1 / 1.1, {{"refresh", "0"}}, "vla_unnormalized"); // A = 1.1 I: a_1 = 1.1 k_1
     longer.write(row(keys, 0, d), row(values, 0, d));
     const double units = 64.0 * d, rounding = units * T * epsilon_of(Real::f64), final = frobenius_norm(layer.S);
-    points.at(Params(p).set("t", 1)).rounding(units);
-    points.obligation("$|S_t - S_{t-1}|_F = |e_t|$", moved, errors);
-    points.obligation("$|S_1| <= |e_1|$", at_most_point(first, first_error, rounding));
-    points.wrong_system("$|a| = 1.1$", at_most_point(frobenius_norm(longer.S), first_error, rounding));
+    points.at(Params(p).set("t", 1)).rounding(units).obligation("$|S_t - S_{t-1}|_F = |e_t|$", moved, errors);
+    points.obligation("$|S_1| <= |e_1|$", at_most_point(first, errors[0], rounding));
+    points.wrong_system("$|a| = 1.1$", at_most_point(frobenius_norm(longer.S), errors[0], rounding));
     points.at(Params(p).set("t", T));
     points.obligation("$|S_T|$ <= sum of $|e_s|$", at_most_point(final, sum, rounding))
         .but_not("the norm grows as its bound", compare(final, sum, units * T));
@@ -57,22 +51,19 @@ struct Stationary {
   Vector error_squares, state_squares, value_squares; // time series, head after head
 };
 /// VLA after `burn` steps on random unit keys and values in R^2 of squared length v2; one run per head.
-Stationary stationary(int d, bool aligned, double v2, int heads, int burn, int segments, std::uint64_t seed) {
-  const Variant &layer = find_variant("vla");
-  const Params params = variant_params(layer, {{"phi", "identity"}, {"refresh", "0"}, {"u_norm", "0"}});
+Stationary stationary(int d, bool aligned, double v2, int heads, int burn, int segments, Seed seed) {
   const int dv = 2, steps = 4 * d; // a segment forgets (1 - 1/d)^(4 d) = 2% of its start
   const size_t size = size_t(dv + d + 2) * d;
   const auto pass = [&](int T, const std::string &part, const Vector &state) {
-    Sequence s;
-    s.shape = {heads, 1, T, d, dv};
-    s.k = random_units(heads * T, d, Stream(seed, "plateau/keys " + part));
-    s.w = aligned ? s.k : random_units(heads * T, d, Stream(seed, "plateau/penalties " + part));
-    s.v = scaled(std::sqrt(v2), random_units(heads * T, dv, Stream(seed, "plateau/values " + part)));
-    s.q = s.k;
+    const auto draw = [&](const std::string &name, int d) {
+      return random_units(heads * T, d, Stream(seed, "plateau/" + name + " " + part));
+    };
+    Sequence s = stored({heads, 1, T, d, dv}, draw("keys", d), scaled(std::sqrt(v2), draw("values", dv)));
+    s.w = aligned ? s.k : draw("penalties", d);
     for (int b = 0; b < heads; ++b) // o_t = S_t k_{t+1}
       std::copy_n(&s.k[(size_t(b) * T + 1) * d], size_t(T - 1) * d, &s.q[size_t(b) * T * d]);
     s.state = state;
-    return std::pair(s, forward(layer, s, {"recurrent", Real::f64, 1, params}));
+    return std::pair(s, run("vla", s, {{"phi", "identity"}, {"refresh", "0"}, {"u_norm", "0"}}));
   };
   Vector state = pass(burn, "burn", {}).second.state;
   std::vector<Stationary> by_head(heads);
@@ -102,11 +93,9 @@ constexpr double value_square = 3; // |v|^2
 Claim in_the_long_run(ClaimBuilder &c, void (*points_at)(Points &points, int d, const Stationary &, double off)) {
   c.takes({integer_param("d", 4, 3, 8, "head width"), integer_param("aligned", 0, 0, 1, "1: $u_t = k_t$")});
   c.at({{}, {{"aligned", 1}}});
-  return c.measure([=](Points &points, const Params &p, const Protocol &protocol) {
-    const int d = p.integer("d"), burn = 500 * d, heads = protocol.full() ? 96 : 24,
-              segments = protocol.full() ? 650 : 160;
-    points_at(points, d, stationary(d, p.integer("aligned"), value_square, heads, burn, segments, protocol.seed),
-              2.0 * d / burn);
+  return measure(c, [=](Points &points, const Protocol &protocol, int d, int aligned) {
+    const int burn = 500 * d, heads = protocol.full() ? 96 : 24, segments = protocol.full() ? 650 : 160;
+    points_at(points, d, stationary(d, aligned, value_square, heads, burn, segments, protocol.seed), 2.0 * d / burn);
   });
 }
 
@@ -149,12 +138,10 @@ Claim plateau() {
     const double law = d * value_square;
     Vector spread;
     for (double x : s.state_squares) spread.push_back(std::pow(x / law - 1, 2));
+    const auto held = [&](const Vector &x) { return sampled_point(batch_mean(x, 64), law, law * off / 2); };
     points.statement("$|S_t|^2$ comes to rest: its mean square deviation", batch_mean(spread, 64), 0);
-    points
-        .condition("the mean: $E|S|^2 = d E|v|^2$", sampled_point(batch_mean(s.state_squares, 64), law, law * off / 2))
-        .but_not("$d - 1$", (d - 1) * value_square);
-    points.wrong_system("a memory of the last pair alone",
-                        sampled_point(batch_mean(s.value_squares, 64), law, law * off / 2));
+    points.condition("the mean: $E|S|^2 = d E|v|^2$", held(s.state_squares)).but_not("$d - 1$", (d - 1) * value_square);
+    points.wrong_system("a memory of the last pair alone", held(s.value_squares));
   });
 }
 
@@ -164,13 +151,10 @@ Vector plane_keys(double cosine, int n) {
   if (n == 3) append_row(keys, unit({-1, 2}));
   return keys;
 }
-/// The norms of the errors during one pass over the n keys, after `passes` earlier passes with u = k. A starts as it
-/// is after `seen` passes.
+/// The errors of one pass over the n keys, after `passes` earlier ones with u = k, from A as `seen` passes leave it.
 Vector errors_after(const Vector &keys, const Vector &values, double seen, int passes) {
-  const int n = int(values.size());
   Vla layer(2, 1, lambda0);
-  layer.follow_chain = false;
-  const Dense K(n, 2, keys);
+  const Dense K(int(values.size()), 2, keys);
   layer.A = inverse(lambda0 * Dense::identity(2) + seen * (transpose(K) * K));
   layer.S.data = {1, 0.5};
   Vector errors;
@@ -196,40 +180,32 @@ Claim consistent_data() {
     // The values are 0, which S = 0 fits. The error starts at S_0 k and therefore keeps all its digits however small it
     // becomes. After N passes M is N K^T K up to one pass and lambda0. Hence a_i differs from its limit, the dual
     // vector of k_i, by (1 + lambda0) / N over the least eigenvalue 1 - |cosine| of K^T K.
-    const int passes = 12;
     for (double seen : {1e3, 1e6}) {
-      const double early = errors_after(keys, {0, 0}, seen, passes)[0],
-                   late = errors_after(keys, {0, 0}, seen, passes + 1)[0],
-                   off = (1 + lambda0) / seen / (1 - std::fabs(cosine));
+      const auto error = [&](int passes) { return errors_after(keys, {0, 0}, seen, passes)[0]; };
+      const double factor = error(13) / error(12), off = (1 + lambda0) / seen / (1 - std::fabs(cosine));
       points.at(Params(p).set("passes seen", seen));
-      points.condition("error's factor a pass", bracketed_point(late / early, law, off))
-          .but_not("$cosine^2$: delta rule", bracketed_point(late / early, cosine * cosine, off));
+      points.condition("error's factor a pass", bracketed_point(factor, law, off))
+          .but_not("$cosine^2$: delta rule", bracketed_point(factor, cosine * cosine, off));
     }
     const Vector consistent = errors_after(keys, {1, -1}, 0, 200), overfull = errors_after(three, {1, -1, 1}, 0, 200);
     const double gone = 200 * 64 * epsilon_of(Real::f64) / (1 - std::fabs(cosine));
-    points.at(p);
-    points.condition("two keys, $d = 2$: error after 200 passes", at_most_point(max_abs(consistent), 0, gone));
+    points.at(p).condition("two keys, $d = 2$: error after 200 passes", at_most_point(max_abs(consistent), 0, gone));
     points.statement("three keys, $d = 2$: error after 200 passes", at_most_point(max_abs(overfull), 0, gone));
     points.wrong_system("one pass", at_most_point(max_abs(errors_after(keys, {1, -1}, 0, 1)), 0, gone));
-    // Three pairs that no S fits. Their least-squares error is a lower bound on the error of every S, also of the
-    // layer's.
+    // Three pairs that no S fits: their least-squares error is a lower bound for every S, the layer's included.
     const Dense K(3, 2, three), V(3, 1, {1, -1, 1}), missed = V - K * (pseudo_inverse(K) * V);
     Vla layer(2, 1, lambda0), fitting(2, 1, lambda0);
     const Vector linear = times(K, Vector{0.3, -0.7});
     for (int pass = 0; pass < 200; ++pass) layer.run(three, three, V.data), fitting.run(three, three, linear);
-    const auto error_of = [&](const Vla &m, const Vector &values) {
+    const auto floor = [&](const Vla &m, const Vector &values) {
       const Vector e = combine(1, values, -1, times(K, m.S.data));
-      return inner(e, e);
+      return at_least_point(inner(e, e), inner(missed.data, missed.data), gone);
     };
-    points.obligation("least-squares floor of three pairs",
-                      at_least_point(error_of(layer, V.data), inner(missed.data, missed.data), gone));
-    points.wrong_system("values that one S fits",
-                        at_least_point(error_of(fitting, linear), inner(missed.data, missed.data), gone));
+    points.obligation("least-squares floor of three pairs", floor(layer, V.data));
+    points.wrong_system("values that one S fits", floor(fitting, linear));
   });
 }
-
 } // namespace
 
 std::vector<Claim> proposition_1() { return {telescoped(), residual(), plateau(), consistent_data()}; }
-
 } // namespace recollect::theory

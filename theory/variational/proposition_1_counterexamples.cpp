@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bounded inputs under which |S_t|_F never settles, against 004 Proposition 1: unit keys, each orthogonal to the state, all
 // values 1. Where the write direction is the key, |S_t|_F = sqrt t, and no unit keys make it larger.
-#include "theory/support/claim_builder.hpp"
 #include "theory/variational/vla_steps.hpp"
 
 namespace recollect::theory {
 namespace {
-
 /// T unit keys in the plane, each orthogonal to the sum of those before it, as rows of width d.
 Vector unfolding_keys(int T, int d) {
   Vector keys, sum{0, 0};
@@ -20,16 +18,12 @@ Vector unfolding_keys(int T, int d) {
 
 /// |S_T|_F of the delta rule, beta = 1, on these keys and values (one column).
 double delta_norm(const Vector &keys, const Vector &values, int d) {
-  Sequence s;
-  s.shape = {1, 1, int(values.size()), d, 1};
-  s.k = s.q = keys, s.v = values, s.beta.assign(values.size(), 1.0);
-  return norm(forward(find_variant("delta_net"), s).state);
+  return norm(forward(find_variant("delta_net"), stored({1, 1, int(values.size()), d, 1}, keys, values)).state);
 }
 
 /// |S_T|_F of VLA with all values 1 and the penalty directions given.
 double vla_norm(const Vector &keys, const Vector &penalties) {
   Vla layer(3, 1, 0.1);
-  layer.follow_chain = false;
   layer.run(keys, penalties, Vector(keys.size() / 3, 1.0));
   return frobenius_norm(layer.S);
 }
@@ -61,13 +55,13 @@ Claim root_growth() {
                "inputs the mean norm does settle, which is what Fig 4 shows; and $sqrt(t)$ is still far below the "
                "linear growth that we compare with."));
   c.runs({"delta_net"}), c.takes(length);
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    root_of(
-        points, [](int T) { return delta_norm(unfolding_keys(T, 2), Vector(T, 1.0), 2); }, p.integer("T"));
+  return measure(c, [](Points &points, Seed seed, int length) {
+    const auto size = [](int T) { return delta_norm(unfolding_keys(T, 2), Vector(T, 1.0), 2); };
+    root_of(points, size, length);
     // Unit keys add at most |v|^2 per step to |S|^2.
     const int d = 4, steps = 30;
-    const Vector keys = random_units(steps, d, Stream(protocol.seed, "counterexample/keys")),
-                 values = Stream(protocol.seed, "counterexample/values").uniforms(steps, 0.5, 1.5);
+    const Vector keys = random_units(steps, d, Stream(seed, "counterexample/keys")),
+                 values = Stream(seed, "counterexample/values").uniforms(steps, 0.5, 1.5);
     const auto most_added = [&](double length) {
       double largest = 0, before = 0;
       for (int T = 1; T <= steps; ++T) {
@@ -96,23 +90,17 @@ Claim root_growth_with_inverse() {
                         "Inputs in a plane orthogonal to every penalty direction switch the penalty off by "
                         "construction. A learned $u_t = W_u k_t$ does not stay orthogonal to all its keys."));
   c.runs({"vla"}), c.takes(length);
-  return c.measure([](Points &points, const Params &p, const Protocol &) {
-    const int T = p.integer("T");
-    const auto away = [](int T) { // u = e3 leaves A a multiple of I on the keys' plane
-      Vector penalties;
-      for (int t = 0; t < T; ++t) append_row(penalties, {0, 0, 1});
-      return penalties;
-    };
-    root_of(
-        points, [&](int T) { return vla_norm(unfolding_keys(T, 3), away(T)); }, T);
+  return measure(c, [](Points &points, int T) {
+    const auto away = [](int T) {
+      return repeated({0, 0, 1}, T);
+    }; // u = e3 leaves A a multiple of I on the keys' plane
+    const auto size = [&](int T) { return vla_norm(unfolding_keys(T, 3), away(T)); };
+    root_of(points, size, T);
     const Vector keys = unfolding_keys(T, 3);
-    points.rounding(64.0 * T);
-    points.wrong_system("u along k", vla_norm(keys, keys), std::sqrt(T));
+    points.rounding(64.0 * T).wrong_system("u along k", vla_norm(keys, keys), std::sqrt(T));
   });
 }
-
 } // namespace
 
 std::vector<Claim> proposition_1_counterexamples() { return {root_growth(), root_growth_with_inverse()}; }
-
 } // namespace recollect::theory

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // 004 Proposition 2 and its proof in Appendix A.2: one step's Jacobian I - a k^T, whose norm is claimed to be 1.
-#include "harness/core/error.hpp"
-#include "theory/support/claim_builder.hpp"
 #include "theory/variational/unit_jacobian.hpp"
 
 namespace recollect::theory {
 namespace {
-
 const ParamSpec width = integer_param("d", 5, 2, 256, "head width"),
                 cosine = real_param("c", 0.3, -1, 1, "a . k of the unit write direction and key");
 
@@ -34,29 +31,22 @@ Claim unit_jacobian() {
   c.also([](Points &points, const Protocol &) {
     const double projector = spectral_norm(vla_jacobian_of({0.6, 0.8, 0}, {0.6, 0.8, 0})),
                  alone = spectral_norm(vla_jacobian_of({1}, {1})); // in one dimension J is the number 1 - c
-    points.at(place(3, 1)).rounding(jacobian_units(3));
-    points.obligation("an orthogonal projector", projector, 1);
-    points.at(place(1, 1)).rounding(jacobian_units(1));
-    points.wrong_system("one dimension", alone, 1);
+    points.at(place(3, 1)).rounding(jacobian_units(3)).obligation("an orthogonal projector", projector, 1);
+    points.at(place(1, 1)).rounding(jacobian_units(1)).wrong_system("one dimension", alone, 1);
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int d = p.integer("d");
-    const double c = p.real("c"), largest = largest_stretch(c), units = jacobian_units(d);
+  return measure(c, [](Points &points, Seed seed, int d, double c) {
+    const double largest = largest_stretch(c), units = jacobian_units(d);
     if (c > 1 - 1e-6) usage_error("at c = 1, and there alone, the norm of the Jacobian is 1");
-    const UnitPair x = unit_pair(d, c, Stream(protocol.seed, "proposition 2/pairs"), points.all().size());
+    const UnitPair x = unit_pair(d, c, Stream(seed, "proposition 2/pairs"), points.all().size());
     const Vector measured = singular_values(vla_jacobian_of(x.a, x.k));
     Vector law(d, 1.0);
     law.front() = largest, law.back() = (1 - c) / largest;
-    points.rounding(units);
-    points.statement("norm 1", measured.front(), 1);
+    points.rounding(units).statement("norm 1", measured.front(), 1);
     points.obligation("all singular values", measured, law);
     points.obligation("the smallest", measured.back(), law.back());
     auto norm = points.obligation("the largest", measured.front(), largest);
-    if (c > 1e-6 - 1) {
-      // at c = -1 both laws give the same value
-      norm.but_not("$|J k| = sqrt(2 - 2c)$", std::sqrt(2 - 2 * c));
-      norm.but_not("the triangle's bound 2", 2);
-    }
+    if (c > 1e-6 - 1) // at c = -1 both laws give the same value
+      norm.but_not("$|J k| = sqrt(2 - 2c)$", std::sqrt(2 - 2 * c)).but_not("the triangle's bound 2", 2);
     const Dense longer = vla_jacobian_of(scaled(1.1, x.a), x.k, "vla_unnormalized");
     points.wrong_system("a of length 1.1", spectral_norm(longer), largest);
   });
@@ -75,16 +65,14 @@ Claim eq22() {
                         "The last term is a slip; the two extremes are computed from $1 - 2ab + a^2$ directly."));
   c.runs({"vla"}), c.takes({real_param("a", 0.6, -1, 1, "$k . x$"), real_param("b", 0.5, -1, 1, "$alpha . x$")});
   c.at({{{"a", 0}, {"b", 1}}, {}, {{"a", -0.3}, {"b", 0.8}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &) {
+  return measure(c, [](Points &points, double a, double b) {
     // x = e1, so the first components of k and a are what the paper calls a = k.x and b = a.x.
-
-    const double a = p.real("a"), b = p.real("b"), first = std::pow(1 - a * b, 2), second = a * a * (1 - b * b),
-                 last = b * b * (1 - a * a), units = 4 * jacobian_units(3); // |J x|^2 <= 4
+    const double first = std::pow(1 - a * b, 2), second = a * a * (1 - b * b), last = b * b * (1 - a * a),
+                 units = 4 * jacobian_units(3); // |J x|^2 <= 4
     if (last < 1e-6) usage_error("the term in question vanishes at b = 0 and at |a| = 1");
     const Vector x{1, 0, 0}, alpha{b, 0, std::sqrt(1 - b * b)}, k{a, std::sqrt(1 - a * a), 0},
         image = times(vla_jacobian_of(alpha, k), x);
-    points.rounding(units);
-    points.statement("as printed", inner(image, image), first + second - last);
+    points.rounding(units).statement("as printed", inner(image, image), first + second - last);
     auto corrected = points.obligation("without the last term", inner(image, image), first + second)
                          .but_not("sign of the last term", first + second + last);
     if (second > 1e-6) corrected.but_not("sign of the second term", first - second);
@@ -104,14 +92,13 @@ Claim proof_at_k() {
                         "use holds for both."));
   c.runs({"vla"}), c.takes({width, cosine});
   c.at({{{"d", 2}, {"c", 0}}, {{"d", 6}, {"c", 0.5}}, {{"d", 6}, {"c", -0.5}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const double c = p.real("c"), units = 4 * jacobian_units(p.integer("d"));
+  return measure(c, [](Points &points, Seed seed, int d, double c) {
+    const double units = 4 * jacobian_units(d);
     if (std::fabs(c) > 1 - 1e-6) usage_error("at c = 1 and c = -1 the two forms agree");
-    const UnitPair x = unit_pair(p.integer("d"), c, Stream(protocol.seed, "proposition 2/key"), points.all().size());
+    const UnitPair x = unit_pair(d, c, Stream(seed, "proposition 2/key"), points.all().size());
     const Dense J = vla_jacobian_of(x.a, x.k);
     const auto square_of = [&](const Vector &v) { return inner(times(J, v), times(J, v)); };
-    points.rounding(units);
-    points.statement("$(1 - c)^2$", square_of(x.k), (1 - c) * (1 - c));
+    points.rounding(units).statement("$(1 - c)^2$", square_of(x.k), (1 - c) * (1 - c));
     points.obligation("$2 - 2c$", square_of(x.k), 2 - 2 * c).but_not("$(1 - c)^2$", (1 - c) * (1 - c));
     points.wrong_system("$x = a$", square_of(x.a), 2 - 2 * c);
   });
@@ -127,18 +114,15 @@ Claim eigenvalues() {
       "Proposition 2, proof: the eigenvalues are 1 'for the complement of k' and $1 - k.a$ 'for the direction k'.",
       "unit vectors", "The proof goes on with the modulus of $1 - k.a$.",
       "The eigenvalues are as stated, and only they are used; the eigenvector of the last is $a$, not $k$."));
-  c.runs({"vla"}), c.takes({width, cosine});
-  c.at({{{"d", 2}, {"c", 0}}, {{"c", 0.4}}, {{"c", -0.7}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int d = p.integer("d");
-    const double c = p.real("c"), units = jacobian_units(d);
+  c.runs({"vla"}), c.takes({width, cosine}), c.at({{{"d", 2}, {"c", 0}}, {{"c", 0.4}}, {{"c", -0.7}}});
+  return measure(c, [](Points &points, Seed seed, int d, double c) {
+    const double units = jacobian_units(d);
     if (std::fabs(c) > 1 - 1e-6) usage_error("a and k span one direction at |c| = 1");
-    const UnitPair x = unit_pair(d, c, Stream(protocol.seed, "proposition 2/eigenvectors"), points.all().size());
+    const UnitPair x = unit_pair(d, c, Stream(seed, "proposition 2/eigenvectors"), points.all().size());
     const Dense J = vla_jacobian_of(x.a, x.k);
-    const Vector image = times(J, x.k), apart = unit_pair(d, 0, Stream(protocol.seed, "proposition 2/complement"), 0).a,
+    const Vector image = times(J, x.k), apart = unit_pair(d, 0, Stream(seed, "proposition 2/complement"), 0).a,
                  in_complement = combine(1, apart, -inner(apart, x.k), x.k);
-    points.rounding(units);
-    points.statement("$J k = (1 - c) k$", image, scaled(1 - c, x.k));
+    points.rounding(units).statement("$J k = (1 - c) k$", image, scaled(1 - c, x.k));
     points.obligation("$J k = k - a$", image, combine(1, x.k, -1, x.a));
     points.obligation("1 on the complement of k", times(J, in_complement), in_complement);
     points.rounding(units * d);
@@ -161,18 +145,15 @@ Claim special_cases() {
                "unit vectors", "'Choosing $x$ orthogonal to $k$ achieves 1', from which Eq 23 follows.",
                "The two cases are exchanged in sign: 1 + |$u.v$| = 2 is reached at $u = -v$. Weyl's bound of 2, which "
                "precedes it, is right and is the safe statement."));
-  c.runs({"vla"}), c.takes({width});
-  c.at({{{"d", 2}}, {{"d", 7}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int d = p.integer("d");
+  c.runs({"vla"}), c.takes({width}), c.at({{{"d", 2}}, {{"d", 7}}});
+  return measure(c, [](Points &points, Seed seed, int d) {
     const size_t draw = points.all().size();
     const auto norm_at = [&](double c) {
-      const UnitPair x = unit_pair(d, c, Stream(protocol.seed, "proposition 2/angles"), draw);
+      const UnitPair x = unit_pair(d, c, Stream(seed, "proposition 2/angles"), draw);
       return spectral_norm(vla_jacobian_of(x.a, x.k));
     };
     const double same = norm_at(1), right_angle = norm_at(0);
-    points.rounding(jacobian_units(d));
-    points.statement("$u = v$: 2", same, 2);
+    points.rounding(jacobian_units(d)).statement("$u = v$: 2", same, 2);
     points.statement("u orthogonal to v: 1", right_angle, 1);
     points.obligation("$u = v$: 1", same, 1);
     points.obligation("u orthogonal to v: golden ratio", right_angle, golden_ratio);
@@ -186,24 +167,20 @@ Claim jacobian_form() {
   c.says("The Jacobian of $S_t$ with respect to $S_{t-1}$ is $I - a k^T$.");
   c.exactly("It is $I - a k^T$ as an operator on each row of $S$, a left factor of $S^T$: $S_t = S_{t-1} (I - k a^T) + "
             "v a^T$. As a left factor of $S$ its shape does not fit if dv and dk differ.");
-  c.runs({"vla"}), c.takes({width, integer_param("dv", 3, 1, 256, "value width")});
-  c.at({{{"dv", 5}}, {}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+  c.runs({"vla"}), c.takes({width, integer_param("dv", 3, 1, 256, "value width")}), c.at({{{"dv", 5}}, {}});
+  return measure(c, [](Points &points, Seed seed, int d, int dv) {
     const int before = 6; // steps
     const double lambda0 = 0.1;
-
-    const int d = p.integer("d"), dv = p.integer("dv");
-    const Vector K = random_units(before + 1, d, Stream(protocol.seed, "jacobian form/keys")),
-                 U = random_units(before + 1, d, Stream(protocol.seed, "jacobian form/penalties")),
-                 v = Stream(protocol.seed, "jacobian form/value").normals(dv), k = row(K, before, d),
-                 u = row(U, before, d);
+    const Vector K = random_units(before + 1, d, Stream(seed, "jacobian form/keys")),
+                 U = random_units(before + 1, d, Stream(seed, "jacobian form/penalties")),
+                 v = Stream(seed, "jacobian form/value").normals(dv), k = row(K, before, d), u = row(U, before, d);
     Vla layer(d, dv, lambda0);
     VlaAlgebra algebra(d, dv, lambda0);
     for (int t = 0; t < before; ++t)
       layer.step(row(K, t, d), row(U, t, d), v), algebra.step(row(K, t, d), row(U, t, d), v);
     algebra.step(k, u, v);
     Vla moved = layer;
-    const Dense start = layer.S, change(dv, d, Stream(protocol.seed, "jacobian form/change").normals(size_t(dv) * d)),
+    const Dense start = layer.S, change(dv, d, Stream(seed, "jacobian form/change").normals(size_t(dv) * d)),
                 erase = Dense::identity(d) - outer(k, algebra.a), turned = transpose(erase);
     moved.S = start + change;
     layer.step(k, u, v), moved.step(k, u, v);
@@ -216,11 +193,9 @@ Claim jacobian_form() {
     if (d == dv) rows.but_not("left factor of S", (turned * change).data);
   });
 }
-
 } // namespace
 
 std::vector<Claim> proposition_2() {
   return {unit_jacobian(), eq22(), proof_at_k(), eigenvalues(), special_cases(), jacobian_form()};
 }
-
 } // namespace recollect::theory

@@ -1,25 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 Proposition 3 and §4.3: after one pass, which associations can be read back exactly, and how many a d x d state
-// holds.
-#include "harness/core/error.hpp"
-#include "theory/support/claim_builder.hpp"
+// 004 Proposition 3 and §4.3: which associations one pass lets read exactly, and how many a d x d state holds.
+#include "theory/support/delta_recursion.hpp"
 #include "theory/support/sampling.hpp"
 #include "theory/variational/associations.hpp"
 
 namespace recollect::theory {
 namespace {
-
 constexpr int dv = 3;
-const ParamSpec start = real_param("lambda0", 0.1, 1e-4, 10, "penalty at the start");
-
 Vector values_of(const Pairs &x) { return transpose(x.V).data; }
 Vector reads(const Dense &S, const Pairs &x) { return (S * transpose(x.K)).data; }
 Vector vla_reads(const Pairs &x, const Dense &U, double lambda0) { return reads(written(x, U, lambda0).S, x); }
 
-const std::vector<ParamSpec> few{integer_param("n", 6, 2, 64, "keys, at most d"), integer_param("d", 8, 2, 64, "width"),
-                                 start};
+const std::vector<ParamSpec> few{integer_param("n", 6, 2, 64, "keys, at most d"), width_param(), penalty_param()};
 
-Claim vla_prop3_exact_recovery() {
+Claim exact_recovery() {
   ClaimBuilder c("vla-prop3-exact-recovery", "004 Proposition 3, §4.3");
   c.says("For $n <= d$ linearly independent unit keys $S_n k_i = v_i$ for every $i$ after one pass.");
   c.exactly(
@@ -35,14 +29,11 @@ Claim vla_prop3_exact_recovery() {
                "Table 9's note has the case that we rely on: orthogonal keys with $u$ along $k$ are recovered exactly, "
                "and trained keys are close to it. For independent keys the least-squares objective has the property in "
                "the limit of a small penalty; the recursion of Eq 10 only approaches it."));
-  c.runs({"vla", "rls"});
-  c.takes(few);
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int n = p.integer("n"), d = p.integer("d");
+  c.runs({"vla", "rls"}), c.takes(few);
+  return measure(c, [](Points &points, Seed seed, int n, int d, double lambda0) {
     if (n > d) usage_error("n <= d, for linearly independent keys");
-    const double lambda0 = p.real("lambda0");
-    const Pairs x = unit_pairs(n, d, dv, protocol.seed, "proposition 3");
-    const Dense other = unit_pairs(n, d, dv, protocol.seed, "proposition 3, other directions").K;
+    const Pairs x = unit_pairs(n, d, dv, seed, "proposition 3");
+    const Dense other = unit_pairs(n, d, dv, seed, "proposition 3, other directions").K;
     // The read of the pair just written lacks (1 - c) e, where c = a.k and e is the residual before the write.
     Vla memory(d, dv, lambda0);
     Vector measured, missed, written_part;
@@ -68,7 +59,7 @@ Claim vla_prop3_exact_recovery() {
   });
 }
 
-Claim vla_prop3_orthogonal_keys() {
+Claim orthogonal_keys() {
   ClaimBuilder c("vla-prop3-orthogonal-keys", "004 Table 9, note");
   c.says("For orthogonal keys and $n <= d$ exact recovery is guaranteed.");
   c.exactly("Exact if $u_t$ is parallel to $k_t$, whatever its length, or if $A$ is a multiple of $I$, because then "
@@ -77,29 +68,25 @@ Claim vla_prop3_orthogonal_keys() {
             "must also be along the key, which a learned $W_u$ does not give by itself.");
   c.holds_under("$u_t$ is parallel to $k_t$, or $A_t$ a multiple of I");
   c.runs({"vla"});
-  c.takes(
-      {integer_param("n", 24, 2, 64, "orthonormal keys, at most d"), integer_param("d", 32, 2, 64, "width"), start});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int n = p.integer("n"), d = p.integer("d");
+  c.takes({integer_param("n", 24, 2, 64, "orthonormal keys, at most d"), width_param(32), penalty_param()});
+  return measure(c, [](Points &points, Seed seed, int n, int d, double lambda0) {
     if (n > d) usage_error("at most d keys are orthonormal");
-    const double lambda0 = p.real("lambda0");
-    const Pairs x = orthonormal_pairs(n, d, dv, protocol.seed, "orthogonal keys");
+    const Pairs x = orthonormal_pairs(n, d, dv, seed, "orthogonal keys");
     Pairs leaning = x; // cosine 0.01 with the key before
     for (int i = 1; i < n; ++i)
       for (int c = 0; c < d; ++c) leaning.K(i, c) = std::sqrt(1 - 1e-4) * x.K(i, c) + 0.01 * leaning.K(i - 1, c);
-    Pairs unit_leaning = leaning;
-    normalise_rows(unit_leaning.K.data, d);
-    Dense parallel = x.K; // of any length
-    for (int i = 0; i < n; ++i)
-      for (int c = 0; c < d; ++c) parallel(i, c) *= 0.3 + i;
-    const Dense learned = unit_pairs(n, d, dv, protocol.seed, "orthogonal keys, learned directions").K;
+    normalise_rows(leaning.K.data, d);
+    Vector lengths;
+    for (int i = 0; i < n; ++i) lengths.push_back(0.3 + i);
+    const Dense parallel = scale_rows(x.K, lengths);
+    const Dense learned = unit_pairs(n, d, dv, seed, "orthogonal keys, learned directions").K;
     points.rounding(step_units(n, d, lambda0, (n + 0.3) * (n + 0.3)) * (1 + max_abs(x.V.data)));
     points.statement("generic u", vla_reads(x, learned, lambda0), values_of(x));
     points.condition("$u = k$", vla_reads(x, x.K, lambda0), values_of(x));
     points.condition("u parallel to k, of lengths $0.3 + i$", vla_reads(x, parallel, lambda0), values_of(x));
     points.condition("$u = 0$: A a multiple of I", vla_reads(x, Dense(n, d), lambda0), values_of(x));
-    points.wrong_system("keys of cosine 0.01 with the one before, $u = k$",
-                        vla_reads(unit_leaning, unit_leaning.K, lambda0), values_of(unit_leaning));
+    const Vector apart = vla_reads(leaning, leaning.K, lambda0);
+    points.wrong_system("keys of cosine 0.01 with the one before, $u = k$", apart, values_of(leaning));
   });
 }
 
@@ -109,7 +96,7 @@ double second_read(double lambda0) {
   return std::sqrt(0.5) + (1 - std::sqrt(0.5)) * c;
 }
 
-Claim vla_prop3_min_counterexample() {
+Claim smallest_case() {
   ClaimBuilder c("vla-prop3-min-counterexample", "004 Proposition 3");
   c.says("$S_2 k_2 = v_2$ for two linearly independent unit keys.");
   c.exactly("$k_1 = e1$, $k_2 = (e1 + e2)/sqrt 2$, $v = 1$, $u = k$: .932 at $lambda0 = .1$ and $(2 - 1/sqrt 2)/"
@@ -120,23 +107,18 @@ Claim vla_prop3_min_counterexample() {
                         "linearly independent unit keys, $n <= d_h$", "As for vla_prop3_exact_recovery.",
                         "Two keys at 45 degrees are far from orthogonal; the note to Table 9 restricts the guarantee "
                         "to orthogonal keys, and there it holds."));
-  c.runs({"vla"});
-  c.takes({start});
-  c.at({{}, {{"lambda0", 0.01}}, {{"lambda0", 1e-4}}});
-  return c.measure([](Points &points, const Params &at, const Protocol &) {
-    const double root = std::sqrt(0.5);
-    const double lambda0 = at.real("lambda0"), units = step_units(2, 2, lambda0);
+  c.runs({"vla"}), c.takes({penalty_param()}), c.at({{}, {{"lambda0", 0.01}}, {{"lambda0", 1e-4}}});
+  return measure(c, [](Points &points, double lambda0) {
+    const double root = std::sqrt(0.5), units = step_units(2, 2, lambda0);
     Vla memory(2, 1, lambda0);
     memory.step({1, 0}, {1, 0}, {1});
     memory.step({root, root}, {root, root}, {1});
     const double read = times(memory.S, {root, root})[0], first = times(memory.S, {1, 0})[0],
-                 first_law =
-                     1 + (1 - root) * lambda0 / std::hypot(lambda0, 1 + lambda0); // a_2 ~ (lambda0, 1 + lambda0)
+                 first_law = 1 + (1 - root) * lambda0 / std::hypot(lambda0, 1 + lambda0);
     Vla fixed(2, 1, lambda0); // A = I / lambda0 throughout: the delta rule, which keeps the last pair
     fixed.step({1, 0}, {0, 0}, {1});
     fixed.step({root, root}, {0, 0}, {1});
-    points.rounding(units);
-    points.statement("$S_2 k_2 = v_2$", read, 1);
+    points.rounding(units).statement("$S_2 k_2 = v_2$", read, 1);
     points.obligation("$S_2 k_2$", read, second_read(lambda0))
         .but_not("the first write's read $1/sqrt 2$", root)
         .but_not("the limit $(2 - 1/sqrt 2)/sqrt 2$", (2 - root) * root);
@@ -145,61 +127,51 @@ Claim vla_prop3_min_counterexample() {
   });
 }
 
-Claim rls_exact_recovery_law() {
+Claim ridge_law() {
   ClaimBuilder c("rls-exact-recovery-law", "004 Proposition 3, read for classical RLS");
   c.says("Recursive least squares recovers linearly independent keys exactly.");
   c.exactly("$V - S K = lambda0 V (K^T K + lambda0 I)^{-1}$ with one pair per column: exact as $lambda0 -> 0$, with an "
             "error of first order in $lambda0 / sigma_min^2$.");
   c.because("In this limit the proposition holds for recursive least squares, which VLA generalises.");
-  c.holds_asymptotically(), c.runs({"rls"});
-  c.takes(few);
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const std::vector<double> own =
-        protocol.point ? std::vector<double>{protocol.point->real("lambda0")} : std::vector<double>{0.1, 0.01};
-
-    const int n = p.integer("n"), d = p.integer("d");
+  c.holds_asymptotically(), c.runs({"rls"}), c.takes(few);
+  return measure(c, [](Points &points, const Protocol &protocol, const Params &p, int n, int d, double lambda) {
+    const Vector own = protocol.point ? Vector{lambda} : Vector{0.1, 0.01};
     if (n > d) usage_error("n <= d, for linearly independent keys");
     const Pairs x = unit_pairs(n, d, dv, protocol.seed, "least squares law");
     const Dense gram = x.K * transpose(x.K), VT = transpose(x.V);
     for (double lambda0 : own) {
-      Params at = p;
-      at.set("lambda0", lambda0);
       const Vector measured = reads(least_squares_state(x, lambda0), x);
-      points.at(at).rounding(pair_units(x, lambda0));
-      points.statement("$S K = V$", measured, VT.data);
-      points
-          .limit("$V - lambda0 V (K^T K + lambda0 I)^{-1}$", measured,
-                 (VT - (lambda0 * VT * inverse(gram + lambda0 * Dense::identity(n)))).data)
-          .but_not("first order, $V - lambda0 V (K^T K)^{-1}$", (VT - (lambda0 * VT * inverse(gram))).data)
-          .but_not("$lambda0^2$", (VT - (lambda0 * lambda0 * VT * inverse(gram + lambda0 * Dense::identity(n)))).data);
+      points.at(Params(p).set("lambda0", lambda0))
+          .rounding(pair_units(x, lambda0))
+          .statement("$S K = V$", measured, VT.data);
+      const Dense gain = inverse(gram + lambda0 * Dense::identity(n));
+      points.limit("$V - lambda0 V (K^T K + lambda0 I)^{-1}$", measured, (VT - lambda0 * VT * gain).data)
+          .but_not("first order, $V - lambda0 V (K^T K)^{-1}$", (VT - lambda0 * VT * inverse(gram)).data)
+          .but_not("$lambda0^2$", (VT - lambda0 * lambda0 * VT * gain).data);
     }
   });
 }
 
 /// Share of |V|^2 that the least-squares memory of n random pairs leaves, in each of `count` draws from number `first` on.
-Vector shares_left(int n, int d, std::uint64_t seed, size_t first, size_t count) {
+Vector shares_left(int n, int d, Seed seed, size_t first, size_t count) {
   const int values = 64; // channels are independent draws for the same keys
   const Variant &rls = find_variant("rls");
-  Sequence s;
-  s.shape = {int(count), 1, n, d, values};
+  Vector keys, numbers, shares;
   for (size_t i = first; i < first + count; ++i) {
-    append_row(s.k, Stream(seed, "capacity/keys", i).normals(size_t(n) * d));
-    append_row(s.v, Stream(seed, "capacity/values", i).normals(size_t(n) * values));
+    append_row(keys, Stream(seed, "capacity/keys", i).normals(size_t(n) * d));
+    append_row(numbers, Stream(seed, "capacity/values", i).normals(size_t(n) * values));
   }
-  s.q = s.k;
+  const Sequence s = stored({int(count), 1, n, d, values}, keys, numbers);
   const Output out = forward(rls, s, {"chunked", Real::f64, 64, variant_params(rls, {{"ridge", "1e-8"}})});
-  const size_t size = out.state.size() / count;
-  Vector shares;
   for (size_t i = 0; i < count; ++i) {
-    const Dense K(n, d, row(s.k, int(i), n * d)), V(n, values, row(s.v, int(i), n * values)),
-        S(values, d, {&out.state[i * size], &out.state[i * size] + size_t(values) * d});
-    const Dense left = V - K * transpose(S);
+    const Dense K(n, d, row(keys, int(i), n * d)), V(n, values, row(numbers, int(i), n * values)),
+        S = rows_of(row(out.state, int(i), int(out.state.size() / count)), values, d), left = V - K * transpose(S);
     shares.push_back(inner(left.data, left.data) / inner(V.data, V.data));
   }
   return shares;
 }
 
-Claim vla_capacity_rank() {
+Claim rank_limit() {
   ClaimBuilder c("vla-capacity-rank", "004 §4.3, §8");
   c.says("A $d$ x $d$ state holds at most $d$ associations exactly; the bound is the same for linear attention, "
          "DeltaNet and VLA.");
@@ -207,36 +179,31 @@ Claim vla_capacity_rank() {
             "has none. No layer with such a state does better, because least squares is the best.");
   c.runs({"rls"});
   c.takes({integer_param("n", 48, 2, 512, "random pairs, more than d"), integer_param("d", 32, 2, 128, "width")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int n = p.integer("n"), d = p.integer("d");
+  return measure(c, [](Points &points, const Protocol &protocol, int n, int d) {
     if (n <= d) usage_error("n > d pairs; up to d are recalled exactly");
     const auto law = [&](double d) { return 1 - d / n; };
     const double wanted = wanted_sensitivity(protocol, law(d), {law(d - 1), law(d + 1)});
-    const auto mean = [&](int n, std::uint64_t seed) {
-      return sample_mean(wanted, 16, 2000,
-                         [&](size_t first, size_t count) { return shares_left(n, d, seed, first, count); });
+    const auto mean = [&](int n) {
+      const auto draw = [&](size_t first, size_t count) { return shares_left(n, d, protocol.seed, first, count); };
+      return sample_mean(wanted, 16, 2000, draw);
     };
-    const Mean left = mean(n, protocol.seed);
+    const Mean left = mean(n);
     // Up to d pairs the error is below ridge / (least singular value)^2, far below rounding of the values at n = d / 2.
     const Pairs half = unit_pairs(d / 2, d, dv, protocol.seed, "capacity"),
                 over = unit_pairs(d + d / 2, d, dv, protocol.seed, "capacity");
     points.statement("share of $|V|^2$ that the best linear memory leaves", left, law(d))
         .but_not("$1 - (d - 1)/n$", law(d - 1))
         .but_not("$1 - (d + 1)/n$", law(d + 1));
-    points.wrong_system("twice the pairs", mean(2 * n, protocol.seed), law(d));
+    points.wrong_system("twice the pairs", mean(2 * n), law(d));
+    const auto recalled = [](const Pairs &x) { return reads(least_squares_state(x, 1e-8), x); };
     points.rounding(100 * 1e-8 / epsilon_of(Real::f64));
-    points.statement("$d / 2$ pairs are recalled exactly", reads(least_squares_state(half, 1e-8), half),
-                     values_of(half));
-    points.wrong_system("1.5 d pairs are recalled exactly", reads(least_squares_state(over, 1e-8), over),
-                        values_of(over));
+    points.statement("$d / 2$ pairs are recalled exactly", recalled(half), values_of(half));
+    points.wrong_system("1.5 d pairs are recalled exactly", recalled(over), values_of(over));
   });
 }
-
 } // namespace
 
 std::vector<Claim> proposition_3() {
-  return {vla_prop3_exact_recovery(), vla_prop3_orthogonal_keys(), vla_prop3_min_counterexample(),
-          rls_exact_recovery_law(), vla_capacity_rank()};
+  return {exact_recovery(), orthogonal_keys(), smallest_case(), ridge_law(), rank_limit()};
 }
-
 } // namespace recollect::theory

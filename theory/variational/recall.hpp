@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recall without training: n pairs are written once, every key is queried, and the read is decoded to the nearest of
-// the n values. The reads of each layer are compared with dense algebra.
+// Recall without training: n pairs are written once, every key is queried, and its read decoded to the nearest value.
 #pragma once
-#include "theory/support/claims.hpp"
 #include "theory/variational/vla_steps.hpp"
-#include <algorithm>
 
 namespace recollect::theory {
-
 /// Independent memories: unit keys and unit values [count,n,d].
 struct Memories {
   int count, n, d;
@@ -16,12 +12,10 @@ struct Memories {
   Dense V(int m) const { return part(values, m); }
 
 private:
-  Dense part(const Vector &rows, int m) const {
-    return {n, d, Vector(rows.begin() + size_t(m) * n * d, rows.begin() + size_t(m + 1) * n * d)};
-  }
+  Dense part(const Vector &rows, int m) const { return {n, d, row(rows, m, n * d)}; }
 };
 enum class KeyKind { unit, features, orthonormal };
-inline Memories make_memories(KeyKind kind, int count, int n, int d, std::uint64_t seed) {
+inline Memories make_memories(KeyKind kind, int count, int n, int d, Seed seed) {
   Memories x{count, n, d, Stream(seed, "recall/keys", n).normals(size_t(count) * n * d),
              random_units(count * n, d, Stream(seed, "recall/values", n))};
   if (kind == KeyKind::features)
@@ -53,35 +47,32 @@ inline Reader short_u_reader(int d) {
 }
 inline const Reader random_u_reader{"VLA, random unit u", "vla", Rule::variational, 1, true};
 
-inline Vector penalties_of(const Memories &x, const Reader &r, std::uint64_t seed) {
+inline Vector penalties_of(const Memories &x, const Reader &r, Seed seed) {
   return scaled(r.parameter,
                 r.random_u ? random_units(x.count * x.n, x.d, Stream(seed, "recall/penalties", x.n)) : x.keys);
 }
 
 /// S k_i at the end of the layer's pass, [count,n,d].
-inline Vector layer_reads(const Memories &x, const Reader &r, std::uint64_t seed) {
-  Sequence s;
-  s.shape = {x.count, 1, x.n, x.d, x.d};
-  s.k = s.q = x.keys, s.v = x.values;
-  s.beta.assign(size_t(x.count) * x.n, r.rule == Rule::delta ? r.parameter : 1);
+inline Vector layer_reads(const Memories &x, const Reader &r, Seed seed) {
+  const double beta = r.rule == Rule::delta ? r.parameter : 1;
+  Sequence s = stored({x.count, 1, x.n, x.d, x.d}, x.keys, x.values, beta);
   Assignments settings;
   if (r.rule == Rule::ridge) settings = {{"ridge", number(r.parameter)}};
   if (r.rule == Rule::variational) {
     settings = {{"phi", "identity"}, {"refresh", "0"}, {"u_norm", "0"}, {"lambda0", number(lambda0_of_recall)}};
     s.w = penalties_of(x, r, seed);
   }
-  const Variant &variant = find_variant(r.variant);
-  const Output out = forward(variant, s, {"recurrent", Real::f64, 1, variant_params(variant, settings)});
+  const Output out = run(r.variant, s, settings);
   Vector reads;
   for (int m = 0; m < x.count; ++m) {
-    const double *S = &out.state[m * out.state_shape.size()];
-    append_row(reads, (x.K(m) * transpose(Dense(x.d, x.d, Vector(S, S + x.d * x.d)))).data);
+    const Vector own = row(out.state, m, int(out.state_shape.size()));
+    append_row(reads, (x.K(m) * transpose(rows_of(own, x.d, x.d))).data);
   }
   return reads;
 }
 
 /// The same by dense algebra, with the rounding units by which it may differ from the layer.
-inline Vector algebra_reads(const Memories &x, const Reader &r, std::uint64_t seed) {
+inline Vector algebra_reads(const Memories &x, const Reader &r, Seed seed) {
   Vector reads;
   const Vector penalties = r.rule == Rule::variational ? penalties_of(x, r, seed) : Vector();
   for (int m = 0; m < x.count; ++m) {
@@ -111,8 +102,7 @@ inline double recall_units(const Memories &x, const Reader &r) {
   return 4 * step_units(x.n, x.d, lambda, std::max(1.0, r.parameter * r.parameter));
 }
 
-/// Share of the first `asked` pairs of every memory whose read is nearest to their own value among all n: all values have
-/// length 1, so that the nearest has the largest inner product.
+/// Share of the first `asked` pairs of every memory whose read has its largest inner product with their own unit value.
 inline double accuracy(const Vector &reads, const Memories &x, int asked = 0) {
   if (asked == 0) asked = x.n;
   int right = 0;
@@ -131,12 +121,11 @@ struct Recalled {
   double accuracy = 0;
   std::vector<Point> points;
 };
-inline Recalled recalled(const Memories &x, const Reader &r, const Params &at, std::uint64_t seed) {
+inline Recalled recalled(const Memories &x, const Reader &r, const Params &at, Seed seed) {
   const Vector reads = layer_reads(x, r, seed), predicted = algebra_reads(x, r, seed);
   const double found = accuracy(reads, x);
   return {found,
           {as_obligation(exact_point(found, accuracy(predicted, x), 4), at, std::string(r.name) + ": accuracy"),
            as_obligation(exact_point(reads, predicted, recall_units(x, r)), at, std::string(r.name) + ": reads")}};
 }
-
 } // namespace recollect::theory

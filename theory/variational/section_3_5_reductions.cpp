@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 §3.5: VLA with its geometry switched off, and with a scalar gate in place of its write
-// direction.
-#include "theory/support/claim_builder.hpp"
-#include "theory/support/one_head.hpp"
+// 004 §3.5: VLA with its geometry switched off, and with a scalar gate in place of its write direction.
 #include "theory/variational/associations.hpp"
 
 namespace recollect::theory {
 namespace {
-
 /// A layer's reads and state for these pairs; every step reads with the next key.
 Vector layer_on(const std::string &variant, const Pairs &x, double beta, const Assignments &set = {}) {
   Sequence s;
@@ -24,7 +20,7 @@ double units(const Pairs &x, double lambda0) {
   return 64.0 * x.n() * x.K.columns * (1 + max_abs(x.V.data)) / std::min(1.0, lambda0);
 }
 
-Claim vla_remark_u0_linear_attention() {
+Claim without_geometry() {
   ClaimBuilder c("vla-remark-u0-linear-attention", "004 §3.5, Table 4 note");
   c.says("Setting $u_t = 0$ and $A_t = I/lambda0$ collapses Eq 9-10 to standard linear attention, additive and without "
          "geometry.");
@@ -41,16 +37,13 @@ Claim vla_remark_u0_linear_attention() {
       "Table 4's note says what we mean: 'normalised linear attention with residual correction'. The residual stays, "
       "so that the layer is the delta rule with step 1, and equal to linear attention for orthonormal keys."));
   c.runs({"vla", "linear", "delta_net", "vla_unnormalized"});
-  c.takes({integer_param("T", 20, 2, 256, "steps"), integer_param("d", 32, 2, 64, "width"),
+  c.takes({integer_param("T", 20, 2, 256, "steps"), width_param(32),
            real_param("lambda0", 0.1, 1e-3, 0.9, "penalty at the start")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int T = p.integer("T"), d = p.integer("d");
-    const double lambda0 = p.real("lambda0");
-    const Pairs x = unit_pairs(T, d, 3, protocol.seed, "reductions"),
-                basis = orthonormal_pairs(std::min(T, d), d, 3, protocol.seed, "reductions, basis");
+  return measure(c, [](Points &points, Seed seed, int T, int d, double lambda0) {
+    const Pairs x = unit_pairs(T, d, 3, seed, "reductions"),
+                basis = orthonormal_pairs(std::min(T, d), d, 3, seed, "reductions, basis");
     const Vector fixed_vla = layer_on("vla", x, 0, fixed(lambda0));
-    points.rounding(units(x, lambda0));
-    points.statement("linear attention", fixed_vla, layer_on("linear", x, 0));
+    points.rounding(units(x, lambda0)).statement("linear attention", fixed_vla, layer_on("linear", x, 0));
     points.obligation("DeltaNet with $beta = 1$", fixed_vla, layer_on("delta_net", x, 1))
         .but_not("DeltaNet with $beta = 0.9$", layer_on("delta_net", x, 0.9));
     points.wrong_system("write direction not normalised: $beta = 1/lambda0$",
@@ -60,7 +53,7 @@ Claim vla_remark_u0_linear_attention() {
   });
 }
 
-Claim vla_remark_recovers_deltanet() {
+Claim scalar_gate() {
   ClaimBuilder c("vla-remark-recovers-deltanet", "004 §3.5, Eq 4");
   c.says("Replacing the write direction by a scalar gate and discarding $A_t$ recovers DeltaNet, which Eq 4 gives as "
          "$S_t = beta S_{t-1} + (v - S_{t-1} k) k^T$.");
@@ -72,28 +65,21 @@ Claim vla_remark_recovers_deltanet() {
                         "DeltaNet is cited as [10], whose published form this is; Eq 4, our other reading, is the "
                         "paper's rendering of it."));
   c.runs({"vla_unnormalized", "scalar_gated_delta", "delta_net", "linear"});
-  c.takes({integer_param("T", 20, 2, 256, "steps"), integer_param("d", 32, 2, 64, "width"),
-           real_param("beta", 0.7, 0.05, 0.95, "the gate")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const double beta = p.real("beta");
-    const Pairs x = unit_pairs(p.integer("T"), p.integer("d"), 3, protocol.seed, "scalar gate");
+  c.takes({integer_param("T", 20, 2, 256, "steps"), width_param(32), real_param("beta", 0.7, 0.05, 0.95, "the gate")});
+  return measure(c, [](Points &points, Seed seed, int T, int d, double beta) {
+    const Pairs x = unit_pairs(T, d, 3, seed, "scalar gate");
     // beta k in place of a_t: the layer does not normalise a, and A is kept at beta I.
     const auto gate = [&](double beta) { return layer_on("vla_unnormalized", x, 0, fixed(1 / beta)); };
     const auto eq4 = [&](double beta) { return layer_on("scalar_gated_delta", x, beta); };
     const double rounding = units(x, 1);
-    points.rounding(rounding);
-    points.statement("Eq 4: $beta S + (v - S k) k^T$", gate(beta), eq4(beta));
+    points.rounding(rounding).statement("Eq 4: $beta S + (v - S k) k^T$", gate(beta), eq4(beta));
     points.obligation("$S + beta (v - S k) k^T$", gate(beta), layer_on("delta_net", x, beta))
         .but_not("$beta / 2$ for $beta$", layer_on("delta_net", x, beta / 2));
     points.obligation("$beta = 1$: Eq 4 as well", gate(1), eq4(1));
     points.wrong_system("no residual", layer_on("linear", x, 1), eq4(1));
   });
 }
-
 } // namespace
 
-std::vector<Claim> section_3_5_reductions() {
-  return {vla_remark_u0_linear_attention(), vla_remark_recovers_deltanet()};
-}
-
+std::vector<Claim> section_3_5_reductions() { return {without_geometry(), scalar_gate()}; }
 } // namespace recollect::theory

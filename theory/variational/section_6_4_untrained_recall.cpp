@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 §6.4 asks how many pairs each layer recalls after training. Here: what the layers recall without training, on
-// three kinds of keys, at the paper's d_h = 32.
-#include "harness/core/error.hpp"
-#include "theory/support/claim_builder.hpp"
+// 004 §6.4 without training: how many pairs each layer recalls on three kinds of keys, at the paper's d_h = 32.
 #include "theory/variational/recall.hpp"
 
 namespace recollect::theory {
 namespace {
-
 const int width = 32;
 const ParamSpec pairs = integer_param("n", 24, 2, 96, "pairs");
 
@@ -20,35 +16,28 @@ double softmax_accuracy(const Memories &x, double scale) {
       append_row(s.k, x.K(m).data), append_row(s.v, x.V(m).data);
       for (int t = 0; t < x.n; ++t) append_row(s.q, row(x.keys, m * x.n + i, x.d));
     }
-  const Variant &softmax = find_variant("softmax");
-  const Output out =
-      forward(softmax, s, {"recurrent", Real::f64, 1, variant_params(softmax, {{"scale", number(scale)}})});
+  const Output out = run("softmax", s, {{"scale", number(scale)}});
   Vector reads;
   for (int head = 0; head < s.shape.B; ++head) append_row(reads, row(out.o, head * x.n + x.n - 1, x.d));
   return accuracy(reads, x);
 }
 
-Claim untrained_orthonormal() {
+Claim orthonormal() {
   ClaimBuilder c("vla-untrained-orthonormal", "004 §6.4 (untrained)");
   c.says("Orthonormal keys, $d_h = 32$, $n <= 32$: every layer decodes all pairs.");
   c.exactly("Linear attention, DeltaNet, Eq 4, VLA with $u$ along $k$, and RLS decode 1.000 at $n = 8$, 24, 32. "
             "Softmax does so at a sharp scale; at $1/sqrt d$ it decodes 0.22, 0.06, 0.05.");
   c.runs({"linear", "delta_net", "scalar_gated_delta", "vla", "rls", "softmax"});
-  c.takes({integer_param("n", 24, 4, 32, "pairs")});
-  c.at({{{"n", 8}}, {}, {{"n", 32}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int n = p.integer("n");
+  c.takes({integer_param("n", 24, 4, 32, "pairs")}), c.at({{{"n", 8}}, {}, {{"n", 32}}});
+  return measure(c, [](Points &points, const Protocol &protocol, const Params &p, int n) {
     if (n > width) usage_error("there are no more than 32 orthonormal keys at d = 32");
     const Memories x = make_memories(KeyKind::orthonormal, protocol.full() ? 24 : 4, n, width, protocol.seed);
     for (const Reader &r : {linear_reader, delta_reader, gated_reader, vla_reader, rls_reader})
       points.append(recalled(x, r, p, protocol.seed).points);
-    for (const Reader &r : {linear_reader, delta_reader, gated_reader, vla_reader, rls_reader}) {
-      points.rounding(4);
-      points.obligation(std::string(r.name) + ": all pairs", accuracy(layer_reads(x, r, protocol.seed), x), 1);
-    }
-    // The weight exp(scale) stands against n - 1 weights of 1: the correct value dominates from a scale of about ln n
-    // on.
     points.rounding(4);
+    for (const Reader &r : {linear_reader, delta_reader, gated_reader, vla_reader, rls_reader})
+      points.obligation(std::string(r.name) + ": all pairs", accuracy(layer_reads(x, r, protocol.seed), x), 1);
+    // The weight exp(scale) stands against n - 1 weights of 1: the right value dominates from about ln n on.
     points.wrong_system("softmax at $1/sqrt d$", softmax_accuracy(x, 1 / std::sqrt(double(width))), 1);
     points.obligation("softmax at scale 20: all pairs", softmax_accuracy(x, 20), 1);
   });
@@ -57,8 +46,17 @@ Claim untrained_orthonormal() {
 /// Equal accuracies do not rank the two: that of `first` must be larger.
 Point ranked(double first, double second) { return at_least_point(first, second, 0); }
 
-std::vector<Reader> all_readers() {
-  return {linear_reader, delta_reader, gated_reader, vla_reader, short_u_reader(width), random_u_reader, rls_reader};
+const std::vector<Reader> all_readers{linear_reader,         delta_reader,    gated_reader, vla_reader,
+                                      short_u_reader(width), random_u_reader, rls_reader};
+/// The accuracy of every reader by its name; their points are added.
+std::map<std::string, double> recall_all(Points &points, const Memories &x, const Params &at, Seed seed) {
+  std::map<std::string, double> found;
+  for (const Reader &r : all_readers) {
+    const Recalled result = recalled(x, r, at, seed);
+    found[r.name] = result.accuracy;
+    points.append(result.points);
+  }
+  return found;
 }
 std::vector<Changes> sizes(const std::vector<int> &pairs) {
   std::vector<Changes> all;
@@ -67,7 +65,7 @@ std::vector<Changes> sizes(const std::vector<int> &pairs) {
 }
 const std::vector<Changes> of_full_suite = sizes({8, 16, 24, 32, 48, 96});
 
-Claim untrained_unit_keys() {
+Claim unit_keys() {
   ClaimBuilder c("vla-untrained-unit-keys", "004 §6.4 (untrained)");
   c.says("Random unit keys and values at $d_h = 32$: the ranking reported after training (VLA 1.000, linear attention "
          "0.07, DeltaNet 0.01 at $n = 24$) is absent without it.");
@@ -78,24 +76,16 @@ Claim untrained_unit_keys() {
             "state explains the reported 0.07.");
   c.runs({"linear", "delta_net", "scalar_gated_delta", "vla", "rls"}), c.takes({pairs});
   c.at(sizes({24, 48}), of_full_suite);
-  return c.measure([](Points &points, const Params &at, const Protocol &p) {
-    const int n = at.integer("n");
+  return measure(c, [](Points &points, const Protocol &p, const Params &at, int n) {
     const Memories x = make_memories(KeyKind::unit, p.full() ? 64 : 20, n, width, p.seed);
-    std::map<std::string, double> found;
-    for (const Reader &r : all_readers()) {
-      const Recalled result = recalled(x, r, at, p.seed);
-      found[r.name] = result.accuracy;
-      points.append(result.points);
-    }
+    std::map<std::string, double> found = recall_all(points, x, at, p.seed);
     const Reader other{"DeltaNet, $beta = 0.9$", "delta_net", Rule::delta, 0.9};
-    points.at(at).rounding(1e6);
-    points.wrong_system("DeltaNet with $beta = 0.9$", layer_reads(x, other, p.seed),
-                        algebra_reads(x, delta_reader, p.seed));
+    points.at(at).rounding(1e6).wrong_system("DeltaNet with $beta = 0.9$", layer_reads(x, other, p.seed),
+                                             algebra_reads(x, delta_reader, p.seed));
     const double linear = found[linear_reader.name], delta = found[delta_reader.name], gated = found[gated_reader.name];
-    if (n == 24) {
+    if (n == 24)
       points.append({rival_law(exact_point(linear, 0.074, 4), at, "linear attention as trained: 0.074"),
                      rival_law(exact_point(delta, 0.011, 4), at, "DeltaNet as trained: 0.011")});
-    }
     if (n == 48) {
       points.obligation("VLA above linear attention", ranked(found[vla_reader.name], linear));
       points.wrong_system("with Algorithm 1's u", ranked(found[short_u_reader(width).name], linear));
@@ -105,7 +95,7 @@ Claim untrained_unit_keys() {
   });
 }
 
-Claim untrained_feature_keys() {
+Claim feature_keys() {
   ClaimBuilder c("vla-untrained-elu-keys", "004 §6.4 (untrained)");
   c.says("With normalised elu + 1 keys and unit $u = k$ at $d_h = 32$ the reported ranking, VLA far above linear "
          "attention above DeltaNet, appears without training.");
@@ -116,15 +106,9 @@ Claim untrained_feature_keys() {
             "write, the other layers do not. So VLA's 1.000 at $n <= 24$ is plausible.");
   c.runs({"linear", "delta_net", "scalar_gated_delta", "vla", "rls"}), c.takes({pairs});
   c.at(sizes({8, 24}), of_full_suite);
-  return c.measure([](Points &points, const Params &at, const Protocol &p) {
-    const int n = at.integer("n");
+  return measure(c, [](Points &points, const Protocol &p, const Params &at, int n) {
     const Memories x = make_memories(KeyKind::features, n == 8 ? 96 : p.full() ? 48 : 12, n, width, p.seed);
-    std::map<std::string, double> found;
-    for (const Reader &r : all_readers()) {
-      const Recalled result = recalled(x, r, at, p.seed);
-      found[r.name] = result.accuracy;
-      points.append(result.points);
-    }
+    std::map<std::string, double> found = recall_all(points, x, at, p.seed);
     const double vla = found[vla_reader.name], linear = found[linear_reader.name], delta = found[delta_reader.name];
     points.at(at).rounding(1e6);
     points.wrong_system("Algorithm 1's u for unit u", layer_reads(x, short_u_reader(width), p.seed),
@@ -142,11 +126,7 @@ Claim untrained_feature_keys() {
     }
   });
 }
-
 } // namespace
 
-std::vector<Claim> section_6_4_untrained_recall() {
-  return {untrained_orthonormal(), untrained_unit_keys(), untrained_feature_keys()};
-}
-
+std::vector<Claim> section_6_4_untrained_recall() { return {orthonormal(), unit_keys(), feature_keys()}; }
 } // namespace recollect::theory

@@ -1,35 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 §6.5: eight pairs in a context that grows. Without training, the accuracy depends on what follows the eight
-// pairs: genuine pairs overwrite them, filler that writes nothing does not. d_h = 32.
-#include "theory/support/claim_builder.hpp"
+// 004 §6.5: eight pairs in a growing context, untrained: genuine pairs overwrite them, filler need not. d_h = 32.
 #include "theory/support/sampling.hpp"
 #include "theory/variational/recall.hpp"
 
 namespace recollect::theory {
 namespace {
-
-const int width = 32, stored = 8;
+const int width = 32, eight = 8;
 
 /// What is left of a state after m further unit keys with values 0: |S_m|_F^2 / d from S_0 = I, averaged over its rows.
 Vector kept_squares(const char *layer, double beta, int m, int d, const Stream &keys, size_t first, size_t count) {
-  Sequence s;
-  s.shape = {int(count), 1, m, d, d};
-  s.k = s.q = random_units(int(count) * m, d, keys, first * m), s.v.assign(s.k.size(), 0.0),
-  s.beta.assign(count * m, beta);
-  for (size_t b = 0; b < count; ++b) append_row(s.state, Dense::identity(d).data);
-  const Output out = forward(find_variant(layer), s);
-  Vector squares;
-  for (size_t b = 0; b < count; ++b) squares.push_back(inner(&out.state[b * d * d], &out.state[b * d * d], d * d) / d);
-  return squares;
+  Sequence s =
+      stored({int(count), 1, m, d, d}, random_units(count * m, d, keys, first * m), Vector(count * m * d), beta);
+  s.state = repeated(Dense::identity(d).data, count);
+  return state_squares(forward(find_variant(layer), s).state, count, d * d, d);
 }
 
-/// The accuracy of the first eight of all pairs. The keys and values of the others are scaled; 0 makes filler that
-/// writes nothing.
-double first_eight(Memories x, double others, std::uint64_t seed, bool algebra) {
+/// The accuracy of the first eight pairs. The other keys and values are scaled; 0 makes filler that writes nothing.
+double first_eight(Memories x, double others, Seed seed, bool algebra) {
   for (int m = 0; m < x.count; ++m)
-    for (size_t i = (size_t(m) * x.n + stored) * x.d; i < size_t(m + 1) * x.n * x.d; ++i)
+    for (size_t i = (size_t(m) * x.n + eight) * x.d; i < size_t(m + 1) * x.n * x.d; ++i)
       x.keys[i] *= others, x.values[i] *= others;
-  return accuracy(algebra ? algebra_reads(x, vla_reader, seed) : layer_reads(x, vla_reader, seed), x, stored);
+  return accuracy(algebra ? algebra_reads(x, vla_reader, seed) : layer_reads(x, vla_reader, seed), x, eight);
 }
 
 Claim long_context() {
@@ -44,28 +35,20 @@ Claim long_context() {
   c.is_refuted(of_trained("§6.5, §7.4: 1.000 from $T = 64$ to 512.", "a trained model; the filler is not described",
                           "Fig 6 reports trained models."));
   c.runs({"vla", "delta_net", "scalar_gated_delta"});
-  c.takes({integer_param("m", 24, 8, 128, "further keys of the delta rule")});
-  c.at({{}, {{"m", 56}}});
+  c.takes({integer_param("m", 24, 8, 128, "further keys of the delta rule")}), c.at({{}, {{"m", 56}}});
   c.last([](Points &points, const Protocol &protocol) {
-    const int count = protocol.full() ? 24 : 8;
-    for (int n : {64, 256}) {
-      const Memories x = make_memories(KeyKind::unit, count, n, width, protocol.seed);
-      const Params p = labels({{"n", num(stored)}, {"pairs in all", num(n)}});
-      const double found = first_eight(x, 1, protocol.seed, false);
-      if (n == 64) {
-        points.at(p).rounding(4);
-        points.obligation("by dense algebra", found, first_eight(x, 1, protocol.seed, true));
-      }
-      if (n == 256) {
-        points.at(p).rounding(4);
-        points.statement("genuine pairs after the eight: 1.000", found, 1);
-        points.wrong_system("genuine pairs", found, 1);
-        points.obligation("filler that writes nothing", first_eight(x, 0, protocol.seed, false), 1);
-      }
-    }
+    const auto recall = [&](int n, double others, bool algebra = false) {
+      const Memories x = make_memories(KeyKind::unit, protocol.full() ? 24 : 8, n, width, protocol.seed);
+      return first_eight(x, others, protocol.seed, algebra);
+    };
+    const auto place = [](int n) { return labels({{"n", num(eight)}, {"pairs in all", num(n)}}); };
+    const double found = recall(256, 1);
+    points.at(place(64)).rounding(4).obligation("by dense algebra", recall(64, 1), recall(64, 1, true));
+    points.at(place(256)).statement("genuine pairs after the eight: 1.000", found, 1);
+    points.wrong_system("genuine pairs", found, 1);
+    points.obligation("filler that writes nothing", recall(256, 0), 1);
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int m = p.integer("m");
+  return measure(c, [](Points &points, const Protocol &protocol, int m) {
     const Stream keys(protocol.seed, "long context/keys", m);
     const auto kept = [&](const char *layer, double beta, size_t first, size_t count) {
       return kept_squares(layer, beta, m, width, keys, first, count);
@@ -95,27 +78,22 @@ Claim gate_forgets_by_length() {
   c.runs({"scalar_gated_delta", "delta_net"});
   c.takes({integer_param("m", 16, 2, 60, "later pairs, of keys orthogonal to the first"),
            real_param("beta", 0.9, 0.5, 0.99, "Eq 4's gate")});
-  return c.measure([](Points &points, const Params &p, const Protocol &) {
-    const int m = p.integer("m"), d = 64;
-    const double beta = p.real("beta");
+  return measure(c, [](Points &points, int m, double beta) {
+    const int d = 64;
     const auto left = [&](const char *layer, int later) { // of the first of 1 + later orthonormal pairs
-      Sequence s;
-      s.shape = {1, 1, later + 1, d, 1};
-      for (int t = 0; t <= later; ++t) append_row(s.k, row(Dense::identity(d).data, t, d));
-      s.q.assign(s.k.size(), 0.0), s.q[size_t(later) * d] = 1, s.v.assign(size_t(later) + 1, 1.0);
-      s.beta.assign(size_t(later) + 1, std::string(layer) == "delta_net" ? 1 : beta);
+      const Vector axes = rows_of(Dense::identity(d).data, later + 1, d).data;
+      const double strength = std::string(layer) == "delta_net" ? 1 : beta;
+      Sequence s = stored({1, 1, later + 1, d, 1}, axes, Vector(later + 1, 1.0), strength);
+      s.q.assign(s.k.size(), 0.0), s.q[size_t(later) * d] = 1;
       return forward(find_variant(layer), s).o.back();
     };
     const double units = 16.0 * m, found = left("scalar_gated_delta", m);
-    points.rounding(units);
-    points.statement("as much is left after m as after one", left("scalar_gated_delta", 1), found);
+    points.rounding(units).statement("as much is left after m as after one", left("scalar_gated_delta", 1), found);
     points.obligation("$beta^m$ is left", found, std::pow(beta, m)).but_not("$beta^(m-1)$", std::pow(beta, m - 1));
     points.wrong_system("no gate", left("delta_net", m), std::pow(beta, m));
   });
 }
-
 } // namespace
 
 std::vector<Claim> section_6_5_long_context() { return {long_context(), gate_forgets_by_length()}; }
-
 } // namespace recollect::theory

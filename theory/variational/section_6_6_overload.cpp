@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // 004 §6.6: past n = d_h pairs, and with A_t fixed. Random unit keys and values, no training, d_h = 32.
-#include "harness/core/error.hpp"
-#include "theory/support/claim_builder.hpp"
 #include "theory/variational/recall.hpp"
 
 namespace recollect::theory {
 namespace {
-
 const int width = 32;
 Params place(int n) { return labels({{"n", num(n)}}); }
 
@@ -23,7 +20,7 @@ Claim graceful() {
             ".069, .056, .043, where .001 is one standard error of 960 x 48 answers. $n = 64$ and 96 are announced, no "
             "number is given.");
   c.runs({"linear", "vla", "rls"});
-  return c.measure([](Points &points, const Params &, const Protocol &protocol) {
+  return measure(c, [](Points &points, const Protocol &protocol) {
     const int count = protocol.full() ? 48 : 16;
     const auto measured = [&](const Reader &r, int n) {
       return recalled(make_memories(KeyKind::unit, count, n, width, protocol.seed), r, place(n), protocol.seed);
@@ -45,13 +42,9 @@ Claim graceful() {
 
 /// The mean square error of the layer `rls` over n one-hot values: trace(I - P) / n, where P is its fit.
 double least_squares_error(const Vector &keys, int n, double ridge) {
-  Sequence s;
-  s.shape = {1, 1, n, width, n};
-  s.k = s.q = keys, s.v = Dense::identity(n).data;
-  const Variant &rls = find_variant("rls");
-  const Output out = forward(rls, s, {"recurrent", Real::f64, 1, variant_params(rls, {{"ridge", number(ridge)}})});
-  const Dense S(n, width, Vector(out.state.begin(), out.state.begin() + size_t(n) * width)),
-      missed = Dense::identity(n) - S * transpose(Dense(n, width, keys));
+  const Sequence s = stored({1, 1, n, width, n}, keys, Dense::identity(n).data);
+  const Dense S = memory(run("rls", s, {{"ridge", number(ridge)}}), s.shape),
+              missed = Dense::identity(n) - S * transpose(Dense(n, width, keys));
   return inner(missed.data, missed.data) / n;
 }
 
@@ -68,26 +61,22 @@ Claim tight_at_width() {
   c.first([](Points &points, const Protocol &protocol) {
     const Memories crowded = make_memories(KeyKind::unit, protocol.full() ? 48 : 16, 48, width, protocol.seed);
     const Recalled vla = recalled(crowded, vla_reader, place(48), protocol.seed);
-    points.at(place(48));
-    points.statement("at most Table 11's 0.044", at_most_point(vla.accuracy, 0.044, 0));
+    points.at(place(48)).statement("at most Table 11's 0.044", at_most_point(vla.accuracy, 0.044, 0));
     points.append(vla.points);
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int n = p.integer("n");
+  return measure(c, [](Points &points, Seed seed, int n) {
     if (n <= width) usage_error("up to n = 32 independent keys least squares is exact");
-    const Memories x = make_memories(KeyKind::unit, 1, n, width, protocol.seed);
+    const Memories x = make_memories(KeyKind::unit, 1, n, width, seed);
     const Dense K = x.K(0);
-    // A ridge r adds at most r / sigma to the error, where sigma is the least eigenvalue of K^T K; float64 loses 1/r in
-    // the gain.
+    // A ridge r adds at most r over the least eigenvalue of K^T K to the error; float64 loses 1/r in the gain.
     const double ridge = 1e-6, allowed = 2 * ridge * n / symmetric_eigenvalues(transpose(K) * K).front() + 1e-8;
-    points
-        .obligation("square error of exact least squares: $1 - d/n$",
-                    bracketed_point(least_squares_error(x.keys, n, ridge), 1 - double(width) / n, allowed))
+    const auto exact = [&](const Vector &keys, int n, double law) {
+      return bracketed_point(least_squares_error(keys, n, ridge), law, allowed);
+    };
+    const double law = 1 - double(width) / n;
+    points.obligation("square error of exact least squares: $1 - d/n$", exact(x.keys, n, law))
         .but_not("$d - 1$ for $d$", 1 - (width - 1.0) / n);
-    points.wrong_system(
-        "24 pairs: exact",
-        bracketed_point(least_squares_error(Vector(x.keys.begin(), x.keys.begin() + 24 * width), 24, ridge),
-                        1 - double(width) / n, allowed));
+    points.wrong_system("24 pairs: exact", exact({x.keys.begin(), x.keys.begin() + 24 * width}, 24, law));
   });
 }
 
@@ -103,25 +92,20 @@ Claim ablation() {
                           "a trained model; 'predicted from Remark 1 (not independently run)'",
                           "§6.6 says 'confirming'."));
   c.runs({"vla", "delta_net", "linear"}), c.takes({integer_param("n", 48, 20, 96, "pairs")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int n = p.integer("n");
+  return measure(c, [](Points &points, const Protocol &protocol, int n) {
     const Memories x = make_memories(KeyKind::unit, protocol.full() ? 48 : 16, n, width, protocol.seed);
     const Reader fixed{"VLA with $A = 10 I$", "vla", Rule::variational, 0}; // u = 0 keeps A at I / lambda0
     const Vector reads = layer_reads(x, fixed, protocol.seed), delta = layer_reads(x, delta_reader, protocol.seed),
                  linear = layer_reads(x, linear_reader, protocol.seed);
-    points.rounding(4);
-    points.statement("linear attention's accuracy", accuracy(reads, x), accuracy(linear, x));
+    points.rounding(4).statement("linear attention's accuracy", accuracy(reads, x), accuracy(linear, x));
     points.obligation("DeltaNet's accuracy, $beta = 1$", accuracy(reads, x), accuracy(delta, x));
-    points.rounding(recall_units(x, fixed));
-    points.obligation("DeltaNet's reads, $beta = 1$", reads, delta);
+    points.rounding(recall_units(x, fixed)).obligation("DeltaNet's reads, $beta = 1$", reads, delta);
     points.obligation("by dense algebra", reads, algebra_reads(x, delta_reader, protocol.seed))
         .but_not("linear attention's reads", linear);
     points.wrong_system("$A_t$ not fixed", layer_reads(x, vla_reader, protocol.seed), delta);
   });
 }
-
 } // namespace
 
 std::vector<Claim> section_6_6_overload() { return {graceful(), tight_at_width(), ablation()}; }
-
 } // namespace recollect::theory

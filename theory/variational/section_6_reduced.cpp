@@ -2,13 +2,11 @@
 // 004 §6.4, Fig 5, Tables 9 to 12, in a reduced form that trains in seconds: 6 pairs of 16 tokens, two layers of width 32.
 // The rows of the tables themselves stay open (section_6_trained.cpp); this tests what their ranking depends on.
 #include "harness/core/registry.hpp"
-#include "theory/support/claim_builder.hpp"
 #include "theory/support/training.hpp"
 #include "theory/variational/key_blind.hpp"
 
 namespace recollect::theory {
 namespace {
-
 constexpr int pairs = 6, vocabulary = 16;
 /// The best answer that does not look at the key: the most frequent of 6 values out of 7 (8 to 14; 15 separates).
 double blind() { return frequent_law(pairs, vocabulary / 2 - 1); }
@@ -21,24 +19,13 @@ struct Variation {
   std::string labels = "right", keys = "raw";
 };
 
-/// The seeds are those of the training, 1, 2, ..., whatever the protocol's seed is: the success of training is observed
-/// on these seeds, not estimated by sampling.
-Mean trained(const Variation &x, std::uint64_t seed) {
-  return trained_accuracy({{"mixer", x.mixer},
-                           {"convolution", number(x.taps)},
-                           {"labels", x.labels},
-                           {"keys", x.keys},
-                           {"positions", "none"},
-                           {"pairs", number(pairs)},
-                           {"vocabulary", number(vocabulary)},
-                           {"width", "32"},
-                           {"heads", "2"},
-                           {"ffn", "64"},
-                           {"batch", "16"},
-                           {"steps", number(x.steps)},
-                           {"lr", "0.01"},
-                           {"evaluate", "60"}},
-                          seed);
+/// The seeds are those of the training, 1, 2, ..., whatever the protocol's: success is observed on these, not sampled.
+Mean trained(const Variation &x, Seed seed) {
+  const Assignments small{{"positions", "none"}, {"width", "32"}, {"heads", "2"},    {"ffn", "64"},
+                          {"batch", "16"},       {"lr", "0.01"},  {"evaluate", "60"}},
+      task = changed(small, {{"pairs", number(pairs)}, {"vocabulary", number(vocabulary)}, {"labels", x.labels}}),
+      layer{{"mixer", x.mixer}, {"convolution", number(x.taps)}, {"keys", x.keys}, {"steps", number(x.steps)}};
+  return trained_accuracy(changed(task, layer), seed);
 }
 
 int seeds(const Protocol &p) { return p.full() ? 2 : 1; }
@@ -66,7 +53,7 @@ Claim ranking() {
       "is no worse than VLA. Eq 4 on unit keys recalls as much as VLA (.87), so the length of its keys is what reduces "
       "its recall. The tables' numbers at $n = 24$ and width 128 stay open (vla_mqar_capacity_curve).");
   c.is_reduced(), c.runs({"vla", "linear_elu", "scalar_gated_delta"});
-  return c.measure([](Points &points, const Params &, const Protocol &protocol) {
+  return measure(c, [](Points &points, const Protocol &protocol) {
     const int steps = 1000;
     const double part = 0.25;
     const Variation vla{"vla", 0, steps}, linear{"linear_elu", 0, steps}, gated{"scalar_gated_delta", 0, steps};
@@ -95,10 +82,10 @@ Claim binding() {
   c.because("At the value's step the key is then the token before it; this is what 003 §6 uses the convolution for. "
             "The tables therefore rank which layers form the pair without a convolution.");
   c.is_reduced(), c.runs({"vla", "softmax", "linear_elu", "delta_net"});
-  return c.measure([](Points &points, const Params &, const Protocol &p) {
+  return measure(c, [](Points &points, const Protocol &protocol) {
     const int taps = 2, steps = 300;
     const double part = 0.5;
-    for (int seed = 1; seed <= seeds(p); ++seed)
+    for (int seed = 1; seed <= seeds(protocol); ++seed)
       for (const Variation &x : {Variation{"softmax", taps, steps}, Variation{"linear_elu", taps, steps},
                                  Variation{"vla", taps, steps}, Variation{"delta_net", taps, steps, "right", "unit"}}) {
         const Mean mean = trained(x, std::uint64_t(seed));
@@ -109,9 +96,7 @@ Claim binding() {
     broken(points, {"softmax", taps, steps}, part);
   });
 }
-
 } // namespace
 
 std::vector<Claim> section_6_reduced() { return {ranking(), binding()}; }
-
 } // namespace recollect::theory

@@ -1,36 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 §7.3 and §3.5: VLA's place among fast-weight programmers. Which of linear attention, DeltaNet and VLA contains which,
-// and what remains when the residual or the geometry is removed.
-#include "harness/core/error.hpp"
-#include "theory/support/claim_builder.hpp"
+// 004 §7.3 and §3.5: which of linear attention, DeltaNet and VLA contains which, and without residual or geometry.
 #include "theory/support/sampling.hpp"
 #include "theory/variational/vla_steps.hpp"
 
 namespace recollect::theory {
 namespace {
-
 /// The final state of one head of a layer that takes beta, S_0 = 0.
 Vector state_of(const std::string &layer, const Vector &keys, const Vector &values, int d, const Vector &beta) {
-  Sequence s;
   const int T = int(keys.size()) / d;
-  s.shape = {1, 1, T, d, int(values.size()) / T};
-  s.k = s.q = keys, s.v = values, s.beta = beta;
+  Sequence s = stored({1, 1, T, d, int(values.size()) / T}, keys, values);
+  s.beta = beta;
   return forward(find_variant(layer), s).state;
 }
 
 /// |S_T|_F^2 for the values e_1 ... e_T. It is the mean over independent values of mean square 1 per component and any
 /// sign, because the rows of S are then what is left of each write. The heads have keys [heads,T,d].
 Vector left_of_writes(const Vector &keys, int T, int d) {
-  Sequence s;
-  s.shape = {int(keys.size()) / (T * d), 1, T, d, T};
-  s.k = s.q = keys, s.beta.assign(size_t(s.shape.B) * T, 1.0);
-  const Dense one_by_one = Dense::identity(T);
-  for (int b = 0; b < s.shape.B; ++b) append_row(s.v, one_by_one.data);
-  const Output out = forward(find_variant("delta_net"), s);
-  Vector squares;
-  for (int b = 0; b < s.shape.B; ++b)
-    squares.push_back(inner(&out.state[size_t(b) * T * d], &out.state[size_t(b) * T * d], T * d));
-  return squares;
+  const int heads = int(keys.size()) / (T * d);
+  const Sequence s = stored({heads, 1, T, d, T}, keys, repeated(Dense::identity(T).data, heads));
+  return state_squares(forward(find_variant("delta_net"), s).state, heads, T * d);
 }
 
 /// E|S_T|_F^2 for Gaussian keys in the plane, exactly: the squares are polynomials of degree 4 in each key. Half of a
@@ -83,9 +71,8 @@ Claim residual_alone() {
           .but_not("$d + 2$", std::pow(4, T) - 1);
     }
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+  return measure(c, [](Points &points, const Protocol &protocol, int d, int T) {
     // unit keys
-    const int d = p.integer("d"), T = p.integer("T");
     const auto law = [&](double d) { return d * (1 - std::pow(1 - 1 / d, T)); };
     const Stream stream(protocol.seed, "residual only/keys", T);
     const double gap = std::fabs(law(d - 1) / law(d) - 1),
@@ -112,12 +99,12 @@ Claim geometry_alone() {
                "we meant. That it is a multiple of linear attention's state is the strict reading."));
   c.runs({"vla", "linear"});
   c.takes({integer_param("d", 6, 2, 32, "head width"), integer_param("T", 30, 2, 200, "steps")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+  return measure(c, [](Points &points, Seed seed, int d, int T) {
     const double lambda0 = 0.1;
-    const int d = p.integer("d"), T = p.integer("T"), dv = 3, few = (d + 1) / 2;
-    const Vector keys = random_units(T, d, Stream(protocol.seed, "no residual/keys")),
-                 values = Stream(protocol.seed, "no residual/values").normals(size_t(T) * dv),
-                 directions = random_units(few, d, Stream(protocol.seed, "no residual/penalties"));
+    const int dv = 3, few = (d + 1) / 2;
+    const Vector keys = random_units(T, d, Stream(seed, "no residual/keys")),
+                 values = Stream(seed, "no residual/values").normals(size_t(T) * dv),
+                 directions = random_units(few, d, Stream(seed, "no residual/penalties"));
     // The layer's writes from S = 0, where the residual is v_t itself; u_t has a few directions, or is 0.
     const auto sum_of_writes = [&](bool adaptive) {
       Vla layer(d, dv, lambda0);
@@ -139,8 +126,7 @@ Claim geometry_alone() {
     }
     const double cosine = inner(adaptive.data, linear) / frobenius_norm(adaptive) / norm(linear),
                  units = step_units(T, d, lambda0) * T;
-    points.rounding(units);
-    points.statement("cosine with linear attention's state", cosine, 1);
+    points.rounding(units).statement("cosine with linear attention's state", cosine, 1);
     points.obligation("sum of $v_t a_t^T$", adaptive.data, expected.data).but_not("linear attention", linear);
     points.obligation("$u = 0$: linear attention", plain.data, linear);
   });
@@ -161,11 +147,10 @@ Claim spherical_rescaling() {
   c.runs({"vla", "vla_unnormalized", "delta_net", "scalar_gated_delta", "linear"});
   c.takes({integer_param("d", 5, 2, 32, "head width"), integer_param("dv", 3, 1, 32, "value width"),
            integer_param("T", 14, 2, 64, "steps")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int d = p.integer("d"), dv = p.integer("dv"), T = p.integer("T");
-    const Vector keys = random_units(T, d, Stream(protocol.seed, "spherical/keys")),
-                 values = Stream(protocol.seed, "spherical/values").normals(size_t(T) * dv),
-                 beta = Stream(protocol.seed, "spherical/beta").uniforms(T, 0.2, 0.9), ones(T, 1.0);
+  return measure(c, [](Points &points, Seed seed, int d, int dv, int T) {
+    const Vector keys = random_units(T, d, Stream(seed, "spherical/keys")),
+                 values = Stream(seed, "spherical/values").normals(size_t(T) * dv),
+                 beta = Stream(seed, "spherical/beta").uniforms(T, 0.2, 0.9), ones(T, 1.0);
     const auto scaled_inverse = [&](const std::string &layer, const Vector &scale) { // A_t = scale_t I
       Vla memory(d, dv, 1, {{"refresh", "0"}}, layer);
       for (int t = 0; t < T; ++t) {
@@ -202,24 +187,20 @@ Claim strict_generalisation() {
   c.runs({"vla", "vla_unnormalized", "linear", "delta_net", "scalar_gated_delta"});
   c.takes({real_param("beta", 0.5, 0.05, 0.9, "DeltaNet's step"), integer_param("T", 2, 2, 40, "equal steps")});
   c.at({{}, {{"beta", 0.3}, {"T", 5}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+  return measure(c, [](Points &points, Seed seed, double strength, int T) {
     // d = 1, k = 1: every state is a number, and every step of VLA ends at S = v, because a = 1 for any A.
-
-    const int T = p.integer("T");
-    if (std::pow(1 - p.real("beta"), T) < 1e-6) usage_error("by then DeltaNet, too, has come to the value itself");
-    const Vector keys(T, 1.0), values(T, 1.5), penalties = Stream(protocol.seed, "one dimension/u").normals(T),
-                                               beta(T, p.real("beta"));
+    if (std::pow(1 - strength, T) < 1e-6) usage_error("by then DeltaNet, too, has come to the value itself");
+    const Vector keys(T, 1.0), values(T, 1.5), beta(T, strength), u = Stream(seed, "one dimension/u").normals(T);
     Vla normalised(1, 1, 0.1), unnormalised(1, 1, 1, {{"refresh", "0"}}, "vla_unnormalized");
     for (int t = 0; t < T; ++t) {
-      normalised.step({1}, {penalties[t]}, {values[t]});
+      normalised.step({1}, {u[t]}, {values[t]});
       unnormalised.A.data = {beta[t]};
       unnormalised.write({1}, {values[t]});
     }
     const double S = normalised.S.data[0], units = 64.0 * T, sum = 1.5 * T,
                  geometric = 1.5 * (1 - std::pow(1 - beta[0], T)), linear = state_of("linear", keys, values, 1, {})[0],
                  delta = state_of("delta_net", keys, values, 1, beta)[0];
-    points.rounding(units);
-    points.statement("VLA as linear attention", S, sum);
+    points.rounding(units).statement("VLA as linear attention", S, sum);
     points.statement("VLA as DeltaNet", S, geometric);
     points.obligation("VLA: the last value", S, values.back());
     points.obligation("linear attention: the sum", linear, sum);
@@ -229,11 +210,9 @@ Claim strict_generalisation() {
     points.wrong_system("a normalised", S, geometric);
   });
 }
-
 } // namespace
 
 std::vector<Claim> section_7_3_hierarchy() {
   return {residual_alone(), geometry_alone(), spherical_rescaling(), strict_generalisation()};
 }
-
 } // namespace recollect::theory

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 §7.4: the same n unit pairs are written in every pass. The size of the writes, |e_t| = |v_t - S_{t-1} k_t|, for
-// VLA with u = k, for the delta rule and for DeltaNet as in Eq 4.
-#include "harness/core/error.hpp"
-#include "theory/support/claim_builder.hpp"
+// 004 §7.4: the same n unit pairs in every pass: the size |e_t| = |v_t - S_{t-1} k_t| of the writes of three layers.
 #include "theory/variational/vla_steps.hpp"
 
 namespace recollect::theory {
 namespace {
-
 constexpr double lambda0 = 0.1;
 
 /// Keys [n,d] and values [passes n,d], as rows.
@@ -17,11 +13,7 @@ struct Pairs {
   Vector k(int t) const { return row(keys, t % n, d); }
   Vector v(int t) const { return row(values, t, d); }
   int steps() const { return int(values.size()) / d; }
-  Vector all_keys() const {
-    Vector rows;
-    for (int t = 0; t < steps(); ++t) append_row(rows, k(t));
-    return rows;
-  }
+  Vector all_keys() const { return repeated(keys, steps() / n); }
 };
 
 Vector means_by_pass(const Vector &errors, int n) {
@@ -31,7 +23,6 @@ Vector means_by_pass(const Vector &errors, int n) {
 }
 Vector vla_errors(const Pairs &x) {
   Vla layer(x.d, x.d, lambda0);
-  layer.follow_chain = false;
   const Vector keys = x.all_keys();
   return layer.run(keys, keys, x.values);
 }
@@ -46,18 +37,15 @@ Vector algebra_errors(const Pairs &x) {
 }
 /// The errors |v_t - S_{t-1} k_t| of a layer with the input beta, computed from its reads S_{t-1} k_t.
 Vector delta_errors(const char *layer, const Pairs &x, double beta) {
-  Sequence s;
   const int T = x.steps();
-  s.shape = {1, 1, T, x.d, x.d};
-  s.k = x.all_keys(), s.v = x.values, s.beta.assign(T, beta);
+  Sequence s = stored({1, 1, T, x.d, x.d}, x.all_keys(), x.values, beta);
   s.q.assign(s.k.begin() + x.d, s.k.end()), s.q.resize(s.k.size());
   const Vector reads = forward(find_variant(layer), s).o;
   Vector errors{norm(x.v(0))};
   for (int t = 1; t < T; ++t) errors.push_back(norm(combine(1, x.v(t), -1, row(reads, t - 1, x.d))));
   return errors;
 }
-/// The mean |e| over one pass of S = beta S + e k^T once S is periodic. Over one pass S becomes S Phi + Gamma, so that
-/// S = S Phi + Gamma.
+/// The mean |e| over one pass of S = beta S + e k^T once S is periodic: S = S Phi + Gamma, what one pass makes of S.
 double gated_fixed_point(const Pairs &x, double beta) {
   Dense Phi = Dense::identity(x.d), Gamma(x.d, x.d);
   for (int t = 0; t < x.n; ++t) {
@@ -87,64 +75,49 @@ Claim redundant_inputs() {
   c.holds_under("what repeats is pairs that one S fits");
   c.runs({"vla", "delta_net", "scalar_gated_delta"});
   c.takes({integer_param("d", 32, 4, 64, "head width"), integer_param("n", 8, 2, 32, "pairs")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+  return measure(c, [](Points &points, Seed seed, int d, int n) {
     const int passes = 5, late = 60;
     const double gate = 0.9;
-
-    const int d = p.integer("d"), n = p.integer("n");
     if (n > d / 2) usage_error("more than d / 2 random keys need not be well conditioned");
-    const Pairs once{n, d, random_units(n, d, Stream(protocol.seed, "repeats/keys")),
-                     random_units(n, d, Stream(protocol.seed, "repeats/values"))};
-    const auto repeated = [&](int passes) {
-      Pairs x = once;
-      for (int pass = 1; pass < passes; ++pass) append_row(x.values, once.values);
-      return x;
-    };
-    const Pairs same = repeated(passes),
-                fresh{n, d, once.keys, random_units(n * passes, d, Stream(protocol.seed, "repeats/fresh"))};
-    Pairs one_pair{1, d, once.k(0), once.v(0)};
-    append_row(one_pair.values, once.v(0));
+    const Pairs once{n, d, random_units(n, d, Stream(seed, "repeats/keys")),
+                     random_units(n, d, Stream(seed, "repeats/values"))};
+    const auto again = [&](int passes) { return Pairs{n, d, once.keys, repeated(once.values, passes)}; };
+    const Pairs same = again(passes),
+                fresh{n, d, once.keys, random_units(n * passes, d, Stream(seed, "repeats/fresh"))};
+    const Pairs one_pair{1, d, once.k(0), repeated(once.v(0), 2)};
     // After many passes a_i is the dual vector of k_i divided by its length, and in each pass the error of pair i falls
     // by a factor of 1 - 1 / sqrt((G^-1)_ii), where G is the Gram matrix of the keys. This factor is wrong by at most n
     // (1 + lambda0) / (passes seen * least eigenvalue of G). S_0 reads 1 at every key, and the values are 0.
     const double seen = 1e6;
     const Dense K(n, d, once.keys), G = K * transpose(K), dual = inverse(G);
     Vla settled(d, 1, lambda0);
-    settled.follow_chain = false;
     settled.A = inverse(lambda0 * Dense::identity(d) + seen * (transpose(K) * K));
     settled.S = Dense(1, n, Vector(n, 1.0)) * dual * K;
     settled.run(once.keys, once.keys, Vector(n));
     const Vector factors = settled.run(once.keys, once.keys, Vector(n));
-    Vector factor_law, delta_law;
-    for (int i = 0; i < n; ++i) {
-      factor_law.push_back(1 - 1 / std::sqrt(dual(i, i)));
-      delta_law.push_back(1 - 1 / dual(i, i));
-    }
+    Vector settled_law, delta_law;
+    for (int i = 0; i < n; ++i)
+      settled_law.push_back(1 - 1 / std::sqrt(dual(i, i))), delta_law.push_back(1 - 1 / dual(i, i));
     const double off = n * (1 + lambda0) / (seen * symmetric_eigenvalues(G).front()) / epsilon_of(Real::f64),
                  units = step_units(passes * n, d, lambda0);
     const Vector law = means_by_pass(algebra_errors(same), n);
-    points.rounding(units);
-    points.statement("new values: $|e|$ by pass", means_by_pass(vla_errors(fresh), n), law);
+    points.rounding(units).statement("new values: $|e|$ by pass", means_by_pass(vla_errors(fresh), n), law);
     points.condition("the same pairs: $|e|$ by pass", means_by_pass(vla_errors(same), n), law);
     points.wrong_system("delta rule", means_by_pass(delta_errors("delta_net", same, 1), n), law);
     points.rounding(off);
-    points.condition("each pair's factor after many passes", factors, factor_law)
+    points.condition("each pair's factor after many passes", factors, settled_law)
         .but_not("$1 - 1 / (G^-1)_ii$", delta_law);
     points.obligation("one pair, twice at once", exact_point(vla_errors(one_pair), {norm(once.v(0)), 0}, units));
     points.rounding(units);
-    points
-        .obligation("Eq 4, $beta = 0.9$: $|e|$ that stays",
-                    means_by_pass(delta_errors("scalar_gated_delta", repeated(late), gate), n).back(),
-                    gated_fixed_point(once, gate))
+    const Vector gated = means_by_pass(delta_errors("scalar_gated_delta", again(late), gate), n);
+    points.obligation("Eq 4, $beta = 0.9$: $|e|$ that stays", gated.back(), gated_fixed_point(once, gate))
         .but_not("Eq 4 learns as VLA does", law.back());
   });
 }
 
-/// What is read at the key of a pair with this value after m later pairs with value 0. Every run starts from S = 0,
-/// with A_t converged.
-Vector left_after(int d, int m, int probes, std::uint64_t seed, double value = 1) {
+/// What is read at the key of a pair with this value after m later pairs with value 0, from S = 0 and a settled A_t.
+Vector left_after(int d, int m, int probes, Seed seed, double value = 1) {
   Vla memory(d, 1, 0.1);
-  memory.follow_chain = false;
   const Stream keys(seed, "recent/keys", std::uint64_t(d));
   const int burn = 500 * d;
   memory.update_inverse(random_units(burn, d, keys));
@@ -172,8 +145,7 @@ Claim most_recent_window() {
       "'It cannot serve as a general-purpose unlimited memory': a summary is claimed, not a window with an edge."));
   c.runs({"vla"}), c.takes({integer_param("d", 8, 4, 16, "head width"), integer_param("m", 7, 2, 24, "later pairs")});
   c.at({{}, {{"m", 16}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int d = p.integer("d"), m = p.integer("m");
+  return measure(c, [](Points &points, const Protocol &protocol, int d, int m) {
     const int probes = protocol.full() ? 20000 : 4000;
     const Mean found = mean_of(left_after(d, m, probes, protocol.seed)),
                twice = mean_of(left_after(d, m, probes, protocol.seed, 2));
@@ -185,9 +157,7 @@ Claim most_recent_window() {
     points.wrong_system("a value of 2", sampled_point(twice, law(d), (m + 1) * off * law(d) / 2));
   });
 }
-
 } // namespace
 
 std::vector<Claim> section_7_4_repeated_inputs() { return {most_recent_window(), redundant_inputs()}; }
-
 } // namespace recollect::theory

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // 004 §7.1-7.2: A_t as a whitening of the keys, and how far it rotates a write direction away from earlier keys.
-#include "harness/core/error.hpp"
-#include "theory/support/claim_builder.hpp"
 #include "theory/variational/associations.hpp"
 
 namespace recollect::theory {
 namespace {
-
 Claim whitening_index() {
   ClaimBuilder c("vla-7.1-whitening-index", "004 §7.1, after Eq 15");
   c.says("With $u_s = k_s$, $A_t$ approximates the whitening $(K_{t-1} K_{t-1}^T + lambda0 I)^{-1}$.");
@@ -15,16 +12,12 @@ Claim whitening_index() {
   c.is_refuted(
       slip("§7.1 after Eq 15: $A_t ~ (K_{t-1} K_{t-1}^T + lambda0 I)^{-1}$.", "$u_s = k_s$", "Eq 15 includes $u_t$."));
   c.runs({"vla"});
-  c.takes({integer_param("t", 10, 3, 128, "keys so far"), integer_param("d", 8, 2, 64, "width"),
-           real_param("lambda0", 0.1, 1e-4, 10, "penalty at the start")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int t = p.integer("t"), d = p.integer("d");
-    const double lambda0 = p.real("lambda0");
-    const Pairs x = unit_pairs(t, d, 1, protocol.seed, "whitening index");
+  c.takes({integer_param("t", 10, 3, 128, "keys so far"), width_param(), penalty_param()});
+  return measure(c, [](Points &points, Seed seed, int t, int d, double lambda0) {
+    const Pairs x = unit_pairs(t, d, 1, seed, "whitening index");
     const Dense A = written(x, x.K, lambda0).A;
     const auto law = [&](int keys, double ridge) { return inverse(penalty(x.first(keys).K, ridge)); };
-    points.rounding(step_units(t, d, lambda0) / lambda0);
-    points.statement("$A_t$ from $K_{t-1}$", A, law(t - 1, lambda0));
+    points.rounding(step_units(t, d, lambda0) / lambda0).statement("$A_t$ from $K_{t-1}$", A, law(t - 1, lambda0));
     points.obligation("$A_t$ from $K_t$", A, law(t, lambda0))
         .but_not("$A_t$ from $K_{t-2}$", law(t - 2, lambda0))
         .but_not("penalty $2 lambda0$", law(t, 2 * lambda0));
@@ -41,17 +34,12 @@ Claim two_keys() {
             "small $lambda0$ avoid this.");
   c.holds_asymptotically(), c.runs({"vla"});
   c.takes({real_param("rho", 0.6, 0.01, 0.99, "$k_1 . k_2$"),
-           real_param("s", 1, 0.01, 10, "length of $u_1$, parallel to $k_1$"),
-           real_param("lambda0", 0.1, 1e-6, 10, "penalty at the start")});
-  const double shorter = 1 / std::sqrt(32.0); // Algorithm 1's length at d = 32; Eq 8's is 1
-  c.at({{},
-        {{"lambda0", 1e-2}},
-        {{"lambda0", 1e-4}},
-        {{"s", shorter}},
-        {{"s", shorter}, {"lambda0", 1e-2}},
-        {{"s", shorter}, {"lambda0", 1e-4}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &) {
-    const double rho = p.real("rho"), s = p.real("s"), lambda0 = p.real("lambda0"), side = std::sqrt(1 - rho * rho);
+           real_param("s", 1, 0.01, 10, "length of $u_1$, parallel to $k_1$"), penalty_param(1e-6)});
+  const Change shorter{"s", 1 / std::sqrt(32.0)}; // Algorithm 1's length at d = 32; Eq 8's is 1
+  const Change small{"lambda0", 1e-2}, smaller{"lambda0", 1e-4};
+  c.at({{}, {small}, {smaller}, {shorter}, {shorter, small}, {shorter, smaller}});
+  return measure(c, [](Points &points, double rho, double s, double lambda0) {
+    const double side = std::sqrt(1 - rho * rho);
     // The layer's write direction for k_2 = (rho, side) after u_1 = s e1, which is along k_2 - w k_1.
     Vla memory(2, 1, lambda0);
     memory.step({1, 0}, {s, 0}, {1});
@@ -61,8 +49,7 @@ Claim two_keys() {
     const double told_apart = 1e3 * units * epsilon_of(Real::f64); // a rival that differs only by rounding is left out
     if (rho - law < told_apart)
       usage_error("vla_whitening_direction: lambda0 / s^2 is so small that rounding hides it; take a larger lambda0");
-    points.rounding(units);
-    points.statement("$A_1 k_2$ is along $k_2 - rho k_1$", w, rho);
+    points.rounding(units).statement("$A_1 k_2$ is along $k_2 - rho k_1$", w, rho);
     auto limit = points.limit("along $k_2 - rho s^2/(lambda0 + s^2) k_1$", w, law);
     for (const auto &[name, coefficient] : {std::pair("$s$ for $s^2$", rho * s / (lambda0 + s)),
                                             {"$rho / (1 + 2 lambda0 / s^2)$", rho / (1 + 2 * lambda0 / (s * s))},
@@ -82,14 +69,12 @@ Claim many_keys() {
   c.because("It is right in the limit $lambda0 -> 0$, which the text does not take. At $lambda0 = .1$ the direction "
             "differs by .4.");
   c.holds_asymptotically(), c.runs({"vla"});
-  c.takes({integer_param("n", 5, 1, 32, "earlier keys, fewer than d"), integer_param("d", 8, 2, 64, "width"),
+  c.takes({integer_param("n", 5, 1, 32, "earlier keys, fewer than d"), width_param(),
            real_param("lambda0", 1e-4, 1e-6, 1, "penalty at the start")});
   c.at({{{"lambda0", 0.1}}, {{"lambda0", 1e-2}}, {}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int n = p.integer("n"), d = p.integer("d");
-    const double lambda0 = p.real("lambda0");
+  return measure(c, [](Points &points, Seed seed, int n, int d, double lambda0) {
     if (n >= d) usage_error("fewer than d earlier keys, which leave something orthogonal");
-    const Pairs x = unit_pairs(n + 1, d, 1, protocol.seed, "projection"), earlier = x.first(n);
+    const Pairs x = unit_pairs(n + 1, d, 1, seed, "projection"), earlier = x.first(n);
     const Vector k = x.k(n);
     const Dense gram = earlier.K * transpose(earlier.K);
     // For k = p + K^T c with p orthogonal to the earlier keys, A k = p / lambda0 + K^T (G + lambda0 I)^{-1} c.
@@ -104,15 +89,13 @@ Claim many_keys() {
     const double least = symmetric_eigenvalues(gram).front();
     points.rounding(step_units(n + 1, d, lambda0) / std::min(1.0, norm(outside)) / std::min(1.0, least));
     points.statement("A k is along the part outside their span", a, unit(outside));
-    auto limit = points.limit("along $P k + lambda0 K^T (G + lambda0)^{-1} c$", a, along(lambda0, law));
-    limit.but_not("$sqrt(lambda0)$", along(std::sqrt(lambda0), law))
-        .but_not("$lambda0^2$", along(lambda0 * lambda0, law));
+    auto limit = points.limit("along $P k + lambda0 K^T (G + lambda0)^{-1} c$", a, along(lambda0, law))
+                     .but_not("$sqrt(lambda0)$", along(std::sqrt(lambda0), law))
+                     .but_not("$lambda0^2$", along(lambda0 * lambda0, law));
     if (lambda0 >= 1e-3) limit.but_not("first order in $lambda0$ alone", along(lambda0, first_order));
   });
 }
-
 } // namespace
 
 std::vector<Claim> section_7_whitening() { return {whitening_index(), two_keys(), many_keys()}; }
-
 } // namespace recollect::theory

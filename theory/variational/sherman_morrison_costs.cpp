@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // 004 §3.5, §6.1, Appendix A.1: what the Sherman-Morrison update of Algorithm 1 adds per token, counted by running it.
-#include "theory/support/claim_builder.hpp"
 #include "theory/variational/algorithm_1.hpp"
 
 namespace recollect::theory {
 namespace {
-
 /// Counts products and differences separately, so that a subtraction of matrices shows as well.
 struct Tallied {
   double value = 0;
@@ -17,8 +15,7 @@ Tallied operator/(Tallied a, Tallied b) { return ++Tallied::products, Tallied(a.
 Tallied operator-(Tallied a, Tallied b) { return ++Tallied::differences, Tallied(a.value - b.value); }
 Tallied operator+(Tallied a, Tallied b) { return a.value + b.value; }
 
-/// The scalar operations of each array operation that the Sherman-Morrison update adds per token. `A` is A_1
-/// afterwards.
+/// The scalar operations of each array operation that the Sherman-Morrison update adds per token; A becomes A_1.
 struct Update {
   std::vector<long> sizes;
   Grid<Tallied> A;
@@ -41,9 +38,9 @@ struct Update {
     operation([&] { delta = Tallied(1) + inner(u, z); });
     operation([&] { scaled = Algorithm1<Tallied>::over(z, fused ? -delta.value : delta.value); });
     Grid<Tallied> zz = grid<Tallied>(d, d);
-    if (fused) {
+    if (fused)
       operation([&] { add_outer(A, scaled, z); });
-    } else {
+    else {
       operation([&] { add_outer(zz, scaled, z); });
       operation([&] {
         for (int i = 0; i < d; ++i) A[i] = difference(A[i], zz[i]);
@@ -56,7 +53,7 @@ struct Update {
 };
 
 /// The number of operations that grow fourfold when the width doubles.
-double quadratic(int d, bool learned, bool fused, std::uint64_t seed) {
+double quadratic(int d, bool learned, bool fused, Seed seed) {
   const Update narrow(TokenRun(1, d, seed), learned, fused), wide(TokenRun(1, 2 * d, seed), learned, fused);
   double count = 0;
   for (size_t i = 0; i < narrow.sizes.size(); ++i) count += wide.sizes[i] == 4 * narrow.sizes[i];
@@ -72,11 +69,10 @@ Claim vla_constant_factor() {
             "DeltaNet's three ($S$ $k$, the write, $S$ $q$) count a rank-one update as one, and with that count it is "
             "four beyond three.");
   c.takes({head_width});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int d = p.integer("d");
-    const TokenRun run(1, d, protocol.seed);
+  return measure(c, [](Points &points, Seed seed, int d) {
+    const TokenRun run(1, d, seed);
     const Vector u = scaled(1 / std::sqrt(double(d)), unit(row(run.s.w, 0, d)));
-    const auto measured = [&](bool learned, bool fused) { return quadratic(d, learned, fused, protocol.seed); };
+    const auto measured = [&](bool learned, bool fused) { return quadratic(d, learned, fused, seed); };
     points.rounding(0);
     points.statement("operations of order $d^2$", measured(true, false), 5).but_not("six: u.z as one of them", 6);
     points.wrong_system("$W_u k$ left out, rank-one update as one operation", measured(false, true), 5);
@@ -95,9 +91,8 @@ Claim vla_eq18_cost() {
   c.exactly("One product A $u$ that is used twice, one dot product and one rank-one update suffice, $2 d^2 + 2 d$ "
             "multiply-adds. It is two products if $A_t k$ is included.");
   c.takes({head_width});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const double d = p.integer("d");
-    const TokenRun run(1, int(d), protocol.seed);
+  return measure(c, [](Points &points, Seed seed, double d) {
+    const TokenRun run(1, int(d), seed);
     const Row<Counted> u = grid_of<Counted>(run.s.w, 1, int(d))[0];
     Algorithm1<Counted> once(int(d), 0.1), twice = once;
     const double shared = count([&] { once.update(u); });
@@ -116,13 +111,10 @@ Claim vla_eq18_cost() {
     points.rounding(0);
     points.obligation("one product, one dot product, one rank-one update", shared, 2 * d * d + 2 * d)
         .but_not("two matrix-vector products and one outer product", printed);
-    points.rounding(64 * d * 10);
-    points.obligation("both give the same A", values_of(once.A), values_of(twice.A));
+    points.rounding(64 * d * 10).obligation("both give the same A", values_of(once.A), values_of(twice.A));
   });
 }
-
 } // namespace
 
 std::vector<Claim> sherman_morrison_costs() { return {vla_constant_factor(), vla_eq18_cost()}; }
-
 } // namespace recollect::theory

@@ -1,32 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 Table 1, §6.1, §8: the cost per token, in multiply-adds counted by running Algorithm 1 on a counting number
-// (never timed), and in stored numbers.
-#include "theory/support/claim_builder.hpp"
+// 004 Table 1, §6.1, §8: the cost per token in stored numbers, and in multiply-adds of Algorithm 1 as it runs.
 #include "theory/support/counted_definition.hpp"
 #include "theory/support/dependence.hpp"
 #include "theory/variational/algorithm_1.hpp"
 
 namespace recollect::theory {
 namespace {
-
 Claim vla_complexity_ot() {
   ClaimBuilder c("vla-complexity-ot", "004 §3.5, §6.1");
   c.says("VLA takes $O(T d^2)$ time and $O(d^2)$ memory per head, as linear attention and DeltaNet do.");
   c.exactly("Multiply-adds per token, divided by $d^2$: linear 2, DeltaNet 3, VLA 7 with $W_u k$, 6 with $u$ given. "
             "Memory $2 d^2 + 2 d$ numbers against $d^2$.");
-  c.runs({"vla"});
-  c.takes({integer_param("T", 6, 1, 64, "tokens"), head_width});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int T = p.integer("T"), d = p.integer("d");
-    const TokenRun run(T, d, protocol.seed), longer(2 * T, d, protocol.seed), wide(T, 2 * d, protocol.seed);
+  c.runs({"vla"}), c.takes({integer_param("T", 6, 1, 64, "tokens"), head_width});
+  return measure(c, [](Points &points, Seed seed, int T, int d) {
+    const TokenRun run(T, d, seed), longer(2 * T, d, seed), wide(T, 2 * d, seed);
     const auto law = [](double T, double d, double square, double linear) { return T * (square * d * d + linear * d); };
     const auto state = [&](const char *variant) {
       const Variant &v = find_variant(variant);
       return double(v.state_shape(run.s.shape, variant_params(v)).size());
     };
     const Cost vla = vla_cost(run, true);
-    const Assignments algorithm{{"phi", "identity"}, {"refresh", "0"}};
-    Vector layer = results_of("vla", run.s, algorithm);
+    Vector layer = results_of("vla", run.s, {{"phi", "identity"}, {"refresh", "0"}});
     layer.resize(vla.reads.size());
     points.rounding(0);
     points.statement("VLA: $T (7 d^2 + 6 d)$", vla.products, law(T, d, 7, 6))
@@ -53,7 +47,7 @@ Claim vla_complexity_ot() {
 }
 
 /// The coefficient of d^2 in a token's multiply-adds a d^2 + b d, from two widths.
-double leading(const std::function<double(const TokenRun &)> &cost, int d, std::uint64_t seed) {
+double leading(const std::function<double(const TokenRun &)> &cost, int d, Seed seed) {
   return (cost(TokenRun(1, 2 * d, seed)) - 2 * cost(TokenRun(1, d, seed))) / (2.0 * d * d);
 }
 
@@ -70,11 +64,10 @@ Claim vla_constant_ratio() {
   c.because("The paper contradicts itself: no count gives 5, and its own timing is 3. The timing is measured by the "
             "row vla-python-3x.");
   c.takes({head_width});
-  Claim claim = c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int d = p.integer("d");
-    const double vla = leading([](const TokenRun &r) { return vla_cost(r, true).products; }, d, protocol.seed),
-                 given = leading([](const TokenRun &r) { return vla_cost(r, false).products; }, d, protocol.seed),
-                 linear = leading(linear_cost, d, protocol.seed), delta = leading(delta_cost, d, protocol.seed);
+  Claim claim = measure(c, [](Points &points, Seed seed, int d) {
+    const double vla = leading([](const TokenRun &r) { return vla_cost(r, true).products; }, d, seed),
+                 given = leading([](const TokenRun &r) { return vla_cost(r, false).products; }, d, seed),
+                 linear = leading(linear_cost, d, seed), delta = leading(delta_cost, d, seed);
     points.rounding(4).statement("VLA over linear attention, Table 1's note", vla / linear, 5);
     points.statement("an overhead of which 14 times can be recovered, §8", at_least_point(vla / linear, 14, 0));
     points.statement("VLA over linear attention, §6.1 and §8", vla / linear, 3);
@@ -93,30 +86,24 @@ Claim kv_cache_52gb() {
          "52 GB.");
   c.exactly("52.43 decimal gigabytes with 16-bit numbers: two numbers per token, channel and layer.");
   c.runs({"softmax"});
-  return c.measure([](Points &points, const Params &, const Protocol &p) {
-    const Params at = labels({{"T", num(100000)}, {"d", num(4096)}, {"layers", num(32)}});
+  return measure(c, [](Points &points, Seed seed) {
     // The number of stored values on which a read of a small layer depends, per token and channel.
     const auto kept = [&](const Assignments &set) {
       const Shape shape{1, 1, 6, 4, 4};
-      return numbers_read("softmax", random_sequence(shape, p.seed), set) / (shape.T * shape.Dk);
+      return numbers_read("softmax", random_sequence(shape, seed), set) / (shape.T * shape.Dk);
     };
-    const auto gigabytes = [&](double numbers, double bytes, double giga) {
-      return numbers * 100e3 * 4096 * 32 * bytes / giga;
-    };
+    const auto gigabytes = [](double n, double bytes, double giga) { return n * 100e3 * 4096 * 32 * bytes / giga; };
     const double half = 2, single = 4, keys_and_values = kept({}), values = kept({{"scale", "0"}});
     const auto about = [&](double gigabytes) { return bracketed_point(gigabytes, 52, 0.5); }; // given as 52
-    points.at(at);
+    points.at(labels({{"T", num(100000)}, {"d", num(4096)}, {"layers", num(32)}}));
     points.statement("gigabytes of 16-bit keys and values", about(gigabytes(keys_and_values, half, 1e9)));
     points.wrong_system("the keys not read: values alone", about(gigabytes(values, half, 1e9)));
     points.wrong_system("in units of $2^30$ bytes", about(gigabytes(keys_and_values, half, std::pow(2, 30))));
     points.wrong_system("32-bit numbers", about(gigabytes(keys_and_values, single, 1e9)));
-    points.rounding(16);
-    points.obligation("52.4288", gigabytes(keys_and_values, half, 1e9), 52.4288);
+    points.rounding(16).obligation("52.4288", gigabytes(keys_and_values, half, 1e9), 52.4288);
   });
 }
-
 } // namespace
 
 std::vector<Claim> table_1_costs() { return {vla_complexity_ot(), vla_constant_ratio(), kv_cache_52gb()}; }
-
 } // namespace recollect::theory

@@ -1,49 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 Table 2 on growth without normalisation: the norm of one step with d_h / lambda0, and that of the product of 25
-// steps.
-#include "theory/support/claim_builder.hpp"
+// 004 Table 2 on growth without normalisation: the norm of one step, and that of 25 steps.
 #include "theory/support/sampling.hpp"
 #include "theory/variational/unnormalised_readings.hpp"
 
 namespace recollect::theory {
 namespace {
-
 Vector feature_keys(int n, int d, const Stream &stream, std::uint64_t first = 0) {
   Vector keys = stream.normals(size_t(n) * d, first * d);
   for (double &k : keys) k = elu1(k);
   return keys;
 }
-Vector squares(const Vector &keys, int d) {
-  Vector result;
-  for (size_t i = 0; i < keys.size(); i += d) result.push_back(inner(&keys[i], &keys[i], d));
-  return result;
-}
 
-/// |J_1| of the layer for every key (elu + 1 features, [n,d]): the length of the image of k / |k|, which J_1 stretches
-/// most if u_1 is orthogonal to k or along it.
+/// |J_1| of the layer for every key (elu + 1 features, [n,d]): |J_1 k / |k||, if u_1 is orthogonal to k or along it.
 Vector first_norms(const Vector &keys, const Vector &penalties, int d, double lambda0) {
-  const Variant &layer = find_variant("vla_unnormalized");
-  const Params params = variant_params(layer, {{"lambda0", number(lambda0)}, {"refresh", "0"}});
   const size_t rows = d + 3;
   Vector norms;
   for (size_t first = 0; first < keys.size(); first += size_t(500) * d) { // keys per pass
     const size_t end = std::min(keys.size(), first + size_t(500) * d);
-    Sequence s;
-    s.k.assign(&keys[first], &keys[0] + end), s.w.assign(&penalties[first], &penalties[0] + end);
-    s.shape = {int(s.k.size()) / d, 1, 1, d, 1};
-    s.q = s.k, s.v.assign(s.shape.B, 0.0), s.state.assign(s.shape.B * rows * d, 0.0);
+    const int heads = int(end - first) / d;
+    Sequence s = stored({heads, 1, 1, d, 1}, {&keys[first], &keys[0] + end}, Vector(heads));
+    s.w.assign(&penalties[first], &penalties[0] + end), s.state.resize(heads * rows * d);
     Vector directions = s.k;
     normalise_rows(directions, d);
-    for (int b = 0; b < s.shape.B; ++b) {
+    for (int b = 0; b < heads; ++b) {
       double *state = &s.state[b * rows * d];
       std::copy_n(&directions[size_t(b) * d], d, state);
       for (int i = 0; i < d; ++i) state[(1 + i) * d + i] = 1 / lambda0;
     }
-    const Output out = forward(layer, s, {"recurrent", Real::f64, 1, params});
-    for (int b = 0; b < s.shape.B; ++b) {
-      const double *image = &out.state[b * rows * d];
-      norms.push_back(std::sqrt(inner(image, image, d)));
-    }
+    const Vector after = run("vla_unnormalized", s, {{"lambda0", number(lambda0)}, {"refresh", "0"}}).state;
+    for (double square : state_squares(after, heads, d)) norms.push_back(std::sqrt(square));
   }
   return norms;
 }
@@ -92,11 +77,9 @@ Claim width_law() {
         stated.but_not("$d - 1$ for $d$", m2 * (d - 1) / lambda0 - 1);
     }
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+  return measure(c, [](Points &points, Seed seed, int d, double lambda0) {
     // Key by key, |J_1| = |k|^2 / lambda0 - 1 with u_1 orthogonal to k, and |k|^2 / (lambda0 + 1) - 1 with u_1 along it.
-    const int d = p.integer("d");
-    const double lambda0 = p.real("lambda0");
-    const Vector keys = feature_keys(48, d, Stream(protocol.seed, "table 2 law/keys")), square = squares(keys, d);
+    const Vector keys = feature_keys(48, d, Stream(seed, "table 2 law/keys")), square = state_squares(keys, 48, d);
     const auto law = [&](double over, double added) {
       Vector norms;
       for (double x : square) norms.push_back(std::fabs(x / over + added));
@@ -104,8 +87,7 @@ Claim width_law() {
     };
     Vector along = keys;
     normalise_rows(along, d);
-    const Vector apart = first_norms(keys, orthogonal_to(keys, d, Stream(protocol.seed, "table 2 law/penalties")), d,
-                                     lambda0),
+    const Vector apart = first_norms(keys, orthogonal_to(keys, d, Stream(seed, "table 2 law/penalties")), d, lambda0),
                  aligned = first_norms(keys, along, d, lambda0);
     const double units = 64.0 * d * max_abs(square) / lambda0; // a = A k cancels to the size of k / lambda0
     points.rounding(units)
@@ -131,10 +113,10 @@ Claim magnification() {
                         "$d_h = 96$, $|J| = 20.5$",
                         "'approximately $10^32$': an estimate by the largest norm, not a measured product."));
   c.runs({"vla_unnormalized"});
-  return c.measure([](Points &points, const Params &, const Protocol &p) {
+  return measure(c, [](Points &points, Seed seed) {
     const int steps = 25, d = paper_width;
     for (const Reading &r : readings) {
-      const Draw x = draw(r, steps, p.seed, 1000);
+      const Draw x = draw(r, steps, seed, 1000);
       Vla layer(d, 1, paper_lambda0, {{"refresh", "0"}}, "vla_unnormalized");
       VlaAlgebra algebra(d, 1, paper_lambda0, false);
       Dense chain = Dense::identity(d), predicted_chain = chain;
@@ -165,9 +147,7 @@ Claim magnification() {
     }
   });
 }
-
 } // namespace
 
 std::vector<Claim> table_2_growth() { return {width_law(), magnification()}; }
-
 } // namespace recollect::theory

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // 004 Table 2 and the paragraph above it: the Jacobian I - a k^T where a, or k, or both keep their lengths.
-#include "harness/core/error.hpp"
-#include "theory/support/claim_builder.hpp"
 #include "theory/support/sampling.hpp"
 #include "theory/variational/unnormalised_readings.hpp"
 
 namespace recollect::theory {
 namespace {
-
 Claim printed_norm() {
   ClaimBuilder c("vla-table2-unnormalised-20.5", "004 §4.2, Table 2");
   c.says("Without normalisation the Jacobian's spectral norm grows as $d_h / lambda0$; at $d_h = 96$, $lambda0 = 0.1$ "
@@ -29,55 +26,46 @@ Claim norm_formula() {
   c.takes({integer_param("d", 5, 2, 128, "head width"), real_param("a", 2, 0.2, 100, "$|a|$"),
            real_param("k", 1.5, 1.2, 100, "$|k|$"), real_param("cosine", 0.3, -1, 1, "of the angle between a and k")});
   c.at({{}, {{"a", 0.7}, {"k", 3}, {"cosine", -0.5}}, {{"d", 32}, {"a", 4}, {"k", 9}, {"cosine", 0.6}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int d = p.integer("d");
-    const double length = p.real("a") * p.real("k"), product = length * p.real("cosine"),
-                 largest = largest_stretch(product, length), smallest = std::fabs(1 - product) / largest,
-                 units = jacobian_units(d) * (1 + length);
+  return measure(c, [](Points &points, Seed seed, int d, double a, double k, double cosine) {
+    const double length = a * k, product = length * cosine, largest = largest_stretch(product, length),
+                 smallest = std::fabs(1 - product) / largest, units = jacobian_units(d) * (1 + length);
     if (std::fabs(product) < 1e-3 * length) usage_error("at right angles the sign of a.k plays no part");
-    const UnitPair x = unit_pair(d, p.real("cosine"), Stream(protocol.seed, "table 2/pairs"), points.all().size());
-    const Vector values =
-        singular_values(vla_jacobian_of(scaled(p.real("a"), x.a), scaled(p.real("k"), x.k), "vla_unnormalized"));
-    const Dense normalised = vla_jacobian_of(scaled(p.real("a"), x.a), scaled(p.real("k"), x.k));
+    const UnitPair x = unit_pair(d, cosine, Stream(seed, "table 2/pairs"), points.all().size());
+    const Vector values = singular_values(vla_jacobian_of(scaled(a, x.a), scaled(k, x.k), "vla_unnormalized"));
+    const Dense normalised = vla_jacobian_of(scaled(a, x.a), scaled(k, x.k));
     points.rounding(units);
     auto norm = points.obligation("the largest", values.front(), largest)
                     .but_not("$|a||k|$", length)
                     .but_not("sign of a.k", largest_stretch(-product, length));
     points.obligation("the smallest", values.back(), smallest);
     points.wrong_system("a and k normalised", spectral_norm(normalised), largest);
-    if (std::fabs(p.real("cosine")) < 0.999) // along one line it is right
+    if (std::fabs(cosine) < 0.999) // along one line it is right
       norm.but_not("$|1 - a.k|$", std::fabs(1 - product));
   });
 }
 
-/// A has the rounding error of the inversion of M; a and k enter |J| once each.
-double norm_units(double norm) { return step_units(25, paper_width, paper_lambda0) * norm; }
-
 Claim six_readings() {
   ClaimBuilder c("vla-unnormalised-readings", "004 §4.2 (derived)");
   c.says("At $d_h = 96$, $lambda0 = 0.1$ none of six readings of \"unnormalised\" gives a norm of 20.5, at the first "
-         "or at "
-         "the 25th step.");
+         "or at the 25th step.");
   c.exactly(
       "Every key's norm is that of vla_unnormalised_norm_formula with $A_t = M_t^{-1}$. Means, first -> 25th step: "
       "$172 -> 263$ (unit $u$ along $k$), $1312 -> 1119$ (random unit $u$, variance $1/3$), $1873 -> 1878$ (Algorithm "
       "1's $|u|$), $314 -> 283$ (raw keys), $12.7 -> 12.8$ (a normalised), $8.9 -> 7.8$ ($k$ normalised).");
   c.runs({"vla_unnormalized"});
-  return c.measure([](Points &points, const Params &, const Protocol &p) {
-    const int last = 25, runs = p.full() ? 60 : 6;
+  return measure(c, [](Points &points, const Protocol &protocol) {
+    const int last = 25, runs = protocol.full() ? 60 : 6;
     for (const Reading &r : readings) {
       Vector measured[2], law[2], later_penalty;
       for (int run = 0; run < runs; ++run) {
-        const Draw x = draw(r, last, p.seed, run);
+        const Draw x = draw(r, last, protocol.seed, run);
         Vla layer(paper_width, 1, paper_lambda0, {{"refresh", "0"}}, "vla_unnormalized");
         VlaAlgebra algebra(paper_width, 1, paper_lambda0, false);
         for (int t : {0, last - 1}) {
           const Vector k = row(x.keys, t, paper_width), u = row(x.penalties, t, paper_width);
           if (t > 0) {
-            const Vector between(x.penalties.begin() + paper_width, x.penalties.end() - paper_width);
-            layer.update_inverse(between);
-            const Dense U(last - 2, paper_width, between);
-            algebra.M = algebra.M + transpose(U) * U;
+            const Dense U(last - 2, paper_width, {x.penalties.begin() + paper_width, x.penalties.end() - paper_width});
+            layer.update_inverse(U.data), algebra.M = algebra.M + transpose(U) * U;
           }
           layer.chain = Dense::identity(paper_width);
           step(layer, r, k, u), algebra.step(k, u, {0.0});
@@ -89,7 +77,8 @@ Claim six_readings() {
       }
       for (int later : {0, 1}) {
         points.at(labels({{"reading", txt(r.name)}, {"step", num(later ? last : 1)}}));
-        points.rounding(norm_units(max_abs(law[later])));
+        // A has the rounding error of the inversion of M; a and k enter |J| once each.
+        points.rounding(step_units(25, paper_width, paper_lambda0) * max_abs(law[later]));
         auto norms = points.obligation("every key's norm", measured[later], law[later])
                          .but_not("the mean is 20.5", sampled_point(mean_of(measured[later]), 20.5));
         if (!later && !later_penalty.empty()) norms.but_not("$|k|^2 / lambda0 - 1$", later_penalty);
@@ -97,9 +86,7 @@ Claim six_readings() {
     }
   });
 }
-
 } // namespace
 
 std::vector<Claim> table_2_unnormalised() { return {printed_norm(), norm_formula(), six_readings()}; }
-
 } // namespace recollect::theory

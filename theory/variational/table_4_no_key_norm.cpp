@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // 004 Table 4, row 3: VLA without key normalisation, which is reported to train to NaN from d = 96 on.
-#include "harness/core/error.hpp"
-#include "theory/support/claim_builder.hpp"
 #include "theory/variational/vla_steps.hpp"
 
 namespace recollect::theory {
 namespace {
-
 Claim nan_in_training() {
   ClaimBuilder c("vla-nan-without-khat", "004 §3.3, §4.2, §6.6, Table 4");
   c.says("Removing key normalisation gives NaN losses for $d >= 96$, which is proved analytically (Table 4's note).");
@@ -17,8 +14,7 @@ Claim nan_in_training() {
   return c.is_not_tested(Reason::needs_training);
 }
 
-/// How keys and write directions enter: keys of any length along the unit vector a of A_t k, as in the ablation, or
-/// both of length 1.
+/// Keys of any length with the unit write direction along A_t k, as in the ablation, or both of length 1.
 enum class Keys { raw, unit };
 
 /// What must stay below the largest number: the state S, or every sum that a step forms, |v_i| + sum_j |S_ij k_j|.
@@ -26,14 +22,13 @@ enum class Of { state, sums };
 
 /// The first step at which the state or a sum exceeds `largest` or is not finite; most + 1 if there is none. The inputs
 /// are random elu + 1 keys, N(0,1) values and random unit penalty directions.
-int overflow_step(int d, double sigma, Keys kind, Real real, double largest, int most, std::uint64_t seed,
-                  std::uint64_t stream, Of of) {
+int overflow_step(int d, double sigma, Keys kind, Real real, double largest, int most, Seed seed, std::uint64_t stream,
+                  Of of) {
   const int dv = 4; // rows of S; each grows alike
   const Stream keys(seed, "overflow/keys", stream), penalties(seed, "overflow/penalties", stream),
       values(seed, "overflow/values", stream);
-  Vla direction(d, 1, 0.1, {{"refresh", "0"}}, "vla", real),
-      memory(d, dv, 1, {{"refresh", "0"}}, "vla_unnormalized", real);
-  direction.follow_chain = memory.follow_chain = false;
+  Vla direction(d, 1, 0.1, {{"refresh", "0"}}, "vla", real);
+  Vla memory(d, dv, 1, {{"refresh", "0"}}, "vla_unnormalized", real);
   for (int t = 0; t < most; ++t) {
     Vector k = keys.normals(d, std::uint64_t(d) * t);
     for (double &x : k) x = elu1(sigma * x);
@@ -68,7 +63,7 @@ Claim overflow() {
   c.at({{}}, {{}, {{"d", 128}, {"sigma", std::sqrt(1.0 / 3)}}});
   const int pairs = 16, length = 3 * pairs + 1;
   const double float_max = std::numeric_limits<float>::max(), double_max = std::numeric_limits<double>::max();
-  const auto steps = [=](std::uint64_t seed, int streams, int d, double sigma, Keys kind, Real real, double largest,
+  const auto steps = [=](Seed seed, int streams, int d, double sigma, Keys kind, Real real, double largest,
                          Of of = Of::state) {
     Vector first;
     for (int i = 0; i < streams; ++i)
@@ -81,9 +76,8 @@ Claim overflow() {
     points.statement("float32, earliest step that is not finite",
                      at_most_point(*std::min_element(narrow.begin(), narrow.end()), length, 0));
   });
-  return c.measure([=](Points &points, const Params &p, const Protocol &protocol) {
-    const int d = p.integer("d"), streams = protocol.full() ? 8 : 3;
-    const double sigma = p.real("sigma");
+  return measure(c, [=](Points &points, const Protocol &protocol, int d, double sigma) {
+    const int streams = protocol.full() ? 8 : 3;
     if (d < 96) usage_error("below d = 96 not every pass overflows within 49 steps");
     const Vector single = steps(protocol.seed, streams, d, sigma, Keys::raw, Real::f32, float_max),
                  crossing = steps(protocol.seed, streams, d, sigma, Keys::raw, Real::f64, float_max),
@@ -101,9 +95,7 @@ Claim overflow() {
     points.wrong_system("float64", within(Keys::raw, Real::f64, double_max));
   });
 }
-
 } // namespace
 
 std::vector<Claim> table_4_no_key_norm() { return {nan_in_training(), overflow()}; }
-
 } // namespace recollect::theory

@@ -4,13 +4,10 @@
 // and the smallest sum to 3 - 2c, and their product is 1 - c.
 #pragma once
 #include "theory/variational/vla_steps.hpp"
-#include <algorithm>
 
 namespace recollect::theory {
-
 /// The largest singular value for a and k of any length, |a||k| = length. The largest and the smallest one have the
-/// product |1 - a.k|, and their squares sum to 2 - 2 a.k + length^2; therefore they are (sqrt(length^2 + 4 - 4 a.k) +-
-/// length) / 2.
+/// product |1 - a.k|, and their squares sum to 2 - 2 a.k + length^2; hence (sqrt(length^2 + 4 - 4 a.k) +- length) / 2.
 inline double largest_stretch(double c, double length = 1) {
   return (std::sqrt(length * length + 4 - 4 * c) + length) / 2;
 }
@@ -35,6 +32,8 @@ struct Inputs {
   int d;
   Vector keys, penalties, writes; // no writes: along A_t k_t, as VLA does
   int steps() const { return int(keys.size()) / d; }
+  Vector key(int t) const { return row(keys, t, d); }
+  Vector penalty(int t) const { return row(penalties, t, d); }
 };
 
 struct Growth {
@@ -50,7 +49,7 @@ inline Growth growth_of(const Inputs &x, double lambda0) {
   Dense product = Dense::identity(x.d);
   double log_determinant = 0; // of M_t / lambda0
   for (int t = 0; t < x.steps(); ++t) {
-    const Vector k = row(x.keys, t, x.d), u = row(x.penalties, t, x.d);
+    const Vector k = x.key(t), u = x.penalty(t);
     log_determinant += std::log1p(inner(u, times(inverse(algebra.M), u)));
     algebra.step(k, u, {0.0});
     layer.chain = Dense::identity(x.d);
@@ -63,5 +62,4 @@ inline Growth growth_of(const Inputs &x, double lambda0) {
   }
   return g;
 }
-
 } // namespace recollect::theory

@@ -4,7 +4,6 @@
 #include "theory/variational/unit_jacobian.hpp"
 
 namespace recollect::theory {
-
 const double paper_lambda0 = 0.1;
 const int paper_width = 96;
 
@@ -30,7 +29,7 @@ const std::vector<Reading> readings{
 struct Draw {
   Vector keys, penalties;
 };
-inline Draw draw(const Reading &r, int steps, std::uint64_t seed, std::uint64_t run) {
+inline Draw draw(const Reading &r, int steps, Seed seed, std::uint64_t run) {
   const int d = paper_width;
   Draw x{Stream(seed, "table 2/keys", run).normals(size_t(steps) * d),
          random_units(steps, d, Stream(seed, "table 2/penalties", run))};
@@ -41,8 +40,7 @@ inline Draw draw(const Reading &r, int steps, std::uint64_t seed, std::uint64_t 
   return x;
 }
 
-/// A step of the reading on vla_unnormalized, which normalises nothing. If the reading normalises a, A is scaled for
-/// it.
+/// A step of the reading on vla_unnormalized, which normalises nothing; A is scaled if the reading normalises a.
 inline void step(Vla &layer, const Reading &r, const Vector &k, const Vector &u) {
   if (!r.unit_a) return layer.step(k, u, {0.0});
   layer.update_inverse(u);
@@ -56,11 +54,10 @@ inline double predicted_norm(const VlaAlgebra &run, const Reading &r, const Vect
   const Vector a = r.unit_a ? unit(run.a) : run.a;
   return largest_stretch(inner(a, k), norm(a) * norm(k));
 }
-/// |J| by power iteration from k, which lies in the plane of the only two singular values other than 1: the error falls by
-/// more than (1 / |J|)^2 < 1/30 per iteration in every reading.
+/// |J| by power iteration from k, in the plane of the two singular values other than 1: the error falls by (1 / |J|)^2
+/// < 1/30.
 inline double power_norm(const Dense &J, Vector x) {
   for (int i = 0; i < 14; ++i) x = times(transpose(J), times(J, unit(x)));
   return norm(times(J, unit(x)));
 }
-
 } // namespace recollect::theory

@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layer `vla` (004 Eq 8-10, Alg. 1), continued from its own state, for claims about how a run changes A_t, S_t and
-// gradients.
+// The layer `vla` (004 Eq 8-10, Alg. 1), continued from its own state: how a run changes A_t, S_t and gradients.
 #pragma once
-#include "harness/call/forward.hpp"
-#include "harness/core/registry.hpp"
-#include "harness/numerics/inputs.hpp"
-#include "harness/numerics/linalg.hpp"
-#include "harness/numerics/random.hpp"
-#include <cmath>
+#include "theory/support/one_head.hpp"
+#include "theory/support/stored.hpp"
 
 namespace recollect::theory {
-
-using Vector = std::vector<double>;
-
 inline double norm(const Vector &a) { return std::sqrt(inner(a, a)); }
 /// x a + y b
 inline Vector combine(double x, const Vector &a, double y, const Vector &b) {
@@ -26,12 +18,6 @@ inline Vector unit(const Vector &a) { return scaled(1 / norm(a), a); }
 inline Vector random_unit(int d, const Stream &stream, std::uint64_t index) {
   return unit(stream.normals(d, index * (d + d % 2)));
 }
-/// n random unit vectors, as rows [n,d].
-inline Vector random_units(int n, int d, const Stream &stream, std::uint64_t first = 0) {
-  Vector rows = stream.normals(size_t(n) * d, first * d);
-  normalise_rows(rows, d);
-  return rows;
-}
 /// The feature map elu + 1. Its first two moments over N(0,1) follow by completing the square on either side of 0.
 inline double elu1(double x) { return x > 0 ? x + 1 : std::exp(x); }
 inline double normal_tail(double x) { return std::erfc(x / std::sqrt(2.0)) / 2; }
@@ -39,22 +25,26 @@ inline double elu1_mean() { return 1 / std::sqrt(2 * M_PI) + 0.5 + std::exp(0.5)
 inline double elu1_mean_square() { return 1 + 2 / std::sqrt(2 * M_PI) + std::exp(2.0) * normal_tail(2); }
 inline void append_row(Vector &rows, const Vector &row) { rows.insert(rows.end(), row.begin(), row.end()); }
 
+/// lambda0 of 004, and a width, as parameters of claims.
+inline ParamSpec penalty_param(double low = 1e-4) {
+  return real_param("lambda0", 0.1, low, 10, "penalty at the start");
+}
+inline ParamSpec width_param(int own = 8) { return integer_param("d", own, 2, 64, "width"); }
+
 /// `vla` with the identity for phi and with u as given; the caller passes unit keys, as in Eq 10. The state has further
-/// value channels. Channels 1..d have value zero and start as I, so that their rows become P_t^T, where P_t = J_t ...
-/// J_1 is the product of the Jacobians J = I - a k^T of the steps. One more channel has value 1 at every step and
-/// starts at zero, so that after one step its row is a.
+/// value channels. One has value 1 at every step and starts at zero, so that after one step its row is a. If `chain` is
+/// set to P_0, d more have value zero and start as P_0^T, so that their rows become P_t^T, where P_t = J_t ... J_1 P_0
+/// with the Jacobians J = I - a k^T of the steps.
 class Vla {
 public:
-  Dense A, S, chain;        // A_t, S_t, P_t
-  double delta = 1;         // 1 + u^T A_{t-1} u of the last single step
-  Vector a;                 // write direction of the last single step
-  double residual = 0;      // |v - S k| of the last step
-  bool follow_chain = true; // false: no rows for the chain, which then does not change
+  Dense A, S, chain;   // A_t, S_t, P_t
+  double delta = 1;    // 1 + u^T A_{t-1} u of the last single step
+  Vector a;            // write direction of the last single step
+  double residual = 0; // |v - S k| of the last step
 
   Vla(int d, int dv, double lambda0, const Assignments &settings = {{"refresh", "0"}}, const std::string &layer = "vla",
       Real real = Real::f64)
-      : A(1 / lambda0 * Dense::identity(d)), S(dv, d), chain(Dense::identity(d)), layer_(&find_variant(layer)),
-        real_(real), rest_(2 * d) {
+      : A(1 / lambda0 * Dense::identity(d)), S(dv, d), layer_(&find_variant(layer)), real_(real), rest_(2 * d) {
     Assignments all{{"phi", "identity"}, {"u_norm", "0"}};
     all.insert(settings.begin(), settings.end());
     params_ = variant_params(*layer_, all);
@@ -62,18 +52,14 @@ public:
 
   /// Runs over the rows of K, U [T,d] and V [T,dv]; returns |v_t - S_{t-1} k_t| of each step.
   Vector run(const Vector &K, const Vector &U, const Vector &V) {
-    const int d = A.rows, dv = S.rows, T = int(K.size()) / d, followed = follow_chain ? d : 0,
-              width = dv + followed + 1;
-    Sequence s;
-    s.shape = {1, 1, T, d, width};
-    s.k = K, s.w = U;
-    s.q.assign(K.begin() + d, K.end()),
-        s.q.resize(K.size()); // o_t = S_t k_{t+1}, which the next residual is short of v_{t+1}
-    s.v.assign(size_t(T) * width, 0.0);
+    const int d = A.rows, dv = S.rows, T = int(K.size()) / d, width = dv + chain.rows + 1;
+    Sequence s = stored({1, 1, T, d, width}, K, Vector(size_t(T) * width));
+    s.w = U;
+    // o_t = S_t k_{t+1}, which the next residual is short of v_{t+1}
+    s.q.assign(K.begin() + d, K.end()), s.q.resize(K.size());
     for (int t = 0; t < T; ++t)
       std::copy_n(&V[size_t(t) * dv], dv, &s.v[size_t(t) * width]), s.v[size_t(t + 1) * width - 1] = 1;
-    for (const Vector &part : {S.data, follow_chain ? transpose(chain).data : Vector(), Vector(d), A.data, rest_})
-      append_row(s.state, part);
+    for (const Vector &part : {S.data, transpose(chain).data, Vector(d), A.data, rest_}) append_row(s.state, part);
     Vector reads = times(S, Vector(K.begin(), K.begin() + d));
     const Output out = forward(*layer_, s, {"recurrent", real_, 1, params_});
     Vector residuals(T);
@@ -86,10 +72,10 @@ public:
     residual = residuals.back();
     const double *row = out.state.data();
     const auto take = [&](Vector &into) { std::copy_n(row, into.size(), into.data()), row += into.size(); };
-    Dense rows(followed, d);
+    Dense rows(chain.rows, d);
     a.resize(d);
     take(S.data), take(rows.data), take(a), take(A.data), take(rest_);
-    if (follow_chain) chain = transpose(rows);
+    if (chain.rows > 0) chain = transpose(rows);
     return residuals;
   }
   void step(const Vector &k, const Vector &u, const Vector &v) {
@@ -111,25 +97,22 @@ private:
   Vector rest_; // sum of features, steps since the last refresh
 };
 
-/// The layer's Jacobian I - a k^T for the write direction a. The layer computes that direction from A = a k^T / |k|^2;
-/// it has length 1 unless the layer does not normalise it.
+/// The layer's Jacobian I - a k^T for the write direction a. A = a k^T / |k|^2 gives it that direction.
 inline Dense vla_jacobian_of(const Vector &a, const Vector &k, const std::string &layer = "vla") {
   Vla one(int(a.size()), 1, 1, {{"refresh", "0"}}, layer);
-  one.A = 1 / inner(k, k) * outer(a, k);
+  one.A = 1 / inner(k, k) * outer(a, k), one.chain = Dense::identity(one.A.rows);
   one.write(k, {0.0});
   return one.chain;
 }
 
-/// Rounding error in units of eps after T updates of width d: M_t, the inverse of A_t, has a condition number of at
-/// most 1 + T |u|^2 / lambda0.
+/// Rounding units after T updates of width d: M_t has a condition number of at most 1 + T |u|^2 / lambda0.
 inline double step_units(int T, int d, double lambda0, double u_square = 1) {
   return 16.0 * d * T * (1 + T * u_square / lambda0);
 }
 /// Row t of `rows`, whose width is d.
 inline Vector row(const Vector &rows, int t, int d) { return {&rows[size_t(t) * d], &rows[size_t(t) * d] + d}; }
 
-/// The same steps in dense algebra, as a reference that shares no code with the layer: A_t = M_t^{-1} by inversion of
-/// M_t = lambda0 I + sum u u^T, and one matrix per step.
+/// The same steps in dense algebra, without the layer: A_t = M_t^{-1} by inversion of M_t = lambda0 I + sum u u^T.
 struct VlaAlgebra {
   Dense M, S, chain; // M_t, S_t, P_t
   Vector a;          // write direction of the last step
@@ -145,5 +128,4 @@ struct VlaAlgebra {
     chain = chain - outer(a, times(transpose(chain), k));
   }
 };
-
 } // namespace recollect::theory

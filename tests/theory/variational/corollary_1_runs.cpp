@@ -15,6 +15,7 @@ BOOST_AUTO_TEST_CASE(claims_hold_at_points_of_my_own) {
 BOOST_AUTO_TEST_CASE(first_write_direction_is_the_key) {
   // A_0 = I / lambda0 and u = k: A_1 k = k / (lambda0 + 1), so a_1 = k and J_1 is a projector of norm 1.
   Vla memory(3, 1, 0.1);
+  memory.chain = Dense::identity(3);
   memory.step({0.6, 0.8, 0}, {0.6, 0.8, 0}, {1});
   check_close(memory.a, {0.6, 0.8, 0}, 1e-15);
   BOOST_TEST(std::fabs(spectral_norm(memory.chain) - 1) < 1e-14);
@@ -24,6 +25,7 @@ BOOST_AUTO_TEST_CASE(layer_and_dense_algebra_take_the_same_two_steps) {
   // lambda0 = 1, u = e1 then e2 at k = (3, 4) / 5: A_2 = I / 2, so a_2 = k and the chain of the second step is I - k k^T.
   Vla layer(2, 1, 1);
   VlaAlgebra algebra(2, 1, 1);
+  layer.chain = Dense::identity(2);
   for (const Vector &u : {Vector{1, 0}, Vector{0, 1}}) layer.step({0.6, 0.8}, u, {1}), algebra.step({0.6, 0.8}, u, {1});
   check_close(layer.a, {0.6, 0.8}, 1e-15);
   check_close(algebra.a, {0.6, 0.8}, 1e-15);
