@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What layers cost according to 003 (§2, Vignette 4, higher-order attention): multiply-adds and stored values.
-// Multiply-adds are counted by running the layers on numbers that count; nothing is timed.
-#include "harness/core/error.hpp"
-#include "theory/support/claim_builder.hpp"
+// What layers cost according to 003: stored values, and multiply-adds, counted by running layers on counting numbers.
 #include "theory/support/counted_definition.hpp"
 #include "theory/support/counted_layers.hpp"
 #include "theory/support/dependence.hpp"
@@ -10,17 +7,14 @@
 
 namespace recollect::theory {
 namespace {
-
 double linear_cost(const Sequence &s) {
-  const Tokens<Counted> x(s);
-  return count([&] { linear_reads(x); });
+  return count([x = Tokens<Counted>(s)] { linear_reads(x); });
 }
 double softmax_cost(const Sequence &s) {
-  const Tokens<Counted> x(s);
-  return count([&] { Attention<Counted>{x}; });
+  return count([x = Tokens<Counted>(s)] { Attention<Counted>{x}; });
 }
 
-Claim softmax_t2_linear_t() {
+Claim time() {
   ClaimBuilder c("softmax-t2-linear-t", "003 §2");
   c.says("Softmax attention takes $O(T^2)$ time for a whole sequence even with cached keys and values, linear "
          "attention $O(T)$.");
@@ -29,43 +23,41 @@ Claim softmax_t2_linear_t() {
   c.runs({"softmax", "linear"});
   c.takes({integer_param("T", 40, 2, 256, "steps"), integer_param("Dk", 12, 1, 64, "key width"),
            integer_param("Dv", 8, 1, 64, "value width")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Sequence s = random_sequence(shape_of(p), protocol.seed);
-    const double T = s.shape.T, Dk = s.shape.Dk, Dv = s.shape.Dv;
+  return measure(c, [](Points &points, Seed seed, const Shape &shape) {
+    const Sequence s = random_sequence(shape, seed);
+    const double T = s.shape.T, Dk = s.shape.Dk, Dv = s.shape.Dv, area = Dk * Dv;
     const Tokens<Counted> x(s);
     const Attention<Counted> attention(x);
-    std::vector<double> softmax = values_of(attention.sums);
+    Vector softmax = values_of(attention.sums);
     for (size_t i = 0; i < softmax.size(); ++i) softmax[i] /= attention.masses[i / s.shape.Dv].value;
     // At D = Dk = Dv and T = 2 D - 1 the two cost the same.
     const int D = s.shape.Dk;
-    const Sequence crossing = random_sequence({1, 1, 2 * D - 1, D, D}, protocol.seed);
+    const Sequence crossing = random_sequence({1, 1, 2 * D - 1, D, D}, seed);
     points.rounding(0);
     points.statement("softmax: $T (T + 1) / 2 (Dk + Dv)$", softmax_cost(s), T * (T + 1) / 2 * (Dk + Dv))
         .but_not("$T^2 (Dk + Dv)$", T * T * (Dk + Dv));
-    points.statement("linear: 2 T Dk Dv", linear_cost(s), 2 * T * Dk * Dv)
-        .but_not("$T (T + 1) Dk Dv$", T * (T + 1) * Dk * Dv);
-    points.wrong_system("the delta rule's cost", count([&] { delta_reads(x); }), 2 * T * Dk * Dv);
+    points.statement("linear: 2 T Dk Dv", linear_cost(s), 2 * T * area)
+        .but_not("$T (T + 1) Dk Dv$", T * (T + 1) * area);
+    points.wrong_system("the delta rule's cost", count([&] { delta_reads(x); }), 2 * T * area);
     points.obligation("equal at $T = 2 Dk - 1$, $Dv = Dk$", softmax_cost(crossing), linear_cost(crossing));
     points.obligation("what is counted computes softmax", measured("softmax", s, {{"scale", "1"}}).against(softmax));
     points.rounding(rounding_units("linear", s));
     points.obligation("what is counted computes linear attention", run("linear", s).o, values_of(linear_reads(x)));
-    const Sequence longer = random_sequence({1, 1, 2 * D, D, D}, protocol.seed);
-    points.rounding(0);
-    points.wrong_system("equal at $T = 2 Dk$", softmax_cost(longer), linear_cost(longer));
+    const Sequence longer = random_sequence({1, 1, 2 * D, D, D}, seed);
+    points.rounding(0).wrong_system("equal at $T = 2 Dk$", softmax_cost(longer), linear_cost(longer));
     if (!counts_work()) return;
-    const auto by_widths = [&](const char *layer) {
-      return exact_point(products_by_widths(layer, s.shape.T, s.shape.Dk, s.shape.Dv), T * (T + 1) / 2 * (Dk + Dv), 0);
-    };
-    points.obligation("the definition of softmax", by_widths("softmax"));
-    points.wrong_system("the definition of ffn_relu, which reads all", by_widths("ffn_relu"));
-    points.obligation("the definition of linear attention",
-                      products_by_area("linear", s.shape.T, s.shape.Dk, s.shape.Dv), 2 * T * Dk * Dv);
-    points.wrong_system("the definition of the delta rule",
-                        products_by_area("delta_net", s.shape.T, s.shape.Dk, s.shape.Dv), 2 * T * Dk * Dv);
+    const Shape &z = s.shape;
+    const auto widths = [&](const char *layer) { return products_by_widths(layer, z.T, z.Dk, z.Dv); };
+    const auto areas = [&](const char *layer) { return products_by_area(layer, z.T, z.Dk, z.Dv); };
+    const double law = T * (T + 1) / 2 * (Dk + Dv);
+    points.obligation("the definition of softmax", widths("softmax"), law);
+    points.wrong_system("the definition of ffn_relu, which reads all", widths("ffn_relu"), law);
+    points.obligation("the definition of linear attention", areas("linear"), 2 * T * area);
+    points.wrong_system("the definition of the delta rule", areas("delta_net"), 2 * T * area);
   });
 }
 
-Claim softmax_memory_grows() {
+Claim memory_grows() {
   ClaimBuilder c("softmax-memory-grows", "003 Vignette 4");
   c.says("The recurrent layers compress the prefix into a state of constant size; self-attention keeps all pairs of "
          "the prefix, so that its memory grows with the sequence.");
@@ -74,31 +66,28 @@ Claim softmax_memory_grows() {
   c.runs({"softmax", "linear"});
   c.takes({integer_param("t", 12, 2, 48, "pairs so far"), integer_param("Dk", 5, 2, 16, "key width"),
            integer_param("Dv", 3, 1, 16, "value width")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int t = p.integer("t");
-    const auto prefix = [&](int t) {
-      return random_sequence({1, 1, t, p.integer("Dk"), p.integer("Dv")}, protocol.seed);
-    };
-    const double Dk = p.integer("Dk"), Dv = p.integer("Dv"), pairs = t * (Dk + Dv);
+  return measure(c, [](Points &points, Seed seed, int t, int Dk, int Dv) {
+    const auto prefix = [&](int t) { return random_sequence({1, 1, t, Dk, Dv}, seed); };
+    const double pairs = t * (Dk + Dv), area = Dk * Dv;
     const auto state = [&](const char *variant, int t) {
       const Variant &v = find_variant(variant);
       return double(v.state_shape(prefix(t).shape, variant_params(v)).size());
     };
     // Linear attention keeps only the state: a run is continued from it alone.
-    const Sequence whole = prefix(t);
-    Sequence rest = slice_steps(whole, t / 2, t);
-    rest.state = run("linear", slice_steps(whole, 0, t / 2)).state;
+    const Sequence all = prefix(t);
+    Sequence rest = slice_steps(all, t / 2, t);
+    rest.state = run("linear", slice_steps(all, 0, t / 2)).state;
     Sequence forgotten = rest;
     forgotten.state.clear();
-    const std::vector<double> all = run("linear", whole).o, later(all.end() - rest.shape.T * rest.shape.Dv, all.end());
+    const Vector reads = run("linear", all).o, later(reads.end() - rest.v.size(), reads.end());
     points.rounding(0);
-    points.statement("softmax reads $t (Dk + Dv)$ numbers", numbers_read("softmax", whole), pairs)
+    points.statement("softmax reads $t (Dk + Dv)$ numbers", numbers_read("softmax", all), pairs)
         .but_not("t Dk", t * Dk);
     points.wrong_system("the newest pair left out", numbers_read("softmax", prefix(t - 1)), pairs);
-    points.statement("linear attention keeps Dk Dv numbers", state("linear", t), Dk * Dv);
-    points.statement("and as many after four times the steps", state("linear", 4 * t), Dk * Dv);
-    points.wrong_system("RLS", state("rls", t), Dk * Dv);
-    points.rounding(rounding_units("linear", whole));
+    points.statement("linear attention keeps Dk Dv numbers", state("linear", t), area);
+    points.statement("and as many after four times the steps", state("linear", 4 * t), area);
+    points.wrong_system("RLS", state("rls", t), area);
+    points.rounding(rounding_units("linear", all));
     points.obligation("the state says all about the past", run("linear", rest).o, later);
     points.wrong_system("the past forgotten", run("linear", forgotten).o, later);
   });
@@ -180,13 +169,9 @@ Point computes_the_layer(const LocalCosts &costs, const Sequence &s) {
   return measured("local_linear", s, {{"ridge", number(ridge)}}).against(values_of(costs.reads), 16 / ridge);
 }
 
-Sequence twice_as_wide(Sequence s, std::uint64_t seed) {
-  Shape shape = s.shape;
-  shape.Dk *= 2;
-  return random_sequence(shape, seed);
-}
+Sequence twice_as_wide(const Shape &s, Seed seed) { return random_sequence({1, 1, s.T, 2 * s.Dk, s.Dv}, seed); }
 
-Claim local_linear_complexity_gram() {
+Claim gram_matrices() {
   ClaimBuilder c("local-linear-complexity-gram", "003 §4, higher-order attention");
   c.says("Computing the Gram matrices $X_t^T W_t X_t$ of all $T$ prefixes takes $O(T^2 Dk)$ time.");
   c.exactly("$O(T^2 Dk^2)$: $T (T + 1) / 2 (Dk + 1)(Dk + 2)$ products. Since the weights change with the query, no "
@@ -198,29 +183,27 @@ Claim local_linear_complexity_gram() {
                "all $T$ prefixes", "The next clause gives the solves' cost, $O(T D_k^3)$, right.",
                "One power of $D_k$ is missing: $T^2/2$ outer products of width $D_k + 1$ cost $O(T^2 D_k^2)$. The "
                "conclusion, that the form is impractical for all but the smallest problems, is stronger with it."));
-  c.runs({"local_linear"});
-  c.takes(local_fit);
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    if (p.integer("T") < 2 * p.integer("Dk") + 2) usage_error("T of at least 2 Dk + 2, for Gram matrices of full rank");
-    const Sequence s = random_sequence(shape_of(p), protocol.seed), wide = twice_as_wide(s, protocol.seed);
+  c.runs({"local_linear"}), c.takes(local_fit);
+  return measure(c, [](Points &points, Seed seed, const Shape &shape) {
+    if (shape.T < 2 * shape.Dk + 2) usage_error("T of at least 2 Dk + 2, for Gram matrices of full rank");
+    const Sequence s = random_sequence(shape, seed), wide = twice_as_wide(shape, seed);
     const double T = s.shape.T, n = s.shape.Dk + 1, pairs = T * (T + 1) / 2;
     const LocalCosts costs(s);
     const double wide_cost = LocalCosts(wide).grams;
-    // No recurrence makes this cheaper: each query weighs all keys anew, so that two successive matrices differ by full
-    // rank.
+    // No recurrence makes this cheaper: each query weighs all keys anew, and successive matrices differ by full rank.
     const auto change_rank = [&](const Sequence &s) {
       const int t = std::min(s.shape.T, 2 * s.shape.Dk + 4) - 1;
       LocalFits<Counted> fits(s);
-      for (int step : {t - 1, t}) fits.materialise(step), fits.add_up(step);
-      const Dense change =
-          Dense(int(n), int(n), values_of(fits.G[t])) - Dense(int(n), int(n), values_of(fits.G[t - 1]));
-      const std::vector<double> values = singular_values(change);
+      const auto gram = [&](int step) {
+        fits.materialise(step), fits.add_up(step);
+        return Dense(int(n), int(n), values_of(fits.G[step]));
+      };
+      const Vector values = singular_values(gram(t) - gram(t - 1));
       return double(std::count_if(values.begin(), values.end(), [&](double x) { return x > 1e-12 * values.front(); }));
     };
     Sequence one_query = s; // the same query at every step: the same weights
     for (size_t i = s.shape.Dk; i < s.q.size(); ++i) one_query.q[i] = s.q[i % s.shape.Dk];
-    points.rounding(0);
-    points.statement("twice the width, twice the cost", wide_cost, 2 * costs.grams);
+    points.rounding(0).statement("twice the width, twice the cost", wide_cost, 2 * costs.grams);
     points.obligation("$T (T + 1) / 2 (Dk + 1)(Dk + 2)$", costs.grams, pairs * n * (n + 1))
         .but_not("$T^2 (Dk + 1)(Dk + 2)$", T * T * n * (n + 1))
         .but_not("$T (T + 1) (Dk + 1)$", pairs * n * 2);
@@ -232,23 +215,21 @@ Claim local_linear_complexity_gram() {
   });
 }
 
-Claim local_linear_complexity_other() {
+Claim other_costs() {
   ClaimBuilder c("local-linear-complexity-other", "003 §4, higher-order attention");
   c.says("Materialising all $X_t$ takes $O(T^2 Dk)$ space and their Gram matrices $O(T Dk^2)$; solving the $T$ systems "
          "takes $O(T Dk^3)$ time.");
   c.exactly("$T (T + 1) / 2 (Dk + 1)$ and $T (Dk + 1)^2$ numbers; $T (Dk + 1)^3 / 6$ products and lower orders (a "
             "third in multiplications and additions).");
-  c.runs({"local_linear"});
-  c.takes(local_fit);
+  c.runs({"local_linear"}), c.takes(local_fit);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Sequence s = random_sequence(shape_of(p), protocol.seed), wide = twice_as_wide(s, protocol.seed);
+    const Sequence s = random_sequence(shape_of(p), protocol.seed), wide = twice_as_wide(s.shape, protocol.seed);
     const LocalCosts costs(s), wide_costs(wide);
     const auto law = [&](const char *what, double LocalCosts::*cost, const auto &formula, const char *rival,
                          const auto &wrong) {
       for (const auto &[measured, shape] : {std::pair{costs.*cost, s.shape}, {wide_costs.*cost, wide.shape}}) {
         const double T = shape.T, n = shape.Dk + 1;
-        points.at(params_of(shape)).rounding(0);
-        points.statement(what, measured, formula(T, n)).but_not(rival, wrong(T, n));
+        points.at(params_of(shape)).rounding(0).statement(what, measured, formula(T, n)).but_not(rival, wrong(T, n));
       }
     };
     law(
@@ -263,16 +244,10 @@ Claim local_linear_complexity_other() {
         "products of all eliminations: $T (n^3 + 3 n^2 - 4 n) / 6$, $n = Dk + 1$", &LocalCosts::factors,
         [](double T, double n) { return T * (n * n * n + 3 * n * n - 4 * n) / 6; }, "$T n (n - 1) / 2$",
         [](double T, double n) { return T * n * (n - 1) / 2; });
-    points.at(p);
-    points.obligation("what is counted computes the layer", computes_the_layer(costs, s));
+    points.at(p).obligation("what is counted computes the layer", computes_the_layer(costs, s));
   });
 }
-
 } // namespace
 
-std::vector<Claim> costs_of_attention() {
-  return {softmax_t2_linear_t(), softmax_memory_grows(), local_linear_complexity_gram(),
-          local_linear_complexity_other()};
-}
-
+std::vector<Claim> costs_of_attention() { return {time(), memory_grows(), gram_matrices(), other_costs()}; }
 } // namespace recollect::theory

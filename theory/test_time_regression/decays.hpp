@@ -4,16 +4,14 @@
 #include "theory/test_time_regression/pairs.hpp"
 
 namespace recollect::theory {
-
-inline std::vector<double> gates(int t, std::uint64_t seed) { return Stream(seed, "003/gates").uniforms(t, 0.5, 0.99); }
+inline Vector gates(int t, Seed seed) { return Stream(seed, "003/gates").uniforms(t, 0.5, 0.99); }
 
 /// gamma_i^(t), 1 <= i <= t: the product of the gates after i, or from i on where `own` is counted too.
 enum class Product { after, from };
-inline std::vector<double> weights(const std::vector<double> &gates, Product product = Product::after) {
-  std::vector<double> w(gates.size(), 1.0);
+inline Vector weights(const Vector &gates, Product product = Product::after) {
+  Vector w(gates.size(), 1.0);
   for (size_t i = 0; i < w.size(); ++i)
     for (size_t j = product == Product::after ? i + 1 : i; j < w.size(); ++j) w[i] *= gates[j];
   return w;
 }
-
 } // namespace recollect::theory

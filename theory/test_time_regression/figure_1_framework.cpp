@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 Fig 1 and the sentences of §3-4 that name layers without an equation, or that rank layers by results of other
-// papers.
-#include "theory/support/claim_builder.hpp"
+// 003 Fig 1, and the sentences of §3-4 that name layers without an equation or rank them by other papers.
+#include "theory/support/measure.hpp"
 
 namespace recollect::theory {
 
 namespace {
-
 Claim framework_unification() {
   ClaimBuilder c("framework-unification", "003 §3-4, Fig 1");
   c.says("Linear attention and its feature-mapped and gated variants, state-space, fast-weight and online-learning "
@@ -17,9 +15,7 @@ Claim framework_unification() {
             "others; the statements about quality cite other papers.");
   return c.is_not_tested(Reason::not_numeric);
 }
-
 } // namespace
 
 std::vector<Claim> figure_1_framework() { return {framework_unification()}; }
-
 } // namespace recollect::theory

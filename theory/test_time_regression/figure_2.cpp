@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // 003 §5, Fig 2: the figure itself, which is under-specified, and the four conclusions that the text draws from it.
-#include "theory/support/claim_builder.hpp"
 #include "theory/test_time_regression/figure_2_readings.hpp"
 
 namespace recollect::theory {
 namespace {
-
 using namespace readings;
 
-Claim fig2_loss_table() {
+Claim loss_table() {
   ClaimBuilder c("fig2-loss-table", source);
   c.says("Loss curves $|v_{t+1} - m_t(k_{t+1})|^2$ of linear attention (output normalised after Qin et al. 2022), RLS, "
          "softmax attention, $p = 1$ and the naive forecaster at $Dk = 64$, $T = 256$, without learnable parameters, "
@@ -21,7 +19,7 @@ Claim fig2_loss_table() {
   return c.is_not_tested(Reason::under_specified);
 }
 
-Claim fig2_linear_worst() {
+Claim linear_worst() {
   ClaimBuilder c("fig2-linear-worst", source + ", footnote 2");
   c.says("Linear attention, its output normalised after Qin et al. 2022, performs the worst of the four, since $K^T K "
          "!= I$.");
@@ -35,23 +33,20 @@ Claim fig2_linear_worst() {
   c.runs({"linear", "rls", "softmax", "local_linear"}), c.draws({"online_regression"}), c.takes(setting);
   return c.measure([](Points &points, const Params &, const Protocol &p) {
     const Bench b(p);
-    points.at(b.at(softmax));
-    points.statement(over(linear_unit, softmax, late), b.above(linear_unit, softmax, late, 0));
+    points.at(b.at(softmax)).statement(over(linear_unit, softmax, late), b.above(linear_unit, softmax, late, 0));
     for (Stretch s : stretches) {
       for (const Reading &other : {rls, softmax, local_sharp}) {
-        points.at(b.at(other));
-        points.condition(over(linear_rms, other, s), b.above(linear_rms, other, s, worst_by));
+        points.at(b.at(other)).condition(over(linear_rms, other, s), b.above(linear_rms, other, s, worst_by));
         points.wrong_system(over(linear_unit, other, s), b.above(linear_unit, other, s, worst_by));
       }
     }
   });
 }
 
-/// The mean logarithm of the loss around the step t = Dk, without a switch of the process, minus that around the last
-/// step.
+/// The mean logarithm of the loss around a step, without a switch of the process, minus that around the last step.
 Mean spike(const Bench &b, const Reading &r, int around) {
-  std::vector<double> rise;
-  for (const std::vector<double> &loss : b.losses(r).by_step) {
+  Vector rise;
+  for (const Vector &loss : b.losses(r).by_step) {
     double there = 0, calm = 0;
     for (int t = 0; t < 6; ++t) there += loss[around - 3 + t] / 6, calm += loss[loss.size() - 6 + t] / 6;
     rise.push_back(std::log(there / calm));
@@ -59,7 +54,7 @@ Mean spike(const Bench &b, const Reading &r, int around) {
   return b.stratified_mean(rise);
 }
 
-Claim fig2_rls_high_error() {
+Claim rls_high_error() {
   ClaimBuilder c("fig2-rls-high-error", source);
   c.says("Unweighted RLS cannot adapt to the switch, since it cannot discount earlier pairs, and keeps a high error; "
          "the nonparametric regressors adapt.");
@@ -76,13 +71,10 @@ Claim fig2_rls_high_error() {
     const Reading steady{"RLS without a ridge or a switch", "rls", {{"late", "0.9"}}, {{"ridge", "1e-10"}}},
         adapting = forgetting("0.9");
     const double by_local = std::log(2), by_sharp = 0.1, threshold = std::log(4);
-    points.at(b.at(rls));
-    points.statement(over(rls, softmax, late), b.above(rls, softmax, late, 0));
-    points.at(b.at(local_sharp));
-    points.condition(over(rls, local_sharp, late), b.above(rls, local_sharp, late, by_local));
+    points.at(b.at(rls)).statement(over(rls, softmax, late), b.above(rls, softmax, late, 0));
+    points.at(b.at(local_sharp)).condition(over(rls, local_sharp, late), b.above(rls, local_sharp, late, by_local));
     points.wrong_system(over(adapting, local_sharp, late), b.above(adapting, local_sharp, late, by_local));
-    points.at(b.at(rls));
-    points.condition(over(rls, sharp, late), b.above(rls, sharp, late, by_sharp));
+    points.at(b.at(rls)).condition(over(rls, sharp, late), b.above(rls, sharp, late, by_sharp));
     points.wrong_system(over(adapting, sharp, late), b.above(adapting, sharp, late, by_sharp));
     // with 8 factors the data are interpolated long before t = Dk
     if (b.low_rank()) return;
@@ -97,7 +89,7 @@ Claim fig2_rls_high_error() {
   });
 }
 
-Claim fig2_softmax_adapts() {
+Claim softmax_adapts() {
   ClaimBuilder c("fig2-softmax-adapts", source + ", Eq 1");
   c.says("Softmax attention (Eq 1) adapts quickly to the switch, since earlier keys are dissimilar to the later ones.");
   c.exactly(
@@ -121,8 +113,7 @@ Claim fig2_softmax_adapts() {
     const Bench b(p);
     const double most_gain = -0.15, least_gain = -0.02, naive_margin = std::log(20), adapting = -0.1;
     for (const Reading &printed : {softmax, softmax_unit}) {
-      points.at(b.at(rls));
-      points.statement(over(printed, rls, late), b.below(printed, rls, late, 0));
+      points.at(b.at(rls)).statement(over(printed, rls, late), b.below(printed, rls, late, 0));
       for (Stretch s : {after, late}) {
         points.obligation(over(printed, average, s), b.above(printed, average, s, most_gain));
         points.wrong_system(over(bandwidth_2, average, s), b.above(bandwidth_2, average, s, most_gain));
@@ -132,13 +123,12 @@ Claim fig2_softmax_adapts() {
       points.obligation(over(printed, naive, late), b.above(printed, naive, late, naive_margin));
       points.wrong_system(over(sharp, naive, late), b.above(sharp, naive, late, naive_margin));
     }
-    points.at(b.at(rls));
-    points.obligation(over(sharp, rls, late), b.below(sharp, rls, late, adapting));
+    points.at(b.at(rls)).obligation(over(sharp, rls, late), b.below(sharp, rls, late, adapting));
     points.wrong_system(over(bandwidth_2, rls, late), b.below(bandwidth_2, rls, late, adapting));
   });
 }
 
-Claim fig2_p1_beats_p0() {
+Claim p1_beats_p0() {
   ClaimBuilder c("fig2-p1-beats-p0", source);
   c.says("Going from $p = 0$ to $p = 1$ lets the softmax regressor adapt better both to the fast first quarter and to "
          "the switch.");
@@ -163,11 +153,9 @@ Claim fig2_p1_beats_p0() {
     points.wrong_system(over(sharp, local_no_ridge, after), b.above(sharp, local_no_ridge, after, 0.15));
   });
 }
-
 } // namespace
 
 std::vector<Claim> figure_2() {
-  return {fig2_loss_table(), fig2_linear_worst(), fig2_rls_high_error(), fig2_softmax_adapts(), fig2_p1_beats_p0()};
+  return {loss_table(), linear_worst(), rls_high_error(), softmax_adapts(), p1_beats_p0()};
 }
-
 } // namespace recollect::theory

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Consequences of the readings of 003 Fig 2 beyond the text's own conclusions: two readings of footnote 2 determine
 // each other, nothing beats the naive forecast, one reading gives every conclusion, and forgetting helps.
-#include "theory/support/claim_builder.hpp"
 #include "theory/test_time_regression/figure_2_readings.hpp"
 
 namespace recollect::theory {
 namespace {
-
 using namespace readings;
 
-std::vector<double> losses_of_linear(const Params &at, const std::string &output, std::uint64_t seed) {
+Vector losses_of_linear(const Params &at, const std::string &output, Seed seed) {
   const Task &task = find_task("online_regression");
   const int d = at.integer("d");
   const Params params = resolve(
@@ -20,7 +18,7 @@ std::vector<double> losses_of_linear(const Params &at, const std::string &output
   return score.series.at("loss_by_step");
 }
 
-Claim fig2_output_norm_identity() {
+Claim output_norms() {
   ClaimBuilder c("fig2-output-norm-identity", "003 §5, footnote 2 (derived)");
   c.says("For targets of norm 1, the loss of linear attention with its output scaled to norm $sqrt(D)$ is an affine "
          "function of the loss with its output scaled to norm 1.");
@@ -30,9 +28,9 @@ Claim fig2_output_norm_identity() {
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const double D = p.integer("d"), root = std::sqrt(D), constant = (root - 1) * (root - 1);
     const auto losses = [&](const char *output) { return losses_of_linear(p, output, protocol.seed); };
-    const std::vector<double> unit = losses("unit"), rms = losses("rms");
+    const Vector unit = losses("unit"), rms = losses("rms");
     const auto law = [&](double constant, double factor) {
-      std::vector<double> losses;
+      Vector losses;
       for (double loss : unit) losses.push_back(constant + factor * loss);
       return losses;
     };
@@ -45,7 +43,7 @@ Claim fig2_output_norm_identity() {
   });
 }
 
-Claim fig2_naive_never_beaten() {
+Claim naive_unbeaten() {
   ClaimBuilder c("fig2-naive-never-beaten", source + " (derived)");
   c.says("None of the regressors beats the naive forecast, which the paper plots as a baseline, in any segment.");
   c.exactly("For a first-order process $v_t$ is close to the best prediction of $v_{t+1}$. $p = 1$ at bandwidth 0.1 "
@@ -58,25 +56,19 @@ Claim fig2_naive_never_beaten() {
     refuse_one_direction(p, 0.8);
     const Bench b(p);
     const double margin = 0.005; // the closest, p = 1 in the first quarter, is 1 to 15% above in each setting
-    const Reading leaking = [] {
-      Reading r = sharp;
-      r.name = "softmax that stores the value to be forecast", r.peeks = true;
-      return r;
-    }();
+    Reading leaking = sharp;
+    leaking.name = "softmax that stores the value to be forecast", leaking.peeks = true;
     for (Stretch s : stretches) {
       for (const Reading &r : {linear_unit, rls, forgetting("0.9"), softmax, sharp, local_sharp}) {
-        points.at(b.at(r));
-        points.statement(over(r, naive, s), b.above(r, naive, s, margin));
+        points.at(b.at(r)).statement(over(r, naive, s), b.above(r, naive, s, margin));
       }
-      points.at(b.at(local_sharp));
-      points.wrong_system(over(local_sharp, older, s), b.above(local_sharp, older, s, margin));
+      points.at(b.at(local_sharp)).wrong_system(over(local_sharp, older, s), b.above(local_sharp, older, s, margin));
     }
-    points.at(b.at(leaking));
-    points.wrong_system(over(leaking, naive, before), b.above(leaking, naive, before, margin));
+    points.at(b.at(leaking)).wrong_system(over(leaking, naive, before), b.above(leaking, naive, before, margin));
   });
 }
 
-Claim fig2_consistent_reading() {
+Claim consistent_reading() {
   ClaimBuilder c("fig2-consistent-reading", source + " (derived)");
   c.says("The four stated conclusions hold together: linear attention worst, RLS high after the switch, softmax and $p "
          "= 1$ adapting, $p = 1$ better than $p = 0$.");
@@ -93,12 +85,10 @@ Claim fig2_consistent_reading() {
   return c.measure([](Points &points, const Params &, const Protocol &p) {
     refuse_one_direction(p);
     const Bench b(p);
-    points.at(b.at(rls));
-    points.statement(over(rls, softmax, late), b.above(rls, softmax, late, 0));
+    points.at(b.at(rls)).statement(over(rls, softmax, late), b.above(rls, softmax, late, 0));
     const auto limit = [&](const Reading &large, const Reading &small, Stretch s, double margin,
                            const Reading &wrong_large, const Reading &wrong_small) {
-      points.at(b.at(small));
-      points.condition(over(large, small, s), b.above(large, small, s, margin));
+      points.at(b.at(small)).condition(over(large, small, s), b.above(large, small, s, margin));
       points.wrong_system(over(wrong_large, wrong_small, s), b.above(wrong_large, wrong_small, s, margin));
     };
     for (Stretch s : stretches)
@@ -110,21 +100,19 @@ Claim fig2_consistent_reading() {
   });
 }
 
-Claim fig2_forgetting_helps() {
+Claim forgetting_helps() {
   ClaimBuilder c("fig2-forgetting-helps", source + ", caption");
   c.says(
       "Without decaying weights linear attention and unweighted RLS are unable to adjust to the non-stationary data.");
   c.exactly(
       "Each step from $gamma = 1$ to 0.98 to 0.9 lowers the late loss of both layers, by a factor of 1.2 to 4. RLS has "
       "a ridge here that does not decay, because the solution with a decaying ridge grows without bound.");
-  c.runs({"linear", "gated_linear", "rls", "mesa", "weighted_rls"}), c.draws({"online_regression"});
-  c.takes(setting);
+  c.runs({"linear", "gated_linear", "rls", "mesa", "weighted_rls"}), c.draws({"online_regression"}), c.takes(setting);
   return c.measure([](Points &points, const Params &, const Protocol &p) {
     const Bench b(p);
     const Reading winding{"RLS, forgetting 0.9, ridge too", "weighted_rls", {{"alpha", "0.9"}}, {{"ridge", "1e-3"}}};
     const auto helps = [&](const Reading &less, const Reading &more, const Reading &wrong, double margin) {
-      points.at(b.at(rls));
-      points.statement(over(less, more, late), b.above(less, more, late, margin));
+      points.at(b.at(rls)).statement(over(less, more, late), b.above(less, more, late, margin));
       if (b.low_rank() && wrong.name == winding.name)
         return; // queries never reach the directions in which the state grows
       points.wrong_system(over(less, wrong, late), b.above(less, wrong, late, margin));
@@ -139,12 +127,12 @@ Claim fig2_forgetting_helps() {
 /// ln(loss in the first quarter / loss in the rest) of one forecast, or its negative.
 Point harder(const Bench &b, const Reading &r, Stretch hard, Stretch easy, double margin) {
   const Losses &losses = b.losses(r);
-  std::vector<double> logs;
+  Vector logs;
   for (size_t i = 0; i < losses.of[hard].size(); ++i) logs.push_back(std::log(losses.of[hard][i] / losses.of[easy][i]));
   return at_least_point(b.stratified_mean(logs), margin);
 }
 
-Claim fig2_first_quarter() {
+Claim first_quarter() {
   ClaimBuilder c("fig2-first-quarter", "003 §5, before Fig 2");
   c.says("In the first $T/4$ steps the system decays faster and changes more rapidly, which makes it less predictable "
          "than the later $3 T/4$.");
@@ -162,12 +150,9 @@ Claim fig2_first_quarter() {
     points.wrong_system("a forecast whose error is its own scale", harder(b, linear_rms, before, late, std::log(2)));
   });
 }
-
 } // namespace
 
 std::vector<Claim> figure_2_derived() {
-  return {fig2_first_quarter(), fig2_output_norm_identity(), fig2_naive_never_beaten(), fig2_consistent_reading(),
-          fig2_forgetting_helps()};
+  return {first_quarter(), output_norms(), naive_unbeaten(), consistent_reading(), forgetting_helps()};
 }
-
 } // namespace recollect::theory

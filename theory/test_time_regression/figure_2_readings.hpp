@@ -9,13 +9,10 @@
 // a common direction that dominates more or less.
 #pragma once
 #include "harness/call/forward.hpp"
-#include "harness/core/error.hpp"
 #include "harness/core/registry.hpp"
-#include "harness/numerics/statistics.hpp"
-#include "theory/support/claims.hpp"
+#include "theory/support/measure.hpp"
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <mutex>
 
 namespace recollect::theory::readings {
@@ -49,8 +46,8 @@ inline Reading local(const std::string &bandwidth, const std::string &ridge) {
           {{"bandwidth", bandwidth}, {"ridge", ridge}},
           true};
 }
-const Reading local_sharp = local("0.1", "0.01"), local_printed = local("16", "0.01"),
-              local_no_ridge = local("0.1", "1e-12");
+const Reading local_sharp = local("0.1", "0.01"), local_printed = local("16", "0.01");
+const Reading local_no_ridge = local("0.1", "1e-12");
 /// RLS with forgetting. Its ridge does not decay.
 inline Reading forgetting(const std::string &alpha) {
   return {"RLS, forgetting " + alpha, "mesa", {{"alpha", alpha}}, {{"ridge", "1e-3"}}};
@@ -70,8 +67,7 @@ const std::vector<ParamSpec> setting{
 const double worst_by = std::log(40);
 
 /// A share c of the equicorrelated noise, and 1 / Dk of the rest, lies along one direction. If that is most of the
-/// noise, keys are nearly one-dimensional: sharper weights help as much as slopes, and fixed margins cannot distinguish
-/// readings.
+/// noise, keys are nearly one-dimensional: sharper weights help as much as slopes, and fixed margins fail.
 inline void refuse_one_direction(const Protocol &p, double most = 0.5) {
   if (p.point && p.point->text("noise") == "equicorrelated" && p.point->real("correlation") > most)
     usage_error("equicorrelated noise of correlation <= " + number(most) +
@@ -79,8 +75,8 @@ inline void refuse_one_direction(const Protocol &p, double most = 0.5) {
 }
 
 struct Losses {
-  std::array<std::vector<double>, 3> of;    // [stretch][sequence]
-  std::vector<std::vector<double>> by_step; // [sequence][t]
+  std::array<Vector, 3> of;    // [stretch][sequence]
+  std::vector<Vector> by_step; // [sequence][t]
 };
 
 class Bench {
@@ -105,19 +101,18 @@ public:
   }
   Mean mean_log_ratio(const Reading &a, const Reading &b, Stretch s) const {
     const Losses &first = losses(a), &second = losses(b);
-    std::vector<double> logs;
+    Vector logs;
     for (size_t i = 0; i < std::min(first.of[s].size(), second.of[s].size()); ++i)
       logs.push_back(std::log(first.of[s][i] / second.of[s][i]));
     return stratified_mean(logs);
   }
 
-  /// The mean of samples, where sample i belongs to setting i modulo the number of settings: settings differ by more
-  /// than sequences of one setting do.
-  Mean stratified_mean(const std::vector<double> &samples) const {
+  /// The mean of samples. Sample i has setting i modulo their number; settings differ by more than sequences do.
+  Mean stratified_mean(const Vector &samples) const {
     Mean all;
     const size_t n = settings_.size();
     for (size_t j = 0; j < n; ++j) {
-      std::vector<double> own;
+      Vector own;
       for (size_t i = j; i < samples.size(); i += n) own.push_back(samples[i]);
       const Mean mean = mean_of(own);
       all.mean += mean.mean / n, all.standard_error = std::hypot(all.standard_error, mean.standard_error / n);
@@ -143,8 +138,8 @@ public:
     return std::all_of(settings_.begin(), settings_.end(), [](const auto &s) { return s.at("noise") == "factors"; });
   }
   Params at(const Reading &r) const {
-    return labels(
-        {{"Dk", num(64)}, {"T", num(256)}, {"settings", num(settings_.size())}, {"sequences", num(sequences(r))}});
+    const double n = settings_.size(), all = sequences(r);
+    return labels({{"Dk", num(64)}, {"T", num(256)}, {"settings", num(n)}, {"sequences", num(all)}});
   }
 
 private:
@@ -165,7 +160,7 @@ private:
       for (auto part : {&Sequence::q, &Sequence::k, &Sequence::v, &Sequence::alpha})
         (all.*part).insert((all.*part).end(), (one.*part).begin(), (one.*part).end());
     }
-    const std::vector<double> reads = r.variant.empty() ? delayed(all, r.lag) : read_by(r, all);
+    const Vector reads = r.variant.empty() ? delayed(all, r.lag) : read_by(r, all);
     const size_t size = reads.size() / sequences;
     Losses losses;
     for (int i = 0; i < sequences; ++i) {
@@ -179,14 +174,14 @@ private:
     }
     return losses;
   }
-  static std::vector<double> read_by(const Reading &r, const Sequence &s) {
+  static Vector read_by(const Reading &r, const Sequence &s) {
     const Variant &variant = find_variant(r.variant);
     const std::string form = r.variant == "mesa" ? "recurrent" : "fast"; // decaying steps make blocks of one
     return forward(variant, s, {find_form(variant, form).name, Real::f64, 64, variant_params(variant, r.layer)}).o;
   }
   /// v_{t-lag}; before that step the first value.
-  static std::vector<double> delayed(const Sequence &s, int lag) {
-    std::vector<double> reads = s.v;
+  static Vector delayed(const Sequence &s, int lag) {
+    Vector reads = s.v;
     const int T = s.shape.T, width = s.shape.Dv;
     for (size_t step = 0; step < s.shape.heads() * T; ++step)
       std::copy_n(&s.v[(step - std::min<size_t>(lag, step % T)) * width], width, &reads[step * width]);
@@ -204,5 +199,4 @@ const std::string source = "003 §5, Eq 55, Fig 2";
 inline std::string over(const Reading &large, const Reading &small, Stretch s) {
   return "ln(" + large.name + " / " + small.name + "), " + name_of(s);
 }
-
 } // namespace recollect::theory::readings

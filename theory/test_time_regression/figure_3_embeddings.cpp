@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 §6, Fig 3: what is impossible for 128 pairs in 64 dimensions, and an embedding, which training might find, with
-// which least squares recalls all of them.
-#include "harness/core/error.hpp"
+// 003 §6, Fig 3: what 128 pairs in 64 dimensions cannot be, and an embedding with which least squares recalls them.
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"
-#include "theory/support/claim_builder.hpp"
 #include "theory/test_time_regression/mqar_texts.hpp"
-#include <cmath>
 
 namespace recollect::theory {
 namespace {
-
 constexpr int pairs = 128, width = 64;
 
 const std::vector<ParamSpec> planted{integer_param("T", 512, 256, 2048, "steps"),
@@ -25,7 +20,7 @@ Texts embedded(const Texts &plain, const Dense &embedding) {
   s.shape.Dk = s.shape.Dv = d;
   for (auto *rows : {&s.q, &s.k, &s.v, &texts.problem.target, &texts.problem.candidates}) {
     const size_t each = rows->size() / heads / tokens; // rows of one text
-    std::vector<double> replaced;
+    Vector replaced;
     for (size_t text = 0; text < heads; ++text) {
       const Dense basis(tokens, tokens,
                         {&plain.problem.candidates[text * tokens * tokens],
@@ -39,9 +34,8 @@ Texts embedded(const Texts &plain, const Dense &embedding) {
   return texts;
 }
 
-/// Cues lie in one half of the channels; responses lie in the other, as a rotation of their cues or independent of
-/// them.
-Dense halves(double offset, bool rotated, std::uint64_t seed) {
+/// Cues in one half of the channels, responses in the other: a rotation of their cues, or independent of them.
+Dense halves(double offset, bool rotated, Seed seed) {
   const int half = width / 2;
   const auto cues = [&](const char *name) {
     Dense u = normal_matrix(pairs, half, seed, name);
@@ -64,8 +58,7 @@ Claim mqar_p128_rls_construction() {
   c.exactly("The cues $u_j$ have a common part and lie in one half of the width, and the responses are $R u_j$, a "
             "rotation into the other half. Least squares finds $R$ as soon as the cues so far span that half. Without "
             "the common part linear attention is exact too.");
-  c.runs({"linear", "rls"}), c.draws({"mqar"});
-  c.takes(planted);
+  c.runs({"linear", "rls"}), c.draws({"mqar"}), c.takes(planted);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int T = p.integer("T");
     const Texts plain(protocol.full() ? 48 : 6, pairs, 2 * pairs, T, {}, protocol.seed);
@@ -75,15 +68,12 @@ Claim mqar_p128_rls_construction() {
     const Texts planted = texts(p.real("offset"), true), independent = texts(p.real("offset"), false),
                 isotropic = texts(0, true);
     const int first = T / 2; // well over half of the cues have been seen, and the map needs half the width
-    const auto reads = [&](const Texts &x) { return x.asked_rows(x.read_by("rls", least_squares).o, first); };
-    const auto linear = [&](const Texts &x) {
-      return at_most_point(mean_of(x.accuracy(x.read_by("linear"), first)), 0.7);
-    };
+    const auto reads = [&](const Texts &x) { return x.reads("rls", least_squares, first); };
+    const auto linear = [&](const Texts &x) { return at_most_point(mean_of(x.shares("linear", {}, first)), 0.7); };
     // The ridge changes a read by less than ridge / (least eigenvalue of the cues' sum of squares). That eigenvalue is
     // above one, because T / 2 cues have an isotropic part of at least a tenth of their length.
-    const std::vector<double> responses = planted.asked_rows(planted.problem.target, first);
-    points.rounding(1e-6 / epsilon_of(Real::f64));
-    points.statement("RLS reads the response", reads(planted), responses);
+    const Vector responses = planted.asked_rows(planted.problem.target, first);
+    points.rounding(1e-6 / epsilon_of(Real::f64)).statement("RLS reads the response", reads(planted), responses);
     points.wrong_system("RLS, responses independent of cues", reads(independent),
                         independent.asked_rows(independent.problem.target, first));
     points.statement("linear attention: share of right answers", linear(planted));
@@ -97,16 +87,14 @@ Claim mqar_welch_128_64() {
   c.exactly("The largest |cosine| of $P$ unit keys in $d$ dimensions is at least $sqrt((P - d) / (d (P - 1)))$, .0887 "
             "here (Welch). Random unit keys have about .45, two mutually unbiased bases .125.");
   c.takes({integer_param("P", 128, 2, 1024, "unit keys, more than d"), integer_param("d", 64, 2, 512, "width")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const double P = p.integer("P"), d = p.integer("d");
+  return measure(c, [](Points &points, Seed seed, double P, double d) {
     if (P <= d) usage_error("P > d keys cannot be orthogonal; up to d can");
     const auto bound = [](double P, double d) { return std::sqrt((P - d) / (d * (P - 1))); };
     const auto largest = [&](const char *kind, int n) {
-      return coherence(make_keys({kind, n, int(d)}, 1, protocol.seed), n, int(d));
+      return coherence(make_keys({kind, n, int(d)}, 1, seed), n, int(d));
     };
     points.statement("largest |cosine| of random unit keys", at_least_point(largest("unit", int(P)), bound(P, d), 0));
     points.wrong_system("d orthonormal keys", at_least_point(largest("orthonormal", int(d)), bound(P, d), 0));
-
     // Sets that attain the bound: the d + 1 corners of a simplex, and 28 equiangular lines in 7 dimensions, along the
     // permutations of (3, 3, -1, -1, -1, -1, -1, -1).
     const int n = int(d) + 1;
@@ -118,16 +106,13 @@ Claim mqar_welch_128_64() {
     for (int i = 0; i < 8; ++i)
       for (int j = i + 1; j < 8; ++j, ++line)
         for (int c = 0; c < 8; ++c) lines(line, c) = (c == i || c == j ? 3 : -1) / std::sqrt(24.0);
-    points.rounding(8 * n);
-    points.obligation("$d + 1$ corners of a simplex", coherence(simplex.data, n, n), bound(n, d));
+    points.rounding(8 * n).obligation("$d + 1$ corners of a simplex", coherence(simplex.data, n, n), bound(n, d));
     points.at({}).rounding(64);
     points.obligation("28 lines in 7 dimensions", coherence(lines.data, 28, 8), bound(28, 7))
         .but_not("$sqrt((P - d) / (d P))$", std::sqrt((28 - 7.0) / (28 * 7)));
   });
 }
-
 } // namespace
 
 std::vector<Claim> figure_3_embeddings() { return {mqar_p128_rls_construction(), mqar_welch_128_64()}; }
-
 } // namespace recollect::theory

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 §6, Fig 3: twice as many cue-response pairs as dimensions (P = 128, d = 64). The paper's models are trained;
-// measured here are texts with untrained embeddings, under two readings of what is stored.
+// 003 §6, Fig 3: more cue-response pairs than dimensions, on untrained embeddings and two readings of what is stored.
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"
-#include "theory/support/claim_builder.hpp"
+#include "theory/support/one_head.hpp"
+#include "theory/support/stored.hpp"
 #include "theory/test_time_regression/mqar_texts.hpp"
-#include <cmath>
-#include <tuple>
 
 namespace recollect::theory {
 namespace {
-
 constexpr int pairs = 128, width = 64;
 
-Claim mqar_p128_d64() {
+Claim trained() {
   ClaimBuilder c("mqar-p128-d64", "003 §6, Fig 3");
   c.says("At $P = 128 > d_model = 64$ trained linear attention can no longer solve MQAR perfectly, since 128 keys "
          "cannot be orthogonal in 64 dimensions; unweighted RLS improves on it by accounting for the key covariance "
@@ -27,7 +24,7 @@ Claim mqar_p128_d64() {
   return c.is_not_tested(Reason::needs_training);
 }
 
-Claim mqar_fig3_setup() {
+Claim setup() {
   ClaimBuilder c("mqar-fig3-setup", "003 §6, Fig 3");
   c.says("Trained after Arora et al. 2023a with one test-time regression layer, no MLP, one length-2 convolution for "
          "the keys and $D_k = d_model = 64$: at $P = 64$ linear attention solves MQAR perfectly at every $T$; at $P = "
@@ -49,17 +46,17 @@ const char *const random_text = "random unit tokens, bigrams stored";
 
 int texts_of(const Protocol &p) { return p.full() ? 96 : 24; }
 
-Claim mqar_p128_linear_fails() {
+Claim linear_fails() {
   ClaimBuilder c("mqar-p128-linear-fails", "003 §6 (untrained)");
   c.says("Linear attention does not solve MQAR perfectly at $P = 128$, $d = 64$.");
   c.exactly("Share of right answers without training, $T = 512$: .96 for cues of two orthonormal bases with cue to "
             "response stored, .70 for random unit tokens with all bigrams stored.");
   c.runs({"linear"}), c.draws({"mqar"}), c.takes(length);
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int T = p.integer("T"), count = texts_of(protocol);
+  return measure(c, [](Points &points, const Protocol &protocol, int T) {
+    const int count = texts_of(protocol);
     const auto share = [&](int P, const Assignments &set) {
       const Texts texts(count, P, width, T, set, protocol.seed);
-      return mean_of(texts.accuracy(texts.read_by("linear")));
+      return mean_of(texts.shares("linear"));
     };
     points.statement(two_bases_text, at_most_point(share(pairs, two_bases), 0.97));
     points.wrong_system("one basis, $P = 64$", at_most_point(share(width, two_bases), 0.97));
@@ -68,21 +65,21 @@ Claim mqar_p128_linear_fails() {
   });
 }
 
-Claim mqar_p128_rls_above_linear() {
+Claim rls_above_linear() {
   ClaimBuilder c("mqar-p128-rls-above-linear", "003 §6 (untrained)");
   c.says("RLS improves upon linear attention at $P = 128$, $d = 64$, by accounting for the key covariance.");
   c.exactly("On the same texts, at $T = 512$ and without training, RLS is above by .03 for cues of two orthonormal "
             "bases with cue to response stored, and by .16 for random unit tokens with all bigrams stored. A large "
             "ridge, which hides the covariance, removes the gain.");
   c.runs({"linear", "rls"}), c.draws({"mqar"}), c.takes(length);
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int T = p.integer("T"), count = texts_of(protocol);
+  return measure(c, [](Points &points, const Protocol &protocol, int T) {
+    const int count = texts_of(protocol);
     for (const auto &[set, name, margin] :
          {std::tuple{two_bases, two_bases_text, 0.015}, {random_tokens, random_text, 0.1}}) {
       const Texts texts(count, pairs, width, T, set, protocol.seed);
-      const std::vector<double> linear = texts.accuracy(texts.read_by("linear"));
+      const Vector linear = texts.shares("linear");
       const auto gain = [&, margin = margin](const Assignments &ridge) {
-        return at_least_point(mean_of(differences(texts.accuracy(texts.read_by("rls", ridge)), linear)), margin);
+        return at_least_point(mean_of(differences(texts.shares("rls", ridge), linear)), margin);
       };
       points.statement(std::string(name) + ": RLS - linear", gain(least_squares));
       points.wrong_system(std::string(name) + ": RLS with ridge 1000 - linear", gain({{"ridge", "1000"}}));
@@ -90,7 +87,7 @@ Claim mqar_p128_rls_above_linear() {
   });
 }
 
-Claim mqar_p128_rls_not_exact() {
+Claim rls_not_exact() {
   ClaimBuilder c("mqar-p128-rls-not-exact", "003 §6 (untrained)");
   c.says("RLS solves MQAR at $P = 128$, $d = 64$ regardless of the text's length, for any embeddings.");
   c.exactly("On random unit tokens with all bigrams stored it misses some answers, and more in longer texts (.98, .87, "
@@ -102,31 +99,25 @@ Claim mqar_p128_rls_not_exact() {
       of_trained("§6: 'RLS is able to solve MQAR regardless of the sequence length' at $P = 128$, $d_model = 64$.",
                  "trained embeddings, one layer, two taps", "Fig 3 shows the trained models."));
   c.runs({"rls"}), c.draws({"mqar"}), c.takes(length);
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int T = p.integer("T"), count = texts_of(protocol);
+  return measure(c, [](Points &points, const Protocol &protocol, int T) {
+    const int count = texts_of(protocol);
     const auto share = [&](int T) {
       const Texts texts(count, pairs, width, T, random_tokens, protocol.seed);
-      return texts.accuracy(texts.read_by("rls", least_squares));
+      return texts.shares("rls", least_squares);
     };
-    const std::vector<double> long_texts = share(T);
+    const Vector long_texts = share(T);
     const Mean fall = mean_of(differences(share(T / 2), long_texts));
-    points.rounding(0);
-    points.statement("share of right answers", mean_of(long_texts).mean, 1);
+    points.rounding(0).statement("share of right answers", mean_of(long_texts).mean, 1);
     points.obligation("share in texts of half the length less it", at_least_point(fall, 0.03));
-
     // The error of the best 64 x 64 memory of 128 generic pairs: least squares leaves V (I - H), where H is a
     // projection on d dimensions that does not depend on V; hence a share (P - d) / P of |V|^2 on average.
     const auto left = [&](int n, int d) {
-      std::vector<double> shares;
+      Vector shares;
       for (int i = 0; i < (protocol.full() ? 180 : 12); ++i) {
-        Sequence s;
-        s.shape = {1, 1, n, d, d};
-        s.k = s.q = make_keys({"unit", n, d}, 1, protocol.seed * 1000003 + i);
-        s.v = Stream(protocol.seed, "P = 128/values", i).normals(size_t(n) * d);
-        const Output out = forward(find_variant("rls"), s,
-                                   {"chunked", Real::f64, 16, variant_params(find_variant("rls"), least_squares)});
-        const Dense S(d, d, {out.state.begin(), out.state.begin() + size_t(d) * d});
-        const Dense residual = Dense(n, d, s.v) - Dense(n, d, s.k) * transpose(S);
+        const Sequence s = stored({1, 1, n, d, d}, make_keys({"unit", n, d}, 1, protocol.seed * 1000003 + i),
+                                  Stream(protocol.seed, "P = 128/values", i).normals(size_t(n) * d));
+        const Dense S = memory(run("rls", s, least_squares, "chunked"), s.shape),
+                    residual = Dense(n, d, s.v) - Dense(n, d, s.k) * transpose(S);
         shares.push_back(inner(residual.data, residual.data) / inner(s.v, s.v));
       }
       return mean_of(shares);
@@ -138,12 +129,7 @@ Claim mqar_p128_rls_not_exact() {
     points.wrong_system("96 pairs", left(width + width / 2, width), law(width));
   });
 }
-
 } // namespace
 
-std::vector<Claim> figure_3_mqar() {
-  return {mqar_p128_d64(), mqar_fig3_setup(), mqar_p128_linear_fails(), mqar_p128_rls_above_linear(),
-          mqar_p128_rls_not_exact()};
-}
-
+std::vector<Claim> figure_3_mqar() { return {trained(), setup(), linear_fails(), rls_above_linear(), rls_not_exact()}; }
 } // namespace recollect::theory

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // 003 §6, Fig 3, in a reduced form that trains in seconds: one layer behind two taps for the keys, no MLP, D_k = d_model =
-// 16 in place of 64, P = 16 and 32 cues in place of 64 and 128, texts of 32 pairs. The rows of the figure stay open
-// (figure_3_mqar.cpp).
-#include "theory/support/claim_builder.hpp"
+// 16 in place of 64, P = 16 and 32 cues in place of 64 and 128, texts of 32 pairs. figure_3_mqar.cpp has the figure.
+#include "theory/support/measure.hpp"
 #include "theory/support/training.hpp"
 
 namespace recollect::theory {
 namespace {
-
 constexpr int width = 16;
 
 struct Variation {
@@ -17,24 +15,12 @@ struct Variation {
 };
 
 Mean trained(const Variation &x) {
-  return trained_accuracy({{"task", "bigrams"},
-                           {"mixer", x.mixer},
-                           {"rls.ridge", "0.1"},
-                           {"convolution", number(x.taps)},
-                           {"labels", x.labels},
-                           {"pairs", number(x.cues)},
-                           {"context", "32"},
-                           {"vocabulary", number(2 * x.cues)},
-                           {"positions", "none"},
-                           {"ffn", "0"},
-                           {"layers", "1"},
-                           {"width", number(width)},
-                           {"heads", "1"},
-                           {"batch", "16"},
-                           {"steps", "1000"},
-                           {"lr", "0.03"},
-                           {"evaluate", "60"}},
-                          1);
+  const Assignments small{{"task", "bigrams"}, {"rls.ridge", "0.1"}, {"context", "32"}, {"positions", "none"},
+                          {"ffn", "0"},        {"layers", "1"},      {"heads", "1"},    {"batch", "16"},
+                          {"steps", "1000"},   {"lr", "0.03"},       {"evaluate", "60"}},
+      sizes{{"width", number(width)}, {"pairs", number(x.cues)}, {"vocabulary", number(2 * x.cues)}};
+  return trained_accuracy(
+      changed(changed(small, sizes), {{"mixer", x.mixer}, {"convolution", number(x.taps)}, {"labels", x.labels}}), 1);
 }
 
 Params place(const Variation &x) {
@@ -53,7 +39,7 @@ Claim capacity() {
       "linear attention has .97 at $P = 16$ and .71 at $P = 32$; RLS has .98 and .83, so it does not solve $P = 32$. "
       "Without the convolution linear attention has .14 at $P = 16$, and a model without a mixer .06.");
   c.is_reduced(), c.runs({"linear", "rls"});
-  return c.measure([](Points &points, const Params &, const Protocol &) {
+  return measure(c, [](Points &points) {
     const double most = 0.9, gain = 0.05;
     const Variation enough{"linear", width}, crowded{"linear", 2 * width}, rls{"rls", 2 * width};
     const Mean linear = trained(crowded), better = trained(rls);
@@ -70,9 +56,7 @@ Claim capacity() {
         .wrong_system("RLS, answers in random order", at_least_point(difference(trained(shuffled_rls), linear), gain));
   });
 }
-
 } // namespace
 
 std::vector<Claim> figure_3_reduced() { return {capacity()}; }
-
 } // namespace recollect::theory

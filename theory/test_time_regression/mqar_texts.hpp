@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Texts of multi-query associative recall (003 §6) and a layer's recall of them, text by text.
 #pragma once
-#include "harness/core/registry.hpp"
 #include "harness/numerics/scoring.hpp"
-#include "harness/numerics/statistics.hpp"
 #include "theory/support/layer_points.hpp"
+#include "theory/support/measure.hpp"
 
 namespace recollect::theory {
-
 struct Texts {
   Problem problem;
 
-  Texts(int count, int P, int d, int T, const Assignments &set, std::uint64_t seed) {
+  Texts(int count, int P, int d, int T, const Assignments &set, Seed seed) {
     const Task &task = find_task("mqar");
     Assignments all{{"memories", number(count)}, {"P", number(P)}, {"d", number(d)}, {"T", number(T)}};
     all.insert(set.begin(), set.end());
@@ -24,8 +22,8 @@ struct Texts {
   }
 
   /// The share of right answers in each text, from step `first` on.
-  std::vector<double> accuracy(const Output &out, int first = 0) const {
-    std::vector<double> shares;
+  Vector accuracy(const Output &out, int first = 0) const {
+    Vector shares;
     for (size_t text = 0; text < problem.sequence.shape.heads(); ++text) {
       double asked = 0, right = 0;
       for (int t = first; t < problem.sequence.shape.T; ++t)
@@ -36,19 +34,25 @@ struct Texts {
   }
 
   /// The reads of the first text at those steps from `first` on that ask for a cue, one after the other.
-  std::vector<double> asked_rows(const std::vector<double> &array, int first = 0) const {
+  Vector asked_rows(const Vector &array, int first = 0) const {
     const int d = problem.sequence.shape.Dk;
-    std::vector<double> rows;
+    Vector rows;
     for (int t = first; t < problem.sequence.shape.T; ++t)
       if (is_asked(problem, 0, t)) rows.insert(rows.end(), &array[size_t(t) * d], &array[size_t(t) * d] + d);
     return rows;
   }
-  /// n_j v_j at those steps, where n_j is the number of times that the cue was written, plus `more`, and v_j its
-  /// response.
-  std::vector<double> counted_responses(double more = 0) const {
+  /// A layer's reads at those steps, and its shares of right answers.
+  Vector reads(const std::string &variant, const Assignments &set = {}, int first = 0) const {
+    return asked_rows(read_by(variant, set).o, first);
+  }
+  Vector shares(const std::string &variant, const Assignments &set = {}, int first = 0) const {
+    return accuracy(read_by(variant, set), first);
+  }
+  /// n_j v_j at those steps: n_j, how often the cue was written, plus `more`, times its response v_j.
+  Vector counted_responses(double more = 0) const {
     const Sequence &s = problem.sequence;
     const size_t d = s.shape.Dk;
-    std::vector<double> rows = asked_rows(problem.target);
+    Vector rows = asked_rows(problem.target);
     size_t row = 0;
     for (int t = 0; t < s.shape.T; ++t) {
       if (!is_asked(problem, 0, t)) continue;
@@ -61,13 +65,12 @@ struct Texts {
   }
 };
 
-inline std::vector<double> differences(const std::vector<double> &large, const std::vector<double> &small) {
-  std::vector<double> d(large.size());
+inline Vector differences(const Vector &large, const Vector &small) {
+  Vector d(large.size());
   for (size_t i = 0; i < d.size(); ++i) d[i] = large[i] - small[i];
   return d;
 }
 
 /// RLS with a negligible ridge, i.e. the least-squares memory.
 const Assignments least_squares{{"ridge", "1e-6"}};
-
 } // namespace recollect::theory

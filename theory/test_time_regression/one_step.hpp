@@ -4,17 +4,14 @@
 #include "theory/test_time_regression/pairs.hpp"
 
 namespace recollect::theory {
-
 /// One step from a random memory at a key of the given length.
 struct Step {
   Sequence s;
   Dense M, k, v;
-  Step(const Params &p, std::uint64_t seed) {
-    s = random_sequence({1, 1, 1, p.integer("Dk"), p.integer("Dv")}, seed);
-    for (double &x : s.k) x *= p.real("norm");
-    M = normal_matrix(s.shape.Dv, s.shape.Dk, seed, "003/memory");
-    s.state = M.data;
-    k = column(s.k, 0, s.shape.Dk), v = column(s.v, 0, s.shape.Dv);
+  Step(Seed seed, int Dk, int Dv, double norm) : s(random_sequence({1, 1, 1, Dk, Dv}, seed)) {
+    for (double &x : s.k) x *= norm;
+    M = normal_matrix(Dv, Dk, seed, "003/memory"), s.state = M.data;
+    k = column(s.k, 0, Dk), v = column(s.v, 0, Dv);
   }
   Dense error() const { return v - M * k; }
   double kk() const { return square(k); }
@@ -34,11 +31,10 @@ struct Step {
   }
 };
 inline std::vector<ParamSpec> step_params(std::vector<ParamSpec> more = {}) {
-  more.push_back(integer_param("Dk", 5, 2, 64, "key width")),
-      more.push_back(integer_param("Dv", 3, 1, 64, "value width"));
-  more.push_back(real_param("norm", 1.5, 0.1, 10, "length of the key"));
+  for (const ParamSpec &own : {integer_param("Dk", 5, 2, 64, "key width"), integer_param("Dv", 3, 1, 64, "value width"),
+                               real_param("norm", 1.5, 0.1, 10, "length of the key")})
+    more.push_back(own);
   return more;
 }
 inline ParamSpec delta_param(double own) { return real_param("delta", own, 1e-3, 1e3, "weight of the new pair"); }
-
 } // namespace recollect::theory

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Vignettes 1 to 3 of 003 as matrices: K [t,Dk] and V [t,Dv] hold keys and values as rows, M [Dv,Dk] is the memory.
 #pragma once
-#include "harness/core/error.hpp"
 #include "theory/support/one_head.hpp"
-#include <cmath>
+#include "theory/support/stored.hpp"
 
 namespace recollect::theory {
-
 struct Pairs {
   Dense K, V;
   /// N(0,1) keys and values.
-  Pairs(const Shape &shape, std::uint64_t seed)
+  Pairs(const Shape &shape, Seed seed)
       : K(normal_matrix(shape.T, shape.Dk, seed, "003/keys")), V(normal_matrix(shape.T, shape.Dv, seed, "003/values")) {
   }
   Pairs(Dense K, Dense V) : K(std::move(K)), V(std::move(V)) {}
@@ -21,8 +19,8 @@ struct Pairs {
   /// The pairs [from, to).
   Pairs some(int from, int to) const {
     const auto rows = [=](const Dense &m) {
-      return Dense(to - from, m.columns,
-                   {m.data.begin() + size_t(from) * m.columns, m.data.begin() + size_t(to) * m.columns});
+      const auto start = m.data.begin();
+      return Dense(to - from, m.columns, {start + size_t(from) * m.columns, start + size_t(to) * m.columns});
     };
     return {rows(K), rows(V)};
   }
@@ -36,26 +34,25 @@ struct Pairs {
   Sequence sequence() const { return sequence(K); }
 };
 
-inline Dense diagonal(const std::vector<double> &values) {
+inline Dense diagonal(const Vector &values) {
   Dense d = Dense::identity(int(values.size()));
   for (int i = 0; i < d.rows; ++i) d(i, i) = values[i];
   return d;
 }
 
-inline std::vector<double> diagonal_of(const Dense &m) {
-  std::vector<double> values(m.rows);
+inline Vector diagonal_of(const Dense &m) {
+  Vector values(m.rows);
   for (int i = 0; i < m.rows; ++i) values[i] = m(i, i);
   return values;
 }
 
 /// The ratio of the largest to the smallest singular value.
 inline double condition(const Dense &m) {
-  const std::vector<double> s = singular_values(m);
+  const Vector s = singular_values(m);
   return s.front() / s.back();
 }
 
-/// Rounding units of a memory that is solved for with K^T K or K K^T: t Dk terms, times the square of K's condition
-/// number.
+/// Rounding units of a memory solved for with K^T K or K K^T: t Dk terms, times the square of K's condition number.
 inline double solved_units(const Dense &K, const Dense &M) {
   return double(K.rows) * K.columns * std::pow(condition(K), 2) * std::max(1.0, max_abs(M.data));
 }
@@ -66,5 +63,4 @@ inline std::vector<ParamSpec> pair_params(const Shape &own) {
           integer_param("Dv", own.Dv, 1, 64, "value width")};
 }
 inline Shape pair_shape(const Params &p) { return {1, 1, p.integer("t"), p.integer("Dk"), p.integer("Dv")}; }
-
 } // namespace recollect::theory

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // 003 §2: the recurrences that the framework sets out from, linear attention (Eq 2-3) and DeltaNet (Eq 5-6).
-#include "theory/support/claim_builder.hpp"
 #include "theory/support/delta_recursion.hpp"
 #include "theory/support/features.hpp"
+#include "theory/support/measure.hpp"
 #include "theory/support/one_head.hpp"
 
 namespace recollect::theory {
 namespace {
-
 /// The reads sum v_i k_i^T q_t over the pairs seen so far, and the last memory.
 Output sums(const Sequence &s, Triangle triangle) {
-  const Shape &shape = s.shape;
-  const Dense Q = rows_of(s.q, shape.T, shape.Dk), K = rows_of(s.k, shape.T, shape.Dk),
-              V = rows_of(s.v, shape.T, shape.Dv);
-  return {(causal_weights(K, Q, linear_kernel, triangle) * V).data, (transpose(V) * K).data, {shape.Dv, shape.Dk}};
+  const int T = s.shape.T, Dk = s.shape.Dk, Dv = s.shape.Dv;
+  const Dense Q = rows_of(s.q, T, Dk), K = rows_of(s.k, T, Dk), V = rows_of(s.v, T, Dv);
+  return {(causal_weights(K, Q, linear_kernel, triangle) * V).data, (transpose(V) * K).data, {Dv, Dk}};
 }
 
 Claim linear_recurrence() {
@@ -24,8 +22,8 @@ Claim linear_recurrence() {
   c.exactly("An identity at every prefix.");
   c.because("A step writes first and reads then, so $y_t$ includes its own pair.");
   c.runs({"linear", "delta_net", "linear_elu"}), c.takes(one_head_params(point_P));
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Sequence s = random_sequence(shape_of(p), protocol.seed);
+  return measure(c, [](Points &points, Seed seed, const Shape &shape) {
+    const Sequence s = random_sequence(shape, seed);
     const Measured layer = measured("linear", s);
     points.statement("$M_t q_t$ is the sum of $v_i k_i . q_t$", layer.against(sums(s, Triangle::with_diagonal)))
         .but_not("read before write", layer.against(sums(s, Triangle::strict)));
@@ -66,23 +64,22 @@ Claim old_and_new_values() {
                  none = [](double) { return 0.0; };
     const Sequence s = random_sequence(shape_of(p), protocol.seed);
     const Measured layer = measured("delta_net", s);
-    points
-        .statement("Eq 5, delete $v_old$ and write $beta v + (1 - beta) v_old$, against Eq 6",
-                   layer.against(rewritten(s, one, rest, share)))
-        .but_not("erase without $beta$", layer.against(rewritten(s, one, none, share)))
-        .but_not("write without $beta$", layer.against(rewritten(s, share, none, one)))
-        .but_not("erase with the sign turned", layer.against(rewritten(s, minus, rest, share)));
+    const auto is = [&](Factor erased, Factor kept, Factor added) {
+      return layer.against(rewritten(s, erased, kept, added));
+    };
+    points.statement("Eq 5, delete $v_old$ and write $beta v + (1 - beta) v_old$, against Eq 6", is(one, rest, share))
+        .but_not("erase without $beta$", is(one, none, share))
+        .but_not("write without $beta$", is(share, none, one))
+        .but_not("erase with the sign turned", is(minus, rest, share));
     points.wrong_system("linear attention: no deletion", measured("linear", s).against(rewritten(s, one, rest, share)));
-    // A write of v = 0 with beta = 1 only erases, and leaves (1 - |k|^2) M k at k: it erases completely only for |k| =
-    // 1.
+    // A write of v = 0 with beta = 1 only erases, and leaves (1 - |k|^2) M k at k: nothing only for |k| = 1.
     for (double length : {1.0, 0.5, 2.0}) {
       Sequence deletion = random_sequence({1, 1, 1, s.shape.Dk, s.shape.Dv}, protocol.seed);
       for (double &x : deletion.k) x *= length;
       deletion.q = deletion.k, deletion.v.assign(s.shape.Dv, 0), deletion.beta = {1};
       const Dense M = normal_matrix(s.shape.Dv, s.shape.Dk, protocol.seed, "003/memory");
       deletion.state = M.data;
-      const std::vector<double> left = run("delta_net", deletion).o,
-                                before = (M * column(deletion.k, 0, s.shape.Dk)).data;
+      const Vector left = run("delta_net", deletion).o, before = (M * column(deletion.k, 0, s.shape.Dk)).data;
       const auto leaves = [&](double factor) {
         const Dense expected = factor * Dense(1, int(before.size()), before);
         return exact_point(left, expected.data, 64.0 * s.shape.Dk * max_abs(before));
@@ -93,9 +90,7 @@ Claim old_and_new_values() {
     }
   });
 }
-
 } // namespace
 
 std::vector<Claim> section_2_background() { return {linear_recurrence(), old_and_new_values()}; }
-
 } // namespace recollect::theory

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 §6: which tokens a short convolution sees, and how linear attention with one of length 2 solves multi-query
-// associative recall on orthonormal tokens (Eq 56-58).
-#include "harness/core/error.hpp"
-#include "theory/support/claim_builder.hpp"
+// 003 §6: what a short convolution sees, and recall by linear attention with one of length 2 (Eq 56-58).
 #include "theory/test_time_regression/mqar_texts.hpp"
 
 namespace recollect::theory {
 namespace {
-
 /// k_t = sum_j w_j W x_{t-j}, with x_s = 0 before the text (Eq 56).
-Dense convolved(const Dense &x, const Dense &W, const std::vector<double> &w) {
+Dense convolved(const Dense &x, const Dense &W, const Vector &w) {
   const Dense projected = x * transpose(W);
   Dense k(x.rows, x.columns);
   for (int t = 0; t < x.rows; ++t)
@@ -17,23 +13,18 @@ Dense convolved(const Dense &x, const Dense &W, const std::vector<double> &w) {
       for (int c = 0; c < x.columns; ++c) k(t, c) += w[j] * projected(t - j, c);
   return k;
 }
-std::vector<double> weight_at(int position, double value, int length) {
-  std::vector<double> w(length, 0.0);
-  w[position] = value;
-  return w;
-}
 /// factor W x_{t-i}, token by token.
-std::vector<double> shifted(const Dense &x, const Dense &W, int i, double factor) {
-  std::vector<double> rows;
+Vector shifted(const Dense &x, const Dense &W, int i, double factor) {
+  Vector rows;
   for (int t = 0; t < x.rows; ++t) {
-    std::vector<double> token(x.columns, 0.0);
+    Vector token(x.columns, 0.0);
     if (t >= i) std::copy_n(&x.data[size_t(t - i) * x.columns], x.columns, token.begin());
     for (double y : times(W, token)) rows.push_back(factor * y);
   }
   return rows;
 }
 
-Claim shortconv_w0_typo() {
+Claim weights_typo() {
   ClaimBuilder c("shortconv-w0-typo", "003 after Eq 56");
   c.says("Setting $w_0 = i$ and $w_j = 0$ for $j != 0$ in the short convolution looks back at the token of $i$ steps "
          "ago.");
@@ -44,13 +35,13 @@ Claim shortconv_w0_typo() {
                     "The construction in the same section sets $w_0 = 0$, $w_1 = 1$."));
   c.takes({integer_param("i", 2, 1, 16, "tokens to look back"), integer_param("T", 24, 4, 512, "tokens"),
            integer_param("d", 5, 1, 64, "width")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int i = p.integer("i"), T = p.integer("T"), d = p.integer("d"), length = i + 2;
+  return measure(c, [](Points &points, Seed seed, int i, int T, int d) {
     if (T <= i + 1) usage_error("a text of more than i + 1 tokens");
-    const Dense x = normal_matrix(T, d, protocol.seed, "look back/tokens"),
-                W = normal_matrix(d, d, protocol.seed, "look back/W");
+    const Dense x = normal_matrix(T, d, seed, "look back/tokens"), W = normal_matrix(d, d, seed, "look back/W");
     const auto keys = [&](int position, double value) {
-      return convolved(x, W, weight_at(position, value, length)).data;
+      Vector w(i + 2, 0.0);
+      w[position] = value;
+      return convolved(x, W, w).data;
     };
     points.rounding(4.0 * d * d * i * max_abs(x.data) * max_abs(W.data));
     points.statement("$w_0 = i$ gives $W x_{t-i}$", keys(0, i), shifted(x, W, i, 1));
@@ -68,31 +59,28 @@ const std::vector<ParamSpec> construction{integer_param("P", 32, 2, 512, "cue-re
 /// Rounding of sums of T products of rows of width d, which are orthonormal to a few eps.
 double text_units(int T, int d) { return 4.0 * T * d; }
 
-Claim mqar_orthonormal_construction() {
+Claim orthonormal_tokens() {
   ClaimBuilder c("mqar-orthonormal-construction", "003 Eq 57-58");
   c.says("When the embedding space is large enough for orthonormal tokens, linear attention with one convolution of "
          "length 2 ($k_t = x_{t-1}$, $q_t = v_t = x_t$) solves MQAR for texts of any length.");
   c.exactly("$y = n_j v_j$, where $n_j$ is the number of occurrences of the cue so far. It needs $2 P <= d$, because "
             "responses are keys as well. (The sum is over tokens preceded by the cue; printed: followed.)");
-  c.runs({"linear"}), c.draws({"mqar"});
-  c.takes(construction);
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int P = p.integer("P"), d = p.integer("d"), T = p.integer("T");
+  c.runs({"linear"}), c.draws({"mqar"}), c.takes(construction);
+  return measure(c, [](Points &points, Seed seed, int P, int d, int T) {
     if (2 * P > d) usage_error("2 P orthonormal tokens need a width of 2 P");
-    const Texts texts(1, P, d, T, {}, protocol.seed), narrow(1, P, P + 1, T, {}, protocol.seed);
+    const Texts texts(1, P, d, T, {}, seed), narrow(1, P, P + 1, T, {}, seed);
     Texts exchanged = texts; // w_0 = 1 and w_1 = 0: the key is the current token
     exchanged.problem.sequence.k = texts.problem.sequence.v;
-    const auto reads = [](const Texts &x) { return x.asked_rows(x.read_by("linear").o); };
     points.rounding(text_units(T, d));
-    points.statement("$y = n_j v_j$", reads(texts), texts.counted_responses(0))
+    points.statement("$y = n_j v_j$", texts.reads("linear"), texts.counted_responses(0))
         .but_not("$(n_j - 1) v_j$: the newest pair not yet written", texts.counted_responses(-1))
         .but_not("$(n_j + 1) v_j$", texts.counted_responses(+1));
-    points.wrong_system("$w_0$ and $w_1$ exchanged", reads(exchanged), texts.counted_responses());
-    points.wrong_system("2 P tokens of width $P + 1$", reads(narrow), narrow.counted_responses());
+    points.wrong_system("$w_0$ and $w_1$ exchanged", exchanged.reads("linear"), texts.counted_responses());
+    points.wrong_system("2 P tokens of width $P + 1$", narrow.reads("linear"), narrow.counted_responses());
   });
 }
 
-Claim mqar_indices_typo() {
+Claim indices_typo() {
   ClaimBuilder c("mqar-indices-typo", "003 §6, before Eq 57, Eq 58");
   c.says("The memory's pairs $(x_{t-1}, x_t)$ start at $t = 1$.");
   c.exactly("They start at $t = 2$, or $x_0$ must be defined as 0: there is no token $x_0$. Also, $u_{i_j}$ appears in "
@@ -102,26 +90,23 @@ Claim mqar_indices_typo() {
                     "as the $i_j$ th bigram'.",
                     "tokens $x_1$ to $x_{T+1}$",
                     "Eq 58 sums from $t = 1$ as well; the argument uses the pairs of tokens that exist."));
-  c.runs({"linear"}), c.draws({"mqar"});
-  c.takes(construction);
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int P = p.integer("P"), d = p.integer("d"), T = p.integer("T");
+  c.runs({"linear"}), c.draws({"mqar"}), c.takes(construction);
+  return measure(c, [](Points &points, Seed seed, int P, int d, int T) {
     if (2 * P > d) usage_error("2 P orthonormal tokens need a width of 2 P");
-    const Texts texts(1, P, d, T, {}, protocol.seed);
+    const Texts texts(1, P, d, T, {}, seed);
     Texts preceded = texts; // x_0 is a token: the cue of the first pair, which occurs again later
     Sequence &s = preceded.problem.sequence;
     std::copy_n(s.v.begin(), d, s.k.begin());
     points.rounding(text_units(T, d));
-    points.statement("pairs $(x_{t-1}, x_t)$ from $t = 1$ on, $x_0$ a token: $y = n_j v_j$",
-                     preceded.asked_rows(preceded.read_by("linear").o), texts.counted_responses());
-    points
-        .obligation("from $t = 2$ on, or $x_0 = 0$: $y = n_j v_j$", texts.asked_rows(texts.read_by("linear").o),
-                    texts.counted_responses())
+    const Vector law = texts.counted_responses();
+    const char *printed = "pairs $(x_{t-1}, x_t)$ from $t = 1$ on, $x_0$ a token: $y = n_j v_j$";
+    points.statement(printed, preceded.reads("linear"), law);
+    points.obligation("from $t = 2$ on, or $x_0 = 0$: $y = n_j v_j$", texts.reads("linear"), law)
         .but_not("$(n_j + 1) v_j$", texts.counted_responses(1));
   });
 }
 
-Claim mqar_p64_d64() {
+Claim as_many_as_channels() {
   ClaimBuilder c("mqar-p64-d64", "003 §6, d_model = P = 64 (untrained)");
   c.says("At $d_model = P = 64$ linear attention solves MQAR perfectly, as the construction predicts.");
   c.exactly("The construction does not cover $P = d$: with all bigrams, 2 $P$ keys lie in $d$ dimensions. It is exact "
@@ -132,16 +117,15 @@ Claim mqar_p64_d64() {
   c.runs({"linear"}), c.draws({"mqar"});
   c.takes({integer_param("d", 64, 8, 256, "width, and number of pairs"),
            integer_param("T", 1024, 16, 4096, "steps, enough for every cue to occur")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int d = p.integer("d"), T = p.integer("T");
+  return measure(c, [](Points &points, Seed seed, int d, int T) {
     const double units = text_units(T, d);
     const auto read = [&](int P, const Assignments &set) {
-      const Texts texts(1, P, d, T, set, protocol.seed);
-      return exact_point(texts.asked_rows(texts.read_by("linear").o), texts.counted_responses(), units);
+      const Texts texts(1, P, d, T, set, seed);
+      return exact_point(texts.reads("linear"), texts.counted_responses(), units);
     };
     const auto accuracy = [&](const Assignments &set) {
-      const Texts texts(4, d, d, T, set, protocol.seed);
-      return exact_point(mean_of(texts.accuracy(texts.read_by("linear"))).mean, 1, 0);
+      const Texts texts(4, d, d, T, set, seed);
+      return exact_point(mean_of(texts.shares("linear")).mean, 1, 0);
     };
     const Assignments cues{{"storage", "cues"}};
     points.statement("all bigrams, $P = d$: $y = n_j v_j$", read(d, {}));
@@ -153,11 +137,9 @@ Claim mqar_p64_d64() {
     points.wrong_system("all bigrams, $P = d / 2 + 1$", read(d / 2 + 1, {}));
   });
 }
-
 } // namespace
 
 std::vector<Claim> section_6_construction() {
-  return {mqar_indices_typo(), shortconv_w0_typo(), mqar_orthonormal_construction(), mqar_p64_d64()};
+  return {indices_typo(), weights_typo(), orthonormal_tokens(), as_many_as_channels()};
 }
-
 } // namespace recollect::theory

@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // 003 §6: recall is limited by the number of pairs, not by the length of the text. On untrained embeddings.
-#include "harness/core/error.hpp"
-#include "theory/support/claim_builder.hpp"
 #include "theory/test_time_regression/mqar_texts.hpp"
-#include <cmath>
 
 namespace recollect::theory {
 namespace {
-
 const Assignments orthonormal_cues{{"storage", "cues"}}, unit_cues{{"storage", "cues"}, {"embedding", "unit"}};
 
 /// Reads of one text by RLS against the responses. The error of a pair is ridge V^T (G + ridge)^{-1}, G the Gram matrix
 /// of the cues times their counts; that is at most ridge sqrt(P) / (least eigenvalue of the cues' Gram matrix).
 Point exact_recall(const Texts &text, int P, double known_ridge) {
   const int d = text.problem.sequence.shape.Dk;
-  const Dense cues(P, d, {text.problem.candidates.begin(), text.problem.candidates.begin() + size_t(P) * d});
-  const double least = std::pow(singular_values(cues).back(), 2);
-  return exact_point(text.asked_rows(text.read_by("rls", {{"ridge", number(known_ridge)}}).o),
-                     text.asked_rows(text.problem.target), 1e-6 * std::sqrt(P) / least / epsilon_of(Real::f64));
+  const auto first = text.problem.candidates.begin();
+  const double least = std::pow(singular_values(Dense(P, d, {first, first + size_t(P) * d})).back(), 2);
+  return exact_point(text.reads("rls", {{"ridge", number(known_ridge)}}), text.asked_rows(text.problem.target),
+                     1e-6 * std::sqrt(P) / least / epsilon_of(Real::f64));
 }
 
 Claim mqar_rls_vs_linear_untrained() {
@@ -28,15 +24,11 @@ Claim mqar_rls_vs_linear_untrained() {
   c.runs({"linear", "rls"}), c.draws({"mqar"});
   c.takes({integer_param("P", 48, 2, 512, "pairs, 1.5 d or more"), integer_param("d", 32, 8, 256, "width"),
            integer_param("T", 256, 64, 4096, "steps")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int P = p.integer("P"), d = p.integer("d"), T = p.integer("T");
+  return measure(c, [](Points &points, const Protocol &protocol, int P, int d, int T) {
     if (2 * P < 3 * d) usage_error("P >= 1.5 d pairs; at P <= d RLS recalls every pair");
-    const double margin = 0.08;
     const auto gain = [&](int P, const Assignments &ridge) {
       const Texts texts(protocol.full() ? 96 : 24, P, d, T, unit_cues, protocol.seed);
-      return at_least_point(
-          mean_of(differences(texts.accuracy(texts.read_by("rls", ridge)), texts.accuracy(texts.read_by("linear")))),
-          margin);
+      return at_least_point(mean_of(differences(texts.shares("rls", ridge), texts.shares("linear"))), 0.08);
     };
     const Texts few(1, d / 2, d, T, unit_cues, protocol.seed);
     points.statement("RLS - linear, share of right answers", gain(P, least_squares));
@@ -60,22 +52,21 @@ Claim mqar_t_independence() {
   c.runs({"linear", "rls"}), c.draws({"mqar"});
   c.takes({integer_param("d", 32, 24, 128, "width, and number of pairs"),
            integer_param("T", 512, 384, 4096, "steps of the long texts, 16 d to 48 d")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int d = p.integer("d"), T = p.integer("T");
+  return measure(c, [](Points &points, const Protocol &protocol, int d, int T) {
     if (T < 16 * d) usage_error("T >= 16 d steps: in the first eighth of fewer, cues are not yet seen twice");
     if (T > 48 * d)
       usage_error("T <= 48 d steps: in the first eighth of more, the counts of the cues are even already");
     // The share of right answers in the last eighth of each text, when every cue has occurred.
     const auto ending = [&](int T) {
-      std::vector<double> shares;
+      Vector shares;
       for (int batch = 0; batch < (protocol.full() ? 24 : 3); ++batch) {
         const Texts texts(150, d, d, T, unit_cues, protocol.seed * 1000003 + batch);
-        const std::vector<double> some = texts.accuracy(texts.read_by("linear"), T - T / 8);
+        const Vector some = texts.shares("linear", {}, T - T / 8);
         shares.insert(shares.end(), some.begin(), some.end());
       }
       return shares;
     };
-    const std::vector<double> brief = ending(T / 8), lasting = ending(T);
+    const Vector brief = ending(T / 8), lasting = ending(T);
     const Mean gain = mean_of(differences(lasting, brief));
     points.statement("random unit cues: share at T is the share at $T / 8$",
                      Mean{mean_of(lasting).mean, gain.standard_error}, mean_of(brief).mean);
@@ -87,7 +78,7 @@ Claim mqar_t_independence() {
       const std::string text = ", $T = " + std::to_string(steps) + "$";
       const auto read = [&](const Assignments &set) {
         const Texts texts(1, d, d, steps, set, protocol.seed);
-        return exact_point(texts.asked_rows(texts.read_by("linear").o), texts.counted_responses(), 4.0 * steps * d);
+        return exact_point(texts.reads("linear"), texts.counted_responses(), 4.0 * steps * d);
       };
       const Texts independent(1, d / 2, d, steps, unit_cues, protocol.seed);
       points.condition("linear, orthonormal cues: $y = n_j v_j$" + text, read(orthonormal_cues));
@@ -97,9 +88,7 @@ Claim mqar_t_independence() {
     }
   });
 }
-
 } // namespace
 
 std::vector<Claim> section_6_length() { return {mqar_rls_vs_linear_untrained(), mqar_t_independence()}; }
-
 } // namespace recollect::theory

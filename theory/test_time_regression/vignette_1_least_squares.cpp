@@ -1,24 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 Vignette 1: the linear memory as least squares (Eq 10-11), the bound on its output (Eq 13, Appendix A), and the
-// memory that is nonlinear in the keys.
-#include "theory/support/claim_builder.hpp"
+// 003 Vignette 1: least squares (Eq 10-11), also in features of the keys, and the bound on its output (Eq 13).
 #include "theory/support/features.hpp"
 #include "theory/test_time_regression/pairs.hpp"
 
 namespace recollect::theory {
 namespace {
-
 Claim overdetermined() {
   ClaimBuilder c("ls-eq11-over", "003 Eq 11");
   c.says("With linearly independent columns of $K_t$ ($t >= Dk$, to which the text restricts itself) the least-squares "
          "memory is $M_t = V^T K (K^T K)^{-1}$, in general $V^T (K^+)^T$.");
   c.exactly("It solves the normal equations $M K^T K = V^T K$.");
   c.because("Ordinary least squares with one pair per row.");
-  c.takes(pair_params({1, 1, 20, 8, 3}));
-  c.at({{}, {{"t", 40}, {"Dk", 5}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Pairs x(pair_shape(p), protocol.seed);
-    const int t = x.K.rows, Dk = x.K.columns;
+  c.takes(pair_params({1, 1, 20, 8, 3})), c.at({{}, {{"t", 40}, {"Dk", 5}}});
+  return measure(c, [](Points &points, Seed seed, int t, int Dk, int Dv) {
+    const Pairs x({1, 1, t, Dk, Dv}, seed);
     if (t < Dk) usage_error("the first form of Eq 11 needs t >= Dk");
     const Dense M = x.cross() * inverse(x.gram());
     const double units = solved_units(x.K, M);
@@ -39,11 +34,9 @@ Claim underdetermined() {
   c.exactly("It interpolates. The squared norm of any other interpolant is larger by that of the part which is "
             "orthogonal to all keys.");
   c.because("Of all memories without loss, the paper chooses the one of least norm.");
-  c.takes(pair_params({1, 1, 4, 8, 3}));
-  c.at({{}, {{"t", 1}, {"Dk", 5}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Pairs x(pair_shape(p), protocol.seed);
-    const int t = x.K.rows, Dk = x.K.columns;
+  c.takes(pair_params({1, 1, 4, 8, 3})), c.at({{}, {{"t", 1}, {"Dk", 5}}});
+  return measure(c, [](Points &points, Seed seed, int t, int Dk, int Dv) {
+    const Pairs x({1, 1, t, Dk, Dv}, seed);
     if (t >= Dk) usage_error("the second form of Eq 11 needs t < Dk");
     const Dense outer_gram = x.K * transpose(x.K), M = transpose(x.V) * inverse(outer_gram) * x.K, least = x.best();
     const double units = solved_units(x.K, M);
@@ -54,12 +47,10 @@ Claim underdetermined() {
     points.rounding(units * max_abs(x.K.data));
     points.statement("interpolates: $M K^T = V^T$", M * transpose(x.K), transpose(x.V));
     // Any other interpolant M + N with N K^T = 0 has a larger squared norm, by exactly |N|^2.
-    const Dense G = normal_matrix(M.rows, Dk, protocol.seed, "003/another interpolant"),
-                N = G - G * pseudo_inverse(x.K) * x.K;
+    const Dense G = normal_matrix(M.rows, Dk, seed, "003/another interpolant"), N = G - G * pseudo_inverse(x.K) * x.K;
     points.rounding(units * (square(M) + square(N)));
     points.statement("shortest: $|M + N|^2 = |M|^2 + |N|^2$", square(M + N), square(M) + square(N));
-    points.rounding(units);
-    points.wrong_system("another interpolant, of the same reads", M + N, least);
+    points.rounding(units).wrong_system("another interpolant, of the same reads", M + N, least);
   });
 }
 
@@ -73,29 +64,26 @@ Claim rank_deficient() {
   c.is_refuted(limited("Eq 11: 'underdetermined, e.g. $t < D_k$'.", "'e.g.'",
                        "The next sentence: 'the underdetermined case corresponds to $K_t$ having rank t'."));
   c.takes(pair_params({1, 1, 3, 6, 2}));
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int t = p.integer("t"), Dk = p.integer("Dk");
+  return measure(c, [](Points &points, Seed seed, int t, int Dk, int Dv) {
     if (t >= Dk || t < 2) usage_error("a repeated key among t < Dk needs 2 <= t < Dk");
-    const Pairs distinct(pair_shape(p), protocol.seed);
+    const Pairs distinct({1, 1, t, Dk, Dv}, seed);
     Pairs x = distinct; // the last key repeats the first, with another value
     for (int j = 0; j < Dk; ++j) x.K(t - 1, j) = x.K(0, j);
     const auto rank = [](const Dense &m) {
-      int n = 0;
-      for (double s : singular_values(m)) n += s > 1e-10;
-      return exact_point(n, m.rows, 0);
+      const Vector s = singular_values(m);
+      return exact_point(std::count_if(s.begin(), s.end(), [](double x) { return x > 1e-10; }), m.rows, 0);
     };
     points.statement("a repeated key: $K K^T$ has rank t", rank(x.K * transpose(x.K)));
     points.obligation("independent keys: $K K^T$ has rank t", rank(distinct.K * transpose(distinct.K)));
     // The pseudo-inverse reads the mean of the two values at the repeated key, and every other value as it is.
     Dense mean = x.V;
-    for (int c = 0; c < mean.columns; ++c) mean(0, c) = mean(t - 1, c) = (x.V(0, c) + x.V(t - 1, c)) / 2;
-    const Pairs reduced = x.some(0, t - 1);
-    points.rounding(16 * solved_units(reduced.K, x.best()) * max_abs(x.K.data));
+    for (int c = 0; c < Dv; ++c) mean(0, c) = mean(t - 1, c) = (x.V(0, c) + x.V(t - 1, c)) / 2;
+    points.rounding(16 * solved_units(x.some(0, t - 1).K, x.best()) * max_abs(x.K.data));
     points.obligation("$V^T (K^+)^T$ reads the mean of the two values", x.best() * transpose(x.K), transpose(mean))
         .but_not("both values read as they are", transpose(x.V));
-    const Dense ridged = x.K * transpose(x.K) + 1e-6 * Dense::identity(t);
-    points.wrong_system("an inverse by a ridge of 1e-6", (transpose(x.V) * inverse(ridged) * x.K) * transpose(x.K),
-                        transpose(mean));
+    const Dense ridged = inverse(x.K * transpose(x.K) + 1e-6 * Dense::identity(t)),
+                read = transpose(x.V) * ridged * x.K * transpose(x.K);
+    points.wrong_system("an inverse by a ridge of 1e-6", read, transpose(mean));
   });
 }
 
@@ -106,7 +94,7 @@ enum class Eigenvalue { smallest, largest };
 double tightness(const Pairs &x, const Dense &q, Eigenvalue which) {
   double sum = 0;
   for (int i = 0; i < x.K.rows; ++i) sum += length(x.V, i) * length(x.K, i);
-  const std::vector<double> lambda = symmetric_eigenvalues(x.gram());
+  const Vector lambda = symmetric_eigenvalues(x.gram());
   const double bound = frobenius_norm(q) * sum / (which == Eigenvalue::smallest ? lambda.front() : lambda.back());
   return frobenius_norm(x.cross() * inverse(x.gram()) * q) / bound;
 }
@@ -118,13 +106,11 @@ Claim norm_bound() {
   c.exactly("Every line of the proof is valid. Equality holds for equal pairs in one channel.");
   c.because("On random pairs the bound is loose (the output is a tenth of it on average), but it need not be tight: it "
             "shows that the inverse limits the output, while linear attention has nothing to divide by.");
-  c.takes(pair_params({1, 1, 4, 3, 3}));
-  c.at({{}, {{"t", 12}}});
+  c.takes(pair_params({1, 1, 4, 3, 3})), c.at({{}, {{"t", 12}}});
   c.last([](Points &points, const Protocol &) {
-    // A case of equality: one channel, t equal pairs k = 2, v = 1, read at q = 3: y = 3/2, and |q| t |v||k| / (t k^2) =
-    // 3/2.
+    // Equality: one channel, t equal pairs k = 2, v = 1, read at q = 3, where y = |q| t |v||k| / (t k^2) = 3/2.
     const int t = 5;
-    const Pairs same(Dense(t, 1, std::vector<double>(t, 2)), Dense(t, 1, std::vector<double>(t, 1)));
+    const Pairs same(Dense(t, 1, Vector(t, 2)), Dense(t, 1, Vector(t, 1)));
     const double y = (same.cross() * inverse(same.gram()) * Dense(1, 1, {3}))(0, 0);
     const auto bound = [&](double pairs) { return 3 * pairs * 2 / same.gram()(0, 0); };
     points.at(labels({{"t", num(t)}, {"Dk", num(1)}, {"Dv", num(1)}})).rounding(16);
@@ -132,13 +118,12 @@ Claim norm_bound() {
         .but_not("the largest $|v_i||k_i|$ for their sum", bound(1))
         .but_not("one pair missing from the sum", bound(t - 1));
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Shape shape = pair_shape(p);
+  return measure(c, [](Points &points, const Protocol &protocol, const Shape &shape) {
     if (shape.T < shape.Dk) usage_error("Eq 13 needs t >= Dk");
     const auto largest = [&](Eigenvalue which) {
       double most = 0;
       for (int draw = 0; draw < 200; ++draw) {
-        const std::uint64_t seed = protocol.seed * 1000 + draw;
+        const Seed seed = protocol.seed * 1000 + draw;
         most = std::max(most, tightness(Pairs(shape, seed), normal_matrix(shape.Dk, 1, seed, "003/query"), which));
       }
       return at_most_point(most, 1, 1e-12);
@@ -166,11 +151,9 @@ Claim feature_mapped() {
       "the covariance of the $phi(k_i)$, as linear attention with a feature map does (Eq 3), gives a suboptimal one.");
   c.exactly("$M = V^T Phi (Phi^T Phi)^{-1}$. Monomials of degree 2 store any quadratic map exactly.");
   c.because("Optimal among memories that are linear in these features.");
-  c.runs({"linear"}), c.takes(pair_params({1, 1, 20, 8, 3}));
-  c.at({{}, {{"t", 30}, {"Dk", 3}, {"Dv", 2}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Pairs x(pair_shape(p), protocol.seed);
-    const int t = x.K.rows, Dk = x.K.columns;
+  c.runs({"linear"}), c.takes(pair_params({1, 1, 20, 8, 3})), c.at({{}, {{"t", 30}, {"Dk", 3}, {"Dv", 2}}});
+  return measure(c, [](Points &points, Seed seed, int t, int Dk, int Dv) {
+    const Pairs x({1, 1, t, Dk, Dv}, seed);
     if (t < Dk) usage_error("the feature-mapped least squares needs t >= the number of features, here Dk");
     const Pairs mapped(Dense(t, Dk, elu_plus_one(x.K.data)), x.V);
     // At the solution the gradient over all memories on features vanishes: M Phi^T Phi = V^T Phi.
@@ -184,28 +167,24 @@ Claim feature_mapped() {
     points.statement("Eq 3: loss above the solution's", at_least_point(loss(eq3), loss(M), 0));
     points.wrong_system("the solution, scaled by .9", at_least_point(loss(0.9 * M), loss(eq3), 0));
     points.wrong_system("Eq 3: the features' covariance dropped", eq3 * mapped.gram(), mapped.cross());
-    points.wrong_system("the covariance of the raw keys", (mapped.cross() * inverse(x.gram())) * mapped.gram(),
-                        mapped.cross());
+    const Dense raw_gram = mapped.cross() * inverse(x.gram()) * mapped.gram();
+    points.wrong_system("the covariance of the raw keys", raw_gram, mapped.cross());
     points.wrong_system("least squares on the raw keys", x.best() * mapped.gram(), mapped.cross());
-    // A memory that is nonlinear in the keys: with the monomials of degree 2 a quadratic map is stored exactly and read
-    // at new keys.
-    const int count = Dk * (Dk + 1) / 2, Dv = x.V.columns, enough = 2 * count;
-    const Dense map = normal_matrix(Dv, count, protocol.seed, "003/a quadratic map"),
-                keys = normal_matrix(enough, Dk, protocol.seed, "003/its keys"),
-                queries = normal_matrix(t, Dk, protocol.seed, "003/its queries");
+    // A memory nonlinear in the keys: monomials of degree 2 store a quadratic map exactly and read it at new keys.
+    const int count = Dk * (Dk + 1) / 2, enough = 2 * count;
+    const Dense map = normal_matrix(Dv, count, seed, "003/a quadratic map"),
+                keys = normal_matrix(enough, Dk, seed, "003/its keys"),
+                queries = normal_matrix(t, Dk, seed, "003/its queries");
     const Pairs lifted(monomials(keys), monomials(keys) * transpose(map)), raw(keys, lifted.V);
     const Dense truth = monomials(queries) * transpose(map);
-    points.rounding(solved_units(lifted.K, map) * max_abs(monomials(queries).data) * count);
-    points.statement("degree 2: a quadratic map read at new keys", monomials(queries) * transpose(lifted.best()),
-                     truth);
+    points.rounding(solved_units(lifted.K, map) * max_abs(monomials(queries).data) * count)
+        .statement("degree 2: a quadratic map read at new keys", monomials(queries) * transpose(lifted.best()), truth);
     points.wrong_system("a memory linear in the keys", queries * transpose(raw.best()), truth);
   });
 }
-
 } // namespace
 
 std::vector<Claim> vignette_1_least_squares() {
   return {overdetermined(), underdetermined(), rank_deficient(), norm_bound(), feature_mapped()};
 }
-
 } // namespace recollect::theory

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 Vignette 1, Relationship to linear attention: when the inverse covariance can be left out without loss, how large
-// the loss is otherwise, and what a normalisation of the output restores.
+// 003 Vignette 1, Relationship to linear attention: when the inverse covariance can be left out, and the loss if not.
 #include "harness/numerics/keys.hpp"
-#include "theory/support/claim_builder.hpp"
 #include "theory/support/sampling.hpp"
 #include "theory/test_time_regression/pairs.hpp"
 
 namespace recollect::theory {
 namespace {
-
 Dense linear_memory(const Pairs &x) { return memory(run("linear", x.sequence()), x.sequence().shape); }
-Dense orthonormal(int rows, int columns, std::uint64_t seed) {
+Dense orthonormal(int rows, int columns, Seed seed) {
   return {rows, columns, make_keys({"orthonormal", rows, columns}, 1, seed)};
 }
 /// The memory of linear attention, compared with that of least squares.
@@ -25,13 +22,11 @@ Claim orthonormal_keys() {
          "delta_ij.");
   c.exactly("$V^T K = V^T (K^+)^T$, with zero loss.");
   c.because("This is the sufficient half of the paper's \"only when\".");
-  c.runs({"linear"}), c.takes(pair_params({1, 1, 4, 8, 3}));
-  c.at({{}, {{"t", 8}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Pairs x(pair_shape(p), protocol.seed);
-    const int t = x.K.rows, Dk = x.K.columns;
+  c.runs({"linear"}), c.takes(pair_params({1, 1, 4, 8, 3})), c.at({{}, {{"t", 8}}});
+  return measure(c, [](Points &points, Seed seed, int t, int Dk, int Dv) {
+    const Pairs x({1, 1, t, Dk, Dv}, seed);
     if (t > Dk) usage_error("orthonormal keys need t <= Dk");
-    const Pairs keys(orthonormal(t, Dk, protocol.seed), x.V), longer(1.1 * keys.K, x.V);
+    const Pairs keys(orthonormal(t, Dk, seed), x.V), longer(1.1 * keys.K, x.V);
     Pairs unit = x;
     normalise_rows(unit.K.data, Dk);
     const auto reads = [&](const Pairs &pairs) { // zero loss: the values themselves
@@ -60,11 +55,10 @@ Claim only_orthonormal() {
       "Optimal is meant as in Step 2 of §3: zero loss, perfect retrieval of every pair, whatever the values. For that "
       "orthonormal keys are necessary, and 'only' is right. Tight frames minimise the loss without retrieving."));
   c.runs({"linear"}), c.takes(pair_params({1, 1, 8, 3, 2}));
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Pairs x(pair_shape(p), protocol.seed);
-    const int t = x.K.rows, Dk = x.K.columns;
+  return measure(c, [](Points &points, Seed seed, int t, int Dk, int Dv) {
+    const Pairs x({1, 1, t, Dk, Dv}, seed);
     if (t <= Dk) usage_error("a tight frame beyond a basis needs t > Dk");
-    const Pairs frame(transpose(orthonormal(Dk, t, protocol.seed)), x.V), // K^T K = I
+    const Pairs frame(transpose(orthonormal(Dk, t, seed)), x.V), // K^T K = I
         longer(1.1 * frame.K, x.V);
     const double apart = frobenius_norm(linear_memory(frame) - frame.best()) / frobenius_norm(frame.best()),
                  generic = frobenius_norm(linear_memory(x) - x.best()) / frobenius_norm(x.best());
@@ -72,13 +66,12 @@ Claim only_orthonormal() {
     points.obligation("a tight frame, $K^T K = I$ with $t > Dk$, is optimal", optimal(frame));
     points.obligation("generic keys are visibly not", at_least_point(generic, 1e-3, 0));
     points.wrong_system("the frame scaled by 1.1", optimal(longer));
-    // A rank-deficient partial isometry: the keys are a basis of half the space, each of them twice and of length 1 /
-    // sqrt 2.
+    // A rank-deficient partial isometry: keys are a basis of half the space, each twice and of length 1 / sqrt 2.
     const int r = std::max(1, Dk / 2);
-    const Dense basis = orthonormal(r, Dk, protocol.seed);
+    const Dense basis = orthonormal(r, Dk, seed);
     Dense twice(2 * r, Dk);
     for (size_t i = 0; i < twice.data.size(); ++i) twice.data[i] = basis.data[i % basis.data.size()] / std::sqrt(2.0);
-    const Pairs isometry(twice, normal_matrix(2 * r, x.V.columns, protocol.seed, "003/values of an isometry"));
+    const Pairs isometry(twice, normal_matrix(2 * r, Dv, seed, "003/values of an isometry"));
     points.rounding(64.0 * Dk * max_abs(isometry.V.data));
     points.obligation("$K K^T K = K$ of rank $Dk/2$ is optimal", linear_memory(isometry), isometry.best());
   });
@@ -89,20 +82,19 @@ struct Correlated {
   double kappa;
   Dense B{2, 2, {1, 0.5, -0.3, 0.8}};
 
-  Pairs pairs(int t, std::uint64_t seed) const {
+  Pairs pairs(int t, Seed seed) const {
     Pairs x(Shape{1, 1, t, 2, 2}, seed);
     x.K = x.K * diagonal({1, std::sqrt(kappa)}), x.V = x.K * transpose(B);
     return x;
   }
   /// Channel 0 of the reads of linear attention at q = (1, 1), for every t, in `count` texts of t tokens each.
-  std::vector<double> reads(int t, std::uint64_t seed, size_t first, size_t count) const {
-    Sequence s;
-    s.shape = {int(count), 1, t, 2, 1};
-    s.k = Stream(seed, "003/correlated keys").normals(count * t * 2, first * t * 2);
+  Vector reads(int t, Seed seed, size_t first, size_t count) const {
+    Sequence s =
+        stored({int(count), 1, t, 2, 1}, Stream(seed, "003/correlated keys").normals(count * t * 2, first * t * 2), {});
     for (size_t i = 1; i < s.k.size(); i += 2) s.k[i] *= std::sqrt(kappa);
     for (size_t i = 0; i < s.k.size(); i += 2) s.v.push_back(B(0, 0) * s.k[i] + B(0, 1) * s.k[i + 1]);
     s.q = s.k;
-    std::vector<double> read = forward(find_variant("linear"), s, {"fast", Real::f64, 64, {}}).state;
+    Vector read = forward(find_variant("linear"), s, {"fast", Real::f64, 64, {}}).state;
     for (size_t b = 0; b < count; ++b) read[b] = (read[2 * b] + read[2 * b + 1]) / t;
     read.resize(count);
     return read;
@@ -117,9 +109,9 @@ Claim covariance() {
             "least squares gives $B$. They are equal up to scale exactly for $Sigma = c I$.");
   c.because("Linear attention weights directions by how often they occur.");
   c.runs({"linear"}), c.takes({real_param("kappa", 4, 1e-2, 100, "$Sigma = diag(1, kappa)$, not 1")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Correlated x{p.real("kappa")};
-    if (x.kappa == 1) usage_error("kappa = 1 has the covariance I, where B Sigma is B");
+  return measure(c, [](Points &points, const Protocol &protocol, double kappa) {
+    const Correlated x{kappa};
+    if (kappa == 1) usage_error("kappa = 1 has the covariance I, where B Sigma is B");
     const auto law = [&](double power) { return x.B(0, 0) + x.B(0, 1) * std::pow(x.kappa, power); };
     const int t = 200;
     const auto draw = [&](size_t first, size_t count) { return x.reads(t, protocol.seed, first, count); };
@@ -139,9 +131,7 @@ Claim covariance() {
     points.wrong_system("linear attention over t", is(1.0 / pairs.K.rows * linear_memory(pairs), x.B));
   });
 }
-
 } // namespace
 
 std::vector<Claim> vignette_1_linear_attention() { return {orthonormal_keys(), only_orthonormal(), covariance()}; }
-
 } // namespace recollect::theory

@@ -1,42 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 // 003 after Eq 13: without the inverse covariance the output grows with t; what a normalisation of the output restores.
-#include "theory/support/claim_builder.hpp"
 #include "theory/support/sampling.hpp"
 #include "theory/test_time_regression/pairs.hpp"
 
 namespace recollect::theory {
 namespace {
-
 /// How the values depend on the keys, both N(0, I): independent, or equal.
 enum class Data { independent, equal };
 constexpr int width = 12;
 
 /// |y|^2 averaged over queries of length 1, which is |M|_F^2 / Dk, after `t` pairs, for each text.
-std::vector<double> squared_outputs(const std::string &variant, Data data, int t, std::uint64_t seed, size_t first,
-                                    size_t count) {
-  Sequence s;
-  s.shape = {int(count), 1, t, width, width};
+Vector squared_outputs(const std::string &variant, Data data, int t, Seed seed, size_t first, size_t count) {
   const size_t size = size_t(t) * width;
-  s.k = Stream(seed, "003/growing keys", t).normals(count * size, first * size);
-  s.v = data == Data::equal ? s.k : Stream(seed, "003/growing values", t).normals(count * size, first * size);
-  s.q = s.k, s.alpha.assign(count * t, 0.95); // of the rival that has a gate
+  const auto draw = [&](const char *name) { return Stream(seed, name, t).normals(count * size, first * size); };
+  const Vector keys = draw("003/growing keys"), values = data == Data::equal ? keys : draw("003/growing values");
+  Sequence s = stored({int(count), 1, t, width, width}, keys, values);
+  s.alpha.assign(count * t, 0.95); // of the rival that has a gate
   const Variant &v = find_variant(variant);
   const Assignments set = variant == "rls" ? Assignments{{"ridge", "1e-9"}} : Assignments{};
   const Output out = forward(v, s, {"fast", Real::f64, 64, variant_params(v, set)});
-  std::vector<double> squares(count);
-  for (size_t b = 0; b < count; ++b) {
-    const double *M = &out.state[b * out.state_shape.size()]; // the layer's first rows
-    squares[b] = inner(M, M, width * width) / width;
-  }
-  return squares;
+  return state_squares(out.state, count, width * width, width); // of the layer's first rows
 }
 
 /// The slope of log rms(|y|) against log t, from the values at t and T.
 struct Ends {
   int t, T;
   double slope(double at_t, double at_T) const { return 0.5 * std::log(at_T / at_t) / std::log(double(T) / t); }
-  /// The slope from the means at both ends. If each has the relative standard error e, half of its logarithm has the
-  /// error e / 2.
+  /// The slope from the means at both ends: half the logarithm of a mean of relative error e has the error e / 2.
   Mean slope(const Mean &at_t, const Mean &at_T) const {
     const double error = std::hypot(at_t.standard_error / at_t.mean, at_T.standard_error / at_T.mean) / 2;
     return {slope(at_t.mean, at_T.mean), error / std::log(double(T) / t)};
@@ -56,17 +46,16 @@ Claim growth() {
   c.runs({"linear", "rls", "gated_linear"});
   c.takes({integer_param("t", 24, width + 8, 1024, "pairs at the first end; fourth moments are finite from there on"),
            integer_param("T", 192, 80, 4096, "pairs at the second end")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Ends ends{p.integer("t"), p.integer("T")};
-    if (ends.T < 4 * ends.t) usage_error("a slope between t and T needs T >= 4 t");
+  return measure(c, [](Points &points, const Protocol &protocol, int t, int T) {
+    const Ends ends{t, T};
+    if (T < 4 * t) usage_error("a slope between t and T needs T >= 4 t");
     const double D = width;
     const auto slope = [&](const std::string &variant, Data data, double wanted) {
       const auto at = [&](int t) {
         const auto draw = [&](size_t first, size_t count) {
           return squared_outputs(variant, data, t, protocol.seed, first, count);
         };
-        // A relative error e of both means gives an error of e / (sqrt 2 log 8) = e / 2.9 in the slope, which is at
-        // least 1/2.
+        // Relative errors e of both means give e / (sqrt 2 log 8) = e / 2.9 in the slope, which is at least 1/2.
         return sample_mean(1.4 * wanted, pilot_size(protocol), 1'000'000,
                            in_blocks(cached_block(3 * size_t(t) * width), draw));
       };
@@ -123,11 +112,10 @@ struct Plane {
   }
 
   /// The cosines of successive texts between q and the outputs of `variant`. Each is averaged over a text and the same
-  /// text rotated by 90 degrees before its covariance is applied. The two have r of opposite sign, so that terms linear
-  /// in r cancel.
-  std::vector<double> draw(const std::string &variant, std::uint64_t seed, size_t first, size_t count) const {
-    const std::vector<double> white = Stream(seed, "003/plane keys").normals(count * t * 2, first * t * 2);
-    std::vector<double> cosines(count, 0.0);
+  /// text rotated by 90 degrees before its covariance is applied, so that terms linear in r cancel.
+  Vector draw(const std::string &variant, Seed seed, size_t first, size_t count) const {
+    const Vector white = Stream(seed, "003/plane keys").normals(count * t * 2, first * t * 2);
+    Vector cosines(count, 0.0);
     for (bool turned : {false, true}) {
       Sequence s;
       s.shape = {int(count), 1, t, 2, 2};
@@ -137,7 +125,7 @@ struct Plane {
       }
       s.v = s.k, s.q.assign(s.k.size(), std::sqrt(0.5));
       s.beta.assign(count * t, 0.1); // of the rival that erases
-      const std::vector<double> o = forward(find_variant(variant), s, {"fast", Real::f64, 64, {}}).o;
+      const Vector o = forward(find_variant(variant), s, {"fast", Real::f64, 64, {}}).o;
       for (size_t b = 0; b < count; ++b) {
         const double *y = &o[(b * t + t - 1) * 2];
         cosines[b] += (y[0] + y[1]) / std::sqrt(2 * inner(y, y, 2)) / 2;
@@ -163,49 +151,43 @@ Claim normalised() {
   c.last([](Points &points, const Protocol &protocol) {
     // The normalisation does restore the size: sqrt(Dv) at every t, while the raw output grows.
     Sequence s = random_sequence({1, 1, 200, 5, 3}, protocol.seed);
-    for (int t = 0; t < s.shape.T; ++t)
-      for (int c = 0; c < s.shape.Dv; ++c) s.v[t * s.shape.Dv + c] = s.k[t * s.shape.Dk + c];
+    for (int t = 0; t < s.shape.T; ++t) std::copy_n(&s.k[t * s.shape.Dk], s.shape.Dv, &s.v[t * s.shape.Dv]);
     const auto sizes = [&](const std::string &variant, const Assignments &set) {
-      const std::vector<double> o = run(variant, s, set).o;
-      std::vector<double> all;
+      const Vector o = run(variant, s, set).o;
+      Vector all;
       for (int t = 0; t < s.shape.T; ++t) all.push_back(frobenius_norm(column(o, t, s.shape.Dv)));
       return all;
     };
-    const std::vector<double> constant(s.shape.T, std::sqrt(double(s.shape.Dv)));
+    const Vector constant(s.shape.T, std::sqrt(double(s.shape.Dv)));
     points.at(params_of(s.shape)).rounding(64);
     points.obligation("the size of the output at every t: $sqrt(Dv)$", sizes("linear_rms", {{"epsilon", "1e-30"}}),
                       constant);
     points.wrong_system("the raw output", sizes("linear", {}), constant);
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Plane plane{p.real("kappa"), p.integer("t")};
-    if (plane.kappa == 1) usage_error("kappa = 1 is the isotropic case, measured at every other point as the limit");
-    const auto mean = [&](const std::string &variant, double wanted) {
-      const auto draw = [&](size_t first, size_t count) { return plane.draw(variant, protocol.seed, first, count); };
-      return sample_mean(wanted, pilot_size(protocol), 1'000'000, in_blocks(cached_block(6 * size_t(plane.t)), draw));
+  return measure(c, [](Points &points, const Protocol &protocol, const Params &p, double kappa, int t) {
+    const Plane plane{kappa, t}, round{1, t};
+    if (kappa == 1) usage_error("kappa = 1 is the isotropic case, measured at every other point as the limit");
+    const auto mean = [&](const Plane &x, const std::string &variant, double wanted) {
+      const auto draw = [&](size_t first, size_t count) { return x.draw(variant, protocol.seed, first, count); };
+      return sample_mean(wanted, pilot_size(protocol), 1'000'000, in_blocks(cached_block(6 * size_t(t)), draw));
     };
     const double law = plane.mean();
-    const Mean cosine = mean("linear_rms", wanted_sensitivity(protocol, law, {1, plane.rooted()}));
+    const Mean cosine = mean(plane, "linear_rms", wanted_sensitivity(protocol, law, {1, plane.rooted()}));
     points.statement("the norm restores the least-squares output", cosine, 1);
     points.obligation("cosine with the least-squares output", cosine, law)
         .but_not("$Sigma^{1/2}$ for $Sigma$", plane.rooted())
         .but_not("1 for every $Sigma$", 1);
-    points.wrong_system("DeltaNet's output", mean("delta_net", 0.1), law);
+    points.wrong_system("DeltaNet's output", mean(plane, "delta_net", 0.1), law);
     // For isotropic keys only r distinguishes the two: cos = 1 / sqrt(1 + r^2), which tends to 1.
-    const Plane round{1, plane.t};
-    const double isotropic = round.mean(), squared = double(round.t) / (round.t + 1); // E cos, and E cos^2
-    const auto draw = [&](size_t first, size_t count) { return round.draw("linear_rms", protocol.seed, first, count); };
-    const Mean near = sample_mean(wanted_sensitivity(protocol, isotropic, {1, squared}), pilot_size(protocol),
-                                  1'000'000, in_blocks(cached_block(6 * size_t(round.t)), draw));
+    const double isotropic = round.mean(), squared = double(t) / (t + 1); // E cos, and E cos^2
+    const Mean near = mean(round, "linear_rms", wanted_sensitivity(protocol, isotropic, {1, squared}));
     points.at(Params(p).set("kappa", 1));
     points.condition("isotropic keys: tends to 1", near, isotropic)
         .but_not("1 at once", 1)
         .but_not("$t/(t+1)$, the mean of its square", squared);
   });
 }
-
 } // namespace
 
 std::vector<Claim> vignette_1_output_growth() { return {growth(), normalised()}; }
-
 } // namespace recollect::theory

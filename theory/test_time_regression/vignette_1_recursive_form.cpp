@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // 003 Vignette 1, Efficient computation: recursive least squares, the effect of its initial value, and the layers that
-// solve the regression exactly. S [Dv,Dk] is the solution, P [Dk,Dk] the inverse Gram matrix, S above P in the state of
-// `rls`.
-#include "theory/support/claim_builder.hpp"
+// solve the regression exactly. The state of `rls` is the solution S [Dv,Dk] above the inverse Gram matrix P [Dk,Dk].
 #include "theory/test_time_regression/pairs.hpp"
 
 namespace recollect::theory {
 namespace {
-
 /// The layer's steps, starting from S and P of the pairs before them.
 Sequence continued(Sequence s, const Dense &S, const Dense &P) {
   s.state = S.data;
@@ -15,7 +12,7 @@ Sequence continued(Sequence s, const Dense &S, const Dense &P) {
   return s;
 }
 /// A number of pairs that makes K^T K well conditioned.
-Pairs before(const Shape &shape, std::uint64_t seed) {
+Pairs before(const Shape &shape, Seed seed) {
   return {normal_matrix(2 * shape.Dk + 3, shape.Dk, seed, "003/earlier keys"),
           normal_matrix(2 * shape.Dk + 3, shape.Dv, seed, "003/earlier values")};
 }
@@ -32,27 +29,24 @@ Claim printed_update() {
                     "The Woodbury recursion that follows is the one of $K_{t-1}^T K_{t-1}$."));
   c.runs({"rls", "weighted_rls"});
   c.takes({integer_param("t", 9, 2, 256, "pairs"), integer_param("Dk", 5, 1, 32, "key width")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int t = p.integer("t"), Dk = p.integer("Dk");
+  return measure(c, [](Points &points, Seed seed, int t, int Dk) {
     if (t <= Dk) usage_error("the inverse before the update needs t - 1 >= Dk pairs");
-    const Pairs x(Shape{1, 1, t, Dk, 1}, protocol.seed), past = x.some(0, t - 1);
+    const Pairs x(Shape{1, 1, t, Dk, 1}, seed), past = x.some(0, t - 1);
     const Dense P = inverse(past.gram()), k = column(x.K.data, t - 1, Dk), Pk = P * k;
     const Sequence last = continued(x.some(t - 1, t).sequence(), past.best(), P);
-    const std::vector<double> state = run("rls", last).state, updated(state.begin() + Dk, state.end());
+    const Vector state = run("rls", last).state, updated(state.begin() + Dk, state.end());
     const double kPk = (transpose(k) * Pk)(0, 0),
                  units = 64.0 * Dk * Dk * std::pow(condition(past.K), 2) * max_abs(P.data);
-    points.rounding(units);
-    points.statement("$K_t$ with $k_t$ added: as the indices are printed", updated,
-                     inverse(x.gram() + write(k, k)).data);
+    const Vector twice = inverse(x.gram() + write(k, k)).data;
+    points.rounding(units).statement("$K_t$ with $k_t$ added: as the indices are printed", updated, twice);
     points.obligation("$K_{t-1}$ with $k_t$ added: $K_t^T K_t$", updated, inverse(past.gram() + write(k, k)).data);
     points.obligation("by Woodbury's identity", updated, (P - 1 / (1 + kPk) * write(Pk, Pk)).data)
         .but_not("the 1 dropped from the denominator", (P - 1 / kPk * write(Pk, Pk)).data)
         .but_not("$k_t$ not added", P.data);
     Sequence faded = last;
     faded.alpha = {0.9};
-    const std::vector<double> other = run("weighted_rls", faded).state;
-    points.wrong_system("a decay of 0.9",
-                        exact_point({other.begin() + Dk, other.end()}, inverse(x.gram()).data, units));
+    const Vector weak = run("weighted_rls", faded).state;
+    points.wrong_system("a decay of 0.9", exact_point({weak.begin() + Dk, weak.end()}, inverse(x.gram()).data, units));
   });
 }
 
@@ -80,10 +74,10 @@ Claim sequential_is_batch() {
             "$P_0 = I / delta$.");
   c.because("The recursion needs an invertible start, given by $t >= Dk$ pairs or by a ridge.");
   c.runs({"rls"}), c.takes(one_head_params({1, 1, 12, 4, 3}));
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Sequence s = random_sequence(shape_of(p), protocol.seed, Keys::gaussian);
+  return measure(c, [](Points &points, Seed seed, const Shape &shape) {
+    const Sequence s = random_sequence(shape, seed, Keys::gaussian);
     const int Dk = s.shape.Dk;
-    const Pairs past = before(s.shape, protocol.seed);
+    const Pairs past = before(s.shape, seed);
     const Dense G = past.gram(), C = past.cross(), none(s.shape.Dv, Dk), I = Dense::identity(Dk);
     const Sequence from_data = continued(s, past.best(), inverse(G));
     const double factor = std::pow(condition(past.K), 2);
@@ -93,8 +87,8 @@ Claim sequential_is_batch() {
         .but_not("the newest pair counted twice", by([](int i, int t) { return (i <= t) + (i == t) * 1.0; }))
         .but_not("the newest pair not yet in", by([](int i, int t) { return 1.0 * (i < t); }))
         .but_not("one update skipped", by([](int i, int t) { return 1.0 * (i <= t && i != 1); }));
-    points.wrong_system("$P = I$ at the start",
-                        measured("rls", continued(s, past.best(), I)).against(batch(s, G, C, seen), factor));
+    const Measured other = measured("rls", continued(s, past.best(), I));
+    points.wrong_system("$P = I$ at the start", other.against(batch(s, G, C, seen), factor));
     points.statement("from $P = I / delta$: ridge regression", ridge.against(batch(s, 0.5 * I, none, seen)));
     points.wrong_system("another ridge", measured("rls", s, {{"ridge", "0.6"}}).against(batch(s, 0.5 * I, none, seen)));
   });
@@ -119,15 +113,13 @@ Claim start_bias() {
   c.holds_asymptotically(), c.runs({"rls", "mesa"});
   c.takes(pair_params({1, 1, 20, 5, 3}), {real_param("delta", 0.1, 1e-5, 10, "ridge at the start")});
   c.at({{}, {{"delta", 1e-3}}, {{"t", 3}}, {{"t", 3}, {"delta", 1e-3}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Pairs x(pair_shape(p), protocol.seed);
+  return measure(c, [](Points &points, Seed seed, const Shape &shape, double delta) {
+    const Pairs x(shape, seed);
     const Sequence s = x.sequence();
-    const double delta = p.real("delta");
     const Assignments set{{"ridge", number(delta)}};
     const Dense S = memory(run("rls", s, set), s.shape);
-    const std::vector<double> values = singular_values(x.K);
-    // The size of P falls from 1 / delta to its final value, and the host's solution loses digits in proportion to the
-    // square of K's condition number.
+    const Vector values = singular_values(x.K);
+    // P falls from 1 / delta to its final size; the host's solution loses the square of K's condition number.
     points.rounding(rounding_units("rls", s, set) + solved_units(x.K, x.best()) * std::pow(1 + values.front(), 2));
     points.statement("RLS from $P_0 = I / delta$ is Eq 11", S, x.best());
     auto distance = points.limit("its distance is $-delta M (K^T K + delta I)^{-1}$", S, Bias{}.memory(x, delta))
@@ -150,16 +142,14 @@ Claim regression_layers() {
   c.holds_asymptotically(), c.runs({"mesa", "intention", "linear"});
   c.takes(pair_params({1, 1, 20, 8, 3}), {real_param("lambda", 0.1, 1e-5, 0.5, "ridge; below, rounding hides it")});
   c.at({{}, {{"lambda", 1e-3}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Pairs x(pair_shape(p), protocol.seed);
-    const int t = x.K.rows, Dk = x.K.columns;
-    const double lambda = p.real("lambda");
-    const Dense Q = normal_matrix(t, Dk, protocol.seed, "003/queries"), I = Dense::identity(Dk);
+  return measure(c, [](Points &points, Seed seed, int t, int Dk, int Dv, double lambda) {
+    const Pairs x({1, 1, t, Dk, Dv}, seed);
+    const Dense Q = normal_matrix(t, Dk, seed, "003/queries"), I = Dense::identity(Dk);
     const Sequence s = x.sequence(Q);
     const Assignments set{{"ridge", number(lambda)}};
     /// The reads of the solutions V^T K (K^T K + ridge I)^{-1} of all prefixes.
     const auto reads = [&](double ridge) {
-      std::vector<double> o;
+      Vector o;
       for (int i = 1; i <= t; ++i) {
         const Pairs prefix = x.some(0, i);
         const Dense M = ridge > 0 ? prefix.cross() * inverse(prefix.gram() + ridge * I) : prefix.best(),
@@ -168,20 +158,19 @@ Claim regression_layers() {
       }
       return o;
     };
-    const auto layer = [&](const std::string &variant, const std::vector<double> &expected) {
+    const auto layer = [&](const std::string &variant, const Vector &expected) {
       return exact_point(run(variant, s, set).o, expected, rounding_units(variant, s, set));
     };
-    const std::vector<double> ridged = reads(lambda), squared = reads(lambda * lambda);
+    const Vector ridged = reads(lambda), squared = reads(lambda * lambda);
     points.statement("mesa: Eq 11 at every prefix", layer("mesa", reads(0)));
     points.limit("mesa: the ridge solution of every prefix", layer("mesa", ridged))
         .but_not("a ridge of $lambda^2$", layer("mesa", squared));
-    points.rounding(rounding_units("mesa", s, set));
-    points.wrong_system("linear attention", run("linear", s).o, ridged);
+    points.rounding(rounding_units("mesa", s, set)).wrong_system("linear attention", run("linear", s).o, ridged);
     // Intention solves once, over all pairs: the reads at the last step, for any query.
-    const Measured last{{}, rounding_units("intention", s, set)};
+    const double units = rounding_units("intention", s, set);
     const auto whole = [&](const std::string &variant, const Dense &expected) {
-      const std::vector<double> o = run(variant, s, set).o;
-      return exact_point({o.end() - x.V.columns, o.end()}, expected.data, last.units);
+      const Vector o = run(variant, s, set).o;
+      return exact_point({o.end() - Dv, o.end()}, expected.data, units);
     };
     const Dense q = column(Q.data, t - 1, Dk), M = x.cross() * inverse(x.gram() + lambda * I);
     points.limit("intention: the ridge solution of the whole set", whole("intention", M * q))
@@ -191,18 +180,15 @@ Claim regression_layers() {
     const Dense gram = x.gram() + lambda * I, P = inverse(gram), state = memory(run("intention", s, set), s.shape) * P;
     const double kappa = frobenius_norm(gram) * frobenius_norm(P);
     points.rounding(4.0 * (t + Dk) * kappa * frobenius_norm(x.cross()) * frobenius_norm(P));
-    points
-        .limit("distance from Eq 11: $lambda M (K^T K + lambda I)^{-1}$", state,
-               Bias{lambda / lambda, 1}.memory(x, lambda))
-        .but_not("$lambda^2$ times that matrix", Bias{(lambda * lambda) / lambda, 1}.memory(x, lambda))
-        .but_not("$sqrt(lambda)$ times it", Bias{std::sqrt(lambda) / lambda, 1}.memory(x, lambda));
+    const auto off_by = [&](double factor) { return Bias{factor / lambda, 1}.memory(x, lambda); };
+    points.limit("distance from Eq 11: $lambda M (K^T K + lambda I)^{-1}$", state, off_by(lambda))
+        .but_not("$lambda^2$ times that matrix", off_by(lambda * lambda))
+        .but_not("$sqrt(lambda)$ times it", off_by(std::sqrt(lambda)));
   });
 }
-
 } // namespace
 
 std::vector<Claim> vignette_1_recursive_form() {
   return {printed_update(), sequential_is_batch(), start_bias(), regression_layers()};
 }
-
 } // namespace recollect::theory

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 Vignette 2: weighted least squares without the inverse, which is gated linear attention (Eq 4, 16), and its exact
-// recursion.
-#include "theory/support/claim_builder.hpp"
+// 003 Vignette 2: weighted least squares without the inverse, i.e. gated linear attention (Eq 4, 16), and exactly.
 #include "theory/test_time_regression/decays.hpp"
 
 namespace recollect::theory {
 namespace {
-
-Sequence gated_steps(const Shape &shape, std::uint64_t seed) {
+Sequence gated_steps(const Shape &shape, Seed seed) {
   Sequence s = random_sequence(shape, seed);
   s.lambda.clear(), s.alpha = gates(shape.T, seed);
   return s;
@@ -16,7 +13,7 @@ Sequence gated_steps(const Shape &shape, std::uint64_t seed) {
 /// sum_i gamma_i^(t) v_i k_i^T.
 Output decayed_sum(const Sequence &s, Product product) {
   return stepped(s, [&](const Dense &, const Dense &, const Dense &, int t) {
-    const std::vector<double> w = weights({s.alpha.begin(), s.alpha.begin() + t + 1}, product);
+    const Vector w = weights({s.alpha.begin(), s.alpha.begin() + t + 1}, product);
     Dense M(s.shape.Dv, s.shape.Dk);
     for (int i = 0; i <= t; ++i) M = M + w[i] * write(column(s.v, i, s.shape.Dv), column(s.k, i, s.shape.Dk));
     return M;
@@ -30,25 +27,23 @@ Claim gated_sum() {
   c.exactly("An identity. $gamma_1$ occurs in no weight, because it multiplies $M_0 = 0$.");
   c.because("A step attenuates first and writes then.");
   c.runs({"gated_linear", "linear"}), c.takes(one_head_params(point_P));
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Sequence s = gated_steps(shape_of(p), protocol.seed);
+  return measure(c, [](Points &points, Seed seed, const Shape &shape) {
+    const Sequence s = gated_steps(shape, seed);
     const Measured layer = measured("gated_linear", s);
     const Output sum = decayed_sum(s, Product::after);
     points.statement("the recurrence is the weighted sum", layer.against(sum));
+    const Output late = stepped(
+        s, [&](const Dense &M, const Dense &k, const Dense &v, int t) { return s.alpha[t] * (M + write(v, k)); });
     Sequence first = s; // gamma_1 multiplies M_0 = 0 and no weight holds it
     first.alpha[0] = 0.01;
     points.statement("for every $gamma_1$", measured("gated_linear", first).against(sum))
         .but_not("the product from i on", layer.against(decayed_sum(s, Product::from)))
-        .but_not("decay after the write",
-                 layer.against(stepped(s, [&](const Dense &M, const Dense &k, const Dense &v, int t) {
-                   return s.alpha[t] * (M + write(v, k));
-                 })));
+        .but_not("decay after the write", layer.against(late));
     points.wrong_system("no gate", measured("linear", s).against(sum));
   });
 }
 
-/// The steps M + e (P k)^T with P' = scale (P - P k k^T P / (noise + k^T P k)) from a given start. Every gate g has its
-/// own scale and noise.
+/// The steps M + e (P k)^T with P' = scale (P - P k k^T P / (noise + k^T P k)) from a given start.
 struct Update {
   double (*scale)(double gate);
   double (*noise)(double gate);
@@ -69,15 +64,14 @@ Claim weighted_recursion() {
             "rest.");
   c.because("Because the ridge is forgotten too, the inverse grows along directions that are no longer visited.");
   c.runs({"weighted_rls", "rls"}), c.takes(one_head_params({1, 1, 12, 4, 3}));
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Sequence s = gated_steps(shape_of(p), protocol.seed);
+  return measure(c, [](Points &points, Seed seed, const Shape &shape) {
+    const Sequence s = gated_steps(shape, seed);
     const int Dk = s.shape.Dk;
     const double ridge = 0.5;
-    // The batch solution of every prefix: pair i has as its weight the product of the gates after it, the ridge that of
-    // all gates.
+    // The batch solution of every prefix: pair i weighs the product of the gates after it, the ridge that of all.
     const auto batch = [&](bool fading) {
       return stepped(s, [&](const Dense &, const Dense &, const Dense &, int t) {
-        const std::vector<double> alpha(s.alpha.begin(), s.alpha.begin() + t + 1), w = weights(alpha);
+        const Vector alpha(s.alpha.begin(), s.alpha.begin() + t + 1), w = weights(alpha);
         Dense G = ridge * (fading ? w[0] * alpha[0] : 1) * Dense::identity(Dk), C(s.shape.Dv, Dk);
         for (int i = 0; i <= t; ++i) {
           const Dense k = column(s.k, i, Dk), v = column(s.v, i, s.shape.Dv);
@@ -86,13 +80,13 @@ Claim weighted_recursion() {
         return C * inverse(G);
       });
     };
-    const Measured layer = measured("weighted_rls", s, {{"ridge", number(ridge)}});
+    const Assignments set{{"ridge", number(ridge)}};
+    const Measured layer = measured("weighted_rls", s, set), plain = measured("rls", s, set);
     // The worst case: the start has decayed to 0.5^T while the newest pair has the weight 1.
     const double factor = std::min(std::pow(2.0, s.shape.T), 1e4);
     points.statement("the weighted batch solution of every prefix", layer.against(batch(true), factor))
         .but_not("a ridge that does not decay", layer.against(batch(false), factor));
-    points.wrong_system("RLS without weights",
-                        measured("rls", s, {{"ridge", number(ridge)}}).against(batch(true), factor));
+    points.wrong_system("RLS without weights", plain.against(batch(true), factor));
     const auto inverted = [](double g) { return 1 / g; };
     const auto gate = [](double g) { return g; };
     const auto one = [](double) { return 1.0; };
@@ -103,9 +97,7 @@ Claim weighted_recursion() {
         .but_not("$1/gamma$ dropped", by({one, gate}));
   });
 }
-
 } // namespace
 
 std::vector<Claim> vignette_2_gated() { return {gated_sum(), weighted_recursion()}; }
-
 } // namespace recollect::theory

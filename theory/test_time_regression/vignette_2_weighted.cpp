@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // 003 Vignette 2: least squares with decaying weights (Eq 14-15).
 #include "harness/numerics/keys.hpp"
-#include "theory/support/claim_builder.hpp"
 #include "theory/test_time_regression/decays.hpp"
 
 namespace recollect::theory {
 namespace {
-
-std::vector<double> power(std::vector<double> w, double exponent) {
+Vector power(Vector w, double exponent) {
   for (double &x : w) x = std::pow(x, exponent);
   return w;
 }
@@ -19,26 +17,21 @@ Claim monotone() {
   c.exactly("Exact.");
   c.because("It is measured on gated linear attention, with one orthonormal key per pair.");
   c.runs({"gated_linear", "mamba2"}), c.takes({integer_param("t", 12, 2, 64, "pairs")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+  return measure(c, [](Points &points, Seed seed, int t) {
     // Orthonormal keys and one-hot values: channel i of the read at k_i is the weight of pair i.
-    const int t = p.integer("t");
-    const Pairs x({t, t, make_keys({"orthonormal", t, t}, 1, protocol.seed)}, Dense::identity(t));
-    const auto read = [&](const std::vector<double> &alpha, const std::string &variant = "gated_linear",
-                          double last_write = 1) {
+    const Pairs x({t, t, make_keys({"orthonormal", t, t}, 1, seed)}, Dense::identity(t));
+    const auto read = [&](const Vector &alpha, const std::string &variant = "gated_linear", double last_write = 1) {
       Sequence s = x.sequence();
       s.alpha = alpha, s.beta.assign(t, 1), s.beta.back() = last_write;
-      const Dense reads = memory(run(variant, s), s.shape) * transpose(x.K);
-      std::vector<double> w(t);
-      for (int i = 0; i < t; ++i) w[i] = reads(i, i);
-      return w;
+      return diagonal_of(memory(run(variant, s), s.shape) * transpose(x.K));
     };
-    const auto least_rise = [&](const std::vector<double> &w) {
+    const auto least_rise = [&](const Vector &w) {
       double least = HUGE_VAL;
       for (int i = 0; i + 1 < t; ++i) least = std::min(least, w[i + 1] - w[i]);
       return at_least_point(least, 0, 16.0 * t * epsilon_of(Real::f64));
     };
-    const std::vector<double> gamma = gates(t, protocol.seed);
-    std::vector<double> edges = gamma, reversed(t, 1.0);
+    const Vector gamma = gates(t, seed);
+    Vector edges = gamma, reversed(t, 1.0);
     edges[t / 2] = 0, edges[t - 1] = 1;
     for (int i = 0; i < t; ++i)
       for (int j = 1; j <= i; ++j) reversed[i] *= gamma[j];
@@ -55,12 +48,12 @@ Claim monotone() {
 }
 
 /// Unit keys at the point P.
-Pairs unit_pairs(const Params &p, std::uint64_t seed) {
-  Pairs x(pair_shape(p), seed);
+Pairs unit_pairs(const Shape &shape, Seed seed) {
+  Pairs x(shape, seed);
   normalise_rows(x.K.data, x.K.columns);
   return x;
 }
-Pairs scaled(const Pairs &x, const std::vector<double> &w) {
+Pairs scaled(const Pairs &x, const Vector &w) {
   const Dense root = diagonal(power(w, 0.5));
   return {root * x.K, root * x.V};
 }
@@ -72,21 +65,21 @@ Claim weighted_over() {
   c.exactly("An identity.");
   c.because("$G$ is diagonal with the entries $gamma_i^(t)$; the roots enter squared.");
   c.takes(pair_params(point_P));
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Pairs x = unit_pairs(p, protocol.seed);
+  return measure(c, [](Points &points, Seed seed, const Shape &shape) {
+    const Pairs x = unit_pairs(shape, seed);
     if (x.K.rows <= x.K.columns)
       usage_error("the first form of Eq 15 needs t >= Dk, and at t = Dk the weights drop out: take t > Dk");
-    const std::vector<double> gamma = gates(x.K.rows, protocol.seed), w = weights(gamma);
+    const Vector gamma = gates(x.K.rows, seed), w = weights(gamma);
     const Dense M = scaled(x, w).best();
     const double units = solved_units(scaled(x, w).K, M) + solved_units(x.K, M);
-    const auto formula = [&](const std::vector<double> &u) {
+    const auto formula = [&](const Vector &u) {
       const Dense G = diagonal(u);
       return exact_point(M.data, (transpose(x.V) * G * x.K * inverse(transpose(x.K) * G * x.K)).data, units);
     };
     points.statement("least squares on rescaled pairs = $V^T G K (K^T G K)^{-1}$", formula(w))
         .but_not("$G^{1/2}$ in the formula", formula(power(w, 0.5)))
         .but_not("$G^2$", formula(power(w, 2)))
-        .but_not("no weights", formula(std::vector<double>(w.size(), 1)))
+        .but_not("no weights", formula(Vector(w.size(), 1)))
         .but_not("the product from i on", formula(weights(gamma, Product::from)));
     // The solution is stationary for the weighted loss over all memories.
     const Dense G = diagonal(w);
@@ -103,18 +96,17 @@ Claim weighted_under() {
   c.exactly("True for positive weights and independent keys: the roots cancel.");
   c.because("If zero loss is possible, no pair affects how well another is fitted.");
   c.takes(pair_params({1, 1, 3, 5, 3}));
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Pairs x = unit_pairs(p, protocol.seed);
+  return measure(c, [](Points &points, Seed seed, const Shape &shape) {
+    const Pairs x = unit_pairs(shape, seed);
     if (x.K.rows >= x.K.columns || x.K.rows < 2) usage_error("the second form of Eq 15 needs 1 < t < Dk");
-    const std::vector<double> w = weights(gates(x.K.rows, protocol.seed));
+    const Vector w = weights(gates(x.K.rows, seed));
     const Dense M = scaled(x, w).best(), inverted = inverse(x.K * transpose(x.K));
     points.rounding(solved_units(scaled(x, w).K, M) + solved_units(x.K, M));
     points.statement("the weights drop out: $V^T (K K^T)^{-1} K$", M, transpose(x.V) * inverted * x.K)
         .but_not("$V^T G (K K^T)^{-1} K$", transpose(x.V) * diagonal(w) * inverted * x.K)
         .but_not("gated linear attention", transpose(x.V) * diagonal(w) * x.K);
-    Pairs other = x; // a weighted loss pulls a memory that cannot interpolate: more pairs than dimensions
-    other.K = Dense(x.K.rows, x.K.columns);
-    for (int i = 0; i < x.K.rows; ++i) other.K(i, 0) = x.K(i, 0);
+    Pairs other(Dense(shape.T, shape.Dk), x.V); // more pairs than dimensions, so that the weights pull the memory
+    for (int i = 0; i < shape.T; ++i) other.K(i, 0) = x.K(i, 0);
     points.wrong_system("keys on one line: the weights stay", scaled(other, w).best(), other.best());
   });
 }
@@ -132,20 +124,19 @@ Claim zero_weight() {
   c.last([](Points &points, const Protocol &) {
     // One key twice, with the values 0 and 1 and the weights 1 and 2: the read is the weighted mean.
     const Pairs twice(Dense(2, 1, {1, 1}), Dense(2, 1, {0, 1}));
-    const Params p = labels({{"case", txt("a repeated key, weights 1 and 2")}});
     const auto read = [&](double a, double b) { return scaled(twice, {a, b}).best()(0, 0); };
-    points.at(p).rounding(64);
+    points.at(labels({{"case", txt("a repeated key, weights 1 and 2")}})).rounding(64);
     points.statement("the plain mean, $1/2$", read(1, 2), 0.5);
     points.obligation("the weighted mean, $2/3$", read(1, 2), 2.0 / 3)
         .but_not("weights by their roots", std::sqrt(2.0) / (1 + std::sqrt(2.0)))
         .but_not("weights squared", 0.8);
     points.wrong_system("weights 2 and 1", read(2, 1), 2.0 / 3);
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Pairs x(pair_shape(p), protocol.seed);
-    const int t = x.K.rows;
-    if (t < 2 || t >= x.K.columns) usage_error("a weight of 0 among independent keys needs 1 < t < Dk");
-    std::vector<double> w(t, 1.0);
+  return measure(c, [](Points &points, Seed seed, const Shape &shape) {
+    const Pairs x(shape, seed);
+    const int t = shape.T;
+    if (t < 2 || t >= shape.Dk) usage_error("a weight of 0 among independent keys needs 1 < t < Dk");
+    Vector w(t, 1.0);
     w[0] = 0;
     const Dense ignored = scaled(x, w).best();
     const auto is = [&](const Dense &M) { return exact_point(ignored.data, M.data, 16 * solved_units(x.K, M)); };
@@ -154,9 +145,7 @@ Claim zero_weight() {
         .but_not("the last pair dropped instead", is(x.some(0, t - 1).best()));
   });
 }
-
 } // namespace
 
 std::vector<Claim> vignette_2_weighted() { return {monotone(), weighted_over(), weighted_under(), zero_weight()}; }
-
 } // namespace recollect::theory

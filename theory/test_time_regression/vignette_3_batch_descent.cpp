@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 Vignette 3, Eq 18-25: full-batch gradient descent on the least-squares objective. Its slopes are measured from
-// the losses.
-#include "theory/support/claim_builder.hpp"
+// 003 Vignette 3, Eq 18-25: full-batch gradient descent on least squares, with slopes measured from the losses.
 #include "theory/support/differences.hpp"
 #include "theory/test_time_regression/pairs.hpp"
 
 namespace recollect::theory {
 namespace {
-
 /// sum_i weight_i |v_i - M k_i|^2 / 2.
 struct Loss {
   const Pairs &x;
-  std::vector<double> weights = std::vector<double>(x.K.rows, 1);
+  Vector weights = Vector(x.K.rows, 1);
   double operator()(const Dense &M) const {
     double sum = 0;
     for (int i = 0; i < x.K.rows; ++i)
@@ -23,9 +20,7 @@ struct Loss {
 double slope_units(const Pairs &x, const Dense &M) {
   return 8.0 * x.K.rows * x.K.columns * (Loss{x}(M) + square(x.K) + square(x.V));
 }
-Dense some_memory(const Shape &shape, std::uint64_t seed) {
-  return normal_matrix(shape.Dv, shape.Dk, seed, "003/memory");
-}
+Dense some_memory(const Shape &shape, Seed seed) { return normal_matrix(shape.Dv, shape.Dk, seed, "003/memory"); }
 
 Claim slopes() {
   ClaimBuilder c("ls-gradient-hessian", "003 Eq 18-19, after Eq 24");
@@ -34,11 +29,9 @@ Claim slopes() {
   c.exactly("The Hessian acts on the rows of $M$: it maps $E$ to $E K^T K$.");
   c.because("As a matrix on all of $M$ the Hessian is block diagonal, with $K^T K$ once per row.");
   c.takes(pair_params(point_P));
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Shape shape = pair_shape(p);
-    const Pairs x(shape, protocol.seed), fewer = x.some(0, shape.T - 1);
-    const Dense M = some_memory(shape, protocol.seed),
-                E = normal_matrix(shape.Dv, shape.Dk, protocol.seed, "003/direction");
+  return measure(c, [](Points &points, Seed seed, const Shape &shape) {
+    const Pairs x(shape, seed), fewer = x.some(0, shape.T - 1);
+    const Dense M = some_memory(shape, seed), E = normal_matrix(shape.Dv, shape.Dk, seed, "003/direction");
     const Dense measured = gradient(M, Loss{x}), along = gradient(M + E, Loss{x}) - measured;
     const auto printed = [](const Pairs &y, const Dense &at) { return (at * transpose(y.K) - transpose(y.V)) * y.K; };
     const double units = slope_units(x, M) + slope_units(x, M + E);
@@ -49,11 +42,9 @@ Claim slopes() {
     auto hessian = points.statement("the Hessian is $K^T K$, acting on rows", along, E * x.gram())
                        .but_not("the Hessian of $t-1$ pairs", E * fewer.gram());
     const Dense elsewhere = gradient(2.0 * M + E, Loss{x}) - gradient(2.0 * M, Loss{x});
-    points.rounding(8 * units);
-    points.statement("the Hessian is constant", elsewhere, along);
-    points.rounding(units);
-    points.wrong_system("the loss without its $1/2$", gradient(M, [&](const Dense &m) { return 2 * Loss{x}(m); }),
-                        printed(x, M));
+    points.rounding(8 * units).statement("the Hessian is constant", elsewhere, along);
+    const Dense doubled = gradient(M, [&](const Dense &m) { return 2 * Loss{x}(m); });
+    points.rounding(units).wrong_system("the loss without its $1/2$", doubled, printed(x, M));
     if (shape.Dk > 1) hessian.but_not("its diagonal", E * diagonal(diagonal_of(x.gram())));
   });
 }
@@ -65,12 +56,10 @@ Claim writings() {
   c.exactly("The four forms agree.");
   c.because("The last form is that of DeltaNet, applied to all pairs together.");
   c.takes(pair_params(point_P), {integer_param("steps", 6, 1, 50, "iterations")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Shape shape = pair_shape(p);
-    Pairs x(shape, protocol.seed);
+  return measure(c, [](Points &points, Seed seed, const Shape &shape, int steps) {
+    Pairs x(shape, seed);
     normalise_rows(x.K.data, shape.Dk);
-    const int steps = p.integer("steps");
-    const std::vector<double> beta = Stream(protocol.seed, "003/step sizes").uniforms(steps, 0.02, 0.1);
+    const Vector beta = Stream(seed, "003/step sizes").uniforms(steps, 0.02, 0.1);
     const auto descend = [&](auto step) {
       Dense M(shape.Dv, shape.Dk);
       for (int i = 0; i < steps; ++i) M = step(M, beta[i]);
@@ -83,7 +72,10 @@ Claim writings() {
       return sum;
     };
     const Dense eq20 = descend([&](const Dense &M, double b) { return M - b * gradient(M, Loss{x}); });
-    const auto eq23 = [&](double b, double c, const Dense &M) { return M * (I - b * x.gram()) + c * x.cross(); };
+    const auto eq23 = [&](bool keys, bool values) { // the sums that have the factor beta
+      return descend(
+          [&](const Dense &M, double b) { return M * (I - (keys ? b : 1) * x.gram()) + (values ? b : 1) * x.cross(); });
+    };
     points.rounding(steps * slope_units(x, eq20));
     points.statement("Eq 21, the sum of the gradients of single pairs", eq20, descend([&](const Dense &M, double b) {
                        return M - b * each([&](const Dense &k, const Dense &v) {
@@ -93,14 +85,11 @@ Claim writings() {
     points.statement("Eq 22", eq20, descend([&](const Dense &M, double b) {
                        return M - b * each([&](const Dense &k, const Dense &v) { return write(M * k - v, k); });
                      }));
-    points.statement("Eq 23", eq20, descend([&](const Dense &M, double b) { return eq23(b, b, M); }))
-        .but_not("$beta$ missing from the sum of values",
-                 descend([&](const Dense &M, double b) { return eq23(b, 1, M); }))
-        .but_not("$beta$ missing from the sum of keys",
-                 descend([&](const Dense &M, double b) { return eq23(1, b, M); }));
-    points.wrong_system("steps of twice the size",
-                        descend([&](const Dense &M, double b) { return M - 2 * b * gradient(M, Loss{x}); }),
-                        descend([&](const Dense &M, double b) { return eq23(b, b, M); }));
+    points.statement("Eq 23", eq20, eq23(true, true))
+        .but_not("$beta$ missing from the sum of values", eq23(true, false))
+        .but_not("$beta$ missing from the sum of keys", eq23(false, true));
+    const Dense doubled = descend([&](const Dense &M, double b) { return M - 2 * b * gradient(M, Loss{x}); });
+    points.wrong_system("steps of twice the size", doubled, eq23(true, true));
   });
 }
 
@@ -112,7 +101,7 @@ template <class Weights> Output one_step(const Sequence &s, double size, const D
     return start - size * gradient(start, Loss{prefix, weights(t)});
   });
 }
-std::vector<double> equal(int t) { return std::vector<double>(t + 1, 1); }
+Vector equal(int t) { return Vector(t + 1, 1); }
 
 Claim linear_step() {
   ClaimBuilder c("linattn-one-gd-step", "003 Eq 24");
@@ -121,16 +110,15 @@ Claim linear_step() {
   c.exactly("An identity at every prefix.");
   c.because("At every $t$ the step starts from the origin, not from $M_{t-1}$.");
   c.runs({"linear", "delta_net"}), c.takes(one_head_params(point_P));
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Sequence s = random_sequence(shape_of(p), protocol.seed);
+  return measure(c, [](Points &points, Seed seed, const Shape &shape) {
+    const Sequence s = random_sequence(shape, seed);
     const Dense origin(s.shape.Dv, s.shape.Dk);
     const Pairs x(rows_of(s.k, s.shape.T, s.shape.Dk), rows_of(s.v, s.shape.T, s.shape.Dv));
     const Measured layer{results_of("linear", s), rounding_units("linear", s) + slope_units(x, origin)};
     const Output step = one_step(s, 1, origin, equal);
     auto one = points.statement("one step of size 1 from the origin, every prefix", layer.against(step))
                    .but_not("a step of size $1/2$", layer.against(one_step(s, 0.5, origin, equal)))
-                   .but_not("a step from elsewhere",
-                            layer.against(one_step(s, 1, some_memory(s.shape, protocol.seed), equal)));
+                   .but_not("a step from elsewhere", layer.against(one_step(s, 1, some_memory(s.shape, seed), equal)));
     points.wrong_system("DeltaNet", measured("delta_net", s).against(step));
     const Dense after = x.cross(), twice = after - gradient(after, Loss{x});
     one.but_not("two steps", compare(memory(run("linear", s), s.shape), twice, layer.units));
@@ -144,14 +132,14 @@ Claim gated_step() {
   c.exactly("An identity, with $gamma_i^(t) = prod_{j>i} gamma_j$.");
   c.because("The paper calls it similar to Eq 24; it is the same computation.");
   c.runs({"gated_linear", "linear"}), c.takes(one_head_params(point_P));
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    Sequence s = random_sequence(shape_of(p), protocol.seed);
+  return measure(c, [](Points &points, Seed seed, const Shape &shape) {
+    Sequence s = random_sequence(shape, seed);
     s.lambda.clear();
     const Dense origin(s.shape.Dv, s.shape.Dk);
     const Pairs x(rows_of(s.k, s.shape.T, s.shape.Dk), rows_of(s.v, s.shape.T, s.shape.Dv));
     const auto weights = [&](double exponent) {
       return [&s, exponent](int t) {
-        std::vector<double> w(t + 1, 1);
+        Vector w(t + 1, 1);
         for (int i = 0; i <= t; ++i)
           for (int j = i + 1; j <= t; ++j) w[i] *= std::pow(s.alpha[j], exponent);
         return w;
@@ -173,29 +161,23 @@ Claim newton() {
   c.exactly("True from any start; $K^T K$ must be invertible.");
   c.because("A quadratic function equals its second-order Taylor model.");
   c.takes(pair_params(point_P));
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Shape shape = pair_shape(p);
+  return measure(c, [](Points &points, Seed seed, const Params &p, const Shape &shape) {
     if (shape.T <= shape.Dk) usage_error("K^T K of t-1 pairs, for the rival, needs t > Dk");
-    const Pairs x(shape, protocol.seed), fewer = x.some(0, shape.T - 1);
+    const Pairs x(shape, seed), fewer = x.some(0, shape.T - 1);
     const Dense origin(shape.Dv, shape.Dk), best = x.best();
     for (double start : {0.0, 1.0, 10.0}) {
-      const Dense M = start * some_memory(shape, protocol.seed), slope = gradient(M, Loss{x}),
+      const Dense M = start * some_memory(shape, seed), slope = gradient(M, Loss{x}),
                   step = M - slope * inverse(x.gram());
       points.at(Params(p).set("start", start))
           .rounding(solved_units(x.K, best) + slope_units(x, M) * max_abs(inverse(x.gram()).data) * shape.Dk);
-      if (start == 0)
-        points.statement("from the origin", step, best);
-      else
-        points.obligation("from elsewhere", step, best);
+      start == 0 ? points.statement("from the origin", step, best) : points.obligation("from elsewhere", step, best);
       points.wrong_system("the Hessian of $t-1$ pairs", M - slope * inverse(fewer.gram()), best);
       points.wrong_system("half a step", M - 0.5 * (slope * inverse(x.gram())), best);
       points.wrong_system("no preconditioner", M - slope, best);
     }
   });
 }
-
 } // namespace
 
 std::vector<Claim> vignette_3_batch_descent() { return {slopes(), writings(), linear_step(), gated_step(), newton()}; }
-
 } // namespace recollect::theory

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // 003 Vignette 3, Eq 30-31: Longhorn, an adaptive step size from an online learning objective.
-#include "theory/support/claim_builder.hpp"
 #include "theory/test_time_regression/one_step.hpp"
 
 namespace recollect::theory {
 namespace {
-
 /// argmin |M - M_0|_F^2 / 2 + weight |v - M k|^2 / 2 by its normal equations.
 Dense proximal(const Step &x, double weight) {
   return (x.M + weight * write(x.v, x.k)) * inverse(Dense::identity(x.k.rows) + weight * write(x.k, x.k));
@@ -17,22 +15,18 @@ Claim longhorn_solves() {
          "with $beta = delta / (1 + delta |k|^2)$; $delta = 0$ excludes the latest association.");
   c.exactly("An identity; $delta = 0$ leaves $M_{t-1}$ to the last bit.");
   c.because("The published Longhorn layer keeps only the diagonal of $k k^T$; this is the paper's form.");
-  c.runs({"longhorn", "nlms"}), c.takes(step_params({delta_param(0.5)}));
-  c.at({{}, {{"delta", 1}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Step x(p, protocol.seed);
-    const double delta = p.real("delta"), norm = p.real("norm");
+  c.runs({"longhorn", "nlms"}), c.takes(step_params({delta_param(0.5)})), c.at({{}, {{"delta", 1}}});
+  return measure(c, [](Points &points, Seed seed, double delta, int Dk, int Dv, double norm) {
+    const Step x(seed, Dk, Dv, norm);
     const double units = x.units(delta) * (1 + delta * x.kk());
     const Dense layer = x.after_longhorn(delta);
-    points.rounding(units);
-    points.statement("Eq 31 is the minimiser of Eq 30", layer, proximal(x, delta));
+    points.rounding(units).statement("Eq 31 is the minimiser of Eq 30", layer, proximal(x, delta));
     points.wrong_system("NLMS", x.after("nlms"), proximal(x, delta));
     auto eq31 = points.statement("$beta = delta / (1 + delta |k|^2)$", layer, x.moved(delta / (1 + delta * x.kk())))
                     .but_not("$beta = delta$", x.moved(delta))
                     .but_not("$2 delta$ for $delta$", proximal(x, 2 * delta));
     if (norm != 1) eq31.but_not("$|k|$ for $|k|^2$", x.moved(delta / (1 + delta * norm)));
-    points.rounding(0);
-    points.obligation("$delta = 0$ leaves M as it is", x.after_longhorn(0), x.M);
+    points.rounding(0).obligation("$delta = 0$ leaves M as it is", x.after_longhorn(0), x.M);
   });
 }
 
@@ -44,16 +38,16 @@ Claim conservative() {
   c.because("Plain SGD with $beta = delta$ overshoots if $delta |k|^2 > 1$ and diverges if it exceeds 2.");
   c.runs({"longhorn", "delta_net"}), c.takes(step_params({delta_param(0.5)}));
   c.at({{{"norm", 3}}, {{"delta", 1}, {"norm", 3}}, {{"delta", 20}, {"norm", 3}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Step x(p, protocol.seed);
-    const double delta = p.real("delta"), step = delta * x.kk();
+  return measure(c, [](Points &points, Seed seed, double delta, int Dk, int Dv, double norm) {
+    const Step x(seed, Dk, Dv, norm);
+    const double step = delta * x.kk();
     const auto left = [&](const Dense &M) { return x.v - M * x.k; };
     const Dense longhorn = left(x.after_longhorn(delta));
     const double units = x.units(delta) * (1 + std::sqrt(x.kk()));
     points.rounding(units);
-    auto shrinks =
-        points.statement("the residual shrinks by $1 / (1 + delta |k|^2)$", longhorn, (1 / (1 + step)) * x.error())
-            .but_not("a change of sign", (-1 / (1 + step)) * x.error());
+    const Dense law = (1 / (1 + step)) * x.error();
+    auto shrinks = points.statement("the residual shrinks by $1 / (1 + delta |k|^2)$", longhorn, law)
+                       .but_not("a change of sign", -1.0 * law);
     Sequence plain = x.s;
     plain.beta = {delta};
     const Dense sgd = left(memory(run("delta_net", plain), x.s.shape));
@@ -62,9 +56,8 @@ Claim conservative() {
     };
     points.statement("no step beyond the target: $beta |k|^2 <= 1$", share(longhorn));
     if (step > 1) points.wrong_system("plain SGD with $beta = delta$", share(sgd));
-    points.rounding(units * (1 + step));
-    points.wrong_system("plain SGD's residual", sgd, 1 / (1 + step) * x.error());
-    if (p.real("norm") != 1) shrinks.but_not("$|k|$ for $|k|^2$", (1 / (1 + delta * p.real("norm"))) * x.error());
+    points.rounding(units * (1 + step)).wrong_system("plain SGD's residual", sgd, 1 / (1 + step) * x.error());
+    if (norm != 1) shrinks.but_not("$|k|$ for $|k|^2$", (1 / (1 + delta * norm)) * x.error());
   });
 }
 
@@ -75,11 +68,10 @@ Claim factor_two() {
             "|k|^2)$; Eq 30 and 31 are right.");
   c.because("A factor $1/2$ is missing in the sentence about a formula that is right.");
   c.is_refuted(slip("After Eq 30: $l_t = delta |v - M k|^2$.", "none", "Eq 30 and 31 have $delta / 2$."));
-  c.runs({"longhorn"}), c.takes(step_params({delta_param(1)}));
-  c.at({{{"norm", 1}}, {{"delta", 0.5}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Step x(p, protocol.seed);
-    const double delta = p.real("delta"), units = x.units(delta) * (1 + 2 * delta * x.kk());
+  c.runs({"longhorn"}), c.takes(step_params({delta_param(1)})), c.at({{{"norm", 1}}, {{"delta", 0.5}}});
+  return measure(c, [](Points &points, Seed seed, double delta, int Dk, int Dv, double norm) {
+    const Step x(seed, Dk, Dv, norm);
+    const double units = x.units(delta) * (1 + 2 * delta * x.kk());
     const Dense layer = x.after_longhorn(delta);
     const auto solves = [&](double factor) { // d + factor |v - M k|^2
       return exact_point(layer.data, proximal(x, 2 * factor).data, units);
@@ -87,14 +79,11 @@ Claim factor_two() {
     points.statement("$l = delta |v - M k|^2$ in Eq 7", solves(delta));
     points.obligation("$l = (delta/2) |v - M k|^2$", solves(delta / 2))
         .but_not("$l = (delta/4) |v - M k|^2$", solves(delta / 4));
-    points.rounding(units);
-    points.wrong_system("Longhorn at $2 delta$", x.after_longhorn(2 * delta), proximal(x, delta));
+    points.rounding(units).wrong_system("Longhorn at $2 delta$", x.after_longhorn(2 * delta), proximal(x, delta));
     points.obligation("Eq 31", layer, x.moved(delta / (1 + delta * x.kk())));
   });
 }
-
 } // namespace
 
 std::vector<Claim> vignette_3_longhorn() { return {longhorn_solves(), conservative(), factor_two()}; }
-
 } // namespace recollect::theory

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // 003 Vignette 3, Eq 32-33: the limit of Longhorn, NLMS, and Kaczmarz's method.
 #include "harness/numerics/keys.hpp"
-#include "theory/support/claim_builder.hpp"
 #include "theory/test_time_regression/one_step.hpp"
 
 namespace recollect::theory {
 namespace {
-
 Claim limit() {
   ClaimBuilder c("nlms-limit", "003 Eq 30-32");
   c.says("For $delta$ -> infinity Eq 30 becomes the constrained problem, argmin $|M - M_{t-1}|_F^2 / 2$ subject to $M "
@@ -15,14 +13,13 @@ Claim limit() {
   c.because("At a finite $delta$ the fraction $1 / (1 + delta |k|^2)$ of the residual remains.");
   c.holds_asymptotically(), c.runs({"longhorn", "nlms"}), c.takes(step_params({delta_param(1)}));
   c.at({{}, {{"delta", 100}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Step x(p, protocol.seed);
-    const double delta = p.real("delta"), kk = x.kk(), units = x.units(delta) * (1 + kk + 1 / kk);
+  return measure(c, [](Points &points, Seed seed, double delta, int Dk, int Dv, double norm) {
+    const Step x(seed, Dk, Dv, norm);
+    const double kk = x.kk(), units = x.units(delta) * (1 + kk + 1 / kk);
     if (delta * kk > 1000) usage_error("beyond delta |k|^2 = 1000 the gap's own law drowns in rounding");
     const Dense layer = x.after_longhorn(delta), end = x.moved(1 / kk);
     const auto short_of_it = [&](double gap) { return end - gap / kk * write(x.error(), x.k); };
-    points.rounding(units);
-    points.statement("Longhorn at $delta$ solves the constrained problem", layer, end);
+    points.rounding(units).statement("Longhorn at $delta$ solves the constrained problem", layer, end);
     points.limit("it falls short by $e k^T / (|k|^2 (1 + delta |k|^2))$", layer, short_of_it(1 / (1 + delta * kk)))
         .but_not("$1 / (delta |k|^4)$", short_of_it(1 / (delta * kk)))
         .but_not("an exponent of $1/2$", short_of_it(1 / std::sqrt(1 + delta * kk)));
@@ -38,24 +35,21 @@ Claim closest() {
   c.exactly("It stores the pair and is the closest memory that does: the squared distance of any other, $M + N$ with "
             "$N k = 0$, is larger by exactly $|N|^2$.");
   c.because("Eq 32 writes $M_t$ for the variable that it minimises over.");
-  c.runs({"nlms", "longhorn"}), c.takes(step_params());
-  c.at({{{"delta", 1}}, {{"delta", 1}, {"norm", 0.6}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Step x(p, protocol.seed);
-    const double kk = x.kk(), norm = std::sqrt(kk), units = x.units(1) * (1 + kk + 1 / kk);
+  c.runs({"nlms", "longhorn"}), c.takes(step_params()), c.at({{{"delta", 1}}, {{"delta", 1}, {"norm", 0.6}}});
+  return measure(c, [](Points &points, Seed seed, int Dk, int Dv, double norm) {
+    const Step x(seed, Dk, Dv, norm);
+    const double kk = x.kk(), length = std::sqrt(kk), units = x.units(1) * (1 + kk + 1 / kk);
     const Dense M = x.after("nlms");
     points.rounding(units);
     auto eq33 = points.statement("Eq 33", M, x.moved(1 / kk));
-    points.rounding(units * norm);
+    points.rounding(units * length);
     points.wrong_system("Longhorn at $delta = 1$ stores the pair", x.after_longhorn(1) * x.k, x.v);
     points.statement("stores the pair: $M k = v$", M * x.k, x.v);
-    if (p.real("norm") != 1) eq33.but_not("$1/|k|$ for $1/|k|^2$", x.moved(1 / norm));
+    if (norm != 1) eq33.but_not("$1/|k|$ for $1/|k|^2$", x.moved(1 / length));
     // Any other memory M + N that stores the pair, N k = 0, has a larger squared distance from M_0, by exactly |N|^2.
-    const Dense G = normal_matrix(M.rows, M.columns, protocol.seed, "003/another memory"),
-                N = G - 1 / kk * write(G * x.k, x.k);
-    const double near = square(M - x.M), far = square(M + N - x.M),
-                 size = 64.0 * M.columns * (near + square(N) + units);
-    points.rounding(size);
+    const Dense G = normal_matrix(M.rows, M.columns, seed, "003/another memory"), N = G - 1 / kk * write(G * x.k, x.k);
+    const double near = square(M - x.M), far = square(M + N - x.M);
+    points.rounding(64.0 * M.columns * (near + square(N) + units));
     points.statement("the closest memory that does", far, near + square(N))
         .but_not("as far as M", near)
         .but_not("distances add without their squares", std::pow(std::sqrt(near) + frobenius_norm(N), 2));
@@ -76,20 +70,15 @@ Claim kaczmarz() {
            real_param("cosine", 0.3, 0.01, 0.9, "inner product of any two keys"),
            integer_param("sweeps", 32, 1, 200, "passes over the pairs")});
   c.at({{{"sweeps", 1}}, {{"sweeps", 4}}, {}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int n = p.integer("n"), Dk = p.integer("Dk"), Dv = p.integer("Dv"), sweeps = p.integer("sweeps");
+  return measure(c, [](Points &points, Seed seed, int n, int Dk, int Dv, double cosine, int sweeps) {
     if (n > Dk) usage_error("an interpolant of n independent keys needs n <= Dk");
-    const Pairs x(Dense(n, Dk, make_keys({"equicorrelated", n, Dk, p.real("cosine")}, 1, protocol.seed)),
-                  normal_matrix(n, Dv, protocol.seed, "003/values"));
-    const Dense target = x.best(), origin(Dv, Dk), ones(Dv, Dk, std::vector<double>(size_t(Dv) * Dk, 1));
+    const Pairs x(Dense(n, Dk, make_keys({"equicorrelated", n, Dk, cosine}, 1, seed)),
+                  normal_matrix(n, Dv, seed, "003/values"));
+    const Dense target = x.best(), origin(Dv, Dk), ones(Dv, Dk, Vector(size_t(Dv) * Dk, 1));
     const auto cycle = [&](const std::string &variant, const Dense &start, double relaxation) {
-      Sequence s;
-      s.shape = {1, 1, n * sweeps, Dk, Dv};
-      for (int i = 0; i < sweeps; ++i) {
-        s.k.insert(s.k.end(), x.K.data.begin(), x.K.data.end());
-        s.v.insert(s.v.end(), x.V.data.begin(), x.V.data.end());
-      }
-      s.q = s.k, s.beta.assign(n * sweeps, relaxation), s.state = start.data;
+      Sequence s =
+          stored({1, 1, n * sweeps, Dk, Dv}, repeated(x.K.data, sweeps), repeated(x.V.data, sweeps), relaxation);
+      s.state = start.data;
       return memory(run(variant, s), s.shape);
     };
     // The distance from the target is multiplied by one projector per pair, in the order of the pairs.
@@ -129,9 +118,7 @@ Claim kaczmarz() {
       points.statement("the min-norm interpolant", M, target);
   });
 }
-
 } // namespace
 
 std::vector<Claim> vignette_3_nlms() { return {limit(), closest(), kaczmarz()}; }
-
 } // namespace recollect::theory

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 Vignette 3 after Eq 29, and Fig 1: gradient descent on nonlinear memories (TTT), and with momentum and weight
-// decay (Titans). Slopes are taken by forward differentiation of the loss.
-#include "theory/support/claim_builder.hpp"
+// 003 Vignette 3 after Eq 29, and Fig 1: gradient descent on nonlinear memories (TTT), also with momentum (Titans).
 #include "theory/support/dual.hpp"
 #include "theory/test_time_regression/pairs.hpp"
 
 namespace recollect::theory {
 namespace {
-
 using Duals = std::vector<Dual>;
 
 /// m_W(x) of a memory of parameters W: [Dv] from [Dk].
-using Memory = std::function<Duals(const Duals &W, const std::vector<double> &x)>;
+using Memory = std::function<Duals(const Duals &W, const Vector &x)>;
 
-Duals rows_times(const Duals &W, int first, int rows, int stride, const std::vector<double> &x) {
+Duals rows_times(const Duals &W, int first, int rows, int stride, const Vector &x) {
   Duals y;
   for (int i = 0; i < rows; ++i) {
     Dual sum;
@@ -23,7 +20,7 @@ Duals rows_times(const Duals &W, int first, int rows, int stride, const std::vec
   return y;
 }
 /// x + norm(y), a layer norm without scale or shift.
-Duals normed(const Duals &y, const std::vector<double> &x) {
+Duals normed(const Duals &y, const Vector &x) {
   Dual mean, variance;
   for (const Dual &c : y) mean = mean + c / double(y.size());
   for (const Dual &c : y) variance = variance + (c - mean) * (c - mean) / double(y.size());
@@ -37,15 +34,14 @@ Dual gelu_of_slope_one(Dual x) { return {gelu(x).value, x.slope}; }
 Dual silu(Dual x) { return x / (Dual(1) + exp(Dual(0) - x)); }
 
 Memory linear_memory(const Shape &s) {
-  return [=](const Duals &W, const std::vector<double> &x) { return rows_times(W, 0, s.Dv, s.Dk, x); };
+  return [=](const Duals &W, const Vector &x) { return rows_times(W, 0, s.Dv, s.Dk, x); };
 }
 Memory normed_memory(const Shape &s) {
-  return [=](const Duals &W, const std::vector<double> &x) { return normed(rows_times(W, 0, s.Dv, s.Dk, x), x); };
+  return [=](const Duals &W, const Vector &x) { return normed(rows_times(W, 0, s.Dv, s.Dk, x), x); };
 }
-/// Row j of W holds the input weights b_j [Dk] and the output weights a_j [Dv] of hidden unit j: sum_j a_j act(b_j .
-/// x).
+/// sum_j a_j act(b_j . x): row j of W holds the input weights b_j [Dk] and the output weights a_j [Dv] of unit j.
 Memory network(const Shape &s, int width, Dual (*act)(Dual), bool norm) {
-  return [=](const Duals &W, const std::vector<double> &x) {
+  return [=](const Duals &W, const Vector &x) {
     const int row = s.Dk + s.Dv;
     const Duals hidden = rows_times(W, 0, width, row, x);
     Duals y(s.Dv);
@@ -55,8 +51,7 @@ Memory network(const Shape &s, int width, Dual (*act)(Dual), bool norm) {
   };
 }
 
-std::vector<double> slope_of(const Memory &m, const std::vector<double> &W, const std::vector<double> &k,
-                             const std::vector<double> &v) {
+Vector slope_of(const Memory &m, const Vector &W, const Vector &k, const Vector &v) {
   return derivative(W, [&](const Duals &w) {
     const Duals read = m(w, k);
     Dual loss;
@@ -65,28 +60,26 @@ std::vector<double> slope_of(const Memory &m, const std::vector<double> &W, cons
   });
 }
 
-/// The steps of W from W_0, with a read after each. The result has the order of a layer's: first the reads, then the
-/// parameters.
-template <class Step>
-std::vector<double> trained(const Memory &m, const Sequence &s, std::vector<double> W, Step step) {
-  std::vector<double> all;
+/// The steps of W from W_0 with a read after each, in the order of a layer's results: reads, then parameters.
+template <class Step> Vector trained(const Memory &m, const Sequence &s, Vector W, Step step) {
+  Vector all;
   for (int t = 0; t < s.shape.T; ++t) {
-    const auto part = [&](const std::vector<double> &rows, int width) { return column(rows, t, width).data; };
+    const auto part = [&](const Vector &rows, int width) { return column(rows, t, width).data; };
     step(m, W, part(s.k, s.shape.Dk), part(s.v, s.shape.Dv), t);
     for (const Dual &y : m(Duals(W.begin(), W.end()), part(s.q, s.shape.Dk))) all.push_back(y.value);
   }
   all.insert(all.end(), W.begin(), W.end());
   return all;
 }
-void move(std::vector<double> &W, double size, const std::vector<double> &direction) {
+void move(Vector &W, double size, const Vector &direction) {
   for (size_t i = 0; i < W.size(); ++i) W[i] += size * direction[i];
 }
 
 /// The reads, and the first `parameters` numbers of the state.
-std::vector<double> layer_results(const std::string &variant, const Sequence &s, const Assignments &set,
-                                  size_t parameters, const std::string &form = "recurrent") {
+Vector layer_results(const std::string &variant, const Sequence &s, const Assignments &set, size_t parameters,
+                     const std::string &form = "recurrent") {
   const Output out = run(variant, s, set, form);
-  std::vector<double> all = out.o;
+  Vector all = out.o;
   all.insert(all.end(), out.state.begin(), out.state.begin() + parameters);
   return all;
 }
@@ -96,30 +89,28 @@ double trained_units(const std::string &variant, const Sequence &s, const Assign
 }
 
 constexpr int width = 6;
-Sequence steps_of(const Params &p, std::uint64_t seed) {
-  const Shape shape = shape_of(p);
+Sequence steps_of(const Shape &shape, Seed seed) {
   if (shape.Dv < 2) usage_error("a layer norm needs two channels");
   return random_sequence(shape, seed);
 }
 
 /// Gradient descent with momentum and weight decay: S <- eta_t S - size_t grad, taken at W + look S; W <- keep_t W + S.
 struct Descent {
-  std::vector<double> size, keep, eta = {}; // none: 0
+  Vector size, keep, eta = {}; // none: 0
   double look = 0;
-  std::vector<double> S = {};
-  void operator()(const Memory &m, std::vector<double> &W, const std::vector<double> &k, const std::vector<double> &v,
-                  int t) {
+  Vector S = {};
+  void operator()(const Memory &m, Vector &W, const Vector &k, const Vector &v, int t) {
     S.resize(W.size());
-    std::vector<double> ahead = W;
+    Vector ahead = W;
     move(ahead, look, S);
-    const std::vector<double> slope = slope_of(m, ahead, k, v);
+    const Vector slope = slope_of(m, ahead, k, v);
     for (size_t i = 0; i < W.size(); ++i) {
       S[i] = (eta.empty() ? 0 : eta[t]) * S[i] - size[t] * slope[i];
       W[i] = keep[t] * W[i] + S[i];
     }
   }
 };
-std::vector<double> times(double factor, std::vector<double> x) {
+Vector times(double factor, Vector x) {
   for (double &value : x) value *= factor;
   return x;
 }
@@ -133,24 +124,23 @@ Claim ttt() {
   c.because("The published layers take the gradients of a mini-batch of tokens at one state, which is a different "
             "computation.");
   c.runs({"delta_net", "ttt_linear", "ttt_mlp"}), c.takes(one_head_params({1, 1, 8, 5, 3}));
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    Sequence s = steps_of(p, protocol.seed);
+  return measure(c, [](Points &points, Seed seed, const Shape &shape) {
+    Sequence s = steps_of(shape, seed);
     s.alpha.clear();
-    const std::vector<double> whole(s.shape.T, 1);
+    const Vector whole(shape.T, 1);
     const auto sgd = [&](double size) { return Descent{times(size, s.beta), whole}; };
     // A linear map without norm is DeltaNet.
-    const std::vector<double> zero(s.shape.Dv * s.shape.Dk, 0.0);
+    const Vector zero(shape.Dv * shape.Dk, 0.0);
     const Measured delta = measured("delta_net", s);
     const auto plain = [&](double size) {
       return delta.against(trained(linear_memory(s.shape), s, zero, sgd(size)), 8);
     };
     points.statement("a linear memory: DeltaNet", plain(1)).but_not("the squared loss without its $1/2$", plain(2));
-
     // A linear map behind a layer norm.
     Sequence linear = s;
-    linear.state = normal_matrix(s.shape.Dv, s.shape.Dk, protocol.seed, "003/initial map").data;
+    linear.state = normal_matrix(shape.Dv, shape.Dk, seed, "003/initial map").data;
     const Assignments lr{{"lr", "0.3"}};
-    const std::vector<double> expected = trained(normed_memory(s.shape), linear, linear.state, sgd(0.3));
+    const Vector expected = trained(normed_memory(s.shape), linear, linear.state, sgd(0.3));
     const auto reads = [&](const std::string &form, const Assignments &set) {
       return layer_results("ttt_linear", linear, set, linear.state.size(), form);
     };
@@ -159,25 +149,23 @@ Claim ttt() {
         .but_not("steps of twice the size", trained(normed_memory(s.shape), linear, linear.state, sgd(0.6)));
     points.wrong_system("slopes of four tokens at one state", reads("minibatch", {{"lr", "0.3"}, {"minibatch", "4"}}),
                         expected);
-
     // A network of one hidden layer.
     Sequence deep = s;
-    const int row = s.shape.Dk + s.shape.Dv;
-    deep.state = normal_matrix(width, row, protocol.seed, "003/initial network").data;
+    const int row = shape.Dk + shape.Dv;
+    deep.state = normal_matrix(width, row, seed, "003/initial network").data;
     const Assignments small{{"lr", "0.3"}, {"width", number(width)}};
     const Memory net = network(s.shape, width, gelu, true);
-    const std::vector<double> layer = layer_results("ttt_mlp", deep, small, deep.state.size());
+    const Vector layer = layer_results("ttt_mlp", deep, small, deep.state.size());
     points.rounding(trained_units("ttt_mlp", deep, small, deep.state.size()));
     auto mlp = points.statement("a network: TTT-MLP", layer, trained(net, deep, deep.state, sgd(0.3)))
                    .but_not("the network, steps of twice the size", trained(net, deep, deep.state, sgd(0.6)))
                    .but_not("the derivative of the activation left out",
                             trained(network(s.shape, width, gelu_of_slope_one, true), deep, deep.state, sgd(0.3)));
-    const auto in_turn = [&](const Memory &m, std::vector<double> &W, const std::vector<double> &k,
-                             const std::vector<double> &v, int t) {
+    const auto in_turn = [&](const Memory &m, Vector &W, const Vector &k, const Vector &v, int t) {
       for (bool inputs :
            {false, true}) { // the output weights first, then the input weights with the new output weights
-        std::vector<double> slope = slope_of(m, W, k, v);
-        for (size_t i = 0; i < slope.size(); ++i) slope[i] *= (int(i) % row < s.shape.Dk) == inputs;
+        Vector slope = slope_of(m, W, k, v);
+        for (size_t i = 0; i < slope.size(); ++i) slope[i] *= (int(i) % row < shape.Dk) == inputs;
         move(W, -0.3 * s.beta[t], slope);
       }
     };
@@ -195,43 +183,38 @@ Claim momentum() {
   c.runs({"leaky_lms", "gated_delta_net", "titans"});
   c.takes(one_head_params({1, 1, 12, 5, 3}),
           {real_param("eta", 0.5, 0.05, 0.9, "momentum"), real_param("theta", 0.4, 0.05, 0.8, "step size")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Sequence s = steps_of(p, protocol.seed);
-    const double eta = p.real("eta"), theta = p.real("theta");
-    const std::vector<double> zero(s.shape.Dv * s.shape.Dk, 0.0), whole(s.shape.T, 1), size = times(theta, whole),
-                                                                                       steady = times(eta, whole);
+  return measure(c, [](Points &points, Seed seed, const Shape &shape, double eta, double theta) {
+    const Sequence s = steps_of(shape, seed);
+    const Vector zero(shape.Dv * shape.Dk, 0.0), whole(shape.T, 1), size = times(theta, whole),
+                                                                    steady = times(eta, whole);
     const auto train = [&](auto step) { return trained(linear_memory(s.shape), s, zero, step); };
-
     // eta = 0 gives Leaky LMS.
     Sequence leaky = s;
     leaky.beta = size;
     const Measured lms = measured("leaky_lms", leaky), gated = measured("gated_delta_net", leaky);
-    const std::vector<double> no_momentum = train(Descent{size, s.alpha});
+    const Vector no_momentum = train(Descent{size, s.alpha});
     points.statement("$eta = 0$: Leaky LMS", lms.against(no_momentum, 8))
         .but_not("momentum all the same", lms.against(train(Descent{size, s.alpha, steady}), 8));
     points.wrong_system("the residual after the decay", gated.against(no_momentum, 8));
-
     // Without decay it is the heavy-ball method, M_t = M_{t-1} - theta grad + eta (M_{t-1} - M_{t-2}).
-    const auto heavy_ball = [&](const std::vector<double> &keep) {
-      return [&, keep, before = zero](const Memory &m, std::vector<double> &W, const std::vector<double> &k,
-                                      const std::vector<double> &v, int t) mutable {
-        const std::vector<double> now = W, slope = slope_of(m, W, k, v);
+    const auto heavy_ball = [&](const Vector &keep) {
+      return [&, keep, before = zero](const Memory &m, Vector &W, const Vector &k, const Vector &v, int t) mutable {
+        const Vector now = W, slope = slope_of(m, W, k, v);
         for (size_t i = 0; i < W.size(); ++i) W[i] = keep[t] * W[i] - theta * slope[i] + eta * (now[i] - before[i]);
         before = now;
       };
     };
-    const std::vector<double> ball = train(heavy_ball(whole)), both = train(Descent{size, s.alpha, steady});
-    points.rounding(8.0 * s.shape.T * s.shape.T * s.shape.Dk * (max_abs(ball) + max_abs(both)));
+    const Vector ball = train(heavy_ball(whole)), both = train(Descent{size, s.alpha, steady});
+    points.rounding(8.0 * shape.T * shape.T * shape.Dk * (max_abs(ball) + max_abs(both)));
     points.statement("no decay: heavy ball", ball, train(Descent{size, whole, steady}))
         .but_not("Nesterov's look-ahead", train(Descent{size, whole, steady, eta}))
         .but_not("no momentum", train(Descent{size, whole}));
     points.wrong_system("heavy ball with decay, in place of momentum and decay together", train(heavy_ball(s.alpha)),
                         both);
-
     // A network in place of the linear map gives Titans' long-term memory.
     Sequence deep = s;
-    const size_t parameters = size_t(width) * (s.shape.Dk + s.shape.Dv);
-    const std::vector<double> start = normal_matrix(1, int(parameters), protocol.seed, "003/initial network").data;
+    const size_t parameters = size_t(width) * (shape.Dk + shape.Dv);
+    const Vector start = normal_matrix(1, int(parameters), seed, "003/initial network").data;
     deep.state = start, deep.state.resize(2 * parameters, 0.0); // and no momentum yet
     const double lr = theta / width;
     const auto set = [&](double momentum) {
@@ -240,28 +223,24 @@ Claim momentum() {
     const auto titans = [&](const Descent &descent) {
       return trained(network(s.shape, width, silu, false), deep, start, descent);
     };
-    const std::vector<double> sizes = times(lr, s.beta),
-                              uneven =
-                                  [&] { // lambda's first channel changes eta at every step
-                                    std::vector<double> etas;
-                                    for (int t = 0; t < s.shape.T; ++t)
-                                      etas.push_back(eta * s.lambda[size_t(t) * s.shape.Dk]);
-                                    return etas;
-                                  }(),
-                              expected = titans({sizes, s.alpha, uneven});
+    const Vector sizes = times(lr, s.beta),
+                 uneven =
+                     [&] { // lambda's first channel changes eta at every step
+                       Vector etas;
+                       for (int t = 0; t < shape.T; ++t) etas.push_back(eta * s.lambda[size_t(t) * shape.Dk]);
+                       return etas;
+                     }(),
+                 expected = titans({sizes, s.alpha, uneven});
     points.rounding(trained_units("titans", deep, set(eta), parameters));
-    points
-        .statement("a network: Titans, with another $eta$ every step",
-                   layer_results("titans", deep, set(eta), parameters), expected)
+    const auto layer = [&](double momentum) { return layer_results("titans", deep, set(momentum), parameters); };
+    points.statement("a network: Titans, with another $eta$ every step", layer(eta), expected)
         .but_not("Titans with Nesterov's look-ahead", titans({sizes, s.alpha, uneven, eta}))
         .but_not("Titans without decay", titans({sizes, whole, uneven}))
         .but_not("Titans with one $eta$ for all steps", titans({sizes, s.alpha, steady}));
-    points.wrong_system("Titans without momentum", layer_results("titans", deep, set(0), parameters), expected);
+    points.wrong_system("Titans without momentum", layer(0), expected);
   });
 }
-
 } // namespace
 
 std::vector<Claim> vignette_3_nonlinear_memory() { return {ttt(), momentum()}; }
-
 } // namespace recollect::theory

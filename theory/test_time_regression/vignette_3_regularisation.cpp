@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // 003 Vignette 3, Eq 34-41: L2 regularisation. Leaky LMS, and Gated DeltaNet as the same layer in other notation.
 #include "harness/numerics/keys.hpp"
-#include "theory/support/claim_builder.hpp"
 #include "theory/support/differences.hpp"
 #include "theory/support/sampling.hpp"
 #include "theory/test_time_regression/pairs.hpp"
 
 namespace recollect::theory {
 namespace {
-
 /// Regularisation strengths in (0, 1), and the corresponding decays 1 - beta lambda.
 struct Regularised {
   Sequence s;
-  std::vector<double> lambda;
-  Regularised(const Shape &shape, std::uint64_t seed)
+  Vector lambda;
+  Regularised(const Shape &shape, Seed seed)
       : s(random_sequence(shape, seed)), lambda(Stream(seed, "003/regularisation").uniforms(shape.T, 0, 1)) {
     for (int t = 0; t < shape.T; ++t) s.alpha[t] = 1 - s.beta[t] * lambda[t];
   }
@@ -30,19 +28,16 @@ Claim norms() {
   c.runs({"leaky_lms"});
   c.takes({integer_param("Dk", 5, 2, 32, "key width"), integer_param("Dv", 3, 2, 32, "value width"),
            real_param("beta", 0.4, 0.01, 1, "step size"), real_param("lambda", 0.2, 0.01, 1, "regularisation")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int Dk = p.integer("Dk"), Dv = p.integer("Dv");
-    const double beta = p.real("beta"), lambda = p.real("lambda");
+  return measure(c, [](Points &points, Seed seed, int Dk, int Dv, double beta, double lambda) {
     // M_0 with singular values 2, 1, 1/2, ... along known directions.
     const int r = std::min(Dk, Dv);
-    const Dense left = transpose(Dense(r, Dv, make_keys({"orthonormal", r, Dv}, 1, protocol.seed))),
-                right(r, Dk, make_keys({"orthonormal", r, Dk}, 1, protocol.seed + 1));
-    std::vector<double> values(r), first(r, 0.0);
+    const Dense left = transpose(Dense(r, Dv, make_keys({"orthonormal", r, Dv}, 1, seed))),
+                right(r, Dk, make_keys({"orthonormal", r, Dk}, 1, seed + 1));
+    Vector values(r), first(r, 0.0);
     for (int i = 0; i < r; ++i) values[i] = std::pow(2.0, 1 - i);
     first[0] = values[0];
     const Dense M = left * diagonal(values) * right, leading = left * diagonal(first) * right;
-    // Slopes of |M|^2 / 2 by central differences of step h. For the spectral norm the error is h^2 times a curvature of
-    // order 1.
+    // Slopes of |M|^2 / 2 by central differences of step h; the error is at most h^2 times a curvature of order 1.
     const double h = 1e-4;
     const auto slope = [&](const auto &norm) {
       Dense g(Dv, Dk);
@@ -55,20 +50,16 @@ Claim norms() {
     };
     const double by_differences = 100 * h * h / epsilon_of(Real::f64);
     const Dense spectral = slope(spectral_norm), frobenius = slope(frobenius_norm);
-    const auto is = [&](const Dense &g, const Dense &expected) {
-      return exact_point(g.data, expected.data, by_differences);
-    };
-    points.rounding(by_differences);
-    points.statement("the spectral norm's slope is M", spectral, M);
+    points.rounding(by_differences).statement("the spectral norm's slope is M", spectral, M);
     points.obligation("the spectral norm's slope is $sigma_1 u_1 v_1^T$", spectral, leading);
     points.obligation("the Frobenius norm's slope is M", frobenius, M).but_not("without the $1/2$", 2.0 * M);
     // One step of Eq 35 with either norm, compared with Leaky LMS.
-    Sequence s = random_sequence({1, 1, 1, Dk, Dv}, protocol.seed);
+    Sequence s = random_sequence({1, 1, 1, Dk, Dv}, seed);
     s.state = M.data, s.beta = {beta}, s.alpha = {1 - beta * lambda};
     const Dense k = column(s.k, 0, Dk), v = column(s.v, 0, Dv), layer = memory(run("leaky_lms", s), s.shape);
-    const auto eq35 = [&](const Dense &g) { return is(layer, M - beta * (write(M * k - v, k) + lambda * g)); };
-    points.statement("Eq 35 with the spectral norm is Leaky LMS", eq35(spectral));
-    points.obligation("Eq 35 with the Frobenius norm is Leaky LMS", eq35(frobenius));
+    const auto eq35 = [&](const Dense &g) { return M - beta * (write(M * k - v, k) + lambda * g); };
+    points.statement("Eq 35 with the spectral norm is Leaky LMS", layer, eq35(spectral));
+    points.obligation("Eq 35 with the Frobenius norm is Leaky LMS", layer, eq35(frobenius));
     points.wrong_system("the largest element", slope([](const Dense &m) { return max_abs(m.data); }), M);
   });
 }
@@ -80,8 +71,8 @@ Claim leaky_lms_is_sgd() {
   c.exactly("An identity, with the Frobenius norm in Eq 34.");
   c.because("The residual is taken at $M_{t-1}$ before it decays; Gated DeltaNet takes it after the decay.");
   c.runs({"leaky_lms", "gated_delta_net", "delta_net"}), c.takes(one_head_params(point_P));
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Regularised x(shape_of(p), protocol.seed);
+  return measure(c, [](Points &points, Seed seed, const Shape &shape) {
+    const Regularised x(shape, seed);
     const Sequence &s = x.s;
     const auto steps = [&](double penalty) { // on |v - M k|^2 / 2 + penalty lambda |M|_F^2 / 2
       return stepped(s, [&](const Dense &M, const Dense &k, const Dense &v, int t) {
@@ -90,27 +81,21 @@ Claim leaky_lms_is_sgd() {
                    });
       });
     };
-    const Output sgd = steps(1);
+    const Output sgd = steps(1), fading = stepped(s, [&](const Dense &M, const Dense &k, const Dense &v, int t) {
+                                   return (1 - x.lambda[t]) * M + s.beta[t] * write(v - M * k, k);
+                                 });
     const Measured layer = measured("leaky_lms", s);
     const double factor = 8 * s.shape.Dv * (1 + std::pow(max_abs(s.v), 2)); // the losses that a slope subtracts
     points.statement("steps on the regularised loss", layer.against(sgd, factor))
         .but_not("the penalty without its $1/2$", layer.against(steps(2), factor))
-        .but_not(
-            "a decay of $1 - lambda$",
-            layer.against(stepped(s, [&](const Dense &M, const Dense &k, const Dense &v,
-                                         int t) { return (1 - x.lambda[t]) * M + s.beta[t] * write(v - M * k, k); }),
-                          factor));
+        .but_not("a decay of $1 - lambda$", layer.against(fading, factor));
     points.wrong_system("the residual after the decay", measured("gated_delta_net", s).against(sgd, factor));
     points.wrong_system("no regularisation", measured("delta_net", s).against(sgd, factor));
   });
 }
 
-void scale_values(Sequence &s, const std::vector<double> &factors) {
+void scale_values(Sequence &s, const Vector &factors) {
   for (size_t i = 0; i < s.v.size(); ++i) s.v[i] *= factors[i / s.shape.Dv];
-}
-std::vector<double> inverses(std::vector<double> x) {
-  for (double &value : x) value = 1 / value;
-  return x;
 }
 
 Claim map_and_back() {
@@ -121,8 +106,8 @@ Claim map_and_back() {
   c.exactly("Exact for $alpha$, $eta != 0$. Gated DeltaNet's write is $eta v' k^T$.");
   c.because("$alpha$ couples the regularisation strength and the step size, and the value is rescaled with them.");
   c.runs({"leaky_lms", "gated_delta_net"}), c.takes(one_head_params(point_P));
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Regularised x(shape_of(p), protocol.seed);
+  return measure(c, [](Points &points, Seed seed, const Shape &shape) {
+    const Regularised x(shape, seed);
     const Sequence &leaky = x.s;
     // (lambda, beta, v) to (alpha, eta, v') = (1 - beta lambda, beta / (1 - beta lambda), (1 - beta lambda) v).
     Sequence gated = leaky, kept_values = leaky, kept_steps = leaky, twice_scaled;
@@ -130,21 +115,22 @@ Claim map_and_back() {
     scale_values(gated, leaky.alpha), scale_values(kept_steps, leaky.alpha);
     twice_scaled = gated, scale_values(twice_scaled, leaky.alpha); // a write of alpha eta v'
     const double factor = 4;
-    const std::vector<double> reference = results_of("leaky_lms", leaky);
+    const Vector reference = results_of("leaky_lms", leaky);
     const auto by = [&](const Sequence &s) { return measured("gated_delta_net", s).against(reference, factor); };
     points.statement("Leaky LMS to Gated DeltaNet", by(gated));
     points.wrong_system("v not rescaled", by(kept_values));
     points.wrong_system("$beta$ for $eta$", by(kept_steps));
     points.wrong_system("a write of $alpha eta v'$", by(twice_scaled));
     // The inverse map: (lambda, beta, v) = ((1 - alpha) / (alpha eta), alpha eta, v' / alpha).
-    const Sequence start = random_sequence(leaky.shape, protocol.seed);
+    const Sequence start = random_sequence(leaky.shape, seed);
     Sequence back = start, wrong;
+    Vector inverses;
     for (int t = 0; t < start.shape.T; ++t) {
       const double alpha = start.alpha[t], eta = start.beta[t], lambda = (1 - alpha) / (alpha * eta);
-      back.beta[t] = alpha * eta, back.alpha[t] = 1 - back.beta[t] * lambda;
+      back.beta[t] = alpha * eta, back.alpha[t] = 1 - back.beta[t] * lambda, inverses.push_back(1 / alpha);
     }
-    wrong = back, scale_values(back, inverses(start.alpha));
-    const std::vector<double> gated_reads = results_of("gated_delta_net", start);
+    wrong = back, scale_values(back, inverses);
+    const Vector gated_reads = results_of("gated_delta_net", start);
     points.statement("and back", measured("leaky_lms", back).against(gated_reads, factor));
     points.wrong_system("back, v' not rescaled", measured("leaky_lms", wrong).against(gated_reads, factor));
   });
@@ -164,7 +150,7 @@ Claim ranges() {
   c.is_refuted(stricter("After Eq 41: 'the invertible mapping' and its inverse.", "$lambda$ in [0, 1] (Eq 34)",
                         "The inverse is given without its range."));
   c.runs({"leaky_lms", "gated_delta_net"});
-  return c.measure([](Points &points, const Params &, const Protocol &protocol) {
+  return measure(c, [](Points &points, const Protocol &protocol) {
     // A gate and a step size within the stated range for which lambda must be 2.
     points.at(labels({{"alpha", num(0.5)}, {"eta", num(0.5)}}));
     points.statement("$lambda$ in [0, 1]", at_most_point(strength(0.5, 0.5), 1, 1e-12));
@@ -172,7 +158,7 @@ Claim ranges() {
       Sequence gated = random_sequence(point_P, protocol.seed), leaky = gated;
       gated.alpha.assign(point_P.T, 0.5), gated.beta.assign(point_P.T, 0.5);
       leaky.beta.assign(point_P.T, 0.25), leaky.alpha.assign(point_P.T, 1 - 0.25 * lambda);
-      scale_values(leaky, std::vector<double>(point_P.T, 2));
+      scale_values(leaky, Vector(point_P.T, 2));
       return measured("leaky_lms", leaky).against(results_of("gated_delta_net", gated), 4);
     };
     points.obligation("with $lambda = 2$ the layers agree", equal(2));
@@ -181,7 +167,7 @@ Claim ranges() {
     const auto share = [&](const char *stream, auto inside) {
       const auto draw = [&, stream](size_t first, size_t count) {
         const Stream uniform(protocol.seed, stream);
-        std::vector<double> hits(count);
+        Vector hits(count);
         for (size_t i = 0; i < count; ++i)
           hits[i] = inside(uniform.uniform(2 * (first + i)), uniform.uniform(2 * (first + i) + 1));
         return hits;
@@ -191,22 +177,17 @@ Claim ranges() {
     const double ln2 = std::log(2.0);
     const Params square = labels({{"drawn", txt("uniform in the unit square")}});
     points.at(square);
-    points
-        .obligation("share of $(alpha, eta)$ with $lambda <= 1$",
-                    share("003/gates and steps", [](double a, double eta) { return strength(a, eta) <= 1; }), 1 - ln2)
+    const Mean gates = share("003/gates and steps", [](double a, double eta) { return strength(a, eta) <= 1; }),
+               steps = share("003/steps and strengths", [](double b, double l) { return b / (1 - b * l) <= 1; });
+    points.obligation("share of $(alpha, eta)$ with $lambda <= 1$", gates, 1 - ln2)
         .but_not("one half", 0.5)
         .but_not("$ln 2$", ln2);
-    points
-        .obligation("share of $(beta, lambda)$ with $eta <= 1$",
-                    share("003/steps and strengths", [](double beta, double l) { return beta / (1 - beta * l) <= 1; }),
-                    ln2)
+    points.obligation("share of $(beta, lambda)$ with $eta <= 1$", steps, ln2)
         .but_not("one half", 0.5)
         .but_not("$1 - ln 2$", 1 - ln2);
   });
 }
-
 } // namespace
 
 std::vector<Claim> vignette_3_regularisation() { return {norms(), leaky_lms_is_sgd(), map_and_back(), ranges()}; }
-
 } // namespace recollect::theory

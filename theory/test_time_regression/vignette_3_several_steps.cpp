@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // 003 Vignette 3 after Eq 29: several gradient steps per token (DeltaProduct).
-#include "theory/support/claim_builder.hpp"
 #include "theory/test_time_regression/pairs.hpp"
 
 namespace recollect::theory {
 namespace {
-
-/// The steps of one token at a time: M_t = M_{t-1} H_1 ... H_n + sum_j beta_j v_j k_j^T H_{j+1} ... H_n, H_j = I -
-/// beta_j k_j k_j^T. s holds n steps per token.
+/// M_t = M_{t-1} H_1 ... H_n + sum_j beta_j v_j k_j^T H_{j+1} ... H_n, H_j = I - beta_j k_j k_j^T; n steps per token.
 enum class Order { forward, reversed };
 enum class Correction { by_later_steps, none };
-std::vector<double> token_by_token(const Sequence &s, int n, Order order, Correction correction) {
+Vector token_by_token(const Sequence &s, int n, Order order, Correction correction) {
   Dense M(s.shape.Dv, s.shape.Dk);
-  std::vector<double> memories;
+  Vector memories;
   for (int t = 0; t < s.shape.T; t += n) {
     Dense written(s.shape.Dv, s.shape.Dk), product = Dense::identity(s.shape.Dk);
     for (int i = 0; i < n; ++i) {
@@ -28,18 +25,17 @@ std::vector<double> token_by_token(const Sequence &s, int n, Order order, Correc
   return memories;
 }
 /// The layer's memory after every n-th step.
-std::vector<double> every(int n, const std::string &variant, const Sequence &s) {
-  std::vector<double> memories;
+Vector every(int n, const std::string &variant, const Sequence &s) {
+  Vector memories;
   for (int t = n; t <= s.shape.T; t += n) {
-    const std::vector<double> state = run(variant, slice_steps(s, 0, t)).state;
+    const Vector state = run(variant, slice_steps(s, 0, t)).state;
     memories.insert(memories.end(), state.begin(), state.end());
   }
   return memories;
 }
 int rank(const Dense &m) {
-  int n = 0;
-  for (double s : singular_values(m)) n += s > 1e-9;
-  return n;
+  const Vector values = singular_values(m);
+  return std::count_if(values.begin(), values.end(), [](double s) { return s > 1e-9; });
 }
 
 Claim product_sequence() {
@@ -50,32 +46,27 @@ Claim product_sequence() {
             "that differs from $I$ by rank $n_h$.");
   c.because("Derived here, because the paper gives no equation.");
   c.runs({"delta_net", "delta_product", "linear"});
-  c.takes(one_head_params(point_P), {integer_param("n", 2, 2, 8, "steps per token")});
-  c.at({{}, {{"n", 3}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int n = p.integer("n");
-    const Shape shape = shape_of(p);
+  c.takes(one_head_params(point_P), {integer_param("n", 2, 2, 8, "steps per token")}), c.at({{}, {{"n", 3}}});
+  return measure(c, [](Points &points, Seed seed, const Shape &shape, int n) {
     if (n >= shape.Dk) usage_error("n independent keys a token need n < Dk");
-    const Sequence s = random_sequence({1, 1, n * shape.T, shape.Dk, shape.Dv}, protocol.seed);
-    const std::vector<double> layer = every(n, "delta_net", s);
+    const Sequence s = random_sequence({1, 1, n * shape.T, shape.Dk, shape.Dv}, seed);
+    const Vector layer = every(n, "delta_net", s);
     const double units = 4 * rounding_units("delta_net", s);
     points.rounding(units);
-    points
-        .statement("n steps of DeltaNet are one step with a product of n factors", layer,
-                   token_by_token(s, n, Order::forward, Correction::by_later_steps))
-        .but_not("the factors in reverse order", token_by_token(s, n, Order::reversed, Correction::by_later_steps))
-        .but_not("writes not corrected by the later factors", token_by_token(s, n, Order::forward, Correction::none));
-    points.wrong_system("linear attention", every(n, "linear", s),
-                        token_by_token(s, n, Order::forward, Correction::by_later_steps));
+    const auto tokens = [&](Order order, Correction by) { return token_by_token(s, n, order, by); };
+    const Vector law = tokens(Order::forward, Correction::by_later_steps);
+    points.statement("n steps of DeltaNet are one step with a product of n factors", layer, law)
+        .but_not("the factors in reverse order", tokens(Order::reversed, Correction::by_later_steps))
+        .but_not("writes not corrected by the later factors", tokens(Order::forward, Correction::none));
+    points.wrong_system("linear attention", every(n, "linear", s), law);
     // The transition is the state after writes of 0 to S = I.
     Sequence still = slice_steps(s, 0, n);
     still.shape.Dv = shape.Dk, still.v.assign(n * shape.Dk, 0), still.state = Dense::identity(shape.Dk).data;
     const Dense I = Dense::identity(shape.Dk), A(shape.Dk, shape.Dk, run("delta_net", still).state);
-    points.rounding(0);
-    points.statement("rank of the transition less I", rank(A - I), n).but_not("1, as for one step", 1);
+    points.rounding(0).statement("rank of the transition less I", rank(A - I), n).but_not("1, as for one step", 1);
     // The layer DeltaProduct, two keys per token (w, then k) with one value and one strength.
-    const Sequence pair = random_sequence(shape, protocol.seed);
-    Sequence expanded = random_sequence({1, 1, 2 * shape.T, shape.Dk, shape.Dv}, protocol.seed);
+    const Sequence pair = random_sequence(shape, seed);
+    Sequence expanded = random_sequence({1, 1, 2 * shape.T, shape.Dk, shape.Dv}, seed);
     const auto steps = [&](bool key_first) {
       for (int t = 0; t < shape.T; ++t)
         for (int j : {0, 1}) {
@@ -86,7 +77,7 @@ Claim product_sequence() {
         }
       return token_by_token(expanded, 2, Order::forward, Correction::by_later_steps);
     };
-    const std::vector<double> two = every(1, "delta_product", pair), one = every(1, "delta_net", pair);
+    const Vector two = every(1, "delta_product", pair), one = every(1, "delta_net", pair);
     points.rounding(units);
     points.obligation("the layer delta_product at w, then at k", two, steps(false))
         .but_not("the step at k first", steps(true));
@@ -108,9 +99,8 @@ Claim same_pair() {
   c.runs({"delta_product", "delta_net"});
   c.takes(one_head_params(point_P), {integer_param("steps", 2, 2, 16, "gradient steps per token, I")});
   c.at({{}, {{"steps", 3}}, {{"steps", 5}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int steps = p.integer("steps");
-    Sequence s = random_sequence(shape_of(p), protocol.seed);
+  return measure(c, [](Points &points, Seed seed, const Shape &shape, int steps) {
+    Sequence s = random_sequence(shape, seed);
     for (double &x : s.k) x *= 0.9;
     s.w.clear(); // every step at k
     const Assignments set{{"householder", number(steps)}};
@@ -135,9 +125,7 @@ Claim same_pair() {
     points.wrong_system("a single step", measured("delta_net", s).against(as_one_step(collapsed)));
   });
 }
-
 } // namespace
 
 std::vector<Claim> vignette_3_several_steps() { return {product_sequence(), same_pair()}; }
-
 } // namespace recollect::theory

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // 003 Vignette 3, Eq 26-29: DeltaNet as stochastic gradient descent, and the weights that it gives to past pairs.
 #include "harness/numerics/keys.hpp"
-#include "theory/support/claim_builder.hpp"
 #include "theory/support/differences.hpp"
 #include "theory/support/sampling.hpp"
 #include "theory/test_time_regression/pairs.hpp"
 
 namespace recollect::theory {
 namespace {
-
 /// M_t = M_{t-1} - size beta_t grad, where grad is the slope of |v - M k|^2 / 2 on pair t at M_{t-1-late}.
 Output descend(const Sequence &s, double size, int late) {
   std::vector<Dense> past(late + 1, Dense(s.shape.Dv, s.shape.Dk));
@@ -26,8 +24,8 @@ Claim delta_net_is_sgd() {
   c.exactly("An identity.");
   c.because("The derivative of the loss is measured, pair by pair.");
   c.runs({"delta_net", "linear"}), c.takes(one_head_params(point_P));
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Sequence s = random_sequence(shape_of(p), protocol.seed);
+  return measure(c, [](Points &points, Seed seed, const Shape &shape) {
+    const Sequence s = random_sequence(shape, seed);
     const Measured layer = measured("delta_net", s);
     const double factor = 8 * (1 + max_abs(s.v)) * s.shape.Dv; // the losses that a slope subtracts
     points.statement("one step of size $beta$ from $M_{t-1}$", layer.against(descend(s, 1, 0), factor))
@@ -40,19 +38,12 @@ Claim delta_net_is_sgd() {
 
 /// |P_t|_F^2 / D, where P_t is the product of (I - beta k k^T) over t random unit keys: the fraction of |M_0|^2 that
 /// remains on average over all M_0. It is measured as the state after writes of 0 to S = I.
-std::vector<double> remainders(const std::string &variant, int t, int D, double beta, std::uint64_t seed, size_t first,
-                               size_t count) {
-  Sequence s;
-  s.shape = {int(count), 1, t, D, D};
-  s.k = Stream(seed, "003/visited keys").normals(count * t * D, first * t * D);
-  normalise_rows(s.k, D);
-  s.q = s.k, s.v.assign(s.k.size(), 0), s.beta.assign(count * t, beta);
-  const Dense I = Dense::identity(D);
-  for (size_t b = 0; b < count; ++b) s.state.insert(s.state.end(), I.data.begin(), I.data.end());
-  const std::vector<double> state = forward(find_variant(variant), s, {"fast", Real::f64, 16, {}}).state;
-  std::vector<double> left(count);
-  for (size_t b = 0; b < count; ++b) left[b] = inner(&state[b * D * D], &state[b * D * D], D * D) / D;
-  return left;
+Vector remainders(const std::string &variant, int t, int D, double beta, Seed seed, size_t first, size_t count) {
+  const Vector keys = random_units(count * t, D, Stream(seed, "003/visited keys"), first * t);
+  Sequence s = stored({int(count), 1, t, D, D}, keys, Vector(keys.size()), beta);
+  s.state = repeated(Dense::identity(D).data, count);
+  const Vector state = forward(find_variant(variant), s, {"fast", Real::f64, 16, {}}).state;
+  return state_squares(state, count, D * D, D);
 }
 
 Claim recency() {
@@ -81,21 +72,18 @@ Claim recency() {
       return exact_point(memory(run(variant, reversed), point_P).data, memory(run(variant, s), point_P).data,
                          2 * rounding_units(variant, s));
     };
-    points.at(params_of(point_P));
-    points.obligation("linear attention: the same memory in reverse order", same("linear"));
+    points.at(params_of(point_P)).obligation("linear attention: the same memory in reverse order", same("linear"));
     points.wrong_system("DeltaNet in reverse order", same("delta_net"));
     points.obligation("RLS: the same memory in reverse order", same("rls"));
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int D = p.integer("D"), t = p.integer("t");
-    const double beta = p.real("beta");
+  return measure(c, [](Points &points, const Protocol &protocol, const Params &p, int D, double beta, int t) {
     const auto left = [&](double rate) { return std::pow(1 - rate, t); };
     const double law = left((2 * beta - beta * beta) / D), other = left((2 * beta - beta * beta) / (D - 1));
     std::vector<std::pair<std::string, double>> rivals{{"$D-1$ for $D$", other},
                                                        {"a rate of $2 beta / D$", left(2 * beta / D)}};
     // the same at beta = 1
     if (beta != 1) rivals.push_back({"a rate of $beta / D$", left(beta / D)});
-    std::vector<double> predictions;
+    Vector predictions;
     for (const auto &[name, predicted] : rivals) predictions.push_back(predicted);
     const auto mean = [&](const std::string &variant, double wanted) {
       const auto draw = [&](size_t first, size_t count) {
@@ -108,24 +96,21 @@ Claim recency() {
     auto forgets = points.condition("random keys keep $(1 - (2 beta - beta^2)/D)^t$ of $|M_0|^2$", kept, law);
     points.wrong_system("linear attention: uniform weights", mean("linear", 0.1), law);
     for (const auto &[name, predicted] : rivals) forgets.but_not(name, predicted);
-
     // Orthonormal keys and equal values: the first of D pairs is read as strongly as the last.
-    Pairs x(Dense(D, D, make_keys({"orthonormal", D, D}, 1, protocol.seed)), Dense(D, 1, std::vector<double>(D, 1)));
+    Pairs x(Dense(D, D, make_keys({"orthonormal", D, D}, 1, protocol.seed)), Dense(D, 1, Vector(D, 1)));
     Sequence s = x.sequence();
     s.beta.assign(D, beta);
     const Dense reads = memory(run("delta_net", s), s.shape) * transpose(x.K);
     points.at(Params(p).set("keys", "orthonormal"));
     points.statement("the oldest pair is read more weakly", at_most_point(reads(0, 0), 0.999 * beta, 0));
-    std::vector<double> fading(D);
+    Vector fading(D);
     for (int i = 0; i < D; ++i) fading[i] = beta * std::pow(1 - beta / D, D - 1 - i);
     points.rounding(64.0 * D);
-    points.obligation("every pair is read as $beta v$", reads.data, std::vector<double>(D, beta))
+    points.obligation("every pair is read as $beta v$", reads.data, Vector(D, beta))
         .but_not("fading as among random keys", fading);
   });
 }
-
 } // namespace
 
 std::vector<Claim> vignette_3_stochastic_descent() { return {delta_net_is_sgd(), recency()}; }
-
 } // namespace recollect::theory

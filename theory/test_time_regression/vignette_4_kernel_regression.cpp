@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 Vignette 4, beginning: kernel regression (Eq 42-43), when its inverse exists, and the effect of replacing k(K,K)
-// by the identity (Eq 44-47).
-#include "harness/core/error.hpp"
-#include "harness/numerics/inputs.hpp"
+// 003 Vignette 4, beginning: kernel regression (Eq 42-43), its inverse, and I in place of k(K,K) (Eq 44-47).
 #include "harness/numerics/keys.hpp"
-#include "theory/support/claim_builder.hpp"
-#include "theory/support/layer_points.hpp"
 #include "theory/support/one_head.hpp"
-#include <cmath>
+#include "theory/support/stored.hpp"
 
 namespace recollect::theory {
 namespace {
-
 /// Features of exp(x.y / sqrt D): prod_c (x_c / D^(1/4))^(a_c) / sqrt(a_c!) over all exponents a of total degree at most
 /// N, the first degree whose term (1/sqrt D)^N / N! of unit vectors is below rounding.
 Dense exponential_features(const Dense &X) {
@@ -38,11 +32,11 @@ Dense exponential_features(const Dense &X) {
 }
 
 /// Reads of the shortest memory over the features that fits the first t - skipped pairs best, t = 1 ... T.
-std::vector<double> feature_space_reads(const Sequence &s, int skipped) {
+Vector feature_space_reads(const Sequence &s, int skipped) {
   const Shape &shape = s.shape;
   const Dense keys = exponential_features(rows_of(s.k, shape.T, shape.Dk)),
               queries = exponential_features(rows_of(s.q, shape.T, shape.Dk));
-  std::vector<double> reads;
+  Vector reads;
   for (int t = 1; t <= shape.T; ++t) {
     Dense read(1, shape.Dv);
     if (const int n = t - skipped; n > 0)
@@ -53,7 +47,7 @@ std::vector<double> feature_space_reads(const Sequence &s, int skipped) {
   return reads;
 }
 
-Claim kernel_regression_eq43() {
+Claim eq43() {
   ClaimBuilder c("kernel-regression-eq43", "003 Eq 42-43");
   c.says("With equal weights, and linear functions of a possibly infinite feature map as function class, the "
          "analytical solution of the regression predicts $V^T k(K,K)^{-1} k(K,q)$.");
@@ -63,19 +57,17 @@ Claim kernel_regression_eq43() {
   c.runs({"kernel_regression", "exp_unnormalized"});
   c.takes({integer_param("T", 14, 2, 32, "pairs"), integer_param("Dk", 5, 2, 6, "width of the unit keys"),
            integer_param("Dv", 3, 1, 64, "width of the values")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Shape shape{1, 1, p.integer("T"), p.integer("Dk"), p.integer("Dv")};
-    const Sequence anywhere = random_sequence(shape, protocol.seed);
+  return measure(c, [](Points &points, Seed seed, const Shape &shape) {
+    const Sequence anywhere = random_sequence(shape, seed);
     Sequence stored = anywhere; // step t asks for the pair that was written at step t / 2
-    std::vector<double> values;
+    Vector values;
     for (int t = 0; t < shape.T; ++t) {
       std::copy_n(anywhere.k.begin() + t / 2 * shape.Dk, shape.Dk, stored.q.begin() + t * shape.Dk);
       append_column(values, column(anywhere.v, t / 2, shape.Dv));
     }
-    // The layer runs with its smallest ridge r, because it does not accept 0. This ridge changes a read V^T w, w =
-    // G^{-1} g, by at most r |V| |w| / least, where least is the smallest eigenvalue of G and least |w|^2 <= w^T G w <=
-    // k(q,q) = e^(1/sqrt D).
-    const std::vector<double> scale = singular_values(exponential_features(rows_of(anywhere.k, shape.T, shape.Dk)));
+    // The layer runs with its smallest ridge r in place of 0, which changes a read V^T w, w = G^{-1} g, by at most r
+    // |V| |w| / least, where least is the smallest eigenvalue of G and least |w|^2 <= w^T G w <= k(q,q) = e^(1/sqrt D).
+    const Vector scale = singular_values(exponential_features(rows_of(anywhere.k, shape.T, shape.Dk)));
     const double least = scale.back() * scale.back();
     if (least < 1e-7) usage_error("these keys are too alike for float64 to invert k(K,K)");
     const double moved = 1e-12 / least * std::sqrt(inner(anywhere.v, anywhere.v)) *
@@ -86,14 +78,13 @@ Claim kernel_regression_eq43() {
     const auto units = [&](const Sequence &s) {
       return rounding_units("kernel_regression", s, {{"ridge", "1e-12"}}) + moved / epsilon_of(Real::f64);
     };
-    const std::vector<double> reads = feature_space_reads(anywhere, 0);
+    const Vector reads = feature_space_reads(anywhere, 0);
     points.rounding(units(anywhere));
     points.statement("Eq 43 on every prefix", layer(anywhere, "1e-12"), reads)
         .but_not("the newest pair left out", feature_space_reads(anywhere, 1));
     points.wrong_system("ridge 0.01", layer(anywhere, "1e-2"), reads);
     points.wrong_system("no inverse", results_of("exp_unnormalized", anywhere), reads);
-    points.rounding(units(stored));
-    points.obligation("stored keys read their values", layer(stored, "1e-12"), values);
+    points.rounding(units(stored)).obligation("stored keys read their values", layer(stored, "1e-12"), values);
     points.wrong_system("stored keys, ridge 0.01", layer(stored, "1e-2"), values);
   });
 }
@@ -115,42 +106,37 @@ Dense quadratic_kernel(const Dense &X, const Dense &Y) {
 
 struct Pairs {
   Dense K, V, Q;
-  Pairs(int t, int D, std::uint64_t seed, const std::string &name)
+  Pairs(int t, int D, Seed seed, const std::string &name)
       : K(normal_matrix(t, D, seed, name + "/keys")), V(normal_matrix(t, 3, seed, name + "/values")),
         Q(normal_matrix(4, D, seed, name + "/queries")) {}
 
   /// The number of eigenvalues of k(K,K) above rounding.
-  std::vector<double> eigenvalues() const {
-    std::vector<double> values = symmetric_eigenvalues(quadratic_kernel(K, K)), kept;
-    for (double x : values)
-      if (x > 1e-12 * values.back()) kept.push_back(x);
-    return kept;
+  Vector eigenvalues() const {
+    const Vector all = symmetric_eigenvalues(quadratic_kernel(K, K)); // ascending
+    return {std::upper_bound(all.begin(), all.end(), 1e-12 * all.back()), all.end()};
   }
   Dense read_by(const Dense &inverse) const { return quadratic_kernel(Q, K) * inverse * V; }
   /// Rounding units: solving with k(K,K) loses as many digits as its condition number has.
   double units() const {
-    const std::vector<double> values = eigenvalues();
+    const Vector values = eigenvalues();
     return 16 * K.rows * values.back() / values.front() * frobenius_norm(quadratic_kernel(Q, K)) / values.front() *
            frobenius_norm(V);
   }
 };
 
-void add_case(Points &points, const Pairs &x, double rank, double rival, const char *rival_name,
-              const std::string &which) {
+void add_case(Points &points, const Pairs &x, double rank, double rival, const char *name, const std::string &which) {
   const double measured = double(x.eigenvalues().size());
-  points.rounding(0);
-  points.statement(which + ": an inverse exists, rank t", measured, x.K.rows);
-  points.obligation(which + ": rank", measured, rank).but_not(rival_name, rival);
+  points.rounding(0).statement(which + ": an inverse exists, rank t", measured, x.K.rows);
+  points.obligation(which + ": rank", measured, rank).but_not(name, rival);
   const Dense G = quadratic_kernel(x.K, x.K),
               least_squares = quadratic_features(x.Q) * pseudo_inverse(quadratic_features(x.K)) * x.V;
+  const Dense pseudo = x.read_by(pseudo_inverse(G)), ridged = x.read_by(inverse(G + 1e-6 * Dense::identity(G.rows)));
   points.rounding(x.units());
-  points.obligation(which + ": the pseudo-inverse reads the least-squares memory", x.read_by(pseudo_inverse(G)),
-                    least_squares);
-  points.wrong_system(which + ": inverse of $k(K,K) + 1e-6 I$", x.read_by(inverse(G + 1e-6 * Dense::identity(G.rows))),
-                      least_squares);
+  points.obligation(which + ": the pseudo-inverse reads the least-squares memory", pseudo, least_squares);
+  points.wrong_system(which + ": inverse of $k(K,K) + 1e-6 I$", ridged, least_squares);
 }
 
-Claim kernel_regression_overdetermined() {
+Claim overdetermined() {
   ClaimBuilder c("kernel-regression-overdetermined", "003 Eq 43");
   c.says("Eq 43 holds for any feature map, a finite one included.");
   c.exactly("With more pairs than features, or a repeated key, $k(K,K)$ has no inverse; with its pseudo-inverse the "
@@ -163,26 +149,26 @@ Claim kernel_regression_overdetermined() {
       "It is 'the standard kernel regression prediction equation'; singular Gram matrices are not discussed."));
   c.takes({integer_param("t", 9, 2, 64, "pairs, more than the $(D + 1)(D + 2) / 2$ features"),
            integer_param("D", 2, 1, 8, "width of the keys")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int t = p.integer("t"), D = p.integer("D"), features = (D + 1) * (D + 2) / 2;
+  return measure(c, [](Points &points, Seed seed, int t, int D) {
+    const int features = (D + 1) * (D + 2) / 2;
     if (t <= features) usage_error("t pairs in " + std::to_string(features) + " features or more have an inverse");
-    add_case(points, Pairs(t, D, protocol.seed, "overdetermined"), features, (D + 1) * (D + 1), "rank $(D + 1)^2$",
+    add_case(points, Pairs(t, D, seed, "overdetermined"), features, (D + 1) * (D + 1), "rank $(D + 1)^2$",
              "more pairs than features");
-    Pairs repeated(features, D, protocol.seed, "repeated");
+    Pairs repeated(features, D, seed, "repeated");
     for (int j = 0; j < D; ++j) repeated.K(features - 1, j) = repeated.K(0, j);
     add_case(points, repeated, features - 1, features - 2, "rank $t - 2$", "the last key repeats the first");
   });
 }
 
 /// Row t of k(K,K) up to its diagonal, as the layer reads it when the values are the standard basis.
-std::vector<double> lower_triangle(int D, double diagonal, double below) {
+Vector lower_triangle(int D, double diagonal, double below) {
   Dense G(D, D);
   for (int i = 0; i < D; ++i)
     for (int j = 0; j <= i; ++j) G(i, j) = i == j ? diagonal : below;
   return G.data;
 }
 
-Claim kernel_approx_identity() {
+Claim identity_for_kernel() {
   ClaimBuilder c("kernel-approx-identity-eq44-47", "003 Eq 44-47");
   c.says("Under the crude approximation (the text's word) $k(K,K) ~ I$, kernel regression with the kernel "
          "exp($x.y/sqrt Dk$) is unnormalised softmax attention.");
@@ -195,37 +181,28 @@ Claim kernel_approx_identity() {
                         "'Thus we do not stop our derivations here': the text does not claim that it becomes good."));
   c.runs({"exp_unnormalized", "softmax"});
   c.takes({integer_param("D", 64, 2, 256, "width and number of the orthonormal keys")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int D = p.integer("D");
-    Sequence s;
-    s.shape = {1, 1, D, D, D};
-    s.k = s.q = make_keys({"orthonormal", D, D}, 1, protocol.seed);
-    s.v = Dense::identity(D).data;
-    const double units = rounding_units("exp_unnormalized", s), one = std::exp(1 / std::sqrt(double(D)));
-    const std::vector<double> measured = results_of("exp_unnormalized", s);
-    points.rounding(units);
+  return measure(c, [](Points &points, Seed seed, int D) {
+    const Sequence s = stored({1, 1, D, D, D}, make_keys({"orthonormal", D, D}, 1, seed), Dense::identity(D).data);
+    const double one = std::exp(1 / std::sqrt(double(D)));
+    const Vector measured = results_of("exp_unnormalized", s);
+    points.rounding(rounding_units("exp_unnormalized", s));
     points.statement("$k(K,K)$ of orthonormal keys is I", measured, lower_triangle(D, 1, 0));
     points.obligation("$(e^(1/sqrt D) - 1) I + 1 1^T$", measured, lower_triangle(D, one, 1))
         .but_not("$e^(1/sqrt D) I$", lower_triangle(D, one, 0))
         .but_not("scale $1/D$", lower_triangle(D, std::exp(1.0 / D), 1));
-
-    const Sequence random = random_sequence({1, 1, 14, D, 3}, protocol.seed); // Eq 45-47 as algebra
+    const Sequence random = random_sequence({1, 1, 14, D, 3}, seed); // Eq 45-47 as algebra
     const Shape &shape = random.shape;
+    const double root = std::sqrt(double(D));
     Dense scores = rows_of(random.q, shape.T, shape.Dk) * transpose(rows_of(random.k, shape.T, shape.Dk));
     for (int t = 0; t < shape.T; ++t)
-      for (int i = 0; i < shape.T; ++i)
-        scores(t, i) = i <= t ? std::exp(scores(t, i) / std::sqrt(double(shape.Dk))) : 0;
-    const std::vector<double> sums = (scores * rows_of(random.v, shape.T, shape.Dv)).data;
+      for (int i = 0; i < shape.T; ++i) scores(t, i) = i <= t ? std::exp(scores(t, i) / root) : 0;
+    const Vector sums = (scores * rows_of(random.v, shape.T, shape.Dv)).data;
     points.rounding(rounding_units("exp_unnormalized", random));
     points.obligation("$V^T k(K,q)$ is unnormalised softmax attention", results_of("exp_unnormalized", random), sums);
     points.wrong_system("normalised", results_of("softmax", random), sums);
   });
 }
-
 } // namespace
 
-std::vector<Claim> vignette_4_kernel_regression() {
-  return {kernel_regression_eq43(), kernel_regression_overdetermined(), kernel_approx_identity()};
-}
-
+std::vector<Claim> vignette_4_kernel_regression() { return {eq43(), overdetermined(), identity_for_kernel()}; }
 } // namespace recollect::theory

@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 Vignette 4, p = 0: softmax attention as a locally constant fit (Eq 50-51), and the role of query-key
-// normalisation.
-#include "harness/core/error.hpp"
-#include "theory/support/claim_builder.hpp"
+// 003 Vignette 4, p = 0: softmax attention as a locally constant fit (Eq 50-51), and what QKNorm is for.
 #include "theory/test_time_regression/local_weights.hpp"
 
 namespace recollect::theory {
 namespace {
-
 const std::vector<ParamSpec> one_head = one_head_params(point_P);
 
-/// argmin_M sum_{i<=t} w_i |v_i - M|^2 / 2 for every t. The loss is a parabola in each channel of M: its minimum follows
-/// from three values.
-template <class Weigh> std::vector<double> constant_fits(const Sequence &s, const Weigh &weigh) {
-  std::vector<double> minimisers;
+/// argmin_M sum_{i<=t} w_i |v_i - M|^2 / 2 for every t. Each channel has a parabola, found from three values.
+template <class Weigh> Vector constant_fits(const Sequence &s, const Weigh &weigh) {
+  Vector minimisers;
   for (int t = 0; t < s.shape.T; ++t) {
-    const Weights w = weigh(t);
+    const Vector w = weigh(t);
     for (int c = 0; c < s.shape.Dv; ++c) {
       const auto loss = [&](double m) {
         double sum = 0;
@@ -28,18 +23,18 @@ template <class Weigh> std::vector<double> constant_fits(const Sequence &s, cons
   return minimisers;
 }
 
-Claim nadaraya_watson_eq50() {
+Claim eq50() {
   ClaimBuilder c("nadaraya-watson-eq50", "003 Eq 50");
   c.says("With weights $s(k_i, q)$ that depend on the distance to the query and locally constant functions $(p = 0)$, "
          "the analytical solution is the mean of the values with weights $s / sum s$.");
   c.exactly("An identity, for a constant $M$ in $R^Dv$ (printed: $R^Dk$). Measured on softmax attention over unit "
             "queries and keys, whose weights are $s$ at $B = 2 sqrt(Dk)$; the prediction minimises the loss itself.");
   c.runs({"softmax_qknorm", "exp_unnormalized"}), c.takes(one_head);
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Sequence s = random_sequence(shape_of(p), protocol.seed);
-    const std::vector<double> fits = constant_fits(s, [&](int t) { return weights_at(s, t); });
+  return measure(c, [](Points &points, Seed seed, const Shape &shape) {
+    const Sequence s = random_sequence(shape, seed);
+    const Vector fits = constant_fits(s, [&](int t) { return weights_at(s, t); });
     const auto without_second = [&](int t) {
-      Weights w = weights_at(s, t);
+      Vector w = weights_at(s, t);
       if (t > 0) w[1] = 0;
       return w;
     };
@@ -54,57 +49,53 @@ Claim nadaraya_watson_eq50() {
   });
 }
 
-Claim eq50_width_typo() {
+Claim width_typo() {
   ClaimBuilder c("eq50-width-typo", "003 Eq 50");
   c.says("The constant $M^[0]$ of $p = 0$ is in $R^Dk$.");
   c.exactly("It is in $R^Dv$.");
   c.is_refuted(slip("Eq 50: the minimum over $M^[0]$ in $R^{D_k}$.", "none",
                     "After Eq 53 $M^[0]$ is in $R^{D_v}$, as the values that it averages are."));
   c.runs({"softmax_qknorm"}), c.takes(one_head);
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Sequence s = random_sequence(shape_of(p), protocol.seed);
-    if (s.shape.Dk == s.shape.Dv) usage_error("eq50_width_typo needs Dk and Dv that differ");
-    const double width = double(forward(find_variant("softmax_qknorm"), s).o.size()) / s.shape.T;
-    points.rounding(0);
-    points.statement("numbers of $M^[0]$: $Dk$", width, s.shape.Dk);
+  return measure(c, [](Points &points, Seed seed, const Shape &shape) {
+    const Sequence s = random_sequence(shape, seed);
+    if (shape.Dk == shape.Dv) usage_error("eq50_width_typo needs Dk and Dv that differ");
+    const double width = double(forward(find_variant("softmax_qknorm"), s).o.size()) / shape.T;
+    points.rounding(0).statement("numbers of $M^[0]$: $Dk$", width, s.shape.Dk);
     points.obligation("numbers of $M^[0]$: $Dv$", width, s.shape.Dv).but_not("$Dk + Dv$", s.shape.Dk + s.shape.Dv);
     points.wrong_system("a mean of the keys", double(s.k.size()) / s.shape.T, s.shape.Dv);
   });
 }
 
 /// The Nadaraya-Watson reads of a whole sequence, with each weight multiplied by extra(|k_i|^2).
-template <class Extra> std::vector<double> smoothed(const Sequence &s, double sharpness, const Extra &extra) {
-  std::vector<double> reads;
+Vector smoothed(const Sequence &s, double sharpness = 1, const std::function<double(double)> &extra = {}) {
+  Vector reads;
   for (int t = 0; t < s.shape.T; ++t) {
-    Weights w = weights_at(s, t, sharpness);
-    for (int i = 0; i <= t; ++i) w[i] *= extra(square(column(s.k, i, s.shape.Dk)));
+    Vector w = weights_at(s, t, sharpness);
+    for (int i = 0; i <= t && extra; ++i) w[i] *= extra(square(column(s.k, i, s.shape.Dk)));
     append_column(reads, weighted_mean(rows_of(s.v, t + 1, s.shape.Dv), w));
   }
   return reads;
 }
-std::vector<double> smoothed(const Sequence &s, double sharpness = 1) {
-  return smoothed(s, sharpness, [](double) { return 1.0; });
-}
 
 /// factor times sum_i s_i v_i for every query.
-std::vector<double> weighted_sums(const Sequence &s, double factor) {
-  std::vector<double> reads;
+Vector weighted_sums(const Sequence &s, double factor) {
+  Vector reads;
   for (int t = 0; t < s.shape.T; ++t) {
-    const Weights w = weights_at(s, t);
+    const Vector w = weights_at(s, t);
     append_column(reads, factor * std::accumulate(w.begin(), w.end(), 0.0) *
                              weighted_mean(rows_of(s.v, t + 1, s.shape.Dv), w));
   }
   return reads;
 }
 
-Claim qknorm_eq51() {
+Claim eq51() {
   ClaimBuilder c("qknorm-eq51", "003 Eq 51");
   c.says("With $|k| = |q| = 1$, the exponential smoothing kernel $exp(-|k - q|^2 / B)$ with $B = 2 sqrt(Dk)$ is "
          "proportional to exp($k.q / sqrt Dk$), so that Eq 50 is softmax attention.");
   c.exactly("The factor is $exp(-1/sqrt Dk)$.");
   c.runs({"softmax", "softmax_qknorm", "exp_unnormalized"}), c.takes(one_head);
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Sequence unit = random_sequence(shape_of(p), protocol.seed), raw = with_lengths(unit, 3, {0.5, 2, 4});
+  return measure(c, [](Points &points, Seed seed, const Shape &shape) {
+    const Sequence unit = random_sequence(shape, seed), raw = with_lengths(unit, 3, {0.5, 2, 4});
     const double D = unit.shape.Dk;
     const Measured normalising = measured("softmax_qknorm", raw), softmax = measured("softmax", unit),
                    sums = measured("exp_unnormalized", unit);
@@ -119,7 +110,7 @@ Claim qknorm_eq51() {
   });
 }
 
-Claim qknorm_necessity() {
+Claim necessity() {
   ClaimBuilder c("qknorm-necessity", "003 §1 (the abstract says justification, §4 shows that it suffices)");
   c.says("Query-key normalisation is mathematically necessary for softmax attention to be a proper local constant "
          "regressor.");
@@ -136,8 +127,8 @@ Claim qknorm_necessity() {
                "distance, which a local regressor needs. It is true that the weights do not need a normalised query. "
                "The usual layer normalises both, and 'necessary' refers to the two together."));
   c.runs({"softmax"}), c.takes(one_head);
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Sequence base = random_sequence(shape_of(p), protocol.seed), equal_keys = with_lengths(base, 3, {2}),
+  return measure(c, [](Points &points, Seed seed, const Shape &shape) {
+    const Sequence base = random_sequence(shape, seed), equal_keys = with_lengths(base, 3, {2}),
                    unequal_keys = with_lengths(base, 1, {0.5, 2, 4});
     const double root = std::sqrt(double(base.shape.Dk));
     const auto extra_weight = [&](double divisor) {
@@ -149,18 +140,13 @@ Claim qknorm_necessity() {
                      at_least_point(apart, 1e-6, 0));
     points.obligation("queries of length 3, keys of length 2: it is", equal.against(smoothed(equal_keys)))
         .but_not("the fit around the unit query", equal.against(smoothed(with_lengths(base, 1, {2}))));
-    points
-        .obligation("keys of lengths 0.5, 2, 4: the fit with weights $exp(|k|^2 / (2 sqrt Dk))$ more",
-                    unequal.against(extra_weight(2 * root)))
+    const Point more = unequal.against(extra_weight(2 * root));
+    points.obligation("keys of lengths 0.5, 2, 4: the fit with weights $exp(|k|^2 / (2 sqrt Dk))$ more", more)
         .but_not("keys of lengths 0.5, 2, 4: the plain fit", unequal.against(smoothed(unequal_keys)))
         .but_not("weights $exp(|k|^2 / sqrt Dk)$ more", unequal.against(extra_weight(root)));
   });
 }
-
 } // namespace
 
-std::vector<Claim> vignette_4_local_constant() {
-  return {eq50_width_typo(), nadaraya_watson_eq50(), qknorm_eq51(), qknorm_necessity()};
-}
-
+std::vector<Claim> vignette_4_local_constant() { return {width_typo(), eq50(), eq51(), necessity()}; }
 } // namespace recollect::theory

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 Vignette 4, p = 1: the locally linear fit (Eq 52-54): which maps it reproduces, and for which prefixes its matrix
-// has no inverse.
-#include "harness/core/error.hpp"
-#include "theory/support/claim_builder.hpp"
+// 003 Vignette 4, p = 1: the locally linear fit (Eq 52-54), maps that it reproduces, prefixes without an inverse.
 #include "theory/test_time_regression/local_weights.hpp"
 
 namespace recollect::theory {
 namespace {
-
 /// Eq 52-53 at the query of one step: X has rows (1, k_i - q).
 struct LocalData {
   Dense X, V;
-  Weights w;
+  Vector w;
   LocalData(const Sequence &s, int t)
       : X(t + 1, s.shape.Dk + 1), V(rows_of(s.v, t + 1, s.shape.Dv)), w(weights_at(s, t)) {
     for (int i = 0; i <= t; ++i) {
@@ -33,7 +29,7 @@ struct LocalData {
   /// The shortest minimiser of the weighted loss.
   Dense minimiser() const { return transpose(pseudo_inverse(scaled(X, 0.5)) * scaled(V, 0.5)); }
   int rank() const {
-    const std::vector<double> values = singular_values(scaled(X, 0.5));
+    const Vector values = singular_values(scaled(X, 0.5));
     return int(std::count_if(values.begin(), values.end(), [&](double x) { return x > 1e-12 * values.front(); }));
   }
   /// vbar + sign M1 dbar; Eq 54 has sign -1.
@@ -45,7 +41,7 @@ struct LocalData {
   /// Rounding units of the normal equations: the square of the scaled design's condition number, relative to the size
   /// of M, plus the effect of the smallest ridge, which the layer needs in place of 0.
   double units(const Dense &M, double ridge = 0) const {
-    const std::vector<double> values = singular_values(scaled(X, 0.5));
+    const Vector values = singular_values(scaled(X, 0.5));
     const double largest = values.front(), least = values[rank() - 1];
     return 16.0 * X.rows * X.columns * std::pow(largest / least, 2) * (1 + frobenius_norm(M)) * (1 + max_abs(X.data)) +
            ridge / epsilon_of(Real::f64) / (least * least) * frobenius_norm(M);
@@ -53,20 +49,15 @@ struct LocalData {
 };
 
 /// The constant terms M0, as one step's read.
-std::vector<double> constants(const Dense &M) {
-  std::vector<double> M0;
+Vector constants(const Dense &M) {
+  Vector M0;
   for (int i = 0; i < M.rows; ++i) M0.push_back(M(i, 0));
   return M0;
 }
-std::vector<double> reads_at(const std::vector<double> &reads, int t, int width) {
-  return column(reads, t, width).data;
-}
-std::vector<double> layer(const Sequence &s, const std::string &ridge) {
-  return results_of("local_linear", s, {{"ridge", ridge}});
-}
+Vector reads_at(const Vector &reads, int t, int width) { return column(reads, t, width).data; }
+Vector layer(const Sequence &s, double ridge) { return results_of("local_linear", s, {{"ridge", number(ridge)}}); }
 /// The layer with its smallest ridge on the slopes, in place of no ridge.
 constexpr double no_ridge = 1e-12;
-const std::string no_ridge_text = "1e-12";
 
 const std::vector<ParamSpec> one_head = one_head_params(point_P);
 
@@ -76,17 +67,16 @@ std::vector<int> solvable_steps(const Shape &shape) {
   return {shape.Dk + 2, shape.T - 1};
 }
 
-Claim local_linear_eq52_54() {
+Claim eq52_54() {
   ClaimBuilder c("local-linear-eq52-54", "003 Eq 52-54");
   c.says("The $p = 1$ fit with weights $s(k_i, q)$ is $[M0 M1] = (V^T W X)(X^T W X)^{-1}$ with rows $(1, k_i - q)$ in "
          "$X$, and its value at the query is M0 = vbar - M1 dbar, an offset softmax attention.");
   c.exactly("An identity, for positive weights on at least $Dk + 1$ affinely independent keys. The prediction "
             "minimises the weighted loss, by a decomposition of its design matrix.");
   c.runs({"local_linear", "softmax_qknorm"}), c.takes(one_head);
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Sequence s = random_sequence(shape_of(p), protocol.seed);
-    const int Dv = s.shape.Dv;
-    const std::vector<double> reads = layer(s, no_ridge_text), means = results_of("softmax_qknorm", s);
+  return measure(c, [](Points &points, Seed seed, const Shape &shape) {
+    const Sequence s = random_sequence(shape, seed);
+    const Vector reads = layer(s, no_ridge), means = results_of("softmax_qknorm", s);
     for (int t : solvable_steps(s.shape)) {
       const LocalData x(s, t);
       LocalData unweighted = x, uncentred = x;
@@ -94,15 +84,14 @@ Claim local_linear_eq52_54() {
       for (int i = 0; i <= t; ++i)
         for (int c = 0; c < s.shape.Dk; ++c) uncentred.X(i, 1 + c) = s.k[i * s.shape.Dk + c];
       const Dense M = x.minimiser();
-      const double units = x.units(M, no_ridge);
-      const std::vector<double> read = reads_at(reads, t, Dv);
+      const Vector read = reads_at(reads, t, shape.Dv);
       const std::string after = ", " + std::to_string(t + 1) + " pairs";
-      points.rounding(units);
+      points.rounding(x.units(M, no_ridge));
       points.statement("Eq 52 minimises the loss" + after, x.eq52(), M)
           .but_not("no weights" + after, unweighted.minimiser())
           .but_not("keys not centred at q" + after, uncentred.minimiser());
       points.statement("the layer reads M0" + after, read, constants(M));
-      points.wrong_system("$p = 0$" + after, reads_at(means, t, Dv), constants(M));
+      points.wrong_system("$p = 0$" + after, reads_at(means, t, shape.Dv), constants(M));
       points.statement("Eq 54: M0 = vbar - M1 dbar" + after, read, x.offset_mean(M).data)
           .but_not("vbar + M1 dbar" + after, x.offset_mean(M, +1).data);
     }
@@ -119,46 +108,41 @@ Sequence with_map(Sequence s, const Dense &B, const Dense &c, double bend) {
   return s;
 }
 
-Claim local_linear_affine_exact() {
+Claim affine_exact() {
   ClaimBuilder c("local-linear-affine-exact", "003 §4, p = 1 (derived)");
   c.says("Where the values are an affine map of the keys the $p = 1$ fit reproduces it and the $p = 0$ fit does not.");
   c.exactly("$M0 = B q + c$ and $M1 = B$; softmax attention errs by $B$ dbar.");
   c.runs({"local_linear", "softmax_qknorm", "rls"}), c.takes(one_head);
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Shape shape = shape_of(p);
-    const Dense B = normal_matrix(shape.Dv, shape.Dk, protocol.seed, "affine map/slopes"),
-                c = normal_matrix(shape.Dv, 1, protocol.seed, "affine map/constant");
-    const Sequence straight = with_map(random_sequence(shape, protocol.seed), B, c, 0),
-                   bent = with_map(straight, B, c, 1);
+  return measure(c, [](Points &points, Seed seed, const Shape &shape) {
+    const Dense B = normal_matrix(shape.Dv, shape.Dk, seed, "affine map/slopes"),
+                c = normal_matrix(shape.Dv, 1, seed, "affine map/constant");
+    const Sequence straight = with_map(random_sequence(shape, seed), B, c, 0), bent = with_map(straight, B, c, 1);
     Sequence origin = straight;
     std::fill(origin.q.begin(), origin.q.end(), 0.0);
-    const std::vector<double> reads = layer(straight, no_ridge_text), means = results_of("softmax_qknorm", straight);
+    const Vector reads = layer(straight, no_ridge), means = results_of("softmax_qknorm", straight);
     for (int t : solvable_steps(shape)) {
       const LocalData x(straight, t), around_origin(origin, t);
       const Dense q = column(straight.q, t, shape.Dk), value = B * q + c;
-      Dense dbar = -1.0 * q; // kbar - q
-      dbar = dbar + weighted_mean(rows_of(straight.k, t + 1, shape.Dk), x.w);
-      Dense right(shape.Dv, shape.Dk + 1); // [B q + c, B]
+      const Dense dbar = -1.0 * q + weighted_mean(rows_of(straight.k, t + 1, shape.Dk), x.w); // kbar - q
+      Dense right(shape.Dv, shape.Dk + 1);                                                    // [B q + c, B]
       for (int i = 0; i < shape.Dv; ++i)
         for (int j = 0; j <= shape.Dk; ++j) right(i, j) = j ? B(i, j - 1) : value.data[i];
-      const double units = x.units(right, no_ridge), origin_units = around_origin.units(right, no_ridge);
       const std::string after = ", " + std::to_string(t + 1) + " pairs";
-      const auto read = [&](const std::vector<double> &reads) { return reads_at(reads, t, shape.Dv); };
-      points.rounding(units);
-      points.statement("$[M0 M1] = [B q + c, B]$" + after, x.eq52(), right);
+      const auto read = [&](const Vector &reads) { return reads_at(reads, t, shape.Dv); };
+      points.rounding(x.units(right, no_ridge)).statement("$[M0 M1] = [B q + c, B]$" + after, x.eq52(), right);
       points.wrong_system("values that are quadratic in the key" + after, LocalData(bent, t).eq52(), right);
       points.statement("the layer reads $B q + c$" + after, read(reads), value.data);
       points.wrong_system("$p = 0$ reads $B q + c$" + after, read(means), value.data);
       points.obligation("$p = 0$ errs by B dbar" + after, read(means), (value + B * dbar).data)
           .but_not("by -B dbar" + after, (value - B * dbar).data);
-      points.rounding(origin_units);
-      points.statement("c at $q = 0$" + after, read(layer(origin, no_ridge_text)), c.data);
+      points.rounding(around_origin.units(right, no_ridge));
+      points.statement("c at $q = 0$" + after, read(layer(origin, no_ridge)), c.data);
       points.wrong_system("no constant fitted" + after, read(run("rls", origin, {{"ridge", "1e-12"}}).o), c.data);
     }
   });
 }
 
-Claim local_linear_underdetermined() {
+Claim underdetermined() {
   ClaimBuilder c("local-linear-underdetermined", "003 Eq 52, t < Dk + 1");
   c.says("Eq 52 predicts from every prefix.");
   c.exactly("For the first Dk prefixes the inverse does not exist. Eq 54 still holds with the pseudo-inverse and with "
@@ -171,36 +155,28 @@ Claim local_linear_underdetermined() {
   c.runs({"local_linear"}), c.takes({integer_param("T", 64, 4, 1024, "prefixes"),
                                      integer_param("Dk", 16, 3, 64, "key width, at most $T / 2$"),
                                      integer_param("Dv", 3, 1, 64, "value width")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Shape shape = shape_of(p);
+  return measure(c, [](Points &points, Seed seed, const Shape &shape) {
     if (2 * shape.Dk > shape.T) usage_error("T prefixes with Dk <= T / 2, so that later ones have an inverse");
-    const Sequence s = random_sequence(shape, protocol.seed);
+    const Sequence s = random_sequence(shape, seed);
     double singular = 0;
     for (int t = 0; t < 2 * shape.Dk; ++t) singular += LocalData(s, t).rank() < shape.Dk + 1;
-    points.rounding(0);
-    points.statement("prefixes without an inverse", singular, 0);
+    points.rounding(0).statement("prefixes without an inverse", singular, 0);
     points.obligation("prefixes without an inverse: the first Dk", singular, shape.Dk)
         .but_not("the first $Dk - 1$", shape.Dk - 1)
         .but_not("the first $Dk + 1$", shape.Dk + 1);
-
     const int t = shape.Dk / 2; // Eq 54 needs no inverse
     const LocalData x(s, t);
     const Dense shortest = x.minimiser(), ridge = x.eq52(0, 0.1), everything = x.eq52(0.5, 0.1);
-    const double units = x.units(shortest), ridge_units = x.units(ridge) / 0.1;
-    points.rounding(units);
+    points.rounding(x.units(shortest));
     points.obligation("Eq 54 by the pseudo-inverse", constants(shortest), x.offset_mean(shortest).data)
         .but_not("vbar + M1 dbar by the pseudo-inverse", x.offset_mean(shortest, +1).data);
-    points.rounding(ridge_units);
-    points.obligation("Eq 54 of the layer with a ridge on the slopes", reads_at(layer(s, "0.1"), t, shape.Dv),
-                      x.offset_mean(ridge).data);
+    const Vector read = reads_at(layer(s, 0.1), t, shape.Dv);
+    points.rounding(x.units(ridge) / 0.1);
+    points.obligation("Eq 54 of the layer with a ridge on the slopes", read, x.offset_mean(ridge).data);
     points.wrong_system("the constant penalised as well", constants(everything), x.offset_mean(ridge).data);
   });
 }
-
 } // namespace
 
-std::vector<Claim> vignette_4_local_linear() {
-  return {local_linear_eq52_54(), local_linear_affine_exact(), local_linear_underdetermined()};
-}
-
+std::vector<Claim> vignette_4_local_linear() { return {eq52_54(), affine_exact(), underdetermined()}; }
 } // namespace recollect::theory
