@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // 002 Fig 1, its table: which A_t and b_t of S_t = S_{t-1} A_t + b_t k_t^T each layer has.
-#include "theory/support/claim_builder.hpp"
 #include "theory/support/features.hpp"
+#include "theory/support/measure.hpp"
 #include "theory/support/one_head.hpp"
 
 namespace recollect::theory {
 namespace {
-
 /// A_t [Dk,Dk] and b_t [Dv,1] of a step.
 struct Step {
   std::function<Dense(const Sequence &, int t, const Dense &k)> A;
@@ -49,7 +48,7 @@ Output by_table(const Sequence &s, const Step &step, Side side = Side::keys) {
   });
 }
 
-void add_forms(Points &points, const Row &row, const Params &p, std::uint64_t seed) {
+void add_forms(Points &points, const Row &row, const Params &p, Seed seed) {
   const Shape shape = shape_of(p);
   Sequence s = random_sequence(shape, seed);
   s.lambda.clear(); // no layer of the table decays by channel
@@ -65,7 +64,6 @@ void add_forms(Points &points, const Row &row, const Params &p, std::uint64_t se
   if (row.variant == "delta_net" && shape.Dk == shape.Dv)
     form.but_not("A on the value side", layer.against(by_table(s, row.step, Side::values)));
 }
-
 } // namespace
 
 std::vector<Claim> figure_1_table() {
@@ -84,5 +82,4 @@ std::vector<Claim> figure_1_table() {
     for (const Row &row : table) add_forms(points, row, p, protocol.seed);
   })};
 }
-
 } // namespace recollect::theory

@@ -2,14 +2,10 @@
 // The effect of one write on the reads (002 §3-5): a layer of the registry continues from a random state S [dv,d].
 #pragma once
 #include "harness/numerics/inputs.hpp"
-#include "theory/support/claim_builder.hpp"
 #include "theory/support/layer_points.hpp"
-#include <cmath>
+#include "theory/support/measure.hpp"
 
 namespace recollect::theory {
-
-using Vector = std::vector<double>;
-
 /// a x + b y
 inline Vector mix(double a, const Vector &x, double b, const Vector &y) {
   Vector sum(x.size());
@@ -26,8 +22,7 @@ struct Write {
 /// The layer's state after these writes, one per step, starting from S.
 inline Dense after(const std::string &variant, const Dense &S, const std::vector<Write> &writes) {
   Sequence s;
-  s.shape = {1, 1, int(writes.size()), S.columns, S.rows};
-  s.state = S.data;
+  s.shape = {1, 1, int(writes.size()), S.columns, S.rows}, s.state = S.data;
   for (const Write &w : writes) {
     s.k.insert(s.k.end(), w.k.begin(), w.k.end());
     s.v.insert(s.v.end(), w.v.begin(), w.v.end());
@@ -43,17 +38,14 @@ inline Write turned(Write w) {
   return w;
 }
 
-/// A random state, the key of length `norm` that is written, another key of length 1 at the given cosine with it, and
-/// the value.
+/// A random state, the key of length `norm` that is written, a unit key at the given cosine with it, and the value.
 struct Setting {
   Dense S;
   Vector key, other, value;
 
-  Setting(const Params &p, std::uint64_t seed)
-      : S(normal_matrix(p.integer("dv"), p.integer("d"), seed, "002/state")),
-        key(Stream(seed, "002/key").normals(S.columns)), other(Stream(seed, "002/other key").normals(S.columns)),
-        value(Stream(seed, "002/value").normals(S.rows)) {
-    const double norm = p.has("norm") ? p.real("norm") : 1, cosine = p.has("cosine") ? p.real("cosine") : 0;
+  Setting(Seed seed, int d, int dv, double norm = 1, double cosine = 0)
+      : S(normal_matrix(dv, d, seed, "002/state")), key(Stream(seed, "002/key").normals(d)),
+        other(Stream(seed, "002/other key").normals(d)), value(Stream(seed, "002/value").normals(dv)) {
     normalise_rows(key, S.columns);
     other = mix(1, other, -inner(other, key), key);
     normalise_rows(other, S.columns);
@@ -61,11 +53,14 @@ struct Setting {
     key = scaled(norm, key);
   }
   Write write(double beta, double alpha = 1) const { return {key, value, beta, alpha}; }
+  /// The read at a key after one write.
+  Vector read(const std::string &variant, const Write &w, const Vector &at) const {
+    return times(after(variant, S, {w}), at);
+  }
   Vector old_value() const { return times(S, key); }
   Vector residual() const { return mix(1, value, -1, old_value()); }
 
-  /// Rounding units of a read after a few writes of size beta: sums over the widths of S, relative to the size of what
-  /// is written.
+  /// Rounding units of a read after a few writes of size beta: sums over the widths of S, relative to what is written.
   double units(double beta = 1) const {
     const double kk = inner(key, key);
     return 8.0 * S.columns * (1 + std::fabs(beta) * kk) * (spectral_norm(S) + std::sqrt(inner(value, value))) *
@@ -84,5 +79,4 @@ inline ParamSpec norm_param(double own) { return real_param("norm", own, 1e-2, 4
 inline ParamSpec cosine_param(double own) {
   return real_param("cosine", own, -0.99, 0.99, "$k_new . k_old$, both of length 1");
 }
-
 } // namespace recollect::theory

@@ -3,39 +3,26 @@
 //
 // The state S = I is what d orthonormal keys with one-hot values leave in an empty delta-rule memory: d needles at
 // once. After later writes of v = 0 needle i still reads S(i,i) of its value; the mean over needles is trace(S) / d. A
-// write at a unit key k with strength beta removes beta (k . needle)^2 of a needle and rotates the rest. Keys that are
-// uniform on the sphere have E k k^T = I / d, whatever was written before. Hence the mean is (1 - beta/d)^m after m
-// writes, times alpha^m with a gate.
+// write at a unit key k with strength beta removes beta (k . needle)^2 of a needle and rotates the rest. For uniform
+// keys E k k^T = I / d, whatever was written before: (1 - beta/d)^m after m writes, alpha^m times that with a gate.
 #pragma once
-#include "harness/numerics/inputs.hpp"
-#include "theory/support/claim_builder.hpp"
 #include "theory/support/layer_points.hpp"
 #include "theory/support/sampling.hpp"
-#include <cmath>
+#include "theory/support/stored.hpp"
 
 namespace recollect::theory {
-
 /// Unit keys [count,m,d], uniform on the sphere: memories first ... first + count - 1 of the stream.
-inline std::vector<double> later_keys(int m, int d, std::uint64_t seed, size_t first, size_t count) {
-  std::vector<double> keys = Stream(seed, "002/later keys").normals(count * size_t(m) * d, first * size_t(m) * d);
-  normalise_rows(keys, d);
-  return keys;
+inline Vector later_keys(int m, int d, Seed seed, size_t first, size_t count) {
+  return random_units(count * m, d, Stream(seed, "002/later keys"), first * m);
 }
 
 /// For each memory the mean over the d needles of what they still read after writes of 0 at keys [memories,m,d].
-inline std::vector<double> kept(const std::string &variant, const std::vector<double> &keys, int m, int d, double beta,
-                                double alpha) {
+inline Vector kept(const std::string &variant, const Vector &keys, int m, int d, double beta, double alpha) {
   const int memories = int(keys.size() / (size_t(m) * d));
-  Sequence s;
-  s.shape = {memories, 1, m, d, d};
-  s.q = s.k = keys, s.v.assign(size_t(memories) * m * d, 0);
-  s.beta.assign(size_t(memories) * m, beta), s.alpha.assign(size_t(memories) * m, alpha);
-  for (int b = 0; b < memories; ++b) {
-    const Dense needles = Dense::identity(d);
-    s.state.insert(s.state.end(), needles.data.begin(), needles.data.end());
-  }
-  const std::vector<double> state = forward(find_variant(variant), s, {"fast", Real::f64, 16, {}}).state;
-  std::vector<double> left(memories, 0.0);
+  Sequence s = stored({memories, 1, m, d, d}, keys, Vector(keys.size()), beta);
+  s.alpha.assign(size_t(memories) * m, alpha), s.state = repeated(Dense::identity(d).data, memories);
+  const Vector state = forward(find_variant(variant), s, {"fast", Real::f64, 16, {}}).state;
+  Vector left(memories, 0.0);
   for (int b = 0; b < memories; ++b)
     for (int i = 0; i < d; ++i) left[b] += state[(size_t(b) * d + i) * d + i] / d;
   return left;
@@ -49,5 +36,4 @@ inline Mean mean_kept(const std::string &variant, int m, int d, double beta, dou
   };
   return sample_mean(wanted, pilot_size(protocol), 400'000, in_blocks(cached_block(size_t(d) * (2 * m + d)), draw));
 }
-
 } // namespace recollect::theory

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// 002 TL;DR, §1-3: the cost per token and the memory of a layer. Multiplications are counted by running the layer's
-// steps on a counting number; stored values are counted on the layers of the registry.
+// 002 TL;DR, §1-3: the cost per token, in multiplications of steps run on a counting number, and the memory.
 #include "harness/core/error.hpp"
-#include "theory/support/claim_builder.hpp"
 #include "theory/support/counted_definition.hpp"
 #include "theory/support/counted_layers.hpp"
 #include "theory/support/dependence.hpp"
 #include "theory/support/features.hpp"
+#include "theory/support/measure.hpp"
 #include "theory/support/one_head.hpp"
 
 namespace recollect::theory {
 namespace {
-
 /// Multiplications of the last token.
 template <class Layer> double last_token(const Sequence &s, const Layer &layer) {
   const double all = count([&] { layer(Tokens<Counted>(s)); });
@@ -23,27 +21,24 @@ const auto linear_layer = [](const Tokens<Counted> &x) { return linear_reads(x);
 const auto delta_layer = [](const Tokens<Counted> &x) { return delta_reads(x); };
 
 /// Tests that the counted steps compute the same as the registry's layer.
-Point same_reads(const std::string &variant, const Sequence &s, const std::vector<double> &counted,
-                 const Assignments &set = {}) {
-  const Measured layer{run(variant, s, set).o, rounding_units(variant, s, set)};
-  return layer.against(counted);
+Point same_reads(const std::string &variant, const Sequence &s, const Vector &counted, const Assignments &set = {}) {
+  return exact_point(run(variant, s, set).o, counted, rounding_units(variant, s, set));
 }
-std::vector<double> averages(const Attention<Counted> &x) {
-  std::vector<double> all;
+Vector averages(const Attention<Counted> &x) {
+  Vector all;
   for (size_t t = 0; t < x.sums.size(); ++t)
     for (const Counted &sum : x.sums[t]) all.push_back(sum.value / x.masses[t].value);
   return all;
 }
 
-Sequence sequence_of(const Params &p, std::uint64_t seed) {
-  Sequence s = random_sequence({1, 1, p.integer("T"), p.integer("dk"), p.integer("dv")}, seed);
+Sequence sequence_of(const Shape &shape, Seed seed) {
+  Sequence s = random_sequence(shape, seed);
   s.beta.assign(s.shape.T, 1);
   return s;
 }
 /// Each number is tested separately, with one pass each.
-void few_enough(const Params &p) {
-  if (p.real("T") * (p.real("dk") + p.real("dv")) > 4096)
-    usage_error("numbers are counted one by one: use T (dk + dv) <= 4096");
+void few_enough(const Shape &s) {
+  if (s.T * (s.Dk + s.Dv) > 4096) usage_error("numbers are counted one by one: use T (dk + dv) <= 4096");
 }
 std::vector<ParamSpec> sizes(int T, int dk, int dv) {
   return {integer_param("T", T, 2, 1000, "tokens"), integer_param("dk", dk, 1, 64, "width of the keys, or of $phi(k)$"),
@@ -58,9 +53,9 @@ Claim softmax_cost() {
             "multiplications: $L (L+1) / 2 (d_k + d_v)$ in total.");
   c.because("Counted in multiplications of one head; in addition there is one exponential per pair.");
   c.runs({"softmax"}), c.takes(sizes(64, 8, 4)), c.at({{{"T", 16}}, {}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    few_enough(p);
-    const Sequence s = sequence_of(p, protocol.seed);
+  return measure(c, [](Points &points, Seed seed, const Shape &shape) {
+    few_enough(shape);
+    const Sequence s = sequence_of(shape, seed);
     const double L = s.shape.T, dk = s.shape.Dk, dv = s.shape.Dv, width = dk + dv, law = L * (L + 1) / 2 * width;
     const Tokens<Counted> tokens(s);
     const double linear = count([&] { linear_layer(tokens); });
@@ -77,9 +72,7 @@ Claim softmax_cost() {
                       same_reads("softmax", s, averages(Attention<Counted>(tokens)), {{"scale", "1"}}));
     points.obligation("linear attention: 2 L dk dv", linear, 2 * L * dk * dv);
     if (!counts_work()) return;
-    const auto definition = [&](const char *layer) {
-      return products_by_widths(layer, s.shape.T, s.shape.Dk, s.shape.Dv);
-    };
+    const auto definition = [&](const char *v) { return products_by_widths(v, shape.T, shape.Dk, shape.Dv); };
     points.obligation("the layer's definition: $L (L+1) / 2 (dk + dv)$", definition("softmax"), law);
     points.wrong_system("the definition of ffn_relu, which reads all", definition("ffn_relu"), law);
   });
@@ -92,8 +85,8 @@ Claim token_cost() {
   c.exactly("$d_v d_phi$ multiplications to write and $d_v d_phi$ to read.");
   c.because("Softmax attention exceeds this cost from $t = 2 d_k d_v / (d_k + d_v)$ tokens on.");
   c.runs({"linear"}), c.takes(sizes(10, 12, 5)), c.at({{{"T", 1}}, {}, {{"T", 1000}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    Sequence s = sequence_of(p, protocol.seed);
+  return measure(c, [](Points &points, Seed seed, const Shape &shape) {
+    Sequence s = sequence_of(shape, seed);
     s.q = elu_plus_one(s.q), s.k = elu_plus_one(s.k); // phi, which keeps the width
     const double T = s.shape.T, width = s.shape.Dk + s.shape.Dv, area = double(s.shape.Dk) * s.shape.Dv;
     points.rounding(0);
@@ -105,21 +98,23 @@ Claim token_cost() {
                       same_reads("linear", s, values_of(linear_reads(Tokens<Counted>(s)))));
     points.wrong_system("DeltaNet, which reads before it writes too", last_token(s, delta_layer), 2 * area);
     if (!counts_work()) return;
-    const auto definition = [&](const char *layer) { // the token that comes last: T tokens minus T - 1
-      const double before = T == 1 ? 0 : products_by_area(layer, s.shape.T - 1, s.shape.Dk, s.shape.Dv);
-      return products_by_area(layer, s.shape.T, s.shape.Dk, s.shape.Dv) - before;
-    };
+    const auto total = [&](const char *v, int T) { return T ? products_by_area(v, T, shape.Dk, shape.Dv) : 0; };
+    const auto definition = [&](const char *v) { return total(v, shape.T) - total(v, shape.T - 1); }; // the last token
     points.obligation("the layer's definition: dv dphi twice", definition("linear"), 2 * area);
     points.wrong_system("the definition of DeltaNet", definition("delta_net"), 2 * area);
   });
 }
 
+/// The last step, from the state that the layer has before it.
+Sequence last_step(const std::string &variant, const Sequence &s) {
+  Sequence next = slice_steps(s, s.shape.T - 1, s.shape.T);
+  next.state = run(variant, slice_steps(s, 0, s.shape.T - 1)).state;
+  return next;
+}
 /// The numbers of the state on which the read of the next token depends, after all steps but the last.
 double state_numbers(const std::string &variant, const Sequence &s) {
-  const int T = s.shape.T;
-  Sequence next = slice_steps(s, T - 1, T);
-  next.state = run(variant, slice_steps(s, 0, T - 1)).state;
-  const std::vector<double> before = run(variant, next).o;
+  const Sequence next = last_step(variant, s);
+  const Vector before = run(variant, next).o;
   double moved = 0;
   for (size_t i = 0; i < next.state.size(); ++i) {
     Sequence changed = next;
@@ -136,29 +131,26 @@ Claim compression() {
   c.because("Counted on the layers: the numbers of the cache and of the state on which the next read depends.");
   c.runs({"softmax", "linear", "linear_elu"}), c.takes(sizes(25, 4, 12));
   c.at({{}, {{"T", 24}, {"dk", 8}, {"dv", 8}}, {{"T", 4}, {"dk", 8}, {"dv", 8}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    few_enough(p);
-    const Sequence s = sequence_of(p, protocol.seed);
+  return measure(c, [](Points &points, Seed seed, const Shape &shape) {
+    few_enough(shape);
+    const Sequence s = sequence_of(shape, seed);
     const double t = s.shape.T, dk = s.shape.Dk, dv = s.shape.Dv, law = t * (1 / dk + 1 / dv);
     const double kept = numbers_read("softmax", s), ratio = kept / state_numbers("linear", s);
     points.rounding(4 * law);
-    auto over = points.statement("cache over state: $t (1/dk + 1/dv)$", ratio, law);
-    over.but_not("$t-1$ for $t$", (t - 1) * (1 / dk + 1 / dv));
+    auto over = points.statement("cache over state: $t (1/dk + 1/dv)$", ratio, law)
+                    .but_not("$t-1$ for $t$", (t - 1) * (1 / dk + 1 / dv));
     if (dk != dv) over.but_not("2 t over the mean width", 4 * t / (dk + dv));
     points.wrong_system("a state that keeps z as well", kept / state_numbers("linear_elu", s), law);
     if (dk == dv) points.rounding(4 * (2 * t / dk)).statement("equal widths: exactly $2 t / d$", ratio, 2 * t / dk);
     // The state is enough: a run that starts from it has the same last read.
-    Sequence next = slice_steps(s, s.shape.T - 1, s.shape.T);
-    next.state = run("linear", slice_steps(s, 0, s.shape.T - 1)).state;
-    const std::vector<double> o = run("linear", s).o;
+    const Sequence next = last_step("linear", s);
+    const Vector o = run("linear", s).o;
     points.rounding(rounding_units("linear", s));
     points.obligation("the state alone reads as the whole sequence does", run("linear", next).o,
-                      std::vector<double>(o.end() - s.shape.Dv, o.end()));
+                      Vector(o.end() - s.shape.Dv, o.end()));
   });
 }
-
 } // namespace
 
 std::vector<Claim> section_2_cost() { return {softmax_cost(), token_cost(), compression()}; }
-
 } // namespace recollect::theory

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // 002 §2, Why softmax can't fit this form: the exponential kernel has no finite feature map.
-#include "harness/numerics/linalg.hpp"
-#include "theory/support/claim_builder.hpp"
 #include "theory/support/delta_recursion.hpp"
 #include "theory/support/features.hpp"
-#include <algorithm>
-#include <cmath>
+#include "theory/support/measure.hpp"
 
 namespace recollect::theory {
 namespace {
-
 /// m distinct points in a disc of radius 2, evenly spread like the seeds of a sunflower.
 Dense disc(int m) {
   Dense x(m, 2);
@@ -31,16 +27,15 @@ Dense gram(const Dense &x, const Kernel &kernel) {
   return G;
 }
 /// The number of eigenvalues above the rounding error m eps of the largest.
-int numerical_rank(const std::vector<double> &ascending) {
+int numerical_rank(const Vector &ascending) {
   int rank = 0;
-  for (double value : ascending)
-    rank += value > 10 * double(ascending.size()) * epsilon_of(Real::f64) * ascending.back();
+  for (double x : ascending) rank += x > 10 * double(ascending.size()) * epsilon_of(Real::f64) * ascending.back();
   return rank;
 }
 /// On the circle exp(x . y) = exp(4 cos(difference of angles)) is a circulant matrix. By the Jacobi-Anger expansion its
 /// eigenvalues are m times the sums of the Bessel functions I_(n + j m)(4) over all j, and are all positive.
-std::vector<double> rim_spectrum(int m) {
-  std::vector<double> values;
+Vector rim_spectrum(int m) {
+  Vector values;
   for (int n = 0; n < m; ++n) {
     double sum = 0;
     for (int order = n - 4 * ((60 + m) / m) * m; order < 60 + m; order += m) // I_60(4) is 1e-64
@@ -51,7 +46,6 @@ std::vector<double> rim_spectrum(int m) {
   return values;
 }
 double cubic(double x) { return (1 + x) * (1 + x) * (1 + x); }
-
 } // namespace
 
 std::vector<Claim> section_2_infinite_kernel() {
@@ -64,20 +58,17 @@ std::vector<Claim> section_2_infinite_kernel() {
             "rounding, which is why finite feature maps can approximate the kernel well.");
   c.takes({integer_param("m", 16, 3, 64, "distinct points on a disc of radius 2 in the plane")});
   c.at({{{"m", 4}}, {}, {{"m", 48}}});
-  return {c.measure([](Points &points, const Params &p, const Protocol &) {
-    const int m = p.integer("m");
+  return {measure(c, [](Points &points, int m) {
     const auto rank = [](const Dense &G) { return numerical_rank(symmetric_eigenvalues(G)); };
     const Dense positive(m, 2, elu_plus_one(disc(m).data));
-    points.rounding(0);
-    points.statement("rank of the Gram matrix of m points, exp", rank(gram(disc(m), exp_kernel)), m);
+    points.rounding(0).statement("rank of the Gram matrix of m points, exp", rank(gram(disc(m), exp_kernel)), m);
     points.wrong_system("elu + 1: d features", rank(gram(positive, linear_kernel)), m);
     if (m > 10) points.wrong_system("$(1 + x.y)^3$: 10 features", rank(gram(disc(m), cubic)), m);
-    const std::vector<double> law = rim_spectrum(m), found = symmetric_eigenvalues(gram(rim(m), exp_kernel));
+    const Vector law = rim_spectrum(m), found = symmetric_eigenvalues(gram(rim(m), exp_kernel));
     points.obligation("of which float64 tells this many from rounding", numerical_rank(found), numerical_rank(law));
     // Each element is wrong by at most a few eps e^4 (4 eps in the exponent), each eigenvalue by m eps of the largest.
     points.rounding(m * (5 * std::exp(4.0) + law.back()));
     points.obligation("m points on a circle: eigenvalues by Bessel functions", found, law);
   })};
 }
-
 } // namespace recollect::theory

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // 002 §2: softmax attention under its causal mask, the factoring of a kernel into a state, and the denominator.
-#include "theory/support/claim_builder.hpp"
 #include "theory/support/delta_recursion.hpp"
 #include "theory/support/features.hpp"
+#include "theory/support/measure.hpp"
 #include "theory/support/one_head.hpp"
 #include "theory/support/sampling.hpp"
-#include <cmath>
 
 namespace recollect::theory {
 namespace {
-
 std::vector<ParamSpec> sizes() { return one_head_params({1, 1, 20, 8, 4}); }
 
 /// N(0,1) queries, keys and values.
-Sequence gaussian_steps(const Shape &shape, std::uint64_t seed) {
+Sequence gaussian_steps(const Shape &shape, Seed seed) {
   Sequence s;
   s.shape = shape;
   s.q = normal_matrix(shape.T, shape.Dk, seed, "002 §2/queries").data;
@@ -30,14 +28,14 @@ struct Rows {
 };
 
 /// softmax(q k^T * M) V with M = 1 on and below the diagonal, 0 above: a masked logit becomes 0 and weighs e^0.
-std::vector<double> multiplied_mask(const Rows &x) {
+Vector multiplied_mask(const Rows &x) {
   Dense weights = x.q * transpose(x.k);
   for (int t = 0; t < weights.rows; ++t)
     for (int i = 0; i < weights.columns; ++i) weights(t, i) = std::exp(i <= t ? weights(t, i) : 0);
   return (normalise_sums(weights) * x.v).data;
 }
 /// softmax(q k^T + M) V with M = 0 on and below the diagonal, or below it only, and -infinity above.
-std::vector<double> added_mask(const Rows &x, Triangle triangle) {
+Vector added_mask(const Rows &x, Triangle triangle) {
   return (normalise_sums(causal_weights(x.k, x.q, exp_kernel, triangle)) * x.v).data;
 }
 
@@ -66,8 +64,8 @@ Claim mask() {
     points.at(params_of(two.shape).set("data", "q = k = 1, v = (1, 2)"));
     add_printed_and_meant(points, two);
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Sequence s = gaussian_steps(shape_of(p), protocol.seed);
+  return measure(c, [](Points &points, Seed seed, const Shape &shape) {
+    const Sequence s = gaussian_steps(shape, seed);
     const Measured layer = measured("softmax", s, {{"scale", "1"}}), doubled = measured("softmax", s, {{"scale", "2"}});
     add_printed_and_meant(points, s).but_not("a mask that hides the token itself",
                                              layer.against(added_mask(Rows(s), Triangle::strict)));
@@ -90,8 +88,8 @@ Claim factoring() {
   c.because("The query can be taken out of the sum, so that a state of $d_v x d_phi$ numbers and one vector replace "
             "all past tokens.");
   c.runs({"linear_elu", "linear"}), c.takes(sizes());
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Sequence s = gaussian_steps(shape_of(p), protocol.seed);
+  return measure(c, [](Points &points, Seed seed, const Shape &shape) {
+    const Sequence s = gaussian_steps(shape, seed);
     const Rows x(s);
     const auto weights = [&](double (*feature)(double)) { // phi(q_t) . phi(k_j), j <= t
       return causal_weights(mapped(x.k, feature), mapped(x.q, feature), linear_kernel, Triangle::with_diagonal);
@@ -110,11 +108,10 @@ Claim factoring() {
     Sequence features = s;
     features.q = mapped(x.q, elu_plus_one).data, features.k = mapped(x.k, elu_plus_one).data;
     points.wrong_system("no denominator", run("linear", features).o, average.data);
-
     const int rows = s.shape.Dv; // of S; z lies below them
-    const std::vector<double> state = run("linear_elu", s).state, z(state.begin() + rows * s.shape.Dk, state.end());
+    const Vector state = run("linear_elu", s).state, z(state.begin() + rows * s.shape.Dk, state.end());
     const auto sum_of_keys = [&](int steps) {
-      const Dense ones(1, steps, std::vector<double>(steps, 1));
+      const Dense ones(1, steps, Vector(steps, 1));
       return (ones * rows_of(features.k, steps, x.k.columns)).data;
     };
     points.rounding(accumulated_terms(s.shape, 1) * max_abs(z));
@@ -123,14 +120,13 @@ Claim factoring() {
   });
 }
 
-/// Channel 0 of S phi(q) / (z . phi(q)) with phi the identity, for one state and many Gaussian queries. Only two parts
-/// of the first row of S count, that along z and that orthogonal to z: o = a + b C, where C is the tangent of a uniform
-/// angle, a Cauchy variable.
+/// Channel 0 of S phi(q) / (z . phi(q)) with phi the identity, for one state and Gaussian queries. With the parts of
+/// the first row of S along z and across it o = a + b C, C a Cauchy variable.
 struct IdentityMap {
   Sequence last; // no further write: T queries read the state [S; z]
   double a, b;
 
-  IdentityMap(const Shape &shape, std::uint64_t seed) {
+  IdentityMap(const Shape &shape, Seed seed) {
     Sequence s = gaussian_steps({1, 1, shape.T, shape.Dk, 1}, seed);
     const Rows x(s);
     s.shape.Dv = 2, s.v.clear(); // z is the state's row of a value that is always 1
@@ -141,14 +137,14 @@ struct IdentityMap {
     a = along / zz, b = std::sqrt(inner(S, S, shape.Dk) / zz - a * a);
   }
   /// Numerators and denominators of the queries first ... first + count - 1.
-  std::vector<double> reads(std::uint64_t seed, size_t first, size_t count) {
+  Vector reads(Seed seed, size_t first, size_t count) {
     last.shape.T = int(count);
     last.q = Stream(seed, "002 §2/reading queries").normals(count * last.shape.Dk, first * last.shape.Dk);
     last.k.assign(count * last.shape.Dk, 0), last.v.assign(count * 2, 0);
     return run("linear", last).o;
   }
-  double largest_read(size_t queries, std::uint64_t seed) {
-    const std::vector<double> read = reads(seed, 0, queries);
+  double largest_read(size_t queries, Seed seed) {
+    const Vector read = reads(seed, 0, queries);
     double largest = 0;
     for (size_t i = 0; i < queries; ++i) largest = std::max(largest, std::fabs(read[2 * i] / read[2 * i + 1]));
     return largest;
@@ -167,8 +163,7 @@ Claim denominator() {
             "exact arithmetic. The usual remedies are therefore positive features, or a norm on the output in place of "
             "the division.");
   c.runs({"linear_elu", "linear"}), c.takes(sizes());
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Shape shape = shape_of(p);
+  return measure(c, [](Points &points, const Protocol &protocol, const Shape &shape) {
     const Sequence s = gaussian_steps(shape, protocol.seed);
     const double largest = max_abs(s.v), rounding = 4 * accumulated_terms(shape, 1) * epsilon_of(Real::f64) * largest;
     IdentityMap map(shape, protocol.seed);
@@ -177,29 +172,25 @@ Claim denominator() {
     points.wrong_system("$phi$ the identity", at_most_point(map.largest_read(10000, protocol.seed), largest, rounding));
     const auto share = [&](auto counts) {
       const auto draw = [&](size_t first, size_t count) {
-        const std::vector<double> read = map.reads(protocol.seed, first, count);
-        std::vector<double> hits(count);
+        const Vector read = map.reads(protocol.seed, first, count);
+        Vector hits(count);
         for (size_t i = 0; i < count; ++i) hits[i] = counts(read[2 * i], read[2 * i + 1]);
         return hits;
       };
       return sample_mean(wanted_sensitivity(protocol), pilot_size(protocol, 10000), 20'000'000,
                          in_blocks(cached_block(2 * shape.Dk), draw));
     };
-    points
-        .statement("identity: queries whose denominator has the wrong sign",
-                   share([](double, double below) { return below < 0; }), 0.5)
-        .but_not("as for elu + 1: none", 0);
     const double wild = map.exceeds(largest);
-    points
-        .statement("identity: reads beyond the largest value, a Cauchy tail",
-                   share([=](double above, double below) { return std::fabs(above / below) > largest; }), wild)
+    const Mean negative = share([](double, double below) { return below < 0; }),
+               beyond = share([=](double above, double below) { return std::fabs(above / below) > largest; });
+    points.statement("identity: queries whose denominator has the wrong sign", negative, 0.5)
+        .but_not("as for elu + 1: none", 0);
+    points.statement("identity: reads beyond the largest value, a Cauchy tail", beyond, wild)
         .but_not("a read is an average of values: none", 0)
         .but_not("the tail of one side only", wild / 2);
   });
 }
-
 } // namespace
 
 std::vector<Claim> section_2_linear_attention() { return {mask(), factoring(), denominator()}; }
-
 } // namespace recollect::theory

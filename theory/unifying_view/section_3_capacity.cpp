@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// 002 §3: the capacity limit of a fixed-size state. Measured by squared error it is at n ~ d; measured by decoding it
-// need not be.
-#include "harness/core/error.hpp"
+// 002 §3: the capacity limit of a fixed-size state: n ~ d by squared error, but not necessarily by decoding.
 #include "theory/unifying_view/stored_pairs.hpp"
 
 namespace recollect::theory {
 namespace {
-
-/// The best state by least squares, read at its own keys with one-hot values: its reads are K K^+, and their distance
-/// from I is the error.
-Point best_state(int n, int columns, double law, std::uint64_t seed) {
+/// The best state by least squares on one-hot values: its reads are K K^+, whose distance from I is the error.
+Point best_state(int n, int columns, double law, Seed seed) {
   const Dense K(n, columns, stored_keys(n, columns, seed, 0, 1)), reads = K * pseudo_inverse(K);
   const double error = std::pow(frobenius_norm(reads - Dense::identity(n)), 2) / n;
-  const std::vector<double> s = singular_values(K);
+  const Vector s = singular_values(K);
   return exact_point(error, law, 16.0 * n * s.front() / s.back());
 }
 
@@ -27,8 +23,7 @@ Claim ceiling() {
   c.holds_asymptotically(), c.runs({"linear", "gated_linear"}), c.draws({"capacity", "recall"});
   c.takes({integer_param("n", 32, 2, 256, "pairs stored"), integer_param("d", 32, 3, 512, "key width")});
   c.at({{{"n", 8}, {"d", 8}}, {}, {{"n", 64}, {"d", 16}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int n = p.integer("n"), d = p.integer("d");
+  return measure(c, [](Points &points, const Protocol &protocol, int n, int d) {
     const double exact = (n - 1.0) / d, crowded = double(n) / d, narrower = (n - 1.0) / (d - 1);
     const double wanted = wanted_sensitivity(protocol, exact, {crowded, narrower});
     const Mean error = mean_error({"linear", n, d, 1}, 0, n, protocol, wanted);
@@ -47,12 +42,10 @@ Claim ceiling() {
 /// Reads of n items as combinations of the stored values: C [n,n] = K K^T, the sum of linear attention with q = k.
 struct Reads {
   Dense C, V;
-  Reads(int n, int d, int dv, std::uint64_t seed, size_t memory)
+  Reads(int n, int d, int dv, Seed seed, size_t memory)
       : V(n, dv, Stream(seed, "002/decoded values").normals(size_t(n) * dv, memory * n * dv)) {
-    Sequence s;
-    s.shape = {1, 1, n, d, n}; // one-hot values: the state is K^T, and reads are the weights of the stored values
-    s.q = s.k = stored_keys(n, d, seed, memory, 1);
-    s.v = Dense::identity(n).data;
+    // one-hot values: the state is K^T, and reads are the weights of the stored values
+    const Sequence s = stored({1, 1, n, d, n}, stored_keys(n, d, seed, memory, 1), Dense::identity(n).data);
     const Dense S(n, d, forward(find_variant("linear"), s, {"fast", Real::f64, 32, {}}).state);
     C = Dense(n, d, s.k) * transpose(S);
   }
@@ -78,14 +71,13 @@ struct Contest {
   double as_if_normal(int dv) const { return std::erfc(argument((1 + c) * (1 + c) / 2) * std::sqrt(dv / 2.0)) / 2; }
 };
 
-/// The share of pairs (item, other candidate) in which the other scores higher, and the share that the keys of the same
-/// memories predict.
+/// The share of pairs (item, other candidate) in which the other scores higher, and what the same keys predict.
 struct Mistakes {
   Mean measured;
   double law = 0, without_own = 0, as_if_normal = 0;
 };
 Mistakes pair_mistakes(int n, int d, int dv, const Protocol &protocol) {
-  std::vector<double> difference;
+  Vector difference;
   Mistakes sum;
   const double wanted = wanted_sensitivity(protocol);
   for (size_t enough = pilot_size(protocol, 200);;) {
@@ -119,8 +111,8 @@ Mistakes pair_mistakes(int n, int d, int dv, const Protocol &protocol) {
 }
 
 /// The share of items, over all memories, whose own value has the largest product with the read.
-Mean decoded(int n, int d, int dv, std::uint64_t seed, bool all) {
-  std::vector<double> right(all ? 32 : 6, 0.0);
+Mean decoded(int n, int d, int dv, Seed seed, bool all) {
+  Vector right(all ? 32 : 6, 0.0);
   for (size_t memory = 0; memory < right.size(); ++memory) {
     const Dense scores = Reads(n, d, dv, seed, memory).scores();
     for (int i = 0; i < n; ++i) {
@@ -146,8 +138,8 @@ Claim decoding() {
   c.runs({"linear"}), c.draws({"capacity", "recall"});
   c.takes({integer_param("n", 128, 3, 512, "pairs stored"), integer_param("d", 16, 2, 256, "key width"),
            integer_param("dv", 512, 8, 4096, "value width")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int n = p.integer("n"), d = p.integer("d"), dv = p.integer("dv"), few = 4;
+  return measure(c, [](Points &points, const Protocol &protocol, const Params &p, int n, int d, int dv) {
+    const int few = 4;
     if (n <= d || double(d) * dv < 8 * n * std::log(double(n)))
       usage_error("decoding beyond the ceiling needs n > d, and wide values: d dv well above 2 n ln n");
     const auto right = [&](int width) { return decoded(n, d, width, protocol.seed, protocol.full()); };
@@ -155,17 +147,14 @@ Claim decoding() {
     points.statement("above the ceiling at most half is decoded", at_most_point(wide, 0.5));
     points.obligation("wide values: nearly all is decoded", at_least_point(wide, 0.9));
     points.at(Params(p).set("dv", few)).wrong_system("narrow values", at_least_point(right(few), 0.9));
-    const int pairs = 2 * d, channels = 4; // few enough that mistakes can be counted
-    const Mistakes mistakes = pair_mistakes(pairs, d, channels, protocol);
-    points.at(Params(p).set("n", pairs).set("dv", channels))
+    const Mistakes mistakes = pair_mistakes(2 * d, d, few, protocol); // few enough that mistakes can be counted
+    points.at(Params(p).set("n", 2 * d).set("dv", few))
         .obligation("another value scores higher: Student's tail", mistakes.measured, mistakes.law)
         .but_not("the value's own spread left out", mistakes.without_own)
         .but_not("a normal tail", mistakes.as_if_normal);
   });
 }
-
 } // namespace
 
 std::vector<Claim> section_3_capacity() { return {ceiling(), decoding()}; }
-
 } // namespace recollect::theory

@@ -11,7 +11,6 @@
 
 namespace recollect::theory {
 namespace {
-
 /// The coefficients of the recursion. Each rival changes one of them.
 struct Recursion {
   double width;               // d
@@ -64,7 +63,7 @@ void hold_to_recursion(const std::string &variant, const Items &x, const Recursi
   const double expected = law.mean(x.from, x.to, x.n);
   // Only those rivals that these items can distinguish; the others are tested at other items.
   std::vector<std::string> names;
-  std::vector<double> predictions;
+  Vector predictions;
   for (const auto &[name, other] : rivals) {
     const double predicted = other.mean(x.from, x.to, x.n);
     if (std::fabs(predicted / expected - 1) < 0.04) continue;
@@ -119,8 +118,7 @@ Claim gated_capacity() {
            real_param("alpha", 0.95, 0.5, 0.98, "decay a step")});
   c.at({{{"to", 8}}, {{"from", 28}}, {{"n", 8}, {"alpha", 0.8}}});
   c.also([](Points &points, const Protocol &protocol) {
-    // Recent items are read better than by DeltaNet beyond the ceiling, and no better below it: their slots are used
-    // again.
+    // Recent items are read better than by DeltaNet beyond the ceiling, where slots are used again, not below it.
     const Items recent{32, 8, 28, 32, 0.95}, strong{32, 8, 28, 32, 0.5}, few{8, 8, 0, 8, 0.8}, later{8, 8, 4, 8};
     const auto gated = [&](const Items &x) {
       return error_of("gated_delta_net", x, protocol, wanted_sensitivity(protocol));
@@ -128,8 +126,7 @@ Claim gated_capacity() {
     const auto plain = [](const Items &x) { return Recursion{double(x.d), 1}.mean(x.from, x.to, x.n); };
     points.at(recent.params());
     points.statement("recent items at $n = 4 d$: below DeltaNet's", at_most_point(gated(recent), plain(recent)));
-    points.at(few.params());
-    points.statement("all items at $n = d$: above DeltaNet's", at_least_point(gated(few), plain(few)));
+    points.at(few.params()).statement("all items at $n = d$: above DeltaNet's", at_least_point(gated(few), plain(few)));
     points.at(strong.params()).wrong_system("a gate of 0.5", at_most_point(gated(strong), plain(recent)));
     points.at(later.params());
     points.wrong_system("the later half of the items in DeltaNet",
@@ -144,9 +141,7 @@ Claim gated_capacity() {
         "relative error of these items, by the recursion with $alpha^2$", protocol, points);
   });
 }
-
 } // namespace
 
 std::vector<Claim> section_4_5_capacity() { return {delta_net_capacity(), gated_capacity()}; }
-
 } // namespace recollect::theory

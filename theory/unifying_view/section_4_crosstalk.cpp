@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// 002 §3-5: the effect of a write at another key. Linear attention doubles, the delta rule overwrites in part, a gate
-// scales.
+// 002 §3-5: a write seen at another key: linear attention doubles, the delta rule overwrites in part, a gate scales.
 #include "theory/unifying_view/one_write.hpp"
 
 namespace recollect::theory {
 namespace {
-
 Claim linear_doubles() {
   ClaimBuilder c("blog-linear-doubles", "002 §3-4");
   c.says("In linear attention, writing the same ($k$, $v$) twice doubles the stored value at $k$ and amplifies the "
@@ -14,13 +12,12 @@ Claim linear_doubles() {
   c.because("The sum does not depend on what is already stored. A gate only changes the 2 into $1 + alpha$.");
   c.runs({"linear", "gated_linear", "delta_net"}), c.takes(write_params({norm_param(1), cosine_param(0.3)}));
   c.at({{}, {{"norm", 1.5}, {"cosine", -0.6}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Setting x(p, protocol.seed);
-    const double norm = p.real("norm"), overlap = norm * p.real("cosine"), kk = norm * norm;
-    const Dense empty(x.S.rows, x.S.columns);
+  return measure(c, [](Points &points, Seed seed, int d, int dv, double norm, double cosine) {
+    const Setting x(seed, d, dv, norm, cosine);
+    const double overlap = norm * cosine, kk = norm * norm;
     const auto read = [&](const std::string &variant, const Vector &at, double alpha = 1) {
       const Write w = x.write(1, alpha);
-      return times(after(variant, empty, {w, w}), at);
+      return times(after(variant, Dense(dv, d), {w, w}), at);
     };
     const auto value = [&](double factor) { return scaled(factor, x.value); };
     points.rounding(x.units());
@@ -36,18 +33,9 @@ Claim linear_doubles() {
 }
 
 /// a S k_old + b S k_new + c v: the parts of the read at the old key.
-struct OldKey {
-  Setting x;
-  double beta, alpha, cosine;
-  OldKey(const Params &p, std::uint64_t seed)
-      : x(p, seed), beta(p.real("beta")), alpha(p.has("alpha") ? p.real("alpha") : 1), cosine(p.real("cosine")) {}
-  Vector blend(double a, double b, double c) const {
-    return mix(1, mix(a, times(x.S, x.other), b, x.old_value()), c, x.value);
-  }
-  Vector read(const std::string &variant, const Write &w, const Vector &at) const {
-    return times(after(variant, x.S, {w}), at);
-  }
-};
+Vector blend(const Setting &x, double a, double b, double c) {
+  return mix(1, mix(a, times(x.S, x.other), b, x.old_value()), c, x.value);
+}
 
 Claim old_key() {
   ClaimBuilder c("blog-kold-readout", "002 §4");
@@ -59,27 +47,24 @@ Claim old_key() {
   c.runs({"delta_net"}), c.takes(write_params({beta_param(0.6), cosine_param(0.3)}));
   c.at({{}, {{"beta", 1}, {"cosine", -0.9}}});
   c.also([](Points &points, const Protocol &protocol) { // cos theta means the inner product: unit norms are not needed
-    const Params p =
-        labels({{"d", num(8)}, {"dv", num(4)}, {"beta", num(0.6)}, {"cosine", num(0.3)}, {"norm", num(1.7)}});
-    const OldKey o(p, protocol.seed);
     const double turn = 0.6 * 0.3 * 1.7;
-    points.at(p).rounding(o.x.units(o.beta));
-    points.obligation("keys of length 1.7 and 1", o.read("delta_net", o.x.write(o.beta), o.x.other),
-                      o.blend(1, -turn, turn));
+    const Setting x(protocol.seed, 8, 4, 1.7, 0.3);
+    const Vector read = x.read("delta_net", x.write(0.6), x.other);
+    points.at(labels({{"d", num(8)}, {"dv", num(4)}, {"beta", num(0.6)}, {"cosine", num(0.3)}, {"norm", num(1.7)}}));
+    points.rounding(x.units(0.6)).obligation("keys of length 1.7 and 1", read, blend(x, 1, -turn, turn));
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const OldKey o(p, protocol.seed);
-    const double turn = o.beta * o.cosine;
-    const Write w = o.x.write(o.beta);
-    points.rounding(o.x.units(o.beta));
-    auto law = points.statement("", o.read("delta_net", w, o.x.other), o.blend(1, -turn, turn));
+  return measure(c, [](Points &points, Seed seed, int d, int dv, double beta, double cosine) {
+    const Setting x(seed, d, dv, 1, cosine);
+    const double turn = beta * cosine;
+    const Write w = x.write(beta);
+    const Vector expected = blend(x, 1, -turn, turn);
+    auto law = points.rounding(x.units(beta)).statement("", x.read("delta_net", w, x.other), expected);
     if (turn == 0) return;
-    law.but_not("nothing taken away", o.blend(1, 0, turn))
-        .but_not("nothing added", o.blend(1, -turn, 0))
-        .but_not("sign of the second term", o.blend(1, turn, turn))
-        .but_not("the old key's own value taken away", o.blend(1 - turn, 0, turn));
-    points.wrong_system("erasure with its sign turned", o.read("delta_net", turned(w), o.x.other),
-                        o.blend(1, -turn, turn));
+    law.but_not("nothing taken away", blend(x, 1, 0, turn))
+        .but_not("nothing added", blend(x, 1, -turn, 0))
+        .but_not("sign of the second term", blend(x, 1, turn, turn))
+        .but_not("the old key's own value taken away", blend(x, 1 - turn, 0, turn));
+    points.wrong_system("erasure with its sign turned", x.read("delta_net", turned(w), x.other), expected);
   });
 }
 
@@ -93,25 +78,23 @@ Claim gated_old_key() {
   c.runs({"gated_delta_net", "delta_net"});
   c.takes(write_params({beta_param(0.6), cosine_param(0.3), real_param("alpha", 0.8, 0, 0.999, "decay")}));
   c.at({{}, {{"alpha", 0.95}, {"cosine", -0.9}}, {{"cosine", 0}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const OldKey o(p, protocol.seed);
-    const double turn = o.beta * o.cosine, a = o.alpha;
-    const Write w = o.x.write(o.beta, a);
-    const Vector law = o.blend(a, -a * turn, turn), blended = mix(a * (1 - o.beta), o.x.old_value(), o.beta, o.x.value);
-    points.rounding(o.x.units(o.beta));
-    auto read = points.statement("the read at $k_old$", o.read("gated_delta_net", w, o.x.other), law);
-    read.but_not("no gate", o.blend(1, -turn, turn));
-    points.obligation("at $k_new$: $alpha (1 - beta) v_old + beta v$", o.read("gated_delta_net", w, o.x.key), blended);
-    points.wrong_system("DeltaNet, at $k_new$", o.read("delta_net", w, o.x.key), blended);
+  return measure(c, [](Points &points, Seed seed, int d, int dv, double beta, double cosine, double a) {
+    const Setting x(seed, d, dv, 1, cosine);
+    const double turn = beta * cosine;
+    const Write w = x.write(beta, a);
+    const Vector law = blend(x, a, -a * turn, turn), blended = mix(a * (1 - beta), x.old_value(), beta, x.value);
+    points.rounding(x.units(beta));
+    auto read = points.statement("the read at $k_old$", x.read("gated_delta_net", w, x.other), law)
+                    .but_not("no gate", blend(x, 1, -turn, turn));
+    points.obligation("at $k_new$: $alpha (1 - beta) v_old + beta v$", x.read("gated_delta_net", w, x.key), blended);
+    points.wrong_system("DeltaNet, at $k_new$", x.read("delta_net", w, x.key), blended);
     if (turn == 0) return;
-    read.but_not("$alpha$ on the write too", o.blend(a, -a * turn, a * turn))
-        .but_not("$alpha$ on the first term only", o.blend(a, -turn, turn));
-    points.wrong_system("erasure with its sign turned", o.read("gated_delta_net", turned(w), o.x.other), law);
+    read.but_not("$alpha$ on the write too", blend(x, a, -a * turn, a * turn))
+        .but_not("$alpha$ on the first term only", blend(x, a, -turn, turn));
+    points.wrong_system("erasure with its sign turned", x.read("gated_delta_net", turned(w), x.other), law);
   });
 }
-
 } // namespace
 
 std::vector<Claim> section_4_crosstalk() { return {linear_doubles(), old_key(), gated_old_key()}; }
-
 } // namespace recollect::theory

@@ -5,7 +5,6 @@
 
 namespace recollect::theory {
 namespace {
-
 Claim gradient_step() {
   ClaimBuilder c("blog-delta-gradient", "002 §4");
   c.says("The gradient of $L(S) = |v - S k|^2 / 2$ is $-(v - S k) k^T$, and one step of size $beta$ from $S_{t-1}$ is "
@@ -14,17 +13,16 @@ Claim gradient_step() {
   c.because("The layer is compared with a step along the gradient of the loss, which is measured by differences.");
   c.runs({"delta_net", "linear"}), c.takes(write_params({beta_param(), norm_param(1)}));
   c.at({{}, {{"beta", 1}, {"norm", 0.7}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Setting x(p, protocol.seed);
-    const double beta = p.real("beta"), kk = inner(x.key, x.key);
+  return measure(c, [](Points &points, Seed seed, int d, int dv, double beta, double norm) {
+    const Setting x(seed, d, dv, norm);
     const auto loss = [&](const Dense &S) { // |v - S k|^2 / 2
       const Vector error = mix(1, x.value, -1, times(S, x.key));
       return inner(error, error) / 2;
     };
-    const Dense slope = gradient(x.S, loss), erased = x.S * (Dense::identity(x.S.columns) - beta * outer(x.key, x.key));
+    const Dense slope = gradient(x.S, loss), erased = x.S * (Dense::identity(d) - beta * outer(x.key, x.key));
     const Dense layer = after("delta_net", x.S, {x.write(beta)}), step = x.S - beta * slope;
     // The two losses whose difference is taken are at most loss + |residual||k| + |k|^2 / 2.
-    points.rounding(x.units(beta) + 8 * x.S.columns * (loss(x.S) + kk));
+    points.rounding(x.units(beta) + 8 * d * (loss(x.S) + inner(x.key, x.key)));
     points.statement("one step against the gradient measured from the loss", layer, step)
         .but_not("the loss without its $1/2$", x.S - 2 * beta * slope)
         .but_not("a step up the gradient", x.S + beta * slope);
@@ -43,32 +41,30 @@ Claim shrink() {
   c.because("$k k^T$ projects onto the line of $k$ only for keys of length 1, which the text assumes.");
   c.runs({"delta_net", "gated_delta_net"}), c.takes(write_params({beta_param()}));
   c.at({{}, {{"beta", 1}}, {{"beta", 1.5}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Setting x(p, protocol.seed);
-    const double beta = p.real("beta");
+  return measure(c, [](Points &points, Seed seed, int d, int dv, double beta) {
+    const Setting x(seed, d, dv);
     // A write of v = 0 to the state S = I leaves the factor by which a write multiplies S.
     const auto factor = [&](const std::string &variant, double length, double alpha) {
-      const Write nothing{scaled(length, x.key), Vector(x.S.columns, 0.0), beta, alpha};
-      return after(variant, Dense::identity(x.S.columns), {nothing});
+      return after(variant, Dense::identity(d), {{scaled(length, x.key), Vector(d, 0.0), beta, alpha}});
     };
     const auto spectrum = [&](double along) { // `along` once and 1 for the rest
-      Vector expected(x.S.columns, 1.0);
+      Vector expected(d, 1.0);
       expected[0] = along;
       std::sort(expected.begin(), expected.end());
       return expected;
     };
     const Dense A = factor("delta_net", 1, 1);
-    const Vector values = symmetric_eigenvalues(A), longer = symmetric_eigenvalues(factor("delta_net", 1.3, 1));
+    const Vector values = symmetric_eigenvalues(A), longer = symmetric_eigenvalues(factor("delta_net", 1.3, 1)),
+                 gated = symmetric_eigenvalues(factor("gated_delta_net", 1, 0.9));
     points.rounding(8 * A.rows * (1 + beta));
-    auto shrunk = points.statement("eigenvalues $1 - beta$, once, and 1", values, spectrum(1 - beta));
-    shrunk.but_not("$1 + beta$", spectrum(1 + beta));
+    auto shrunk = points.statement("eigenvalues $1 - beta$, once, and 1", values, spectrum(1 - beta))
+                      .but_not("$1 + beta$", spectrum(1 + beta));
     if (beta != 1) shrunk.but_not("$(1 - beta)^2$", spectrum((1 - beta) * (1 - beta)));
     points.statement("k shrinks by $1 - beta$, an orthogonal direction stays", times(A, mix(1, x.key, 1, x.other)),
                      mix(1 - beta, x.key, 1, x.other));
     points.obligation("in general $1 - beta |k|^2$, $|k| = 1.3$", longer, spectrum(1 - beta * 1.69));
     points.wrong_system("a key of length 1.3", longer, spectrum(1 - beta));
-    points.wrong_system("a gate of 0.9 on top", symmetric_eigenvalues(factor("gated_delta_net", 1, 0.9)),
-                        spectrum(1 - beta));
+    points.wrong_system("a gate of 0.9 on top", gated, spectrum(1 - beta));
   });
 }
 
@@ -80,24 +76,19 @@ Claim overwrite() {
   c.because("The length of the key acts as a step size, which is why keys are normalised in practice.");
   c.runs({"delta_net", "linear"}), c.takes(write_params({beta_param(), norm_param(0.7)}));
   c.at({{}, {{"beta", 1}}, {{"beta", 1.5}, {"norm", 1.5}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const double beta = p.real("beta"), norm = p.real("norm");
-    const Params unit_point = Params(p).set("norm", 1);
-    const Setting unit(unit_point, protocol.seed), x(p, protocol.seed);
-    const auto read = [](const std::string &variant, const Setting &at, const Write &w) {
-      return times(after(variant, at.S, {w}), at.key);
-    };
+  return measure(c, [](Points &points, Seed seed, const Params &p, int d, int dv, double beta, double norm) {
+    const Setting unit(seed, d, dv), x(seed, d, dv, norm);
     const auto blend = [](const Setting &at, double share) { return mix(1 - share, at.old_value(), share, at.value); };
     const Write w = unit.write(beta);
-    points.at(unit_point).rounding(unit.units(beta));
-    points.statement("$(1 - beta) v_old + beta v$", read("delta_net", unit, w), blend(unit, beta));
-    points.wrong_system("erasure with its sign turned", read("delta_net", unit, turned(w)), blend(unit, beta));
-    points.wrong_system("linear attention", read("linear", unit, w), blend(unit, beta));
+    const auto read = [&](const std::string &variant, const Write &w) { return unit.read(variant, w, unit.key); };
+    points.at(Params(p).set("norm", 1)).rounding(unit.units(beta));
+    points.statement("$(1 - beta) v_old + beta v$", read("delta_net", w), blend(unit, beta));
+    points.wrong_system("erasure with its sign turned", read("delta_net", turned(w)), blend(unit, beta));
+    points.wrong_system("linear attention", read("linear", w), blend(unit, beta));
     if (norm == 1) return;
+    const Vector longer = x.read("delta_net", x.write(beta), x.key);
     points.at(p).rounding(x.units(beta));
-    points
-        .obligation("in general $beta |k|^2$ in place of $beta$", read("delta_net", x, x.write(beta)),
-                    blend(x, beta * norm * norm))
+    points.obligation("in general $beta |k|^2$ in place of $beta$", longer, blend(x, beta * norm * norm))
         .but_not("$beta$ whatever the length", blend(x, beta))
         .but_not("$beta |k|$", blend(x, beta * norm));
   });
@@ -111,11 +102,10 @@ Claim orthogonal() {
   c.because("At a cosine $c$ the read changes by $beta c (v - S k)$: at $c = 0.1$ already by a tenth of the residual.");
   c.runs({"delta_net", "gated_delta_net"}), c.takes(write_params({beta_param(), norm_param(1)}));
   c.at({{}, {{"beta", 1.7}, {"norm", 2}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+  return measure(c, [](Points &points, Seed seed, int d, int dv, double beta, double norm) {
     const auto untouched = [&](const std::string &variant, double cosine, double alpha) {
-      const Setting x(Params(p).set("cosine", cosine), protocol.seed);
-      return exact_point(times(after(variant, x.S, {x.write(p.real("beta"), alpha)}), x.other), times(x.S, x.other),
-                         x.units(p.real("beta")));
+      const Setting x(seed, d, dv, norm, cosine);
+      return exact_point(x.read(variant, x.write(beta, alpha), x.other), times(x.S, x.other), x.units(beta));
     };
     points.statement("the read at $k' . k = 0$, before and after", untouched("delta_net", 0, 1));
     points.wrong_system("k' at cosine 0.1", untouched("delta_net", 0.1, 1));
@@ -131,9 +121,8 @@ Claim proportional() {
   c.because("Linear attention writes $|v||k|$, whatever the state already returns.");
   c.runs({"delta_net", "linear"}), c.takes(write_params({beta_param(), norm_param(0.7)}));
   c.at({{{"norm", 1}}, {{"beta", 1}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Setting x(p, protocol.seed);
-    const double beta = p.real("beta"), norm = p.real("norm");
+  return measure(c, [](Points &points, Seed seed, int d, int dv, double beta, double norm) {
+    const Setting x(seed, d, dv, norm);
     const auto size = [](const Vector &v) { return std::sqrt(inner(v, v)); };
     const auto change = [&](const std::string &variant, const Vector &v) {
       return frobenius_norm(after(variant, x.S, {{x.key, v, beta, 1}}) - x.S);
@@ -141,8 +130,8 @@ Claim proportional() {
     const double error = size(x.residual()), law = beta * error * norm;
     const Vector closer = mix(0.75, x.old_value(), 0.25, x.value); // a quarter of the error
     points.rounding(x.units(beta) * std::sqrt(double(x.S.rows)));
-    auto whole = points.statement("$|S_t - S_{t-1}|_F = beta |v - S k||k|$", change("delta_net", x.value), law);
-    whole.but_not("$beta |v||k|$", beta * size(x.value) * norm);
+    auto whole = points.statement("$|S_t - S_{t-1}|_F = beta |v - S k||k|$", change("delta_net", x.value), law)
+                     .but_not("$beta |v||k|$", beta * size(x.value) * norm);
     if (norm != 1) whole.but_not("$|k|^2$ for $|k|$", law * norm);
     points.statement("at a quarter of the error", change("delta_net", closer), law / 4);
     points.wrong_system("linear attention", change("linear", x.value), law);
@@ -159,27 +148,23 @@ Claim twice() {
             "for the second write.");
   c.runs({"delta_net", "linear"}), c.takes(write_params({real_param("step", 1, 1e-3, 4, "$beta |k|^2$")}));
   c.at({{{"step", 0.5}}, {}, {{"step", 1.5}}, {{"step", 2}}, {{"step", 2.5}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const double step = p.real("step"), norm = 1.4, beta = step / (norm * norm);
-    const Setting x(Params(p).set("norm", norm), protocol.seed);
+  return measure(c, [](Points &points, Seed seed, int d, int dv, double step) {
+    const double norm = 1.4, beta = step / (norm * norm);
+    const Setting x(seed, d, dv, norm);
     const Write w = x.write(beta);
-    const auto second = [&](const std::string &variant) {
-      return after(variant, x.S, {w, w}) - after(variant, x.S, {w});
-    };
+    const auto second = [&](const char *layer) { return after(layer, x.S, {w, w}) - after(layer, x.S, {w}); };
     const auto share = [&](double of_first) { return of_first * beta * outer(x.residual(), x.key); };
+    const Dense delta = second("delta_net");
     points.rounding(x.units(beta));
-    auto write =
-        points.statement("the second write is $1 - beta |k|^2$ of the first", second("delta_net"), share(1 - step));
-    write.but_not("as large as the first", share(1));
+    auto write = points.statement("the second write is $1 - beta |k|^2$ of the first", delta, share(1 - step))
+                     .but_not("as large as the first", share(1));
     if (step != 1 && step != 2) write.but_not("$(1 - beta |k|^2)^2$ of the first", share((1 - step) * (1 - step)));
     points.wrong_system("linear attention", second("linear"), share(1 - step));
   });
 }
-
 } // namespace
 
 std::vector<Claim> section_4_delta_rule() {
   return {gradient_step(), shrink(), overwrite(), orthogonal(), proportional(), twice()};
 }
-
 } // namespace recollect::theory

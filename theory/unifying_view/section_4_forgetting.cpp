@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// 002 §4-5: what DeltaNet forgets: nothing in directions orthogonal to every later key, and a constant fraction per
-// write when keys point in all directions.
+// 002 §4-5: what DeltaNet forgets: nothing orthogonal to every later key, a fraction per write among random keys.
 #include "theory/unifying_view/one_write.hpp"
 #include "theory/unifying_view/retention.hpp"
 #include <boost/math/special_functions/beta.hpp>
 
 namespace recollect::theory {
 namespace {
-
 Claim never() {
   ClaimBuilder c("blog-never-forgets", "002 §4-5");
   c.says("Anything in $S$ orthogonal to $k_t$ is preserved exactly: a stale write at $k_old$ stays in $S$ at full "
@@ -18,33 +16,30 @@ Claim never() {
   c.runs({"delta_net", "gated_delta_net"});
   c.takes(write_params({beta_param(1), cosine_param(0.3), integer_param("writes", 200, 1, 2000, "later writes")}));
   c.at({{}, {{"beta", 0.5}, {"cosine", -0.8}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Setting x(p, protocol.seed); // the old key is x.other, read as S x.other; x.key has the given cosine with it
-    const int d = x.S.columns, m = p.integer("writes");
-    const double beta = p.real("beta"), cosine = p.real("cosine");
+  return measure(c, [](Points &points, Seed seed, int d, int dv, double beta, double cosine, int m) {
+    const Setting x(seed, d, dv, 1, cosine); // the old key is x.other; x.key has the given cosine with it
     const Vector old = times(x.S, x.other);
     // The read after later unit keys that are orthogonal to the old key and then rotated towards it by `lean`.
     const auto read = [&](const std::string &variant, double lean, double alpha) {
       std::vector<Write> writes;
       for (int t = 0; t < m; ++t) {
-        Vector k = Stream(protocol.seed, "002/orthogonal keys", t).normals(d);
+        Vector k = Stream(seed, "002/orthogonal keys", t).normals(d);
         k = mix(1, k, -inner(k, x.other), x.other);
         normalise_rows(k, d);
         writes.push_back({mix(std::sqrt(1 - lean * lean), k, lean, x.other),
-                          Stream(protocol.seed, "002/later values", t).normals(x.S.rows), beta, alpha});
+                          Stream(seed, "002/later values", t).normals(dv), beta, alpha});
       }
       return times(after(variant, x.S, writes), x.other);
     };
     // Each write adds a few rounding units, and the state stays as large as the values written.
-    points.rounding(8.0 * m * d * (spectral_norm(x.S) + 4 * std::sqrt(double(x.S.rows))));
+    points.rounding(8.0 * m * d * (spectral_norm(x.S) + 4 * std::sqrt(double(dv))));
     points.statement("after writes at orthogonal keys: all of it", read("delta_net", 0, 1), old);
     points.wrong_system("a gate of 0.999", read("gated_delta_net", 0, 0.999), old);
     points.wrong_system("later keys at cosine 0.1", read("delta_net", 0.1, 1), old);
     // One write of 0 at x.key; S k_new has an effect as well (blog_kold_readout).
-    const Vector nothing(x.S.rows, 0.0);
-    const Vector near = times(after("delta_net", outer(old, x.other), {{x.key, nothing, beta, 1}}), x.other);
-    auto kept =
-        points.obligation("a write nearby keeps $1 - beta cos^2$", near, scaled(1 - beta * (cosine * cosine), old));
+    const Dense nearby = after("delta_net", outer(old, x.other), {{x.key, Vector(dv, 0.0), beta, 1}});
+    const Vector near = times(nearby, x.other), law = scaled(1 - beta * (cosine * cosine), old);
+    auto kept = points.obligation("a write nearby keeps $1 - beta cos^2$", near, law);
     if (cosine == 0) return;
     kept.but_not("$1 - beta |cos|$", scaled(1 - beta * std::fabs(cosine), old))
         .but_not("kept whole by a write nearby", scaled(1, old));
@@ -52,14 +47,13 @@ Claim never() {
 }
 
 /// What one needle keeps among m keys whose |cosine| with it is at most `most`: k = x needle + sqrt(1 - x^2) u with u
-/// uniform on the unit sphere around it. E k k^T is diagonal in these directions, so that the mean is (1 - beta E
-/// x^2)^m.
+/// uniform on the sphere around it. E k k^T is diagonal there, and the mean is (1 - beta E x^2)^m.
 Mean kept_among_far_keys(int m, int d, double beta, double most, const Protocol &protocol) {
   const auto density = [&](double x) { return std::pow(1 - x * x, (d - 3) / 2.0); };
   const auto draw = [&](size_t first, size_t count) {
-    Sequence s;
-    s.shape = {int(count), 1, m, d, 1};
-    s.k = Stream(protocol.seed, "002/far keys").normals(count * m * d, first * m * d);
+    Sequence s =
+        stored({int(count), 1, m, d, 1}, Stream(protocol.seed, "002/far keys").normals(count * m * d, first * m * d),
+               Vector(count * m), beta);
     for (size_t i = 0; i < count * m; ++i) {
       double *k = &s.k[i * d], length = std::sqrt(inner(k + 1, k + 1, d - 1));
       const Stream draw(protocol.seed, "002/far cosines", first * m + i);
@@ -68,10 +62,10 @@ Mean kept_among_far_keys(int m, int d, double beta, double most, const Protocol 
       while (draw.uniform(n - 1) > density(k[0]));
       for (int j = 1; j < d; ++j) k[j] *= std::sqrt(1 - k[0] * k[0]) / length;
     }
-    s.q = s.k, s.v.assign(count * m, 0), s.beta.assign(count * m, beta), s.state.assign(count * d, 0);
+    s.q = s.k, s.state.assign(count * d, 0);
     for (size_t b = 0; b < count; ++b) s.state[b * d] = 1;
-    const std::vector<double> state = forward(find_variant("delta_net"), s, {"fast", Real::f64, 16, {}}).state;
-    std::vector<double> left(count);
+    const Vector state = forward(find_variant("delta_net"), s, {"fast", Real::f64, 16, {}}).state;
+    Vector left(count);
     for (size_t b = 0; b < count; ++b) left[b] = state[b * d];
     return left;
   };
@@ -108,9 +102,7 @@ Claim random_keys() {
           .but_not("as if uniform in $[-c, c]$", std::pow(1 - most * most / 3, m));
     }
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int d = p.integer("d"), m = p.integer("m");
-    const double beta = p.real("beta");
+  return measure(c, [](Points &points, const Protocol &protocol, int d, int m, double beta) {
     const double law = std::pow(1 - beta / d, m), other_width = std::pow(1 - beta / (d - 1), m),
                  fewer = std::pow(1 - beta / d, m - 1), faster = std::pow(1 - 2 * beta / d, m);
     const double wanted = wanted_sensitivity(protocol, law, {other_width, fewer, faster});
@@ -123,9 +115,7 @@ Claim random_keys() {
     points.wrong_system("linear attention", mean_kept("linear", m, d, 1, 1, protocol, 1), law);
   });
 }
-
 } // namespace
 
 std::vector<Claim> section_4_forgetting() { return {never(), random_keys()}; }
-
 } // namespace recollect::theory

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// 002 §5 (and §2, which announces it): exponential decay of the state: the weights that it gives, which writes still
-// double, and what it bounds.
-#include "theory/support/claim_builder.hpp"
+// 002 §5 (and §2, which announces it): decay of the state: its weights, whether writes still double, what it bounds.
+#include "theory/support/measure.hpp"
 #include "theory/support/one_head.hpp"
-#include <cmath>
 
 namespace recollect::theory {
 namespace {
-
 /// mamba2 without its write strength, which §5 leaves out.
-Sequence gated_steps(const Shape &shape, std::uint64_t seed) {
+Sequence gated_steps(const Shape &shape, Seed seed) {
   Sequence s = random_sequence(shape, seed);
   s.beta.clear(), s.lambda.clear(), s.w.clear();
   return s;
@@ -31,8 +28,8 @@ Claim unrolled() {
   c.exactly("An identity. The decay is exponential if $alpha$ stays below some bar < 1.");
   c.because("Gates that approach 1 fast enough keep a write for ever: see blog_gating_bounds.");
   c.runs({"mamba2"}), c.takes(one_head_params({1, 1, 20, 8, 4}));
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Sequence s = gated_steps(shape_of(p), protocol.seed);
+  return measure(c, [](Points &points, Seed seed, const Shape &shape) {
+    const Sequence s = gated_steps(shape, seed);
     // sum_j (product of alpha_l over l = j + from ... t - short_of) v_j k_j^T
     const auto sum = [&](int from, int short_of) {
       return stepped(s, [&, from, short_of](const Dense &, const Dense &, const Dense &, int t) {
@@ -54,7 +51,7 @@ Claim unrolled() {
     Sequence one = same_pair(T, [](int) { return 0.9; });
     std::fill(one.v.begin() + 1, one.v.end(), 0.0);
     const auto each = [&](double (*law)(int)) {
-      std::vector<double> expected;
+      Vector expected;
       for (int t = 0; t < T; ++t) expected.push_back(law(t));
       return expected;
     };
@@ -76,15 +73,13 @@ Claim doubles() {
                         "'while gaining no information': the point is the accumulation, not the number."));
   c.runs({"mamba2", "linear"}), c.takes({real_param("alpha", 0.9, 0.01, 0.99, "constant decay")});
   c.at({{}, {{"alpha", 0.5}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &) {
-    const double alpha = p.real("alpha");
+  return measure(c, [](Points &points, double alpha) {
     const auto amplitude = [&](int writes) {
       return last(run("mamba2", same_pair(writes, [=](int) { return alpha; })));
     };
     const double two = amplitude(2), ungated = last(run("linear", same_pair(2, [](int) { return 1; })));
     const int many = 2000;
-    points.rounding(8);
-    points.statement("two writes: twice the value", two, 2);
+    points.rounding(8).statement("two writes: twice the value", two, 2);
     points.obligation("two writes: $1 + alpha$", two, 1 + alpha).but_not("$1 + alpha^2$", 1 + alpha * alpha);
     points.wrong_system("no gate: the value doubles", ungated, 1 + alpha);
     points.rounding(8 / ((1 - alpha) * (1 - alpha)));
@@ -120,17 +115,16 @@ Claim bounds() {
     points.statement("$|S|$ grows no more after step 1000", crept, creeping_sum(T / 2));
     points.obligation("$|S|$ by its law: it grows as t", crept, creeping_sum(T));
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const double bar = p.real("bar"), bound = 1 / (1 - bar), slack = 8 * bound * bound * epsilon_of(Real::f64);
+  return measure(c, [](Points &points, Seed seed, double bar) {
+    const double bound = 1 / (1 - bar), slack = 8 * bound * bound * epsilon_of(Real::f64);
     const int steps = int(40 / (1 - bar)); // bar^steps < e^-40
     points.rounding(8 * bound * bound);
-    points
-        .condition("$alpha$ = bar, one pair: $|S|$ reaches $max |v||k| / (1 - bar)$",
-                   norm_after(steps, [=](int) { return bar; }), bound)
+    const double reached = norm_after(steps, [=](int) { return bar; });
+    points.condition("$alpha$ = bar, one pair: $|S|$ reaches $max |v||k| / (1 - bar)$", reached, bound)
         .but_not("$1 / (1 - bar^2)$", 1 / (1 - bar * bar))
         .but_not("bar / (1 - bar)", bar / (1 - bar));
     // One pair of vectors at every step, with gates a little below the bound and all different.
-    Sequence s = gated_steps({1, 1, steps, 8, 4}, protocol.seed);
+    Sequence s = gated_steps({1, 1, steps, 8, 4}, seed);
     for (double &alpha : s.alpha) alpha = bar * (0.95 + 0.05 * (alpha - 0.8) / 0.2);
     for (size_t i = 8; i < s.k.size(); ++i) s.k[i] = s.k[i - 8];
     for (size_t i = 4; i < s.v.size(); ++i) s.v[i] = s.v[i - 4];
@@ -142,9 +136,7 @@ Claim bounds() {
     points.wrong_system("no gate: $|S| = t$", at_most_point(norm_after(steps, [](int) { return 1; }), bound, slack));
   });
 }
-
 } // namespace
 
 std::vector<Claim> section_5_gating() { return {unrolled(), doubles(), bounds()}; }
-
 } // namespace recollect::theory

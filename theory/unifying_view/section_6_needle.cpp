@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// 002 §6 and Outlook: the needle in a haystack. Measured here is how much m later writes leave of a needle in each
-// layer; the trained accuracies that the text quotes are not tested.
-#include "harness/core/error.hpp"
+// 002 §6 and Outlook: the needle in a haystack. How much m later writes leave of it in each layer.
 #include "harness/numerics/keys.hpp"
 #include "theory/unifying_view/retention.hpp"
 
 namespace recollect::theory {
 namespace {
-
 /// r orthonormal keys, written repeatedly: they span r of the d directions of the needles and erase these.
-std::vector<double> repeated_keys(int r, int m, int d, std::uint64_t seed) {
-  const std::vector<double> basis = make_keys({"orthonormal", r, d}, 1, seed);
-  std::vector<double> keys;
+Vector repeated_keys(int r, int m, int d, Seed seed) {
+  const Vector basis = make_keys({"orthonormal", r, d}, 1, seed);
+  Vector keys;
   for (int t = 0; t < m; ++t) keys.insert(keys.end(), &basis[size_t(t % r) * d], &basis[size_t(t % r) * d] + d);
   return keys;
 }
@@ -30,15 +27,12 @@ Claim retention() {
            integer_param("r", 4, 1, 256, "distinct keys of the repeated haystack"),
            real_param("alpha", 0.97, 0.5, 0.999, "decay a step")});
   c.at({{{"m", 8}}, {}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int d = p.integer("d"), m = p.integer("m"), r = p.integer("r");
-    const double alpha = p.real("alpha"), delta = std::pow(1 - 1.0 / d, m), gate = std::pow(alpha, m);
+  return measure(c, [](Points &points, const Protocol &protocol, int d, int m, int r, double alpha) {
+    const double delta = std::pow(1 - 1.0 / d, m), gate = std::pow(alpha, m), late = gate / alpha;
     if (r > std::min(d, m)) usage_error("r keys that are all written need r <= d and r <= m");
-
     // Rivals of the two sampled laws.
-    const double other_width = std::pow(1 - 1.0 / (d - 1), m), fewer = std::pow(1 - 1.0 / d, m - 1),
-                 late = gate / alpha;
-    const auto mean = [&](const std::string &variant, double law, const std::vector<double> &rivals) {
+    const double other_width = std::pow(1 - 1.0 / (d - 1), m), fewer = std::pow(1 - 1.0 / d, m - 1);
+    const auto mean = [&](const std::string &variant, double law, const Vector &rivals) {
       return mean_kept(variant, m, d, 1, alpha, protocol, wanted_sensitivity(protocol, law, rivals));
     };
     points.statement("DeltaNet: $(1 - 1/d)^m$", mean("delta_net", delta, {other_width, fewer}), delta)
@@ -49,9 +43,8 @@ Claim retention() {
         .but_not("the gate alone", gate)
         .but_not("the erasure alone", delta)
         .but_not("$alpha^(m-1)$", late * delta);
-    // The law is exact for any keys: the gate does not depend on them, and repeated keys erase their directions
-    // completely.
-    const std::vector<double> keys = repeated_keys(r, m, d, protocol.seed);
+    // Exact for any keys: the gate does not depend on them, and repeated keys erase their directions completely.
+    const Vector keys = repeated_keys(r, m, d, protocol.seed);
     const auto left = [&](const std::string &variant) { return kept(variant, keys, m, d, 1, alpha)[0]; };
     const double cleared = 1 - double(r) / d;
     points.rounding(16.0 * m * d);
@@ -81,9 +74,7 @@ Claim state_aware() {
   c.exactly("This is a proposal, not a numerical statement.");
   return c.is_not_tested(Reason::not_numeric);
 }
-
 } // namespace
 
 std::vector<Claim> section_6_needle() { return {retention(), trained_table(), state_aware()}; }
-
 } // namespace recollect::theory
