@@ -2,7 +2,6 @@
 #include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
-
 DEFINE_SPECIAL_MEMBERS(Change);
 Change::Change(const char *name_of, const Params::Value &value_of) : name(name_of), value(value_of) {}
 
@@ -29,7 +28,6 @@ ClaimBuilder::ClaimBuilder(const std::string &row, const std::string &source) {
   claim_.id = canonical(row), claim_.covers = {row}, claim_.source = source;
 }
 ClaimBuilder::~ClaimBuilder() = default;
-
 void ClaimBuilder::says(const std::string &statement) { claim_.statement = statement; }
 void ClaimBuilder::exactly(const std::string &form) { claim_.exact = form; }
 void ClaimBuilder::because(const std::string &explanation) { claim_.explanation = explanation; }
@@ -46,7 +44,6 @@ Claim ClaimBuilder::is_not_tested(Reason reason) {
   return claim_;
 }
 void ClaimBuilder::is_reduced() { claim_.covers = {}, claim_.suite = Effort::full; }
-
 void ClaimBuilder::runs(std::vector<std::string> layers) { claim_.variants = std::move(layers); }
 void ClaimBuilder::draws(std::vector<std::string> tasks) { claim_.tasks = std::move(tasks); }
 void ClaimBuilder::takes(std::vector<ParamSpec> params, const std::vector<ParamSpec> &more) {
@@ -87,5 +84,4 @@ std::vector<Params> ClaimBuilder::resolved(const std::vector<Changes> &points) c
   for (const Changes &changes : points) all.push_back(changed(resolve(claim_.params, {}, claim_.id), changes));
   return all;
 }
-
 } // namespace recollect::theory

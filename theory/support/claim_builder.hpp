@@ -19,7 +19,6 @@
 #include <cmath>
 
 namespace recollect::theory {
-
 /// A measurement compared with a prediction. Results of algebra may differ by `units` of rounding
 /// (numerics/verdict.hpp), a mean by its standard error; a Point is taken as it is.
 inline Point compare(double measured, double law, double units) { return exact_point(measured, law, units); }
@@ -36,7 +35,6 @@ inline Point compare(const Mean &measured, double law, double) { return sampled_
 class Points {
 public:
   explicit Points(Params at = {});
-
   /// A measurement to which wrong laws can be added. For a Point, the measurement is its measured number.
   template <class Measured> class Stated {
   public:
@@ -59,13 +57,11 @@ public:
     Measured measured_;
     double units_;
   };
-
   /// The parameters that label the points that follow.
   Points &at(Params place);
   Points &at(std::initializer_list<Change> place) { return at(labels(place)); }
   /// The rounding units of the comparisons that follow; the caller derives them.
   Points &rounding(double units) { return units_ = units, *this; }
-
   // A measurement and its law; or a Point that was compared elsewhere, with a bound, by quadrature, or within the
   // tolerance of a layer.
   template <class M, class... Law> Stated<M> statement(std::string label, const M &measured, const Law &...law) {
@@ -84,10 +80,8 @@ public:
   template <class M, class... Law> void wrong_system(std::string name, const M &measured, const Law &...law) {
     hold(rival_system, std::move(name), measured, law...);
   }
-
   /// Points that have their role, label and parameters already.
   void append(const std::vector<Point> &more);
-
   const std::vector<Point> &all() const { return all_; }
 
 private:
@@ -100,25 +94,29 @@ private:
   template <class M, class... Law> Stated<M> hold(Cast cast, std::string label, const M &measured, const Law &...law) {
     return {*this, add(cast, std::move(label), compare(measured, law..., units_)), measured, units_};
   }
-
   Params at_;
   double units_ = std::numeric_limits<double>::quiet_NaN(); // refutes every comparison before rounding() is called
   std::vector<Point> all_;
 };
+
+// Parameters that many claims take.
+inline ParamSpec steps_param(int own, int low, int high) { return integer_param("T", own, low, high, "steps"); }
+inline ParamSpec key_width_param(int own, int low, int high) { return integer_param("d", own, low, high, "key width"); }
+inline ParamSpec value_width_param(int own, int low, int high) {
+  return integer_param("dv", own, low, high, "value width");
+}
 
 class ClaimBuilder {
 public:
   /// A claim that measures one row of the ledger and has that row's id. The expected verdict is `holds`.
   ClaimBuilder(const std::string &row, const std::string &source);
   ~ClaimBuilder();
-
   /// The statement: a fair paraphrase with every condition that the paper states.
   void says(const std::string &statement);
   /// The exact form, the condition under which the statement is true, or the corrected statement.
   void exactly(const std::string &form);
   /// The reason for the verdict, and what the paper meant.
   void because(const std::string &explanation);
-
   // The expected verdict, if it is not `holds`.
   void is_refuted(Reading reading);
   void holds_asymptotically();
@@ -126,10 +124,8 @@ public:
   void holds_under(const std::string &condition);
   /// No measurement here decides the claim. A part of it that can be measured is a separate claim.
   Claim is_not_tested(Reason reason);
-
   /// For a claim that trains its layers for up to 15 s. It runs in the full suite only and covers no row of the ledger.
   void is_reduced();
-
   void runs(std::vector<std::string> layers);
   void draws(std::vector<std::string> tasks);
   /// The parameters that --point accepts, with their defaults. Claims of one family often share them.
@@ -138,7 +134,6 @@ public:
   /// the only point is the defaults.
   void at(std::vector<Changes> points);
   void at(std::vector<Changes> quick, std::vector<Changes> full);
-
   /// A measurement that comes first and does not depend on the point.
   void first(std::function<void(Points &, const Protocol &)> more);
   /// A measurement that comes last and does not depend on the point.
@@ -150,7 +145,6 @@ public:
 
 private:
   std::vector<Params> resolved(const std::vector<Changes> &points) const;
-
   Claim claim_;
   std::vector<Changes> quick_{Changes()}, full_{Changes()};
   std::function<void(Points &, const Protocol &)> first_, also_, last_;
@@ -159,5 +153,4 @@ private:
 /// A claim that no measurement here decides. `because` may be empty.
 Claim not_tested(const std::string &row, const std::string &source, Reason reason, const std::string &statement,
                  const std::string &form, const std::string &because = "");
-
 } // namespace recollect::theory

@@ -5,7 +5,6 @@
 #include "harness/numerics/verdict.hpp"
 
 namespace recollect::theory {
-
 using Vector = std::vector<double>;
 
 /// The user's point if there is one, else the suite's own.
@@ -37,5 +36,4 @@ Params changed(Params p, const Changes &changes);
 inline Params labels(const Changes &values) { return changed({}, values); }
 inline Params::Value num(double number) { return {number, ""}; }
 inline Params::Value txt(const std::string &text) { return {0, text}; }
-
 } // namespace recollect::theory

@@ -4,7 +4,6 @@
 #include <cmath>
 
 namespace recollect::theory {
-
 /// A number whose products and quotients are counted.
 struct Counted {
   double value = 0;
@@ -23,5 +22,4 @@ template <class F> double count(const F &f) {
   f();
   return double(Counted::products);
 }
-
 } // namespace recollect::theory

@@ -9,7 +9,6 @@
 #include <cstdint>
 
 namespace recollect::theory {
-
 /// Multiplications and divisions of one pass over one head of T tokens.
 inline double products(const std::string &variant, int T, int Dk, int Dv, const Assignments &set = {}) {
   const Variant &v = find_variant(variant);
@@ -30,5 +29,4 @@ inline double products_by_square(const std::string &variant, int T, int d, const
                         products(variant, T, 3 * d, 3 * d, set);
   return second / (2.0 * d * d * T);
 }
-
 } // namespace recollect::theory

@@ -7,10 +7,8 @@
 #include <vector>
 
 namespace recollect::theory {
-
 template <class N> using Row = std::vector<N>;
 template <class N> using Grid = std::vector<Row<N>>;
-
 template <class N> Grid<N> grid(int rows, int columns) { return Grid<N>(rows, Row<N>(columns)); }
 /// The first head of an array [B,H,T,width].
 template <class N> Grid<N> grid_of(const std::vector<double> &array, int rows, int columns) {
@@ -97,5 +95,4 @@ template <class N> struct Attention {
     }
   }
 };
-
 } // namespace recollect::theory

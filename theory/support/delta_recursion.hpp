@@ -12,9 +12,7 @@
 #include <functional>
 
 namespace recollect::theory {
-
 using Kernel = std::function<double(double)>;
-
 enum class Triangle { strict, with_diagonal };
 
 /// M[t,i] = kernel(keys_i . queries_t) on the lower triangle, zero above: [T,T] from two [T,d].
@@ -60,5 +58,4 @@ struct Rows {
 inline double linear_kernel(double x) { return x; }
 inline double exp_kernel(double x) { return std::exp(x); }
 inline double round_kernel(double x) { return std::nearbyint(x); } // ties to even, the default rounding mode
-
 } // namespace recollect::theory

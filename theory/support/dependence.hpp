@@ -4,15 +4,13 @@
 #include "theory/support/layer_points.hpp"
 
 namespace recollect::theory {
-
 /// The number of elements of all keys and values so far whose change, one at a time, changes the read of the last step.
 inline double numbers_read(const std::string &variant, const Sequence &s, const Assignments &set = {}) {
   const auto last = [&](const Sequence &x) {
-    const std::vector<double> o =
-        forward(find_variant(variant), x, {"recurrent", Real::f64, 1, variant_params(find_variant(variant), set)}).o;
-    return std::vector<double>(o.end() - s.shape.Dv, o.end());
+    const Vector o = run(variant, x, set).o;
+    return Vector(o.end() - s.shape.Dv, o.end());
   };
-  const std::vector<double> before = last(s);
+  const Vector before = last(s);
   double moved = 0;
   for (auto part : {&Sequence::k, &Sequence::v})
     for (size_t i = 0; i < (s.*part).size(); ++i) {
@@ -22,5 +20,4 @@ inline double numbers_read(const std::string &variant, const Sequence &s, const 
     }
   return moved;
 }
-
 } // namespace recollect::theory

@@ -4,7 +4,6 @@
 #include "harness/numerics/linalg.hpp"
 
 namespace recollect::theory {
-
 /// Gradient of a quadratic loss by unit differences, whose only error is the rounding of the losses.
 template <class Loss> Dense gradient(const Dense &M, const Loss &loss) {
   Dense g(M.rows, M.columns);
@@ -15,5 +14,4 @@ template <class Loss> Dense gradient(const Dense &M, const Loss &loss) {
   }
   return g;
 }
-
 } // namespace recollect::theory

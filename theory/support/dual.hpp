@@ -6,7 +6,6 @@
 #include <vector>
 
 namespace recollect::theory {
-
 struct Dual {
   double value = 0, slope = 0;
   Dual(double value = 0, double slope = 0) : value(value), slope(slope) {}
@@ -30,5 +29,4 @@ template <class Loss> std::vector<double> derivative(const std::vector<double> &
   }
   return slopes;
 }
-
 } // namespace recollect::theory

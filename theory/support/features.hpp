@@ -5,7 +5,6 @@
 #include <vector>
 
 namespace recollect::theory {
-
 /// The features x^a / sqrt(a!) for every multi-index a of order at most `order`, the constant first. Their inner
 /// product is sum_{m <= order} (x.y)^m / m!: the features of the exp similarity, 000 Eq 11, with equal monomials
 /// merged.
@@ -28,5 +27,4 @@ inline std::vector<double> elu_plus_one(std::vector<double> x) {
   for (double &value : x) value = elu_plus_one(value);
   return x;
 }
-
 } // namespace recollect::theory

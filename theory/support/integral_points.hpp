@@ -6,13 +6,11 @@
 #include "theory/support/quadrature.hpp"
 
 namespace recollect::theory {
-
 inline Point integral_point(Integral measured, double predicted) {
   return bracketed_point(measured.value, predicted, measured.error);
 }
 /// The same for Points (claim_builder.hpp).
 inline Point compare(Integral measured, double law, double) { return integral_point(measured, law); }
-
 inline Integral operator+(Integral a, double b) { return {a.value + b, a.error}; }
 inline Integral operator*(double factor, Integral a) { return {factor * a.value, std::fabs(factor) * a.error}; }
 inline Integral operator*(Integral a, Integral b) {
@@ -32,5 +30,4 @@ inline Integral limit_of(const std::vector<double> &h, const std::vector<Integra
   const Limit found = limit_at_zero(h, values);
   return {found.value, found.error + found.amplification * error};
 }
-
 } // namespace recollect::theory

@@ -9,7 +9,6 @@
 #include <algorithm>
 
 namespace recollect::theory {
-
 /// [rows,columns] of independent N(0,1), drawn from the stream of this name.
 inline Dense normal_matrix(int rows, int columns, std::uint64_t seed, std::string_view stream) {
   return {rows, columns, Stream(seed, stream).normals(size_t(rows) * columns)};
@@ -39,6 +38,17 @@ inline Sequence filled(Sequence s, Vector Sequence::*array, double value) {
   return s;
 }
 
+/// The gates and values of the running mean of v k^T (000 Eq 79), whose first step is number `start`.
+inline Sequence averaged(Sequence s, int start = 1) {
+  s.alpha.clear();
+  for (size_t row = 0; row < s.v.size() / s.shape.Dv; ++row) {
+    const double t = double(start + row % s.shape.T);
+    s.alpha.push_back((t - 1) / t);
+    for (int c = 0; c < s.shape.Dv; ++c) s.v[row * s.shape.Dv + c] /= t;
+  }
+  return s;
+}
+
 /// A layer's float64 pass.
 inline Output run(const std::string &variant, const Sequence &s, const Assignments &set = {},
                   const std::string &form = "recurrent", int chunk = 16) {
@@ -65,5 +75,4 @@ inline double rounding_units(const std::string &variant, const Sequence &s, cons
   return accumulated_terms(s.shape, 1) * input_condition(v, s, variant_params(v, set), 2) *
          max_abs(results_of(variant, s, set));
 }
-
 } // namespace recollect::theory

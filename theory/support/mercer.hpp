@@ -4,7 +4,6 @@
 #include <vector>
 
 namespace recollect::theory {
-
 /// [1, x, x (x) x / sqrt(2!), ..., x^(x)M / sqrt(M!)], the exp kernel's features up to order M (000 Eq 11): their inner
 /// product is sum_{m <= M} (x.y)^m / m!. Size (d^{M+1} - 1) / (d - 1).
 inline std::vector<double> mercer_features(const std::vector<double> &x, int order) {
@@ -18,5 +17,4 @@ inline std::vector<double> mercer_features(const std::vector<double> &x, int ord
   }
   return features;
 }
-
 } // namespace recollect::theory

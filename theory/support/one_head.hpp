@@ -5,7 +5,6 @@
 #include "theory/support/layer_points.hpp"
 
 namespace recollect::theory {
-
 /// The first head of an array [B,H,T,width] as rows, and one of its steps as a column.
 inline Dense rows_of(const std::vector<double> &array, int T, int width) {
   return {T, width, {array.begin(), array.begin() + size_t(T) * width}};
@@ -67,5 +66,4 @@ struct Measured {
 inline Measured measured(const std::string &variant, const Sequence &s, const Assignments &set = {}) {
   return {results_of(variant, s, set), rounding_units(variant, s, set)};
 }
-
 } // namespace recollect::theory

@@ -10,7 +10,6 @@
 #include <vector>
 
 namespace recollect::theory {
-
 /// A number and a bound on its error.
 struct Integral {
   double value, error;
@@ -20,7 +19,6 @@ struct Integral {
 /// difference of the two sums bounds the error of the finer one.
 struct Rule {
   std::vector<double> nodes, weights, coarse;
-
   Integral sum(const std::vector<Integral> &values) const {
     double fine = 0, gauss = 0, inherited = 0;
     for (size_t i = 0; i < nodes.size(); ++i) {
@@ -123,5 +121,4 @@ inline Limit limit_at_zero(const std::vector<double> &h, const std::vector<doubl
   }
   return limit;
 }
-
 } // namespace recollect::theory

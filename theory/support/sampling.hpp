@@ -6,7 +6,6 @@
 #include <cmath>
 
 namespace recollect::theory {
-
 /// The relative error that a sampled point must detect (sensitivity() of verdict.hpp), unless its rivals require less.
 inline double wanted_sensitivity(const Protocol &protocol) { return protocol.full() ? 0.01 : 0.04; }
 
@@ -54,5 +53,4 @@ template <class Draw> auto in_blocks(size_t block, Draw draw) {
     return samples;
   };
 }
-
 } // namespace recollect::theory

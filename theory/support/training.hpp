@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models that claims train themselves, in seconds.
 #pragma once
-#include "harness/numerics/statistics.hpp"
 #include "harness/system/memory.hpp"
 #include "harness/train/trainer.hpp"
 #include "theory/support/claim_builder.hpp"
-#include <cmath>
 
 namespace recollect::theory {
-
 /// Settings as the command line has them: "width=12 heads=1".
 inline Assignments settings(const std::string &text) {
   Assignments all;
@@ -77,5 +74,4 @@ template <class Accuracy> void gain_points(Points &points, const Gain &g, int se
       points, g.with, g.most, [&](const Assignments &shown) { return accuracy(shown, 1); },
       [&](const Assignments &shown) { return place(shown, 1); });
 }
-
 } // namespace recollect::theory

@@ -8,7 +8,6 @@
 //   E S_t - S* = (1 - beta E[k_1^2])^t (S_0 - S*),  E[k_1^2] = 1/d  or  1
 #pragma once
 #include "theory/associative_memory/delta_rule/runs.hpp"
-#include "theory/support/layer_points.hpp"
 
 namespace recollect::theory {
 struct DeltaPaths {

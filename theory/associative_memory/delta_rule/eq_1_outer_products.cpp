@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sum of outer products (000 Eq 1, 4, 32): what it stores, and what a read returns.
 #include "theory/associative_memory/delta_rule/stored_reads.hpp"
-#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
-const std::vector<ParamSpec> sizes{integer_param("T", 20, 2, 128, "pairs stored"),
-                                   integer_param("d", 8, 2, 64, "key width"),
-                                   integer_param("dv", 4, 1, 64, "value width")};
+const std::vector<ParamSpec> sizes{integer_param("T", 20, 2, 128, "pairs stored"), key_width_param(8, 2, 64),
+                                   value_width_param(4, 1, 64)};
 struct Story {
   Dense keys, values;
 };

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// When the sum of outer products gives back what was stored (000 after Eq 4): orthonormal keys, of which there are no
-// more than d.
+// When the sum of outer products gives back what was stored (000 after Eq 4): for at most d orthonormal keys.
 #include "harness/numerics/keys.hpp"
 #include "theory/associative_memory/delta_rule/stored_reads.hpp"
-#include "theory/support/claim_builder.hpp"
 #include "theory/support/sampling.hpp"
 
 namespace recollect::theory {
@@ -39,7 +37,7 @@ Claim orthonormal_exact() {
   c.because("This is a property of the sum, not of all linear memories: least squares, and the delta rule over many "
             "passes, retrieve exactly for all linearly independent keys.");
   c.runs({"linear", "rls", "delta_net"});
-  c.takes({integer_param("n", 4, 2, 32, "pairs stored, at most d"), integer_param("d", 6, 2, 32, "key width")});
+  c.takes({integer_param("n", 4, 2, 32, "pairs stored, at most d"), key_width_param(6, 2, 32)});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int n = p.integer("n"), d = p.integer("d");
     if (n > d) usage_error("orthonormal and independent keys exist for n <= d only");
@@ -76,8 +74,7 @@ Claim orthonormal_exact() {
   });
 }
 
-/// n unit vectors with sum k k^T = n/d I, by rows of the discrete Fourier transform: real parts at frequencies 1 ...
-/// d/2, and for odd d a constant.
+/// n unit vectors with sum k k^T = n/d I: Fourier modes at frequencies 1 ... d/2, and for odd d a constant.
 Dense harmonic_frame(int n, int d) {
   Dense frame(n, d);
   for (int j = 0; j < n; ++j) {
@@ -108,7 +105,7 @@ Claim crosstalk_floor() {
   c.because("The text says $n >> d$, but $n > d$ suffices. At $n = 2 d$, well-chosen keys have about half the "
             "cross-talk of random keys.");
   c.runs({"linear"});
-  c.takes({integer_param("n", 64, 3, 256, "pairs stored, more than d"), integer_param("d", 32, 2, 128, "key width")});
+  c.takes({integer_param("n", 64, 3, 256, "pairs stored, more than d"), key_width_param(32, 2, 128)});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int n = p.integer("n"), d = p.integer("d");
     if (n <= d) usage_error("crosstalk_floor is about more pairs than dimensions: n > d");

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Many independent runs of a layer on random keys and values, one run per head, and statistics of their last states.
 #pragma once
-#include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"
-#include "theory/support/layer_points.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/sampling.hpp"
 
 namespace recollect::theory {
@@ -77,16 +76,13 @@ inline Vector projections(const Output &out, const Dense &direction) {
   return each_state(out, [&](const double *S) { return inner(S, direction.data.data(), int(direction.data.size())); });
 }
 
-/// The number of runs in a block of about 2^16 numbers, where each run has T steps of `numbers_a_step` numbers. Larger
-/// blocks are slower because of page faults.
+/// The runs in a block of about 2^16 numbers; larger blocks are slower because of page faults.
 inline size_t block_of(int T, int numbers_a_step) { return 1 + (size_t(1) << 16) / (size_t(T) * numbers_a_step); }
 
-/// The relative error to which a wrong system is measured. This is enough, because its values differ from the law by
-/// much more.
+/// The relative error to which a wrong system is measured; its values differ from the law by much more.
 constexpr double rough = 0.1;
 
-/// The mean of draw(stretch), which returns one number per run. It takes as many runs as the sensitivity `wanted`
-/// needs, but at most `most`.
+/// The mean of draw(stretch), one number per run, over as many runs as `wanted` needs, but at most `most`.
 template <class Draw>
 Mean mean_over_runs(std::uint64_t seed, const std::string &stream, double wanted, size_t block, size_t most,
                     const Draw &draw) {

@@ -4,12 +4,10 @@
 // section_2_2_2_gaussian_keys.cpp. Noise, normalised keys, many heads: section_2_2_2_noise_and_heads.cpp.
 #include "theory/associative_memory/delta_rule/delta_paths.hpp"
 #include "theory/associative_memory/objectives/optimal_memory.hpp"
-#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
-/// One step from the state `start` for each row x of `inputs`: k = Wk x, v = Wv x. The query is the key of the previous
-/// row.
+/// One step from `start` for each row x of `inputs`: k = Wk x, v = Wv x. The query is the key of the row before.
 Output one_step_each(const Layer &layer, const Dense &start, const Dense &inputs, double beta) {
   const int m = layer.Wk.rows;
   const size_t runs = inputs.rows;
@@ -36,8 +34,7 @@ Claim fixed_point() {
     const Layer layer = random_layer(D, D, dv, protocol.seed), narrow = random_layer(D, (D + 1) / 2, dv, protocol.seed);
     const Dense inputs = normal_matrix(n, D, protocol.seed, "fixed point/inputs") * transpose(cholesky(layer.moment)),
                 optimum = layer.Wv * inverse(layer.Wk), best = optimum_eq46(narrow);
-    // The residual has two terms of size |S*||k| + |v|, and is multiplied by the key. S* itself has a relative error of
-    // rounding times the condition number of Wk.
+    // The residual, of size |S*||k| + |v|, is multiplied by the key. S* is accurate to rounding times cond(Wk).
     const double k = frobenius_norm(layer.Wk) * max_abs(inputs.data) * D;
     points.rounding(64.0 * D * (1 + beta * k * k) * frobenius_norm(optimum) * spectral_norm(layer.Wk) *
                     spectral_norm(inverse(layer.Wk)));
@@ -59,8 +56,8 @@ void check_steps(int T, int d) {
     usage_error("T = " + number(T) + " at d = " + number(d) + ": the mean square rests on rare runs beyond T = d^2");
 }
 
-ParamSpec key_width(int least) { return integer_param("d", 8, least, 32, "key width"); }
-const ParamSpec value_width = integer_param("dv", 4, 1, 32, "value width");
+ParamSpec key_width(int least) { return key_width_param(8, least, 32); }
+const ParamSpec value_width = value_width_param(4, 1, 32);
 
 Claim converges() {
   ClaimBuilder c("deltanet-converges-unit", "000 §2.2.2; 002 §4");
@@ -70,8 +67,7 @@ Claim converges() {
   c.because("We take 'ideally' to mean independent isotropic keys of norm 1, and values that $S*$ reproduces. What "
             "happens without these conditions: deltanet_converges_gaussian, deltanet_noise_floor.");
   c.runs({"delta_net"});
-  c.takes({real_param("beta", 0.5, 0.2, 1.8, "step size"), integer_param("T", 16, 2, 100, "steps"), key_width(2),
-           value_width});
+  c.takes({real_param("beta", 0.5, 0.2, 1.8, "step size"), steps_param(16, 2, 100), key_width(2), value_width});
   c.at({{}, {{"beta", 1}, {"T", 8}}, {{"beta", 1.5}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int T = p.integer("T");
@@ -108,7 +104,7 @@ Claim bigram() {
             "different histories differ in mean square by $2 ((1-1/d)^t - (1-1/d)^(2t)) |S*|^2 / d$.");
   c.because(
       "The word 'degenerates' is right in the limit: the histories are forgotten at the rate at which $S$ converges.");
-  c.runs({"delta_net", "linear"}), c.takes({integer_param("T", 16, 2, 60, "steps"), key_width(3), value_width});
+  c.runs({"delta_net", "linear"}), c.takes({steps_param(16, 2, 60), key_width(3), value_width});
   c.at({{}, {{"T", 4}, {"d", 4}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int T = p.integer("T");
@@ -138,8 +134,7 @@ Claim bigram() {
     const auto gap = [&](double d, double steps) { // E|o - o'|^2 = 2 (f^T - m^(2T)) |S*|^2 / d
       return scale * (std::pow(1 - 1 / d, steps) - std::pow(1 - 1 / d, 2 * steps));
     };
-    // For a random unit query the squared distance between the reads of two histories S and S' is on average |S -
-    // S'|_F^2 / d.
+    // At a random unit query the squared distance of the reads of S and S' is on average |S - S'|_F^2 / d.
     const auto parted = [&](const std::string &layer, double wanted) {
       const auto draw = [&](Stretch stretch) {
         stretch.first *= 2, stretch.runs *= 2;

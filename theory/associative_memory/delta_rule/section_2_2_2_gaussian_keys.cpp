@@ -5,7 +5,6 @@
 // + u g(|k|^2)) / 2, where g(s) = (beta s - 1)^2 - 1 and u is the squared cosine between e and k. The sign of the mean
 // step decides whether almost every path converges; the factor of E|e|^2 decides whether the mean square does.
 #include "theory/associative_memory/delta_rule/delta_paths.hpp"
-#include "theory/support/claim_builder.hpp"
 #include "theory/support/quadrature.hpp"
 
 namespace recollect::theory {
@@ -48,9 +47,8 @@ Mean sampled_growth(int d, double beta, std::uint64_t seed, double wanted) {
                                                     Vector(stretch.runs * T), beta));
                         });
 }
-/// The mean growth at d = 2, where it is a small difference of large logarithms. It is measured on single steps: the
-/// keys are the nodes of a Fibonacci lattice, shifted at random (Cranley and Patterson 1976) and mapped to normals by
-/// Box and Muller. Each shift is one sample.
+/// The mean growth at d = 2, a small difference of large logarithms, by single steps: the keys are the nodes of a
+/// Fibonacci lattice, shifted at random (Cranley and Patterson 1976), then Box and Muller. Each shift is one sample.
 Mean lattice_growth(double beta, int nodes, int generator, std::uint64_t seed) {
   const auto part = [](double x) { return x - std::floor(x); };
   Vector samples;
@@ -74,9 +72,8 @@ Mean growth(int d, double beta, const Protocol &protocol) {
   return sampled_growth(d, beta, protocol.seed, wanted_sensitivity(protocol));
 }
 
-/// One step from a fixed error e under k ~ N(0, Sigma): the mean of the new |e|^2 is |e|^2 - 2 beta e Sigma e^T +
-/// beta^2 (tr Sigma e Sigma e^T + 2 e Sigma^2 e^T). For e along the first principal direction it is below |e|^2 exactly
-/// if beta (tr Sigma + 2 lambda_max) < 2.
+/// One step from an error e under k ~ N(0, Sigma): the mean of |e|^2 becomes |e|^2 - 2 beta e Sigma e^T + beta^2 (tr
+/// Sigma e Sigma e^T + 2 e Sigma^2 e^T), less for the first principal e exactly if beta (tr Sigma + 2 lambda_max) < 2.
 void general_covariance(Points &points, const Protocol &protocol) {
   const int d = 6;
   const Vector basis = make_keys({"orthonormal", d, d}, 1, protocol.seed), first(basis.begin(), basis.begin() + d);
@@ -125,7 +122,7 @@ Claim gaussian_keys() {
             "covariance $Sigma$, $beta$ (tr $Sigma + 2 lambda_max$) < 2 suffices.");
   c.because("§2.2.2 says 'ideally' and names no distribution of the keys; the Gaussian one is that of §2.1. With "
             "normalised keys, or a step below $2/(d+2)$, $S$ converges.");
-  c.runs({"delta_net"}), c.takes({integer_param("d", 16, 2, 32, "key width")}), c.at({{{"d", 2}}, {}});
+  c.runs({"delta_net"}), c.takes({key_width_param(16, 2, 32)}), c.at({{{"d", 2}}, {}});
   c.last([](Points &points, const Protocol &protocol) {
     const Integral exponent = mean_log_step(1, 1);
     points.at({{"d", 1}, {"beta", 1}});
@@ -152,8 +149,7 @@ Claim gaussian_keys() {
         .obligation("mean step of $log|S - S*|$ against its integral",
                     sampled_point(walk, exponent.value, exponent.error))
         .but_not("log of the mean square", 0.5 * std::log(d + 1.0));
-    // T is long enough to tell the law from the rival with d + 1 in place of d + 2. In longer runs the fourth moment is
-    // too large.
+    // T tells the law from the rival with d + 1 for d + 2; in longer runs the fourth moment is too large.
     const int T = std::max(d, 4);
     const DeltaPaths stable{KeyLaw::gaussian, d, dv, 1.5 / (d + 2), 0};
     points.at({{"d", d}, {"dv", dv}, {"beta", stable.beta}, {"T", T}});

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 §2.2.2, the cases in which S* does not reproduce the values: noise, normalised keys, and the low-rank projections
-// of many heads (laws in delta_paths.hpp).
+// 000 §2.2.2 where S* does not reproduce the values: noise, normalised keys, low-rank heads (laws in delta_paths.hpp).
 #include "theory/associative_memory/delta_rule/delta_paths.hpp"
 #include "theory/associative_memory/objectives/optimal_memory.hpp"
-#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -34,8 +32,7 @@ Claim noise_floor() {
   c.because("The paper's own values $v = Wv x$, with invertible Wk, leave no residual $e$, and its statement holds for "
             "them (deltanet_fixed_point).");
   c.runs({"delta_net"});
-  c.takes({real_param("beta", 0.5, 0.1, 1.6, "step size"), integer_param("d", 8, 2, 32, "key width"),
-           integer_param("dv", 4, 1, 32, "value width")});
+  c.takes({real_param("beta", 0.5, 0.1, 1.6, "step size"), key_width_param(8, 2, 32), value_width_param(4, 1, 32)});
   c.at({{}, {{"beta", 1}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int d = p.integer("d"), dv = p.integer("dv"), T = 4 * d;
@@ -78,8 +75,8 @@ Claim normalised_keys() {
   c.because("The paper does not claim this. Normalising keeps the direction of the optimum. The lengths that it "
             "removes reappear as one factor in the optimum and as noise in the values.");
   c.runs({"delta_net"});
-  c.takes({integer_param("d", 6, 2, 16, "key width"), integer_param("dv", 3, 1, 16, "value width"),
-           real_param("beta", 0.5, 0.1, 1.5, "step size"), integer_param("T", 40, 2, 100, "steps")});
+  c.takes({key_width_param(6, 2, 16), value_width_param(3, 1, 16), real_param("beta", 0.5, 0.1, 1.5, "step size"),
+           steps_param(40, 2, 100)});
   c.at({{}, {{"T", 10}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int d = p.integer("d"), T = p.integer("T");
@@ -110,8 +107,7 @@ Claim normalised_keys() {
   });
 }
 
-/// A head with E[k k^T] = I: k = Wk x, v = Wv x = S* k + e with S* of Eq 46. The remainder e has covariance R, whose
-/// trace is `residual`.
+/// A head with E[k k^T] = I: v = Wv x = S* k + e with S* of Eq 46; `residual` is the trace of the covariance R of e.
 struct Head {
   Layer layer;
   Dense optimum;
@@ -135,7 +131,7 @@ Claim many_heads() {
   c.runs({"delta_net"});
   c.takes({integer_param("D", 8, 3, 24, "width of x"), integer_param("m", 3, 2, 16, "width of k"),
            integer_param("dv", 3, 1, 16, "width of v"), real_param("beta", 0.1, 0.02, 0.4, "step size"),
-           integer_param("T", 20, 5, 60, "steps")});
+           steps_param(20, 5, 60)});
   c.at({{}, {{"beta", 0.2}, {"T", 12}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int D = p.integer("D"), m = p.integer("m"), dv = p.integer("dv"), T = p.integer("T");

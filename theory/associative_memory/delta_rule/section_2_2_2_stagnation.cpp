@@ -2,7 +2,6 @@
 // 000 §2.2.2 Summary: what keeps memory updates from stagnating. The mean square of the last update S_T - S_{T-1} of
 // runs from S_0 = 0 is compared with exact recursions.
 #include "theory/associative_memory/delta_rule/delta_paths.hpp"
-#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -34,8 +33,7 @@ Mean decayed_update(double lambda, int T, int d, int dv, std::uint64_t seed, dou
 }
 
 /// DeltaNet with decay alpha on isotropic unit keys, v = S* k, |S*|^2 = 1: exact second moments of S and of its update
-/// S' - S, where S' = alpha S + beta R k k^T, R = S* - alpha S. They follow from E|A k|^2 = |A|^2 / d and E<S, A k k^T>
-/// = <S, A> / d.
+/// S' - S, S' = alpha S + beta R k k^T, R = S* - alpha S, by E|A k|^2 = |A|^2 / d and E<S, A k k^T> = <S, A> / d.
 double decayed_delta_update(double alpha, double beta, int d, int T) {
   double square = 0, overlap = 0, update = 0; // E|S|^2, E<S, S*>, E|S' - S|^2
   for (int t = 0; t < T; ++t) {
@@ -77,7 +75,7 @@ Claim decay() {
   c.takes({real_param("lambda", 0.9, 0.1, 0.95, "decay of gated linear attention"),
            real_param("alpha", 0.95, 0.5, 0.98, "decay of DeltaNet"),
            real_param("beta", 0.8, 0.3, 1.5, "step size of DeltaNet"),
-           integer_param("d", 5, 4, 16, "key and value width"), integer_param("T", 14, 8, 40, "steps")});
+           integer_param("d", 5, 4, 16, "key and value width"), steps_param(14, 8, 40)});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const double lambda = p.real("lambda"), alpha = p.real("alpha"), beta = p.real("beta"),
                  wanted = wanted_sensitivity(protocol);
@@ -126,8 +124,8 @@ Mean convolved_update(double key_tap, double value_tap, const Params &at, std::u
 }
 
 /// Keys x_t, values S* (a x_t + b x_{t-1}), |S*| = 1. The error E_t = S_t - a S* obeys E <- E (I - beta k k^T) + beta b
-/// S* x_{t-1} k^T. The cross terms are odd in k_t and vanish in the mean: E|E|^2 <- f E|E|^2 + beta^2 b^2 / d, and E|S'
-/// - S|^2 = beta^2 (E|E|^2 + b^2) / d.
+/// S* x_{t-1} k^T. Cross terms vanish in the mean: E|E|^2 <- f E|E|^2 + beta^2 b^2 / d, E|S' - S|^2 = beta^2 (E|E|^2 +
+/// b^2) / d.
 double convolved_law(double tap, double beta, int d, int T) {
   double square = 1 - tap * tap, update = 0; // from S_0 = 0
   for (int t = 0; t < T; ++t) {
@@ -149,7 +147,7 @@ Claim convolutions() {
   c.runs({"delta_net"});
   c.takes({real_param("tap", 0.6, 0.4, 0.9, "of the values, on the input before"),
            real_param("beta", 0.8, 0.3, 1.2, "step size"), integer_param("d", 5, 4, 10, "key and value width"),
-           integer_param("T", 14, 12, 40, "steps")});
+           steps_param(14, 12, 40)});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const double tap = p.real("tap"), beta = p.real("beta"), wanted = wanted_sensitivity(protocol);
     const int d = p.integer("d"), T = p.integer("T");

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // 000 §2.2 second bullet: how far DeltaNet's decay I - k k^T bounds the norm of S. What it erases: section_2_2_erasing.cpp.
 #include "theory/associative_memory/delta_rule/runs.hpp"
-#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -23,8 +22,8 @@ double aligned_factor(const Dense &v, Vector k, double square) {
   return std::sqrt(state_squares(run("delta_net", s))[0] / inner(s.state, s.state));
 }
 
-ParamSpec key_width(int fallback) { return integer_param("d", fallback, 2, 32, "key width"); }
-const ParamSpec value_width = integer_param("dv", 4, 1, 32, "value width");
+ParamSpec key_width(int fallback) { return key_width_param(fallback, 2, 32); }
+const ParamSpec value_width = value_width_param(4, 1, 32);
 
 Claim norm_of_unit_keys() {
   ClaimBuilder c("deltanet-norm", "000 §2.2, DeltaNet");
@@ -64,9 +63,8 @@ Claim norm_of_unit_keys() {
   });
 }
 
-/// dv |.|^2 of the second state, averaged over the first pair and over the values. E S_1^T S_1 = dv I, and |S_2|^2 is
-/// linear in this matrix: the rows e_1 ... e_d stand for S_1, and one more row, which starts at zero, takes the second
-/// write.
+/// dv |.|^2 of the second state, averaged over the first pair and over the values. E S_1^T S_1 = dv I and |S_2|^2 is
+/// linear in it: rows e_1 ... e_d stand for S_1, and one more row, from zero, takes the second write.
 Vector second_squares(int d, int dv, KeyLaw keys, const Stretch &stretch) {
   Sequence s = filled(random_runs(keys, 1, d, d + 1, stretch), &Sequence::beta, 1);
   Vector start = Dense::identity(d).data;
@@ -117,7 +115,7 @@ Claim norm_of_chosen_keys() {
             "reach this bound: $|S_t| = sqrt(t) |v|$. This is no explosion, but there is no bound either.");
   c.because(
       "The text speaks of explosion, which never occurs with unit keys. On average there is a bound (deltanet_norm).");
-  c.runs({"delta_net"}), c.takes({integer_param("T", 1000, 4, 10000, "steps")}), c.at({{}, {{"T", 9}}});
+  c.runs({"delta_net"}), c.takes({steps_param(1000, 4, 10000)}), c.at({{}, {{"T", 9}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int T = p.integer("T");
     Sequence chosen, random = random_runs(KeyLaw::unit, T, 2, 1, {protocol.seed, "chosen keys", 0, 1});

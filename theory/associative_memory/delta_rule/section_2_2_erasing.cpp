@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // 000 §2.2 second bullet and Appendix D.1: what DeltaNet's decay I - k k^T erases before a write.
 #include "theory/associative_memory/delta_rule/runs.hpp"
-#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
-const ParamSpec key_width = integer_param("d", 8, 2, 64, "key width"),
-                value_width = integer_param("dv", 4, 1, 64, "value width");
+const ParamSpec key_width = key_width_param(8, 2, 64), value_width = value_width_param(4, 1, 64);
 
 Claim similar_keys() {
   ClaimBuilder c("delta-attenuates-similar", "000 §2.2, DeltaNet");

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // 000 §2.2 first bullet, §2.2.1 second bullet, footnote 14: the norm of a sum of outer products, without and with decay.
 #include "theory/associative_memory/delta_rule/runs.hpp"
-#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
-const ParamSpec key_width = integer_param("d", 8, 2, 32, "key width"),
-                value_width = integer_param("dv", 4, 2, 32, "value width");
+const ParamSpec key_width = key_width_param(8, 2, 32), value_width = value_width_param(4, 2, 32);
 
 /// An upper bound for the runs of a point: at most 4e7 numbers are drawn.
 size_t most_runs(int T, int d, int dv) { return size_t(4e7) / (size_t(T) * (d + dv)); }
@@ -120,7 +118,7 @@ Claim inevitable() {
             "the distribution of the pairs (linear_norm_growth).");
   c.because("With independent zero-mean pairs the norm does grow on average, and this is what the text has in mind. No "
             "proof is possible without an assumption on the pairs.");
-  c.runs({"linear", "exp_unnormalized"}), c.takes({integer_param("T", 1000, 4, 10000, "steps")});
+  c.runs({"linear", "exp_unnormalized"}), c.takes({steps_param(1000, 4, 10000)});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int T = p.integer("T");
     Vector k = Stream(protocol.seed, "bounded sum/key").normals(5),

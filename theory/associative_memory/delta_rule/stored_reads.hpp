@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "theory/support/layer_points.hpp"
+#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 /// Stores the pairs and then reads the memory at `queries`: [queries,dv].

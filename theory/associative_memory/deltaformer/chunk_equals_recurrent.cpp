@@ -140,8 +140,7 @@ Claim claim() {
   std::vector<std::string> layers;
   for (const Variant &variant : all_variants())
     if (!fast_forms(variant).empty()) layers.push_back(variant.name);
-  c.runs(layers);
-  c.takes({integer_param("T", 65, 1, 65536, "steps"), integer_param("C", 16, 1, 65536, "chunk length")});
+  c.runs(layers), c.takes({steps_param(65, 1, 65536), integer_param("C", 16, 1, 65536, "chunk length")});
   c.also([](Points &points, const Protocol &protocol) {
     for (const char *name : {"delta_net", "gated_delta_net", "delta_former"})
       for (Keys keys : {Keys::unit, Keys::repeated}) delta_rule_bound(points, name, keys, protocol.seed);

@@ -5,10 +5,17 @@
 //
 // so that kappa1 is unchanged and the linear read of Eq 42 is o_t = u_t.
 #pragma once
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/delta_recursion.hpp"
-#include "theory/support/layer_points.hpp"
 
 namespace recollect::theory {
+/// [rows,columns] of unit vectors, drawn from the stream of this name.
+inline Dense unit_rows(int rows, int columns, std::uint64_t seed, std::string_view stream) {
+  Dense unit = normal_matrix(rows, columns, seed, stream);
+  normalise_rows(unit.data, columns);
+  return unit;
+}
+
 struct DeltaFormerRun {
   std::string kappa1 = "linear", form = "recurrent";
   int chunk = 16;
@@ -61,8 +68,7 @@ inline Dense written(const Dense &A, const Dense &v, const DeltaFormerRun &run =
   return u_of(s, run);
 }
 
-/// Rounding units of U = (I + A)^{-1} V by two routes: n |(I + A)^{-1}| |I + A| of the largest u (000 Eq 51 for dA and
-/// dV of n rounding units).
+/// Rounding units of U = (I + A)^{-1} V by two routes: n |(I + A)^{-1}| |I + A| of the largest u (000 Eq 51).
 inline double solve_units(const Dense &A, const Dense &U) {
   const Dense system = Dense::identity(A.rows) + A;
   return 4.0 * A.rows * frobenius_norm(inverse(system)) * frobenius_norm(system) * max_abs(U.data);

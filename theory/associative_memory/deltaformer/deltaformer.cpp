@@ -2,14 +2,12 @@
 // DeltaFormer and what it contains (000 §2.2.1, Eq 37-42, Appendix C and D.1):
 // the memory S = S (I - phi phi^T) + v phi^T, the equivalent sums over u, DeltaNet and softmax attention.
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
-#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
 Shape shape_at(const Params &p) { return {1, 1, p.integer("T"), p.integer("d"), p.integer("dv")}; }
-const std::vector<ParamSpec> sizes{integer_param("d", 8, 1, 1024, "key width"),
-                                   integer_param("dv", 4, 1, 1024, "value width"),
-                                   integer_param("T", 20, 3, 4096, "steps")};
+const std::vector<ParamSpec> sizes{key_width_param(8, 1, 1024), value_width_param(4, 1, 1024),
+                                   steps_param(20, 3, 4096)};
 Params params_of(const Shape &s) { return labels({{"T", s.T}, {"d", s.Dk}, {"dv", s.Dv}}); }
 
 /// Unit keys and queries; alpha and beta are the same at every step, and w = k.

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cost of DeltaFormer (000 §2.2.1, D.3): multiplications, as in footnote 13
-// of the paper, and sequential steps, counted by running the recursion and
-// Listing 1 on counting numbers, not timed.
+// The cost of DeltaFormer (000 §2.2.1, D.3): multiplications, as in footnote 13 of the paper, and sequential steps,
+// counted by running the recursion and Listing 1 on counting numbers, not timed.
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 #include "theory/associative_memory/deltaformer/listing_1.hpp"
-#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
-/// A number that knows the length of the longest chain of products and
-/// quotients that led to it.
+/// A number that knows the length of the longest chain of products and quotients that led to it.
 struct Chained {
   double value = 0;
   int chain = 0;
@@ -33,9 +30,7 @@ template <class N> int longest_chain(const Grid<N> &g) {
 struct Data {
   Dense K, V;
   Data(int T, int d, std::uint64_t seed)
-      : K(normal_matrix(T, d, seed, "costs/keys")), V(normal_matrix(T, d, seed, "costs/values")) {
-    normalise_rows(K.data, d);
-  }
+      : K(unit_rows(T, d, seed, "costs/keys")), V(normal_matrix(T, d, seed, "costs/values")) {}
   template <class N> Grid<N> naive() const {
     return listing::naive(listing::grid<N>(K), listing::grid<N>(V), listing::Weights::linear);
   }
@@ -44,8 +39,6 @@ struct Data {
                             {size_t(C), listing::Weights::linear, listing::Tail::dropped, solve});
   }
 };
-
-Params sized(int T, int C, int d) { return labels({{"T", T}, {"C", C}, {"d", d}}); }
 
 Claim chunked() {
   ClaimBuilder c("complexity-chunked", "000 §2.2.1, D.3");
@@ -67,7 +60,7 @@ Claim chunked() {
                  inverse = count([&] { by_inverse = x.chunked<Counted>(C); }),
                  solve = count([&] { by_solve = x.chunked<Counted>(C, listing::Solve::substitution); }),
                  of_solve = t * (t - c) * w + t * c * w + t * (c - 1) * w / 2;
-    points.at(sized(T, C, d)).rounding(0);
+    points.at({{"T", T}, {"C", C}, {"d", d}}).rounding(0);
     points.statement("multiplications, recursion", plain, t * (t - 1) * w).but_not("$T^2 d$", t * t * w);
     points.statement("multiplications, chunks with an inverse", inverse, t * t * w + t * c * w + t * c * c)
         .but_not("no $T C^2$", t * t * w + t * c * w)
@@ -75,8 +68,7 @@ Claim chunked() {
         .but_not("the recursion's", t * (t - 1) * w);
     points.obligation("multiplications, chunks with a triangular solve", solve, of_solve);
     points.wrong_system("inverse for solve", inverse, of_solve);
-    // Sequential steps: u_t waits for one product with u_{t-1}; a chunk waits for two products, the read of older u and
-    // the inverse.
+    // u_t waits for one product with u_{t-1}; a chunk waits for two, the read of older u and the inverse.
     const int one = longest_chain(x.chunked<Chained>(C)), // the chain of a whole run, minus that of its first chunk
         first = longest_chain(Data(C, d, protocol.seed).chunked<Chained>(C));
     points.statement("chunks that wait for one another", 1 + (one - first) / 2.0, t / c)
@@ -97,8 +89,7 @@ Claim full_inverse() {
   c.says("Solving $U = (I + A)^{-1} V$ for the whole sequence by a matrix inversion raises the cost to $O(T^3)$.");
   c.exactly("$T^3$ multiplications for a general inverse, $T (T-1) (T-2) / 6$ for a triangular one. Neither is needed, "
             "because the triangular solve costs $T (T-1) d / 2$.");
-  c.runs({"delta_former"});
-  c.takes({integer_param("T", 32, 4, 256, "steps"), integer_param("d", 4, 1, 64, "value width")});
+  c.runs({"delta_former"}), c.takes({steps_param(32, 4, 256), integer_param("d", 4, 1, 64, "value width")});
   return c.measure([](Points &points, const Params &at, const Protocol &protocol) {
     const int T = at.integer("T"), d = at.integer("d");
     const double t = T;

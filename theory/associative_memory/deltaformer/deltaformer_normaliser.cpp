@@ -2,13 +2,12 @@
 // The normaliser of DeltaFormer (000 footnote 9, §2.2.1, D.2): the effect of a factor 1/t on A_t and C_t, what Eq 94
 // does instead, its two misprints, and the exponential similarity without a normaliser.
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
-#include "theory/support/claim_builder.hpp"
+#include <numeric>
 
 namespace recollect::theory {
 namespace {
-const std::vector<ParamSpec> sizes{integer_param("d", 8, 2, 1024, "key width"),
-                                   integer_param("dv", 4, 2, 1024, "value width"),
-                                   integer_param("T", 100, 3, 4096, "steps")};
+const std::vector<ParamSpec> sizes{key_width_param(8, 2, 1024), value_width_param(4, 2, 1024),
+                                   steps_param(100, 3, 4096)};
 Shape shape_of(const Params &p) { return {1, 1, p.integer("T"), p.integer("d"), p.integer("dv")}; }
 
 Claim common_factor() {
@@ -22,8 +21,8 @@ Claim common_factor() {
   c.runs({"gated_delta_net"}), c.takes(sizes), c.at({{{"T", 2}}, {}}, {{{"T", 2}}, {}, {{"T", 2000}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Shape shape = shape_of(p);
-    Sequence s = filled(random_sequence(shape, protocol.seed), &Sequence::beta, 1);
-    const Rows r(s);
+    const Sequence drawn = random_sequence(shape, protocol.seed), s = averaged(filled(drawn, &Sequence::beta, 1));
+    const Rows r(drawn);
     const Dense u = solve_unit_lower(causal_weights(r.k, r.k, linear_kernel, Triangle::strict), r.v),
                 weights = causal_weights(r.k, r.q, linear_kernel, Triangle::with_diagonal);
     // The reads of Eq 38-40 times factor(t), with u_i times written(i).
@@ -35,10 +34,6 @@ Claim common_factor() {
     const auto one = [](double) { return 1.0; };
     const auto per_step = [](double t) { return 1 / t; };
     const auto per_next_step = [](double t) { return 1 / (t + 1); };
-    for (int t = 0; t < shape.T; ++t) {
-      s.alpha[t] = t / (t + 1.0);
-      for (int i = 0; i < shape.Dv; ++i) s.v[size_t(t) * shape.Dv + i] /= t + 1;
-    }
     const auto reads_of = [](const Sequence &of) { return run("gated_delta_net", of, {}, "chunked", 64).o; };
     points.rounding(rounding_units("gated_delta_net", s));
     points.statement("reads of the scaled memory", reads_of(s), reads(per_step, one))
@@ -78,10 +73,8 @@ Claim eq94_is_another_model() {
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Shape shape = shape_of(p);
     const double norm = 0.7; // kappa(k,k) = exp(0.49) < 2: Eq 39 stays bounded
-    Dense k = normal_matrix(shape.T, shape.Dk, protocol.seed, "eq94/keys");
-    normalise_rows(k.data, shape.Dk);
-    k = norm * k;
-    const Dense v = normal_matrix(shape.T, shape.Dv, protocol.seed, "eq94/values"),
+    const Dense k = norm * unit_rows(shape.T, shape.Dk, protocol.seed, "eq94/keys"),
+                v = normal_matrix(shape.T, shape.Dv, protocol.seed, "eq94/values"),
                 eq94 = last_written(k, v, "softmax"), eq39 = last_written(k, v, "exp");
     Dense scaled = eq39;
     for (double &x : scaled.data) x *= eq94.data[0] / eq39.data[0];
@@ -135,9 +128,7 @@ Claim indices_of_z() {
     const Dense printed1 = divide_rows(A1, z1), printed2 = divide_rows(A2, z2), mended1 = normalise_sums(A1),
                 mended2 = normalise_sums(A2);
     const auto sum_of_second_row = [](const Dense &m) {
-      double sum = 0;
-      for (int i = 0; i < m.columns; ++i) sum += m(1, i);
-      return sum;
+      return std::accumulate(m.data.begin() + m.columns, m.data.begin() + 2 * m.columns, 0.0);
     };
     points.at({{"t", 2}, {"d", shape.Dk}}).rounding(4);
     points.statement("row sum over Z1 as printed", sum_of_second_row(printed1), 1);

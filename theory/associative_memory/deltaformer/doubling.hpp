@@ -15,8 +15,7 @@ inline int floor_log2(int n) {
   return bits;
 }
 
-/// Strictly lower [C,C]: 0.9 on the first subdiagonal, so that no power vanishes before A^C, and noise of size 1/C
-/// below it.
+/// Strictly lower [C,C]: 0.9 on the first subdiagonal, so that A^{C-1} is not 0, and noise of size 1/C below it.
 inline Dense dense_lower(int C, std::uint64_t seed) {
   Dense A(C, C);
   const Stream draw(seed, "doubling/lower");
@@ -31,8 +30,7 @@ struct Doubled {
   double largest_power = 0; // the largest entry of any power of A that was formed
 };
 
-/// Eq 100: X_0 = I - A, Y_0 = A^2; X_i = X_{i-1} + X_{i-1} Y_{i-1}, Y_i = Y_{i-1}^2. The last Y is not needed and is
-/// not computed.
+/// Eq 100: X_0 = I - A, Y_0 = A^2; X_i = X_{i-1} + X_{i-1} Y_{i-1}, Y_i = Y_{i-1}^2. The last Y is not computed.
 inline Doubled doubling(const Dense &A, int iterations) {
   Doubled r{Dense::identity(A.rows) - A};
   Dense Y = A;

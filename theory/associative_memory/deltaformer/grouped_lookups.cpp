@@ -3,7 +3,6 @@
 // neighbourhood of these points; linear similarities stay linear. lookup_cache.cpp measures what such lookups store.
 #include "theory/associative_memory/tracking/similarity_of_layer.hpp"
 #include "theory/associative_memory/tracking/swaps.hpp"
-#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -25,8 +24,7 @@ double fitted(double x, int derivative = 0) {
   return sum;
 }
 
-/// Rounding units of f near the four points: those of its largest term, because the weights are only accurate to
-/// cond(M) = 1e5 units.
+/// Rounding units of f near the four points: of its largest term; the weights are accurate to cond(M) = 1e5 units.
 double fit_units() {
   const Vector a = fitted_weights(), s = singular_values(fit_matrix());
   double largest = 0;
@@ -109,8 +107,7 @@ Claim no_neighbourhood() {
     points.obligation("slope of f at -1, 0, 1, 2", measured, slopes)
         .but_not("slope 0", Vector(4, 0.0))
         .but_not("slope 1", Vector(4, 1.0));
-    // eps = 0: every weight is an integer up to the fit's rounding, which each
-    // step passes on to all later ones.
+    // eps = 0: every weight is an integer up to the fit's rounding, which a step passes on to all later ones
     const double passed_on = 64 * fit_units() * n * std::pow(n + swaps, 3);
     const auto reads = [&](const Dense &keys, Order order, Assignments more) {
       const SwapStory story = tell_swaps(keys, swaps, protocol.seed, order);
@@ -135,13 +132,12 @@ Claim stays_linear() {
          "linear.");
   c.exactly("An identity: one linear kernel with $w = sum_j a_j w^j$.");
   c.runs({"delta_former"});
-  c.takes({integer_param("T", 20, 4, 256, "steps"), integer_param("d", 8, 2, 256, "key width"),
-           integer_param("G", 4, 2, 16, "groups")});
+  c.takes({steps_param(20, 4, 256), key_width_param(8, 2, 256), integer_param("G", 4, 2, 16, "groups")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int T = p.integer("T"), d = p.integer("d"), G = p.integer("G");
-    Dense k = normal_matrix(T, d, protocol.seed, "groups/keys"), combined(T, d);
-    normalise_rows(k.data, d);
-    const Dense v = normal_matrix(T, 4, protocol.seed, "groups/values");
+    const Dense k = unit_rows(T, d, protocol.seed, "groups/keys"),
+                v = normal_matrix(T, 4, protocol.seed, "groups/values");
+    Dense combined(T, d);
     const auto weight = [&](int j) { return Stream(protocol.seed, "groups/weights").normal(j) / (G * std::sqrt(d)); };
     const auto lookups = [&](int j) {
       return Dense(T, d, Stream(protocol.seed, "groups/lookups", j).normals(size_t(T) * d));

@@ -4,14 +4,10 @@
 #include "theory/associative_memory/deltaformer/listing_1.hpp"
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 #include "theory/associative_memory/deltaformer/doubling.hpp"
-#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
-using listing::Chunking;
-using listing::Slip;
-using listing::Tail;
-using listing::Weights;
+using namespace listing;
 
 struct Data {
   Dense K, V;
@@ -48,7 +44,7 @@ Params sized(int T, int C, int d) { return labels({{"T", T}, {"C", C}, {"d", d}}
 double units_of(const Dense &A, const Vector &U) { return solve_units(A, Dense(1, int(U.size()), U)); }
 
 std::vector<ParamSpec> sizes(int T, int C, int d) {
-  return {integer_param("T", T, 3, 2048, "steps"), integer_param("C", C, 1, 2048, "chunk length"),
+  return {steps_param(T, 3, 2048), integer_param("C", C, 1, 2048, "chunk length"),
           integer_param("d", d, 1, 256, "key and value width")};
 }
 
@@ -69,8 +65,7 @@ Claim equivalence() {
           .statement("largest |difference| in float32, at most atol",
                      at_most_point(max_difference(x.chunked<float>({size_t(C)}), slow), 1e-5, 0));
     }
-    // The comparison runs in double, so that rounding of float32 cannot hide an error, and at a size that reaches every
-    // line.
+    // in double, so that rounding of float32 cannot hide an error, at a size that reaches every line
     const int t = std::min(T, 8 * C);
     const Data x(t, d, d, protocol.seed);
     const Vector slow = x.naive<double>(Weights::softmax);

@@ -122,8 +122,7 @@ template <class N> Block<N> block(const Grid<N> &K, size_t begin, size_t end, co
   return b;
 }
 
-/// All blocks are formed (and inverted, if the listing inverts them) before the first one is solved, because none of
-/// them depends on U.
+/// All blocks are formed, and inverted if the listing inverts them, before the first is solved: none depends on U.
 template <class N> Grid<N> chunked(const Grid<N> &K, const Grid<N> &V, const Chunking &how) {
   const size_t T = K.size(), C = how.C, reached = how.tail == Tail::dropped ? T / C * C : T;
   std::vector<Block<N>> blocks;

@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The toy model of 000 Listing 2 (E.4): the sign of its triangular solve, and the effect of its softmax on masked
-// entries.
+// The toy model of 000 Listing 2 (E.4): the sign of its triangular solve, and its softmax over masked entries.
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 #include "theory/associative_memory/deltaformer/listing_1.hpp"
-#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
-const std::vector<ParamSpec> sizes{integer_param("T", 20, 2, 256, "steps"), integer_param("d", 8, 2, 256, "key width"),
-                                   integer_param("dv", 4, 1, 256, "value width")};
+const std::vector<ParamSpec> sizes{steps_param(20, 2, 256), key_width_param(8, 2, 256), value_width_param(4, 1, 256)};
 
 struct Data {
   Dense k, w, v;
   Data(const Params &p, std::uint64_t seed) {
     const int T = p.integer("T"), d = p.integer("d");
-    k = normal_matrix(T, d, seed, "listing 2/keys"), w = normal_matrix(T, d, seed, "listing 2/lookups");
+    k = unit_rows(T, d, seed, "listing 2/keys"), w = unit_rows(T, d, seed, "listing 2/lookups");
     v = normal_matrix(T, p.integer("dv"), seed, "listing 2/values");
-    normalise_rows(k.data, d), normalise_rows(w.data, d);
   }
   /// kernel(w_t . k_i) for i < t; elsewhere what the masked zeros become, as in the listing.
   Dense stored(const Kernel &kernel) const {
@@ -66,12 +62,6 @@ Claim solve_sign() {
   });
 }
 
-double weight_of_past(const Dense &A, int t) {
-  double sum = 0;
-  for (int i = 0; i < t; ++i) sum += A(t, i);
-  return sum;
-}
-
 Claim softmax_mask() {
   ClaimBuilder c("listing2-softmax-mask", "000 Listing 2, kernel_1 = 'softmax'");
   c.says("Read more strictly than the text says it: this branch, which none of the two pairs it runs takes, is the "
@@ -94,7 +84,7 @@ Claim softmax_mask() {
     // torch.softmax over whole rows in which the masked logits are 0
     const Dense listed = normalise_sums(x.stored(exp_kernel)),
                 causal = normalise_sums(causal_weights(x.k, x.w, exp_kernel, Triangle::strict));
-    const double weight = weight_of_past(listed, 1);
+    const double weight = listed(1, 0);
     points.rounding(8).statement("weight of the first step at the second", weight, 1);
     points.rounding(8.0 * T)
         .obligation("the same: $e^x / (e^x + T - 1)$", weight, e_x / (e_x + T - 1))

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What delta_former must keep of its past steps (000 E.2): their keys and u, for any number of grouped lookups.
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
-#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -67,8 +66,8 @@ Claim same_cache() {
   c.exactly("Later reads depend on $t (d_k + d_v)$ numbers from $t$ past steps, namely $k_i$ and $u_i$, whatever $G$ "
             "is. They do not depend on any past $w_i$.");
   c.runs({"delta_former"});
-  c.takes({integer_param("T", 16, 4, 64, "steps, half of them past"), integer_param("d", 6, 2, 64, "key width"),
-           integer_param("dv", 3, 1, 64, "value width")});
+  c.takes({integer_param("T", 16, 4, 64, "steps, half of them past"), key_width_param(6, 2, 64),
+           value_width_param(3, 1, 64)});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int T = p.integer("T"), d = p.integer("d"), dv = p.integer("dv");
     for (int groups : {1, 4}) {

@@ -3,7 +3,6 @@
 // number (§3.2), and that Theorem 1's swaps stay exact if it is solved by chunks.
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 #include "theory/associative_memory/tracking/swaps.hpp"
-#include "theory/support/claim_builder.hpp"
 #include "theory/support/quadrature.hpp"
 #include "theory/support/sampling.hpp"
 
@@ -15,13 +14,11 @@ Claim matrix_form_of_the_recursion() {
          "triangular.");
   c.exactly("An identity; $A$ is strictly lower triangular.");
   c.runs({"delta_former"});
-  c.takes({integer_param("T", 20, 3, 512, "steps"), integer_param("d", 8, 2, 512, "key width"),
-           integer_param("dv", 4, 1, 512, "value width")});
+  c.takes({steps_param(20, 3, 512), key_width_param(8, 2, 512), value_width_param(4, 1, 512)});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int T = p.integer("T"), d = p.integer("d"), dv = p.integer("dv");
-    Dense K = normal_matrix(T, d, protocol.seed, "eq97/keys");
-    normalise_rows(K.data, d);
-    const Dense V = normal_matrix(T, dv, protocol.seed, "eq97/values"), I = Dense::identity(T);
+    const Dense K = unit_rows(T, d, protocol.seed, "eq97/keys"), V = normal_matrix(T, dv, protocol.seed, "eq97/values"),
+                I = Dense::identity(T);
     const auto add = [&](const std::string &kernel, const Dense &k, const Kernel &f) {
       const auto weights = [&](Triangle triangle) {
         const Dense A = causal_weights(k, k, f, triangle);
@@ -78,8 +75,7 @@ Mean growth_of_condition(const Kernel &f, bool unit, bool normalised, const Prot
     const auto log_condition = [&](int T) {
       const Dense first(T, 16, {K.data.begin(), K.data.begin() + size_t(T) * 16});
       const Dense A = causal_weights(first, first, f, Triangle::strict);
-      // by substitution: if the condition number is above 1 / eps, the smallest singular value is below the rounding of
-      // the largest
+      // by substitution: above 1 / eps the smallest singular value is below the rounding of the largest
       const Dense one = Dense::identity(T), rows = normalised ? normalise_sums(A) : A;
       return std::log(spectral_norm(one + rows) * spectral_norm(solve_unit_lower(rows, one)));
     };
@@ -96,31 +92,26 @@ Claim conditioning() {
       "For such kernels cond$(I + A)$ grows exponentially in $T$. If one unit key is repeated under exp, the corner of "
       "the inverse is $-e (1 - e)^{T-2}$. For Gaussian keys under the linear kernel, $E log |(I - k k^T) x| > 0$ per "
       "step. For softmax rows, and for unit keys under the linear kernel, the growth is polynomial.");
-  c.runs({"delta_former", "delta_net"}), c.takes({integer_param("d", 16, 8, 64, "key width")});
+  c.runs({"delta_former", "delta_net"}), c.takes({key_width_param(16, 8, 64)});
   c.first([](Points &points, const Protocol &) {
     const double e = std::exp(1.0);
     for (int T : {4, 8, 16}) {
-      const Dense same(T, 1, Vector(T, 1.0));
+      const Dense same(T, 1, Vector(T, 1.0)), inverse = written(same, same, Dense::identity(T), {"exp"});
       const double law = -e * std::pow(1 - e, T - 2);
       points.at({{"T", T}}).rounding(8.0 * T * T * std::fabs(law));
-      points
-          .statement("corner of the inverse, one unit key repeated, exp",
-                     written(same, same, Dense::identity(T), {"exp"})(T - 1, 0), law)
+      points.statement("corner of the inverse, one unit key repeated, exp", inverse(T - 1, 0), law)
           .but_not("exponent $T-1$", -e * std::pow(1 - e, T - 1))
           .but_not("$e^{T-2}$ growth", -e * std::exp(T - 2.0));
     }
   });
   c.last([](Points &points, const Protocol &protocol) {
-    // The same for polynomials: between T = 8 and T = 24 the logarithm of T^p grows by p ln 3, i.e. p ln 3 / 16 per
-    // step.
+    // for polynomials: between T = 8 and T = 24 the logarithm of T^p grows by p ln 3, p ln 3 / 16 per step
     const double square = 2 * std::log(3.0) / 16, fifth = 5 * std::log(3.0) / 16;
-    const auto condition = [&](const Kernel &f, bool unit, bool normalised) {
-      return growth_of_condition(f, unit, normalised, protocol);
-    };
     const auto keys = [](const char *law, const char *kernel) { return labels({{"keys", law}, {"kernel", kernel}}); };
-    const Mean soft = condition([](double x) { return std::exp(x / 4); }, false, true),
-               unit = condition(linear_kernel, true, false), line = condition(linear_kernel, false, false),
-               exponential = condition(exp_kernel, false, false);
+    const Mean soft = growth_of_condition([](double x) { return std::exp(x / 4); }, false, true, protocol),
+               unit = growth_of_condition(linear_kernel, true, false, protocol),
+               line = growth_of_condition(linear_kernel, false, false, protocol),
+               exponential = growth_of_condition(exp_kernel, false, false, protocol);
     points.at(keys("Gaussian", "softmax")).obligation("slower than $T^2$", at_most_point(soft, square));
     points.at(keys("unit", "linear")).obligation("slower than $T^2$", at_most_point(unit, square));
     points.at(keys("Gaussian", "linear")).wrong_system("Gaussian for unit keys", at_most_point(line, square));

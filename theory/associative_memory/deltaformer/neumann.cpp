@@ -3,13 +3,12 @@
 // squarings it needs, and how it rounds. Its layer is delta_former, form `doubling`.
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 #include "theory/associative_memory/deltaformer/doubling.hpp"
-#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
 std::vector<Changes> sizes(const std::vector<int> &all) {
   std::vector<Changes> points;
-  for (int C : all) points.push_back({{"C", double(C)}});
+  for (int C : all) points.push_back({{"C", C}});
   return points;
 }
 Params params_of(int C) { return labels({{"C", C}}); }
@@ -28,8 +27,7 @@ struct System {
   System(int C, std::uint64_t seed)
       : A(dense_lower(C, seed)), I(Dense::identity(C)), V(normal_matrix(C, 3, seed, "doubling/values")),
         U(solve_unit_lower(A, V)), units(solve_units(A, U)) {}
-  /// (I + A) X after `iterations` squarings against I - A^exponent: with 2^(iterations + 1) the result of Eq 98 with
-  /// fewer squarings.
+  /// (I + A) X after `iterations` squarings against I - A^exponent; the exponent is 2^(iterations + 1) by Eq 98.
   Point remainder(int iterations, int exponent) const {
     return exact_point(((I + A) * doubling(A, iterations).X * V).data, ((I - power(A, exponent)) * V).data, units);
   }
@@ -85,13 +83,11 @@ Claim other_sizes() {
   });
 }
 
-/// One key repeated: A is all ones below the diagonal, A^m contains binomials C(i-j-1, m-1), and (I + A)^{-1} is I -
-/// shift.
+/// One key repeated: A is all ones below the diagonal, A^m has binomials C(i-j-1, m-1), (I + A)^{-1} = I - shift.
 Sequence repeated_key(int T, std::uint64_t seed) {
   Sequence s = random_sequence({1, 1, T, 4, 3}, seed);
   for (size_t i = 0; i < s.k.size(); ++i) s.k[i] = i % 4 == 0;
-  s.q = s.w = s.k;
-  s.alpha.clear(), s.beta.clear();
+  s.q = s.w = s.k, s.alpha.clear(), s.beta.clear();
   return s;
 }
 

@@ -4,7 +4,6 @@
 // its w_t and q_t are the rows of A and of A2. Norms are spectral unless another one is named.
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 #include "theory/associative_memory/tracking/swaps.hpp"
-#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -13,8 +12,7 @@ struct Case {
   Dense A, dA, V;
   Case(int T, int d, std::uint64_t seed)
       : dA(normal_matrix(T, T, seed, "perturbation/error")), V(normal_matrix(T, 4, seed, "perturbation/values")) {
-    Dense K = normal_matrix(T, d, seed, "perturbation/keys");
-    normalise_rows(K.data, d);
+    const Dense K = unit_rows(T, d, seed, "perturbation/keys");
     A = causal_weights(K, K, linear_kernel, Triangle::strict);
     for (int t = 0; t < T; ++t)
       for (int i = t; i < T; ++i) dA(t, i) = 0;
@@ -32,8 +30,8 @@ Claim first_order() {
   c.because("The bound is meant for the first-order term. For the whole change it needs the further factor $1/(1 - "
             "|A1^{-1}| |dA|)$: eq51_strict_lower.");
   c.runs({"delta_former"});
-  c.takes({integer_param("T", 16, 3, 64, "steps"), integer_param("d", 8, 2, 256, "key width"),
-           real_param("norm", 1e-3, 1e-4, 1, "spectral norm of dA")});
+  c.takes(
+      {steps_param(16, 3, 64), key_width_param(8, 2, 256), real_param("norm", 1e-3, 1e-4, 1, "spectral norm of dA")});
   c.at({{{"norm", 1e-2}}, {}, {{"norm", 1e-4}}});
   c.last([](Points &points, const Protocol &) {
     // A = 1/2, dA = V = 1: the bound, 4, is attained up to the rounding of two norms.
@@ -102,9 +100,8 @@ Claim strict() {
 
 /// o = A2 U of the layer, where beta = 0 makes u equal to the values.
 Dense read_with(const Dense &A2, const Dense &U) {
-  Sequence s;
   const int T = A2.rows;
-  s.shape = {1, 1, T, T, U.columns};
+  Sequence s = of_shape({1, 1, T, T, U.columns});
   s.k = s.w = Dense::identity(T).data, s.q = A2.data, s.v = U.data;
   s.alpha.assign(T, 1.0), s.beta.assign(T, 0.0);
   return {T, U.columns, run("delta_former", s).o};
@@ -114,8 +111,7 @@ Claim product() {
   ClaimBuilder c("eq52-perturbation", "000 §3.2, Eq 52");
   c.says("$|(A2 + dA) U - A2 U| = |dA U| <= |dA| |U|$.");
   c.exactly("Exact for dA of any size; equality if $U$ lies along the leading direction of dA.");
-  c.runs({"delta_former"});
-  c.takes({integer_param("T", 16, 2, 64, "steps"), real_param("norm", 1, 1e-3, 1e3, "spectral norm of dA")});
+  c.runs({"delta_former"}), c.takes({steps_param(16, 2, 64), real_param("norm", 1, 1e-3, 1e3, "spectral norm of dA")});
   c.at({{{"norm", 1e-3}}, {}, {{"norm", 1e3}}});
   c.last([](Points &points, const Protocol &) {
     // dA = ones on and below the diagonal of 2 x 2, U = (golden ratio, 1) along its leading direction.
@@ -214,9 +210,9 @@ Claim u_against_o() {
       const Dense x = shrunk_most(A1);
       Dense erase = A, read = A2;
       for (int t = 1; t < shape.T; ++t) erase(t, 0) += x(t, 0), read(t, 0) += x(t, 0);
-      const double single =
-          frobenius_norm(written(erase, V) - U) / frobenius_norm(read_with(read, U) - read_with(A2, U));
-      points.wrong_system("one error chosen against the mean", at_least_point(single, 1, 0));
+      const double of_single = frobenius_norm(read_with(read, U) - read_with(A2, U));
+      points.wrong_system("one error chosen against the mean",
+                          at_least_point(frobenius_norm(written(erase, V) - U) / of_single, 1, 0));
     }
   });
 }

@@ -2,14 +2,13 @@
 // The exp kernel's derivation in 000 Appendix A, line by line: the noise given the probe, the effect of replacing
 // |k_i|^2 by d in an exponent, keys of one norm, and a misplaced bracket.
 #include "theory/associative_memory/noise/noise_points.hpp"
-#include "theory/support/claim_builder.hpp"
 #include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/special_functions/hypergeometric_0F1.hpp>
 
 namespace recollect::theory {
 namespace {
-const ParamSpec width = integer_param("d", 16, 4, 256, "key width");
+const ParamSpec width = key_width_param(16, 4, 256);
 
 /// Mean and variance over a rule, from the first two moments.
 struct Spread {
@@ -41,7 +40,7 @@ Claim snr_exp_conditional() {
             "has variance $4 |k_i|^2/tau^2$.");
   c.because("The moment generating function is the paper's own, and it is right.");
   c.runs({"exp_unnormalized"});
-  c.takes({integer_param("d", 16, 2, 256, "key width"), real_param("tau", 4, 1.05, 1000, "temperature"),
+  c.takes({key_width_param(16, 2, 256), real_param("tau", 4, 1.05, 1000, "temperature"),
            real_param("square", 16, 0.1, 1000, "$|k_i|^2$ of the probe")});
   c.at({{}, {{"d", 4}, {"tau", 2}, {"square", 8}}, {{"d", 64}, {"tau", 8}, {"square", 32}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -108,8 +107,7 @@ Claim snr_exp_sphere() {
         .but_not("Bessel index $(d-3)/2$", sphere_law((d - 1) / 2.0, d));
     points.wrong_system("Gaussian keys", mean_noise(exp_law(), d, std::sqrt(d), one_pair(), protocol.seed),
                         sphere_law(d / 2.0, d));
-    // 0F1(; d/2; d) lies between e^2 (1 - 4/d) and e^2, because each term of its series lies between 2^m/m! (1 - m
-    // (m-1)/d) and 2^m/m!.
+    // 0F1(; d/2; d) is between e^2 (1 - 4/d) and e^2: terms between 2^m/m! (1 - m (m-1)/d) and 2^m/m!
     points.limit("exact over printed", at_least_point(noise.value / printed, 1 - 4.0 / d, noise.error / printed));
   });
 }
@@ -189,7 +187,7 @@ Claim snr_exp_typo() {
   c.exactly("The norm belongs inside the exponential, as on the right.");
   c.because("A misplaced bracket; the derivation continues with the right form.");
   c.runs({"exp_unnormalized", "solu"});
-  c.takes({integer_param("d", 16, 2, 256, "key width"), real_param("tau", 2, 1.05, 1000, "temperature"),
+  c.takes({key_width_param(16, 2, 256), real_param("tau", 2, 1.05, 1000, "temperature"),
            real_param("square", 16, 1.5, 1000, "$|k_i|^2$ of the probe")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const double tau = p.real("tau"), s = p.real("square"), right = std::exp(2 * (1 - tau) / (tau * tau) * s);

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Retrieval noise of the exp kernel (000 Eq 13) at tau = sqrt(d), at other temperatures, and the width that N pairs
-// need according to it. All numbers come from reads of exp_unnormalized at the nodes of quadrature rules
-// (noise_quadrature.hpp).
+// need according to it: reads of exp_unnormalized at the nodes of quadrature rules (noise_quadrature.hpp).
 #include "theory/associative_memory/noise/noise_points.hpp"
-#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -14,7 +12,7 @@ Integral pair_noise_given(int d, double tau, double square, std::uint64_t seed) 
   return noise_given_probe(exp_law(), d, tau, std::sqrt(square), one_pair(), seed);
 }
 
-ParamSpec width(int least) { return integer_param("d", 16, least, 256, "key width"); }
+ParamSpec width(int least) { return key_width_param(16, least, 256); }
 
 Claim snr_exp() {
   ClaimBuilder c("snr-exp", "000 Eq 13, App A");
@@ -121,7 +119,7 @@ Claim snr_log2n() {
             "fixed temperature $tau = 2$ it is $d = 2 log2 N$.");
   c.because("The order is right. On average over probes the required width is larger by about $4 sqrt(d)$. With a "
             "fixed temperature $O(log N)$ suffices, and the width is smallest at $tau = 2$.");
-  c.runs({"exp_unnormalized", "linear"}), c.takes({integer_param("d", 64, 9, 256, "key width")});
+  c.runs({"exp_unnormalized", "linear"}), c.takes({key_width_param(64, 9, 256)});
   c.also([](Points &points, const Protocol &protocol) {
     Vector h;
     std::vector<Integral> share, intercept, leading;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Retrieval noise of the SoLU kernel (000 Eq 16-17, Appendix A), and the order of the four kernels (§2.1.1-2.1.2).
 #include "theory/associative_memory/noise/noise_points.hpp"
-#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
-const std::vector<ParamSpec> width{integer_param("d", 64, 3, 256, "key width")};
+const std::vector<ParamSpec> width{key_width_param(64, 3, 256)};
 
 Claim snr_solu() {
   ClaimBuilder c("snr-solu", "000 App A, before Eq 17");

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The assumptions on values in the derivation of the inverse SNR (000 Eq 55-57): independent, of mean zero, of about
-// equal norms.
+// What the inverse SNR assumes of values (000 Eq 55-57): independent, of mean zero, of about equal norms.
 #include "theory/associative_memory/noise/noise_points.hpp"
-#include "theory/support/claim_builder.hpp"
-#include "theory/support/sampling.hpp"
 
 namespace recollect::theory {
 namespace {
-const ParamSpec key_width = integer_param("d", 16, 2, 64, "key width"),
-                value_width = integer_param("dv", 8, 1, 64, "value width");
+const ParamSpec key_width = key_width_param(16, 2, 64), value_width = value_width_param(8, 1, 64);
 
-/// ReLU memories of n - 1 pairs whose values have the mean `mean` in every channel. They are read at the probe (1, ...,
-/// 1) of norm sqrt(d) and at its opposite, which has the same law and reads the keys that the first probe does not. The
-/// first dv channels contain the values of the pairs, the next n - 1 their unit vectors, so that one read shows r and
-/// every kappa.
+/// ReLU memories of n - 1 pairs, every channel of a value of mean `mean`, read at the probe (1, ..., 1) of norm sqrt(d)
+/// and at its opposite, which has the same law and reads the other keys. The first dv channels hold the values, the
+/// next n - 1 unit vectors, so that one read shows r and every kappa.
 struct Split {
   double noise, diagonal; // |r|^2 and sum_j kappa_j^2 |v_j|^2, means of both reads
 };
@@ -139,7 +134,7 @@ Claim snr_value_norm() {
   c.exactly("For Gaussian values $E|v_j|^2 / |v_i|^2$ averages $dv/(dv-2)$ over $v_i$, which tends to 1 as $1 + 2/dv$; "
             "infinite for $dv <= 2$.");
   c.because("It is right for wide values. At finite width the average has the additional factor $dv/(dv-2)$.");
-  c.runs({"linear"}), c.takes({integer_param("dv", 8, 3, 64, "value width")});
+  c.runs({"linear"}), c.takes({value_width_param(8, 3, 64)});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int least = p.integer("dv");
     const Integral own = norm_ratio(least, protocol.seed);

@@ -2,7 +2,6 @@
 // Retrieval noise of kernels that are powers of the inner product: linear (000 Eq 7), ReLU (Eq 15), and one that the
 // paper does not derive, as a test of Eq 10 for any kernel.
 #include "theory/associative_memory/noise/noise_points.hpp"
-#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -113,8 +112,7 @@ Claim snr_eq10_quadratic() {
   });
 }
 
-/// The linear memory measures |k_i|^2 itself, which is 1 / noise of one pair: its spread over probes, and its harmonic
-/// mean.
+/// 1 / noise of one pair of the linear memory is |k_i|^2: its spread over probes, and its harmonic mean.
 Claim snr_sqrt_correction() {
   ClaimBuilder c("snr-sqrt-correction", "000 App A, linear and ReLU");
   c.says("Replacing $|k_i|^2$ by its mean costs a term of order $sqrt(d_k)$ in the denominator: $N / (d_k + O(sqrt "
@@ -124,7 +122,7 @@ Claim snr_sqrt_correction() {
   c.because(
       "The order of magnitude is right for a single probe. In the exponentials of exp and SoLU the same deviation of "
       "$sqrt(d)$ is multiplied by a rate of about $2/sqrt(d)$, which leaves a factor of order 1: see snr_exp_median.");
-  c.runs({"linear", "relu_kernel"}), c.takes({integer_param("d", 64, 3, 256, "key width")}), c.at({{{"d", 16}}, {}});
+  c.runs({"linear", "relu_kernel"}), c.takes({key_width_param(64, 3, 256)}), c.at({{{"d", 16}}, {}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int d = p.integer("d");
     const Rule lengths = length_rule(d, -2, 0);

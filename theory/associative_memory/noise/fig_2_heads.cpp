@@ -2,7 +2,6 @@
 // What 000 says about heads, widths and similarities after training (Fig 2, §2.1.1-2.1.2), and the one part that can be
 // tested without training: the retrieval noise of one head.
 #include "theory/associative_memory/noise/noise_points.hpp"
-#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two remarks under the exp kernel of 000 §2.1.1: its normaliser can be left out (footnote 4), and x.y has variance d, so
-// that tau = sqrt(d) scales it.
+// 000 §2.1.1, exp kernel: its normaliser can be left out (footnote 4), and tau = sqrt(d) scales x.y, of variance d.
 #include "theory/support/claim_builder.hpp"
 #include "theory/support/sampling.hpp"
 
@@ -40,8 +39,8 @@ Claim snr_norm_invariant() {
   c.exactly("Exact for every sample: $Z(q)$ multiplies the signal and the noise of a read by the same factor.");
   c.because("It holds because the normaliser is one number per query. A normaliser per key would change the ratio.");
   c.runs({"softmax", "exp_unnormalized"});
-  c.takes({integer_param("n", 20, 2, 256, "pairs stored"), integer_param("d", 16, 2, 64, "key width"),
-           integer_param("dv", 8, 1, 64, "value width"), real_param("tau", 4, 1, 1000, "temperature")});
+  c.takes({integer_param("n", 20, 2, 256, "pairs stored"), key_width_param(16, 2, 64), value_width_param(8, 1, 64),
+           real_param("tau", 4, 1, 1000, "temperature")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Vector without = split_ratios("exp_unnormalized", p, false, protocol.seed);
     // The rounding errors of both reads: exponents of size |k|^2 / tau, inner products of d terms, and sums of n terms.

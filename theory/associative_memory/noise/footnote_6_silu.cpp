@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 footnote 6: SiLU is not analysed separately, because it behaves like ReLU. Measured: its inverse SNR over ReLU's,
-// for a probe of |k_i|^2 = d, by quadrature.
+// 000 footnote 6: SiLU behaves like ReLU. Its inverse SNR over ReLU's for a probe of |k_i|^2 = d, by quadrature.
 #include "theory/support/claim_builder.hpp"
 #include "theory/support/integral_points.hpp"
 
@@ -41,12 +40,11 @@ Claim snr_silu() {
   c.exactly("For $|k_i|^2 = d$, the inverse SNR divided by ReLU's is $1 - 2 (pi^2/3) / sqrt(2 pi) d^(-3/2) + ...$, "
             "which tends to 1.");
   c.because("The two are similar at every width in use; below width 16 they differ by some percent.");
-  c.takes({integer_param("d", 64, 16, 4096, "key width")}), c.at({{{"d", 16}}, {}, {{"d", 256}}});
+  c.takes({key_width_param(64, 16, 4096)}), c.at({{{"d", 16}}, {}, {{"d", 256}}});
   return c.measure([](Points &points, const Params &p, const Protocol &) {
     const double d = p.integer("d"), root = std::pow(d, 1.5);
     const Integral ratio = over_relu(d);
-    // The series alternates, so its remainder is below the next term; silu(d) is smaller than d by the fraction
-    // exp(-d).
+    // the series alternates: its remainder is below the next term; silu(d) lacks the fraction exp(-d) of d
     const auto held = [&](double law) {
       return bracketed_point(root * (1 - ratio.value), law, next_term(d) + root * (ratio.error + 4 * std::exp(-d)));
     };

@@ -114,7 +114,7 @@ Claim footnote_7() {
             "independent queries share $1/e$ of the noise, so that it falls to $1/n_h + (1 - 1/n_h)/e$ at best.");
   c.runs({"linear", "exp_unnormalized"}),
       c.takes({integer_param("heads", 8, 3, 32, "heads"), real_param("sigma", 1, 0.5, 4, "noise of a head's own query"),
-               integer_param("d", 16, 8, 64, "key width"), integer_param("dv", 8, 1, 64, "value width")});
+               key_width_param(16, 8, 64), value_width_param(8, 1, 64)});
   c.also([](Points &points, const Protocol &protocol) {
     Vector h;
     std::vector<Integral> share;

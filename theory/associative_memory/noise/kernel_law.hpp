@@ -7,7 +7,6 @@
 // / kappa^2(k_i,k_i); dv / |v_i|^2 has mean dv / (dv - 2).
 #pragma once
 #include "theory/support/layer_points.hpp"
-#include <functional>
 
 namespace recollect::theory {
 /// Kernels without a temperature ignore tau. All noises are those of one other pair.

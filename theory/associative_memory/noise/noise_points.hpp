@@ -76,8 +76,8 @@ inline void sampled_noise_point(Points &points, const KernelLaw &law, MemorySize
                     exact_noise(law, size, tau));
 }
 
-/// exp and SoLU along tau = sqrt(d): log(exact / printed) is 4 + slope / sqrt(d) + O(1/d), where the printed exponent
-/// is -2 (sqrt(d) - 1).
+/// exp and SoLU along tau = sqrt(d), printed exponent -2 (sqrt(d) - 1): log(exact / printed) = 4 + slope / sqrt(d) +
+/// ...
 inline void limits_of_exponent(Points &points, const KernelLaw &law, double slope, double wrong_slope,
                                std::uint64_t seed) {
   Vector h;
@@ -103,8 +103,7 @@ inline Point exponent_law(const KernelLaw &law, MemorySize size, double tau, Int
   return at_most_point(ratio.value, 4 + std::log(size.dv / (size.dv - 2.0) * rest), ratio.error);
 }
 
-/// The parameters that --point takes. `least_d`: the least width at which the mean is finite; `tempered`: also tau, by
-/// default sqrt(d).
+/// `least_d`: the least width at which the mean is finite; `tempered`: --point takes tau too, by default sqrt(d).
 inline std::vector<ParamSpec> noise_params(int least_d, bool tempered) {
   std::vector<ParamSpec> params{integer_param("n", 16, 2, 256, "pairs stored, the probe included"),
                                 integer_param("d", 16, least_d, 256, "key width"),

@@ -2,7 +2,6 @@
 // 000 Eq 35-36, Appendix B.1 (Eq 59-64) and Eq 69: which recurrences S_t = A S_{t-1} B + C are one gradient step, and on
 // which objective. S is [dv,d], A [dv,dv], B [d,d].
 #include "theory/associative_memory/objectives/quadratic.hpp"
-#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -54,8 +53,7 @@ Claim eq36_general() {
   });
 }
 
-/// The work of F(S) = S - A S B - C along the parallelogram 0, X, X+Y, Y, 0; the midpoint rule is exact for a linear F.
-/// The work of a field with a potential is 0.
+/// The work of F(S) = S - A S B - C around 0, X, X+Y, Y, 0 (0 for a gradient); the midpoint rule is exact for linear F.
 double circulation(const Recurrence &r, const Dense &X, const Dense &Y) {
   const Dense origin(X.rows, X.columns), corners[] = {origin, X, X + Y, Y, origin};
   double work = 0;

@@ -21,8 +21,7 @@ Dense inputs_of(const Dense &moment, std::uint64_t seed) {
   return normal_matrix(25 * moment.rows, moment.rows, seed, "optimum/inputs") * transpose(cholesky(moment));
 }
 
-/// The layer, with E[x x^T] replaced by the second moment of the data, so that the printed forms and least squares use
-/// the same moment.
+/// The layer with E[x x^T] of the data, so that printed forms and least squares use one moment.
 struct Fit {
   Layer layer;
   Dense solution;

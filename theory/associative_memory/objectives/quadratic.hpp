@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Objectives of 000 §2.2 are at most quadratic in S: their gradients come from values alone.
 #pragma once
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/differences.hpp"
-#include "theory/support/layer_points.hpp"
 
 namespace recollect::theory {
 /// ||diag(sqrt(weights)) S||_F^2

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // 000 §2.2 bullets, Eq 34, footnote 14: which objectives of Table 2 are bounded below. The minima are found by descent.
 #include "theory/associative_memory/objectives/quadratic.hpp"
-#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -40,7 +39,7 @@ Claim boundedness() {
   c.because(
       "The objectives of the last two are bounded by their regulariser, which is the decay term of the recurrence.");
   c.takes({integer_param("t", 5, 1, 1000, "step"), integer_param("d", 8, 1, 32, "width of keys (or features)"),
-           integer_param("dv", 4, 1, 32, "value width")});
+           value_width_param(4, 1, 32)});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int t = p.integer("t"), d = p.integer("d"), dv = p.integer("dv");
     const Vector k = Stream(protocol.seed, "bounded/key").normals(d),

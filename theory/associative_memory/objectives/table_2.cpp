@@ -3,13 +3,10 @@
 // random S is compared with S_{t-1} - dL_t/dS at S_{t-1}, where L_t is the printed objective. The other rows:
 // table_2_momentum.cpp, table_2_softmax.cpp, table_2_gated_softmax.cpp.
 #include "theory/associative_memory/objectives/quadratic.hpp"
-#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
-const std::vector<ParamSpec> widths = {integer_param("d", 8, 2, 64, "key width"),
-                                       integer_param("dv", 4, 2, 64, "value width")};
-
+const std::vector<ParamSpec> widths = {key_width_param(8, 2, 64), value_width_param(4, 2, 64)};
 const std::vector<Changes> suite{{}, {{"d", 2}, {"dv", 3}}};
 
 struct Step {

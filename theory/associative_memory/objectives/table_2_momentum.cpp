@@ -2,13 +2,12 @@
 // 000 Table 2, DeltaNet + Momentum; Eq 75-76: C_t = eta_t C_{t-1} + v_t k_t^T with B_t = I - k_t k_t^T, by the layer
 // delta_momentum, once with one eta for all steps and once with a different one at every step.
 #include "theory/associative_memory/objectives/quadratic.hpp"
-#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
-const std::vector<ParamSpec> parameters = {
-    real_param("eta", 0.7, 0.01, 0.99, "momentum of the write"), integer_param("T", 20, 2, 60, "steps"),
-    integer_param("d", 8, 1, 32, "key width"), integer_param("dv", 4, 1, 32, "value width")};
+const std::vector<ParamSpec> parameters = {real_param("eta", 0.7, 0.01, 0.99, "momentum of the write"),
+                                           steps_param(20, 2, 60), key_width_param(8, 1, 32),
+                                           value_width_param(4, 1, 32)};
 Sequence story(const Params &at, std::uint64_t seed) {
   Sequence s = random_sequence({1, 1, at.integer("T"), at.integer("d"), at.integer("dv")}, seed, Keys::gaussian);
   s.alpha.clear(); // a factor on eta at every step
@@ -61,8 +60,7 @@ Objective of_delta_net(const Sequence &s) {
       [&s](const Dense &S, int t) { return read_square(S, key(s, t)) / 2 - inner(times(S, key(s, t)), value(s, t)); };
 }
 
-/// Reads and the last S of the memory that takes one step on L_t per token, plus `heavy` times the previous step (heavy
-/// ball).
+/// Reads and last S of the memory that takes a step on L_t per token plus `heavy` times the step before (heavy ball).
 Vector descend(const Sequence &s, const Objective &L, double heavy = 0) {
   Vector all;
   Dense S(s.shape.Dv, s.shape.Dk), step = S;

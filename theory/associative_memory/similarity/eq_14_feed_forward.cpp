@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Feed-forward networks as associative memories (000 Eq 14, 24, 28-29): matrix products on the host, compared with the
-// sums over rows in the program's layers.
+// Feed-forward networks as memories (000 Eq 14, 24, 28-29): matrix products against the sums of the program's layers.
 #include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
@@ -73,9 +72,8 @@ Dense columns(const Dense &m, int first, int count) {
   return part;
 }
 
-/// Two heads: x, the keys and the values in halves, each half a network, and W_O on the two outputs side by side. As
-/// one network it has one neuron per row and head. The neuron's key is zero outside its half, and its value is already
-/// multiplied by W_O.
+/// Two heads, each a network on one half of x, keys and values; W_O acts on their outputs side by side. As one network
+/// it has a neuron per row and head, whose key is zero outside its half and whose value is W_O v.
 Claim ffn_multihead() {
   ClaimBuilder c("ffn-multihead-sum", "000 §2.1.2, Multihead");
   c.says("Slicing $x$, $W_K$ and $W_V$ of Eq 14 into heads gives a multi-head feed-forward network, an associative "
@@ -136,8 +134,7 @@ Claim ffn_swiglu() {
   });
 }
 
-/// The sum over every input's `topk` best experts of `block` rows each: experts are scored by the mean of their gate
-/// rows.
+/// The sum over every input's `topk` best experts of `block` rows each, by the mean of their gate rows.
 Dense open_experts(const Network &n, int block, int topk) {
   Dense hidden = applied(n.x * transpose(n.WK), relu);
   const Dense router = n.x * transpose(n.WG);

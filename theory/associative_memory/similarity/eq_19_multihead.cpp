@@ -116,7 +116,7 @@ Claim multihead_forms() {
             "same value and $W_O$ averages, it is the single head divided by $n_h$.");
   c.because("An identity of block matrices. With the linear kernel, dividing into heads gains nothing.");
   c.runs({"softmax", "linear"});
-  c.takes({integer_param("T", 12, 2, 64, "steps"), integer_param("heads", 3, 2, 16, "heads"),
+  c.takes({steps_param(12, 2, 64), integer_param("heads", 3, 2, 16, "heads"),
            integer_param("d", 4, 1, 32, "key width of a head"),
            integer_param("dv", 2, 1, 32, "value width of a head")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mixture of block attention's gate (000 Eq 25-27), on the program's moba: the last query sees complete blocks before
-// its own, which is always read, as one of the k. Values are the unit vectors, so that one read shows which keys were
-// chosen and with what weight.
+// Mixture of block attention's gate (000 Eq 25-27), on the program's moba: the last query sees the complete blocks
+// before its own, which is always one of the k. Values are unit vectors: a read shows the keys chosen and their
+// weights.
 #include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
@@ -89,7 +89,7 @@ Claim moba_gating() {
             "Blocks are selected by index; of two equal scores the earlier block wins.");
   c.runs({"moba", "softmax"});
   c.takes({integer_param("blocks", 6, 3, 16, "blocks, the query's own included"),
-           integer_param("block", 4, 2, 16, "keys a block"), integer_param("d", 5, 1, 64, "key width"),
+           integer_param("block", 4, 2, 16, "keys a block"), key_width_param(5, 1, 64),
            integer_param("topk", 3, 2, 15, "blocks read, the own one included; fewer than there are")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Blocks b{p.integer("blocks"), p.integer("block"), p.integer("d")};

@@ -47,8 +47,7 @@ Claim relu_kernel_psd() {
             "the similarity and stay valid.");
   c.runs({"relu_kernel", "exp_unnormalized", "solu"});
   c.takes({real_param("degrees", 45, 45, 90, "angle between neighbours")}), c.at({{}, {{"degrees", 50}}});
-  // Four unit vectors, neighbours `degrees` apart, from 45 to 90: only neighbours have a positive product, and the ReLU
-  // Gram matrix is tridiagonal.
+  // from 45 to 90 degrees only neighbours have a positive product: ReLU's Gram matrix is tridiagonal
   constexpr int n = 4;
   constexpr double units = 64; // an eigenvalue of a 4 x 4 matrix of norm below 6
   const auto relu = [](double degrees) { return smallest_eigenvalue(gram("relu_kernel", fan(n, degrees))); };
@@ -104,7 +103,7 @@ double kernel_of(const std::string &variant, const VectorPair &pair, const Assig
   return kernels_of(variant, {pair}, set)[0];
 }
 
-const ParamSpec key_width = integer_param("d", 6, 2, 32, "key width");
+const ParamSpec key_width = key_width_param(6, 2, 32);
 /// The ledger has no row for the feature maps of these layers.
 Claim without_row(Claim claim) {
   claim.covers = {};
@@ -158,10 +157,8 @@ Claim feature_maps_random() {
             "2$ for trigonometric ones.");
   c.runs({"performer", "random_feature"});
   c.takes({key_width, integer_param("features", 4, 2, 256, "random features F")});
-  // The mean is exp(q.k) over seeds of the features; for independent frequencies Performer's variance is kappa^2
-  // (e^{|q+k|^2} - 1) / F and that of the trigonometric features e^{|q|^2+|k|^2} (1 - e^{-|q-k|^2})^2 / (2 F).
-  // Performer's are orthogonal, which only lowers its own. Every seed is tried on many pairs of the same norms and
-  // product.
+  // For independent frequencies Performer's variance is kappa^2 (e^{|q+k|^2} - 1) / F, orthogonal ones lower it; that
+  // of trigonometric features is e^{|q|^2+|k|^2} (1 - e^{-|q-k|^2})^2 / (2 F). A seed is tried on many like pairs.
   return without_row(c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int d = p.integer("d"), F = p.integer("features"), rotations = 32;
     const double square = 0.15, s = 0.0375, kappa = std::exp(s); // |q + k|^2 = 0.375: the variance's own error is tame

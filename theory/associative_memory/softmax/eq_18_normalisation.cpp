@@ -20,8 +20,7 @@ Vector norms(const Vector &rows, int width) {
   return lengths;
 }
 std::vector<ParamSpec> sequence_params(int T) {
-  return {integer_param("T", T, 2, 256, "steps"), integer_param("d", 8, 2, 64, "key width"),
-          integer_param("dv", 4, 2, 64, "value width")};
+  return {steps_param(T, 2, 256), key_width_param(8, 2, 64), value_width_param(4, 2, 64)};
 }
 
 /// A read is a sum over T steps, and the weight of each comes from a score of d terms.

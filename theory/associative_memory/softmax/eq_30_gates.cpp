@@ -25,9 +25,7 @@ Claim gating_unrolled() {
   c.exactly("With the linear kernel this is $S_t = alpha_t S_{t-1} + v_t k_t^T$ read at $q_t$; the empty product at $i "
             "= t$ is 1.");
   c.because("The gate of a step does not reduce the write of the same step; every later gate does.");
-  c.runs({"gated_linear"});
-  c.takes({integer_param("T", 20, 2, 128, "steps"), integer_param("d", 8, 1, 64, "key width"),
-           integer_param("dv", 4, 1, 64, "value width")});
+  c.runs({"gated_linear"}), c.takes({steps_param(20, 2, 128), key_width_param(8, 1, 64), value_width_param(4, 1, 64)});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     Sequence s = of_shape({1, 1, p.integer("T"), p.integer("d"), p.integer("dv")});
     const int T = s.shape.T;
@@ -58,8 +56,7 @@ Claim kernel_trick_space() {
             "is $t (1/d_k + 1/d_v)$, 128 at $t = 4096$, $d = 64$.");
   c.because("Stricter than the text: if both store the pairs, as attention does, the exp kernel needs no more space.");
   c.runs({"exp_unnormalized", "linear"});
-  c.takes({integer_param("t", 12, 2, 48, "steps"), integer_param("d", 3, 1, 16, "key width"),
-           integer_param("dv", 2, 1, 16, "value width")});
+  c.takes({integer_param("t", 12, 2, 48, "steps"), key_width_param(3, 1, 16), value_width_param(2, 1, 16)});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Sequence s = random_sequence({1, 1, p.integer("t"), p.integer("d"), p.integer("dv")}, protocol.seed);
     const double t = s.shape.T, d = s.shape.Dk, dv = s.shape.Dv, pairs = t * (d + dv);

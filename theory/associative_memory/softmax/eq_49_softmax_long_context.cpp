@@ -2,26 +2,14 @@
 // 000 §2.2.2, softmax attention (Eq 49), and the same without its normaliser: how fast updates and objective fade with t.
 // The memory is Eq 79's running mean S_t of v phi^T, run as gated linear attention with decay (t-1)/t, phi = k.
 #include "theory/associative_memory/delta_rule/runs.hpp"
-#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
 Output fast(const std::string &layer, const Sequence &s, const Assignments &set = {}) {
   return run(layer, s, set, "fast", 64);
 }
-/// The sequence with the gates and the values of the running mean, whose first step is number `start`.
-Sequence averaged(Sequence s, int start = 1) {
-  s.alpha.clear();
-  for (size_t row = 0; row < s.v.size() / s.shape.Dv; ++row) {
-    const double t = double(start + row % s.shape.T);
-    s.alpha.push_back((t - 1) / t);
-    for (int c = 0; c < s.shape.Dv; ++c) s.v[row * s.shape.Dv + c] /= t;
-  }
-  return s;
-}
 
-const ParamSpec key_width = integer_param("d", 6, 1, 32, "key width"),
-                value_width = integer_param("dv", 4, 1, 32, "value width");
+const ParamSpec key_width = key_width_param(6, 1, 32), value_width = value_width_param(4, 1, 32);
 
 /// S_{t-1} and S_t of every run, and the pair that is written between them.
 struct Update {

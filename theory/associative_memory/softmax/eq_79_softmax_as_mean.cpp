@@ -11,8 +11,7 @@ Vector reads(const std::string &variant, const Sequence &s, const Assignments &s
 }
 const Assignments unscaled = {{"scale", "1"}};
 
-/// sum_{j <= t} exp(factor q.k_j) over independent Gaussian keys, one sum for each run. q.k is N(0, |q|^2) at any
-/// width, so that one channel is enough.
+/// sum_{j <= t} exp(factor q.k_j) over independent Gaussian keys, one for each run, in one channel: q.k is N(0, |q|^2).
 Vector normalisers(int t, double square, double factor, std::uint64_t seed, size_t first, size_t runs) {
   Sequence s = of_shape({int(runs), 1, t, 1, 1});
   s.k = Stream(seed, "eq 77/keys", t).normals(runs * t, first * t);
@@ -38,8 +37,7 @@ Claim law_of_large_numbers() {
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int t = p.integer("t");
     const double square = p.real("square"), c = std::exp(square / 2), excess = std::exp(square) - 1;
-    // The squared error of a mean of t terms has a squared coefficient of variation of about 2. At large t twice the
-    // relative error is accepted, which saves time.
+    // a squared error varies by about its square times 2; at large t twice the relative error is accepted
     const double wanted = wanted_sensitivity(protocol) * (t > 8 ? 2 : 1);
     Vector means, damped;
     const Mean error =
@@ -70,9 +68,7 @@ Claim running_mean() {
   ClaimBuilder c("eq79-recurrence", "000 Eq 79");
   c.says("$S_t = (t-1)/t S_{t-1} + v_t phi(k_t)^T / t$ is the mean of $v_i phi(k_i)^T$, $i <= t$.");
   c.exactly("An identity.");
-  c.runs({"gated_linear"});
-  c.takes({integer_param("T", 20, 2, 200, "steps"), integer_param("d", 8, 1, 64, "key width"),
-           integer_param("dv", 4, 1, 64, "value width")});
+  c.runs({"gated_linear"}), c.takes({steps_param(20, 2, 200), key_width_param(8, 1, 64), value_width_param(4, 1, 64)});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int T = p.integer("T"), d = p.integer("d"), dv = p.integer("dv");
     Sequence s = random_sequence({1, 1, T, d, dv}, protocol.seed, Keys::gaussian);
@@ -84,18 +80,13 @@ Claim running_mean() {
                           Vector(s.k.begin() + t * d, s.k.begin() + (t + 1) * d));
       return (1 / divisor * sum).data;
     };
-    const Vector expected = mean_of_first(T, T), rival_shorter = mean_of_first(T - 1, T),
-                 rival_divisor = mean_of_first(T, T + 1);
-    for (int t = 0; t < T; ++t) s.alpha[t] = double(t) / (t + 1);
-    const double units = rounding_units("gated_linear", s);
-    const Vector unshared = run("gated_linear", s).state;
-    for (int t = 0; t < T; ++t)
-      for (int i = 0; i < dv; ++i) s.v[t * dv + i] /= t + 1;
-    points.rounding(units)
-        .statement("$S_T$ against the mean of $v_t phi_t^T$", run("gated_linear", s).state, expected)
-        .but_not("divided by $T + 1$", rival_divisor)
-        .but_not("the last write left out", rival_shorter);
-    points.wrong_system("writes not divided by t", unshared, expected);
+    const Sequence mean = averaged(s);
+    s.alpha = mean.alpha; // and values that are not divided by t
+    points.rounding(rounding_units("gated_linear", s))
+        .statement("$S_T$ against the mean of $v_t phi_t^T$", run("gated_linear", mean).state, mean_of_first(T, T))
+        .but_not("divided by $T + 1$", mean_of_first(T, T + 1))
+        .but_not("the last write left out", mean_of_first(T - 1, T));
+    points.wrong_system("writes not divided by t", run("gated_linear", s).state, mean_of_first(T, T));
   });
 }
 
@@ -140,13 +131,9 @@ Claim write_in_vanishes() {
     const int t = p.integer("t");
     const double units = 16.0 * t; // t exponentials and their sum, in the scale of weights up to 1
     const Weights equal = weights_of(t, true, protocol.seed), random = weights_of(t, false, protocol.seed);
-    Sequence mean = equal.s; // Eq 79 on one key
-    mean.lambda.clear();
-    for (int i = 0; i < t; ++i) mean.alpha[i] = double(i) / (i + 1);
+    Sequence mean = averaged(equal.s); // Eq 79 on one key
     for (int i = 0; i < t; ++i) std::copy_n(mean.k.begin(), 8, &mean.k[size_t(i) * 8]);
-    mean.q = mean.k;
-    for (int i = 0; i < t; ++i)
-      for (int c = 0; c < 3; ++c) mean.v[3 * size_t(i) + c] /= i + 1;
+    mean.q = mean.k, mean.lambda.clear();
     points.rounding(units)
         .statement("weight of the newest write at equal scores", last_read("softmax", equal.s)[2], 1.0 / t)
         .but_not("$1/sqrt t$", 1 / std::sqrt(t))
@@ -186,10 +173,9 @@ Claim later_is_attenuated() {
     for (int i = 0; i < t; ++i) {
       std::copy_n(&random.s.k[size_t(order[i]) * 8], 8, &shuffled.k[size_t(i) * 8]);
       std::copy_n(&random.s.v[size_t(order[i]) * 3], 3, &shuffled.v[size_t(i) * 3]);
-      for (int c = 0; c < 3; ++c) never.v[size_t(i) * 3 + c] /= i + 1;
     }
     std::copy_n(random.s.q.end() - 8, 8, shuffled.q.end() - 8);
-    gated.alpha.assign(t, 0.99);
+    gated.alpha.assign(t, 0.99), never.v = averaged(equal.s).v;
     const Vector summed = last_read("exp_unnormalized", never), forgetful = last_read("gated_softmax", gated);
     points.rounding(units).statement("newest over oldest weight, against $1/t$: writes enter with $1/i$ and stay",
                                      weights[2] / weights[0], 1.0 / t); // as printed

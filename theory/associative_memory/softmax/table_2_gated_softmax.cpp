@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 Table 2, last row, Eq 81 and §2.1.2 Gating: gated softmax attention in two forms. As the table has it, A =
-// (t-1)/t diag(lambda) and C = v phi^T / t; any memory with this decay takes such a step (here gated_linear with keys
-// and values exchanged, because the gate acts on the rows of S). And as the layer that the row cites, FoX, whose
-// normaliser is gated too.
+// 000 Table 2, last row, Eq 81 and §2.1.2 Gating: gated softmax attention as the table has it, A = (t-1)/t diag(lambda)
+// and C = v phi^T / t (by gated_linear with keys and values exchanged, because the gate acts on the rows of S), and as
+// the layer that the row cites, FoX, whose normaliser is gated too.
 #include "theory/associative_memory/objectives/quadratic.hpp"
-#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -35,8 +33,7 @@ Dense descended(const Step &s, const std::function<double(double lambda)> &weigh
            return -inner(times(S, s.phi), s.v) / s.t + 0.5 * weighted_square(S, weights);
          });
 }
-/// The factors by which the step multiplies the rows of S, measured by removing the write and dividing by a column of
-/// S.
+/// The factors by which the step multiplies the rows of S: without the write, divided by a column of S.
 Vector row_factors(const Step &s, const Dense &next) {
   Vector factors;
   for (int i = 0; i < s.S.rows; ++i) {

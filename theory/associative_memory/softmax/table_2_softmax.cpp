@@ -3,7 +3,6 @@
 // reads at every step are compared with reads S_t phi(q_t) of a memory that descends the printed objective in the space
 // of the exp kernel's features; as many features are used as float64 can resolve.
 #include "theory/associative_memory/objectives/quadratic.hpp"
-#include "theory/support/claim_builder.hpp"
 #include "theory/support/features.hpp"
 
 namespace recollect::theory {
@@ -11,7 +10,7 @@ namespace {
 constexpr int d = 2, dv = 2; // unit keys and queries in the plane: similarities between 1/e and e
 constexpr int order = 18;    // of the features; what is left out is below e / 19! = 2e-17 of a similarity
 
-const std::vector<ParamSpec> lengths = {integer_param("T", 12, 2, 40, "steps")};
+const std::vector<ParamSpec> lengths = {steps_param(12, 2, 40)};
 
 Sequence plane_sequence(int T, std::uint64_t seed) {
   Sequence s = random_sequence({1, 1, T, d, dv}, seed, Keys::unit);

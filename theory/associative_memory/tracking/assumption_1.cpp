@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Assumption 1 of 000 Theorem 1: n unit keys with inner products of at most eps < 1/8. Why 1/8, what happens at exactly
 // 1/8, and whether random keys satisfy it at the sizes of §3.2.
-#include "harness/numerics/statistics.hpp"
 #include "theory/associative_memory/tracking/packing.hpp"
 #include "theory/associative_memory/tracking/theorem_1_premise.hpp"
-#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -77,7 +75,7 @@ Claim random_keys() {
             "1' and does not say how they were made. Random keys are not sufficient at these sizes. A structured set "
             "of keys is, or a width of about $256 ln n$.");
   c.draws({"swap"}), c.runs({"delta_former"});
-  c.takes({integer_param("n", 128, 8, 1024, "elements and swaps"), integer_param("d", 128, 4, 4096, "key width")});
+  c.takes({integer_param("n", 128, 8, 1024, "elements and swaps"), key_width_param(128, 4, 4096)});
   c.at({{}, {{"n", 256}}, {{"n", 512}}});
   c.last([](Points &points, const Protocol &protocol) {
     const int d = protocol.point ? protocol.point->integer("d") : 128; // how rare pairs beyond 1/8 are

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The circuit classes that 000 §2.2.1 and §3.3 rely on. Inclusions between classes are statements about limits and
-// cannot be measured. A finite statement can be: which inputs a gate of bounded depth depends on. The group behind the
-// argument is in exchange_group.cpp.
+// The circuit classes of 000 §2.2.1 and §3.3. Inclusions are statements about limits; what can be measured is which
+// inputs a gate of bounded depth depends on. The group behind the argument: exchange_group.cpp.
 #include "theory/support/claim_builder.hpp"
-#include <functional>
 
 namespace recollect::theory {
 namespace {
@@ -26,8 +24,7 @@ bool majority(unsigned x, int n) {
   return 2 * ones > n;
 }
 
-/// A random fan-in-2 circuit of the given depth over n inputs (NC0 for a fixed depth): a tree of random gates on random
-/// inputs.
+/// A random fan-in-2 circuit of a depth over n inputs (NC0): a tree of random gates on random inputs.
 Gate shallow(int depth, int n, const Stream &draw) {
   const int leaves = 1 << depth;
   std::vector<int> wires(leaves), tables(leaves);
@@ -95,11 +92,9 @@ Claim neighbourhood() {
             "instead of this sentence (s5_nonsolvable, s5_beyond_tc0).");
   c.takes({integer_param("n", 9, 5, 17, "inputs")}), c.at({{}, {{"n", 13}}});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const auto one_gate = [](int n) { return dependence([n](unsigned x) { return majority(x, n); }, n); };
-    const int n = p.integer("n");
-    points.rounding(0).statement("inputs of one majority gate, as at $n = 3$", one_gate(n), 3);
-    points.obligation("inputs of one majority gate: n", one_gate(n), n)
-        .but_not("the majority's own $(n+1)/2$", (n + 1) / 2);
+    const int n = p.integer("n"), inputs = dependence([n](unsigned x) { return majority(x, n); }, n);
+    points.rounding(0).statement("inputs of one majority gate, as at $n = 3$", inputs, 3);
+    points.obligation("inputs of one majority gate: n", inputs, n).but_not("the majority's own $(n+1)/2$", (n + 1) / 2);
     points.wrong_system("fan-in 2 at depth 2 (NC0)", largest_shallow_dependence(2, n, protocol.seed, 3), n);
   });
 }

@@ -2,7 +2,6 @@
 // The group behind the exchange of n elements (000 §2.2.1, Fig 3): whether it is solvable (the comparison of circuit
 // classes rests on that), and how many exchanges there are.
 #include "theory/support/claim_builder.hpp"
-#include <map>
 #include <numeric>
 #include <set>
 
@@ -97,10 +96,11 @@ Claim solvability() {
       if (n == 5) last.but_not("solvable", 1);
       points.obligation("orders of the derived series", orders, known);
     }
-    const auto last_order = [](const auto &generators, int n) { return derived_orders(generators, n).back(); };
     points.at(of_size(4))
-        .wrong_system("$A_4$ taken for the end of the series of $S_4$", last_order(transpositions(4), 4), 12);
-    points.at(of_size(5)).wrong_system("rotations of five elements for exchanges", last_order(one_cycle(5), 5), 60);
+        .wrong_system("$A_4$ taken for the end of the series of $S_4$", derived_orders(transpositions(4), 4).back(),
+                      12);
+    points.at(of_size(5))
+        .wrong_system("rotations of five elements for exchanges", derived_orders(one_cycle(5), 5).back(), 60);
   });
   return c.measure([](Points &points, const Params &p, const Protocol &) {
     const int n = p.integer("n");

@@ -3,12 +3,10 @@
 // exchanges, against the n x n state of the linear kernel. The numbers are counted in running layers.
 #include "theory/associative_memory/tracking/packing.hpp"
 #include "theory/associative_memory/tracking/swaps.hpp"
-#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
-/// How a cache is kept: after `period` exchanges (0: never) all values are read and written again, into an empty cache
-/// or on top of the old one.
+/// After `period` exchanges (0: never) all values are read and written again, into an empty cache or on top of the old.
 struct Keeping {
   int period;
   bool emptied = true;
@@ -19,8 +17,7 @@ struct Kept {
   int longest = 0;      // entries of the cache at its longest
 };
 
-/// n values under exchanges, kept by delta_former with f = round: the entries (k, v) are written, and then one step per
-/// key reads it without writing.
+/// n values under exchanges, kept by delta_former with f = round; after the writes one step per key reads it.
 Kept exchange(const Dense &keys, int swaps, Keeping keeping, std::uint64_t seed) {
   const int n = keys.rows, d = keys.columns;
   const SwapStory story = tell_swaps(keys, swaps, seed);
@@ -160,15 +157,15 @@ Claim value_width() {
   c.runs({"delta_former", "delta_net"}), c.takes({integer_param("n", 256, 128, 256, "elements, a power of two")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int n = p.integer("n"), d = 128, dv = int(std::ceil(std::log2(n)));
-    const std::string kind = n > d ? "hadamard" : "orthonormal";
     if (n & (n - 1)) usage_error("n must be a power of two");
-    const Dense keys = key_rows({kind, n, d}, protocol.seed);
-    const Kept kept = exchange(keys, n, {n}, protocol.seed);
+    const auto exchanged = [&](const char *kind) {
+      return exchange(key_rows({kind, n, d}, protocol.seed), n, {n}, protocol.seed);
+    };
+    const Kept kept = exchanged(n > d ? "hadamard" : "orthonormal"), lost = exchanged("unit");
     const double cache = kept.longest * double(d + dv), state = linear_state(n, dv);
     points.at({{"n", n}, {"d", d}, {"dv", dv}});
     points.statement("numbers of the cache, at most the state's", at_most_point(cache, state, 0));
     points.rounding(0).obligation("values at the end", kept.values, kept.truth);
-    const Kept lost = exchange(key_rows({"unit", n, d}, protocol.seed), n, {n}, protocol.seed);
     points.wrong_system("random keys", lost.values, lost.truth);
     points.rounding(4 * cache / state)
         .obligation("cache over state: $2 (d_k + d_v) / d_v$", cache / state, 2.0 * (d + dv) / dv)
@@ -176,8 +173,8 @@ Claim value_width() {
         .but_not("n entries", (d + dv) / double(dv));
     const double wide = linear_state(n, n), wide_cache = kept.longest * double(d + n);
     points.wrong_system("entries for numbers", at_least_point(double(kept.longest), wide, 0));
-    points.at({{"n", n}, {"d", d}, {"dv", n}});
-    points.obligation("$d_v = n$ on both sides: the cache, at least the state", at_least_point(wide_cache, wide, 0));
+    points.at({{"n", n}, {"d", d}, {"dv", n}})
+        .obligation("$d_v = n$ on both sides: the cache, at least the state", at_least_point(wide_cache, wide, 0));
   });
 }
 } // namespace

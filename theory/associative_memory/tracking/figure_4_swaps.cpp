@@ -5,10 +5,7 @@
 // of position 1 sees the steps that move it (round tracks in either order: theorem1_order). At every step the read asks
 // for position 1 through the dual query of key 1 (q.k_1 = 1, q.k_j = 0), multiplied by `sharpness`, with kappa_2 =
 // softmax; the answer is the largest channel. "none" is beta = 0, so that u = v: softmax attention.
-#include "harness/numerics/statistics.hpp"
-#include "theory/associative_memory/tracking/swaps.hpp"
-#include "theory/support/claim_builder.hpp"
-#include <map>
+#include "theory/associative_memory/tracking/theorem_1_premise.hpp"
 #include <numeric>
 
 namespace recollect::theory {
@@ -20,8 +17,7 @@ struct Setting {
   bool fresh_keys = false; // for every story
 };
 
-/// Many sequences of exchanges: the pairs [stories,swaps], and the place of position 1's token after each, right
-/// [stories,swaps].
+/// The pairs [stories,swaps], and the place of position 1's token after each, right [stories,swaps].
 struct Exchanges {
   std::vector<std::pair<int, int>> pairs;
   std::vector<int> right;
@@ -113,9 +109,8 @@ struct Table {
   std::map<std::string, Vector> of; // kernel -> accuracy of each sequence
   Params label;
   Table(const Setting &setting, const std::vector<std::string> &kernels, int stories, std::uint64_t seed) {
-    const KeySet &keys = setting.keys;
-    label = labels({{"keys", keys.kind}, {"n", keys.n}, {"d", keys.d}, {"swaps", setting.swaps}});
-    const Exchanges drawn = draw_exchanges(stories, keys.n, setting.swaps, seed);
+    label = describe(setting.keys).set("swaps", setting.swaps);
+    const Exchanges drawn = draw_exchanges(stories, setting.keys.n, setting.swaps, seed);
     for (const std::string &kernel : kernels) of[kernel] = accuracies(kernel, setting, drawn, seed);
   }
   /// The mean difference of the accuracies of two kernels on the same sequences.

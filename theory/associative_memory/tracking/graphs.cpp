@@ -5,7 +5,6 @@
 // and linear kernels: then A[t,i] = s where i is a parent of t, u_t is row t of (I + A)^{-1}, and the read q_t = e_t
 // returns it. With s = -1 it is (I - adjacency)^{-1} and counts paths; with s = +1 it is Eq 97 as it stands.
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
-#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // 000 Lemma 1 (E.1.1), on which the proof of Theorem 1 rests: f is linear on differences of almost orthogonal keys.
 #include "theory/associative_memory/tracking/theorem_1_premise.hpp"
-#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
-/// Both sides of the lemma for every pair (i, j) and every l, for keys and for their differences, and the distance of
-/// the left argument from its nearest integer.
+/// Both sides of the lemma for all i, j and l, and how far the left argument is from its nearest integer.
 struct Lemma {
   Vector left, right;
   double strayed[4] = {}; // over eps, around 0, 1, -1, 2

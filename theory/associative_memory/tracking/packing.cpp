@@ -2,9 +2,7 @@
 // How many almost orthogonal keys fit (000 E.2, Assumption 1 at eps = 1/8): random keys, structured keys, and a set
 // found by descent at the largest size of the stress test.
 #include "theory/associative_memory/tracking/packing.hpp"
-#include "harness/numerics/statistics.hpp"
 #include "theory/associative_memory/tracking/swaps.hpp"
-#include "theory/support/claim_builder.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -130,7 +128,7 @@ Claim optimised_set() {
   c.exactly("Such a set was found by descent from random keys: its coherence is below $1/8$ (Welch: at least 0.0766), "
             "and every exchange is tracked.");
   c.runs({"delta_former"}), c.draws({"swap"});
-  c.takes({integer_param("n", 512, 16, 512, "keys"), integer_param("d", 128, 8, 256, "key width")});
+  c.takes({integer_param("n", 512, 16, 512, "keys"), key_width_param(128, 8, 256)});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int n = p.integer("n"), d = p.integer("d");
     if (n <= d) usage_error("up to d vectors an orthonormal basis will do");

@@ -5,7 +5,6 @@
 // probability above 1 - p if d > 2 ln(n (n-1) / p) / eps^2. For every set the coherence is at least sqrt((n-d) / (d
 // (n-1))) (Welch 1974).
 #pragma once
-#include "harness/numerics/statistics.hpp"
 #include "theory/support/layer_points.hpp"
 #include "theory/support/quadrature.hpp"
 
@@ -14,8 +13,7 @@ namespace recollect::theory {
 inline double random_width(double n, double p = 1) { return 2 * 64 * std::log(n * (n - 1) / p); }
 inline double welch(double n, double d) { return std::sqrt((n - d) / (d * (n - 1))); }
 
-/// P(|x . y| > eps) for independent directions in d dimensions: the density of c = x . y is proportional to
-/// (1 - c^2)^((d-3)/2).
+/// P(|x . y| > eps) for independent directions; the density of c = x . y is proportional to (1 - c^2)^((d-3)/2).
 inline double share_beyond(double eps, int d) {
   const double log_norm = std::lgamma(d / 2.0) - std::lgamma((d - 1) / 2.0) - 0.5 * std::log(M_PI);
   return 2 * integrate([&](double c) { return std::exp(log_norm + (d - 3) / 2.0 * std::log1p(-c * c)); }, eps, 1).value;

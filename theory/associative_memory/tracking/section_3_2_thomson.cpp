@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 §3.2, stress test: the name of a packing problem, decided on six vectors in space. Thomson's problem asks for the
-// least energy sum_{i<j} 1/|x_i - x_j| of unit charges on the sphere; almost orthogonal packing for the least coherence
-// max_{i<j} |x_i.x_j|.
+// 000 §3.2, stress test: the name of a packing problem, on six vectors in space. Thomson's problem asks for the least
+// energy sum_{i<j} 1/|x_i - x_j| of charges on the sphere, almost orthogonal packing for the least max_{i<j} |x_i.x_j|.
 #include "harness/numerics/keys.hpp"
 #include "theory/support/claim_builder.hpp"
 
@@ -21,8 +20,7 @@ double energy(const Vector &x) {
   return sum;
 }
 
-/// Charges that move along their repulsion until only rounding remains: near the minimum each step leaves less than
-/// 19/20 of the error.
+/// Charges that move along their repulsion until only rounding is left: a step leaves less than 19/20 of the error.
 Vector settled_charges(std::uint64_t seed) {
   Vector x = Stream(seed, "thomson/charges").normals(n * d);
   normalise_rows(x, d);

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stress test and the rotary embeddings of 000 §3.2 at fixed keys, without training. The linear kernel exchanges by
-// reflections, which are exact only for orthonormal keys and therefore end at n = d; the round kernel stays exact
-// beyond; rotated keys no longer match.
-#include "harness/numerics/statistics.hpp"
-#include "theory/associative_memory/tracking/swaps.hpp"
-#include "theory/support/claim_builder.hpp"
+// 000 §3.2 at fixed keys, without training: the stress test, where the linear kernel exchanges by reflections, exact
+// for orthonormal keys only, so up to n = d, and round stays exact; rotary embeddings, which make keys no longer match.
+#include "theory/associative_memory/tracking/theorem_1_premise.hpp"
 #include "theory/support/sampling.hpp"
 
 namespace recollect::theory {
@@ -28,7 +25,6 @@ Claim linear_against_round() {
     const int n = p.integer("n"), d = p.integer("d");
     if (n <= d || n > 2 * d) usage_error("the statement is about n > d, and these keys end at n = 2 d");
     const auto told = [&](const KeySet &set) { return tell_swaps(key_rows(set, protocol.seed), set.n, protocol.seed); };
-    const auto label = [](const KeySet &set) { return labels({{"keys", set.kind}, {"n", set.n}, {"d", set.d}}); };
     const KeySet many{"hadamard", n, d}, fit{"hadamard", d, d}, few{"unit", d / 2, d};
     const auto values_norm = [](const SwapStory &story) { return std::sqrt(inner(story.values, story.values)); };
     // One reflection per step of a state of norm |values|: each rounds width + 4 times.
@@ -44,13 +40,13 @@ Claim linear_against_round() {
     const double error = frobenius_norm(reads - values),
                  least = frobenius_norm(values - keys * (pseudo_inverse(keys) * values)),
                  of_round = max_difference(reads_by_round(story), story.target);
-    points.at(label(many)).statement("every read, round", tracked_by_round(story));
-    points.at(label({"unit", n, d})).wrong_system("random keys", tracked_by_round(random));
-    points.at(label(many))
+    points.at(describe(many)).statement("every read, round", tracked_by_round(story));
+    points.at(describe({"unit", n, d})).wrong_system("random keys", tracked_by_round(random));
+    points.at(describe(many))
         .statement("final error, linear, at least that of least squares", at_least_point(error, least, 0));
     points.wrong_system("round for linear", at_least_point(of_round, least, 0));
-    points.at(label(fit)).obligation("every read, linear, $n = d$ orthonormal keys", reflected(fit));
-    points.at(label(few)).wrong_system("half as many, but random, keys", reflected(few));
+    points.at(describe(fit)).obligation("every read, linear, $n = d$ orthonormal keys", reflected(fit));
+    points.at(describe(few)).wrong_system("half as many, but random, keys", reflected(few));
   });
 }
 
@@ -74,7 +70,7 @@ Claim householder() {
          "exchanges the two values.");
   c.exactly("$I - beta k k^T$ with $beta |k|^2 = 2$ is a Householder reflection: eigenvalue $1 - beta |k|^2 = -1$ "
             "along $k$, 1 across it.");
-  c.draws({"swap"}), c.runs({"delta_net"}), c.takes({integer_param("d", 6, 2, 256, "key width")});
+  c.draws({"swap"}), c.runs({"delta_net"}), c.takes({key_width_param(6, 2, 256)});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int d = p.integer("d");
     const Dense keys = key_rows({"orthonormal", d, d}, protocol.seed);
@@ -116,14 +112,12 @@ Claim participation() {
             "n$, so that 98.2 % take part. If the length includes the $n$ writes, the numbers are 13.4 % and 86.6 %.");
   c.because("The paper does not say whether the length includes the writes; most elements take part in both cases.");
   c.takes({integer_param("n", 128, 3, 1024, "elements"), integer_param("swaps", 256, 1, 4096, "exchanges")});
-  const std::vector<Changes> quick{{{"n", 8}, {"swaps", 8}}, {}, {{"swaps", 128}}};
-  std::vector<Changes> full = quick;
-  full.push_back({{"n", 512}, {"swaps", 1024}});
-  c.at(quick, full);
+  const Changes few{{"n", 8}, {"swaps", 8}}, half{{"swaps", 128}}, most{{"n", 512}, {"swaps", 1024}};
+  c.at({few, {}, half}, {few, {}, half, most});
   c.also([](Points &points, const Protocol &protocol) { // too few exchanges to reach most
     const Mean few = mean_of(untouched(0, 2000, 128, 32, protocol.seed));
-    points.at({{"n", 128}, {"swaps", 32}});
-    points.wrong_system("length $n/4$", at_least_point(Mean{1 - few.mean, few.standard_error}, 0.5));
+    points.at({{"n", 128}, {"swaps", 32}})
+        .wrong_system("length $n/4$", at_least_point(Mean{1 - few.mean, few.standard_error}, 0.5));
   });
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int n = p.integer("n"), swaps = p.integer("swaps");
@@ -176,7 +170,6 @@ Claim rotary() {
       }
       return mean_of(share);
     };
-    const Mean rotated = accuracy([&](const Sequence &s) { return with_rope(s, base); });
     const auto without = [&](const auto &embed) {
       const SwapStory told = tell_swaps(key_rows({"orthonormal", n, d}, protocol.seed), swaps, protocol.seed);
       return exactly_tracked(reads_by("round", embed(told.sequence), "recurrent"), told);
@@ -187,7 +180,7 @@ Claim rotary() {
     points.statement("every read, no embedding", without(plain));
     points.wrong_system("rotated keys and queries", without(turned));
     points.obligation("every read, all turned by one angle", without(in_place));
-    points.statement("accuracy with rotary embeddings, below $1/2$", at_most_point(rotated, 0.5));
+    points.statement("accuracy with rotary embeddings, below $1/2$", at_most_point(accuracy(turned), 0.5));
     points.wrong_system("all positions equal", at_most_point(accuracy(in_place), 0.5));
     // For each rotated pair of channels p, the key e_{2p} is written at step 1 and read at every later step.
     const int T = 40;

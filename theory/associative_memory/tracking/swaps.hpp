@@ -8,8 +8,8 @@
 // Every earlier step also reads one key, chosen at random, through its own q: a read writes nothing.
 #pragma once
 #include "harness/numerics/keys.hpp"
+#include "theory/support/claim_builder.hpp"
 #include "theory/support/delta_recursion.hpp"
-#include "theory/support/layer_points.hpp"
 
 namespace recollect::theory {
 enum class Order {
@@ -70,8 +70,8 @@ inline SwapStory tell_swaps(const Dense &keys, int swaps, std::uint64_t seed, Or
   return story;
 }
 
-/// Four unit keys with (k1 - k2) . (k3 - k4) = 4 eps, the worst case of Assumption 1, by the Cholesky factor of their
-/// Gram matrix. eps below 1/2.
+/// Four unit keys with (k1 - k2) . (k3 - k4) = 4 eps < 2, Assumption 1's worst case: a Cholesky factor of their Gram
+/// matrix.
 inline Dense worst_keys(double eps) {
   Dense gram = Dense::identity(4);
   for (int i = 0; i < 2; ++i)
@@ -108,22 +108,13 @@ inline Point tracked_by_round(const Dense &keys, int swaps, std::uint64_t seed) 
   return tracked_by_round(tell_swaps(keys, swaps, seed));
 }
 
-/// Share of the reads after the writes that are nearer to another integer than to the right one; NaN counts as wrong.
-inline double wrong_share(const Vector &reads, const SwapStory &story, int n) {
-  const int T = int(story.target.size());
-  int wrong = 0;
-  for (int t = n; t < T; ++t) wrong += !(std::fabs(reads[t] - story.target[t]) < 0.5);
-  return double(wrong) / (T - n);
-}
-
 /// The same swaps of one-hot values: value i is e_i.
 inline Sequence with_one_hot_values(Sequence s, int n) {
   s.v.assign(size_t(s.shape.T) * n, 0.0), s.shape.Dv = n;
   for (int t = 0; t < n; ++t) s.v[size_t(t) * n + t] = 1;
   return s;
 }
-/// The share of the reads from step n to step n + swaps whose largest channel is that of the right value. A tie counts
-/// as wrong.
+/// Share of the reads of steps n ... n + swaps - 1 whose largest channel is the right value; a tie counts as wrong.
 inline double right_share(const Vector &reads, const SwapStory &story, int n, int swaps) {
   int right = 0;
   for (int t = n; t < n + swaps; ++t) {
@@ -132,7 +123,4 @@ inline double right_share(const Vector &reads, const SwapStory &story, int n, in
   }
   return double(right) / swaps;
 }
-
-/// Largest error of any read from the first write to the last swap.
-inline double worst_read(const Vector &reads, const SwapStory &story) { return max_difference(reads, story.target); }
 } // namespace recollect::theory

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sets of keys that satisfy Assumption 1 of 000 Theorem 1; others are refused.
 #pragma once
-#include "harness/core/error.hpp"
 #include "theory/associative_memory/tracking/swaps.hpp"
 
 namespace recollect::theory {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 §3.2, Fig 3 and 4, in a reduced form that trains in seconds, with the listing of E.4 for what the section leaves
-// open: five elements, 16 swaps, width 12, one block x + mixer(x) without norm, MLP or position, a separate head. One
-// head in place of four, no biases, gates alpha and beta by step, batches of 64. The row of the figure itself stays
-// open (training_experiments.cpp).
-#include "theory/support/claim_builder.hpp"
+// 000 §3.2, Fig 3 and 4, reduced to seconds of training, by the listing of E.4 where the section is silent: five
+// elements, 16 swaps, width 12, one block x + mixer(x) without norm, MLP or position, a separate head; one head instead
+// of four, no biases, gates by step, batches of 64. The figure itself: training_experiments.cpp.
 #include "theory/support/training.hpp"
 
 namespace recollect::theory {

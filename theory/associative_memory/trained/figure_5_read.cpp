@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stress test of 000 §3.2, Fig 5, as it is described: d = 128, keys and values given as almost orthogonal vectors, and
-// only the read learned: the query, by gradient descent from a random one, and the logits' scale. Left open by the text, and
-// chosen here: kappa_2 = kappa_1, straight-through gradients of rounding, one head, Adam at .05 falling to 0, a new
-// text per step.
-#include "harness/numerics/keys.hpp"
-#include "harness/numerics/statistics.hpp"
-#include "theory/associative_memory/tracking/swaps.hpp"
-#include "theory/support/claim_builder.hpp"
+// The stress test of 000 §3.2, Fig 5: d = 128, keys and values are almost orthogonal vectors, and only the read is
+// learned, a query, from a random one, and the scale of the logits. Chosen where the text is silent: kappa_2 = kappa_1,
+// straight-through gradients of rounding, one head, Adam at .05 falling to 0, a new text per step.
+#include "theory/associative_memory/tracking/theorem_1_premise.hpp"
 #include "theory/support/training.hpp"
 
 namespace recollect::theory {
@@ -19,8 +15,7 @@ struct Text {
   std::vector<int> answer; // [2 n] the value at the first key after the step
 };
 
-/// `products` are those of the keys: the products of the steps' keys are sums of them, which is cheaper than computing
-/// them from the steps' keys.
+/// `products` are those of the keys: the products of steps' keys are sums of them.
 Text tell(const Dense &keys, const Dense &products, const Kernel &f, std::uint64_t seed, int number) {
   const int n = keys.rows, d = keys.columns, T = 2 * n;
   const Stream draws(seed, "fig5/swaps", std::uint64_t(number));
@@ -90,8 +85,7 @@ public:
     }
     adam(gradient);
   }
-  /// The share of the exchanges after which the largest logit of the layer's read is the right one; a tie does not
-  /// count.
+  /// The share of the exchanges after which the layer's largest logit is the right one; a tie does not count.
   double right(const Text &text, const std::string &kernel) const {
     const int n = keys_.rows, T = 2 * n;
     Sequence s = of_shape({1, 1, T, width, width});
@@ -142,8 +136,7 @@ private:
 
 enum class Taught { answers, next, nothing }; // next: the element after the answer
 
-/// Shares on texts that no read was trained on (the same texts for both kernels), by reads that were trained on the
-/// same texts.
+/// Shares on held-out texts, the same for both kernels, by reads that were trained on the same texts.
 std::vector<Vector> learned_reads(const KeySet &set, const std::string &kernel, std::uint64_t seed,
                                   const std::vector<Taught> &taught) {
   const Dense keys = key_rows(set, seed), products = keys * transpose(keys);
@@ -183,9 +176,7 @@ Claim stress_test() {
     const double whole = 0.95, less = 0.05;
     const KeySet fit{"hadamard", width, width}, many{"hadamard", 2 * width, width},
         most{"packed", 4 * width, width, 0.1245};
-    const auto at = [](const KeySet &set, const char *kernel) {
-      return labels({{"n", set.n}, {"d", set.d}, {"keys", set.kind}, {"kappa", kernel}});
-    };
+    const auto at = [](const KeySet &set, const char *kernel) { return describe(set).set("kappa", kernel); };
     const auto read = [&](const KeySet &set, const char *kernel, std::vector<Taught> taught = {Taught::answers}) {
       return learned_reads(set, kernel, p.seed, taught);
     };

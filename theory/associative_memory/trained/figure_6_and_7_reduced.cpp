@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 §3.2, Fig 6, and §3.3, Fig 7, in forms that train in seconds: exchanges doubled from 4 to 32 in place of 32 to 256,
-// and the paper's 32 nodes in two trees at width 32 after 500 steps. One block x + mixer(x) without norm and MLP, a
-// separate head. The rows of the figures stay open (training_experiments.cpp; suites/trained_curriculum.toml,
-// trained_trees.toml).
-#include "theory/support/claim_builder.hpp"
+// 000 §3.2, Fig 6, and §3.3, Fig 7, in forms that train in seconds: exchanges doubled from 4 to 32 (32 to 256), and the
+// 32 nodes in two trees at width 32 after 500 steps. One block x + mixer(x) without norm and MLP, a separate head. The
+// figures: training_experiments.cpp; suites/trained_curriculum.toml, trained_trees.toml.
 #include "theory/support/training.hpp"
 
 namespace recollect::theory {

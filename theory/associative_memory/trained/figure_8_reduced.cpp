@@ -2,7 +2,6 @@
 // 000 E.2, Fig 8, in a form that trains in seconds: five elements, 16 swaps, heads of 3 channels that share a key, a value and
 // one u, each with a separate query and lookup, as in the listing of E.4. The claim on the figure
 // itself, fig8-training, stays not tested (training_experiments.cpp; suites/trained_grouped.toml).
-#include "theory/support/claim_builder.hpp"
 #include "theory/support/training.hpp"
 
 namespace recollect::theory {

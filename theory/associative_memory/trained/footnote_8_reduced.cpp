@@ -2,7 +2,6 @@
 // 000 §2.2, footnote 8, in a form that trains in seconds: the delta rule with step 1, with and without momentum, on 8 pairs in
 // 8 heads of 4 channels behind two taps. The claim on the footnote itself, momentum-helps, stays not tested
 // (table_2_momentum.cpp; suites/trained_momentum.toml).
-#include "theory/support/claim_builder.hpp"
 #include "theory/support/training.hpp"
 
 namespace recollect::theory {

@@ -19,9 +19,9 @@ BOOST_AUTO_TEST_CASE(at_points_of_its_own) {
 
 BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
   // d = 3: one score of 3 products, one vector of 3.
-  const listing::Grid<Counted> K{{1, 0, 2}, {3, 1, 1}}, V{{1, 2, 3}, {4, 5, 6}};
+  const Grid<Counted> K{{1, 0, 2}, {3, 1, 1}}, V{{1, 2, 3}, {4, 5, 6}};
   BOOST_TEST(count([&] { listing::naive(K, V, listing::Weights::linear); }) == 6);
-  listing::Grid<Counted> two{{2, 1}, {1, 1}};
+  Grid<Counted> two{{2, 1}, {1, 1}};
   BOOST_TEST(count([&] { listing::invert(two); }) == 8);
   BOOST_TEST((two[0][0].value == 1 && two[0][1].value == -1 && two[1][0].value == -1 && two[1][1].value == 2));
 }

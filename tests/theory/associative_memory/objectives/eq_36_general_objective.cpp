@@ -10,7 +10,7 @@ BOOST_AUTO_TEST_SUITE(eq_36_general_objective)
 BOOST_AUTO_TEST_CASE(gradients_by_hand) {
   // L = 3 x^2 + x y - y: dL = (6 x + y, x - 1).
   const auto L = [](const Dense &S) { return 3 * S(0, 0) * S(0, 0) + S(0, 0) * S(0, 1) - S(0, 1); };
-  check_close(theory::gradient(L, Dense(1, 2, {2, 5})).data, {17, 1}, 1e-14);
+  check_close(theory::gradient(Dense(1, 2, {2, 5}), L).data, {17, 1}, 1e-14);
   BOOST_TEST(theory::weighted_square(Dense(2, 2, {1, 2, 3, 4}), {10, 1}) == 75);
 }
 
