@@ -45,6 +45,7 @@ double decayed_delta_update(double alpha, double beta, int d, int T) {
   }
   return update;
 }
+
 /// The mean of |S_T - S_{T-1}|^2 / |target|^2 over the sequences that inputs(target, stretch) returns.
 template <class Inputs>
 Mean mean_update(const std::string &layer, const std::string &stream, const Params &at, std::uint64_t seed,
@@ -88,19 +89,16 @@ Claim decay() {
                    decayed_update(lambda, 100, d, d, protocol.seed, wanted / 4), writes + shrinks)
         .but_not("$lambda -> 1$: d dv", writes)
         .but_not("the write left out", shrinks);
-    const auto update = [&](const std::string &layer, const Params &at, double sensitivity) {
-      return delta_update(layer, at, protocol.seed, sensitivity);
-    };
     const auto falling = [&](int steps) { return beta * beta / d * std::pow(1 - beta * (2 - beta) / d, steps - 1); };
     const double settled = decayed_delta_update(alpha, beta, d, T);
     points
         .statement("gated DeltaNet: mean of $|S_T - S_{T-1}|^2 / |S*|^2$ against its recursion",
-                   update("gated_delta_net", p, wanted), settled)
+                   delta_update("gated_delta_net", p, protocol.seed, wanted), settled)
         .but_not("falling, as without decay", falling(T));
-    points.wrong_system("no decay", update("delta_net", p, rough), settled);
+    points.wrong_system("no decay", delta_update("delta_net", p, protocol.seed, rough), settled);
     const Params few = shortened(p);
     points.at(few).obligation("without decay: the same against $beta^2/d (1 - beta (2-beta)/d)^(T-1)$",
-                              update("delta_net", few, wanted), falling(few.integer("T")));
+                              delta_update("delta_net", few, protocol.seed, wanted), falling(few.integer("T")));
   });
 }
 

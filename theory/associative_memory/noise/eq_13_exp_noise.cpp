@@ -18,7 +18,6 @@ Claim snr_exp() {
   ClaimBuilder c("snr-exp", "000 Eq 13, App A");
   c.says(printed_form + ", at the typical $tau = sqrt(d_k)$, for i.i.d. standard Gaussian keys and values, in "
                         "expectation over the other pairs and with $|k_i|^2$ replaced by its mean.");
-  c.holds_asymptotically();
   c.exactly("For a given probe: $(N-1) dv/|v_i|^2 exp(-a |k_i|^2)$ with $a = 2 (tau-1)/tau^2$; at $|k_i|^2 = d$ this "
             "is the printed form. Averaged over the probe as well: $(N-1) dv/(dv-2) (1+2a)^(-d/2)$; the logarithm of "
             "this mean over the printed value is $4 - (56/3)/sqrt(d) + O(1/d)$.");
@@ -26,7 +25,7 @@ Claim snr_exp() {
       "The exponent $2 sqrt(d)$ is right to leading order, and for the paper's own probe the printed value is exact "
       "except that $N$ should be $N-1$. Averaged over Gaussian probes the noise is larger by $e^4 = 54.6$ in the "
       "limit, because the probe's norm fluctuates inside an exponential. For keys of one norm see snr_exp_sphere.");
-  c.runs({"exp_unnormalized", "solu"}), c.takes(noise_params(2, true));
+  c.holds_asymptotically(), c.runs({"exp_unnormalized", "solu"}), c.takes(noise_params(2, true));
   c.also([](Points &points, const Protocol &protocol) {
     limits_of_exponent(points, exp_law(), -56.0 / 3, -12, protocol.seed);
     // a tau at which no single draw dominates the mean
@@ -79,11 +78,10 @@ Claim snr_exp_fixed_tau() {
 Claim snr_exp_large_tau() {
   ClaimBuilder c("snr-exp-large-tau", "000 Eq 13");
   c.says(printed_form + ", at $tau$ well above $sqrt(d)$ ($tau = d$).");
-  c.holds_asymptotically();
   c.exactly("The logarithm of the mean over the printed form is $d a^2 - (4/3) d a^3 + ...$, about $4 d / tau^2$. It "
             "vanishes if $tau / sqrt(d)$ grows.");
   c.because("If $tau$ grows faster than $sqrt(d)$, the printed form also becomes exact on average.");
-  c.runs({"exp_unnormalized"});
+  c.holds_asymptotically(), c.runs({"exp_unnormalized"});
   c.takes({width(4), real_param("tau", 16, 1.05, 1000, "temperature, at least $2 sqrt(d)$")}), c.at({{{"d", 16}}});
   c.also([](Points &points, const Protocol &protocol) {
     points.at(place(256, 256));
@@ -113,13 +111,12 @@ Claim snr_log2n() {
   ClaimBuilder c("snr-log2n", "000 after Eq 13");
   c.says("For accurate retrieval of $N$ pairs the linear kernel needs $d_k = O(N)$, the exp kernel at $tau = "
          "sqrt(d_k)$ only $O(log^2 N)$.");
-  c.holds_asymptotically();
   c.exactly("At $SNR^-1 = 1$ a probe of norm $sqrt(d)$ gives $d = (1 + ln(N)/2)^2$. The mean gives $ln N = (d/2) ln(1 "
             "+ 4 (sqrt d - 1)/d)$, so that $d ~ (3 + ln(N)/2)^2$. Both are $1/4 log^2 N$ to leading order. At the "
             "fixed temperature $tau = 2$ it is $d = 2 log2 N$.");
   c.because("The order is right. On average over probes the required width is larger by about $4 sqrt(d)$. With a "
             "fixed temperature $O(log N)$ suffices, and the width is smallest at $tau = 2$.");
-  c.runs({"exp_unnormalized", "linear"}), c.takes({key_width_param(64, 9, 256)});
+  c.holds_asymptotically(), c.runs({"exp_unnormalized", "linear"}), c.takes({key_width_param(64, 9, 256)});
   c.also([](Points &points, const Protocol &protocol) {
     Vector h;
     std::vector<Integral> share, intercept, leading;

@@ -10,13 +10,12 @@ Claim snr_solu() {
   ClaimBuilder c("snr-solu", "000 App A, before Eq 17");
   c.says("The SoLU kernel (x.y) exp($x.y/tau$) of i.i.d. standard Gaussian pairs has $SNR^-1$ about $N (1 + 4 "
          "d/tau^2)/d exp(-2 d (tau-1)/tau^2)$, the large-width estimate that puts $d$ for $|k_i|^2$.");
-  c.holds_asymptotically();
   c.exactly("For a given probe with $s = |k_i|^2$: $(N-1) dv/|v_i|^2 (1/s + 4/tau^2) exp(-a s)$. Averaged over the "
             "probe as well: $(N-1) dv/(dv-2) (1+2a)^(-d/2) ((1+2a)/(d-2) + 4/tau^2)$, which is $e^4$ times the printed "
             "value in the limit at $tau = sqrt(d)$.");
   c.because("For the paper's own probe it is exact except that $N$ should be $N-1$. On average it is right on the log "
             "scale; the constant $e^4$ is that of the exp kernel.");
-  c.runs({"solu", "exp_unnormalized"}), c.takes(noise_params(3, true));
+  c.holds_asymptotically(), c.runs({"solu", "exp_unnormalized"}), c.takes(noise_params(3, true));
   c.also([](Points &points, const Protocol &protocol) {
     limits_of_exponent(points, solu_law(), -56.0 / 3 + 4.0 / 5, -56.0 / 3, protocol.seed);
     // a tau at which no single draw dominates the mean
@@ -143,11 +142,10 @@ Claim below_relu(ClaimBuilder c, const KernelLaw &first, const Rival &of_probe, 
 Claim snr_solu_better_than_relu() {
   ClaimBuilder c("snr-solu-better-than-relu", "000 after Eq 17");
   c.says("SoLU retrieves more precisely than ReLU, by the large-width estimates at $tau = sqrt(d_k)$.");
-  c.holds_asymptotically();
   c.exactly("SoLU over ReLU is $10 exp(-2 (sqrt d - 1))$ for $|k_i|^2 = d$, below 1 from $d = 5$; $2 (d-2) "
             "(1+2a)^(-d/2) ((1+2a)/(d-2) + 4/d)$ on average, below 1 from $d = 7$.");
   c.because("It is right from a small width on. Up to $d = 4$ (6 on average) ReLU is more precise.");
-  c.runs({"solu", "relu_kernel", "linear"});
+  c.holds_asymptotically(), c.runs({"solu", "relu_kernel", "linear"});
   const auto wrong_mean = [](double d) {
     return 2 * (d - 2) * std::pow(1 + 2 * decay_rate(std::sqrt(d)), -d / 2) * (1 / d + 4 / d);
   };
@@ -159,12 +157,11 @@ Claim snr_ordering() {
   ClaimBuilder c("snr-ordering", "000 §2.1.1");
   c.says("The exp kernel retrieves far better than ReLU, and ReLU better than linear, at $tau = sqrt(d_k)$ and large "
          "$d_k$.");
-  c.holds_asymptotically();
   c.exactly("ReLU over linear is $1/2$ always. exp over ReLU is $2 d exp(-2 (sqrt d - 1))$ for $|k_i|^2 = d$, below 1 "
             "from $d = 5$; $2 (d-2) (1+2a)^(-d/2)$ on average, below 1 from $d = 7$.");
   c.because("Right at every width in use (1.1e-3 at $d = 64$ on average); the exp kernel is worse than ReLU at $d = "
             "4$, and on average at $d = 5$ and 6 too.");
-  c.runs({"exp_unnormalized", "relu_kernel", "linear"});
+  c.holds_asymptotically(), c.runs({"exp_unnormalized", "relu_kernel", "linear"});
   const auto more = [](Points &points, const Protocol &protocol) {
     const int d = protocol.point ? protocol.point->integer("d") : 7;
     const Ratios half = ratios(relu_law(), linear_law(), d, protocol.seed);

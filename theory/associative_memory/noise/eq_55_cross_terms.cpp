@@ -130,11 +130,10 @@ Integral norm_ratio(int dv, std::uint64_t seed) {
 Claim snr_value_norm() {
   ClaimBuilder c("snr-value-norm", "000 Eq 57");
   c.says("$E|v_j|^2 = |v_i|^2$, which holds when the stored values have about the same magnitude.");
-  c.holds_asymptotically();
   c.exactly("For Gaussian values $E|v_j|^2 / |v_i|^2$ averages $dv/(dv-2)$ over $v_i$, which tends to 1 as $1 + 2/dv$; "
             "infinite for $dv <= 2$.");
   c.because("It is right for wide values. At finite width the average has the additional factor $dv/(dv-2)$.");
-  c.runs({"linear"}), c.takes({value_width_param(8, 3, 64)});
+  c.holds_asymptotically(), c.runs({"linear"}), c.takes({value_width_param(8, 3, 64)});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int least = p.integer("dv");
     const Integral own = norm_ratio(least, protocol.seed);

@@ -46,13 +46,12 @@ Claim snr_linear() {
   c.says(
       "For i.i.d. standard Gaussian keys and values the linear memory's inverse SNR of one stored pair, in expectation "
       "over the other pairs and with $|k_i|^2$ replaced by its mean, is about $N / d_k$ for large $N$ and $d_k$.");
-  c.holds_asymptotically();
   c.exactly("For a given probe: $(N-1) dv/|v_i|^2 / |k_i|^2$. Averaged over the probe as well: $(N-1) dv/(dv-2) / "
             "(d-2)$, for $d$, $dv > 2$. The exact value divided by the printed one is $(1-1/N) dv/(dv-2) d/(d-2)$, "
             "which tends to 1.");
   c.because("The rate $N/d$ is right, and for the paper's own probe the printed form is exact except that $N$ should "
             "be $N-1$. At finite size the mean over probes is larger, and it is infinite if $d$ or dv is at most 2.");
-  c.runs({"linear", "relu_kernel"}), c.takes(noise_params(3, false));
+  c.holds_asymptotically(), c.runs({"linear", "relu_kernel"}), c.takes(noise_params(3, false));
   c.also([](Points &points, const Protocol &protocol) {
     limit_of_width(points, linear_law(), 2, 1, {8, 16, 32, 64, 128}, protocol.seed);
     limit_of_size(points, linear_law(), protocol.seed);
@@ -67,11 +66,10 @@ Claim snr_relu() {
   ClaimBuilder c("snr-relu", "000 Eq 15, App A");
   c.says("In the same set-up the ReLU kernel's inverse SNR is about $N / (2 d_k)$: it gains over the linear kernel by "
          "putting negative similarities to zero.");
-  c.holds_asymptotically();
   c.exactly("Half of the linear kernel's value at every $N$, $d$, dv, both for a given probe, $(N-1) dv/|v_i|^2 / (2 "
             "|k_i|^2)$, and on average, $(N-1) dv/(dv-2) / (2 (d-2))$.");
   c.because("The factor $1/2$ is exact at every size; the rest has the same error as the linear form.");
-  c.runs({"relu_kernel", "linear"}), c.takes(noise_params(3, false));
+  c.holds_asymptotically(), c.runs({"relu_kernel", "linear"}), c.takes(noise_params(3, false));
   c.also([](Points &points, const Protocol &protocol) {
     limit_of_width(points, relu_law(), 2, 1, {8, 16, 32, 64, 128}, protocol.seed);
     sampled_noise_point(points, relu_law(), {16, 16, 12}, 1, protocol);
@@ -90,12 +88,11 @@ Claim snr_eq10_quadratic() {
   ClaimBuilder c("snr-eq10-quadratic", "000 Eq 10, 58");
   c.says("For any kernel $SNR^-1 = N E[kappa^2(k_j,k_i)] / kappa^2(k_i,k_i)$, for large $N$ and stored values of about "
          "equal norms; here $kappa = (x.y)^2$, so about $3 N / d^2$.");
-  c.holds_asymptotically();
   c.exactly("For a given probe: $3 (N-1) dv / (|v_i|^2 |k_i|^4)$. Averaged over the probe as well: $3 (N-1) dv / "
             "((dv-2) (d-2) (d-4))$, for $d > 4$. For the linear kernel it is Eq 7 (snr_linear).");
   c.because("It is right for any kernel and a given probe. The form writes $N$ for $N-1$, and assumes that the probe's "
             "value is as long as the others. The layer measured is the linear memory over the features $x x^T$.");
-  c.runs({"linear"});
+  c.holds_asymptotically(), c.runs({"linear"});
   c.takes({integer_param("n", 4, 2, 64, "pairs stored, the probe included"),
            integer_param("d", 16, 5, 32, "key width; the mean is infinite up to 4"),
            integer_param("dv", 6, 3, 64, "value width; the mean is infinite up to 2")});

@@ -76,8 +76,7 @@ inline void sampled_noise_point(Points &points, const KernelLaw &law, MemorySize
                     exact_noise(law, size, tau));
 }
 
-/// exp and SoLU along tau = sqrt(d), printed exponent -2 (sqrt(d) - 1): log(exact / printed) = 4 + slope / sqrt(d) +
-/// ...
+/// exp and SoLU along tau = sqrt(d), printed exponent -2 (sqrt(d) - 1): log(exact / printed) is 4 + slope / sqrt(d).
 inline void limits_of_exponent(Points &points, const KernelLaw &law, double slope, double wrong_slope,
                                std::uint64_t seed) {
   Vector h;

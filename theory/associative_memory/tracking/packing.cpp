@@ -46,14 +46,13 @@ Claim random_sets() {
   ClaimBuilder c("packing-random", "000 E.2, Theorem 5.2.1 of its [50]");
   c.says("$2^{cd}$ unit vectors with inner products in $[alpha - eps, alpha + eps]$ exist in $d$ dimensions, so that "
          "Assumption 1 requires $d = O(log n)$.");
-  c.holds_asymptotically();
   c.exactly("For random keys $d > 2 ln(n (n-1)) / eps^2$ suffices, about $256 ln n$ at $eps = 1/8$. This is less than "
             "the $n$ of an orthonormal basis from $n = 1938$ on. The inner product of two random directions exceeds "
             "$eps$ with probability at most $2 exp(-d eps^2 / 2)$.");
   c.because("The text says 'required', but the theorem that it cites states sufficiency. The constant is large: at the "
             "sizes of the experiments an orthonormal basis is narrower, and structured sets (packing_structured) are "
             "the practical choice.");
-  c.takes({integer_param("n", 64, 8, 200, "keys")}), c.at({{{"n", 16}}, {}});
+  c.holds_asymptotically(), c.takes({integer_param("n", 64, 8, 200, "keys")}), c.at({{{"n", 16}}, {}});
   const auto width_of_random_keys = [](Points &points, const Params &p, const Protocol &protocol) {
     const int n = p.integer("n");
     const Mean width = mean_width_needed(n, protocol);
