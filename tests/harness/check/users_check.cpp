@@ -130,6 +130,23 @@ BOOST_AUTO_TEST_CASE(the_text_that_is_wrong_is_named) {
   BOOST_TEST(found.diagnosis[0].rfind("text 2: ", 0) == 0, found.diagnosis[0]);
 }
 
+BOOST_AUTO_TEST_CASE(one_of_130_short_texts_is_wrong_alone) {
+  Sharing sharing;
+  sharing.cu_seqlens = {0};
+  for (int text = 0; text < 130; ++text) sharing.cu_seqlens.push_back(sharing.cu_seqlens.back() + text % 4); // 0 to 3
+  const int T = sharing.cu_seqlens.back();
+  const UsersCase problem =
+      users_case(layer_case("gated_delta_net", {1, 2, T, 8, 6}, 130, true), {}, sharing, Precision::f32, 1);
+  const UsersReference reference(problem, layer_inputs(problem));
+  Candidate candidate = computed(problem);
+  round(candidate.in_file, Precision::f32);
+  BOOST_TEST(reference.check(candidate, Precision::f32).right());
+  UsersArray &dstate = candidate.in_file.at("dstate"); // [130,2,6,8]
+  const size_t size = dstate.data.size() / 130;
+  for (size_t i = 117 * size; i < 118 * size; ++i) dstate.data[i] = 0;
+  BOOST_TEST((wrong_parts(reference.check(candidate, Precision::f32)) == std::vector<std::string>{"dstate[117]"}));
+}
+
 BOOST_AUTO_TEST_CASE(parts_go_by_the_users_names) {
   CheckCase layer = layer_case("gated_delta_net", {1, 2, 40, 8, 6}, 1, true);
   const UsersCase problem = users_case(layer, preset("fla"), {}, Precision::f32, 1);
