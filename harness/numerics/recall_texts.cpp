@@ -14,7 +14,8 @@ int side_of(const RecallTextShape &s) { return int(std::lround(std::sqrt(s.pairs
 /// Places of the queries. They are drawn one after another, each by the power law over the places that are left.
 std::vector<int> draw_places(const RecallTextShape &s, const Stream &draw) {
   const int count = (s.length - s.context()) / (s.key_tokens + 1);
-  std::vector<double> arrival; // of exponential clocks of these rates: they ring in that order
+  // times at which exponential clocks with these rates ring: their order is that of the draws
+  std::vector<double> arrival;
   for (int g = 0; g < count; ++g) arrival.push_back(-std::log(draw.uniform(g)) / std::pow(g + 1, s.power - 1));
   std::vector<int> places(count);
   std::iota(places.begin(), places.end(), 0);
@@ -26,7 +27,7 @@ std::vector<int> draw_places(const RecallTextShape &s, const Stream &draw) {
 } // namespace
 
 void check_recall_text(const RecallTextShape &s, const std::string &where) {
-  const int parts = s.key_tokens + 1; // of the vocabulary: first tokens of keys, second ones, values
+  const int parts = s.key_tokens + 1; // parts of the vocabulary: first tokens of keys, second tokens of keys, values
   if (s.updates > s.pairs) usage_error(where + ": at most as many updates as pairs");
   if (s.key_tokens == 2 && side_of(s) * side_of(s) != s.pairs)
     usage_error(where + ": with keys of two tokens the pairs are a grid; take a square number of pairs");
