@@ -55,7 +55,8 @@ Claim naive_unbeaten() {
   return c.measure([](Points &points, const Params &, const Protocol &p) {
     refuse_one_direction(p, 0.8);
     const Bench b(p);
-    const double margin = 0.005; // the closest, p = 1 in the first quarter, is 1 to 15% above in each setting
+    // The closest regressor is p = 1 in the first quarter: 1 to 15% above the naive forecast, depending on the setting.
+    const double margin = 0.005;
     Reading leaking = sharp;
     leaking.name = "softmax that stores the value to be forecast", leaking.peeks = true;
     for (Stretch s : stretches) {

@@ -38,8 +38,8 @@ inline ParamSpec width_param(int own = 8) { return integer_param("d", own, 2, 64
 class Vla {
 public:
   Dense A, S, chain;   // A_t, S_t, P_t
-  double delta = 1;    // 1 + u^T A_{t-1} u of the last single step
-  Vector a;            // write direction of the last single step
+  double delta = 1;    // 1 + u^T A_{t-1} u of the latest call that took one step
+  Vector a;            // write direction a of the latest call that took one step
   double residual = 0; // |v - S k| of the last step
 
   Vla(int d, int dv, double lambda0, const Assignments &settings = {{"refresh", "0"}}, const std::string &layer = "vla",

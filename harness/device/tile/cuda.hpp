@@ -118,7 +118,7 @@ template <class Real> struct Scaled {
   }
 };
 
-/// A block's results without the terms that do not count. A is zero there, but B may be infinite.
+/// A block's results from only the terms that count (Product::given). In the others A is zero, but B may be infinite.
 template <class Real, class Out>
 __device__ __noinline__ void scalar_fallback(int lane, int i0, int m, int j0, int n, Product<Real> first,
                                              Product<Real> second, Out out) {

@@ -59,7 +59,7 @@ Claim random_sets() {
     points.at(p).statement("width that random keys need, at most the n of a basis", at_most_point(width, n));
     auto bound = points.limit("width that random keys need, at most $2 ln(n (n-1)) / eps^2$",
                               at_most_point(width, random_width(n)));
-    if (n < 32 || protocol.full()) // the widths of a few draws vary too much
+    if (n < 32 || protocol.full()) // otherwise the draws are too few to refute this rival
       bound.but_not("$ln n$ for $ln n (n-1)$", random_width(n) / 2);
     bound.but_not("constant 128", 128);
   };
