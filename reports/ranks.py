@@ -55,8 +55,8 @@ def ranks_of(values: list[float], direction: int) -> list[float]:
 
 
 def over_tasks(matrix: Matrix | None) -> Ranks | None:
-    """Ranks of layers over tasks. A task counts if its headline has a better direction and at least nine of ten layers ran it;
-    a layer is ranked if it ran all of these tasks. None with fewer than FEWEST_TASKS tasks or two layers."""
+    """Ranks of layers over tasks. A task counts if its headline has a better direction and at least nine of ten layers
+    ran it; a layer is ranked if it ran all of these tasks. None with fewer than FEWEST_TASKS tasks or two layers."""
     if not matrix:
         return None
     good: dict[str, dict[str, Cell]] = {}

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The HDF5 schema of result files, as harness/files/results.cpp writes it: tables with named columns, and attributes.
 
-Every reader in Python is built on this one: `recollect.load` makes frames of the tables, the report makes dataclasses of them."""
+Every reader in Python is built on this one: `recollect.load` makes frames of the tables, the report makes dataclasses
+of them."""
 from __future__ import annotations
 
 import contextlib
