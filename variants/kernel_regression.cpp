@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel ridge regression on every prefix (003 Eq 42-43). It is the dual of intention with features phi of any width,
+// Kernel ridge regression on every prefix (003 Eq 42-43). It is the dual of the layer `intention` with features phi of any width,
 // even infinite.
 //
 //   o_t = V_t^T (kappa(K_t, K_t) + ridge I)^{-1} kappa(K_t, q_t),   kappa(x, y) = exp(scale x . y) or scale x . y

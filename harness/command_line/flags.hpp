@@ -114,9 +114,10 @@ struct ConventionFlags {
         ->check(CLI::IsMember(gate_names()));
     c.add_option("--beta", beta, "what beta holds: the factor (default), or beta = sigmoid(b), double: 2 b, or both")
         ->check(CLI::IsMember(strength_names()));
-    c.add_option("--scale", scale,
-                 "factor on q: a number, or rsqrt: 1/sqrt(Dk); default: that of the layer's parameter scale (softmax: "
-                 "1/sqrt(Dk)), else 1");
+    c.add_option(
+        "--scale", scale,
+        "factor on q: a number, or rsqrt for 1/sqrt(Dk). Default: the default of the layer's parameter scale (for "
+        "softmax 1/sqrt(Dk)); 1 if it has none");
     c.add_option("--l2norm", l2norm, "EPS: q and k are divided by sqrt(sum of squares + EPS); none: they are not");
   }
   /// `settings` are the layer's parameters; a scale among them overrides the convention's.

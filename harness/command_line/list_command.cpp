@@ -97,7 +97,8 @@ Action add_list(CLI::App &app) {
                "claims with this expected verdict: holds, holds_under, holds_asymptotically, refuted, not_tested");
   c.add_option(
       "--scope", flags->scope,
-      "refutations of this scope: paper (the text asserts it), boundary (a stricter reading), typo, untrained");
+      "refutations of this scope: paper (the paper asserts it), boundary (only a stricter reading fails), typo, "
+      "untrained (an effect of training is absent without it)");
   c.add_option("--search", flags->search, "claims with these words (\"delta rule\") or of this place (\"Eq 17\")");
   c.add_flag("--json", flags->json, "as JSON");
   example(c, "recollect list claims --paper 003 --verdict refuted --search \"delta rule\"");

@@ -42,7 +42,7 @@ Texts verdicts(const Results &r) {
   return found;
 }
 
-/// Case number -> everything that identifies it, except its seed.
+/// Case number -> everything that identifies it; the seed only if `with_seed`.
 std::map<std::int64_t, std::string> case_names(const Results &r, bool with_seed) {
   std::map<std::int64_t, std::string> names;
   const Table *plan = find(r, "plan"), *parameters = find(r, "parameters");

@@ -17,7 +17,7 @@ double stretched_angle(const Dense &J) {
 double chain_norm(const Vector &cosines, bool turned) {
   Vla layer(2, 1, 1);
   layer.chain = Dense::identity(2);
-  double image = 0; // angle of the direction stretched so far
+  double image = 0; // angle of the direction that the steps so far stretch
   for (double c : cosines) {
     const double side = std::sqrt(1 - c * c);
     const Dense J = vla_jacobian_of({c, side}, {1, 0});

@@ -32,7 +32,7 @@ inline ParamSpec penalty_param(double low = 1e-4) {
 inline ParamSpec width_param(int own = 8) { return integer_param("d", own, 2, 64, "width"); }
 
 /// `vla` with the identity for phi and with u as given; the caller passes unit keys, as in Eq 10. The state has further
-/// value channels. One has value 1 at every step and starts at zero, so that after one step its row is a. If `chain` is
+/// value channels. One has value 1 at every step and starts at zero, so that after one step its row is `a`. If `chain` is
 /// set to P_0, d more have value zero and start as P_0^T, so that their rows become P_t^T, where P_t = J_t ... J_1 P_0
 /// with the Jacobians J = I - a k^T of the steps.
 class Vla {

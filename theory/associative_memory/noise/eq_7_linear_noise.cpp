@@ -150,6 +150,6 @@ std::vector<Claim> eq_7_linear_noise() {
           not_tested("linear-threshold-rapid", "000 after Eq 7", Reason::under_specified,
                      "Past $d_k ~ N$ the linear memory's retrieval accuracy falls rapidly.",
                      "The text defines neither the accuracy nor the threshold. The noise, $(N-1)/(d-2)$, is linear in "
-                     "$N$ and has no kink: snr_linear, blog_capacity_linear.")};
+                     "$N$ and has no kink (claims snr_linear and blog_capacity_linear).")};
 }
 } // namespace recollect::theory

@@ -36,7 +36,8 @@ Claim law_of_large_numbers() {
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int t = p.integer("t");
     const double square = p.real("square"), c = std::exp(square / 2), excess = std::exp(square) - 1;
-    // a squared error varies by about its square times 2; at large t twice the relative error is accepted
+    // The variance of a squared error is about twice the square of its mean; at large t twice the relative error is
+    // accepted, because samples are expensive.
     const double wanted = wanted_sensitivity(protocol) * (t > 8 ? 2 : 1);
     Vector means, damped;
     const Mean error =

@@ -137,8 +137,9 @@ Claim ranking() {
   c.says("With $kappa_2$ = softmax, nearly every $kappa_1$ does better than the Transformer; the closer it is to the "
          "construction of Theorem 1, the better; the normaliser of softmax harms exp; a suitable $kappa_1$ reaches 100 "
          "%.");
-  c.exactly("At fixed orthonormal keys the kernels round, two decimals and linear reach 1.00; relu, exp and softmax "
-            "follow in this order, and softmax only equals the Transformer. At inner products of 0.1 and 64 exchanges "
+  c.exactly("At fixed orthonormal keys the kernels 'round', 'two decimals' and 'linear' reach 1.00; 'relu', 'exp' "
+            "and 'softmax' follow in this order, and 'softmax' only equals the Transformer. At inner products of 0.1 "
+            "and 64 exchanges "
             "the kernel round reaches 1.00; linear and two decimals follow, then relu.");
   c.because("The paper's Fig 4 is of trained models (fig4_training); this is the same ranking where nothing is "
             "learned. The text says 'almost': here softmax is the exception.");

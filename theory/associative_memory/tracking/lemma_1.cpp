@@ -4,7 +4,8 @@
 
 namespace recollect::theory {
 namespace {
-/// Both sides of the lemma for all i, j and l, and how far the left argument is from its nearest integer.
+/// Both sides of the lemma for all i, j and l, and how far the argument of f on the left is from the nearest integer,
+/// which it equals for orthonormal keys.
 struct Lemma {
   Vector left, right;
   double strayed[4] = {}; // over eps, around 0, 1, -1, 2

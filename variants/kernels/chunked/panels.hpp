@@ -2,7 +2,7 @@
 // Products of a thread block over operands in shared memory, and the pipeline that copies the operands in panels: while
 // one panel is multiplied, the next is being copied.
 //
-// Warps form 4 rows of `parts`. A warp computes 16 of the chunk's 64 rows, and of these every `parts`-th group of 16
+// Warps form a grid of 4 x `parts`. A warp computes 16 of the chunk's 64 rows, and of these every `parts`-th group of 16
 // columns.
 #pragma once
 #include "variants/kernels/chunked/rows.hpp"

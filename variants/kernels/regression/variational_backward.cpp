@@ -11,7 +11,7 @@ template <class Real> KOKKOS_FUNCTION Real through_length(Real factor, Real unit
   return length > 0 ? factor * (d - along * unit) / length : Real(0);
 }
 
-/// Turns da into db, and computes dn.
+/// Computes db, in the place of da, and dn (variational_backward.hpp).
 template <class Real> struct VariationalReads {
   VariationalDirections<Real> of;
   Array<Real> dp, da, dn; // [B,H,T,F] twice (da becomes db); [B,H,T]
