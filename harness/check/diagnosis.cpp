@@ -304,16 +304,48 @@ std::vector<Explanation> Suspects::explain(const PartList &candidate, const std:
   return found;
 }
 
-std::vector<std::string> diagnose(const Reference &reference, const PartList &candidate,
-                                  const std::vector<Judged> &judged, Precision precision) {
-  if (all_right(judged)) return {};
+namespace {
+
+/// The type of 16 bits that holds every number but those of states, which kernels keep in float32; f64 if there is none.
+Precision type_of_numbers(const PartList &candidate) {
+  for (const Precision type : {Precision::bf16, Precision::f16}) {
+    size_t numbers = 0; // a few could have few bits by chance
+    const auto holds = [&](double x) { return numbers += x != 0, !std::isfinite(x) || rounded(x, type) == x; };
+    const auto holds_part = [&](const Part &part) {
+      return part.name.find("state") != std::string::npos || std::all_of(part.values.begin(), part.values.end(), holds);
+    };
+    if (std::all_of(candidate.begin(), candidate.end(), holds_part) && numbers >= 16) return type;
+  }
+  return Precision::f64;
+}
+
+std::vector<std::string> names_of_mistakes(const Suspects &suspects, const PartList &candidate,
+                                           const std::vector<Judged> &judged, Precision precision) {
   std::vector<std::string> said;
-  for (const Explanation &one : Suspects(reference).explain(candidate, judged, precision)) {
+  for (const Explanation &one : suspects.explain(candidate, judged, precision)) {
     std::string names;
     for (const Mistake *mistake : one.mistakes) names += (names.empty() ? "" : " + ") + mistake->name;
     said.push_back(one.what + " (" + names + ")");
   }
+  return said;
+}
+
+} // namespace
+
+std::vector<std::string> diagnose(const Reference &reference, const PartList &candidate,
+                                  const std::vector<Judged> &judged, Precision precision) {
+  if (all_right(judged)) return {};
+  const Suspects suspects(reference);
+  std::vector<std::string> said = names_of_mistakes(suspects, candidate, judged, precision);
   if (!said.empty()) return said;
+  if (const Precision type = type_of_numbers(candidate); type > precision) {
+    const std::vector<Judged> in_type = judge_all(reference, candidate, type);
+    const std::string name = name_of(type);
+    said = names_of_mistakes(suspects, candidate, in_type, type);
+    said.insert(said.begin(), "every number is one that " + name + " holds; with --dtype " + name + " it is " +
+                                  (all_right(in_type) ? "right" : "wrong too"));
+    return said;
+  }
   for (Precision coarser : all_precisions)
     if (coarser > precision && all_right(judge_all(reference, candidate, coarser)))
       return {std::string("the errors are of the size of ") + name_of(coarser) + ", not of " + name_of(precision)};

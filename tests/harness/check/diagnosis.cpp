@@ -157,6 +157,28 @@ BOOST_AUTO_TEST_CASE(errors_of_a_coarser_type_are_named_as_such) {
   BOOST_TEST(tf32.empty());
 }
 
+/// Files often hold float32 whatever type a kernel writes, so that --dtype is easily forgotten.
+BOOST_AUTO_TEST_CASE(numbers_of_16_bits_are_recognised_under_another_type) {
+  Kernel kernel("gated_delta_net");
+  const auto store = [&] {
+    for (Part &part : kernel.results)
+      if (part.name != "state" && part.name != "dstate")
+        for (double &x : part.values) x = rounded(x, Precision::bf16);
+  };
+  store();
+  BOOST_TEST(
+      (kernel.said(Precision::f32) == Names{"every number is one that bf16 holds; with --dtype bf16 it is right"}));
+  BOOST_TEST(kernel.said(Precision::bf16).empty());
+  kernel.restore();
+  std::fill(kernel.part("dk").values.begin(), kernel.part("dk").values.end(), 0.0);
+  store();
+  const Names said = kernel.said(Precision::f32), in_type = kernel.said(Precision::bf16);
+  BOOST_REQUIRE(said.size() == 2 && in_type.size() == 1);
+  BOOST_TEST(said[0] == "every number is one that bf16 holds; with --dtype bf16 it is wrong too");
+  BOOST_TEST(said[1] == in_type[0]);
+  BOOST_TEST(in_type[0].find("(gradient_zero)") != std::string::npos);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 } // namespace recollect
