@@ -77,7 +77,7 @@ def cells(rows: list[Row]) -> list[str]:
     reached = f"{percent:{'.0f' if percent > 10 else '.2g'}}% {ours['bound']}" if percent else ""
     ratio = ratio_of(rows)
     if ratio is not None:
-        other_run = "‡" if ours["commit"] != theirs[0]["commit"] else ""
+        other_run = "‡" if ours.get("commit") != theirs[0].get("commit") else ""
         return [milliseconds(ours), f"{milliseconds(theirs[0])} {theirs[0]['source']}", f"{ratio:.2f}x{other_run}", reached]
     return [milliseconds(ours), "; ".join(f"{r['source']}: {r['status']}" for r in theirs), "", reached]
 

@@ -31,6 +31,11 @@ class Tables(unittest.TestCase):
                                "| 3.00x | 33% bytes |")
         self.assertEqual(speed_page.table(rows, "backward"), [])
 
+    def test_a_ratio_of_two_runs_is_marked(self):
+        together, apart = ([row(commit="a"), row("fla", seconds=5e-4, commit=other)] for other in "ab")
+        self.assertIn("| 2.00x |", speed_page.table(together, "forward")[-1])
+        self.assertIn("| 2.00x‡ |", speed_page.table(apart, "forward")[-1])
+
     def test_times_of_arrays_in_bf16_have_columns_of_their_own(self):
         rows = [row(), row(storage="bf16", seconds=8e-4, reason="arrays converted to float32 and back within the time"),
                 row("fla", storage="bf16", seconds=2e-4), row("fla", math="bf16", storage="bf16", seconds=3e-4)]
