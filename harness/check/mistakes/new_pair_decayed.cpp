@@ -6,7 +6,7 @@ namespace recollect::mistakes {
 
 Mistake new_pair_decayed() {
   Mistake m;
-  m.what = "the gate also decays the pair that is being written";
+  m.what = "the gate also decays the pair that is being written: decay after the write";
   m.shows = "every output, where gates are not 1";
   m.misread = [](const CheckCase &problem) -> std::vector<Misread> {
     if (!gives(problem, Tensor::alpha)) return {};
