@@ -6,8 +6,6 @@
 
 namespace recollect::theory {
 
-using Vector = std::vector<double>;
-
 /// exp(A) of a small matrix: Taylor's series of A / 2^s, |A / 2^s| <= 1/16, squared s times. Its error is below
 /// 2^s rounding units of |exp(A)| and 16^-12 / 12!.
 inline Dense exponential(Dense A) {

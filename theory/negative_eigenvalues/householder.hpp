@@ -7,8 +7,6 @@
 
 namespace recollect::theory {
 
-using Vector = std::vector<double>;
-
 constexpr double pi = 3.14159265358979323846;
 
 /// I - beta x x^T.

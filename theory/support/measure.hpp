@@ -4,7 +4,6 @@
 //   c.takes({integer_param("n", 6, 2, 64, "pairs"), real_param("beta", 0.3, 0, 4, "write strength")});
 //   return measure(c, [](Points &points, Seed seed, int n, double beta) { ... });
 #pragma once
-#include "harness/core/error.hpp"
 #include "theory/support/claim_builder.hpp"
 #include <memory>
 #include <tuple>
@@ -12,7 +11,6 @@
 namespace recollect::theory {
 
 using Seed = std::uint64_t;
-using Vector = std::vector<double>;
 
 /// The values of a claim's parameters, in the order in which they are declared.
 struct Arguments {

@@ -8,8 +8,8 @@
 namespace recollect::theory {
 /// Keys and values with q = k, and beta at every step for layers that take one.
 inline Sequence stored(const Shape &shape, const Vector &keys, const Vector &values, double beta = 1) {
-  Sequence s;
-  s.shape = shape, s.q = s.k = keys, s.v = values, s.beta.assign(shape.heads() * shape.T, beta);
+  Sequence s = of_shape(shape);
+  s.q = s.k = keys, s.v = values, s.beta.assign(shape.heads() * shape.T, beta);
   return s;
 }
 

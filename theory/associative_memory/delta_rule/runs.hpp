@@ -4,6 +4,7 @@
 #include "harness/numerics/keys.hpp"
 #include "theory/support/claim_builder.hpp"
 #include "theory/support/sampling.hpp"
+#include "theory/support/stored.hpp"
 
 namespace recollect::theory {
 enum class KeyLaw { unit, gaussian }; // uniform on the unit sphere; N(0, I)
@@ -34,17 +35,9 @@ inline Sequence random_runs(KeyLaw law, int T, int d, int dv, const Stretch &str
   return s;
 }
 /// Runs of T steps on these keys and values with one write strength; the queries are equal to the keys.
-inline Sequence runs_on(const Stretch &stretch, int T, Vector keys, Vector values, double beta) {
+inline Sequence runs_on(const Stretch &stretch, int T, const Vector &keys, const Vector &values, double beta) {
   const size_t rows = stretch.runs * T;
-  Sequence s = of_shape({int(stretch.runs), 1, T, int(keys.size() / rows), int(values.size() / rows)});
-  s.k = std::move(keys), s.q = s.k, s.v = std::move(values), s.beta.assign(rows, beta);
-  return s;
-}
-/// One state for so many runs.
-inline Vector repeated(const Vector &state, size_t runs) {
-  Vector all;
-  for (size_t i = 0; i < runs; ++i) all.insert(all.end(), state.begin(), state.end());
-  return all;
+  return stored({int(stretch.runs), 1, T, int(keys.size() / rows), int(values.size() / rows)}, keys, values, beta);
 }
 /// M k for every key k of `keys` [..,d].
 inline Vector mapped(const Dense &M, const Vector &keys) {
