@@ -76,11 +76,9 @@ Variant delta_former() {
              fast("doubling", doubling<float>, doubling<double>).unstable()};
   v.joins_heads = shares_lookups;
   v.unsuitable = [](const Shape &, const Params &p) -> std::string {
-    const bool several = p.integer("groups") > 1, shared = shares_lookups(p);
-    if (several && shared) return "groups above 1 are of lookups that are not shared";
-    return (several || shared) && p.text("kappa1") == "softmax"
-               ? "groups above 1 and shared lookups need a kappa1 that is not normalised"
-               : "";
+    const bool several = p.integer("groups") > 1;
+    if (several && shares_lookups(p)) return "groups above 1 are of lookups that are not shared";
+    return several && p.text("kappa1") == "softmax" ? "groups above 1 need a kappa1 that is not normalised" : "";
   };
   v.traits.order_invariant = false;
   v.traits.repeats = Repeats::last;

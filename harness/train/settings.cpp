@@ -155,6 +155,11 @@ Setup resolve_setup(const Assignments &given) {
   if (s.text("positions") == "rope" && head_width(s) % 2) usage_error("train: rope turns heads of an even width");
   if (heads % heads_of(Tensor::k, s)) usage_error("train: kv_heads must divide heads");
   check_texts(s);
+  if (mixer && mixer->unsuitable) {
+    const int D = head_width(s);
+    const std::string why = mixer->unsuitable({s.integer("batch"), heads, text_length(s), D, D}, setup.mixer_params);
+    if (!why.empty()) usage_error("train: " + mixer->name + " cannot be this model's mixer: " + why);
+  }
   return setup;
 }
 

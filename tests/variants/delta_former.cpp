@@ -130,6 +130,21 @@ BOOST_AUTO_TEST_CASE(shared_lookups_by_hand) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(shared_lookups_of_a_softmax_by_hand) {
+  // Three steps, two heads, keys (0, 1, -). Lookup log 3 weighs keys 1 and 2 as 1 : 3, lookup -log 3 as 3 : 1. Strengths
+  // 2 and 1: A_31 = (2 * 1/4 + 1 * 3/4) / 2 = 5/8, A_32 = (2 * 3/4 + 1 * 1/4) / 2 = 7/8. A_21 = 3/2: a single key has weight 1.
+  const double l = std::log(3.0), u2 = 4 - 1.5 * 8, u3 = 16 - 5.0 / 8 * 8 - 7.0 / 8 * u2;
+  Sequence s;
+  s.shape = {1, 2, 3, 1, 1};
+  s.q = {1, 1, 1, 1, 1, 1}, s.k = {0, 1, 1, 0, 1, 1}, s.v = {8, 4, 16, 8, 4, 16};
+  s.w = {5, 6, l, 5, 6, -l}, s.beta = {7, 2, 2, 7, 1, 1};
+  Run run{"recurrent", Real::f64, 2, variant_params(layer(), {{"kappa1", "softmax"}, {"lookups", "shared"}})};
+  for (const char *form : {"recurrent", "chunked", "doubling"}) {
+    run.form = form;
+    check_close(forward(layer(), s, run).o, {0, u2, u2 + u3, 0, u2, u2 + u3}, 1e-14);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(shared_lookups_stay_within_a_text) {
   // Every text separately; and if heads are equal, each as if alone.
   const Shape shape{2, 3, 37, 4, 5};

@@ -38,8 +38,6 @@ template Array<double> start_of(const Variant &, const Params &, const Shape &);
 template <class Real>
 Mixing<Real>::Mixing(const Variant &variant, const Params &params, const Shape &shape, const Array<Real> &start)
     : variant_(variant), start_(start) {
-  const std::string why = variant.unsuitable ? variant.unsuitable(shape, params) : "";
-  if (!why.empty()) input_error(variant.name + " cannot be this model's mixer: " + why);
   call_.shape = shape, call_.params = params;
   call_.chunk = std::min(64, shape.T);
   call_.state_shape = variant.state_shape(shape, params);

@@ -193,6 +193,7 @@ BOOST_AUTO_TEST_CASE(similarities_and_groups_of_the_delta_former) {
         Assignments{{"kappa1", "exp"}, {"kappa2", "exp"}, {"tau", "5"}},
         Assignments{{"groups", "2"}, {"kappa1", "exp"}, {"tau", "9"}},
         Assignments{{"lookups", "shared"}, {"kappa1", "exp"}, {"tau", "3"}, {"kappa2", "softmax"}},
+        Assignments{{"lookups", "shared"}, {"kappa1", "softmax"}, {"tau", "0.7"}, {"kappa2", "softmax"}},
         Assignments{{"lookups", "shared"}, {"kappa1", "relu"}}, Assignments{{"lookups", "shared"}}}) {
     GradientCase c = case_of(layer, {2, 2, 23, 5, 7}, 19);
     Assignments gentle = settings;

@@ -17,21 +17,23 @@ BOOST_AUTO_TEST_CASE(values_make_every_combination) {
 }
 
 BOOST_AUTO_TEST_CASE(what_cannot_be_is_refused) {
-  const std::vector<Assignments> wrong{{{"mixer", "softmaks"}},
-                                       {{"layres", "2"}},
-                                       {{"steps", "0"}},
-                                       {{"heads", "3"}},
-                                       {{"pairs", "65"}},
-                                       {{"vla.lambda0", "1"}, {"mixer", "vla"}, {"vla.eta", "x"}},
-                                       {{"task", "bigrams"}, {"pairs", "65"}},
-                                       {{"task", "swaps"}, {"vocabulary", "9"}},
-                                       {{"task", "trees"}, {"elements", "7"}},
-                                       {{"task", "text"}},
-                                       {{"nothing.lambda0", "1"}},
-                                       {{"positions", "rope"}, {"width", "6"}, {"heads", "2"}},
-                                       {{"positions", "rope"}, {"head_width", "3"}},
-                                       {{"heads", "4"}, {"kv_heads", "3"}},
-                                       {{"heads", "4"}, {"kv_heads", "8"}}};
+  const std::vector<Assignments> wrong{
+      {{"mixer", "softmaks"}},
+      {{"layres", "2"}},
+      {{"steps", "0"}},
+      {{"heads", "3"}},
+      {{"pairs", "65"}},
+      {{"vla.lambda0", "1"}, {"mixer", "vla"}, {"vla.eta", "x"}},
+      {{"task", "bigrams"}, {"pairs", "65"}},
+      {{"task", "swaps"}, {"vocabulary", "9"}},
+      {{"task", "trees"}, {"elements", "7"}},
+      {{"task", "text"}},
+      {{"nothing.lambda0", "1"}},
+      {{"positions", "rope"}, {"width", "6"}, {"heads", "2"}},
+      {{"positions", "rope"}, {"head_width", "3"}},
+      {{"heads", "4"}, {"kv_heads", "3"}},
+      {{"heads", "4"}, {"kv_heads", "8"}},
+      {{"mixer", "delta_former"}, {"delta_former.groups", "2"}, {"delta_former.kappa1", "softmax"}}};
   for (const Assignments &given : wrong) BOOST_CHECK_THROW(setups(given), Error);
 }
 

@@ -101,12 +101,6 @@ BOOST_AUTO_TEST_CASE(without_a_state_a_layer_reads_and_learns_the_same) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_shape_that_the_layer_cannot_take_is_refused) {
-  Variant narrow = find_variant("linear");
-  narrow.unsuitable = [](const Shape &s, const Params &) { return s.Dk > 3 ? "Dk must be at most 3" : ""; };
-  BOOST_CHECK_THROW(mixing_at<double>(narrow, shape), Error);
-}
-
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 } // namespace recollect::train
