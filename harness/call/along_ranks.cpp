@@ -65,7 +65,7 @@ Job chained(const Variant &variant, const Sequence &own, const Run &run) {
   };
   job.fetch = [=] {
     Output all;
-    for (const Segment &s : segments) { // one head after the other
+    for (const Segment &s : segments) { // in the order of the heads
       const Output one = s.fetch();
       all.o.insert(all.o.end(), one.o.begin(), one.o.end());
       all.state.insert(all.state.end(), one.state.begin(), one.state.end());
@@ -114,7 +114,8 @@ double exchange_seconds(const Variant &variant, const Shape &shape, const Params
   if (ranks::size() == 1) return 0;
   const StateShape state = variant.state_shape(shape, params);
   const int n = state.rows, m = state.columns;
-  const Rows map(shape.heads() * size_t(n + m) * size_t(m), 1.0 / m); // [B; A], which keeps its size when composed
+  const Rows map(shape.heads() * size_t(n + m) * size_t(m), 1.0 / m); // maps [B; A] with entries 1/m, whose products do
+                                                                      // not overflow
   std::vector<double> seconds;
   for (int i = 0; i < 5; ++i)
     seconds.push_back(ranks::seconds_of_slowest([&] { exchanged(map, shape.heads(), n, m); }));

@@ -6,9 +6,12 @@
 namespace recollect {
 
 /// How the state passes from rank to rank.
-/// chain: each rank waits for the rank before it. Works for every layer with a state. Heads are passed in G groups, so
-/// that ranks work on different groups at the same time; R ranks are then busy for G / (G + R - 1) of the time. scan:
-/// all ranks run at once, then combine their maps of the state (segment.hpp). This is more work, but no rank waits.
+/// chain: each rank waits for the state of the rank before it. Works for every layer with a state. Heads are passed in
+/// G
+/// groups, so that ranks work on different groups at the same time; R ranks are then busy for G / (G + R - 1) of the
+/// time.
+/// scan: all ranks run at once, then combine their maps of the state (segment.hpp). This is more work, but no rank
+/// waits.
 enum class Carry { chain, scan };
 inline const char *name_of(Carry carry) { return carry == Carry::scan ? "scan" : "chain"; }
 
@@ -17,11 +20,11 @@ struct Steps {
   int begin, end;
   int count() const { return end - begin; }
 };
-/// Divides T into about equal parts, of whole chunks if there are enough of them. Input error if there are fewer steps
-/// than ranks.
+/// Divides T steps evenly among the ranks, at multiples of `chunk` if every rank then gets a step. Input error if T <
+/// ranks.
 Steps steps_of_rank(int T, int chunk, int rank, int ranks);
 
-/// Why the layer cannot be cut along T; "" if it can.
+/// Why this form of the layer cannot be cut along T; "" if it can.
 std::string not_along(const Variant &variant, const Form &form, const Shape &shape, const Params &params);
 
 /// The scan if the layer allows it, else the chain. The result is the same on every rank. Usage error if the layer

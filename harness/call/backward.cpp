@@ -66,7 +66,7 @@ std::shared_ptr<Prepared<Real, Stored>> prepared(const Variant &variant, const S
   Call<Real, Stored> &call = x->back.call, &d = x->back.d;
   call = make_call<Real, Stored>(variant, s, run, params);
   call.state = upload<Real>("initial state", initial_state(variant, s, params));
-  d = call; // its shape, parameters and arena
+  d = call; // the same shape, parameters and arena
   for (Tensor tensor : taken(variant))
     d.with(tensor, [&](auto &array) { allocate_to(array, std::string("d") + name_of(tensor), array.extent(0)); });
   d.o = upload<Stored>("do", weights.o);
@@ -90,7 +90,7 @@ BackwardJob job_of(const Variant &variant, const Sequence &s, const std::shared_
     kernel(x->back);
     end_of_pass();
   };
-  Sequence shape; // which tensors are given
+  Sequence shape; // one number per given tensor, to record which are given
   shape.shape = s.shape;
   for (Tensor tensor : all_tensors) shape[tensor].assign(s[tensor].empty() ? 0 : 1, 0.0);
   const bool own_state = x->start.extent(0) > 0;
@@ -98,7 +98,7 @@ BackwardJob job_of(const Variant &variant, const Sequence &s, const std::shared_
   return job;
 }
 
-/// Like prepare_stored() of the forward pass.
+/// Runs the form's 16-bit backward kernel, or its float32 kernel on converted arrays.
 template <class Stored>
 BackwardJob prepare_stored(const Variant &variant, const Sequence &s, const Run &run, const Params &params,
                            const OutputWeights &weights, const Vjp &vjp) {

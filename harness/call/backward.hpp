@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of a layer by a form's own backward pass (Form::vjp), in its type and on the device. gradient.hpp defines
-// the gradients; tests compare every backward pass with gradient().
+// Gradients of a layer by a form's own backward pass (Form::vjp), in the type of the run and on the device.
+// gradient.hpp defines the gradients; tests compare every backward pass with gradient().
 #pragma once
 #include "harness/call/gradient.hpp"
 

@@ -28,7 +28,7 @@ Sequence perturbed(const Sequence &sequence, double delta, int draw);
 /// kappa as above, at least 1, plus the variant's solved_condition. Costs `draws` recurrent passes in float64.
 double input_condition(const Variant &variant, const Sequence &sequence, const Params &params, int draws = 4);
 
-/// The n of the bound above: the rounding units that sums over T steps, Dk channels and a chunk may lose.
+/// The n of the bound above, T + Dk + chunk: sums run over T steps, Dk channels and the steps of a chunk.
 double accumulated_terms(const Shape &shape, int chunk);
 
 } // namespace recollect

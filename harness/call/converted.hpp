@@ -8,7 +8,8 @@
 
 namespace recollect {
 
-/// A call of the same sizes, settings and gates, with float32 copies of the arrays that have 16 bits.
+/// A call with the same sizes, settings, gates and state, and with new, uninitialised float32 arrays for q, k, v, w and
+/// o.
 template <class Stored> Call<float> widened(const Call<float, Stored> &call) {
   Call<float> wide;
   static_cast<CallSettings &>(wide) = call;
@@ -26,8 +27,8 @@ template <class To, class From> void convert_inputs(const Call<float, To> &to, c
   convert(to.q, from.q), convert(to.k, from.k), convert(to.v, from.v), convert(to.w, from.w);
 }
 
-/// Runs the float32 kernel for a call in 16 bits. `wide` is widened() of that call. The caller fills both outputs with
-/// NaN before a pass.
+/// Runs the float32 kernel for a call in 16 bits. `wide` is widened() of that call. The caller fills o of both calls
+/// with NaN before a pass.
 template <class Stored>
 std::function<void(const Call<float, Stored> &)> converting(const std::shared_ptr<Call<float>> &wide,
                                                             const std::function<void(const Call<float> &)> &kernel) {

@@ -12,7 +12,8 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-/// The sum of term(i) over i < n, block by block: threads share the blocks, and the sum does not depend on how.
+/// The sum of term(i) over i < n. Each block is summed by one thread, so the result does not depend on the thread
+/// count.
 template <class Term> double sum_over(size_t n, const Term &term) {
   constexpr size_t block = 1 << 14;
   Numbers sums((n + block - 1) / block, 0.0);
@@ -26,7 +27,7 @@ template <class Term> double sum_over(size_t n, const Term &term) {
   return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 
-/// The sum of term(x) over all output numbers. x[n] is the number in outputs[n] times its weight.
+/// The sum of term(x) over all elements of o and of the state. x[n] is the element in outputs[n] times its weight.
 template <class Term>
 double weighed_sum(const std::vector<Output> &outputs, const OutputWeights &weights, const Term &term) {
   const auto over = [&](Numbers Output::*numbers, const Numbers &factors) {
@@ -69,7 +70,7 @@ Along along(const Variant &variant, const Sequence &s, Sequence &moved, const Pa
   slope.measured = sum([&](const double *x) { return (x[0] - x[1]) / (2 * h); });
   slope.rounding = sum([&](const double *x) { return epsilon_of(Real::f64) / (2 * h) * std::fabs(x[0]); });
   if (slope.right())
-    return {slope, true}; // central differences of second order suffice; further passes of a definition take long
+    return {slope, true}; // second-order differences suffice, and more passes of the definition would be slow
   outputs.push_back(at(2 * h)), outputs.push_back(at(-2 * h));
   const auto near = [](const double *x) { return x[0] - x[1]; };
   const auto far = [](const double *x) { return x[2] - x[3]; };
@@ -108,7 +109,9 @@ std::vector<Slope> slopes(const Variant &variant, const Sequence &s, const Param
     const Numbers direction = direction_of(tensor, s, seed);
     Along one = along(variant, s, moved, params, weights, tensor, claimed, direction, 2e-6);
     if (!one.smooth)
-      one = along(variant, s, moved, params, weights, tensor, claimed, direction, 6e-8); // larger rounding error
+      one = along(variant, s, moved, params, weights, tensor, claimed, direction, 6e-8); // a smaller step may avoid the
+                                                                                         // kink, but has a larger
+                                                                                         // rounding error
     moved[tensor] = s[tensor];
     found.push_back(one.slope);
   }

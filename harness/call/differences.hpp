@@ -9,15 +9,16 @@ namespace recollect {
 
 /// The derivative of sum(weights.o * o) + sum(weights.state * state) along one random direction of one tensor.
 struct Slope {
-  std::string name;          // dq, dk, ..., dw
-  double claimed, size;      // the inner product <candidate, direction>; the sum of the absolute values of its terms
-  double measured, rounding; // from differences; its error if every output is rounded once
-  static constexpr double at = 1e-7; // relative to the size of the terms
+  std::string name;                  // dq, dk, ..., dw
+  double claimed, size;              // <candidate, direction>, and the sum of |terms| of this inner product
+  double measured, rounding;         // the slope from differences, and its error if each output is rounded once
+  static constexpr double at = 1e-7; // the tolerance relative to `size`
   bool right() const { return std::fabs(claimed - measured) <= at * size + rounding; } // false for NaN
 };
 
-/// One slope per tensor that `candidate` has, by the float64 definition. Entries of the direction are proportional to
-/// the tensor's numbers, so zeros stay 0. The initial state has none, because some layers count steps in it.
+/// One slope per non-empty tensor of `candidate`, measured on the float64 definition. Entries of the direction are
+/// proportional to the tensor's numbers, so zeros stay 0. The initial state is not checked, because some layers count
+/// steps in it.
 std::vector<Slope> slopes(const Variant &variant, const Sequence &sequence, const Params &params,
                           const OutputWeights &weights, const Sequence &candidate, std::uint64_t seed = 1);
 

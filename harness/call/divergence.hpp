@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens if a pass leaves the range or precision of its type. NaN and Inf are always reported: if the definition
-// stays in range, it replaces the fast form; else the first step that diverges is named.
+// Handles passes that leave the range or precision of their type. NaN and Inf are always reported. If the definition
+// stays in range, its output replaces the fast form's; else the message names the first step that diverges.
 #pragma once
 #include "harness/call/forward.hpp"
 
@@ -10,7 +10,7 @@ namespace recollect {
 /// not finite, "" if all numbers are finite. Heads are numbered across the batch.
 std::string divergence(const Output &output, const Shape &shape);
 
-/// "diverged in f32 at step 41 of head 3", "" where it did not.
+/// "diverged in f32 at step 41 of head 3"; "" if all numbers are finite.
 std::string diverged(const Output &output, const Shape &shape, Real real);
 
 /// "f32 does not resolve the matrix solved at step 7 of head 3, of condition number 2e+09". The outputs that depend on

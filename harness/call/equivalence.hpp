@@ -6,7 +6,8 @@
 namespace recollect {
 
 struct Equivalence {
-  double deviation = 0;                             // of outputs and state, each relative to its largest value
+  double deviation = 0;                             // max |difference| / max |reference| of o or of the state,
+                                                    // whichever is larger
   double bound = 0;                                 // (T + Dk + C) eps kappa (conditioning.hpp)
   bool holds() const { return deviation <= bound; } // false for NaN
 };

@@ -56,8 +56,8 @@ Job prepare_stored(const Variant &variant, const Sequence &s, const Run &run, co
   return job;
 }
 
-/// Bytes of the inputs, outputs and states of one pass, given the bytes per stored number and those per number of a
-/// gate or state.
+/// Bytes of the inputs, outputs and states of one pass. `wide` is the bytes per number of gates and states, `stored` of
+/// all other arrays.
 std::uint64_t bytes_of_pass(const Variant &variant, const Shape &n, const Params &params, unsigned stored,
                             unsigned wide) {
   const std::uint64_t steps = saturating_product(n.heads(), std::uint64_t(n.T));

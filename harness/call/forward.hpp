@@ -39,14 +39,14 @@ Job prepare(const Variant &variant, const Sequence &sequence, const Run &run);
 
 /// Usage error if `math` sets the precision of products of float32 arrays but the arrays have 16 bits.
 void refuse_math(Real real, Math math);
-/// The same, and an input error if the device does not support that precision.
+/// Like refuse_math(); also an input error if the device does not support that precision.
 void require_math(Real real, Math math);
 
 /// Bytes of inputs, outputs and states of one pass, on the host (float64) plus on the device (`real`). Not included: a
 /// form's workspace, and float32 copies for a form without a 16-bit kernel.
 std::uint64_t memory_needed(const Variant &variant, const Shape &shape, const Params &params, Real real);
-/// Why a pass does not fit into memory; "" if it does. The message is that of over_memory for all of its bytes, or that
-/// of over_device_memory for the bytes on the device.
+/// Why a pass does not fit into memory; "" if it does. Checks the bytes on host and device together (over_memory in
+/// memory.hpp), then those on the device (over_device_memory).
 std::string over_memory(const Variant &variant, const Shape &shape, const Params &params, Real real);
 
 /// Operations that the definition performs on these inputs, over all heads.
@@ -62,11 +62,11 @@ Work counted_work(const Variant &variant, const Sequence &sequence, const Params
 /// The variant's default parameters, overridden by `given`.
 Params variant_params(const Variant &variant, const Assignments &given = {});
 
-/// Input error if the number of elements differs from that of `sizes` (the message calls them `letters`), or if an
-/// element is not finite.
+/// Input error if the number of elements is not the product of `sizes`, or if an element is not finite. `letters` are
+/// the names of the sizes in the message, such as B, H, T.
 void check_array(const std::string &name, const std::vector<double> &data, const std::vector<std::string> &letters,
                  const std::vector<int> &sizes);
-/// The given state, or the variant's initial state in every head.
+/// The sequence's state [B,H,rows,columns] or, if it has none, the variant's initial state in every head.
 std::vector<double> initial_state(const Variant &variant, const Sequence &sequence, const Params &params);
 /// Input error if `variant` cannot run on these inputs: absent inputs, wrong sizes, non-finite numbers, gates outside
 /// [0,1].

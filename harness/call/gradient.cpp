@@ -9,7 +9,7 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-/// While this object lives, numbers record their operations on its tape.
+/// While this object lives, Taped numbers record their operations on the given tape.
 class Recording {
 public:
   explicit Recording(Tape &tape) { Tape::current() = &tape; }
@@ -41,8 +41,7 @@ void weigh(const Array<Taped> &array, const Numbers &weights, Numbers &adjoint) 
     if (const auto index = array(i).index; index != Tape::constant) adjoint[size_t(index)] += weights[i];
 }
 
-/// The gradient of one segment of steps of some heads, where s.state is the state at its start. Empty if the tape is
-/// too short.
+/// Differentiates one segment of steps, where s.state is the state at its start. False if the tape is too short.
 bool go_back(const Variant &variant, const Sequence &s, const Params &params, const OutputWeights &weights,
              size_t capacity, Sequence &result) {
   Tape tape(capacity);
@@ -87,10 +86,10 @@ Sequence some_of_the_heads(const Sequence &s, size_t first, int heads, size_t st
   return some;
 }
 
-constexpr size_t bytes_a_step = 40; // of tape and adjoint, per operation
+constexpr size_t bytes_a_step = 40; // of tape and adjoint, per recorded operation
 
-/// The gradient of one head (or of one text, if the layer joins its heads), in segments of `length` steps. A segment is
-/// halved until its operations fit on the tape. A layer without a state has one segment.
+/// The gradient of one head (or of all heads of a batch element, if the layer joins them), in segments of about 4e6
+/// operations. A layer without a state has one segment.
 class HeadGradient {
 public:
   HeadGradient(const Variant &variant, const Params &params, Sequence s, OutputWeights weights)
@@ -123,7 +122,8 @@ private:
     return some;
   }
 
-  /// Given the loss's weights of the state at `end`, computes those of the state at `begin`.
+  /// Differentiates the steps [begin, end): replaces weights_.state, the derivative of the loss with respect to the
+  /// state at `end`, by that at `begin`. `state` is the state at `begin`.
   void back(int begin, int end, const Numbers &state) {
     const size_t most = size_t(memory_limit() / 2 / bytes_a_step);
     const Sequence some = segment(begin, end, state);

@@ -12,7 +12,7 @@ struct OutputWeights {
   std::vector<double> o, state;
 };
 
-/// Input error if their sizes differ from those of the layer's outputs.
+/// Input error if the sizes of the weights differ from those of the layer's outputs.
 void check_weights(const Variant &variant, const Sequence &sequence, const Params &params,
                    const OutputWeights &weights);
 
@@ -21,11 +21,11 @@ bool takes_gradients();
 
 /// Derivatives of sum(weights.o * o) + sum(weights.state * state) with respect to every input: q, k, v; those of beta,
 /// alpha, lambda and w that are given; and a layer's initial state, symmetrised (variant.hpp). Without w, the key is
-/// used in its place and receives its gradient. A layer with a state is differentiated in segments, from the last to
-/// the first, each starting from a saved state, so that memory holds the saved states and the operations of one
-/// segment. A layer without a state records every operation. Selections (the largest score, a rounding) have derivative
-/// 0. Input error if the weights do not match the outputs, if the operations do not fit --memory, or if kernels do not
-/// run on the CPU.
+/// used in its place and receives its gradient. To save memory, a layer with a state is differentiated in segments,
+/// from the last to the first. Each segment starts from a saved state, and only its own operations are recorded. A
+/// layer without a state records every operation. Selections (the largest score, a rounding) have derivative 0. Input
+/// error if the weights do not match the outputs, if the operations do not fit --memory, or if kernels do not run on
+/// the CPU.
 Sequence gradient(const Variant &variant, const Sequence &sequence, const Params &params, const OutputWeights &weights);
 
 /// Converts derivatives with respect to alpha and lambda, at `sequence`, to derivatives with respect to their

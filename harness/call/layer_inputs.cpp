@@ -43,7 +43,7 @@ Dims over_steps(Tensor tensor, int heads, const Shape &n) {
 
 int heads_in(const UsersArray &array) { return int(array.dims.at(1)); }
 
-/// Which of the `heads` heads of an array belongs to head i of H.
+/// The head of an array of `heads` heads that head i of H uses.
 size_t shared_head(size_t i, size_t heads, size_t H, bool interleaved) {
   return interleaved ? i % heads : i / (H / heads);
 }
@@ -59,7 +59,7 @@ Numbers for_every_head(Numbers data, size_t B, size_t heads, size_t H, bool inte
   return all;
 }
 
-/// Adjoint of for_every_head: sums over the heads that share one.
+/// Adjoint of for_every_head: sums over the heads of H that use the same head of the array.
 Numbers summed_over_sharing(Numbers all, size_t B, size_t heads, size_t H, bool interleaved) {
   if (heads == H) return all;
   const size_t size = all.size() / (B * H);
@@ -88,7 +88,7 @@ void normalise(Numbers &rows, size_t width, const std::optional<double> &epsilon
   }
 }
 
-/// Turns the gradient with respect to y into the gradient with respect to x.
+/// Converts the gradient with respect to y to the gradient with respect to x (`rows`).
 void normalise_back(Numbers &gradient, const Numbers &rows, size_t width, const std::optional<double> &epsilon,
                     double factor) {
   for (size_t row = 0; row < rows.size(); row += width) {
@@ -100,7 +100,8 @@ void normalise_back(Numbers &gradient, const Numbers &rows, size_t width, const 
   }
 }
 
-/// The gate array of a decay [B,h,T,width], and where its parameters are.
+/// A user's gate array [B,h,T,width], with the parameters of its gate (A or A_log, and dt_bias) where the gate has
+/// them.
 class GateMap {
 public:
   GateMap(const UsersArrays &user, Tensor decay, const Shape &n, const Convention &c)
@@ -120,7 +121,7 @@ public:
   }
   size_t size() const { return array_.data.size(); }
   size_t head_of(size_t i) const { return i / (T_ * width_) % size_t(heads_in(array_)); }
-  /// Index of the dt_bias that belongs to number i.
+  /// Index in dt_bias for element i of the gate array.
   size_t bias_of(size_t i) const { return head_of(i) * width_ + i % width_; }
   Rate at(size_t i) const {
     return rate_of(gate_, array_.data[i], A_ ? A_->data[head_of(i)] : 0, bias_ ? &bias_->data[bias_of(i)] : nullptr);
@@ -140,7 +141,7 @@ bool has_scale(const Variant &variant) {
                      [](const ParamSpec &spec) { return spec.name == "scale"; });
 }
 
-/// The factor by which q is multiplied in addition to the layer's own scale parameter.
+/// The factor on q: 1 if the layer has a scale parameter, which then holds the convention's scale.
 double q_factor(const Params &params, const Convention &c, int Dk) { return params.has("scale") ? 1 : c.scale.of(Dk); }
 
 Shape shape_of(const UsersArrays &user) {
@@ -221,7 +222,7 @@ Numbers skip_in(const UsersArrays &user, const Shape &n, const Convention &c) {
   return skip;
 }
 
-/// For every number i of o at a step that belongs to a text, calls told(i, index of its head and channel in [H,Dv]).
+/// Calls told(i, j) for every element i of o at a step of a text; j is the index of its head and channel in [H,Dv].
 template <class Told> void each_output(const LayerInputs &inputs, const Told &told) {
   const Shape &n = inputs.all.shape;
   const size_t T = size_t(n.T), H = size_t(n.H), Dv = size_t(n.Dv);
@@ -237,7 +238,9 @@ Numbers part(const Numbers &all, size_t index, size_t parts) {
   return Numbers(all.begin() + std::ptrdiff_t(index * size), all.begin() + std::ptrdiff_t((index + 1) * size));
 }
 
-/// Adds the gradients of a gate array and of its parameters, given the gradient of the logarithms of the decays.
+/// Adds the gradients of a gate array and of its parameters. `in_logarithms` is the gradient with respect to the
+/// logarithms of the decays; `in_strengths` is the gradient with respect to the strengths that Mamba derives from the
+/// gate, else empty.
 void add_gate_gradients(UsersArrays &found, const UsersArrays &user, Tensor decay, const Numbers &in_logarithms,
                         const Numbers &in_strengths, const Shape &n, const Convention &c) {
   const GateMap gates(user, decay, n, c);
@@ -254,8 +257,8 @@ void add_gate_gradients(UsersArrays &found, const UsersArrays &user, Tensor deca
   if (!bias.empty()) found["ddt_bias"] = {gates.bias()->dims, std::move(bias), ""};
 }
 
-/// Computes the user's o from the layer's. Adds the gradients through the skip term and the output gate to dv, dD and
-/// dz.
+/// Applies the skip term and the output gate to o. If there are gradients, also adds the skip term's share to dv, and
+/// computes dD and dz.
 void add_skip_and_gate(UsersArrays &found, Numbers &o, Sequence &gradient, const UsersArrays &user,
                        const LayerInputs &inputs, bool errors) {
   const bool backward = !gradient.v.empty();
@@ -457,7 +460,7 @@ void check_results(const UsersArrays &results, const UsersArrays &user, const La
 
 namespace {
 
-/// [B,H,size] -> [B,heads,size]: takes the first of the heads that share an array.
+/// [B,H,size] -> [B,heads,size]: keeps the first of every H / heads consecutive heads.
 Numbers first_of_sharing(const Numbers &all, size_t B, size_t heads, size_t H) {
   const size_t size = all.size() / (B * H);
   Numbers some(B * heads * size);

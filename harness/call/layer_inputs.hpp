@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts a user's arrays to a layer's inputs, and the layer's results back. Handles grouped heads, packed texts, and
-// the scales, norms and gates of a convention, with the chain rule through all of these.
+// Converts a user's arrays to a layer's inputs, and the layer's results back to the user's convention: grouped heads,
+// packed texts, scales, norms and gates. Gradients are converted by the chain rule.
 //
-// Arrays have the layer's names, whatever they are called in a file (convention.hpp), and the layer's order: q
-// [B,Hq,T,Dk], k [B,Hk,T,Dk], v [B,Hv,T,Dv], beta, alpha [B,h,T], lambda, w [B,h,T,Dk], state [B,H,rows,columns], do
-// [B,H,T,Dv]; dfinal_state has the shape of the state. H is the largest number of heads, and each array's number
-// divides it: head i of H uses head i / (H / h). With cu_seqlens [N+1], B is 1 and steps [cu_i, cu_{i+1}) are text i.
-// Texts may be empty, and steps may follow the last text. States are then [N,H,rows,columns]. A_log, A, gamma [h] and
-// dt_bias [h] or [h,Dk] are parameters of gates; gamma stands for an alpha that is the same at every step. Kernels of
-// Mamba also take a skip term D [h] or [h,Dv] and an output gate z [B,H,T,Dv]: their output is (o + D v) silu(z).
+// Here arrays have the layer's names and the layer's order of axes; convention.hpp maps the names and axes of a file to
+// these. h is an array's own number of heads:
+//   q, k [B,h,T,Dk], v [B,h,T,Dv], beta, alpha [B,h,T], lambda, w [B,h,T,Dk], state [B,H,rows,columns], do [B,H,T,Dv];
+//   dfinal_state has the shape of the state.
+// H is the largest h, and every h divides it. Head i of H uses head i / (H / h), or i % h if the convention interleaves
+// heads. With cu_seqlens [N+1], B is 1, steps [cu_i, cu_{i+1}) are text i, and states are [N,H,rows,columns]. Texts may
+// be
+// empty, and steps may follow the last text. A_log, A, gamma [h] and dt_bias [h] or [h,Dk] are parameters of gates;
+// gamma
+// is an alpha that is the same at every step. Kernels of Mamba also take a skip term D [h] or [h,Dv] and an output gate
+// z [B,H,T,Dv]: their output is (o + D v) silu(z).
 #pragma once
 #include "harness/call/gradient.hpp"
 #include "harness/files/tensors.hpp"
@@ -26,40 +30,38 @@ struct LayerInputs {
   OutputWeights weights;
   Params params; // includes the scale, if the layer has that parameter
   bool packed = false;
-  std::vector<Text> texts;  // one text of all steps, if nothing is packed
+  std::vector<Text> texts;  // if not packed: one text that contains all steps
   std::vector<double> skip; // D [H,Dv]; empty: none
-  std::vector<double> gate; // silu(z) [B,H,T,Dv]; empty: none. Already included in the weights of o
+  std::vector<double> gate; // silu(z) [B,H,T,Dv]; empty: none. weights.o is already multiplied by it
 };
 
-/// Converts to the layer's inputs. Input error if an array has an unsuitable shape. With `gradient`, also reads the
-/// output weights.
+/// Input error if an array has an unsuitable shape. `gradient`: also converts the output weights (do, dfinal_state).
 LayerInputs to_layer(const UsersArrays &user, const Variant &variant, const Params &params,
                      const Convention &convention, bool gradient);
 /// One text with its initial state. The text must not be empty.
 Sequence sequence_of(const LayerInputs &inputs, size_t text);
-/// The same without a copy where nothing is packed; else `cut` holds it.
+/// Like sequence_of(), but without a copy if the texts are not packed; else the copy is stored in `cut`.
 const Sequence &sequence_in(const LayerInputs &inputs, size_t text, Sequence &cut);
 OutputWeights weights_of(const LayerInputs &inputs, size_t text);
 const OutputWeights &weights_in(const LayerInputs &inputs, size_t text, OutputWeights &cut);
 
-/// Results of one text. The final state of an empty text is its initial state, and the gradient of its initial state is
-/// that of its final one.
+/// Results of one text. An empty text ends in its initial state, so the gradients of its initial and final state are
+/// equal.
 struct TextResults {
   Output output;
-  Sequence gradient; // empty if not asked for; of gates, in logarithms if Convention::log_gates()
+  Sequence gradient; // empty if not requested; with Convention::log_gates(), decays' gradients are d/d(log)
 };
 TextResults results_of_empty(const LayerInputs &inputs, const Variant &variant, size_t text);
 
 /// o, final_state, and the gradients of the user's arrays, in the order in which these were given: dq ..., dA_log,
-/// dstate. Outputs and gradients at steps outside every text are 0. With `errors`, the layer's results are small errors
-/// of results, and terms that do not depend on them are left out.
+/// dstate. Outputs and gradients at steps outside every text are 0. With `errors`, `results` holds rounding errors of o
+/// and of gradients, so terms that do not depend on them, such as D v, are left out.
 UsersArrays to_user(const UsersArrays &user, const LayerInputs &inputs, const Convention &convention,
                     const std::vector<TextResults> &results, bool errors = false);
 
-/// Shape options of a sample: how many heads share an array, its packed texts, and the arrays that it has in addition
-/// to the layer's inputs.
+/// Options of a sample: the numbers of heads of q, k and v, packed texts, and arrays besides the layer's inputs.
 struct Sharing {
-  int q_heads = 0, k_heads = 0, v_heads = 0; // 0: as many as the result has
+  int q_heads = 0, k_heads = 0, v_heads = 0; // 0: H
   std::vector<int> cu_seqlens;               // empty: none
   bool skip = false, gate = false;           // has D; has z
 };
@@ -67,18 +69,18 @@ struct Sharing {
 void check_results(const UsersArrays &results, const UsersArrays &user, const LayerInputs &inputs,
                    const Variant &variant, const Convention &convention);
 
-/// Represents these inputs by arrays in this convention, as far as it can: raw gates are at most 30 in size. States are
-/// [B or N,H,rows,columns]. Parameters of gates are drawn at random.
+/// Converts a layer's inputs to a user's arrays in this convention. Not exact where a raw gate would exceed 30 in
+/// absolute value. States are [B or N,H,rows,columns]. Parameters of gates are drawn at random.
 UsersArrays in_convention(const Sequence &inputs, const OutputWeights &weights, const StateShape &state,
                           const Convention &convention, const Sharing &sharing, std::uint64_t seed);
 
-/// Whether the user's arrays equal the layer's, except that gates are logarithms.
+/// Whether the user's arrays equal the layer's, except that decays may be logarithms.
 bool same_arrays(const UsersArrays &user, const LayerInputs &inputs, const Convention &convention);
 
-/// The arrays whose values, not only their layout and order, a convention changes before the layer sees them.
+/// Names of the arrays whose values, not only their layout, a convention changes before the layer uses them.
 std::vector<std::string> converted(const Convention &convention);
-/// Whether the array is a parameter of a gate or of the skip term. Kernels keep these in float32 whatever type they run
-/// in.
+/// Whether the array is a parameter of a gate or of the skip term. Kernels store these in float32, even if their other
+/// arrays are 16-bit.
 bool is_parameter(const std::string &name);
 
 } // namespace recollect

@@ -13,8 +13,8 @@ std::optional<double> OneSided::derivative(double size) const {
 
 namespace {
 
-/// Whether the layer accepts a small step of x along the direction. Decays must stay in [0,1], and other inputs in
-/// their ranges.
+/// Whether the layer accepts a small step of x along sign * direction: decays must stay in [0,1], and inputs that must
+/// not be negative at or above 0.
 bool takes(const Variant &variant, Tensor tensor, const std::vector<double> &x, const std::vector<double> &direction,
            double sign) {
   const bool decay = facts_of(tensor).decay,
@@ -71,7 +71,7 @@ Quotients::Quotients(const Variant &variant, const Sequence &sequence, const Par
 Quotients::~Quotients() = default;
 
 OneSided Quotients::along(const Sequence &direction) const {
-  const Quad h = 0x1p-40; // h^2 times a third derivative, and 2^-112 / h of the values, are far below float64's spacing
+  const Quad h = 0x1p-40; // truncation h^2 |f'''| and rounding 2^-112 |f| / h are far below float64's epsilon
   const auto limit = [&](double sign) -> std::optional<double> {
     for (Tensor tensor : all_tensors)
       if (!takes(prepared_->variant, tensor, prepared_->s[tensor], direction[tensor], sign)) return {};

@@ -42,7 +42,8 @@ template <class Real> void widen(const Variant &variant, const Params &params, C
   call.o = allocated<Real>("o", steps * width);
 }
 
-/// o[:, :n] += o[:, n:] S^T for rows of n + m numbers. One block of steps per unit.
+/// o[:, :n] += o[:, n:] S^T for a head's state S [n,m] and rows of o of n + m numbers. A unit is one block of steps of
+/// a head.
 template <class Real> struct Respond {
   Array<Real> o, states;
   int T, n, m, block, blocks;
@@ -64,7 +65,7 @@ Segment prepare_typed(const Variant &variant, const Sequence &s, const Run &how,
   if (!waits) widen(variant, params, *call, m);
   const std::vector<double> start = waits ? initial_state(variant, s, params) : map_start(heads, n, m);
   const Job job = job_of(call, upload<Real>("initial state", start), kernel);
-  const auto before = std::make_shared<Rows>(); // the state it responded to
+  const auto before = std::make_shared<Rows>(); // the state given to respond()
   Segment segment;
   segment.reset = [=] { before->clear(), job.reset(); };
   segment.launch = job.launch;

@@ -22,7 +22,7 @@ using Rows = std::vector<double>;
 /// Applies the map `later` to `earlier`, which is a state or a map: [B; A] followed by [B'; A'] is [B A' + B'; A A'].
 Rows through(const Rows &earlier, const Rows &later, size_t heads, int n, int m);
 
-/// Appends m zeros to each row of n numbers. The next function takes the first n numbers of rows of n + m.
+/// Appends m zeros to each row of n numbers. narrowed_rows() undoes this: it keeps the first n numbers of each row.
 std::vector<double> widened_rows(const std::vector<double> &rows, size_t n, size_t m);
 std::vector<double> narrowed_rows(const std::vector<double> &rows, size_t n, size_t m);
 
@@ -32,15 +32,16 @@ struct Segment {
   std::function<void(const Rows &state)> start_from;
   /// Call after launch(): the final state. For a segment that does not wait for its initial state: the map.
   std::function<Rows()> end;
-  /// Call after launch() of a segment that did not wait. Corrects its outputs and its end for this initial state.
+  /// Call after launch() of a segment that did not wait. Applies this initial state to the results of fetch(), not to
+  /// end().
   std::function<void(const Rows &state)> respond;
   std::function<Output()> fetch;
 };
 
-/// Usage error for arrays of 16 bits: ranks pass states between float32 or float64 passes only.
+/// Usage error for a 16-bit type: only passes in float32 or float64 can be cut among ranks.
 void refuse_cut(Real real);
 
-/// `sequence` contains the segment's steps only. With `waits` false the segment starts without its initial state.
+/// `sequence` contains only the segment's steps. `waits`: the initial state is given before launch(), not by respond().
 Segment prepare_segment(const Variant &variant, const Sequence &sequence, const Run &run, bool waits);
 
 /// Whether segments of this layer can run without their initial state. Tests it: two parts of a short random sequence
