@@ -165,7 +165,7 @@ bool same_at_any_length(const BenchCase &c) {
   return std::equal(few.o.begin(), few.o.end(), all.o.begin());
 }
 
-/// The expected outputs for the timed inputs: the first steps of some heads.
+/// The definition's outputs for a part of the timed inputs.
 struct Expected {
   Sequence inputs; // the first steps of some heads
   Definition definition;
@@ -196,7 +196,7 @@ std::string unwritten(const std::string &name, const std::vector<double> &values
          name + " unwritten, or NaN";
 }
 
-/// The form, as one of the contestants.
+/// The form of the case, timed in turn with its peers.
 struct Own {
   Pass pass;
   std::function<std::string()> complete; // "" or which outputs the last pass left unwritten
@@ -231,7 +231,7 @@ Sample shared_sample(const Pass &pass) {
   return {ranks::seconds_of_slowest(pass.launch), 1};
 }
 
-/// Samples, each with the average wall time it took.
+/// Takes samples, and sets `taken` of each to their average wall time in seconds.
 std::vector<Sample> with_time_taken(const std::function<std::vector<Sample>()> &take) {
   const auto start = std::chrono::steady_clock::now();
   std::vector<Sample> samples = take();
@@ -375,7 +375,7 @@ void measure(const BenchCase &c, const BenchSettings &settings, std::vector<Benc
 void set_limit(BenchResult &result, const Ceilings &ceilings) {
   const BenchCase &c = *result.bench_case;
   const bool halved =
-      result.storage == "bf16" && c.real == Real::f32; // q, k, v, o of a peer; states and gates are wider
+      result.storage == "bf16" && c.real == Real::f32; // a peer's q, k, v and o; its gates and states have 32 bits
   const Math math = halved ? Math::bf16 : c.math;
   const auto seconds = [](double work, double rate) { return rate > 0 ? work / rate : 0; };
   const double bytes = seconds(halved ? result.bytes / 2 : result.bytes, ceilings.bytes_per_second()),

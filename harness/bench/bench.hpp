@@ -43,14 +43,14 @@ class Peers;
 
 struct BenchSettings {
   SamplingRule rule;
-  Ceilings *ceilings = nullptr; // a time below its limit is measured again, then reported as an error. Null: no limits
+  Ceilings *ceilings = nullptr; // null: no limits. If a time is below its limit, they are measured again
   Peers *peers = nullptr;       // timed in turn with the form
   std::function<void(const std::string &)> told = [](const std::string &) {}; // called before steps that may take long
 };
 
-/// One row for the case's form, then one for every peer that supports the case. A form gets no time unless it agrees
-/// with its definition: on a short sequence before timing, and after timing in the outputs of the timed pass, which had
-/// been filled with NaN. Throws only if memory runs out, or if other ranks are waiting.
+/// One row for the case's form, then one for every peer that supports the case. The form is compared with its
+/// definition before timing, on a short sequence, and after it, in the outputs of the timed pass (filled with NaN
+/// before). If it differs, its row has no time. Throws only if memory runs out, or if other ranks are waiting.
 std::vector<BenchResult> bench(const BenchCase &c, const BenchSettings &settings);
 
 /// Sets `limit` and `bound`, for arrays of type `result.storage`.
@@ -59,7 +59,7 @@ void set_limit(BenchResult &result, const Ceilings &ceilings);
 /// One fit for each group of cases that have times at three or more different T.
 std::vector<Growth> growth(const std::vector<BenchResult> &results);
 
-/// Serialises the results of this plan for another process. The next function reads them back.
+/// Serialises results for another process. unpacked() reads them back, given the same plan.
 std::string packed(const std::vector<BenchResult> &results);
 std::vector<BenchResult> unpacked(const std::string &bytes, const std::vector<BenchCase> &plan);
 

@@ -92,9 +92,9 @@ json description(const PeerCase &asked, const std::string &folder) {
           {"clock", default_clock()}};
 }
 
-/// Up to this relative error (norm of the difference over the norm) a peer computes the same layer. Products in TF32
-/// round by 2^-11, bfloat16 numbers by 2^-9. The mistakes to find (a gate, scale or strength left out) cause errors of
-/// about 1.
+/// A peer whose output has at most this relative error (|o - definition| / |definition|) computes the same layer.
+/// Products in TF32 round by 2^-11, bfloat16 numbers by 2^-9. The mistakes to find (a gate, scale or strength left out)
+/// cause errors of about 1.
 constexpr double same_layer = 0.1;
 
 } // namespace
@@ -131,7 +131,8 @@ struct Peers::Process {
     return rows;
   }
 
-  /// False if the peer failed. The process is then restarted, because a GPU may be unusable after an error.
+  /// Copies the answer's status to the row. False if the peer failed: the process is then restarted, because a GPU may
+  /// be unusable after an error.
   bool keep(const json &answer, BenchResult &row) {
     row.status = answer.at("status"), row.reason = answer.at("reason");
     if (row.status == "failed") dialogue.reset();
@@ -180,7 +181,7 @@ void Peers::finish(size_t peer, BenchResult &row) {
     return;
   }
   row.method = answer.at("method");
-  if (answer.at("error").is_null()) return; // there is no error to compare
+  if (answer.at("error").is_null()) return; // the output is not compared
   row.error = answer.at("error");
   if (row.error < same_layer) return; // false for NaN
   row.status = "wrong", row.seconds.clear(), row.timing = {};

@@ -29,9 +29,9 @@ public:
 
   /// A row for every peer that knows the case and its parameters: "ok" if it can be timed, else with the reason.
   std::vector<BenchResult> enter(const PeerCase &asked, const std::function<void(const std::string &)> &told);
-  /// Samples of a peer that is ready. If it fails there are fewer, and its row says so.
+  /// `count` samples of a peer that is ready. If the peer fails, there are fewer, and `row` gets the reason.
   std::vector<Sample> take(size_t peer, size_t count, BenchResult &row);
-  /// Sets the timing method and the output's error; a peer that computes something else is "wrong".
+  /// Sets the row's timing method and error. A peer whose output differs from the definition is "wrong".
   void finish(size_t peer, BenchResult &row);
 
 private:

@@ -30,9 +30,9 @@ struct BenchCase : ExecutionOptions {
   std::string along = ""; // as in BenchRequest
   bool backward = false;
 };
-/// "variant/form/B:4/H:16/T:4096/Dk:64/Dv:64/f32": the last part is the type of the arrays. If the case has them,
-/// "/backward", "/math:tf32" (of products of float32 arrays), "/streaming", "/without:lambda" and "/ranks_along_T:4"
-/// follow
+/// "variant/form/B:4/H:16/T:4096/Dk:64/Dv:64/f32", where f32 is the type of the arrays. Settings that differ from the
+/// defaults follow: "/backward", "/math:tf32" (of products of float32 arrays), "/streaming", "/without:lambda" and
+/// "/ranks_along_T:4".
 std::string name_of(const BenchCase &c);
 /// Rounds each number to the nearest of a 16-bit type; other types leave it unchanged.
 void round_to(Real real, std::vector<double> &numbers);

@@ -7,11 +7,8 @@ namespace recollect {
 
 /// How the state passes from rank to rank.
 /// chain: each rank waits for the state of the rank before it. Works for every layer with a state. Heads are passed in
-/// G
-/// groups, so that ranks work on different groups at the same time; R ranks are then busy for G / (G + R - 1) of the
-/// time.
-/// scan: all ranks run at once, then combine their maps of the state (segment.hpp). This is more work, but no rank
-/// waits.
+/// G groups, so that ranks work on different groups at the same time: R ranks are busy for G / (G + R - 1) of the time.
+/// scan: all ranks run at once, then combine their maps of the state (segment.hpp): more work, but no rank waits.
 enum class Carry { chain, scan };
 inline const char *name_of(Carry carry) { return carry == Carry::scan ? "scan" : "chain"; }
 

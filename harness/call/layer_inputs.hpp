@@ -8,11 +8,9 @@
 //   dfinal_state has the shape of the state.
 // H is the largest h, and every h divides it. Head i of H uses head i / (H / h), or i % h if the convention interleaves
 // heads. With cu_seqlens [N+1], B is 1, steps [cu_i, cu_{i+1}) are text i, and states are [N,H,rows,columns]. Texts may
-// be
-// empty, and steps may follow the last text. A_log, A, gamma [h] and dt_bias [h] or [h,Dk] are parameters of gates;
-// gamma
-// is an alpha that is the same at every step. Kernels of Mamba also take a skip term D [h] or [h,Dv] and an output gate
-// z [B,H,T,Dv]: their output is (o + D v) silu(z).
+// be empty, and steps may follow the last text. A_log, A, gamma [h] and dt_bias [h] or [h,Dk] are parameters of gates;
+// gamma is an alpha that is the same at every step. Kernels of Mamba also take a skip term D [h] or [h,Dv] and an
+// output gate z [B,H,T,Dv]: their output is (o + D v) silu(z).
 #pragma once
 #include "harness/call/gradient.hpp"
 #include "harness/files/tensors.hpp"
