@@ -87,7 +87,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+")
     parser.add_argument("-o", "--output", required=True)
-    parser.add_argument("--add", action="store_true", help="keep what OUTPUT has of other cases")
+    parser.add_argument("--add", action="store_true", help="keep the rows of OUTPUT for other cases")
     parser.add_argument("--note", action="append", default=[], help="one more line about the origin (repeatable)")
     args = parser.parse_args()
     origin, rows = collected(args.files)

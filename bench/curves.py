@@ -32,7 +32,7 @@ AXES = {"T": ("T",), "Dk": ("Dk",), "Dv": ("Dv",), "Dk = Dv": ("Dk", "Dv"), "H":
 class Curve:
     kind: tuple[str, ...]
     axis: str
-    others: str  # the sizes that stay
+    others: str  # the sizes that are the same at all points
     points: list[tuple[int, float, float]]  # size, seconds, least seconds
 
     def growth(self, i: int) -> float:
@@ -51,7 +51,7 @@ class Curve:
 
 
 def runs(sizes: list[int]) -> list[list[int]]:
-    """Splits sorted sizes where one is more than 1.25 times the one before: these belong to different curves."""
+    """Splits sorted sizes into curves: a new curve begins at a size above 1.25 times the previous size, plus 1."""
     parts: list[list[int]] = []
     for size in sizes:
         if parts and size <= 1.25 * parts[-1][-1] + 1:

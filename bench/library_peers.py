@@ -13,11 +13,10 @@ import torch
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "examples"))
 import fla_layers  # noqa: E402
 
-# Layers with a state [Dv,Dk], which their kernels get and give back as ours do.
+# Layers whose kernels take an initial state [Dv,Dk] and return the final one.
 WITH_STATE = ("linear", "retnet", "mamba2", "gated_linear", "hgrn2", "rwkv6", "rwkv7", "scalar_gated_delta", "delta_net",
               "gated_delta_net", "kda")
-# What a library computes differently from the layer next to which it is timed, or leaves to others; its output is compared
-# with the layer's all the same, unless the note is in NOT_COMPARED.
+# How a library's kernel differs from our layer. Outputs are compared nevertheless, except for keys in NOT_COMPARED.
 NOTES = {
     ("fla", "linear_elu"): "fla gets elu + 1 of q and k",
     ("fla", "mamba2"): "fla gets k times beta",
@@ -109,7 +108,8 @@ def refusing(load):
 
 
 def adapters(variant, T):
-    """[(source, adapter of the layer, loader of its kernel, or the reason why there is none)]"""
+    """[(source, adapter of the layer, loader of its kernel)]. A loader raises NotImplementedError if its library is
+    absent."""
     installed = lambda name: importlib.util.find_spec(name) is not None  # noqa: E731
     absent = lambda name: lambda: (_ for _ in ()).throw(NotImplementedError(f"{name} is not installed"))  # noqa: E731
     found = []

@@ -6,8 +6,8 @@
     {"ask": "ready", "peer": i, "limit": s}   loads the case's tensors (FOLDER/q.bin ...), converts them, runs the first
                                               call, which compiles and tunes: {"status", "reason"}
     {"ask": "take", "peer": i, "count": n}    n samples: {"status", "reason", "samples": [[seconds, clock]]}
-    {"ask": "finish", "peer": i}              {"status", "reason", "method", "error"}: the error of its output, computed
-                                              anew, against FOLDER's expected.bin; null where it is not compared
+    {"ask": "finish", "peer": i}              {"status", "reason", "method", "error"}: the relative error of its output,
+                                              computed anew, against FOLDER/expected.bin; null if they are not compared
 
 The program decides which peer runs when and how often; this process runs nothing else. Conversions of tensors are no part of a
 sample (library_peers.py, torch_peers.py). A backward pass is the computation of the gradients of all tensors by autograd from
@@ -26,7 +26,7 @@ import time
 import numpy as np
 import torch
 
-os.environ["FLA_CACHE_RESULTS"] = "0"  # fla would take what another process found fastest, perhaps under load
+os.environ["FLA_CACHE_RESULTS"] = "0"  # else fla uses what another process found fastest, perhaps on a busy GPU
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import library_peers  # noqa: E402
 import stopwatches  # noqa: E402
@@ -77,7 +77,7 @@ SIXTEEN_BITS = {"bf16": torch.bfloat16, "f16": torch.float16}
 
 
 def stored_in(storage, x):
-    """Stored in the 16-bit type, like in a model: q, k, v and w. Gates keep their type."""
+    """Converts q, k, v and w to the 16-bit type, as models store them. Gates keep their type."""
     return {name: t.to(SIXTEEN_BITS[storage]) if name in ("q", "k", "v", "w") else t for name, t in x.items()}
 
 
@@ -169,7 +169,7 @@ def peers_of(case):
     found, parameters = [], parameters_of(case)
     function = torch_peers.TORCH.get((variant, form))
     by_channel = variant == "gated_linear" and "lambda" in case["given"]  # PyTorch's form has one gate per step
-    on_this_device = form == "recurrent" or DEVICE == "cpu"  # others are too slow on a GPU
+    on_this_device = form == "recurrent" or DEVICE == "cpu"  # chunked forms in plain PyTorch are too slow on a GPU
     autocasts = storage != "f16" or DEVICE == "cuda"  # a CPU only autocasts to bfloat16
     if function and parameters is not None and not by_channel and on_this_device and autocasts:
         if form != "recurrent" or storage not in SIXTEEN_BITS:  # a loop takes the same time in any type

@@ -90,7 +90,7 @@ def main():
     parser.add_argument("--pairs", type=int, default=24)
     parser.add_argument("--steps", type=int, default=2000)
     parser.add_argument("--lr", type=float, default=1e-3)
-    parser.add_argument("--eager", action="store_true", help="without a CUDA graph; the way on a CPU")
+    parser.add_argument("--eager", action="store_true", help="run without a CUDA graph, as on a CPU")
     a = parser.parse_args()
     torch.manual_seed(1)
     device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -137,7 +137,7 @@ def main():
         for kept, fresh in zip((tokens, answers), texts(a.pairs, device)):
             kept.copy_(fresh)
         last = replay()
-    last = float(last)  # waits
+    last = float(last)  # waits for the device
     print(f"{a.mixer} {(time.perf_counter() - start) / a.steps:.3e} s per step, {'graph' if graphs else 'eager'}, loss {last:.3f}")
 
 

@@ -26,7 +26,7 @@ PAGE = os.path.join(DOCS, "speed.md")
 SHAPE = ("B", "H", "T", "Dk", "Dv")
 NARROW = ("bf16", "f16")
 Group = tuple[str, str, Callable[[Row], bool]]
-# Headings of our times and of theirs, and their rows: the type of arrays and the type of products.
+# (heading of our times, heading of the peers' times, whether a row belongs to the group)
 GROUPS: list[Group] = [
     ("float32", "theirs", lambda r: r["math"] == "exact" and r["storage"] not in NARROW),
     ("bf16 products", "theirs, stored in bf16", lambda r: r["math"] == "bf16"),
@@ -51,7 +51,7 @@ def cases_of(rows: list[Row], which: str) -> dict[tuple[str, ...], list[Row]]:
 
 
 def sides(rows: list[Row]) -> tuple[Row | None, list[Row]]:
-    """Our row of a case and a group, if there is one, and the peers' rows: timed ones first, the fastest first."""
+    """Our row, if there is one, and the peers' rows: the fastest first, those without a time last."""
     ours = next((r for r in rows if r["source"] == "recollect"), None)
     theirs = [r for r in rows if r["source"] != "recollect"]
     timed = sorted((r for r in theirs if r["status"] == "ok"), key=lambda r: float(r["median_seconds"]))
@@ -105,7 +105,7 @@ def mean_ratio(ratios: list[float]) -> str:
 
 
 Sizes = tuple[int, int, int]  # T, Dk, Dv
-# Columns of a summary, and the shapes of which each has the mean.
+# (column of a summary, whether a shape counts in the column's mean)
 KINDS: list[tuple[str, Callable[[Sizes], bool]]] = [
     *((f"heads of {width}", lambda n, width=width: n[0] > 16 and n[1:] == (width, width)) for width in (64, 128, 256)),
     ("at most 16 steps", lambda n: n[0] <= 16),
@@ -113,7 +113,8 @@ KINDS: list[tuple[str, Callable[[Sizes], bool]]] = [
 
 
 def summary(rows: list[Row], which: str) -> list[str]:
-    """For each type: the geometric mean of a layer's ratios, of all shapes and of each kind, and the largest, with its shape."""
+    """A table with a row per group and layer: the geometric mean of the ratios over all shapes and over each kind of
+    shape, and the largest ratio with its shape."""
     columns = ["arrays", "layer", "shapes", "geometric mean", *(name for name, _ in KINDS), "largest", "at"]
     out = ["", f"**{which}: ratios**", "", f"| {' | '.join(columns)} |", "|" + "---|" * len(columns)]
     empty = len(out)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times calls of Python functions as the program times its own (harness/device/stopwatch.hpp): with cold caches; on a GPU by
-events in a stream that is held until everything is queued; and short work as a graph of many passes."""
+"""Times Python functions as the program times its kernels (harness/device/stopwatch.hpp): with cold caches. On a GPU by
+events in a stream that is blocked until everything is queued; short work as a CUDA graph of many passes."""
 import math
 import os
 import time
@@ -43,8 +43,8 @@ class HostStopwatch:
 
 
 class DeviceStopwatch:
-    """make() returns work on tensors of its own; bytes_moved is the number of bytes that a pass reads and writes. Graphs are
-    recorded in the current stream, which must not be the default one (in_own_stream())."""
+    """Each call of make() returns a pass on separate tensors; bytes_moved is the number of bytes that a pass reads and
+    writes. Graphs are recorded in the current stream, which must not be the default one (in_own_stream())."""
 
     def __init__(self, make, bytes_moved, default_clock=0):
         self.large = torch.empty(512 << 20, dtype=torch.uint8, device="cuda")
@@ -71,7 +71,7 @@ class DeviceStopwatch:
             self.sets[i % len(self.sets)]()
 
     def recorded(self):
-        """None if some of the work cannot be recorded."""
+        """A CUDA graph of all passes; None if one cannot be recorded."""
         try:
             graph = torch.cuda.CUDAGraph()
             with torch.cuda.graph(graph, stream=torch.cuda.current_stream()):

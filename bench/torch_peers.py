@@ -14,12 +14,12 @@ def chunks_of(x, C):
 
 
 def logarithm(x):
-    """The logarithm of the gates, or the input `log_alpha`, if computing it should not be timed."""
+    """log(alpha). The input `log_alpha` holds it where its computation should not be timed."""
     return x["log_alpha"] if "log_alpha" in x else x["alpha"].log()
 
 
 def accumulated(dtype):
-    """The type in which many numbers of this type are summed."""
+    """The type for sums of many numbers of this type: float32 or wider."""
     return torch.promote_types(dtype, torch.float32)
 
 
@@ -108,7 +108,8 @@ def rls_loop(x, C, ridge=0.01):
 
 
 def vla_loop(x, C, start=0.1, refresh=20, eta=1e-3, floor=1e-4):
-    """004 Alg 1: A by Sherman-Morrison from u = w / (|w| sqrt d), w = W_u k or k itself, written along A x / |A x|."""
+    """004 Alg 1. A follows from Sherman-Morrison with u = w / (|w| sqrt d), w = W_u k or k. S is written along
+    A x / |A x|, where x is the unit feature of k."""
     B, H, T, D = x["q"].shape
     eye = torch.eye(D, dtype=x["q"].dtype, device=x["q"].device)
     A, S, total, out = eye.expand(B, H, D, D) / start, x["q"].new_zeros(B, H, x["v"].shape[-1], D), 0, []
