@@ -11,24 +11,24 @@ struct RunRequest : ExecutionOptions {
   std::string form = "fast";                              // a form's name, or "fast": the fastest at the task's shape
   std::uint64_t seed = 1;
   int seeds = 1;          // seeds seed ... seed + seeds - 1
-  bool tune = false;      // each layer with the best parameters of its grid (tune.hpp)
-  int tuning_seeds = 3;   // of the trials; they follow the reported seeds
-  std::string experiment; // of a suite: the purpose of these cases
+  bool tune = false;      // run each layer with the best parameters of its grid (tune.hpp)
+  int tuning_seeds = 3;   // seeds of the trials: those after the reported seeds
+  std::string experiment; // in a suite: what these cases show
   /// Keys: "name" for every selected variant and task that has the parameter, "owner.name" for one of them. Values:
   /// lists and ranges (sweep.hpp), of which every combination is run.
   Assignments settings;
   std::vector<std::string>
-      shapes; // "d,dv" for every selected task that has both: pairs, each combined with all of `settings`
+      shapes; // "d,dv" pairs for tasks that have both, each run with all combinations of `settings`
   int warmup = 0, repetitions = 1;
   double state_bytes =
       0; // per head: each layer gets the largest widths whose state fits (state_budget.hpp); 0: no limit
 };
 
-/// How a case got its free parameters:
+/// How a case got the parameters that tuning may choose:
 ///   fixed    there are none, or the user set all of them
 ///   untuned  some are at their defaults
-///   trial    they have a value of the grid, on a tuning seed
-///   tuned    they have the best values of the group's trials; filled in after these
+///   trial    they have values of the grid, with a tuning seed
+///   tuned    they have the best values of the group's trials; filled in after the trials
 enum class Setting { fixed, untuned, trial, tuned };
 inline const char *name_of(Setting setting) {
   const char *const names[] = {"fixed", "untuned", "trial", "tuned"};
@@ -37,7 +37,7 @@ inline const char *name_of(Setting setting) {
 
 struct Case : ExecutionOptions {
   int index = 0;
-  int group = 0; // a tuned case and its trials have one number; they run in order, in one process
+  int group = 0; // the same number for a tuned case and its trials, which run in order in one process
   Setting setting = Setting::fixed;
   std::string experiment;
   const Variant *variant = nullptr;
@@ -63,9 +63,9 @@ struct Record {
   /// take the shape) | "skipped" (the case needs more than --memory) | "failed"
   std::string status;
   std::string
-      reason; // "" when ok; else that the pass diverged, or which form replaced it (harness/call/divergence.hpp)
+      reason; // why the status is not ok; of an ok case "" or a remark of settle() (harness/call/divergence.hpp)
   Score score;
-  double state_bytes = 0, flops = 0; // per head; of the definition, per token
+  double state_bytes = 0, flops = 0; // bytes per head; flops of the definition per token
   Choice chosen;                     // if tuned
   std::vector<double> seconds;       // one per repetition: kernel time with inputs already on the device
 };

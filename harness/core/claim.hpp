@@ -16,9 +16,9 @@ enum class Reason { none, under_specified, not_numeric, needs_training, needs_gp
 enum class Effort { quick, full };
 
 /// What a measurement is compared with, at a point:
-///   statement   the sentence as the paper makes it; decides the verdict
+///   statement   the paper's sentence; decides the verdict
 ///   limit       the law of the statement's error; decides whether it holds asymptotically
-///   condition   the statement under the condition that the claim names; decides whether it holds under that condition
+///   condition   the statement under the condition that the claim names; decides whether it holds_under
 ///   obligation  the exact form, the correction, or a premise; must hold whatever the verdict
 ///   rival       a similar statement or system that is wrong; must be refuted
 enum class Role { statement, limit, obligation, rival, condition };
@@ -63,7 +63,7 @@ struct Claim {
   std::string exact;       // the exact form, the condition, or the corrected statement
   std::string explanation; // why this verdict, and what the paper meant if that is plain
   Verdict expected = Verdict::holds;
-  Scope scope = Scope::none;       // of a refutation; equals scope_of(reading)
+  Scope scope = Scope::none;       // of a refuted claim; equals scope_of(reading)
   Reading reading;                 // what was read in the paper before the claim was called refuted
   std::string condition;           // of a claim with the verdict holds_under
   Reason reason = Reason::none;    // of a claim with the verdict not_tested
@@ -72,8 +72,8 @@ struct Claim {
   std::vector<std::string> variants; // layers that `measure` runs; none: algebra on matrices
   Effort suite = Effort::quick;      // the smallest suite that contains it
   std::vector<ParamSpec> params;     // what --point accepts
-  /// Returns every point, rivals included; null for claims that are not tested. Throws a usage error if the statement
-  /// does not apply at the protocol's point.
+  /// Returns every point, rivals included. Null for claims that are not tested. Usage error if the statement does not
+  /// apply at the user's own point (Protocol::point).
   std::function<std::vector<Point>(const Protocol &)> measure;
 };
 /// "layer" if the claim runs layers of the registry, "algebra" if it is about matrices only.

@@ -86,7 +86,7 @@ ClaimQuery parse(std::string &text) {
       lettered(R"(\b([a-e](?:\.\d+)+)\b)");
   ClaimQuery query;
   take(text, arxiv, [&](const std::smatch &m) {
-    std::string number = m[1]; // an unknown number matches nothing
+    std::string number = m[1]; // an arXiv number that is not in the table matches no claim
     for (const Paper &p : all_papers())
       if (p.arxiv == m[1]) number = p.number;
     query.papers.insert(number);
@@ -179,7 +179,7 @@ std::vector<const Claim *> search_claims(const std::vector<Claim> &claims, const
   std::vector<const Claim *> found;
   for (const Claim &claim : claims)
     if (matches(query, claim)) found.push_back(&claim);
-  // Claims derived from a statement come after those that a paper states.
+  // Claims that were derived from a statement come after claims that a paper states.
   const auto distance = [&](const Claim *c) {
     const bool derived = c->source.find("(derived)") != std::string::npos;
     return (has_words(c->id, query.words) ? 0 : has_words(c->statement, query.words) ? 1 : 2) + (derived ? 3 : 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cost per token, as a polynomial in the sizes. Descriptors state it, and the program prints and evaluates it. A test
-// compares it with the counted operations of the recurrent form (counted.hpp).
+// The cost of a layer per token, as a polynomial in its sizes. Each layer's descriptor states its cost. A test compares
+// it with the counted operations of the recurrent form (counted.hpp).
 #pragma once
 #include "harness/core/params.hpp"
 #include "harness/core/types.hpp"
@@ -39,8 +39,7 @@ struct Cost {
   Polynomial flops;     // additions, multiplications and divisions
   Polynomial functions; // exponentials, roots, sines ...
   Cost(Polynomial arithmetic = {}, Polynomial calls = {}) : flops(std::move(arithmetic)), functions(std::move(calls)) {}
-  /// True if the recurrent form repeats work so that it is easier to read. The cost is then that without the
-  /// repetitions.
+  /// True if the recurrent form repeats work for readability. The cost then leaves out the repetitions.
   bool least = false;
   std::string str() const;
 };

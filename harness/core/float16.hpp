@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // 16-bit numbers, for storage only: sums are float32. Usable on the host and in GPU kernels. Conversions from wider
-// types round to nearest, ties to even; beyond the largest number they give infinity. Conversions to float are exact.
+// types round to nearest, ties to even; numbers that are too large become infinity. Conversions to float are exact.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -25,8 +25,8 @@ RECOLLECT_ON_BOTH inline float number(std::uint32_t bits) {
   return x;
 }
 
-/// Rounds to odd: if x is no float, the neighbour whose last bit is odd. A narrower type then rounds this number as it
-/// would round x. Rounding to nearest twice would create ties that are not there.
+/// Rounds to odd: if x is not a float, returns the neighbouring float whose last bit is odd. A 16-bit type then rounds
+/// the result as it would round x itself. Rounding to nearest twice can turn x into a tie.
 RECOLLECT_ON_BOTH inline float to_odd(double x) {
   const float nearest = float(x);
   const double back = double(nearest);
@@ -67,7 +67,7 @@ struct Float16 {
     std::uint32_t rounded;
     if (size >= 0x47800000u) // 2^16 and more, NaN
       rounded = size > 0x7f800000u ? 0x7e00u : 0x7c00u;
-    else if (size < 0x38800000u) // less than 2^-14: the spacing is 2^-24, which is that of floats from 0.5 on
+    else if (size < 0x38800000u) // below 2^-14 (subnormal) the spacing is 2^-24, as between floats in [0.5, 1)
       rounded = float_bits::of(float_bits::number(size) + 0.5f) - float_bits::of(0.5f);
     else // exponent bias 15 instead of 127; rounding may carry into the exponent
       rounded = (size - (112u << 23) + 0xfffu + (size >> 13 & 1u)) >> 13;

@@ -15,7 +15,7 @@ void run_in_pieces(std::size_t n, const void *loop, Piece piece, std::size_t cos
   std::vector<std::future<void>> others;
   for (std::size_t i = 1; i < pieces; ++i)
     others.push_back(std::async([=] {
-      // The caller runs a piece when it waits for it, if no thread could be started.
+      // std::async may run a piece on the calling thread, which keeps its processor.
       if (std::this_thread::get_id() != caller) run_on_any_processor();
       piece(loop, n * i / pieces, n * (i + 1) / pieces);
     }));

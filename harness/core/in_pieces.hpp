@@ -6,15 +6,15 @@
 
 namespace recollect {
 
-/// Set on a thread that runs next to others which have separate tasks: its loops are not divided.
+/// Set on a thread of side_by_side(), where other threads are busy: its loops are not divided.
 inline thread_local bool one_piece = false;
 
-/// `piece` of the loop, without the loop's type: what starts threads is compiled once.
+/// Runs [begin, end) of the loop. The type is erased, so that the code that starts threads is compiled once.
 using Piece = void (*)(const void *loop, std::size_t begin, std::size_t end);
 void run_in_pieces(std::size_t n, const void *loop, Piece piece, std::size_t cost);
 
 /// Calls fill(begin, end) for parts of 0 ... n - 1, in parallel if one part takes longer than starting a thread. `cost`
-/// is the cost of one of the n, in units of one random number.
+/// is the time of one index, in units of drawing one random number.
 template <class Fill> void in_pieces(std::size_t n, const Fill &fill, std::size_t cost = 1) {
   run_in_pieces(
       n, &fill,
@@ -22,7 +22,7 @@ template <class Fill> void in_pieces(std::size_t n, const Fill &fill, std::size_
       cost);
 }
 
-/// The first i < n with found(i), or n.
+/// The first i < n with found(i); n if there is none.
 template <class Found> std::size_t first_in_pieces(std::size_t n, const Found &found, std::size_t cost = 1) {
   std::atomic<std::size_t> first(n);
   in_pieces(
@@ -37,8 +37,8 @@ template <class Found> std::size_t first_in_pieces(std::size_t n, const Found &f
   return first;
 }
 
-/// Cost for copying or reading a number of an array that many passes need again. A piece then takes a quarter of a
-/// millisecond instead of 50 ms, so that a state of a few MiB has several pieces.
+/// `cost` for loops that copy or read one number. It is higher than their time, so that a piece takes a quarter of a
+/// millisecond instead of 50 ms, and a state of a few MiB has several pieces.
 constexpr std::size_t cost_of_copies = 16;
 
 } // namespace recollect

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds entries of one kind by name or glob. Only these functions know a layer's other names (Variant::aliases). The
-// case of letters, '-', '_' and spaces do not matter: "DeltaNet" is delta_net.
+// Finds layers, tasks or claims by name, alias (Variant::aliases) or glob. Case, '-', '_' and spaces are ignored:
+// "DeltaNet" is delta_net.
 #pragma once
 #include "harness/core/error.hpp"
 #include "harness/core/registry.hpp"
@@ -40,7 +40,7 @@ template <class Entry> std::vector<std::string> all_names(const std::vector<Entr
   return all;
 }
 
-/// Names that people use for a layer with a particular setting; the text says which.
+/// For a common name of a layer with a particular parameter, text that says so; else "".
 inline std::string as_a_setting(const std::string &name) {
   const std::string same = folded(name);
   if (same == "mqa" || same == "multiqueryattention") return ": it is softmax with --kv-heads 1";
@@ -60,7 +60,7 @@ template <class Entry> const Entry *named(const std::vector<Entry> &entries, std
     if (any_name(entry, matches)) return &entry;
   return nullptr;
 }
-/// Error text for a name that no entry has.
+/// What an error message adds after an unknown name.
 template <class Entry> std::string advice(const std::vector<Entry> &entries, const std::string &name) {
   const std::string setting = std::is_same_v<Entry, Variant> ? as_a_setting(name) : "";
   return setting.empty() ? suggestion(name, all_names(entries)) : setting;

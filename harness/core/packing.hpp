@@ -17,7 +17,7 @@ namespace recollect {
 class Packer {
 public:
   Packer() = default;
-  /// Sends what is packed instead of keeping it.
+  /// Passes the bytes to `send` instead of appending them to `bytes`.
   explicit Packer(std::function<void(std::string_view)> send) : send_(std::move(send)) {}
 
   std::string bytes;
@@ -70,7 +70,7 @@ public:
 
 private:
   Unpacker &raw(void *data, size_t size) { return receive_(data, size), *this; }
-  /// In blocks that stay in the cache: memory of a large array is touched once, and not filled with zeros before.
+  /// Copies in blocks that stay in the cache, so that the memory of a large array is not filled with zeros first.
   template <class Values> Unpacker &into(Values &values) {
     using Value = typename Values::value_type;
     Value block[(1 << 16) / sizeof(Value)];

@@ -13,7 +13,7 @@ struct ParamSpec {
   SPECIAL_MEMBERS(ParamSpec);
   enum Kind { integer, real, choice } kind = real;
   std::string name;
-  double fallback = 0; // NaN: chosen from the shape, as `automatic` says
+  double fallback = 0; // NaN: computed from the shape by the formula `automatic`
   double low = 0, high = 0;
   std::vector<std::string> choices; // the first is the default
   std::string automatic;            // formula used when no value is given; "" if `fallback` is used
@@ -27,7 +27,7 @@ constexpr double no_limit = std::numeric_limits<double>::infinity();
 
 ParamSpec integer_param(std::string name, double fallback, double low, double high, std::string meaning);
 ParamSpec real_param(std::string name, double fallback, double low, double high, std::string meaning);
-/// A real whose default is a formula of the shape, e.g. "1/sqrt(Dk)". Its value is NaN until the user gives one.
+/// A real whose default is a formula of the shape, such as "1/sqrt(Dk)". Params holds NaN if the user gives no value.
 ParamSpec automatic_param(std::string name, std::string formula, double low, double high, std::string meaning);
 ParamSpec choice_param(std::string name, std::vector<std::string> choices, std::string meaning);
 /// The parameter with values to try in addition to its default.
@@ -41,7 +41,7 @@ public:
   SPECIAL_MEMBERS(Params);
   struct Value {
     double number = 0;
-    std::string text; // non-empty exactly for choices
+    std::string text; // of a choice; "" for numbers
   };
   double real(const std::string &name) const { return at(name).number; }
   /// `real`, or `fallback` if no value was given.
@@ -66,8 +66,8 @@ using Assignments = std::map<std::string, std::string>; // name -> text, as give
 /// Adds the assignment "name=value" to `into`; usage error if the text has another form.
 void parse_assignment(const std::string &text, Assignments &into);
 
-/// The defaults, overridden by `given`. `owner` names the variant, task or claim in error messages (unknown name or bad
-/// value: exit 2).
+/// The defaults, overridden by `given`. Usage error for an unknown name or a bad value; `owner` is the variant, task or
+/// claim in its message.
 Params resolve(const std::vector<ParamSpec> &specs, const Assignments &given, const std::string &owner);
 
 } // namespace recollect

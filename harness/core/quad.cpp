@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Only this file uses Boost.Multiprecision, so that layers do not include it. The functions that layers call most use
-// the type's own arithmetic, which takes a tenth of the time.
+// Only this file uses Boost.Multiprecision, so that layers do not include it. exp, log and sqrt, which layers call
+// most, use Quad's own arithmetic, which takes a tenth of the time.
 #include "harness/core/quad.hpp"
 #include <boost/math/constants/constants.hpp>
 #include <boost/math/special_functions/erf.hpp>
@@ -12,7 +12,7 @@ namespace {
 
 using Float = boost::multiprecision::cpp_bin_float_quad;
 
-/// The sum of three float64s holds all digits of a number in their range.
+/// Converts through three float64s, whose sum is exactly x within the range of float64.
 Float wide(Quad x) {
   Float sum = 0;
   for (int part = 0; part < 3; ++part) {
@@ -36,7 +36,7 @@ Quad narrow(Float x) {
 
 Quad cos(Quad x) { return narrow(boost::multiprecision::cos(wide(x))); }
 Quad sin(Quad x) { return narrow(boost::multiprecision::sin(wide(x))); }
-/// 2^n e^r with |r| <= log(2) / 2, e^r by 26 terms of its series: the next is below 2^-117.
+/// exp(x) = 2^n e^r with |r| <= log(2) / 2. e^r is summed up to r^26 / 26!; the next term is below 2^-117.
 Quad exp(Quad x) {
   if (!std::isfinite(double(x))) return std::exp(double(x));
   static const Quad log_2 = narrow(boost::math::constants::ln_two<Float>());
@@ -46,7 +46,7 @@ Quad exp(Quad x) {
   for (int k = 26; k > 0; --k) sum = 1 + r * sum / k;
   return sum * std::exp2(n);
 }
-/// One step of Halley's method cubes the error of float64's logarithm.
+/// The float64 logarithm, then one step of Halley's method, which cubes its error.
 Quad log(Quad x) {
   const double near = std::log(double(x));
   if (!std::isfinite(near)) return near;
@@ -56,7 +56,7 @@ Quad log(Quad x) {
 Quad log1p(Quad x) { return narrow(boost::math::log1p(wide(x))); }
 Quad erf(Quad x) { return narrow(boost::math::erf(wide(x))); }
 Quad tanh(Quad x) { return narrow(boost::multiprecision::tanh(wide(x))); }
-/// Two Newton steps, starting from the root in float64.
+/// The float64 root, then two Newton steps.
 Quad sqrt(Quad x) {
   Quad root = std::sqrt(double(x));
   for (int step = 0; step < 2 && root > 0; ++step) root = (root + x / root) / 2;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers with 113 bits of significand. Differences of a form that runs on them have more correct digits than float64
-// can hold.
+// Numbers with 113 bits of significand, for difference quotients of a form (harness/call/quotients.hpp).
 #pragma once
 #include <limits>
 
@@ -46,7 +45,7 @@ struct Quad {
   }
 };
 
-namespace math { // right to 113 bits within the range of float64
+namespace math { // correct to 113 bits within the range of float64
 Quad cos(Quad x);
 Quad sin(Quad x);
 Quad exp(Quad x);

@@ -10,11 +10,11 @@ namespace recollect {
 /// here).
 enum class Scope { none, paper, boundary, typo, untrained };
 
-/// How the refuted statement stands in the text:
+/// How the text makes the refuted statement:
 ///   asserted  the text makes it
 ///   stricter  the text says less, or does not decide the point
 ///   slip      notation, or a number or sentence that the paper has right elsewhere
-///   trained   the text makes it of trained models; nothing was trained here
+///   trained   the text makes it about trained models; nothing was trained here
 enum class Wording { asserted, stricter, slip, trained };
 /// Whether the counter-example satisfies every condition that the text states.
 enum class CounterExample { within, outside };
@@ -29,11 +29,12 @@ struct Reading {
   Wording wording = Wording::asserted;
   CounterExample example = CounterExample::within;
   Next does = Next::leaves;
-  std::string answer; // for scope paper: what the authors could answer, as they would write it
+  std::string answer; // for scope paper: what the authors could reply, in their words
 };
 
-/// paper: asserted, the counter-example satisfies the conditions, and what follows does not limit it. boundary: one of
-/// these three fails. typo: a slip. untrained: said of trained models. none: nothing was recorded.
+/// paper: the text asserts the statement, the counter-example satisfies the text's conditions, and nothing that follows
+/// limits the statement. boundary: one of these three fails. typo: a slip. untrained: a statement about trained models.
+/// none: no reading was recorded.
 Scope scope_of(const Reading &);
 
 /// The text asserts the statement, the counter-example satisfies the text's conditions, and nothing that follows limits
@@ -47,7 +48,7 @@ Reading outside(std::string paragraph, std::string conditions, std::string next)
 Reading limited(std::string paragraph, std::string conditions, std::string next);
 /// A slip of notation, or a misprint.
 Reading slip(std::string paragraph, std::string conditions, std::string next);
-/// The text speaks of trained models.
+/// The statement is about trained models.
 Reading of_trained(std::string paragraph, std::string conditions, std::string next);
 
 } // namespace recollect

@@ -9,13 +9,12 @@
 
 namespace recollect {
 
-/// A cache of the most recently requested values: at least one, and as many as have keys of together at most `most`
-/// bytes.
+/// Caches the most recently requested values: as many as have keys of at most `most` bytes in total, but at least one.
 template <class Value> class Recent {
 public:
   explicit Recent(size_t most) : most_(most) {}
 
-  /// The value that `key` determines; computed if it is not cached. The result stays valid after its eviction.
+  /// The cached value of `key`, or make(), which is then cached. The result stays valid after its eviction.
   std::shared_ptr<const Value> get(const std::string &key, const std::function<Value()> &make) {
     const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry &one) { return one.key == key; });
     if (found != entries_.end()) {

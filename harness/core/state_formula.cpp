@@ -9,7 +9,7 @@
 namespace recollect {
 namespace {
 
-// three consecutive values per size: interpolation only divides by 1 and 2, which is exact
+// three consecutive values per size, so that interpolation divides only by 1 and 2, which is exact
 constexpr int points = 3, first_point = 2;
 
 /// The sizes that a formula depends on, with a value for each.
@@ -36,7 +36,8 @@ private:
   Params defaults_;
 };
 
-/// Lagrange interpolation: the polynomial, of degree 2 in each name, that takes the values of `value`.
+/// Lagrange interpolation: the polynomial of degree 2 in each of `names` that equals `value` at all points of the grid.
+/// `sizes` holds the sizes that are fixed.
 Polynomial interpolated(std::vector<std::string> names, Sizes sizes, const std::function<int(const Sizes &)> &value) {
   if (names.empty()) return value(sizes);
   const std::string name = names.back();

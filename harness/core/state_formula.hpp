@@ -11,7 +11,7 @@ namespace recollect {
 /// Dv).
 struct StateFormula {
   Polynomial rows, columns;
-  std::vector<std::string> fixed; // "degree = 2": parameters with another effect, at their defaults
+  std::vector<std::string> fixed; // "degree = 2": parameters without such a formula, at their defaults
 
   double at(const Shape &shape, const Params &params) const {
     return rows.at(shape, params) * columns.at(shape, params);
@@ -19,7 +19,7 @@ struct StateFormula {
   std::string str() const; // "Dk (Dv + 1)"
 };
 
-/// Throws a logic error if the count is not such a polynomial in Dk and Dv.
+/// Logic error if the count is not such a polynomial in Dk and Dv.
 StateFormula state_formula(const Variant &variant);
 
 } // namespace recollect

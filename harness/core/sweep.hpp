@@ -8,7 +8,7 @@
 namespace recollect {
 
 /// "8" and "8,16,x" are lists; "16:512:*2" is 16, 32, ... up to 512; "10:50:+20" is 10, 30, 50; "10:13" is 10, 11, 12,
-/// 13. Usage error naming `what` if a range does not reach its end or has more than 10^4 values.
+/// 13. Usage error that names `what` if a range is malformed, empty, never ends or has more than 10^4 values.
 std::vector<std::string> expand_values(const std::string &text, const std::string &what);
 
 /// Every combination of the values that the settings (name -> values) list, added to each of `start`. The values of the

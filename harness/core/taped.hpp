@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers that record how they were computed. Reverse-mode automatic differentiation of a form on them gives the
-// gradient of its outputs with respect to all inputs.
+// Numbers that record how they were computed, for reverse-mode automatic differentiation: the gradient of a form's
+// outputs with respect to all inputs.
 #pragma once
 #include <atomic>
 #include <cmath>
@@ -11,10 +11,10 @@
 
 namespace recollect {
 
-/// The recorded operations, in an order in which operands precede results, whichever threads computed them.
+/// The recorded operations. Operands precede results, also if several threads record.
 class Tape {
 public:
-  static constexpr std::int64_t constant = 0; // index of all constants, since memory of zero bits holds constants
+  static constexpr std::int64_t constant = 0; // index of every constant; 0, so that zeroed memory holds constants
 
   /// Reserves space for `capacity` further operations. Operations beyond that are dropped, and full() reports it.
   explicit Tape(size_t capacity) : steps_(new Step[capacity + 1]), capacity_(capacity + 1) {} // uninitialised
@@ -43,7 +43,7 @@ public:
       if (s.b != constant) adjoint[size_t(s.b)] += weight * s.slope_b;
     }
   }
-  /// Number of entries, including that of the constants.
+  /// Number of entries, including the one that stands for all constants.
   size_t size() const { return used_; }
 
 private:
@@ -98,9 +98,9 @@ struct Taped {
   friend bool operator!=(Taped a, Taped b) { return a.value != b.value; }
 };
 
-/// Where a function has no derivative, the tape takes a one-sided slope: at a tie of fmax or fmin that of the first
-/// operand, for fabs at 0 that from above. A choice x > 0 ? x : 0 takes its second branch at 0, so ReLU has slope 0
-/// there. Backward passes do the same (tests/variants/zeros_and_ties.cpp).
+/// Where a function has no derivative, the tape records a one-sided slope: the first operand's at a tie of fmax or
+/// fmin, 1 for fabs at 0. x > 0 ? x : 0 takes its second branch at 0, so ReLU has slope 0 there. Backward passes do the
+/// same (tests/variants/zeros_and_ties.cpp).
 namespace math {
 inline Taped cos(Taped x) { return {std::cos(x.value), x, -std::sin(x.value)}; }
 inline Taped sin(Taped x) { return {std::sin(x.value), x, std::cos(x.value)}; }
@@ -127,7 +127,7 @@ inline Taped pow(Taped x, Taped y) {
 inline Taped fabs(Taped x) { return x.value < 0 ? -x : x; }
 inline Taped fmax(Taped x, Taped y) { return x.value < y.value ? y : x; }
 inline Taped fmin(Taped x, Taped y) { return y.value < x.value ? y : x; }
-/// The derivative is 0 wherever it exists.
+/// The derivative is 0.
 inline Taped floor(Taped x) { return std::floor(x.value); }
 /// Straight-through estimator (slope_of in variants/kernels/attention/similarity.hpp): layers with roundings are
 /// trained with slope 1, although the derivative is 0.

@@ -21,7 +21,7 @@ struct Metric {
   enum Better { neither, larger, smaller } better = neither;
 };
 const char *name_of(Metric::Better);
-/// The metrics of score_reads.
+/// The metrics that score_reads (harness/numerics/scoring.hpp) reports.
 constexpr Metric mse{"mse", Metric::smaller}, cosine{"cosine", Metric::larger}, accuracy{"accuracy", Metric::larger};
 
 /// Chance and ceiling of the headline metric. Chance is the score of a reader without knowledge, which guesses among
@@ -36,12 +36,11 @@ struct Task {
   std::string source;
   std::vector<ParamSpec> params;
   std::vector<Metric> metrics;                // the first is the headline
-  std::function<Shape(const Params &)> shape; // of the sequence that `generate` will make
+  std::function<Shape(const Params &)> shape; // shape of the sequence that `generate` makes
   std::function<Problem(const Params &, std::uint64_t seed)> generate;
   std::function<Score(const Params &, const Problem &, const Output &)> score;
-  std::function<Ends(const Params &)> ends; // of the headline; null: no chance and ceiling
-  /// Why the result of this variant on this task would mean nothing; "" if it means something. The reason is recorded
-  /// with the case.
+  std::function<Ends(const Params &)> ends; // of the headline metric; null: not known
+  /// Why this variant's result on this task would be meaningless; "" if it is meaningful. Recorded with the case.
   std::function<std::string(const Variant &, const Params &)> meaningless;
 };
 

@@ -15,7 +15,7 @@ std::string printable(std::string text);
 /// The text without the marks of its formulas: `$x_t$` becomes x_t. An unpaired $ stays.
 std::string unmarked(std::string text);
 
-/// Compares identifiers with '-' and '_' as equivalent: both become '_'.
+/// Replaces '-' by '_', to compare identifiers in which both are equivalent.
 std::string canonical(std::string name);
 
 /// Shell-style match of '*', '?' and '[...]' against the whole of `name`.

@@ -38,11 +38,12 @@ inline double epsilon_of(Real real) {
                               : 1.0 / (1 << 10);
 }
 
-/// Rounding of the operands of products of float32 arrays, if the device has such units: none, to TF32 (10 bits) or to
-/// bfloat16 (7 bits). Sums are always float32.
+/// Rounding of the operands of products of float32 arrays, if the device has such units: none, to TF32 (10 stored bits)
+/// or to bfloat16 (7). Sums are always float32.
 enum class Math { exact, tf32, bf16 };
 inline const char *name_of(Math math) { return math == Math::exact ? "exact" : math == Math::tf32 ? "tf32" : "bf16"; }
-/// The schedule of a chunked form (engine.hpp): chosen by shape and backend; one team per head; or all chunks at once.
+/// The schedule of a chunked form (engine.hpp): automatic chooses by shape and backend; streaming runs one team per
+/// head; three_phase runs all chunks in parallel.
 enum class Schedule { automatic, streaming, three_phase };
 inline const char *name_of(Schedule schedule) {
   return schedule == Schedule::automatic ? "auto" : schedule == Schedule::streaming ? "streaming" : "three_phase";
@@ -76,7 +77,7 @@ inline const TensorFacts &facts_of(Tensor tensor) {
   return table[int(tensor)];
 }
 inline const char *name_of(Tensor tensor) { return facts_of(tensor).name; }
-/// Numbers per step.
+/// Numbers per step and head.
 inline int width_of(Tensor tensor, const Shape &s) {
   const TensorFacts::Width width = facts_of(tensor).width;
   return width == TensorFacts::step ? 1 : width == TensorFacts::key ? s.Dk : s.Dv;
@@ -125,7 +126,7 @@ struct Output {
 
 using Metrics = std::vector<std::pair<std::string, double>>;
 
-/// A task's judgement of one output: scalars, and curves over steps.
+/// A task's scores of one output: scalars, and curves over steps.
 struct Score {
   Metrics metrics;
   std::map<std::string, std::vector<double>> series;

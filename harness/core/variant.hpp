@@ -19,12 +19,12 @@ namespace recollect {
 template <class Real, class Stored = Real> struct Call;
 template <class Real, class Stored = Real> struct BackwardCall;
 
-/// Kernels of a pass that read and write 16-bit arrays directly; their sums, states and gates are float32. If a form
-/// has no such kernels, arrays are converted before and after a pass in float32 (converted.hpp).
+/// Kernels of a pass that read and write 16-bit arrays directly, with sums, states and gates in float32. A form without
+/// them runs in float32 on converted arrays (converted.hpp).
 template <template <class, class> class Pass> struct Native16 {
   std::function<void(const Pass<float, BFloat16> &)> bf16 = nullptr;
   std::function<void(const Pass<float, Float16> &)> f16 = nullptr;
-  /// Which shapes they support; null: all.
+  /// Whether the kernels support a shape; null: they support all.
   std::function<bool(const Shape &, const Params &)> takes = nullptr;
 
   template <class Stored> const auto &of() const {
@@ -40,7 +40,7 @@ template <template <class, class> class Pass> struct Native16 {
   }
 };
 
-/// Gradients with respect to every input of a form, from those of its outputs and its final state.
+/// A form's backward pass: gradients with respect to every input, given those of the outputs and of the final state.
 struct Vjp {
   std::function<void(const BackwardCall<float> &)> f32 = nullptr;
   std::function<void(const BackwardCall<double> &)> f64 = nullptr;
@@ -58,16 +58,16 @@ struct Form {
   std::function<void(const Call<float> &)> f32;
   std::function<void(const Call<double> &)> f64;
   bool exact = true;  // false: equals the recurrent form only approximately even in exact arithmetic
-  bool stable = true; // false: loses digits on ill-conditioned keys that the recurrent form keeps (see Traits::stable)
+  bool stable = true; // false: on ill-conditioned keys it is less accurate than the recurrent form (see Traits::stable)
   bool causal = true; // false: approximates using the whole sequence, including later steps
-  /// The definition on the CPU, for numbers that count operations, record them, or have 113 bits.
+  /// Of the definition, on the CPU only: runs on numbers that count operations, record them, or have 113 bits.
   std::function<void(const Call<Counted> &)> counted = nullptr;
   std::function<void(const Call<Taped> &)> taped = nullptr;
   std::function<void(const Call<Quad> &)> quad = nullptr;
-  Vjp vjp = {}; // none: gradients come from `taped`
+  Vjp vjp = {}; // empty: gradients come from the definition's `taped`
   Native16<Call> native = {};
-  /// Cost per token on one thread, relative to the definition's. At small widths a chunked form may cost more than the
-  /// definition; the definition is then the fast form. 0: the form is always faster.
+  /// Time per token on one CPU thread, in operations of the definition. Where it exceeds the definition's flops (small
+  /// widths), the definition is the fast form. 0: this form is always faster.
   Polynomial work = 0;
 };
 
@@ -78,12 +78,13 @@ struct Input {
   bool required = false;
   std::string meaning;
   std::string absent = "";                                // what replaces it if absent, other than the neutral value
-  enum Range { any, not_negative, positive } range = any; // of its values; decays also lie in [0,1]
+  enum Range { any, not_negative, positive } range = any; // of the values; decays also lie in [0,1]
   Tensor tensor() const { return tensor_named(name); }
   bool per_step() const { return facts_of(tensor()).width == TensorFacts::step; } // [B,H,T]; the others are [B,H,T,Dk]
 };
 
-/// What a read at a unit key returns after v_1 ... v_t were written at that key, with all steps and gates equal to 1.
+/// What a read at a unit key returns after v_1 ... v_t were written at that key, with beta, alpha and lambda equal to
+/// 1.
 enum class Repeats { other, sum, mean, ridged_mean /* sum / (t + ridge) */, last };
 const char *name_of(Repeats);
 
@@ -93,10 +94,10 @@ struct Traits {
   bool causal = true;           // o_t depends on steps <= t only
   bool linear_in_v = true;      // o is linear in v
   bool order_invariant = false; // the final read is unchanged when earlier (k, v) pairs are permuted
-  bool stable = true;           // float32 errs by no more than its condition number allows (conditioning.hpp);
-                                // for t < Dk and a small ridge no digit may be correct
+  bool stable = true;           // float32's error is within the bound of conditioning.hpp; at t < Dk and
+                                // a small ridge this bound may exceed the outputs
   bool zero_step_keeps = false; // a write with beta = 0 does not change the state: beta is the step size
-  bool zero_key_keeps = false;  // a write at a zero key does not change the state, with steps and gates 1 and w = k
+  bool zero_key_keeps = false;  // a write at a zero key, with w = k and gates of 1, does not change the state
   bool linear_memory = true;    // stores at most O(T), not O(T^2)
   Repeats repeats = Repeats::other;
 };
@@ -117,7 +118,7 @@ struct Variant {
   std::string source;               // paper and equation
   Cost cost;                        // per token
   std::string layout = "S [Dv,Dk]"; // layout of the state, from its first row down; "" without a finite state
-  std::string symmetric;            // name of the symmetric [Dk,Dk] matrix below the state's first Dv rows; "" if none
+  std::string symmetric;            // name of the symmetric [Dk,Dk] matrix after the state's first Dv rows; "" if none
   std::string differs;              // how it differs from its source
   std::vector<ParamSpec> params;
   std::vector<Input> inputs;             // besides q, k, v
@@ -131,15 +132,15 @@ struct Variant {
   };
   /// One head's initial state, row-major; null means zeros.
   std::function<std::vector<double>(const Shape &, const Params &)> initial_state;
-  /// How strongly the reads respond to relative changes of the elements of the matrices that the layer solves with.
-  /// Null if it solves with none. Changes of the inputs cannot show this, because they change such a matrix only within
-  /// its structure (conditioning.hpp).
+  /// How strongly the outputs respond to separate relative changes of the elements of the matrices that the layer
+  /// solves with; input_condition() adds it, because changes of the inputs keep the structure of such a matrix
+  /// (conditioning.hpp). Null if the layer solves no system.
   std::function<double(const Sequence &, const Params &)> solved_condition;
-  /// The worst condition number of those matrices at steps 0, 1, 3, 7 ... and the last. 0 if it does not exceed
-  /// `least`. Null if unknown. For sequences without an initial state.
+  /// The largest condition number of those matrices at steps 0, 1, 3, 7 ... and the last; 0 if it does not exceed
+  /// `least`. For sequences without an initial state. Null if unknown.
   std::function<Conditioned(const Sequence &, const Params &, double least)> worst_condition;
-  /// Whether a head's outputs depend on the other heads of its text; null: never. A layer that joins heads has no
-  /// finite state.
+  /// Whether a head's outputs depend on other heads of the same batch element; null: never. A layer that joins heads
+  /// has no finite state.
   std::function<bool(const Params &)> joins_heads;
   /// Why the variant cannot take this shape with these parameters; "" if it can.
   std::function<std::string(const Shape &, const Params &)> unsuitable;
