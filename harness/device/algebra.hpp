@@ -1,39 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// An *algebra* says what a layer does with one chunk of a sequence; the engine (engine.hpp) runs it over all chunks. It
-// is a functor that is copied to the device. This is all that an algebra must have, and the engine refuses to compile
-// without it:
+// An *algebra* computes one chunk of a layer; the engine (engine.hpp) calls it for all chunks. It is a functor that is
+// copied to the device. These members are required, and checked at compile time:
 //
-//   using Real, Summary                    its numbers; a chunk's arrays that pass from one phase to the next
-//   size_t state_size()                    reals of a head's state, as the algebra keeps it
-//   int parts()                            parts of the state that do not mix: a team carries each
-//   load(team, head, state), store(...)    the state from and to the layer's own layout; no barriers inside
-//   Summary summary(Stack &)               places a chunk's summary in memory
-//   summarising(Stack &), carrying(...), reading(...)   place the scratch memory of the three phases
+//   using Real, Summary                    number type; a chunk's arrays that pass from one phase to the next
+//   size_t state_size()                    reals in a head's state, in the algebra's own layout
+//   int parts()                            independent parts of the state; one team passes a part through the chunks
+//   load(team, head, state), store(...)    convert the state from and to the layer's layout; no barriers inside
+//   Summary summary(Stack &)               allocates a chunk's summary
+//   summarising(Stack &), carrying(...), reading(...)   allocate the scratch of the three phases, in this order:
 //
-//   chunk_local(team, chunk, summary, scratch)                          what depends on this chunk only
-//   state_passing(team, chunk, summary, part, before, after, scratch)   the state across the chunk
+//   chunk_local(team, chunk, summary, scratch)                          the summary: what depends on this chunk only
+//   state_passing(team, chunk, summary, part, before, after, scratch)   `after`: the state after the chunk
 //   chunk_output(team, chunk, summary, before, scratch)                 the outputs, from the state before the chunk
 //
-//   static constexpr bool carries_by_reading   true: chunk_output(team, chunk, summary, before, after, scratch) leaves
-//                                              in `after`, unless null, the state after the chunk; streaming
-//                                              calls nothing else
-//   static constexpr bool elementwise          true: Affine<Real> affine(summary, at) carries the element `at`.
-//                                              On a GPU one thread carries an element through all chunks
-//   static constexpr bool fetches              true: fetch(team, chunk, summary, part, scratch) starts to copy the data
-//                                              that state_passing() needs of the chunk into its scratch; int
-//                                              buffers() is the number of buffers: 1, or 2 if the next chunk is
-//                                              copied meanwhile. After a team's first chunk the scratch also holds
-//                                              the state
+//   static constexpr bool carries_by_reading   true: chunk_output(team, chunk, summary, before, after, scratch) also
+//                                              writes the state after the chunk to `after`, unless `after` is null.
+//                                              Streaming then calls only chunk_output
+//   static constexpr bool elementwise          true: a chunk maps element `at` of the state by
+//                                              Affine<Real> affine(summary, at). On a GPU one thread passes an
+//                                              element through all chunks
+//   static constexpr bool fetches              true: fetch(team, chunk, summary, part, scratch) starts to copy the
+//                                              chunk's data for state_passing() to the scratch; int buffers() is 1,
+//                                              or 2 if the next chunk is copied meanwhile. After a team's first chunk
+//                                              the scratch also holds the state
 //
 // An algebra that carries by reading and is elementwise needs no state_passing(). Optional members:
 //
-//   places                  place(head, at) is the position of element `at` in the layer's layout, so that an
-//                           elementwise state is loaded and stored while it is carried
-//   narrow(part)            restricts the algebra to that part, if reading does not mix parts either. On a CPU threads
-//                           then stream the parts, so that results have the same bits in every schedule
-//   keeps_start             the layer's state must not change: nothing is stored
-//   saved_states()          where its reads save the states at the chunks' starts (chunk_states.hpp). In `three_phase`,
-//                           state passing writes them there itself, and the read phase is left out if reads compute
+//   places                  true: place(head, at) is the address of element `at` in the layer's state, so that the
+//                           thread that passes an element through the chunks also loads and stores it
+//   narrow(part)            restricts the algebra to one part of the state, if outputs divide into these parts too. On
+//                           a CPU threads then stream the parts, so that results have the same bits in every schedule
+//   keeps_start             true: the layer's state must not change, so nothing is stored
+//   saved_states()          the ChunkStates in which chunk_output saves the state at each chunk's start. In
+//                           `three_phase`, state passing writes them itself; chunk_output is skipped if it computes
 //                           nothing else (reads_nothing())
 //   set_sizes(size, kind)   for kernels whose sizes are known at compile time, with the members that
 //                           static_extents.hpp lists. Algebras that support one size only (static_extents_only) exist
@@ -46,7 +45,7 @@
 
 namespace recollect::engine {
 
-/// What the engine passes to an algebra A. Declared only, for the expressions below.
+/// Arguments of an algebra's members, for the unevaluated expressions below. Declared, but not defined.
 template <class A> struct Passed {
   using Real = typename A::Real;
   static const A &algebra;

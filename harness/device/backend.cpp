@@ -14,7 +14,7 @@ std::string kokkos_version(int v) {
 
 std::int64_t held = 0, most = 0; // bytes, for peak_bytes; global because Kokkos's callbacks have no user data
 
-/// While it lives, counts the bytes of every array.
+/// While an object exists, counts the bytes of all arrays.
 struct Counting {
   Counting() {
     held = most = 0;
@@ -57,7 +57,7 @@ std::string kernels_version() {
 void let_idle_threads_sleep(char **argv) {
   if (std::getenv("OMP_WAIT_POLICY")) return;
   setenv("OMP_WAIT_POLICY", "passive", 1);
-  run_on_any_processor(); // OMP_PROC_BIND bound this thread before main; the new program would keep to its processor
+  run_on_any_processor(); // OMP_PROC_BIND bound this thread to a processor, which the new program would inherit
   execv("/proc/self/exe", argv);
 }
 

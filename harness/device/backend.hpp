@@ -13,7 +13,8 @@ namespace recollect {
 
 /// Lets idle OpenMP threads sleep instead of spin, unless the user chose OMP_WAIT_POLICY. On a machine shared with
 /// other work a spinning team waits out whole time slices at every barrier. The OpenMP runtime reads its settings
-/// before main, so this starts the program again with the variable set; it returns where it cannot. Call first in main.
+/// before main, so this function starts the program again with the variable set; it returns if that fails. Call first
+/// in main.
 void let_idle_threads_sleep(char **argv);
 
 /// Starts Kokkos and finalises it on destruction; must live while anything is computed. Kokkos starts once per process,
@@ -35,7 +36,7 @@ std::vector<std::pair<std::string, std::string>> backend_facts();
 /// Whether the device supports this precision of products.
 bool has_math(Math math);
 
-/// Free bytes on the device; nothing if it computes in host memory, which --memory limits.
+/// Free bytes on the device; no value if kernels run in host memory, which --memory limits.
 std::optional<std::uint64_t> device_memory_free();
 /// "needs B bytes on the device, which has M free" if they do not fit, else "".
 std::string over_device_memory(std::uint64_t bytes, std::optional<std::uint64_t> free = device_memory_free());

@@ -56,7 +56,7 @@ template <class Real> void measure_gemm(const std::string &type, std::vector<Cei
 }
 
 #ifdef KOKKOS_ENABLE_CUDA
-/// A float, or as bfloat16 its upper half.
+/// The float, or its upper half as a bfloat16.
 template <class Stored> KOKKOS_INLINE_FUNCTION Stored stored(float value) {
   if constexpr (sizeof(Stored) == 2) {
     std::uint32_t bits;

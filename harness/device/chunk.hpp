@@ -15,7 +15,7 @@ struct Chunk {
 /// Part `index` of `count` of a state. Its team has advanced it by `turn` chunks so far.
 struct Part {
   int index, count, turn = 0;
-  /// First of the `all` items that belong to this part, in multiples of `grain`.
+  /// Index of the first of `all` items that belongs to this part; a multiple of `grain`.
   KOKKOS_FUNCTION int begin(int all, int grain = 1) const {
     const std::ptrdiff_t grains = (all - 1) / grain + 1, at = grains * index / count * grain;
     return at < all ? int(at) : all;

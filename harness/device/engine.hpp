@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a layer that keeps a state through a sequence, chunk by chunk. An algebra (algebra.hpp) says what one chunk
-// does, in three phases: chunk_local, state_passing, chunk_output. The engine runs them in a *schedule*:
+// Runs a layer with a state over a sequence, chunk by chunk. An algebra (algebra.hpp) computes one chunk in three
+// phases: chunk_local, state_passing, chunk_output. The engine runs them in a *schedule*:
 //
 //   streaming     One team per head goes through its chunks; the state never leaves it. For many heads.
-//   three_phase   All chunks are summarised in parallel, then states are carried from chunk to chunk, then all
-//                 chunks are read in parallel. For few heads and long sequences, and on GPUs. Takes (summary +
-//                 state) x chunks reals; a long sequence is processed in windows that bound them.
+//   three_phase   chunk_local of all chunks in parallel, then state_passing along the chunks, then chunk_output of
+//                 all chunks in parallel. For few heads and long sequences, and on GPUs. Stores a summary and a state
+//                 per chunk; a long sequence is processed in windows of chunks, which bound this memory.
 //
-// The adjoint of an algebra is an algebra too. It is run backwards: its state is the gradient of the state, which
-// passes from the last chunk to the first, and its reads are the gradients of the chunk's inputs. It uses the states at
-// the chunks' starts (ChunkStates), which an earlier forward pass has saved.
+// The adjoint of an algebra is an algebra too. It runs backwards: its state is the gradient of the state, which passes
+// from the last chunk to the first, and its outputs are the gradients of the chunk's inputs. It uses the states at the
+// chunks' starts (ChunkStates), which an earlier forward pass has saved.
 //
 // The algebra's own barriers separate the steps within a phase; the engine places a barrier after each phase.
 #pragma once
@@ -42,7 +42,7 @@ struct Divides<Algebra, std::void_t<decltype(std::declval<Algebra &>().narrow(Pa
 template <class Algebra, class = void> constexpr bool keeps_start = false;
 template <class Algebra> constexpr bool keeps_start<Algebra, std::enable_if_t<Algebra::keeps_start>> = true;
 
-/// Whether reading saves the states at the chunks' starts.
+/// Whether chunk_output saves the states at the chunks' starts.
 template <class Algebra, class = void> constexpr bool saves_states = false;
 template <class Algebra>
 constexpr bool saves_states<Algebra, std::void_t<decltype(std::declval<const Algebra &>().saved_states())>> = true;
@@ -105,7 +105,7 @@ private:
 /// Memory of the three phases: summaries and states of the chunks [begin, end) of every head, and the states with which
 /// the next window starts.
 template <class Real> struct Window {
-  int begin, end, most, kept; // in chunks; `kept`: chunks per head whose states are saved, those of a window or all
+  int begin, end, most, kept; // in chunks; `states` has `kept` chunks per head: `most`, or all of them
   size_t summary_size, state_size;
   Array<Real> summaries, states, current;
   KOKKOS_FUNCTION int size() const { return end - begin; }
@@ -118,12 +118,12 @@ template <class Real> struct Window {
   KOKKOS_FUNCTION Real *now(size_t head) const { return current.data() + head * state_size; }
 };
 
-/// Whether the thread that carries an element also loads and stores it.
+/// Whether the thread that passes an element through the chunks also loads and stores it.
 template <class Algebra, class = void> constexpr bool in_place = false;
 template <class Algebra>
 constexpr bool in_place<Algebra, std::enable_if_t<Algebra::elementwise && Algebra::places>> = !on_host;
 
-constexpr int teams_a_state = on_host ? 1 : 16; // teams that share one state, as if they were one
+constexpr int teams_a_state = on_host ? 1 : 16; // teams that load or store one state together
 KOKKOS_FUNCTION inline Team joined(const Team &team, size_t unit) {
   return {team.rank + int(unit % teams_a_state) * team.size, team.size * teams_a_state};
 }
@@ -397,7 +397,7 @@ inline Schedule chosen(const Steps &steps, size_t heads) {
   if (steps.chunks() == 1) return Schedule::streaming;
   if (!on_host) return Schedule::three_phase;
   const size_t threads = Execution().concurrency(), rounds = (heads - 1) / threads + 1;
-  return 4 * rounds * threads <= 5 * heads ? Schedule::streaming : Schedule::three_phase; // at most a quarter idle
+  return 4 * rounds * threads <= 5 * heads ? Schedule::streaming : Schedule::three_phase; // at most a fifth idle
 }
 
 } // namespace engine

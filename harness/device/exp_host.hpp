@@ -9,8 +9,9 @@
 
 namespace recollect::math::host {
 
-/// Constants of exp for a type: integers of the same size, numbers whose last bit has the value 1, the range of
-/// arguments, and ln 2 in two parts, the first with so few bits that its products with exponents are exact.
+/// Constants of exp for a type: integers of the same size; `whole`, 1.5 * 2^mantissa, whose last bit has the value 1;
+/// the range of arguments; and ln 2 in two parts, the first with so few bits that its products with exponents are
+/// exact.
 template <class Real> struct ExpConstants;
 template <> struct ExpConstants<float> {
   using Integer = std::int32_t;
@@ -47,7 +48,7 @@ template <class Real, class X, class Integers, class Words> struct ExpSteps {
     const Real whole = K::whole;
     std::memcpy(&bits, &shifted, sizeof bits), std::memcpy(&offset, &whole, sizeof offset);
     const Integers power = bits - offset, half = power >> 1;
-    // For NaN the exponent may be anything; unsigned, since shifts of negative numbers are undefined.
+    // Unsigned, because for NaN the exponent is arbitrary, and shifts of negative numbers are undefined.
     const Words first = (Words)(half + K::bias) << K::mantissa, second = (Words)(power - half + K::bias) << K::mantissa;
     X one, other;
     std::memcpy(&one, &first, sizeof one), std::memcpy(&other, &second, sizeof other);
@@ -56,8 +57,9 @@ template <class Real, class X, class Integers, class Words> struct ExpSteps {
 };
 
 #if defined(__AVX512F__) && !defined(__CUDACC__) // nvcc does not know these intrinsics
-/// AVX-512 does each step in one instruction, which saves fourteen of thirty. min and max of a NaN and a number return
-/// the second argument. The masked intrinsics are used because g++ 12 warns of uninitialised registers in the others.
+/// AVX-512 does each step in one or two instructions, which saves fourteen of thirty. min and max of a NaN and a number
+/// return the second argument. The masked intrinsics are used because g++ 12 warns of uninitialised registers in the
+/// others.
 template <class Integers, class Words> struct ExpSteps<float, float __attribute__((vector_size(64))), Integers, Words> {
   using X = float __attribute__((vector_size(64)));
   using K = ExpConstants<float>;

@@ -32,8 +32,8 @@ public:
     form_.vjp.native = std::move(kernels);
     return *this;
   }
-  /// The cost per token on one thread of a host, in units of the definition's operations: where it is the larger cost,
-  /// the definition is the fast form. Without it, and on a GPU, this form is faster at every width.
+  /// Form::work: the time per token on one CPU thread, in operations of the definition. Without it, and on a GPU, this
+  /// form counts as faster than the definition at every width.
   FormBuilder &work(const Polynomial &on_one_thread) {
     if (on_host) form_.work = on_one_thread;
     return *this;
@@ -67,7 +67,7 @@ template <class F> FormBuilder definition(const F &recurrent) {
   return FormBuilder(std::move(form));
 }
 
-/// A form that computes the same in another order, faster where widths are large enough (FormBuilder::work).
+/// A form that computes the same results in another order, which is faster at large widths (FormBuilder::work).
 FormBuilder fast(std::string name, std::function<void(const Call<float> &)> f32,
                  std::function<void(const Call<double> &)> f64);
 

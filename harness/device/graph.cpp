@@ -9,8 +9,7 @@ namespace {
 
 bool host_took_part = false; // Kokkos's callbacks have no user data
 
-/// While it lives, notes whether anything is allocated, freed or waited for. An upload counts, because it allocates a
-/// host copy.
+/// While an object exists, notes whether work allocates, frees or waits. An upload allocates a host copy.
 struct Watching {
   Watching() {
     namespace tools = Kokkos::Tools::Experimental;

@@ -25,8 +25,7 @@ template <class Real> RECOLLECT_FUNCTION Matrix<Real> transposed(const Real *dat
   return {data, 1, width};
 }
 
-/// Which elements of each row count: those in front of an end that never decreases (step >= 0). Element (i, j) counts
-/// if j < end(i).
+/// Which elements count: element (i, j) if j < end(i) = first + step i, clamped to [0, width]. step >= 0.
 struct Staircase {
   int first = 1 << 30, step = 0;
   RECOLLECT_FUNCTION int end(int i, int width) const {
@@ -39,8 +38,9 @@ struct Staircase {
 template <class Real> struct Product {
   Matrix<Real> A, B;
   int k = 0;
-  Staircase given = {};  // elements of A that do not count are 0, and what they multiply is ignored, even if infinite
-  Staircase wanted = {}; // results that do not count need not be written
+  Staircase given = {};  // of A: elements that do not count are 0, and the elements of B that they multiply are
+                         // ignored, even if infinite
+  Staircase wanted = {}; // of the results: those that do not count need not be written
 };
 
 } // namespace recollect::tile

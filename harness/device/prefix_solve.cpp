@@ -57,7 +57,7 @@ template <class Real> struct Systems {
         inverse[r] = 1 / g[r][r];
         store(g[r][r], at(j0 + r, j0 + r));
       }
-      for (int i = j0 + side; i < P; i += side) { // the rows below it
+      for (int i = j0 + side; i < P; i += side) { // the rows below the diagonal block
         Vector<Real> sum[side][side];
         reduce(i, j0, sum);
         UNROLL for (int r = 0; r < side; ++r) {
@@ -105,7 +105,7 @@ template <class Real> struct Systems {
     }
   }
 
-  /// Loads x[F] of W lanes from rows [count,F], or stores it.
+  /// gather() loads rows [count,F], one per lane, into x; scatter() stores x to such rows.
   void gather(int count, const Real *from, std::ptrdiff_t ld) const {
     std::fill(x, x + size_t(P) * W, Real(0));
     for (int l = 0; l < count; ++l)

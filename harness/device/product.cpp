@@ -21,7 +21,7 @@ void by_blocks(int m, int n, int k, const tile::Matrix<Real> &A, const tile::Mat
       size_t(block) * size_t(n) * size_t(k) / 8); // a few multiply-adds take the time of one number read or written
 }
 
-/// An operand as stored, row-major, and "T" if that is its transpose.
+/// An operand for KokkosBlas: the matrix as stored, row-major, and "T" if the operand is its transpose.
 template <class Real> struct Stored {
   Kokkos::View<const Real **, Kokkos::LayoutRight, Execution> matrix;
   const char *mode;

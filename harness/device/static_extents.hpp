@@ -4,11 +4,11 @@
 // takes two thirds of the time.
 //
 // An algebra opts in by two members: has_sizes(size) says whether a call has these chunks and widths, and
-// set_sizes(size, kind) repeats this on the device, for the compiler. Further members: kind() < kinds are variants that
-// are compiled separately, e.g. by how a state decays. all_precisions says whether float64 and reduced-precision
-// products are compiled too, or only exact float32, which then also serves calls that allow reduced precision.
-// static_steps(kind) is the chunk length, if not 64. reads_alone(kind) says whether the scratch of the read phase
-// leaves no space for a second team.
+// set_sizes(size, kind) sets them on the device, as constants that the compiler knows. Further members: kind() < kinds
+// are variants that are compiled separately, e.g. by how a state decays. all_precisions says whether float64 and
+// reduced-precision products are compiled too, or only exact float32, which then also serves calls that allow reduced
+// precision. static_steps(kind) is the chunk length, if not 64. reads_alone(kind) says whether the scratch of the read
+// phase leaves no space for a second team.
 //
 // Optional: `threads` per team in all phases, or reading_threads in the read phase; reading_teams, how many reading
 // teams share a multiprocessor; static_extents_only, if the algebra supports only these sizes.
@@ -98,7 +98,7 @@ template <class Algebra> struct IsStatic : std::false_type {};
 template <class Algebra, int Kind, Math Precision>
 struct IsStatic<StaticExtents<Algebra, Kind, Precision>> : std::true_type {};
 
-/// Whether only one team reads per multiprocessor.
+/// Whether only one team per multiprocessor runs chunk_output.
 template <class Algebra, class = void> struct ReadsAlone : std::false_type {};
 template <class Algebra, int Kind, Math Precision>
 struct ReadsAlone<StaticExtents<Algebra, Kind, Precision>, std::enable_if_t<Algebra::reads_alone(Kind)>>
@@ -114,7 +114,7 @@ template <class Algebra, int most, class = void> constexpr int reading_teams = m
 template <class Algebra, int most>
 constexpr int reading_teams<Algebra, most, std::enable_if_t<(Algebra::reading_teams > 0)>> = Algebra::reading_teams;
 
-/// Threads of a team that summarises or reads, and how many reading teams share a multiprocessor.
+/// Threads per team in chunk_local and in chunk_output, and how many teams of chunk_output share a multiprocessor.
 template <class Algebra, class = void> struct Teams {
   static constexpr int summarising = team_size, reading = ReadsAlone<Algebra>::value ? 2 * team_size : team_size,
                        together = 2 * team_size / reading;

@@ -153,7 +153,7 @@ struct Stopwatch::Device {
       readings.take(true, stream());
       Kokkos::fence();
       end.wait();
-      if (late && !host_counts) { // the stream ran dry before everything was queued
+      if (late && !host_counts) { // the stream was released before everything was queued
         if (held < longest_hold) {
           held *= 4;
           continue;

@@ -18,7 +18,7 @@ struct Team {
 #endif
     meet();
   }
-  /// The same, without waiting for asynchronous copies.
+  /// Like barrier(), but does not wait for asynchronous copies.
   KOKKOS_FUNCTION void meet() const {
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
     __syncthreads();

@@ -16,7 +16,7 @@ namespace recollect {
 /// one.
 namespace caching {
 
-constexpr size_t largest = size_t(4) << 20, most = size_t(256) << 20; // bytes, of one array and of each type in total
+constexpr size_t largest = size_t(4) << 20, most = size_t(256) << 20; // bytes of one cached array; of all of a type
 
 /// Set while allocations are counted.
 inline bool paused = false;
@@ -61,7 +61,7 @@ template <class Real> Array<Real> allocated(const std::string &label, size_t n) 
   return Kokkos::subview(array, std::make_pair(size_t(0), n));
 }
 
-/// The same, with element(i) computed on the host, in any order and by several threads.
+/// Like allocated(), but holds element(i), which host threads compute in any order.
 template <class Real, class Element> Array<Real> uploaded(const std::string &label, size_t n, const Element &element) {
   const Array<Real> device = allocated<Real>(label, n);
   const auto fill = [&element](Real *host) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vectors of the CPU's widest registers, for the files of the CPU's tiles.
+// Vectors of the CPU's widest registers, for tile/host.cpp and prefix_solve.cpp.
 #pragma once
 #include <cstdint>
 #include <cstring>

@@ -187,8 +187,8 @@ __device__ __forceinline__ void in_blocks(const Team &team, int m, int n, const 
     blocks<Unit, 2>(team, m, n, first, second, out);
 }
 
-/// The same in the team's precision, inlined, so that the compiler knows the operands' layout and keeps it in
-/// registers. Returns false, and does nothing, for uncommon layouts, unless the kernel only has this product.
+/// Like in_blocks(), in the team's precision. Inlined, so that the compiler knows the operands' layout and keeps it in
+/// registers. Returns false, and does nothing, if a team's precision is known only at run time and not exact.
 template <class Out>
 __device__ __forceinline__ bool in_line(const Team &team, int m, int n, const Product<float> &first,
                                         const Product<float> &second, const Out &out) {
@@ -202,7 +202,7 @@ __device__ __forceinline__ bool in_line(const Precise<math> &team, int m, int n,
   in_blocks<UnitOf<math>>(team, m, n, first, second, out);
   return true;
 }
-/// Not inlined: uncommon layouts.
+/// For reduced precision that is known only at run time. Not inlined, because it is rare.
 __device__ __noinline__ inline void coarse_gemm(Team team, int m, int n, Product<float> first, Product<float> second,
                                                 Scaled<float> out) {
   if (team.math == Math::tf32)

@@ -124,7 +124,7 @@ template <class Op, int pitch> __device__ __forceinline__ A16<Op> load_a(const E
     return detail::operand_a<Op>(x);
   }
 }
-/// The same of a tile [term][row].
+/// Like load_a(), for a tile [term][row].
 template <class Op, int pitch>
 __device__ __forceinline__ A16<Op> load_a_across(const Element<Op> *tile, int row, int term) {
   const int lane = detail::lane();
@@ -164,7 +164,7 @@ __device__ __forceinline__ B16<Op> load_b(const Element<Op> *tile, int term, int
   }
   return b;
 }
-/// The same of a tile [column][term].
+/// Like load_b(), for a tile [column][term].
 template <class Op, int pitch>
 __device__ __forceinline__ B16<Op> load_b_across(const Element<Op> *tile, int term, int column) {
   const int lane = detail::lane();
@@ -257,8 +257,8 @@ __device__ __forceinline__ void multiply_add(const A16<Op> &a, const B16<Op> &b,
   }
 }
 
-/// The same for tiles of 16 rows and 16 `steps` terms. load(i, s) returns the operand of tile i and terms 16 s ... 16 s +
-/// 15. The second operand's tile is [term][column] or, if `across`, [column][term].
+/// sums[i] += the product of tile i, with 16 rows and 16 `steps` terms. load(i, s) returns the first operand: tile i,
+/// terms 16 s ... 16 s + 15. The second operand's tile is [term][column] or, if `across`, [column][term].
 template <class Op, int pitch, int steps, bool across, int tiles, int blocks, class Load>
 __device__ __forceinline__ void multiply_add(const Load &load, const Element<Op> *tile, Sum (&sums)[tiles][blocks]) {
 #pragma unroll
@@ -318,8 +318,8 @@ template <int left = 0> __device__ __forceinline__ void wait_for_copies() {
 }
 
 /// Copies a tile of rows x columns to shared memory, with zeros past `valid_rows` and `valid_columns`; rows lie `ld`
-/// apart in global memory, and start and end on 16 bytes. Copies are asynchronous: commit, then wait. Rows of another type
-/// are complete after a barrier.
+/// apart in global memory, and start and end on 16 bytes. Copies are asynchronous: commit, then wait. Elements of
+/// another type are converted at once.
 template <class Op, int rows, int columns, int pitch, int threads, class Stored>
 __device__ __forceinline__ void load_tile(const Stored *from, std::ptrdiff_t ld, int valid_rows, int valid_columns,
                                           Element<Op> *to, int thread) {

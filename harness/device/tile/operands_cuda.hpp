@@ -30,8 +30,8 @@ __device__ inline void load_blocks(std::uint32_t at, float &x0, float &x1, float
 __device__ inline void load_blocks(std::uint32_t at, float &x0, float &x1) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0,%1}, [%2];" : "=f"(x0), "=f"(x1) : "r"(at));
 }
-/// Loads four 8 x 8 blocks of bf16 in the same way. Each lane gets the pair at (lane / 4, lane % 4 * 2) of every block,
-/// or, across, of its transpose.
+/// Loads four 8 x 8 blocks of bf16 in the same way. Each lane gets the pair at (lane / 4, lane % 4 * 2) of every block;
+/// load_pairs_across(): of every transposed block.
 __device__ inline void load_pairs(std::uint32_t at, std::uint32_t (&x)[4]) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
                : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
@@ -65,7 +65,7 @@ __device__ inline int column_of(int c, int lane) { return c / 2 * 16 + lane % 4 
 /// along their other index. A lane has terms lane % 4 and lane % 4 + 4 of each eight.
 template <class Real, int N, bool a_inner, bool b_inner> struct Whole {
   static constexpr int size = sizeof(Real);
-  static constexpr bool blocks = size == 4; // of four numbers, for the instruction that loads them
+  static constexpr bool blocks = size == 4; // ldmatrix loads rows of four floats
   std::uint32_t a[2], b[N > 2 ? N : 2], a_step, b_step;
 
   __device__ Whole(const Product<Real> &x, int i0, int, int j0, int, int lane) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products and solves of small dense blocks within one team, shared by the chunked forms. Matrices are row-major with
-// leading dimensions. There are no barriers around: the caller places team.barrier() between dependent steps.
+// leading dimensions. Unless noted, functions have no barriers: the caller places team.barrier() between dependent
+// steps.
 //
-// One signature, three implementations: register blocks of vectors on the host (tile_host.cpp), matrix instructions of
+// One signature, three implementations: register blocks of vectors on the host (tile/host.cpp), matrix instructions of
 // a warp on CUDA (tile/cuda.hpp), plain loops elsewhere.
 #pragma once
 #include "harness/device/device.hpp"
@@ -35,11 +36,12 @@ RECOLLECT_IN_LINE void copy(const Team &team, int count, int width, const Real *
 #endif
 }
 
-/// A buffer for a copy of rows x width of the inputs, if copying them first is faster. None on a CPU.
+/// A buffer for stage(), of rows x width numbers. Null on a CPU, which reads inputs in place.
 template <class Real> KOKKOS_FUNCTION Real *buffer(Stack<Real> &stack, int rows, int width) {
   return on_host ? nullptr : stack.take(rows * pitch<Real>(width));
 }
-/// The operand, copied to that buffer or in place. The caller places a barrier before it is used.
+/// `from` as an operand: copied to the buffer `to` on a GPU, in place on a CPU. The caller places a barrier before its
+/// use.
 template <class Real>
 RECOLLECT_IN_LINE Matrix<Real> stage(const Team &team, int count, int width, const Real *from, std::ptrdiff_t ld,
                                      Real *to) {
