@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times several implementations fairly: they take turns, the order is reversed every time, and one rule decides for
-// all of them when there are enough samples. It reads no clock, so tests can use simulated implementations.
+// Times several implementations fairly: they take turns in an order that is reversed after every round, and one rule
+// decides for all when there are enough samples. Reads no clock, so tests can simulate implementations.
 #pragma once
 #include "harness/numerics/sampling.hpp"
 #include <functional>

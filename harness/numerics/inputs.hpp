@@ -25,7 +25,7 @@ void normalise_rows(std::vector<double> &rows, size_t width);
 
 /// Steps [begin, end) of every head of an array [B,H,T,width], as [B,H,end-begin,width]; empty for an empty array.
 std::vector<double> steps_of(const std::vector<double> &all, const Shape &shape, int begin, int end);
-/// The inverse: writes the steps to their places in `all`, which is empty or [B,H,T,width] of `shape`.
+/// The inverse of steps_of(): writes steps [begin, end) into `all`, which is empty or [B,H,T,width] of `shape`.
 void put_steps(std::vector<double> &all, const std::vector<double> &steps, const Shape &shape, int begin, int end);
 
 /// Steps [begin, end) of every head. Keeps the initial state only if begin = 0.

@@ -29,7 +29,8 @@ void orthonormalise(double *rows, int n, int d) {
   }
 }
 
-/// Turns orthonormal rows e_i into a e_i + b sum_j e_j, a^2 = 1 - cosine and n b^2 + 2ab = cosine.
+/// Turns orthonormal rows e_i into a e_i + b sum_j e_j with inner products `cosine`: a^2 = 1 - cosine, n b^2 + 2ab =
+/// cosine.
 void lean_together(double *rows, int n, int d, double cosine) {
   const double a = std::sqrt(1 - cosine), b = (std::sqrt(std::max(0.0, 1 - cosine + n * cosine)) - a) / n;
   for (int c = 0; c < d; ++c) {
@@ -41,7 +42,7 @@ void lean_together(double *rows, int n, int d, double cosine) {
 
 void identity_then_hadamard(double *rows, int n, int d) {
   for (int i = 0; i < n; ++i)
-    for (int c = 0; c < d; ++c) { // Sylvester: H[i][c] = (-1)^(number of ones that i and c share)
+    for (int c = 0; c < d; ++c) { // Sylvester: H[i][c] = (-1)^popcount(i & c)
       int shared = 0;
       for (int bits = (i - d) & c; bits; bits &= bits - 1) ++shared;
       rows[size_t(i) * d + c] = i < d ? i == c : (shared % 2 ? -1 : 1) / std::sqrt(double(d));

@@ -7,7 +7,7 @@ namespace recollect {
 
 struct PairedComparison {
   double difference; // mean of first - second
-  double low, high;  // 95% interval of it, by Student's t; infinite for one pair
+  double low, high;  // 95% interval of the difference, by Student's t; infinite for one pair
   double p;          // two-sided; 1 if there is no difference
 };
 

@@ -14,7 +14,7 @@ int side_of(const RecallTextShape &s) { return int(std::lround(std::sqrt(s.pairs
 /// Places of the queries. They are drawn one after another, each by the power law over the places that are left.
 std::vector<int> draw_places(const RecallTextShape &s, const Stream &draw) {
   const int count = (s.length - s.context()) / (s.key_tokens + 1);
-  // times at which exponential clocks with these rates ring: their order is that of the draws
+  // Draws without replacement: sort exponential times whose rates are the weights (g + 1)^(power - 1).
   std::vector<double> arrival;
   for (int g = 0; g < count; ++g) arrival.push_back(-std::log(draw.uniform(g)) / std::pow(g + 1, s.power - 1));
   std::vector<int> places(count);

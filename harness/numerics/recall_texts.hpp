@@ -11,12 +11,12 @@ namespace recollect {
 
 struct RecallTextShape {
   int pairs, length, vocabulary;
-  int key_tokens = 1;  // 2: a key is two tokens, and the pairs form a grid, in which neither determines the value
-  int updates = 0;     // so many keys are written again after the pairs, with another value, which is then the answer
-  double power = 0.01; // a query is at place g of the second part with probability proportional to (g + 1)^(power - 1)
+  int key_tokens = 1;  // 2: keys of two tokens on a grid, so that neither token alone determines the value
+  int updates = 0;     // keys that are written again after the pairs; the answer is then the new value
+  double power = 0.01; // place g after the pairs holds a query with probability proportional to (g + 1)^(power - 1)
 
   int context() const { return (pairs + updates) * (key_tokens + 1); }  // tokens before the queries
-  int shortest() const { return context() + (key_tokens + 1) * pairs; } // length for which the queries have room
+  int shortest() const { return context() + (key_tokens + 1) * pairs; } // the shortest text that holds all queries
 };
 
 /// The tokens of a text, and for each the token to answer with; -1 if none is asked for.

@@ -10,8 +10,7 @@ namespace recollect {
 /// to 10^4 points raises a false alarm less than once in 10^6 runs.
 constexpr double allowed_standard_errors = 6.47;
 
-// ---- Points: a measurement, a prediction, and the difference allowed
-// ----------------------------------------------------
+// ---- Points: a measurement, a prediction, and the difference allowed -------------------------------------------------
 
 /// Equal in theory; only rounding may make a difference. `conditioning` is the number of float64 rounding units, in the
 /// scale of the values, that the computation may lose; it is derived by the caller.
@@ -45,7 +44,7 @@ Point rival_system(Point point, const Params &params, std::string name);
 /// The point's own verdict from its numbers. NaN is refuted, never a pass; a rival that is not finite is inconclusive.
 Verdict judge(const Point &point);
 
-/// Judges again after its numbers were changed.
+/// The point, judged again after its numbers were changed.
 Point judged(Point point);
 
 /// The point's sensitivity. For equalities: the relative error of the prediction that it detects with 95% power. For
@@ -63,12 +62,11 @@ struct Finding {
 
 /// The verdict on these points. It is decided by the statement points if there are any, else by the obligations. If a
 /// statement point is refuted and every condition and limit point holds, it is holds_under (with condition points) or
-/// holds_asymptotically. It is inconclusive if there are no points, if a point is inconclusive, and if there is no
-/// rival or one is not refuted: a measurement that cannot tell the statement from a rival shows nothing.
+/// holds_asymptotically. It is inconclusive if there are no points, if a point is inconclusive, if there is no rival,
+/// or if a rival is not refuted: a measurement that cannot tell the statement from a rival shows nothing.
 Verdict verdict_of(const std::vector<Point> &points);
 Finding conclude(const Claim &claim, std::vector<Point> points);
 
-/// Measures the claim.
 Finding examine(const Claim &claim, const Protocol &protocol);
 
 } // namespace recollect

@@ -25,7 +25,7 @@ struct ComparedPair {
 std::vector<ComparedPair> compare(const std::vector<std::pair<const Ensemble *, const Ensemble *>> &pairs,
                                   const std::string &metric);
 
-/// Every pair once, the earlier one first; with `of_best` only pairs with the first.
+/// Every pair once, in the order of `layers`; with `of_best` only the first layer with each other layer.
 std::vector<std::pair<const Ensemble *, const Ensemble *>> pairs_of(const EnsembleList &layers, bool of_best);
 
 } // namespace recollect

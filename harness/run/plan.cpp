@@ -84,7 +84,7 @@ class Planner {
 public:
   explicit Planner(const RunRequest &request, std::vector<Case> &plan) : request_(request), plan_(plan) {}
 
-  /// The cases of one cell: one per seed, after their trials if they are tuned.
+  /// The cases of one layer on one task with given parameters: one per seed, after the trials if layers are tuned.
   void add(Case c, const Assignments &variant_settings, const Assignments &task_settings) {
     const std::vector<Free> free = free_parameters(*c.variant, *c.task, variant_settings, task_settings);
     c.experiment = request_.experiment;
@@ -118,7 +118,7 @@ void add_plan(const RunRequest &request, std::vector<Case> &plan) {
   Planner planner(request, plan);
   for (const Task *task : tasks)
     for (const Variant *variant : variants) {
-      std::set<std::string> seen; // a setting that neither the layer nor the task has must not repeat a case
+      std::set<std::string> seen; // of cases, which may repeat where only other layers' parameters differ
       for (const Assignments &settings : combinations(request.settings, "--set", widths(request))) {
         const Assignments of_variant = settings_for(*variant, settings), of_task = meant_for(*task, settings);
         Case c;

@@ -30,7 +30,7 @@ void execute(const Case &c, int warmup, int repetitions, Record &record) {
   const std::string too_large = over_memory(*c.variant, record.shape, c.variant_params, c.real);
   if (!too_large.empty()) throw OverMemory(exit_input, too_large);
   Problem problem = c.task->generate(c.task_params, c.seed);
-  problem.sequence.w = problem.sequence.or_neutral(Tensor::w); // also where a variant requires a lookup key
+  problem.sequence.w = problem.sequence.or_neutral(Tensor::w); // w is the key, also for layers that require w
   const Run run = run_of(c.form->name, c, c.variant_params);
   const Job job = prepare(*c.variant, problem.sequence, run);
   for (int i = 0; i < warmup; ++i) job.reset(), job.launch();
@@ -43,8 +43,8 @@ void execute(const Case &c, int warmup, int repetitions, Record &record) {
   Output output = job.fetch();
   record.reason = settle(*c.variant, problem.sequence, run, output);
   record.score = c.task->score(c.task_params, problem, output);
-  if (c.setting == Setting::trial) record.score.series.clear(); // a trial is for its headline
-  // only for a form that is another function than its definition: how much it differs
+  if (c.setting == Setting::trial) record.score.series.clear(); // only the headline of a trial is used
+  // of an approximate form: its difference from the definition
   if (!c.form->exact)
     record.score.metrics.emplace_back(
         "deviation",

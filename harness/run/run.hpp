@@ -8,7 +8,7 @@ namespace recollect {
 /// Bytes that a head carries from token to token: the final state, or all T pairs if there is no finite state.
 double state_bytes(const Variant &variant, const Shape &shape, const Params &params, Real real);
 
-/// The task's first metric, or null.
+/// The value of the task's first metric; null if the case has none.
 const double *headline(const Case &c, const Record &record);
 
 /// Reports errors in status and reason; throws only std::bad_alloc.

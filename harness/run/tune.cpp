@@ -13,7 +13,7 @@ bool reads(const Variant &variant, const std::string &input) {
 
 bool same_params(const Params &a, const Params &b) { return a.str() == b.str(); }
 
-/// Adds the free parameters, i.e. those in which two cases of a cell differ, with their values in `c`.
+/// Adds the parameters in which the trials of a case differ, with their values in `params`.
 void add_chosen(const std::string &owner, const std::vector<ParamSpec> &specs, const Params &params,
                 const std::vector<const Params *> &tried, Choice &choice) {
   for (const ParamSpec &spec : specs) {
@@ -37,7 +37,7 @@ std::vector<Free> free_parameters(const Variant &variant, const Task &task, cons
     if (!spec.grid.empty() && !of_variant.count(spec.name))
       free.push_back({false, spec.name, spec.fallback, spec.grid});
   for (const ParamSpec &spec : task.params) {
-    // Constant alpha and lambda are one decay if a layer takes both; titans' lambda only scales its eta.
+    // If a layer takes both, constant alpha and lambda act as one decay (in titans lambda only scales eta).
     const bool decays_by_alpha = spec.name == "lambda" && reads(variant, "alpha");
     if (!spec.grid.empty() && !of_task.count(spec.name) && reads(variant, spec.name) && !decays_by_alpha)
       free.push_back({true, spec.name, spec.fallback, spec.grid});

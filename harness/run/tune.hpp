@@ -14,9 +14,9 @@ struct Free {
   std::vector<double> grid;
 };
 
-/// The free parameters of this cell: the variant's parameters with a grid, and the task's constant gates that the
-/// variant reads. For a variant that reads both lambda and alpha, alpha stays 1, since only the product of the two
-/// constants matters. None if the task's headline has no better direction.
+/// The free parameters of a layer on a task: the layer's parameters with a grid, and the task's constant gates that the
+/// layer reads. If the layer reads both alpha and lambda, only alpha is free, because only their product matters. Empty
+/// if neither direction of the task's headline is better.
 std::vector<Free> free_parameters(const Variant &variant, const Task &task, const Assignments &of_variant,
                                   const Assignments &of_task);
 
@@ -30,8 +30,8 @@ public:
   Trials(const std::vector<Case> &plan, const std::map<int, double> &headlines);
   /// Adds the headline of a finished trial.
   void add(const Case &trial, double headline);
-  /// A tuned case with the parameters of the best mean over trials (the first tried, if equal), and these parameters.
-  /// The defaults if no trial has a headline.
+  /// The tuned case with the parameters whose trials have the best mean (of equal means, the first tried), and these
+  /// parameters. The defaults if no trial has a headline.
   std::pair<Case, Choice> settled(const Case &c) const;
 
 private:
