@@ -22,7 +22,7 @@ enum class Gate {
   kda,    // the same, one decay per channel
   kda_lb, // g = -5 sigmoid(exp(A_log) (a + dt_bias))
   rwkv,   // g = -exp(a)
-  mamba   // g = A dt, and the write strength is dt: the array, or with dt_bias softplus(array + dt_bias)
+  mamba   // g = A dt, where dt is a or, with dt_bias, softplus(a + dt_bias); dt is also the write strength
 };
 
 /// What the array of write strengths contains.
@@ -33,7 +33,7 @@ enum class Strength {
   sigmoid_double // beta = 2 sigmoid(b)
 };
 
-struct Scale { // applied to q, or the layer's parameter `scale`. none: 1, or that parameter's default
+struct Scale { // the layer's parameter `scale` or, without one, a factor on q. none: the parameter's default, or 1
   enum Kind { none, rsqrt /* 1/sqrt(Dk) */, number } kind = none;
   double value = 1;
   double of(int Dk) const;
@@ -47,7 +47,7 @@ struct Convention {
   Strength strength = Strength::factor;
   Scale scale;
   std::optional<double> l2norm; // EPS: q and k are divided by sqrt(sum x^2 + EPS)
-  // Mistakes of kernels. Users cannot choose them; they are tried if a kernel is wrong.
+  // Mistakes that kernels make. Users cannot choose them; `check` tries them if a kernel is wrong.
   bool heads_interleaved = false; // grouped heads: head h reads h % n instead of h / n
   bool texts_joined = false;      // a packed text starts from the final state of the previous one
   bool skip_ignored = false;      // o without D v

@@ -23,7 +23,7 @@ std::string text(const Table &t, size_t row, const char *column) {
 }
 std::int64_t whole(const Table &t, size_t row, const char *column) { return t.get<std::int64_t>(row, column); }
 
-/// Claim (and the user's point, if any) -> verdict, with "(failed)" unless it is the expected one.
+/// Claim (and the user's point, if any) -> verdict, with "(failed)" if another verdict was expected.
 Texts verdicts(const Results &r) {
   Texts found;
   std::map<std::int64_t, std::string> points;
@@ -78,7 +78,7 @@ Texts statuses(const Results &r) {
   return found;
 }
 
-/// Metric of a case -> its values over seeds; for "seconds" all samples.
+/// Case and metric -> its values over seeds; for "seconds" all samples.
 Samples metrics(const Results &r) {
   Samples found;
   const auto names = case_names(r, false);
@@ -168,7 +168,7 @@ Difference diff(const Results &before, const Results &after, double resolution) 
   Difference d;
   compare_texts("verdict", verdicts(before), verdicts(after), d);
   compare_texts("status", statuses(before), statuses(after), d);
-  for (Change &c : d.changes) // a verdict that has become the expected one is a change, not a fault
+  for (Change &c : d.changes) // a verdict that has become the expected one is not worse
     if (c.kind == "verdict" && bad(c.before) && !bad(c.after)) c.worse = false;
   compare_samples(metrics(before), metrics(after), d,
                   [&](const std::string &name, const std::vector<double> &old, const std::vector<double> &now) {

@@ -20,9 +20,9 @@ struct Difference {
 
 /// Claims: verdicts that changed, and claims that passed in one file only; a claim that is gone is a change for the
 /// worse. Cases: a changed status. Metrics: means over seeds that differ by more than 6.47 standard errors; with one
-/// seed by more than rounding: 1e-6, or `resolution` of their sum, since on another machine a single read may change.
-/// Any such change is worse, since nobody asked for it. Trials of --tune are ignored. Times: medians that differ by 10%
-/// and whose bootstrap intervals do not overlap; slower is worse.
+/// seed by more than 1e-6 or the fraction `resolution` of their sum, because on another machine a single read may
+/// change. Any such change counts as worse. Trials of --tune are ignored. Times: medians that differ by 10% and whose
+/// bootstrap intervals do not overlap; slower is worse.
 Difference diff(const Results &before, const Results &after, double resolution = 1e-6);
 
 std::string as_text(const Difference &difference);

@@ -7,7 +7,7 @@
 
 namespace recollect {
 
-/// Digest of facts in any order. A file's digest is the sum, modulo 2^64, of the digests of its facts and of all its
+/// Digest of facts, whatever their order. A file's digest is the sum, modulo 2^64, of the digests of its facts and
 /// tables.
 std::uint64_t digest(const Facts &facts);
 std::uint64_t digest(const Table &table);

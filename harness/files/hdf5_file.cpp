@@ -49,7 +49,7 @@ struct Dataset {
   std::uint64_t count; // product of dims
 };
 
-/// Exceeds the compression of any deflate stream: 1032 bytes per byte.
+/// Above the largest compression ratio of deflate, 1032.
 constexpr std::uint64_t largest_compression = 1100;
 
 /// Opens a dataset that is stored entirely in this file. `cell` is the size of one element in memory. Before anything
@@ -110,8 +110,8 @@ std::uint64_t read_whole(hid_t object, const char *name) {
   return readable && H5Aread(attribute, H5T_NATIVE_UINT64, &value) >= 0 ? value : 0;
 }
 
-/// Where HDF5 puts variable-length texts while a table is read. A writer stores each text once, so a valid table has at
-/// most as many bytes of text as the file. The check stops rows that all point at one long text.
+/// Memory for the variable-length texts of a table. A writer stores each text once, so a valid table has at most as
+/// many bytes of text as the file. `left` stops a damaged file whose rows all point at one long text.
 struct Texts {
   std::uint64_t left;
   std::vector<std::unique_ptr<char[]>> kept;

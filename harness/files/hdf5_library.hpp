@@ -8,8 +8,8 @@
 
 namespace recollect::hdf5 {
 
-/// Call before anything else of the library. Disables its error printing and exit handler, and file locking, so that
-/// files can be read while a run still writes or this process resumes them.
+/// Call before any other function of the library. Disables its error printing and exit handler, and file locking, so
+/// that files can be read while a run still writes or this process resumes them.
 inline void start_library() {
   static const bool once = [] {
     setenv("HDF5_USE_FILE_LOCKING", "FALSE", 1);

@@ -9,9 +9,9 @@
 namespace recollect {
 
 /// PATH.partial is a complete HDF5 file at every instant; PATH appears when the run is finished. A result is reported
-/// after it is on disk. Files are written whole: at most every half second, and for at most a tenth of the time. With
-/// several ranks, rank r > 0 writes PATH.rank-r.partial until rank 0 has everything; --resume takes over such files of
-/// a dead run.
+/// after it is on disk. Each write replaces the whole file, so it happens at most every half second and takes at most a
+/// tenth of all time. With several ranks, rank r > 0 writes PATH.rank-r.partial until rank 0 has everything; --resume
+/// takes over such files of a dead run.
 class Recorder {
 public:
   using Clock = std::chrono::steady_clock;
@@ -31,12 +31,12 @@ public:
   }
   /// Runs `work`, which may take minutes and adds no results; meanwhile, pending results are saved when due.
   void during(const std::function<void()> &work);
-  /// Called by all ranks: rank 0 receives everything. Happens once; finish() calls it if nobody has.
+  /// Called by all ranks: rank 0 receives all results. finish() calls it unless it was called before.
   void gather();
   /// Called by all ranks: creates PATH.
   void finish();
 
-  /// Whether it is time to write: not within half a second of the last time, and for at most this share of all time.
+  /// Whether to write now: not within half a second of the last write, and for at most this share of all time.
   bool due(double share = 0.1) const;
 
 private:

@@ -266,7 +266,7 @@ void Results::absorb(const Results &other) {
     auto &rows = table(part.name).rows;
     const auto of = [](const auto &row) { return size_t(std::get<std::int64_t>(row[0])); };
     rows.erase(std::remove_if(rows.begin(),
-                              rows.end(), // drops the state of a run that was unfinished here and is finished there
+                              rows.end(), // drops rows of runs that are unfinished here and finished in `other`
                               [&](const auto &row) { return other.has(of(row)) && !has(of(row)); }),
                rows.end());
     for (const auto &row : part.rows)

@@ -41,7 +41,7 @@ public:
   /// The same results as bytes, for another process of this program.
   std::string packed() const;
   static Results unpacked(const std::string &bytes);
-  /// Adds what these results lack from others of the same plan.
+  /// Adds those results of `other`, which has the same plan, that are missing here.
   void absorb(const Results &other);
   /// Sorts rows into the order of the plan.
   void sort();
@@ -49,12 +49,11 @@ public:
   void add(const Record &record);
   /// `index`: position in the plan of measurements.
   void add(size_t index, const Finding &finding);
-  /// Each replaces the table of the same name.
+  /// Adds each table, or replaces the table of the same name.
   void add(const std::vector<Table> &tables);
 
-  bool has(size_t index) const {
-    return done_.count(index) != 0;
-  }                                          // whether the case or finding at this position of the plan exists
+  /// Whether the case or finding at this position of the plan exists.
+  bool has(size_t index) const { return done_.count(index) != 0; }
   size_t missing() const;                    // number of planned items without a result
   std::vector<std::string> statuses() const; // of the recorded cases
   std::map<int, double> headlines() const;   // of the cases that have one, by index

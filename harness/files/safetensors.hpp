@@ -19,8 +19,8 @@ public:
   std::vector<std::string> names() const;
   bool has(const std::string &name) const { return entries_.count(name) != 0; }
   const Facts &meta() const { return meta_; }
-  /// F16, BF16, F32, F64, I32 and I64. U16 is read as bfloat16, since people store its bits that way. Input error for
-  /// other types, for integers that a double cannot represent, and for more than --memory.
+  /// F16, BF16, F32, F64, I32 and I64. U16 is read as bfloat16 bits, because some writers store them so. Input error
+  /// for other types, for integers that a double cannot represent, and for more than --memory.
   NumericArray array(const std::string &name) const;
 
 private:

@@ -35,7 +35,7 @@
 //                                        # a list of values, or of experiments, makes one statement each
 //   # or a number: of = { mixer = "vla" } with between = [0.99, 1], at_least = 0.99 or at_most = 0.1
 //   measure = "accuracy"                 # on held-out texts; "loss", "length" (longest word), "diverged" (share)
-//   undecided = "texts"                  # why these models cannot decide it: in what they differ from the paper's
+//   undecided = "texts"                  # why these models cannot decide it: how they differ from the paper's
 //   step = 200                           # judge the training curve up to this step, not the held-out texts
 //
 // `verify` takes the claims of a file, `run` its runs, `train` its trainings and statements.
@@ -54,9 +54,9 @@ struct Experiment {
 /// One [[statement]] (harness/train/statements.hpp).
 struct Statement {
   std::string row, paper, experiment, measure = "accuracy";
-  std::string undecided; // how the models differ from the paper's, so that they cannot decide the statement; else ""
-  Assignments where, first, second; // first: above, or of; second: below
-  bool compares = false;            // whether two sides are compared; else a number is
+  std::string undecided;            // why the models cannot decide the statement; "" if they can
+  Assignments where, first, second; // `first`: the keys above or of; `second`: the key below
+  bool compares = false;            // true: two sides are compared; false: a number is tested
   double least = -HUGE_VAL, most = HUGE_VAL;
   int step = 0; // 0: held-out texts
 };

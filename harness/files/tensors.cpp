@@ -13,7 +13,7 @@ bool contains(const Names &names, const std::string &name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// dq has the same kind of array as q.
+/// The name without the d of a gradient: dq -> q, which has the same dimensions.
 std::string without_d(const std::string &name) { return name == "dt_bias" || name[0] != 'd' ? name : name.substr(1); }
 
 enum class ArrayKind { steps, state, offsets, head_parameter, key_parameter, value_parameter };
@@ -72,7 +72,7 @@ UsersArray exchanged(const UsersArray &array, size_t axis) {
   const size_t X = size_t(array.dims[axis]), Y = size_t(array.dims[axis + 1]);
   UsersArray out{array.dims, std::vector<double>(array.data.size()), array.name};
   std::swap(out.dims[axis], out.dims[axis + 1]);
-  if (array.data.empty()) return out; // a shape alone
+  if (array.data.empty()) return out; // an array without data: only its dimensions are exchanged
   for (size_t a = 0; a < before; ++a)
     for (size_t x = 0; x < X; ++x)
       for (size_t y = 0; y < Y; ++y)
@@ -121,7 +121,9 @@ Names input_names(const Variant &variant, const Convention &c) {
   Names names{"q", "k", "v"};
   bool decays = false;
   for (const Input &input : variant.inputs) {
-    if (input.name == "beta" && c.gate == Gate::mamba) continue; // mamba's dt is both a gate and the write strength
+    if (input.name == "beta" && c.gate == Gate::mamba)
+      continue; // mamba's dt, read as the gate, is also the write
+                // strength
     names.push_back(input.name);
     decays = decays || facts_of(input.tensor()).decay;
     if (input.name == "alpha") names.push_back("gamma");

@@ -21,7 +21,7 @@ using UsersArrays = std::map<std::string, UsersArray>;
 
 /// Names of a layer's inputs in this convention, including cu_seqlens, parameters of gates, do and dfinal_state.
 std::vector<std::string> input_names(const Variant &variant, const Convention &convention);
-/// Names of its results for these inputs: o, final_state, and the gradient of every given input.
+/// Names of a layer's results for these inputs: o, final_state, and the gradient of every given input.
 std::vector<std::string> result_names(const UsersArrays &inputs);
 
 /// Reads the named arrays that the file contains, in the file's layout. Input error if one occurs under two names. A
@@ -35,9 +35,9 @@ void write_users(const std::string &path, UsersArrays arrays, const Convention &
 /// wrong number of dimensions.
 UsersArrays in_layer_order(UsersArrays in_file, const Convention &convention);
 UsersArrays in_file_order(UsersArrays in_layer, const Convention &convention);
-/// Names, types and dimensions alone.
+/// The arrays without data: names, types and dimensions.
 UsersArrays shapes_of(const UsersArrays &arrays);
-/// in_layer_order() without a copy where the orders agree; else `converted` holds it.
+/// Like in_layer_order(), but without a copy where the orders agree; else `converted` holds the copy.
 const UsersArrays &seen_in_layer_order(const UsersArrays &in_file, const Convention &convention,
                                        UsersArrays &converted);
 /// Dimensions of an array in a file, from those in the layer's order.
