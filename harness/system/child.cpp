@@ -44,7 +44,7 @@ bool answer_with(int descriptor, int code, std::string_view text) {
          write_all(descriptor, text);
 }
 
-/// Everything the child does.
+/// The body of the child process.
 [[noreturn]] void live(int answer, const std::function<void(const Send &)> &work, unsigned seconds) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);                        // ends with its parent
   if (answer > 3) close_range(3, unsigned(answer) - 1, 0); // closes inherited files, which also releases their locks
@@ -84,7 +84,7 @@ public:
   Pipe &operator=(const Pipe &) = delete;
   int in() const { return ends_[1]; }
 
-  struct Cut {   // thrown if the other side closes before it has written everything
+  struct Cut {   // thrown if the child closes the pipe before it has written its whole result
     bool failed; // a read failed
   };
   /// Reads some of what the other side writes; 0 at its end.
@@ -134,7 +134,7 @@ void in_child(const std::string &what, const std::function<void(const Send &)> &
       for (size_t n; (n = answer.read_some(block, sizeof block)) > 0;) message.append(block, n);
   } catch (const Pipe::Cut &cut) {
     whole = false, readable = !cut.failed;
-  } catch (...) { // not enough memory to take it
+  } catch (...) { // not enough memory for the result
     failed = std::current_exception();
   }
   answer.close_reading();
@@ -151,7 +151,7 @@ void in_child(const std::string &what, const std::function<void(const Send &)> &
 
 namespace {
 
-/// A string as pieces, and back.
+/// Adapts functions of a string to functions of pieces: sending() for the child, taking() for the parent.
 std::function<void(const Send &)> sending(const std::function<std::string()> &work) {
   return [&work](const Send &send) { Packer(send) << work(); };
 }

@@ -12,16 +12,16 @@ namespace recollect {
 /// of the child is thrown again here. If the child crashes, or takes more than `seconds` of processor time (0: no
 /// limit), this is an input error that begins with `what` ("reading x.h5").
 std::string in_child(const std::string &what, const std::function<std::string()> &work, unsigned seconds = 0);
-/// The same for results of gigabytes, which no process holds twice: the child's `work` sends pieces, and `take` receives
-/// them in this process, in any sizes. `take` runs while the child does, and not at all after an Error; an Error after
-/// the first piece counts as a crash.
+/// Like above, for results of gigabytes, of which no process can hold two copies: the child's `work` sends pieces, and
+/// `take` receives them in this process, in any sizes. `take` runs while the child runs. If the child's `work` throws
+/// an Error before its first piece, `take` is not called; an Error after that counts as a crash.
 using Send = std::function<void(std::string_view bytes)>;
 using Receive = std::function<void(void *bytes, std::size_t size)>;
 void in_child(const std::string &what, const std::function<void(const Send &)> &work,
               const std::function<void(const Receive &)> &take, unsigned seconds = 0);
 
-/// The same for an untrusted file. The child may use --memory in addition to this process's memory, and the time that
-/// the slowest disk and decompression need for a file of that size.
+/// Like in_child(), for an untrusted file. The child's memory is limited to --memory beyond this process's memory, and
+/// its time to what the slowest disk and decompression need for a file of that size.
 std::string reading_in_child(const std::string &path, const std::function<std::string()> &work);
 void reading_in_child(const std::string &path, const std::function<void(const Send &)> &work,
                       const std::function<void(const Receive &)> &take);

@@ -88,7 +88,7 @@ public:
     when(__NR_open, if_without(~reading, 1));
 #endif
     when(__NR_openat, if_without(~reading, 2));
-    when(__NR_prlimit64, if_without(~0u, 0));           // its own limits
+    when(__NR_prlimit64, if_without(~0u, 0));           // limits of this process only
     when(__NR_tgkill, if_equal(unsigned(getpid()), 0)); // abort()
     code_.push_back(refuse);
   }

@@ -12,9 +12,9 @@
 
 namespace recollect {
 
-/// PATH, reserved for this process. During the work its state is in PATH.partial, which is complete at any instant,
-/// also for readers. PATH.lock keeps a second process from writing the same output. Symbolic links are followed. A
-/// replaced file keeps its mode.
+/// PATH, reserved for this process. During a run the results so far are in PATH.partial, which is a complete file at
+/// every instant, also for readers. PATH.lock keeps a second process from writing the same output. Symbolic links are
+/// followed. A replaced file keeps its mode.
 class OutputFile {
 public:
   /// Input error if PATH cannot be written: no folder, no permission, write-protected, not a regular file.

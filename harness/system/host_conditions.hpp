@@ -12,10 +12,11 @@ struct HostConditions {
   std::vector<std::string> warnings;                      // one line each: what disturbs timings, and the remedy
 };
 
-/// Reads /sys and /proc under `root`. What cannot be read is "unknown" and causes no warning. `threads`: how many the
-/// kernels use; `allowed`: how many processors they may run on; `pinned`: whether each thread stays on its processor.
+/// Reads /sys and /proc under `root`. Facts that cannot be read are "unknown" and cause no warning. `threads`: how many
+/// the kernels use; `allowed`: how many processors they may run on; `pinned`: whether each thread stays on its
+/// processor.
 HostConditions host_conditions(int threads, int allowed, bool pinned, const std::string &root = "");
-/// The same for this process; OMP_PROC_BIND decides `pinned`.
+/// For this process: `pinned` follows from OMP_PROC_BIND.
 HostConditions host_conditions(int threads);
 
 } // namespace recollect

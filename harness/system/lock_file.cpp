@@ -78,7 +78,7 @@ void LockFile::take_lease(const std::string &name, const std::string &refusal) {
 }
 
 LockFile::~LockFile() {
-  unlink(path_.c_str()); // before the lock is released: afterwards the name may belong to another process
+  unlink(path_.c_str()); // before the lock is released, because afterwards the name may belong to another process
   if (descriptor_ >= 0) close(descriptor_);
 }
 

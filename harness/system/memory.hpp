@@ -20,8 +20,8 @@ std::string over_memory(std::uint64_t bytes);
 /// Throws OverMemory with that text if it is not empty.
 void require_memory(std::uint64_t bytes);
 
-/// Keeps freed host memory, for the whole program. Where a pass allocates what the one before it freed, returning the
-/// pages and faulting them in again takes up to half of the time. Only with glibc.
+/// Makes the allocator keep freed host memory, for the whole program; only with glibc. Otherwise each pass returns its
+/// pages to the system and faults them in again, which takes up to half of its time.
 void keep_freed_memory();
 
 /// "512M", "24G", "1.5T" or plain bytes; usage error otherwise.

@@ -4,7 +4,7 @@
 #include <sched.h>
 #include <vector>
 
-// OpenMP's runtime, where the program is linked to one.
+// Functions of the OpenMP runtime; null if the program is not linked to one.
 extern "C" {
 __attribute__((weak)) int omp_get_num_places();
 __attribute__((weak)) int omp_get_place_num_procs(int place);
@@ -38,7 +38,9 @@ size_t processors() {
 }
 
 void run_on_any_processor() {
-  if (CPU_COUNT(&allowed()) > 0) sched_setaffinity(0, sizeof allowed(), &allowed()); // if refused, it stays where it is
+  if (CPU_COUNT(&allowed()) > 0)
+    sched_setaffinity(0, sizeof allowed(), &allowed()); // if refused, the thread keeps its
+                                                        // processors
 }
 
 } // namespace recollect

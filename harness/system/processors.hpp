@@ -8,8 +8,8 @@ namespace recollect {
 /// OpenMP binds threads (OMP_PROC_BIND). Determined once per process, because the C library reads a file for it.
 std::size_t processors();
 
-/// Lets the calling thread run on all of them. A new thread may run where the thread that started it may, and OpenMP
-/// binds the first thread of the process to one core.
+/// Lets the calling thread run on all processors(). A new thread inherits the processors of the thread that started it,
+/// and OpenMP binds the first thread of the process to one core.
 void run_on_any_processor();
 
 } // namespace recollect

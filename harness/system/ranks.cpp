@@ -106,7 +106,7 @@ std::string shared(std::string bytes) {
 
 std::vector<std::string> gathered(const std::string &bytes) {
   if (!joined) return {bytes};
-  if (rank() != 0) { // a send also waits until the receiver is there: not before rank 0 has asked
+  if (rank() != 0) { // a send would poll until rank 0 receives, so the rank first waits for rank 0's request
     received(0);
     send(bytes, 0);
     return {};
@@ -122,7 +122,7 @@ double largest(double number) {
 }
 
 namespace {
-/// MPI passes no data of the caller to an operator.
+/// Global, because MPI passes no user data to an operator.
 const Combine *combining = nullptr;
 std::size_t combined_size = 0;
 
@@ -159,7 +159,7 @@ struct Counter::Window {
 
 Counter::Counter() {
   if (!joined) return;
-  std::int64_t *count = nullptr; // rank 0 holds the counter; the others reach it without its help
+  std::int64_t *count = nullptr; // rank 0 holds the counter; other ranks access it one-sidedly
   window_ = new Window;
   MPI_Win_allocate(rank() == 0 ? sizeof *count : 0, sizeof *count, MPI_INFO_NULL, MPI_COMM_WORLD, &count,
                    &window_->win);
@@ -207,7 +207,7 @@ std::size_t Counter::next() { return std::size_t(alone_++); }
 #endif
 
 double seconds_of_slowest(const std::function<void()> &work) {
-  largest(0); // all start together
+  largest(0); // a barrier: all ranks start together
   const auto start = std::chrono::steady_clock::now();
   work();
   return largest(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());

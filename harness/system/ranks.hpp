@@ -11,10 +11,10 @@ namespace recollect::ranks {
 /// Initialises MPI if a launcher started this process; called before anything is shared. Input error if there are other
 /// ranks and the program was built without MPI.
 void join();
-/// Called last in the program. Ranks end together; a rank that failed (by an exception, not a finding) ends the others.
+/// Called last in the program. Ranks end together. `failed`: this rank ended by an exception, so it ends the others.
 void leave(bool failed, int status);
 
-/// Known before join(), from the launcher's environment.
+/// Read from the launcher's environment, so they are known before join().
 int rank();
 int size();
 
@@ -25,15 +25,15 @@ std::string library();
 std::string shared(std::string bytes);
 /// Gather: the bytes of ranks 0, 1, ... on rank 0; nothing elsewhere.
 std::vector<std::string> gathered(const std::string &bytes);
-/// Sends to another rank, which waits for it.
+/// Sends to another rank, which receives with received().
 void send(std::string bytes, int to);
 std::string received(int from);
-/// All-reduce: over the numbers of all ranks, on every rank.
+/// All-reduce: the largest number of all ranks, on every rank.
 double largest(double number);
 /// Seconds that `work` takes on the slowest rank, from when all ranks are ready. Called by all ranks.
 double seconds_of_slowest(const std::function<void()> &work);
 
-/// Combines `earlier` and then `later`, arrays of one size; must be associative.
+/// Combines two arrays of the same size, `earlier` of lower ranks. Must be associative.
 using Combine =
     std::function<std::vector<double>(const std::vector<double> &earlier, const std::vector<double> &later)>;
 /// Exclusive scan: the arrays of the ranks before this one, combined in order; empty on rank 0.

@@ -11,7 +11,8 @@ namespace recollect {
 namespace {
 
 constexpr int seconds = 4; // a start takes 0.02 s
-// How libraries react if memory is refused: retry for ever, abort, or write to address 0.
+// Signals by which libraries end if memory is refused: they retry for ever (the timer sends SIGPROF), abort, or write to
+// address 0.
 constexpr int ends[] = {SIGPROF, SIGABRT, SIGSEGV};
 
 [[noreturn]] void give_up() {

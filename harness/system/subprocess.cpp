@@ -40,7 +40,7 @@ int open_nowhere() { return open("/dev/null", O_WRONLY | O_CLOEXEC); }
 } // namespace
 
 pid_t fork_to_await() {
-  signal(SIGCHLD, SIG_DFL); // no signal handler is installed for it
+  signal(SIGCHLD, SIG_DFL); // the program has no handler for SIGCHLD
   return fork();
 }
 

@@ -13,8 +13,8 @@ pid_t fork_to_await();
 /// Waits for the child and returns its status from waitpid(); false if there is none, which counts as a failure.
 bool awaited(pid_t child, int &status);
 
-/// Runs words[0] (searched in the PATH) with the other words as arguments; it ends when this process does. Returns its
-/// exit status, or -1 if it could not be started or was killed. `errors` gets its standard error.
+/// Runs the program words[0] (searched in the PATH) with the other words as arguments; it gets SIGTERM if this process
+/// ends. Returns its exit status, or -1 if it could not be started or was killed. `errors` receives its standard error.
 int run_program(const std::vector<std::string> &words, std::string &errors);
 /// The same, discarding all output.
 int run_quietly(const std::vector<std::string> &words);
