@@ -9,7 +9,7 @@ namespace recollect::train {
 struct Corpus {
   std::string bytes;
   size_t held_out() const { return bytes.size() - bytes.size() / 10; } // where the held-out last tenth begins
-  /// Its size and a hash (FNV-1a, 64 bits), by which corpora are distinguished.
+  /// The corpus's size and hash (FNV-1a, 64 bits), which distinguish corpora.
   std::string identity() const;
 };
 

@@ -13,7 +13,7 @@ const std::vector<ParamSpec> &settings();
 /// One run. `mixer_params` are the parameters of the layer that the setting `mixer` names; none for "none".
 struct Setup {
   Params settings, mixer_params;
-  std::shared_ptr<const Corpus> corpus = nullptr; // of task=text
+  std::shared_ptr<const Corpus> corpus = nullptr; // only for task=text
   std::string mixer() const { return settings.text("mixer"); }
   const Variant *layer() const; // the mixer; null: "none"
 };

@@ -22,7 +22,7 @@ bool matches(const TrainedModel &model, const Assignments &wanted) {
   for (const auto &[name, value] : wanted) {
     const auto found = model.settings.find(name);
     if (found == model.settings.end()) return false; // belongs to another layer
-    if (found->second != value) return false;        // so that equal numbers are written alike on both sides
+    if (found->second != value) return false;        // compared as text: a number must be written as in the settings
   }
   return true;
 }
@@ -51,7 +51,7 @@ std::vector<const TrainedModel *> chosen(const Statement &s, const std::vector<T
   return found;
 }
 
-/// The statement's measure: accuracy, loss, or 1 if it diverged. A diverged model gets the loss of a guess.
+/// The statement's measure: accuracy, loss, length, or 1 if the model diverged. A diverged model gets the loss of a guess.
 double measured(const Statement &s, const TrainedModel &model) {
   const bool loss = s.measure == "loss";
   if (s.measure == "diverged") return model.trained->diverged;
@@ -76,7 +76,7 @@ struct Sampled {
   std::vector<std::vector<int>> diverged; // as trials
 };
 
-/// Rates in ascending order, so that columns of two sides have the same rates whatever order the files have.
+/// Rates are in ascending order, so that the columns of both sides of a comparison have the same rates.
 Sampled sampled(const Statement &s, const std::vector<const TrainedModel *> &models) {
   Sampled found;
   std::map<double, std::string> rates;
@@ -97,7 +97,8 @@ Sampled sampled(const Statement &s, const std::vector<const TrainedModel *> &mod
   return found;
 }
 
-/// The interval of the seeds' mean. None for two seeds: they bound little, and nothing if they agree by chance.
+/// The mean over seeds and its interval. No interval for fewer than three seeds: that of two seeds is very wide, or
+/// empty if they agree by chance.
 void give_interval(Side &side, const std::vector<double> &seeds) {
   const Mean mean = mean_of(seeds);
   side.mean = mean.mean;
@@ -131,7 +132,7 @@ LeftOut left_out(const Sampled &all, bool smallest) {
   for (size_t i = 0; i < all.trials.size(); ++i) {
     Tried others = all.trials;
     others.erase(others.begin() + std::ptrdiff_t(i));
-    if (others.empty()) others = all.trials; // with one seed there are no others: its own best rate
+    if (others.empty()) others = all.trials; // one seed: its own best rate
     const size_t rate = best_column(others, smallest);
     found.values.push_back(all.trials[i][rate]), found.rates.push_back(rate);
     found.diverged += all.diverged[i][rate];

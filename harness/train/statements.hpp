@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Statements of papers about trained models, judged by the models that were trained.
 //
-// A comparison takes each side at the learning rate with the best mean over seeds; both sides have the same rates to
-// choose from. It is decided by the exact permutation test over seeds (numerics/permutation.hpp), which selects the
-// rates again in every permutation. p-values are adjusted for the number of a suite's comparisons
-// (numerics/false_discovery.hpp): at most one in twenty of the comparisons called significant is expected to be false.
-// If the 90 % interval of the difference of accuracies lies within +-.01, the verdict is "no difference that matters".
-// A number is decided by the 95 % interval of the mean over seeds (Student's t). For every seed the rate is the one
-// that is best for the other seeds, so that selecting the rate does not bias the mean. A diverged run decides nothing,
-// unless the statement is about divergence.
+// In a comparison, each side has the learning rate with the best mean over seeds, out of the same rates. The exact
+// permutation test over seeds (numerics/permutation.hpp) decides; it selects the rates again in every permutation.
+// p-values are adjusted for the number of a suite's comparisons (numerics/false_discovery.hpp): of the comparisons
+// called significant, at most one in twenty is expected to be false. If the 90 % interval of the difference of
+// accuracies lies within +-.01, the verdict is "no difference that matters". A number is decided by the 95 % interval
+// of the mean over seeds (Student's t). Each seed has the rate that is best for the other seeds, so that selecting the
+// rate does not bias the mean. A diverged run decides nothing, unless the statement is about divergence.
 #pragma once
 #include "harness/train/training_record.hpp"
 
@@ -29,8 +28,8 @@ std::vector<TrainedModel> models_of(const Results &results);
 
 /// One side of a statement.
 struct Side {
-  std::string rate; // the best rate; for a number the best for the other seeds, which may differ by seed
-  double mean = std::nan(""), low = std::nan(""), high = std::nan(""); // of the 95 % interval
+  std::string rate; // the best rate; for a number the rates that are best for the other seeds, which may differ by seed
+  double mean = std::nan(""), low = std::nan(""), high = std::nan(""); // low, high: the 95 % interval
   int seeds = 0, diverged = 0;
 };
 
@@ -45,9 +44,9 @@ struct Ruling {
   Side first, second;
 };
 
-/// Judges one statement, as if its suite had no other. Usage error if it names no experiment or setting of these
-/// models, if it leaves more open than rate and seed, if its sides have different rates to choose from, or if there are
-/// more seeds than can be tested (most_permuted).
+/// Judges one statement, as if it were the suite's only one. Usage error if the statement names an experiment or
+/// setting that no model has, if models of one side differ in more than rate and seed, if the sides have different
+/// rates, or if there are more seeds than can be tested (most_permuted).
 Ruling rule(const Statement &statement, const std::vector<TrainedModel> &models);
 /// Judges all statements of a suite; comparisons are adjusted for their number, in each direction.
 std::vector<Ruling> rule_all(const std::vector<Statement> &statements, const std::vector<TrainedModel> &models);

@@ -9,7 +9,7 @@
 namespace recollect::train {
 namespace {
 
-struct Drawn { // random numbers of one text (a separate stream), and of all texts
+struct Drawn { // what one text is drawn from; `stream` is of this text, `common` of all texts
   Stream stream, common;
   const Params &settings;
   bool training;
@@ -37,7 +37,7 @@ void write_filler(const Drawn &d, const std::vector<int> &keys, const int *pairs
   }
 }
 
-/// `count` numbers below n, drawn from the stream; distinct if none may occur twice.
+/// `count` numbers below n, drawn from the stream; distinct unless `again`.
 std::vector<int> numbers(bool again, int count, int n, const Stream &draw, std::uint64_t first) {
   if (!again) return distinct(count, n, draw, first);
   std::vector<int> all;

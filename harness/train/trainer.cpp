@@ -18,7 +18,7 @@ bool room_for_another(size_t models, std::optional<std::uint64_t> free_at_first,
 }
 
 int solved_length(const Numbers &answers, int letters) {
-  if (answers.empty()) return 0;                    // of a model that diverged
+  if (answers.empty()) return 0;                    // the model diverged
   Numbers right(static_cast<size_t>(letters), 0.0); // words, by letter
   for (size_t i = 0; i < answers.size(); ++i) right[i % right.size()] += answers[i];
   const double enough = 0.9 * double(answers.size()) / letters;

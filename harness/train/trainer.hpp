@@ -11,8 +11,8 @@ namespace recollect::train {
 /// Learning rate of `step` (from 0) relative to its peak: rises linearly over the warm-up, falls as a cosine to 0.
 double schedule(int step, int steps, double warmup);
 
-/// Whether a device that runs `models` models has memory for two more like them, given its free bytes when the first
-/// began and now. Always true on a host, whose memory --memory limits.
+/// Whether a device that runs `models` models has memory for two more such models, given its free bytes before the
+/// first model and now. Always true on a host, where --memory limits the memory.
 bool room_for_another(size_t models, std::optional<std::uint64_t> free_at_first, std::optional<std::uint64_t> free_now);
 
 /// A point of a training curve: means over the batches since the last point.
@@ -25,7 +25,7 @@ struct CurvePoint {
 struct Progressed {
   int step = 0;          // steps made
   bool diverged = false; // a loss or a gradient was not finite
-  Numbers running{0, 0}; // sums of loss and accuracy since the last point
+  Numbers running{0, 0}; // sums of loss and accuracy since the last point of the curve
   std::vector<CurvePoint> curve;
 };
 /// Everything that a run needs to continue.
@@ -42,8 +42,8 @@ public:
   TrainingState state() const { return {at_, model_.get()}; }
   /// Input error if the state belongs to another model.
   void restore(TrainingState state);
-  /// Pairs of a text at this step. Under a curriculum: those at its start, doubled for every point of the curve so far
-  /// that reached the accuracy.
+  /// Pairs of a text at this step. A curriculum starts with few pairs, and doubles them at every point of the curve
+  /// that reaches the curriculum's accuracy.
   int pairs() const;
   bool done() const { return at_.diverged || at_.step >= steps_; }
   /// How many steps should be made at once from here.
@@ -54,7 +54,7 @@ public:
   /// same time; end() waits.
   void begin(int steps = 1);
   void end();
-  /// On held-out texts, never with shuffled answers, batch by batch. Nothing if it diverged.
+  /// Judges the model on held-out texts, never with shuffled answers, batch by batch. Empty if training diverged.
   std::vector<Judged> evaluate_batches();
   Judged evaluate();
 
@@ -73,7 +73,7 @@ private:
   Progressed at_;
   // Since the last end():
   int begun_ = 0;
-  bool refused_ = false; // by the mixer, a step that was to begin
+  bool refused_ = false; // the mixer threw on a step that was to begin
 };
 
 } // namespace recollect::train

@@ -172,7 +172,7 @@ std::string identity(const TrainedModel &model) {
   return all;
 }
 
-/// Facts about the whole set of files, not about a process that wrote one of them.
+/// The facts of all files, without those about the process that wrote a file.
 Facts common_facts(const std::vector<Results> &files) {
   Facts common;
   for (const auto &[name, value] : files.at(0).meta) {
@@ -233,7 +233,7 @@ Results joined_trainings(const std::vector<Results> &files, const Results &plann
     for (Table &table : tables)
       for (std::vector<Cell> row : file->table(table.name).rows) {
         if (table.name == "training_state" || table.name == "trained_statements") continue;
-        if (table.name == "experiments") { // an experiment has the title of the last source, the suite
+        if (table.name == "experiments") { // an experiment gets the title of the last source, the suite
           const auto same = std::find_if(table.rows.begin(), table.rows.end(),
                                          [&](const std::vector<Cell> &other) { return other.at(0) == row.at(0); });
           same == table.rows.end() ? table.rows.push_back(row) : void(*same = row);

@@ -19,7 +19,7 @@ struct TrainingRun {
 struct Trained {
   bool diverged;
   double loss, accuracy; // on held-out texts
-  double chance;         // accuracy of answering with any value of the text
+  double chance;         // accuracy of a guess (texts.hpp)
   double seconds;
   std::map<std::string, double> metrics =
       {}; // "state_bytes" of all layers and heads; "length": the longest word solved
@@ -37,11 +37,11 @@ CurvePoint point_of(const Table &curves, size_t row);
 
 class TrainingRecord {
 public:
-  /// As Recorder's.
+  /// Arguments as for Recorder.
   TrainingRecord(const std::string &path, const std::vector<TrainingRun> &plan,
                  const std::vector<Experiment> &experiments, Facts meta, bool resume,
                  std::function<Recorder::Clock::time_point()> now = Recorder::Clock::now);
-  /// Done by this rank or before; after all is finished, on rank 0, by any rank.
+  /// The result of a run that this rank or an earlier process trained; on rank 0 after finish(), of every run.
   std::optional<Trained> trained(size_t run) const;
   /// The state that an earlier process kept, or nothing.
   std::optional<TrainingState> kept(size_t run) const;
@@ -61,7 +61,7 @@ private:
 /// The runs of a file. A setting newer than the file gets its default, which is how the file's program behaved.
 Results read_trainings(const std::string &path);
 
-/// Without any training result.
+/// Results with the plan only, without any trained model.
 Results planned_trainings(const std::vector<TrainingRun> &plan, const std::vector<Experiment> &experiments);
 
 /// Merges the models of the files, each once, and the planned ones that are in none; facts of the files are listed side

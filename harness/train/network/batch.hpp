@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a batch transfers to the device, in one transfer, and the results that it leaves there.
+// The data of a batch, sent to the device in one transfer, and its results, which stay on the device.
 #pragma once
 #include "harness/device/each_index.hpp"
 #include "harness/train/network/model.hpp"
@@ -18,10 +18,10 @@ struct Places {
   }
 };
 
-/// A batch on the device, sent in one transfer.
+/// A batch on the device.
 struct Batch {
-  Array<int> tokens, asked, labels; // positions of the answers
-  Array<int> begin, places;         // one per token
+  Array<int> tokens, asked, labels; // asked: positions of the answers; labels: the right answers
+  Array<int> begin, places;         // as in Places
   Batch(Arena &arena, const Texts &texts, int vocabulary) {
     std::vector<int> all = texts.tokens, answers;
     for (size_t i = 0; i < texts.labels.size(); ++i)
@@ -56,7 +56,7 @@ template <class Real> struct Squares {
 /// Results of a batch, on the device until the next batch.
 struct Left {
   int answers;
-  Array<double> losses, right, squares; // [answers] twice, and [blocks] of the squared gradient
+  Array<double> losses, right, squares; // losses, right [answers]; squares: sums of squares of the gradient
   Left(Arena &arena, size_t count, size_t blocks)
       : answers(int(count)), losses(arena.take<double>(count)), right(arena.take<double>(count)),
         squares(arena.take<double>(blocks)) {}
@@ -80,7 +80,7 @@ struct SumUp {
     once(team, [=] { to[0] = loss, to[1] = right, to[2] = square; });
   }
 };
-/// `sums`, copied to the host, of a batch with this many answers.
+/// Converts the sums [3] of a batch with `answers` answers, copied to the host.
 inline Judged judged(const double *sums, int answers) { return {sums[0], int(sums[1]), answers, sums[2], {}}; }
 
 } // namespace recollect::train

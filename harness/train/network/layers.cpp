@@ -18,7 +18,7 @@ struct Plus {
   template <class Real> KOKKOS_FUNCTION Real operator()(Real a, Real b) const { return a + b; }
 };
 
-/// Rows x of `width`, centred if asked, times s = 1 / sqrt(|x|^2 / divisor + floor).
+/// Multiplies rows x of `width` numbers, minus their mean if `centred`, by s = 1 / sqrt(|x|^2 / divisor + floor).
 template <class Real> struct Scaling {
   int width;
   Real divisor, floor;
@@ -39,7 +39,7 @@ template <class Real> Scaling<Real> to_mean_square(int width) { return {width, R
 template <class Real> Scaling<Real> to_length(int width) { return {width, Real(1), Real(unit_floor)}; }
 template <class Real> Scaling<Real> to_variance(int width) { return {width, Real(width), Real(layer_floor), true}; }
 
-/// y = gain s (x - mean) + shift; absent gain and shift are 1 and 0.
+/// y = gain s (x - mean) + shift; without gain, gain is 1; without shift, shift is 0.
 template <class Real>
 Array<Real> scaled_forward(Arena &arena, const Array<Real> &X, const Scaling<Real> &by, const Array<Real> &gain = {},
                            const Array<Real> &shift = {}) {
@@ -262,7 +262,7 @@ template <class Real> Array<Real> rope(Arena &arena, const Array<Real> &X, int w
   const Array<Real> turns = arena.take<Real>(2 * angles), Y = arena.take<Real>(X.extent(0));
   each_index(
       "train::turns", angles,
-      KOKKOS_LAMBDA(size_t i) { // in double: an angle of many turns leaves float32 no digits
+      KOKKOS_LAMBDA(size_t i) { // in float64, because large angles leave float32 no digits after the reduction
         const int t = int(i / size_t(half)), j = int(i % size_t(half));
         const double angle = t * math::pow(10000.0, -2.0 * j / D);
         turns[2 * i] = Real(math::cos(angle)), turns[2 * i + 1] = Real(sign * math::sin(angle));
@@ -271,7 +271,7 @@ template <class Real> Array<Real> rope(Arena &arena, const Array<Real> &X, int w
   each_index(
       "train::rope", X.extent(0), KOKKOS_LAMBDA(size_t i) {
         const int row = int(i / size_t(width)), j = int(i % size_t(width)) % D, pair = j % half;
-        if (j >= 2 * half) { // if the width is odd, the last channel stays
+        if (j >= 2 * half) { // the last channel of an odd width is not rotated
           Y[i] = X[i];
           return;
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of a model besides its mixer, forward and backward, on rows [N,width] in device memory. Results are in the
-// arena. A backward function returns the gradient of its input (or adds to it, if its name says so) and adds to the
-// gradients of the parameters.
+// The layers of a model besides its mixer, forward and backward, on rows [N,width] in device memory. Results are
+// allocated in the arena. A backward function returns the gradient of its input (or adds to it, if its name says so)
+// and adds to the gradients of the parameters.
 #pragma once
 #include "harness/device/each_index.hpp"
 
@@ -64,7 +64,7 @@ Array<Real> sigmoid_backward(Arena &arena, const Array<Real> &Y, const Array<Rea
 /// which is the backward pass.
 template <class Real> Array<Real> rope(Arena &arena, const Array<Real> &X, int width, int D, int T, int sign);
 
-/// [...,T,H,D] to [...,H,T,D]; the inverse is the same with H and T exchanged.
+/// [...,T,H,D] to [...,H,T,D]; exchange the arguments T and H for the inverse.
 template <class Real> Array<Real> exchanged(Arena &arena, const Array<Real> &X, int T, int H, int D);
 
 /// [...,n] to [...,times,n]: every n numbers are repeated; backward: the repetitions are summed. times = 1 returns the

@@ -16,7 +16,7 @@ template <class Real, class Kernels> const auto &of_type(const Kernels &kernels)
     return kernels.f64;
 }
 
-/// The states of all heads, copied from one. Always new memory, unlike repeated(), because the layer writes to it.
+/// The states of all heads, copied from one head's. Always new memory, because the layer writes to it.
 template <class Real> Array<Real> state_of_all(Arena &arena, const Call<Real> &call, const Array<Real> &one) {
   const Array<Real> state = arena.take<Real>(call.shape.heads() * call.state_shape.size());
   if (const size_t size = one.extent(0))

@@ -18,8 +18,8 @@ public:
   /// o, from the layer's own initial state: in float64 by the definition, in float32 by the fast form. Temporary memory
   /// comes from `scratch`, which is reset first.
   Array<Real> forward(Arena &arena, const std::shared_ptr<Arena> &scratch);
-  /// The gradients of all inputs from that of o, by the fast form's backward pass if it has one, else by gradient(),
-  /// which throws an input error if a number is not finite.
+  /// The gradients of all inputs, given that of o, by the fast form's backward pass if it has one, else by gradient().
+  /// gradient() throws an input error if a number is not finite.
   void backward(Arena &arena, const Array<Real> &d_o, Mixing &gradient) const;
 
 private:

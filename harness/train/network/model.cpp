@@ -19,7 +19,7 @@ struct Model::Body {
   virtual Numbers gradient() const = 0;
   virtual void step(const Texts &texts, const Update &update) = 0;
   virtual std::vector<Judged> judged() = 0;
-  std::unique_ptr<DeviceStream> stream; // synchronises everything, because models run at the same time
+  std::unique_ptr<DeviceStream> stream; // the model's stream; destroying it waits for the model's work
 };
 struct Model::Here {
   Body &body;
@@ -29,9 +29,11 @@ struct Model::Here {
 
 namespace {
 
-/// The factor of a step's gradient, on the device; 0 if the gradient is not finite, so that nothing is learned.
+/// The factor on a step's gradient (clipping), on the device; 0 if the gradient is not finite, so that nothing is
+/// updated.
 struct Factor {
-  Array<double> sums, factor; // [3] sums of this step (SumUp); [1] factor of the previous step, later of this one
+  Array<double> sums, factor; // [3] sums of this step (SumUp); [1] factor: read from the previous step, then
+                              // overwritten
   double clip;
   KOKKOS_FUNCTION void operator()(size_t) const {
     const double length = math::sqrt(sums[2]),

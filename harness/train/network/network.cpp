@@ -10,19 +10,19 @@
 namespace recollect::train {
 namespace {
 
-/// One tensor that the mixer reads: rows times its projection, and then what makes it a gate, a unit key or a rotated
-/// query, if it is one.
+/// One input tensor of the mixer: a projection of the block's rows, followed by the function (sigmoid, normalisation,
+/// rotary embedding) that the settings ask for, if any.
 template <class Real> struct Projected {
   Tensor tensor;
   std::string weights;
   bool convolved, gate;
   int heads, width;       // of a head
-  Array<Real> raw, given; // before and after
+  Array<Real> raw, given; // before and after this function
 };
 
 /// What a block keeps for the backward pass.
 template <class Real> struct Block {
-  Array<Real> x, middle, normed, hidden, active; // x before the mixer, and before the MLP
+  Array<Real> x, middle, normed, hidden, active; // x, middle: input of the mixer and of the MLP, before the norm
   Array<Real> mixed, convolved, raw_read, read;  // the mixer's norm of x, its convolution, its output [N,d]
   std::vector<Projected<Real>> projected;
   std::unique_ptr<Mixing<Real>> mixing;
@@ -71,7 +71,7 @@ public:
         T_(texts.length), d_(s_.integer("width")), H_(s_.integer("heads")), D_(head_width(s_)),
         ffn_(s_.integer("ffn")) {}
 
-  /// Everything on which kernels of start() depend, if the layers are the same.
+  /// Everything besides the setup on which the kernels of start() depend.
   DeviceGraph::Key key() const {
     return {
         std::uintptr_t(w_.data()), std::uintptr_t(g_.data()), arena_.begin(), scratch_->begin(), size_t(B_), size_t(T_),
@@ -100,7 +100,7 @@ private:
   Rows slot(const std::string &name) const { return part(g_, name); }
   size_t steps() const { return size_t(B_) * size_t(T_); }
 
-  /// The norm at `place`: "3.mixer ", "3.ffn " or "", before the answers.
+  /// The norm at `place`: "3.mixer ", "3.ffn ", or "" for the norm before the output head.
   Rows norm_forward(const Rows &x, const std::string &place) {
     const std::string &kind = s_.text("norm");
     if (kind == "none") return x;
@@ -234,7 +234,7 @@ private:
   bool turned(Tensor tensor) const {
     return s_.text("positions") == "rope" && (tensor == Tensor::q || tensor == Tensor::k);
   }
-  bool keys_looked_up() const { // w is k, if the layer has w
+  bool keys_looked_up() const { // whether the layer's input w is the key
     const std::vector<Input> &inputs = mixer_->inputs;
     return s_.text("lookups") == "keys" &&
            std::any_of(inputs.begin(), inputs.end(), [](const Input &input) { return input.name == "w"; });
@@ -303,7 +303,7 @@ private:
   const Weights &weights_;
   Rows w_, g_;
   const Variant *mixer_;
-  Rows start_; // of a head's mixer
+  Rows start_; // one head's initial state
   Arena &arena_;
   std::shared_ptr<Arena> scratch_;
   Batch batch_;

@@ -15,13 +15,13 @@ public:
   /// what judged() reads (batch.hpp). Returns how many answers were asked. The host waits only if the mixer does.
   int start(const Array<Real> &parameters, const Texts &texts, const Array<double> &sums,
             const Array<Real> &gradient = {});
-  /// The same, but waits and returns the results.
+  /// Like start(), but waits and returns the results.
   Judged run(const Array<Real> &parameters, const Texts &texts, const Array<Real> &gradient = {});
 
 private:
   const Setup &setup_;
   const Weights &weights_;
-  Array<Real> start_;   // of a head's mixer
+  Array<Real> start_;   // one head's initial state
   Array<double> right_; // answers of the batch started last
   Arena arena_;
   DeviceGraph graph_; // of a batch, forward and backward
