@@ -121,9 +121,7 @@ Names input_names(const Variant &variant, const Convention &c) {
   Names names{"q", "k", "v"};
   bool decays = false;
   for (const Input &input : variant.inputs) {
-    if (input.name == "beta" && c.gate == Gate::mamba)
-      continue; // mamba's dt, read as the gate, is also the write
-                // strength
+    if (input.name == "beta" && c.gate == Gate::mamba) continue; // mamba's dt is also the write strength
     names.push_back(input.name);
     decays = decays || facts_of(input.tensor()).decay;
     if (input.name == "alpha") names.push_back("gamma");
