@@ -17,7 +17,7 @@ WORST_FIRST = ("failed", "not run", "skipped", "meaningless", "ok")
 
 
 def planned(case: Case) -> tuple[Any, ...]:
-    """Everything that distinguishes a case except its seed. Parameters chosen by tuning are not the user's settings."""
+    """Everything that distinguishes a case except its seed and the parameters that tuning chose."""
     chosen = case.chosen
     params = tuple(
         (owner, name, value)
@@ -79,9 +79,9 @@ def cells(cases: list[Case]) -> list[Cell]:
 
 
 def tell_apart(cells: list[Cell]) -> None:
-    """Sets `told` of every cell to the settings that distinguish it. These are the task's settings that vary among all
-    cells of that task and experiment, and the layer's that vary among its own cells there. Values chosen by tuning are
-    not included."""
+    """Sets `told` of every cell to the settings that distinguish it: settings of the task that vary among the cells of
+    this task and experiment, and settings of the layer that vary among the layer's cells there. Values chosen by tuning
+    are not included."""
     values: dict[tuple[str, ...], set[str]] = {}
 
     def place(cell: Cell, owner: str, name: str) -> tuple[str, ...]:
@@ -117,8 +117,8 @@ def ran_with(cell: Cell) -> dict[str, Params]:
 
 
 def settings(cell: Cell) -> Params:
-    """{name: value} of both owners, as planned; the variant's own are called owner.name if the task has the same
-    name."""
+    """{name: value}: planned parameters of the task and the layer. A layer's parameter is called layer.name if the task
+    has a parameter of that name."""
     task = dict(cell.params.get(cell.task, {}))
     for name, value in cell.params.get(cell.variant, {}).items():
         task[f"{cell.variant}.{name}" if name in task else name] = value
@@ -141,7 +141,7 @@ def tuning(cell: Cell) -> str:
     if cell.setting == "tuned":
         return f"tuned: {said}" if said else "tuned: no trial ran"
     plain = {"untuned": "untuned defaults", "fixed": "nothing free"}.get(cell.setting, "")
-    return f"{plain}: {said}" if said else plain  # with the widths that --state-bytes chose
+    return f"{plain}: {said}" if said else plain  # `said` has the widths that --state-bytes chose
 
 
 def signature(cell: Cell) -> tuple[Any, ...]:
@@ -169,8 +169,8 @@ def counts(cells: Iterable[Cell | Blank]) -> dict[str, int]:
 
 
 def beats_chance(cell: Cell) -> bool:
-    """Whether the cell is better than a guess by more than two standard errors. False for one seed, which shows
-    nothing."""
+    """Whether the cell is better than a guess by more than two standard errors. False for one seed, because it has no
+    error."""
     if math.isnan(cell.error):
         return False
     return math.isnan(cell.chance) or cell.direction * (cell.mean - cell.chance) > 2 * cell.error

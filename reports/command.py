@@ -15,11 +15,11 @@ import shutil
 import sys
 from typing import Any
 
-os.environ["OMP_NUM_THREADS"] = "1"  # one process per core draws: threads of NumPy would only wait for each other
+os.environ["OMP_NUM_THREADS"] = "1"  # one process per core draws: NumPy threads would compete
 
 logging.getLogger("matplotlib").setLevel(
     logging.ERROR
-)  # building the font cache takes long on slow machines, which Matplotlib would report as a warning
+)  # hides a warning that building the font cache takes long
 
 from reports import publish  # noqa: E402
 from reports import read  # noqa: E402
@@ -28,8 +28,9 @@ from reports.records import Results  # noqa: E402
 
 
 def layers_in_order(results: Results) -> list[str]:
-    """Every layer of the files. Layers that are drawn next to few others come first, because they get the plainest
-    looks; otherwise layers of a family, which share a panel, are adjacent."""
+    """Every layer of the files, in the order in which layers get their looks (style.assign_looks). Layers that are
+    drawn next to few others come first, because the first looks differ most. Layers of a family, which share a panel,
+    are adjacent."""
     family = {c.variant: c.family for c in results.cells}
     trained = {t.mixer for t in results.trainings}
     runs = collections.Counter((c.experiment, c.task, c.variant) for c in results.cells)
@@ -99,8 +100,8 @@ def main() -> int:
     parser.add_argument("-o", "--output", required=True, metavar="DIR")
     parser.add_argument("--format", choices=("site", "md"), default="site")
     parser.add_argument("--csv", action="store_true", help="tables as CSV instead of pages")
-    parser.add_argument("--progress", type=int, metavar="FD", help="say there how far the work is")
-    parser.add_argument("--catalogue", help="what the program knows of layers and tasks, as JSON")
+    parser.add_argument("--progress", type=int, metavar="FD", help="file descriptor for progress messages")
+    parser.add_argument("--catalogue", help="descriptions of layers and tasks, as JSON")
     arguments = parser.parse_args()
     try:
         write(arguments)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from reports.records import Device, DeviceRow
 
 SHAPE = ("B", "H", "T", "Dk", "Dv")
-WIDTHS = (64, 128, 256)  # of heads, in the summary
+WIDTHS = (64, 128, 256)  # head widths with a column in the summary
 DECODED = 16  # calls of at most this many steps are decoding
 ABOUT = dict(curves="lengths and widths next to a multiple of 64", drawn="shapes drawn at random")  # FILE.curves.csv
 NEEDED = {
@@ -32,7 +32,7 @@ NEEDED = {
 
 
 def read(path: str) -> Device:
-    """The table in a file; ValueError for another kind of file."""
+    """Reads a table of bench/collect.py; ValueError for any other file."""
     with open(path, encoding="utf-8", newline="") as f:
         lines = f.read().splitlines()
     origin = [line[1:].strip() for line in lines if line.startswith("#")]
@@ -58,8 +58,8 @@ class Summary:
     variant: str
     which: str  # forward or backward
     count: int  # shapes that both ran
-    mean: float  # geometric, as all means of ratios
-    by_width: list[float | None]  # means of heads of WIDTHS channels, without decoding
+    mean: float  # geometric mean of the ratios
+    by_width: list[float | None]  # geometric means for each head width of WIDTHS, without decoding
 
 
 def summary(device: Device) -> list[Summary]:

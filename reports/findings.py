@@ -15,13 +15,14 @@ def distance(point: Point) -> float:
 
 
 def strain(point: Point) -> tuple[bool, bool, float]:
-    """Sort key: how near a point is to its tolerance, or how far beyond it. The paper's own statement comes first."""
+    """Sort key: the paper's own statement ranks highest, then points outside their tolerance, then the distance between
+    measured and predicted."""
     apart = distance(point)
     return (point.role == "statement", point.verdict != "holds", 0.0 if math.isnan(apart) else apart)
 
 
 def decisive(claim: Claim) -> Point | None:
-    """The most interesting point, or None: the paper's statement, else the one furthest beyond its tolerance."""
+    """The point with the highest strain(): statements first, refuted ones before others. None without points."""
     return max(claim.points, key=strain) if claim.points else None
 
 
@@ -44,8 +45,8 @@ FOUND = {
 
 
 def outcome(claim: Claim) -> str:
-    """Outcome of a claim, a key of FOUND: for a refutation its scope; "failed" if our own check did not pass; for a
-    claim that needs training, the verdict of trained models on its row."""
+    """Outcome of a claim, a key of FOUND: "failed" if the claim did not pass, the scope of a refutation, or, if the
+    claim needs training, the trained models' verdict on its row of the ledger."""
     if claim.reason:
         return claim.trained.outcome if claim.trained else "not_tested"
     if not claim.passed:
@@ -54,8 +55,8 @@ def outcome(claim: Claim) -> str:
 
 
 def verdict_text(claim: Claim) -> str:
-    """The verdict as printed everywhere: with its scope, reason or condition, whose formulas are marked; for trained
-    models their verdict."""
+    """The verdict as all pages print it: with its scope, reason or condition, in which formulas are marked. If trained
+    models decide the claim, their verdict."""
     found = outcome(claim)
     if found.startswith("trained_"):
         return FOUND[found][0]
@@ -75,8 +76,8 @@ def paper_of(claim: Claim) -> str:
 
 
 def needs_explaining(claim: Claim) -> bool:
-    """Whether the verdict is refuted, or true under a condition or in a limit, as expected. For any other verdict our
-    own work is in doubt first."""
+    """Whether the expected verdict is a refutation, or true only under a condition or in a limit, and was confirmed. An
+    unexpected verdict puts our own work in doubt first."""
     return (
         claim.verdict == claim.expected in ("refuted", "holds_under", "holds_asymptotically") and claim.scope != "typo"
     )

@@ -17,8 +17,8 @@ SCALE = LinearSegmentedColormap.from_list("recollect", ["#f4f7fa", "#b7d3e8", "#
 
 
 def pick(group: list[Cell]) -> Cell | None:
-    """The cell of a pair that the matrix shows: that of the experiment called matrix, else the only one, else none,
-    because a sweep has no single number."""
+    """The cell that the matrix shows for a layer and a task: the cell of the experiment called matrix, else the only
+    cell. None for a sweep, which has no single number."""
     named = [c for c in group if c.experiment in ("", "matrix")]
     return named[-1] if len(named) == 1 else group[0] if len(group) == 1 else None
 
@@ -32,8 +32,8 @@ def settings_of(all_cells: list[Cell]) -> dict[str, int]:
 
 
 def place_of(group: list[Cell], settings: int) -> Cell | Blank:
-    """The matrix entry of a pair: its cell, or the reason why there is none; `settings` is the task's number of
-    settings."""
+    """The matrix entry of a layer and a task: a cell, or the reason why there is none. `settings` is the number of
+    settings at which the task was run."""
     if not group:
         return Blank("not planned", "this pair was not in the plan of any file")
     if settings > 1:

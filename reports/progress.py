@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Progress: "[i/N] what, time remaining", in place on a terminal, else one line every ten seconds."""
+"""Prints "[i/N] what, time remaining": rewritten in place on a terminal, else a new line every ten seconds."""
 from __future__ import annotations
 
 import os

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Puts a finished report in place in one step: readers see the earlier report or the new one, whatever interrupts.
+"""Puts a finished report in place in one step: whenever the program is interrupted, readers see either the earlier
+report or the new one.
 
 A site is made in a separate folder next to the target and exchanged with it. Files in the target that no report wrote
 are kept. Tables are written next to their targets and renamed."""
@@ -17,7 +18,7 @@ from typing import Iterator, NoReturn
 
 from reports import workers
 
-MANIFEST = ".recollect-report"  # lists every file of the report, one path per line; a name that no user gives a file
+MANIFEST = ".recollect-report"  # lists every file of the report, one path per line
 FOLDERS = ("figures", "claims", "layers", "tasks", "training", "speed")
 AT_FDCWD, EXCHANGE = -100, 2  # for renameat2(2)
 
@@ -49,7 +50,7 @@ def written_by_report(folder: str) -> set[str]:
 
 
 def check_folder(folder: str) -> None:
-    """Refuses a folder that cannot take a site, before any work."""
+    """Refuses, before any work, a folder in which no site can be written."""
     if os.path.exists(folder) and not os.path.isdir(folder):
         raise OSError(f"{folder} exists and is not a folder")
     if os.path.exists(folder) and os.path.samefile(folder, os.getcwd()):

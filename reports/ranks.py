@@ -19,7 +19,7 @@ class Ranks:
     layers: list[str]  # best first
     means: list[float]  # rank 1 is the best; ties share their mean rank
     left_out: list[str]  # layers without a value on one of the tasks
-    critical: float  # two layers whose mean ranks differ by less are not told apart
+    critical: float  # layers whose mean ranks differ by less do not differ significantly
 
     def not_told_from_best(self) -> int:
         return sum(mean - self.means[0] < self.critical for mean in self.means)

@@ -17,7 +17,7 @@ Key = Union[int, str]  # of a finding: its number, or in older files the claim's
 
 
 def file_name(name: str) -> str:
-    """A name that may become the name of pages and figures. This program never writes other names."""
+    """Checks that a name may become the file name of a page or figure. Files of this program have no other names."""
     if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}", name):
         raise ValueError(f"'{name[:40]}' cannot be the name of a page")
     return name
@@ -59,7 +59,8 @@ def read_cases(file: ResultFile) -> list[Case]:
 
 
 def point_of(row: Row) -> Point:
-    """A row of /claims as a point. Version 1 had tiers for roles, and one control per claim whose points are rivals."""
+    """A row of /claims as a point. Schema version 1 has tiers instead of roles, and one control per claim, whose points
+    become rivals."""
     if "role" in row:
         return Point(**known(Point, row))
     role = "rival" if row["is_control"] else {"paper": "statement", "limit": "limit"}.get(row["tier"], "obligation")
@@ -82,8 +83,8 @@ def claim_of(row: Row) -> Claim:
 
 
 def read_claims(file: ResultFile) -> dict[str, Claim]:
-    """The findings of one file, with rivals separate from other points; {claim: finding}. Fields that version 1
-    lacks are empty. Versions 1 and 2 have one finding per claim, later versions one per point asked for."""
+    """{claim: finding} of one file, with rivals separate from other points. Fields that schema version 1 lacks are
+    empty. Versions 1 and 2 have one finding per claim, later versions one per user's point."""
     findings: dict[Key, Claim] = {finding_of(row): claim_of(row) for row in file.rows("claim_texts")}
     points: dict[tuple[Key, int], Point] = {}
     for row in file.rows("claim_plan"):  # how the findings of the file were measured
@@ -158,9 +159,9 @@ def read_device(path: str) -> Device:
 
 
 def read(paths: list[str]) -> Results:
-    """All files as one. Cases are concatenated; if a claim was measured twice, the finding of the last file counts. A
-    baseline has only verdicts and never replaces a finding with points. Points that a user asked for are added to those
-    of a suite."""
+    """Joins all files. Cases are concatenated. If several files have a claim, the finding of the last file counts, but
+    a baseline, which only has verdicts, never replaces a finding with points. A user's own points are added to those of
+    a suite."""
     devices = [read_device(path) for path in paths if path.endswith(".csv")]
     files = [read_file(path) for path in paths if not path.endswith(".csv")]
     claims: dict[str, Claim] = {}

@@ -29,7 +29,7 @@ class Case:
     family: str = "other"
     headline: str = ""  # the task's first metric
     better: str = ""  # larger, smaller or neither
-    chance: float = math.nan  # the headline of a guess
+    chance: float = math.nan  # the headline metric of a guess
     ceiling: float = math.nan
     setting: str = ""  # tuned, untuned, fixed, or trial
     experiment: str = ""
@@ -82,7 +82,7 @@ class Cell:
     values: list[float] = field(default_factory=list)
     metrics: dict[str, Summary] = field(default_factory=dict)
     series: dict[str, list[Curve]] = field(default_factory=dict)  # one curve per seed
-    told: Params = field(default_factory=dict)  # the settings that distinguish it from other cells
+    told: Params = field(default_factory=dict)  # the settings that distinguish this cell from others
     same: str = ""  # the letter shared by layers with the same numbers
 
 
@@ -120,7 +120,7 @@ class Point:
     verdict: str
     sensitivity: float = math.nan  # the smallest relative error that it detects
     params: Params = field(default_factory=dict)
-    asked: bool = False  # by a user, in place of the suite's points
+    asked: bool = False  # one of the user's own points, in place of the suite's
 
 
 @dataclass
@@ -128,7 +128,7 @@ class Claim:
     """A statement of a paper and its finding."""
 
     id: str
-    version: Value = ""  # of its statement and check; older files have none
+    version: Value = ""  # version of the claim (claim_version.hpp); older files have none
     verdict: str = "inconclusive"
     expected: str = ""
     passed: bool = False
@@ -149,10 +149,10 @@ class Claim:
     points: list[Point] = field(default_factory=list)
     rivals: list[Point] = field(default_factory=list)
     effort: str = ""
-    asked: bool = False  # measured at points of the user's, in place of the suite's
+    asked: bool = False  # measured at the user's own points, in place of the suite's
     path: str = ""  # path of the file with the finding
-    asked_path: str = ""  # of the file with points that were added to those of a suite
-    trained: Optional[Judged] = None  # what trained models say about its row
+    asked_path: str = ""  # path of the file with the user's own points that were added to the suite's
+    trained: Optional[Judged] = None  # the trained models' verdict on its row of the ledger
 
 
 @dataclass
@@ -161,7 +161,7 @@ class Experiment:
 
     experiment: str
     title: str = ""
-    printed: str = ""  # what the paper prints of it
+    printed: str = ""  # what the paper prints about this experiment
 
 
 @dataclass
@@ -183,7 +183,7 @@ class Trained:
 
 @dataclass
 class Statement:
-    """A suite's statement about trained models, and its result."""
+    """A [[statement]] of a suite about trained models, and its result."""
 
     row: str  # row of the ledger
     experiment: str
@@ -213,7 +213,7 @@ class Statement:
 
 @dataclass
 class Judged:
-    """What trained models say about a row of the ledger."""
+    """The trained models' verdict on a row of the ledger."""
 
     outcome: str
     counts: Counter[str]  # verdict -> number of statements that decide
@@ -223,7 +223,7 @@ class Judged:
 
 @dataclass
 class BenchRow:
-    """A timed case. Older files lack the fields of its kind of pass; these are then empty."""
+    """A timed case. Fields that an older file lacks are empty."""
 
     source: str
     name: str
@@ -252,7 +252,7 @@ class BenchRow:
     schedule: str = ""
     without: str = ""
     file: int = 0
-    machine: str = ""  # name of its machine on a page
+    machine: str = ""  # the machine's name on a page
 
 
 @dataclass

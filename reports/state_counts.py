@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How papers and public code count the numbers of a layer's state, one head: state_counts.tsv. A formula is written as
-the program writes its own; T is the number of steps."""
+"""How papers and public code count the numbers in one head's state of a layer, from state_counts.tsv. Formulas are
+written as the program writes them; T is the number of steps."""
 
 from __future__ import annotations
 

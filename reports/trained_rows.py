@@ -35,8 +35,8 @@ def sizes(results: Results) -> dict[tuple[int, str], dict[str, float]]:
 
 
 def described(statements: list[Statement], results: Results) -> list[Statement]:
-    """Every statement with its experiment's title, what the paper prints about it, its models' size and whether that
-    is the paper's; the paper's size first, then the widest."""
+    """Every statement with its experiment's title, what the paper prints about it, the size of its models, and whether
+    the paper has the same size. Statements on models of the paper's size come first, then the widest models."""
     known = sizes(results)
     said = []
     for s in statements:
@@ -60,7 +60,7 @@ def deciding(statements: list[Statement]) -> list[Statement]:
 
 
 def size_text(statement: Statement) -> str:
-    """The models' size of a statement, and the size that the paper gives."""
+    """The size of a statement's models, and the size that the paper gives, in words."""
     paper = papers.TRAINED_SIZES.get(statement.row)
     mine = params_text({n: v for n, v in statement.size.items() if n != "steps"}) or "unknown size"
     if statement.paper_size:
@@ -95,7 +95,7 @@ def judged(results: Results) -> dict[str, Judged]:
 
 
 def attach(results: Results) -> None:
-    """Adds, to every claim that needs training, what trained models say about its row."""
+    """Adds to every claim that needs training the trained models' verdict on its row."""
     by_claim = {claim_of(row): found for row, found in judged(results).items()}
     for claim in results.claims:
         claim.trained = by_claim.get(claim.id)

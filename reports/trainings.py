@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trained models: runs that differ only in their seed as one row, and the curves of an experiment."""
+"""Trained models: a row per set of runs that differ only in their seed, and the curves of an experiment."""
 from __future__ import annotations
 
 import math
@@ -15,7 +15,7 @@ from reports.figures import style
 from reports.figures.style import Figure
 from reports.records import Picture, Results, Statement, Trained
 
-RATE = "lr"  # the setting that is optimised: each layer is shown at its best rate
+RATE = "lr"  # the learning rate; each layer is shown at its best rate
 MOST = 12  # panels per figure
 
 
@@ -24,8 +24,8 @@ class TrainedRow:
     """Trained models that differ only in their seed: mean and standard error of accuracy and loss."""
 
     mixer: str
-    shown: str  # the settings that vary in the experiment
-    panel: str  # these without the rate
+    shown: str  # the settings that vary in the experiment, as text
+    panel: str  # `shown` without the rate
     rate: Value | None
     mean: float
     error: float
@@ -53,14 +53,13 @@ class TrainedExperiment:
 
 
 def told(meta: dict[str, str]) -> str:
-    """By which command, at which commit and on which device the models of a file were trained."""
+    """The command, commit and device by which the models of a file were trained."""
     facts = [meta.get("command_line", ""), meta.get("git_commit", "")[:7], meta.get("device", "")]
     return ", ".join(fact for fact in facts if fact)
 
 
 def outcome(run: Trained, measure: str) -> float:
-    """The result that a run counts as: a diverged run recalls nothing and has the loss of a guess, as in the
-    statements."""
+    """The accuracy or loss of a run. As in the statements, a diverged run has accuracy 0 and the loss of a guess."""
     if run.status != "diverged":
         return run.accuracy if measure == "accuracy" else run.loss
     return 0 if measure == "accuracy" else math.log(float(run.settings["vocabulary"]))
@@ -148,7 +147,7 @@ def suites(results: Results) -> dict[int, str]:
 
 
 def measure(experiment: TrainedExperiment) -> str:
-    """What its curves show: for text the loss, since most bytes cannot be predicted."""
+    """What the experiment's curves show: accuracy, or for text the loss, because most bytes cannot be predicted."""
     return "loss" if experiment.rows[0].runs[0].settings["task"] == "text" else "accuracy"
 
 

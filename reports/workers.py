@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Work in forked processes. A worker and its parent can never wait for each other in vain: a worker's results are
-files, it sends one byte per finished item and at most one message, and it ends with an exit status."""
+"""Work in forked processes, without deadlocks between a worker and its parent: a worker writes its results to files,
+sends one byte per finished item and at most one message, and ends with an exit status."""
 from __future__ import annotations
 
 import ctypes
@@ -14,8 +14,8 @@ running: list[int] = []  # process ids
 
 
 def live(parent: int, work: Callable[[Item], None], items: list[Item], finished: int, errors: int) -> NoReturn:
-    """A worker's whole life."""
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: it does not outlive its parent
+    """The body of a worker process."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: killed when the parent ends
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -28,13 +28,13 @@ def live(parent: int, work: Callable[[Item], None], items: list[Item], finished:
             os.write(finished, b".")
         status = 0
     except BaseException as failure:
-        os.write(errors, f"{type(failure).__name__}: {failure}".encode()[:4000])  # less than a pipe holds: never waits
+        os.write(errors, f"{type(failure).__name__}: {failure}".encode()[:4000])  # fits into the pipe
     finally:
         os._exit(status)
 
 
 def end() -> None:
-    """Kills whatever still works."""
+    """Kills all running workers."""
     while running:
         pid = running.pop()
         os.kill(pid, signal.SIGKILL)
@@ -63,7 +63,7 @@ def spread(
             if pid == 0:
                 live(parent, work, items[first::count], finished, errors)
             running.append(pid)
-        for descriptor in (errors, finished):  # the workers have them
+        for descriptor in (errors, finished):  # only workers write to these
             os.close(descriptor)
         open_.difference_update((errors, finished))
         while some := read(heard):  # empty once the last worker has ended, for whatever reason

@@ -15,7 +15,7 @@ Line = tuple[str, str, tuple[tuple[str, Value], ...]]  # role, label, distinguis
 
 MOST_ROWS, MOST_LINES, WIDTH = 10, 6, 5.6
 FIRST_CHOICE = ("d", "T", "t", "n", "C")  # parameters preferred as the x axis if the law depends on several
-NAMING = ("quantity", "case")  # parameters that name what a point measures
+NAMING = ("quantity", "case")  # text parameters that say what a point measures
 
 
 def measures(point: Point) -> tuple[Value | None, ...]:
@@ -28,7 +28,8 @@ def shared_params(points: list[Point]) -> Params:
 
 
 def name_of(role: str, label: str, params: Params, leave_out: Iterable[str] = ()) -> str:
-    """A short name: the role, what is measured, and the parameters that distinguish the line from others."""
+    """A line's name in the legend: its role, what it measures, and the parameters that distinguish it from other
+    lines."""
     said = [style.plain(label), *(str(params[n]) for n in NAMING if n in params and n not in leave_out)]
     said.append(style.params_text(params, (*leave_out, *NAMING)))
     text = ", ".join(x for x in said if x)
@@ -40,7 +41,7 @@ def has_number(points: list[Point], x: str) -> list[Point]:
 
 
 def law_along(points: list[Point], x: str) -> dict[Value, float]:
-    """{value of x: prediction}, in ascending order; {} if some x has several predictions, because the law is then no
+    """{value of x: prediction}, in ascending order of x; {} if some x has several predictions, so that the law is not a
     function of x."""
     law: dict[Value, float] = {}
     for p in sorted(has_number(points, x), key=lambda p: p.params[x]):
@@ -72,8 +73,8 @@ def best_axis(candidates: list[str], points: list[Point], exact: str) -> str | N
 
 
 def sweep(points: list[Point], exact: str = "") -> tuple[str | None, list[Point]]:
-    """(x, the points along it). x is a number with at least 4 values among points of one quantity, or 3 if the text
-    of the exact form contains it. Else (None, [])."""
+    """(x, the points that vary along x). x is a numeric parameter with at least 4 values among the points of one
+    quantity, or 3 if the text of the exact form contains x. (None, []) if there is none."""
     best: tuple[str | None, list[Point]] = (None, [])
     for what in sorted({measures(p) for p in points}, key=str):
         mine = [p for p in points if measures(p) == what and p.relation == "equal"]
@@ -94,8 +95,8 @@ def sweep(points: list[Point], exact: str = "") -> tuple[str | None, list[Point]
 
 
 def lines_of(points: list[Point], x: str) -> list[tuple[Line, list[Point]]]:
-    """Points on one line have the same role, label and texts, and the same value of every number that takes only two or
-    three values in all."""
+    """[(line, its points)]. Points on one line have the same role, label and text parameters, and the same value of
+    every numeric parameter that takes only two or three values in total."""
     values: dict[str, set[Value]] = {}
     for p in points:
         for name, value in p.params.items():
@@ -109,8 +110,8 @@ def lines_of(points: list[Point], x: str) -> list[tuple[Line, list[Point]]]:
 
 
 def draw_prediction(ax: Axes, mine: list[Point], x: str, colour: str) -> None:
-    """Draws the predictions. Those of a statement are dashed: one line across the axes if there is only one value. The
-    law is a solid curve; ticks replace it if some x has several predictions."""
+    """Draws the predictions of a line. A statement's predictions are dashed, and one line across the axes if they are
+    all equal. Other predictions are a solid curve, or ticks if some x has several."""
     law, stated = law_along(mine, x), mine[0].role == "statement"
     if stated and len(set(law.values())) == 1:
         ax.axhline(mine[0].predicted, color=colour, linewidth=1.1, linestyle="--")
@@ -167,7 +168,7 @@ def by_failure(point: Point) -> tuple[bool, int, bool, float]:
 
 
 def one_row_a_point(points: list[Point], rank: Callable[[Point], tuple[Any, ...]]) -> str:
-    """The name of each point stands above its marks, so that long names need no width."""
+    """SVG with a row per point. The name of a point stands above its marks, so that long names fit."""
     ranked = sorted(points, key=rank)
     shown = ranked[:MOST_ROWS]
     same = shared_params(points) if len(points) > 1 else {}

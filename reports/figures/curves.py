@@ -13,7 +13,8 @@ from reports.records import Case, Curve, Results
 
 
 def binned(values: Any, bins: int = 100, logarithmic: bool = False) -> tuple[Curve, Curve]:
-    """(steps, values) of a long curve, averaged over at most `bins` segments of steps; geometric means if asked for."""
+    """(steps, values) of a long curve, averaged over at most `bins` segments of steps; geometric means if
+    `logarithmic`."""
     values = np.asarray(values, float)
     edges = np.unique(np.linspace(0, len(values), min(bins, len(values)) + 1).astype(int))
     if logarithmic:
@@ -23,8 +24,7 @@ def binned(values: Any, bins: int = 100, logarithmic: bool = False) -> tuple[Cur
 
 
 def curves(cases: list[Case], name: str, logarithmic: bool) -> dict[tuple[str, str], tuple[Curve, Curve]]:
-    """For each variant its family and its curve: the mean over its cases (seeds, forms) of equal length, then
-    binned."""
+    """{(family, variant): its curve}: the mean over the variant's cases (seeds, forms) of equal length, then binned."""
     by_variant: dict[tuple[str, str], list[Curve]] = {}
     for case in cases:
         if name in case.series:
@@ -108,7 +108,7 @@ def by_family(
     note = f"Mean over {seeds[0] if len(seeds) == 1 else f'{seeds[0]} to {seeds[-1]}'} runs per layer."
     if flat:
         note += f" Zero at every step and not drawn: {', '.join(sorted(flat))}."
-    # The note goes under the legends, whose numbers of rows differ.
+    # The note is placed below the legends, which differ in height.
     under = style.box_of(figure).y0 / figure.get_figheight() - 0.03
     figure.text(0.02, under, style.wrapped(note, 150), fontsize=7.5, color=style.MUTED, va="top")
     return figure

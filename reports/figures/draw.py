@@ -133,7 +133,7 @@ COST = (
 
 @dataclass
 class Job:
-    """A figure to draw: make(of), or None if the data do not allow it."""
+    """A figure to draw by make(of), which returns None if the data do not allow it."""
 
     name: str
     make: Callable[[Any], Figure | str | None]
@@ -165,7 +165,7 @@ def jobs_of(results: Results, folder: str) -> list[Job]:
         alt = f"{task} against the swept parameter"
         jobs.append(Job(f"sweep_{task}", run_figures.experiment, swept, caption, alt, folder))
     for name, described in results.experiments.items():
-        mine = [c for c in results.cells if c.experiment == name]  # trainings have no such figures
+        mine = [c for c in results.cells if c.experiment == name]  # empty for [[train]] entries
         jobs.append(Job(f"experiment_{name}", run_figures.experiment, mine, described.title, described.title, folder))
         alt = f"{described.title}: heat maps"
         jobs.append(Job(f"heat_{name}", heat.heat_maps, mine, "The same as heat maps.", alt, folder))
@@ -190,7 +190,7 @@ def jobs_of(results: Results, folder: str) -> list[Job]:
 
 
 def drawn(job: Job) -> Picture | None:
-    """The entry of a saved figure with its size in pixels of the page, or None."""
+    """The saved figure of a job with its size in CSS pixels; None if none was drawn."""
     path = os.path.join(job.folder, job.name + ".svg")
     if not os.path.exists(path):
         return None

@@ -12,8 +12,8 @@ Form = tuple[str, str, str, str]  # family, layer, form, type
 
 
 def equivalence(results: Results, id: str = "chunk_equals_recurrent") -> Figure | None:
-    """Error of every fast form against its recurrence over the chunk length C: the worst over T, one panel per
-    family."""
+    """The largest error over T of every fast form, compared with its recurrence, against the chunk length C; a panel
+    per family."""
     points = [
         p
         for c in results.claims
@@ -74,7 +74,7 @@ def equivalence(results: Results, id: str = "chunk_equals_recurrent") -> Figure 
 
 
 def bound_used(results: Results, id: str = "chunk_equals_recurrent", most: int = 40) -> Figure | None:
-    """Fraction of its rounding bound that each fast form reached, largest first."""
+    """Each fast form's largest error as a fraction of its rounding bound, largest first."""
     used: dict[tuple[str, Any], float] = {}
     for c in results.claims:
         for p in c.points if c.id == id else []:

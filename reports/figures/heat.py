@@ -28,7 +28,7 @@ class HeatMap:
 
 
 def swept(cells: list[Cell]) -> dict[str, list[float]]:
-    """{parameter: its values, ascending} of those that are numbers and have several values."""
+    """{parameter: its values, ascending} of the numeric parameters with several values."""
     values: dict[str, set[float]] = {}
     for cell in cells:
         for name, value in cell.told.items():
@@ -62,7 +62,8 @@ def over_parameters(cells: list[Cell]) -> list[HeatMap]:
 
 
 def over_depth(cells: list[Cell]) -> list[HeatMap]:
-    """One panel per layer and setting: where in the text the needle is, in eighths from its start, by the length."""
+    """One panel per layer and setting: the needle's position, in eighths of the text from its start, against the text's
+    length."""
     names = swept(cells)
     lengths = next((name for name in names if name.split(".")[-1] == "T"), None)
     if lengths is None:
@@ -111,7 +112,8 @@ def drawn(panels: list[HeatMap], label: str) -> Figure | None:
 
 
 def heat_maps(cells: list[Cell]) -> Figure | None:
-    """Of an experiment of recall: over two parameters, or over depth and length. None for other metrics."""
+    """Heat maps of an experiment of recall, over two parameters or over depth and length. None for other metrics than
+    accuracy."""
     good = [c for c in cells if c.status == "ok" and math.isfinite(c.mean) and c.headline == "accuracy"]
     by_depth = over_depth(good)
     return drawn(by_depth or over_parameters(good), "accuracy")

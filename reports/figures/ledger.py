@@ -14,7 +14,7 @@ from reports.records import Claim, Point, Results
 
 
 def snr_points(claim: Claim) -> list[Point]:
-    """Points, except limits, that measure SNR^-1 itself over the key width d."""
+    """Points, except limits, that measure SNR^-1 (not a ratio of two) at some key width d."""
     return [
         p
         for p in claim.points
@@ -26,7 +26,8 @@ def snr_points(claim: Claim) -> list[Point]:
     ]
 
 
-INVERSE_SNR = ("snr_linear", "snr_relu", "snr_exp", "snr_solu", "snr_solu_eq17")  # others measure ratios of two of them
+INVERSE_SNR = ("snr_linear", "snr_relu", "snr_exp", "snr_solu", "snr_solu_eq17")  # other claims measure ratios of two
+                                                                                  # SNRs
 
 
 def snr_claims(results: Results) -> list[tuple[Claim, list[Point]]]:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of runs: accuracy against load with theory, accuracy against cost with its Pareto front, capacities, any
-sweep."""
+"""Figures of runs: accuracy against load, with the theory; accuracy against cost, with the Pareto front; capacities;
+sweeps."""
 from __future__ import annotations
 
 import dataclasses
@@ -44,9 +44,9 @@ def ok(cells: list[Cell]) -> list[Cell]:
 
 
 def linear_memory_accuracy(n: float, d: float, dv: float) -> float:
-    """Accuracy of reading one of n random unit keys with Gaussian values, decoded by the largest inner product, if all
-    terms are taken as independent Gaussian numbers: the score of the correct value is dv (1 + ...), that of a wrong one
-    only crosstalk."""
+    """Theory of a linear memory's accuracy at one of n random unit keys with Gaussian values, decoded by the largest
+    inner product. All terms are approximated by independent Gaussian numbers: the score of the correct value is dv (1 +
+    ...), the score of a wrong value is crosstalk only."""
     z, weight = np.polynomial.hermite_e.hermegauss(40)  # type: ignore[no-untyped-call]
     crosstalk = (n - 1) / d
     right = dv + math.sqrt(dv * (2 + crosstalk)) * z
@@ -56,7 +56,7 @@ def linear_memory_accuracy(n: float, d: float, dv: float) -> float:
 
 
 def lines_of(variant: str, points: list[tuple[float, Cell]]) -> dict[str, list[tuple[float, Cell]]]:
-    """{name: [(x, cell)] along x} of one layer: one line per setting."""
+    """{name of a line: [(x, cell)]} of one layer: one line per setting, sorted by x."""
     mine = [c for _, c in points if c.variant == variant]
     varying = cells_.varying([dataclasses.replace(c, params={variant: c.params.get(variant, {})}) for c in mine])
     lines: dict[str, list[tuple[float, Cell]]] = {}
@@ -112,8 +112,8 @@ def by_load(cells: list[Cell]) -> Figure | None:
 
 
 def against_cost(cells: list[Cell]) -> Figure | None:
-    """The headline against state bytes per head and against flops per token. The Pareto front of layers that can be
-    written to and beat a guess is drawn and named; layers with fixed weights are hollow."""
+    """The headline against state bytes per head and against flops per token. The Pareto front is drawn and named; only
+    layers without fixed weights that beat a guess count for it. Layers with fixed weights have hollow marks."""
     mine = [c for c in ok(cells) if c.direction and c.state_bytes > 0 and c.flops > 0]
     if len(mine) < 4:
         return None
@@ -168,7 +168,8 @@ def against_cost(cells: list[Cell]) -> Figure | None:
 
 
 def capacities(cells: list[Cell]) -> Figure | None:
-    """n at 99% accuracy with its 95% interval over seeds, best first; marks at the right edge reached the largest n."""
+    """n at 99% accuracy with its 95% interval over seeds, best first. A layer with a mark at the right edge reached 99%
+    at the largest n."""
     mine = [c for c in ok(cells) if c.task == "capacity"]
     if len(mine) < 2:
         return None
@@ -247,7 +248,7 @@ def experiment(cells: list[Cell]) -> Figure | None:
         return None
     x = max(
         numeric, key=lambda n: (len(axes_of[n]), len(set(axes_of[n])))
-    )  # other layers do not have a layer's own swept parameter
+    )  # a parameter that only one layer has is swept for this layer only
     mine = [c for c in ok(cells) if x in c.told]
     rest = sorted((n for n in axes_of if n != x), key=lambda n: len(set(map(str, axes_of[n]))))
     every = panels_of(mine, rest[:2], rest[2:])
@@ -293,22 +294,22 @@ def stacked(places: list[float], heights: list[float]) -> list[float]:
 
 
 def on_front(cells: list[Cell]) -> set[str]:
-    """The layers that no layer with a smaller or equal state beats, of those that can be written to and beat a
-    guess."""
+    """The layers that no layer with a smaller or equal state beats. Only layers without fixed weights that beat a guess
+    count."""
     good = [c for c in cells if cells_.beats_chance(c) and not cells_.is_fixed(c)]
     front = [good[i] for i in cells_.pareto([(c.state_bytes, c.mean) for c in good], good[0].direction if good else 1)]
     return {c.variant for c in good if any((c.state_bytes, c.mean) == (f.state_bytes, f.mean) for f in front)}
 
 
 def recall_by_state(results: Results) -> Figure | None:
-    """Of the matrix; see recall_of."""
+    """recall_of() for the layers of the matrix."""
     return recall_of(matrix.ranked(results.matrix, "recall"))
 
 
 def recall_of(all_cells: list[Cell]) -> Figure | None:
-    """Accuracy of recall, one column per factor of two in the state's size, every layer named, the Pareto front in
-    bold; layers with the same value share a mark. None unless the layers were tuned and ran with several seeds at one
-    setting."""
+    """Accuracy of recall against the state's size, with a column per factor of two. Every layer is named, the Pareto
+    front in bold; layers with the same value share a mark. None unless the layers were tuned and ran with several seeds
+    at one setting."""
     cells = [c for c in all_cells if c.state_bytes > 0 and math.isfinite(c.error)]
     if len(cells) < 4 or any(c.setting == "untuned" for c in cells) or all(c.setting == "fixed" for c in cells):
         return None

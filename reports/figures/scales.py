@@ -7,7 +7,7 @@ from typing import Sequence, Union
 
 from reports.figures.style import RAISED, number
 
-MOST_LABELS = 80  # characters of tick labels that one axis has room for
+MOST_LABELS = 80  # characters in all tick labels of an axis
 
 
 class Linear:
@@ -16,7 +16,7 @@ class Linear:
             max(abs(v) for v in values) or 1.0
         )  # the difference of two floating-point numbers may overflow
         low, high = min(values) / self.unit, max(values) / self.unit
-        if high - low < 1e-12:  # rounding errors do not count as a spread
+        if high - low < 1e-12:  # equal up to rounding
             low, high = low - 0.5, high + 0.5
         edge = 0.04 * (high - low)
         self.low, self.high = low - edge, high + edge
@@ -73,7 +73,7 @@ class Symmetric:
         return (self.bent(value) - self.low) / (self.high - self.low)
 
     def ticks(self) -> list[tuple[float, str]]:
-        """Zero, and two powers of ten on each side that are far enough from it: closer labels would overlap."""
+        """Zero, and on each side two powers of ten that are so far from zero that labels do not overlap."""
         around_zero = min(self.largest.values()) >= 0
         shown = [(0.0, "0")] if around_zero else []
         for sign, largest in self.largest.items():
@@ -92,7 +92,7 @@ def number_of_power(p: int) -> str:
 
 
 def scale(values: Sequence[float]) -> Axis:
-    """The axis that shows values of very different sizes."""
+    """The axis for these values: linear, or logarithmic if their sizes differ much."""
     sizes = sorted(abs(v) for v in values if v)
     if not sizes or sizes[-1] / sizes[0] <= 300:
         return Linear(values)

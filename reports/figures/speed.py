@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of `bench`: time against length with its exponent, and the machine's roofline. Times of one file are of one
-machine: only they are compared and joined."""
+"""Figures of `bench`: time against length with its exponent, and the machine's roofline. Only times of one file, which
+are of one machine, are compared and joined by lines."""
 from __future__ import annotations
 
 import dataclasses
@@ -25,7 +25,7 @@ def timed(results: Results) -> list[BenchRow]:
 
 
 def machines(results: Results) -> dict[int, str]:
-    """{file: label of its times}: empty if one file has all of them, else its device, or its name if files share a
+    """{file: label of its times}: "" if only one file has times, else the file's device, or its name if files share a
     device."""
     files = sorted({b.file for b in results.bench})
     if len(files) < 2:
@@ -42,7 +42,7 @@ def kind(b: BenchRow) -> Kind:
 
 
 def words_of(kind: Kind) -> str:
-    """The unusual parts of a kind: "backward, tf32 products, without alpha"; "stored in bf16"."""
+    """The parts of a kind that are not the default: "backward, tf32 products, without alpha"; "stored in bf16"."""
     real, way, math, schedule, without = kind
     words = [f"stored in {real}"] if real in ("bf16", "f16") else []
     words += [] if way == "forward" else [way]
@@ -134,7 +134,7 @@ def roofline(results: Results) -> Figure | None:
 
 @dataclass
 class Ratio:
-    """Our seconds and a peer's for one case; ours with the fastest form."""
+    """The seconds of our fastest form and of a peer for one case."""
 
     name: str
     ours: float
@@ -145,8 +145,7 @@ class Ratio:
 
 
 def ratios(results: Results) -> list[Ratio]:
-    """(case, our seconds, peer, its seconds, its seconds over ours) for each peer that timed the same case; ours with
-    the fastest form."""
+    """A Ratio for each peer that timed the same case."""
 
     def key(b: BenchRow) -> tuple[Any, ...]:
         return (b.file, b.variant, b.B, b.H, b.T, b.Dk, b.Dv, kind(b))
@@ -165,6 +164,6 @@ def ratios(results: Results) -> list[Ratio]:
 
 
 def not_timed(results: Results) -> list[BenchRow]:
-    """The cases without a time: which side lacks it, and the reason."""
+    """The cases without a time, with the reason."""
     machine = machines(results)
     return [dataclasses.replace(b, machine=machine[b.file]) for b in results.bench if b.status != "ok"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shared by all figures: colours that colour-blind readers can distinguish (Okabe and Ito), type, numbers, saving."""
+"""Shared by all figures: colours that colour-blind readers can distinguish (Okabe and Ito), fonts, numbers, saving."""
 from __future__ import annotations
 
 import io
@@ -89,7 +89,7 @@ matplotlib.rcParams.update(
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """A figure with one or more panels. save() chooses its margins by their contents."""
+    """A figure with one or more panels. save() crops the margins to the contents."""
     figure = Figure(figsize=(width, height))
     FigureCanvasAgg(figure)
     return figure
@@ -134,15 +134,15 @@ def width(order: int) -> float:
 
 
 def assign_looks(layers: Iterable[str]) -> None:
-    """Gives these layers, in this order, the first looks. Must be called before processes fork, so that all of them
-    draw the same."""
+    """Gives these layers, in this order, the first looks. Must be called before processes fork, so that all processes
+    give a layer the same look."""
     _places.clear()
     for layer in layers:
         look(layer)
 
 
 def wrapped(text: str, width: int) -> str:
-    """The whole text in lines of about that many characters; nothing is cut."""
+    """The text in lines of at most `width` characters, where words allow; nothing is cut."""
     return "\n".join(textwrap.wrap(text, width, break_on_hyphens=False)) or text
 
 
@@ -202,7 +202,7 @@ def rendered(figure: Figure, png: str | None = None) -> str:
             axis.set_minor_formatter(Powers(axis.get_minor_formatter()))
         low, high = axis.get_view_interval()
         if axis.get_scale() == "log" and high > 1e3 * low:
-            axis.set_minor_locator(NullLocator())  # so many ticks that they blur, and each is a costly object
+            axis.set_minor_locator(NullLocator())  # so many minor ticks would blur, and each takes time to draw
     box = box_of(figure).padded(0.08)
     if png:
         figure.savefig(png, dpi=130, facecolor="white", bbox_inches=box)
@@ -226,7 +226,7 @@ def save_pdf(figure: Figure, folder: str, name: str) -> None:
 
 
 def plain(text: str) -> str:
-    """A text as in the terminal: without the marks of its formulas, if they come in pairs."""
+    """A text as the terminal shows it: without the $ marks of formulas, if they come in pairs."""
     return text.replace("$", "") if text.count("$") % 2 == 0 else text
 
 
@@ -278,7 +278,7 @@ def number(x: Any, digits: int = 4) -> str:
 
 
 def words(name: object) -> str:
-    """A name of the program for readers: loss_late -> loss late."""
+    """An identifier as words: loss_late -> loss late."""
     return str(name).replace("_", " ")
 
 
@@ -291,6 +291,6 @@ def finite(*values: Any) -> bool:
 
 
 def spread_log(values: Iterable[Any]) -> bool:
-    """Whether positive values span so much that only a log axis shows them."""
+    """Whether the positive values differ so much in size that they need a log axis."""
     positive = [v for v in values if finite(v) and v > 0]
     return len(positive) == len(list(values)) and bool(positive) and max(positive) / min(positive) > 30

@@ -16,7 +16,8 @@ FEWEST_RATES = 3
 
 @dataclass
 class Window:
-    """The rates at which one layer of an experiment is trained, and those around the best that are nearly as good."""
+    """The rates at which one layer of an experiment was trained, and the window: rates around the best that are nearly
+    as good."""
 
     mixer: str
     panel: str  # the settings besides the rate
@@ -40,7 +41,8 @@ def rate_of(row: TrainedRow) -> float:
 
 
 def windows(experiment: TrainedExperiment) -> list[Window]:
-    """One per layer and setting that was trained at several rates; none where loss decides."""
+    """A window per layer and setting that was trained at several rates; none if the experiment is judged by its
+    loss."""
     groups: dict[tuple[str, str], list[TrainedRow]] = {}
     for row in experiment.rows:
         if isinstance(row.rate, (int, float)) and math.isfinite(row.mean):
@@ -104,7 +106,7 @@ STATE = (
 
 @dataclass
 class Sized:
-    """A layer of one width at its best rate."""
+    """A layer of one state size, at its best rate."""
 
     mixer: str
     state: float

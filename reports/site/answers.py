@@ -9,11 +9,12 @@ from reports.figures.style import number
 from reports.records import Blank, Cell, Matrix
 
 ASKED_FIRST = ("recall", "mqar", "needle", "swap", "online_regression")
-MOST = 3  # how many layers of a front are named, best first
+MOST = 3  # largest number of layers of a Pareto front that are named
 
 
 def named(mine: list[Cell]) -> str:
-    """Layers for which no layer with a smaller state is as good, the best last: "delta_net 0.98 at 2 048 bytes"."""
+    """The Pareto front as text: layers for which no layer with a smaller state is as good, such as "delta_net 0.98 at 2
+    048 bytes"."""
     front = cells_.pareto([(c.state_bytes, c.mean) for c in mine], mine[0].direction)
     chosen = [mine[i] for i in front[-MOST:]]
     return ", ".join(f"{c.variant} {number(c.mean, 2)} at {number(c.state_bytes)} bytes" for c in chosen)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counter-examples that a reader can run, for every claim that is wrong as asserted and some others; those on the first
-page come first.
+"""Counter-examples that a reader can run, for every claim that is wrong as asserted and for some others. The first page
+shows the first ones.
 
 `says`: the counter-example in words. `code`: at most five lines after importing NumPy; prints the found value and
 the statement's value. `point`: whether these numbers are a point of the claim, measured by the program."""

@@ -50,8 +50,9 @@ def size(point: Point) -> float:
 
 
 def counter_example(claim: Claim) -> Point | None:
-    """The smallest refuted point of the statement (or of any other role, if it has none), or None. The suite's points
-    count if there are any, because texts are written for them."""
+    """The refuted statement point with the smallest parameters; a point of another role if no statement point is
+    refuted; else None. The user's own points count only if there are no points of the suite, for which the texts are
+    written."""
     own = [p for p in claim.points if not p.asked] or claim.points
     refuted = [p for p in own if p.verdict == "refuted"]
     stated = [p for p in refuted if p.role == "statement"]
@@ -73,8 +74,8 @@ def in_its_place(claim: Claim) -> str:
 
 
 def explain(claim: Claim) -> list[str]:
-    """The reason for the verdict in the claim's words, the counter-example, what holds instead, and what the claim does
-    not say."""
+    """Sentences: the reason for the verdict from the claim's text, the counter-example, what holds instead, and what
+    the claim does not say."""
     example = counter_example(claim)
     measured = f"{place(example)}, {compared(example)}." if example else ""
     sentences = [claim.explanation, measured, in_its_place(claim), FAIRNESS.get(claim.scope, "")]

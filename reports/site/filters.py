@@ -37,7 +37,7 @@ def notices(point: Point) -> str:
 
 
 def search_key(claim: Claim) -> str:
-    """Everything by which a reader may search a claim, including its layers and its paper's name."""
+    """The text in which the page's search looks: the claim's texts, its layers and its paper's name."""
     paper = PAPERS.get(findings.paper_of(claim), {})
     id = claim.id
     texts = [id, findings.verdict_text(claim), id.replace("_", "-"), claim.source, claim.statement, claim.exact]

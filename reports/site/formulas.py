@@ -99,7 +99,7 @@ def scripted(found: Tokens, i: int) -> int:
 
 
 def parts(text: str) -> list[tuple[bool, str]]:
-    """[(whether it is a formula, part)] of a text. One with an unpaired mark has no formulas."""
+    """[(whether the part is a formula, part)] of a text. A text with an unpaired mark has no formulas."""
     pieces = text.split("$")
     if len(pieces) % 2 == 0:
         return [(False, text)]
@@ -333,7 +333,7 @@ def signs(text: str) -> Markup:
 
 
 class Formulas:
-    """Collects the formulas of all pages, then inserts them."""
+    """Collects the formulas of all pages, and inserts them into the pages after one call of KaTeX."""
 
     def __init__(self) -> None:
         self.found: dict[str, int] = {}  # formula -> its number
@@ -348,7 +348,7 @@ class Formulas:
         return Markup("").join(shown)
 
     def fill(self, pages: list[tuple[str, str]]) -> list[tuple[str, str]]:
-        """(path, html) of all pages with their formulas, by KaTeX, or in Unicode without it."""
+        """(path, html) of all pages with formulas inserted: typeset by KaTeX, or in Unicode if KaTeX is absent."""
         written = {formula: tex(formula) for formula in self.found}
         html = typeset(list(dict.fromkeys(written.values()))) or {}
         shown = []

@@ -49,7 +49,7 @@ MENU = [
     ("provenance.html", "Provenance"),
 ]
 MOST_POINTS = 200
-TRAITS = dict(  # (if declared, if not), as `recollect list variants NAME` says
+TRAITS = dict(  # (text if declared, text if not), as in `recollect list variants NAME`
     causal=("causal", "not causal"),
     linear_in_v=("linear in v", "not linear in v"),
     order_invariant=("independent of the order of the pairs", "depends on the order of the pairs"),
@@ -78,7 +78,7 @@ class Suite:
     """The trained models of one file."""
 
     name: str  # name of its page
-    told: str  # which command, commit and device trained it
+    told: str  # the command, commit and device that trained the models
     models: int = 0
     diverged: bool = False
     experiments: list[trainings.TrainedExperiment] = field(default_factory=list)
@@ -115,8 +115,8 @@ def parameters(entry: Entry) -> Entry:
 
 
 def folded(points: list[Point], group: Callable[[Point], str]) -> list[tuple[Point, int, Counter[str]]]:
-    """Points of one group and label as one row: [(the first of them, number of points, {verdict: points})]; [] if no
-    row has two."""
+    """A row per group and label of points: [(the first point, number of points, {verdict: number of points})]; [] if
+    every row would have one point."""
     rows: dict[tuple[str, str], list[Point]] = {}
     for p in points:
         rows.setdefault((group(p), p.label), []).append(p)
@@ -179,7 +179,7 @@ class Site:
         self.footer = self.origin()
 
     def origin(self) -> tuple[str, str]:
-        """The origin of the numbers in one line: (versions and commits, number of files)."""
+        """The origin of the numbers: (versions and commits, number of files), as texts."""
         metas = [f.meta for f in self.results.files]
         if not metas:
             return "recollect report", "no result file"
@@ -193,7 +193,7 @@ class Site:
         return self.formulas.fill(list(self.rendered()))
 
     def rendered(self) -> Iterator[tuple[str, str]]:
-        """(path, html) of every page, its formulas not yet in place."""
+        """(path, html) of every page, with placeholders for formulas."""
         yield "index.html", self.index()
         yield "ledger.html", self.render("ledger.html", "ledger.html", claims=self.claims, papers=self.paper_list(),
                                          counts=findings.counts(self.claims))  # fmt: skip
@@ -314,8 +314,8 @@ class Site:
         ]
 
     def wrong(self, most: int = 5) -> list[tuple[Claim, str, Point | None]]:
-        """Claims that are wrong as asserted and have a two-line counter-example, in the order of their list:
-        [(claim, the example in words, the statement's refuted point)]."""
+        """Claims that are wrong as asserted and have a counter-example, in the order of counter_examples: [(claim, the
+        example in words, the refuted point)]."""
         by_id = {c.id: c for c in self.claims if outcome(c) == "refuted"}
         shown = [
             (by_id[id], e["says"], explain.counter_example(by_id[id]))
