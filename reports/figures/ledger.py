@@ -26,8 +26,7 @@ def snr_points(claim: Claim) -> list[Point]:
     ]
 
 
-INVERSE_SNR = ("snr_linear", "snr_relu", "snr_exp", "snr_solu", "snr_solu_eq17")  # other claims measure ratios of two
-                                                                                  # SNRs
+INVERSE_SNR = ("snr_linear", "snr_relu", "snr_exp", "snr_solu", "snr_solu_eq17")  # others: ratios of two SNRs
 
 
 def snr_claims(results: Results) -> list[tuple[Claim, list[Point]]]:

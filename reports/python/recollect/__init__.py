@@ -27,9 +27,9 @@ __all__ = ["Layer", "RecollectError", "Report", "Results", "check", "definition"
 
 
 def load(path: str | PathLike[str], *more: str | PathLike[str]) -> Results:
-    """Every table of files written by `recollect run`, `verify`, `bench` or `train`. Of several files, rows stand one
-    below another, with a column "file". ValueError for any other file."""
-    from recollect.results import load as load_results  # h5py and pandas, which checks do not need
+    """Every table of files written by `recollect run`, `verify`, `bench` or `train`. Rows of several files are
+    concatenated, with a column "file". ValueError for any other file."""
+    from recollect.results import load as load_results  # needs h5py and pandas, which checks do not
 
     return load_results(path, *more)
 

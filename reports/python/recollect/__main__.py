@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python3 -m recollect IN.pt OUT.safetensors: tensors that PyTorch saved, for the program to read."""
+"""python3 -m recollect IN.pt OUT.safetensors: converts a file of tensors, so that the program can read it."""
 import sys
 
 from recollect.files import convert

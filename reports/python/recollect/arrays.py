@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays of NumPy, PyTorch, JAX and others, to the host and back."""
+"""Converts arrays of NumPy, PyTorch, JAX and others to host arrays, and back."""
 from __future__ import annotations
 
 import sys
@@ -67,15 +67,15 @@ def type_name(array: Any) -> str | None:
 
 
 def to_float64(array: Any) -> NDArray[np.float64]:
-    """The numbers of any array."""
+    """The numbers of any array, converted to float64."""
     host = to_host(array)
     return np.asarray(host.as_float32() if isinstance(host, Bfloat16) else host, np.float64)
 
 
 def from_host(values: NDArray[Any], xp: ModuleType, dtype: str, device: Any = None) -> Any:
-    """The numbers as an array of the framework `xp` (the module numpy, torch, jax, or one with `asarray`) in the
-    type f64, f32, tf32 (float32 memory), f16 or bf16. Integers stay int64, in JAX int32. NumPy has bfloat16 if
-    ml_dtypes is installed; otherwise float32 holds the same numbers."""
+    """The numbers as an array of the framework `xp` (the module numpy, torch, jax, or one with `asarray`) in the type
+    f64, f32, tf32 (stored as float32), f16 or bf16. Integers become int64, in JAX int32. NumPy stores bf16 as bfloat16
+    if ml_dtypes is installed, else as float32."""
     name = xp.__name__.split(".")[0]
     whole = values.dtype.kind in "iu"
     if name == "torch":

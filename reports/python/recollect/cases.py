@@ -32,7 +32,7 @@ class CheckFailed(AssertionError):
 
 
 class Undecided(AssertionError):
-    """Rounding in the type is as large as the values: zeros would pass."""
+    """No verdict: rounding in the type is as large as the values, so that zeros would pass."""
 
 
 @dataclass
@@ -120,10 +120,10 @@ class Case:
         given = dict(self.arrays)
         if self.grad:
             found = self._with_gradients(found)
-            if not any(name in found for name in final_states()):  # then they were not used
+            if not any(name in found for name in final_states()):  # the gradient of the final state was not used
                 given = {name: array for name, array in given.items() if name not in state_weights()}
         self.computed = found
-        narrow = any(kind in ("bf16", "f16") for kind in self._types.values())  # else float32 holds narrower numbers
+        narrow = any(kind in ("bf16", "f16") for kind in self._types.values())  # float32 may hold bf16 numbers
         report = check(self.layer, given, found, dtype=self.dtype, types=self._types if narrow else None)
         if not self.shrunk:
             self._record(report)

@@ -26,11 +26,11 @@ class Report:
     """Result of `recollect check`."""
 
     verdict: str  # "right", "WRONG" or "cannot decide"
-    parts: Mapping[str, Any]  # by the user's array: verdict, worst row and head in units of noise, limits, where
+    parts: Mapping[str, Any]  # by array: verdict, worst row and head in units of noise, limits, place
     not_checked: tuple[str, ...]  # arrays that the layer computes but the kernel did not return
-    diagnosis: tuple[str, ...]  # the known mistakes that explain it
+    diagnosis: tuple[str, ...]  # the known mistakes that explain a wrong result
     where: str
-    reason: str  # why it cannot decide
+    reason: str  # why `check` cannot decide
     text: str  # the whole report, for reading
     texts: tuple[Mapping[str, Any], ...] = ()  # packed texts: from and to (steps), verdict
 
@@ -111,7 +111,7 @@ def _scratch() -> Iterator[_Paths]:
     paths = _Paths()
     try:
         yield paths
-    except RecollectError as failure:  # the file is only the arrays' way to the program
+    except RecollectError as failure:  # removes the temporary file's name from the message
         raise RecollectError(re.sub(f"{re.escape(str(paths))}[^ ]*: ", "", str(failure))) from None
     finally:
         paths.remove()

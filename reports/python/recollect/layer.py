@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A layer as in a user's kernel: its name, parameters and convention."""
+"""The layer that a user's kernel computes: name, parameters and convention."""
 from __future__ import annotations
 
 import json
@@ -54,7 +54,7 @@ def parameters_of_heads() -> frozenset[str]:
 
 
 def weights() -> frozenset[str]:
-    """Names of what a backward pass takes besides the inputs."""
+    """Names of the arrays that a backward pass takes besides the inputs."""
     return output_weights() | state_weights()
 
 
@@ -78,12 +78,12 @@ class Layer:
     layout: str = "bhtd"
     state: str = "vk"
     options: tuple[tuple[str, Any], ...] = ()  # arguments of the convention's kernels besides arrays
-    types: tuple[tuple[str, str], ...] = ()  # of arrays that do not have the type of the computation
+    types: tuple[tuple[str, str], ...] = ()  # (array, type) of arrays that do not have the type of the computation
     float32: tuple[str, ...] = ()  # arrays that kernels of the convention keep in float32 next to 16-bit ones
     extra: tuple[str, ...] = ()  # D and z of Mamba's kernels, if samples have them
 
     def step_axes(self) -> str:
-        """The dimensions of an array over steps before its width: one letter each of B, T, H."""
+        """The dimensions of an array over steps, except its width, in order: the letters B, T and H."""
         return {"bhtd": "BHT", "bthd": "BTH", "thd": "TH"}[self.layout]
 
     def axes_of(self, name: str, rank: int) -> str:

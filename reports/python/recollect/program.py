@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the program."""
+"""Finds the program `recollect`."""
 from __future__ import annotations
 
 import os

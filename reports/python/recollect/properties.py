@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Properties of a kernel that need no tolerance: they hold bitwise, or between two of the kernel's results."""
+"""Properties of a right kernel: two of its results agree bit for bit, or within the criterion of `recollect check`."""
 from __future__ import annotations
 
 import inspect
@@ -64,7 +64,7 @@ def properties(
         grad = xp.__name__.split(".")[0] in ("torch", "jax") or "do" in inspect.signature(kernel).parameters
     cases = [_sampled(layer, dtype, shape, grad, seed + i) for i in range(2)]
     trial = _Trial(kernel, xp, device, *cases)
-    trial.whole = trial.run(cases[0])  # not caught: a kernel that does not run at all is a separate error
+    trial.whole = trial.run(cases[0])  # exceptions are not caught: a kernel that does not run at all is an error
     found = [_tried(name, trial) for name in PROPERTIES if name not in skip]
     broken = [str(one) for one in found if one.outcome == "broken"]
     if broken:
@@ -96,7 +96,7 @@ def _sampled(layer: Layer, dtype: str, shape: tuple[int, ...], grad: bool, seed:
 
 
 class _Trial:
-    """A kernel, inputs, other inputs of the same shape, and the kernel's results for the first."""
+    """A kernel, inputs, other inputs of the same shape, and the kernel's results for the former."""
 
     def __init__(self, kernel: Kernel, xp: ModuleType, device: Any, case: Case, other: Case) -> None:
         self.kernel, self.xp, self.device, self.case, self.other = kernel, xp, device, case, other
@@ -144,8 +144,8 @@ def _require_same(one: Results, other: Results) -> None:
 
 
 def _require_same_or_right(trial: _Trial, case: Case, expected: Results, found: Results) -> None:
-    """Requires the same numbers or, if sums may be reordered, numbers that are right within the criterion. If the
-    kernel is wrong anyway, allows differences below 1000 spacings of the largest number."""
+    """Requires the same numbers or, because sums may be reordered, numbers that `check` calls right. If the kernel is
+    wrong anyway, allows differences below 1000 spacings of the largest number."""
     said = _difference(expected, found)
     if not said:
         return

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The HDF5 schema of result files, as harness/files/results.cpp writes it: tables with named columns, and attributes.
 
-Every reader in Python is built on this one: `recollect.load` makes frames of the tables, the report makes dataclasses
-of them."""
+All Python readers use this one: `recollect.load` makes frames of the tables, the report makes dataclasses."""
 from __future__ import annotations
 
 import contextlib
@@ -23,7 +22,7 @@ Column = Union[NDArray[Any], list[str]]
 
 
 class Unreadable(ValueError):
-    """A file without results that this package can read; the message is one line naming it."""
+    """A file without results that this package can read. The message is one line that names the file."""
 
 
 def plain(value: Any) -> Any:

@@ -20,9 +20,9 @@ Attempt = Callable[[Case], None]  # runs the kernel on the case; CheckFailed if 
 
 
 def smallest(case: Case, failure: CheckFailed, attempt: Attempt, seconds: float = 20.0) -> tuple[Case, CheckFailed]:
-    """The case with fewer texts, heads, steps and channels on which the kernel is still wrong, and that failure.
-    Sizes are halved, then decremented; after `seconds` it stops at the next attempt. A case that the kernel or the
-    layer refuses for another reason does not count."""
+    """The smallest case found (fewer texts, heads, steps, channels) on which the kernel is still wrong, and its failure
+    there. Sizes are halved, then decremented; after `seconds` no further attempt starts. A case that the kernel or the
+    layer refuses does not count as wrong."""
     end = time.monotonic() + seconds
     found = True
     while found:
@@ -71,7 +71,7 @@ def _cut(case: Case, letter: str, size: int, sizes: list[int]) -> Iterator[Case]
     """The case with its first entries along a dimension, or only its last head or text."""
     axes = {name: case.layer.axes_of(name, array.ndim) for name, array in case.arrays.items()}
     lengths = {array.shape[axes[name].index(letter)] for name, array in case.arrays.items() if letter in axes[name]}
-    if len(lengths) != 1:  # for shared heads the layer decides which belong together
+    if len(lengths) != 1:  # shared heads: the layer decides which belong together
         return
     for smaller in sorted({n for n in sizes if 0 < n < size}):
         ends = [slice(0, smaller)] + ([slice(size - smaller, size)] if letter in "BH" else [])
@@ -86,7 +86,7 @@ def _take(array: Any, axes: str, letter: str, kept: slice) -> Any:
 
 
 def _fewer_texts(case: Case) -> Iterator[Case]:
-    """Single texts; and the first steps of a single text."""
+    """Cases with a single text, and with the first steps of a single text."""
     bounds = case.arrays[TEXT_BOUNDS].astype(int)
     texts = list(zip(bounds[:-1], bounds[1:]))
     if len(texts) > 1:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A kernel's tests in pytest.
+"""Tests of a kernel in pytest.
 
     import recollect.testing as rt
 
@@ -135,7 +135,7 @@ PACKED = {  # name: B,H,T,Dk,Dv, kind of sample, lengths of the texts; steps aft
 
 
 def _sampled(layer: Layer, dtype: str, words: list[str], name: str = "") -> list[Case]:
-    """The cases that a command writes into a folder, or into a file of that name in it."""
+    """The cases that the command `words` writes: into a folder or, with `name`, into one file."""
     folder = _folders.get((*words, name))
     if folder is None:
         folder = _folders[(*words, name)] = Path(tempfile.mkdtemp(prefix="recollect-battery-"))
@@ -156,7 +156,7 @@ def _as_wanted(case: Case, state: Sequence[str | None] | None) -> list[Case]:
     given = any(name in states() for name in case.arrays)
     if state is None or (given and "given" in state) or (not given and None in state):
         return [case]
-    if given and None in state:  # the purpose of the case besides the state
+    if given and None in state:  # the case is kept without its state, for its other inputs
         arrays = {name: array for name, array in case.arrays.items() if name not in states()}
         return [Case(case.name.replace("-S0", "-noS0"), case.layer, case.dtype, arrays)]
     return []
@@ -173,9 +173,9 @@ def assert_close(
     do: Any = None,
     dstate: Any = None,
 ) -> Report:
-    """Compares a kernel's results on `inputs` with the float64 definition. CheckFailed if they are wrong, Undecided
-    if rounding leaves nothing to decide. `grads`, by name of the input, are gradients of <do, o> + <dstate, state>;
-    `do` may also be among the inputs, and is all ones after o.sum().backward()."""
+    """Compares a kernel's results on `inputs` with the float64 definition. CheckFailed if they are wrong, Undecided if
+    rounding leaves nothing to decide. `grads` {name of an input: gradient} are gradients of <do, o> + <dstate, state>.
+    `do` may also be among the inputs; after o.sum().backward() it is all ones."""
     weights = {name: array for name, array in (("do", do), ("dstate", dstate)) if array is not None}
     known = {n: a for n, a in {**inputs, **weights}.items() if n not in dict(as_layer(layer).options)}
     if grads and "do" not in known and "dout" not in known:

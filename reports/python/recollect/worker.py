@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One process of `recollect serve`, which runs commands for as long as this process lives.
 
-Arrays travel as files in a folder that lies in memory where the system has /dev/shm.
+Arrays are passed as files in a folder, in memory (/dev/shm) if the system has it.
 """
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from recollect.program import find_program
 
 
 class RecollectError(Exception):
-    """The program refused a command, e.g. because of an unknown layer or flag, or an array of the wrong shape; its
-    message."""
+    """The program refused a command, because of an unknown layer or flag, or an array of the wrong shape. Has the
+    program's message."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """Result of a command. Status: 0 right, 1 wrong or undecided; other statuses are raised as RecollectError."""
+    """Output of a command, with its exit status: 0 right, 1 wrong or undecided. Other statuses raise RecollectError."""
 
     status: int
     out: str
@@ -34,7 +34,7 @@ class Answer:
 
 
 class Worker:
-    """The process, started on first use, and again if it died. Its folder is removed with it."""
+    """The process: started on first use, restarted if it died. Its folder is removed when it is closed."""
 
     def __init__(self) -> None:
         memory = "/dev/shm"
@@ -49,8 +49,8 @@ class Worker:
         return self._owner == os.getpid()
 
     def run(self, words: Sequence[str]) -> Answer:
-        """The command's output and status. RecollectError if it was refused (2), could not read a file (3), or if
-        the process died."""
+        """The command's output and status. RecollectError if the command was refused (status 2) or could not read a
+        file (status 3), or if the process died."""
         with self._lock:
             answer = self._ask(list(words))
         if answer.status not in (0, 1):
