@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""ci/baseline.py VERDICTS.h5 OUT.h5: keeps of a ledger what a gate compares, in a file small enough to commit.
+"""ci/baseline.py VERDICTS.h5 OUT.h5: copies the verdicts that a gate compares into a file that is small enough to commit.
 
 The output has the verdict of each claim, without texts and points. Its format is schema_version 3, which has no digest."""
 import sys

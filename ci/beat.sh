@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by the scripts of this folder, so that none is silent for more than ten seconds:
+# Sourced by the scripts of this folder, so that no script is silent for more than ten seconds:
 #   beat NAME [COMMAND...]   every ten seconds a line on standard error until end_beat: NAME, the time so far and what COMMAND prints
 #   end_beat                 also at the end of the script, unless it has an EXIT trap of its own
 beat() {
-  local name=$1 start=${EPOCHREALTIME/[.,]/} silence passed # SECONDS counts the clock's full seconds, one more or less
+  local name=$1 start=${EPOCHREALTIME/[.,]/} silence passed # SECONDS may be off by one
   shift
-  exec {silence}<> <(:) # a pipe that nobody writes to: waiting at it needs no process that outlives the script
+  exec {silence}<> <(:) # a pipe without a writer: reading it with a timeout waits without a sleep process
   while read -r -t "${BEAT_SECONDS:-10}" -u "$silence" _ || (($? > 128)); do
     kill -0 $$ 2>/dev/null || exit 0 # the script was killed
     local where=

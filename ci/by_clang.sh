@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Launches the compiler of a build that counts (RECOLLECT_COVERAGE): clang for the files that are counted, else the build's own.
+# Compiler launcher of a coverage build (RECOLLECT_COVERAGE): clang for the files whose coverage is measured, else the build's compiler.
 case " $* " in
 *' -fcoverage-mapping '*)
   shift
   words=()
   for word in "$@"; do
     case $word in
-    -fvect-cost-model=* | -fsplit-loops | -fipa-cp-clone | -ftree-partial-pre) ;; # GCC's
+    -fvect-cost-model=* | -fsplit-loops | -fipa-cp-clone | -ftree-partial-pre) ;; # options that only GCC has
     *) words+=("$word") ;;
     esac
   done

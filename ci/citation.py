@@ -11,8 +11,8 @@ START = "references: # by ci/citation.py from reports/papers.tsv\n"
 
 
 def person(name):
-    """Splits a name: the family name begins at the first word in lower case after the first word, or else is the last word; "y"
-    joins two family names. A team is no person."""
+    """Splits a name: the family name begins at the first lower-case word after the first word; without one, it is the last
+    word. "y" joins two family names. The name of a team is not split."""
     words = name.split()
     if words[-1] == "Team":
         return f'      - {{name: "{name}"}}'

@@ -16,7 +16,7 @@ ROW = re.compile(r'^\{"([^"]+)", "([^"]+)"\},$', re.M)
 
 
 def updated(text, claims):
-    """The table `text` with the claims {name in its paper: digest} as they are now, and what was changed."""
+    """(the table `text` updated to the current claims {name in its paper: digest}, the changes as lines of text)"""
     rows = {}
     for name, digests in ROW.findall(text):
         rows[name] = max(rows.get(name, []), digests.split(), key=len)
@@ -34,7 +34,7 @@ def main(program):
     claims = {f"{c['paper']}/{c['id']}": c["digest"] for c in listed}
     old = TABLE.read_text(encoding="utf-8")
     text, changes = updated(old, claims)
-    if text != old:  # an equal file would be compiled again
+    if text != old:  # an unchanged file that is rewritten would be compiled again
         TABLE.write_text(text, encoding="utf-8")
     print("\n".join(changes) or "every claim has its version")
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes a text for `recollect train --set task=text --corpus FILE`: Perl's manual pages, some nine million bytes of
-# English and code, from Debian's package perl-doc (GPL-1+ or Artistic, its own copyright file says which parts under
-# what else). It is downloaded, never committed.
+# Makes a text for `recollect train --set task=text --corpus FILE`: Perl's manual pages, about nine million bytes of
+# English and code, from Debian's package perl-doc (GPL-1+ or Artistic; the package's copyright file lists exceptions).
+# The text is downloaded, never committed.
 #   ci/corpus.sh FILE
 set -euo pipefail
 if (($# != 1)); then echo "usage: ci/corpus.sh FILE" >&2; exit 2; fi

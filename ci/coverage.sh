@@ -6,7 +6,8 @@
 #   ci/coverage.sh --print    # only the figures of what has run since the build, with each outcome that no test had
 #   ci/coverage.sh --csv      # the same as the rows of docs/data/coverage.csv
 #
-# Needs clang and llvm (llvm-cov); clang compiles the files that are counted. BUILD names another build folder.
+# Needs clang and llvm (llvm-cov); clang compiles the files whose coverage is measured. BUILD names another build
+# folder.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${BUILD:-build-coverage}
@@ -21,14 +22,15 @@ cmake --build "$build" --target tests
 build=$(realpath "$build")
 rm -rf "$build/profiles"
 status=0
-# In this build the reader of files is not confined, and needs more memory to start. What is slow runs layers, except plants.
+# Left out: tests of the confined file reader and of the memory at the start, which differ in this build, and slow
+# tests, which run layers (except those of plants).
 "$build/tests" --run_test=harness --run_test='!@slow' --run_test='!harness/confine' --run_test='!harness/start' || status=1
 "$build/tests" --run_test=harness/plants --run_test=harness/plant_tables || status=1
 python=$(sed -n 's/^RECOLLECT_PYTHON:[A-Z]*=//p' "$build/CMakeCache.txt")
 cd tests/files
 for file in test_*.py; do
   case $file in
-  # A minute and more each, for other code than what is counted.
+  # These take a minute or more each, and mainly run other code.
   test_debian_package.py | test_install.py | test_peers.py | test_readme.py | test_terminal.py | test_train_torch.py) ;;
   *) RECOLLECT_PROGRAM=$build/recollect "$python" -m unittest "${file%.py}" || status=1 ;;
   esac

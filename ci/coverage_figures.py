@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Prints what the tests ran of harness/core, harness/files and harness/check, from the profiles of a build that counts.
+"""Prints which lines and branches of harness/core, harness/files and harness/check the tests ran, from the profiles of a
+coverage build.
 
     ci/coverage_figures.py BUILD          # every outcome that no test had, one per line; then the sums
     ci/coverage_figures.py BUILD --csv    # the rows of docs/data/coverage.csv
@@ -29,7 +30,7 @@ def exported(build: str) -> list[dict]:
 
 
 def outcomes(file: dict) -> dict[tuple[int, int, int, int, bool], int]:
-    """(the condition's begin and end, true or false) -> how often; summed over what a template is made for."""
+    """{(begin and end of a condition, outcome): how often it occurred}, summed over the instances of a template."""
     times: dict[tuple[int, int, int, int, bool], int] = collections.Counter()
     for *place, if_true, if_false, _, _, _ in file["branches"]:
         times[(*place, True)] += if_true

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Updates what is derived from layers, tasks, claims and papers: versions of claims, tables and pages of docs/, CITATION.cff.
-# Run it after adding or changing one of these. It builds the program if it is not current, and ends with a list of the files
-# that differ from the last commit.
+# Updates the files that are derived from layers, tasks, claims and papers: versions of claims, tables and pages of
+# docs/, CITATION.cff. Run it after adding or changing one of these. Builds the program if it is not current. At the end
+# it lists the derived files that differ from the last commit.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if [[ ! -e build/CMakeCache.txt ]]; then
@@ -11,7 +11,7 @@ fi
 python=$(sed -n 's/^RECOLLECT_PYTHON:[A-Z]*=//p' build/CMakeCache.txt) # another python3 may lack h5py
 cmake --build build --target recollect
 "$python" ci/claim_versions.py build/recollect
-cmake --build build --target recollect # holds the versions
+cmake --build build --target recollect # compiles the versions into the program
 "$python" docs/render.py
 "$python" ci/citation.py
 git diff --stat -- harness/core/claim_versions.inc 'docs/*.md' CITATION.cff

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Is any fast form slower than its definition?
+"""Finds fast forms that are slower than their definitions.
 
     fast_forms.py SEED [--count N] [--variants GLOB,...] [--shape B,H,T,Dk,Dv ...] [--program build/recollect]
 
-Draws N shapes (20) by the seed, with T from 64 to 4096 and widths from 8 to 128, evenly in their logarithms. For each, it times
-the fast form of every variant next to its recurrent form (`recollect bench`). A form counts as slower if the whole bootstrap
-interval of its median lies above that of the recurrent form. If the definition itself is the fast form, there is no case.
-Prints each slower case with its ratio; the last line counts cases. Exit 0 if none was slower and none failed."""
+Draws N shapes (default 20) with log-uniform sizes: T from 64 to 4096 and widths from 8 to 128. For each shape, times the fast
+form of every variant and its recurrent form (`recollect bench`). A form counts as slower if the whole bootstrap interval of
+its median lies above that of the recurrent form. If the definition itself is the fast form, there is no case. Prints each
+slower case with its ratio; the last line counts cases. Exit 0 if none was slower and none failed."""
 import argparse
 import json
 import os
@@ -33,7 +33,7 @@ def interval(samples):
 
 
 def timings(program, variants, shape):
-    """(variant, form) -> interval in seconds, and the cases that could not be timed."""
+    """({(variant, form): interval in seconds}, the cases that could not be timed)"""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "bench.json")
         command = [program, "bench", "--variants", variants, "--forms", "recurrent,fast", "--min-time", "0.02",

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Fuzzes what reads the files of strangers:
-#   ci/fuzz.sh [--seconds N] [--seed N]      all in all (default 120); where it starts (default: each time elsewhere)
+# Fuzzes the code that reads untrusted files:
+#   ci/fuzz.sh [--seconds N] [--seed N]      total time (default 120); seed of the random inputs (default: random)
 #
-# Half of the time damaged files of tests/fuzz/corpus go through the program itself (tests/files/hostile.py), half of it
-# libFuzzer drives the targets of tests/fuzz; without clang's libFuzzer the program has it all. What libFuzzer learns stays in
-# build-fuzz/corpus, what it finds in build-fuzz/findings. The last line counts inputs of the program and targets:
-# "N passed, M failed". Exit 0 only when none failed.
+# Half of the time the program itself reads damaged files of tests/fuzz/corpus (tests/files/hostile.py), half of the
+# time libFuzzer runs the targets of tests/fuzz. Without clang's libFuzzer the program gets all of the time. libFuzzer
+# keeps its corpus in build-fuzz/corpus and failing inputs in build-fuzz/findings. The last line counts the program's
+# inputs and the targets: "N passed, M failed". Exit 0 only when none failed.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 source ci/beat.sh

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# ci/pages.sh SITE NAME: publishes the folder SITE as /NAME on the branch gh-pages of the remote origin, and lists at / what is
-# there. A version is published once, so that its address keeps its pages; `latest` is replaced every time.
+# ci/pages.sh SITE NAME: publishes the folder SITE as /NAME on the branch gh-pages of the remote origin, and lists all
+# published names at /. A version is published only once, so that its pages never change; `latest` is replaced every
+# time.
 set -euo pipefail
 die() { echo "pages: error: $*" >&2; exit 3; }
 [[ $# == 2 ]] || { echo "usage: ci/pages.sh SITE NAME" >&2; exit 2; }
@@ -14,7 +15,7 @@ work=$(mktemp -d)
 trap 'git worktree remove --force "$work"' EXIT
 if git fetch -q --depth 1 origin gh-pages 2>/dev/null; then
   git worktree add -q --detach "$work" FETCH_HEAD
-else # the first time: nothing is there
+else # the branch does not exist yet
   git worktree add -q --detach "$work" "$(git commit-tree -m "Start the pages" "$(git mktree </dev/null)")"
 fi
 if [[ $name != latest && -e $work/$name ]]; then

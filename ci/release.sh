@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# ci/release.sh VERSION [--dry-run] [-o FOLDER]: the source of HEAD as recollect-VERSION.tar.gz, the Debian packages where build/
-# was built from it, and SHA256SUMS, in FOLDER (default: out/release); then tags HEAD as vVERSION. The tarball's bytes depend on
-# the commit alone. --dry-run: makes and checks everything, and tags nothing. Exit: 0 done, 2 usage, 3 not fit for a release.
+# ci/release.sh VERSION [--dry-run] [-o FOLDER]: writes to FOLDER (default: out/release) the source of HEAD as
+# recollect-VERSION.tar.gz, Debian packages if build/ was built from HEAD, and SHA256SUMS; then tags HEAD as vVERSION.
+# The tarball's bytes depend only on the commit. --dry-run: makes and checks everything, but tags nothing. Exit: 0 done,
+# 2 usage, 3 cannot be released.
 set -euo pipefail
 die() { echo "release: error: $*" >&2; exit 3; }
 usage() { echo "usage: ci/release.sh VERSION [--dry-run] [-o FOLDER]" >&2; exit 2; }
@@ -19,7 +20,7 @@ done
 [[ $version =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]] || usage
 cd "$(dirname "$0")/.."
 
-# Every place that names the version must name this one.
+# Every file that names the version must name VERSION.
 [[ -z $(git status --porcelain) ]] || die "the tree has changes that are not committed: commit or stash them"
 git rev-parse -q --verify "refs/tags/v$version" >/dev/null && die "the tag v$version exists: a release is made once"
 names() { grep -qE "$2" "$1" || die "$1 does not name version $version: correct it"; }

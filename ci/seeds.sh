@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# How often does the ledger give a false alarm, or miss an error? The quick suite, controls included, under many seeds, one thread a run:
+# How often does a claim fail by chance, or a rival pass? Runs the quick suite with many seeds, one thread per run:
 #   ci/seeds.sh FIRST LAST [CLAIM-or-glob ...]
 # Prints every claim that failed with its seed; the last line counts runs: "N passed, M failed". Exit 0 only when none failed.
 set -uo pipefail

@@ -6,7 +6,7 @@
 # Environment: Kokkos_ROOT (your own Kokkos: nothing is built), CXX, RECOLLECT_CACHE. Exit: 0 ready, 3 something is missing.
 set -euo pipefail
 source "$(dirname "$0")/beat.sh"
-exec 3>&1 1>&2   # whatever the tools print goes to standard error; descriptor 3 is the real standard output
+exec 3>&1 1>&2   # tools print to standard error; descriptor 3 is the real standard output
 
 packages=(g++ cmake ninja-build git xz-utils
   libhdf5-dev libzip-dev libcli11-dev libboost-dev libboost-test-dev librandom123-dev libtomlplusplus-dev nlohmann-json3-dev
@@ -39,7 +39,7 @@ need_space() {   # MiB
 
 holds() { compgen -G "$1/lib*/cmake/$2/$2Config.cmake" || compgen -G "$1/lib*/*/cmake/$2/$2Config.cmake"; } >/dev/null
 
-# A Kokkos that the user names is taken as it is; CMake checks its version and back ends.
+# A Kokkos that the user names is not rebuilt; CMake checks its version and back ends.
 use_own_kokkos() {
   [[ -n ${Kokkos_ROOT:-} ]] || return 0
   holds "$Kokkos_ROOT" Kokkos || die "Kokkos_ROOT=$Kokkos_ROOT holds no lib/cmake/Kokkos: correct it or unset it"
@@ -79,24 +79,25 @@ install_missing() {
   ((${#missing[@]})) || return 0
   ((EUID == 0)) || command -v sudo >/dev/null || { step "neither root nor sudo: have an administrator install ${missing[*]}"; return 1; }
   step "installing ${missing[*]}"
-  # A failed update is not the end: the lists that the machine has may do.
+  # If the update fails, the machine's package lists may still suffice.
   logged as_root apt-get update || step "warning: apt-get update failed; going on with the package lists at hand"
   logged as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=600 install -y --no-install-recommends "${missing[@]}"
 }
 
 # ---- Kokkos from the distribution's own source ----------------------------------------------------------------------------
-# Trilinos's source package holds Kokkos and Kokkos Kernels (3.4.1 in Debian 12) as self-standing CMake projects.
-# Its binary packages are Serial only, hence the build.
+# Trilinos's source package contains Kokkos and Kokkos Kernels (3.4.1 in Debian 12) as separate CMake projects. They are
+# built here, because the binary packages only have the Serial backend.
 #
-# Kokkos Kernels without explicit instantiations is a handful of files: its kernels are templates that the caller's own
-# files instantiate, and gemm on host views goes to the BLAS whatever is instantiated. (All of BLAS: minutes.)
+# Kokkos Kernels is built without explicit instantiations, which would take minutes: the program's own files instantiate
+# the templates, and gemm on host views calls the BLAS in any case.
 kokkos_options=(-DKokkos_ENABLE_OPENMP=ON -DKokkos_ENABLE_SERIAL=ON -DKokkos_CXX_STANDARD=17)
 kernels_options=(-DKokkosKernels_ADD_DEFAULT_ETI=OFF -DKokkosKernels_ENABLE_TPL_BLAS=ON -DBLAS_LIBRARIES=openblas
   -DKokkosKernels_ENABLE_TPL_LAPACK=OFF)
 common_options=(-G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_STANDARD=17 -DCMAKE_CXX_FLAGS=-march=native
   -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DCMAKE_INSTALL_LIBDIR=lib)
 
-# What a build depends on: the distribution release (it fixes Trilinos's version), this recipe, compiler and processor.
+# Hash of what a build of Kokkos depends on: the distribution's release (which fixes Trilinos's version), the options
+# and functions of this script, compiler and processor.
 cache_key() {
   { grep -E '^(ID|VERSION_ID)=' /etc/os-release
     declare -p kokkos_options kernels_options common_options
@@ -106,8 +107,9 @@ cache_key() {
   } | sha256sum | cut -c 1-16
 }
 
-# deb-src is often off, and the system's settings are not ours to change: give apt a private copy of the machine's sources
-# with every entry turned into a source entry. apt checks signatures and checksums as ever.
+# Source entries (deb-src) are often disabled, and this script must not change the system's settings. So apt gets a
+# private copy of the machine's sources in which every entry is a source entry. apt still checks signatures and
+# checksums.
 download_source() {
   local work=$1 sources=$1/sources lists=$1/lists file private_apt
   mkdir -p "$sources" "$lists/partial"
@@ -119,7 +121,7 @@ download_source() {
   done
   private_apt=(apt-get -o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts="$sources" -o Dir::State::lists="$lists"
     -o Acquire::Retries=2 -o Acquire::http::Timeout=30)
-  logged "${private_apt[@]}" update || true   # one broken entry among several is no obstacle; the download decides
+  logged "${private_apt[@]}" update || true   # may fail for one of several entries; the download decides
   (cd "$work" && logged "${private_apt[@]}" source --download-only trilinos) || return 1
   logged tar -xf "$work"/trilinos_*.orig.tar.* -C "$work" --strip-components=1 --wildcards '*/packages/kokkos' '*/packages/kokkos-kernels'
 }
@@ -129,20 +131,21 @@ build_kokkos() {
   local -A options=([kokkos]="${kokkos_options[*]}" [kokkos-kernels]="${kernels_options[*]}")
   for project in kokkos kokkos-kernels; do
     step "building $project"
-    # shellcheck disable=SC2086  # the options hold no spaces and are meant to be split
+    # shellcheck disable=SC2086  # the options contain no spaces and must be split
     logged env Kokkos_ROOT="$stage" cmake -S "$work/packages/$project" -B "$work/$project" "${common_options[@]}" \
       -DCMAKE_INSTALL_PREFIX="$stage" ${options[$project]} || build_failed "$project"
     logged cmake --build "$work/$project" --target install --parallel "$(nproc)" || build_failed "$project"
   done
-  # Kokkos 3.4 has no "native" architecture to export, so its users would not be compiled for this processor.
+  # Kokkos 3.4 cannot export a "native" architecture; without this line, its users would not be compiled for this
+  # processor.
   echo 'set_property(TARGET Kokkos::kokkoscore APPEND PROPERTY INTERFACE_COMPILE_OPTIONS "$<$<COMPILE_LANGUAGE:CXX>:-march=native>")' \
     >>"$stage/lib/cmake/Kokkos/KokkosConfig.cmake"
   for file in "$stage"/lib/cmake/*/*.cmake; do sed -i "s|$stage|$prefix|g" "$file"; done
-  mv -T "$stage" "$prefix"   # the prefix appears whole or not at all
+  mv -T "$stage" "$prefix"   # in one step, so that the prefix is never incomplete
 }
 
-# Debian's binaries carry Trilinos's target names and a wrong include path; a prefix of a few lines sets both right.
-# Each run rewrites it: the next run with a network builds the real thing.
+# Debian's binary packages have Trilinos's target names and a wrong include path; this small prefix corrects both. It is
+# written at every run, and the next run that has a network builds Kokkos from source.
 use_serial_kokkos() {
   local system shim=$cache/kokkos-serial package
   system=/usr/lib/$(gcc -print-multiarch)/cmake
@@ -177,7 +180,7 @@ mkdir -p "$cache" || die "cannot create $cache: name another folder in RECOLLECT
 log=$cache/setup.log
 exec 9>"$cache/lock" || die "cannot write in $cache: name another folder in RECOLLECT_CACHE"
 flock --nonblock 9 || { step "waiting for another run of setup"; flock 9; }
-# A disk that fills up under apt makes it hold its lock and try for minutes: look before anything is asked of it.
+# On a full disk, apt would hold its lock and retry for minutes, so free space is checked first.
 date >"$log" || die "cannot write $log: is the disk full?"
 need_space 16
 
@@ -191,8 +194,8 @@ blas=$(readlink -f "/usr/lib/$(gcc -print-multiarch)/libopenblas.so.0")
 
 prefix=$cache/kokkos-$(cache_key)
 if [[ ! -d $prefix ]]; then
-  need_space 1024   # the source package, Kokkos's own tree of it, and the build
-  rm -rf "$cache"/build.*   # left by runs that were killed; the lock says that none is alive
+  need_space 1024   # for the source package, the unpacked source and the build
+  rm -rf "$cache"/build.*   # left by killed runs; because of the lock, no other run is active
   work=$(mktemp -d "$cache/build.XXXXXX")
   trap 'end_beat; rm -rf "$work"' EXIT
   step "downloading the source package of Trilinos"

@@ -4,7 +4,7 @@
 import sys
 import xml.etree.ElementTree as ElementTree
 
-MOST = 50  # rows; a run's page takes a megabyte
+MOST = 50  # rows, because the summary of a CI run is limited to a megabyte
 
 
 def cell(text):

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds, then runs every test, one suite per core as far as memory goes. The last line counts test cases:
-# "N passed, M failed". Exit 0 only when none failed.
+# Builds, then runs every test, one suite per core, or fewer if memory is short. The last line counts test cases: "N
+# passed, M failed". Exit 0 only when none failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source ci/beat.sh
@@ -8,9 +8,9 @@ ci/build.sh
 log=build/test.log
 status=0
 jobs=$(nproc)
-room=$(awk '$1 == "MemAvailable:" { print int($2 / 5242880) }' /proc/meminfo) # bench with three ranks and large caches: 5 GiB
+room=$(awk '$1 == "MemAvailable:" { print int($2 / 5242880) }' /proc/meminfo) # a test of bench takes 5 GiB
 if ((room < jobs)); then jobs=$((room > 1 ? room : 1)); fi
-# "theory: one_write_by_hand, python: test_progress": what each suite at work began or ended last.
+# "theory: one_write_by_hand, python: test_progress": each running suite, with the test that began or ended last.
 at_work() {
   awk '$1 == "Start" { name[$2 + 0] = $3; if ($2 + 0 > most) most = $2 + 0 }
     $2 == "Test" && / sec$/ { delete name[substr($3, 2) + 0] }
@@ -22,7 +22,7 @@ beat ci/test.sh at_work
 ctest --test-dir build --verbose --parallel "$jobs" 2>&1 | tee "$log" | grep -vE '^[0-9]+: (Running|Test command|(.*: )?(Entering|Leaving) test |.* is skipped because disabled$|test_\w+ \(.*\.\.\. ok$)' ||
   status=${PIPESTATUS[0]}
 end_beat
-# Every test program closes with its own count; one that did not counts as one more failure, whatever its exit status.
+# Every test program prints a count at its end. A program without a count is one more failure, whatever its exit status.
 read -r passed failed < <(awk '
   $1 == "Start" { silent[$2] = 1 }
   /^[0-9]+: [0-9]+ passed, [0-9]+ failed$/ { passed += $2; failed += $4; delete silent[$1] }

@@ -18,7 +18,8 @@ BASELINE = "ci/baseline.h5"
 
 
 def verdicts(source):
-    """{claim: verdict} of a results file, by path or as a file object; of several points of a claim the last."""
+    """{claim: verdict} of a results file, given as a path or file object. If a claim was measured at several points, the last
+    one counts."""
     with h5py.File(source, "r") as file:
         # Version 1 stores verdicts with the points only.
         old = "verdict" not in file["claim_texts"].dtype.names
@@ -27,8 +28,8 @@ def verdicts(source):
 
 
 def moved(steps):
-    """Rows (step, claim, was, is), the newest step first, of [(name of the step, {claim: verdict})]. Nothing is known before
-    the first step, so that it gives no rows; "" stands for a claim that does not exist."""
+    """Rows (step, claim, was, is), the newest step first, from `steps`, [(name of the step, {claim: verdict})]. The first step
+    gives no rows, because nothing is known before it. "" stands for the verdict of a claim that does not exist."""
     rows = []
     for (_, old), (step, new) in reversed(list(zip(steps, steps[1:]))):
         rows += [(step, c, old.get(c, ""), new.get(c, "")) for c in sorted({*old, *new}) if old.get(c) != new.get(c)]
@@ -36,7 +37,7 @@ def moved(steps):
 
 
 def history(root):
-    """The steps of the baseline in the history of a repository: "DATE COMMIT", oldest first."""
+    """The steps (moved()) of the baseline's commits in a repository, named "DATE COMMIT", the oldest first."""
 
     def git(*words):
         return subprocess.run(["git", *words], cwd=root, check=True, capture_output=True).stdout

@@ -36,8 +36,8 @@ def rules() -> tuple[list[tuple[re.Pattern[str], str]], dict[str, int]]:
 
 
 def prose_of(path: pathlib.Path) -> str:
-    """The whole text of a document or script; of C++ the comments and texts. Lines are joined, because a phrase may be broken
-    by the end of a line."""
+    """The text of a document or script; of a C++ file, its comments and string literals. Lines are joined, because a phrase
+    may continue on the next line."""
     text = path.read_text(encoding="utf-8", errors="replace")
     if path.suffix in (".cpp", ".hpp"):
         pieces = re.findall(r'//+([^\n]*)|"((?:[^"\\\n]|\\.)*)"', text)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which tests a change of a file may make fail: claims, suites of the C++ tests, Python tests."""
+"""Which claims, suites of C++ tests and Python tests may fail if a file is changed."""
 import os
 import re
 
 from scratch import ROOT
 
-# Python tests by the sources of harness/ that they exercise through the program; the C++ tests are found by their name.
+# {source of harness/: Python tests that run it through the program}. C++ tests are found by their names.
 PYTHON = {
     "test_check": "battery check check_command diagnosis judge noise print_check results sample_command samples users_case "
     "users_check",
@@ -45,8 +45,8 @@ def users(name, everything):
 
 
 def claims_of(name, claims, everything):
-    """The claims that a change of the file may make fail: for a file of theory/ those that it defines or that include it; for a
-    layer or a task those that run it; for the harness all of them."""
+    """The claims that may fail if the file is changed: for a file of theory/ the claims in the file and in files that include
+    it; for a layer or a task the claims that run it; for the harness all claims."""
     if name.startswith("theory/"):
         mine = users(name, everything) | users(os.path.splitext(name)[0] + ".hpp", everything)  # support: of its header
         return [c["id"] for c in claims if c["file"] in mine]
@@ -69,7 +69,7 @@ def tests_of(name, everything):
     layers, all tasks, or the whole harness."""
     folder = name.split("/")[0]
     if folder == "theory":
-        return []  # its claims are its tests
+        return []  # a file of theory/ is tested by its claims
     own = {os.path.splitext(f)[0] for f in users(name, everything)}
     entries = {os.path.splitext(f)[0] for f in everything if f.endswith(".cpp")}
     first, second = set(), {"harness"} if folder == "harness" else set()

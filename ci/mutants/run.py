@@ -18,7 +18,7 @@ from scratch import ROOT, Scratch  # noqa: E402
 from sites import Site, mutated, sites  # noqa: E402
 
 KNOWN = "ci/equivalent_mutants.txt"
-QUICK_PERCENT, FULL_PERCENT = 85, 95  # of the mutants that are not equivalent, killed by the suites
+QUICK_PERCENT, FULL_PERCENT = 85, 95  # of the mutants that are not equivalent, the share that each suite must kill
 
 
 def line_of(source, site):
@@ -29,7 +29,7 @@ def line_of(source, site):
 
 
 def rows_of(path):
-    """[[file, line before, line after, remark]] of a list of mutants."""
+    """[[file, line before, line after, remark]]: the rows of a file that lists mutants."""
     with open(os.path.join(ROOT, path), encoding="utf-8") as f:
         rows = [line.split(" | ") for line in f if line.strip() and not line.startswith("#")]
     return [[part.strip() for part in row] for row in rows]
@@ -51,7 +51,8 @@ def named(path):
 
 
 def drawn(files, seed):
-    """Mutants until there are none left: first a kind is drawn, then a place of that kind, so that no kind is rare."""
+    """Draws mutants without replacement: first a kind, then a place of that kind, so that rare kinds are drawn as often as
+    others."""
     draw, by_kind = random.Random(seed), {}
     for name in files:
         with open(os.path.join(ROOT, name), encoding="utf-8") as f:
@@ -78,8 +79,8 @@ class Judge:
             self.passing(copies[0], [c["id"] for c in self.claims], "quick")
 
     def passing(self, copy, ids, suite):
-        """Those of the claims that pass in the unchanged tree, in a copy that is built like the mutants'. The others cannot
-        kill a mutant."""
+        """The claims out of `ids` that pass in the unchanged tree, built like the mutants. Claims that fail there cannot kill
+        a mutant."""
         new = [i for i in ids if (i, suite) not in self.sound]
         if new:
             failing = copy.failing(new, suite)
@@ -113,7 +114,7 @@ class Judge:
                 if not ids:
                     break
                 failing = copy.failing(ids, suite, timeout=900)
-                if failing and suite == "full":  # were they sound?
+                if failing and suite == "full":  # did these claims pass without the mutation?
                     copy.write(name, source)
                     copy.compile()
                 killers = sorted(failing & set(self.passing(copy, ids, suite)))
@@ -122,7 +123,7 @@ class Judge:
             return "survived", ""
         finally:
             if copy.read(name) != source:
-                copy.write(name, source)  # built together with the next
+                copy.write(name, source)  # restores the source; it is built together with the next mutant
             self.free.put(copy)
 
 

@@ -16,7 +16,7 @@ def kokkos_root():
 
 
 class Scratch:
-    """The copy is built once as a whole, with ccache if it is installed; then each mutant only costs the files that it touches.
+    """The whole copy is built once, with ccache if it is installed. A mutant then only rebuilds the files that it affects.
     """
 
     def __init__(self, folder, with_tests):
@@ -30,7 +30,7 @@ class Scratch:
         for name in subprocess.check_output(listed, text=True).splitlines():
             target = os.path.join(self.folder, name)
             os.makedirs(os.path.dirname(target), exist_ok=True)
-            if os.path.isfile(os.path.join(ROOT, name)):  # a deleted one is listed until it is staged
+            if os.path.isfile(os.path.join(ROOT, name)):  # git lists a deleted file until the deletion is staged
                 shutil.copy(os.path.join(ROOT, name), target)
         options = [f"-DBUILD_TESTING={'ON' if self.with_tests else 'OFF'}"]
         if shutil.which("ccache"):
@@ -45,7 +45,7 @@ class Scratch:
 
     @staticmethod
     def run(command, folder, environment, timeout):
-        words = {"capture_output": True, "text": True, "errors": "replace"}  # a mutant may say anything
+        words = {"capture_output": True, "text": True, "errors": "replace"}  # a mutant may print invalid UTF-8
         return subprocess.run(command, cwd=folder, env=environment, timeout=timeout, **words)
 
     def compile(self):
@@ -102,7 +102,7 @@ class Scratch:
         return json.loads(said.stdout)
 
     def failing(self, ids, suite, timeout=None):
-        """Those of the claims that fail; all of them if the program does not finish."""
+        """The claims out of `ids` that fail; all of them if the program does not finish."""
         out = os.path.join(self.folder, "findings.json")
         if os.path.exists(out):
             os.remove(out)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a C++ file can be mutated: small errors in a prediction or a measurement, as a tired author would make them.
+"""Where a C++ file can be mutated: small errors in a prediction or a measurement, such as a tired author makes.
 
   constant    2 -> 2.04                   a number in arithmetic, by 2 %
   size        d -> (d - 1)                a size in arithmetic or in a loop's bound
@@ -10,10 +10,10 @@
   condition   a && b -> a                 (and a || b -> a)
   arguments   f(a, b) -> f(b, a)          the first two of a call
 
-Some places are left out, because a change there is no error in what is predicted or measured: text, comments and preprocessor
-lines; places of measurement (lists and initialisers of bare numbers, labels, declared parameters) and code that runs only at
-the user's points; random streams and sample sizes; tolerances and conditioning; rivals, which are wrong on purpose; indices,
-and loop headers except for their bounds."""
+Some places are left out, because a change there is not an error in a prediction or a measurement: text, comments and
+preprocessor lines; the points of measurement (lists and initialisers of bare numbers, labels, declared parameters); code that
+only runs at the user's own points; random streams and sample sizes; tolerances and conditioning; rivals, which are wrong on
+purpose; indices, and loop headers except their bounds."""
 import re
 from collections import namedtuple
 
@@ -30,7 +30,7 @@ TOKEN = re.compile(
     re.X | re.S | re.M,
 )
 SIZES = set("d dv dk Dk Dv D n N T t m M C P H G L E rows columns size heads steps layers width order pairs keys".split())
-# Calls whose arguments say where, how often or how exactly to measure, or in which words.
+# Calls whose arguments are points, sample sizes, tolerances or texts.
 OUTSIDE = set(
     """Stream integer_param real_param choice_param automatic_param labels num txt points_of set usage_error rival_system
     wanted_sensitivity static_assert integer real text size_t reserve resize assign normal normals uniform uniforms below
@@ -67,7 +67,7 @@ def partners(tokens):
 
 
 class File:
-    """The tokens of a source, and for each whether a mutation there would be an error in what is claimed."""
+    """The tokens of a source, and for each token whether a mutation there is an error in a prediction or a measurement."""
 
     def __init__(self, source):
         self.source = source
@@ -81,7 +81,8 @@ class File:
         return self.tokens[i].text if 0 <= i < len(self.tokens) else ""
 
     def callee(self, opening):
-        """The name before a bracket: that of a call, of a type with braces, or of the function whose body the bracket opens."""
+        """The name before a bracket: of a called function, of a type before braces, or of the function whose body the bracket
+        opens."""
         before = opening - 1
         while self.word(before) in ("const", "mutable", "override"):
             before -= 1
@@ -100,8 +101,8 @@ class File:
         return i + 1
 
     def only_at_points(self):
-        """Code that runs only at the user's own points, and the conditions that refuse a point: no suite reaches it. Also the
-        conditions that state at which points something, or a rival, is worth measuring."""
+        """Code that no suite runs, because it runs only at the user's own points, and conditions that refuse a point. Also
+        conditions that select the points at which something, or a rival, is measured."""
         found = set()
         for i, t in enumerate(self.tokens):
             own = t.text == "protocol" and self.word(i + 1) == "." and self.word(i + 2) == "point"
@@ -123,7 +124,7 @@ class File:
         return found
 
     def only_in_rivals(self):
-        """The initialisers of variables that only code outside of what is claimed uses, such as a rival's law."""
+        """The initialisers of variables that are only used in places that are left out, such as a rival's law."""
         found, block, blocks = set(), [], {}
         for i, t in enumerate(self.tokens):
             if t.text == "}" and block:
@@ -144,7 +145,7 @@ class File:
         return found
 
     def scan(self):
-        """(tokens outside what is claimed, tokens in loop headers, tokens in indices)."""
+        """(tokens in places that are left out, tokens in loop headers, tokens in indices)."""
         closed, headers, indices, stack, declared = set(), set(), set(), [], ""
         for i, t in enumerate(self.tokens):
             if t.kind == "sign" and t.text in OPENING:
@@ -182,7 +183,7 @@ class File:
         return bool(inside) and all(t.kind == "number" or t.text in ",-" for t in inside)
 
     def is_bare_initialiser(self, i):
-        """Whether this number is the whole initialiser of a variable, which then says where to measure."""
+        """Whether this number is the whole initialiser of a variable, which is then a parameter of the measurement."""
         if self.tokens[i].kind != "number" or self.word(i + 1) not in (",", ";"):
             return False
         return self.word(i - 1) == "=" and (self.tokens[i - 2].kind == "name")
@@ -251,7 +252,7 @@ def terms_and_factors(f, i):
     if sign not in SUMS | PRODUCTS or i in f.headers or i in f.indices or not f.is_binary(i):
         return
     if f.word(i - 1) == "seed" or "text" in (f.tokens[i - 1].kind, f.tokens[i + 1].kind):
-        return  # would only choose another random stream or another label
+        return  # a mutation would only choose another random stream or label
     end = f.term_end(i + 1)
     if sign in PRODUCTS:
         yield Site("factor", f.tokens[i].start, f.tokens[end - 1].end, "")
