@@ -224,7 +224,7 @@ Own own_of(const BenchCase &c, const Sequence &sequence) {
           }};
 }
 
-/// The time of a pass that all ranks share: that of the slowest rank, counted from the moment when all are ready.
+/// The time of a pass that all ranks share: the slowest rank's, from the moment when all ranks are ready.
 Sample shared_sample(const Pass &pass) {
   pass.reset();
   flush_caches();

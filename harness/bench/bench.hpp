@@ -24,10 +24,10 @@ struct BenchResult {
   size_t discarded = 0;   // samples discarded because the clock was slow
   bool kept_slow = false; // the clock stayed slow, so its samples were kept
   std::string stopped_by; // Sampling::stopped_by
-  double bytes = 0;  // of inputs, outputs and both states, each moved once; of a backward pass also of their gradients
-  double flops = 0;  // of the definition, from its descriptor; 0 for a backward pass
-  double limit = 0;  // seconds for the bytes or the flops at the ceilings, whichever is longer; 0 without ceilings
-  std::string bound; // which of the two: "bytes" or "flops"
+  double bytes = 0;       // of inputs, outputs, both states and, backward, their gradients; each moved once
+  double flops = 0;       // operations of the definition, from the layer's descriptor; 0 for a backward pass
+  double limit = 0;       // seconds for the bytes or the flops at the ceilings, whichever is longer; 0 without ceilings
+  std::string bound;      // "bytes" or "flops": which takes longer
   std::int64_t peak_bytes = 0;
   double error = 0; // deviation from the definition, relative to its largest value; 0 if not compared
 };

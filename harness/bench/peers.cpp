@@ -104,9 +104,9 @@ struct Peers::Process {
 
   double first_call, tuning;
   std::string python = python_with_torch(), script = RECOLLECT_SOURCE_DIR "/bench/peers.py";
-  std::unique_ptr<Dialogue> dialogue; // one process for many cases: PyTorch takes seconds to start
+  std::unique_ptr<Dialogue> dialogue; // one process for many cases, because PyTorch takes seconds to start
 
-  /// The process's answer; "failed" if the process has ended. The next question restarts it.
+  /// The process's answer; status "failed" if the process has ended. The next question then restarts the process.
   json ask(const json &question) {
     if (!dialogue) dialogue = std::make_unique<Dialogue>(std::vector<std::string>{python, script});
     std::string said;

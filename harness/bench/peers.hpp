@@ -8,7 +8,7 @@
 
 namespace recollect {
 
-/// A case as peers receive it.
+/// What peers get to know of a case.
 struct PeerCase {
   const BenchCase *bench_case;
   const Sequence *inputs;

@@ -40,7 +40,7 @@ std::function<void(const Call<float, Stored> &)> converting(const std::shared_pt
   };
 }
 
-/// The same for a backward pass.
+/// Like above, for a backward pass.
 template <class Stored>
 std::function<void(const BackwardCall<float, Stored> &)>
 converting(const std::shared_ptr<BackwardCall<float>> &wide,

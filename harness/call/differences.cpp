@@ -40,7 +40,7 @@ double weighed_sum(const std::vector<Output> &outputs, const OutputWeights &weig
   return over(&Output::o, weights.o) + over(&Output::state, weights.state);
 }
 
-/// The derivative along one direction of one tensor, estimated from differences at step sizes h and 2 h.
+/// The derivative with respect to one tensor along one direction, from differences at step sizes h and 2 h.
 struct Along {
   Slope slope;
   bool smooth; // no kink (max, ReLU, |x|) lies within 2 h of any number; at a kink, differences are not derivatives

@@ -7,7 +7,8 @@
 
 namespace recollect {
 
-/// The derivative of sum(weights.o * o) + sum(weights.state * state) along one random direction of one tensor.
+/// The derivative of sum(weights.o * o) + sum(weights.state * state) with respect to one tensor, along a random
+/// direction.
 struct Slope {
   std::string name;                  // dq, dk, ..., dw
   double claimed, size;              // <candidate, direction>, and the sum of |terms| of this inner product

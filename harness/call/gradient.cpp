@@ -86,7 +86,7 @@ Sequence some_of_the_heads(const Sequence &s, size_t first, int heads, size_t st
   return some;
 }
 
-constexpr size_t bytes_a_step = 40; // of tape and adjoint, per recorded operation
+constexpr size_t bytes_a_step = 40; // bytes of tape and adjoint per recorded operation
 
 /// The gradient of one head (or of all heads of a batch element, if the layer joins them), in segments of about 4e6
 /// operations. A layer without a state has one segment.

@@ -50,7 +50,7 @@ bool needs_no_state(const Variant &variant, const Sequence &sequence, const Para
 
 /// Heads [first, first + count) of the batch, as `count` heads of a batch of one.
 Sequence slice_heads(const Sequence &sequence, size_t first, size_t count);
-/// The same for one array [B,H,...].
+/// Like above, for one array [B,H,...].
 std::vector<double> slice_heads(const std::vector<double> &data, const Shape &shape, size_t first, size_t count);
 
 } // namespace recollect

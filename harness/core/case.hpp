@@ -67,7 +67,7 @@ struct Record {
   Score score;
   double state_bytes = 0, flops = 0; // bytes per head; flops of the definition per token
   Choice chosen;                     // if tuned
-  std::vector<double> seconds;       // one per repetition: kernel time with inputs already on the device
+  std::vector<double> seconds;       // kernel time of each repetition, without transfers
 };
 
 } // namespace recollect

@@ -47,7 +47,7 @@ struct Point {
   std::string label; // for readers only; formulas are marked $x_t$, as in the texts of a Claim
   Params params;
   double measured = 0, predicted = 0;
-  double standard_error = 0; // of `measured`; 0 for exact algebra
+  double standard_error = 0; // standard error of `measured`; 0 for exact algebra
   double tolerance = 0;      // |measured - predicted| allowed, derived from standard_error and round-off
   enum Relation { equal, at_most, at_least } relation = equal;
   Verdict verdict = Verdict::inconclusive;
@@ -61,16 +61,16 @@ struct Claim {
   std::string source;      // "000 Eq 7, App A"
   std::string statement;   // a fair paraphrase, with every condition that the paper states
   std::string exact;       // the exact form, the condition, or the corrected statement
-  std::string explanation; // why this verdict, and what the paper meant if that is plain
+  std::string explanation; // why the claim has this verdict, and what the paper meant if that is evident
   Verdict expected = Verdict::holds;
-  Scope scope = Scope::none;       // of a refuted claim; equals scope_of(reading)
+  Scope scope = Scope::none;       // set for a refuted claim: scope_of(reading)
   Reading reading;                 // what was read in the paper before the claim was called refuted
-  std::string condition;           // of a claim with the verdict holds_under
-  Reason reason = Reason::none;    // of a claim with the verdict not_tested
+  std::string condition;           // set for holds_under: the condition
+  Reason reason = Reason::none;    // set for not_tested
   std::vector<std::string> covers; // ledger rows that this claim measures; may be none
   std::vector<std::string> tasks;
   std::vector<std::string> variants; // layers that `measure` runs; none: algebra on matrices
-  Effort suite = Effort::quick;      // the smallest suite that contains it
+  Effort suite = Effort::quick;      // the smallest suite that contains the claim
   std::vector<ParamSpec> params;     // what --point accepts
   /// Returns every point, rivals included. Null for claims that are not tested. Usage error if the statement does not
   /// apply at the user's own point (Protocol::point).

@@ -52,7 +52,7 @@ public:
           std::memcpy(data, bytes.data() + at, size);
           at += size;
         }) {}
-  /// Receives what a Packer sends.
+  /// Reads the bytes through `receive`, which gets what a Packer sends.
   explicit Unpacker(std::function<void(void *, size_t)> receive) : receive_(std::move(receive)) {}
 
   template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>> Unpacker &operator>>(T &value) {

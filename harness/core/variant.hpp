@@ -77,8 +77,8 @@ struct Input {
   std::string name; // beta | alpha | lambda | w
   bool required = false;
   std::string meaning;
-  std::string absent = "";                                // what replaces it if absent, other than the neutral value
-  enum Range { any, not_negative, positive } range = any; // of the values; decays also lie in [0,1]
+  std::string absent = "";                                // what replaces an absent input, if not the neutral value
+  enum Range { any, not_negative, positive } range = any; // range of the values; decays also lie in [0,1]
   Tensor tensor() const { return tensor_named(name); }
   bool per_step() const { return facts_of(tensor()).width == TensorFacts::step; } // [B,H,T]; the others are [B,H,T,Dk]
 };

@@ -29,7 +29,7 @@ struct Ceilings {
 /// Measures every kernel at every size: the best of several tries after a warm-up. Matrices hold random numbers.
 Ceilings measure_ceilings();
 
-/// Evicts the contents of the caches. The first call allocates the memory for it.
+/// Evicts the contents of the caches. The first call allocates memory.
 void flush_caches();
 
 } // namespace recollect

@@ -69,7 +69,7 @@ template <class Real, class Stored> struct Call : CallSettings {
 /// replaces d.state by the gradient of the initial state. The pass must write every element of all other gradients.
 template <class Real, class Stored> struct BackwardCall { Call<Real, Stored> call, d; };
 
-/// One (batch, head): pointers to its first step.
+/// Pointers to the first step of one (batch, head).
 template <class Real> struct Head {
   int T, Dk, Dv, chunk;
   size_t index; // b * H + h

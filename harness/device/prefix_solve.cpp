@@ -86,7 +86,7 @@ template <class Real> struct Systems {
     }
   }
 
-  /// Computes the matrices of the next W steps, and H after the last of them.
+  /// Computes the matrices of the next W steps, and advances H by W steps.
   void form(Real ridge, const Real *decay) const {
     const int length = row_length();
     for (int i = 0; i < P; ++i) {

@@ -22,7 +22,7 @@ namespace recollect::engine {
 
 constexpr int static_size = 64, team_size = 256; // threads per team, on a GPU
 
-/// The same team with its size known at compile time.
+/// The team, with a size that is known at compile time.
 template <int size = team_size> KOKKOS_FUNCTION Team sized(const Team &team) {
   return {team.rank, on_cuda ? size : team.size, team.math};
 }

@@ -30,7 +30,7 @@ struct Reading {
 };
 
 __global__ void read_clocks(Reading *of_multiprocessor, unsigned count) {
-  unsigned which; // which multiprocessor; numbers may have gaps
+  unsigned which; // number of this multiprocessor; numbers may have gaps
   Reading r;
   asm volatile("mov.u32 %0, %%smid;" : "=r"(which));
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(r.nanoseconds));

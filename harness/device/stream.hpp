@@ -13,7 +13,7 @@ public:
   DeviceStream(const DeviceStream &) = delete;
   DeviceStream &operator=(const DeviceStream &) = delete;
 
-  /// While an object of this class exists, queue() is its stream, so that all kernels and copies start in it.
+  /// While an object exists, queue() returns the given stream, so that all kernels and copies start in this stream.
   class Within {
   public:
     explicit Within(const DeviceStream &stream) : before_(streams::in_force) { streams::in_force = &stream.queue_; }

@@ -49,7 +49,7 @@ template <class F> KOKKOS_FUNCTION void each_row(const Team &team, int rows, con
   for (int i = team.rank / side; i < rows; i += team.size / side) f(i, team.rank % side, side);
 }
 
-/// All writes of a row's threads before this are visible to all of them after it.
+/// A barrier of the threads that share a row: writes before it are visible to all of these threads after it.
 KOKKOS_FUNCTION inline void row_barrier() {
 #if defined(__CUDA_ARCH__)
   __syncwarp();

@@ -11,7 +11,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// The enumerator whose position is that of `name` in `names`.
+/// The enumerator whose number is the index of `name` in `names`.
 template <class Enum> Enum parsed(const std::string &name, const Names &names, const char *flag) {
   const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end())

@@ -19,13 +19,13 @@ enum class Gate {
   log,    // g = a
   log2,   // g = a log 2
   gdn,    // g = -exp(A_log) softplus(a + dt_bias), one decay per head
-  kda,    // the same, one decay per channel
+  kda,    // as gdn, one decay per channel
   kda_lb, // g = -5 sigmoid(exp(A_log) (a + dt_bias))
   rwkv,   // g = -exp(a)
   mamba   // g = A dt, where dt is a or, with dt_bias, softplus(a + dt_bias); dt is also the write strength
 };
 
-/// What the array of write strengths contains.
+/// The parametrisation of the array of write strengths.
 enum class Strength {
   factor,        // beta
   sigmoid,       // beta = sigmoid(b)

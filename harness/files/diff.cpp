@@ -145,7 +145,7 @@ void compare_samples(const Samples &before, const Samples &after, Difference &d,
     }
 }
 
-/// Rows of kind, what, before, after; changes for the worse first.
+/// The changes, changes for the worse first.
 std::vector<Change> ordered(const Difference &d) {
   std::vector<Change> changes = d.changes;
   std::stable_sort(changes.begin(), changes.end(), [](const Change &a, const Change &b) { return a.worse > b.worse; });

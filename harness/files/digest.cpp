@@ -5,7 +5,7 @@
 namespace recollect {
 namespace {
 
-/// Hashes a text up to its first zero byte, where a file would end it.
+/// Hashes a text up to its first zero byte, where the text ends in a file.
 class Fnv {
 public:
   std::uint64_t value = fnv1a({});

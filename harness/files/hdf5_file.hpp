@@ -36,7 +36,7 @@ private:
 struct NumericArray {
   std::vector<std::uint64_t> dims;
   std::vector<double> data;
-  std::string type = ""; // in the file: f64, f32, f16 or bf16; "": integers, or to be written in the file's type
+  std::string type = ""; // f64, f32, f16 or bf16; "": integers, or to be written in the file's type
 };
 
 /// A file on disk, opened for reading.

@@ -56,7 +56,7 @@ public:
   bool has(size_t index) const { return done_.count(index) != 0; }
   size_t missing() const;                    // number of planned items without a result
   std::vector<std::string> statuses() const; // of the recorded cases
-  std::map<int, double> headlines() const;   // of the cases that have one, by index
+  std::map<int, double> headlines() const;   // {index of a case: its headline}
   /// The finding of `claim` at `index`, as it was added.
   Finding finding(size_t index, const Claim &claim) const;
 

@@ -47,7 +47,7 @@ namespace recollect {
 
 /// One [[run]] or [[train]].
 struct Experiment {
-  RunRequest request; // its `experiment` is the name
+  RunRequest request; // request.experiment is the name
   std::string title, printed;
 };
 

@@ -23,7 +23,7 @@ Arrays read_arrays(const std::string &path, const std::vector<Wanted> &wanted);
 /// The names of the arrays in the file; empty for a .npy file, which names none.
 std::vector<std::string> array_names(const std::string &path);
 
-/// Metadata of a file: /meta of HDF5, __metadata__ of .safetensors; empty for others.
+/// Metadata of a file: /meta of HDF5, __metadata__ of .safetensors; empty for other formats.
 Facts read_meta(const std::string &path);
 
 /// read_arrays for an .npz archive, in this process.

@@ -229,7 +229,7 @@ void refuse_unknown(const std::string &path, const Names &known, const std::stri
     const auto meant = usual.find(name);
     const bool other_name = meant != usual.end() && contains(known, meant->second);
     const std::string near = other_name ? ", did you mean '" + meant->second + "'?" : suggestion(name, known);
-    const bool one = near.rfind(", did you mean", 0) == 0; // else `near` is a list, and all names follow
+    const bool one = near.rfind(", did you mean", 0) == 0; // otherwise `near` is a list of names
     input_error(path + ": dataset " + printable(name) + " is not " + who + (one ? near : "") + "; known are " +
                 join(known, ", "));
   }

@@ -36,7 +36,7 @@ Point as_condition(Point point, const Params &params, std::string label = "");
 Point as_obligation(Point point, const Params &params, std::string label = "");
 /// The same measurement compared with the prediction (or bound) of another law; `name` says which.
 Point rival_law(Point point, std::string name, double predicted);
-/// A wrong system, measured by the same code and compared with the prediction for the right one.
+/// A wrong system, measured by the same code and compared with the prediction for the right system.
 Point rival_system(Point point, const Params &params, std::string name);
 
 // ---- Verdicts ------------------------------------------------------------------------------------------------------------

@@ -118,7 +118,7 @@ void add_plan(const RunRequest &request, std::vector<Case> &plan) {
   Planner planner(request, plan);
   for (const Task *task : tasks)
     for (const Variant *variant : variants) {
-      std::set<std::string> seen; // of cases, which may repeat where only other layers' parameters differ
+      std::set<std::string> seen; // settings of this layer and task; combinations may repeat them
       for (const Assignments &settings : combinations(request.settings, "--set", widths(request))) {
         const Assignments of_variant = settings_for(*variant, settings), of_task = meant_for(*task, settings);
         Case c;

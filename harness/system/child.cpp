@@ -87,7 +87,7 @@ public:
   struct Cut {   // thrown if the child closes the pipe before it has written its whole result
     bool failed; // a read failed
   };
-  /// Reads some of what the other side writes; 0 at its end.
+  /// Reads some of the bytes that the child wrote; returns 0 at their end.
   size_t read_some(void *bytes, size_t most) {
     close_side(1);
     ssize_t n;
@@ -183,7 +183,7 @@ void reading_in_child(const std::string &path, const std::function<void(const Se
   in_child(
       "reading " + path,
       [&](const Send &send) {
-        std::uint64_t pages = 0; // of this process's address space
+        std::uint64_t pages = 0; // pages of this process's address space
         std::ifstream("/proc/self/statm") >> pages;
         const std::uint64_t held = pages * std::uint64_t(sysconf(_SC_PAGESIZE));
         const std::uint64_t most = std::min(memory_limit(), least_bytes + saturating_product(bytes, bytes_a_byte));

@@ -139,7 +139,7 @@ void OutputFile::publish(std::string_view bytes) {
 
 void OutputFile::abandon() {
   if (has_partial_)
-    unlink(partial_.c_str()), unlink(temporary_.c_str()); // also what a process was writing when it died
+    unlink(partial_.c_str()), unlink(temporary_.c_str()); // temporary_: left by a process that died while writing
   has_partial_ = false;
   lock_.reset();
 }

@@ -16,7 +16,7 @@ bool awaited(pid_t child, int &status);
 /// Runs the program words[0] (searched in the PATH) with the other words as arguments; it gets SIGTERM if this process
 /// ends. Returns its exit status, or -1 if it could not be started or was killed. `errors` receives its standard error.
 int run_program(const std::vector<std::string> &words, std::string &errors);
-/// The same, discarding all output.
+/// Like run_program(), but discards all output.
 int run_quietly(const std::vector<std::string> &words);
 
 /// A program that answers each line on its standard input with a line on its standard output. Its standard error is

@@ -107,7 +107,7 @@ void write_swaps(const Drawn &d, int *tokens, int *labels) {
   for (int i = 0; i < elements; ++i) held.push_back(i);
   for (int t = 0; t < d.n; ++t) {
     tokens[t] = int(d.stream.below(std::uint64_t(t), std::uint64_t(elements) * std::uint64_t(elements - 1) / 2));
-    int i = 0, rest = tokens[t]; // tokens number the pairs (0,1), (0,2), ..., (1,2), ...
+    int i = 0, rest = tokens[t]; // a token is the index of its pair in (0,1), (0,2), ..., (1,2), ...
     while (rest >= elements - 1 - i) rest -= elements - 1 - i, ++i;
     const int other = i + 1 + rest;
     std::swap(held[size_t(i)], held[size_t(other)]);

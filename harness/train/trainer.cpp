@@ -93,7 +93,7 @@ void Trainer::end() {
 
 void Trainer::note(const Judged &judged) {
   at_.diverged = !std::isfinite(judged.loss) || !std::isfinite(judged.gradient_square);
-  if (at_.diverged) return; // this step updated nothing
+  if (at_.diverged) return; // the step did not change the model
   at_.running[0] += judged.loss, at_.running[1] += judged.accuracy();
   const int every = settings_.integer("every"), last = at_.curve.empty() ? 0 : at_.curve.back().step;
   if (++at_.step % every == 0 || at_.step == steps_) {

@@ -50,8 +50,8 @@ public:
   int together() const { return std::min(Model::together(), to_point()); }
   /// Makes this many steps, or fewer if the run ends.
   void step(int steps = 1);
-  /// The same in two parts, for at most together() steps: begin() starts the steps, so that other models can run at the
-  /// same time; end() waits.
+  /// step() in two parts, for at most together() steps: begin() starts the steps, so that other models can run at the
+  /// same time; end() waits for them.
   void begin(int steps = 1);
   void end();
   /// Judges the model on held-out texts, never with shuffled answers, batch by batch. Empty if training diverged.

@@ -97,7 +97,7 @@ template <class Real> struct Pair {
 template <class Real> struct Scaled {
   Real alpha, beta, *C;
   std::ptrdiff_t ldc;
-  static constexpr bool everywhere = false; // skips blocks without wanted results
+  static constexpr bool everywhere = false; // false: blocks without wanted results are skipped
   __device__ void element(int i, int j, Real x) const {
     Real &to = C[i * ldc + j];
     to = beta == 0 ? alpha * x : beta * to + alpha * x;

@@ -199,7 +199,7 @@ template <class Op> __device__ __forceinline__ A16<Op> as_a(const Sum &first, co
     return detail::operand_a<Op>(x);
   }
 }
-/// Converts results of 16 rows and 8 N columns.
+/// as_a() for results of 16 rows and 8 N columns.
 template <class Op, int N>
 __device__ __forceinline__ void as_operands(const Sum (&results)[N], A16<Op> (&operands)[N / 2]) {
 #pragma unroll

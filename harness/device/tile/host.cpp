@@ -179,7 +179,7 @@ void gemm(int m, int n, Real alpha, const Product<Real> &product, Real beta, Rea
         const auto end = [&](int row) { return std::clamp(given.end(row, k) - p, 0, deep); };
         if (end(i) == end(i + R - 1) || finite(b, N, end(i), end(i + R - 1)))
           multiply(i, R, end(i + R - 1));
-        else // 0 times infinity would reach rows whose end comes before it
+        else // row by row, because 0 times infinity would be added to rows that end earlier
           for (int row = i; row < i + R; ++row) multiply(row, 1, end(row));
       });
     });

@@ -39,8 +39,8 @@ RECOLLECT_IN_LINE void gemm_lower_transposed(const AnyTeam &team, int n, int wid
   }
 }
 
-/// out(n-1-i, n-1-j) = L(j, i). `out` is lower triangular. Solving with it is the same as solving with L^T from the
-/// last row to the first.
+/// out(n-1-i, n-1-j) = L(j, i). `out` is lower triangular. Forward substitution with `out` equals backward substitution
+/// with L^T.
 template <class Real>
 KOKKOS_FUNCTION void flip(const Team &team, int n, const Real *L, std::ptrdiff_t ldl, Real *out, std::ptrdiff_t ldo) {
   each_cell(team, n, n, [=](int i, int j) { out[i * ldo + j] = L[(n - 1 - j) * ldl + n - 1 - i]; });

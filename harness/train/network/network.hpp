@@ -24,7 +24,7 @@ private:
   Array<Real> start_;   // one head's initial state
   Array<double> right_; // answers of the batch started last
   Arena arena_;
-  DeviceGraph graph_; // of a batch, forward and backward
+  DeviceGraph graph_; // graph of a batch's forward and backward pass
   std::shared_ptr<Arena> scratch_ = std::make_shared<Arena>();
 };
 
