@@ -5,8 +5,7 @@
     bench/draw_shapes.py SEED COUNT > bench/drawn_shapes.txt
 
 T (1 to 20,000) and B H (1 to 512) are uniform in their logarithms; Dk and Dv are 32, 64, 96, 128 or 256. A shape whose
-largest array has more than 2^29 elements is drawn again. bench/drawn_shapes.txt is committed before anything is timed
-with it."""
+largest array has more than 2^29 elements is drawn again. bench/drawn_shapes.txt is committed before it is used."""
 import random
 import sys
 

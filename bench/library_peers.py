@@ -108,8 +108,7 @@ def refusing(load):
 
 
 def adapters(variant, T):
-    """[(source, adapter of the layer, loader of its kernel)]. A loader raises NotImplementedError if its library is
-    absent."""
+    """[(source, adapter of the layer, loader of its kernel)]. NotImplementedError from a loader: no library."""
     installed = lambda name: importlib.util.find_spec(name) is not None  # noqa: E731
     absent = lambda name: lambda: (_ for _ in ()).throw(NotImplementedError(f"{name} is not installed"))  # noqa: E731
     found = []

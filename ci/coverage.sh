@@ -6,8 +6,7 @@
 #   ci/coverage.sh --print    # only the figures of what has run since the build, with each outcome that no test had
 #   ci/coverage.sh --csv      # the same as the rows of docs/data/coverage.csv
 #
-# Needs clang and llvm (llvm-cov); clang compiles the files whose coverage is measured. BUILD names another build
-# folder.
+# Needs clang and llvm (llvm-cov); clang compiles the measured files. BUILD names another build folder.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${BUILD:-build-coverage}

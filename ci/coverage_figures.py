@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Prints which lines and branches of harness/core, harness/files and harness/check the tests ran, from the profiles of a
-coverage build.
+"""Prints which lines and branches of harness/core, harness/files and harness/check the tests of a coverage build ran.
 
     ci/coverage_figures.py BUILD          # every outcome that no test had, one per line; then the sums
     ci/coverage_figures.py BUILD --csv    # the rows of docs/data/coverage.csv

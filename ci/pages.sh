@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # ci/pages.sh SITE NAME: publishes the folder SITE as /NAME on the branch gh-pages of the remote origin, and lists all
-# published names at /. A version is published only once, so that its pages never change; `latest` is replaced every
-# time.
+# published names at /. A version is published only once, so that its pages never change; `latest` is replaced.
 set -euo pipefail
 die() { echo "pages: error: $*" >&2; exit 3; }
 [[ $# == 2 ]] || { echo "usage: ci/pages.sh SITE NAME" >&2; exit 2; }

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # ci/release.sh VERSION [--dry-run] [-o FOLDER]: writes to FOLDER (default: out/release) the source of HEAD as
 # recollect-VERSION.tar.gz, Debian packages if build/ was built from HEAD, and SHA256SUMS; then tags HEAD as vVERSION.
-# The tarball's bytes depend only on the commit. --dry-run: makes and checks everything, but tags nothing. Exit: 0 done,
-# 2 usage, 3 cannot be released.
+# The tarball's bytes depend only on the commit. --dry-run: tags nothing. Exit: 0 done, 2 usage, 3 cannot be released.
 set -euo pipefail
 die() { echo "release: error: $*" >&2; exit 3; }
 usage() { echo "usage: ci/release.sh VERSION [--dry-run] [-o FOLDER]" >&2; exit 2; }

@@ -108,8 +108,7 @@ cache_key() {
 }
 
 # Source entries (deb-src) are often disabled, and this script must not change the system's settings. So apt gets a
-# private copy of the machine's sources in which every entry is a source entry. apt still checks signatures and
-# checksums.
+# private copy of the machine's sources with source entries only. It still checks signatures.
 download_source() {
   local work=$1 sources=$1/sources lists=$1/lists file private_apt
   mkdir -p "$sources" "$lists/partial"
@@ -136,8 +135,7 @@ build_kokkos() {
       -DCMAKE_INSTALL_PREFIX="$stage" ${options[$project]} || build_failed "$project"
     logged cmake --build "$work/$project" --target install --parallel "$(nproc)" || build_failed "$project"
   done
-  # Kokkos 3.4 cannot export a "native" architecture; without this line, its users would not be compiled for this
-  # processor.
+  # Kokkos 3.4 cannot export a "native" architecture, so this line compiles its users for this processor.
   echo 'set_property(TARGET Kokkos::kokkoscore APPEND PROPERTY INTERFACE_COMPILE_OPTIONS "$<$<COMPILE_LANGUAGE:CXX>:-march=native>")' \
     >>"$stage/lib/cmake/Kokkos/KokkosConfig.cmake"
   for file in "$stage"/lib/cmake/*/*.cmake; do sed -i "s|$stage|$prefix|g" "$file"; done

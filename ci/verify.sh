@@ -8,8 +8,7 @@ ci/build.sh
 out=build/gate
 mkdir -p "$out"
 status=0
-# Checks that every layer runs on every task. With one seed and untuned, it does not compare layers, so it is not in the
-# report.
+# Checks that every layer runs on every task. One seed, untuned: no comparison of layers, so not in the report.
 build/recollect run --variants all --tasks all --seeds 1 -o "$out/coverage.h5" >"$out/coverage.log" || status=$?
 tail -n 1 "$out/coverage.log"
 build/recollect run --suite suites/gate.toml -o "$out/results.h5" >"$out/run.log" || status=$?

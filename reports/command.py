@@ -29,8 +29,7 @@ from reports.records import Results  # noqa: E402
 
 def layers_in_order(results: Results) -> list[str]:
     """Every layer of the files, in the order in which layers get their looks (style.assign_looks). Layers that are
-    drawn next to few others come first, because the first looks differ most. Layers of a family, which share a panel,
-    are adjacent."""
+    drawn next to few others come first, because the first looks differ most. Layers of a family are adjacent."""
     family = {c.variant: c.family for c in results.cells}
     trained = {t.mixer for t in results.trainings}
     runs = collections.Counter((c.experiment, c.task, c.variant) for c in results.cells)

@@ -15,8 +15,7 @@ def distance(point: Point) -> float:
 
 
 def strain(point: Point) -> tuple[bool, bool, float]:
-    """Sort key: the paper's own statement ranks highest, then points outside their tolerance, then the distance between
-    measured and predicted."""
+    """Sort key: statements rank above other roles, then refuted points, then by distance()."""
     apart = distance(point)
     return (point.role == "statement", point.verdict != "holds", 0.0 if math.isnan(apart) else apart)
 

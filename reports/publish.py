@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Puts a finished report in place in one step: whenever the program is interrupted, readers see either the earlier
-report or the new one.
+"""Puts a finished report in place in one step: in spite of interruptions, readers see the earlier report or the new
+one.
 
 A site is made in a separate folder next to the target and exchanged with it. Files in the target that no report wrote
 are kept. Tables are written next to their targets and renamed."""

@@ -59,8 +59,7 @@ def read_cases(file: ResultFile) -> list[Case]:
 
 
 def point_of(row: Row) -> Point:
-    """A row of /claims as a point. Schema version 1 has tiers instead of roles, and one control per claim, whose points
-    become rivals."""
+    """A row of /claims as a point. Version 1 has tiers for roles, and a control per claim, whose points are rivals."""
     if "role" in row:
         return Point(**known(Point, row))
     role = "rival" if row["is_control"] else {"paper": "statement", "limit": "limit"}.get(row["tier"], "obligation")

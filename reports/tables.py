@@ -202,8 +202,7 @@ def csv_tables(results: Results) -> dict[str, Table]:
 
 
 def csv_text(columns: Sequence[str], rows: list[list[Any]]) -> str:
-    """The table as CSV. Cells that a spreadsheet would read as a formula, or a terminal as a command, are made
-    harmless."""
+    """The table as CSV, without text that a spreadsheet would read as a formula, or a terminal as a command."""
     out = io.StringIO()
     csv.writer(out).writerows([columns, *([plain(value) for value in row] for row in rows)])
     return out.getvalue()

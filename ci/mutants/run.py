@@ -51,8 +51,7 @@ def named(path):
 
 
 def drawn(files, seed):
-    """Draws mutants without replacement: first a kind, then a place of that kind, so that rare kinds are drawn as often as
-    others."""
+    """Draws mutants without replacement: first a kind, then a place of that kind, so that no kind is rare."""
     draw, by_kind = random.Random(seed), {}
     for name in files:
         with open(os.path.join(ROOT, name), encoding="utf-8") as f:

@@ -81,7 +81,7 @@ class File:
         return self.tokens[i].text if 0 <= i < len(self.tokens) else ""
 
     def callee(self, opening):
-        """The name before a bracket: of a called function, of a type before braces, or of the function whose body the bracket
+        """The name before a bracket: of a called function, a type before braces, or the function whose body it
         opens."""
         before = opening - 1
         while self.word(before) in ("const", "mutable", "override"):

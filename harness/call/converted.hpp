@@ -8,8 +8,7 @@
 
 namespace recollect {
 
-/// A call with the same sizes, settings, gates and state, and with new, uninitialised float32 arrays for q, k, v, w and
-/// o.
+/// A call with the same sizes, settings, gates and state. q, k, v, w and o are new float32 arrays, uninitialised.
 template <class Stored> Call<float> widened(const Call<float, Stored> &call) {
   Call<float> wide;
   static_cast<CallSettings &>(wide) = call;

@@ -12,8 +12,7 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-/// The sum of term(i) over i < n. Each block is summed by one thread, so the result does not depend on the thread
-/// count.
+/// The sum of term(i) over i < n. Each block is summed by one thread, so the thread count does not change it.
 template <class Term> double sum_over(size_t n, const Term &term) {
   constexpr size_t block = 1 << 14;
   Numbers sums((n + block - 1) / block, 0.0);
@@ -109,9 +108,8 @@ std::vector<Slope> slopes(const Variant &variant, const Sequence &s, const Param
     const Numbers direction = direction_of(tensor, s, seed);
     Along one = along(variant, s, moved, params, weights, tensor, claimed, direction, 2e-6);
     if (!one.smooth)
-      one = along(variant, s, moved, params, weights, tensor, claimed, direction, 6e-8); // a smaller step may avoid the
-                                                                                         // kink, but has a larger
-                                                                                         // rounding error
+      one = along(variant, s, moved, params, weights, tensor, claimed, direction, 6e-8); // avoids the kink, but rounds
+                                                                                         // more
     moved[tensor] = s[tensor];
     found.push_back(one.slope);
   }

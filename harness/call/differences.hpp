@@ -7,8 +7,7 @@
 
 namespace recollect {
 
-/// The derivative of sum(weights.o * o) + sum(weights.state * state) with respect to one tensor, along a random
-/// direction.
+/// The derivative of sum(weights.o * o) + sum(weights.state * state) along a random direction of one tensor.
 struct Slope {
   std::string name;                  // dq, dk, ..., dw
   double claimed, size;              // <candidate, direction>, and the sum of |terms| of this inner product
@@ -18,8 +17,7 @@ struct Slope {
 };
 
 /// One slope per non-empty tensor of `candidate`, measured on the float64 definition. Entries of the direction are
-/// proportional to the tensor's numbers, so zeros stay 0. The initial state is not checked, because some layers count
-/// steps in it.
+/// proportional to the tensor's numbers, so zeros stay 0. Not for the initial state: some layers count steps in it.
 std::vector<Slope> slopes(const Variant &variant, const Sequence &sequence, const Params &params,
                           const OutputWeights &weights, const Sequence &candidate, std::uint64_t seed = 1);
 

@@ -6,8 +6,7 @@
 namespace recollect {
 
 struct Equivalence {
-  double deviation = 0;                             // max |difference| / max |reference| of o or of the state,
-                                                    // whichever is larger
+  double deviation = 0;                             // Deviation::largest() (conditioning.hpp)
   double bound = 0;                                 // (T + Dk + C) eps kappa (conditioning.hpp)
   bool holds() const { return deviation <= bound; } // false for NaN
 };

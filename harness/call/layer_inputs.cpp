@@ -238,9 +238,8 @@ Numbers part(const Numbers &all, size_t index, size_t parts) {
   return Numbers(all.begin() + std::ptrdiff_t(index * size), all.begin() + std::ptrdiff_t((index + 1) * size));
 }
 
-/// Adds the gradients of a gate array and of its parameters. `in_logarithms` is the gradient with respect to the
-/// logarithms of the decays; `in_strengths` is the gradient with respect to the strengths that Mamba derives from the
-/// gate, else empty.
+/// Adds the gradients of a gate array and of its parameters. `in_logarithms` is the gradient with respect to log
+/// decays, `in_strengths` to the strengths that Mamba derives from the gate (or empty).
 void add_gate_gradients(UsersArrays &found, const UsersArrays &user, Tensor decay, const Numbers &in_logarithms,
                         const Numbers &in_strengths, const Shape &n, const Convention &c) {
   const GateMap gates(user, decay, n, c);
@@ -257,8 +256,7 @@ void add_gate_gradients(UsersArrays &found, const UsersArrays &user, Tensor deca
   if (!bias.empty()) found["ddt_bias"] = {gates.bias()->dims, std::move(bias), ""};
 }
 
-/// Applies the skip term and the output gate to o. If there are gradients, also adds the skip term's share to dv, and
-/// computes dD and dz.
+/// Applies the skip term and the output gate to o. With gradients, updates dv and computes dD and dz.
 void add_skip_and_gate(UsersArrays &found, Numbers &o, Sequence &gradient, const UsersArrays &user,
                        const LayerInputs &inputs, bool errors) {
   const bool backward = !gradient.v.empty();

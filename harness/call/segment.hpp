@@ -32,8 +32,7 @@ struct Segment {
   std::function<void(const Rows &state)> start_from;
   /// Call after launch(): the final state. For a segment that does not wait for its initial state: the map.
   std::function<Rows()> end;
-  /// Call after launch() of a segment that did not wait. Applies this initial state to the results of fetch(), not to
-  /// end().
+  /// Call after launch() of a segment that did not wait. Applies this initial state to fetch(), not to end().
   std::function<void(const Rows &state)> respond;
   std::function<Output()> fetch;
 };

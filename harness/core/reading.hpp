@@ -33,8 +33,7 @@ struct Reading {
 };
 
 /// paper: the text asserts the statement, the counter-example satisfies the text's conditions, and nothing that follows
-/// limits the statement. boundary: one of these three fails. typo: a slip. untrained: a statement about trained models.
-/// none: no reading was recorded.
+/// limits the statement. boundary: one of these fails. typo: a slip. untrained: about trained models. none: empty.
 Scope scope_of(const Reading &);
 
 /// The text asserts the statement, the counter-example satisfies the text's conditions, and nothing that follows limits

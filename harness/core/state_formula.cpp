@@ -36,8 +36,7 @@ private:
   Params defaults_;
 };
 
-/// Lagrange interpolation: the polynomial of degree 2 in each of `names` that equals `value` at all points of the grid.
-/// `sizes` holds the sizes that are fixed.
+/// Lagrange interpolation: the polynomial of degree 2 in each of `names` that equals `value`, with `sizes` fixed.
 Polynomial interpolated(std::vector<std::string> names, Sizes sizes, const std::function<int(const Sizes &)> &value) {
   if (names.empty()) return value(sizes);
   const std::string name = names.back();

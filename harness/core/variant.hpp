@@ -83,8 +83,7 @@ struct Input {
   bool per_step() const { return facts_of(tensor()).width == TensorFacts::step; } // [B,H,T]; the others are [B,H,T,Dk]
 };
 
-/// What a read at a unit key returns after v_1 ... v_t were written at that key, with beta, alpha and lambda equal to
-/// 1.
+/// What a read at a unit key returns after v_1 ... v_t were written at that key, with beta = alpha = lambda = 1.
 enum class Repeats { other, sum, mean, ridged_mean /* sum / (t + ridge) */, last };
 const char *name_of(Repeats);
 

@@ -55,8 +55,7 @@ Recorder::Recorder(const std::string &path, Results start, bool resume, std::fun
   save();
 }
 
-/// PATH.partial gets the shards' results before the shards are removed. If the process is killed in between, both have
-/// them; duplicates count once.
+/// PATH.partial gets the shards' results before the shards are removed. After a kill in between, duplicates count once.
 void Recorder::take_over_shards(const Results &start, const std::string &path, bool resume) {
   const std::vector<std::string> shards = shards_of(path);
   if (!resume && !shards.empty())

@@ -29,8 +29,7 @@ void orthonormalise(double *rows, int n, int d) {
   }
 }
 
-/// Turns orthonormal rows e_i into a e_i + b sum_j e_j with inner products `cosine`: a^2 = 1 - cosine, n b^2 + 2ab =
-/// cosine.
+/// Turns orthonormal e_i into a e_i + b sum_j e_j, of inner products `cosine`: a^2 = 1 - cosine, n b^2 + 2ab = cosine.
 void lean_together(double *rows, int n, int d, double cosine) {
   const double a = std::sqrt(1 - cosine), b = (std::sqrt(std::max(0.0, 1 - cosine + n * cosine)) - a) / n;
   for (int c = 0; c < d; ++c) {

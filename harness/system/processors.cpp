@@ -38,9 +38,7 @@ size_t processors() {
 }
 
 void run_on_any_processor() {
-  if (CPU_COUNT(&allowed()) > 0)
-    sched_setaffinity(0, sizeof allowed(), &allowed()); // if refused, the thread keeps its
-                                                        // processors
+  if (CPU_COUNT(&allowed()) > 0) sched_setaffinity(0, sizeof allowed(), &allowed()); // may be refused
 }
 
 } // namespace recollect

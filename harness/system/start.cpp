@@ -11,8 +11,7 @@ namespace recollect {
 namespace {
 
 constexpr int seconds = 4; // a start takes 0.02 s
-// Signals by which libraries end if memory is refused: they retry for ever (the timer sends SIGPROF), abort, or write to
-// address 0.
+// How libraries react if memory is refused: retry for ever (until the timer's SIGPROF), abort, or write to address 0.
 constexpr int ends[] = {SIGPROF, SIGABRT, SIGSEGV};
 
 [[noreturn]] void give_up() {

@@ -97,8 +97,7 @@ Sampled sampled(const Statement &s, const std::vector<const TrainedModel *> &mod
   return found;
 }
 
-/// The mean over seeds and its interval. No interval for fewer than three seeds: that of two seeds is very wide, or
-/// empty if they agree by chance.
+/// The mean over seeds and its interval. No interval for two seeds: it would be very wide, or empty.
 void give_interval(Side &side, const std::vector<double> &seeds) {
   const Mean mean = mean_of(seeds);
   side.mean = mean.mean;

@@ -28,8 +28,7 @@ def shared_params(points: list[Point]) -> Params:
 
 
 def name_of(role: str, label: str, params: Params, leave_out: Iterable[str] = ()) -> str:
-    """A line's name in the legend: its role, what it measures, and the parameters that distinguish it from other
-    lines."""
+    """A line's name in the legend: its role, what it measures, and its distinguishing parameters."""
     said = [style.plain(label), *(str(params[n]) for n in NAMING if n in params and n not in leave_out)]
     said.append(style.params_text(params, (*leave_out, *NAMING)))
     text = ", ".join(x for x in said if x)

@@ -13,8 +13,8 @@ from reports.records import Case, Curve, Results
 
 
 def binned(values: Any, bins: int = 100, logarithmic: bool = False) -> tuple[Curve, Curve]:
-    """(steps, values) of a long curve, averaged over at most `bins` segments of steps; geometric means if
-    `logarithmic`."""
+    """(steps, values) of a long curve, averaged (`logarithmic`: geometrically) over at most `bins` segments of
+    steps."""
     values = np.asarray(values, float)
     edges = np.unique(np.linspace(0, len(values), min(bins, len(values)) + 1).astype(int))
     if logarithmic:

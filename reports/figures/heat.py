@@ -62,8 +62,7 @@ def over_parameters(cells: list[Cell]) -> list[HeatMap]:
 
 
 def over_depth(cells: list[Cell]) -> list[HeatMap]:
-    """One panel per layer and setting: the needle's position, in eighths of the text from its start, against the text's
-    length."""
+    """One panel per layer and setting: the needle's position, in eighths of the text, against its length."""
     names = swept(cells)
     lengths = next((name for name in names if name.split(".")[-1] == "T"), None)
     if lengths is None:
@@ -112,8 +111,7 @@ def drawn(panels: list[HeatMap], label: str) -> Figure | None:
 
 
 def heat_maps(cells: list[Cell]) -> Figure | None:
-    """Heat maps of an experiment of recall, over two parameters or over depth and length. None for other metrics than
-    accuracy."""
+    """Heat maps of an experiment of recall, over two parameters or over depth and length. Only for accuracy."""
     good = [c for c in cells if c.status == "ok" and math.isfinite(c.mean) and c.headline == "accuracy"]
     by_depth = over_depth(good)
     return drawn(by_depth or over_parameters(good), "accuracy")

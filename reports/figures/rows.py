@@ -22,8 +22,7 @@ def line(x1: float, y1: float, x2: float, y2: float, colour: str, width: float, 
 
 
 def prediction(x: float, y: float, relation: str) -> str:
-    """The mark of a prediction: a bar, or for a bound a triangle that starts at the bound and points to the allowed
-    values."""
+    """The mark of a prediction: a bar, or for a bound a triangle that points to the allowed values."""
     if relation == "equal":
         return line(x, y - 4, x, y + 4, INK, 1.5)
     return f'<path d="M{x:.1f} {y - 4:.1f}v8l{-7 if relation == "at_most" else 7} -4z" fill="{INK}"/>'
@@ -44,8 +43,8 @@ def reach(point: Point) -> tuple[float, float]:
 
 
 def rows(points: list[Point], names: list[str], below: str) -> str:
-    """SVG with every point under its name, whose lines are separated by line breaks. `below` is the text under the axis
-    that explains the marks."""
+    """SVG with every point under its name (lines of text). `below` is the text under the axis; it explains the
+    marks."""
     values = [v for p in points for v in (p.measured, p.predicted)]
     axis = scale(values)
     if isinstance(axis, Linear):

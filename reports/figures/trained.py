@@ -16,8 +16,7 @@ FEWEST_RATES = 3
 
 @dataclass
 class Window:
-    """The rates at which one layer of an experiment was trained, and the window: rates around the best that are nearly
-    as good."""
+    """The rates at which one layer of an experiment was trained, and the window of rates nearly as good as the best."""
 
     mixer: str
     panel: str  # the settings besides the rate
@@ -41,8 +40,7 @@ def rate_of(row: TrainedRow) -> float:
 
 
 def windows(experiment: TrainedExperiment) -> list[Window]:
-    """A window per layer and setting that was trained at several rates; none if the experiment is judged by its
-    loss."""
+    """A window per layer and setting that was trained at several rates; none where loss decides."""
     groups: dict[tuple[str, str], list[TrainedRow]] = {}
     for row in experiment.rows:
         if isinstance(row.rate, (int, float)) and math.isfinite(row.mean):

@@ -51,8 +51,7 @@ def size(point: Point) -> float:
 
 def counter_example(claim: Claim) -> Point | None:
     """The refuted statement point with the smallest parameters; a point of another role if no statement point is
-    refuted; else None. The user's own points count only if there are no points of the suite, for which the texts are
-    written."""
+    refuted; else None. Texts are written for the suite's points, so the user's points count only without them."""
     own = [p for p in claim.points if not p.asked] or claim.points
     refuted = [p for p in own if p.verdict == "refuted"]
     stated = [p for p in refuted if p.role == "statement"]

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products and solves of small dense blocks within one team, shared by the chunked forms. Matrices are row-major with
-// leading dimensions. Unless noted, functions have no barriers: the caller places team.barrier() between dependent
-// steps.
+// leading dimensions. Unless noted, there are no barriers: the caller places team.barrier() between steps.
 //
 // One signature, three implementations: register blocks of vectors on the host (tile/host.cpp), matrix instructions of
 // a warp on CUDA (tile/cuda.hpp), plain loops elsewhere.
@@ -40,8 +39,7 @@ RECOLLECT_IN_LINE void copy(const Team &team, int count, int width, const Real *
 template <class Real> KOKKOS_FUNCTION Real *buffer(Stack<Real> &stack, int rows, int width) {
   return on_host ? nullptr : stack.take(rows * pitch<Real>(width));
 }
-/// `from` as an operand: copied to the buffer `to` on a GPU, in place on a CPU. The caller places a barrier before its
-/// use.
+/// `from` as an operand: copied to the buffer `to` on a GPU, in place on a CPU. The caller places the barrier.
 template <class Real>
 RECOLLECT_IN_LINE Matrix<Real> stage(const Team &team, int count, int width, const Real *from, std::ptrdiff_t ld,
                                      Real *to) {

@@ -29,11 +29,10 @@ struct Model::Here {
 
 namespace {
 
-/// The factor on a step's gradient (clipping), on the device; 0 if the gradient is not finite, so that nothing is
-/// updated.
+/// The factor on a step's gradient, on the device, for clipping; 0 if the gradient is not finite, which updates
+/// nothing.
 struct Factor {
-  Array<double> sums, factor; // [3] sums of this step (SumUp); [1] factor: read from the previous step, then
-                              // overwritten
+  Array<double> sums, factor; // [3] this step's sums (SumUp); [1] the previous step's factor, then this step's
   double clip;
   KOKKOS_FUNCTION void operator()(size_t) const {
     const double length = math::sqrt(sums[2]),
