@@ -13,7 +13,7 @@ MOST = 3  # largest number of layers of a Pareto front that are named
 
 
 def named(mine: list[Cell]) -> str:
-    """The Pareto front as text, such as "delta_net 0.98 at 2 048 bytes": layers that no layer with a smaller state beats."""
+    """The Pareto front as text, such as "delta_net 0.98 at 2 048 bytes": layers that no smaller state beats."""
     front = cells_.pareto([(c.state_bytes, c.mean) for c in mine], mine[0].direction)
     chosen = [mine[i] for i in front[-MOST:]]
     return ", ".join(f"{c.variant} {number(c.mean, 2)} at {number(c.state_bytes)} bytes" for c in chosen)
