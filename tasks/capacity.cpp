@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Capacity (002 §3, 000 §2.1): the largest n for which 99% of n stored pairs are recalled. A read recalls the nearest
-// (unit) value.
+// Capacity (002 §3, 000 §2.1): the largest n for which 99% of n stored pairs are recalled. A read is decoded as the
+// nearest value; values are unit vectors.
 //
 // One row of three steps. After each write one of the pairs written so far is queried, so that step n tests a memory of
 // n pairs:
@@ -83,8 +83,7 @@ Task capacity() {
        integer_param("most", 128, 1, 1e7, "largest $n$ tried"), integer_param("d", 16, 1, 65536, "key width"),
        integer_param("dv", 64, 1, 65536, "value width"),
        integer_param("window", 8, 1, 1e6, "number of neighbouring $n$ over which an accuracy is averaged"),
-       real_param("level", 0.99, 0, 1, "accuracy that counts as recalled"), keys_param("unit"),
-       real_param("cosine", 0.5, -1, 1, "inner product of correlated or equicorrelated keys, bound of packed ones")});
+       real_param("level", 0.99, 0, 1, "accuracy that counts as recalled"), keys_param("unit"), cosine_param(0.5)});
   t.metrics = {{"capacity", Metric::larger}, {"capacity_ratio", Metric::larger}, {"reached", Metric::larger}, accuracy};
   t.ends = [](const Params &p) {
     const int window = p.integer("window"), most = p.integer("most");

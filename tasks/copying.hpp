@@ -16,13 +16,14 @@
 namespace recollect::tasks {
 
 inline std::vector<ParamSpec> copying_params() {
-  return {integer_param("memories", 8, 1, 1e6, "independent texts (batch)"),
-          integer_param("length", 32, 1, 1e7, "tokens to copy"),
-          integer_param("d", 64, 1, 65536, "width of keys and values"),
-          choice_param("order", {"forward", "reversed"}, "reversed: a palindrome"),
-          integer_param("vocabulary", 16, 1, 1e6, "number of different words"),
-          keys_param("orthonormal"),
-          real_param("cosine", 0.5, -1, 1, "inner product of correlated or equicorrelated keys, bound of packed ones")};
+  return {
+      integer_param("memories", 8, 1, 1e6, "independent texts (batch)"),
+      integer_param("length", 32, 1, 1e7, "tokens to copy"),
+      integer_param("d", 64, 1, 65536, "width of keys and values"),
+      choice_param("order", {"forward", "reversed"}, "order of the copy; reversed: text and copy form a palindrome"),
+      integer_param("vocabulary", 16, 1, 1e6, "number of different words"),
+      keys_param("orthonormal"),
+      cosine_param(0.5)};
 }
 
 inline Ends guess_among_words(const Params &p) { return {1 / p.real("vocabulary"), 1}; }

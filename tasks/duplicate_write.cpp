@@ -79,8 +79,7 @@ Task duplicate_write() {
       {integer_param("memories", 16, 1, 1e6, "independent memories (batch)"),
        integer_param("others", 8, 0, 1e6, "pairs written before"),
        integer_param("writes", 8, 2, 1e7, "writes of the repeated pair"), integer_param("d", 16, 1, 65536, "key width"),
-       integer_param("dv", 16, 1, 65536, "value width"), keys_param("orthonormal"),
-       real_param("cosine", 0.5, -1, 1, "inner product of correlated or equicorrelated keys, bound of packed ones")});
+       integer_param("dv", 16, 1, 65536, "value width"), keys_param("orthonormal"), cosine_param(0.5)});
   t.metrics = {mse, cosine, {"amplitude_first"}, {"amplitude_second"}, {"amplitude_last"}};
   t.ends = [](const Params &) { return Ends{1, 0}; }; // values have unit variance
   t.shape = shape_of;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recall from an inexact cue (000 §2.1): items whose keys and values are made of several tokens,
-// asked for at a given angle.
+// Recall from an inexact cue (000 §2.1): items have keys and values of several tokens, and the query is the key turned
+// by a given angle.
 //
 // The key of an item is the normalised sum of its tokens' embeddings, each multiplied by a row of signs for its place,
 // so that items which share tokens have similar keys. Value token j is stored under the key times sign row r_j. One
@@ -10,7 +10,7 @@
 //   q      ...                              (cos(x) k1 + sin(x) e)*r2       e: random unit vector orthogonal to k1
 //   o  ->                                   b
 //
-// The angle x goes in equal steps from 0 to `widest` over the batch; the series have one value per angle. Head j asks
+// The angle x grows in equal steps from 0 to `widest` over the batch; the series have one value per angle. Head j asks
 // for value token j. "exact" is the fraction of items of which every token is right.
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"

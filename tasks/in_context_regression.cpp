@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // In-context linear regression with noise, y_i = W x_i + noise e_i, from fewer to more examples than dimensions.
 //
-// One row: after each example the next one is predicted. The prediction is compared with that of Bayes' rule from the
-// same examples:
+// One row: after each example the next one is predicted. The prediction is compared with the Bayes-optimal prediction
+// from the same examples:
 //   t      1         2         3
 //   k,v    x1,y1     x2,y2     x3,y3
 //   q      x2        x3        x4
 //   right  W x2      W x3      W x4
 //
-// W and e have independent N(0, 1) entries, so that Bayes' rule is ridge regression with the ridge noise^2, and the
-// prediction 0 has the mean square error 1 if x is a unit vector. There are `rounds` times d examples, and the series
-// have one value per round of d examples. "loss_past_d" is the loss of the second round, the first in which the
+// W and e have independent N(0, 1) entries, so that the Bayes-optimal prediction is ridge regression with the ridge
+// noise^2, and predicting 0 has mean square error 1 for unit vectors x. There are `rounds` times d examples, and the
+// series have one value per round of d examples. "loss_past_d" is the loss of the second round, the first in which the
 // examples determine W. For noise = 0 the ridge is 10^-9.
 #include "harness/core/task.hpp"
 #include "harness/numerics/inputs.hpp"
@@ -110,8 +110,9 @@ Task in_context_regression() {
   t.params = with_gates({integer_param("sequences", 8, 1, 1e6, "independent functions (batch)"),
                          integer_param("d", 16, 1, 65536, "dimensions of $x$"),
                          integer_param("dv", 4, 1, 65536, "dimensions of $y$"),
-                         integer_param("rounds", 4, 2, 1e6, "examples a dimension; $T$ = rounds $d$"),
-                         real_param("noise", 0.5, 0, 1e6, "standard deviation of the noise on $y$; that of $y$ is 1")});
+                         integer_param("rounds", 4, 2, 1e6, "examples per dimension; $T$ = rounds $d$"),
+                         real_param("noise", 0.5, 0, 1e6,
+                                    "standard deviation of the noise on $y$; $y$ itself has standard deviation 1")});
   t.metrics = {{"loss_late", Metric::smaller},
                {"loss_below_d", Metric::smaller},
                {"loss_past_d", Metric::smaller},

@@ -9,7 +9,8 @@
 //
 // The filler: `pairs` writes further pairs; `repeats` writes the n pairs again in turn (redundant context); `silent`
 // has v = 0 and beta = 0, padding that a trained gate could ignore. Decoding chooses among the whole vocabulary. Series
-// "*_by_octave" are means over steps (n, 2n], (2n, 4n], ...; the metrics are those of the last octave and of the first.
+// "*_by_octave" are means over steps (n, 2n], (2n, 4n], ...; the metrics are the values of the last and of the first
+// octave.
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"
 #include "harness/numerics/random.hpp"
@@ -88,13 +89,13 @@ Task long_mqar() {
   Task t;
   t.summary = "keep a few pairs readable through a long filler";
   t.source = "004 §6.5, Fig 6";
-  t.params = with_gates(
-      {integer_param("memories", 8, 1, 1e6, "independent memories (batch)"), integer_param("n", 8, 1, 1e6, "pairs"),
-       integer_param("filler_steps", 248, 1, 1e8, "steps after the pairs; $T = n$ + this"),
-       integer_param("d", 32, 1, 65536, "width of keys and values"),
-       integer_param("vocabulary", 64, 1, 1e6, "number of words that a value can be, at least $n$"),
-       choice_param("filler", {"pairs", "repeats", "silent"}, "what follows the pairs"), keys_param("unit"),
-       real_param("cosine", 0.5, -1, 1, "inner product of correlated or equicorrelated keys, bound of packed ones")});
+  t.params = with_gates({integer_param("memories", 8, 1, 1e6, "independent memories (batch)"),
+                         integer_param("n", 8, 1, 1e6, "pairs"),
+                         integer_param("filler_steps", 248, 1, 1e8, "steps after the pairs; $T = n$ + this"),
+                         integer_param("d", 32, 1, 65536, "width of keys and values"),
+                         integer_param("vocabulary", 64, 1, 1e6, "number of words that a value can be, at least $n$"),
+                         choice_param("filler", {"pairs", "repeats", "silent"}, "what follows the pairs"),
+                         keys_param("unit"), cosine_param(0.5)});
   t.metrics = {accuracy,
                mse,
                cosine,

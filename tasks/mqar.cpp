@@ -87,7 +87,8 @@ Task mqar() {
                   integer_param("T", 128, 2, 1e7, "steps; a text has $T + 1$ tokens"),
                   integer_param("d", 64, 1, 65536, "width of the embeddings"),
                   choice_param("embedding", {"orthonormal", "unit"}, "token embeddings"),
-                  choice_param("responses", {"own", "shifted"}, "responses: tokens of their own, or the next cue"),
+                  choice_param("responses", {"own", "shifted"},
+                               "own: responses are separate tokens; shifted: the response of a cue is the next cue"),
                   choice_param("storage", {"bigrams", "cues"},
                                "which steps write: every bigram, or only those from a cue to its response")});
   t.metrics = {accuracy, mse, cosine};

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// MAD's noisy in-context recall (arXiv 2403.17844) without training: pairs of a key and its value among pairs of noise
-// tokens; every key seen before asks for its value.
+// MAD's noisy in-context recall (arXiv 2403.17844) without training: pairs of a key and its value lie among pairs of
+// noise tokens. A key that occurred before asks for its value.
 //
 // One row of 4 pairs, the second of them noise (x, y), with a step for each token but the first and the last:
 //   token  1    2    3    4    5    6    7    8
 //          k1   a    x    y    k2   b    k1   a
 //   k           k1   a    x    y    k2   b
 //   v,q         a    x    y    k2   b    k1
-//   o  ->                                a          <- asked for at the query itself
+//   o  ->                                a          <- scored at the step of the query
 //
 // Keys are drawn with replacement, and each gets one value for the whole text, also drawn with replacement. The last
 // pair repeats a key, and one other pair is not noise. A length-2 convolution makes the token before a step its key, so
@@ -27,8 +27,8 @@ struct Vocabulary {
   explicit Vocabulary(const Params &p)
       : noise(p.integer("noise_vocabulary")), keys((p.integer("vocabulary") - noise) / 2),
         values(p.integer("vocabulary") - noise - keys) {
-    if (keys < 1) usage_error("noisy_recall: a vocabulary of at least 2 more than its noise tokens");
-    if (noise < 1 && p.real("noise") > 0) usage_error("noisy_recall: noise needs a noise_vocabulary");
+    if (keys < 1) usage_error("noisy_recall: vocabulary must exceed noise_vocabulary by at least 2");
+    if (noise < 1 && p.real("noise") > 0) usage_error("noisy_recall: noise > 0 needs noise_vocabulary > 0");
   }
 };
 
@@ -95,7 +95,7 @@ Problem generate(const Params &p, std::uint64_t seed) {
 
 Task noisy_recall() {
   Task t;
-  t.summary = "MAD's noisy recall: keys seen before ask for their value, among pairs of noise tokens";
+  t.summary = "MAD's noisy recall: a key that occurred before asks for its value, among pairs of noise tokens";
   t.source = "MAD, arXiv 2403.17844 (trained); data of athms/mad-lab";
   t.params = with_gates(
       {integer_param("memories", 4, 1, 1e6, "independent texts (batch)"),

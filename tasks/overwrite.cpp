@@ -90,7 +90,8 @@ Score score(const Params &p, const Problem &problem, const Output &output) {
 
 Task overwrite() {
   Task t;
-  t.summary = "write keys again with new values at falling angles between keys: is the last value read, and only that?";
+  t.summary = "write keys again with new values, at smaller and smaller angles between keys: does a key return its "
+              "latest value only?";
   t.source = "002 §4";
   t.params = with_gates(
       {integer_param("memories", 4, 1, 1e6, "independent memories per angle"),

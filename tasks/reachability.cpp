@@ -100,13 +100,12 @@ Task reachability() {
   Task t;
   t.summary = "two trees over $N$ nodes, given as the parent of each node: which root reaches each node?";
   t.source = "000 §3.3, Eq 97";
-  t.params = with_gates(
-      {integer_param("graphs", 16, 1, 1e6, "independent graphs (batch)"),
-       integer_param("nodes", 32, 3, 1e7, "nodes of both trees"), integer_param("d", 32, 1, 65536, "key width"),
-       integer_param("dv", 16, 1, 65536, "value width"), keys_param("orthonormal"),
-       real_param("cosine", 0.1, -1, 1, "inner product of correlated or equicorrelated keys, bound of packed ones"),
-       choice_param("shape", {"random", "paths"},
-                    "parents drawn among all earlier nodes of the tree, or the last one")});
+  t.params = with_gates({integer_param("graphs", 16, 1, 1e6, "independent graphs (batch)"),
+                         integer_param("nodes", 32, 3, 1e7, "nodes of both trees"),
+                         integer_param("d", 32, 1, 65536, "key width"),
+                         integer_param("dv", 16, 1, 65536, "value width"), keys_param("orthonormal"), cosine_param(0.1),
+                         choice_param("shape", {"random", "paths"},
+                                      "parents drawn among all earlier nodes of the tree, or the last one")});
   t.metrics = {accuracy, mse, cosine};
   t.ends = [](const Params &) { return Ends{0.5, 1}; };
   t.shape = shape_of;

@@ -80,13 +80,11 @@ Task recall() {
   Task t;
   t.summary = "store $n$ key-value pairs, then read one through a noisy copy of its key";
   t.source = "000 §2.1, Eq 4-7";
-  t.params = with_gates(
-      {integer_param("memories", 64, 1, 1e6,
-                     "independent memories (batch); each is run twice, to separate signal and noise"),
-       integer_param("n", 32, 1, 1e6, "stored pairs"), integer_param("d", 32, 1, 65536, "key width"),
-       integer_param("dv", 32, 1, 65536, "value width"), keys_param("unit"),
-       real_param("cosine", 0.5, -1, 1, "inner product of correlated or equicorrelated keys, bound of packed ones"),
-       real_param("noise", 0, 0, no_limit, "standard deviation of the query noise, per channel")});
+  t.params = with_gates({integer_param("memories", 64, 1, 1e6,
+                                       "independent memories (batch); each is run twice, to separate signal and noise"),
+                         integer_param("n", 32, 1, 1e6, "stored pairs"), integer_param("d", 32, 1, 65536, "key width"),
+                         integer_param("dv", 32, 1, 65536, "value width"), keys_param("unit"), cosine_param(0.5),
+                         real_param("noise", 0, 0, no_limit, "standard deviation of the query noise, per channel")});
   t.metrics = {accuracy, mse, cosine, {"snr_inverse", Metric::smaller}, {"lost", Metric::smaller}};
   t.ends = [](const Params &p) { return Ends{1 / p.real("n"), 1}; };
   t.shape = shape_of;

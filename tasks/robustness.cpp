@@ -8,11 +8,11 @@
 //   q      k1        k2        k2         <- the read after the last write is scored; v2 should be the nearest
 //
 // The batch is divided into levels. Level l is corrupted with the strength s = most l / (levels - 1), which is
-//   noise   the standard deviation of the noise's length; keys and values have length 1
+//   noise   the root mean square length of the added noise; keys and values have length 1
 //   drop    the probability with which a channel is set to 0
 //   scale   the factor 1 + s on keys and values; a delta rule with beta = 1 is unstable from |k|^2 = 2 on, s = 0.41
-// All levels have the same pairs and, up to its strength, the same corruption. Queries are not corrupted, and decoding
-// chooses among the uncorrupted values. The series have one value per level.
+// All levels have the same pairs and the same random numbers; only the strength differs. Queries are not corrupted, and
+// decoding chooses among the uncorrupted values. The series have one value per level.
 #include "harness/core/error.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"
@@ -90,15 +90,14 @@ Task robustness() {
   Task t;
   t.summary = "recall from writes with noise, with channels dropped, or scaled up";
   t.source = "EFLA, arXiv 2512.12602 (trained on sequential MNIST), here with an untrained memory";
-  t.params = with_gates(
-      {integer_param("memories", 16, 1, 1e6, "independent memories a level"),
-       integer_param("levels", 5, 1, 1000, "number of strengths, from 0 up in equal steps"),
-       real_param("most", 0.9, 0, 1e6, "the largest strength"),
-       choice_param("corruption", {"noise", "drop", "scale"},
-                    "noise added, channels dropped, or a factor $1 + s$ of the strength $s$"),
-       integer_param("n", 16, 1, 1e6, "stored pairs"), integer_param("d", 32, 1, 65536, "width of keys and values"),
-       keys_param("orthonormal"),
-       real_param("cosine", 0.5, -1, 1, "inner product of correlated or equicorrelated keys, bound of packed ones")});
+  t.params = with_gates({integer_param("memories", 16, 1, 1e6, "independent memories per level"),
+                         integer_param("levels", 5, 1, 1000, "number of strengths, from 0 up in equal steps"),
+                         real_param("most", 0.9, 0, 1e6, "the largest strength"),
+                         choice_param("corruption", {"noise", "drop", "scale"},
+                                      "add noise, drop channels, or multiply by $1 + s$, where $s$ is the strength"),
+                         integer_param("n", 16, 1, 1e6, "stored pairs"),
+                         integer_param("d", 32, 1, 65536, "width of keys and values"), keys_param("orthonormal"),
+                         cosine_param(0.5)});
   t.metrics = {accuracy, mse, cosine, {"clean_accuracy", Metric::larger}, {"corrupted_accuracy", Metric::larger}};
   t.ends = [](const Params &p) { return Ends{1 / p.real("n"), 1}; };
   t.shape = shape_of;

@@ -94,7 +94,7 @@ Task stack() {
        integer_param("height", 6, 1, 65536, "largest number of values on a stack"),
        integer_param("d", 32, 1, 65536, "width of keys and values; recall is exact if it exceeds stacks x height"),
        integer_param("vocabulary", 16, 1, 1e6, "number of words that a value can be"), keys_param("orthonormal"),
-       real_param("cosine", 0.5, -1, 1, "inner product of correlated or equicorrelated keys, bound of packed ones")});
+       cosine_param(0.5)});
   t.metrics = {accuracy, mse, cosine, {"late_accuracy", Metric::larger}};
   t.ends = [](const Params &p) { return Ends{1 / p.real("vocabulary"), 1}; };
   t.shape = shape_of;

@@ -109,7 +109,7 @@ Task state_growth() {
   t.score = score;
   t.meaningless = [](const Variant &variant, const Params &) {
     const bool finite = variant.state_shape({1, 1, 4, 4, 4}, resolve(variant.params, {}, variant.name)).size() > 0;
-    return finite ? "" : "it has no finite state whose norm could be followed";
+    return finite ? "" : "it has no finite state, and so no norm to follow";
   };
   return t;
 }

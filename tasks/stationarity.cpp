@@ -12,7 +12,7 @@
 // All heads of a model share x and have separate maps of rank d / heads. With one head W_k is square and S* = W_v
 // W_k^{-1} (Eq 47); with several the values are not a function of the keys. W_k is scaled to E |k|^2 = 1, where beta <
 // 2/3 keeps the delta rule stable in mean square. Series by octave of t: "distance" = |S_t - S*|^2 / |S*|^2 and
-// "update" = |S_t - S_{t-1}|^2 / |S*|^2. The metrics are those of the first octave and of the last.
+// "update" = |S_t - S_{t-1}|^2 / |S*|^2. The metrics are the values of the first and of the last octave.
 #include "harness/numerics/keys.hpp"
 #include "harness/numerics/linalg.hpp"
 #include "harness/numerics/random.hpp"

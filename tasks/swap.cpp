@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // State exchange (000 Theorem 1): n keys hold n values. Each further step exchanges the values of two keys by writing k
-// = k_i - k_j with v = 0 and beta = 1. It is read through a separate q, so that reading never writes.
+// = k_i - k_j with v = 0 and beta = 1. Reads use a separate q, so that reading never writes.
 //
 // One row with n = 3, swaps (2,1) then (3,1), seen by the head that follows key 1:
 //   t      1        2        3        4          5
@@ -9,9 +9,9 @@
 //   right  -        -        -        v2         v3
 //
 // Batch elements are independent memories. With read = state, head h follows key h, and the state is right at a step if
-// all n heads are right. With read = one, a single head asks for a random key at every swap. The theorem assumes j < i
-// (its f need not be right at -2); order = any also draws j > i. Values are unit vectors, so that the nearest one has
-// the largest inner product.
+// all n heads are right. With read = one, a single head asks for a random key at every swap. The theorem assumes j < i,
+// so that no erase meets an inner product near -2; order = any also draws j > i. Values are unit vectors, so that the
+// nearest one has the largest inner product.
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"
 #include "harness/numerics/scoring.hpp"
@@ -89,8 +89,7 @@ Task swap() {
   t.params = with_gates(
       {integer_param("memories", 2, 1, 1e6, "independent memories (batch)"), integer_param("n", 16, 2, 65536, "keys"),
        integer_param("swaps", 48, 1, 1e8, "swaps after the $n$ writes"), integer_param("d", 16, 1, 65536, "key width"),
-       integer_param("dv", 16, 1, 65536, "value width"), keys_param("equicorrelated"),
-       real_param("cosine", 0.1, -1, 1, "inner product of correlated or equicorrelated keys, bound of packed ones"),
+       integer_param("dv", 16, 1, 65536, "value width"), keys_param("equicorrelated"), cosine_param(0.1),
        choice_param("order", {"theorem", "any"}, "erase keys are $k_i - k_j$ with $j < i$ only, or of either sign"),
        choice_param("read", {"state", "one"}, "every key, each through its own head, or one random key")});
   t.metrics = {{"state_accuracy", Metric::larger}, accuracy, mse, cosine, {"horizon", Metric::larger},

@@ -141,7 +141,8 @@ Task word_problem() {
        integer_param("letters", 32, 1, 1e7, "letters of a word"),
        integer_param("d", 8, 1, 65536,
                      "width of keys and values; recall is exact if it exceeds the number of the group's points"),
-       automatic_param("reflections", "points - 1", 1, 100, "steps per letter (DeltaProduct's $n_h$), rounded down"),
+       automatic_param("reflections", "points - 1", 1, 100,
+                       "steps per letter (DeltaProduct's $n_h$); a fraction is rounded down"),
        real_param("eigenvalue", -1, -1, 1,
                   "eigenvalue of a step's transition along its key; -1: the step exchanges two values"),
        real_param("level", 0.9, 0.01, 1, "share of memories that must be right for a length to count as solved")});

@@ -7,7 +7,7 @@
 //          k1   v1   k2   v2   k2   f    k1   f
 //   k           k1   v1   k2   v2   k2   f    k1
 //   v,q         v1   k2   v2   k2   f    k1   f
-//   o  ->                      v2        v1          <- asked for at the query itself
+//   o  ->                      v2        v1          <- scored at the step of the query
 //
 // The texts are those of harness/numerics/recall_texts.hpp: power law, updates > 0 (forgetting MQAR), key_tokens = 2
 // (compositional MQAR). With keys of two tokens k and q are sums of two tokens, with the odd channels of the earlier one

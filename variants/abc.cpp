@@ -39,10 +39,10 @@ Variant abc() {
       "$K_t = diag(lambda_t) K_{t-1} + (1 - lambda_t) k_t^T$, $V_t$ alike, $lambda_t = e^{z_{t-1} - z_t}$, $z_t = "
       "log sum_{i<=t} e^{w_i}$, $o_t = V_t^T softmax(scale K_t q_t)$";
   v.source = "Peng et al. 2021 (arXiv:2110.02488), as in fla/ops/abc/naive.py";
-  v.differs = "as many slots as key channels; the slots' logits $w$ are given, and are the key where they are absent";
+  v.differs = "as many slots as key channels; the slots' logits $w$ are an input, by default the key";
   v.cost = {5 * cost::Dk * (cost::Dk + cost::Dv) + 6 * cost::Dk, 3 * cost::Dk};
-  v.params = {tuned(real_param("scale", 1, -no_limit, no_limit, "factor on the logits of the reads"), {4, 16})};
-  v.inputs = {{"w", false, "logits of the weight with which the step is added to each slot"}};
+  v.params = {tuned(real_param("scale", 1, -no_limit, no_limit, "factor on the slots' logits"), {4, 16})};
+  v.inputs = {{"w", false, "logit of the step's weight in each slot"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }),
              fast("chunked", chunked<float>, chunked<double>).backward(backward<float>, backward<double>)};
   v.layout = "V transposed [Dv,Dk] (one column per slot), K [Dk,Dk] (one row per slot), z [1,Dk]";

@@ -50,7 +50,7 @@ Variant atlas() {
   v.objective = "$sum_{t-c<i<=t} beta_i |S k_i - v_i|^2 / 2$, one gradient step of size $eta$";
   v.source = "Behrouz et al. 2025 (arXiv:2505.23735) Eq 9-11";
   v.differs =
-      "a weight $beta_i$ belongs to a token, the source's $gamma_i^{(t)}$ to a token and a step; no feature map; "
+      "the weight $beta_i$ depends on the token only, the source's $gamma_i^{(t)}$ also on the step; no feature map; "
       "no momentum and no Muon, which the full ATLAS adds";
   v.cost = (4 * cost::parameter("window") + 3) * cost::Dv * cost::Dk;
   v.params = {tuned(integer_param("window", 4, 1, 1 << 10,
@@ -58,8 +58,9 @@ Variant atlas() {
                     {1, 2, 8}),
               automatic_param("eta", "1 / window", 0, no_limit, "step size")};
   v.inputs = {{"beta", false, "weight of the token's loss while it is in the window"},
-              {"alpha", false, "what each step keeps of the memory"}};
-  v.layout = "S [Dv,Dk] next to its window of values [Dv,window-1], their keys and step sizes [window-1,Dk+window-1]";
+              {"alpha", false, "decay of the memory"}};
+  v.layout =
+      "S [Dv,Dk] next to the window's values [Dv,window-1]; below, its keys and step sizes [window-1,Dk+window-1]";
   v.state_shape = [](const Shape &s, const Params &p) {
     const int past = p.integer("window") - 1;
     return StateShape{s.Dv + past, s.Dk + past};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comba: the gated delta rule with a separate erase key, which also corrects the query (arXiv:2506.02475; the
-// order is that of fla's recurrence, fla/ops/comba/naive.py, and the query's correction that of fla/layers/comba.py).
+// Comba: the gated delta rule with a separate erase key, which also corrects the query (arXiv:2506.02475; the order of
+// decay and erasure follows fla/ops/comba/naive.py, the correction follows fla/layers/comba.py).
 //
 //   S'_t = alpha_t S_{t-1}
 //   S_t  = S'_t + beta_t (v_t - S'_t w_t) k_t^T
@@ -52,8 +52,8 @@ Variant comba() {
   v.family = "delta rule";
   v.update = "$A_t = alpha_t (I - beta_t w_t k_t^T)$, $b_t = beta_t v_t$, $phi(q_t) = q_t - d w_t$";
   v.source = "arXiv:2506.02475, as in fla/ops/comba/naive.py and fla/layers/comba.py";
-  v.differs = "the erase key $w$ is free, the source's is a share of $k$; $d$ is 0 by default, the source starts it at "
-              "1 or 0.02";
+  v.differs = "the erase key $w$ is an input, the source's is a multiple of $k$; $d$ is 0 by default, the source "
+              "initialises it to 1 or 0.02";
   v.cost = 7 * cost::Dv * cost::Dk;
   v.params = {tuned(real_param("d", 0, -no_limit, no_limit, "share of the erase key that is subtracted from the query"),
                     {0.02, 1})};

@@ -67,11 +67,11 @@ Variant cosformer() {
   v.source = "Qin et al. 2022 (arXiv:2202.08791), cos-based re-weighting";
   v.cost = 10 * (cost::Dv + 1) * cost::Dk;
   v.params = {real_param("length", 4096, 1, no_limit,
-                         "steps after which a pair's weight has fallen to 0, at least T (the paper's M)")};
+                         "number of steps over which a pair's weight falls to 0, at least T (the paper's M)")};
   v.unsuitable = [](const Shape &s, const Params &p) {
-    return s.T <= p.real("length")
-               ? ""
-               : "T is " + std::to_string(s.T) + ", more than its length; give --set length=" + std::to_string(s.T);
+    return s.T <= p.real("length") ? ""
+                                   : "T is " + std::to_string(s.T) +
+                                         ", more than the parameter length; give --set length=" + std::to_string(s.T);
   };
   v.forms = {definition([](const auto &call) { recurrent(call); }),
              fast("chunked", chunked<float>, chunked<double>).backward(backward<float>, backward<double>)};

@@ -4,16 +4,17 @@
 //   u_t = alpha_t v_t - beta_t sum_{i<t} kappa1(k_i, w_t) u_i
 //   o_t = sum_{i<=t} kappa2(k_i, q_t) u_i
 //
-// kappa(x, y) is a function of z = scale x.y: linear is z; round the nearest integer, ties to even; exp is exp(z/tau);
-// softmax is exp(z/tau) divided by its sum over i < t in kappa1 and over i <= t in kappa2 (000 Eq 94-95 with the
-// indices of Z^(1), Z^(2) corrected to exp(k_i.k_t) and exp(k_i.q_t)); relu is max(0, z).
+// kappa(x, y) is a function of z = scale x.y: linear is z; round is the integer nearest to z, ties to even; exp is
+// exp(z/tau); softmax is exp(z/tau) divided by its sum over i < t in kappa1 and over i <= t in kappa2 (000 Eq 94-95
+// with the indices of Z^(1), Z^(2) corrected to exp(k_i.k_t) and exp(k_i.q_t)); relu is max(0, z).
 //
-// Both similarities are linear by default. With w = k and unit keys that is DeltaNet, and the only choice whose writes
-// contract at scale = tau = 1. (There exp has kappa(k,k) = e > 2 and diverges, softmax over unit keys is nearly
-// uniform, and round needs coherence below 1/8.)
+// Both similarities are linear by default. With w = k and unit keys that is DeltaNet, whose writes contract at scale =
+// tau = 1. There exp has kappa(k,k) = e > 2 and diverges, softmax over unit keys is nearly uniform, and round needs
+// coherence below 1/8.
 //
-// Groups (000 Eq 111): kappa1 becomes sum_j a_j kappa1(k_i, w^j_t) with w^j = j w. If a_1 ... a_G are not given, they
-// fit z on {-1, 0, 1, 2} as in 000 E.2, by least squares of smallest norm: four groups of exp satisfy all four points.
+// Groups (000 Eq 111): kappa1 becomes sum_j a_j kappa1(k_i, w^j_t) with w^j = j w. If a_1 ... a_G are not given, the
+// sum is fitted to z at z = -1, 0, 1, 2 (000 E.2) by least squares of minimum norm. Four groups of exp fit all four
+// points exactly.
 //
 // Shared lookups (000 Eq 111 with separate lookups, as E.4 trains them): beta_t kappa1(k_i, w_t) becomes its mean over
 // the heads, 1/H sum_h beta^h_t kappa1(k^h_i, w^h_t), the same for all heads. A head's beta may be negative.
@@ -22,7 +23,7 @@
 // form `doubling` inverts each chunk's I + A by 000 Eq 99-100 instead of substitution. It consists of matrix products
 // only, but loses digits if powers of A grow (repeated keys).
 //
-// The gradient treats roundings as having slope 1 (straight-through), as the listing of 000 does in training.
+// Gradients take the slope of round as 1 (straight-through), as the listing of 000 does in training.
 #include "variants/kernels/attention/chosen_similarities.hpp"
 
 namespace recollect::variants {
@@ -59,11 +60,11 @@ Variant delta_former() {
   v.cost = 4 * cost::t * (cost::Dk + cost::Dv);
   v.params = {
       choice_param("kappa1", kind_names,
-                   "similarity of the erase, $k_i$ with $w_t$; gradients go straight through round (slope 1)"),
-      choice_param("kappa2", kind_names, "similarity of the read, $k_i$ with $q_t$; round as in the erase"),
-      real_param("scale", 1, -no_limit, no_limit, "$z = scale x . y$ in both"),
+                   "similarity of $k_i$ and $w_t$ in the erase; round has a straight-through gradient (slope 1)"),
+      choice_param("kappa2", kind_names, "similarity of $k_i$ and $q_t$ in the read; round as in kappa1"),
+      real_param("scale", 1, -no_limit, no_limit, "factor in $z = scale x . y$, the argument of both similarities"),
       real_param("tau", 1, std::numeric_limits<double>::min(), no_limit, "temperature of exp and softmax"),
-      integer_param("groups", 1, 1, most_lookups, "lookups $G$ of the erase, at $w, 2 w, ... G w$"),
+      integer_param("groups", 1, 1, most_lookups, "number $G$ of lookups of the erase, at $w, 2 w, ... G w$"),
       choice_param("lookups", {"own", "shared"}, "shared: all heads erase with the mean of their $beta kappa1$")};
   for (int j = 0; j < most_lookups; ++j)
     v.params.push_back(automatic_param(weight_name(j), "fit of z on {-1,0,1,2}", -no_limit, no_limit,
@@ -77,7 +78,7 @@ Variant delta_former() {
   v.joins_heads = shares_lookups;
   v.unsuitable = [](const Shape &, const Params &p) -> std::string {
     const bool several = p.integer("groups") > 1;
-    if (several && shares_lookups(p)) return "groups above 1 are of lookups that are not shared";
+    if (several && shares_lookups(p)) return "groups above 1 and shared lookups cannot be combined";
     return several && p.text("kappa1") == "softmax" ? "groups above 1 need a kappa1 that is not normalised" : "";
   };
   v.traits.order_invariant = false;

@@ -17,7 +17,7 @@ template <class Real> FixedKernel<Real, Kind::softmax> kernel(const Call<Real> &
   return {Real(call.params.real("scale")), Real(call.params.real("tau"))};
 }
 
-/// The call with w = k, and with gates and write strengths of 1.
+/// The call with w = k, alpha = 1 and beta = 1.
 template <class Real> Call<Real> plain(Call<Real> call) {
   call.w = call.k;
   call.alpha = call.beta = filled(call, call.steps(), Real(1));

@@ -65,7 +65,7 @@ Variant dijiang() {
       "the published code applies a softmax to the features, uses RetNet's decay instead of the division by $z_t . "
       "phi(q_t)$, and uses the transpose of the cosine transform";
   v.cost = {5 * (cost::Dv + 1) * cost::Dk + 4 * cost::Dk * cost::Dk, 3 * cost::Dk};
-  v.params = {integer_param("seed", 1, 0, 1e9, "of $tau$")};
+  v.params = {integer_param("seed", 1, 0, 1e9, "random seed of $tau$")};
   v.forms = {definition([](const auto &call) { recurrent(call); }),
              fast("chunked", chunked<float>, chunked<double>)
                  .backward(backward<float>, backward<double>)

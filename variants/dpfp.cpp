@@ -51,10 +51,10 @@ Variant dpfp() {
   Variant v = feature_variant([](const Shape &s, const Params &p) { return 2 * s.Dk * p.integer("nu"); });
   v.update = "$A_t = I$, $b_t = v_t$, $phi$ = products of neighbours in $relu((x, -x))$, divided by $z_t . phi(q_t)$";
   v.source = "Schlag et al. 2021 (arXiv:2102.11174), DPFP";
-  v.differs = "products of two channels of keys below 1e-19 underflow in float32 (1e-154 in float64), and such "
-              "keys weigh nothing";
+  v.differs = "in float32 the products of two channels below 1e-19 underflow (in float64 below 1e-154), so "
+              "such keys have weight 0";
   v.cost = 8 * (cost::Dv + 1) * cost::Dk * cost::parameter("nu");
-  v.params = {integer_param("nu", 1, 1, 1024, "shifts; at most $2 Dk - 1$ of them differ")};
+  v.params = {integer_param("nu", 1, 1, 1024, "number of shifts; at most $2 Dk - 1$ differ")};
   v.unsuitable = [](const Shape &s, const Params &p) {
     return p.integer("nu") < 2 * s.Dk ? "" : "nu must be below 2 Dk, where the shifts begin to repeat";
   };

@@ -71,12 +71,12 @@ Variant ffn_moe() {
   Variant v = persistent_variant();
   v.update = "$o_t$ = sum over rows $i$ of the topk best experts of $max(0, k_i . q_t) v_i$";
   v.source = "000 Eq 24, 26";
-  v.differs = "gradients go through the experts chosen; the router, constant almost everywhere, has none";
+  v.differs = "gradients go through the chosen experts; the choice is piecewise constant, so the router has gradient 0";
   v.cost = cost::at_least(2 * cost::Dk * cost::T / cost::parameter("block") +
                           2 * cost::parameter("topk") * cost::parameter("block") * (cost::Dk + cost::Dv));
   v.params = {integer_param("block", 4, 1, 1 << 20, "rows per expert"),
               integer_param("topk", 1, 1, 1 << 20, "experts per query; only these have gradients")};
-  v.inputs = {{"w", false, "routing rows: an expert's routing key is their mean over the expert"}};
+  v.inputs = {{"w", false, "routing rows; the router scores an expert by the mean of its rows"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }),
              fast("parallel", parallel<float>, parallel<double>).backward(backward<float>, backward<double>)};
   v.traits.order_invariant = false;

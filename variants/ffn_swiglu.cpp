@@ -24,7 +24,7 @@ template <class Real> struct Swiglu {
     return dot(w.data() + (head * T + i) * width, q.data() + (head * T + t) * width, width);
   }
 };
-/// The same weights as functions of the gate's products: `keys` are k, and z = w_i . q_t.
+/// The same kernel as a function of z = w_i . q_t; `keys` computes k_i . q_t.
 template <class Real> struct Gate {
   static constexpr bool costly = true;
   Swiglu<Real> keys;
@@ -49,7 +49,7 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
   attend_vjp("ffn_swiglu::backward", back, kernel(call), CausalMask::everything);
   BackwardCall<Real> gate = back;
   gate.call.k = call.w, gate.d.k = back.d.w;
-  gate.d.q = allocate(call, call.q.extent(0)), gate.d.v = allocate(call, call.v.extent(0)); // v has its own
+  gate.d.q = allocate(call, call.q.extent(0)), gate.d.v = allocate(call, call.v.extent(0)); // scratch: d.v is complete
   attend_vjp("ffn_swiglu::gate", gate, Gate<Real>{{call.shape.T, call.shape.Dk, call.q, call.k}},
              CausalMask::everything);
   const Array<Real> d_q = back.d.q, added = gate.d.q;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gated DeltaNet-2: Kimi delta attention with separate strengths for erasing and for writing, per channel
-// (arXiv:2605.22791; the order is that of fla's recurrence, fla/ops/gdn2/naive.py).
+// (arXiv:2605.22791; the order of decay and erasure follows fla/ops/gdn2/naive.py).
 //
 //   S'_t = S_{t-1} diag(lambda_t)
 //   S_t  = S'_t + beta_t (v_t - S'_t w_t) k_t^T
 //   o_t  = S_t q_t
 //
-// The source erases along b_t . k_t and writes w_t . v_t, where b_t has Dk strengths and w_t has Dv. Here w_t is the
-// erase key b_t . k_t, v_t has already been multiplied by its strengths, and beta_t is a common factor of both, 1 in
-// the source. With w_t = k_t it is kda. State: Dv x Dk. Cost per token: recurrent 7 Dv Dk; chunked 6 Dv Dk + C (4 Dk +
-// 3 Dv) flops, as matrix products, and about 3 * 16 Dk more for the pairs inside secondary chunks.
+// The source erases along b_t * k_t and writes w_t * v_t (element-wise), with Dk erase strengths b_t and Dv write
+// strengths w_t. Here w_t is the erase key b_t * k_t, v_t has already been multiplied by its strengths, and beta_t is a
+// factor on both, 1 in the source. With w_t = k_t it is kda. State: Dv x Dk. Cost per token: recurrent 7 Dv Dk; chunked
+// 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products, and about 3 * 16 Dk more for the pairs inside secondary chunks.
 #include "variants/kernels/chunked/decay_first.hpp"
 #include "variants/kernels/common/rows.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gated DeltaProduct: one decay and then several Householder steps per token (Siems et al. 2025, arXiv:2502.10297; the
-// order is that of fla's recurrence, fla/ops/gated_delta_product/naive.py).
+// order of decay and steps follows fla/ops/gated_delta_product/naive.py).
 //
 //   S_t^(0) = alpha_t S_{t-1}
 //   S_t^(j) = S_t^(j-1) (I - beta_t x_j x_j^T) + beta_t v_t x_j^T,   j = 1 ... n_h

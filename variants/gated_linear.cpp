@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Linear attention with forgetting (003 Eq 4, 16; 002 §5). The decay is a scalar alpha_t, a factor lambda_t per key
-// channel as in GLA (Yang et al. 2023, arXiv:2312.06635; an alias of this layer), or their product. (000 Table 2 has a
-// layer of that name that gates the values; GLA's own paper gates the keys.)
+// channel as in GLA (Yang et al. 2023, arXiv:2312.06635; an alias of this layer), or their product. (The layer that 000
+// Table 2 calls GLA gates the values; GLA's paper gates the keys.)
 //
 //   S_t = S_{t-1} diag(alpha_t lambda_t) + v_t k_t^T
 //   o_t = S_t (scale q_t)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gated slot attention (Zhang et al. 2024, arXiv:2409.07146; fla's fla/ops/gsa/naive.py): softmax attention to a fixed
-// number of slots, each of which keeps a decayed sum of keys and one of values.
+// number of slots, each of which keeps a decayed sum of keys and a decayed sum of values.
 //
 //   K_t[m] = lambda_t[m] K_{t-1}[m] + w_t[m] k_t,   V_t[m] = lambda_t[m] V_{t-1}[m] + w_t[m] v_t
 //   o_t = sum_m p_t[m] V_t[m],   p_t = softmax_m(scale K_t q_t)
@@ -34,8 +34,8 @@ Variant gated_slot_attention() {
   v.differs = "as many slots as key channels; no feature maps of $q$, $k$ and $v$, and no norm of the output";
   v.cost = {5 * cost::Dk * (cost::Dk + cost::Dv), cost::Dk};
   v.params = {tuned(real_param("scale", 1, -no_limit, no_limit, "factor on the slots' logits"), {4, 16})};
-  v.inputs = {{"lambda", true, "what each slot keeps of its key and value"},
-              {"w", false, "what each slot adds of the step's key and value", "1 - lambda"}};
+  v.inputs = {{"lambda", true, "decay of each slot's key and value"},
+              {"w", false, "factor on the step's key and value in each slot", "1 - lambda"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }),
              fast("chunked", chunked<float>, chunked<double>).backward(backward<float>, backward<double>)};
   v.layout = "V transposed [Dv,Dk] (one column per slot), K [Dk,Dk] (one row per slot)";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax attention that forgets: each weight is multiplied by the gates since its write (000 Eq 30-31; FoX, Lin et al.
+// Softmax attention that forgets: a pair's weight is multiplied by all later gates (000 Eq 30-31; FoX, Lin et al.
 // 2025).
 //
 //   o_t = sum_{i<=t} p(t,i) v_i,   p(t,i) ~ exp(scale q_t . k_i) prod_{j=i+1..t} alpha_j,   scale = 1/sqrt(Dk)
@@ -182,10 +182,10 @@ Variant gated_softmax() {
   v.cost = cost::at_least(v.cost);
   v.update = "$o_t = sum_{i<=t} softmax_i(scale q_t . k_i + sum_{j=i+1..t} log alpha_j) v_i$";
   v.source = "000 Eq 30-31, Table 2; Lin et al. 2025 (arXiv:2503.02130)";
-  v.params = {
-      tuned(automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on $q k^T$"), {1, 4, 16, 64}),
-      automatic_param("sink", "none", -1e30, 1e30, "logit of an attention sink, one more term of the softmax's sum")};
-  v.inputs = {{"alpha", true, "what each step keeps of every earlier weight"}};
+  v.params = {tuned(automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on $q k^T$"), {1, 4, 16, 64}),
+              automatic_param("sink", "none", -1e30, 1e30,
+                              "logit of an attention sink, an additional term of the softmax's sum")};
+  v.inputs = {{"alpha", true, "decay of every earlier pair's weight"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }),
              fast("parallel", parallel<float>, parallel<double>).backward(backward<float>, backward<double>)};
   v.traits.order_invariant = false;

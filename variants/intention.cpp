@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Intention: least squares over the prefix, solved from scratch at every step (003 Vignette 1; Garnelo and Czarnecki
-// 2023, arXiv:2305.10203). A ridge serves the steps t < Dk, whose Gram matrix is singular.
+// 2023, arXiv:2305.10203). The ridge makes the Gram matrix invertible at steps t < Dk.
 //
 //   o_t = V_t^T K_t (K_t^T K_t + ridge I)^{-1} q_t,   K_t, V_t the keys and values up to t as rows
 //
-// State: (Dv + Dk) x Dk, V_t^T K_t above K_t^T K_t. Cost per token: recurrent (a Cholesky factorisation each)
-// 4 Dv Dk + 3 Dk^2 + Dk^3 / 3; chunked (Woodbury blocks) 6 Dv Dk + 2 Dk^2 + C (3 Dv + 5 Dk) + 7/3 Dk^3 / C flops.
+// State: (Dv + Dk) x Dk, V_t^T K_t above K_t^T K_t. Cost per token: recurrent (one Cholesky factorisation) 4 Dv Dk + 3
+// Dk^2 + Dk^3 / 3; chunked (Woodbury blocks) 6 Dv Dk + 2 Dk^2 + C (3 Dv + 5 Dk) + 7/3 Dk^3 / C flops.
 #include "variants/kernels/regression/gram.hpp"
 #include "variants/kernels/regression/normal_equations_backward.hpp"
 

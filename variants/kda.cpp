@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kimi delta attention: the delta rule on a state whose key channels decay, each by its own factor, before the error is
-// taken (Kimi Team 2025, arXiv:2510.26692; the order is that of fla's recurrence, fla/ops/kda/naive.py).
+// taken (Kimi Team 2025, arXiv:2510.26692; the order of decay and erasure follows fla/ops/kda/naive.py).
 //
 //   S'_t = S_{t-1} diag(lambda_t)
 //   S_t  = S'_t + beta_t (v_t - S'_t k_t) k_t^T
 //   o_t  = S_t q_t
 //
-// With the same lambda_t in every channel it is gated_delta_net. State: Dv x Dk. Cost per token: recurrent 7 Dv Dk; chunked
+// With one lambda_t for all channels it is gated_delta_net. State: Dv x Dk. Cost per token: recurrent 7 Dv Dk; chunked
 // 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products, and about 3 * 16 Dk more for the pairs inside secondary chunks.
 #include "variants/kernels/chunked/decay_first.hpp"
 #include "variants/kernels/common/rows.hpp"

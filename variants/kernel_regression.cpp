@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel ridge regression on every prefix (003 Eq 42-43). It is the dual of the layer `intention` with features phi of any width,
-// even infinite.
+// Kernel ridge regression on every prefix (003 Eq 42-43). It is the dual of the layer `intention` for features phi of
+// any width, even infinite.
 //
 //   o_t = V_t^T (kappa(K_t, K_t) + ridge I)^{-1} kappa(K_t, q_t),   kappa(x, y) = exp(scale x . y) or scale x . y
 //
@@ -146,8 +146,9 @@ template <class Real> void chunked(const Call<Real> &call) {
             Chunked<Real>{factor_of(call)});
 }
 
-/// Let M_t be the prefix's matrix, x_t = M_t^{-1} kappa(K_t, q_t) and y_t = M_t^{-1} V_t do_t. As columns of X and Y
-/// these are 0 from row t + 1 on, because the prefixes' factors are parts of the last one's:
+/// Let M_t be the prefix's matrix, x_t = M_t^{-1} kappa(K_t, q_t) and y_t = M_t^{-1} V_t do_t. They are the columns t
+/// of X and Y, with zeros from row t + 1 on. The factor of a prefix is a leading block of the last factor, so one
+/// factorisation serves all t:
 ///
 ///   dV = X dO,   d kappa(K, Q) = Y,   dM = - Y X^T
 ///
@@ -187,7 +188,7 @@ template <class Real> struct ChunkedBack {
     tile::gemm(team, T, V, T, Real(1), tile::rows<Real>(X, T), tile::rows(dO, V), Real(0), d_v.data() + values, V);
     tile::gemm(team, T, T, T, Real(-1), tile::rows<Real>(Y, T), tile::transposed<Real>(X, T), Real(0), L, T);
     team.barrier();
-    each_cell(team, T, T, [=](int i, int j) { // of the products of keys, and of keys and queries
+    each_cell(team, T, T, [=](int i, int j) { // gradients in k_i . k_j and in k_i . q_j
       const size_t at = size_t(i) * T + j;
       const Real both = L[at] + L[size_t(j) * T + i]; // 0 where the kernel overflows: the pivot divides by infinity
       flipped[at] = both == 0 ? Real(0) : both * factor.slope(k + size_t(i) * F, k + size_t(j) * F, F);
@@ -248,7 +249,7 @@ Variant kernel_regression() {
   v.state_shape = [](const Shape &, const Params &) { return StateShape{}; };
   v.solved_condition = condition;
   v.unsuitable = [](const Shape &s, const Params &) {
-    return s.T > 8192 ? "it keeps a T x T matrix a head, and T > 8192" : "";
+    return s.T > 8192 ? "it keeps a T x T matrix per head, and T > 8192" : "";
   };
   v.traits.linear_memory = false; // a T x T factor; it refuses T > 8192
   return v;

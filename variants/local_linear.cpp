@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Local polynomial regression at every query: softmax attention's weights, but a fit with slopes (003 Eq 48-54, p =
-// `order`).
+// Local polynomial regression at every query: it weights pairs like softmax attention, but fits slopes too (003 Eq
+// 48-54, p = `order`).
 //
 //   s_i = exp(-|k_i - q_t|^2 / bandwidth),   bandwidth = 2 sqrt(Dk)
 //   x_i = d (p = 2: d and all d_a d_b, a <= b) with d = k_i - q_t
@@ -10,8 +10,8 @@
 // Only the slopes have a ridge (003 has none): without it the equations are singular up to t = Dk, and a penalised
 // constant would violate Eq 54. No finite state. Cost of token t for p = 1: t Dk (Dk + 2 Dv) + Dk^3 / 3 flops. Parallel
 // form: one tiled attention with the values x and x v^T computes their weighted moments about the head's first key;
-// moving the origin to q_t is a linear map. It needs O(T n (n/2 + Dv)) memory. If the distance of a query from the
-// first key is large compared with the spread of its neighbours, it reads all keys again.
+// moving the origin to q_t is a linear map. It needs O(T n (n/2 + Dv)) memory. If a query is far from the first key
+// compared with the spread of its neighbours, the form reads all keys again.
 #include "harness/numerics/element_response.hpp"
 #include "variants/kernels/attention/local_moments.hpp"
 #include "variants/kernels/common/columns.hpp"
@@ -108,9 +108,9 @@ template <class Real> void parallel(const Call<Real> &call) {
                           call.v, call.o});
 }
 
-/// With g_i = do_t . v_i, the loss is the constant of the fit of g_i, whose slopes are b = M^{-1} cov(x, g), M = cov(x,
-/// x) + ridge / sum s. With w = M^{-1} xbar, residuals r_i = g_i - gbar - b . (x_i - xbar), and c_i = 1 - w . (x_i -
-/// xbar):
+/// Let g_i = do_t . v_i. Then do_t . o_t is the constant of the weighted fit of g_i; its slopes are b = M^{-1} cov(x,
+/// g), M = cov(x, x) + ridge / sum s. With w = M^{-1} xbar, residuals r_i = g_i - gbar - b . (x_i - xbar), and c_i = 1
+/// - w . (x_i - xbar):
 ///
 ///   dg_i = p_i c_i,   d log s_i = p_i c_i r_i,   dx_i = - p_i (r_i w + c_i b)
 ///
@@ -250,14 +250,14 @@ Variant local_linear() {
       cost::at_least({cost::t * cost::Dk * (cost::Dk + 2 * cost::Dv) + cost::Dk * cost::Dk * cost::Dk / 3, cost::t});
   v.params = {bandwidth_spec(),
               tuned(real_param("ridge", 0.1, std::numeric_limits<float>::min(), no_limit,
-                               "penalty on the slopes, in units of one full-weight pair"),
+                               "penalty on the slopes, in units of one pair of weight 1"),
                     {1e-3, 0.01}),
               integer_param("order", 1, 1, 2, "degree $p$ of the local polynomial")};
   v.forms = {definition([](const auto &call) { recurrent(call); }),
              fast("parallel", parallel<float>, parallel<double>).backward(backward<float>, backward<double>)};
   v.unsuitable = [](const Shape &s, const Params &p) -> std::string {
     const int n = Basis{p.integer("order"), s.Dk}.size();
-    return n > 300 ? "its " + std::to_string(n) + " slopes a query and value are more than 300" : "";
+    return n > 300 ? "it fits " + std::to_string(n) + " slopes per query and value channel; the limit is 300" : "";
   };
   v.solved_condition = condition;
   v.traits.repeats = Repeats::mean;

@@ -28,7 +28,8 @@ template <class Real> void recurrent(const Call<Real> &call) {
   recurrent_levels("log_linear_gated_delta::recurrent", call, GatedDelta());
 }
 
-/// The rule of one level: it erases like the gated layer, and writes only its own part.
+/// The rule of one level: it erases with the strength alpha beta of gated_delta_net, and writes only this level's
+/// steps.
 template <class Real> DeltaRule<Real> as_rule(const Call<Real> &one, const Array<Real> &beta) {
   const Array<Real> erase = allocate(one, one.steps()), alpha = one.alpha;
   parallel_loop(
@@ -40,7 +41,7 @@ template <class Real> void chunked(const Call<Real> &call) {
     delta_rule("log_linear_gated_delta::chunked", one, as_rule(one, call.beta));
   });
 }
-/// The erase strength is alpha beta. Every level contains the whole factor beta.
+/// Adds the gradient of the erase strengths alpha beta, which every level has in full, to those of alpha and beta.
 template <class Real>
 void add_erase_gradient(const Array<Real> &alpha, const Array<Real> &beta, const Array<Real> &d_erase,
                         const Array<Real> &d_alpha, const Array<Real> &d_beta) {

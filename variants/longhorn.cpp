@@ -89,7 +89,7 @@ Variant longhorn() {
              "= identity$";
   v.objective = "$|S - S_{t-1}|_F^2 / 2 + d_t |S k - v|^2 / 2$, minimised exactly";
   v.source = "003 Eq 30-31";
-  v.differs = "the published layer (arXiv:2407.14207) replaces $k k^T$ by its diagonal; this is 003's";
+  v.differs = "the published layer (arXiv:2407.14207) replaces $k k^T$ by its diagonal; this is the form of 003";
   v.cost = 6 * cost::Dv * cost::Dk;
   v.params = {tuned(real_param("delta", 1, 0, 1e30, "weight of the new pair against the old memory"), {0.1, 10, 100})};
   v.inputs = {{"beta", false, "factor on $delta$ at every step", "", Input::not_negative}};

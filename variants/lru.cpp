@@ -103,7 +103,7 @@ Variant lru() {
   v.params = {real_param("r_min", 0.9, 0, 1, "smallest modulus of the ring"),
               real_param("r_max", 0.999, 0, 1, "largest modulus"),
               real_param("phase", 0.314, 0, 6.2832, "largest phase, radians"),
-              integer_param("seed", 1, 0, 1e9, "of the ring")};
+              integer_param("seed", 1, 0, 1e9, "random seed of the ring")};
   v.forms = {definition([](const auto &call) { recurrent(call); }),
              fast("chunked", chunked<float>, chunked<double>)
                  .backward(backward<float>, backward<double>)

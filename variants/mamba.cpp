@@ -151,7 +151,8 @@ Variant mamba() {
   v.family = "gated";
   v.update = "$A_t[i] = diag(exp(-Delta_t[i] a))$ for value channel $i$, $b_t = Delta_t * v_t$, $phi = identity$";
   v.source = "Gu and Dao 2023 (arXiv:2312.00752) §3.2, Algorithm 2; 003 Eq 4";
-  v.differs = "$Delta$ is read off w[i mod Dk]: for $Dv > Dk$ channels share their data-dependent steps, each with a "
+  v.differs = "value channel i takes the data-dependent part of $Delta$ from w[i mod Dk], so for $Dv > Dk$ channels "
+              "share it; each has a "
               "bias of its own";
   v.cost = {6 * cost::Dv * cost::Dk, cost::Dv * cost::Dk};
   v.params = {real_param("dt_min", 0.001, 1e-6, 10, "step size of the first value channel"),

@@ -2,11 +2,11 @@
 // Mamba-3's memory: the trapezoidal rule, and keys and queries turned by angles that depend on the data
 // (arXiv:2603.15569; formula as in mamba_ssm/ops/triton/mamba3/mamba3_siso_step.py of state-spaces/mamba).
 //
-//   S_t = alpha_t (S_{t-1} + beta_t v_{t-1} ((1 - lambda_t) . k_{t-1})^T) R_t + beta_t v_t (lambda_t . k_t)^T
+//   S_t = alpha_t (S_{t-1} + beta_t v_{t-1} ((1 - lambda_t) * k_{t-1})^T) R_t + beta_t v_t (lambda_t * k_t)^T
 //   o_t = S_t q_t
 //
-// lambda weights the end of the step's interval: it is 1/2 in the trapezoidal rule and 1 in Euler's. Euler's rule
-// without w is mamba2. R_t turns channels 2 p and 2 p + 1 by beta_t (w_{2p} + w_{2p+1}). The source turns keys and
+// * is element-wise. lambda is the weight of the interval's end: 1/2 in the trapezoidal rule, 1 in Euler's. Euler's
+// rule without w is mamba2. R_t turns channels 2 p and 2 p + 1 by beta_t (w_{2p} + w_{2p+1}). The source turns keys and
 // queries by the sum of all angles so far, which gives the same outputs. State: 2 Dv x Dk: S, then v_t k_t^T. Cost per
 // token: recurrent 14 Dv Dk flops; chunked as mamba2 on 2 T steps.
 #include "variants/kernels/chunked/trapezoid_backward.hpp"
@@ -65,7 +65,7 @@ Variant mamba3() {
   v.cost = {14 * cost::Dv * cost::Dk, cost::Dk};
   v.inputs = {{"beta", false, "step size"},
               {"alpha", true, "decay of the whole state"},
-              {"lambda", false, "weight of the step's own end, $1/2$ in the trapezoidal rule"},
+              {"lambda", false, "weight of the interval's end, $1/2$ in the trapezoidal rule"},
               {"w", false, "angles per unit of step size; a pair turns by the sum of its two channels", "no turn"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }),
              fast("chunked", chunked<float>, chunked<double>)

@@ -57,13 +57,12 @@ Variant memora() {
   v.update =
       "$W_t = mass softmax(alpha_t log W_{t-1} + lr beta_t (v_t - W_{t-1} k_t) k_t^T)$ over all numbers, $o_t = W_t "
       "q_t$";
-  v.objective = "$|W k - v|^2 / 2$, with the divergence of Kullback and Leibler from the last $W$";
+  v.objective = "$|W k - v|^2 / 2$, with the Kullback-Leibler divergence from the last $W$ as penalty";
   v.source = "Behrouz et al. 2025 (arXiv:2504.13173) Eq 21, 27";
   v.cost = {10 * cost::Dv * cost::Dk, cost::Dv * cost::Dk};
   v.params = {tuned(automatic_param("mass", "Dv", 1e-6, no_limit, "sum of all weights"), {16, 256}),
               tuned(real_param("lr", 1, 0, no_limit, "step size"), {4, 16})};
-  v.inputs = {{"beta", false, "factor on the step size"},
-              {"alpha", false, "what each step keeps of the weights' logarithms"}};
+  v.inputs = {{"beta", false, "factor on the step size"}, {"alpha", false, "decay of the weights' logarithms"}};
   v.layout = "L [Dv,Dk]";
   v.forms = {definition([](const auto &call) { recurrent(call); }).backward(backward<float>, backward<double>)};
   return v;

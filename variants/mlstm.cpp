@@ -7,9 +7,9 @@
 //
 // Stabilised: let M_t = max(f_t M_{t-1}, |i_t|), the exponential of the paper's m_t. The state holds C_t / M_t and n_t
 // / M_t, so that both gates of the stored state, f_t M_{t-1} / M_t and i_t / M_t, are <= 1; the 1 of the divisor
-// becomes 1 / M_t. M is stored as a factor, not as a logarithm, because differences of logarithms lose digits. Before
-// anything is written M = 0, and the state is divided by 1 instead, so that C has its derivative in the gates. State:
-// (Dv + 2) x Dk: C, then n, then (M, 0, ...). Cost per token: recurrent 5 (Dv + 1) Dk flops; chunked as mamba2.
+// becomes 1 / M_t. M is stored as a factor, not as a logarithm, because differences of logarithms lose digits. M = 0
+// until the first write; the state is then divided by 1, so that C keeps its derivative in the gates. State: (Dv + 2) x
+// Dk: C, then n, then (M, 0, ...). Cost per token: recurrent 5 (Dv + 1) Dk flops; chunked as mamba2.
 #include "variants/kernels/chunked/gated_recurrence_backward.hpp"
 #include "variants/kernels/chunked/normalised.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mixture of block attention: softmax attention to those few blocks of keys whose mean has the largest inner product
+// Mixture of block attention: softmax attention to the few blocks of keys whose means have the largest inner products
 // with the query (000 Eq 25-27; Lu et al. 2025).
 //
 //   e(i) = i / block,   s_e(q) = q . mean_{i in e} k_i
@@ -85,7 +85,7 @@ Variant moba() {
   Variant v = attention_variant();
   v.update = "$o_t$ = sum over $i <= t$ in the chosen blocks of $softmax(scale q_t . k_i) v_i$";
   v.source = "000 Eq 25-27; Lu et al. 2025 (arXiv:2502.13189)";
-  v.differs = "gradients go through the blocks chosen; the choice, constant almost everywhere, has none";
+  v.differs = "gradients go through the chosen blocks; the choice is piecewise constant and has no gradient";
   v.cost = cost::at_least({2 * cost::Dk * cost::t / cost::parameter("block") +
                                2 * cost::parameter("topk") * cost::parameter("block") * (cost::Dk + cost::Dv),
                            cost::parameter("topk") * cost::parameter("block")});

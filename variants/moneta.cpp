@@ -51,9 +51,9 @@ Variant moneta() {
   v.differs += "; powers and signs are exact, the source's training smooths them";
   v.cost = {(cost::parameter("r") + 9) * cost::Dv * cost::Dk, cost::Dv};
   v.params = {real_param("p", 3, 1, 16, "degree of the loss"),
-              integer_param("r", 4, 2, 16, "norm by which the state is divided; 2: none, $W = A$"),
+              integer_param("r", 4, 2, 16, "order of the norm that divides the state; 2: no division, $W = A$"),
               tuned(real_param("lr", 1, 0, no_limit, "step size"), {0.01, 0.1})};
-  v.inputs = {{"beta", false, "factor on the step size"}, {"alpha", false, "what each step keeps of the state"}};
+  v.inputs = {{"beta", false, "factor on the step size"}, {"alpha", false, "decay of the state"}};
   v.layout = "A [Dv,Dk]";
   v.forms = {definition([](const auto &call) { recurrent(call); }).backward(backward<float>, backward<double>)};
   return v;

@@ -3,12 +3,12 @@
 // last tokens (Yuan et al. 2025, arXiv:2502.11089; the formulas are those of fla/ops/nsa/naive.py).
 //
 //   o_t = alpha_t A(means of complete blocks) + beta_t A(selected blocks) + lambda_t[0] A(last `window` tokens)
-//   A(rows) = sum_i softmax(scale q_t . k_i) v_i over these rows that are not after t, 0 without rows
+//   A(rows) = sum_i softmax(scale q_t . k_i) v_i over the rows up to t, 0 if there are none
 //
-// The selected blocks are the first one, that of t, the one before it, and the topk - 3 best of the others by q_t .
-// mean of k. Of blocks with equal scores the earlier wins. The choice is discontinuous: where two scores nearly tie,
-// rounding decides, and gradients follow the choice that was made. No finite state. Cost of token t: 2 (t / block +
-// topk block + window) (Dk + Dv) flops.
+// The selected blocks are the first block, the block of t, the block before it, and the topk - 3 others whose mean key
+// has the largest inner product with q_t. Of blocks with equal scores the earlier wins. The choice is discontinuous:
+// where two scores nearly tie, rounding decides, and gradients follow the choice that was made. No finite state. Cost
+// of token t: 2 (t / block + topk block + window) (Dk + Dv) flops.
 #include "variants/kernels/attention/attention.hpp"
 #include "variants/kernels/attention/sparse_branches.hpp"
 #include <cmath>

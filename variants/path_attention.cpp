@@ -4,8 +4,8 @@
 //
 //   o_t = sum_{i<=t} softmax_i(scale q_t^T H_t H_{t-1} ... H_{i+1} k_i) v_i,   H_j = I - beta_j w_j w_j^T
 //
-// The definition keeps every key, as reflected by the steps so far. No finite state. Cost of token t: t (6 Dk +
-// 2 Dv) flops.
+// The definition stores every key after the reflections of the steps so far. No finite state. Cost of token t: t (6 Dk
+// + 2 Dv) flops.
 #include "variants/kernels/attention/reflected_keys.hpp"
 #include "variants/kernels/attention/reflected_keys_backward.hpp"
 #include <cmath>
@@ -64,7 +64,7 @@ Variant path_attention() {
   v.differs = "$w$ is as given, the source's has unit length; no forget gate";
   v.cost = {cost::t * (6 * cost::Dk + 2 * cost::Dv), cost::t};
   v.params = {tuned(automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on the logits"), {1, 4, 16})};
-  v.inputs = {{"beta", false, "strength of the step's reflection; 2 reflects a unit $w$"},
+  v.inputs = {{"beta", false, "strength of the step's reflection; 2: a full reflection if $w$ has length 1"},
               {"w", false, "direction of the step's reflection"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }),
              fast("chunked", chunked<float>, chunked<double>).backward(backward<float>, backward<double>)};

@@ -74,12 +74,12 @@ Variant performer() {
   v.update = "$A_t = I$, $b_t = v_t$, $phi$ = positive orthogonal random features of $exp(scale q . k)$, divided by "
              "$z_t . phi(q_t)$";
   v.source = "Choromanski et al. 2021 (arXiv:2009.14794) Lemma 1, orthogonal features";
-  v.differs = "features are drawn once and not again";
+  v.differs = "the features are drawn once and never redrawn";
   v.cost = {5 * (cost::Dv + 1) * cost::parameter("features") + 4 * cost::Dk * cost::parameter("features"),
             3 * cost::parameter("features")};
   v.params = {integer_param("features", 64, 1, 65536, "random features"),
-              integer_param("seed", 1, 0, 1e9, "of the features"),
-              tuned(real_param("scale", 1, 0, no_limit, "of the kernel $exp(scale q . k)$"), {4, 16})};
+              integer_param("seed", 1, 0, 1e9, "random seed of the features"),
+              tuned(real_param("scale", 1, 0, no_limit, "factor in the kernel $exp(scale q . k)$"), {4, 16})};
   v.forms = {definition([](const auto &call) { recurrent(call); }),
              fast("chunked", chunked<float>, chunked<double>).backward(backward<float>, backward<double>)};
   v.traits.repeats = Repeats::mean;

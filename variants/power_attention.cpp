@@ -7,8 +7,8 @@
 //
 // The source divides the read by the sum of its weights, then normalises it to mean 0 and variance 1. For even degrees
 // that sum is positive, so the normalisation makes the division redundant. Both are left to the caller. Degree 1 is
-// linear attention. State: Dv x F, F = (Dk + p - 1) over p. Cost per token: recurrent 5 Dv F flops and 2 F roots; the
-// descriptor gives that of the default degree 2.
+// linear attention. State: Dv x F, F = binomial(Dk + p - 1, p). Cost per token: recurrent 5 Dv F flops and 2 F roots;
+// the descriptor's cost is for degree 2.
 #include "variants/kernels/chunked/feature_map.hpp"
 #include "variants/kernels/common/powers.hpp"
 #include "variants/kernels/common/rows.hpp"

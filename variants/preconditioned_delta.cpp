@@ -2,14 +2,14 @@
 // Preconditioned gated delta rule: what is written along a key channel is scaled by how much that channel has been used
 // (arXiv:2604.21100; the recurrence is that of fla/ops/precond_gated_delta_rule/naive.py).
 //
-//   A_t  = lambda_t . A_{t-1} + k_t . k_t,   M_t = base^{-s(log(A_t + eps) - center)},   s(r) = r / (1 + |r|)
+//   A_t  = lambda_t * A_{t-1} + k_t * k_t,   M_t = base^{-s(log(A_t + eps) - center)},   s(r) = r / (1 + |r|)
 //   S'_t = alpha_t S_{t-1}
-//   S_t  = S'_t + beta_t (v_t - S'_t k_t) (M_t . k_t)^T
+//   S_t  = S'_t + beta_t (v_t - S'_t k_t) (M_t * k_t)^T
 //   o_t  = S_t q_t
 //
-// In the source A has a scalar decay and a separate step size; here the decay may differ between channels and the step
-// is 1. With base = 1 it is gated_delta_net. State: (Dv + 1) x Dk: S, then A. Cost per token: recurrent 7 Dv Dk + 14
-// Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
+// * and powers are element-wise. In the source A has a scalar decay and a step size; here each channel has a decay, and
+// the step size is 1. With base = 1 it is gated_delta_net. State: (Dv + 1) x Dk: S, then A. Cost per token: recurrent 7
+// Dv Dk + 14 Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
 #include "variants/kernels/chunked/decay_first.hpp"
 #include "variants/kernels/common/preconditioner.hpp"
 #include "variants/kernels/common/rows.hpp"
@@ -50,9 +50,9 @@ Variant preconditioned_delta() {
       "$A_t = alpha_t (I - beta_t k_t (M_t * k_t)^T)$, $b_t k_t^T -> beta_t v_t (M_t * k_t)^T$, $phi = identity$";
   v.objective = "$|S k - v|^2 / 2$, one gradient step of size $beta_t$, scaled by channel, from the decayed state";
   v.source = "arXiv:2604.21100, as in fla/ops/precond_gated_delta_rule/naive.py";
-  v.differs = "the decay of $A$ may differ by channel and its step is 1; no normalisation of $q$ and $k$";
+  v.differs = "the decay of $A$ may differ by channel, and the step size of $A$ is 1; no normalisation of $q$ and $k$";
   v.cost = {7 * cost::Dv * cost::Dk + 14 * cost::Dk, 2 * cost::Dk};
-  v.params = {tuned(real_param("base", 1.5, 1, 1e6, "bound of the scale, $[1 / base, base]$"), {1, 4}),
+  v.params = {tuned(real_param("base", 1.5, 1, 1e6, "base of the scale, which lies in $[1 / base, base]$"), {1, 4}),
               real_param("center", -0.2, -no_limit, no_limit, "$log A$ at which the scale is 1"),
               real_param("eps", 1e-6, 1e-30, 1, "added to $A$ before the logarithm is taken")};
   v.inputs = {{"beta", true, "step size of the write"},

@@ -5,7 +5,7 @@
 //   S_t = S_{t-1} + v_t phi(k_t)^T,   z_t = z_{t-1} + phi(k_t),   o_t = S_t phi(q_t) / (z_t . phi(q_t))
 //   phi(x) = exp(|y|^2 / 2) (sin(Omega y), cos(Omega y)) / sqrt(features),   y = sqrt(scale) x, rows of Omega ~ N(0, I)
 //
-// The paper drops the factor exp(|y|^2 / 2) by scaling keys to norm 1. Unlike Performer's, the weight of a pair may be
+// The paper drops the factor exp(|y|^2 / 2) by scaling keys to norm 1. Unlike in Performer, a pair's weight may be
 // negative, so that the divisor can come near 0. State: (Dv + 1) x 2 features: S, then z. Cost per token: (4 Dk + 8 Dv)
 // features flops.
 #include "harness/numerics/random.hpp"
@@ -49,7 +49,7 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
       "random_feature::backward", back, features(back.call),
       KOKKOS_LAMBDA(const Real *x, int D, const Real *d_phi, Real *d_x) {
         const Real length = weight * math::exp(scale * dot(x, x, D) / 2);
-        Real along = 0; // d phi . phi, whose length grows by scale x
+        Real along = 0; // d phi . phi; the derivative of log |phi| is scale x
         for (int j = 0; j < D; ++j) d_x[j] = 0;
         for (int i = 0; i < n; ++i) {
           const Real *w = omega.data() + size_t(i) * D, angle = root * dot(w, x, D), s = length * math::sin(angle),
@@ -70,8 +70,8 @@ Variant random_feature() {
   v.source = "Peng et al. 2021 (arXiv:2103.02143), RFA";
   v.cost = {(4 * cost::Dk + 8 * cost::Dv) * cost::parameter("features"), 4 * cost::parameter("features")};
   v.params = {integer_param("features", 64, 1, 65536, "random frequencies"),
-              integer_param("seed", 1, 0, 1e9, "of the frequencies"),
-              tuned(real_param("scale", 1, 0, no_limit, "of the kernel $exp(scale q . k)$"), {4, 16})};
+              integer_param("seed", 1, 0, 1e9, "random seed of the frequencies"),
+              tuned(real_param("scale", 1, 0, no_limit, "factor in the kernel $exp(scale q . k)$"), {4, 16})};
   v.forms = {definition([](const auto &call) { recurrent(call); }),
              fast("chunked", chunked<float>, chunked<double>)
                  .backward(backward<float>, backward<double>)

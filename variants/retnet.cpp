@@ -59,7 +59,8 @@ Variant retnet() {
   v.update = "$A_t = gamma I$, $b_t = v_t$, $phi = identity$";
   v.objective = "$-<S k, v> + (1 - gamma) / 2 |S|^2$";
   v.source = "Sun et al. 2023 (arXiv:2307.08621), without xPos; 003 Eq 4, 16";
-  v.differs = "one $gamma$ for all heads; the paper's, $1 - 2^{-5-h}$ in head $h$, is gated_linear with that $alpha$";
+  v.differs =
+      "one $gamma$ for all heads; for the paper's $1 - 2^{-5-h}$ in head $h$, use gated_linear with that $alpha$";
   v.cost = 5 * cost::Dv * cost::Dk;
   v.params = {tuned(real_param("gamma", 0.96875, 0, 1, "decay of the whole state"), {1, 0.99, 0.9}),
               real_param("scale", 1, -no_limit, no_limit, "factor on $q k^T$")};

@@ -2,12 +2,12 @@
 // RWKV-7's memory as published: a learning rate per channel, and removal and replacement keys that are both made from
 // the key (Peng et al. 2025, arXiv:2503.14456; as in fla's fla/layers/rwkv7.py and its recurrence in fla/ops/rwkv7).
 //
-//   S_t = S_{t-1} (diag(lambda_t) - beta_t x_t (a_t . x_t)^T) + v_t r_t^T,   x_t = k_t / |k_t|, 0 where k_t = 0
-//   r_t = k_t + share (a_t . k_t - k_t),   o_t = S_t q_t
+//   S_t = S_{t-1} (diag(lambda_t) - beta_t x_t (a_t * x_t)^T) + v_t r_t^T,   x_t = k_t / |k_t|, 0 where k_t = 0
+//   r_t = k_t + share (a_t * k_t - k_t),   o_t = S_t q_t
 //
-// w_t is a_t . k_t, the key times its learning rates (as in gated_delta_net2). beta is a common factor of the rates, 1
-// in the source. With the same a_t in all channels and share = 0 it is rwkv7 with w_t = k_t. State: Dv x Dk. Cost per
-// token: recurrent 9 Dv Dk; chunked 10 Dv Dk + C (6 Dk + 8 Dv) flops, as matrix products.
+// * is element-wise. w_t is a_t * k_t, the key times its learning rates (as in gated_delta_net2). beta is a common
+// factor of the rates, 1 in the source. With the same a_t in all channels and share = 0 it is rwkv7 with w_t = k_t.
+// State: Dv x Dk. Cost per token: recurrent 9 Dv Dk; chunked 10 Dv Dk + C (6 Dk + 8 Dv) flops, as matrix products.
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
 #include "variants/kernels/common/rows.hpp"
 #include "variants/kernels/common/unit_rows.hpp"
@@ -61,7 +61,8 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
   const Real share = call.params.real("share");
   parallel_loop(
       "rwkv7_published::lengths", call.steps(), KOKKOS_LAMBDA(const size_t t) {
-        const Real length = keys.removal.length(t), d = length > 0 ? d_beta(t) / length : Real(0); // d_beta: of erase
+        const Real length = keys.removal.length(t),
+                   d = length > 0 ? d_beta(t) / length : Real(0); // d_beta: gradient of erase
         d_removal.length(t) = -keys.rule.erase(t) * d, d_beta(t) = d;
       });
   unit_rows_vjp(keys.removal, d_removal, d_k);

@@ -6,8 +6,8 @@
 //
 // No finite state. Cost of token t: 2 t (Dk + Dv) flops and t exponentials. The form `nystrom` approximates the kernel
 // through `features` landmarks, rows drawn without replacement from all queries and keys (gaussian.hpp): 2 m (Dk + m +
-// 2 Dv) flops per token. Its landmarks come from the whole sequence, so it is not causal. If every row is a landmark,
-// it is exact.
+// 2 Dv) flops per token. Its landmarks come from the whole sequence, so the form is not causal. It is exact if every
+// row is a landmark.
 #include "harness/numerics/random.hpp"
 #include "variants/kernels/attention/gaussian_backward.hpp"
 
@@ -41,8 +41,8 @@ Variant skyformer() {
   v.update = "$A_t = I$, $b_t = v_t$, $phi(x) . phi(y) = exp(-|x - y|^2 / bandwidth)$";
   v.objective = "$-<S phi(k), v>$";
   v.source = "003 Fig 1; Chen et al. 2021 (arXiv:2111.00035)";
-  v.params = {bandwidth_spec(), integer_param("features", 64, 1, 1 << 20, "landmarks of `nystrom`"),
-              integer_param("seed", 1, 0, 1 << 30, "which rows are landmarks"),
+  v.params = {bandwidth_spec(), integer_param("features", 64, 1, 1 << 20, "number of landmarks in the form `nystrom`"),
+              integer_param("seed", 1, 0, 1 << 30, "random seed that picks the landmarks"),
               real_param("ridge", 1e-4, 0, no_limit, "ridge added to the kernel matrix of the landmarks")};
   v.forms = {definition([](const auto &call) { recurrent(call); }),
              fast("parallel", parallel<float>, parallel<double>).backward(backward<float>, backward<double>),

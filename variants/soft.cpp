@@ -6,8 +6,8 @@
 //
 // SOFT ties queries and keys; pass q = k for that. No finite state. Cost of token t: 2 t (Dk + Dv) flops and t
 // exponentials. The form `nystrom` approximates the kernel through `features` landmarks, means of consecutive keys
-// (gaussian.hpp): 2 m (Dk + m + 2 Dv) flops per token. They come from the whole sequence, so it is not causal. The
-// exact form is the same layer as skyformer.
+// (gaussian.hpp): 2 m (Dk + m + 2 Dv) flops per token. They come from the whole sequence, so the form is not causal.
+// The exact form is the same layer as skyformer.
 #include "variants/kernels/attention/gaussian_backward.hpp"
 
 namespace recollect::variants {
@@ -39,7 +39,8 @@ Variant soft() {
   v.update = "$A_t = I$, $b_t = v_t$, $phi(x) . phi(y) = exp(-|x - y|^2 / bandwidth)$";
   v.objective = "$-<S phi(k), v>$";
   v.source = "003 Fig 1; Lu et al. 2021 (arXiv:2110.11945)";
-  v.params = {bandwidth_spec(), integer_param("features", 64, 1, 1 << 20, "pooled keys of `nystrom`"),
+  v.params = {bandwidth_spec(),
+              integer_param("features", 64, 1, 1 << 20, "number of pooled keys in the form `nystrom`"),
               real_param("ridge", 1e-4, 0, no_limit, "ridge added to the kernel matrix of the landmarks")};
   v.forms = {definition([](const auto &call) { recurrent(call); }),
              fast("parallel", parallel<float>, parallel<double>).backward(backward<float>, backward<double>),

@@ -35,7 +35,7 @@ Variant stick_breaking() {
   v.aliases = {"stickbreaking", "stickbreaking_attn"};
   v.update = "$o_t = sum_{i<t} s_i prod_{j=i+1..t-1} (1 - s_j) v_i$, $s_i = sigmoid(scale (q_t . k_i - threshold))$";
   v.source = "Tan et al. 2024 (arXiv:2410.17980), as in fla's fla/ops/stickbreaking_attn/naive.py";
-  v.differs = "the threshold, 0 in the source; what the weights leave is not read";
+  v.differs = "the threshold, 0 in the source; the weight that no key takes is dropped";
   v.cost = {cost::t * (2 * cost::Dk + 3 * cost::Dv), cost::t};
   v.params = {tuned(automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on the logits"), {4, 16, 64}),
               tuned(real_param("threshold", 0, -no_limit, no_limit,

@@ -6,11 +6,11 @@
 //   Z_t = eta_t Z_{t-1} - lr beta_t d/dM 1/2 |M(k_t) - v_t|^2 at M_{t-1}
 //   M_t = alpha_t M_{t-1} + Z_t,   o_t = M_t(q_t)
 //
-// alpha is the fraction kept (1 - alpha_t in the paper). Both inputs with one number per step are in use already, so
-// the first channel of lambda gives eta_t = eta lambda_t[0]. State: 2 width x (Dk + Dv), the rows of M, then those of
-// Z. Initially B is N(0,1), and A and Z are 0: an empty memory reads 0. Cost per token: width (10 Dk + 12 Dv) flops.
-// The form `minibatch` takes the gradients of b = `minibatch` tokens at the state before them (mlp_memory.hpp). For b >
-// 1 this is a different layer.
+// alpha is the fraction kept (1 - alpha_t in the paper). Both inputs with one number per step, alpha and beta, are in
+// use, so eta_t = eta lambda_t[0]. State: 2 width x (Dk + Dv), the rows of M, then those of Z. Initially B is N(0,1),
+// and A and Z are 0: an empty memory reads 0. Cost per token: width (10 Dk + 12 Dv) flops. The form `minibatch` takes
+// the gradients of b = `minibatch` tokens at the state before them (mlp_memory.hpp). For b > 1 this is a different
+// layer.
 #include "harness/numerics/random.hpp"
 #include "variants/kernels/online/mlp_memory_backward.hpp"
 
@@ -55,9 +55,9 @@ Variant titans() {
   v.cost = {(12 * cost::Dv + 10 * cost::Dk) * width, 3 * width};
   v.params.insert(v.params.begin(),
                   {automatic_param("lr", "0.5 (1 - eta) / width", 0, no_limit, "step size"),
-                   tuned(real_param("eta", 0.9, 0, 1, "momentum: what each step keeps of the last change"), {0, 0.5})});
+                   tuned(real_param("eta", 0.9, 0, 1, "momentum: factor on the last change"), {0, 0.5})});
   v.inputs = {{"beta", false, "factor on the step size"},
-              {"alpha", false, "what each step keeps of the memory"},
+              {"alpha", false, "decay of the memory"},
               {"lambda", false, "its first channel is a factor on $eta$ at every step; the others are not read"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }).backward(backward<float>, backward<double>),
              fast("minibatch", minibatch<float>, minibatch<double>).approximate()};

@@ -81,9 +81,9 @@ template <class Real> struct Batches {
   }
 };
 
-/// Let y = S_{t-1} k_t with its e, and yq = S_t q_t. The read gives dyq from do_t; dS_t += dyq q_t^T, dq_t += S_t^T
-/// dyq. Then de = - step dS_t k_t, d step = - e . dS_t k_t, dk_t = - step dS_t^T e. The loss gives dy from de; dS_{t-1}
-/// = dS_t + dy k_t^T, dk_t += S_{t-1}^T dy.
+/// Let y = S_{t-1} k_t, e the gradient of its loss, and yq = S_t q_t. The read gives dyq from do_t; dS_t += dyq q_t^T,
+/// dq_t += S_t^T dyq. Then de = - step dS_t k_t, d step = - e . dS_t k_t, dk_t = - step dS_t^T e. The loss gives dy
+/// from de; dS_{t-1} = dS_t + dy k_t^T, dk_t += S_{t-1}^T dy.
 template <class Real> struct StepBack {
   int Dk, Dv;
   Real lr;
@@ -173,7 +173,7 @@ Variant ttt_linear() {
   v.params = {
       real_param("lr", 0.5, 0, no_limit, "step size"),
       integer_param("minibatch", 16, 1, 1 << 20, "tokens whose gradients are taken at the same state in `minibatch`"),
-      integer_param("seed", 1, 0, 1 << 30, "of the initial state")};
+      integer_param("seed", 1, 0, 1 << 30, "random seed of the initial state")};
   v.inputs = {{"beta", false, "factor on the step size"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }).backward(backward<float>, backward<double>),
              fast("minibatch", minibatch<float>, minibatch<double>).approximate()};
@@ -182,7 +182,7 @@ Variant ttt_linear() {
     return Stream(p.integer("seed"), "ttt_linear/state").normals(size_t(s.Dv) * s.Dk);
   };
   v.unsuitable = [](const Shape &s, const Params &) -> std::string {
-    return s.Dv < 2 ? "a layer norm over one channel leaves nothing" : "";
+    return s.Dv < 2 ? "a layer norm over one channel is always 0" : "";
   };
   v.traits.zero_step_keeps = true;
   v.traits.zero_key_keeps = true;

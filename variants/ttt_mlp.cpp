@@ -49,7 +49,7 @@ Variant ttt_mlp() {
     return Stream(p.integer("seed"), "ttt_mlp/state").normals(size_t(hidden_width(s, p)) * (s.Dk + s.Dv));
   };
   v.unsuitable = [](const Shape &s, const Params &) -> std::string {
-    return s.Dv < 2 ? "a layer norm over one channel leaves nothing" : "";
+    return s.Dv < 2 ? "a layer norm over one channel is always 0" : "";
   };
   v.traits.zero_step_keeps = true;
   v.traits.zero_key_keeps = true;

@@ -32,12 +32,12 @@ Variant vla() {
   v.cost = {6 * cost::Dv * cost::Dk + 6 * cost::Dk * cost::Dk, cost::Dk};
   v.params = {tuned(real_param("lambda0", 0.1, 1e-12, 1e12, "penalty at the start; $A$ starts at $I / lambda0$"),
                     {0.001, 0.01, 1}),
-              integer_param("refresh", 20, 0, 1e6, "steps between two additions of $eta I$ to $A$, 0: never"),
+              integer_param("refresh", 20, 0, 1e6, "steps between two additions of $eta I$ to $A$; 0: never"),
               real_param("eta", 1e-3, 0, 1e6, "what a refresh adds to the diagonal of $A$"),
               choice_param("phi", {"elu", "identity"},
                            "feature map; with identity the output is not divided by the normaliser"),
               automatic_param("u_norm", "1/sqrt(Dk)", 0, 1e6,
-                              "length of $u$ (Algorithm 1: $1/sqrt(Dk)$, Eq 8: 1), 0: as w is")};
+                              "length of $u$ (Algorithm 1: $1/sqrt(Dk)$, Eq 8: 1); 0: the length of w")};
   v.inputs = {{"w", false, "penalty direction $u$"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }),
              fast("chunked", chunked<float>, chunked<double>)

@@ -37,11 +37,11 @@ Variant vla_unnormalized() {
   v.cost = 6 * cost::Dv * cost::Dk + 6 * cost::Dk * cost::Dk;
   v.params = {tuned(real_param("lambda0", 0.1, 1e-12, 1e12, "penalty at the start; $A$ starts at $I / lambda0$"),
                     {0.001, 0.01, 1}),
-              integer_param("refresh", 20, 0, 1e6, "steps between two additions of $eta I$ to $A$, 0: never"),
+              integer_param("refresh", 20, 0, 1e6, "steps between two additions of $eta I$ to $A$; 0: never"),
               real_param("eta", 1e-3, 0, 1e6, "what a refresh adds to the diagonal of $A$"),
               choice_param("phi", {"identity", "elu"},
                            "feature map; with elu the output is divided by the normaliser, as in vla"),
-              real_param("u_norm", 0, 0, 1e6, "length of $u$, 0: as w is")};
+              real_param("u_norm", 0, 0, 1e6, "length of $u$; 0: the length of w")};
   v.inputs = {{"w", false, "penalty direction $u$"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }),
              fast("chunked", chunked<float>, chunked<double>)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Yaad on a linear memory: a delta rule in which only the sign of the error counts if the error is long (Behrouz et al.
+// Yaad on a linear memory: a delta rule that uses only the signs of the error if the error is long (Behrouz et al.
 // 2025, arXiv:2504.13173, Eq 26).
 //
 //   e_t = v_t - S_{t-1} k_t,   delta_t = delta lambda_t[0]
@@ -63,7 +63,7 @@ Variant yaad() {
   v.params = {tuned(real_param("delta", 1, 0, no_limit, "length of the error above which only its signs are written"),
                     {0.25, 4})};
   v.inputs = {{"beta", false, "step size of the write"},
-              {"alpha", false, "what each step keeps of the memory"},
+              {"alpha", false, "decay of the memory"},
               {"lambda", false, "its first channel is a factor on $delta$ at every step; the others are not read"}};
   v.forms = {definition([](const auto &call) { recurrent(call); }).backward(backward<float>, backward<double>)};
   return v;

@@ -115,6 +115,11 @@ ParamSpec keys_param(const std::string &fallback) {
     if (kind != fallback) choices.push_back(kind);
   return choice_param("keys", choices, "kind of key set");
 }
+ParamSpec cosine_param(double fallback) {
+  return real_param(
+      "cosine", fallback, -1, 1,
+      "inner product of correlated or equicorrelated keys; upper limit of the inner products of packed keys");
+}
 
 double coherence(const std::vector<double> &keys, int n, int d) {
   double largest = 0;

@@ -29,6 +29,8 @@ std::vector<double> make_keys(const KeySet &keys, int sets, std::uint64_t seed);
 
 /// The parameter "keys" over all kinds; `fallback` is the default.
 ParamSpec keys_param(const std::string &fallback);
+/// The parameter `cosine` of those key sets.
+ParamSpec cosine_param(double fallback);
 
 /// Coherence: the largest |inner product| of two different rows of an n x d matrix (0 for n = 1).
 double coherence(const std::vector<double> &keys, int n, int d);

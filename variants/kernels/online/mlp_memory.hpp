@@ -243,7 +243,7 @@ inline Variant mlp_variant() {
   v.params = {
       automatic_param("width", "4 Dk", 1, 1 << 20, "hidden units"),
       integer_param("minibatch", 16, 1, 1 << 20, "tokens whose gradients are taken at the same state in `minibatch`"),
-      integer_param("seed", 1, 0, 1 << 30, "of the initial state")};
+      integer_param("seed", 1, 0, 1 << 30, "random seed of the initial state")};
   v.traits.linear_in_v = false;
   return v;
 }
