@@ -342,7 +342,7 @@ std::vector<std::string> diagnose(const Reference &reference, const PartList &ca
     const std::vector<Judged> in_type = judge_all(reference, candidate, type);
     const std::string name = name_of(type);
     said = names_of_mistakes(suspects, candidate, in_type, type);
-    said.insert(said.begin(), "every number is one that " + name + " holds; with --dtype " + name + " it is " +
+    said.insert(said.begin(), "every number is exact in " + name + "; with --dtype " + name + " the candidate is " +
                                   (all_right(in_type) ? "right" : "wrong too"));
     return said;
   }

@@ -59,9 +59,9 @@ Sequence held_gradient(const CheckCase &problem) {
     if (takes_gradients() && operations(problem) <= long_quad &&
         right_in_113_bits(slope, problem.variant, problem.given, problem.params, problem.weights))
       continue;
-    input_error("the backward pass of " + problem.variant.name + " is no reference: along a random direction " +
-                slope.name + " gives " + number(slope.claimed) + ", differences of the definition " +
-                number(slope.measured));
+    input_error("the backward pass of " + problem.variant.name +
+                " cannot serve as reference: along a random direction " + slope.name + " gives " +
+                number(slope.claimed) + ", differences of the definition " + number(slope.measured));
   }
   return found;
 }

@@ -57,7 +57,7 @@ using Disturbance = std::function<void(std::vector<double> &numbers, const std::
 PartList in_segments(const CheckCase &problem, int length, const Disturbance &disturb);
 
 /// Calls work(case of some heads, index b H + h of the first head) until all heads are done. On a CPU each call has one
-/// head and one thread, and several run concurrently. Unless runs_side_by_side(), and for one head, it calls
+/// head and one thread, and several run concurrently. If there is one head, or runs_side_by_side() is false, it calls
 /// work(problem, 0).
 void over_heads(const CheckCase &problem, const std::function<void(const CheckCase &part, size_t first)> &work);
 

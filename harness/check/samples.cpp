@@ -251,7 +251,7 @@ const std::vector<SampleKind> &sample_kinds() {
   };
   static const std::vector<SampleKind> kinds{
       {"random", "unit keys, values N(0,1), gates and beta in the whole of (0, 1)", {}},
-      {"odd-length", "the same, one step shorter if T is a multiple of 8, so that no chunk length divides it", {}},
+      {"odd-length", "as random, one step shorter if T is a multiple of 8, so that no chunk length divides it", {}},
       {"exact-gates", "half of the gates 1, some 0, also right before and after step 64",
        recipe([](Recipe &r) { r.gates = Recipe::exact; })},
       {"tiny-gates", "gates of 10^-u, u up to 6, at every fourth step",

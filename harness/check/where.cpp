@@ -113,12 +113,13 @@ void add_gates(std::vector<Pattern> &all, const std::vector<Row> &rows, const Ch
     all.push_back({"only where " + gate + " is at most " + number(std::exp(-least)),
                    [=](const Row &row) { return rate(row) >= least; }});
   for (size_t length : {16, 32, 64, 128})
-    all.push_back({"in chunks of " + std::to_string(length) + " whose log gates sum beyond 88", [=](const Row &row) {
-                     double sum = 0;
-                     const size_t begin = row.step / length * length;
-                     for (size_t t = begin; t < std::min(begin + length, T); ++t) sum += rates[row.head * T + t];
-                     return sum > 88;
-                   }});
+    all.push_back(
+        {"in chunks of " + std::to_string(length) + " whose log gates sum to less than -88", [=](const Row &row) {
+           double sum = 0;
+           const size_t begin = row.step / length * length;
+           for (size_t t = begin; t < std::min(begin + length, T); ++t) sum += rates[row.head * T + t];
+           return sum > 88;
+         }});
 }
 
 /// A range of columns, or of a state's rows, that contains the errors. "" if all are wrong.

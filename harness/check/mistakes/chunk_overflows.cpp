@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// k exp(G_C - G_i) or q exp(-G_i) is inf where a chunk's sum of log gates is beyond 88
+// k exp(-G_i) is inf where G_i, the sum of log gates since the chunk's start, is below -88
 #include "harness/check/remake.hpp"
 #include <cmath>
 
@@ -7,14 +7,15 @@ namespace recollect::mistakes {
 
 Mistake chunk_overflows() {
   Mistake m;
-  m.what = "o and the state are NaN from the first chunk on whose log gates sum beyond 88, the range of float32's exp";
+  m.what =
+      "o and the state are NaN from the first chunk whose log gates sum to less than -88: exp(88) overflows in float32";
   m.shows = "heads that decay strongly, from some chunk on";
   m.reports = {"fla #649", "cudnn-frontend #1017"};
   m.make = [](const CheckCase &problem, const PartList &right) {
     std::vector<Made> all;
     const size_t T = size_t(problem.given.shape.T);
     for (int length : chunk_lengths(problem))
-      all.push_back({"NaN from the first of the " + of_chunks(length) + " on whose log gates sum beyond 88",
+      all.push_back({"NaN from the first of the " + of_chunks(length) + " whose log gates sum to less than -88",
                      [&problem, &right, T, length] {
                        const Numbers rates = decay_rates(problem);
                        std::vector<size_t> first(right.front().heads, T);

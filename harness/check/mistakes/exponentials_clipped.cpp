@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// exp(G_i) exp(-G_j) with both halves in float32: the first 0 below exp(-103), the second clipped
-// // at exp(88), G the sum of log gates since the chunk's start
+// exp(G_i) exp(-G_j) with both factors in float32: the first is 0 below exp(-103), the second is clipped at exp(88); G
+// is the sum of log gates since the chunk's start
 #include "harness/check/remake.hpp"
 #include <algorithm>
 #include <cmath>
@@ -43,8 +43,9 @@ Numbers clipped_outputs(const CheckCase &problem, int length) {
 
 Mistake exponentials_clipped() {
   Mistake m;
-  m.what = "a chunk's decays are split into two exponentials that leave float32's range and are clipped: no NaN shows";
-  m.shows = "chunks whose log gates sum beyond 88";
+  m.what =
+      "a chunk's decays are split into two exponentials, which are clipped to float32's range: wrong, but without NaN";
+  m.shows = "chunks whose log gates sum to less than -88";
   m.reports = {"cudnn-frontend #1017"};
   m.make = [](const CheckCase &problem, const PartList &right) {
     std::vector<Made> all;

@@ -7,7 +7,7 @@ namespace recollect::mistakes {
 Mistake final_state_gradient_ignored() {
   Mistake m;
   m.what = "the gradient of the final state is ignored";
-  m.shows = "every gradient but dq, most in the last steps, where dstate is given";
+  m.shows = "every gradient but dq, where dstate is given: errors are largest in the last steps";
   m.make = [](const CheckCase &problem, const PartList &) -> std::vector<Made> {
     if (!problem.wants_gradient() || problem.weights.state.empty()) return {};
     return {{"the gradient of the final state is ignored", nullptr, [&] {

@@ -8,7 +8,7 @@ namespace recollect::mistakes {
 
 Mistake finite_mask() {
   Mistake m;
-  m.what = "masked scores are -5e4, not -inf: true scores near it or below lose to the mask";
+  m.what = "masked scores are -5e4, not -inf: true scores near or below -5e4 lose to the mask";
   m.shows = "rows whose scores all lie near -5e4 or below";
   m.reports = {"flashinfer #4451", "flashinfer #4452", "flash-attention #443"};
   m.make = [](const CheckCase &problem, const PartList &right) -> std::vector<Made> {

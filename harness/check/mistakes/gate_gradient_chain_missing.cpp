@@ -6,7 +6,7 @@ namespace recollect::mistakes {
 
 Mistake gate_gradient_chain_missing() {
   Mistake m;
-  m.what = "the derivative in a gate is that in its logarithm, or the other way round";
+  m.what = "the gradient in a gate is returned as the gradient in its logarithm, or the other way round";
   m.shows = "the gate's gradient, where the gate is not 1";
   m.reports = {"fla #360", "mamba a6a1dae"};
   m.make = [](const CheckCase &problem, const PartList &right) {
@@ -15,7 +15,8 @@ Mistake gate_gradient_chain_missing() {
       const std::string name = std::string("d") + name_of(gate);
       const Numbers &x = problem.given[gate];
       const bool logs = problem.log_gates;
-      all.push_back({name + (logs ? " is that in the gate, not in its logarithm" : " is that in the gate's logarithm"),
+      all.push_back({name + (logs ? " is the gradient in the gate, not in its logarithm"
+                                  : " is the gradient in the gate's logarithm, not in the gate"),
                      nullptr, [&right, &x, name, logs] {
                        return changed(right, {name}, [&](Part &part) {
                          for (size_t i = 0; i < x.size(); ++i) part.values[i] *= !logs ? x[i] : x[i] > 0 ? 1 / x[i] : 0;

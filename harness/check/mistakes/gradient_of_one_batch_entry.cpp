@@ -6,7 +6,7 @@ namespace recollect::mistakes {
 
 Mistake gradient_of_one_batch_entry() {
   Mistake m;
-  m.what = "a gradient is that of one batch entry for all: the sum over the batch was overwritten";
+  m.what = "all batch entries get the gradient of one entry: the sum over the batch was overwritten";
   m.shows = "the other batch entries";
   m.reports = {"fla #360"};
   m.make = [](const CheckCase &problem, const PartList &right) {
@@ -15,14 +15,14 @@ Mistake gradient_of_one_batch_entry() {
     if (B == 1) return all;
     for (const std::string &name : gradient_names(right))
       for (size_t entry : {size_t(0), B - 1})
-        all.push_back(
-            {name + " is that of batch entry " + std::to_string(entry) + " for all", nullptr, [&right, name, H, entry] {
-               return changed(right, {name}, [&](Part &part) {
-                 const Numbers own = part.values;
-                 const size_t size = H * part.rows * part.columns;
-                 for (size_t i = 0; i < own.size(); ++i) part.values[i] = own[entry * size + i % size];
-               });
-             }});
+        all.push_back({name + " of batch entry " + std::to_string(entry) + " is returned for all entries", nullptr,
+                       [&right, name, H, entry] {
+                         return changed(right, {name}, [&](Part &part) {
+                           const Numbers own = part.values;
+                           const size_t size = H * part.rows * part.columns;
+                           for (size_t i = 0; i < own.size(); ++i) part.values[i] = own[entry * size + i % size];
+                         });
+                       }});
     return all;
   };
   return m;

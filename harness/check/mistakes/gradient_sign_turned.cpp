@@ -6,11 +6,11 @@ namespace recollect::mistakes {
 
 Mistake gradient_sign_turned() {
   Mistake m;
-  m.what = "the sign of a gradient is turned, or of all";
+  m.what = "the sign of one gradient, or of all gradients, is wrong";
   m.shows = "every element of the gradient";
   m.reports = {"fla 7362d874"};
   m.make = [](const CheckCase &, const PartList &right) {
-    return scaled_gradients(right, -1, "the sign of ", " is turned");
+    return scaled_gradients(right, -1, "the sign of ", " is wrong");
   };
   return m;
 }

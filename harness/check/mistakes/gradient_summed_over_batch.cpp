@@ -6,7 +6,7 @@ namespace recollect::mistakes {
 
 Mistake gradient_summed_over_batch() {
   Mistake m;
-  m.what = "a gradient is summed over the batch, as that of a shared tensor";
+  m.what = "a gradient is summed over the batch, as for a tensor that the batch shares";
   m.shows = "every element of the gradient, where B is more than 1";
   m.make = [](const CheckCase &problem, const PartList &right) {
     std::vector<Made> all;

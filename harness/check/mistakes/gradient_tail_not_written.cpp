@@ -8,7 +8,8 @@ namespace recollect::mistakes {
 Mistake gradient_tail_not_written() {
   Mistake m;
   m.what = "gradients of the last partial chunk, or of the last row, are not written";
-  m.shows = "the last T mod C rows of the gradients, or the last: zeros, or whatever the allocator left (NaN)";
+  m.shows =
+      "the gradients' rows of the last partial chunk, or the last row: zeros, or whatever the allocator left (NaN)";
   m.reports = {"fla #892"};
   m.make = [](const CheckCase &problem, const PartList &right) {
     std::vector<Made> all;

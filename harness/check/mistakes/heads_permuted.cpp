@@ -6,7 +6,7 @@ namespace recollect::mistakes {
 
 Mistake heads_permuted() {
   Mistake m;
-  m.what = "heads are written in another order";
+  m.what = "heads are written in the wrong order";
   m.shows = "o, or o and the state, where H is more than 1";
   m.make = [](const CheckCase &problem, const PartList &right) {
     std::vector<Made> all;

@@ -7,7 +7,7 @@ namespace recollect::mistakes {
 Mistake key_channels_lost() {
   Mistake m;
   m.what = "key channels from some multiple of a tile on are ignored";
-  m.shows = "every output, where Dk is larger";
+  m.shows = "every output, where Dk exceeds this multiple";
   m.reports = {"fla-npu #477"};
   m.misread = [](const CheckCase &problem) {
     std::vector<Misread> all;

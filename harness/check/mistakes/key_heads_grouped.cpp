@@ -6,7 +6,7 @@ namespace recollect::mistakes {
 
 Mistake key_heads_grouped() {
   Mistake m;
-  m.what = "heads share keys and values that are their own: those of head h / 2, or of h mod H/2, are read";
+  m.what = "pairs of heads share keys and values: head h reads those of head h / 2, or of head h mod H/2";
   m.shows = "all heads but the first";
   m.reports = {"transformers #37533", "tvm #17466"};
   m.misread = [](const CheckCase &problem) -> std::vector<Misread> {

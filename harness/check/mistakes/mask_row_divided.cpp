@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// o_t = S_{t/r} q_t: the row counts queries of r heads packed together, which were not packed
+// o_t = S_{t/r} q_t: the kernel divides the row by r, as if the queries of r heads were packed into rows
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {
 
 Mistake mask_row_divided() {
   Mistake m;
-  m.what = "the causal limit of step t is t / r: rows are taken for those of r heads packed together";
+  m.what = "o_t sees steps up to t / r only: rows are treated as if r heads were packed into them";
   m.shows = "every output but the first";
   m.reports = {"flash-attention #2528"};
   m.make = [](const CheckCase &problem, const PartList &right) {

@@ -7,7 +7,7 @@ namespace recollect::mistakes {
 
 Mistake masked_pairs_give_nan() {
   Mistake m;
-  m.what = "gradients are NaN where a chunk's log gates sum beyond 88: masked pairs overflow";
+  m.what = "gradients are NaN where a chunk's log gates sum to less than -88: masked pairs overflow";
   m.shows = "dq, dk and the gates' gradients of heads that decay strongly; o is right";
   m.reports = {"transformers #48455", "fla-npu #448"};
   m.make = [](const CheckCase &problem, const PartList &right) {
@@ -18,7 +18,7 @@ Mistake masked_pairs_give_nan() {
     lengths.push_back(int(T));
     for (int length : lengths)
       all.push_back(
-          {"dq, dk and the gates' gradients are NaN in " + of_chunks(length) + " whose log gates sum beyond 88",
+          {"dq, dk and the gates' gradients are NaN in " + of_chunks(length) + " whose log gates sum to less than -88",
            nullptr, [&problem, &right, T, length] {
              const Numbers rates = decay_rates(problem);
              return changed(right, {"dq", "dk", "dbeta", "dalpha", "dlambda"}, [&](Part &part) {

@@ -6,7 +6,7 @@ namespace recollect::mistakes {
 
 Mistake padding_not_masked() {
   Mistake m;
-  m.what = "keys that pad a tile are not masked: scores of 0 count in the normaliser";
+  m.what = "zero keys that pad a tile are not masked: their scores of 0 count in the normaliser";
   m.shows = "every output of a layer that normalises over keys, where T is no multiple of the tile";
   m.reports = {"flash-linear-attention d7150bf9"};
   m.make = [](const CheckCase &problem, const PartList &right) {

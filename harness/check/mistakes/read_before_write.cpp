@@ -6,10 +6,10 @@ namespace recollect::mistakes {
 
 Mistake read_before_write() {
   Mistake m;
-  m.what = "it reads before it writes: o_t does not see step t";
+  m.what = "the read comes before the write: o_t does not see step t";
   m.shows = "every output";
   m.make = [](const CheckCase &problem, const PartList &right) -> std::vector<Made> {
-    return {{"it reads before it writes: o_t sees steps before t only",
+    return {{"the read comes before the write: o_t sees steps before t only",
              [&] {
                return changed(right, {"o"}, [&](Part &o) {
                  CheckCase before = padded(problem, 1, 0); // a zero step, after which the initial state is read

@@ -40,8 +40,8 @@ Misread normalised(const CheckCase &problem, Tensor tensor, double eps, const st
 
 Mistake rows_normalised() {
   Mistake m;
-  m.what = "rows are normalised that the layer takes as they are given";
-  m.shows = "rows whose norm is not 1; with an epsilon in the root, rows of small norm";
+  m.what = "rows are normalised, although the layer takes them as given";
+  m.shows = "rows whose norm is not 1; with sqrt(|x|^2 + epsilon) as divisor, rows of small norm";
   m.reports = {"fla cde25dfd", "fla 9b9e47d7", "fla f494277f"};
   m.misread = [](const CheckCase &problem) {
     std::vector<Misread> all;

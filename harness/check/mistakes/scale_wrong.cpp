@@ -15,7 +15,7 @@ Misread scaled(const CheckCase &problem, double factor, const std::string &what)
 
 Mistake scale_wrong() {
   Mistake m;
-  m.what = "the scale of the scores is missing, applied twice, or that of another width";
+  m.what = "the scale of the scores is missing, applied twice, or computed from another width";
   m.shows = "every output, by one factor where outputs are linear in the query";
   m.reports = {"mlx-lm #1798"};
   m.misread = [](const CheckCase &problem) {
@@ -24,9 +24,11 @@ Mistake scale_wrong() {
     int padded = 1;
     while (padded < n.Dk) padded *= 2;
     std::vector<Misread> all{
-        scaled(problem, root, "the scale is missing: scores are sqrt(Dk) too large"),
-        scaled(problem, 1 / root, "the scale 1/sqrt(Dk) is applied, or applied twice"),
-        scaled(problem, 1 / (root * root), "scores are divided by Dk in place of nothing, or by Dk sqrt(Dk)")};
+        scaled(problem, root, "the scale is missing: scores are too large by the factor sqrt(Dk)"),
+        scaled(
+            problem, 1 / root,
+            "scores have an extra factor 1/sqrt(Dk): a scale that the layer does not have, or its scale applied twice"),
+        scaled(problem, 1 / (root * root), "scores have an extra factor 1/Dk")};
     if (n.Dv != n.Dk) all.push_back(scaled(problem, root / std::sqrt(double(n.Dv)), "the scale is that of Dv, not Dk"));
     if (padded != n.Dk)
       all.push_back(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// online softmax: the sum of values is not multiplied by exp(m_old - m_new) when the running max
-// // grows from tile to tile, or the normaliser is not
+// online softmax: when the running max grows, the sum of values, or the normaliser, is not multiplied by exp(m_old -
+// m_new)
 #include "harness/check/remake.hpp"
 #include <algorithm>
 #include <cmath>

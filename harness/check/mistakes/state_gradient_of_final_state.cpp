@@ -6,7 +6,7 @@ namespace recollect::mistakes {
 
 Mistake state_gradient_of_final_state() {
   Mistake m;
-  m.what = "dstate is returned as it was given: that of the final state for that of the initial one";
+  m.what = "dstate is returned as it was given: the gradient of the final state, not of the initial state";
   m.shows = "dstate alone";
   m.reports = {"fla #1141"};
   m.make = [](const CheckCase &problem, const PartList &right) -> std::vector<Made> {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// a backward pass in chunks of 2 C after a forward pass in chunks of C: dS at every second
-// // boundary is missing
+// a backward pass in chunks of 2 C after a forward pass in chunks of C: dS at every second chunk boundary is missing
 #include "harness/check/remake.hpp"
 #include <algorithm>
 
@@ -8,7 +7,7 @@ namespace recollect::mistakes {
 
 Mistake state_gradient_of_wider_chunks() {
   Mistake m;
-  m.what = "the backward pass hands the gradient of the state back at every second boundary only";
+  m.what = "the backward pass hands the gradient of the state back at every second chunk boundary only";
   m.shows = "every gradient but dq, of every second chunk";
   m.reports = {"fla 769035e9", "fla #876"};
   m.make = [](const CheckCase &problem, const PartList &) {

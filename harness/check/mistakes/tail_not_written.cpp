@@ -8,7 +8,7 @@ namespace recollect::mistakes {
 Mistake tail_not_written() {
   Mistake m;
   m.what = "the rows of the last partial chunk, or the last row, are not written";
-  m.shows = "the last T mod C rows of o, or the last: zeros, or whatever the allocator left (NaN)";
+  m.shows = "o in the last partial chunk, or in the last row: zeros, or whatever the allocator left (NaN)";
   m.reports = {"fla #892", "fla #1018"};
   m.make = [](const CheckCase &problem, const PartList &right) {
     std::vector<Made> all;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rows past T load a log gate of 0: exp(0 - G_j) is inf and inf * 0 NaN where the last chunk's sum
-// // of log gates is beyond 88
+// rows past T load a log gate of 0: where the last chunk's log gates sum to less than -88, exp(0 - G_j) is inf, and inf
+// * 0 is NaN
 #include "harness/check/remake.hpp"
 #include <cmath>
 
@@ -8,8 +8,8 @@ namespace recollect::mistakes {
 
 Mistake tail_overflows() {
   Mistake m;
-  m.what = "the last partial chunk is NaN where its sum of log gates is beyond 88, the range of float32's exp";
-  m.shows = "the last T mod C rows of heads that decay strongly";
+  m.what = "the last partial chunk is NaN where its log gates sum to less than -88: exp(88) overflows in float32";
+  m.shows = "the rows of the last partial chunk, in heads that decay strongly";
   m.reports = {"fla #794", "fla #792", "mamba bb3a82a"};
   m.make = [](const CheckCase &problem, const PartList &right) {
     std::vector<Made> all;
@@ -27,7 +27,7 @@ Mistake tail_overflows() {
         }
       };
       const std::string where = " of the last partial chunk of " + std::to_string(length) +
-                                " are NaN where its gates' logarithms sum beyond 88";
+                                " are NaN where its log gates sum to less than -88";
       all.push_back({"the outputs" + where, [&right, overflow] { return changed(right, {"o"}, overflow); }, nullptr});
       all.push_back({"the gradients of v and beta" + where, nullptr, [&right, overflow] {
                        return changed(right, {"dv", "dbeta"}, overflow);

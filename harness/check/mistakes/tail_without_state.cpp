@@ -7,7 +7,7 @@ namespace recollect::mistakes {
 Mistake tail_without_state() {
   Mistake m;
   m.what = "the last partial chunk starts from a state of zeros";
-  m.shows = "the last T mod C rows of o, and the state";
+  m.shows = "o in the last partial chunk, and the state";
   m.make = [](const CheckCase &problem, const PartList &right) {
     std::vector<Made> all;
     const Shape &n = problem.given.shape;

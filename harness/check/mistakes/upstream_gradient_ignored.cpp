@@ -6,7 +6,7 @@ namespace recollect::mistakes {
 
 Mistake upstream_gradient_ignored() {
   Mistake m;
-  m.what = "the gradient that comes in is ignored: do counts as 1, or as 0";
+  m.what = "the incoming gradient is ignored: do counts as 1, or as 0";
   m.shows = "every gradient";
   m.reports = {"fla #963"};
   m.make = [](const CheckCase &problem, const PartList &) {

@@ -8,7 +8,7 @@ namespace recollect::mistakes {
 Mistake value_channels_not_written() {
   Mistake m;
   m.what = "value channels from some multiple of a tile on are not computed";
-  m.shows = "those channels of o and rows of the state, where Dv is larger";
+  m.shows = "those channels of o and rows of the state, where Dv exceeds this multiple";
   m.reports = {"fla #1018", "fla-npu #477"};
   m.make = [](const CheckCase &problem, const PartList &right) {
     std::vector<Made> all;

@@ -6,7 +6,7 @@ namespace recollect::mistakes {
 
 Mistake zero_or_negated() {
   Mistake m;
-  m.what = "o or the state is zero, or its sign is turned";
+  m.what = "o or the state is zero, or has the wrong sign";
   m.shows = "everywhere";
   m.reports = {"fla #903", "fla #1077"};
   m.make = [](const CheckCase &, const PartList &right) {
@@ -23,8 +23,8 @@ Mistake zero_or_negated() {
     add("o and the state are zero: nothing was written", {"o", "state"}, 0);
     add("o is zero", {"o"}, 0);
     add("the state is zero", {"state"}, 0);
-    add("the sign of o is turned", {"o"}, -1);
-    add("the sign of the state is turned", {"state"}, -1);
+    add("the sign of o is wrong", {"o"}, -1);
+    add("the sign of the state is wrong", {"state"}, -1);
     return all;
   };
   return m;

@@ -166,15 +166,15 @@ BOOST_AUTO_TEST_CASE(numbers_of_16_bits_are_recognised_under_another_type) {
         for (double &x : part.values) x = rounded(x, Precision::bf16);
   };
   store();
-  BOOST_TEST(
-      (kernel.said(Precision::f32) == Names{"every number is one that bf16 holds; with --dtype bf16 it is right"}));
+  BOOST_TEST((kernel.said(Precision::f32) ==
+              Names{"every number is exact in bf16; with --dtype bf16 the candidate is right"}));
   BOOST_TEST(kernel.said(Precision::bf16).empty());
   kernel.restore();
   std::fill(kernel.part("dk").values.begin(), kernel.part("dk").values.end(), 0.0);
   store();
   const Names said = kernel.said(Precision::f32), in_type = kernel.said(Precision::bf16);
   BOOST_REQUIRE(said.size() == 2 && in_type.size() == 1);
-  BOOST_TEST(said[0] == "every number is one that bf16 holds; with --dtype bf16 it is wrong too");
+  BOOST_TEST(said[0] == "every number is exact in bf16; with --dtype bf16 the candidate is wrong too");
   BOOST_TEST(said[1] == in_type[0]);
   BOOST_TEST(in_type[0].find("(gradient_zero)") != std::string::npos);
 }

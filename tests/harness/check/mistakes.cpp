@@ -201,10 +201,10 @@ BOOST_AUTO_TEST_CASE(every_mistake_says_what_it_is) {
   }
   std::ostringstream one;
   describe(one, find_mistake("initial-state-ignored"));
-  BOOST_TEST(
-      one.str() ==
-      "initial_state_ignored\nWhat is wrong: the initial state is ignored\nWhere it shows: o and the state, "
-      "where an initial state is given: most in the first steps\nPublic reports: vllm #22034, sparkinfer #1071\n");
+  BOOST_TEST(one.str() ==
+             "initial_state_ignored\nWhat is wrong: the initial state is ignored\nWhere it shows: o and the state, "
+             "where an initial state is given: errors are largest in the first steps\nPublic reports: vllm #22034, "
+             "sparkinfer #1071\n");
 }
 
 BOOST_AUTO_TEST_CASE(ways_have_names_of_their_own_and_need_what_the_layer_takes) {
