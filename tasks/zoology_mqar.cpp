@@ -10,9 +10,9 @@
 //   o  ->                      v2        v1          <- scored at the step of the query
 //
 // The texts are those of harness/numerics/recall_texts.hpp: power law, updates > 0 (forgetting MQAR), key_tokens = 2
-// (compositional MQAR). With keys of two tokens k and q are sums of two tokens, with the odd channels of the earlier one
-// negated, so that pairs of one row or column overlap by one half, and the g^2 keys have rank 2 g - 1. Decoding chooses
-// among the whole vocabulary.
+// (compositional MQAR). With keys of two tokens, k and q are sums of two tokens, in which the odd channels of the
+// earlier token are negated. So keys in one row or column of the grid have inner product 1/2, and the g^2 keys have
+// rank 2 g - 1. Decoding chooses among the whole vocabulary.
 #include "harness/numerics/keys.hpp"
 #include "harness/numerics/recall_texts.hpp"
 #include "tasks/token_texts.hpp"

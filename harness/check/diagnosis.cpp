@@ -306,7 +306,8 @@ std::vector<Explanation> Suspects::explain(const PartList &candidate, const std:
 
 namespace {
 
-/// The type of 16 bits that holds every number but those of states, which kernels keep in float32; f64 if there is none.
+/// The 16-bit type in which every number is exact, except numbers of states, which kernels keep in float32; f64 if
+/// there is no such type.
 Precision type_of_numbers(const PartList &candidate) {
   for (const Precision type : {Precision::bf16, Precision::f16}) {
     size_t numbers = 0; // a few could have few bits by chance

@@ -308,7 +308,8 @@ Action add_check(CLI::App &app) {
   c.add_option("--set", flags->settings, "name=value of the variant's parameters (repeatable)")
       ->expected(1)
       ->take_all();
-  c.add_option("--chunk", flags->chunk, "steps from one rounding of the state to the next, at most T")
+  c.add_option("--chunk", flags->chunk,
+               "the kernel's chunk length: steps between two roundings of the state, at most T")
       ->check(CLI::Range(1, 1 << 30))
       ->capture_default_str();
   flags->convention.add(c);
@@ -324,15 +325,15 @@ Action add_check(CLI::App &app) {
       ->take_all()
       ->needs(self);
   c.add_option("--record", flags->record, "with --self: write every judged number as CSV")->needs(self);
-  c.add_flag("--list-mistakes", flags->list_mistakes,
-             "list the mistakes that a diagnosis can name, or describe the one named in place of a variant")
+  c.add_flag(
+       "--list-mistakes", flags->list_mistakes,
+       "list the mistakes that a diagnosis can name; with the name of a mistake in place of the variant, describe it")
       ->excludes(input)
       ->excludes(battery)
       ->excludes(self);
-  c.add_option(
-       "--plant", flags->plant,
-       "plant every mistake in eleven layers (or the one named) and write as CSV which criteria refuse it: that of "
-       "`check` and those in use elsewhere")
+  c.add_option("--plant", flags->plant,
+               "make every known mistake on purpose in eleven layers (or the one named), and write as CSV which "
+               "criteria refuse it: `check`'s, and those of other projects")
       ->excludes(input)
       ->excludes(battery)
       ->excludes(self);

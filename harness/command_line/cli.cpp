@@ -105,7 +105,7 @@ void end_like_an_environment_failure() {
     if (!finished) _exit(exit_input);
   });
   std::set_terminate([] {
-    const char said[] = "recollect: a library gave up, most likely for want of memory\n";
+    const char said[] = "recollect: a library ended the program, most likely because memory ran out\n";
     if (write(STDERR_FILENO, said, sizeof said - 1) < 0) _exit(exit_input);
     _exit(exit_input);
   });

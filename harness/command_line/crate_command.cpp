@@ -37,7 +37,7 @@ int crate(const CrateFlags &flags) {
     if (!names.insert(entries.back().name).second)
       usage_error("a crate holds one file called " + entries.back().name + "; rename " + path);
   }
-  if (!results) usage_error("none of the files is a results file (.h5), which a crate is made around");
+  if (!results) usage_error("none of the files is a results file (.h5); a crate needs at least one");
   const std::filesystem::path folder(flags.output);
   if (std::filesystem::exists(folder) && !std::filesystem::is_directory(folder))
     input_error(flags.output + " is no folder: name another one");

@@ -46,7 +46,7 @@ template <class Entry> int describe_one(const Entry &entry) {
 [[noreturn]] void refuse(const std::string &name, const ClaimQuery &query) {
   if (!query.places.empty() || !query.papers.empty())
     usage_error("no claim cites '" + name +
-                "'; `recollect list claims --paper 004` lists those of a paper, and its sources");
+                "'; `recollect list claims --paper 004` lists a paper's claims with their sources");
   std::vector<std::string> known = lookup::all_names(all_claims());
   for (const auto &more : {lookup::all_names(all_variants()), lookup::all_names(all_tasks()),
                            lookup::all_names(all_mistakes()), lookup::all_names(convention_mistakes())})

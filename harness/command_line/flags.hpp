@@ -32,10 +32,9 @@ struct EngineFlags {
     c.add_option("--schedule", schedule, "auto, streaming (one team per head) or three_phase (all chunks at once)")
         ->check(CLI::IsMember({"auto", "streaming", "three_phase"}))
         ->capture_default_str();
-    c.add_option(
-         "--math", math,
-         "exact, tf32 or bf16: precision to which the operands of products of float32 arrays are rounded, if the "
-         "device supports it")
+    c.add_option("--math", math,
+                 "exact, tf32 or bf16: precision to which matrix products round their float32 operands, if the device "
+                 "supports it")
         ->check(CLI::IsMember({"exact", "tf32", "bf16"}))
         ->capture_default_str();
   }
@@ -99,10 +98,9 @@ struct ConventionFlags {
   std::string names, layout, state, gate, beta, scale, l2norm;
 
   void add(CLI::App &c) {
-    c.add_option(
-         "--convention", names,
-         "fla, mamba, vllm or flashinfer: names of arrays, layout, gates, scale and order of states are those of this "
-         "library; each flag below overrides one of them")
+    c.add_option("--convention", names,
+                 "fla, mamba, vllm or flashinfer: the library whose array names, layout, gates, scale and state layout "
+                 "the files follow; each flag below overrides one of these")
         ->check(CLI::IsMember(preset_names()));
     c.add_option("--layout", layout, "bhtd (default), bthd or thd: the order of the files' dimensions")
         ->check(CLI::IsMember(layout_names()));
@@ -112,7 +110,9 @@ struct ConventionFlags {
          "what alpha and lambda hold: the factor (default), its log or log2, or the raw gate of gdn, kda, kda-lb "
          "(with A_log and dt_bias), rwkv or mamba (dt, with A)")
         ->check(CLI::IsMember(gate_names()));
-    c.add_option("--beta", beta, "what beta holds: the factor (default), or beta = sigmoid(b), double: 2 b, or both")
+    c.add_option("--beta", beta,
+                 "how the file's array b gives beta: factor (default): b; sigmoid: sigmoid(b); double: 2 b; "
+                 "sigmoid-double: 2 sigmoid(b)")
         ->check(CLI::IsMember(strength_names()));
     c.add_option(
         "--scale", scale,
@@ -157,10 +157,9 @@ struct TypeFlags {
   CLI::Option *add(CLI::App &c, const std::string &usual, const std::string &meaning) {
     dtype = usual;
     CLI::Option *const option = c.add_option("--dtype", dtype, meaning)->capture_default_str();
-    c.add_option(
-        "--dtype-of", of,
-        "types of single arrays, such as state=f32,g=f32; default: those of --convention, or of a file that has "
-        "arrays of 16 bits, else --dtype");
+    c.add_option("--dtype-of", of,
+                 "types of individual arrays, such as state=f32,g=f32; default: the types of --convention, or of the "
+                 "file if it has 16-bit arrays, else --dtype");
     return option;
   }
   Precision precision() const { return parse_precision(dtype); }

@@ -25,7 +25,7 @@ std::string forms_text(const Variant &v) {
 /// What a read at a key returns if several values were written at that key.
 const char *returned(Repeats repeats) {
   const char *const texts[] = {"", "the sum of its values", "the mean of its values",
-                               "the sum of its values over (their number + ridge)", "its latest value"};
+                               "the sum of its values divided by (their number + ridge)", "its latest value"};
   return texts[int(repeats)];
 }
 
@@ -33,7 +33,8 @@ std::string traits_text(const Traits &t) {
   return std::string(t.causal ? "causal" : "not causal") + ", " + (t.linear_in_v ? "linear in v" : "not linear in v") +
          ", " + (t.order_invariant ? "independent of the order of the pairs" : "depends on the order of the pairs") +
          ", " +
-         (t.stable ? "stable in float32 within its condition number" : "unstable in float32 on ill-conditioned keys") +
+         (t.stable ? "float32 errors stay within the condition number's bound"
+                   : "float32 errors may exceed the condition number's bound on ill-conditioned keys") +
          (t.zero_step_keeps ? ", beta = 0 writes nothing" : "") +
          (t.zero_key_keeps ? ", a key of zero writes nothing" : "") +
          (t.repeats == Repeats::other ? "" : std::string(", a repeated key returns ") + returned(t.repeats)) +
@@ -124,7 +125,8 @@ void describe(std::ostream &out, const Variant &v) {
   line(out, "layout", v.layout);
   if (!v.symmetric.empty())
     line(out, "gradient",
-         "of the symmetric " + v.symmetric + ": d_ij = d_ji, each half of the derivative in their common value");
+         "dstate in the symmetric " + v.symmetric + ": d_ij = d_ji, each half of the derivative in the one variable " +
+             v.symmetric + "_ij = " + v.symmetric + "_ji");
   line(out, "cost", v.cost.str() + " per token");
   line(out, "forms", forms_text(v));
   line(out, "traits", traits_text(v.traits));

@@ -40,8 +40,9 @@ void print_bench(std::ostream &out, const BenchResult &r, double ours) {
   if (c.math != Math::exact && r.error > 0) line += formatted("  error %.1e", r.error);
   if (std::fabs(r.clock - 1) > 1e-9) line += formatted("  clock %.0f%% of default", 100 * r.clock);
   if (r.discarded > 0) line += formatted("  %zu samples discarded: slow clock", r.discarded);
-  if (r.kept_slow) line += ", and the others kept though it stayed slow";
-  if (r.stopped_by == "most seconds" || r.stopped_by == "most samples") line += "  stopped by the " + r.stopped_by;
+  if (r.kept_slow) line += ", and the others kept although it stayed slow";
+  if (r.stopped_by == "most seconds" || r.stopped_by == "most samples")
+    line += "  stopped at the limit: " + r.stopped_by;
   if (!t.outliers.empty()) line += formatted("  %zu of %zu outliers", t.outliers.size(), r.seconds.size());
   if (!r.method.empty()) line += "  " + r.method;
   if (!r.reason.empty()) line += "  " + r.reason;

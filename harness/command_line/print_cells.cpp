@@ -119,8 +119,8 @@ void print_cells(std::ostream &out, const std::vector<Ensemble> &all, const std:
     }
   }
   if (untuned)
-    out << folded("untuned: layers have their default parameters, so this is no comparison; --tune tunes each on a "
-                  "small grid")
+    out << folded("untuned: layers have their default parameters, so this table does not compare them; --tune tunes "
+                  "each on a small grid")
         << '\n';
 }
 

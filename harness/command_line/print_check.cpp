@@ -111,7 +111,7 @@ std::string in_short(const Checked &checked) {
   std::vector<std::string> wrong;
   for (const Judged &part : checked.parts)
     if (part.judgement == Judgement::wrong) wrong.push_back(called(part.name, checked.names));
-  const std::string named = join(wrong, ", ") + " beyond rounding";
+  const std::string named = "errors beyond rounding in " + join(wrong, ", ");
   return checked.where.empty() ? named : named + "; " + checked.where;
 }
 
@@ -136,9 +136,8 @@ void print_checked(std::ostream &out, const CheckReport &report) {
   }
   if (!c.not_checked.empty()) out << folded("not checked: " + join(all_called(c.not_checked, c.names), ", ")) << '\n';
   if (!c.inexact.empty())
-    out << folded(
-               "note: given numbers that their types cannot represent: " + join(typed(c.inexact, report.types), ", ") +
-               "; `recollect sample --dtype` writes numbers that they can")
+    out << folded("note: these arrays hold numbers that their types cannot represent: " +
+                  join(typed(c.inexact, report.types), ", ") + "; `recollect sample --dtype` writes representable ones")
         << '\n';
   if (!c.where.empty()) out << folded("where: " + c.where) << '\n';
   for (const std::string &mistake : c.diagnosis) out << folded("diagnosis: " + mistake) << '\n';

@@ -52,9 +52,10 @@ void print_pairs(std::ostream &out, const std::vector<ComparedPair> &pairs, cons
         << '\n';
 }
 
-const char *const how = "p: both signs of every seed's difference are equally likely (permutation test, two-sided); "
-                        "q: p adjusted for the number of pairs, so that at most 5% of those with q <= 0.05 are "
-                        "expected to be false";
+const char *const how =
+    "p: two-sided permutation test, in which both signs of every seed's difference are equally likely; "
+    "q: p adjusted for the number of pairs, so that at most 5% of those with q <= 0.05 are "
+    "expected to be false";
 
 } // namespace
 
@@ -108,7 +109,7 @@ void print_ranking(std::ostream &out, const std::vector<Ensemble> &all, double b
     print_table(out, rows);
     if (order.size() < 2) continue;
     const bool all_pairs = every_pair || order.size() <= most_all_pairs;
-    out << (all_pairs ? "every pair, first - second:\n" : "the best against each other layer (-v: every pair):\n");
+    out << (all_pairs ? "every pair, first - second:\n" : "the best layer against every other one (-v: every pair):\n");
     print_pairs(out, compare(pairs_of(order, !all_pairs), first.headline), swept);
   }
   out << folded(how) << '\n';

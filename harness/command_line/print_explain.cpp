@@ -77,7 +77,7 @@ void explain_claims(std::ostream &out, const Variant &variant) {
     if (std::find(c.variants.begin(), c.variants.end(), variant.name) != c.variants.end())
       rows.push_back({"  " + c.id, name_of(c.expected), c.source});
   if (rows.size() == 1) return;
-  out << "claims that run it:\n";
+  out << "claims that run this layer:\n";
   print_table(out, rows);
 }
 

@@ -263,10 +263,9 @@ Action add_run(CLI::App &app) {
   c.add_option("--metric", flags->metrics,
                "metrics of the tables, comma-separated, or all; default: each task's first (`recollect list tasks`)")
       ->delimiter(',');
-  c.add_option(
-       "--compare", flags->compare,
-       "layers, comma-separated: every pair's difference over shared seeds, with its interval and p; alone, these "
-       "layers run")
+  c.add_option("--compare", flags->compare,
+               "layers, comma-separated: every pair's difference over shared seeds, with its interval and p; without "
+               "--variants only these layers run")
       ->delimiter(',');
   c.add_flag("-v,--verbose", flags->every_case, "print a line per case, and with --state-bytes every pair");
   c.add_option("--warmup", flags->warmup, "unmeasured launches before the measured ones")

@@ -95,7 +95,7 @@ void make_folder(const std::string &folder, const std::vector<BatteryCase> &case
     const bool known = std::any_of(cases.begin(), cases.end(),
                                    [&](const BatteryCase &one) { return entry.path().stem() == one.name; });
     if (!known && entry.path().extension() == ".npz")
-      input_error(entry.path().string() + " is not of this battery; give an empty folder");
+      input_error(entry.path().string() + " does not belong to this battery; give an empty folder");
   }
 }
 
@@ -108,7 +108,7 @@ int write_battery(const SampleFlags &flags, const Words &command_line) {
   const Backend backend;
   std::vector<BatteryCase> cases = battery(variant, params, precision, flags.gradient, flags.seed);
   make_folder(flags.battery, cases);
-  Rows table{{"case", "B,H,T,Dk,Dv", "what it is there for"}};
+  Rows table{{"case", "B,H,T,Dk,Dv", "purpose"}};
   for (BatteryCase &one : cases) {
     const Shape n = one.problem.given.shape;
     table.push_back({one.name,

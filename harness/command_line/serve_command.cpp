@@ -77,7 +77,8 @@ int serve() {
 } // namespace
 
 Action add_serve(CLI::App &app) {
-  CLI::App &c = *app.add_subcommand("serve", "commands as lines of JSON, in one process: for the Python package");
+  CLI::App &c =
+      *app.add_subcommand("serve", "run commands given as lines of JSON, all in one process (for the Python package)");
   example(c, "recollect serve");
   return [](const Words &) { return serve(); };
 }

@@ -49,7 +49,8 @@ const std::vector<ParamSpec> &settings() {
           "length", 0, 0, 1 << 20,
           "mqar: tokens per text, with filler between the pairs and the separator; 0: 3 n + 1 tokens, no filler; "
           "zoology: tokens per text; 0: as few as possible"),
-      real_param("power", 0.01, 0, 1, "zoology: exponent of the law of the queries' places plus 1; 1: uniform"),
+      real_param("power", 0.01, 0, 1,
+                 "zoology: 1 plus the exponent of the power law of the queries' places; 1: uniform"),
       integer_param("updates", 0, 0, 4096, "zoology: keys written again with another value"),
       integer_param("key_length", 1, 1, 2, "zoology: tokens per key; 2: the pairs are a grid of keys"),
       choice_param("filler", {"random", "pairs", "pad"},

@@ -53,13 +53,16 @@ TRAITS = dict(  # (text if declared, text if not), as in `recollect list variant
     causal=("causal", "not causal"),
     linear_in_v=("linear in v", "not linear in v"),
     order_invariant=("independent of the order of the pairs", "depends on the order of the pairs"),
-    stable=("stable in float32 within its condition number", "unstable in float32 on ill-conditioned keys"),
+    stable=(
+        "float32 errors stay within the condition number's bound",
+        "float32 errors may exceed the condition number's bound on ill-conditioned keys",
+    ),
 )
 REPEATS = dict(  # what a read at a key returns if several values were written there
     last="its latest value",
     sum="the sum of its values",
     mean="the mean of its values",
-    ridged_mean="the sum of its values over (their number + ridge)",
+    ridged_mean="the sum of its values divided by (their number + ridge)",
 )
 TILES = dict(
     holds=("claim holds", "claims hold"),

@@ -22,7 +22,7 @@ BOOST_AUTO_TEST_CASE(a_claim_is_measured_beside_its_rivals) {
 
 BOOST_AUTO_TEST_CASE(a_layer_names_the_claims_that_run_it) {
   const Outcome o = run_program("explain gla");
-  BOOST_TEST((says(o, "gated_linear") && says(o, "claims that run it") && says(o, "table2_gla")));
+  BOOST_TEST((says(o, "gated_linear") && says(o, "claims that run this layer") && says(o, "table2_gla")));
   BOOST_TEST(says(run_program("explain recall"), "accuracy (larger)"));
 }
 

@@ -52,10 +52,11 @@ BOOST_AUTO_TEST_CASE(a_peer_is_held_against_the_form_beside_it) {
 BOOST_AUTO_TEST_CASE(what_disturbed_a_time_is_said) {
   Printed p;
   p.result.discarded = 7, p.result.stopped_by = "most seconds";
-  BOOST_TEST((says(p.line(), "7 samples discarded: slow clock") && says(p.line(), "stopped by the most seconds")));
+  BOOST_TEST(
+      (says(p.line(), "7 samples discarded: slow clock") && says(p.line(), "stopped at the limit: most seconds")));
   p.result.clock = 0.6, p.result.kept_slow = true;
   BOOST_TEST(says(p.line(), "clock 60% of default"));
-  BOOST_TEST(says(p.line(), "kept though it stayed slow"));
+  BOOST_TEST(says(p.line(), "kept although it stayed slow"));
 }
 
 BOOST_AUTO_TEST_CASE(ceilings_name_their_kernel_and_size) {
