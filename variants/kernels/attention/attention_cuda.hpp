@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // attention.hpp on tensor cores, for float32 arrays with rows of at most 256 numbers. Wider rows and float64 use the
 // portable loop. Products are exact (each is three products in TF32), or rounded to bf16 where Call::math allows it.
-// Softmax with 16-bit operands runs on Hopper's warpgroups; its gradients do at widths up to 128.
+// Softmax with 16-bit operands runs on Hopper's warpgroups, and so do its gradients at widths up to 128.
 //
 // Softmax kernels are compiled once for all layers, at every pair of extents in `AllExtents`. Similarities without a
 // normaliser are compiled as one kernel that selects the similarity at run time (ChosenKernel), at `FewExtents`. A
@@ -209,7 +209,7 @@ template <class Visit> void with_products(const Call<float> &call, const Visit &
   call.math == Math::bf16 ? visit(fragments::Bf16()) : visit(fragments::Exact());
 }
 
-/// Each line is compiled apart (cmake/instances.cmake).
+/// Each line is compiled as a separate source file (cmake/instances.cmake).
 #define RECOLLECT_ATTENTION(prefix, Op, Kernel, Finish)                                                                \
   prefix template void forward<fragments::Op, Kernel, Finish>(const std::string &, const CallSettings &,               \
                                                               const Kernel &, CausalMask,                              \

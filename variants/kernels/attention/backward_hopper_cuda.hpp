@@ -164,7 +164,7 @@ private:
         warpgroup::wait_for_products<0>();
         tiles.read[s].arrive_as_warp();
         other += others;
-        if (!of_queries && other >= q.count) other = block.begin; // of the next head
+        if (!of_queries && other >= q.count) other = block.begin; // first visible query of the next head
       }
       warpgroup::settle(sums.logits[0]);
       if constexpr (has_values) warpgroup::settle(sums.values[0]);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// For each step s, the sum of x(t,i) over the pairs with i < s <= t. An example is a gate's gradient from those of
-// logits:
+// For each step s, the sum of x(t,i) over the pairs with i < s <= t. A gate's gradient is such a sum of the logits'
+// gradients:
 //
 //   sum_s = sum_{t>=s} sum_{i<s} x(t,i)
 //
-// Computing the sum at one s from that at the previous one subtracts, so that small sums next to large ones lose
-// digits. Here terms are only added. Steps form a binary tree. The pair (t,i) belongs to the node whose later half
+// A recurrence from the sum at s - 1 to the sum at s would subtract terms, so that small sums would lose digits after
+// large ones. Here terms are only added. Steps form a binary tree. The pair (t,i) belongs to the node whose later half
 // contains t and whose earlier half contains i: level l, with halves of 2^l steps, if l is the highest bit in which t
 // and i differ. In each node,
 //

@@ -5,9 +5,9 @@
 //   e_i = du_i - sum_{t>i} p_ti beta_t e_t,   dv_t = alpha_t e_t,   dalpha_t = v_t . e_t,   dbeta_t = -e_t . overlap_t
 //
 // where overlap_t = sum_{i<t} p_ti u_i is attention to earlier keys. The backward pass of that attention, with the
-// output gradient -beta_t e_t, gives the gradient of w and adds to that of k, which also has a part from the reads. The
-// e_i are computed from the last chunk to the first: later chunks contribute by a matrix product, and within a chunk (I
-// + A)^T e = du is solved.
+// output gradient -beta_t e_t, gives the gradient of w and adds to the gradient of k; the reads contribute to k's
+// gradient, too. The e_i are computed from the last chunk to the first: later chunks contribute by a matrix product,
+// and within a chunk (I + A)^T e = du is solved.
 #pragma once
 #include "harness/device/tile/transposed.hpp"
 #include "variants/kernels/attention/backward.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention's backward pass for CPUs: it computes every pair of a query and a key once. A thread takes a block of
 // queries and loops over all their keys. It keeps the weights of whole rows, so that a softmax needs no earlier pass,
-// and adds to the keys' gradients on the way. Where there are few heads, N threads share one, each with sums of its
-// own. Thread n takes blocks n, n + N, ... of queries, which is about the same work for all under a causal mask. N
-// depends only on the shape, so that results do not depend on the number of threads.
+// and adds to the keys' gradients on the way. Where there are few heads, N threads share one head, and each keeps
+// separate sums. Thread n takes blocks n, n + N, ... of queries, which is about the same work for all under a causal
+// mask. N depends only on the shape, so that results do not depend on the number of threads.
 #pragma once
 #include "variants/kernels/attention/block_gradient.hpp"
 #include "variants/kernels/common/arrays.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A diagonal preconditioner of keys. It depends on decayed sums of the keys' squares, squashed into [1 / base, base]
-// (arXiv:2604.21100, as in fla/ops/precond_gated_delta_rule/naive.py):
+// (arXiv:2604.21100, as in fla/ops/precond_gated_delta_rule/naive.py). * is element-wise:
 //
-//   A_t = lambda_t . A_{t-1} + k_t . k_t,   p_t = k_t . M_t,   M_t = base^{-s(log(A_t + eps) - center)}
+//   A_t = lambda_t * A_{t-1} + k_t * k_t,   p_t = k_t * M_t,   M_t = base^{-s(log(A_t + eps) - center)}
 //   s(r) = r / (1 + |r|)
 //
 // One thread computes all steps of one channel of a head.

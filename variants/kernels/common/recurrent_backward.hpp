@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of layers that have no chunked backward pass, by the recurrence itself: S_t = f(S_{t-1}, x_t) and o_t =
-// g(S_t, x_t), step by step in both directions. The forward pass saves the state at the start of each segment of about
-// sqrt(T) steps. The backward pass recomputes the states of one segment at a time. This stores 2 sqrt(T) states per
-// head and runs two forward passes. Some layers can pass dS through a segment without the states; their segments run in
-// parallel (segments_backward.hpp).
+// Gradients of layers that have no chunked backward pass, computed by the recurrence itself: S_t = f(S_{t-1}, x_t) and
+// o_t = g(S_t, x_t), step by step in both directions. The forward pass saves the state at the start of each segment of
+// about sqrt(T) steps. The backward pass recomputes the states of one segment at a time. This stores 2 sqrt(T) states
+// per head and runs two forward passes. Some layers can pass dS through a segment without the states; their segments
+// run in parallel (segments_backward.hpp).
 //
 // A layer supplies a step, a functor that has
 //   scratch()                                        number of reals of scratch memory

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Solves the systems of all steps of a chunk together, by conjugate gradients (von Oswald et al. 2025,
-// arXiv:2506.05233). The steps have different matrices H_t. But the products (H_t + ridge I) d_t of all t are reads, at
-// d_t, of a decayed sum of k_i k_i^T: three matrix products per chunk.
+// arXiv:2506.05233). The matrices H_t differ from step to step. But the products H_t d_t of all steps are the outputs
+// of a decayed sum of k_i k_i^T for the queries d_t, which takes three matrix products per chunk.
 #pragma once
 #include "variants/kernels/regression/prefix_regression.hpp"
 #include <limits>

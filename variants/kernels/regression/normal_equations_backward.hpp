@@ -4,7 +4,7 @@
 // gradients of a decayed sum S = [B over H] with values [v_i, k_i], queries x_t and output gradients [do_t, -y_t], so
 // no solve is differentiated. The definition reads only the upper triangle of H, and this gradient treats all of H as
 // read; for a symmetric matrix both are the same (Variant::symmetric). prefix_regression.hpp computes the solutions;
-// B_t^T do_t is the read, at do_t, of the sum of k_i v_i^T.
+// B_t^T do_t is the output of the sum of k_i v_i^T for the query do_t.
 #pragma once
 #include "variants/kernels/regression/normal_equations.hpp"
 

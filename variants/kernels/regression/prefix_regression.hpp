@@ -6,8 +6,8 @@
 //   x_t = (H_t + ridge I)^{-1} q_t
 //
 // H and B are kept as one sum whose values are [k_t, v_t] (gated_recurrence.hpp), so that all chunks can be summarised
-// in parallel. The output phase of a chunk solves for x_t at every step; o_t is then the read of a decayed sum at x_t
-// instead of q_t.
+// in parallel. The output phase of a chunk solves for x_t at every step; o_t is then the output of a decayed sum for
+// the query x_t instead of q_t.
 #pragma once
 #include "harness/device/each_index.hpp"
 #include "variants/kernels/chunked/gated_recurrence_algebra.hpp"

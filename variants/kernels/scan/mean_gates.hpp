@@ -35,8 +35,8 @@ template <class Real> Call<Real> gated_by_means(const Call<Real> &call, bool adv
   return out;
 }
 
-/// Takes the gradients of both shares, slots.d.lambda and slots.d.w, and that of the last z, in back.d.state. Computes
-/// those of w and of the first z. The shares are the sigmoids of z_{t-1} - w_t and of w_t - z_{t-1}.
+/// From the gradients of both shares (slots.d.lambda, slots.d.w) and of the last z (in back.d.state), computes the
+/// gradients of w and of the first z. The shares are the sigmoids of z_{t-1} - w_t and of w_t - z_{t-1}.
 template <class Real> void mean_gates_vjp(const BackwardCall<Real> &back, const BackwardCall<Real> &slots) {
   const HeadArrays<Real> arrays(back.call);
   const Array<Real> keeps = slots.call.lambda, adds = slots.call.w, d_keeps = slots.d.lambda, d_adds = slots.d.w,
