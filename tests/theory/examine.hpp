@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests assert of a claim (verdicts.cpp of every claim under its suite's points, the others at points of their
-// own): the quick run gives the expected verdict, every obligation holds, every rival is refuted.
+// What the tests assert of a claim: the quick run gives the expected verdict, every obligation holds, every rival is
+// refuted. verdicts.cpp asserts it of every claim at its suite's points, other tests at points of their own.
 #pragma once
 #include "harness/core/error.hpp"
 #include "harness/numerics/verdict.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every row of ledger.txt, an independent study of papers 000 to 004, is a claim or a part of one that expects the row's
-// verdict, and no claim of these papers names a row that does not exist; it may also cover no row. A claim of any other
-// paper is its own row, so that adding one edits no list.
+// ledger.txt is an independent study of papers 000 to 004. Every row of it is covered by a claim that expects the row's
+// verdict. Claims of these papers name existing rows only, or none. A claim of any other paper is a row by itself, so
+// that adding a claim edits no list.
 #include "build_config.hpp"
 #include "harness/core/text.hpp"
 #include "tests/testing.hpp"

@@ -8,8 +8,9 @@ BOOST_AUTO_TEST_SUITE(variants)
 BOOST_AUTO_TEST_SUITE(comba)
 
 BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
-  // d = 2. S_1 = 0.5 * 4 [1,2] = [2,4], read at [1,1] - 2 [1,0] = [-1,1]: o_1 = 2. Step 2: the state decays to [1,2], at
-  // w_2 = [0,1] it reads 2, the residual is 4 - 2 = 2, S_2 = [1,2] + 0.5 * 2 [1,-1] = [2,1], read at [3,1] - 2 [0,1] = [3,-1].
+  // d = 2. S_1 = 0.5 * 4 [1,2] = [2,4], read at [1,1] - 2 [1,0] = [-1,1]: o_1 = 2. Step 2: the state decays to [1,2],
+  // at w_2 = [0,1] it reads 2, the residual is 4 - 2 = 2, S_2 = [1,2] + 0.5 * 2 [1,-1] = [2,1], read at [3,1] - 2 [0,1]
+  // = [3,-1].
   Sequence s = one_head(2, {1, 1, 3, 1}, {1, 2, 1, -1}, {4, 4});
   s.beta = {0.5, 0.5}, s.alpha = {1, 0.5}, s.w = {1, 0, 0, 1};
   const Variant &variant = find_variant("comba");

@@ -19,7 +19,7 @@ BOOST_AUTO_TEST_CASE(two_steps_by_hand) {
 
 BOOST_AUTO_TEST_CASE(its_features_multiply_to_the_power) {
   const std::vector<double> x{1, -2, 0.5}, y{3, 1, 4}; // x . y = 3
-  const int counts[] = {3, 6, 10, 15, 21, 28};         // (3 + p - 1) over p
+  const int counts[] = {3, 6, 10, 15, 21, 28};         // binomial(3 + p - 1, p)
   for (int p = 1; p <= 6; ++p) {
     const Assignments degree{{"degree", std::to_string(p)}};
     const Run run{"recurrent", Real::f64, 1, variant_params(find_variant("power_attention"), degree)};

@@ -125,8 +125,8 @@ GradientCase small_case(const Variant &variant, bool with_state) {
 }
 
 /// Layers that are not differentiable at some of these inputs: they rectify, choose, or divide a key, value or state by
-/// its length, or their state holds the largest number so far. For ttt_mlp, the layer norm of a constant row has slopes of 1e9, whose
-/// limits 113 bits cannot resolve.
+/// its length, or their state holds the largest number so far. For ttt_mlp, the layer norm of a constant row has slopes
+/// of 1e9, whose limits 113 bits cannot resolve.
 const std::vector<std::string> switches{"cosformer", "dpfp",           "ffn_relu",  "relu_kernel",
                                         "ffn_moe",   "nlms",           "rwkv7",     "rwkv7_published",
                                         "gated_oja", "softmax_qknorm", "vla",       "vla_unnormalized",

@@ -26,8 +26,8 @@ BOOST_AUTO_TEST_CASE(names_what_it_runs_on) {
   for (const char *name : {"execution_space", "device", "concurrency", "kokkos_version"}) BOOST_TEST(names.count(name));
 }
 
-/// OpenMP threads are bound to cores. The program starts itself again (let_idle_threads_sleep); once it then had only
-/// the one core to which its main thread was bound.
+/// OpenMP threads are bound to cores. The program starts itself again (let_idle_threads_sleep). In an earlier version
+/// the new process kept only the core to which the main thread had been bound.
 BOOST_AUTO_TEST_CASE(bound_threads_are_as_many_as_others) {
   if (!counts_work()) return; // concurrency is a GPU's
   const std::string line = " info | grep '^concurrency'", unset = "-u OMP_WAIT_POLICY -u OMP_NUM_THREADS ";
