@@ -48,7 +48,7 @@ const char *meaning_of(Recipe::Gates gates) {
   case Recipe::strong:
     return "gates whose logarithms sum to less than -88 in a chunk";
   case Recipe::rates:
-    return "strong decay, a rate of its own in each head";
+    return "strong decay, with a different rate in each head";
   default:
     return "gates in the whole of (0, 1)";
   }
@@ -60,7 +60,7 @@ const char *meaning_of(Recipe::Keys keys) {
   case Recipe::repeated:
     return "repeated keys";
   case Recipe::norms:
-    return "keys of odd norms, 0 and 1e-3 to 1e3";
+    return "keys of norms 0 and 1e-3 to 1e3";
   default:
     return "unit keys";
   }
@@ -96,7 +96,7 @@ std::string fit(const Variant &variant, const Params &params, Shape &s) {
   };
   const Shape asked = s;
   while (too_wide() && s.Dk > 4) s.Dk /= 2, s.Dv /= 2;
-  if (s.Dk != asked.Dk) done.push_back("widths are " + std::to_string(asked.Dk / s.Dk) + " times less");
+  if (s.Dk != asked.Dk) done.push_back("widths are divided by " + std::to_string(asked.Dk / s.Dk));
   for (int T : {250, 130, 65, 64, 63})
     if (work(variant, params, s) > most_work) s.T = std::min(s.T, T);
   if (s.T != asked.T) done.push_back("T is " + std::to_string(s.T) + ", not " + std::to_string(asked.T));
@@ -172,7 +172,7 @@ private:
     if (a.recipe.w_norms) parts.push_back("w of norms from 1/4 to 1.4");
     if (a.state) parts.push_back("a state is given");
     std::string said = join(parts, ", ");
-    if (!toned_down.empty()) said += "; but " + toned_down + ", for the layer is not stable there";
+    if (!toned_down.empty()) said += "; but " + toned_down + ", because the layer is not stable otherwise";
     return a.also.empty() ? said : said + "; " + a.also;
   }
 
@@ -233,7 +233,7 @@ private:
     const std::uint64_t seed = seed_of("decode");
     Sequence inputs = draw(variant_, shape, {}, seed);
     inputs.state = std::move(out.state);
-    push("T1-decode-S0", "one step on from the state at the end of " + cases_.back().name, true, std::move(inputs),
+    push("T1-decode-S0", "one step that starts from the final state of " + cases_.back().name, true, std::move(inputs),
          seed);
   }
 

@@ -71,7 +71,7 @@ std::string drowned(const std::vector<Judged> &parts, Precision precision, const
     if (part.judgement == Judgement::undecided)
       said.push_back(called(part.name, names) + " (" + std::to_string(part.without_power.size()) + " heads)");
   return std::string("rounding in ") + name_of(precision) + " is as large as the values of " + join(said, ", ") +
-         " on these inputs: zeros would pass for right";
+         " on these inputs: zeros would be judged right";
 }
 
 } // namespace

@@ -81,7 +81,8 @@ const std::vector<Criterion> &criteria_in_use() {
       {"fla CI", "fla-org/flash-linear-attention, fla/utils.py assert_close with FLA_CI_ENV",
        "as fla; but a ratio < .01 or |error| <= .3 warns only", fla_ci},
       {"flashinfer",
-       "flashinfer-ai/flashinfer, tests/gdn/test_prefill_delta_rule.py; what it allows bf16, here for every type",
+       "flashinfer-ai/flashinfer, tests/gdn/test_prefill_delta_rule.py; its limits for bf16, applied here to every "
+       "type",
        "|error| <= 1e-2 + 1e-2 |value| (o), 5e-3 + 1e-3 |value| (state)", flashinfer},
       {"FlashQLA", "QwenLM/FlashQLA, tests/test_gdr_unit.py", "|error|_2 / |value|_2 < .02", flash_qla},
       {"torch.testing", "pytorch/pytorch, torch/testing/_comparison.py defaults of assert_close",
