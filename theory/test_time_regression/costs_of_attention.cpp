@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What layers cost according to 003: stored values, and multiply-adds, counted by running layers on counting numbers.
+// The costs that 003 states: stored numbers and multiply-adds, counted by running layers on numbers that count
+// products.
 #include "theory/support/counted_definition.hpp"
 #include "theory/support/counted_layers.hpp"
 #include "theory/support/dependence.hpp"
@@ -18,8 +19,8 @@ Claim time() {
   ClaimBuilder c("softmax-t2-linear-t", "003 §2");
   c.says("Softmax attention takes $O(T^2)$ time for a whole sequence even with cached keys and values, linear "
          "attention $O(T)$.");
-  c.exactly("Softmax takes $T (T + 1) / 2 (Dk + Dv)$ multiply-adds, linear attention 2 $T$ Dk Dv. They are equal at $T "
-            "+ 1 = 4 Dk Dv / (Dk + Dv)$, which is 128 at $Dk = Dv = 64$.");
+  c.exactly("Softmax takes $T (T + 1) / 2 (Dk + Dv)$ multiply-adds, linear attention $2 T Dk Dv$. The costs are equal "
+            "at $T + 1 = 4 Dk Dv / (Dk + Dv)$, which is 128 at $Dk = Dv = 64$.");
   c.runs({"softmax", "linear"});
   c.takes({integer_param("T", 40, 2, 256, "steps"), integer_param("Dk", 12, 1, 64, "key width"),
            integer_param("Dv", 8, 1, 64, "value width")});
@@ -30,19 +31,21 @@ Claim time() {
     const Attention<Counted> attention(x);
     Vector softmax = values_of(attention.sums);
     for (size_t i = 0; i < softmax.size(); ++i) softmax[i] /= attention.masses[i / s.shape.Dv].value;
-    // At D = Dk = Dv and T = 2 D - 1 the two cost the same.
+    // At T = 2 D - 1 and Dk = Dv = D softmax and linear attention cost the same.
     const int D = s.shape.Dk;
     const Sequence crossing = random_sequence({1, 1, 2 * D - 1, D, D}, seed);
     points.rounding(0);
     points.statement("softmax: $T (T + 1) / 2 (Dk + Dv)$", softmax_cost(s), T * (T + 1) / 2 * (Dk + Dv))
         .but_not("$T^2 (Dk + Dv)$", T * T * (Dk + Dv));
-    points.statement("linear: 2 T Dk Dv", linear_cost(s), 2 * T * area)
+    points.statement("linear: $2 T Dk Dv$", linear_cost(s), 2 * T * area)
         .but_not("$T (T + 1) Dk Dv$", T * (T + 1) * area);
     points.wrong_system("the delta rule's cost", count([&] { delta_reads(x); }), 2 * T * area);
     points.obligation("equal at $T = 2 Dk - 1$, $Dv = Dk$", softmax_cost(crossing), linear_cost(crossing));
-    points.obligation("what is counted computes softmax", measured("softmax", s, {{"scale", "1"}}).against(softmax));
+    points.obligation("the counted algorithm computes softmax attention",
+                      measured("softmax", s, {{"scale", "1"}}).against(softmax));
     points.rounding(rounding_units("linear", s));
-    points.obligation("what is counted computes linear attention", run("linear", s).o, values_of(linear_reads(x)));
+    points.obligation("the counted algorithm computes linear attention", run("linear", s).o,
+                      values_of(linear_reads(x)));
     const Sequence longer = random_sequence({1, 1, 2 * D, D, D}, seed);
     points.rounding(0).wrong_system("equal at $T = 2 Dk$", softmax_cost(longer), linear_cost(longer));
     if (!counts_work()) return;
@@ -50,10 +53,10 @@ Claim time() {
     const auto widths = [&](const char *layer) { return products_by_widths(layer, z.T, z.Dk, z.Dv); };
     const auto areas = [&](const char *layer) { return products_by_area(layer, z.T, z.Dk, z.Dv); };
     const double law = T * (T + 1) / 2 * (Dk + Dv);
-    points.obligation("the definition of softmax", widths("softmax"), law);
-    points.wrong_system("the definition of ffn_relu, which reads all", widths("ffn_relu"), law);
-    points.obligation("the definition of linear attention", areas("linear"), 2 * T * area);
-    points.wrong_system("the definition of the delta rule", areas("delta_net"), 2 * T * area);
+    points.obligation("products in the definition of softmax attention", widths("softmax"), law);
+    points.wrong_system("products in the definition of ffn_relu, which reads all tokens", widths("ffn_relu"), law);
+    points.obligation("products in the definition of linear attention", areas("linear"), 2 * T * area);
+    points.wrong_system("products in the definition of the delta rule", areas("delta_net"), 2 * T * area);
   });
 }
 
@@ -61,8 +64,8 @@ Claim memory_grows() {
   ClaimBuilder c("softmax-memory-grows", "003 Vignette 4");
   c.says("The recurrent layers compress the prefix into a state of constant size; self-attention keeps all pairs of "
          "the prefix, so that its memory grows with the sequence.");
-  c.exactly(
-      "Attention keeps $t (Dk + Dv)$ numbers, the recurrent layers Dk Dv. They are equal at $t = Dk Dv / (Dk + Dv)$.");
+  c.exactly("After $t$ pairs attention keeps $t (Dk + Dv)$ numbers, and a recurrent layer $Dk Dv$. The two are equal "
+            "at $t = Dk Dv / (Dk + Dv)$.");
   c.runs({"softmax", "linear"});
   c.takes({integer_param("t", 12, 2, 48, "pairs so far"), integer_param("Dk", 5, 2, 16, "key width"),
            integer_param("Dv", 3, 1, 16, "value width")});
@@ -73,7 +76,7 @@ Claim memory_grows() {
       const Variant &v = find_variant(variant);
       return double(v.state_shape(prefix(t).shape, variant_params(v)).size());
     };
-    // Linear attention keeps only the state: a run is continued from it alone.
+    // Linear attention keeps only the state: the second half of a run is continued from it alone.
     const Sequence all = prefix(t);
     Sequence rest = slice_steps(all, t / 2, t);
     rest.state = run("linear", slice_steps(all, 0, t / 2)).state;
@@ -85,11 +88,11 @@ Claim memory_grows() {
         .but_not("t Dk", t * Dk);
     points.wrong_system("the newest pair left out", numbers_read("softmax", prefix(t - 1)), pairs);
     points.statement("linear attention keeps Dk Dv numbers", state("linear", t), area);
-    points.statement("and as many after four times the steps", state("linear", 4 * t), area);
+    points.statement("linear attention keeps Dk Dv numbers after four times the steps", state("linear", 4 * t), area);
     points.wrong_system("RLS", state("rls", t), area);
     points.rounding(rounding_units("linear", all));
-    points.obligation("the state says all about the past", run("linear", rest).o, later);
-    points.wrong_system("the past forgotten", run("linear", forgotten).o, later);
+    points.obligation("linear attention, continued from the state alone", run("linear", rest).o, later);
+    points.wrong_system("continued without the state", run("linear", forgotten).o, later);
   });
 }
 
@@ -121,7 +124,7 @@ template <class N> struct LocalFits {
     for (int i = 0; i <= t; ++i) add_outer(G[t], weighted(t, i), X[t][i]);
     for (int c = 1; c <= s.shape.Dk; ++c) G[t][c][c] = G[t][c][c] + N(ridge);
   }
-  /// Returns L of G = L D L^T below the diagonal and D on it; the upper half of G is no longer needed.
+  /// Factorises G = L D L^T. Returns L below the diagonal and D on it; the upper half is not used.
   Grid<N> factorised(int t) const {
     Grid<N> rest = G[t], L = G[t];
     for (size_t j = 0; j < L.size(); ++j) {
@@ -164,7 +167,7 @@ struct LocalCosts {
   }
 };
 
-/// The counted algorithm gives the layer's reads on every prefix, here by elimination.
+/// The statement: the counted algorithm, which solves by elimination, gives the layer's reads on every prefix.
 Point computes_the_layer(const LocalCosts &costs, const Sequence &s) {
   return measured("local_linear", s, {{"ridge", number(ridge)}}).against(values_of(costs.reads), 16 / ridge);
 }
@@ -174,15 +177,15 @@ Sequence twice_as_wide(const Shape &s, Seed seed) { return random_sequence({1, 1
 Claim gram_matrices() {
   ClaimBuilder c("local-linear-complexity-gram", "003 §4, higher-order attention");
   c.says("Computing the Gram matrices $X_t^T W_t X_t$ of all $T$ prefixes takes $O(T^2 Dk)$ time.");
-  c.exactly("$O(T^2 Dk^2)$: $T (T + 1) / 2 (Dk + 1)(Dk + 2)$ products. Since the weights change with the query, no "
-            "Gram matrix follows from the previous one by one outer product.");
+  c.exactly("The time is $O(T^2 Dk^2)$: $T (T + 1) / 2 (Dk + 1)(Dk + 2)$ products. The weights change with the query, "
+            "so no Gram matrix follows from the previous one by adding one outer product.");
   c.because("One power of Dk is missing: each of the $T (T + 1) / 2$ pairs adds an outer product of width $Dk + 1$. "
             "The three other costs given with it are right.");
   c.is_refuted(
       asserted("§4, higher-order attention: 'Computing {$X_t^T W_t X_t$} requires $O(T^2 D_k)$ time'.",
-               "all $T$ prefixes", "The next clause gives the solves' cost, $O(T D_k^3)$, right.",
+               "all $T$ prefixes", "The next clause gives the right cost of the solves, $O(T D_k^3)$.",
                "One power of $D_k$ is missing: $T^2/2$ outer products of width $D_k + 1$ cost $O(T^2 D_k^2)$. The "
-               "conclusion, that the form is impractical for all but the smallest problems, is stronger with it."));
+               "conclusion that the form is impractical for all but the smallest problems becomes stronger."));
   c.runs({"local_linear"}), c.takes(local_fit);
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
     if (shape.T < 2 * shape.Dk + 2) usage_error("T of at least 2 Dk + 2, for Gram matrices of full rank");
@@ -190,7 +193,8 @@ Claim gram_matrices() {
     const double T = s.shape.T, n = s.shape.Dk + 1, pairs = T * (T + 1) / 2;
     const LocalCosts costs(s);
     const double wide_cost = LocalCosts(wide).grams;
-    // No recurrence makes this cheaper: each query weighs all keys anew, and successive matrices differ by full rank.
+    // No recurrence makes this cheaper: each query weighs all keys anew, so successive Gram matrices differ by full
+    // rank.
     const auto change_rank = [&](const Sequence &s) {
       const int t = std::min(s.shape.T, 2 * s.shape.Dk + 4) - 1;
       LocalFits<Counted> fits(s);
@@ -201,17 +205,18 @@ Claim gram_matrices() {
       const Vector values = singular_values(gram(t) - gram(t - 1));
       return double(std::count_if(values.begin(), values.end(), [&](double x) { return x > 1e-12 * values.front(); }));
     };
-    Sequence one_query = s; // the same query at every step: the same weights
+    Sequence one_query = s; // with the same query at every step the weights do not change
     for (size_t i = s.shape.Dk; i < s.q.size(); ++i) one_query.q[i] = s.q[i % s.shape.Dk];
     points.rounding(0).statement("twice the width, twice the cost", wide_cost, 2 * costs.grams);
     points.obligation("$T (T + 1) / 2 (Dk + 1)(Dk + 2)$", costs.grams, pairs * n * (n + 1))
         .but_not("$T^2 (Dk + 1)(Dk + 2)$", T * T * n * (n + 1))
         .but_not("$T (T + 1) (Dk + 1)$", pairs * n * 2);
-    points.obligation("the same at twice the width", wide_cost, pairs * (2 * n - 1) * 2 * n);
-    points.wrong_system("the width itself", costs.grams, pairs * (2 * n - 1) * 2 * n);
+    points.obligation("$T (T + 1) / 2 (2 Dk + 1)(2 Dk + 2)$ at twice the width", wide_cost,
+                      pairs * (2 * n - 1) * 2 * n);
+    points.wrong_system("the cost at the width Dk", costs.grams, pairs * (2 * n - 1) * 2 * n);
     points.obligation("rank of $G_t - G_{t-1}$", change_rank(s), n);
-    points.wrong_system("rank where every query is the same", change_rank(one_query), n);
-    points.obligation("what is counted computes the layer", computes_the_layer(costs, s));
+    points.wrong_system("rank of $G_t - G_{t-1}$ if every query is the same", change_rank(one_query), n);
+    points.obligation("the counted algorithm computes the layer", computes_the_layer(costs, s));
   });
 }
 
@@ -219,8 +224,8 @@ Claim other_costs() {
   ClaimBuilder c("local-linear-complexity-other", "003 §4, higher-order attention");
   c.says("Materialising all $X_t$ takes $O(T^2 Dk)$ space and their Gram matrices $O(T Dk^2)$; solving the $T$ systems "
          "takes $O(T Dk^3)$ time.");
-  c.exactly("$T (T + 1) / 2 (Dk + 1)$ and $T (Dk + 1)^2$ numbers; $T (Dk + 1)^3 / 6$ products and lower orders (a "
-            "third in multiplications and additions).");
+  c.exactly("All $X_t$ have $T (T + 1) / 2 (Dk + 1)$ numbers, the Gram matrices $T (Dk + 1)^2$. The solves take $T (Dk "
+            "+ 1)^3 / 6$ products plus lower orders ($T (Dk + 1)^3 / 3$ if additions are counted too).");
   c.runs({"local_linear"}), c.takes(local_fit);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Sequence s = random_sequence(shape_of(p), protocol.seed), wide = twice_as_wide(s.shape, protocol.seed);
@@ -244,7 +249,7 @@ Claim other_costs() {
         "products of all eliminations: $T (n^3 + 3 n^2 - 4 n) / 6$, $n = Dk + 1$", &LocalCosts::factors,
         [](double T, double n) { return T * (n * n * n + 3 * n * n - 4 * n) / 6; }, "$T n (n - 1) / 2$",
         [](double T, double n) { return T * n * (n - 1) / 2; });
-    points.at(p).obligation("what is counted computes the layer", computes_the_layer(costs, s));
+    points.at(p).obligation("the counted algorithm computes the layer", computes_the_layer(costs, s));
   });
 }
 } // namespace

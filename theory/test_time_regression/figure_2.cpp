@@ -8,28 +8,28 @@ using namespace readings;
 
 Claim loss_table() {
   ClaimBuilder c("fig2-loss-table", source);
-  c.says("Loss curves $|v_{t+1} - m_t(k_{t+1})|^2$ of linear attention (output normalised after Qin et al. 2022), RLS, "
-         "softmax attention, $p = 1$ and the naive forecaster at $Dk = 64$, $T = 256$, without learnable parameters, "
-         "for the switching process of Eq 55 with noise $0.02 Sigma^(1/2)$.");
+  c.says("Fig 2 shows the losses $|v_{t+1} - m_t(k_{t+1})|^2$ of five predictors on the switching process of Eq 55 "
+         "with noise $0.02 Sigma^(1/2)$: linear attention (its output normalised after Qin et al. 2022), recursive "
+         "least squares (RLS), softmax attention, locally linear regression ($p = 1$) and the naive forecast. $Dk = "
+         "64$, $T = 256$, and there are no learnable parameters.");
   c.exactly("No number can be read off the figure.");
-  c.because("The text does not give: the off-diagonals of $Sigma$, the first key, whether softmax (cited as Eq 1) and "
-            "$p = 1$ normalise keys and queries and at which scale, what replaces the inverse while $t <= Dk$, the "
-            "number of sequences. Separate rows measure what the text says about the curves, for six settings of "
-            "$Sigma$ and the first key.");
+  c.because("The text does not give the off-diagonal elements of $Sigma$, the first key or the number of sequences. It "
+            "does not say whether softmax attention (cited as Eq 1) and $p = 1$ normalise keys and queries, at which "
+            "scale, or what replaces the inverse while $t <= Dk$. Separate claims measure what the text says about the "
+            "curves, for six choices of $Sigma$ and the first key.");
   return c.is_not_tested(Reason::under_specified);
 }
 
 Claim linear_worst() {
   ClaimBuilder c("fig2-linear-worst", source + ", footnote 2");
-  c.says("Linear attention, its output normalised after Qin et al. 2022, performs the worst of the four, since $K^T K "
-         "!= I$.");
-  c.exactly(
-      "True in every segment, by a factor above 40, if the output is scaled to RMS 1 as that normaliser does (norm "
-      "$sqrt(Dk)$ against targets of norm 1). Scaled to norm 1 it beats softmax attention as Eq 1 prints it.");
-  c.because(
-      "Footnote 2 cites a normaliser of the RMS or LayerNorm kind, with which the statement holds by far. The reason "
-      "is then the norm of the output rather than $K^T K != I$. The ranking should name the normalisation.");
-  c.holds_under("its output is scaled to RMS 1");
+  c.says("Linear attention, with its output normalised after Qin et al. 2022, performs worst of the four layers, since "
+         "$K^T K != I$.");
+  c.exactly("If the output is scaled to RMS 1, as that normaliser does, linear attention is worst in every segment, by "
+            "a factor above 40: its output has the norm $sqrt(Dk)$, and the targets have norm 1. If the output is "
+            "scaled to norm 1, linear attention beats softmax attention as printed in Eq 1.");
+  c.because("Footnote 2 cites a normaliser of the RMS or LayerNorm kind. With it the statement holds by a wide margin, "
+            "but the reason is the norm of the output, not $K^T K != I$. The ranking should name the normalisation.");
+  c.holds_under("the output of linear attention is scaled to RMS 1");
   c.runs({"linear", "rls", "softmax", "local_linear"}), c.draws({"online_regression"}), c.takes(setting);
   return c.measure([](Points &points, const Params &, const Protocol &p) {
     const Bench b(p);
@@ -43,7 +43,7 @@ Claim linear_worst() {
   });
 }
 
-/// The mean logarithm of the loss around a step, without a switch of the process, minus that around the last step.
+/// The mean of ln(loss around the step `around` / loss around the last step).
 Mean spike(const Bench &b, const Reading &r, int around) {
   Vector rise;
   for (const Vector &loss : b.losses(r).by_step) {
@@ -56,14 +56,15 @@ Mean spike(const Bench &b, const Reading &r, int around) {
 
 Claim rls_high_error() {
   ClaimBuilder c("fig2-rls-high-error", source);
-  c.says("Unweighted RLS cannot adapt to the switch, since it cannot discount earlier pairs, and keeps a high error; "
-         "the nonparametric regressors adapt.");
-  c.exactly("It is true against $p = 1$ and against softmax attention at bandwidth 0.1. Against softmax as Eq 1 prints "
-            "it the order is reversed.");
-  c.because("RLS that forgets does adapt, so the reason given is right. But a second effect interferes: the switch at "
-            "$T/4 = Dk$ coincides with the interpolation threshold, where least squares without a ridge has a spike "
-            "even if nothing switches. A switch far from $t = Dk$ would show the effect alone.");
-  c.holds_under("softmax attention has a bandwidth of 0.1, or $p = 1$");
+  c.says("Unweighted RLS cannot adapt to the switch, since it cannot discount earlier pairs, and its error stays high. "
+         "The nonparametric regressors adapt.");
+  c.exactly("After the switch RLS has a larger error than $p = 1$ and than softmax attention at bandwidth 0.1. It has "
+            "a smaller error than softmax attention as printed in Eq 1.");
+  c.because(
+      "RLS with forgetting does adapt, so the reason given is right. But a second effect interferes: at $t = Dk$, the "
+      "interpolation threshold, the loss of least squares without a ridge has a spike even if the process does not "
+      "switch, and here the switch comes at $T/4 = Dk$. A switch far from $t = Dk$ would show the first effect alone.");
+  c.holds_under("RLS is compared with $p = 1$, or with softmax attention at bandwidth 0.1");
   c.runs({"rls", "mesa", "softmax", "softmax_qknorm", "local_linear"}), c.draws({"online_regression"});
   c.takes(setting);
   return c.measure([](Points &points, const Params &, const Protocol &p) {
@@ -76,7 +77,7 @@ Claim rls_high_error() {
     points.wrong_system(over(adapting, local_sharp, late), b.above(adapting, local_sharp, late, by_local));
     points.at(b.at(rls)).condition(over(rls, sharp, late), b.above(rls, sharp, late, by_sharp));
     points.wrong_system(over(adapting, sharp, late), b.above(adapting, sharp, late, by_sharp));
-    // with 8 factors the data are interpolated long before t = Dk
+    // with noise of 8 factors least squares interpolates the data long before t = Dk
     if (b.low_rank()) return;
     points.at(b.at(steady));
     points.obligation("no switch, no ridge: ln(loss at $t = Dk$ / loss at the end)",
@@ -92,21 +93,21 @@ Claim rls_high_error() {
 Claim softmax_adapts() {
   ClaimBuilder c("fig2-softmax-adapts", source + ", Eq 1");
   c.says("Softmax attention (Eq 1) adapts quickly to the switch, since earlier keys are dissimilar to the later ones.");
-  c.exactly(
-      "At scale $1/sqrt(Dk)$ the weights stay nearly uniform: the loss is within a factor $e^(-0.15)$ of the plain "
-      "mean's and more than 20 times that of the naive forecast, and late in the sequence it exceeds the loss of RLS. "
-      "At a bandwidth of 0.1, which is 160 times sharper than the $2 sqrt(Dk)$ of Eq 51, it does adapt.");
-  c.because(
-      "Measured for raw and for unit keys. Later keys are dissimilar, but $k.q / 8$ changes by less than 1, too little "
-      "for the exponential. The conclusion is right for a sharper bandwidth, which the text does not name.");
-  c.is_refuted(
-      asserted("§5: 'the nonparametric regressors are able to adapt quickly to the transition since earlier keys are "
-               "dissimilar to the later keys'.",
-               "softmax attention (Eq 1); keys of Eq 55; $D_k = 64$, $T = 256$; no learnable parameters",
-               "The next sentence compares $p = 1$ with $p = 0$; the bandwidth is Eq 1's and is not restricted.",
-               "The sentence describes the curves of Fig 2. Eq 1 is named for the layer; the figure's softmax "
-               "normalises queries and keys, and its bandwidth is a free parameter of the estimator. At a sharper "
-               "bandwidth than Eq 51's the curve adapts as described."));
+  c.exactly("At scale $1/sqrt(Dk)$ the softmax weights stay nearly uniform. The loss is at least $e^(-0.15)$ times the "
+            "loss of the plain mean of the values, and more than 20 times the loss of the naive forecast. Late in the "
+            "sequence it also exceeds the loss of RLS. At bandwidth 0.1, which is 160 times sharper than the $2 "
+            "sqrt(Dk)$ of Eq 51, softmax attention does adapt.");
+  c.because("Measured for raw keys and for unit keys. Later keys do differ from earlier ones, but $k.q / 8$ changes by "
+            "less than 1, which is too little for the exponential to separate them. The conclusion is right at a "
+            "sharper bandwidth, which the text does not name.");
+  c.is_refuted(asserted(
+      "§5: 'the nonparametric regressors are able to adapt quickly to the transition since earlier keys are "
+      "dissimilar to the later keys'.",
+      "softmax attention (Eq 1); keys of Eq 55; $D_k = 64$, $T = 256$; no learnable parameters",
+      "The next sentence compares $p = 1$ with $p = 0$. Nothing restricts the bandwidth, which is that of Eq 1.",
+      "The sentence describes the curves of Fig 2. Eq 1 only names the layer. The softmax attention of the figure "
+      "normalises queries and keys, and its bandwidth is a free parameter of the estimator. At a sharper bandwidth "
+      "than that of Eq 51 the curve adapts as described."));
   c.runs({"softmax", "softmax_qknorm", "rls"}), c.draws({"online_regression"}), c.takes(setting);
   return c.measure([](Points &points, const Params &, const Protocol &p) {
     refuse_one_direction(p, 0.8);
@@ -119,7 +120,7 @@ Claim softmax_adapts() {
         points.wrong_system(over(bandwidth_2, average, s), b.above(bandwidth_2, average, s, most_gain));
       }
       points.obligation(over(printed, average, late), b.below(printed, average, late, least_gain));
-      points.wrong_system("the plain mean itself", b.below(average, average, late, least_gain));
+      points.wrong_system("the mean of the values so far", b.below(average, average, late, least_gain));
       points.obligation(over(printed, naive, late), b.above(printed, naive, late, naive_margin));
       points.wrong_system(over(sharp, naive, late), b.above(sharp, naive, late, naive_margin));
     }
@@ -130,14 +131,15 @@ Claim softmax_adapts() {
 
 Claim p1_beats_p0() {
   ClaimBuilder c("fig2-p1-beats-p0", source);
-  c.says("Going from $p = 0$ to $p = 1$ lets the softmax regressor adapt better both to the fast first quarter and to "
-         "the switch.");
-  c.exactly("With a ridge of 0.01 on the slopes, and for noise of which no direction carries more than half: at the "
-            "printed bandwidth $2 sqrt(Dk)$ it is true in every segment; at bandwidth 0.1 it is true after the switch, "
-            "and the first quarter is a tie. With the inverse as printed it fails around $t = Dk + 1$.");
+  c.says("The softmax regressor adapts better with $p = 1$ (locally linear) than with $p = 0$ (locally constant), both "
+         "to the fast first quarter and to the switch.");
+  c.exactly("Measured with a ridge of 0.01 on the slopes, and with noise of which no direction carries more than half. "
+            "At the printed bandwidth $2 sqrt(Dk)$ $p = 1$ is better in every segment. At bandwidth 0.1 it is better "
+            "after the switch, and the first quarter is a tie. With the inverse as printed, without a ridge, $p = 1$ "
+            "fails around $t = Dk + 1$.");
   c.because("In the first quarter $(t <= Dk)$ the inverse of Eq 52 does not exist, so the authors must have used "
             "something else. A small ridge on the slopes gives their conclusion.");
-  c.holds_under("the slopes carry a ridge of 0.01");
+  c.holds_under("a ridge of 0.01 is put on the slopes");
   c.runs({"local_linear", "softmax_qknorm"}), c.draws({"online_regression"}), c.takes(setting);
   return c.measure([](Points &points, const Params &, const Protocol &p) {
     refuse_one_direction(p);
@@ -148,7 +150,7 @@ Claim p1_beats_p0() {
       points.condition(over(softmax_unit, local_printed, s), b.above(softmax_unit, local_printed, s, margin));
       points.wrong_system(over(softmax_unit, bandwidth_2, s), b.above(softmax_unit, bandwidth_2, s, margin));
     }
-    // At bandwidth 0.1 the two are equal in the first quarter.
+    // At bandwidth 0.1 the losses of p = 0 and p = 1 are equal in the first quarter.
     points.condition(over(sharp, local_sharp, after), b.above(sharp, local_sharp, after, 0.15));
     points.wrong_system(over(sharp, local_no_ridge, after), b.above(sharp, local_no_ridge, after, 0.15));
   });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Consequences of the readings of 003 Fig 2 beyond the text's own conclusions: two readings of footnote 2 determine
-// each other, nothing beats the naive forecast, one reading gives every conclusion, and forgetting helps.
+// 003 Fig 2 beyond the conclusions of the text. The losses under two readings of footnote 2 determine each other; no
+// layer beats the naive forecast; one reading gives every conclusion; forgetting helps.
 #include "theory/test_time_regression/figure_2_readings.hpp"
 
 namespace recollect::theory {
@@ -20,10 +20,10 @@ Vector losses_of_linear(const Params &at, const std::string &output, Seed seed) 
 
 Claim output_norms() {
   ClaimBuilder c("fig2-output-norm-identity", "003 §5, footnote 2 (derived)");
-  c.says("For targets of norm 1, the loss of linear attention with its output scaled to norm $sqrt(D)$ is an affine "
-         "function of the loss with its output scaled to norm 1.");
-  c.exactly("The first is $(sqrt D - 1)^2 + sqrt(D)$ times the second, exactly at every step: 2 - 2 cos against $1 + D "
-            "- 2 sqrt(D)$ cos.");
+  c.says("For targets of norm 1 and width $D$, the loss of linear attention with its output scaled to norm $sqrt(D)$ "
+         "is an affine function of the loss with its output scaled to norm 1.");
+  c.exactly("The loss at norm $sqrt(D)$ is $(sqrt D - 1)^2$ plus $sqrt(D)$ times the loss at norm 1, at every step. If "
+            "$c$ is the cosine of output and target, the two losses are $1 + D - 2 c sqrt(D)$ and $2 - 2 c$.");
   c.runs({"linear"}), c.draws({"online_regression"}), c.takes({integer_param("d", 64, 2, 256, "width; $T = 4 d$")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const double D = p.integer("d"), root = std::sqrt(D), constant = (root - 1) * (root - 1);
@@ -34,20 +34,20 @@ Claim output_norms() {
       for (double loss : unit) losses.push_back(constant + factor * loss);
       return losses;
     };
-    // The squares of the D channels of a read of norm sqrt(D), against a target of norm 1.
+    // The loss sums the squares of D channels; the read has norm sqrt(D), the target norm 1.
     points.rounding(8 * D * (root + 1) * (root + 1));
     points.statement("loss at RMS 1, every step", rms, law(constant, root))
         .but_not("D times the loss at norm 1", law(constant, D))
         .but_not("without $(sqrt D - 1)^2$", law(0, root));
-    points.wrong_system("output as it is", losses("raw"), law(constant, root));
+    points.wrong_system("the output without normalisation", losses("raw"), law(constant, root));
   });
 }
 
 Claim naive_unbeaten() {
   ClaimBuilder c("fig2-naive-never-beaten", source + " (derived)");
-  c.says("None of the regressors beats the naive forecast, which the paper plots as a baseline, in any segment.");
-  c.exactly("For a first-order process $v_t$ is close to the best prediction of $v_{t+1}$. $p = 1$ at bandwidth 0.1 "
-            "and RLS that forgets come nearest to it.");
+  c.says("In no segment does any of the regressors beat the naive forecast, which the paper plots as a baseline.");
+  c.exactly("For a first-order process $v_t$ is close to the best prediction of $v_{t+1}$. Of the regressors, $p = 1$ "
+            "at bandwidth 0.1 and RLS with forgetting have the losses closest to that of the naive forecast.");
   c.because(
       "The paper does not claim otherwise. The naive forecast predicts $v_{t+1}$ by $v_t$, the latest value stored.");
   c.runs({"linear", "rls", "mesa", "softmax", "softmax_qknorm", "local_linear"}), c.draws({"online_regression"});
@@ -71,16 +71,16 @@ Claim naive_unbeaten() {
 
 Claim consistent_reading() {
   ClaimBuilder c("fig2-consistent-reading", source + " (derived)");
-  c.says("The four stated conclusions hold together: linear attention worst, RLS high after the switch, softmax and $p "
-         "= 1$ adapting, $p = 1$ better than $p = 0$.");
-  c.exactly("They hold together under one reading: linear attention scaled to RMS 1; RLS with ridge 1e-3; softmax and "
-            "$p = 1$ on unit keys at bandwidth 0.1, with a ridge of 0.01 on the slopes; noise of which no direction "
-            "carries more than half. With the printed scale $1/sqrt(Dk)$ RLS does not stay above softmax.");
+  c.says("The four conclusions of the text hold together: linear attention is the worst, RLS keeps a high loss after "
+         "the switch, softmax attention and $p = 1$ adapt, and $p = 1$ is better than $p = 0$.");
+  c.exactly("One reading gives all four conclusions: the output of linear attention is scaled to RMS 1; RLS has a "
+            "ridge of 1e-3; softmax attention and $p = 1$ use unit keys and bandwidth 0.1; the slopes have a ridge of "
+            "0.01; no direction carries more than half of the noise. With the printed scale $1/sqrt(Dk)$ the loss of "
+            "RLS does not stay above that of softmax attention.");
   c.because("This shows only that such a reading exists. It was selected afterwards, and nothing shows that the "
             "authors used it.");
-  c.holds_under(
-      "linear attention is scaled to RMS 1, softmax and $p = 1$ have bandwidth 0.1 on unit keys and a ridge on "
-      "the slopes");
+  c.holds_under("the output of linear attention is scaled to RMS 1, softmax attention and $p = 1$ have unit keys and "
+                "bandwidth 0.1, and a ridge is put on the slopes");
   c.runs({"linear", "rls", "mesa", "softmax", "softmax_qknorm", "local_linear"}), c.draws({"online_regression"});
   c.takes(setting);
   return c.measure([](Points &points, const Params &, const Protocol &p) {
@@ -97,7 +97,7 @@ Claim consistent_reading() {
     limit(rls, sharp, late, 0.1, rls, softmax);
     limit(rls, local_sharp, late, std::log(2), forgetting("0.9"), local_sharp);
     limit(sharp, local_sharp, after, 0.15, sharp, local_no_ridge);
-    limit(sharp, local_sharp, before, -0.05, sharp, local_printed); // a tie, not a loss
+    limit(sharp, local_sharp, before, -0.05, sharp, local_printed); // equal, not worse
   });
 }
 
@@ -105,9 +105,9 @@ Claim forgetting_helps() {
   ClaimBuilder c("fig2-forgetting-helps", source + ", caption");
   c.says(
       "Without decaying weights linear attention and unweighted RLS are unable to adjust to the non-stationary data.");
-  c.exactly(
-      "Each step from $gamma = 1$ to 0.98 to 0.9 lowers the late loss of both layers, by a factor of 1.2 to 4. RLS has "
-      "a ridge here that does not decay, because the solution with a decaying ridge grows without bound.");
+  c.exactly("If the decay $gamma$ goes from 1 to 0.98, and again from 0.98 to 0.9, the late loss of both layers falls "
+            "by a factor of 1.2 to 4. The ridge of RLS does not decay here, because with a decaying ridge the solution "
+            "grows without bound.");
   c.runs({"linear", "gated_linear", "rls", "mesa", "weighted_rls"}), c.draws({"online_regression"}), c.takes(setting);
   return c.measure([](Points &points, const Params &, const Protocol &p) {
     const Bench b(p);
@@ -125,7 +125,7 @@ Claim forgetting_helps() {
   });
 }
 
-/// ln(loss in the first quarter / loss in the rest) of one forecast, or its negative.
+/// The statement: mean ln(loss in the segment `hard` / loss in the segment `easy`) >= margin, for one forecast.
 Point harder(const Bench &b, const Reading &r, Stretch hard, Stretch easy, double margin) {
   const Losses &losses = b.losses(r);
   Vector logs;
@@ -136,19 +136,23 @@ Point harder(const Bench &b, const Reading &r, Stretch hard, Stretch easy, doubl
 Claim first_quarter() {
   ClaimBuilder c("fig2-first-quarter", "003 §5, before Fig 2");
   c.says("In the first $T/4$ steps the system decays faster and changes more rapidly, which makes it less predictable "
-         "than the later $3 T/4$.");
-  c.exactly("The loss of the naive forecast is more than twice as large there: at every step the share $1 - .9^2 = "
-            ".19$ of a key is new, later about $1 / t$.");
+         "than in the later $3 T/4$ steps.");
+  c.exactly("In the first quarter the loss of the naive forecast is more than twice as large as later. There the share "
+            "$1 - .9^2 = .19$ of each key is new; later the share is about $1 / t$.");
   c.because("Measured over all six settings of $Sigma$ and the first key together.");
   c.runs({"linear"}), c.draws({"online_regression"}), c.takes(setting);
   return c.measure([](Points &points, const Params &, const Protocol &p) {
     const Bench b(p);
     points.at(b.at(naive));
-    points.statement("naive forecast: first quarter over rest", harder(b, naive, before, late, std::log(2)));
-    points.statement("naive forecast: first quarter over second", harder(b, naive, before, after, std::log(2)));
-    points.wrong_system("the other way round", harder(b, naive, late, before, std::log(2)));
+    points.statement("naive forecast: ln(loss in the first quarter / loss in the rest)",
+                     harder(b, naive, before, late, std::log(2)));
+    points.statement("naive forecast: ln(loss in the first quarter / loss in the second)",
+                     harder(b, naive, before, after, std::log(2)));
+    points.wrong_system("naive forecast: ln(loss in the rest / loss in the first quarter)",
+                        harder(b, naive, late, before, std::log(2)));
     points.at(b.at(linear_rms));
-    points.wrong_system("a forecast whose error is its own scale", harder(b, linear_rms, before, late, std::log(2)));
+    points.wrong_system("linear attention scaled to RMS 1, whose loss is due to that scale",
+                        harder(b, linear_rms, before, late, std::log(2)));
   });
 }
 } // namespace

@@ -3,10 +3,10 @@
 // first key, whether keys and queries are normalised, the scale of softmax, the normalisation of linear attention's
 // output, and what replaces the inverse on the first quarter, where Gram matrices are singular. A reading is a layer
 // together with all these choices.
-//  Sigma and the first key take six settings in turn; Dk = 64 and T = 256 are the paper's. The losses of a sequence are
-// averaged over the paper's three segments (t < T/4, T/4 to T/2, the rest). Layers are compared on the same sequences
-// by the logarithm of the ratio of their losses, because losses of different sequences differ by factors: the noise has
-// a common direction that dominates more or less.
+// Sequences take six settings of Sigma and the first key in turn; Dk = 64 and T = 256 are the paper's. The losses of a
+// sequence are averaged over each of the paper's three segments (t < T/4, T/4 to T/2, the rest). Two layers are
+// compared on the same sequences by the logarithm of the ratio of their losses: the noise has a common direction that
+// is stronger in some sequences, so that losses of different sequences differ by large factors.
 #pragma once
 #include "harness/call/forward.hpp"
 #include "harness/core/registry.hpp"
@@ -22,7 +22,7 @@ constexpr std::array<Stretch, 3> stretches{before, after, late};
 inline const char *name_of(Stretch s) { return s == before ? "first quarter" : s == after ? "second quarter" : "rest"; }
 
 struct Reading {
-  std::string name, variant; // no layer: the forecast is the value of `lag` steps ago
+  std::string name, variant; // empty: the forecast is the value of `lag` steps ago
   Assignments task, layer;   // settings of the task and of the layer
   bool costly = false;       // measured on fewer sequences
   int lag = 0;
@@ -38,7 +38,7 @@ const Reading softmax_unit{"softmax on unit keys", "softmax_qknorm", {}, {}};
 const Reading average{"mean of the values so far", "softmax", {}, {{"scale", "0"}}};
 const Reading bandwidth_2{"softmax on unit keys, bandwidth 2", "softmax_qknorm", {}, {{"scale", "1"}}};
 const Reading sharp{"softmax on unit keys, bandwidth 0.1", "softmax_qknorm", {}, {{"scale", "20"}}};
-/// The layer with p = 1, on unit keys, with a ridge on the slopes.
+/// Locally linear regression (p = 1) on unit keys, with a ridge on the slopes.
 inline Reading local(const std::string &bandwidth, const std::string &ridge) {
   return {"$p = 1$, bandwidth " + bandwidth + ", ridge " + ridge,
           "local_linear",
@@ -56,18 +56,20 @@ inline Reading gated(const std::string &alpha) {
   return {"linear, forgetting " + alpha, "gated_linear", {{"output", "unit"}, {"alpha", alpha}}, {}};
 }
 
-/// What --point takes: one Sigma and one way to draw the first key.
+/// The parameters that --point sets: one Sigma and one way to draw the first key.
 const std::vector<ParamSpec> setting{
-    choice_param("noise", {"equicorrelated", "chain", "factors"}, "$Sigma$: c, $c^|i-j|$, or rank 8"),
+    choice_param("noise", {"equicorrelated", "chain", "factors"},
+                 "off-diagonal elements of $Sigma$: c, $c^|i-j|$, or those of a matrix of rank 8"),
     real_param("correlation", 0.5, 0.05, 0.95, "c of $Sigma$"),
-    choice_param("start", {"stationary", "zero"}, "first key: the early process's law, or one noise draw")};
+    choice_param("start", {"stationary", "zero"},
+                 "first key: drawn from the stationary law of the early process, or one draw of the noise")};
 
-/// For a reading whose outputs have norm sqrt(64) against targets of norm 1 the loss is at least (8 - 1)^2 = 49. A
-/// reading is "the worst" if its loss is larger by a factor of at least 40.
+/// An output of norm sqrt(64) has a loss of at least (8 - 1)^2 = 49 against a target of norm 1. A layer counts as the
+/// worst if its loss is at least 40 times that of every other layer.
 const double worst_by = std::log(40);
 
-/// A share c of the equicorrelated noise, and 1 / Dk of the rest, lies along one direction. If that is most of the
-/// noise, keys are nearly one-dimensional: sharper weights help as much as slopes, and fixed margins fail.
+/// Equicorrelated noise has a share c, and 1 / Dk of the rest, along one direction. If that is most of the noise, keys
+/// are nearly one-dimensional: sharper weights help as much as slopes do, and the fixed margins of the claims fail.
 inline void refuse_one_direction(const Protocol &p, double most = 0.5) {
   if (p.point && p.point->text("noise") == "equicorrelated" && p.point->real("correlation") > most)
     usage_error("equicorrelated noise of correlation <= " + number(most) +
@@ -92,7 +94,7 @@ public:
                     {"start", p.point->text("start")}}};
   }
 
-  /// The point states mean ln(loss of `large` / loss of `small`) >= margin.
+  /// The statement: mean ln(loss of `large` / loss of `small`) >= margin.
   Point above(const Reading &large, const Reading &small, Stretch s, double margin) const {
     return at_least_point(mean_log_ratio(large, small, s), margin);
   }
@@ -107,7 +109,8 @@ public:
     return stratified_mean(logs);
   }
 
-  /// The mean of samples. Sample i has setting i modulo their number; settings differ by more than sequences do.
+  /// The mean of samples, stratified by setting, because settings differ by more than sequences do. Sample i has
+  /// setting i modulo the number of settings.
   Mean stratified_mean(const Vector &samples) const {
     Mean all;
     const size_t n = settings_.size();
@@ -120,8 +123,8 @@ public:
     return all;
   }
 
-  /// The losses of a reading. Sequence i has setting i modulo the number of settings, for every reading. Eight claims
-  /// compare the same losses, which are measured once for each seed and number of sequences.
+  /// The losses of a reading. For every reading sequence i has setting i modulo the number of settings. Eight claims
+  /// compare these losses, so they are measured once per seed and number of sequences.
   const Losses &losses(const Reading &r) const {
     static std::mutex mutex;
     static std::map<std::string, Losses> known;
@@ -176,10 +179,11 @@ private:
   }
   static Vector read_by(const Reading &r, const Sequence &s) {
     const Variant &variant = find_variant(r.variant);
-    const std::string form = r.variant == "mesa" ? "recurrent" : "fast"; // decaying steps make blocks of one
+    const std::string form =
+        r.variant == "mesa" ? "recurrent" : "fast"; // with a decay, mesa's other forms work in blocks of one step
     return forward(variant, s, {find_form(variant, form).name, Real::f64, 64, variant_params(variant, r.layer)}).o;
   }
-  /// v_{t-lag}; before that step the first value.
+  /// v_{t-lag}, or the first value at the first `lag` steps.
   static Vector delayed(const Sequence &s, int lag) {
     Vector reads = s.v;
     const int T = s.shape.T, width = s.shape.Dv;
@@ -197,6 +201,6 @@ private:
 const std::string source = "003 §5, Eq 55, Fig 2";
 
 inline std::string over(const Reading &large, const Reading &small, Stretch s) {
-  return "ln(" + large.name + " / " + small.name + "), " + name_of(s);
+  return "ln(loss of " + large.name + " / loss of " + small.name + "), " + name_of(s);
 }
 } // namespace recollect::theory::readings

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 §6, Fig 3: what 128 pairs in 64 dimensions cannot be, and an embedding with which least squares recalls them.
+// 003 §6, Fig 3: 128 keys in 64 dimensions cannot be orthogonal; an embedding with which least squares recalls 128
+// pairs.
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"
 #include "theory/test_time_regression/mqar_texts.hpp"
@@ -8,8 +9,9 @@ namespace recollect::theory {
 namespace {
 constexpr int pairs = 128, width = 64;
 
-const std::vector<ParamSpec> planted{integer_param("T", 512, 256, 2048, "steps"),
-                                     real_param("offset", 3, 0, 10, "common part of the cues")};
+const std::vector<ParamSpec> planted{
+    integer_param("T", 512, 256, 2048, "steps"),
+    real_param("offset", 3, 0, 10, "added to the first channel of every cue, which is then normalised")};
 
 /// The text of standard basis vectors, with each token replaced by its row of `embedding`.
 Texts embedded(const Texts &plain, const Dense &embedding) {
@@ -34,7 +36,8 @@ Texts embedded(const Texts &plain, const Dense &embedding) {
   return texts;
 }
 
-/// Cues in one half of the channels, responses in the other: a rotation of their cues, or independent of them.
+/// Tokens whose cues lie in one half of the channels and whose responses lie in the other half. A response is a
+/// rotation of its cue, or independent of it.
 Dense halves(double offset, bool rotated, Seed seed) {
   const int half = width / 2;
   const auto cues = [&](const char *name) {
@@ -53,11 +56,11 @@ Dense halves(double offset, bool rotated, Seed seed) {
 
 Claim mqar_p128_rls_construction() {
   ClaimBuilder c("mqar-p128-rls-construction", "003 §6 (derived, owed to the authors)");
-  c.says("There are embeddings with $P = 128 > d = 64$ on which RLS solves MQAR exactly at every length while linear "
-         "attention fails.");
-  c.exactly("The cues $u_j$ have a common part and lie in one half of the width, and the responses are $R u_j$, a "
-            "rotation into the other half. Least squares finds $R$ as soon as the cues so far span that half. Without "
-            "the common part linear attention is exact too.");
+  c.says("There are embeddings of $P = 128$ cues in $d = 64$ dimensions on which RLS solves multi-query associative "
+         "recall (MQAR) exactly at every length, while linear attention fails.");
+  c.exactly("The cues $u_j$ share a common part and lie in one half of the channels. The responses are $R u_j$, where "
+            "$R$ rotates a cue into the other half. Least squares finds $R$ as soon as the cues so far span their "
+            "half. Without the common part linear attention is exact too.");
   c.runs({"linear", "rls"}), c.draws({"mqar"}), c.takes(planted);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int T = p.integer("T");
@@ -67,11 +70,12 @@ Claim mqar_p128_rls_construction() {
     };
     const Texts planted = texts(p.real("offset"), true), independent = texts(p.real("offset"), false),
                 isotropic = texts(0, true);
-    const int first = T / 2; // well over half of the cues have been seen, and the map needs half the width
+    const int first =
+        T / 2; // by then well over half of the cues have occurred, more than the 32 that determine the rotation
     const auto reads = [&](const Texts &x) { return x.reads("rls", least_squares, first); };
     const auto linear = [&](const Texts &x) { return at_most_point(mean_of(x.shares("linear", {}, first)), 0.7); };
-    // The ridge changes a read by less than ridge / (least eigenvalue of the cues' sum of squares). That eigenvalue is
-    // above one, because T / 2 cues have an isotropic part of at least a tenth of their length.
+    // The ridge changes a read by less than ridge / (smallest eigenvalue of sum u u^T over the cues u so far). That
+    // eigenvalue is above one, because T / 2 cues have an isotropic part of at least a tenth of their length.
     const Vector responses = planted.asked_rows(planted.problem.target, first);
     points.rounding(1e-6 / epsilon_of(Real::f64)).statement("RLS reads the response", reads(planted), responses);
     points.wrong_system("RLS, responses independent of cues", reads(independent),
@@ -84,8 +88,9 @@ Claim mqar_p128_rls_construction() {
 Claim mqar_welch_128_64() {
   ClaimBuilder c("mqar-welch-128-64", "003 §6");
   c.says("128 keys cannot be orthogonal in a space of 64 dimensions.");
-  c.exactly("The largest |cosine| of $P$ unit keys in $d$ dimensions is at least $sqrt((P - d) / (d (P - 1)))$, .0887 "
-            "here (Welch). Random unit keys have about .45, two mutually unbiased bases .125.");
+  c.exactly("Among $P$ unit keys in $d$ dimensions, the largest |cosine| of two keys is at least $sqrt((P - d) / (d (P "
+            "- 1)))$ (Welch's bound), here .0887. It is about .45 for random unit keys and .125 for two mutually "
+            "unbiased bases.");
   c.takes({integer_param("P", 128, 2, 1024, "unit keys, more than d"), integer_param("d", 64, 2, 512, "width")});
   return measure(c, [](Points &points, Seed seed, double P, double d) {
     if (P <= d) usage_error("P > d keys cannot be orthogonal; up to d can");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts of multi-query associative recall (003 §6) and a layer's recall of them, text by text.
+// Texts of multi-query associative recall (003 §6), and how much of each text a layer recalls.
 #pragma once
 #include "harness/numerics/scoring.hpp"
 #include "theory/support/layer_points.hpp"
@@ -33,7 +33,7 @@ struct Texts {
     return shares;
   }
 
-  /// The reads of the first text at those steps from `first` on that ask for a cue, one after the other.
+  /// The rows of an array [T,d] of the first text at the steps from `first` on that ask for a cue.
   Vector asked_rows(const Vector &array, int first = 0) const {
     const int d = problem.sequence.shape.Dk;
     Vector rows;
@@ -41,14 +41,14 @@ struct Texts {
       if (is_asked(problem, 0, t)) rows.insert(rows.end(), &array[size_t(t) * d], &array[size_t(t) * d] + d);
     return rows;
   }
-  /// A layer's reads at those steps, and its shares of right answers.
+  /// A layer's reads at these steps of the first text, and its share of right answers in each text.
   Vector reads(const std::string &variant, const Assignments &set = {}, int first = 0) const {
     return asked_rows(read_by(variant, set).o, first);
   }
   Vector shares(const std::string &variant, const Assignments &set = {}, int first = 0) const {
     return accuracy(read_by(variant, set), first);
   }
-  /// n_j v_j at those steps: n_j, how often the cue was written, plus `more`, times its response v_j.
+  /// (n_j + more) v_j at the steps that ask for a cue; n_j is how often the cue was written so far, v_j its response.
   Vector counted_responses(double more = 0) const {
     const Sequence &s = problem.sequence;
     const size_t d = s.shape.Dk;
@@ -71,6 +71,6 @@ inline Vector differences(const Vector &large, const Vector &small) {
   return d;
 }
 
-/// RLS with a negligible ridge, i.e. the least-squares memory.
+/// RLS with a negligible ridge: the least-squares memory.
 const Assignments least_squares{{"ridge", "1e-6"}};
 } // namespace recollect::theory

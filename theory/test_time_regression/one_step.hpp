@@ -22,10 +22,10 @@ struct Step {
   }
   Dense after_longhorn(double delta) const {
     Sequence weighed = s;
-    weighed.beta.clear(); // delta alone is the weight
+    weighed.beta.clear(); // so that delta alone is the weight of the pair
     return memory(run("longhorn", weighed, {{"delta", number(delta)}}), s.shape);
   }
-  /// Rounding units of a step of relative size beta |k|^2, relative to the size of what it changes.
+  /// Rounding units of a step of size beta, whose residual and memory have the sizes of v and M.
   double units(double beta) const {
     return 8.0 * s.shape.Dk * (1 + beta * kk()) * (max_abs(M.data) + max_abs(v.data)) * (1 + max_abs(k.data)) * 4;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 §2: the recurrences that the framework sets out from, linear attention (Eq 2-3) and DeltaNet (Eq 5-6).
+// 003 §2: the recurrences with which the paper begins: linear attention (Eq 2-3) and DeltaNet (Eq 5-6).
 #include "theory/support/delta_recursion.hpp"
 #include "theory/support/features.hpp"
 #include "theory/support/measure.hpp"
@@ -17,10 +17,10 @@ Output sums(const Sequence &s, Triangle triangle) {
 Claim linear_recurrence() {
   ClaimBuilder c("linattn-recurrence", "003 Eq 2-3");
   c.says("Linear attention updates $M_t = M_{t-1} + v_t k_t^T$ and reads $y_t = M_t q_t = sum_{i<=t} v_i k_i^T q_t$, "
-         "so that all $T$ outputs take $O(T)$ time; the same with $phi(k)$, $phi(q)$ in place of $k$, $q$. The "
-         "normaliser of the original layer is dropped.");
+         "so that all $T$ outputs take $O(T)$ time. The same holds with features $phi(k)$, $phi(q)$ in place of $k$, "
+         "$q$. The paper drops the normaliser of the original layer.");
   c.exactly("An identity at every prefix.");
-  c.because("A step writes first and reads then, so $y_t$ includes its own pair.");
+  c.because("A step writes before it reads, so $y_t$ includes the pair $(k_t, v_t)$.");
   c.runs({"linear", "delta_net", "linear_elu"}), c.takes(one_head_params(point_P));
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
     const Sequence s = random_sequence(shape, seed);
@@ -33,9 +33,9 @@ Claim linear_recurrence() {
     keys_only.k = mapped.k;
     const Measured features = measured("linear", mapped);
     const Output expected = sums(mapped, Triangle::with_diagonal);
-    points.statement("the same with $phi$ = 1 + ELU", features.against(expected))
+    points.statement("with $phi$ = 1 + ELU: the sum of $v_i phi(k_i) . phi(q_t)$", features.against(expected))
         .but_not("$phi$ on the keys only", features.against(sums(keys_only, Triangle::with_diagonal)));
-    points.wrong_system("divided by its normaliser, which the paper drops",
+    points.wrong_system("divided by the normaliser, which the paper drops",
                         exact_point(run("linear_elu", s).o, expected.o, features.units));
   });
 }
@@ -51,11 +51,11 @@ template <class F> Output rewritten(const Sequence &s, const F &erased, const F 
 
 Claim old_and_new_values() {
   ClaimBuilder c("deltanet-eq5-eq6", "003 Eq 5-6");
-  c.says("DeltaNet deletes $v_old = M_{t-1} k_t$, retrieved with the new key, and binds $v_new = beta v + (1 - beta) "
-         "v_old$ to it, $beta$ in [0, 1]; this is $M_{t-1} (I - beta k k^T) + beta v k^T$.");
-  c.exactly("An identity. The deletion alone leaves $(1 - |k|^2) M k$ at $k$.");
-  c.because("In Eq 5 the overbrace for $v_new$ covers $M$ $k$ instead of the whole bracket; the formula is right. The "
-            "deletion is complete only for keys of length 1, which the text does not say.");
+  c.says("DeltaNet retrieves $v_old = M_{t-1} k_t$ with the new key, deletes it, and binds $v_new = beta v + (1 - "
+         "beta) v_old$ to the key, with $beta$ in [0, 1]. The memory becomes $M_{t-1} (I - beta k k^T) + beta v k^T$.");
+  c.exactly("An identity. After the deletion alone, the read at $k$ is $(1 - |k|^2) M k$.");
+  c.because("In Eq 5 the overbrace for $v_new$ covers $M k$ instead of the whole bracket; the formula itself is right. "
+            "The deletion is complete only for keys of length 1, which the text does not say.");
   c.runs({"delta_net", "linear"}), c.takes(one_head_params(point_P));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     using Factor = double (*)(double);
@@ -72,7 +72,7 @@ Claim old_and_new_values() {
         .but_not("write without $beta$", is(share, none, one))
         .but_not("erase with the sign turned", is(minus, rest, share));
     points.wrong_system("linear attention: no deletion", measured("linear", s).against(rewritten(s, one, rest, share)));
-    // A write of v = 0 with beta = 1 only erases, and leaves (1 - |k|^2) M k at k: nothing only for |k| = 1.
+    // A write of v = 0 with beta = 1 only erases. The read at k is then (1 - |k|^2) M k, which is 0 only for |k| = 1.
     for (double length : {1.0, 0.5, 2.0}) {
       Sequence deletion = random_sequence({1, 1, 1, s.shape.Dk, s.shape.Dv}, protocol.seed);
       for (double &x : deletion.k) x *= length;
@@ -85,8 +85,9 @@ Claim old_and_new_values() {
         return exact_point(left, expected.data, 64.0 * s.shape.Dk * max_abs(before));
       };
       points.at(Params(p).set("|k|", length));
-      auto left_over = points.obligation("the deletion alone leaves $(1 - |k|^2) M k$", leaves(1 - length * length));
-      if (length != 1) left_over.but_not("complete for every key", leaves(0));
+      auto left_over =
+          points.obligation("the read at $k$ after the deletion alone: $(1 - |k|^2) M k$", leaves(1 - length * length));
+      if (length != 1) left_over.but_not("0 for every key", leaves(0));
     }
   });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 §6: what a short convolution sees, and recall by linear attention with one of length 2 (Eq 56-58).
+// 003 §6: the token that a short convolution reads (Eq 56), and recall with a convolution of length 2 (Eq 57-58).
 #include "theory/test_time_regression/mqar_texts.hpp"
 
 namespace recollect::theory {
@@ -26,11 +26,11 @@ Vector shifted(const Dense &x, const Dense &W, int i, double factor) {
 
 Claim weights_typo() {
   ClaimBuilder c("shortconv-w0-typo", "003 after Eq 56");
-  c.says("Setting $w_0 = i$ and $w_j = 0$ for $j != 0$ in the short convolution looks back at the token of $i$ steps "
-         "ago.");
-  c.exactly("The printed setting multiplies the current token by $i$. $w_i = 1$ and $w_j = 0$ for $j != i$ gives $k_t "
-            "= W x_{t-i}$.");
-  c.because("Index and value are exchanged. The construction that follows $(w_0 = 0, w_1 = 1)$ has it right.");
+  c.says("A short convolution with the weights $w_0 = i$ and $w_j = 0$ for $j != 0$ looks back at the token of $i$ "
+         "steps ago.");
+  c.exactly("The printed setting multiplies the current token by $i$. The setting $w_i = 1$ and $w_j = 0$ for $j != i$ "
+            "gives $k_t = W x_{t-i}$.");
+  c.because("The index and the value are exchanged. The construction that follows is right: $w_0 = 0$, $w_1 = 1$.");
   c.is_refuted(slip("After Eq 56: 'Setting $w_0 = i$ and $w_j = 0$ for $j != 0$'.", "none",
                     "The construction in the same section sets $w_0 = 0$, $w_1 = 1$."));
   c.takes({integer_param("i", 2, 1, 16, "tokens to look back"), integer_param("T", 24, 4, 512, "tokens"),
@@ -56,15 +56,16 @@ const std::vector<ParamSpec> construction{integer_param("P", 32, 2, 512, "cue-re
                                           integer_param("d", 64, 4, 1024, "width of the embeddings"),
                                           integer_param("T", 256, 8, 4096, "steps")};
 
-/// Rounding of sums of T products of rows of width d, which are orthonormal to a few eps.
+/// Rounding units of sums of T inner products of rows of width d that are orthonormal up to a few eps.
 double text_units(int T, int d) { return 4.0 * T * d; }
 
 Claim orthonormal_tokens() {
   ClaimBuilder c("mqar-orthonormal-construction", "003 Eq 57-58");
   c.says("When the embedding space is large enough for orthonormal tokens, linear attention with one convolution of "
          "length 2 ($k_t = x_{t-1}$, $q_t = v_t = x_t$) solves MQAR for texts of any length.");
-  c.exactly("$y = n_j v_j$, where $n_j$ is the number of occurrences of the cue so far. It needs $2 P <= d$, because "
-            "responses are keys as well. (The sum is over tokens preceded by the cue; printed: followed.)");
+  c.exactly("The read at a cue is $y = n_j v_j$, where $v_j$ is its response and $n_j$ the number of its occurrences "
+            "so far. The width must be $d >= 2 P$, because responses are keys as well. (The sum runs over tokens that "
+            "are preceded by the cue; the text prints 'followed'.)");
   c.runs({"linear"}), c.draws({"mqar"}), c.takes(construction);
   return measure(c, [](Points &points, Seed seed, int P, int d, int T) {
     if (2 * P > d) usage_error("2 P orthonormal tokens need a width of 2 P");
@@ -83,8 +84,8 @@ Claim orthonormal_tokens() {
 Claim indices_typo() {
   ClaimBuilder c("mqar-indices-typo", "003 §6, before Eq 57, Eq 58");
   c.says("The memory's pairs $(x_{t-1}, x_t)$ start at $t = 1$.");
-  c.exactly("They start at $t = 2$, or $x_0$ must be defined as 0: there is no token $x_0$. Also, $u_{i_j}$ appears in "
-            "the j-th pair, not as the $i_j$-th bigram.");
+  c.exactly("The pairs start at $t = 2$, or $x_0$ must be defined as 0, because there is no token $x_0$. Also, "
+            "$u_{i_j}$ appears in the j-th pair, not as the $i_j$-th bigram.");
   c.because("Two indices are wrong; the construction does not depend on them.");
   c.is_refuted(slip("§6: the memory holds {$(x_{t-1}, x_t)$} for $t = 1$ to $T + 1$; the cue 'has previously appeared "
                     "as the $i_j$ th bigram'.",
@@ -109,11 +110,12 @@ Claim indices_typo() {
 Claim as_many_as_channels() {
   ClaimBuilder c("mqar-p64-d64", "003 §6, d_model = P = 64 (untrained)");
   c.says("At $d_model = P = 64$ linear attention solves MQAR perfectly, as the construction predicts.");
-  c.exactly("The construction does not cover $P = d$: with all bigrams, 2 $P$ keys lie in $d$ dimensions. It is exact "
-            "if only cue to response is stored and the cues are orthonormal, and for all bigrams up to $P = d / 2$.");
-  c.because("The paper's own number comes from a trained model (row mqar-fig3-setup) and is not doubted here. Trained "
-            "weights can separate cues from responses; orthonormal embeddings at $P = d$ cannot.");
-  c.holds_under("only cue to response is stored, under orthonormal cues");
+  c.exactly("The construction does not cover $P = d$: if all bigrams are stored, $2 P$ keys lie in $d$ dimensions. "
+            "Recall is exact if the cues are orthonormal and only pairs of cue and response are stored. If all bigrams "
+            "are stored, it is exact up to $P = d / 2$.");
+  c.because("The paper's own number comes from a trained model (claim mqar_fig3_setup) and is not doubted here. "
+            "Trained weights can separate cues from responses; orthonormal embeddings at $P = d$ cannot.");
+  c.holds_under("only pairs of cue and response are stored, and the cues are orthonormal");
   c.runs({"linear"}), c.draws({"mqar"});
   c.takes({integer_param("d", 64, 8, 256, "width, and number of pairs"),
            integer_param("T", 1024, 16, 4096, "steps, enough for every cue to occur")});
@@ -129,10 +131,11 @@ Claim as_many_as_channels() {
     };
     const Assignments cues{{"storage", "cues"}};
     points.statement("all bigrams, $P = d$: $y = n_j v_j$", read(d, {}));
-    points.statement("all bigrams, responses = the next cue: accuracy", accuracy({{"responses", "shifted"}}));
+    points.statement("all bigrams, the response to a cue is the next cue: accuracy",
+                     accuracy({{"responses", "shifted"}}));
     points.statement("all bigrams, random unit tokens: accuracy", accuracy({{"embedding", "unit"}}));
-    points.condition("cue to response alone, $P = d$: $y = n_j v_j$", read(d, cues));
-    points.wrong_system("cue to response alone, $P = d + 1$", read(d + 1, cues));
+    points.condition("pairs of cue and response, $P = d$: $y = n_j v_j$", read(d, cues));
+    points.wrong_system("pairs of cue and response, $P = d + 1$", read(d + 1, cues));
     points.obligation("all bigrams, $P = d / 2$: $y = n_j v_j$", read(d / 2, {}));
     points.wrong_system("all bigrams, $P = d / 2 + 1$", read(d / 2 + 1, {}));
   });

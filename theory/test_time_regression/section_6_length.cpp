@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 §6: recall is limited by the number of pairs, not by the length of the text. On untrained embeddings.
+// 003 §6: recall is limited by the number of pairs, not by the length of the text. Measured on untrained embeddings.
 #include "theory/test_time_regression/mqar_texts.hpp"
 
 namespace recollect::theory {
 namespace {
 const Assignments orthonormal_cues{{"storage", "cues"}}, unit_cues{{"storage", "cues"}, {"embedding", "unit"}};
 
-/// Reads of one text by RLS against the responses. The error of a pair is ridge V^T (G + ridge)^{-1}, G the Gram matrix
-/// of the cues times their counts; that is at most ridge sqrt(P) / (least eigenvalue of the cues' Gram matrix).
+/// The reads of one text by RLS, compared with the responses. The error of a pair is ridge V^T (G + ridge)^{-1}, where
+/// G is the Gram matrix of the cues times their counts. It is at most ridge sqrt(P) / (smallest eigenvalue of the Gram
+/// matrix of the cues).
 Point exact_recall(const Texts &text, int P, double known_ridge) {
   const int d = text.problem.sequence.shape.Dk;
   const auto first = text.problem.candidates.begin();
@@ -18,9 +19,9 @@ Point exact_recall(const Texts &text, int P, double known_ridge) {
 
 Claim mqar_rls_vs_linear_untrained() {
   ClaimBuilder c("mqar-rls-vs-linear-untrained", "003 §6 (untrained)");
-  c.says("RLS recalls more than linear attention where there are more pairs than dimensions.");
-  c.exactly("On random unit cues, with cue to response stored, RLS recalls a sixth of the answers more at $P = 1.5 d$ "
-            "and $2 d$. At $P < d$ it recalls everything exactly.");
+  c.says("RLS recalls more than linear attention if there are more pairs than dimensions.");
+  c.exactly("On random unit cues, with pairs of cue and response stored, RLS has a share of right answers that is "
+            "higher by 1/6 at $P = 1.5 d$ and at $2 d$. At $P < d$ RLS recalls every response exactly.");
   c.runs({"linear", "rls"}), c.draws({"mqar"});
   c.takes({integer_param("P", 48, 2, 512, "pairs, 1.5 d or more"), integer_param("d", 32, 8, 256, "width"),
            integer_param("T", 256, 64, 4096, "steps")});
@@ -43,12 +44,13 @@ Claim mqar_t_independence() {
   ClaimBuilder c("mqar-t-independence", "003 §6");
   c.says("Once the memory is large enough for all $P$ pairs, the difficulty of MQAR is independent of the sequence "
          "length.");
-  c.exactly("Exactly true if recall is exact: orthonormal cues for linear attention, independent ones for RLS. On "
-            "random unit cues at $P = d$ linear attention changes with $T$: first it gets worse, then better, because "
-            "the counts of the cues become equal; from $T / 8$ to $T$ by 0.03 and more if $T$ is 16 $d$ to 48 $d$.");
-  c.because("The paper speaks of a memory with sufficient capacity, and for that it is right. If cross-talk decides, "
-            "longer texts are not harder either: the counts $n_j$ become equal.");
-  c.holds_under("recall is exact: orthonormal cues for linear attention, independent ones for RLS");
+  c.exactly("Exactly true if recall is exact: with orthonormal cues in linear attention, with independent cues in RLS. "
+            "On random unit cues at $P = d$ the recall of linear attention changes with $T$: it first falls, then "
+            "rises as the counts of the cues become equal. From $T / 8$ to $T$ the share of right answers rises by at "
+            "least 0.03 if $T$ is $16 d$ to $48 d$.");
+  c.because("The paper speaks of a memory with sufficient capacity, and for that it is right. If cross-talk limits "
+            "recall, longer texts are not harder either, because the counts $n_j$ of the cues become equal.");
+  c.holds_under("recall is exact: with orthonormal cues in linear attention, with independent cues in RLS");
   c.runs({"linear", "rls"}), c.draws({"mqar"});
   c.takes({integer_param("d", 32, 24, 128, "width, and number of pairs"),
            integer_param("T", 512, 384, 4096, "steps of the long texts, 16 d to 48 d")});
@@ -68,11 +70,11 @@ Claim mqar_t_independence() {
     };
     const Vector brief = ending(T / 8), lasting = ending(T);
     const Mean gain = mean_of(differences(lasting, brief));
-    points.statement("random unit cues: share at T is the share at $T / 8$",
+    points.statement("random unit cues: share of right answers at T is that at $T / 8$",
                      Mean{mean_of(lasting).mean, gain.standard_error}, mean_of(brief).mean);
-    points.obligation("random unit cues: share at T less that at $T / 8$", at_least_point(gain, 0.03));
+    points.obligation("random unit cues: share at T - share at $T / 8$", at_least_point(gain, 0.03));
     if (protocol.full() && !protocol.point) // first worse, then better as the counts even out
-      points.obligation("random unit cues: share at $T / 8$ less that at $T / 16$",
+      points.obligation("random unit cues: share at $T / 8$ - share at $T / 16$",
                         at_most_point(mean_of(differences(brief, ending(T / 16))), -0.03));
     for (int steps : {T / 8, T}) {
       const std::string text = ", $T = " + std::to_string(steps) + "$";

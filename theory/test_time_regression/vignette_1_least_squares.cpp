@@ -7,10 +7,10 @@ namespace recollect::theory {
 namespace {
 Claim overdetermined() {
   ClaimBuilder c("ls-eq11-over", "003 Eq 11");
-  c.says("With linearly independent columns of $K_t$ ($t >= Dk$, to which the text restricts itself) the least-squares "
-         "memory is $M_t = V^T K (K^T K)^{-1}$, in general $V^T (K^+)^T$.");
-  c.exactly("It solves the normal equations $M K^T K = V^T K$.");
-  c.because("Ordinary least squares with one pair per row.");
+  c.says("If the columns of $K_t$ are linearly independent (the text restricts itself to $t >= Dk$), the least-squares "
+         "memory is $M_t = V^T K (K^T K)^{-1}$. In general it is $V^T (K^+)^T$.");
+  c.exactly("The memory solves the normal equations $M K^T K = V^T K$.");
+  c.because("This is ordinary least squares, with one pair per row of $K$ and $V$.");
   c.takes(pair_params({1, 1, 20, 8, 3})), c.at({{}, {{"t", 40}, {"Dk", 5}}});
   return measure(c, [](Points &points, Seed seed, int t, int Dk, int Dv) {
     const Pairs x({1, 1, t, Dk, Dv}, seed);
@@ -29,10 +29,10 @@ Claim overdetermined() {
 
 Claim underdetermined() {
   ClaimBuilder c("ls-eq11-under", "003 Eq 11");
-  c.says("With linearly independent rows (rank $t$) the min-norm solution is $M_t = V^T (K K^T)^{-1} K$, in general "
-         "$V^T (K^+)^T$.");
-  c.exactly("It interpolates. The squared norm of any other interpolant is larger by that of the part which is "
-            "orthogonal to all keys.");
+  c.says("If the rows of $K_t$ are linearly independent (rank $t$), the solution of smallest norm is $M_t = V^T (K "
+         "K^T)^{-1} K$. In general it is $V^T (K^+)^T$.");
+  c.exactly("The solution interpolates, $M k_i = v_i$. Any other interpolant is $M + N$ with $N k_i = 0$ for all keys, "
+            "and its squared norm is larger by $|N|^2$.");
   c.because("Of all memories without loss, the paper chooses the one of least norm.");
   c.takes(pair_params({1, 1, 4, 8, 3})), c.at({{}, {{"t", 1}, {"Dk", 5}}});
   return measure(c, [](Points &points, Seed seed, int t, int Dk, int Dv) {
@@ -50,16 +50,16 @@ Claim underdetermined() {
     const Dense G = normal_matrix(M.rows, Dk, seed, "003/another interpolant"), N = G - G * pseudo_inverse(x.K) * x.K;
     points.rounding(units * (square(M) + square(N)));
     points.statement("shortest: $|M + N|^2 = |M|^2 + |N|^2$", square(M + N), square(M) + square(N));
-    points.rounding(units).wrong_system("another interpolant, of the same reads", M + N, least);
+    points.rounding(units).wrong_system("another interpolant", M + N, least);
   });
 }
 
 Claim rank_deficient() {
   ClaimBuilder c("ls-eq11-rank-deficient", "003 Eq 11 (\"e.g. t < Dk\")");
-  c.says("$t < Dk$ alone makes the second form usable (a reading of \"underdetermined, e.g. $t < Dk$\" without the "
-         "condition on the rank).");
-  c.exactly("The rows must be independent. With a repeated key $K K^T$ is singular, and only $V^T (K^+)^T$ exists: it "
-            "returns the mean of the key's values.");
+  c.says("The second form of Eq 11 can be used whenever $t < Dk$. (\"Underdetermined, e.g. $t < Dk$\" is read here "
+         "without the condition on the rank.)");
+  c.exactly("The rows of $K$ must be linearly independent. With a repeated key $K K^T$ is singular. $V^T (K^+)^T$ "
+            "still exists; its read at that key is the mean of the values stored there.");
   c.because("The paper states the rank condition in the next sentence; \"e.g.\" means the generic case.");
   c.is_refuted(limited("Eq 11: 'underdetermined, e.g. $t < D_k$'.", "'e.g.'",
                        "The next sentence: 'the underdetermined case corresponds to $K_t$ having rank t'."));
@@ -83,14 +83,14 @@ Claim rank_deficient() {
         .but_not("both values read as they are", transpose(x.V));
     const Dense ridged = inverse(x.K * transpose(x.K) + 1e-6 * Dense::identity(t)),
                 read = transpose(x.V) * ridged * x.K * transpose(x.K);
-    points.wrong_system("an inverse by a ridge of 1e-6", read, transpose(mean));
+    points.wrong_system("the inverse of $K K^T$ plus a ridge of 1e-6", read, transpose(mean));
   });
 }
 
 double length(const Dense &rows, int i) { return frobenius_norm(column(rows.data, i, rows.columns)); }
 
 enum class Eigenvalue { smallest, largest };
-/// |y| of the least-squares memory, divided by |q| sum |v_i||k_i| / lambda.
+/// |y| of the least-squares memory over |q| sum |v_i||k_i| / lambda, where lambda is an eigenvalue of K^T K.
 double tightness(const Pairs &x, const Dense &q, Eigenvalue which) {
   double sum = 0;
   for (int i = 0; i < x.K.rows; ++i) sum += length(x.V, i) * length(x.K, i);
@@ -104,8 +104,8 @@ Claim norm_bound() {
   c.says("The output of a least-squares layer (Eq 11) is bounded: $|y_t| <= |q_t| (sum_i |v_i||k_i|) / "
          "lambda_min(K_t^T K_t)$.");
   c.exactly("Every line of the proof is valid. Equality holds for equal pairs in one channel.");
-  c.because("On random pairs the bound is loose (the output is a tenth of it on average), but it need not be tight: it "
-            "shows that the inverse limits the output, while linear attention has nothing to divide by.");
+  c.because("On random pairs the bound is loose (the output is a tenth of the bound on average), but it need not be "
+            "tight. It shows that the inverse limits the output; linear attention divides by nothing.");
   c.takes(pair_params({1, 1, 4, 3, 3})), c.at({{}, {{"t", 12}}});
   c.last([](Points &points, const Protocol &) {
     // Equality: one channel, t equal pairs k = 2, v = 1, read at q = 3, where y = |q| t |v||k| / (t k^2) = 3/2.
@@ -115,7 +115,7 @@ Claim norm_bound() {
     const auto bound = [&](double pairs) { return 3 * pairs * 2 / same.gram()(0, 0); };
     points.at(labels({{"t", num(t)}, {"Dk", num(1)}, {"Dv", num(1)}})).rounding(16);
     points.obligation("equal pairs in one channel: equality", y, bound(t))
-        .but_not("the largest $|v_i||k_i|$ for their sum", bound(1))
+        .but_not("the largest $|v_i||k_i|$ in place of the sum", bound(1))
         .but_not("one pair missing from the sum", bound(t - 1));
   });
   return measure(c, [](Points &points, const Protocol &protocol, const Shape &shape) {
@@ -128,7 +128,7 @@ Claim norm_bound() {
       }
       return at_most_point(most, 1, 1e-12);
     };
-    points.statement("$|y|$ over the bound, the largest of 200 draws", largest(Eigenvalue::smallest));
+    points.statement("largest ratio of $|y|$ to the bound in 200 draws", largest(Eigenvalue::smallest));
     if (shape.T == shape.Dk + 1 && shape.Dk > 1)
       points.wrong_system("the largest eigenvalue in the denominator", largest(Eigenvalue::largest));
   });
@@ -146,11 +146,12 @@ Dense monomials(const Dense &rows) {
 
 Claim feature_mapped() {
   ClaimBuilder c("feature-mapped-ls", "003 Vignette 1, Nonlinear associative memory");
-  c.says(
-      "With $phi(k_i)$ for $k_i$ the least-squares solution is the optimal memory nonlinear in the keys; disregarding "
-      "the covariance of the $phi(k_i)$, as linear attention with a feature map does (Eq 3), gives a suboptimal one.");
-  c.exactly("$M = V^T Phi (Phi^T Phi)^{-1}$. Monomials of degree 2 store any quadratic map exactly.");
-  c.because("Optimal among memories that are linear in these features.");
+  c.says("With features $phi(k_i)$ in place of $k_i$ the least-squares solution is the optimal memory that is "
+         "nonlinear in the keys. Linear attention with a feature map (Eq 3) disregards the covariance of the "
+         "$phi(k_i)$, and so gives a suboptimal memory.");
+  c.exactly("The solution is $M = V^T Phi (Phi^T Phi)^{-1}$. With monomials of degree 2 as features it stores any "
+            "quadratic map exactly.");
+  c.because("The solution is optimal among the memories that are linear in these features.");
   c.runs({"linear"}), c.takes(pair_params({1, 1, 20, 8, 3})), c.at({{}, {{"t", 30}, {"Dk", 3}, {"Dv", 2}}});
   return measure(c, [](Points &points, Seed seed, int t, int Dk, int Dv) {
     const Pairs x({1, 1, t, Dk, Dv}, seed);
@@ -164,7 +165,7 @@ Claim feature_mapped() {
     const auto loss = [&](const Dense &memory) {
       return std::pow(frobenius_norm(mapped.V - mapped.K * transpose(memory)), 2);
     };
-    points.statement("Eq 3: loss above the solution's", at_least_point(loss(eq3), loss(M), 0));
+    points.statement("Eq 3: its loss is at least that of the solution", at_least_point(loss(eq3), loss(M), 0));
     points.wrong_system("the solution, scaled by .9", at_least_point(loss(0.9 * M), loss(eq3), 0));
     points.wrong_system("Eq 3: the features' covariance dropped", eq3 * mapped.gram(), mapped.cross());
     const Dense raw_gram = mapped.cross() * inverse(x.gram()) * mapped.gram();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 Vignette 1, Relationship to linear attention: when the inverse covariance can be left out, and the loss if not.
+// 003 Vignette 1, Relationship to linear attention: when the inverse covariance can be left out, and what is lost
+// otherwise.
 #include "harness/numerics/keys.hpp"
 #include "theory/support/sampling.hpp"
 #include "theory/test_time_regression/pairs.hpp"
@@ -20,8 +21,8 @@ Claim orthonormal_keys() {
   ClaimBuilder c("linattn-optimal-orthonormal", "003 text after Eq 12");
   c.says("Linear attention is an optimal linear memory when $t <= Dk$ and the keys are orthonormal, $k_i$ . $k_j$ = "
          "delta_ij.");
-  c.exactly("$V^T K = V^T (K^+)^T$, with zero loss.");
-  c.because("This is the sufficient half of the paper's \"only when\".");
+  c.exactly("Then $V^T K = V^T (K^+)^T$, and the loss is zero.");
+  c.because("The paper says \"only when\". This claim is the sufficiency of the condition.");
   c.runs({"linear"}), c.takes(pair_params({1, 1, 4, 8, 3})), c.at({{}, {{"t", 8}}});
   return measure(c, [](Points &points, Seed seed, int t, int Dk, int Dv) {
     const Pairs x({1, 1, t, Dk, Dv}, seed);
@@ -44,16 +45,17 @@ Claim orthonormal_keys() {
 Claim only_orthonormal() {
   ClaimBuilder c("linattn-optimal-only-if", "003 text after Eq 12");
   c.says("Linear attention is an optimal linear memory only when $t <= Dk$ and the keys are orthonormal.");
-  c.exactly("It is optimal for every $V$ exactly when $K K^T K = K$, that is, when all non-zero singular values are 1: "
-            "for instance tight frames, $K^T K = I$ with $t > Dk$.");
-  c.because("With orthonormal keys linear attention is optimal, but they are not the only such keys. \"Only\" is right "
-            "if optimal means zero loss for every V.");
-  c.is_refuted(asserted(
-      "Vignette 1 after Eq 12: 'In fact, it is an optimal linear memory only when $t <= D_k$ and the keys are "
-      "orthonormal'.",
-      "the objective of Eq 10", "The next paragraph turns to stability.",
-      "Optimal is meant as in Step 2 of §3: zero loss, perfect retrieval of every pair, whatever the values. For that "
-      "orthonormal keys are necessary, and 'only' is right. Tight frames minimise the loss without retrieving."));
+  c.exactly("Linear attention is optimal for every $V$ exactly if $K K^T K = K$, that is, if all non-zero singular "
+            "values of $K$ are 1. Tight frames are an example: $K^T K = I$ with $t > Dk$.");
+  c.because("With orthonormal keys linear attention is optimal, but other keys have this property too. \"Only\" is "
+            "right if optimal means zero loss for every V.");
+  c.is_refuted(
+      asserted("Vignette 1 after Eq 12: 'In fact, it is an optimal linear memory only when $t <= D_k$ and the keys are "
+               "orthonormal'.",
+               "the objective of Eq 10", "The next paragraph turns to stability.",
+               "Optimal is meant as in Step 2 of §3: zero loss, perfect retrieval of every pair, whatever the values. "
+               "Orthonormal keys are necessary for that, so 'only' is right. Tight frames minimise the loss but do not "
+               "retrieve every pair."));
   c.runs({"linear"}), c.takes(pair_params({1, 1, 8, 3, 2}));
   return measure(c, [](Points &points, Seed seed, int t, int Dk, int Dv) {
     const Pairs x({1, 1, t, Dk, Dv}, seed);
@@ -62,11 +64,14 @@ Claim only_orthonormal() {
         longer(1.1 * frame.K, x.V);
     const double apart = frobenius_norm(linear_memory(frame) - frame.best()) / frobenius_norm(frame.best()),
                  generic = frobenius_norm(linear_memory(x) - x.best()) / frobenius_norm(x.best());
-    points.statement("$t > Dk$: visibly not optimal", at_least_point(apart, 1e-3, 0));
+    points.statement("a tight frame, $t > Dk$: distance from the optimal memory, at least 0.001",
+                     at_least_point(apart, 1e-3, 0));
     points.obligation("a tight frame, $K^T K = I$ with $t > Dk$, is optimal", optimal(frame));
-    points.obligation("generic keys are visibly not", at_least_point(generic, 1e-3, 0));
+    points.obligation("generic keys: distance from the optimal memory, at least 0.001",
+                      at_least_point(generic, 1e-3, 0));
     points.wrong_system("the frame scaled by 1.1", optimal(longer));
-    // A rank-deficient partial isometry: keys are a basis of half the space, each twice and of length 1 / sqrt 2.
+    // A partial isometry of lower rank: the keys are a basis of half the space, each of length 1 / sqrt 2 and stored
+    // twice.
     const int r = std::max(1, Dk / 2);
     const Dense basis = orthonormal(r, Dk, seed);
     Dense twice(2 * r, Dk);
@@ -87,7 +92,7 @@ struct Correlated {
     x.K = x.K * diagonal({1, std::sqrt(kappa)}), x.V = x.K * transpose(B);
     return x;
   }
-  /// Channel 0 of the reads of linear attention at q = (1, 1), for every t, in `count` texts of t tokens each.
+  /// Channel 0 of the read of linear attention at q = (1, 1), divided by t, for each of `count` texts of t tokens.
   Vector reads(int t, Seed seed, size_t first, size_t count) const {
     Sequence s =
         stored({int(count), 1, t, 2, 1}, Stream(seed, "003/correlated keys").normals(count * t * 2, first * t * 2), {});
@@ -103,10 +108,11 @@ struct Correlated {
 
 Claim covariance() {
   ClaimBuilder c("linattn-crude-covariance", "003 text at Eq 12");
-  c.says("For zero-mean keys $K^T K$ is proportional to their empirical covariance; linear attention, which replaces "
-         "it by $I$, is a crude memory that ignores the covariance between the dimensions of the keys.");
-  c.exactly("$K^T K / t$ tends to $Sigma$. So for $v = B k$ the linear memory divided by $t$ tends to $B Sigma$, and "
-            "least squares gives $B$. They are equal up to scale exactly for $Sigma = c I$.");
+  c.says("For keys of mean zero $K^T K$ is proportional to the empirical covariance of the keys. Linear attention "
+         "replaces it by $I$: a crude memory that ignores the covariance between the dimensions of the keys.");
+  c.exactly("$K^T K / t$ tends to the covariance $Sigma$ of the keys. So for values $v = B k$ the memory of linear "
+            "attention divided by $t$ tends to $B Sigma$, and least squares gives $B$. The two are equal up to scale "
+            "exactly for $Sigma = c I$.");
   c.because("Linear attention weights directions by how often they occur.");
   c.runs({"linear"}), c.takes({real_param("kappa", 4, 1e-2, 100, "$Sigma = diag(1, kappa)$, not 1")});
   return measure(c, [](Points &points, const Protocol &protocol, double kappa) {
@@ -117,8 +123,8 @@ Claim covariance() {
     const auto draw = [&](size_t first, size_t count) { return x.reads(t, protocol.seed, first, count); };
     const Mean mean = sample_mean(wanted_sensitivity(protocol, law(1), {law(0), law(0.5)}), pilot_size(protocol),
                                   400'000, in_blocks(cached_block(5 * t), draw));
-    points.statement("a read of $M_lin / t$ is one of $B Sigma$", mean, law(1))
-        .but_not("B, as least squares has it", law(0))
+    points.statement("the read of $M_lin / t$ is that of $B Sigma$", mean, law(1))
+        .but_not("the read of B, the least-squares memory", law(0))
         .but_not("$B Sigma^{1/2}$", law(0.5));
     // For each text, M_lin is B K^T K, and the least-squares memory is B.
     const Pairs pairs = x.pairs(50, protocol.seed);
@@ -128,7 +134,8 @@ Claim covariance() {
     points.statement("$M_lin = B K^T K$", is(linear_memory(pairs), x.B * pairs.gram()));
     points.obligation("least squares restores B", is(pairs.best(), x.B))
         .but_not("$K^T K B$", is(linear_memory(pairs), pairs.gram() * x.B));
-    points.wrong_system("linear attention over t", is(1.0 / pairs.K.rows * linear_memory(pairs), x.B));
+    points.wrong_system("the memory of linear attention divided by t",
+                        is(1.0 / pairs.K.rows * linear_memory(pairs), x.B));
   });
 }
 } // namespace

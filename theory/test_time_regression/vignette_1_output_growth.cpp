@@ -19,7 +19,7 @@ Vector squared_outputs(const std::string &variant, Data data, int t, Seed seed, 
   const Variant &v = find_variant(variant);
   const Assignments set = variant == "rls" ? Assignments{{"ridge", "1e-9"}} : Assignments{};
   const Output out = forward(v, s, {"fast", Real::f64, 64, variant_params(v, set)});
-  return state_squares(out.state, count, width * width, width); // of the layer's first rows
+  return state_squares(out.state, count, width * width, width); // the memory is in the first rows of the state
 }
 
 /// The slope of log rms(|y|) against log t, from the values at t and T.
@@ -35,13 +35,14 @@ struct Ends {
 
 Claim growth() {
   ClaimBuilder c("linattn-output-grows", "003 text after Eq 13, footnote 2");
-  c.says("Without the inverse covariance the denominator of Eq 13 disappears, and the output of linear attention can "
-         "grow arbitrarily large with the sequence length (footnote 2: it scales linearly with it), where least "
-         "squares keeps it bounded.");
-  c.exactly("The output grows as $t$ if $E[v k^T]$ is not 0, and as $sqrt(t)$ if it is. With least squares it stays "
-            "constant, or falls as $1/sqrt(t)$ if the values are noise.");
+  c.says("Without the inverse covariance the denominator of Eq 13 disappears. The output of linear attention can then "
+         "grow arbitrarily large with the sequence length (footnote 2: it scales linearly with the length), whereas "
+         "the output of least squares stays bounded.");
+  c.exactly("The output of linear attention grows as $t$ if $E[v k^T]$ is not 0, and as $sqrt(t)$ if it is 0. The "
+            "output of least squares stays constant, or falls as $1/sqrt(t)$ if the values are noise.");
   c.because("That the output can grow without bound is right. Whether the growth is linear depends on the data: it is "
-            "if values correlate with their keys; if they are independent, the output grows like a random walk.");
+            "linear if values correlate with their keys. If values are independent of the keys, the output grows like "
+            "a random walk.");
   c.holds_under("$E v k^T$ is not 0");
   c.runs({"linear", "rls", "gated_linear"});
   c.takes({integer_param("t", 24, width + 8, 1024, "pairs at the first end; fourth moments are finite from there on"),
@@ -69,27 +70,28 @@ Claim growth() {
     const double wanted = wanted_sensitivity(protocol);
     const Mean free = slope("linear", Data::independent, wanted), tied = slope("linear", Data::equal, wanted),
                noise = slope("rls", Data::independent, wanted);
-    points.statement("independent values: linear in t", free, 1);
-    points.condition("$v = k$: slope 1 but for the law's own $(D+1)/t$", tied, one).but_not("slope $1/2$", half);
+    points.statement("independent values: slope 1", free, 1);
+    points.condition("$v = k$: slope of $sqrt(t^2 + t (D + 1))$", tied, one).but_not("slope $1/2$", half);
     points.condition("independent values: slope $1/2$", free, half).but_not("slope 1", one);
     points.condition("least squares on noise: slope $-1/2$", sampled_point(noise, falling, 1e-6))
         .but_not("no dependence on t", 0)
         .but_not("slope -1", 2 * falling);
-    points.statement("$v = k$: linear in t", tied, 1);
-    points.wrong_system("a gate", slope("gated_linear", Data::equal, 0.1), one);
+    points.statement("$v = k$: slope 1", tied, 1);
+    points.wrong_system("gated linear attention", slope("gated_linear", Data::equal, 0.1), one);
     // If the values are a linear map of the keys, the least-squares output is the value itself at any t.
     const Pairs x(Shape{1, 1, ends.t, width, width}, protocol.seed), exact(x.K, x.K);
     const auto reads = [&](const Dense &M, const Dense &expected) {
       return exact_point(M.data, expected.data, solved_units(x.K, M));
     };
-    points.condition("least squares on $v = k$: the map itself", reads(exact.best(), Dense::identity(width)));
+    points.condition("least squares on $v = k$: the memory is I", reads(exact.best(), Dense::identity(width)));
     points.wrong_system("linear attention on $v = k$", reads(exact.cross(), Dense::identity(width)));
   });
 }
 
 /// Values v = k (B = I), keys N(0, diag(1, kappa)), and q on the diagonal of the plane. With p = Sigma^{1/2} q the raw
-/// output is Sigma^{1/2} S p, where S is the sample covariance of white keys. S p is |p| (a, b) along and across p; for
-/// r = b / a, r sqrt(t) follows Student's distribution with t degrees of freedom. Least squares reads q.
+/// output is Sigma^{1/2} S p, where S is the sample covariance of white keys. S p has the component |p| a along p and
+/// |p| b across it; with r = b / a, r sqrt(t) follows Student's distribution with t degrees of freedom. The output of
+/// least squares is q.
 struct Plane {
   double kappa;
   int t;
@@ -111,8 +113,8 @@ struct Plane {
     return sum / mass;
   }
 
-  /// The cosines of successive texts between q and the outputs of `variant`. Each is averaged over a text and the same
-  /// text rotated by 90 degrees before its covariance is applied, so that terms linear in r cancel.
+  /// The cosine between q and the output of `variant` for each of `count` texts. It is averaged over the text and the
+  /// same text rotated by 90 degrees before the covariance is applied, so that terms linear in r cancel.
   Vector draw(const std::string &variant, Seed seed, size_t first, size_t count) const {
     const Vector white = Stream(seed, "003/plane keys").normals(count * t * 2, first * t * 2);
     Vector cosines(count, 0.0);
@@ -139,17 +141,18 @@ Claim normalised() {
   ClaimBuilder c("output-norm-restores", "003 text after Eq 13, App A");
   c.says("Output normalisation stabilises training by approximately restoring the self-normalising property of Eq 11 "
          "that linear attention loses.");
-  c.exactly("It restores the size, $sqrt(Dv)$ at every $t$. The direction is that of $B Sigma q$, not of $B$ $q$: $(1 "
-            "+ kappa) / sqrt(2 (1 + kappa^2))$ for $B = I$, $Sigma = diag(1, kappa)$, $q$ on the diagonal. It is equal "
-            "to least squares up to scale only for $Sigma = c I$, $t$ large.");
-  c.because("The paper says 'approximately', and for boundedness it is exact. But the inverse covariance also turns "
-            "the output, which a scalar norm cannot do.");
+  c.exactly("The normalisation restores the size of the output, $sqrt(Dv)$ at every $t$, but not the direction. The "
+            "direction is that of $B Sigma q$; least squares has that of $B q$. Their cosine is $(1 + kappa) / sqrt(2 "
+            "(1 + kappa^2))$ for $B = I$, $Sigma = diag(1, kappa)$ and $q$ on the diagonal. The outputs are equal up "
+            "to scale only for $Sigma = c I$ and large $t$.");
+  c.because("The paper says 'approximately'. The size is restored exactly. But the inverse covariance also changes the "
+            "direction of the output, which a scalar norm cannot do.");
   c.holds_under("the keys' covariance is a multiple of I, and the text is long");
   c.runs({"linear_rms", "linear", "delta_net"});
   c.takes({real_param("kappa", 4, 1.5, 100, "$Sigma = diag(1, kappa)$"), integer_param("t", 100, 20, 1000, "pairs")});
   c.at({{}, {{"kappa", 16}}});
   c.last([](Points &points, const Protocol &protocol) {
-    // The normalisation does restore the size: sqrt(Dv) at every t, while the raw output grows.
+    // The normalisation restores the size of the output, sqrt(Dv) at every t, while the raw output grows.
     Sequence s = random_sequence({1, 1, 200, 5, 3}, protocol.seed);
     for (int t = 0; t < s.shape.T; ++t) std::copy_n(&s.k[t * s.shape.Dk], s.shape.Dv, &s.v[t * s.shape.Dv]);
     const auto sizes = [&](const std::string &variant, const Assignments &set) {
@@ -173,18 +176,18 @@ Claim normalised() {
     };
     const double law = plane.mean();
     const Mean cosine = mean(plane, "linear_rms", wanted_sensitivity(protocol, law, {1, plane.rooted()}));
-    points.statement("the norm restores the least-squares output", cosine, 1);
+    points.statement("cosine with the least-squares output: 1", cosine, 1);
     points.obligation("cosine with the least-squares output", cosine, law)
-        .but_not("$Sigma^{1/2}$ for $Sigma$", plane.rooted())
+        .but_not("$Sigma^{1/2}$ in place of $Sigma$", plane.rooted())
         .but_not("1 for every $Sigma$", 1);
     points.wrong_system("DeltaNet's output", mean(plane, "delta_net", 0.1), law);
-    // For isotropic keys only r distinguishes the two: cos = 1 / sqrt(1 + r^2), which tends to 1.
+    // For isotropic keys cos = 1 / sqrt(1 + r^2), which tends to 1 as t grows.
     const double isotropic = round.mean(), squared = double(t) / (t + 1); // E cos, and E cos^2
     const Mean near = mean(round, "linear_rms", wanted_sensitivity(protocol, isotropic, {1, squared}));
     points.at(Params(p).set("kappa", 1));
-    points.condition("isotropic keys: tends to 1", near, isotropic)
-        .but_not("1 at once", 1)
-        .but_not("$t/(t+1)$, the mean of its square", squared);
+    points.condition("isotropic keys: cosine with the least-squares output, which tends to 1", near, isotropic)
+        .but_not("1 at every t", 1)
+        .but_not("$t/(t+1)$, the mean of the squared cosine", squared);
   });
 }
 } // namespace

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 Vignette 1, Efficient computation: recursive least squares, the effect of its initial value, and the layers that
+// 003 Vignette 1, Efficient computation: recursive least squares, the effect of the initial value, and the layers that
 // solve the regression exactly. The state of `rls` is the solution S [Dv,Dk] above the inverse Gram matrix P [Dk,Dk].
 #include "theory/test_time_regression/pairs.hpp"
 
 namespace recollect::theory {
 namespace {
-/// The layer's steps, starting from S and P of the pairs before them.
+/// The sequence, continued from S and P of the pairs before it.
 Sequence continued(Sequence s, const Dense &S, const Dense &P) {
   s.state = S.data;
   s.state.insert(s.state.end(), P.data.begin(), P.data.end());
   return s;
 }
-/// A number of pairs that makes K^T K well conditioned.
+/// Earlier pairs, enough to make K^T K well conditioned.
 Pairs before(const Shape &shape, Seed seed) {
   return {normal_matrix(2 * shape.Dk + 3, shape.Dk, seed, "003/earlier keys"),
           normal_matrix(2 * shape.Dk + 3, shape.Dv, seed, "003/earlier values")};
@@ -19,12 +19,12 @@ Pairs before(const Shape &shape, Seed seed) {
 
 Claim printed_update() {
   ClaimBuilder c("rls-eq-typo-ktm1kt", "003 Vignette 1, Efficient computation");
-  c.says("$(K_t^T K_t)^{-1} = (K_{t-1}^T K_t + k_t k_t^T)^{-1}$.");
+  c.says("The inverse is updated by $(K_t^T K_t)^{-1} = (K_{t-1}^T K_t + k_t k_t^T)^{-1}$.");
   c.exactly(
       "$(K_{t-1}^T K_{t-1} + k_t k_t^T)^{-1} = P - P k k^T P / (1 + k^T P k)$, where $P$ is the previous inverse.");
-  c.because("An index is wrong. The printed product has $t - 1$ columns on one side and $t$ rows on the other, so only "
-            "its nearest corrections can be measured. With $K_t$ for both, the newest pair would count twice; with "
-            "$K_{t-1}$ the equation is right.");
+  c.because("An index is wrong. The printed product $K_{t-1}^T K_t$ does not exist, because one factor has $t - 1$ "
+            "columns and the other $t$ rows. So the two nearest corrections are measured. With $K_t$ in both places "
+            "the newest pair would count twice; with $K_{t-1}$ in both the equation is right.");
   c.is_refuted(slip("Efficient computation: $(K_t^T K_t)^{-1} = (K_{t-1}^T K_t + k_t k_t^T)^{-1}$.", "none",
                     "The Woodbury recursion that follows is the one of $K_{t-1}^T K_{t-1}$."));
   c.runs({"rls", "weighted_rls"});
@@ -38,8 +38,8 @@ Claim printed_update() {
     const double kPk = (transpose(k) * Pk)(0, 0),
                  units = 64.0 * Dk * Dk * std::pow(condition(past.K), 2) * max_abs(P.data);
     const Vector twice = inverse(x.gram() + write(k, k)).data;
-    points.rounding(units).statement("$K_t$ with $k_t$ added: as the indices are printed", updated, twice);
-    points.obligation("$K_{t-1}$ with $k_t$ added: $K_t^T K_t$", updated, inverse(past.gram() + write(k, k)).data);
+    points.rounding(units).statement("$(K_t^T K_t + k_t k_t^T)^{-1}$, the index $t$ in both places", updated, twice);
+    points.obligation("$(K_{t-1}^T K_{t-1} + k_t k_t^T)^{-1}$", updated, inverse(past.gram() + write(k, k)).data);
     points.obligation("by Woodbury's identity", updated, (P - 1 / (1 + kPk) * write(Pk, Pk)).data)
         .but_not("the 1 dropped from the denominator", (P - 1 / kPk * write(Pk, Pk)).data)
         .but_not("$k_t$ not added", P.data);
@@ -50,8 +50,8 @@ Claim printed_update() {
   });
 }
 
-/// The reads and the last memory of M_t = cross_t gram_t^{-1}, over the earlier pairs and the first t pairs of the
-/// sequence. Pair i of the sequence has the weight weight(i, t) at step t.
+/// The reads and the last memory of M_t = C_t G_t^{-1}. G_t and C_t are the sums of k k^T and v k^T over the earlier
+/// pairs (`gram`, `cross`) and over the sequence, whose pair i has the weight weight(i, t) at step t.
 template <class Weight> Output batch(const Sequence &s, const Dense &gram, const Dense &cross, const Weight &weight) {
   Sequence fresh = s;
   fresh.state.clear();
@@ -68,10 +68,10 @@ double seen(int i, int t) { return i <= t; }
 
 Claim sequential_is_batch() {
   ClaimBuilder c("rls-woodbury-equals-batch", "003 Vignette 1, Efficient computation");
-  c.says("The inverses can be computed one after the other by the Woodbury identity (recursive least squares), or "
-         "$M_t$ for all $t$ in parallel as a batch of $T$ independent solves.");
-  c.exactly("An identity at every prefix, for least squares from a start of full rank, and for ridge regression from "
-            "$P_0 = I / delta$.");
+  c.says("The inverses can be computed one after the other by the Woodbury identity (recursive least squares). Or "
+         "$M_t$ can be computed for all $t$ in parallel, as a batch of $T$ independent solves.");
+  c.exactly("The two agree at every step: for least squares that starts from pairs of full rank, and for ridge "
+            "regression that starts from $P_0 = I / delta$.");
   c.because("The recursion needs an invertible start, given by $t >= Dk$ pairs or by a ridge.");
   c.runs({"rls"}), c.takes(one_head_params({1, 1, 12, 4, 3}));
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
@@ -106,10 +106,11 @@ struct Bias {
 Claim start_bias() {
   ClaimBuilder c("rls-ridge-init-bias", "003 Vignette 1, its start");
   c.says("Recursive least squares, started from $P_0 = I / delta$, gives Eq 11.");
-  c.exactly("It gives exactly the ridge solution for every $delta$: $M_delta - M = -delta M (K^T K + delta I)^{-1}$. "
-            "As $delta$ goes to 0 it gives least squares, and for $t < Dk$ the min-norm solution.");
-  c.because("The paper does not specify the start. For a finite ridge the difference is of the order of the ridge "
-            "divided by the smallest eigenvalue.");
+  c.exactly("For every $delta$ the recursion gives exactly the ridge solution $M_delta$. Its distance from the "
+            "solution $M$ of Eq 11 is $M_delta - M = -delta M (K^T K + delta I)^{-1}$. As $delta$ goes to 0 it gives "
+            "least squares, and for $t < Dk$ the solution of smallest norm.");
+  c.because("The paper does not specify the start. For a finite ridge $delta$ the difference is of the order of "
+            "$delta$ divided by the smallest eigenvalue of $K^T K$.");
   c.holds_asymptotically(), c.runs({"rls", "mesa"});
   c.takes(pair_params({1, 1, 20, 5, 3}), {real_param("delta", 0.1, 1e-5, 10, "ridge at the start")});
   c.at({{}, {{"delta", 1e-3}}, {{"t", 3}}, {{"t", 3}, {"delta", 1e-3}}});
@@ -119,10 +120,10 @@ Claim start_bias() {
     const Assignments set{{"ridge", number(delta)}};
     const Dense S = memory(run("rls", s, set), s.shape);
     const Vector values = singular_values(x.K);
-    // P falls from 1 / delta to its final size; the host's solution loses the square of K's condition number.
+    // P falls from 1 / delta to its final size; the reference solution loses the square of K's condition number.
     points.rounding(rounding_units("rls", s, set) + solved_units(x.K, x.best()) * std::pow(1 + values.front(), 2));
     points.statement("RLS from $P_0 = I / delta$ is Eq 11", S, x.best());
-    auto distance = points.limit("its distance is $-delta M (K^T K + delta I)^{-1}$", S, Bias{}.memory(x, delta))
+    auto distance = points.limit("RLS less Eq 11 is $-delta M (K^T K + delta I)^{-1}$", S, Bias{}.memory(x, delta))
                         .but_not("twice that", Bias{2, 1}.memory(x, delta));
     const Dense other = memory(run("mesa", s, {{"ridge", number(2 * delta)}}), s.shape) *
                         inverse(x.gram() + 2 * delta * Dense::identity(x.K.columns));
@@ -135,10 +136,10 @@ Claim regression_layers() {
   ClaimBuilder c("mesa-intention-rls", "003 Vignette 1, Efficient computation; Fig 1");
   c.says("Linear regression as a layer, the exact solution of Eq 10, has been explored under the names intention and "
          "mesa-layer.");
-  c.exactly("Both have a ridge: they use $V^T K (K^T K + lambda I)^{-1}$, mesa over every prefix, intention over the "
-            "whole set. If $M$ is the solution of Eq 11, they differ from it by $lambda M (K^T K + lambda I)^{-1}$. "
-            "This goes to 0 with $lambda$.");
-  c.because("Because of the ridge the early steps, $t < Dk$, can be solved.");
+  c.exactly("Both layers have a ridge $lambda$: they use $V^T K (K^T K + lambda I)^{-1}$, the mesa-layer at every "
+            "prefix, intention for the whole set of pairs. Their memory differs from the solution $M$ of Eq 11 by "
+            "$lambda M (K^T K + lambda I)^{-1}$, which goes to 0 with $lambda$.");
+  c.because("Because of the ridge the early steps, $t < Dk$, have a unique solution too.");
   c.holds_asymptotically(), c.runs({"mesa", "intention", "linear"});
   c.takes(pair_params({1, 1, 20, 8, 3}), {real_param("lambda", 0.1, 1e-5, 0.5, "ridge; below, rounding hides it")});
   c.at({{}, {{"lambda", 1e-3}}});
@@ -174,16 +175,16 @@ Claim regression_layers() {
     };
     const Dense q = column(Q.data, t - 1, Dk), M = x.cross() * inverse(x.gram() + lambda * I);
     points.limit("intention: the ridge solution of the whole set", whole("intention", M * q))
-        .but_not("a prefix for the whole set", whole("intention", x.some(0, t - 1).best() * q));
-    // the inverse below would lose 1 / lambda
+        .but_not("a prefix in place of the whole set", whole("intention", x.some(0, t - 1).best() * q));
+    // for t < Dk the inverse below would lose a factor of 1 / lambda
     if (t < Dk) return;
     const Dense gram = x.gram() + lambda * I, P = inverse(gram), state = memory(run("intention", s, set), s.shape) * P;
     const double kappa = frobenius_norm(gram) * frobenius_norm(P);
     points.rounding(4.0 * (t + Dk) * kappa * frobenius_norm(x.cross()) * frobenius_norm(P));
     const auto off_by = [&](double factor) { return Bias{factor / lambda, 1}.memory(x, lambda); };
     points.limit("distance from Eq 11: $lambda M (K^T K + lambda I)^{-1}$", state, off_by(lambda))
-        .but_not("$lambda^2$ times that matrix", off_by(lambda * lambda))
-        .but_not("$sqrt(lambda)$ times it", off_by(std::sqrt(lambda)));
+        .but_not("$lambda^2$ in place of $lambda$", off_by(lambda * lambda))
+        .but_not("$sqrt(lambda)$ in place of $lambda$", off_by(std::sqrt(lambda)));
   });
 }
 } // namespace

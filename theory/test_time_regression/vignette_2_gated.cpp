@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 Vignette 2: weighted least squares without the inverse, i.e. gated linear attention (Eq 4, 16), and exactly.
+// 003 Vignette 2: weighted least squares, without the inverse (gated linear attention, Eq 4, 16) and exactly.
 #include "theory/test_time_regression/decays.hpp"
 
 namespace recollect::theory {
@@ -25,7 +25,7 @@ Claim gated_sum() {
   c.says("Without the inverse the weighted solution is $sum_i gamma_i^(t) v_i k_i^T$, which unrolls into the gated "
          "recurrence $M_t = gamma_t M_{t-1} + v_t k_t^T$.");
   c.exactly("An identity. $gamma_1$ occurs in no weight, because it multiplies $M_0 = 0$.");
-  c.because("A step attenuates first and writes then.");
+  c.because("A step decays the memory before it writes.");
   c.runs({"gated_linear", "linear"}), c.takes(one_head_params(point_P));
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
     const Sequence s = gated_steps(shape, seed);
@@ -34,16 +34,16 @@ Claim gated_sum() {
     points.statement("the recurrence is the weighted sum", layer.against(sum));
     const Output late = stepped(
         s, [&](const Dense &M, const Dense &k, const Dense &v, int t) { return s.alpha[t] * (M + write(v, k)); });
-    Sequence first = s; // gamma_1 multiplies M_0 = 0 and no weight holds it
+    Sequence first = s; // gamma_1 multiplies M_0 = 0 and occurs in no weight
     first.alpha[0] = 0.01;
-    points.statement("for every $gamma_1$", measured("gated_linear", first).against(sum))
-        .but_not("the product from i on", layer.against(decayed_sum(s, Product::from)))
+    points.statement("the weighted sum does not depend on $gamma_1$", measured("gated_linear", first).against(sum))
+        .but_not("weights that include the gate of step i", layer.against(decayed_sum(s, Product::from)))
         .but_not("decay after the write", layer.against(late));
     points.wrong_system("no gate", measured("linear", s).against(sum));
   });
 }
 
-/// The steps M + e (P k)^T with P' = scale (P - P k k^T P / (noise + k^T P k)) from a given start.
+/// The steps M + (v - M k) (P' k)^T with P' = scale (P - P k k^T P / (noise + k^T P k)) from a given start.
 struct Update {
   double (*scale)(double gate);
   double (*noise)(double gate);
@@ -58,17 +58,18 @@ Output recursion(const Sequence &s, Dense P, const Update &update) {
 
 Claim weighted_recursion() {
   ClaimBuilder c("weighted-rls-woodbury", "003 Vignette 2, Efficient computation");
-  c.says("The sequential version follows from the Woodbury formula with the geometric weights: geometrically weighted "
-         "recursive least squares equals the batch solution.");
-  c.exactly("$P' = (1/gamma)(P - P k k^T P / (gamma + k^T P k))$ for $gamma > 0$. A ridge at the start decays with the "
-            "rest.");
-  c.because("Because the ridge is forgotten too, the inverse grows along directions that are no longer visited.");
+  c.says("With geometric weights the Woodbury formula gives a sequential version, geometrically weighted recursive "
+         "least squares. It equals the batch solution.");
+  c.exactly("The inverse is updated by $P' = (1/gamma)(P - P k k^T P / (gamma + k^T P k))$ for $gamma > 0$. A ridge at "
+            "the start decays like the weight of a pair.");
+  c.because("Because the ridge is forgotten too, the inverse grows along directions that no later key visits.");
   c.runs({"weighted_rls", "rls"}), c.takes(one_head_params({1, 1, 12, 4, 3}));
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
     const Sequence s = gated_steps(shape, seed);
     const int Dk = s.shape.Dk;
     const double ridge = 0.5;
-    // The batch solution of every prefix: pair i weighs the product of the gates after it, the ridge that of all.
+    // The batch solution of every prefix. The weight of pair i is the product of the gates after it, the weight of the
+    // ridge the product of all gates.
     const auto batch = [&](bool fading) {
       return stepped(s, [&](const Dense &, const Dense &, const Dense &, int t) {
         const Vector alpha(s.alpha.begin(), s.alpha.begin() + t + 1), w = weights(alpha);
@@ -93,7 +94,7 @@ Claim weighted_recursion() {
     const Dense P = 1 / ridge * Dense::identity(Dk);
     const auto by = [&](const Update &update) { return layer.against(recursion(s, P, update), factor); };
     points.statement("$(1/gamma)(P - P k k^T P / (gamma + k^T P k))$", by({inverted, gate}))
-        .but_not("1 for $gamma$ in the denominator", by({inverted, one}))
+        .but_not("1 in place of $gamma$ in the denominator", by({inverted, one}))
         .but_not("$1/gamma$ dropped", by({one, gate}));
   });
 }

@@ -15,7 +15,7 @@ Claim monotone() {
   c.says("With $gamma_i^(t) = prod_{j=i+1..t} gamma_j$ and $gamma_j$ in [0, 1] each association is down-weighted by "
          "its distance from the present: $gamma_1^(t) <= ... <= gamma_t^(t) = 1$.");
   c.exactly("Exact.");
-  c.because("It is measured on gated linear attention, with one orthonormal key per pair.");
+  c.because("It is measured on gated linear attention, with pairs of orthonormal keys.");
   c.runs({"gated_linear", "mamba2"}), c.takes({integer_param("t", 12, 2, 64, "pairs")});
   return measure(c, [](Points &points, Seed seed, int t) {
     // Orthonormal keys and one-hot values: channel i of the read at k_i is the weight of pair i.
@@ -43,11 +43,11 @@ Claim monotone() {
     points.statement("with gates of 0 and 1", read(edges), weights(edges));
     points.statement("non-decreasing, with gates of 0 and 1", least_rise(read(edges)));
     points.statement("1 at $i = t$", read(gamma).back(), 1);
-    points.wrong_system("a weak last write", least_rise(read(gamma, "mamba2", 0.1)));
+    points.wrong_system("a last write of strength 0.1", least_rise(read(gamma, "mamba2", 0.1)));
   });
 }
 
-/// Unit keys at the point P.
+/// Pairs whose keys have length 1.
 Pairs unit_pairs(const Shape &shape, Seed seed) {
   Pairs x(shape, seed);
   normalise_rows(x.K.data, x.K.columns);
@@ -60,10 +60,10 @@ Pairs scaled(const Pairs &x, const Vector &w) {
 
 Claim weighted_over() {
   ClaimBuilder c("wls-eq15-over", "003 Eq 15");
-  c.says("Weighted least squares is least squares on keys and values rescaled by the roots of their weights, $V^T G K "
-         "(K^T G K)^{-1}$ where $t >= Dk$ ($K^T G K$ invertible).");
+  c.says("Weighted least squares is least squares on keys and values that are multiplied by the roots of their "
+         "weights. If $t >= Dk$ ($K^T G K$ invertible), the solution is $V^T G K (K^T G K)^{-1}$.");
   c.exactly("An identity.");
-  c.because("$G$ is diagonal with the entries $gamma_i^(t)$; the roots enter squared.");
+  c.because("$G$ is the diagonal matrix of the weights $gamma_i^(t)$; their roots enter squared.");
   c.takes(pair_params(point_P));
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
     const Pairs x = unit_pairs(shape, seed);
@@ -91,9 +91,9 @@ Claim weighted_over() {
 
 Claim weighted_under() {
   ClaimBuilder c("wls-eq15-under-weights-irrelevant", "003 Eq 15");
-  c.says("In the underdetermined case the weights are irrelevant: infinitely many memories interpolate, and the "
-         "min-norm one is $V^T (K K^T)^{-1} K$, weighted or not.");
-  c.exactly("True for positive weights and independent keys: the roots cancel.");
+  c.says("In the underdetermined case the weights are irrelevant: infinitely many memories interpolate, and the one of "
+         "smallest norm is $V^T (K K^T)^{-1} K$, weighted or not.");
+  c.exactly("True for positive weights and independent keys: the roots of the weights cancel.");
   c.because("If zero loss is possible, no pair affects how well another is fitted.");
   c.takes(pair_params({1, 1, 3, 5, 3}));
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
@@ -105,30 +105,30 @@ Claim weighted_under() {
     points.statement("the weights drop out: $V^T (K K^T)^{-1} K$", M, transpose(x.V) * inverted * x.K)
         .but_not("$V^T G (K K^T)^{-1} K$", transpose(x.V) * diagonal(w) * inverted * x.K)
         .but_not("gated linear attention", transpose(x.V) * diagonal(w) * x.K);
-    Pairs other(Dense(shape.T, shape.Dk), x.V); // more pairs than dimensions, so that the weights pull the memory
+    Pairs other(Dense(shape.T, shape.Dk), x.V); // more pairs than dimensions, so that the weights matter
     for (int i = 0; i < shape.T; ++i) other.K(i, 0) = x.K(i, 0);
-    points.wrong_system("keys on one line: the weights stay", scaled(other, w).best(), other.best());
+    points.wrong_system("keys on one line: the weights matter", scaled(other, w).best(), other.best());
   });
 }
 
 Claim zero_weight() {
   ClaimBuilder c("wls-weights-irrelevant-gamma-zero", "003 Eq 15 with gamma in [0, 1]");
-  c.says("The underdetermined solution is the same for every admissible $gamma$ in [0, 1].");
-  c.exactly("It needs $gamma_i > 0$ and independent keys: a gate of 0 removes all earlier pairs from the solution, and "
-            "a repeated key returns the weighted mean of its values.");
+  c.says("In the underdetermined case the solution is the same for all gates $gamma$ in [0, 1].");
+  c.exactly("The statement needs $gamma_i > 0$ and independent keys. A gate of 0 removes all earlier pairs from the "
+            "solution. The read at a repeated key is the weighted mean of the values stored there.");
   c.because("The stated range includes 0. The text means positive weights.");
   c.is_refuted(stricter("Eq 15 and the sentence after it: the weights are 'irrelevant' in the underdetermined case.",
                         "$gamma_i$ in [0, 1]; rank $t$",
                         "The reason given, interpolation of all points, presumes that all points count."));
   c.takes(pair_params({1, 1, 3, 7, 2}));
   c.last([](Points &points, const Protocol &) {
-    // One key twice, with the values 0 and 1 and the weights 1 and 2: the read is the weighted mean.
+    // One key stored twice, with the values 0 and 1 and the weights 1 and 2: the read is the weighted mean.
     const Pairs twice(Dense(2, 1, {1, 1}), Dense(2, 1, {0, 1}));
     const auto read = [&](double a, double b) { return scaled(twice, {a, b}).best()(0, 0); };
     points.at(labels({{"case", txt("a repeated key, weights 1 and 2")}})).rounding(64);
     points.statement("the plain mean, $1/2$", read(1, 2), 0.5);
     points.obligation("the weighted mean, $2/3$", read(1, 2), 2.0 / 3)
-        .but_not("weights by their roots", std::sqrt(2.0) / (1 + std::sqrt(2.0)))
+        .but_not("the roots of the weights", std::sqrt(2.0) / (1 + std::sqrt(2.0)))
         .but_not("weights squared", 0.8);
     points.wrong_system("weights 2 and 1", read(2, 1), 2.0 / 3);
   });

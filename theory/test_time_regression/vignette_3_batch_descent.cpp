@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 Vignette 3, Eq 18-25: full-batch gradient descent on least squares, with slopes measured from the losses.
+// 003 Vignette 3, Eq 18-25: full-batch gradient descent on least squares, with gradients measured from the losses.
 #include "theory/support/differences.hpp"
 #include "theory/test_time_regression/pairs.hpp"
 
@@ -16,7 +16,7 @@ struct Loss {
     return sum;
   }
 };
-/// Rounding units of a slope by unit differences: the largest loss involved, and the sums in it.
+/// Rounding units of a gradient by unit differences: the largest loss involved, times the number of terms in it.
 double slope_units(const Pairs &x, const Dense &M) {
   return 8.0 * x.K.rows * x.K.columns * (Loss{x}(M) + square(x.K) + square(x.V));
 }
@@ -51,8 +51,9 @@ Claim slopes() {
 
 Claim writings() {
   ClaimBuilder c("gd-eq20-23", "003 Eq 20-23");
-  c.says("Full-batch gradient descent from the origin with step sizes $beta^(i)$ can be written by the gradient, by "
-         "the pairs' gradients, by their residuals, and as $M (I - sum beta k k^T) + sum beta v k^T$.");
+  c.says("Full-batch gradient descent from the origin with step sizes $beta^(i)$ can be written in four ways: with the "
+         "gradient of the loss, with the gradients of single pairs, with the residuals of the pairs, and as $M (I - "
+         "sum beta k k^T) + sum beta v k^T$.");
   c.exactly("The four forms agree.");
   c.because("The last form is that of DeltaNet, applied to all pairs together.");
   c.takes(pair_params(point_P), {integer_param("steps", 6, 1, 50, "iterations")});
@@ -72,7 +73,7 @@ Claim writings() {
       return sum;
     };
     const Dense eq20 = descend([&](const Dense &M, double b) { return M - b * gradient(M, Loss{x}); });
-    const auto eq23 = [&](bool keys, bool values) { // the sums that have the factor beta
+    const auto eq23 = [&](bool keys, bool values) { // which of the two sums have the factor beta
       return descend(
           [&](const Dense &M, double b) { return M * (I - (keys ? b : 1) * x.gram()) + (values ? b : 1) * x.cross(); });
     };

@@ -13,8 +13,8 @@ Claim longhorn_solves() {
   ClaimBuilder c("longhorn-eq31", "003 Eq 30-31");
   c.says("The minimiser of $|M - M_{t-1}|_F^2 / 2 + (delta/2) |v - M k|^2$ is $M_{t-1} (I - beta k k^T) + beta v k^T$ "
          "with $beta = delta / (1 + delta |k|^2)$; $delta = 0$ excludes the latest association.");
-  c.exactly("An identity; $delta = 0$ leaves $M_{t-1}$ to the last bit.");
-  c.because("The published Longhorn layer keeps only the diagonal of $k k^T$; this is the paper's form.");
+  c.exactly("An identity. At $delta = 0$ the memory stays $M_{t-1}$, to the last bit.");
+  c.because("The published Longhorn layer keeps only the diagonal of $k k^T$. The form measured here is the paper's.");
   c.runs({"longhorn", "nlms"}), c.takes(step_params({delta_param(0.5)})), c.at({{}, {{"delta", 1}}});
   return measure(c, [](Points &points, Seed seed, double delta, int Dk, int Dv, double norm) {
     const Step x(seed, Dk, Dv, norm);
@@ -51,7 +51,7 @@ Claim conservative() {
     Sequence plain = x.s;
     plain.beta = {delta};
     const Dense sgd = left(memory(run("delta_net", plain), x.s.shape));
-    const auto share = [&](const Dense &rest) { // of the residual that one step takes, beta |k|^2
+    const auto share = [&](const Dense &rest) { // the share of the residual that one step removes, beta |k|^2
       return at_most_point(frobenius_norm(x.error() - rest) / frobenius_norm(x.error()), 1, 1e-12);
     };
     points.statement("no step beyond the target: $beta |k|^2 <= 1$", share(longhorn));
@@ -66,7 +66,7 @@ Claim factor_two() {
   c.says("Eq 30 corresponds to $d = |M - M_{t-1}|_F^2 / 2$ and $l = delta |v - M k|^2$ in Eq 7.");
   c.exactly("It corresponds to $l = (delta/2) |v - M k|^2$. The printed $l$ gives the step $2 delta / (1 + 2 delta "
             "|k|^2)$; Eq 30 and 31 are right.");
-  c.because("A factor $1/2$ is missing in the sentence about a formula that is right.");
+  c.because("The formula is right; a factor $1/2$ is missing in the sentence about it.");
   c.is_refuted(slip("After Eq 30: $l_t = delta |v - M k|^2$.", "none", "Eq 30 and 31 have $delta / 2$."));
   c.runs({"longhorn"}), c.takes(step_params({delta_param(1)})), c.at({{{"norm", 1}}, {{"delta", 0.5}}});
   return measure(c, [](Points &points, Seed seed, double delta, int Dk, int Dv, double norm) {

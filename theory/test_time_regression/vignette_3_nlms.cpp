@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 Vignette 3, Eq 32-33: the limit of Longhorn, NLMS, and Kaczmarz's method.
+// 003 Vignette 3, Eq 32-33: NLMS, which is the limit of Longhorn, and Kaczmarz's method.
 #include "harness/numerics/keys.hpp"
 #include "theory/test_time_regression/one_step.hpp"
 
@@ -20,10 +20,12 @@ Claim limit() {
     const Dense layer = x.after_longhorn(delta), end = x.moved(1 / kk);
     const auto short_of_it = [&](double gap) { return end - gap / kk * write(x.error(), x.k); };
     points.rounding(units).statement("Longhorn at $delta$ solves the constrained problem", layer, end);
-    points.limit("it falls short by $e k^T / (|k|^2 (1 + delta |k|^2))$", layer, short_of_it(1 / (1 + delta * kk)))
+    points
+        .limit("Longhorn falls short of it by $e k^T / (|k|^2 (1 + delta |k|^2))$, $e = v - M k$", layer,
+               short_of_it(1 / (1 + delta * kk)))
         .but_not("$1 / (delta |k|^4)$", short_of_it(1 / (delta * kk)))
         .but_not("an exponent of $1/2$", short_of_it(1 / std::sqrt(1 + delta * kk)));
-    points.obligation("its limit is NLMS", x.after("nlms"), end);
+    points.obligation("NLMS solves the constrained problem", x.after("nlms"), end);
     points.wrong_system("Longhorn at $2 delta$", x.after_longhorn(2 * delta), short_of_it(1 / (1 + delta * kk)));
   });
 }
@@ -32,9 +34,9 @@ Claim closest() {
   ClaimBuilder c("nlms-eq33", "003 Eq 32-33");
   c.says("The constrained problem is solved by the hyperparameter-free step $beta = 1/|k|^2$: $M_{t-1} (I - k k^T / "
          "|k|^2) + v k^T / |k|^2$ (NLMS).");
-  c.exactly("It stores the pair and is the closest memory that does: the squared distance of any other, $M + N$ with "
-            "$N k = 0$, is larger by exactly $|N|^2$.");
-  c.because("Eq 32 writes $M_t$ for the variable that it minimises over.");
+  c.exactly("The step stores the pair, and its result $M$ is the closest memory that does. Any other one is $M + N$ "
+            "with $N k = 0$; its squared distance from $M_{t-1}$ is larger by exactly $|N|^2$.");
+  c.because("Eq 32 also calls the variable of the minimisation $M_t$.");
   c.runs({"nlms", "longhorn"}), c.takes(step_params()), c.at({{{"delta", 1}}, {{"delta", 1}, {"norm", 0.6}}});
   return measure(c, [](Points &points, Seed seed, int Dk, int Dv, double norm) {
     const Step x(seed, Dk, Dv, norm);
@@ -50,20 +52,22 @@ Claim closest() {
     const Dense G = normal_matrix(M.rows, M.columns, seed, "003/another memory"), N = G - 1 / kk * write(G * x.k, x.k);
     const double near = square(M - x.M), far = square(M + N - x.M);
     points.rounding(64.0 * M.columns * (near + square(N) + units));
-    points.statement("the closest memory that does", far, near + square(N))
-        .but_not("as far as M", near)
-        .but_not("distances add without their squares", std::pow(std::sqrt(near) + frobenius_norm(N), 2));
-    points.wrong_system("from Longhorn's memory", square(x.after_longhorn(1) + N - x.M), near + square(N));
+    points.statement("squared distance of another memory $M + N$: larger by $|N|^2$", far, near + square(N))
+        .but_not("the squared distance of M", near)
+        .but_not("the distances added, then squared", std::pow(std::sqrt(near) + frobenius_norm(N), 2));
+    points.wrong_system("the memory of Longhorn in place of M", square(x.after_longhorn(1) + N - x.M),
+                        near + square(N));
   });
 }
 
 Claim kaczmarz() {
   ClaimBuilder c("kaczmarz-convergence", "003 after Eq 33");
   c.says("The NLMS update is known as the projection method or Kaczmarz's method in optimisation theory.");
-  c.exactly("In cyclic passes over $n <= Dk$ independent pairs $M_s - M_* = (M_0 - M_*) P^s$, with $P$ the product of "
-            "the projectors. The convergence is linear, from the origin to the min-norm interpolant.");
-  c.because("From another start it converges too, but keeps the part of the start that no key sees: the result "
-            "interpolates, but does not have the smallest norm.");
+  c.exactly("After $s$ cyclic passes over $n <= Dk$ independent pairs $M_s - M_* = (M_0 - M_*) P^s$. $P$ is the "
+            "product of the projectors $I - k k^T / |k|^2$, and $M_*$ the interpolant of smallest norm. From the "
+            "origin the convergence to $M_*$ is linear.");
+  c.because("From another start the method converges too, but the part of the start that is orthogonal to all keys "
+            "remains. The result interpolates, but does not have the smallest norm.");
   c.runs({"nlms", "delta_net"});
   c.takes({integer_param("n", 4, 1, 32, "pairs"), integer_param("Dk", 6, 1, 64, "key width"),
            integer_param("Dv", 3, 1, 16, "value width"),

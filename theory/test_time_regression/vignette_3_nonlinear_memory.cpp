@@ -7,7 +7,7 @@ namespace recollect::theory {
 namespace {
 using Duals = std::vector<Dual>;
 
-/// m_W(x) of a memory of parameters W: [Dv] from [Dk].
+/// A memory with parameters W: m_W(x) [Dv] of x [Dk].
 using Memory = std::function<Duals(const Duals &W, const Vector &x)>;
 
 Duals rows_times(const Duals &W, int first, int rows, int stride, const Vector &x) {
@@ -19,7 +19,7 @@ Duals rows_times(const Duals &W, int first, int rows, int stride, const Vector &
   }
   return y;
 }
-/// x + norm(y), a layer norm without scale or shift.
+/// x + norm(y), where norm is a layer norm without scale or shift.
 Duals normed(const Duals &y, const Vector &x) {
   Dual mean, variance;
   for (const Dual &c : y) mean = mean + c / double(y.size());
@@ -60,7 +60,7 @@ Vector slope_of(const Memory &m, const Vector &W, const Vector &k, const Vector 
   });
 }
 
-/// The steps of W from W_0 with a read after each, in the order of a layer's results: reads, then parameters.
+/// Runs the steps of W, with a read after each. Returns the reads, then the parameters, as a layer's results do.
 template <class Step> Vector trained(const Memory &m, const Sequence &s, Vector W, Step step) {
   Vector all;
   for (int t = 0; t < s.shape.T; ++t) {
@@ -83,7 +83,8 @@ Vector layer_results(const std::string &variant, const Sequence &s, const Assign
   all.insert(all.end(), out.state.begin(), out.state.begin() + parameters);
   return all;
 }
-/// Rounding units of this many steps: a derivative by the chain rule loses a few units for every number that it sums.
+/// Rounding units of all steps of the sequence: a derivative by the chain rule loses a few units for every number that
+/// it sums.
 double trained_units(const std::string &variant, const Sequence &s, const Assignments &set, size_t parameters) {
   return rounding_units(variant, s, set) * (1 + double(parameters) / s.shape.Dk) * 4;
 }
@@ -94,7 +95,8 @@ Sequence steps_of(const Shape &shape, Seed seed) {
   return random_sequence(shape, seed);
 }
 
-/// Gradient descent with momentum and weight decay: S <- eta_t S - size_t grad, taken at W + look S; W <- keep_t W + S.
+/// Gradient descent with momentum and weight decay: S <- eta_t S - size_t grad, W <- keep_t W + S. The gradient is
+/// taken at W + look S.
 struct Descent {
   Vector size, keep, eta = {}; // none: 0
   double look = 0;
@@ -119,8 +121,9 @@ Claim ttt() {
   ClaimBuilder c("ttt-extension", "003 after Eq 29 (TTT)");
   c.says("SGD inside the layer on a nonlinear memory $m_t$, a multilayer perceptron or a linear map with layer "
          "normalisation, is a test-time-training layer.");
-  c.exactly("At every token $W <- W - eta$ grad of $|v - m_W(k)|^2 / 2$. For a linear $m$ without normalisation this "
-            "is DeltaNet. If the squared loss has no factor $1/2$, the step is $2 eta$.");
+  c.exactly("At every token the parameters $W$ take a step of size $eta$ against the gradient of $|v - m_W(k)|^2 / 2$. "
+            "For a linear $m$ without normalisation this is DeltaNet. If the squared loss has no factor $1/2$, the "
+            "step is $2 eta$.");
   c.because("The published layers take the gradients of a mini-batch of tokens at one state, which is a different "
             "computation.");
   c.runs({"delta_net", "ttt_linear", "ttt_mlp"}), c.takes(one_head_params({1, 1, 8, 5, 3}));
@@ -145,10 +148,10 @@ Claim ttt() {
       return layer_results("ttt_linear", linear, set, linear.state.size(), form);
     };
     points.rounding(trained_units("ttt_linear", linear, lr, linear.state.size()));
-    points.statement("a map and a norm: TTT-Linear", reads("recurrent", lr), expected)
+    points.statement("a linear map with a layer norm: TTT-Linear", reads("recurrent", lr), expected)
         .but_not("steps of twice the size", trained(normed_memory(s.shape), linear, linear.state, sgd(0.6)));
-    points.wrong_system("slopes of four tokens at one state", reads("minibatch", {{"lr", "0.3"}, {"minibatch", "4"}}),
-                        expected);
+    points.wrong_system("gradients of four tokens at one state",
+                        reads("minibatch", {{"lr", "0.3"}, {"minibatch", "4"}}), expected);
     // A network of one hidden layer.
     Sequence deep = s;
     const int row = shape.Dk + shape.Dv;
@@ -176,9 +179,10 @@ Claim ttt() {
 Claim momentum() {
   ClaimBuilder c("momentum-extension", "003 Vignette 3, choice 3; Fig 1 (Titans, named only)");
   c.says("Gradient descent with momentum and weight decay as a layer is Titans' long-term memory.");
-  c.exactly("$S <- eta S - theta$ grad, $M <- (1 - alpha) M + S$. With $eta = 0$ it is Leaky LMS with $alpha = theta "
-            "lambda$; with $alpha = 0$ it is heavy ball, $M + theta e k^T + eta (M_{t-1} - M_{t-2})$. With both it is "
-            "not heavy ball with decay.");
+  c.exactly("The layer updates $S <- eta S - theta$ grad, $M <- (1 - alpha) M + S$. With $eta = 0$ it is Leaky LMS "
+            "with $alpha = theta lambda$. With $alpha = 0$ it is the heavy-ball method, $M_t = M_{t-1} + theta e k^T + "
+            "eta (M_{t-1} - M_{t-2})$ with $e = v - M_{t-1} k$. With both momentum and decay it is not the heavy-ball "
+            "method with decay.");
   c.because("Derived here, because the paper gives no equation. Titans decays the memory but not the momentum.");
   c.runs({"leaky_lms", "gated_delta_net", "titans"});
   c.takes(one_head_params({1, 1, 12, 5, 3}),
@@ -194,8 +198,8 @@ Claim momentum() {
     const Measured lms = measured("leaky_lms", leaky), gated = measured("gated_delta_net", leaky);
     const Vector no_momentum = train(Descent{size, s.alpha});
     points.statement("$eta = 0$: Leaky LMS", lms.against(no_momentum, 8))
-        .but_not("momentum all the same", lms.against(train(Descent{size, s.alpha, steady}), 8));
-    points.wrong_system("the residual after the decay", gated.against(no_momentum, 8));
+        .but_not("with momentum", lms.against(train(Descent{size, s.alpha, steady}), 8));
+    points.wrong_system("Gated DeltaNet, which takes the residual after the decay", gated.against(no_momentum, 8));
     // Without decay it is the heavy-ball method, M_t = M_{t-1} - theta grad + eta (M_{t-1} - M_{t-2}).
     const auto heavy_ball = [&](const Vector &keep) {
       return [&, keep, before = zero](const Memory &m, Vector &W, const Vector &k, const Vector &v, int t) mutable {
@@ -206,16 +210,15 @@ Claim momentum() {
     };
     const Vector ball = train(heavy_ball(whole)), both = train(Descent{size, s.alpha, steady});
     points.rounding(8.0 * shape.T * shape.T * shape.Dk * (max_abs(ball) + max_abs(both)));
-    points.statement("no decay: heavy ball", ball, train(Descent{size, whole, steady}))
+    points.statement("no decay: the heavy-ball method", ball, train(Descent{size, whole, steady}))
         .but_not("Nesterov's look-ahead", train(Descent{size, whole, steady, eta}))
         .but_not("no momentum", train(Descent{size, whole}));
-    points.wrong_system("heavy ball with decay, in place of momentum and decay together", train(heavy_ball(s.alpha)),
-                        both);
+    points.wrong_system("the heavy-ball method with decay", train(heavy_ball(s.alpha)), both);
     // A network in place of the linear map gives Titans' long-term memory.
     Sequence deep = s;
     const size_t parameters = size_t(width) * (shape.Dk + shape.Dv);
     const Vector start = normal_matrix(1, int(parameters), seed, "003/initial network").data;
-    deep.state = start, deep.state.resize(2 * parameters, 0.0); // and no momentum yet
+    deep.state = start, deep.state.resize(2 * parameters, 0.0); // and a momentum of zero
     const double lr = theta / width;
     const auto set = [&](double momentum) {
       return Assignments{{"lr", number(lr)}, {"eta", number(momentum)}, {"width", number(width)}};
@@ -225,7 +228,7 @@ Claim momentum() {
     };
     const Vector sizes = times(lr, s.beta),
                  uneven =
-                     [&] { // lambda's first channel changes eta at every step
+                     [&] { // the first channel of lambda changes eta at every step
                        Vector etas;
                        for (int t = 0; t < shape.T; ++t) etas.push_back(eta * s.lambda[size_t(t) * shape.Dk]);
                        return etas;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 Vignette 3, Eq 34-41: L2 regularisation. Leaky LMS, and Gated DeltaNet as the same layer in other notation.
+// 003 Vignette 3, Eq 34-41: L2 regularisation: Leaky LMS, and Gated DeltaNet as the same layer in other parameters.
 #include "harness/numerics/keys.hpp"
 #include "theory/support/differences.hpp"
 #include "theory/support/sampling.hpp"
@@ -19,9 +19,10 @@ struct Regularised {
 
 Claim norms() {
   ClaimBuilder c("leaky-lms-norm-notation", "003 Eq 34");
-  c.says("The penalty $(lambda/2) |M|_2^2$ (the subscript 2 of a matrix norm, which Appendix A defines as the spectral "
-         "norm) has the gradient $lambda M$ used in Eq 35.");
-  c.exactly("This gradient belongs to the Frobenius norm; the spectral norm's gradient is $sigma_1 u_1 v_1^T$.");
+  c.says("The penalty $(lambda/2) |M|_2^2$ has the gradient $lambda M$ that Eq 35 uses. (Appendix A defines a matrix "
+         "norm with the subscript 2 as the spectral norm.)");
+  c.exactly("$M$ is the gradient of $|M|_F^2 / 2$, the Frobenius norm. The gradient of the spectral norm squared over "
+            "2 is $sigma_1 u_1 v_1^T$, with the largest singular value $sigma_1$ and its singular vectors.");
   c.because("Only the notation is wrong: Eq 35 to 37 are those of L2 regularisation, the sum of all squares.");
   c.is_refuted(
       slip("Eq 34: $(lambda/2) |M|_2^2$.", "'L2 regularizing'", "Eq 35 to 37 are those of the Frobenius norm."));
@@ -37,7 +38,8 @@ Claim norms() {
     for (int i = 0; i < r; ++i) values[i] = std::pow(2.0, 1 - i);
     first[0] = values[0];
     const Dense M = left * diagonal(values) * right, leading = left * diagonal(first) * right;
-    // Slopes of |M|^2 / 2 by central differences of step h; the error is at most h^2 times a curvature of order 1.
+    // The gradient of |M|^2 / 2 by central differences of step h; the error is at most h^2 times a derivative of order
+    // 1.
     const double h = 1e-4;
     const auto slope = [&](const auto &norm) {
       Dense g(Dv, Dk);
@@ -50,9 +52,10 @@ Claim norms() {
     };
     const double by_differences = 100 * h * h / epsilon_of(Real::f64);
     const Dense spectral = slope(spectral_norm), frobenius = slope(frobenius_norm);
-    points.rounding(by_differences).statement("the spectral norm's slope is M", spectral, M);
-    points.obligation("the spectral norm's slope is $sigma_1 u_1 v_1^T$", spectral, leading);
-    points.obligation("the Frobenius norm's slope is M", frobenius, M).but_not("without the $1/2$", 2.0 * M);
+    points.rounding(by_differences).statement("spectral norm: the gradient of $|M|^2 / 2$ is M", spectral, M);
+    points.obligation("spectral norm: the gradient of $|M|^2 / 2$ is $sigma_1 u_1 v_1^T$", spectral, leading);
+    points.obligation("Frobenius norm: the gradient of $|M|^2 / 2$ is M", frobenius, M)
+        .but_not("without the $1/2$", 2.0 * M);
     // One step of Eq 35 with either norm, compared with Leaky LMS.
     Sequence s = random_sequence({1, 1, 1, Dk, Dv}, seed);
     s.state = M.data, s.beta = {beta}, s.alpha = {1 - beta * lambda};
@@ -60,7 +63,8 @@ Claim norms() {
     const auto eq35 = [&](const Dense &g) { return M - beta * (write(M * k - v, k) + lambda * g); };
     points.statement("Eq 35 with the spectral norm is Leaky LMS", layer, eq35(spectral));
     points.obligation("Eq 35 with the Frobenius norm is Leaky LMS", layer, eq35(frobenius));
-    points.wrong_system("the largest element", slope([](const Dense &m) { return max_abs(m.data); }), M);
+    points.wrong_system("the largest element in place of a norm", slope([](const Dense &m) { return max_abs(m.data); }),
+                        M);
   });
 }
 
@@ -69,7 +73,7 @@ Claim leaky_lms_is_sgd() {
   c.says("Single-example SGD on the L2-regularised loss is Leaky LMS: $(1 - beta lambda) M_{t-1} + beta (v - M_{t-1} "
          "k) k^T$.");
   c.exactly("An identity, with the Frobenius norm in Eq 34.");
-  c.because("The residual is taken at $M_{t-1}$ before it decays; Gated DeltaNet takes it after the decay.");
+  c.because("Leaky LMS takes the residual at $M_{t-1}$ before the decay; Gated DeltaNet takes it after the decay.");
   c.runs({"leaky_lms", "gated_delta_net", "delta_net"}), c.takes(one_head_params(point_P));
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
     const Regularised x(shape, seed);
@@ -85,11 +89,13 @@ Claim leaky_lms_is_sgd() {
                                    return (1 - x.lambda[t]) * M + s.beta[t] * write(v - M * k, k);
                                  });
     const Measured layer = measured("leaky_lms", s);
-    const double factor = 8 * s.shape.Dv * (1 + std::pow(max_abs(s.v), 2)); // the losses that a slope subtracts
+    const double factor =
+        8 * s.shape.Dv * (1 + std::pow(max_abs(s.v), 2)); // the size of the losses that the measured gradient subtracts
     points.statement("steps on the regularised loss", layer.against(sgd, factor))
         .but_not("the penalty without its $1/2$", layer.against(steps(2), factor))
         .but_not("a decay of $1 - lambda$", layer.against(fading, factor));
-    points.wrong_system("the residual after the decay", measured("gated_delta_net", s).against(sgd, factor));
+    points.wrong_system("Gated DeltaNet, which takes the residual after the decay",
+                        measured("gated_delta_net", s).against(sgd, factor));
     points.wrong_system("no regularisation", measured("delta_net", s).against(sgd, factor));
   });
 }
@@ -104,7 +110,7 @@ Claim map_and_back() {
          "beta / (1 - beta lambda), (1 - beta lambda) v)$, with inverse $(lambda, beta, v) = ((1 - alpha) / (alpha "
          "eta), alpha eta, v' / alpha)$.");
   c.exactly("Exact for $alpha$, $eta != 0$. Gated DeltaNet's write is $eta v' k^T$.");
-  c.because("$alpha$ couples the regularisation strength and the step size, and the value is rescaled with them.");
+  c.because("$alpha$ couples the regularisation strength and the step size, and the value is multiplied by $alpha$.");
   c.runs({"leaky_lms", "gated_delta_net"}), c.takes(one_head_params(point_P));
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
     const Regularised x(shape, seed);
@@ -131,8 +137,9 @@ Claim map_and_back() {
     }
     wrong = back, scale_values(back, inverses);
     const Vector gated_reads = results_of("gated_delta_net", start);
-    points.statement("and back", measured("leaky_lms", back).against(gated_reads, factor));
-    points.wrong_system("back, v' not rescaled", measured("leaky_lms", wrong).against(gated_reads, factor));
+    points.statement("Gated DeltaNet to Leaky LMS", measured("leaky_lms", back).against(gated_reads, factor));
+    points.wrong_system("Gated DeltaNet to Leaky LMS, v' not rescaled",
+                        measured("leaky_lms", wrong).against(gated_reads, factor));
   });
 }
 
@@ -140,11 +147,12 @@ double strength(double alpha, double eta) { return (1 - alpha) / (alpha * eta); 
 
 Claim ranges() {
   ClaimBuilder c("gated-deltanet-map-ranges", "003 Eq 34 (lambda in [0, 1]) with Eq 41");
-  c.says("The map is onto for the stated ranges: gates and step sizes in [0, 1] on one side, $beta$ and $lambda$ in "
-         "[0, 1] on the other.");
-  c.exactly("$lambda <= 1$ exactly where $alpha >= 1 / (1 + eta)$, a share $1 - ln 2 = 0.307$ of the square; $eta <= "
-            "1$ where $beta (1 + lambda) <= 1$, a share $ln 2$. A bijection for $lambda$ in [0, infinity), $alpha > "
-            "0$, $eta > 0$.");
+  c.says("The map between Leaky LMS and Gated DeltaNet is onto for the stated ranges: gates and step sizes in [0, 1] "
+         "on one side, $beta$ and $lambda$ in [0, 1] on the other.");
+  c.exactly(
+      "A gate $alpha$ and a step size $eta$ map to $lambda <= 1$ exactly where $alpha >= 1 / (1 + eta)$, a share $1 - "
+      "ln 2 = 0.307$ of the unit square. $beta$ and $lambda$ map to $eta <= 1$ exactly where $beta (1 + lambda) <= 1$, "
+      "a share $ln 2$. The map is a bijection for $lambda$ in [0, infinity), $alpha > 0$, $eta > 0$.");
   c.because("The equivalence itself is exact (gated_deltanet_map); only the stated interval for $lambda$ is too short "
             "for it.");
   c.is_refuted(stricter("After Eq 41: 'the invertible mapping' and its inverse.", "$lambda$ in [0, 1] (Eq 34)",
@@ -154,7 +162,7 @@ Claim ranges() {
     // A gate and a step size within the stated range for which lambda must be 2.
     points.at(labels({{"alpha", num(0.5)}, {"eta", num(0.5)}}));
     points.statement("$lambda$ in [0, 1]", at_most_point(strength(0.5, 0.5), 1, 1e-12));
-    const auto equal = [&](double lambda) { // Leaky LMS with this lambda against Gated DeltaNet
+    const auto equal = [&](double lambda) { // Leaky LMS with this lambda, compared with Gated DeltaNet
       Sequence gated = random_sequence(point_P, protocol.seed), leaky = gated;
       gated.alpha.assign(point_P.T, 0.5), gated.beta.assign(point_P.T, 0.5);
       leaky.beta.assign(point_P.T, 0.25), leaky.alpha.assign(point_P.T, 1 - 0.25 * lambda);

@@ -40,10 +40,10 @@ int rank(const Dense &m) {
 
 Claim product_sequence() {
   ClaimBuilder c("deltaproduct-sequence", "003 after Eq 29 (DeltaProduct, named only)");
-  c.says("Taking several gradient steps a token, each with its own key, value and step size, extends Eq 29: $n_h$ "
-         "steps of DeltaNet.");
-  c.exactly("$M H_1 ... H_n + sum_j beta_j v_j k_j^T H_{j+1} ... H_n$ with $H_j = I - beta_j k_j k_j^T$: a transition "
-            "that differs from $I$ by rank $n_h$.");
+  c.says("Several gradient steps per token, each with a separate key, value and step size, extend Eq 29: a token takes "
+         "$n_h$ steps of DeltaNet.");
+  c.exactly("With $n = n_h$ steps a token turns $M$ into $M H_1 ... H_n + sum_j beta_j v_j k_j^T H_{j+1} ... H_n$, "
+            "$H_j = I - beta_j k_j k_j^T$. The transition $H_1 ... H_n$ differs from $I$ by a matrix of rank $n_h$.");
   c.because("Derived here, because the paper gives no equation.");
   c.runs({"delta_net", "delta_product", "linear"});
   c.takes(one_head_params(point_P), {integer_param("n", 2, 2, 8, "steps per token")}), c.at({{}, {{"n", 3}}});
@@ -79,7 +79,7 @@ Claim product_sequence() {
     };
     const Vector two = every(1, "delta_product", pair), one = every(1, "delta_net", pair);
     points.rounding(units);
-    points.obligation("the layer delta_product at w, then at k", two, steps(false))
+    points.obligation("the layer delta_product: a step at w, then a step at k", two, steps(false))
         .but_not("the step at k first", steps(true));
     points.wrong_system("the step at k alone", one, steps(false));
   });
@@ -89,8 +89,8 @@ Claim same_pair() {
   ClaimBuilder c("deltaproduct-same-pair", "003 after Eq 29 (DeltaProduct)");
   c.says("Several gradient steps on the same pair $(k_t, v_t)$ give a state transition of their own, as DeltaProduct "
          "does (a reading of \"multiple gradient steps per example\").");
-  c.exactly("They are equivalent to one step of DeltaNet with strength $(1 - (1 - beta |k|^2)^I) / |k|^2$, so they add "
-            "nothing to Eq 29.");
+  c.exactly("$I$ gradient steps on the same pair are equivalent to one step of DeltaNet with strength $(1 - (1 - beta "
+            "|k|^2)^I) / |k|^2$, so they add nothing to Eq 29.");
   c.because(
       "DeltaProduct itself takes its steps at different keys, and that does add something (deltaproduct_sequence).");
   c.is_refuted(stricter(
@@ -116,7 +116,7 @@ Claim same_pair() {
     still.shape.Dv = Dk, still.v.assign(Dk, 0), still.state = Dense::identity(Dk).data;
     const Dense A(Dk, Dk, run("delta_product", still, set).state);
     points.rounding(0);
-    points.statement("a new transition: rank of it less I, one for each step", rank(A - Dense::identity(Dk)), steps);
+    points.statement("rank of the transition less I: one for each step", rank(A - Dense::identity(Dk)), steps);
     points.obligation("one step of strength $(1 - (1 - beta |k|^2)^I) / |k|^2$", layer.against(as_one_step(collapsed)))
         .but_not("strength $I beta$", layer.against(as_one_step([&](double beta, double) { return steps * beta; })))
         .but_not("one step fewer", layer.against(as_one_step([&](double beta, double kk) {

@@ -7,7 +7,7 @@
 
 namespace recollect::theory {
 namespace {
-/// M_t = M_{t-1} - size beta_t grad, where grad is the slope of |v - M k|^2 / 2 on pair t at M_{t-1-late}.
+/// M_t = M_{t-1} - size beta_t grad, where grad is the gradient of |v - M k|^2 / 2 on pair t at M_{t-1-late}.
 Output descend(const Sequence &s, double size, int late) {
   std::vector<Dense> past(late + 1, Dense(s.shape.Dv, s.shape.Dk));
   return stepped(s, [&, past](const Dense &M, const Dense &k, const Dense &v, int t) mutable {
@@ -27,11 +27,12 @@ Claim delta_net_is_sgd() {
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
     const Sequence s = random_sequence(shape, seed);
     const Measured layer = measured("delta_net", s);
-    const double factor = 8 * (1 + max_abs(s.v)) * s.shape.Dv; // the losses that a slope subtracts
+    const double factor =
+        8 * (1 + max_abs(s.v)) * s.shape.Dv; // the size of the losses that the measured gradient subtracts
     points.statement("one step of size $beta$ from $M_{t-1}$", layer.against(descend(s, 1, 0), factor))
         .but_not("the loss without its $1/2$", layer.against(descend(s, 2, 0), factor))
-        .but_not("the slope taken at $M_{t-2}$", layer.against(descend(s, 1, 1), factor))
-        .but_not("steps up the slope", layer.against(descend(s, -1, 0), factor));
+        .but_not("the gradient taken at $M_{t-2}$", layer.against(descend(s, 1, 1), factor))
+        .but_not("steps along the gradient, not against it", layer.against(descend(s, -1, 0), factor));
     points.wrong_system("linear attention", measured("linear", s).against(descend(s, 1, 0), factor));
   });
 }
@@ -48,12 +49,13 @@ Vector remainders(const std::string &variant, int t, int D, double beta, Seed se
 
 Claim recency() {
   ClaimBuilder c("sgd-recency", "003 after Eq 29");
-  c.says("Stochastic gradient descent has the advantage that $m_t$ focuses more on recent pairs, where unweighted RLS "
-         "and unweighted linear attention weigh all time steps uniformly.");
-  c.exactly("Among isotropic unit keys $E|M_0 P_t|^2 / |M_0|^2 = (1 - (2 beta - beta^2)/D)^t$. Among orthogonal keys "
-            "nothing is forgotten: forgetting occurs only along directions that later keys visit again.");
-  c.because("Recent pairs weigh more if keys come back to the same directions. Along directions that are never visited "
-            "again, the oldest pair counts as much as the newest.");
+  c.says("Stochastic gradient descent has the advantage that $m_t$ focuses more on recent pairs. Unweighted RLS and "
+         "unweighted linear attention weigh all time steps uniformly.");
+  c.exactly("After $t$ isotropic unit keys the memory $M_0$ has become $M_0 P_t$ with $E|M_0 P_t|^2 / |M_0|^2 = (1 - "
+            "(2 beta - beta^2)/D)^t$. After orthogonal keys nothing is forgotten: forgetting occurs only along "
+            "directions that later keys visit again.");
+  c.because("Recent pairs weigh more if later keys come back to the same directions. Along directions that are never "
+            "visited again, the oldest pair counts as much as the newest.");
   c.holds_under("later keys come back to the same directions, as isotropic keys do");
   c.runs({"delta_net", "linear", "rls"});
   c.takes({integer_param("D", 8, 3, 128, "key width"), real_param("beta", 0.5, 0.05, 1.5, "step size"),
@@ -81,7 +83,7 @@ Claim recency() {
     const double law = left((2 * beta - beta * beta) / D), other = left((2 * beta - beta * beta) / (D - 1));
     std::vector<std::pair<std::string, double>> rivals{{"$D-1$ for $D$", other},
                                                        {"a rate of $2 beta / D$", left(2 * beta / D)}};
-    // the same at beta = 1
+    // at beta = 1 this rival is the law
     if (beta != 1) rivals.push_back({"a rate of $beta / D$", left(beta / D)});
     Vector predictions;
     for (const auto &[name, predicted] : rivals) predictions.push_back(predicted);
@@ -102,7 +104,7 @@ Claim recency() {
     s.beta.assign(D, beta);
     const Dense reads = memory(run("delta_net", s), s.shape) * transpose(x.K);
     points.at(Params(p).set("keys", "orthonormal"));
-    points.statement("the oldest pair is read more weakly", at_most_point(reads(0, 0), 0.999 * beta, 0));
+    points.statement("the oldest pair is read more weakly than $beta v$", at_most_point(reads(0, 0), 0.999 * beta, 0));
     Vector fading(D);
     for (int i = 0; i < D; ++i) fading[i] = beta * std::pow(1 - beta / D, D - 1 - i);
     points.rounding(64.0 * D);

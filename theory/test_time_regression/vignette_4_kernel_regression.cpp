@@ -31,7 +31,8 @@ Dense exponential_features(const Dense &X) {
   return phi;
 }
 
-/// Reads of the shortest memory over the features that fits the first t - skipped pairs best, t = 1 ... T.
+/// For t = 1 ... T the read of the least-squares memory of smallest norm over the features, fitted to the first t -
+/// skipped pairs.
 Vector feature_space_reads(const Sequence &s, int skipped) {
   const Shape &shape = s.shape;
   const Dense keys = exponential_features(rows_of(s.k, shape.T, shape.Dk)),
@@ -49,11 +50,11 @@ Vector feature_space_reads(const Sequence &s, int skipped) {
 
 Claim eq43() {
   ClaimBuilder c("kernel-regression-eq43", "003 Eq 42-43");
-  c.says("With equal weights, and linear functions of a possibly infinite feature map as function class, the "
-         "analytical solution of the regression predicts $V^T k(K,K)^{-1} k(K,q)$.");
-  c.exactly("It is the least-squares memory of smallest norm if $k(K,K)$ is invertible (distinct keys, at least $t$ "
-            "features), and then it interpolates, $m(k_i) = v_i$. Measured for the exponential kernel; the prediction "
-            "is least squares over its monomial features.");
+  c.says("Take equal weights, and linear functions of a possibly infinite feature map as the class of functions. Then "
+         "the analytical solution of the regression predicts $V^T k(K,K)^{-1} k(K,q)$.");
+  c.exactly("If $k(K,K)$ is invertible (distinct keys, at least $t$ features), this is the least-squares memory of "
+            "smallest norm, and it interpolates, $m(k_i) = v_i$. Measured for the exponential kernel; the reference is "
+            "least squares over the monomial features of the kernel.");
   c.runs({"kernel_regression", "exp_unnormalized"});
   c.takes({integer_param("T", 14, 2, 32, "pairs"), integer_param("Dk", 5, 2, 6, "width of the unit keys"),
            integer_param("Dv", 3, 1, 64, "width of the values")});
@@ -65,8 +66,9 @@ Claim eq43() {
       std::copy_n(anywhere.k.begin() + t / 2 * shape.Dk, shape.Dk, stored.q.begin() + t * shape.Dk);
       append_column(values, column(anywhere.v, t / 2, shape.Dv));
     }
-    // The layer runs with its smallest ridge r in place of 0, which changes a read V^T w, w = G^{-1} g, by at most r
-    // |V| |w| / least, where least is the smallest eigenvalue of G and least |w|^2 <= w^T G w <= k(q,q) = e^(1/sqrt D).
+    // The layer runs with its smallest ridge r in place of 0. That changes a read V^T w, w = G^{-1} g, by at most r |V|
+    // |w| / least, where least is the smallest eigenvalue of G. |w| is bounded by least |w|^2 <= w^T G w <= k(q,q) =
+    // e^(1/sqrt D).
     const Vector scale = singular_values(exponential_features(rows_of(anywhere.k, shape.T, shape.Dk)));
     const double least = scale.back() * scale.back();
     if (least < 1e-7) usage_error("these keys are too alike for float64 to invert k(K,K)");
@@ -89,7 +91,7 @@ Claim eq43() {
   });
 }
 
-/// All products of two of (1, x): phi(x).phi(y) = (1 + x.y)^2, of rank (D + 1)(D + 2) / 2.
+/// All products of two elements of (1, x): phi(x).phi(y) = (1 + x.y)^2, of rank (D + 1)(D + 2) / 2.
 Dense quadratic_features(const Dense &X) {
   const int n = X.columns + 1;
   Dense phi(X.rows, n * n);
@@ -110,7 +112,7 @@ struct Pairs {
       : K(normal_matrix(t, D, seed, name + "/keys")), V(normal_matrix(t, 3, seed, name + "/values")),
         Q(normal_matrix(4, D, seed, name + "/queries")) {}
 
-  /// The number of eigenvalues of k(K,K) above rounding.
+  /// The eigenvalues of k(K,K) that are above rounding.
   Vector eigenvalues() const {
     const Vector all = symmetric_eigenvalues(quadratic_kernel(K, K)); // ascending
     return {std::upper_bound(all.begin(), all.end(), 1e-12 * all.back()), all.end()};
@@ -139,8 +141,8 @@ void add_case(Points &points, const Pairs &x, double rank, double rival, const c
 Claim overdetermined() {
   ClaimBuilder c("kernel-regression-overdetermined", "003 Eq 43");
   c.says("Eq 43 holds for any feature map, a finite one included.");
-  c.exactly("With more pairs than features, or a repeated key, $k(K,K)$ has no inverse; with its pseudo-inverse the "
-            "formula gives the least-squares memory. Measured for $(1 + x.y)^2$.");
+  c.exactly("With more pairs than features, or a repeated key, $k(K,K)$ has no inverse. With the pseudo-inverse the "
+            "formula gives the least-squares memory. Measured for the kernel $(1 + x.y)^2$.");
   c.because(
       "The paper writes the inverse for a possibly infinite feature map and does not discuss finite ones. The formula "
       "is right if there are at most as many distinct keys as features; otherwise use the pseudo-inverse or a ridge.");
@@ -172,13 +174,14 @@ Claim identity_for_kernel() {
   ClaimBuilder c("kernel-approx-identity-eq44-47", "003 Eq 44-47");
   c.says("Under the crude approximation (the text's word) $k(K,K) ~ I$, kernel regression with the kernel "
          "exp($x.y/sqrt Dk$) is unnormalised softmax attention.");
-  c.exactly("Eq 45-47 are exact algebra, but the exponential kernel is positive everywhere: orthonormal keys give "
-            "$(e^(1/sqrt D) - 1) I + 1$ $1^T$, never $I$.");
+  c.exactly("Eq 45-47 are exact algebra, but the exponential kernel is positive everywhere: for $D$ orthonormal keys "
+            "$k(K,K) = (e^(1/sqrt D) - 1) I + 1 1^T$, never $I$.");
   c.because(
       "The text calls the approximation crude and continues with the normalised form. What is refuted is that the "
       "approximation becomes good for some keys: its error is the off-diagonal part, which no set of keys removes.");
-  c.is_refuted(stricter("Before Eq 44: 'make the crude approximation $k(K, K) ~ I'$.", "none",
-                        "'Thus we do not stop our derivations here': the text does not claim that it becomes good."));
+  c.is_refuted(stricter(
+      "Before Eq 44: 'make the crude approximation $k(K, K) ~ I'$.", "none",
+      "'Thus we do not stop our derivations here': the text does not claim that the approximation becomes good."));
   c.runs({"exp_unnormalized", "softmax"});
   c.takes({integer_param("D", 64, 2, 256, "width and number of the orthonormal keys")});
   return measure(c, [](Points &points, Seed seed, int D) {
@@ -190,7 +193,7 @@ Claim identity_for_kernel() {
     points.obligation("$(e^(1/sqrt D) - 1) I + 1 1^T$", measured, lower_triangle(D, one, 1))
         .but_not("$e^(1/sqrt D) I$", lower_triangle(D, one, 0))
         .but_not("scale $1/D$", lower_triangle(D, std::exp(1.0 / D), 1));
-    const Sequence random = random_sequence({1, 1, 14, D, 3}, seed); // Eq 45-47 as algebra
+    const Sequence random = random_sequence({1, 1, 14, D, 3}, seed); // tests the algebra of Eq 45-47
     const Shape &shape = random.shape;
     const double root = std::sqrt(double(D));
     Dense scores = rows_of(random.q, shape.T, shape.Dk) * transpose(rows_of(random.k, shape.T, shape.Dk));

@@ -6,7 +6,8 @@ namespace recollect::theory {
 namespace {
 const std::vector<ParamSpec> one_head = one_head_params(point_P);
 
-/// argmin_M sum_{i<=t} w_i |v_i - M|^2 / 2 for every t. Each channel has a parabola, found from three values.
+/// argmin_M sum_{i<=t} w_i |v_i - M|^2 / 2 for every t. In each channel the loss is a parabola, which three values
+/// determine.
 template <class Weigh> Vector constant_fits(const Sequence &s, const Weigh &weigh) {
   Vector minimisers;
   for (int t = 0; t < s.shape.T; ++t) {
@@ -25,10 +26,11 @@ template <class Weigh> Vector constant_fits(const Sequence &s, const Weigh &weig
 
 Claim eq50() {
   ClaimBuilder c("nadaraya-watson-eq50", "003 Eq 50");
-  c.says("With weights $s(k_i, q)$ that depend on the distance to the query and locally constant functions $(p = 0)$, "
-         "the analytical solution is the mean of the values with weights $s / sum s$.");
-  c.exactly("An identity, for a constant $M$ in $R^Dv$ (printed: $R^Dk$). Measured on softmax attention over unit "
-            "queries and keys, whose weights are $s$ at $B = 2 sqrt(Dk)$; the prediction minimises the loss itself.");
+  c.says("If the weights $s(k_i, q)$ depend on the distance to the query and the functions are locally constant $(p = "
+         "0)$, the analytical solution is the mean of the values with weights $s / sum s$.");
+  c.exactly("An identity, for a constant $M$ in $R^Dv$ (the text prints $R^Dk$). Measured on softmax attention over "
+            "unit queries and keys, whose weights are $s$ at bandwidth $B = 2 sqrt(Dk)$. The reference minimises the "
+            "loss itself.");
   c.runs({"softmax_qknorm", "exp_unnormalized"}), c.takes(one_head);
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
     const Sequence s = random_sequence(shape, seed);
@@ -92,7 +94,7 @@ Claim eq51() {
   ClaimBuilder c("qknorm-eq51", "003 Eq 51");
   c.says("With $|k| = |q| = 1$, the exponential smoothing kernel $exp(-|k - q|^2 / B)$ with $B = 2 sqrt(Dk)$ is "
          "proportional to exp($k.q / sqrt Dk$), so that Eq 50 is softmax attention.");
-  c.exactly("The factor is $exp(-1/sqrt Dk)$.");
+  c.exactly("The factor of proportionality is $exp(-1/sqrt Dk)$.");
   c.runs({"softmax", "softmax_qknorm", "exp_unnormalized"}), c.takes(one_head);
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
     const Sequence unit = random_sequence(shape, seed), raw = with_lengths(unit, 3, {0.5, 2, 4});
@@ -114,8 +116,9 @@ Claim necessity() {
   ClaimBuilder c("qknorm-necessity", "003 §1 (the abstract says justification, §4 shows that it suffices)");
   c.says("Query-key normalisation is mathematically necessary for softmax attention to be a proper local constant "
          "regressor.");
-  c.exactly("Only equal lengths of the keys are needed: the query's length cancels in the normaliser. Keys of unequal "
-            "lengths give the same regressor with weights $exp(|k_i|^2 / (2 sqrt Dk))$ more.");
+  c.exactly("Only the keys must have equal lengths: what depends on the length of the query cancels in the normaliser. "
+            "With keys of unequal lengths softmax attention is the same regressor with the additional weights "
+            "$exp(|k_i|^2 / (2 sqrt Dk))$.");
   c.because("Eq 51 shows that unit queries and keys suffice, and the paper's explanation of QKNorm rests on that. "
             "Normalising the keys matters, because otherwise their lengths weight the pairs. Normalising the query "
             "changes the bandwidth, but the fit is locally constant in either case.");
@@ -124,8 +127,8 @@ Claim necessity() {
                "proper local constant regressor'.",
                "none", "The abstract has 'a mathematical justification', §4 derives that it suffices.",
                "We show in §4 that with both norms fixed the exponential of the inner product is a function of the "
-               "distance, which a local regressor needs. It is true that the weights do not need a normalised query. "
-               "The usual layer normalises both, and 'necessary' refers to the two together."));
+               "distance, which a local regressor needs. It is true that the query need not be normalised. The usual "
+               "layer normalises both, and 'necessary' refers to the two together."));
   c.runs({"softmax"}), c.takes(one_head);
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
     const Sequence base = random_sequence(shape, seed), equal_keys = with_lengths(base, 3, {2}),
@@ -138,12 +141,14 @@ Claim necessity() {
     const double apart = max_difference(equal.values, smoothed(equal_keys)) / max_abs(equal.values);
     points.statement("queries of length 3, keys of length 2: softmax is not the local constant fit",
                      at_least_point(apart, 1e-6, 0));
-    points.obligation("queries of length 3, keys of length 2: it is", equal.against(smoothed(equal_keys)))
+    points
+        .obligation("queries of length 3, keys of length 2: softmax is the local constant fit",
+                    equal.against(smoothed(equal_keys)))
         .but_not("the fit around the unit query", equal.against(smoothed(with_lengths(base, 1, {2}))));
     const Point more = unequal.against(extra_weight(2 * root));
-    points.obligation("keys of lengths 0.5, 2, 4: the fit with weights $exp(|k|^2 / (2 sqrt Dk))$ more", more)
+    points.obligation("keys of lengths 0.5, 2, 4: the fit with additional weights $exp(|k|^2 / (2 sqrt Dk))$", more)
         .but_not("keys of lengths 0.5, 2, 4: the plain fit", unequal.against(smoothed(unequal_keys)))
-        .but_not("weights $exp(|k|^2 / sqrt Dk)$ more", unequal.against(extra_weight(root)));
+        .but_not("additional weights $exp(|k|^2 / sqrt Dk)$", unequal.against(extra_weight(root)));
   });
 }
 } // namespace

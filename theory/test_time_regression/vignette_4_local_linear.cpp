@@ -26,20 +26,20 @@ struct LocalData {
     for (int c = 0; c < G.rows; ++c) G(c, c) += c ? slopes : constant;
     return transpose(V) * scaled(X, 1) * inverse(G);
   }
-  /// The shortest minimiser of the weighted loss.
+  /// The minimiser of the weighted loss that has the smallest norm.
   Dense minimiser() const { return transpose(pseudo_inverse(scaled(X, 0.5)) * scaled(V, 0.5)); }
   int rank() const {
     const Vector values = singular_values(scaled(X, 0.5));
     return int(std::count_if(values.begin(), values.end(), [&](double x) { return x > 1e-12 * values.front(); }));
   }
-  /// vbar + sign M1 dbar; Eq 54 has sign -1.
+  /// vbar + sign M1 dbar, with the weighted means vbar of v_i and dbar of k_i - q; Eq 54 has sign -1.
   Dense offset_mean(const Dense &M, double sign = -1) const {
     Dense M1 = M, centre = weighted_mean(X, w);
     centre.data[0] = 0; // the contribution of X's column of ones
     return weighted_mean(V, w) + sign * M1 * centre;
   }
-  /// Rounding units of the normal equations: the square of the scaled design's condition number, relative to the size
-  /// of M, plus the effect of the smallest ridge, which the layer needs in place of 0.
+  /// Rounding units of the normal equations: the square of the condition number of the scaled design matrix, relative
+  /// to the size of M. The effect of `ridge` is added, because the layer cannot run without one.
   double units(const Dense &M, double ridge = 0) const {
     const Vector values = singular_values(scaled(X, 0.5));
     const double largest = values.front(), least = values[rank() - 1];
@@ -69,10 +69,11 @@ std::vector<int> solvable_steps(const Shape &shape) {
 
 Claim eq52_54() {
   ClaimBuilder c("local-linear-eq52-54", "003 Eq 52-54");
-  c.says("The $p = 1$ fit with weights $s(k_i, q)$ is $[M0 M1] = (V^T W X)(X^T W X)^{-1}$ with rows $(1, k_i - q)$ in "
-         "$X$, and its value at the query is M0 = vbar - M1 dbar, an offset softmax attention.");
-  c.exactly("An identity, for positive weights on at least $Dk + 1$ affinely independent keys. The prediction "
-            "minimises the weighted loss, by a decomposition of its design matrix.");
+  c.says("The $p = 1$ fit with weights $s(k_i, q)$ is $[M0 M1] = (V^T W X)(X^T W X)^{-1}$, where $X$ has the rows $(1, "
+         "k_i - q)$. Its value at the query is M0 = vbar - M1 dbar, softmax attention with an offset; vbar and dbar "
+         "are the weighted means of $v_i$ and $k_i - q$.");
+  c.exactly("An identity, for positive weights on at least $Dk + 1$ affinely independent keys. The reference minimises "
+            "the weighted loss, by a decomposition of the design matrix.");
   c.runs({"local_linear", "softmax_qknorm"}), c.takes(one_head);
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
     const Sequence s = random_sequence(shape, seed);
@@ -110,8 +111,10 @@ Sequence with_map(Sequence s, const Dense &B, const Dense &c, double bend) {
 
 Claim affine_exact() {
   ClaimBuilder c("local-linear-affine-exact", "003 §4, p = 1 (derived)");
-  c.says("Where the values are an affine map of the keys the $p = 1$ fit reproduces it and the $p = 0$ fit does not.");
-  c.exactly("$M0 = B q + c$ and $M1 = B$; softmax attention errs by $B$ dbar.");
+  c.says("If the values are an affine map of the keys, the fit with $p = 1$ reproduces the map, and the fit with $p = "
+         "0$ does not.");
+  c.exactly("For values $v_i = B k_i + c$ the fit has $M0 = B q + c$ and $M1 = B$. Softmax attention errs by $B$ dbar, "
+            "where dbar is the weighted mean of $k_i - q$.");
   c.runs({"local_linear", "softmax_qknorm", "rls"}), c.takes(one_head);
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
     const Dense B = normal_matrix(shape.Dv, shape.Dk, seed, "affine map/slopes"),
@@ -144,14 +147,14 @@ Claim affine_exact() {
 
 Claim underdetermined() {
   ClaimBuilder c("local-linear-underdetermined", "003 Eq 52, t < Dk + 1");
-  c.says("Eq 52 predicts from every prefix.");
+  c.says("Eq 52 gives a prediction for every prefix.");
   c.exactly("For the first Dk prefixes the inverse does not exist. Eq 54 still holds with the pseudo-inverse and with "
             "a ridge on the slopes alone, but not if the constant is penalised too.");
   c.because("The paper plots every step of Fig 2. Its first quarter $(T/4 = Dk = 64)$ consists exactly of the prefixes "
             "without an inverse, and the paper does not say what replaces it. The closed form is right from $t = Dk + "
             "1$ on.");
   c.is_refuted(stricter("Eq 52 and 53.", "$D_k = 64$, every step of Fig 2 is plotted",
-                        "What stands for the inverse at $t < D_k + 1$ is not said."));
+                        "The text does not say what replaces the inverse at $t < D_k + 1$."));
   c.runs({"local_linear"}), c.takes({integer_param("T", 64, 4, 1024, "prefixes"),
                                      integer_param("Dk", 16, 3, 64, "key width, at most $T / 2$"),
                                      integer_param("Dv", 3, 1, 64, "value width")});
