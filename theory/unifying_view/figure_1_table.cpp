@@ -56,7 +56,7 @@ void add_forms(Points &points, const Row &row, const Params &p, Seed seed) {
   if (row.variant == "linear") // phi = elu + 1
     s.q = elu_plus_one(s.q), s.k = elu_plus_one(s.k);
   Sequence given = s;
-  if (row.variant == "mamba2") given.beta.clear(); // its own write strength is not in the table
+  if (row.variant == "mamba2") given.beta.clear(); // the write strength of mamba2 is not in the table
   const Measured layer = measured(row.variant, given);
   auto form = points.at(Params(p).set("layer", row.name)).statement("", layer.against(by_table(s, row.step)));
   for (const auto &[name, step] : row.rivals) form.but_not(name, layer.against(by_table(s, step)));
@@ -68,16 +68,17 @@ void add_forms(Points &points, const Row &row, const Params &p, Seed seed) {
 
 std::vector<Claim> figure_1_table() {
   ClaimBuilder c("blog-table-forms", "002 Fig 1, tables of §4 and §6; boxed form of §2");
-  c.says("The layers are $S_t = S_{t-1} A_t + b_t k_t^T$, $k_t$ standing for the key-side vector that is written: "
-         "linear attention $I$, $v$ ($phi$ = elu + 1); Mamba2 $alpha I$, $v$; DeltaNet $I - beta k k^T$, $beta v$; "
-         "Gated DeltaNet $alpha (I - beta k k^T)$, $beta v$.");
+  c.says(
+      "The layers have the form $S_t = S_{t-1} A_t + b_t k_t^T$, where $k_t$ is the key-side vector that is written. "
+      "Linear attention has $A_t = I$, $b_t = v$ ($phi$ = elu + 1); Mamba2 $A_t = alpha I$, $b_t = v$; DeltaNet $A_t = "
+      "I - beta k k^T$, $b_t = beta v$; Gated DeltaNet $A_t = alpha (I - beta k k^T)$, $b_t = beta v$.");
   c.exactly("An identity; $A_t$ acts on the key side.");
-  c.because("As in the table, Mamba2 has no step size on the write here; as in the boxed form, linear attention has no "
-            "denominator.");
+  c.because("Mamba2 has no step size on the write here, as in the table. Linear attention has no denominator, as in "
+            "the boxed form.");
   std::vector<std::string> layers;
   for (const Row &row : table) layers.push_back(row.variant);
   c.runs(layers), c.takes(one_head_params({1, 1, 20, 8, 4}));
-  c.at({{}, {{"Dv", 8}}}); // A_t can act on either side only where the widths agree
+  c.at({{}, {{"Dv", 8}}}); // A_t can act on either side only if the widths are equal
   return {c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     for (const Row &row : table) add_forms(points, row, p, protocol.seed);
   })};

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much later writes leave of old pairs (002 §4-6).
+// How much of old pairs remains after later writes (002 §4-6).
 //
 // The state S = I is what d orthonormal keys with one-hot values leave in an empty delta-rule memory: d needles at
-// once. After later writes of v = 0 needle i still reads S(i,i) of its value; the mean over needles is trace(S) / d. A
-// write at a unit key k with strength beta removes beta (k . needle)^2 of a needle and rotates the rest. For uniform
-// keys E k k^T = I / d, whatever was written before: (1 - beta/d)^m after m writes, alpha^m times that with a gate.
+// once. After later writes of v = 0 the read of needle i is S(i,i) times its value; the mean over needles is trace(S) /
+// d. A write at a unit key k with strength beta removes beta (k . needle)^2 of a needle and rotates the rest. For keys
+// that are uniform on the sphere E k k^T = I / d. So the mean is (1 - beta/d)^m after m writes, and alpha^m times that
+// with a gate.
 #pragma once
 #include "theory/support/layer_points.hpp"
 #include "theory/support/sampling.hpp"
@@ -16,7 +17,8 @@ inline Vector later_keys(int m, int d, Seed seed, size_t first, size_t count) {
   return random_units(count * m, d, Stream(seed, "002/later keys"), first * m);
 }
 
-/// For each memory the mean over the d needles of what they still read after writes of 0 at keys [memories,m,d].
+/// For each memory, the share of a needle that remains after writes of 0 at `keys` [memories,m,d], averaged over the d
+/// needles.
 inline Vector kept(const std::string &variant, const Vector &keys, int m, int d, double beta, double alpha) {
   const int memories = int(keys.size() / (size_t(m) * d));
   Sequence s = stored({memories, 1, m, d, d}, keys, Vector(keys.size()), beta);
@@ -28,7 +30,7 @@ inline Vector kept(const std::string &variant, const Vector &keys, int m, int d,
   return left;
 }
 
-/// The mean over random later keys, as many as the sensitivity `wanted` needs.
+/// The mean of kept() over random later keys, with as many memories as the sensitivity `wanted` needs.
 inline Mean mean_kept(const std::string &variant, int m, int d, double beta, double alpha, const Protocol &protocol,
                       double wanted) {
   const auto draw = [&](size_t first, size_t count) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 002 TL;DR, §1-3: the cost per token, in multiplications of steps run on a counting number, and the memory.
+// 002 TL;DR, §1-3: the memory, and the cost per token in multiplications, which are counted by running steps on a
+// number type that counts.
 #include "harness/core/error.hpp"
 #include "theory/support/counted_definition.hpp"
 #include "theory/support/counted_layers.hpp"
@@ -20,7 +21,7 @@ const auto softmax_layer = [](const Tokens<Counted> &x) { return Attention<Count
 const auto linear_layer = [](const Tokens<Counted> &x) { return linear_reads(x); };
 const auto delta_layer = [](const Tokens<Counted> &x) { return delta_reads(x); };
 
-/// Tests that the counted steps compute the same as the registry's layer.
+/// The statement: the counted steps compute the same as the registry's layer.
 Point same_reads(const std::string &variant, const Sequence &s, const Vector &counted, const Assignments &set = {}) {
   return exact_point(run(variant, s, set).o, counted, rounding_units(variant, s, set));
 }
@@ -49,8 +50,8 @@ Claim softmax_cost() {
   ClaimBuilder c("blog-softmax-quadratic", "002 TL;DR, §1");
   c.says("Softmax attention pays for its recall with a KV cache that grows linearly with the context, and with "
          "quadratic compute.");
-  c.exactly("The cache has $t (d_k + d_v)$ numbers at token $t$, and the read depends on all of them and needs as many "
-            "multiplications: $L (L+1) / 2 (d_k + d_v)$ in total.");
+  c.exactly("At token $t$ the cache has $t (d_k + d_v)$ numbers. The read depends on all of them and needs as many "
+            "multiplications; for $L$ tokens these are $L (L+1) / 2 (d_k + d_v)$.");
   c.because("Counted in multiplications of one head; in addition there is one exponential per pair.");
   c.runs({"softmax"}), c.takes(sizes(64, 8, 4)), c.at({{{"T", 16}}, {}});
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
@@ -68,9 +69,9 @@ Claim softmax_cost() {
     points.statement("numbers that the last read depends on: $t (dk + dv)$", numbers_read("softmax", s), L * width)
         .but_not("the keys alone", L * dk);
     if (2 * L * dk * dv != law) points.wrong_system("linear attention", linear, law);
-    points.obligation("the counted steps read as softmax",
+    points.obligation("the counted steps compute softmax attention",
                       same_reads("softmax", s, averages(Attention<Counted>(tokens)), {{"scale", "1"}}));
-    points.obligation("linear attention: 2 L dk dv", linear, 2 * L * dk * dv);
+    points.obligation("linear attention: $2 L dk dv$", linear, 2 * L * dk * dv);
     if (!counts_work()) return;
     const auto definition = [&](const char *v) { return products_by_widths(v, shape.T, shape.Dk, shape.Dv); };
     points.obligation("the layer's definition: $L (L+1) / 2 (dk + dv)$", definition("softmax"), law);
@@ -80,9 +81,9 @@ Claim softmax_cost() {
 
 Claim token_cost() {
   ClaimBuilder c("blog-cost-per-token", "002 §2");
-  c.says("Each step writes a rank-1 matrix into a state of $d_v x d_phi$ and reads it: $O(d_v d_phi)$ a token, "
-         "regardless of the sequence's length.");
-  c.exactly("$d_v d_phi$ multiplications to write and $d_v d_phi$ to read.");
+  c.says("Each step writes a rank-1 matrix into a state of $d_v x d_phi$ numbers and reads the state. This costs "
+         "$O(d_v d_phi)$ per token, regardless of the length of the sequence.");
+  c.exactly("A token takes $d_v d_phi$ multiplications to write and $d_v d_phi$ to read.");
   c.because("Softmax attention exceeds this cost from $t = 2 d_k d_v / (d_k + d_v)$ tokens on.");
   c.runs({"linear"}), c.takes(sizes(10, 12, 5)), c.at({{{"T", 1}}, {}, {{"T", 1000}}});
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
@@ -94,13 +95,13 @@ Claim token_cost() {
                                   last_token(s, linear_layer), 2 * area);
     token.but_not("the write alone", area).but_not("3 dv dphi", 3 * area);
     if (T > 2 * area / width) token.but_not("the cost of softmax at T", T * width);
-    points.obligation("the counted steps read as linear attention",
+    points.obligation("the counted steps compute linear attention",
                       same_reads("linear", s, values_of(linear_reads(Tokens<Counted>(s)))));
-    points.wrong_system("DeltaNet, which reads before it writes too", last_token(s, delta_layer), 2 * area);
+    points.wrong_system("DeltaNet, which also reads before it writes", last_token(s, delta_layer), 2 * area);
     if (!counts_work()) return;
     const auto total = [&](const char *v, int T) { return T ? products_by_area(v, T, shape.Dk, shape.Dv) : 0; };
     const auto definition = [&](const char *v) { return total(v, shape.T) - total(v, shape.T - 1); }; // the last token
-    points.obligation("the layer's definition: dv dphi twice", definition("linear"), 2 * area);
+    points.obligation("the layer's definition: 2 dv dphi", definition("linear"), 2 * area);
     points.wrong_system("the definition of DeltaNet", definition("delta_net"), 2 * area);
   });
 }
@@ -111,7 +112,7 @@ Sequence last_step(const std::string &variant, const Sequence &s) {
   next.state = run(variant, slice_steps(s, 0, s.shape.T - 1)).state;
   return next;
 }
-/// The numbers of the state on which the read of the next token depends, after all steps but the last.
+/// How many numbers of the state before the last step change the read of that step.
 double state_numbers(const std::string &variant, const Sequence &s) {
   const Sequence next = last_step(variant, s);
   const Vector before = run(variant, next).o;
@@ -126,9 +127,11 @@ double state_numbers(const std::string &variant, const Sequence &s) {
 
 Claim compression() {
   ClaimBuilder c("blog-compression", "002 §3");
-  c.says("The cache over the state is $t (d_k + d_v) / (d_k d_v)$, about $2 t / d$ where $d_k = d_v = d$.");
-  c.exactly("$t (1/d_k + 1/d_v)$, exactly $2 t / d$ for equal widths: equal size at $t = d / 2$.");
-  c.because("Counted on the layers: the numbers of the cache and of the state on which the next read depends.");
+  c.says("The ratio of the size of the cache to the size of the state is $t (d_k + d_v) / (d_k d_v)$, about $2 t / d$ "
+         "where $d_k = d_v = d$.");
+  c.exactly("The ratio is $t (1/d_k + 1/d_v)$. For equal widths $d$ it is exactly $2 t / d$, so that cache and state "
+            "have equal size at $t = d / 2$.");
+  c.because("Both sizes are counted on the layers, as the numbers on which the next read depends.");
   c.runs({"softmax", "linear", "linear_elu"}), c.takes(sizes(25, 4, 12));
   c.at({{}, {{"T", 24}, {"dk", 8}, {"dv", 8}}, {{"T", 4}, {"dk", 8}, {"dv", 8}}});
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
@@ -137,7 +140,7 @@ Claim compression() {
     const double t = s.shape.T, dk = s.shape.Dk, dv = s.shape.Dv, law = t * (1 / dk + 1 / dv);
     const double kept = numbers_read("softmax", s), ratio = kept / state_numbers("linear", s);
     points.rounding(4 * law);
-    auto over = points.statement("cache over state: $t (1/dk + 1/dv)$", ratio, law)
+    auto over = points.statement("ratio of cache to state: $t (1/dk + 1/dv)$", ratio, law)
                     .but_not("$t-1$ for $t$", (t - 1) * (1 / dk + 1 / dv));
     if (dk != dv) over.but_not("2 t over the mean width", 4 * t / (dk + dv));
     points.wrong_system("a state that keeps z as well", kept / state_numbers("linear_elu", s), law);

@@ -52,9 +52,10 @@ std::vector<Claim> section_2_infinite_kernel() {
   ClaimBuilder c("blog-exp-infinite", "002 §2");
   c.says("exp($q$ . $k$) is a kernel, and its feature map is infinite-dimensional, so that the state would be an "
          "infinite matrix.");
-  c.exactly("For any $m$ distinct points the Gram matrix has rank $m$; that of elu + 1 has at most rank $d$. On a "
-            "circle the spectrum is known: $m sum_j I_{n+jm}(4) > 0$.");
-  c.because("The eigenvalues fall faster than any power. In float64 only about 39 of those on the circle exceed "
+  c.exactly("For any $m$ distinct points the Gram matrix of the exponential kernel has rank $m$; that of elu + 1 has "
+            "at most rank $d$. For $m$ evenly spaced points on a circle of radius 2 the eigenvalues are known: $m "
+            "sum_j I_{n+jm}(4) > 0$, with Bessel functions $I$.");
+  c.because("The eigenvalues fall faster than any power. In float64 only about 39 eigenvalues of the circle exceed "
             "rounding, which is why finite feature maps can approximate the kernel well.");
   c.takes({integer_param("m", 16, 3, 64, "distinct points on a disc of radius 2 in the plane")});
   c.at({{{"m", 4}}, {}, {{"m", 48}}});
@@ -65,7 +66,8 @@ std::vector<Claim> section_2_infinite_kernel() {
     points.wrong_system("elu + 1: d features", rank(gram(positive, linear_kernel)), m);
     if (m > 10) points.wrong_system("$(1 + x.y)^3$: 10 features", rank(gram(disc(m), cubic)), m);
     const Vector law = rim_spectrum(m), found = symmetric_eigenvalues(gram(rim(m), exp_kernel));
-    points.obligation("of which float64 tells this many from rounding", numerical_rank(found), numerical_rank(law));
+    points.obligation("m points on a circle: number of eigenvalues above rounding", numerical_rank(found),
+                      numerical_rank(law));
     // Each element is wrong by at most a few eps e^4 (4 eps in the exponent), each eigenvalue by m eps of the largest.
     points.rounding(m * (5 * std::exp(4.0) + law.back()));
     points.obligation("m points on a circle: eigenvalues by Bessel functions", found, law);

@@ -34,7 +34,7 @@ Vector multiplied_mask(const Rows &x) {
     for (int i = 0; i < weights.columns; ++i) weights(t, i) = std::exp(i <= t ? weights(t, i) : 0);
   return (normalise_sums(weights) * x.v).data;
 }
-/// softmax(q k^T + M) V with M = 0 on and below the diagonal, or below it only, and -infinity above.
+/// softmax(q k^T + M) V with M = 0 on and below the diagonal, or only below it, and -infinity elsewhere.
 Vector added_mask(const Rows &x, Triangle triangle) {
   return (normalise_sums(causal_weights(x.k, x.q, exp_kernel, triangle)) * x.v).data;
 }
@@ -95,7 +95,7 @@ Claim factoring() {
       return causal_weights(mapped(x.k, feature), mapped(x.q, feature), linear_kernel, Triangle::with_diagonal);
     };
     const Dense seen = weights(elu_plus_one), average = normalise_sums(seen) * x.v;
-    Dense late = seen; // z of t-1: every sum without its last term (the first has no other)
+    Dense late = seen; // z_{t-1}: every sum without its last term (the first sum has no other term)
     for (int t = 0; t < late.rows; ++t) {
       double sum = 0;
       for (int i = 0; i < std::max(t, 1); ++i) sum += seen(t, i);
@@ -103,7 +103,7 @@ Claim factoring() {
     }
     points.rounding(rounding_units("linear_elu", s));
     points.statement("$S phi(q) / (z . phi(q))$ is the weighted average", run("linear_elu", s).o, average.data)
-        .but_not("z of $t-1$", (late * x.v).data)
+        .but_not("$z_{t-1}$ in place of $z_t$", (late * x.v).data)
         .but_not("elu without the 1", (normalise_sums(weights(elu)) * x.v).data);
     Sequence features = s;
     features.q = mapped(x.q, elu_plus_one).data, features.k = mapped(x.k, elu_plus_one).data;
@@ -120,8 +120,9 @@ Claim factoring() {
   });
 }
 
-/// Channel 0 of S phi(q) / (z . phi(q)) with phi the identity, for one state and Gaussian queries. With the parts of
-/// the first row of S along z and across it o = a + b C, C a Cauchy variable.
+/// Channel 0 of S phi(q) / (z . phi(q)) with phi the identity, for one state and Gaussian queries. If a z is the part
+/// of the first row of S along z, and b |z| the length of the part across z, then o = a + b C, where C is a Cauchy
+/// variable.
 struct IdentityMap {
   Sequence last; // no further write: T queries read the state [S; z]
   double a, b;
@@ -156,8 +157,8 @@ struct IdentityMap {
 Claim denominator() {
   ClaimBuilder c("blog-denominator-unstable", "002 §2");
   c.says("The denominator $z_t$ . $phi(q_t)$ can introduce numerical instabilities.");
-  c.exactly("It does for $phi$ the identity and Gaussian queries: the denominator has the wrong sign for half of them, "
-            "and a read is Cauchy distributed and has no mean. For $phi$ = elu + $1 > 0$ a read is an average and "
+  c.exactly("If $phi$ is the identity and queries are Gaussian, the denominator has the wrong sign for half of the "
+            "queries; a read is Cauchy distributed and has no mean. If $phi$ = elu + $1 > 0$, a read is an average and "
             "never exceeds the largest value.");
   c.because("The text says that it can, not that it must. With a positive feature map the division is harmless in "
             "exact arithmetic. The usual remedies are therefore positive features, or a norm on the output in place of "

@@ -14,10 +14,11 @@ Point best_state(int n, int columns, double law, Seed seed) {
 
 Claim ceiling() {
   ClaimBuilder c("blog-capacity-linear", "002 §3; 000 §2.1");
-  c.says("Linear attention compresses the cache into a state with a capacity ceiling at about $d_k$ stored pairs: $n "
-         "<~ d_k$ for reliable recall, since a cross-talk larger than the signal hides the value.");
-  c.exactly("For random unit keys and $N(0, I)$ values the relative squared error is $(n-1)/d$, so it reaches a level "
-            "$rho$ at $n = 1 + rho d$. For $n > d$ no state of $d$ columns has a smaller error than $1 - d/n$.");
+  c.says("Linear attention compresses the cache into a state whose capacity ceiling is at about $d_k$ stored pairs. "
+         "Reliable recall needs $n <~ d_k$ pairs, since a cross-talk larger than the signal hides the value.");
+  c.exactly(
+      "For random unit keys of width $d$ and $N(0, I)$ values the relative squared error is $(n-1)/d$, so it reaches a "
+      "level $rho$ at $n = 1 + rho d$. For $n > d$ no state of $d$ columns has a smaller error than $1 - d/n$.");
   c.because("The scale $n ~ d$ is right: at $n = d + 1$ the noise equals the signal. Which $n$ is reliable depends on "
             "the error that one accepts (at 10 % it is $d/10$), and the text names no criterion.");
   c.holds_asymptotically(), c.runs({"linear", "gated_linear"}), c.draws({"capacity", "recall"});
@@ -31,7 +32,7 @@ Claim ceiling() {
     points.limit("linear attention: relative error $(n-1)/d$", error, exact).but_not("$d-1$ for $d$", narrower);
     if (n > d) {
       const double least = least_error(n, d);
-      points.obligation("the best state of all: $1 - d/n$", best_state(n, d, least, protocol.seed))
+      points.obligation("the best state of $d$ columns: $1 - d/n$", best_state(n, d, least, protocol.seed))
           .but_not("$1 - (d-1)/n$", 1 - (d - 1.0) / n);
       points.wrong_system("a state of $d-1$ columns", best_state(n, d - 1, least, protocol.seed));
     }
@@ -60,18 +61,19 @@ double student_tail(double x, int nu) {
   return (1 - sine * sum) / 2;
 }
 
-/// P(v_l . o > v_i . o) over N(0, I_dv) values. With u, w = (v_i -+ v_l) / sqrt 2, the difference of the two products
-/// is (1 - c)|u|^2 + sqrt 2 sigma |u| g, g normal, c the weight of v_l in o and sigma^2 = (1 + c)^2 / 2 + the squares
-/// of all other weights: with |u|^2 chi-square, its sign is that of a Student variable.
+/// P(v_l . o > v_i . o), the probability over N(0, I_dv) values that another value v_l has a larger product with the
+/// read o of item i. Let c be the weight of v_l in o, and u = (v_i - v_l) / sqrt 2. The difference v_i . o - v_l . o is
+/// distributed as (1 - c)|u|^2 + sqrt 2 sigma |u| g, with a normal g and sigma^2 = (1 + c)^2 / 2 + the squares of all
+/// other weights. |u|^2 is chi-square, so the sign of the difference is that of a Student variable.
 struct Contest {
-  double c, others; // the other weights squared
+  double c, others; // the sum of the squares of the other weights
   double argument(double own) const { return (1 - c) / std::sqrt(2 * (own + others)); }
   double mistaken(int dv) const { return student_tail(argument((1 + c) * (1 + c) / 2) * std::sqrt(double(dv)), dv); }
   double without_own(int dv) const { return student_tail(argument(0) * std::sqrt(double(dv)), dv); }
   double as_if_normal(int dv) const { return std::erfc(argument((1 + c) * (1 + c) / 2) * std::sqrt(dv / 2.0)) / 2; }
 };
 
-/// The share of pairs (item, other candidate) in which the other scores higher, and what the same keys predict.
+/// The share of pairs (item, other candidate) in which the other scores higher, and the law for the same keys.
 struct Mistakes {
   Mean measured;
   double law = 0, without_own = 0, as_if_normal = 0;
@@ -127,13 +129,14 @@ Mean decoded(int n, int d, int dv, Seed seed, bool all) {
 
 Claim decoding() {
   ClaimBuilder c("blog-capacity-argmax", "002 §3, boxed; a stricter reading");
-  c.says("$n <~ d_k$ for reliable recall, read as decoding among the stored values.");
-  c.exactly("Choosing the stored value with the largest product with the read reaches $n$ of about $d_k d_v / (2 ln "
-            "n)$: at $n = 8 d_k$, where the squared error is 8, nearly all is right for wide values. A single other "
-            "value scores higher with the probability of a Student tail.");
+  c.says("Reliable recall needs $n <~ d_k$ pairs. (Recall is read here as decoding among the stored values.)");
+  c.exactly(
+      "A decoder that chooses the stored value with the largest product with the read works up to about $n = d_k d_v / "
+      "(2 ln n)$. At $n = 8 d_k$, where the relative squared error is 8, it decodes nearly all items if the values are "
+      "wide. The probability that a single other value scores higher is a tail of Student's distribution.");
   c.because("The text names no criterion for reliable. For the squared error the ceiling is $d_k$. For decoding it "
             "grows with the width of the values, because the cross-talk is spread over $d_v$ channels.");
-  c.is_refuted(stricter("§3, boxed: $n <~ d_k$ for reliable recall.", "reliable; no criterion",
+  c.is_refuted(stricter("§3, boxed: $n <~ d_k$ for reliable recall.", "'reliable', without a criterion",
                         "The text compares cross-talk with the signal, as the squared error does."));
   c.runs({"linear"}), c.draws({"capacity", "recall"});
   c.takes({integer_param("n", 128, 3, 512, "pairs stored"), integer_param("d", 16, 2, 256, "key width"),
@@ -144,8 +147,8 @@ Claim decoding() {
       usage_error("decoding beyond the ceiling needs n > d, and wide values: d dv well above 2 n ln n");
     const auto right = [&](int width) { return decoded(n, d, width, protocol.seed, protocol.full()); };
     const Mean wide = right(dv);
-    points.statement("above the ceiling at most half is decoded", at_most_point(wide, 0.5));
-    points.obligation("wide values: nearly all is decoded", at_least_point(wide, 0.9));
+    points.statement("above the ceiling: share of items decoded, at most half", at_most_point(wide, 0.5));
+    points.obligation("wide values: share of items decoded, at least 0.9", at_least_point(wide, 0.9));
     points.at(Params(p).set("dv", few)).wrong_system("narrow values", at_least_point(right(few), 0.9));
     const Mistakes mistakes = pair_mistakes(2 * d, d, few, protocol); // few enough that mistakes can be counted
     points.at(Params(p).set("n", 2 * d).set("dv", few))

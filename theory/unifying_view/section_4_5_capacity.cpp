@@ -61,7 +61,7 @@ using Rivals = std::vector<std::pair<std::string, Recursion>>;
 void hold_to_recursion(const std::string &variant, const Items &x, const Recursion &law, const Rivals &rivals,
                        const std::string &label, const Protocol &protocol, Points &points) {
   const double expected = law.mean(x.from, x.to, x.n);
-  // Only those rivals that these items can distinguish; the others are tested at other items.
+  // Only those rivals that these items can distinguish from the law; the others are tested on other items.
   std::vector<std::string> names;
   Vector predictions;
   for (const auto &[name, other] : rivals) {
@@ -77,12 +77,13 @@ void hold_to_recursion(const std::string &variant, const Items &x, const Recursi
 Claim delta_net_capacity() {
   ClaimBuilder c("blog-capacity-deltanet", "002 §4, Capacity is unchanged");
   c.says("DeltaNet ends up with the same capacity ceiling as linear attention: it still saturates around $n ~ d_k$.");
-  c.exactly("No state of $d$ columns holds $n > d$ arbitrary pairs (the error is at least $1 - d/n$). One pass over "
-            "random unit keys at $beta = 1$ follows a recursion of moments: the error of an old item tends to 2 "
-            "instead of $n/d$, that of all items at $n = d$ is about 0.6, and the last item is exact.");
+  c.exactly(
+      "No state of $d$ columns holds $n > d$ arbitrary pairs (the error is at least $1 - d/n$). In one pass over "
+      "random unit keys at $beta = 1$ the errors follow a recursion of moments. The error of an old item tends to 2 "
+      "instead of $n/d$, the mean error of all items at $n = d$ is about 0.6, and the last item is read exactly.");
   c.because(
       "The ceiling is the same, but the failure differs: in linear attention all reads drown in noise; in DeltaNet old "
-      "items are overwritten, while the last $d/2$ are read better than any item in linear attention.");
+      "items are overwritten, while the last $d/2$ items are read better than any item in linear attention.");
   c.runs({"delta_net", "linear"}), c.draws({"capacity", "recall"});
   c.takes({integer_param("n", 32, 3, 256, "pairs stored"), integer_param("d", 8, 3, 128, "key width")});
   c.at({{{"to", 8}}, {{"from", 28}, {"to", 31}}, {{"n", 8}, {"to", 8}}});
@@ -109,24 +110,28 @@ Claim gated_capacity() {
   ClaimBuilder c("blog-capacity-gated", "002 §5");
   c.says("Gated DeltaNet has the same capacity limits, $n ~ d_k$: gating does not raise the ceiling, but it lets the "
          "$d_k$ slots be recycled, at best for about $d_k$ useful pairs at a time.");
-  c.exactly("The recursion of DeltaNet with a factor $alpha^2$ on second moments and $alpha$ on the first. At $n = 4 "
-            "d$ recent items are read better than in DeltaNet; at $n = d$, with a strong gate, all items are read "
-            "worse.");
+  c.exactly("The errors follow the recursion of DeltaNet with a factor $alpha^2$ on second moments and $alpha$ on the "
+            "first. At $n = 4 d$ recent items are read better than in DeltaNet; at $n = d$, with a strong gate, all "
+            "items are read worse.");
   c.because("The gate frees the space of stale items for recent ones. If no item is stale, nothing is gained.");
   c.runs({"gated_delta_net", "delta_net"}), c.draws({"capacity", "recall"});
   c.takes({integer_param("n", 32, 3, 256, "pairs stored"), integer_param("d", 8, 3, 128, "key width"),
-           real_param("alpha", 0.95, 0.5, 0.98, "decay a step")});
+           real_param("alpha", 0.95, 0.5, 0.98, "decay per step")});
   c.at({{{"to", 8}}, {{"from", 28}}, {{"n", 8}, {"alpha", 0.8}}});
   c.also([](Points &points, const Protocol &protocol) {
-    // Recent items are read better than by DeltaNet beyond the ceiling, where slots are used again, not below it.
+    // Beyond the ceiling, where slots are used again, recent items are read better than in DeltaNet. Below it they are
+    // not.
     const Items recent{32, 8, 28, 32, 0.95}, strong{32, 8, 28, 32, 0.5}, few{8, 8, 0, 8, 0.8}, later{8, 8, 4, 8};
     const auto gated = [&](const Items &x) {
       return error_of("gated_delta_net", x, protocol, wanted_sensitivity(protocol));
     };
     const auto plain = [](const Items &x) { return Recursion{double(x.d), 1}.mean(x.from, x.to, x.n); };
     points.at(recent.params());
-    points.statement("recent items at $n = 4 d$: below DeltaNet's", at_most_point(gated(recent), plain(recent)));
-    points.at(few.params()).statement("all items at $n = d$: above DeltaNet's", at_least_point(gated(few), plain(few)));
+    points.statement("recent items at $n = 4 d$: the error is at most that of DeltaNet",
+                     at_most_point(gated(recent), plain(recent)));
+    points.at(few.params())
+        .statement("all items at $n = d$: the error is at least that of DeltaNet",
+                   at_least_point(gated(few), plain(few)));
     points.at(strong.params()).wrong_system("a gate of 0.5", at_most_point(gated(strong), plain(recent)));
     points.at(later.params());
     points.wrong_system("the later half of the items in DeltaNet",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 002 §3-5: a write seen at another key: linear attention doubles, the delta rule overwrites in part, a gate scales.
+// 002 §3-5: the effect of a write on the read at another key. A second write doubles it in linear attention; the delta
+// rule overwrites in part; a gate scales.
 #include "theory/unifying_view/one_write.hpp"
 
 namespace recollect::theory {
@@ -8,8 +9,9 @@ Claim linear_doubles() {
   ClaimBuilder c("blog-linear-doubles", "002 §3-4");
   c.says("In linear attention, writing the same ($k$, $v$) twice doubles the stored value at $k$ and amplifies the "
          "cross-talk for every other key, without new information.");
-  c.exactly("The read is $2 |k|^2 v$ at $k$, and at any other key k' it contains 2 $v$ ($k$ . k').");
-  c.because("The sum does not depend on what is already stored. A gate only changes the 2 into $1 + alpha$.");
+  c.exactly(
+      "After two writes the read at $k$ is $2 |k|^2 v$, and the read at any other key $k'$ contains $2 (k . k') v$.");
+  c.because("The write does not depend on what is already stored. A gate $alpha$ only changes the 2 into $1 + alpha$.");
   c.runs({"linear", "gated_linear", "delta_net"}), c.takes(write_params({norm_param(1), cosine_param(0.3)}));
   c.at({{}, {{"norm", 1.5}, {"cosine", -0.6}}});
   return measure(c, [](Points &points, Seed seed, int d, int dv, double norm, double cosine) {
@@ -42,8 +44,8 @@ Claim old_key() {
   c.says("After the write of a new key, $S_t k_old = S_{t-1} k_old - beta (S_{t-1} k_new) cos theta + beta v_new cos "
          "theta$, $cos theta = k_new$ . $k_old$: what is stored at $k_old$ is overwritten in part.");
   c.exactly("An identity. It holds for keys of any length if $cos theta$ stands for the inner product.");
-  c.because("An exact read needs a new key that is exactly orthogonal. What the write scales down is the old content "
-            "along $k_new$, not that at $k_old$.");
+  c.because("The read at $k_old$ stays exact only if the new key is exactly orthogonal. The write scales down the old "
+            "content along $k_new$, not the content at $k_old$.");
   c.runs({"delta_net"}), c.takes(write_params({beta_param(0.6), cosine_param(0.3)}));
   c.at({{}, {{"beta", 1}, {"cosine", -0.9}}});
   c.also([](Points &points, const Protocol &protocol) { // cos theta means the inner product: unit norms are not needed
@@ -62,7 +64,7 @@ Claim old_key() {
     if (turn == 0) return;
     law.but_not("nothing taken away", blend(x, 1, 0, turn))
         .but_not("nothing added", blend(x, 1, -turn, 0))
-        .but_not("sign of the second term", blend(x, 1, turn, turn))
+        .but_not("the second term with its sign turned", blend(x, 1, turn, turn))
         .but_not("the old key's own value taken away", blend(x, 1 - turn, 0, turn));
     points.wrong_system("erasure with its sign turned", x.read("delta_net", turned(w), x.other), expected);
   });
@@ -72,8 +74,8 @@ Claim gated_old_key() {
   ClaimBuilder c("blog-gated-kold", "002 §5");
   c.says("In Gated DeltaNet the cross-talk equation picks up an $alpha$ in front of the $S_{t-1}$ terms: $S_t k_old = "
          "alpha S_{t-1} k_old - alpha beta (S_{t-1} k_new) cos theta + beta v_new cos theta$.");
-  c.exactly("An identity. At $k_new$ it gives $alpha (1 - beta) v_old + beta v$. An orthogonal key is scaled by "
-            "$alpha$, so it is no longer untouched.");
+  c.exactly("An identity. The read at $k_new$ is $alpha (1 - beta) v_old + beta v$. The read at an orthogonal key is "
+            "scaled by $alpha$, so it is no longer untouched.");
   c.because("The new value is added after the gate, so the gate does not scale it.");
   c.runs({"gated_delta_net", "delta_net"});
   c.takes(write_params({beta_param(0.6), cosine_param(0.3), real_param("alpha", 0.8, 0, 0.999, "decay")}));

@@ -37,7 +37,8 @@ Claim shrink() {
   ClaimBuilder c("blog-shrink", "002 §4");
   c.says("With $|k| = 1$, $I - beta k k^T$ shrinks the component along $k$ by a factor $1 - beta$ and leaves "
          "everything orthogonal to $k$ untouched.");
-  c.exactly("The eigenvalues are $1 - beta |k|^2$, once, and 1. For $beta$ in (1, 2) the component changes its sign.");
+  c.exactly("The eigenvalues are $1 - beta |k|^2$, once, and 1. For $beta$ in (1, 2) the component along $k$ changes "
+            "its sign.");
   c.because("$k k^T$ projects onto the line of $k$ only for keys of length 1, which the text assumes.");
   c.runs({"delta_net", "gated_delta_net"}), c.takes(write_params({beta_param()}));
   c.at({{}, {{"beta", 1}}, {{"beta", 1.5}}});
@@ -64,7 +65,7 @@ Claim shrink() {
                      mix(1 - beta, x.key, 1, x.other));
     points.obligation("in general $1 - beta |k|^2$, $|k| = 1.3$", longer, spectrum(1 - beta * 1.69));
     points.wrong_system("a key of length 1.3", longer, spectrum(1 - beta));
-    points.wrong_system("a gate of 0.9 on top", gated, spectrum(1 - beta));
+    points.wrong_system("with a gate of 0.9", gated, spectrum(1 - beta));
   });
 }
 
@@ -73,7 +74,7 @@ Claim overwrite() {
   c.says("With $|k_t| = 1$ the read-out at the key just written is $S_t k_t = (1 - beta) v_old + beta v_t$, $v_old = "
          "S_{t-1} k_t$: a full overwrite at $beta = 1$, none at $beta = 0$.");
   c.exactly("For keys of any length, $beta |k|^2$ replaces $beta$.");
-  c.because("The length of the key acts as a step size, which is why keys are normalised in practice.");
+  c.because("The squared length of the key acts as a step size, which is why keys are normalised in practice.");
   c.runs({"delta_net", "linear"}), c.takes(write_params({beta_param(), norm_param(0.7)}));
   c.at({{}, {{"beta", 1}}, {{"beta", 1.5}, {"norm", 1.5}}});
   return measure(c, [](Points &points, Seed seed, const Params &p, int d, int dv, double beta, double norm) {
@@ -99,7 +100,8 @@ Claim orthogonal() {
   c.says("Writing at $k_t$ does not affect the read-out of exactly orthogonal keys: $S_t k' = S_{t-1} k'$ where $k_t$ "
          ". $k' = 0$.");
   c.exactly("For every $beta$ and every $|k|$.");
-  c.because("At a cosine $c$ the read changes by $beta c (v - S k)$: at $c = 0.1$ already by a tenth of the residual.");
+  c.because("At a cosine $c$ the read changes by $beta c (v - S k)$. With $beta = 1$ and $c = 0.1$ this is already a "
+            "tenth of the residual.");
   c.runs({"delta_net", "gated_delta_net"}), c.takes(write_params({beta_param(), norm_param(1)}));
   c.at({{}, {{"beta", 1.7}, {"norm", 2}}});
   return measure(c, [](Points &points, Seed seed, int d, int dv, double beta, double norm) {
@@ -133,7 +135,7 @@ Claim proportional() {
     auto whole = points.statement("$|S_t - S_{t-1}|_F = beta |v - S k||k|$", change("delta_net", x.value), law)
                      .but_not("$beta |v||k|$", beta * size(x.value) * norm);
     if (norm != 1) whole.but_not("$|k|^2$ for $|k|$", law * norm);
-    points.statement("at a quarter of the error", change("delta_net", closer), law / 4);
+    points.statement("at a quarter of the error: a quarter of that size", change("delta_net", closer), law / 4);
     points.wrong_system("linear attention", change("linear", x.value), law);
   });
 }
@@ -142,8 +144,8 @@ Claim twice() {
   ClaimBuilder c("blog-write-twice", "002 §4");
   c.says("Writing the same ($k$, $v$) twice is a near no-op in DeltaNet: the residual is already small on the second "
          "write.");
-  c.exactly("The second write is $1 - beta |k|^2$ times the first: zero at $beta |k|^2 = 1$, half of it at 0.5, "
-            "equally large at 2, and larger beyond.");
+  c.exactly("The second write is $1 - beta |k|^2$ times the first: zero at $beta |k|^2 = 1$, half as large at 0.5, "
+            "equally large at 2, and larger beyond 2.");
   c.because("It is a near no-op if $beta |k|^2$ is near 1. With a write strength of one half, half the error is left "
             "for the second write.");
   c.runs({"delta_net", "linear"}), c.takes(write_params({real_param("step", 1, 1e-3, 4, "$beta |k|^2$")}));

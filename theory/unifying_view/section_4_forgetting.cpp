@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 002 §4-5: what DeltaNet forgets: nothing orthogonal to every later key, a fraction per write among random keys.
+// 002 §4-5: what DeltaNet forgets. Nothing that is orthogonal to every later key; a fraction per write if later keys
+// are random.
 #include "theory/unifying_view/one_write.hpp"
 #include "theory/unifying_view/retention.hpp"
 #include <boost/math/special_functions/beta.hpp>
@@ -10,8 +11,9 @@ Claim never() {
   ClaimBuilder c("blog-never-forgets", "002 §4-5");
   c.says("Anything in $S$ orthogonal to $k_t$ is preserved exactly: a stale write at $k_old$ stays in $S$ at full "
          "magnitude for ever unless something is written near $k_old$ again, and every orthogonal direction persists.");
-  c.exactly("Exact while every later key is orthogonal to $k_old$. A write at cosine $c$ leaves $1 - beta c^2$ of it.");
-  c.because("The authors themselves except later writes near $k_old$. The row blog_forgets_random_keys measures how "
+  c.exactly("Exact while every later key is orthogonal to $k_old$. A write at a key of cosine $c$ with $k_old$ leaves "
+            "$1 - beta c^2$ of the old value.");
+  c.because("The authors themselves except later writes near $k_old$. The claim blog_forgets_random_keys measures how "
             "much is lost among random keys.");
   c.runs({"delta_net", "gated_delta_net"});
   c.takes(write_params({beta_param(1), cosine_param(0.3), integer_param("writes", 200, 1, 2000, "later writes")}));
@@ -36,7 +38,8 @@ Claim never() {
     points.statement("after writes at orthogonal keys: all of it", read("delta_net", 0, 1), old);
     points.wrong_system("a gate of 0.999", read("gated_delta_net", 0, 0.999), old);
     points.wrong_system("later keys at cosine 0.1", read("delta_net", 0.1, 1), old);
-    // One write of 0 at x.key; S k_new has an effect as well (blog_kold_readout).
+    // One write of 0 at x.key, to a state that holds only the old pair: otherwise S k_new has an effect too
+    // (blog_kold_readout).
     const Dense nearby = after("delta_net", outer(old, x.other), {{x.key, Vector(dv, 0.0), beta, 1}});
     const Vector near = times(nearby, x.other), law = scaled(1 - beta * (cosine * cosine), old);
     auto kept = points.obligation("a write nearby keeps $1 - beta cos^2$", near, law);
@@ -46,8 +49,9 @@ Claim never() {
   });
 }
 
-/// What one needle keeps among m keys whose |cosine| with it is at most `most`: k = x needle + sqrt(1 - x^2) u with u
-/// uniform on the sphere around it. E k k^T is diagonal there, and the mean is (1 - beta E x^2)^m.
+/// The share of one needle that remains after writes at m keys whose |cosine| with it is at most `most`. A key is k = x
+/// needle + sqrt(1 - x^2) u, with u uniform on the sphere that is orthogonal to the needle. E k k^T is diagonal, and
+/// the mean is (1 - beta E x^2)^m.
 Mean kept_among_far_keys(int m, int d, double beta, double most, const Protocol &protocol) {
   const auto density = [&](double x) { return std::pow(1 - x * x, (d - 3) / 2.0); };
   const auto draw = [&](size_t first, size_t count) {
@@ -80,9 +84,10 @@ double square_cosine(int d, double most) {
 
 Claim random_keys() {
   ClaimBuilder c("blog-forgets-random-keys", "002 §4-5, a stricter reading");
-  c.says("A stale write survives random later keys, none of which is near its own.");
-  c.exactly("The mean retention after $m$ keys drawn uniformly from the sphere is $(1 - beta/d)^m$: a time constant of "
-            "$d / beta$ writes. More than $d - 1$ later keys cannot all be orthogonal to the old one.");
+  c.says("A stale write survives random later keys, none of which is near the key of that write.");
+  c.exactly(
+      "After writes at $m$ keys drawn uniformly from the sphere, $(1 - beta/d)^m$ of an old value remains on average: "
+      "a time constant of $d / beta$ writes. More than $d - 1$ later keys cannot all be orthogonal to the old one.");
   c.because("The text speaks of directions that later keys do not touch, and for those it is right. Random keys touch "
             "every direction a little, so DeltaNet forgets them exponentially, without a gate.");
   c.is_refuted(stricter(
@@ -93,7 +98,7 @@ Claim random_keys() {
            real_param("beta", 1, 0.05, 1.5, "write strength")});
   c.at({{}, {{"m", 32}, {"beta", 0.5}}});
   c.also([](Points &points, const Protocol &protocol) {
-    for (double most : {0.5, 0.3}) { // not even keys that are all nearly orthogonal to the needle preserve it
+    for (double most : {0.5, 0.3}) { // keys that are all nearly orthogonal to the needle erase it too
       const int d = 16, m = 8;
       points.at(labels({{"d", num(d)}, {"m", num(m)}, {"beta", num(1)}, {"largest |cos|", num(most)}}))
           .obligation("keys drawn with $|cos|$ limited", kept_among_far_keys(m, d, 1, most, protocol),

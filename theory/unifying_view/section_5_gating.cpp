@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 002 §5 (and §2, which announces it): decay of the state: its weights, whether writes still double, what it bounds.
+// 002 §5 (and §2, which announces it): decay of the state: the weights of past writes, whether a repeated write still
+// doubles the value, and what bounds the state.
 #include "theory/support/measure.hpp"
 #include "theory/support/one_head.hpp"
 
@@ -25,7 +26,7 @@ Claim unrolled() {
   ClaimBuilder c("blog-mamba2-unrolled", "002 §5");
   c.says("$S_t = alpha_t S_{t-1} + v_t k_t^T$ with $alpha_t$ in (0, 1): a write at step $j < t$ counts with weight "
          "$alpha_{j+1} ... alpha_t$ at step $t$, which decays exponentially.");
-  c.exactly("An identity. The decay is exponential if $alpha$ stays below some bar < 1.");
+  c.exactly("An identity. The decay is exponential if every $alpha_t$ stays below some constant that is less than 1.");
   c.because("Gates that approach 1 fast enough keep a write for ever: see blog_gating_bounds.");
   c.runs({"mamba2"}), c.takes(one_head_params({1, 1, 20, 8, 4}));
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
@@ -46,7 +47,7 @@ Claim unrolled() {
     points.statement("each write weighs the product of the later decays", layer.against(sum(1, 0)))
         .but_not("its own decay included", layer.against(sum(0, 0)))
         .but_not("the last decay left out", layer.against(sum(1, 1)));
-    // A constant decay is exponential, as one write and then none show.
+    // A constant decay is exponential: one write, then only reads.
     const int T = s.shape.T;
     Sequence one = same_pair(T, [](int) { return 0.9; });
     std::fill(one.v.begin() + 1, one.v.end(), 0.0);
@@ -64,9 +65,10 @@ Claim unrolled() {
 
 Claim doubles() {
   ClaimBuilder c("blog-mamba2-doubles", "002 §5, Mamba2");
-  c.says("Under the gate, seeing the same ($k$, $v$) twice still doubles the value (the word read as the number 2).");
-  c.exactly("The value at the key becomes $1 + alpha$ times as large, 2 times only for $alpha = 1$. Repeated for ever "
-            "it becomes $1 / (1 - alpha)$ times as large.");
+  c.says("Under the gate, seeing the same ($k$, $v$) twice still doubles the value. ('Doubles' is read here as the "
+         "factor 2.)");
+  c.exactly("After two writes the value at the key is $1 + alpha$ times as large; that is 2 only for $alpha = 1$. "
+            "After ever more writes it tends to $1 / (1 - alpha)$ times.");
   c.because(
       "The main point of the sentence holds: the layer keeps adding what it already knows instead of correcting it.");
   c.is_refuted(stricter("§5: 'seeing the same ($k$, $v$) twice still doubles the value'.", "$alpha_t$ in (0, 1)",
@@ -100,9 +102,9 @@ double creeping_sum(int T) {
 
 Claim bounds() {
   ClaimBuilder c("blog-gating-bounds", "002 §2");
-  c.says("Gating, $alpha_t$ in (0, 1), bounds $S$.");
-  c.exactly("$|S_t| <= max |v||k| / (1 - bar)$ where $alpha_t$ <= bar < 1 at every step; $alpha$ in (0, 1) alone does "
-            "not bound it.");
+  c.says("Gating with $alpha_t$ in (0, 1) bounds the state $S$.");
+  c.exactly("If $alpha_t <= bar < 1$ at every step, then $|S_t| <= max |v||k| / (1 - bar)$. That $alpha_t$ lies in (0, "
+            "1) does not bound $S$.");
   c.because("On bounded inputs a learned sigmoid stays below some bar < 1, and then the statement holds. With gates "
             "that approach 1 like $1 - 1/(t+1)^2$, $S$ grows as $t$.");
   c.holds_under("$alpha_t <= bar < 1$ at every step");

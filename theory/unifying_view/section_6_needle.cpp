@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 002 §6 and Outlook: the needle in a haystack. How much m later writes leave of it in each layer.
+// 002 §6 and Outlook: the needle in a haystack: how much of it remains in each layer after m later writes.
 #include "harness/numerics/keys.hpp"
 #include "theory/unifying_view/retention.hpp"
 
@@ -15,17 +15,18 @@ Vector repeated_keys(int r, int m, int d, Seed seed) {
 
 Claim retention() {
   ClaimBuilder c("blog-needle-retention", "002 §6 (not in its table)");
-  c.says("What $m$ later writes leave of a needle: DeltaNet clears it by erasure at keys that resemble it, Mamba2 "
-         "decays it with the haystack, Gated DeltaNet does both.");
-  c.exactly("Among random unit keys, at $beta = 1$: $(1 - 1/d)^m$ in DeltaNet, $alpha^m$ under a gate, their product "
-            "in Gated DeltaNet; $1 - r/d$ for ever among $r$ repeated keys.");
-  c.because("By these three mechanisms the text explains the table of trained models; they need no training. A "
-            "haystack of few repeated keys, as in the passkey task, does not change DeltaNet's needle further, while a "
-            "gate reduces it with $m$.");
+  c.says("After $m$ later writes less is left of a needle. DeltaNet erases it at keys that resemble its key, Mamba2 "
+         "decays it together with the haystack, and Gated DeltaNet does both.");
+  c.exactly("After $m$ random unit keys, at $beta = 1$, the mean share that is left is $(1 - 1/d)^m$ in DeltaNet, "
+            "$alpha^m$ under a gate and their product in Gated DeltaNet. After $r$ orthonormal keys, repeated any "
+            "number of times, DeltaNet keeps $1 - r/d$.");
+  c.because("The text explains its table of trained models by these three mechanisms, which need no training. A "
+            "haystack of few repeated keys, as in the passkey task, does not reduce the needle of DeltaNet further, "
+            "while a gate reduces it with $m$.");
   c.runs({"delta_net", "gated_delta_net", "mamba2", "linear"}), c.draws({"needle"});
   c.takes({integer_param("d", 16, 4, 256, "key width"), integer_param("m", 16, 2, 500, "later writes"),
            integer_param("r", 4, 1, 256, "distinct keys of the repeated haystack"),
-           real_param("alpha", 0.97, 0.5, 0.999, "decay a step")});
+           real_param("alpha", 0.97, 0.5, 0.999, "decay per step")});
   c.at({{{"m", 8}}, {}});
   return measure(c, [](Points &points, const Protocol &protocol, int d, int m, int r, double alpha) {
     const double delta = std::pow(1 - 1.0 / d, m), gate = std::pow(alpha, m), late = gate / alpha;
@@ -58,19 +59,19 @@ Claim retention() {
 
 Claim trained_table() {
   ClaimBuilder c("blog-sniah", "002 §6, Table 2 of Yang, Kautz, Hatamizadeh 2024");
-  c.says("On RULER's needle tasks at contexts of 1K, 2K, 4K and 8K (accuracies in %): on S-NIAH-1 (passkey) DeltaNet "
-         "stays near perfect through 8K (about 99), Mamba2 falls from 99.2 to 30.4, Gated DeltaNet sits around 90 at "
-         "8K; on S-NIAH-2 (number) DeltaNet falls from 98.4 to 14.4; Gated DeltaNet wins every cell of S-NIAH-2 and "
-         "S-NIAH-3 (uuid).");
+  c.says("The post gives accuracies in % on RULER's needle tasks at contexts of 1K, 2K, 4K and 8K. On S-NIAH-1 "
+         "(passkey) DeltaNet stays near perfect through 8K (about 99), Mamba2 falls from 99.2 to 30.4, and Gated "
+         "DeltaNet is around 90 at 8K. On S-NIAH-2 (number) DeltaNet falls from 98.4 to 14.4. Gated DeltaNet wins "
+         "every cell of S-NIAH-2 and S-NIAH-3 (uuid).");
   c.exactly("The numbers are of trained models. The table is an image in the post, which gives neither model size, "
-            "data, tokens, training length nor seeds. The row blog_needle_retention measures the mechanisms.");
+            "data, tokens, training length nor seeds. The claim blog_needle_retention measures the mechanisms.");
   return c.is_not_tested(Reason::needs_training);
 }
 
 Claim state_aware() {
   ClaimBuilder c("blog-state-aware", "002 §4, §6, Outlook");
-  c.says("Learned gates see $x_t$ but not the state: not the mistake made at $k_t$. A step size that depends on the "
-         "residual would be the natural next step.");
+  c.says("Learned gates see $x_t$ but not the state, so they do not see the error of the read at $k_t$. A step size "
+         "that depends on the residual would be the natural next step.");
   c.exactly("This is a proposal, not a numerical statement.");
   return c.is_not_tested(Reason::not_numeric);
 }

@@ -18,8 +18,8 @@ struct Store {
   double alpha = 1; // of a gate
 };
 
-/// Mean relative error over the items [from, to) in each memory. Item i is stored with the i-th unit vector for a
-/// value: the layers here are linear in their values, so that the sum over channels is the mean over Gaussian values.
+/// Mean relative error over the items [from, to) in each memory. The value of item i is the i-th unit vector: the
+/// layers here are linear in their values, so that the sum over channels is the mean over Gaussian values.
 inline Vector item_errors(const Store &store, int from, int to, Seed seed, size_t first, size_t count) {
   const int n = store.n, d = store.d;
   const Vector one_hot = repeated(Dense::identity(n).data, count);
@@ -36,7 +36,7 @@ inline Vector item_errors(const Store &store, int from, int to, Seed seed, size_
   return errors;
 }
 
-/// Its mean over memories, as many as the sensitivity `wanted` needs.
+/// The mean of item_errors() over as many memories as the sensitivity `wanted` needs.
 inline Mean mean_error(const Store &store, int from, int to, const Protocol &protocol, double wanted) {
   const auto draw = [&](size_t first, size_t count) {
     return item_errors(store, from, to, protocol.seed, first, count);
@@ -45,6 +45,6 @@ inline Mean mean_error(const Store &store, int from, int to, const Protocol &pro
                      in_blocks(cached_block(size_t(store.n) * (store.n + store.d)), draw));
 }
 
-/// The least error of any state of d columns over n > d independent keys, 1 - d/n; none at n <= d.
+/// The smallest mean error of a state of d columns on n independent keys: 1 - d/n for n > d, 0 for n <= d.
 inline double least_error(int n, int d) { return n > d ? 1 - double(d) / n : 0; }
 } // namespace recollect::theory
