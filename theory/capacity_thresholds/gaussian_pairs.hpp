@@ -9,11 +9,11 @@ namespace recollect::theory {
 /// Means over memories, each averaged over its pairs.
 struct Margins {
   Mean first;        // pairs whose value beats all others
-  Mean ahead;        // share of the other values that beat the right one
+  Mean ahead;        // share of the other values that score at least as high as the right one
   Mean mean, square; // of the margin between the right value and another one, over d^2 and d^4
 };
 
-/// Keeps `kept` of the state at every step: 1 is the sum.
+/// Every step first multiplies the state by `kept`; 1 gives the plain sum.
 inline Margins margins(int n, int d, int memories, std::uint64_t seed, double kept = 1) {
   Sequence s;
   s.shape = {memories, 1, 2 * n, d, d}; // all writes, then all reads
@@ -55,7 +55,7 @@ inline Margins margins(int n, int d, int memories, std::uint64_t seed, double ke
   return {mean_of(first), mean_of(ahead), mean_of(mean), mean_of(square)};
 }
 
-/// Of independent means.
+/// The difference of two independent means.
 inline Mean difference(const Mean &a, const Mean &b) {
   return {a.mean - b.mean, std::hypot(a.standard_error, b.standard_error)};
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The delta rule in continuous time, dS/dt = (v - S k) k^T, solved without its closed form: the reference of 2512.12602.
+// The delta rule in continuous time, dS/dt = (v - S k) k^T, solved without its closed form: the reference for
+// 2512.12602.
 #pragma once
 #include "theory/support/one_head.hpp"
 #include <cmath>
@@ -82,7 +83,7 @@ struct HeldTokens {
     for (int t = 0; t < k.rows; ++t) state = flow(state, key(t), value(t), beta);
     return state;
   }
-  /// The same where the key turns towards the next token's during a token, in many short flows.
+  /// The flow's state if the key turns towards the next key during a token, by many short flows.
   Dense moving(double beta, int pieces = 64) const {
     Dense state = S;
     for (int t = 0; t < k.rows; ++t)

@@ -34,7 +34,7 @@ Claim efla_closed_form() {
     const double strength = exact_strength(beta, square);
     points.rounding(units);
     points.statement("DeltaNet at $(1 - exp(-beta |k|^2)) / |k|^2$", x.delta_rule(strength), exact);
-    points.obligation("two flows of $beta / 2$ a token", x.delta_rule(exact_strength(beta / 2, square), 2), exact);
+    points.obligation("two flows of $beta / 2$ per token", x.delta_rule(exact_strength(beta / 2, square), 2), exact);
     points.wrong_system("Euler's step, DeltaNet at $beta$", x.delta_rule(beta), exact);
     points.wrong_system("sixteen of Euler's steps per token", x.delta_rule(beta / 16, 16), exact);
     points.wrong_system("$1 - exp(-beta |k|^2)$, not divided", x.delta_rule(strength * square), exact);
@@ -46,10 +46,10 @@ Claim efla_closed_form() {
 
 Claim efla_small_step() {
   ClaimBuilder c("efla-small-step", "2512.12602 Eq 28, §2");
-  c.says("The exact flow's strength is $beta - beta^2 |k|^2 / 2 + O(beta^3 |k|^4)$: at small $beta |k|^2$ the delta "
-         "rule, whose local error as Euler's step is $O(beta^2)$.");
-  c.exactly("Relative to the delta rule's own change the error is $(x - 1 + e^(-x)) / x$ with $x = beta |k|^2$, which "
-            "begins as $x / 2$.");
+  c.says("The strength of the exact flow is $beta - beta^2 |k|^2 / 2 + O(beta^3 |k|^4)$, so at small $beta |k|^2$ the "
+         "flow is the delta rule. As Euler's step the delta rule has a local error of $O(beta^2)$.");
+  c.exactly("Let $x = beta |k|^2$. Relative to the change that the delta rule makes, its error is $(x - 1 + e^(-x)) / "
+            "x$, which is $x / 2$ to first order.");
   c.because("Measured as the difference between DeltaNet's step and the solution of the differential equation, not "
             "between two formulas.");
   c.runs({"delta_net"});
@@ -77,13 +77,14 @@ Claim efla_small_step() {
       return bracketed_point(found.value, 0.5, found.error + found.amplification * rounding);
     };
     const auto euler = [](double) { return 1.0; };
-    points.statement("error of Euler's step over $beta (beta |k|^2)$, as $beta -> 0$", limit(euler))
+    points.statement("relative error of Euler's step over $beta |k|^2$, as $beta -> 0$: $1/2$", limit(euler))
         .but_not("1", 1)
         .but_not("$1/3$", 1.0 / 3);
     points.rounding(units(0.3));
-    points.obligation("the same at $beta |k|^2 = 0.3$: $(x - 1 + e^-x) / x^2$", error(0.3, 1), law(0.3));
+    points.obligation("relative error over $x = beta |k|^2$, at $x = 0.3$: $(x - 1 + e^(-x)) / x^2$", error(0.3, 1),
+                      law(0.3));
     points.rounding(units(1.5));
-    points.obligation("the same at $beta |k|^2 = 1.5$", error(1.5, 1), law(1.5))
+    points.obligation("relative error over $x = beta |k|^2$, at $x = 1.5$", error(1.5, 1), law(1.5))
         .but_not("$1/2$ at $beta |k|^2 = 1.5$", 0.5);
     points.wrong_system("the step of second order, $beta (1 - beta |k|^2 / 2)$",
                         limit([](double size) { return 1 - size / 2; }));

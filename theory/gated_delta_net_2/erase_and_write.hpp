@@ -22,11 +22,11 @@ inline Dense erase_and_write(const Dense &S, const Dense &k, const Dense &v, con
   return kept + write(each(w, v) - kept * each(b, k), k);
 }
 
-/// The matrix by which it multiplies a state from the right, without decay: I - (b . k) k^T.
+/// The matrix by which a token without decay multiplies the state from the right: I - (b . k) k^T.
 inline Dense erasing(const Dense &k, const Dense &b) { return Dense::identity(k.rows) - each(b, k) * transpose(k); }
 
-/// Two unit keys with gates of 0 and 1, taken in turn: the first erases by its second channel alone, the second by its
-/// first; `share` is the square of that channel.
+/// Two unit keys with gates of 0 and 1, taken in turn. The erase gate of the first key is 1 only in channel 2, that of
+/// the second only in channel 1; `share` is the square of the key in that channel.
 inline Dense in_turn(double share) {
   const double own = std::sqrt(share), other = std::sqrt(1 - share);
   return erasing(Dense(2, 1, {-other, own}), Dense(2, 1, {0, 1})) *

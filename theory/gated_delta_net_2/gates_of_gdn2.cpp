@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 2605.22791: with equal gates gated DeltaNet-2 is Kimi delta attention; with a gate per channel its transition is no
+// 2605.22791: with equal gates gated DeltaNet-2 is Kimi delta attention; with a gate per channel the transition is no
 // longer a contraction.
 #include "theory/gated_delta_net_2/erase_and_write.hpp"
 #include "theory/support/claim_builder.hpp"
@@ -12,17 +12,17 @@ double radius(const Dense &A) {
   const double half = trace(A) / 2, determinant = A(0, 0) * A(1, 1) - A(0, 1) * A(1, 0);
   return half + std::sqrt(half * half - determinant);
 }
-/// The same of in_turn(share): trace (1 - s)(2 + s), determinant (1 - s)^2.
+/// radius(in_turn(s)), from the trace (1 - s)(2 + s) and the determinant (1 - s)^2.
 double radius_law(double share) { return (1 - share) * (2 + share + std::sqrt(share * share + 4 * share)) / 2; }
 
 Claim gdn2_equal_gates() {
   ClaimBuilder c("gdn2-equal-gates", "2605.22791 (secondary source)");
-  c.says(
-      "Gated DeltaNet-2, $S' = S diag(alpha)$ and $S' + (w . v - S' (b . k)) k^T$ with an erase gate b per key channel "
-      "and a write gate w per value channel, is Kimi delta attention where all gates of a token equal beta.");
+  c.says("Gated DeltaNet-2 decays the state to $S' = S diag(alpha)$ and then writes $S' + (w . v - S' (b . k)) k^T$. "
+         "It has an erase gate b per key channel and a write gate w per value channel. If all these gates of a token "
+         "equal beta, it is Kimi delta attention.");
   c.exactly("An identity. If the gates differ, the transition $I - (b . k) k^T$ is not symmetric: its norm exceeds 1 "
-            "for a unit key and gates in $[0, 1]$. Take two keys in turn, whose channels have squares of 1/6 and 5/6, "
-            "with gates of 0 and 1: they multiply the state by 5/4 per pair, without end.");
+            "for a unit key and gates in $[0, 1]$. For example, take two keys in turn, with channels whose squares are "
+            "1/6 and 5/6, and gates of 0 and 1. Each pair of steps multiplies the state by 5/4, without end.");
   c.because("The recurrence is that of public code and notes; we have not read whether the paper bounds the state. "
             "With one gate for all channels the transition is a contraction. For these two keys a decay below 4/5 per "
             "pair stops the growth.");
@@ -58,18 +58,20 @@ Claim gdn2_equal_gates() {
     points.rounding(64);
     points.obligation("norm of $I - (b . k) k^T$, $k = (1, 1) / sqrt 2$, $b = (1, 0)$", norm,
                       std::sqrt((3 + std::sqrt(5.0)) / 4));
-    points.obligation("two unit keys in turn, gates 0 and 1: factor of a pair, $5/4$", radius(in_turn(1.0 / 6)), 1.25)
+    points.obligation("two unit keys in turn, gates 0 and 1: growth per pair, $5/4$", radius(in_turn(1.0 / 6)), 1.25)
         .but_not("1, a contraction", 1)
-        .but_not("the norms' product", (3 + std::sqrt(5.0)) / 4);
-    points.obligation("the same where the share of the channel is 0.4", radius(in_turn(0.4)), radius_law(0.4));
-    points.obligation("the most over shares", at_most_point(most, 1.25, 1e-12));
+        .but_not("the product of the norms", (3 + std::sqrt(5.0)) / 4);
+    points.obligation("two unit keys in turn, square of the erased channel 0.4: growth per pair", radius(in_turn(0.4)),
+                      radius_law(0.4));
+    points.obligation("two unit keys in turn: largest growth per pair over all squares",
+                      at_most_point(most, 1.25, 1e-12));
     points.rounding(64 * 40);
     points.obligation("growth of the state from the 40th to the 41st pair",
                       frobenius_norm(again) / frobenius_norm(state), 1.25);
     points.wrong_system("an erase gate per channel", kda.against(gated(false, true)));
     points.wrong_system("a write gate of 1", kda.against(gated(true, false)));
     points.rounding(64);
-    points.wrong_system("one erase gate for all channels: factor",
+    points.wrong_system("one erase gate for all channels: growth",
                         radius(erasing(Dense(2, 1, {half, half}), Dense(2, 1, {1, 1}))), 1.25);
   });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // 2502.10297: word problems of groups by one layer of DeltaProduct: n - 1 Householder steps per token for the
-// permutations of n elements, two for the rotations of a cube and of an icosahedron; and the norm of its transition.
+// permutations of n elements, two for the rotations of a cube and of an icosahedron; and the norm of the transition of
+// DeltaProduct.
 #include "harness/core/error.hpp"
 #include "theory/negative_eigenvalues/householder.hpp"
 #include "theory/support/claim_builder.hpp"
@@ -10,9 +11,10 @@
 namespace recollect::theory {
 namespace {
 
-/// A word of T letters, its steps, and its product, a permutation: the last letter acts first.
+/// A word of T letters, each a permutation: the Householder steps of the letters, and the product, in which the last
+/// letter acts first.
 struct Word {
-  std::vector<Householder> steps, fewer, weaker; // the same with n - 2 steps per letter, and with beta = 1
+  std::vector<Householder> steps, fewer, weaker; // fewer: n - 2 steps per letter; weaker: beta = 1
   Dense permutation;
 
   Word(int n, int T, std::uint64_t seed, int number) : permutation(n, n) {
@@ -34,10 +36,10 @@ struct Word {
 
 Claim delta_product_symmetric_group() {
   ClaimBuilder c("delta-product-symmetric-group", "2502.10297 Theorem 1 (secondary source)");
-  c.says("For any n one layer of DeltaProduct with $n_h = n - 1$ Householder steps a token solves the word problem of "
-         "the symmetric group $S_n$ in finite precision.");
-  c.exactly("The steps are the exchanges of which the letter consists, each at $(e_i - e_j) / sqrt(2)$ with beta = 2. "
-            "At any length the state is the permutation's matrix.");
+  c.says("For any n one layer of DeltaProduct with $n_h = n - 1$ Householder steps per token solves the word problem "
+         "of the symmetric group $S_n$ in finite precision.");
+  c.exactly("Each letter is a product of exchanges of two elements. The exchange of i and j is a step at $(e_i - e_j) "
+            "/ sqrt(2)$ with beta = 2. At any length of the word the state is the matrix of the permutation.");
   c.because("A token of DeltaProduct is $n_h$ tokens of DeltaNet. That $n - 1$ reflections suffice is also 2411.12537 "
             "Proposition 1.2, which was read.");
   c.runs({"delta_net"});
@@ -60,7 +62,8 @@ Claim delta_product_symmetric_group() {
   });
 }
 
-/// Two unit keys at which reflections make the rotation by `turn` about this axis: both across the axis, turn / 2 apart.
+/// Two unit keys whose reflections make the rotation by `turn` about the axis: both orthogonal to it, at an angle of
+/// turn / 2.
 struct Rotation {
   Vector first, second;
   Rotation(Vector axis, double turn) {
@@ -75,8 +78,8 @@ struct Rotation {
   }
 };
 
-/// How many different states [3,3], to 1e-6, a random word of T letters goes through: DeltaProduct with two steps per
-/// token, from I.
+/// The number of different states [3,3], up to 1e-6, that DeltaProduct with two steps per token visits on a random word
+/// of T letters, from I.
 double states_of(const std::vector<Rotation> &letters, int T, double beta, std::uint64_t seed) {
   Sequence s;
   s.shape = {1, 1, T, 3, 3};
@@ -86,7 +89,7 @@ double states_of(const std::vector<Rotation> &letters, int T, double beta, std::
     s.k.insert(s.k.end(), letter.second.begin(), letter.second.end());
   }
   s.beta.assign(T, beta), s.v.assign(size_t(T) * 3, 0.0);
-  // The rows of the state one after another: a read gives a column, so the text is read three times.
+  // The elements of every state: a read gives one column, so the word is run three times.
   std::vector<std::vector<long>> states(T);
   s.state = Dense::identity(3).data;
   for (int axis = 0; axis < 3; ++axis) {
@@ -144,7 +147,7 @@ Claim delta_product_norm() {
   ClaimBuilder c("delta-product-norm", "2502.10297 §3 (secondary source)");
   c.says("The transition of DeltaProduct, a product of $I - beta k k^T$ with unit keys and beta in $[0, 2]$, has a "
          "spectral norm of at most 1, so that the recurrence is stable.");
-  c.exactly("The norm is exactly 1 at beta = 2. If a decay and an erasure are subtracted instead of multiplied, "
+  c.exactly("The norm is exactly 1 at beta = 2. If the erasure is subtracted from a decay instead of multiplied by it, "
             "$diag(lambda) - beta x x^T$, the norm exceeds 1 as soon as $beta > 1 + lambda$.");
   c.because("The bound for any number of factors is 2411.12537 Proposition 1.1, which was read. Here it is measured on "
             "the layer's transition.");
@@ -159,7 +162,7 @@ Claim delta_product_norm() {
     points.statement("norm of a token's transition", bound(A));
     points.rounding(512);
     points
-        .obligation("determinant of the two steps: $(1 - beta)^2$", A(0, 0) * A(1, 1) - A(0, 1) * A(1, 0),
+        .obligation("determinant of the product of two steps: $(1 - beta)^2$", A(0, 0) * A(1, 1) - A(0, 1) * A(1, 0),
                     (1 - beta) * (1 - beta))
         .but_not("$-(1 - beta)^2$, one reflection more", -(1 - beta) * (1 - beta));
     points.obligation("$beta = 2$: exactly 1", spectral_norm(transition("delta_product", 2, cosine, 1)), 1);

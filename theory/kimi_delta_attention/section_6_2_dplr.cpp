@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // 2510.26692 §6.2 and Table 7: Kimi delta attention as a diagonal-plus-low-rank recurrence, as a gradient step on the
-// decayed state, and its reduction to the gated delta rule. The layer is compared with dense recursions.
+// decayed state, and the reduction to the gated delta rule. The layer is compared with dense recursions.
 #include "theory/support/claim_builder.hpp"
 #include "theory/support/differences.hpp"
 #include "theory/support/one_head.hpp"
@@ -35,8 +35,8 @@ Claim kda_dplr() {
          "Diag(alpha)$, $a = beta k$ and $b = alpha . k$.");
   c.exactly("An identity. The written pair keeps its factor beta. The display that names a and b writes $k v^T$, so "
             "there beta is part of v.");
-  c.because("This is Eq 1 of the text in the form of §6.2. The list below it says $a = b = k$ for what the kernel "
-            "shares; there k is the kernel's key before it is multiplied by beta and the decays.");
+  c.because("This is Eq 1 of the text in the form of §6.2. The list below that form says $a = b = k$ for what the "
+            "kernel shares. There k is the key of the kernel, before it is multiplied by beta and the decays.");
   c.runs({"kda"}), c.takes(head);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Sequence s = gated_sequence(p, protocol.seed);
@@ -67,7 +67,7 @@ Claim kda_gradient_step() {
   c.says("KDA's update is a gradient step $S_t = S' - grad L(S')$ from the decayed state $S' = Diag(alpha_t) S_{t-1}$ "
          "on $L(S') = beta_t |S'^T k_t - v_t|^2 / 2$.");
   c.exactly("An identity.");
-  c.because("The slope is measured from the loss by differences.");
+  c.because("The gradient is measured from the loss by differences.");
   c.runs({"kda"}), c.takes(head);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Sequence s = gated_sequence(p, protocol.seed);
@@ -81,14 +81,14 @@ Claim kda_gradient_step() {
         return kept - step * gradient(decayed ? kept : S, loss);
       });
     };
-    // A slope by differences contains the rounding errors of the losses, each at most |S|^2 + |v|^2.
+    // A gradient by differences contains the rounding errors of the losses, each at most |S|^2 + |v|^2.
     const double factor = inner(s.state, s.state) + inner(s.v, s.v);
     Sequence stronger = s;
     for (double &beta : stronger.beta) beta *= 1.1;
     points
-        .statement("S' - the slope of $beta |S' k - v|^2 / 2$, S' the decayed state",
+        .statement("S' less the gradient of $beta |S' k - v|^2 / 2$, S' the decayed state",
                    kda.against(descend(1, true), factor))
-        .but_not("the slope at the state before its decay", kda.against(descend(1, false), factor))
+        .but_not("the gradient at the state before its decay", kda.against(descend(1, false), factor))
         .but_not("the loss without its $1/2$", kda.against(descend(2, true), factor));
     points.wrong_system("$beta$ a tenth larger", measured("kda", stronger).against(descend(1, true), factor));
   });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 2506.04761 §3: the prefix of a token in the blocks of a Fenwick tree, one state each. How many there are, and whether
-// their sum is the whole prefix.
+// 2506.04761 §3: the prefix of a token, split into the blocks of a Fenwick tree with a state for each block. The claims
+// are about the number of blocks, and about the sum of their states.
 #include "theory/log_linear_attention/fenwick.hpp"
 #include "theory/support/claim_builder.hpp"
 #include "theory/support/one_head.hpp"
@@ -11,10 +11,11 @@ namespace {
 
 Claim log_linear_states() {
   ClaimBuilder c("log-linear-states", "2506.04761 §3 (secondary source)");
-  c.says("In the Fenwick partition of a prefix of t tokens, the block of a token being the largest power of two that "
-         "divides its end, at most of the order of $log2(t)$ states are kept: at most $floor(log2 t) + 1$.");
-  c.exactly("Their number is 1 plus the number of ones in the binary form of $t - 1$. The bound is reached if t is a "
-            "power of two.");
+  c.says("The Fenwick partition splits a prefix of t tokens into blocks; the length of a block is the largest power of "
+         "two that divides the number of its end. So of the order of $log2(t)$ states are kept, at most $floor(log2 t) "
+         "+ 1$.");
+  c.exactly("The number of states is 1 plus the number of ones in the binary form of $t - 1$. The bound is reached if "
+            "t is a power of two.");
   c.because("Public notes quote $ceil(log2(T + 1)) + 1$ levels from the paper, which is at least as many. Tokens are "
             "counted from 1 here.");
   c.takes({integer_param("T", 256, 4, 4096, "tokens")});
@@ -22,7 +23,7 @@ Claim log_linear_states() {
     const int T = p.integer("T");
     // the laws count tokens from 1: token t sees t tokens, including itself
     std::vector<double> counts, ones, logs, covered;
-    double excess = -1e9; // of the count over floor(log2 t) + 1
+    double excess = -1e9; // of the number of states over floor(log2 t) + 1
     for (int t = 1; t <= T; ++t) {
       const auto blocks = blocks_of(t - 1);
       counts.push_back(double(blocks.size()));
@@ -35,12 +36,12 @@ Claim log_linear_states() {
     }
     std::vector<double> all;
     for (int t = 1; t <= T; ++t) all.push_back(t);
-    double most = -1e9; // of a wrong partition, in blocks of at most two tokens
+    double most = -1e9; // the same for a wrong partition, into blocks of at most two tokens
     for (int t = 1; t <= T; ++t) most = std::max(most, std::ceil(t / 2.0) - logs[t - 1]);
     const int power = 1 << int(std::log2(double(T)));
-    points.statement("most states beyond $floor(log2 t) + 1$", at_most_point(excess, 0, 0));
+    points.statement("number of states less $floor(log2 t) + 1$: the largest over t", at_most_point(excess, 0, 0));
     points.rounding(1);
-    points.obligation("1 and the ones in $t - 1$ written in base two", counts, ones)
+    points.obligation("number of states: 1 plus the ones in the binary form of $t - 1$", counts, ones)
         .but_not("$floor(log2 t) + 1$ at every t", logs);
     points.obligation("the blocks of token t hold t tokens", covered, all);
     points.obligation("at a power of two the bound is reached", counts[power - 1], std::log2(double(power)) + 1)
@@ -63,7 +64,7 @@ Claim log_linear_weights_of_one() {
     s.q = Stream(protocol.seed, "fenwick/queries").normals(size_t(T) * Dk);
     s.k = Stream(protocol.seed, "fenwick/keys").normals(size_t(T) * Dk);
     s.v = Stream(protocol.seed, "fenwick/values").normals(size_t(T) * Dv);
-    // Reads of the states of all blocks, block i of a token weighed by weight(i, number of blocks).
+    // Sums of the reads of all blocks, where block i has the weight weight(i, number of blocks).
     const auto reads = [&](const auto &weight) {
       std::vector<double> all;
       for (int t = 0; t < T; ++t) {
@@ -80,7 +81,7 @@ Claim log_linear_weights_of_one() {
       return all;
     };
     const std::vector<double> layer = run("linear", s).o, sum = reads([](size_t, size_t) { return 1.0; });
-    double size = 0; // of the terms of a read
+    double size = 0; // of the largest term v k^T
     for (int t = 0; t < T; ++t)
       size = std::max(size, std::sqrt(square(column(s.k, t, Dk)) * square(column(s.v, t, Dv))));
     double query = 0;

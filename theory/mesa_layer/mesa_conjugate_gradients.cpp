@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 2506.05233: the mesa layer solves (H_t + ridge I) x = q by conjugate gradients. How far the result after k
-// steps is from the layer's read. The matrix is the one that the layer itself has accumulated.
+// 2506.05233: the mesa layer solves (H_t + ridge I) x = q by conjugate gradients. Measures how far the result after k
+// steps is from the layer's read, for the matrix that the layer itself has accumulated.
 #include "theory/mesa_layer/iterations.hpp"
 #include "theory/support/claim_builder.hpp"
 
@@ -9,11 +9,11 @@ namespace {
 
 Claim mesa_conjugate_gradients_rate() {
   ClaimBuilder c("mesa-conjugate-gradients-rate", "2506.05233 (secondary source)");
-  c.says("The mesa layer reads $B_t (H_t + ridge I)^{-1} q_t$ and solves for it by k steps of conjugate gradients, "
-         "whose error in the norm of the matrix is at most $2 ((sqrt(kappa) - 1) / (sqrt(kappa) + 1))^k$ of the first, "
-         "kappa its condition number.");
-  c.exactly("For the hardest first step the error is multiplied by $(kappa - 1) / (kappa + 1)$; d steps are exact up "
-            "to rounding.");
+  c.says("The mesa layer reads $B_t (H_t + ridge I)^{-1} q_t$ and solves the system by k steps of conjugate gradients. "
+         "In the norm of the matrix their error is at most $2 ((sqrt(kappa) - 1) / (sqrt(kappa) + 1))^k$ of the "
+         "initial error, where kappa is the condition number of the matrix.");
+  c.exactly("The hardest first step multiplies the error by $(kappa - 1) / (kappa + 1)$. After d steps, the width of "
+            "the keys, the result is exact up to rounding.");
   c.because("The layer and its solver are the paper's, as its abstract and public notes say; the rate is the classical "
             "bound of conjugate gradients.");
   c.runs({"mesa"});
@@ -39,7 +39,7 @@ Claim mesa_conjugate_gradients_rate() {
       return at_most_point(energy_error(A, x, exact), chebyshev_bound(condition, k), rounding * epsilon_of(Real::f64));
     };
     for (int k : {1, 2, 3, d - 1})
-      points.statement("error of " + std::to_string(k) + " steps, norm of the matrix",
+      points.statement("error after " + std::to_string(k) + " steps of conjugate gradients, in the norm of the matrix",
                        bounded(conjugate_gradient_steps(A, q, k), solution, k));
 
     // The hardest first step, on a diagonal matrix of the two extreme eigenvalues l1 and l2: with b = (1, 1) its length is
@@ -58,9 +58,10 @@ Claim mesa_conjugate_gradients_rate() {
                     (condition - 1) / (condition + 1))
         .but_not("$(sqrt kappa - 1) / (sqrt kappa + 1)$, without the 2", chebyshev_bound(condition, 1) / 2)
         .but_not("the rate squared", chebyshev_bound(condition, 2));
-    points.obligation("two eigenvalues: two steps, 1 + error", 1 + hardest(2, true), 1);
+    points.obligation("a matrix of two eigenvalues: 1 + error after two steps", 1 + hardest(2, true), 1);
     points.rounding(rounding * (1 + max_abs(B.data)) * d * (1 + max_abs(solution.data)));
-    points.obligation("B x after 2 d steps: the layer's read", (B * conjugate_gradient_steps(A, q, 2 * d)).data, read);
+    points.obligation("B x after 2 d steps is the layer's read", (B * conjugate_gradient_steps(A, q, 2 * d)).data,
+                      read);
     points.wrong_system("steepest descent, " + std::to_string(many) + " steps",
                         at_most_point(hardest(many, false), chebyshev_bound(condition, many), 1e-12));
   });

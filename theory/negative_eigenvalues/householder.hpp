@@ -15,8 +15,8 @@ struct Householder {
   double beta = 2;
 };
 
-/// The product of the factors, the first one on the left: the state to which DeltaNet brings I [n,n], with one token
-/// per factor.
+/// The product of the factors, the first one on the left: the state of DeltaNet after one token per factor, from I
+/// [n,n].
 inline Dense product(const std::vector<Householder> &factors) {
   const int n = int(factors.front().x.size());
   Sequence s;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // 2411.12537 §4.1: parity needs a transition with an eigenvalue that is not a nonnegative real number. DeltaNet has one
-// for beta > 1, and its step beta = 2 with v = k / 2 is the paper's own solution h -> 1 - h.
+// for beta > 1, and a step of DeltaNet with beta = 2 and the value 1/2 is the paper's own solution h -> 1 - h.
 #include "harness/core/error.hpp"
 #include "theory/negative_eigenvalues/householder.hpp"
 #include "theory/support/claim_builder.hpp"
@@ -8,8 +8,8 @@
 namespace recollect::theory {
 namespace {
 
-/// DeltaNet with scalar values on T tokens of one unit key of width d: a bit of 1 writes 1/2 with strength beta. Reads
-/// at the key.
+/// The reads of DeltaNet with scalar values at a unit key of width d, the same for all tokens. A bit of 1 writes
+/// `value` with strength beta, a bit of 0 writes nothing.
 Vector reads_of(const std::vector<int> &bits, int d, double beta, std::uint64_t seed, double value = 0.5) {
   Sequence s;
   s.shape = {1, 1, int(bits.size()), d, 1};
@@ -46,8 +46,8 @@ Claim negative_eigenvalue_parity() {
   ClaimBuilder c("negative-eigenvalue-parity", "2411.12537 §4.1, §4.2, Theorem 3");
   c.says("A finite-precision linear RNN with one layer and a scalar state solves parity by $h_t = a(x_t) h_{t-1} + "
          "b(x_t)$ with $a(1) = -1$, $b(1) = a(0) = 1$, $b(0) = h_0 = 0$; DeltaNet can do it where beta reaches 2.");
-  c.exactly("One unit key, $v = 1/2$ and $beta_t = 2 x_t$: $S k -> 1 - S k$ at each 1, so the read at $k$ is the "
-            "parity, at any length.");
+  c.exactly("Take one unit key $k$, $v = 1/2$ and $beta_t = 2 x_t$. Each 1 turns $S k$ into $1 - S k$, so the read at "
+            "$k$ is the parity at any length.");
   c.because("The eigenvalue of $I - beta k k^T$ along $k$ is $1 - beta = -1$, which neither decays nor grows. At beta "
             "= 1.9 the state forgets early flips.");
   c.runs({"delta_net"}), c.takes(text);
@@ -75,12 +75,11 @@ Vector differences(int T, int d, double beta, std::uint64_t seed) {
 
 Claim parity_needs_negative_eigenvalue() {
   ClaimBuilder c("parity-needs-negative-eigenvalue", "2411.12537 Theorem 1, §4.1");
-  c.says(
-      "A finite-precision linear RNN with finitely many layers solves parity for arbitrary lengths only if in some "
-      "layer some $A(x)$ has an eigenvalue outside the real numbers >= 0. For one layer: on the text 1, 1, 1, ... the "
-      "state becomes constant in finite precision, and parity alternates.");
-  c.exactly("For DeltaNet with beta in (0, 1], consecutive reads differ by $beta (1 - beta)^k$, which is below a "
-            "rounding unit from some k on. The condition is necessary, not sufficient: at beta = 1.5 the differences "
+  c.says("A finite-precision linear RNN with finitely many layers solves parity for arbitrary lengths only if in some "
+         "layer some transition $A(x)$ has an eigenvalue that is not a real number >= 0. For one layer: on the text 1, "
+         "1, 1, ... the state becomes constant in finite precision, and parity alternates.");
+  c.exactly("For DeltaNet with beta in (0, 1], the reads $k$ and $k + 1$ differ by $beta (1 - beta)^k$, which is below "
+            "a rounding unit from some k on. The condition is necessary, not sufficient: at beta = 1.5 the differences "
             "alternate and vanish too. Only with an eigenvalue of modulus 1 do they persist.");
   c.because("It is measured for one layer, the case for which the text argues in §4.1. The induction over layers is "
             "its Appendix B.1, which was not read.");
@@ -108,7 +107,7 @@ Claim parity_needs_negative_eigenvalue() {
         .obligation("differences are $beta (1 - beta)^k$", differences(T, d, beta, protocol.seed), law(beta, 1 - beta))
         .but_not("$(1 - beta / 2)^k$", law(beta, 1 - beta / 2))
         .but_not("$(1 - beta)^(2k)$", law(beta, (1 - beta) * (1 - beta)));
-    points.obligation("an eigenvalue of -0.5 is not enough: the same law at $beta = 1.5$",
+    points.obligation("$beta = 1.5$, an eigenvalue of -0.5: differences are $beta (1 - beta)^k$ too",
                       differences(T, d, 1.5, protocol.seed), law(1.5, 1 - 1.5));
     points.wrong_system("$beta = 2$", last(2));
   });
@@ -117,7 +116,8 @@ Claim parity_needs_negative_eigenvalue() {
 Claim parity_neither_real() {
   ClaimBuilder c("parity-neither-real", "2411.12537 §4.1");
   c.says("To solve parity, a transition must have an eigenvalue that is neither real nor positive.");
-  c.exactly("It must be an eigenvalue that is not both real and >= 0: $-1$ is real, and solves parity.");
+  c.exactly(
+      "It must have an eigenvalue that is not both real and >= 0. The eigenvalue $-1$ is real, and solves parity.");
   c.is_refuted(
       slip("§4.1, before Theorem 1: to solve parity, the state transition matrices must allow at least one "
            "eigenvalue to be neither real nor positive.",

@@ -22,7 +22,7 @@ Vector rotated(const std::vector<int> &bits, double angle, double beta = 2) {
   s.v.assign(bits.size() * 2, 0.0);
   return run("delta_product", s, {{"householder", "2"}}).o; // S e1
 }
-/// The same with one reflection per token.
+/// The states of DeltaNet, with one reflection per token.
 Vector reflected(const std::vector<int> &bits, double beta) {
   Sequence s;
   s.shape = {1, 1, int(bits.size()), 2, 2};
@@ -42,11 +42,12 @@ double apart(const Vector &states, int t, int u) { // two rows of width 2
 
 Claim counting_needs_complex_eigenvalues() {
   ClaimBuilder c("counting-needs-complex-eigenvalues", "2411.12537 Theorem 2, §4.2");
-  c.says("A finite-precision linear RNN counts modulo m, m not a power of two, only if in some layer a product of "
-         "transitions has an eigenvalue that is not real; so triangular real transitions do not count modulo 3, even "
-         "with negative eigenvalues. One layer with real eigenvalues alternates between two states on 1, 1, 1, ...");
+  c.says(
+      "A finite-precision linear RNN counts modulo m, m not a power of two, only if in some layer a product of "
+      "transitions has an eigenvalue that is not real. So triangular real transitions do not count modulo 3, even with "
+      "negative eigenvalues. On the text 1, 1, 1, ... one layer with real eigenvalues alternates between two states.");
   c.exactly("With eigenvalues in $[-1, 1]$ and $-1$ simple, $h_{k+2} - h_k -> 0$, so only two states alternate. A "
-            "rotation by 120 degrees has three states at a distance of $sqrt(3)$.");
+            "rotation by 120 degrees has three states, at a distance of $sqrt(3)$ from each other.");
   c.because("A single layer is measured on a constant text, once with a triangular transition and once with the "
             "symmetric one of DeltaNet. The induction over layers is the paper's Appendix B.2, which was not read.");
   c.runs({"delta_net", "delta_product"});
@@ -71,18 +72,19 @@ Claim counting_needs_complex_eigenvalues() {
       return at_most_point(apart(states, T - 1, T - 1 - m), single, units * epsilon_of(Real::f64));
     };
     const Vector thirds = rotated(bits, pi / 3);
-    points.statement("triangular, eigenvalues -1 and $lambda$: two states on", period(triangular, 2));
-    points.statement("DeltaNet, $beta = 2$: two states on", period(reflected(bits, 2), 2));
-    points.statement("DeltaNet, $beta = 0.6$: two states on", period(reflected(bits, 0.6), 2));
+    points.statement("triangular, eigenvalues -1 and $lambda$: distance of the states $T - 2$ and $T$",
+                     period(triangular, 2));
+    points.statement("DeltaNet, $beta = 2$: distance of the states $T - 2$ and $T$", period(reflected(bits, 2), 2));
+    points.statement("DeltaNet, $beta = 0.6$: distance of the states $T - 2$ and $T$", period(reflected(bits, 0.6), 2));
     points.rounding(units);
-    points.obligation("triangular: its powers", triangular, law);
-    points.obligation("two reflections 60 degrees apart: three states on", period(thirds, 3));
+    points.obligation("triangular: the states are those of its powers", triangular, law);
+    points.obligation("two reflections 60 degrees apart: distance of the states $T - 3$ and $T$", period(thirds, 3));
     points
-        .obligation("two reflections 60 degrees apart: distance of two states on", apart(thirds, T - 1, T - 3),
-                    std::sqrt(3.0))
+        .obligation("two reflections 60 degrees apart: distance of the states $T - 2$ and $T$, $sqrt(3)$",
+                    apart(thirds, T - 1, T - 3), std::sqrt(3.0))
         .but_not("a distance of 1", 1);
-    points.wrong_system("two reflections 60 degrees apart: two states on", period(thirds, 2));
-    points.wrong_system("triangular: three states on", period(triangular, 3));
+    points.wrong_system("two reflections 60 degrees apart: the states $T - 2$ and $T$ are equal", period(thirds, 2));
+    points.wrong_system("triangular: the states $T - 3$ and $T$ are equal", period(triangular, 3));
   });
 }
 
@@ -93,7 +95,8 @@ Claim cyclic_two_reflections() {
          "$[-1, 1]$.");
   c.exactly("Two reflections at keys with the angle $pi / m$ between them rotate by $2 pi / m$. After c ones the state "
             "is at the angle $2 pi c / m$, at any length.");
-  c.because("DeltaProduct with two Householder steps per token, $beta = 2$ at a 1 and 0 at a 0.");
+  c.because(
+      "Measured on DeltaProduct with two Householder steps per token, with $beta = 2$ at a 1 and $beta = 0$ at a 0.");
   c.runs({"delta_product", "delta_net"});
   c.takes({integer_param("m", 3, 3, 24, "modulus"), integer_param("T", 512, 32, 4096, "tokens")});
   c.at({{}, {{"m", 5}}, {{"m", 12}}});
@@ -114,7 +117,7 @@ Claim cyclic_two_reflections() {
         .but_not("counting modulo $m + 1$", circle(m + 1));
     points.wrong_system("keys $2 pi / m$ apart", rotated(bits, 2 * pi / m), circle(m));
     points.wrong_system("$beta = 1.9$", rotated(bits, pi / m, 1.9), circle(m));
-    points.wrong_system("one reflection a token", reflected(bits, 2), circle(m));
+    points.wrong_system("one reflection per token", reflected(bits, 2), circle(m));
   });
 }
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // 2604.21100: with the inverse of the keys' Gram matrix as preconditioner, linear attention and the delta rule are both
-// recursive least squares; with its diagonal they are neither the same nor that.
+// recursive least squares. With the inverse of its diagonal the two layers differ from each other and from least
+// squares.
 #include "theory/support/claim_builder.hpp"
 #include "theory/support/one_head.hpp"
 
 namespace recollect::theory {
 namespace {
 
-/// One head and P_t = (ridge I + sum_{i<=t} k_i k_i^T)^{-1}, or of that matrix's diagonal.
+/// One head, and P_t = (ridge I + sum_{i<=t} k_i k_i^T)^{-1} or the inverse of that matrix's diagonal.
 struct Preconditioned {
   Sequence s;
   double ridge;
@@ -55,14 +56,13 @@ struct Preconditioned {
 
 Claim preconditioned_delta_is_least_squares() {
   ClaimBuilder c("preconditioned-delta-is-least-squares", "2604.21100 abstract, Theorem 3.1 (secondary source)");
-  c.says("Preconditioned exactly, by $P_t = (lambda I + sum_{i<=t} k_i k_i^T)^{-1}$, linear attention, read at "
-         "$P_t q_t$, and the delta rule, written at $P_t k_t$, coincide: both are recursive least squares.");
-  c.exactly("At every step, from $S_0 = 0$. The write key $P_t k_t$ is $P_{t-1} k_t / (1 + k_t^T P_{t-1} k_t)$. From a "
-            "state $S_0$ of the delta rule linear attention starts at $lambda S_0$. A diagonal preconditioner breaks "
-            "both equalities unless the Gram matrix is diagonal.");
-  c.because(
-      "$S_t P_t^{-1} = S_{t-1} P_{t-1}^{-1} + v_t k_t^T$ is the delta rule times $P_t^{-1}$. The abstract and public "
-      "notes of the theorem were read, not the paper.");
+  c.says("Let the preconditioner be exact, $P_t = (lambda I + sum_{i<=t} k_i k_i^T)^{-1}$. Then linear attention, read "
+         "at $P_t q_t$, and the delta rule, written at $P_t k_t$, coincide: both are recursive least squares.");
+  c.exactly("The layers coincide at every step, from $S_0 = 0$. The write key $P_t k_t$ is $P_{t-1} k_t / (1 + k_t^T "
+            "P_{t-1} k_t)$. If the delta rule starts from $S_0$, linear attention must start from $lambda S_0$. A "
+            "diagonal preconditioner breaks both equalities unless the Gram matrix is diagonal.");
+  c.because("The delta rule, multiplied by $P_t^{-1}$, is $S_t P_t^{-1} = S_{t-1} P_{t-1}^{-1} + v_t k_t^T$. The "
+            "abstract and public notes of the theorem were read, not the paper.");
   c.runs({"linear", "comba", "rls"});
   c.takes(one_head_params({1, 1, 14, 5, 3}), {real_param("ridge", 0.5, 0.01, 10, "lambda")});
   c.at({{}, {{"T", 4}, {"ridge", 0.1}}});
@@ -71,32 +71,39 @@ Claim preconditioned_delta_is_least_squares() {
     const Shape &shape = exact.s.shape;
     const int T = shape.T, d = shape.Dk;
     const std::vector<double> squares = run("rls", exact.s, {{"ridge", number(exact.ridge)}}).o, delta = exact.delta();
-    // Unit keys: no Gram matrix has a larger condition number. A step's inverse and products lose 16 d of it.
+    // The condition number of a Gram matrix of T unit keys is at most 1 + T / ridge. The inverse and the products of a
+    // step lose 16 d times that.
     points.rounding(16.0 * T * d * (1 + T / exact.ridge));
-    points.statement("linear attention at $P_t q_t$, the delta rule at $P_t k_t$", exact.linear(), delta);
-    points.statement("the delta rule at $P_t k_t$, least squares", delta, squares)
-        .but_not("written at $P_{t-1} k_t$, not divided", exact.delta(1));
-    points.statement("linear attention at $P_t q_t$, least squares", exact.linear(), squares)
+    points.statement("linear attention at $P_t q_t$ is the delta rule at $P_t k_t$", exact.linear(), delta);
+    points.statement("the delta rule at $P_t k_t$ is least squares", delta, squares)
+        .but_not("written at $P_{t-1} k_t$, not divided by $1 + k_t^T P_{t-1} k_t$", exact.delta(1));
+    points.statement("linear attention at $P_t q_t$ is least squares", exact.linear(), squares)
         .but_not("read at $P_{t-1} q_t$", exact.linear(1));
 
     const std::vector<Dense> P = exact.matrices();
     const Dense k = column(exact.s.k, T - 1, d), before = P[T - 1] * k;
-    points.obligation("the write key by the matrix before", P[T] * k, (1 / (1 + inner(k.data, before.data))) * before)
+    points
+        .obligation("the write key is $P_{t-1} k_t / (1 + k_t^T P_{t-1} k_t)$", P[T] * k,
+                    (1 / (1 + inner(k.data, before.data))) * before)
         .but_not("not divided", before);
     const std::vector<double> S0 = Stream(protocol.seed, "preconditioned/state").normals(size_t(shape.Dv) * d);
     std::vector<double> scaled = S0;
     for (double &x : scaled) x *= exact.ridge;
-    points.obligation("from $S_0$: linear attention from $lambda S_0$", exact.linear(0, scaled), exact.delta(0, S0))
-        .but_not("from $S_0$ itself", exact.linear(0, S0));
+    points
+        .obligation("the delta rule from $S_0$ is linear attention from $lambda S_0$", exact.linear(0, scaled),
+                    exact.delta(0, S0))
+        .but_not("linear attention from $S_0$ itself", exact.linear(0, S0));
 
     Preconditioned diagonal = exact;
     diagonal.diagonal = true;
-    points.wrong_system("the diagonal: linear attention, the delta rule", diagonal.linear(), diagonal.delta());
-    points.wrong_system("the diagonal: the delta rule, least squares", diagonal.delta(), squares);
-    points.wrong_system("no preconditioner: linear attention, least squares", run("linear", exact.s).o, squares);
+    points.wrong_system("diagonal preconditioner: linear attention is the delta rule", diagonal.linear(),
+                        diagonal.delta());
+    points.wrong_system("diagonal preconditioner: the delta rule is least squares", diagonal.delta(), squares);
+    points.wrong_system("no preconditioner: linear attention is least squares", run("linear", exact.s).o, squares);
     for (int t = 0; t < T; ++t)
       for (int j = 0; j < d; ++j) diagonal.s.k[t * d + j] = j == t % d;
-    points.obligation("the diagonal at keys along the axes", diagonal.linear(), diagonal.delta());
+    points.obligation("diagonal preconditioner, keys along the axes: linear attention is the delta rule",
+                      diagonal.linear(), diagonal.delta());
   });
 }
 

@@ -20,8 +20,8 @@ struct Written {
     for (size_t text = 0; text < texts(); ++text) states.insert({state(text), state(text) + d});
     return states.size();
   }
-  /// The share of texts of which the read at every token's key has the wrong sign, or none, at some token. `kept`: the
-  /// channels of the state that are read; the others are taken for +1.
+  /// The share of texts that are misread: at the key of some token the read does not have the sign of the token. Only
+  /// the first `kept` channels of the state are read; the others are taken for +1.
   double misread(int kept) const {
     size_t wrong = 0;
     for (size_t text = 0; text < texts(); ++text) {

@@ -10,12 +10,13 @@ namespace {
 
 Claim copying_state_bound() {
   ClaimBuilder c("copying-state-bound", "2402.01032 Theorem 2.7, Corollary 2.8 (secondary source)");
-  c.says("A model with a fixed set S of states copies texts of L tokens, uniform over a vocabulary of D, with an error "
-         "of at least $1 - |S| / D^L$; with fewer than $L log2(D) - 1$ bits of state its error is more than 1/2.");
+  c.says("A model with a fixed set S of states copies texts of L tokens that are drawn uniformly from a vocabulary of "
+         "D tokens. Its error, the share of texts with a mistake, is at least $1 - |S| / D^L$. With fewer than $L "
+         "log2(D) - 1$ bits of state it is more than 1/2.");
   c.exactly("Each state can be decoded to only one text. DeltaNet with d orthonormal keys and sign values has $2^d$ "
             "states and reaches the bound.");
-  c.because("We did not have the theorem's text; it is stated as public notes quote it. They have >, but since the "
-            "bound is reached it is >=. All $2^L$ texts are written, so that the errors are exact.");
+  c.because("We did not have the text of the theorem; it is stated as public notes quote it. The notes have >; since "
+            "the bound is reached, it must be >=. All $2^L$ texts are written, so that the errors are exact.");
   c.runs({"delta_net", "linear"}), c.takes({integer_param("d", 6, 2, 8, "channels of the state, a bit each"),
                                             integer_param("more", 2, 2, 4, "tokens beyond d, at most d")});
   return c.measure([](Points &points, const Params &p, const Protocol &) {
@@ -28,13 +29,13 @@ Claim copying_state_bound() {
     const auto best = [](const Written &w) { return 1 - double(w.different_states()) / double(w.texts()); };
     const double three_fourths = std::pow(0.75, more);
     points.statement("error of DeltaNet's reads, a state of d bits", at_least_point(misread, bound, 0));
-    points.statement("more than half, for fewer than $L - 1$ bits", at_least_point(misread, 0.5, 0));
+    points.statement("the error is more than half, for fewer than $L - 1$ bits", at_least_point(misread, 0.5, 0));
     points.rounding(1);
     points.obligation("$1 - 2^d / 2^L$, the bound, is reached", misread, bound)
         .but_not("$1 - d / L$, a share of tokens", 1 - double(d) / L)
         .but_not("$1 - 2^(d-1) / 2^L$", 1 - power_of_two(d - 1 - L));
     points.obligation("states of DeltaNet: $2^d$", double(delta.different_states()), power_of_two(d));
-    points.obligation("$L - 1$ bits: half of the texts", one_more.misread(d), 0.5);
+    points.obligation("$L - 1$ bits: half of the texts are misread", one_more.misread(d), 0.5);
     points.obligation("L bits: every text is copied, 1 + error", 1 + fits.misread(d), 1);
     points.rounding(4);
     points.obligation(

@@ -15,7 +15,7 @@ Claim recall_state_bits() {
             "bit fewer at least half of the assignments are misread.");
   c.because("The theorem is stated as public notes quote it; its proof was not read. The constant comes from the "
             "counting argument.");
-  c.runs({"delta_net", "linear"}), c.takes({integer_param("N", 8, 3, 10, "pairs, each of an own key and a sign")});
+  c.runs({"delta_net", "linear"}), c.takes({integer_param("N", 8, 3, 10, "pairs, each of a separate key and a sign")});
   return c.measure([](Points &points, const Params &p, const Protocol &) {
     const int N = p.integer("N");
     const auto bits = [](const Written &w) { return std::log2(double(w.different_states())); };
@@ -23,13 +23,15 @@ Claim recall_state_bits() {
       const Written all = write_all(variant, N, N);
       points.statement(std::string(variant) + ": bits of its states", at_least_point(bits(all), N, 1e-12));
       points.rounding(1);
-      points.obligation(std::string(variant) + ": it recalls all, 1 + error", 1 + all.misread(N), 1);
-      points.obligation(std::string(variant) + ": one channel lost, half of the assignments", all.misread(N - 1), 0.5)
+      points.obligation(std::string(variant) + ": it recalls all, 1 + share misread", 1 + all.misread(N), 1);
+      points
+          .obligation(std::string(variant) + ": one channel lost, half of the assignments misread", all.misread(N - 1),
+                      0.5)
           .but_not("one pair of N lost", 1.0 / N);
     }
     const Written narrow = write_all("delta_net", N, N - 1);
     points.rounding(1);
-    points.obligation("a key channel fewer: error", narrow.misread(N - 1), 0.5);
+    points.obligation("a key channel fewer: share of assignments misread", narrow.misread(N - 1), 0.5);
     points.wrong_system("a key channel fewer: bits of its states", at_least_point(bits(narrow), N, 1e-12));
     points.wrong_system("a key channel fewer: it recalls all", 1 + narrow.misread(N - 1), 1);
   });
