@@ -12,6 +12,7 @@ inline Point integral_point(Integral measured, double predicted) {
 /// The same for Points (claim_builder.hpp).
 inline Point compare(Integral measured, double law, double) { return integral_point(measured, law); }
 inline Integral operator+(Integral a, double b) { return {a.value + b, a.error}; }
+inline Integral operator+(Integral a, Integral b) { return {a.value + b.value, a.error + b.error}; }
 inline Integral operator*(double factor, Integral a) { return {factor * a.value, std::fabs(factor) * a.error}; }
 inline Integral operator*(Integral a, Integral b) {
   return {a.value * b.value, std::fabs(a.value) * b.error + std::fabs(b.value) * a.error};

@@ -66,11 +66,10 @@ inline Rule two_panels(double a, double b, double c, const std::function<double(
   return rule;
 }
 
+inline double normal_density(double x) { return std::exp(-x * x / 2) / std::sqrt(2 * M_PI); }
+
 /// The rule for X ~ N(0,1), for integrands whose product with the density has its mass within 8 of `centre`.
-inline Rule normal_rule(double centre) {
-  return two_panels(centre - 8, centre, centre + 8,
-                    [](double x) { return std::exp(-x * x / 2) / std::sqrt(2 * M_PI); });
-}
+inline Rule normal_rule(double centre) { return two_panels(centre - 8, centre, centre + 8, normal_density); }
 
 /// The rule for |x| of x ~ N(0, I_d), for integrands that behave as |x|^(-2 power) exp(-rate |x|^2), d > 2 power. It is
 /// centred at the peak of their product with the density, whose width is at most 1 / sqrt(1 + 2 rate).

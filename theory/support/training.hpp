@@ -3,7 +3,7 @@
 #pragma once
 #include "harness/system/memory.hpp"
 #include "harness/train/trainer.hpp"
-#include "theory/support/claim_builder.hpp"
+#include "theory/support/measure.hpp"
 
 namespace recollect::theory {
 /// Settings as the command line has them: "width=12 heads=1".
