@@ -43,24 +43,24 @@ Claim snr_exp_conditional() {
   c.takes({key_width_param(16, 2, 256), real_param("tau", 4, 1.05, 1000, "temperature"),
            real_param("square", 16, 0.1, 1000, "$|k_i|^2$ of the probe")});
   c.at({{}, {{"d", 4}, {"tau", 2}, {"square", 8}}, {{"d", 64}, {"tau", 8}, {"square", 32}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int d = p.integer("d");
-    const double tau = p.real("tau"), s = p.real("square"), value_square = 9;
+  return measure(c, [](Points &points, Seed seed, const Params &p, int d, double tau, double s) {
     const auto noise = [&](const Stored &stored) {
-      return noise_given_probe(exp_law(), d, tau, std::sqrt(s), stored, protocol.seed);
+      return noise_given_probe(exp_law(), d, tau, std::sqrt(s), seed, stored);
     };
     points.obligation("noise of one pair given $|k_i|^2$", noise(one_pair()), std::exp(2 * (1 - tau) / (tau * tau) * s))
         .but_not("moment generating function dropped", std::exp(-2 / tau * s))
         .but_not("$1/tau^2$ for $2/tau^2$", std::exp((1 / (tau * tau) - 2 / tau) * s));
-    const Spread term = spread_of_term(d, tau, s, protocol.seed);
+    const Spread term = spread_of_term(d, tau, s, seed);
     points.obligation("mean of the log of one term", term.mean, -2 * s / tau);
     points.obligation("variance of the log of one term", term.variance, 4 * s / (tau * tau))
         .but_not("$2 |k_i|^2 / tau^2$", 2 * s / (tau * tau));
-    const MemorySize size{8, d, 12};
-    points.at(changed(p, {{"n", size.n}, {"dv", size.dv}, {"|v_i|^2", value_square}}))
-        .obligation("$SNR^-1$ given the probe", noise(gaussian_pairs(size.n, size.dv, only(std::sqrt(value_square)))),
-                    (size.n - 1) * size.dv / value_square * std::exp(-decay_rate(tau) * s))
-        .but_not("$N$ for $N - 1$", size.n * size.dv / value_square * std::exp(-decay_rate(tau) * s));
+    const int n = 8, dv = 12, value = 3; // |v_i|
+    const auto of_others = [&](int count) {
+      return count * dv / double(value * value) * std::exp(-decay_rate(tau) * s);
+    };
+    points.at(changed(p, {{"n", n}, {"dv", dv}, {"|v_i|^2", value * value}}))
+        .obligation("$SNR^-1$ given the probe", noise(gaussian_pairs(n, dv, only(value))), of_others(n - 1))
+        .but_not("$N$ for $N - 1$", of_others(n));
   });
 }
 
@@ -96,16 +96,14 @@ Claim snr_exp_sphere() {
         .but_not("half of it", -2)
         .but_not("$-8/d$", -8);
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int d = p.integer("d");
+  return measure(c, [](Points &points, Seed seed, int d) {
     const double printed = exp_law().printed(d, std::sqrt(d));
-    const Integral noise = sphere_noise(d, protocol.seed);
+    const Integral noise = sphere_noise(d, seed);
     points.statement("noise of one pair, as printed", noise, printed);
     points.obligation("noise of one pair", noise, sphere_law(d / 2.0, d))
         .but_not("Bessel index $d/2$", sphere_law(d / 2.0 + 1, d))
         .but_not("Bessel index $(d-3)/2$", sphere_law((d - 1) / 2.0, d));
-    points.wrong_system("Gaussian keys", mean_noise(exp_law(), d, std::sqrt(d), one_pair(), protocol.seed),
-                        sphere_law(d / 2.0, d));
+    points.wrong_system("Gaussian keys", mean_noise(exp_law(), d, std::sqrt(d), seed), sphere_law(d / 2.0, d));
     // 0F1(; d/2; d) is between e^2 (1 - 4/d) and e^2: terms between 2^m/m! (1 - m (m-1)/d) and 2^m/m!
     points.limit("exact over printed", at_least_point(noise.value / printed, 1 - 4.0 / d, noise.error / printed));
   });
@@ -115,7 +113,7 @@ Claim snr_exp_sphere() {
 Integral log_excess(int d, double square, std::uint64_t seed) {
   const KernelLaw law = exp_law();
   const double tau = std::sqrt(d);
-  return log(1 / law.printed(d, tau) * noise_given_probe(law, d, tau, std::sqrt(square), one_pair(), seed));
+  return log(1 / law.printed(d, tau) * noise_given_probe(law, d, tau, std::sqrt(square), seed));
 }
 double quantile_of_square(int d, double share) { return quantile(boost::math::chi_squared(d), share); }
 
@@ -143,34 +141,33 @@ Claim snr_exp_median() {
             "the exponent. For the median probe, and for keys of one norm, the replacement is harmless.");
   c.runs({"exp_unnormalized"}), c.takes({width}), c.at({{}, {{"d", 256}}});
   c.also([](Points &points, const Protocol &protocol) {
-    Vector h;
-    std::vector<Integral> variance, short_end, long_end;
-    for (int d : {16, 25, 36, 64, 100, 144, 256}) {
-      h.push_back(1 / std::sqrt(d)), variance.push_back(spread_of_excess(d, protocol.seed).variance);
-      short_end.push_back(log_excess(d, quantile_of_square(d, 0.05), protocol.seed));
-      long_end.push_back(log_excess(d, quantile_of_square(d, 0.95), protocol.seed));
-    }
+    const std::vector<int> widths(growing_widths.begin() + 1, growing_widths.end());
+    const auto excess_at = [&](double share) { // of the probe whose length exceeds this share of all
+      return limit_in_root([&](int d) { return log_excess(d, quantile_of_square(d, share), protocol.seed); }, widths);
+    };
     const double band = std::sqrt(8.0) * quantile(boost::math::normal(), 0.95); // 4.65
     points.at({{"largest d", 256}});
-    points.obligation("its variance as d grows", limit_of(h, variance), 8).but_not("that of half the exponent", 2);
-    points.obligation("its 95% end as d grows", limit_of(h, short_end), band);
-    points.obligation("its 5% end as d grows", limit_of(h, long_end), -band);
+    points
+        .obligation("its variance as d grows",
+                    limit_in_root([&](int d) { return spread_of_excess(d, protocol.seed).variance; }, widths), 8)
+        .but_not("that of half the exponent", 2);
+    points.obligation("its 95% end as d grows", excess_at(0.05), band);
+    points.obligation("its 5% end as d grows", excess_at(0.95), -band);
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int d = p.integer("d");
+  return measure(c, [](Points &points, Seed seed, int d) {
     const double a = decay_rate(std::sqrt(d)), low = quantile_of_square(d, 0.05), median = quantile_of_square(d, 0.5);
-    const Spread found = spread_of_excess(d, protocol.seed);
-    const Integral noisy = log_excess(d, low, protocol.seed);
+    const Spread found = spread_of_excess(d, seed);
+    const Integral noisy = log_excess(d, low, seed);
     points.statement("log of noise over printed, at the 5% shortest probe", noisy, 0);
     points.obligation("the same", noisy, a * (d - low));
-    points.obligation("the same at the median probe", log_excess(d, median, protocol.seed), a * (d - median));
+    points.obligation("the same at the median probe", log_excess(d, median, seed), a * (d - median));
+    const double law = 8 * std::pow(1 - 1 / std::sqrt(d), 2);
     points.obligation("its mean over probes", found.mean, 0);
-    points.obligation("its variance over probes", found.variance, 8 * std::pow(1 - 1 / std::sqrt(d), 2))
+    points.obligation("its variance over probes", found.variance, law)
         .but_not("its limit", 8)
         .but_not("$d a^2$", d * a * a);
-    points.wrong_system("variance over other keys, not over probes",
-                        spread_of_term(d, std::sqrt(d), d, protocol.seed).variance,
-                        8 * std::pow(1 - 1 / std::sqrt(d), 2));
+    points.wrong_system("variance over other keys, not over probes", spread_of_term(d, std::sqrt(d), d, seed).variance,
+                        law);
   });
 }
 
@@ -188,11 +185,9 @@ Claim snr_exp_typo() {
   c.runs({"exp_unnormalized", "solu"});
   c.takes({key_width_param(16, 2, 256), real_param("tau", 2, 1.05, 1000, "temperature"),
            real_param("square", 16, 1.5, 1000, "$|k_i|^2$ of the probe")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const double tau = p.real("tau"), s = p.real("square"), right = std::exp(2 * (1 - tau) / (tau * tau) * s);
-    const auto noise = [&](const KernelLaw &law) {
-      return noise_given_probe(law, p.integer("d"), tau, std::sqrt(s), one_pair(), protocol.seed);
-    };
+  return measure(c, [](Points &points, Seed seed, int d, double tau, double s) {
+    const double right = std::exp(2 * (1 - tau) / (tau * tau) * s);
+    const auto noise = [&](const KernelLaw &law) { return noise_given_probe(law, d, tau, std::sqrt(s), seed); };
     points.statement("noise of one pair given $|k_i|^2$, as printed", noise(exp_law()),
                      std::exp(2 / (tau * tau) - 2 / tau) * s);
     points.wrong_system("SoLU kernel", noise(solu_law()), right);

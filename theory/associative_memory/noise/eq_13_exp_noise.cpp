@@ -7,9 +7,9 @@ namespace recollect::theory {
 namespace {
 const std::string printed_form = "$SNR^-1$ of the exp kernel is about $N / exp(2 (tau-1)/tau^2 d_k)$";
 Params place(double d, double tau) { return labels({{"d", d}, {"tau", tau}}); }
-Integral pair_noise(int d, double tau, std::uint64_t seed) { return mean_noise(exp_law(), d, tau, one_pair(), seed); }
+Integral pair_noise(int d, double tau, std::uint64_t seed) { return mean_noise(exp_law(), d, tau, seed); }
 Integral pair_noise_given(int d, double tau, double square, std::uint64_t seed) {
-  return noise_given_probe(exp_law(), d, tau, std::sqrt(square), one_pair(), seed);
+  return noise_given_probe(exp_law(), d, tau, std::sqrt(square), seed);
 }
 
 ParamSpec width(int least) { return key_width_param(16, least, 256); }
@@ -58,19 +58,17 @@ Claim snr_exp_fixed_tau() {
             "well, but at another rate.");
   c.runs({"exp_unnormalized"}), c.takes({width(2), real_param("tau", 2, 1.05, 100, "temperature")});
   c.at({{{"d", 8}}, {{"d", 32}}, {{"d", 8}, {"tau", 3}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+  return measure(c, [](Points &points, Seed seed, int d, double tau) {
     const KernelLaw law = exp_law();
-    const int d = p.integer("d");
-    const double tau = p.real("tau"), a = decay_rate(tau), printed = law.printed(d, tau);
-    const Integral mean = pair_noise(d, tau, protocol.seed);
+    const double a = decay_rate(tau), printed = law.printed(d, tau);
+    const Integral mean = pair_noise(d, tau, seed);
     points.statement("noise of one pair, as printed", mean, printed);
     points.obligation("noise of one pair", mean, law.mean(d, tau))
         .but_not("$(1 + a)^(-d/2)$", std::pow(1 + a, -d / 2.0))
         .but_not("exponent $-(d-1)/2$", std::pow(1 + 2 * a, -(d - 1) / 2.0));
     points.obligation("log of mean over printed, a dimension", 1.0 / d * log(1 / printed * mean),
                       a - std::log(1 + 2 * a) / 2);
-    points.obligation("noise of one pair for a probe of $|k_i|^2 = d$", pair_noise_given(d, tau, d, protocol.seed),
-                      printed);
+    points.obligation("noise of one pair for a probe of $|k_i|^2 = d$", pair_noise_given(d, tau, d, seed), printed);
   });
 }
 
@@ -90,12 +88,11 @@ Claim snr_exp_large_tau() {
         .but_not("half of it", 2)
         .but_not("twice it", 8);
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
+  return measure(c, [](Points &points, Seed seed, int d, double tau) {
     const KernelLaw law = exp_law();
-    const int d = p.integer("d");
-    const double tau = p.real("tau"), a = decay_rate(tau), printed = law.printed(d, tau);
+    const double a = decay_rate(tau), printed = law.printed(d, tau);
     if (tau < 2 * std::sqrt(d)) usage_error("snr_exp_large_tau is about tau well above sqrt(d): at least 2 sqrt(d)");
-    const Integral mean = pair_noise(d, tau, protocol.seed), excess = log(1 / printed * mean);
+    const Integral mean = pair_noise(d, tau, seed), excess = log(1 / printed * mean);
     points.statement("noise of one pair, as printed", mean, printed);
     points.obligation("noise of one pair", mean, law.mean(d, tau))
         .but_not("exponent $-(d-1)/2$", std::pow(1 + 2 * a, -(d - 1) / 2.0));
@@ -118,26 +115,27 @@ Claim snr_log2n() {
             "fixed temperature $O(log N)$ suffices, and the width is smallest at $tau = 2$.");
   c.holds_asymptotically(), c.runs({"exp_unnormalized", "linear"}), c.takes({key_width_param(64, 9, 256)});
   c.also([](Points &points, const Protocol &protocol) {
-    Vector h;
-    std::vector<Integral> share, intercept, leading;
-    for (int d : {9, 16, 25, 36, 64, 100, 144, 256}) {
-      const double root = std::sqrt(d);
-      const Integral pairs = -1 * log(pair_noise(d, root, protocol.seed));
-      h.push_back(1 / root), share.push_back(0.5 / root * pairs), intercept.push_back(-0.5 * pairs + root);
-      leading.push_back(Integral{double(d), 0} / (pairs * pairs));
-    }
-    points.at({{"largest d", 256}}).limit("$log(N)/2$ over $sqrt(d)$ as d grows", limit_of(h, share), 1);
-    points.limit("d over $log^2 N$ as d grows", limit_of(h, leading), 0.25).but_not("$d = log^2(N) / 2$", 0.5);
-    auto base = points.limit("$sqrt(d) - log(N)/2$ as d grows", limit_of(h, intercept), 3);
+    std::map<int, Integral> pairs; // log N
+    for (int d : growing_widths) pairs[d] = -1 * log(pair_noise(d, std::sqrt(d), protocol.seed));
+    points.at({{"largest d", 256}});
+    points.limit("$log(N)/2$ over $sqrt(d)$ as d grows",
+                 limit_in_root([&](int d) { return 0.5 / std::sqrt(d) * pairs[d]; }), 1);
+    points
+        .limit("d over $log^2 N$ as d grows", limit_in_root([&](int d) {
+                 return Integral{double(d), 0} / (pairs[d] * pairs[d]);
+               }),
+               0.25)
+        .but_not("$d = log^2(N) / 2$", 0.5);
+    auto base = points.limit("$sqrt(d) - log(N)/2$ as d grows",
+                             limit_in_root([&](int d) { return -0.5 * pairs[d] + std::sqrt(d); }), 3);
     for (double wrong : {1, 2, 4}) base.but_not("intercept " + number(wrong), wrong);
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int d = p.integer("d");
+  return measure(c, [](Points &points, const Protocol &protocol, int d) {
     const double root = std::sqrt(d);
     const Integral pairs = -1 * log(pair_noise(d, root, protocol.seed)),
                    own = -1 * log(pair_noise_given(d, root, d, protocol.seed)),
                    fixed = -2 / std::log(2) * log(pair_noise(d, 2, protocol.seed)),
-                   linear = Integral{1, 0} / mean_noise(linear_law(), d, 1, one_pair(), protocol.seed),
+                   linear = Integral{1, 0} / mean_noise(linear_law(), d, 1, protocol.seed),
                    intercept = -0.5 * pairs + root;
     points.statement("$log N$ that d carries, as printed", pairs, 2 * (root - 1));
     points.obligation("$log N$ that d carries in the mean", pairs, d / 2.0 * std::log(1 + 4 * (root - 1) / d))
@@ -170,24 +168,21 @@ Claim snr_temperature() {
   c.takes({width(4), real_param("tau", 1.25, 1.05, 1000, "the lower temperature, below 2")});
   c.at({{}, {{"tau", 1.5}}});
   c.last([](Points &points, const Protocol &protocol) {
-    const MemorySize size{8, 12, 12};
-    points.at(params_of(exp_law(), size, 1));
-    points.obligation(
-        "$SNR^-1$ at $tau = 1$",
-        mean_noise(exp_law(), size.d, 1, gaussian_pairs(size.n, size.dv, gaussian_value(size.dv)), protocol.seed),
-        (size.n - 1) * size.dv / (size.dv - 2.0));
+    const int n = 8, d = 12, dv = 12;
+    points.at(params_of(exp_law(), {n, d, dv}, 1));
+    points.obligation("$SNR^-1$ at $tau = 1$",
+                      mean_noise(exp_law(), d, 1, protocol.seed, gaussian_pairs(n, dv, gaussian_value(dv))),
+                      (n - 1) * dv / (dv - 2.0));
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int d = p.integer("d");
-    const double tau = p.real("tau"), above = 4 / tau; // tau -> 4/tau mirrors the rate's fall on a logarithmic scale
-    if (tau >= 2) usage_error("snr_temperature is refuted between 1 and 2; from tau = 2 on a lower tau does help");
+  return measure(c, [](Points &points, Seed seed, int d, double tau) {
+    const double above = 4 / tau; // tau -> 4/tau mirrors the rate's fall on a logarithmic scale
     if (tau > 1.95)
-      usage_error("snr_temperature: so near to the optimum 2 the noise differs by less than is measured; tau <= 1.95");
+      usage_error(
+          "snr_temperature is refuted between 1 and 2. From tau = 2 on a lower tau does help, and next to 2 the "
+          "noise differs by less than the measurement shows: take tau <= 1.95");
     const KernelLaw law = exp_law();
-    const auto over = [&](double t, double other) {
-      return pair_noise(d, t, protocol.seed) / pair_noise(d, other, protocol.seed);
-    };
-    const auto given = [&](double t) { return pair_noise_given(d, t, d, protocol.seed); };
+    const auto over = [&](double t, double other) { return pair_noise(d, t, seed) / pair_noise(d, other, seed); };
+    const auto given = [&](double t) { return pair_noise_given(d, t, d, seed); };
     const auto at_most_one = [](Integral ratio) { return at_most_point(ratio.value, 1, ratio.error); };
     points.statement("noise over that at $tau = 2$", at_most_one(over(tau, 2)));
     points.obligation("noise over that at $tau = 2$", over(tau, 2), law.mean(d, tau) / law.mean(d, 2))

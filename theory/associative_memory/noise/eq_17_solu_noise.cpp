@@ -54,22 +54,16 @@ Claim snr_solu_eq17() {
             "probes the constant tends to $e^6$, but the paper makes no claim about that average.");
   c.runs({"solu", "exp_unnormalized"}), c.takes(width), c.at({{{"d", 16}}, {}});
   c.also([](Points &points, const Protocol &protocol) {
-    Vector h;
-    std::vector<Integral> logs;
-    for (int d : {9, 16, 25, 36, 64, 100, 144, 256}) {
-      h.push_back(1 / std::sqrt(d));
-      logs.push_back(log(1 / equation_17(d) * mean_noise(solu_law(), d, std::sqrt(d), one_pair(), protocol.seed)));
-    }
+    const auto excess = [&](int d) {
+      return log(1 / equation_17(d) * mean_noise(solu_law(), d, std::sqrt(d), protocol.seed));
+    };
     points.at({{"largest d", 256}})
-        .obligation("log of the mean over probes, over Eq 17, as d grows", limit_of(h, logs), 6)
+        .obligation("log of the mean over probes, over Eq 17, as d grows", limit_in_root(excess), 6)
         .but_not("$e^4$ in the mean", 4);
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int d = p.integer("d");
+  return measure(c, [](Points &points, Seed seed, int d) {
     const double root = std::sqrt(d), printed = equation_17(d), right = std::exp(2) * printed;
-    const auto noise = [&](const KernelLaw &law) {
-      return noise_given_probe(law, d, root, root, one_pair(), protocol.seed);
-    };
+    const auto noise = [&](const KernelLaw &law) { return noise_given_probe(law, d, root, root, seed); };
     points.statement("noise of one pair, $|k_i|^2 = d$", noise(solu_law()), printed);
     points.wrong_system("exp kernel", noise(exp_law()), right);
     points.obligation("noise of one pair, $|k_i|^2 = d$", noise(solu_law()), right)
@@ -84,8 +78,8 @@ struct Ratios {
 };
 Ratios ratios(const KernelLaw &first, const KernelLaw &second, int d, std::uint64_t seed) {
   const double root = std::sqrt(d);
-  const auto probe = [&](const KernelLaw &law) { return noise_given_probe(law, d, root, root, one_pair(), seed); };
-  const auto mean = [&](const KernelLaw &law) { return mean_noise(law, d, root, one_pair(), seed); };
+  const auto probe = [&](const KernelLaw &law) { return noise_given_probe(law, d, root, root, seed); };
+  const auto mean = [&](const KernelLaw &law) { return mean_noise(law, d, root, seed); };
   return {probe(first) / probe(second), mean(first) / mean(second)};
 }
 Point below_one(Integral ratio) { return at_most_point(ratio.value, 1, ratio.error); }
@@ -131,9 +125,8 @@ Claim below_relu(ClaimBuilder c, const KernelLaw &first, const Rival &of_probe, 
                         below_one(ratios(linear_law(), relu_law(), d, protocol.seed).probe));
     if (more) more(points, protocol);
   });
-  return c.measure([=](Points &points, const Params &p, const Protocol &protocol) {
-    const int d = p.integer("d");
-    const Ratios r = over_relu(points, first, d, of_probe, of_mean, protocol.seed);
+  return measure(c, [=](Points &points, Seed seed, int d) {
+    const Ratios r = over_relu(points, first, d, of_probe, of_mean, seed);
     points.limit("noise over ReLU's, $|k_i|^2 = d$", below_one(r.probe));
     if (d >= mean_from) points.limit("noise over ReLU's in the mean", below_one(r.mean));
   });
@@ -165,10 +158,9 @@ Claim snr_ordering() {
   const auto more = [](Points &points, const Protocol &protocol) {
     const int d = protocol.point ? protocol.point->integer("d") : 7;
     const Ratios half = ratios(relu_law(), linear_law(), d, protocol.seed);
-    points.at({{"kernel", "relu"}, {"d", d}});
-    points.obligation("noise over linear's, $|k_i|^2 = d$", half.probe, 0.5);
+    points.at({{"kernel", "relu"}, {"d", d}}).obligation("noise over linear's, $|k_i|^2 = d$", half.probe, 0.5);
     points.obligation("noise over linear's in the mean", half.mean, 0.5).but_not("$1/sqrt(2)$", std::sqrt(0.5));
-    const auto noise = [&](const KernelLaw &law) { return mean_noise(law, d, 2, one_pair(), protocol.seed); };
+    const auto noise = [&](const KernelLaw &law) { return mean_noise(law, d, 2, protocol.seed); };
     points.at({{"kernel", "exp"}, {"d", d}, {"tau", 2}})
         .obligation("noise over ReLU's in the mean at $tau = 2$", noise(exp_law()) / noise(relu_law()),
                     2 * (d - 2) * std::pow(2, -d / 2.0));

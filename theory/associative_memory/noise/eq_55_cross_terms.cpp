@@ -4,7 +4,8 @@
 
 namespace recollect::theory {
 namespace {
-const ParamSpec key_width = key_width_param(16, 2, 64), value_width = value_width_param(8, 1, 64);
+const std::vector<ParamSpec> sizes{integer_param("n", 10, 4, 32, "pairs stored"), key_width_param(16, 2, 64),
+                                   value_width_param(8, 1, 64)};
 
 /// ReLU memories of n - 1 pairs, every channel of a value of mean `mean`, read at the probe (1, ..., 1) of norm sqrt(d)
 /// and at its opposite, which has the same law and reads the other keys. The first dv channels hold the values, the
@@ -12,8 +13,9 @@ const ParamSpec key_width = key_width_param(16, 2, 64), value_width = value_widt
 struct Split {
   double noise, diagonal; // |r|^2 and sum_j kappa_j^2 |v_j|^2, means of both reads
 };
-std::vector<Split> split_noise(const Params &p, double mean, std::uint64_t seed, size_t first, size_t count) {
-  const int others = p.integer("n") - 1, T = others + 1, d = p.integer("d"), dv = p.integer("dv"), width = dv + others;
+std::vector<Split> split_noise(MemorySize size, double mean, std::uint64_t seed, size_t first, size_t count) {
+  const auto [T, d, dv] = size;
+  const int others = T - 1, width = dv + others;
   Sequence s = of_shape({int(count), 1, T, d, width});
   s.k.assign(count * T * d, 0.0), s.q = s.k, s.v.assign(count * T * width, 0.0);
   const Vector keys = Stream(seed, "cross/keys").normals(count * others * d, first * others * d),
@@ -42,11 +44,11 @@ std::vector<Split> split_noise(const Params &p, double mean, std::uint64_t seed,
 }
 
 template <class Quantity>
-Mean mean_over_memories(const Params &p, double mean, double wanted, size_t least, std::uint64_t seed,
+Mean mean_over_memories(MemorySize size, double mean, double wanted, size_t least, std::uint64_t seed,
                         const Quantity &quantity) {
   const auto draw = [&](size_t first, size_t count) {
     Vector all;
-    for (const Split &split : split_noise(p, mean, seed, first, count)) all.push_back(quantity(split));
+    for (const Split &split : split_noise(size, mean, seed, first, count)) all.push_back(quantity(split));
     return all;
   };
   return sample_mean(wanted, least, 400000, in_blocks(1000, draw));
@@ -61,16 +63,15 @@ Claim snr_cross_terms() {
   c.says("The cross terms $j != j'$ of $|r|^2$ vanish in expectation, the values being i.i.d. standard Gaussian.");
   c.exactly("They are 0 in expectation. Independent values of mean $mu$ add $(N-1) (N-2) |mu|^2 (E kappa)^2$.");
   c.because("Only independence and mean zero are needed, not a Gaussian distribution.");
-  c.runs({"relu_kernel"}), c.takes({integer_param("n", 10, 4, 32, "pairs stored"), key_width, value_width});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const double n = p.integer("n"), dv = p.integer("dv"), kappa = first_moment(p.integer("d")),
-                 with_mean = (n - 1) * (n - 2) * dv * kappa * kappa;
-    const auto cross = [&](double mean, double wanted, size_t least) {
-      return mean_over_memories(p, mean, wanted, least, protocol.seed,
+  c.runs({"relu_kernel"}), c.takes(sizes);
+  return measure(c, [](Points &points, const Protocol &protocol, int n, int d, int dv) {
+    const double kappa = first_moment(d), with_mean = (n - 1) * (n - 2) * dv * kappa * kappa,
+                 squared = with_mean * (n - 1) / (n - 2);
+    const auto cross = [&, n = n, d = d, dv = dv](double mean, double wanted, size_t least) {
+      return mean_over_memories({n, d, dv}, mean, wanted, least, protocol.seed,
                                 [](const Split &split) { return split.noise - split.diagonal; });
     };
     const Mean centred = cross(0, HUGE_VAL, protocol.full() ? 20000 : 4000); // 0 has no relative error
-    const double squared = with_mean * (n - 1) / (n - 2);
     const Mean shifted = cross(1, wanted_sensitivity(protocol, with_mean, {squared}), 1000);
     points.statement("cross terms of $|r|^2$, values of mean 0", centred, 0)
         .but_not("those of values of mean 1", with_mean);
@@ -86,20 +87,18 @@ Claim snr_value_mean() {
   c.exactly("$E|r|^2 = n (dv + |mu|^2) E kappa^2 + n (n-1) |mu|^2 (E kappa)^2$ over $n$ other pairs with values of "
             "mean $mu$.");
   c.because("If the values have a mean, the second term soon dominates, and the paper's form does not contain it.");
-  c.runs({"relu_kernel"}), c.takes({integer_param("n", 10, 4, 32, "pairs stored"), key_width, value_width});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int d = p.integer("d");
-    const double others = p.integer("n") - 1, dv = p.integer("dv"), kappa = first_moment(d),
-                 diagonal = others * (dv + dv) * second_moment(d), cross = others * (others - 1) * dv * kappa * kappa;
-    const double right = diagonal + cross, squared = diagonal + cross * others / (others - 1);
-    const auto noise = [&](double mean, double sensitivity) {
-      return mean_over_memories(p, mean, sensitivity, 1000, protocol.seed,
+  c.runs({"relu_kernel"}), c.takes(sizes);
+  return measure(c, [](Points &points, const Protocol &protocol, int n, int d, int dv) {
+    const double others = n - 1, kappa = first_moment(d), diagonal = others * (dv + dv) * second_moment(d),
+                 cross = others * (others - 1) * dv * kappa * kappa, right = diagonal + cross,
+                 squared = diagonal + cross * others / (others - 1);
+    const auto noise = [&, n = n, d = d, dv = dv](double mean, double sensitivity) {
+      return mean_over_memories({n, d, dv}, mean, sensitivity, 1000, protocol.seed,
                                 [](const Split &split) { return split.noise; });
     };
+    const Mean shifted = noise(1, wanted_sensitivity(protocol, right, {squared}));
     points.obligation("mean of $|r|^2$, values of mean 0", noise(0, wanted_sensitivity(protocol)), diagonal / 2);
-    points
-        .obligation("mean of $|r|^2$, values of mean 1", noise(1, wanted_sensitivity(protocol, right, {squared})),
-                    right)
+    points.obligation("mean of $|r|^2$, values of mean 1", shifted, right)
         .but_not("without cross terms", diagonal)
         .but_not("$n^2$ for $n (n-1)$", squared);
   });
@@ -134,9 +133,8 @@ Claim snr_value_norm() {
             "infinite for $dv <= 2$.");
   c.because("It is right for wide values. At finite width the average has the additional factor $dv/(dv-2)$.");
   c.holds_asymptotically(), c.runs({"linear"}), c.takes({value_width_param(8, 3, 64)});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int least = p.integer("dv");
-    const Integral own = norm_ratio(least, protocol.seed);
+  return measure(c, [](Points &points, Seed seed, int least) {
+    const Integral own = norm_ratio(least, seed);
     points.statement("mean of $|v_j|^2 / |v_i|^2$", own, 1);
     points.obligation("mean of $|v_j|^2 / |v_i|^2$", own, least / (least - 2.0))
         .but_not("$dv / (dv - 1)$", least / (least - 1.0));
@@ -144,7 +142,7 @@ Claim snr_value_norm() {
     for (int dv = least; dv <= 32 * least; dv *= 2) widths.push_back(dv);
     points.at({{"largest dv", 32 * least}});
     limits_of_ratio(points, "that mean as dv grows", "dv", 2, widths, [&](int dv) {
-      return norm_ratio(dv, protocol.seed);
+      return norm_ratio(dv, seed);
     }).but_not("$1 + 1/dv$", 1);
   });
 }

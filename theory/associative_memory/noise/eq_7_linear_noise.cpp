@@ -10,17 +10,17 @@ void limit_of_width(Points &points, const KernelLaw &law, double slope, double w
                     const std::vector<int> &widths, std::uint64_t seed) {
   points.at({{"kernel", law.kernel}, {"largest d", widths.back()}});
   limits_of_ratio(points, "exact over printed as d grows", "d", slope, widths, [&](int d) {
-    return 1 / law.printed(d, 1) * mean_noise(law, d, 1, one_pair(), seed);
+    return 1 / law.printed(d, 1) * mean_noise(law, d, 1, seed);
   }).but_not("another slope", wrong_slope);
 }
 
 /// The other factor of the error, (1 - 1/n) dv/(dv-2) = 1 + 1/n + O(1/n^2) for n = dv.
 void limit_of_size(Points &points, const KernelLaw &law, std::uint64_t seed) {
   const int d = 16;
-  const Integral pair = mean_noise(law, d, 1, one_pair(), seed);
+  const Integral pair = mean_noise(law, d, 1, seed);
   points.at({{"kernel", law.kernel}, {"d", d}, {"largest n = dv", 16}});
   limits_of_ratio(points, "whole memory over n pairs as $n = dv$ grow", "n", 1, {4, 6, 8, 12, 16}, [&](int n) {
-    return 1.0 / n * (mean_noise(law, d, 1, gaussian_pairs(n, n, gaussian_value(n)), seed) / pair);
+    return 1.0 / n * (mean_noise(law, d, 1, seed, gaussian_pairs(n, n, gaussian_value(n))) / pair);
   }).but_not("$N$ for $N - 1$", 2);
 }
 
@@ -33,8 +33,8 @@ void power_kernel(Points &points, const KernelLaw &law, const KernelLaw &wrong, 
 }
 
 /// Laws that are wrong in the number of other pairs, in the mean over the probe's value, or in 1/(d - 2).
-std::vector<NoiseRival> linear_rivals(MemorySize size) {
-  const double n = size.n, d = size.d, dv = size.dv, right = 1 / (d - 2);
+std::vector<NoiseRival> linear_rivals(double n, double d, double dv) {
+  const double right = 1 / (d - 2);
   return {{"$N$ for $N - 1$", n / (n - 1)},
           {"values of one norm", (dv - 2) / dv},
           wrong_pair("$d$ for $d - 2$", 1 / d, right),
@@ -57,8 +57,8 @@ Claim snr_linear() {
     limit_of_size(points, linear_law(), protocol.seed);
     sampled_noise_point(points, linear_law(), {16, 16, 12}, 1, protocol);
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    power_kernel(points, linear_law(), relu_law(), size_of(p), linear_rivals(size_of(p)), protocol.seed);
+  return measure(c, [](Points &points, Seed seed, int n, int d, int dv) {
+    power_kernel(points, linear_law(), relu_law(), {n, d, dv}, linear_rivals(n, d, dv), seed);
   });
 }
 
@@ -74,13 +74,12 @@ Claim snr_relu() {
     limit_of_width(points, relu_law(), 2, 1, {8, 16, 32, 64, 128}, protocol.seed);
     sampled_noise_point(points, relu_law(), {16, 16, 12}, 1, protocol);
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const MemorySize size = size_of(p);
-    std::vector<NoiseRival> rivals = linear_rivals(size);
+  return measure(c, [](Points &points, Seed seed, int n, int d, int dv) {
+    std::vector<NoiseRival> rivals = linear_rivals(n, d, dv);
     rivals.push_back({"slope 0.2 below 0", 1.04});
-    power_kernel(points, relu_law(), linear_law(), size, rivals, protocol.seed);
-    const auto noise = [&](const KernelLaw &law) { return mean_noise(law, size.d, 1, one_pair(), protocol.seed); };
-    points.at({{"d", size.d}}).obligation("ReLU over linear", noise(relu_law()) / noise(linear_law()), 0.5);
+    power_kernel(points, relu_law(), linear_law(), {n, d, dv}, rivals, seed);
+    const auto noise = [&](const KernelLaw &law) { return mean_noise(law, d, 1, seed); };
+    points.at({{"d", d}}).obligation("ReLU over linear", noise(relu_law()) / noise(linear_law()), 0.5);
   });
 }
 
@@ -99,13 +98,11 @@ Claim snr_eq10_quadratic() {
   c.also([](Points &points, const Protocol &protocol) {
     limit_of_width(points, quadratic_law(), 6, 4, {8, 10, 12, 16, 20}, protocol.seed);
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const double d = p.integer("d"), right = 3 / ((d - 2) * (d - 4));
-    power_kernel(points, quadratic_law(), linear_law(), size_of(p),
-                 {wrong_pair("$3 / d^2$", 3 / (d * d), right),
-                  {"1 for 3", 1 / 3.0},
-                  wrong_pair("$3 / ((d-1) (d-3))$", 3 / ((d - 1) * (d - 3)), right)},
-                 protocol.seed);
+  return measure(c, [](Points &points, Seed seed, int n, int d, int dv) {
+    const auto rival = [d](double wrong) { return 3 / wrong / (3 / ((d - 2.0) * (d - 4))); };
+    power_kernel(points, quadratic_law(), linear_law(), {n, d, dv},
+                 {{"$3 / d^2$", rival(d * d)}, {"1 for 3", 1 / 3.0}, {"$3 / ((d-1) (d-3))$", rival((d - 1) * (d - 3))}},
+                 seed);
   });
 }
 
@@ -120,23 +117,19 @@ Claim snr_sqrt_correction() {
       "The order of magnitude is right for a single probe. In the exponentials of exp and SoLU the same deviation of "
       "$sqrt(d)$ is multiplied by a rate of about $2/sqrt(d)$, which leaves a factor of order 1: see snr_exp_median.");
   c.runs({"linear", "relu_kernel"}), c.takes({key_width_param(64, 3, 256)}), c.at({{{"d", 16}}, {}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int d = p.integer("d");
+  return measure(c, [](Points &points, Seed seed, int d) {
     const Rule lengths = length_rule(d, -2, 0);
     std::vector<Integral> first, second;
     for (double length : lengths.nodes) {
-      const Integral square = Integral{1, 0} / noise_given_probe(linear_law(), d, 1, length, one_pair(), protocol.seed);
+      const Integral square = Integral{1, 0} / noise_given_probe(linear_law(), d, 1, length, seed);
       first.push_back(square), second.push_back({square.value * square.value, 2 * square.value * square.error});
     }
-    const auto denominator = [&](const KernelLaw &law) {
-      return Integral{1, 0} / mean_noise(law, d, 1, one_pair(), protocol.seed);
-    };
+    const auto denominator = [&](const KernelLaw &law) { return Integral{1, 0} / mean_noise(law, d, 1, seed); };
     const Integral mean = lengths.sum(first), square = lengths.sum(second);
     const double variance = square.value - mean.value * mean.value, error = square.error + 2 * mean.value * mean.error;
     points.obligation("mean of the denominator over probes", mean, d);
-    points
-        .obligation("its standard deviation", Integral{std::sqrt(variance), error / (2 * std::sqrt(variance))},
-                    std::sqrt(2.0 * d))
+    const double spread = std::sqrt(variance);
+    points.obligation("its standard deviation", Integral{spread, error / (2 * spread)}, std::sqrt(2.0 * d))
         .but_not("$sqrt(d)$", std::sqrt(d))
         .but_not("of order d", std::sqrt(2.0) * d);
     points.obligation("denominator of the mean noise", denominator(linear_law()), d - 2).but_not("shift by 1", d - 1);

@@ -16,15 +16,14 @@ Claim fig2_head_noise() {
   c.runs({"linear", "exp_unnormalized"});
   c.takes(
       {integer_param("D", 192, 10, 256, "width of all heads together"), integer_param("heads", 12, 2, 32, "heads")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int D = p.integer("D");
+  return measure(c, [](Points &points, const Protocol &protocol, int D, int most) {
     for (const KernelLaw &law : {linear_law(), exp_law()}) {
       Integral wider{0, 0};
-      for (int heads : protocol.point ? std::vector<int>{1, p.integer("heads")} : std::vector<int>{1, 3, 12}) {
+      for (int heads : protocol.point ? std::vector<int>{1, most} : std::vector<int>{1, 3, 12}) {
         const double d = double(D / heads), tau = std::sqrt(d);
         if (d < 5 || D % heads) usage_error("heads must divide D into widths of at least 5");
         points.at({{"kernel", law.kernel}, {"D", D}, {"heads", heads}, {"d", d}});
-        const Integral noise = mean_noise(law, int(d), tau, one_pair(), protocol.seed);
+        const Integral noise = mean_noise(law, int(d), tau, protocol.seed);
         if (heads > 1) {
           const Integral ratio = wider / noise;
           points.wrong_system("heads and widths exchanged", at_most_point(1 / ratio.value, 1, ratio.error));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // 000 §2.1.1, exp kernel: its normaliser can be left out (footnote 4), and tau = sqrt(d) scales x.y, of variance d.
-#include "theory/support/claim_builder.hpp"
+#include "theory/support/measure.hpp"
 #include "theory/support/sampling.hpp"
 
 namespace recollect::theory {
@@ -8,9 +8,8 @@ namespace {
 /// SNR^-1 with the last pair of every memory as probe. The first channels contain the values of the other pairs, the
 /// last ones that of the probe, so that one read of softmax attention contains both, divided by the same normaliser.
 /// With `column_normaliser` every value is divided by the sum of its own key over all queries instead.
-Vector split_ratios(const std::string &variant, const Params &p, bool column_normaliser, std::uint64_t seed) {
-  const int memories = 20, n = p.integer("n"), d = p.integer("d"), dv = p.integer("dv");
-  const double tau = p.real("tau");
+Vector split_ratios(const std::string &variant, int n, int d, int dv, double tau, bool column_normaliser, Seed seed) {
+  const int memories = 20;
   Sequence s = of_shape({memories, 1, n, d, 2 * dv});
   s.k = Stream(seed, "normaliser/keys").normals(size_t(memories) * n * d);
   s.q = s.k; // the last read is at the last key
@@ -41,14 +40,15 @@ Claim snr_norm_invariant() {
   c.runs({"softmax", "exp_unnormalized"});
   c.takes({integer_param("n", 20, 2, 256, "pairs stored"), key_width_param(16, 2, 64), value_width_param(8, 1, 64),
            real_param("tau", 4, 1, 1000, "temperature")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Vector without = split_ratios("exp_unnormalized", p, false, protocol.seed);
+  return measure(c, [](Points &points, Seed seed, int n, int d, int dv, double tau) {
+    const auto ratios = [&](const char *variant, bool column_normaliser = false) {
+      return split_ratios(variant, n, d, dv, tau, column_normaliser, seed);
+    };
+    const Vector without = ratios("exp_unnormalized");
     // The rounding errors of both reads: exponents of size |k|^2 / tau, inner products of d terms, and sums of n terms.
-    const double size = 2.0 * p.integer("d") / p.real("tau");
-    points.rounding(8.0 * (size * (p.integer("d") + 4) + p.integer("n")) * max_abs(without));
-    points.obligation("$SNR^-1$ of every memory", split_ratios("softmax", p, false, protocol.seed), without);
-    points.wrong_system("a normaliser for every key instead of every query",
-                        split_ratios("exp_unnormalized", p, true, protocol.seed), without);
+    points.rounding(8.0 * (2.0 * d / tau * (d + 4) + n) * max_abs(without));
+    points.obligation("$SNR^-1$ of every memory", ratios("softmax"), without);
+    points.wrong_system("a normaliser for every key instead of every query", ratios("exp_unnormalized", true), without);
   });
 }
 
@@ -85,20 +85,19 @@ Claim dot_variance() {
   c.exactly("Exactly $d$.");
   c.because("It needs independence: equal components give $d^2$.");
   c.runs({"linear"}), c.takes({integer_param("d", 16, 2, 32, "width")}), c.at({{}, {{"d", 4}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int d = p.integer("d");
+  return measure(c, [](Points &points, const Protocol &protocol, int d) {
     const double wanted = wanted_sensitivity(protocol, d, {d - 1.0});
-    const auto squares = [&](Components kind, size_t first, size_t count) {
-      return squared_products(d, kind, protocol.seed, first, count);
-    };
     const auto variance = [&](Components kind) { // the mean is 0 by symmetry
-      return sample_mean(wanted, 100, 20000, [&](size_t first, size_t count) { return squares(kind, first, count); });
+      return sample_mean(wanted, 100, 20000, [&](size_t first, size_t count) {
+        return squared_products(d, kind, protocol.seed, first, count);
+      });
     };
     points.obligation("Gaussian components", variance(Components::gaussian), d)
         .but_not("$d - 1$", d - 1)
         .but_not("$d + 1$", d + 1);
     points.obligation("components +-1", variance(Components::signs), d);
-    points.wrong_system("one component repeated", mean_of(squares(Components::all_the_same, 0, 500)), d);
+    points.wrong_system("one component repeated",
+                        mean_of(squared_products(d, Components::all_the_same, protocol.seed, 0, 500)), d);
   });
 }
 } // namespace

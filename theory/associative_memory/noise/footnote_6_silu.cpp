@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // 000 footnote 6: SiLU behaves like ReLU. Its inverse SNR over ReLU's for a probe of |k_i|^2 = d, by quadrature.
-#include "theory/support/claim_builder.hpp"
 #include "theory/support/integral_points.hpp"
+#include "theory/support/measure.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -15,10 +15,7 @@ Integral excess(double s) {
   };
   Integral all{0, 0};
   const double edges[] = {-60, -20, -8, -3, 0, 3, 8, 20, 60};
-  for (int i = 0; i < 8; ++i) {
-    const Integral part = panel(edges[i], edges[i + 1]).integral(integrand);
-    all.value += part.value, all.error += part.error;
-  }
+  for (int i = 0; i < 8; ++i) all = all + panel(edges[i], edges[i + 1]).integral(integrand);
   return all;
 }
 
@@ -40,8 +37,8 @@ Claim snr_silu() {
             "which tends to 1.");
   c.because("The two are similar at every width in use; below width 16 they differ by some percent.");
   c.holds_asymptotically(), c.takes({key_width_param(64, 16, 4096)}), c.at({{{"d", 16}}, {}, {{"d", 256}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &) {
-    const double d = p.integer("d"), root = std::pow(d, 1.5);
+  return measure(c, [](Points &points, double d) {
+    const double root = std::pow(d, 1.5);
     const Integral ratio = over_relu(d);
     // the series alternates: its remainder is below the next term; silu(d) lacks the fraction exp(-d) of d
     const auto held = [&](double law) {

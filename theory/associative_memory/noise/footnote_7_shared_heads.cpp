@@ -11,7 +11,7 @@
 // With the linear kernel all of these are of second degree in keys, values and xi_h, so that sums over rows of Hadamard
 // matrices, which have the Gaussian's first two moments, give the expectations exactly.
 #include "theory/associative_memory/noise/noise_quadrature.hpp"
-#include "theory/support/claim_builder.hpp"
+#include "theory/support/measure.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -124,9 +124,8 @@ Claim footnote_7() {
         .obligation("the same as d grows", limit_of(h, share), std::exp(-1))
         .but_not("$1/2$", 0.5);
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const double heads = p.integer("heads"), sigma = p.real("sigma"), d = p.integer("d"), dv = p.integer("dv"),
-                 partial = (1 + sigma * sigma / heads) / (1 + sigma * sigma);
+  return measure(c, [](Points &points, Seed seed, double heads, double sigma, double d, double dv) {
+    const double partial = (1 + sigma * sigma / heads) / (1 + sigma * sigma);
     if (heads * d > 256) usage_error("heads times d is at most 256");
     const auto average = [&](Queries queries, double noise) {
       return average_heads(int(heads), int(d), int(dv), queries, noise);
@@ -148,8 +147,8 @@ Claim footnote_7() {
     points.wrong_system("queries that hold $k_i$", noisy.signal, 0);
     points.obligation(noise + "own keys in every head", own.noise, 1 / heads).but_not("$1/(n_h - 1)$", 1 / (heads - 1));
     points
-        .obligation("$E[kappa kappa']$ over $E kappa^2$, independent queries, exp kernel",
-                    shared_of_exp(int(d), protocol.seed), std::pow((1 - 2 / d) / (1 - 4 / d), -d / 2))
+        .obligation("$E[kappa kappa']$ over $E kappa^2$, independent queries, exp kernel", shared_of_exp(int(d), seed),
+                    std::pow((1 - 2 / d) / (1 - 4 / d), -d / 2))
         .but_not("exponent $-(d-1)/2$", std::pow((1 - 2 / d) / (1 - 4 / d), -(d - 1) / 2));
   });
 }

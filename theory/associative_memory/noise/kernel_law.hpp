@@ -24,51 +24,39 @@ inline double decay_rate(double tau) { return 2 * (tau - 1) / (tau * tau); }
 
 /// kappa = x or max(x, 0): `factor` is the share of keys with kappa != 0.
 inline KernelLaw first_power(const char *kernel, const char *variant, double factor) {
-  return {kernel,
-          variant,
-          1,
-          false,
-          [=](double square, double) { return factor / square; },
-          [=](double d, double) { return factor / (d - 2); },
-          [=](double d, double) { return factor / d; }};
+  const auto given_probe = [=](double square, double) { return factor / square; };
+  const auto mean = [=](double d, double) { return factor / (d - 2); };
+  return {kernel, variant, 1, false, given_probe, mean, given_probe};
 }
 inline KernelLaw linear_law() { return first_power("linear", "linear", 1); }
 inline KernelLaw relu_law() { return first_power("relu", "relu_kernel", 0.5); }
 
 inline KernelLaw exp_law() {
-  return {"exp",
-          "exp_unnormalized",
-          0,
-          true,
-          [](double square, double tau) { return std::exp(-decay_rate(tau) * square); },
-          [](double d, double tau) { return std::pow(1 + 2 * decay_rate(tau), -d / 2); },
-          [](double d, double tau) { return std::exp(-decay_rate(tau) * d); }};
+  const auto given_probe = [](double square, double tau) { return std::exp(-decay_rate(tau) * square); };
+  const auto mean = [](double d, double tau) { return std::pow(1 + 2 * decay_rate(tau), -d / 2); };
+  return {"exp", "exp_unnormalized", 0, true, given_probe, mean, given_probe};
 }
 
 /// x exp(x / tau); `printed` is Appendix A's form for general tau.
 inline KernelLaw solu_law() {
-  return {
-      "solu",
-      "solu",
-      1,
-      true,
-      [](double square, double tau) { return (1 / square + 4 / (tau * tau)) * std::exp(-decay_rate(tau) * square); },
-      [](double d, double tau) {
-        const double a = decay_rate(tau);
-        return std::pow(1 + 2 * a, -d / 2) * ((1 + 2 * a) / (d - 2) + 4 / (tau * tau));
-      },
-      [](double d, double tau) { return (1 + 4 * d / (tau * tau)) / d * std::exp(-decay_rate(tau) * d); }};
+  const auto given_probe = [](double square, double tau) {
+    return (1 / square + 4 / (tau * tau)) * std::exp(-decay_rate(tau) * square);
+  };
+  const auto mean = [](double d, double tau) {
+    const double a = decay_rate(tau);
+    return std::pow(1 + 2 * a, -d / 2) * ((1 + 2 * a) / (d - 2) + 4 / (tau * tau));
+  };
+  const auto printed = [](double d, double tau) {
+    return (1 + 4 * d / (tau * tau)) / d * std::exp(-decay_rate(tau) * d);
+  };
+  return {"solu", "solu", 1, true, given_probe, mean, printed};
 }
 
 /// (x.y)^2, the linear memory over the features x (x) x.
 inline KernelLaw quadratic_law() {
-  return {"quadratic",
-          "linear",
-          2,
-          false,
-          [](double square, double) { return 3 / (square * square); },
-          [](double d, double) { return 3 / ((d - 2) * (d - 4)); },
-          [](double d, double) { return 3 / (d * d); }};
+  const auto given_probe = [](double square, double) { return 3 / (square * square); };
+  const auto mean = [](double d, double) { return 3 / ((d - 2) * (d - 4)); };
+  return {"quadratic", "linear", 2, false, given_probe, mean, given_probe};
 }
 
 /// The products x_a x_b of each row: [n,d] -> [n,d^2].

@@ -4,11 +4,14 @@
 // replaced by its mean), and averaged over Gaussian probes as well.
 #pragma once
 #include "theory/associative_memory/noise/noise_quadrature.hpp"
-#include "theory/associative_memory/noise/noise_sampling.hpp"
-#include "theory/support/claim_builder.hpp"
+#include "theory/support/measure.hpp"
 #include "theory/support/sampling.hpp"
+#include <map>
 
 namespace recollect::theory {
+struct MemorySize {
+  int n, d, dv; // pairs stored, key width, value width
+};
 /// A wrong law of the mean SNR^-1, divided by the right one.
 struct NoiseRival {
   std::string name;
@@ -32,14 +35,14 @@ inline double exact_noise(const KernelLaw &law, MemorySize size, double tau) {
 inline Integral noise_points(Points &points, const KernelLaw &law, MemorySize size, double tau, std::uint64_t seed,
                              const std::vector<NoiseRival> &rivals, const KernelLaw &wrong_kernel) {
   const auto [n, d, dv] = size;
-  const Integral mean = mean_noise(law, d, tau, gaussian_pairs(n, dv, gaussian_value(dv)), seed);
+  const Integral mean = mean_noise(law, d, tau, seed, gaussian_pairs(n, dv, gaussian_value(dv)));
   const double printed = n * law.printed(d, tau), exact = exact_noise(law, size, tau);
   points.at(params_of(law, size, tau)).statement("mean over the probe, as printed", mean, printed);
   auto stated = points.obligation("mean over the probe", mean, exact);
   for (const NoiseRival &rival : rivals) stated.but_not(rival.name, rival.factor * exact);
   const auto given = [&, n = n, d = d, dv = dv](const KernelLaw &kernel, double square, double value_square) {
-    const Stored pairs = gaussian_pairs(n, dv, only(std::sqrt(value_square)));
-    return noise_given_probe(kernel, d, tau, std::sqrt(square), pairs, seed);
+    return noise_given_probe(kernel, d, tau, std::sqrt(square), seed,
+                             gaussian_pairs(n, dv, only(std::sqrt(value_square))));
   };
   const Integral own = given(law, d, dv);
   const double own_law = (n - 1) * law.given_probe(d, tau);
@@ -64,6 +67,34 @@ Points::Stated<Integral> limits_of_ratio(Points &points, const std::string &labe
   return points.limit(size + " times its relative error", limit_of(h, slopes), slope);
 }
 
+/// The mean over i of |o_i - c_i v_i|^2 / |c_i v_i|^2 for memories first ... first + count - 1 of random pairs, where
+/// o_i is the read of the whole memory at k_i and c_i v_i that of a memory with this pair alone.
+inline Vector sampled_noise(const KernelLaw &law, MemorySize size, double tau, std::uint64_t seed, size_t first,
+                            int count) {
+  const auto [n, d, dv] = size;
+  const size_t keys = size_t(n) * d, values = size_t(n) * dv;
+  Sequence alone = of_shape({count * n, 1, 1, d, dv});
+  alone.k = alone.q = Stream(seed, "noise/keys").normals(count * keys, first * keys);
+  alone.v = Stream(seed, "noise/values").normals(count * values, first * values);
+  Sequence whole = of_shape({count, 1, 2 * n, d, dv}); // n writes, then n reads that write a value of 0
+  whole.k.assign(2 * count * keys, 0.0), whole.q = whole.k, whole.v.assign(2 * count * values, 0.0);
+  for (int m = 0; m < count; ++m) {
+    std::copy_n(&alone.k[m * keys], keys, &whole.k[2 * m * keys]);
+    std::copy_n(&alone.k[m * keys], keys, &whole.q[(2 * m + 1) * keys]);
+    std::copy_n(&alone.v[m * values], values, &whole.v[2 * m * values]);
+  }
+  const Vector signals = kernel_reads(law, tau, alone), reads = kernel_reads(law, tau, whole);
+  Vector means(count, 0.0);
+  for (int m = 0; m < count; ++m)
+    for (int i = 0; i < n; ++i) {
+      const double *signal = &signals[m * values + size_t(i) * dv],
+                   *read = &reads[(2 * m + 1) * values + size_t(i) * dv];
+      double noise = 0;
+      for (int c = 0; c < dv; ++c) noise += (read[c] - signal[c]) * (read[c] - signal[c]);
+      means[m] += noise / inner(signal, signal, dv) / n;
+    }
+  return means;
+}
 /// The same mean, by plain sampling instead of quadrature.
 inline void sampled_noise_point(Points &points, const KernelLaw &law, MemorySize size, double tau,
                                 const Protocol &protocol) {
@@ -76,22 +107,28 @@ inline void sampled_noise_point(Points &points, const KernelLaw &law, MemorySize
                     exact_noise(law, size, tau));
 }
 
+const std::vector<int> growing_widths{9, 16, 25, 36, 64, 100, 144, 256};
+/// The limit of y(d) as d grows, for a y that is smooth in 1 / sqrt(d).
+template <class Y> Integral limit_in_root(const Y &y, const std::vector<int> &widths = growing_widths) {
+  Vector h;
+  std::vector<Integral> values;
+  for (int d : widths) h.push_back(1 / std::sqrt(d)), values.push_back(y(d));
+  return limit_of(h, values);
+}
+
 /// exp and SoLU along tau = sqrt(d), printed exponent -2 (sqrt(d) - 1): log(exact / printed) is 4 + slope / sqrt(d).
 inline void limits_of_exponent(Points &points, const KernelLaw &law, double slope, double wrong_slope,
                                std::uint64_t seed) {
-  Vector h;
-  std::vector<Integral> exponents, logs, slopes;
-  for (int d : {9, 16, 25, 36, 64, 100, 144, 256}) {
-    const double root = std::sqrt(d);
-    h.push_back(1 / root);
-    logs.push_back(log(1 / law.printed(d, root) * mean_noise(law, d, root, one_pair(), seed)));
-    exponents.push_back(-1 / (2 * (root - 1)) * logs.back() + 1);
-    slopes.push_back(root * (logs.back() + -4));
-  }
+  std::map<int, Integral> logs; // of exact over printed
+  for (int d : growing_widths) logs[d] = log(1 / law.printed(d, std::sqrt(d)) * mean_noise(law, d, std::sqrt(d), seed));
   points.at({{"kernel", law.kernel}, {"largest d", 256}, {"tau", "sqrt(d)"}});
-  points.limit("exact over printed exponent as d grows", limit_of(h, exponents), 1);
-  points.limit("log of exact over printed as d grows", limit_of(h, logs), 4).but_not("$e^2$ for $e^4$", 2);
-  points.limit("$sqrt(d)$ times what that lacks to 4", limit_of(h, slopes), slope)
+  points.limit("exact over printed exponent as d grows",
+               limit_in_root([&](double d) { return -1 / (2 * (std::sqrt(d) - 1)) * logs[d] + 1; }), 1);
+  points.limit("log of exact over printed as d grows", limit_in_root([&](int d) { return logs[d]; }), 4)
+      .but_not("$e^2$ for $e^4$", 2);
+  points
+      .limit("$sqrt(d)$ times what that lacks to 4",
+             limit_in_root([&](int d) { return std::sqrt(d) * (logs[d] + -4); }), slope)
       .but_not("another slope", wrong_slope);
 }
 

@@ -7,6 +7,7 @@
 // gives the exact mean.
 #pragma once
 #include "harness/core/error.hpp"
+#include "harness/numerics/inputs.hpp"
 #include "theory/associative_memory/noise/kernel_law.hpp"
 #include "theory/support/integral_points.hpp"
 #include <numeric>
@@ -56,8 +57,7 @@ inline Rule gaussian_value(int dv) { return length_rule(dv, 1, 0); }
 /// The direction of the probe.
 inline Vector unit_vector(int d, std::uint64_t seed) {
   Vector u = Stream(seed, "noise/probe").normals(d);
-  const double norm = std::sqrt(inner(u, u));
-  for (double &x : u) x /= norm;
+  normalise_rows(u, d);
   return u;
 }
 
@@ -124,8 +124,8 @@ inline void refuse_overflow(const KernelLaw &law, int d, double tau, double leng
 }
 
 /// SNR^-1 = |r|^2 / |c v_i|^2 for a given |k_i|, averaged over the other pairs.
-inline Integral noise_given_probe(const KernelLaw &law, int d, double tau, double length, const Stored &stored,
-                                  std::uint64_t seed) {
+inline Integral noise_given_probe(const KernelLaw &law, int d, double tau, double length, std::uint64_t seed,
+                                  const Stored &stored = one_pair()) {
   const Rule z = normal_rule(centre_of_mass(law, tau, length));
   refuse_overflow(law, d, tau, length, z.nodes.back());
   return z.sum(noise_at(law, d, tau, length, z.nodes, stored, seed)) *
@@ -139,7 +139,7 @@ inline std::vector<Rule> normal_rules(double low, double high, double width) {
   std::vector<Rule> rules;
   for (int i = 0; i < panels; ++i) {
     const double begin = low - 8 + (high - low + 16) * i / panels, end = low - 8 + (high - low + 16) * (i + 1) / panels;
-    rules.push_back(two_panels(begin, begin, end, [](double x) { return std::exp(-x * x / 2) / std::sqrt(2 * M_PI); }));
+    rules.push_back(two_panels(begin, begin, end, normal_density));
   }
   return rules;
 }
@@ -153,10 +153,7 @@ inline std::vector<Integral> noise_given_probes(const KernelLaw &law, int d, dou
   for (const Rule &z : normal_rules(centre_of_mass(law, tau, *shortest), centre_of_mass(law, tau, *longest), 6)) {
     refuse_overflow(law, d, tau, *longest, *std::max_element(z.nodes.begin(), z.nodes.end()));
     const auto noise = noises_at(law, d, tau, lengths, z.nodes, stored, seed);
-    for (size_t l = 0; l < lengths.size(); ++l) {
-      const Integral part = z.sum(noise[l]);
-      given[l].value += part.value, given[l].error += part.error;
-    }
+    for (size_t l = 0; l < lengths.size(); ++l) given[l] = given[l] + z.sum(noise[l]);
   }
   for (size_t l = 0; l < lengths.size(); ++l)
     given[l] = given[l] * inverse_signal(law, d, tau, lengths[l], stored.value_lengths, seed);
@@ -164,12 +161,13 @@ inline std::vector<Integral> noise_given_probes(const KernelLaw &law, int d, dou
 }
 
 /// SNR^-1 averaged over the probe k_i ~ N(0, I_d) as well; finite for d > 2 power.
-inline Integral mean_noise(const KernelLaw &law, int d, double tau, const Stored &stored, std::uint64_t seed) {
+inline Integral mean_noise(const KernelLaw &law, int d, double tau, std::uint64_t seed,
+                           const Stored &stored = one_pair()) {
   const Rule lengths = length_rule(d, law.power, law.tempered ? decay_rate(tau) : 0);
   constexpr int many = 32; // with more pairs than this, common nodes take less work
   if (stored.others.rows >= many) return lengths.sum(noise_given_probes(law, d, tau, lengths.nodes, stored, seed));
   std::vector<Integral> given;
-  for (double length : lengths.nodes) given.push_back(noise_given_probe(law, d, tau, length, stored, seed));
+  for (double length : lengths.nodes) given.push_back(noise_given_probe(law, d, tau, length, seed, stored));
   return lengths.sum(given);
 }
 } // namespace recollect::theory

@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(many_probes_of_one_memory_are_as_good_as_one_each) {
       const std::vector<double> lengths{0.5, 3, 6};
       const auto together = noise_given_probes(law, 9, tau, lengths, stored, 3);
       for (size_t l = 0; l < lengths.size(); ++l) {
-        const Integral alone = noise_given_probe(law, 9, tau, lengths[l], stored, 3);
+        const Integral alone = noise_given_probe(law, 9, tau, lengths[l], 3, stored);
         BOOST_TEST(std::fabs(together[l].value - alone.value) <= together[l].error + alone.error, law.kernel);
         BOOST_TEST(together[l].error < 1e-7 * together[l].value, law.kernel); // which also bounds the disagreement
       }
@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(many_probes_of_one_memory_are_as_good_as_one_each) {
 
 BOOST_AUTO_TEST_CASE(a_large_memory_takes_its_common_nodes) {
   const Stored small = gaussian_pairs(20, 6, only(1)), large = gaussian_pairs(40, 6, only(1));
-  const Integral few = mean_noise(exp_law(), 12, 4, small, 1), many = mean_noise(exp_law(), 12, 4, large, 1);
+  const Integral few = mean_noise(exp_law(), 12, 4, 1, small), many = mean_noise(exp_law(), 12, 4, 1, large);
   BOOST_TEST(std::fabs(many.value / 39 - few.value / 19) <=
              many.error / 39 + few.error / 19); // N - 1 pairs make the noise
   BOOST_TEST(many.error < 1e-7 * many.value);
