@@ -49,7 +49,6 @@ inline Mean mean_error(const DeltaPaths &law, int T, const Dense &target, std::u
   const auto draw = [&](const Stretch &stretch) {
     return squared_errors(run_paths(draw_paths(law, T, target, stretch)), target);
   };
-  return mean_over_runs(seed, std::string("delta paths/") + name_of(law.keys), wanted, block_of(T, law.d + law.dv),
-                        size_t(1e8) / (size_t(T) * law.d), draw);
+  return mean_over_runs(seed, std::string("delta paths/") + name_of(law.keys), wanted, T, law.d + law.dv, draw);
 }
 } // namespace recollect::theory

@@ -9,21 +9,17 @@ const std::vector<ParamSpec> sizes{integer_param("T", 20, 2, 128, "pairs stored"
 struct Story {
   Dense keys, values;
 };
-Story draw(const Params &p, std::uint64_t seed) {
-  const int T = p.integer("T");
-  return {normal_matrix(T, p.integer("d"), seed, "outer products/keys"),
-          normal_matrix(T, p.integer("dv"), seed, "outer products/values")};
+Story draw(int T, int d, int dv, Seed seed) {
+  return {normal_matrix(T, d, seed, "outer products/keys"), normal_matrix(T, dv, seed, "outer products/values")};
 }
 /// S_t after every t, each from a separate run of the layer; `late` shifts the keys by that many steps.
 Vector states_over_time(const Story &story, int late) {
-  const int T = story.keys.rows, d = story.keys.columns, dv = story.values.columns;
-  Vector all;
+  const int T = story.keys.rows, d = story.keys.columns;
+  Vector keys(size_t(late) * d, 0.0), all;
+  keys.insert(keys.end(), story.keys.data.begin(), story.keys.data.end() - size_t(late) * d);
+  const Sequence s = stored({1, 1, T, d, story.values.columns}, keys, story.values.data);
   for (int t = 1; t <= T; ++t) {
-    Sequence s = of_shape({1, 1, t, d, dv});
-    s.k.assign(size_t(late) * d, 0.0);
-    s.k.insert(s.k.end(), story.keys.data.begin(), story.keys.data.begin() + size_t(t - late) * d);
-    s.q = s.k, s.v.assign(story.values.data.begin(), story.values.data.begin() + size_t(t) * dv);
-    const Vector state = run("linear", s).state;
+    const Vector state = run("linear", slice_steps(s, 0, t)).state;
     all.insert(all.end(), state.begin(), state.end());
   }
   return all;
@@ -47,10 +43,10 @@ Claim eq1_recurrent() {
   c.says("The accumulated outer products obey $S_t = S_{t-1} + v_t k_t^T$.");
   c.exactly("An identity, with $S_0 = 0$.");
   c.runs({"linear"}), c.takes(sizes);
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Story story = draw(p, protocol.seed);
+  return measure(c, [](Points &points, Seed seed, int T, int d, int dv) {
+    const Story story = draw(T, d, dv, seed);
     const Vector sums = sums_over_time(story, 0);
-    points.rounding(sum_units(p.integer("T"), story.keys, story.values));
+    points.rounding(sum_units(T, story.keys, story.values));
     points.statement("$S_t$ at every t", states_over_time(story, 0), sums)
         .but_not("last write dropped", sums_over_time(story, 1));
     points.wrong_system("the key before for every value", states_over_time(story, 1), sums);
@@ -71,12 +67,12 @@ Claim eq4_split() {
          "$sum_{j != i} v_j$ ($k_j.k_i$).");
   c.exactly("An identity, at every $i$.");
   c.runs({"linear", "delta_net"}), c.takes(sizes);
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Story story = draw(p, protocol.seed);
+  return measure(c, [](Points &points, Seed seed, int T, int d, int dv) {
+    const Story story = draw(T, d, dv, seed);
     const auto reads = [](const char *layer, const Story &x) {
       return reads_after(layer, x.keys, x.values, x.keys).data;
     };
-    points.rounding(sum_units(p.integer("T") * p.integer("d"), story.keys, story.values));
+    points.rounding(sum_units(T * d, story.keys, story.values));
     points.statement("$S k_i$ at every i", reads("linear", story), split(story, 1, 1))
         .but_not("sign of the noise term", split(story, 1, -1))
         .but_not("own term in the noise too", split(story, 2, 1))

@@ -11,20 +11,17 @@ namespace {
 struct Passes {
   int count = 1000;
   Dense keys, values, left;
-  Passes(const Dense &once, const Dense &targets) {
-    const int n = once.rows, d = once.columns;
+  Passes(const Dense &once, const Dense &targets)
+      : keys(once.rows * count, once.columns, repeated(once.data, count)),
+        values(once.rows * count, targets.columns, repeated(targets.data, count)),
+        left(transpose(pseudo_inverse(once))) { // rows in the span of the keys
+    const int d = once.columns;
     Dense pass = Dense::identity(d);
-    for (int i = 0; i < n; ++i) {
+    for (int i = 0; i < once.rows; ++i) {
       const Vector k(once.data.begin() + size_t(i) * d, once.data.begin() + size_t(i + 1) * d);
       pass = pass * (Dense::identity(d) - outer(k, k));
     }
-    left = transpose(pseudo_inverse(once)); // rows in the span of the keys
-    keys = Dense(n * count, d), values = Dense(n * count, targets.columns);
-    for (int i = 0; i < count; ++i) {
-      left = left * pass;
-      std::copy(once.data.begin(), once.data.end(), keys.data.begin() + i * once.data.size());
-      std::copy(targets.data.begin(), targets.data.end(), values.data.begin() + i * targets.data.size());
-    }
+    for (int i = 0; i < count; ++i) left = left * pass;
   }
 };
 
@@ -38,14 +35,13 @@ Claim orthonormal_exact() {
             "passes, retrieve exactly for all linearly independent keys.");
   c.runs({"linear", "rls", "delta_net"});
   c.takes({integer_param("n", 4, 2, 32, "pairs stored, at most d"), key_width_param(6, 2, 32)});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int n = p.integer("n"), d = p.integer("d");
+  return measure(c, [](Points &points, Seed seed, int n, int d) {
     if (n > d) usage_error("orthonormal and independent keys exist for n <= d only");
     // Keys with inner products of 1/2: the eigenvalues of their Gram matrix are at least 1/2. The Gram matrix of n = d
     // random keys may be nearly singular, and then no layer converges.
-    const Dense orthonormal(n, d, make_keys({"orthonormal", n, d}, 1, protocol.seed)),
-        independent(n, d, make_keys({"equicorrelated", n, d, 0.5}, 1, protocol.seed)),
-        values = normal_matrix(n, 3, protocol.seed, "orthonormal/values");
+    const Dense orthonormal(n, d, make_keys({"orthonormal", n, d}, 1, seed)),
+        independent(n, d, make_keys({"equicorrelated", n, d, 0.5}, 1, seed)),
+        values = normal_matrix(n, 3, seed, "orthonormal/values");
     const auto reads = [&](const Dense &keys) { return reads_after("linear", keys, values, keys); };
     points.rounding(sum_units(16 * (n + d), Dense(1, 1, {1}), values));
     points.statement("orthonormal keys: reads", reads(orthonormal), values);
@@ -106,27 +102,24 @@ Claim crosstalk_floor() {
             "cross-talk of random keys.");
   c.runs({"linear"});
   c.takes({integer_param("n", 64, 3, 256, "pairs stored, more than d"), key_width_param(32, 2, 128)});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int n = p.integer("n"), d = p.integer("d");
+  return measure(c, [](Points &points, const Protocol &protocol, int n, int d) {
     if (n <= d) usage_error("crosstalk_floor is about more pairs than dimensions: n > d");
     const double floor = double(n - d) / d, mean = (n - 1.0) / d, units = 16.0 * n * (d + n);
-    const auto at_least = [&](double found, double bound) {
-      return at_least_point(found, bound, units * epsilon_of(Real::f64));
+    const auto at_least = [tolerance = units * epsilon_of(Real::f64)](double found, double bound) {
+      return at_least_point(found, bound, tolerance);
     };
     double least = HUGE_VAL;
     const Mean random =
         sample_mean(wanted_sensitivity(protocol, mean, {floor}), 20, 5000, [&](size_t first, size_t count) {
           Vector means;
           for (size_t m = first; m < first + count; ++m) {
-            Dense keys(n, d, Stream(protocol.seed, "crosstalk/keys", m).normals(size_t(n) * d));
-            normalise_rows(keys.data, d);
-            means.push_back(crosstalk(keys)), least = std::min(least, means.back());
+            means.push_back(crosstalk(Dense(n, d, random_units(n, d, Stream(protocol.seed, "crosstalk/keys", m)))));
+            least = std::min(least, means.back());
           }
           return means;
         });
     const Dense frame = harmonic_frame(n, d);
-    points.rounding(units);
-    points.statement("random unit keys: least cross-talk of all sets", at_least(least, floor));
+    points.rounding(units).statement("random unit keys: least cross-talk of all sets", at_least(least, floor));
     points.obligation("random unit keys: mean cross-talk", random, mean)
         .but_not("the floor for the mean of random keys", floor);
     points.obligation("tight frame of unit keys: cross-talk", crosstalk(frame), floor)

@@ -2,7 +2,7 @@
 // Many independent runs of a layer on random keys and values, one run per head, and statistics of their last states.
 #pragma once
 #include "harness/numerics/keys.hpp"
-#include "theory/support/claim_builder.hpp"
+#include "theory/support/measure.hpp"
 #include "theory/support/sampling.hpp"
 #include "theory/support/stored.hpp"
 
@@ -50,12 +50,11 @@ template <class F> Vector each_state(const Output &out, const F &f) {
   for (size_t at = 0; at < out.state.size(); at += out.state_shape.size()) values.push_back(f(&out.state[at]));
   return values;
 }
-/// |S|_F^2 of every run.
-inline Vector state_squares(const Output &out) {
+/// |S|_F^2 of every run, over `divisor`.
+inline Vector state_squares(const Output &out, double divisor = 1) {
   const int size = int(out.state_shape.size());
-  return each_state(out, [size](const double *S) { return inner(S, S, size); });
+  return each_state(out, [=](const double *S) { return inner(S, S, size) / divisor; });
 }
-
 /// |S - target|_F^2 of every run.
 inline Vector squared_errors(const Output &out, const Dense &target) {
   return each_state(out, [&](const double *S) {
@@ -69,16 +68,15 @@ inline Vector projections(const Output &out, const Dense &direction) {
   return each_state(out, [&](const double *S) { return inner(S, direction.data.data(), int(direction.data.size())); });
 }
 
-/// The runs in a block of about 2^16 numbers; larger blocks are slower because of page faults.
-inline size_t block_of(int T, int numbers_a_step) { return 1 + (size_t(1) << 16) / (size_t(T) * numbers_a_step); }
-
 /// The relative error to which a wrong system is measured; its values differ from the law by much more.
 constexpr double rough = 0.1;
 
-/// The mean of draw(stretch), one number per run, over as many runs as `wanted` needs, but at most `most`.
+/// The mean of draw(stretch), one number per run of T steps, over as many runs as `wanted` needs. With `width` numbers
+/// per step, all runs together have at most 1e8 numbers, and a block of runs about 2^16, because larger blocks are
+/// slower (page faults).
 template <class Draw>
-Mean mean_over_runs(std::uint64_t seed, const std::string &stream, double wanted, size_t block, size_t most,
-                    const Draw &draw) {
+Mean mean_over_runs(Seed seed, const std::string &stream, double wanted, int T, int width, const Draw &draw) {
+  const size_t numbers = size_t(T) * width, most = size_t(1e8) / numbers, block = 1 + (size_t(1) << 16) / numbers;
   return sample_mean(wanted, std::min<size_t>(most, 1000), most, in_blocks(block, [&](size_t first, size_t runs) {
                        return draw(Stretch{seed, stream, first, runs});
                      }));

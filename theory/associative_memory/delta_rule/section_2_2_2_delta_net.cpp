@@ -28,11 +28,10 @@ Claim fixed_point() {
   c.takes({integer_param("D", 8, 2, 32, "width of x and k"), integer_param("dv", 4, 1, 32, "width of v"),
            real_param("beta", 1, 0.01, 2, "step size")});
   c.at({{}, {{"beta", 0.3}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int D = p.integer("D"), dv = p.integer("dv"), n = 100;
-    const double beta = p.real("beta");
-    const Layer layer = random_layer(D, D, dv, protocol.seed), narrow = random_layer(D, (D + 1) / 2, dv, protocol.seed);
-    const Dense inputs = normal_matrix(n, D, protocol.seed, "fixed point/inputs") * transpose(cholesky(layer.moment)),
+  return measure(c, [](Points &points, Seed seed, int D, int dv, double beta) {
+    const int n = 100;
+    const Layer layer = random_layer(D, D, dv, seed), narrow = random_layer(D, (D + 1) / 2, dv, seed);
+    const Dense inputs = normal_matrix(n, D, seed, "fixed point/inputs") * transpose(cholesky(layer.moment)),
                 optimum = layer.Wv * inverse(layer.Wk), best = optimum_eq46(narrow);
     // The residual, of size |S*||k| + |v|, is multiplied by the key. S* is accurate to rounding times cond(Wk).
     const double k = frobenius_norm(layer.Wk) * max_abs(inputs.data) * D;
@@ -69,30 +68,29 @@ Claim converges() {
   c.runs({"delta_net"});
   c.takes({real_param("beta", 0.5, 0.2, 1.8, "step size"), steps_param(16, 2, 100), key_width(2), value_width});
   c.at({{}, {{"beta", 1}, {"T", 8}}, {{"beta", 1.5}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int T = p.integer("T");
-    check_steps(T, p.integer("d"));
-    const DeltaPaths law{KeyLaw::unit, p.integer("d"), p.integer("dv"), p.real("beta"), 0};
-    const Dense target = random_target(law.d, law.dv, protocol.seed);
+  return measure(c, [](Points &points, const Protocol &protocol, double beta, int T, int d, int dv) {
+    check_steps(T, d);
+    const DeltaPaths law{KeyLaw::unit, d, dv, beta, 0}, gaussian{KeyLaw::gaussian, d, dv, beta, 0},
+        reflection{KeyLaw::unit, d, dv, 2, 0}, overshoot{KeyLaw::unit, d, dv, 2.5, 0};
+    const Dense target = random_target(d, dv, protocol.seed);
     const double start = inner(target.data, target.data), wanted = wanted_sensitivity(protocol);
     const auto with_factor = [&](double factor, int steps) { return start * std::pow(factor, steps); };
+    const auto error = [&](const DeltaPaths &paths, int steps, double sensitivity) {
+      return mean_error(paths, steps, target, protocol.seed, sensitivity);
+    };
     points
-        .statement("mean of $|S_T - S*|^2$ against $(1 - beta (2 - beta)/d)^T |S*|^2$",
-                   mean_error(law, T, target, protocol.seed, wanted), law.square_after(T, start))
-        .but_not("$d - 1$ for $d$", with_factor(1 - law.beta * (2 - law.beta) / (law.d - 1), T))
-        .but_not("no $beta^2$", with_factor(1 - 2 * law.beta / law.d, T))
+        .statement("mean of $|S_T - S*|^2$ against $(1 - beta (2 - beta)/d)^T |S*|^2$", error(law, T, wanted),
+                   law.square_after(T, start))
+        .but_not("$d - 1$ for $d$", with_factor(1 - beta * (2 - beta) / (d - 1), T))
+        .but_not("no $beta^2$", with_factor(1 - 2 * beta / d, T))
         .but_not("$T - 1$", with_factor(law.factor(), T - 1));
-    const auto other = [&](KeyLaw keys, double beta) { return DeltaPaths{keys, law.d, law.dv, beta, 0}; };
-    points.wrong_system("Gaussian keys, one step",
-                        mean_error(other(KeyLaw::gaussian, law.beta), 1, target, protocol.seed, rough),
-                        law.square_after(1, start));
-    const DeltaPaths reflection = other(KeyLaw::unit, 2), overshoot = other(KeyLaw::unit, 2.5);
+    points.wrong_system("Gaussian keys, one step", error(gaussian, 1, rough), law.square_after(1, start));
     const Vector kept =
         squared_errors(run_paths(draw_paths(reflection, T, target, {protocol.seed, "reflections", 0, 50})), target);
-    points.rounding(8.0 * T * (law.d + law.dv) * start);
+    points.rounding(8.0 * T * (d + dv) * start);
     points.obligation("$beta = 2$: $|S_T - S*|^2$ of every run against $|S*|^2$", kept, Vector(kept.size(), start));
     points.obligation("$beta = 2.5$, 4 steps: mean of $|S - S*|^2$ against its growing law",
-                      mean_error(overshoot, 4, target, protocol.seed, wanted), overshoot.square_after(4, start));
+                      error(overshoot, 4, wanted), overshoot.square_after(4, start));
   });
 }
 
@@ -106,33 +104,26 @@ Claim bigram() {
       "The word 'degenerates' is right in the limit: the histories are forgotten at the rate at which $S$ converges.");
   c.runs({"delta_net", "linear"}), c.takes({steps_param(16, 2, 60), key_width(3), value_width});
   c.at({{}, {{"T", 4}, {"d", 4}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int T = p.integer("T");
-    check_steps(T, p.integer("d"));
-    const DeltaPaths law{KeyLaw::unit, p.integer("d"), p.integer("dv"), 1, 0};
-    const size_t size = size_t(law.d) * law.dv;
-    const Dense target = random_target(law.d, law.dv, protocol.seed);
+  return measure(c, [](Points &points, const Protocol &protocol, int T, int d, int dv) {
+    check_steps(T, d);
+    const DeltaPaths law{KeyLaw::unit, d, dv, 1, 0};
+    const size_t size = size_t(d) * dv;
+    const Dense target = random_target(d, dv, protocol.seed);
     // Two histories that start from S* and end with the same query.
     Sequence settled = draw_paths(law, T, target, {protocol.seed, "settled histories", 0, 2});
     settled.state = repeated(target.data, 2);
-    const Vector q = random_keys(KeyLaw::unit, 1, law.d, {protocol.seed, "settled query", 0, 1});
-    std::copy_n(q.begin(), law.d, settled.q.end() - law.d);
-    std::copy_n(q.begin(), law.d, &settled.q[size_t(T - 1) * law.d]);
+    const Vector q = random_keys(KeyLaw::unit, 1, d, {protocol.seed, "settled query", 0, 1});
+    for (int history : {1, 2}) std::copy_n(q.begin(), d, &settled.q[size_t(history * T - 1) * d]);
     Sequence unsettled = settled;
     unsettled.state.clear();
-    const auto last_reads = [&](const Sequence &s) {
-      const Vector o = run_paths(s).o;
-      Vector both(o.begin() + (T - 1) * law.dv, o.begin() + T * law.dv);
-      both.insert(both.end(), o.end() - law.dv, o.end());
-      return both;
-    };
+    const auto last_reads = [&](const Sequence &s) { return steps_of(run_paths(s).o, s.shape, T - 1, T); };
     const Vector both = repeated(times(target, q), 2);
-    points.rounding(64.0 * T * (law.d + law.dv) * (1 + frobenius_norm(target)));
+    points.rounding(64.0 * T * (d + dv) * (1 + frobenius_norm(target)));
     points.statement("from $S*$: last reads of two histories against $S* q$", last_reads(settled), both);
     points.wrong_system("from $S_0 = 0$", last_reads(unsettled), both);
-    const double scale = 2 * inner(target.data, target.data) / law.d;
-    const auto gap = [&](double d, double steps) { // E|o - o'|^2 = 2 (f^T - m^(2T)) |S*|^2 / d
-      return scale * (std::pow(1 - 1 / d, steps) - std::pow(1 - 1 / d, 2 * steps));
+    const double scale = 2 * inner(target.data, target.data) / d;
+    const auto gap = [&](double width, double steps) { // E|o - o'|^2 = 2 (f^T - m^(2T)) |S*|^2 / d
+      return scale * (std::pow(1 - 1 / width, steps) - std::pow(1 - 1 / width, 2 * steps));
     };
     // At a random unit query the squared distance of the reads of S and S' is on average |S - S'|_F^2 / d.
     const auto parted = [&](const std::string &layer, double wanted) {
@@ -142,19 +133,18 @@ Claim bigram() {
         Vector squares(S.size() / (2 * size), 0.0);
         for (size_t pair = 0; pair < squares.size(); ++pair)
           for (const double *s = &S[2 * size * pair], *e = s; e < s + size; ++e)
-            squares[pair] += std::pow(*e - e[size], 2) / law.d;
+            squares[pair] += std::pow(*e - e[size], 2) / d;
         return squares;
       };
-      return mean_over_runs(protocol.seed, "two histories", wanted, block_of(2 * T, law.d),
-                            size_t(5e7) / (size_t(T) * law.d), draw);
+      return mean_over_runs(protocol.seed, "two histories", wanted, 2 * T, d, draw);
     };
     points
         .statement("from $S_0 = 0$: mean of $|o - o'|^2$ of two histories at one unit query",
-                   parted("delta_net", wanted_sensitivity(protocol)), gap(law.d, T))
-        .but_not("$d - 1$ for $d$", gap(law.d - 1.0, T))
-        .but_not("$T - 1$", gap(law.d, T - 1))
-        .but_not("$(1-1/d)^(T/2)$ for the square", gap(law.d, T / 2.0));
-    points.wrong_system("linear attention", parted("linear", rough), gap(law.d, T));
+                   parted("delta_net", wanted_sensitivity(protocol)), gap(d, T))
+        .but_not("$d - 1$ for $d$", gap(d - 1.0, T))
+        .but_not("$T - 1$", gap(d, T - 1))
+        .but_not("$(1-1/d)^(T/2)$ for the square", gap(d, T / 2.0));
+    points.wrong_system("linear attention", parted("linear", rough), gap(d, T));
   });
 }
 } // namespace

@@ -41,11 +41,10 @@ Vector log_growth(Sequence s) {
 /// The mean growth of log|e| per step, from independent runs of 20 steps.
 Mean sampled_growth(int d, double beta, std::uint64_t seed, double wanted) {
   const int T = 20;
-  return mean_over_runs(seed, "growth exponent", wanted, block_of(T, d), size_t(1e8) / (T * d),
-                        [&](const Stretch &stretch) {
-                          return log_growth(runs_on(stretch, T, random_keys(KeyLaw::gaussian, T, d, stretch),
-                                                    Vector(stretch.runs * T), beta));
-                        });
+  return mean_over_runs(seed, "growth exponent", wanted, T, d, [&](const Stretch &stretch) {
+    const Vector keys = random_keys(KeyLaw::gaussian, T, d, stretch);
+    return log_growth(runs_on(stretch, T, keys, Vector(stretch.runs * T), beta));
+  });
 }
 /// The mean growth at d = 2, a small difference of large logarithms, by single steps: the keys are the nodes of a
 /// Fibonacci lattice, shifted at random (Cranley and Patterson 1976), then Box and Muller. Each shift is one sample.
@@ -66,10 +65,9 @@ Mean lattice_growth(double beta, int nodes, int generator, std::uint64_t seed) {
   return mean_of(samples);
 }
 Mean growth(int d, double beta, const Protocol &protocol) {
-  if (d == 2)
-    return protocol.full() ? lattice_growth(beta, 2584, 1597, protocol.seed)
-                           : lattice_growth(beta, 610, 377, protocol.seed);
-  return sampled_growth(d, beta, protocol.seed, wanted_sensitivity(protocol));
+  if (d != 2) return sampled_growth(d, beta, protocol.seed, wanted_sensitivity(protocol));
+  return protocol.full() ? lattice_growth(beta, 2584, 1597, protocol.seed)
+                         : lattice_growth(beta, 610, 377, protocol.seed);
 }
 
 /// One step from an error e under k ~ N(0, Sigma): the mean of |e|^2 becomes |e|^2 - 2 beta e Sigma e^T + beta^2 (tr
@@ -85,8 +83,8 @@ void general_covariance(Points &points, const Protocol &protocol) {
     for (int i = 0; i < d; ++i) root(i, j) = std::sqrt(top * std::pow(0.5, j)) * basis[j * d + i];
   }
   const double edge = 2 / (total + 2 * top);
-  const auto one_step = [&](double beta, double wanted) {
-    return mean_over_runs(protocol.seed, "covariance", wanted, block_of(1, d), 3000000, [&](const Stretch &stretch) {
+  const auto one_step = [&](double beta) {
+    return mean_over_runs(protocol.seed, "covariance", wanted_sensitivity(protocol), 1, d, [&](const Stretch &stretch) {
       const Vector keys = mapped(root, random_keys(KeyLaw::gaussian, 1, d, stretch));
       Sequence s = runs_on(stretch, 1, keys, Vector(stretch.runs), beta);
       s.state = repeated(first, stretch.runs);
@@ -96,8 +94,8 @@ void general_covariance(Points &points, const Protocol &protocol) {
   const auto law = [&](double beta, double twice) {
     return 1 - 2 * beta * top + beta * beta * (total * top + twice * top * top);
   };
-  const double below = 0.9 * edge, beyond = 1.2 * edge, wanted = wanted_sensitivity(protocol);
-  const Mean falling = one_step(below, wanted);
+  const double below = 0.9 * edge, beyond = 1.2 * edge;
+  const Mean falling = one_step(below);
   points.at({{"d", d}, {"beta", below}});
   points
       .obligation("keys $N(0, Sigma)$, $beta$ at 0.9 of its bound: mean of $|e_1|^2$ along the first direction",
@@ -105,7 +103,7 @@ void general_covariance(Points &points, const Protocol &protocol) {
       .but_not("$e Sigma^2 e^T$ once", law(below, 1));
   points.obligation("the same against 1", at_most_point(falling, 1));
   points.at({{"d", d}, {"beta", beyond}});
-  points.wrong_system("$beta$ at 1.2 of its bound", at_most_point(one_step(beyond, wanted), 1));
+  points.wrong_system("$beta$ at 1.2 of its bound", at_most_point(one_step(beyond), 1));
 }
 
 Claim gaussian_keys() {
@@ -130,8 +128,8 @@ Claim gaussian_keys() {
                       sampled_point(growth(1, 1, protocol), exponent.value, exponent.error));
     general_covariance(points, protocol);
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int d = p.integer("d"), dv = 4;
+  return measure(c, [](Points &points, const Protocol &protocol, int d) {
+    const int dv = 4;
     const Dense target = random_target(d, dv, protocol.seed);
     const double start = inner(target.data, target.data), wanted = wanted_sensitivity(protocol);
     points.at({{"d", d}, {"dv", dv}, {"beta", 1}});

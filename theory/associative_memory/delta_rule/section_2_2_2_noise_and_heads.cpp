@@ -8,14 +8,12 @@ namespace {
 /// The mean |S_T - S*|^2 of runs that begin at S*. If `slowing` is positive, beta_t = beta / (1 + t / slowing).
 Mean error_from_optimum(const DeltaPaths &law, int T, double slowing, std::uint64_t seed, double wanted) {
   const Dense target = random_target(law.d, law.dv, seed);
-  const int width = law.d + law.dv;
-  return mean_over_runs(seed, "noise floor", wanted, block_of(T, width), size_t(1e8) / (T * width),
-                        [&](const Stretch &stretch) {
-                          Sequence s = draw_paths(law, T, target, stretch);
-                          s.state = repeated(target.data, stretch.runs);
-                          for (size_t i = 0; i < s.beta.size() && slowing > 0; ++i) s.beta[i] /= 1 + (i % T) / slowing;
-                          return squared_errors(run_paths(s), target);
-                        });
+  return mean_over_runs(seed, "noise floor", wanted, T, law.d + law.dv, [&](const Stretch &stretch) {
+    Sequence s = draw_paths(law, T, target, stretch);
+    s.state = repeated(target.data, stretch.runs);
+    for (size_t i = 0; i < s.beta.size() && slowing > 0; ++i) s.beta[i] /= 1 + (i % T) / slowing;
+    return squared_errors(run_paths(s), target);
+  });
 }
 
 Claim noise_floor() {
@@ -34,9 +32,9 @@ Claim noise_floor() {
   c.runs({"delta_net"});
   c.takes({real_param("beta", 0.5, 0.1, 1.6, "step size"), key_width_param(8, 2, 32), value_width_param(4, 1, 32)});
   c.at({{}, {{"beta", 1}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int d = p.integer("d"), dv = p.integer("dv"), T = 4 * d;
-    const double beta = p.real("beta"), wanted = wanted_sensitivity(protocol);
+  return measure(c, [](Points &points, const Protocol &protocol, double beta, int d, int dv) {
+    const int T = 4 * d;
+    const double wanted = wanted_sensitivity(protocol);
     const DeltaPaths unit{KeyLaw::unit, d, dv, beta, 1}, silent{KeyLaw::unit, d, dv, beta, 0},
         gaussian{KeyLaw::gaussian, d, dv, 0.5 / (d + 2), 1};
     const auto error = [&](const DeltaPaths &law, double slowing, double sensitivity) {
@@ -78,24 +76,23 @@ Claim normalised_keys() {
   c.takes({key_width_param(6, 2, 16), value_width_param(3, 1, 16), real_param("beta", 0.5, 0.1, 1.5, "step size"),
            steps_param(40, 2, 100)});
   c.at({{}, {{"T", 10}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int d = p.integer("d"), T = p.integer("T");
-    const DeltaPaths law{KeyLaw::unit, d, p.integer("dv"), p.real("beta"), 0};
-    const Dense S = random_target(d, law.dv, protocol.seed); // Wv Wk^-1
+  return measure(c, [](Points &points, const Protocol &protocol, int d, int dv, double beta, int T) {
+    const DeltaPaths law{KeyLaw::unit, d, dv, beta, 0};
+    const Dense S = random_target(d, dv, protocol.seed); // Wv Wk^-1
     // y ~ N(0, I): |y| is independent of the direction k, so that v = S y = E|y| S k + (|y| - E|y|) S k.
     const double length = std::sqrt(2.0) * std::exp(std::lgamma((d + 1) / 2.0) - std::lgamma(d / 2.0)),
-                 square = inner(S.data, S.data), inflow = law.beta * law.beta * (d - length * length) * square / d;
+                 square = inner(S.data, S.data), inflow = beta * beta * (d - length * length) * square / d;
     Vector scales;
     const auto draw = [&](const Stretch &stretch) {
       Vector keys = random_keys(KeyLaw::gaussian, T, d, stretch), values = mapped(S, keys);
       normalise_rows(keys, d);
-      const Output out = run_paths(runs_on(stretch, T, keys, values, law.beta));
+      const Output out = run_paths(runs_on(stretch, T, keys, values, beta));
       for (double x : projections(out, S)) scales.push_back(x / square);
       return squared_errors(out, length * S);
     };
     const Mean error = mean_over_runs(protocol.seed, "normalised keys", std::min(wanted_sensitivity(protocol), 0.2 / d),
-                                      block_of(T, d + law.dv), size_t(1e8) / (T * d), draw);
-    const double reached = 1 - std::pow(1 - law.beta / d, T), kept = std::pow(law.factor(), T),
+                                      T, d + dv, draw);
+    const double reached = 1 - std::pow(1 - beta / d, T), kept = std::pow(law.factor(), T),
                  left = kept * length * length * square, residual = inflow * (1 - kept) / (1 - law.factor());
     const Mean scale = mean_of(scales);
     points.statement("mean of $<S_T, Wv Wk^-1> / |Wv Wk^-1|^2$ against $1 - (1-beta/d)^T$", scale, reached);
@@ -133,9 +130,7 @@ Claim many_heads() {
            integer_param("dv", 3, 1, 16, "width of v"), real_param("beta", 0.1, 0.02, 0.4, "step size"),
            steps_param(20, 5, 60)});
   c.at({{}, {{"beta", 0.2}, {"T", 12}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int D = p.integer("D"), m = p.integer("m"), dv = p.integer("dv"), T = p.integer("T");
-    const double beta = p.real("beta");
+  return measure(c, [](Points &points, const Protocol &protocol, int D, int m, int dv, double beta, int T) {
     if (beta * T < 1) usage_error("T = " + number(T) + " is less than 1/beta: the memory is still near its start");
     if (m >= D) usage_error("m = " + number(m) + " is not low rank at D = " + number(D));
     if (beta * (m + 2) > 1.5)
@@ -155,7 +150,7 @@ Claim many_heads() {
         }
         return squared_errors(out, h.optimum);
       };
-      return mean_over_runs(protocol.seed, "many heads", wanted, block_of(T, D), size_t(1e8) / (T * D), draw);
+      return mean_over_runs(protocol.seed, "many heads", wanted, T, D, draw);
     };
     const DeltaPaths law{KeyLaw::gaussian, m, dv, beta, std::sqrt(head.residual / dv)};
     const double expected = law.square_after(T, start), stays = law.inflow() / (2 * beta - beta * beta * m),

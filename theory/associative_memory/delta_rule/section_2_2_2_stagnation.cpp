@@ -5,17 +5,17 @@
 
 namespace recollect::theory {
 namespace {
-/// |S_T - S_{T-1}|^2 of every run. The layer runs T-1 steps, and then the last step from the state they leave.
-Vector update_squares(const std::string &layer, const Sequence &s) {
+/// |S_T - S_{T-1}|^2 / divisor of every run. The layer runs T-1 steps, then the last step from the state they leave.
+Vector update_squares(const std::string &layer, const Sequence &s, double divisor = 1) {
   Sequence last = slice_steps(s, s.shape.T - 1, s.shape.T);
   last.state = run(layer, slice_steps(s, 0, s.shape.T - 1)).state;
   Output after = run(layer, last);
   after.state = minus(after.state, last.state);
-  return state_squares(after);
+  return state_squares(after, divisor);
 }
 
-/// The same point with T = 7. Without decay the fourth moment of the error grows faster than the square of its mean.
-Params shortened(Params at) { return at.set("T", 7); }
+/// The steps of points without decay, where the fourth moment of the error grows faster than the square of its mean.
+constexpr int few = 7;
 
 /// Gated linear attention on independent standard Gaussian pairs. The squared norm of the last write is replaced by its
 /// mean d dv, because it causes nearly all of the variance.
@@ -29,7 +29,7 @@ Mean decayed_update(double lambda, int T, int d, int dv, std::uint64_t seed, dou
     }
     return squares;
   };
-  return mean_over_runs(seed, "decayed update", wanted, block_of(T, d + dv), size_t(5e7) / (T * (d + dv)), draw);
+  return mean_over_runs(seed, "decayed update", wanted, T, d + dv, draw);
 }
 
 /// DeltaNet with decay alpha on isotropic unit keys, v = S* k, |S*|^2 = 1: exact second moments of S and of its update
@@ -48,20 +48,11 @@ double decayed_delta_update(double alpha, double beta, int d, int T) {
 
 /// The mean of |S_T - S_{T-1}|^2 / |target|^2 over the sequences that inputs(target, stretch) returns.
 template <class Inputs>
-Mean mean_update(const std::string &layer, const std::string &stream, const Params &at, std::uint64_t seed,
-                 double wanted, const Inputs &inputs) {
-  const int d = at.integer("d"), T = at.integer("T");
+Mean mean_update(const std::string &layer, const std::string &stream, int d, int T, Seed seed, double wanted,
+                 const Inputs &inputs) {
   const Dense target = random_target(d, d, seed);
-  return mean_over_runs(seed, stream, wanted, block_of(T, 2 * d), size_t(5e7) / (T * d), [&](const Stretch &stretch) {
-    Vector squares = update_squares(layer, inputs(target, stretch));
-    for (double &x : squares) x /= inner(target.data, target.data);
-    return squares;
-  });
-}
-Mean delta_update(const std::string &layer, const Params &at, std::uint64_t seed, double wanted) {
-  const DeltaPaths law{KeyLaw::unit, at.integer("d"), at.integer("d"), at.real("beta"), 0};
-  return mean_update(layer, "decayed delta update", at, seed, wanted, [&](const Dense &target, const Stretch &stretch) {
-    return filled(draw_paths(law, at.integer("T"), target, stretch), &Sequence::alpha, at.real("alpha"));
+  return mean_over_runs(seed, stream, wanted, T, 2 * d, [&](const Stretch &stretch) {
+    return update_squares(layer, inputs(target, stretch), inner(target.data, target.data));
   });
 }
 
@@ -77,10 +68,15 @@ Claim decay() {
            real_param("alpha", 0.95, 0.5, 0.98, "decay of DeltaNet"),
            real_param("beta", 0.8, 0.3, 1.5, "step size of DeltaNet"),
            integer_param("d", 5, 4, 16, "key and value width"), steps_param(14, 8, 40)});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const double lambda = p.real("lambda"), alpha = p.real("alpha"), beta = p.real("beta"),
-                 wanted = wanted_sensitivity(protocol);
-    const int d = p.integer("d"), T = p.integer("T");
+  return measure(c, [](Points &points, const Protocol &protocol, Params p, double lambda, double alpha, double beta,
+                       int d, int T) {
+    const double wanted = wanted_sensitivity(protocol);
+    const auto update = [&](const char *layer, int steps, double sensitivity) {
+      const auto inputs = [&](const Dense &target, const Stretch &stretch) {
+        return filled(draw_paths({KeyLaw::unit, d, d, beta, 0}, steps, target, stretch), &Sequence::alpha, alpha);
+      };
+      return mean_update(layer, "decayed delta update", d, steps, protocol.seed, sensitivity, inputs);
+    };
     // The mean square of the update is the stationary E|S|^2 = d^2 / (1 - lambda^2) times (1-lambda)^2, plus d^2 for
     // the write. After 100 steps the initial state contributes at most a share of 0.95^200 = 3e-5.
     const double writes = d * d, shrinks = writes * (1 - lambda) / (1 + lambda);
@@ -93,32 +89,31 @@ Claim decay() {
     const double settled = decayed_delta_update(alpha, beta, d, T);
     points
         .statement("gated DeltaNet: mean of $|S_T - S_{T-1}|^2 / |S*|^2$ against its recursion",
-                   delta_update("gated_delta_net", p, protocol.seed, wanted), settled)
+                   update("gated_delta_net", T, wanted), settled)
         .but_not("falling, as without decay", falling(T));
-    points.wrong_system("no decay", delta_update("delta_net", p, protocol.seed, rough), settled);
-    const Params few = shortened(p);
-    points.at(few).obligation("without decay: the same against $beta^2/d (1 - beta (2-beta)/d)^(T-1)$",
-                              delta_update("delta_net", few, protocol.seed, wanted), falling(few.integer("T")));
+    points.wrong_system("no decay", update("delta_net", T, rough), settled);
+    points.at(p.set("T", few))
+        .obligation("without decay: the same against $beta^2/d (1 - beta (2-beta)/d)^(T-1)$",
+                    update("delta_net", few, wanted), falling(few));
   });
 }
 
 /// The inputs x_t are uniform on the unit sphere. k_t = a x_t + b x_{t-1} with the taps a, b of the keys; v_t = S* (a
 /// x_t + b x_{t-1}) with the taps of the values. For a given tap b, a = sqrt(1 - b^2).
-Mean convolved_update(double key_tap, double value_tap, const Params &at, std::uint64_t seed, double wanted) {
-  const int d = at.integer("d"), T = at.integer("T");
-  return mean_update(
-      "delta_net", "convolved update", at, seed, wanted, [&](const Dense &target, const Stretch &stretch) {
-        const Vector x = random_keys(KeyLaw::unit, T + 1, d, stretch);
-        const auto filtered = [&](double tap) {
-          Vector y;
-          y.reserve(stretch.runs * T * d);
-          for (size_t run = 0; run < stretch.runs; ++run)
-            for (size_t i = (run * (T + 1) + 1) * d; i < (run + 1) * (T + 1) * d; ++i)
-              y.push_back(std::sqrt(1 - tap * tap) * x[i] + tap * x[i - d]);
-          return y;
-        };
-        return runs_on(stretch, T, filtered(key_tap), mapped(target, filtered(value_tap)), at.real("beta"));
-      });
+Mean convolved_update(double key_tap, double value_tap, double beta, int d, int T, Seed seed, double wanted) {
+  const auto inputs = [&](const Dense &target, const Stretch &stretch) {
+    const Vector x = random_keys(KeyLaw::unit, T + 1, d, stretch);
+    const auto filtered = [&](double tap) {
+      Vector y;
+      y.reserve(stretch.runs * T * d);
+      for (size_t run = 0; run < stretch.runs; ++run)
+        for (size_t i = (run * (T + 1) + 1) * d; i < (run + 1) * (T + 1) * d; ++i)
+          y.push_back(std::sqrt(1 - tap * tap) * x[i] + tap * x[i - d]);
+      return y;
+    };
+    return runs_on(stretch, T, filtered(key_tap), mapped(target, filtered(value_tap)), beta);
+  };
+  return mean_update("delta_net", "convolved update", d, T, seed, wanted, inputs);
 }
 
 /// Keys x_t, values S* (a x_t + b x_{t-1}), |S*| = 1. The error E_t = S_t - a S* obeys E <- E (I - beta k k^T) + beta b
@@ -146,24 +141,22 @@ Claim convolutions() {
   c.takes({real_param("tap", 0.6, 0.4, 0.9, "of the values, on the input before"),
            real_param("beta", 0.8, 0.3, 1.2, "step size"), integer_param("d", 5, 4, 10, "key and value width"),
            steps_param(14, 12, 40)});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const double tap = p.real("tap"), beta = p.real("beta"), wanted = wanted_sensitivity(protocol);
-    const int d = p.integer("d"), T = p.integer("T");
-    const auto update = [&](double key_tap, double value_tap, const Params &at, double sensitivity) {
-      return convolved_update(key_tap, value_tap, at, protocol.seed, sensitivity);
+  return measure(c, [](Points &points, const Protocol &protocol, Params p, double tap, double beta, int d, int T) {
+    const double law = convolved_law(tap, beta, d, T), wanted = wanted_sensitivity(protocol);
+    const auto update = [&](double key_tap, double value_tap, int steps, double sensitivity) {
+      return convolved_update(key_tap, value_tap, beta, d, steps, protocol.seed, sensitivity);
     };
-    const double law = convolved_law(tap, beta, d, T);
     points.statement("equal taps of k and v: mean of $|S_T - S_{T-1}|^2 / |S*|^2$ against that of unequal ones",
-                     update(tap, tap, p, wanted), law);
+                     update(tap, tap, T, wanted), law);
     points
-        .condition("taps (1, 0) and ($sqrt(1-tap^2)$, tap): the same against its recursion", update(0, tap, p, wanted),
+        .condition("taps (1, 0) and ($sqrt(1-tap^2)$, tap): the same against its recursion", update(0, tap, T, wanted),
                    law)
         .but_not("as without convolution", convolved_law(0, beta, d, T))
         .but_not("the memory at rest: $beta^2 b^2 / d$", beta * beta * tap * tap / d);
-    points.wrong_system("no convolution", update(0, 0, p, rough), law);
-    const Params few = shortened(p);
-    points.at(few).obligation("no convolution: the same against its falling law", update(0, 0, few, wanted),
-                              convolved_law(0, beta, d, few.integer("T")));
+    points.wrong_system("no convolution", update(0, 0, T, rough), law);
+    points.at(p.set("T", few))
+        .obligation("no convolution: the same against its falling law", update(0, 0, few, wanted),
+                    convolved_law(0, beta, d, few));
   });
 }
 } // namespace

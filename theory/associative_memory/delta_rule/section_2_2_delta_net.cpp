@@ -16,8 +16,7 @@ double aligned_factor(const Dense &v, Vector k, double square) {
   const int d = int(k.size());
   normalise_rows(k, d);
   for (double &x : k) x *= std::sqrt(square);
-  Sequence s = of_shape({1, 1, 1, d, v.rows});
-  s.k = s.q = k, s.v.assign(v.rows, 0.0), s.beta = {1};
+  Sequence s = stored({1, 1, 1, d, v.rows}, k, Vector(v.rows, 0.0));
   s.state = outer(v.data, k).data;
   return std::sqrt(state_squares(run("delta_net", s))[0] / inner(s.state, s.state));
 }
@@ -37,11 +36,10 @@ Claim norm_of_unit_keys() {
             "deltanet_norm_gaussian and deltanet_norm_adversarial.");
   c.runs({"delta_net", "linear"}), c.takes({key_width(8), value_width, integer_param("n", 40, 2, 256, "steps")});
   c.at({{{"n", 8}}, {}, {{"n", 160}, {"d", 16}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int n = p.integer("n"), d = p.integer("d"), dv = p.integer("dv");
+  return measure(c, [](Points &points, const Protocol &protocol, int d, int dv, int n) {
     const double settled = d * dv, law = settled * (1 - std::pow(1 - 1.0 / d, n));
     const auto mean_square = [&](const std::string &variant, double wanted) {
-      return mean_over_runs(protocol.seed, "delta norm", wanted, block_of(n, d + dv), size_t(4e7) / (n * (d + dv)),
+      return mean_over_runs(protocol.seed, "delta norm", wanted, n, d + dv,
                             [&](const Stretch &stretch) { return state_squares_of(variant, n, d, dv, 1, stretch); });
     };
     const size_t runs = protocol.full() ? 64000 : 4000;
@@ -56,8 +54,7 @@ Claim norm_of_unit_keys() {
     const Dense v = normal_matrix(dv, 1, protocol.seed, "delta norm/value");
     const Vector k = Stream(protocol.seed, "delta norm/key").normals(d);
     const auto shortens = [&](double norm) { return at_most_point(aligned_factor(v, k, norm), 1, 1e-12); };
-    points.rounding(16.0 * d * dv);
-    points.condition("$|k|^2 = 1.9$: largest factor of the decay on $|S|$", shortens(1.9));
+    points.rounding(16.0 * d * dv).condition("$|k|^2 = 1.9$: largest factor of the decay on $|S|$", shortens(1.9));
     points.obligation("the same against $|k|^2 - 1$", aligned_factor(v, k, 1.9), 0.9);
     points.wrong_system("$|k|^2 = 2.1$", shortens(2.1));
   });
@@ -88,12 +85,10 @@ Claim norm_of_gaussian_keys() {
   c.because("§2.2 does not name this distribution of the keys; it is that of the paper's own noise analysis. Such keys "
             "have $|k|^2$ of about $d$, far above 2.");
   c.runs({"delta_net"}), c.takes({key_width(4), value_width}), c.at({{}, {{"d", 8}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int d = p.integer("d"), dv = p.integer("dv");
+  return measure(c, [](Points &points, const Protocol &protocol, int d, int dv) {
     const double law = dv * d * (d + 2.0), wrong_bound = d * dv;
     const auto mean_square = [&](KeyLaw keys, double wanted) {
-      return mean_over_runs(protocol.seed, "gaussian norm", wanted, block_of(1, (d + 2) * (d + 2)),
-                            size_t(4e8) / ((d + 2) * (d + 2)),
+      return mean_over_runs(protocol.seed, "gaussian norm", wanted, d + 2, d + 2,
                             [&](const Stretch &stretch) { return second_squares(d, dv, keys, stretch); });
     };
     const Mean square = mean_square(KeyLaw::gaussian, wanted_sensitivity(protocol));
@@ -116,25 +111,24 @@ Claim norm_of_chosen_keys() {
   c.because(
       "The text speaks of explosion, which never occurs with unit keys. On average there is a bound (deltanet_norm).");
   c.runs({"delta_net"}), c.takes({steps_param(1000, 4, 10000)}), c.at({{}, {{"T", 9}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int T = p.integer("T");
-    Sequence chosen, random = random_runs(KeyLaw::unit, T, 2, 1, {protocol.seed, "chosen keys", 0, 1});
-    chosen.shape = {1, 1, T, 2, 1};
+  return measure(c, [](Points &points, Seed seed, int T) {
+    Vector chosen;
     double x = 0, y = -1; // S, one row; before the first write its direction does not matter
     for (int t = 0; t < T; ++t) {
       const double norm = std::hypot(x, y);
-      chosen.k.insert(chosen.k.end(), {-y / norm, x / norm});
+      chosen.insert(chosen.end(), {-y / norm, x / norm});
       if (t == 0) x = y = 0;
-      x += chosen.k[2 * t], y += chosen.k[2 * t + 1];
+      x += chosen[2 * t], y += chosen[2 * t + 1];
     }
-    chosen.q = chosen.k;
-    chosen.v.assign(T, 1.0), chosen.beta.assign(T, 1.0), random.v = chosen.v, random.beta = chosen.beta;
-    const auto norm_after = [](const Sequence &s) { return std::sqrt(state_squares(run("delta_net", s))[0]); };
+    const auto norm_after = [T](const Vector &keys) {
+      return std::sqrt(state_squares(run("delta_net", stored({1, 1, T, 2, 1}, keys, Vector(T, 1.0))))[0]);
+    };
     const double norm = norm_after(chosen), wrong_bound = std::sqrt(2.0), law = std::sqrt(T);
     points.rounding(16.0 * T * law);
     points.statement("$|S_T|$ against $sqrt(d) |v|$, the bound in the mean", at_most_point(norm, wrong_bound, 1e-12));
     points.obligation("$|S_T|$ against $sqrt(T) |v|$", norm, law).but_not("growth by T", double(T));
-    points.wrong_system("random unit keys", norm_after(random), law);
+    points.wrong_system("random unit keys", norm_after(random_keys(KeyLaw::unit, T, 2, {seed, "chosen keys", 0, 1})),
+                        law);
   });
 }
 } // namespace

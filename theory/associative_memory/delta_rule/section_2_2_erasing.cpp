@@ -12,25 +12,22 @@ Claim similar_keys() {
   c.exactly("For a unit key $k$ the read at a unit key k' becomes $S k' - cos(k, k') S k$: zero at $k' = k$, and "
             "unchanged if k' is orthogonal to k.");
   c.runs({"delta_net"}), c.takes({real_param("cosine", 0.4, 0.05, 0.95, "of k and k'"), key_width, value_width});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int d = p.integer("d"), dv = p.integer("dv");
-    const Dense S = normal_matrix(dv, d, protocol.seed, "attenuation/S");
-    const Vector pair = make_keys({"orthonormal", 2, d}, 1, protocol.seed), k(pair.begin(), pair.begin() + d);
+  return measure(c, [](Points &points, Seed seed, double cosine, int d, int dv) {
+    const Dense S = normal_matrix(dv, d, seed, "attenuation/S");
+    const Vector pair = make_keys({"orthonormal", 2, d}, 1, seed), k(pair.begin(), pair.begin() + d);
     const auto similar_to = [&](double cosine) {
       Vector similar;
       for (int c = 0; c < d; ++c) similar.push_back(cosine * pair[c] + std::sqrt(1 - cosine * cosine) * pair[d + c]);
       return similar;
     };
     const auto read_after = [&](double cosine, double length, double beta) {
-      Sequence s = of_shape({1, 1, 1, d, dv});
-      for (double x : k) s.k.push_back(length * x);
-      s.q = similar_to(cosine), s.v.assign(dv, 0.0), s.beta = {beta}, s.state = S.data;
+      Sequence s = stored({1, 1, 1, d, dv}, (length * Dense(1, d, k)).data, Vector(dv, 0.0), beta);
+      s.q = similar_to(cosine), s.state = S.data;
       return run("delta_net", s).o;
     };
     const auto less = [&](double cosine, double share) { // S k' - share S k
       return (Dense(dv, 1, times(S, similar_to(cosine))) - share * Dense(dv, 1, times(S, k))).data;
     };
-    const double cosine = p.real("cosine");
     const Vector law = less(cosine, cosine);
     points.rounding(16.0 * d * frobenius_norm(S));
     points.statement("read at k' after the decay against $S k' - cos S k$", read_after(cosine, 1, 1), law)
@@ -51,9 +48,8 @@ Claim deletion() {
   c.because("As in D.1, 'plain attention' is taken as the sum of outer products, without the exponential kernel and "
             "the normaliser.");
   c.runs({"delta_net", "linear"}), c.takes({integer_param("n", 6, 2, 100, "stored pairs"), key_width, value_width});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int n = p.integer("n"), d = p.integer("d"), dv = p.integer("dv");
-    const Sequence drawn = random_runs(KeyLaw::unit, n + 1, d, dv, {protocol.seed, "deletion", 0, 1});
+  return measure(c, [](Points &points, Seed seed, int n, int d, int dv) {
+    const Sequence drawn = random_runs(KeyLaw::unit, n + 1, d, dv, {seed, "deletion", 0, 1});
     // n unit pairs, then a last write at the key of the second.
     const auto read_at_second = [&](const std::string &variant, double factor, double beta) {
       Sequence s = drawn;

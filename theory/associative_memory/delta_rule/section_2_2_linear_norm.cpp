@@ -6,15 +6,9 @@ namespace recollect::theory {
 namespace {
 const ParamSpec key_width = key_width_param(8, 2, 32), value_width = value_width_param(4, 2, 32);
 
-/// An upper bound for the runs of a point: at most 4e7 numbers are drawn.
-size_t most_runs(int T, int d, int dv) { return size_t(4e7) / (size_t(T) * (d + dv)); }
-
-/// |S k| after t writes of one unit key whose value, of length 1, changes its sign at every step.
+/// |S k| after t writes, t even, of one unit key whose value, of length 1, changes its sign at every step.
 double turning(int t) {
-  Sequence s = of_shape({1, 1, t, 1, 1});
-  s.q = s.k = Vector(size_t(t), 1.0);
-  for (int i = 0; i < t; ++i) s.v.push_back(i % 2 ? -1 : 1);
-  return std::fabs(run("linear", s).o.back());
+  return std::fabs(run("linear", stored({1, 1, t, 1, 1}, Vector(t, 1.0), repeated({1, -1}, t / 2))).o.back());
 }
 
 Claim growth() {
@@ -28,11 +22,10 @@ Claim growth() {
   c.because("It is true on average over random pairs. The norm need not grow at every step, nor for every sequence "
             "(linear_norm_inevitable).");
   c.runs({"linear", "gated_linear"}), c.takes({integer_param("t", 16, 4, 256, "steps"), key_width, value_width});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int t = p.integer("t"), d = p.integer("d"), dv = p.integer("dv");
+  return measure(c, [](Points &points, const Protocol &protocol, int t, int d, int dv) {
     const double pairs = d * dv;
     const auto over_runs = [&](const std::string &stream, double wanted, const auto &draw) {
-      return mean_over_runs(protocol.seed, stream, wanted, block_of(t, d + dv), most_runs(t, d, dv), draw);
+      return mean_over_runs(protocol.seed, stream, wanted, t, d + dv, draw);
     };
     const double wanted = wanted_sensitivity(protocol);
     const auto states_of = [&](const std::string &variant, const Stretch &stretch) {
@@ -41,11 +34,8 @@ Claim growth() {
     };
     points.statement("$|S k|$ of a value that turns its sign: at least $|v|$", at_least_point(turning(2 * t), 1, 0));
     const auto square_of = [&](const std::string &variant, double sensitivity) {
-      return over_runs("linear norm", sensitivity, [&](const Stretch &stretch) {
-        Vector squares = state_squares(states_of(variant, stretch));
-        for (double &x : squares) x /= t;
-        return squares;
-      });
+      return over_runs("linear norm", sensitivity,
+                       [&](const Stretch &stretch) { return state_squares(states_of(variant, stretch), t); });
     };
     points.condition("mean of $|S_t|_F^2 / t$ against d dv", square_of("linear", wanted), pairs)
         .but_not("$(d-1) dv$", (d - 1) * dv)
@@ -77,9 +67,7 @@ Claim growth() {
       Sequence s = random_runs(KeyLaw::gaussian, t, d, dv, stretch);
       const Vector signal = mapped(M, s.k);
       for (size_t i = 0; i < s.v.size(); ++i) s.v[i] += signal[i];
-      Vector squares = state_squares(run("linear", s));
-      for (double &x : squares) x /= double(t) * t;
-      return squares;
+      return state_squares(run("linear", s), double(t) * t);
     });
     points
         .condition("$v = M k + e$: mean of $|S_t|_F^2 / t^2$ against $|M|^2 (1 + (d+1)/t) + d dv / t$", related,
@@ -119,10 +107,8 @@ Claim inevitable() {
   c.because("With independent zero-mean pairs the norm does grow on average, and this is what the text has in mind. No "
             "proof is possible without an assumption on the pairs.");
   c.runs({"linear", "exp_unnormalized"}), c.takes({steps_param(1000, 4, 10000)});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int T = p.integer("T");
-    Vector k = Stream(protocol.seed, "bounded sum/key").normals(5),
-           v = Stream(protocol.seed, "bounded sum/value").normals(3);
+  return measure(c, [](Points &points, Seed seed, int T) {
+    Vector k = Stream(seed, "bounded sum/key").normals(5), v = Stream(seed, "bounded sum/value").normals(3);
     normalise_rows(k, 5);
     for (double &x : k) x *= 1.5;
     const double once = std::sqrt(inner(k, k) * inner(v, v)), featured = std::sqrt(std::exp(inner(k, k)) * inner(v, v)),
@@ -154,15 +140,14 @@ Claim decay_bounds_and_forgets() {
   c.takes(
       {real_param("lambda", 0.9, 0.3, 0.97, "decay"), integer_param("t", 10, 2, 128, "steps"), key_width, value_width});
   c.at({{{"t", 3}}, {}, {{"t", 40}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int t = p.integer("t"), d = p.integer("d"), dv = p.integer("dv");
-    const double lambda = p.real("lambda"), pairs = d * dv;
+  return measure(c, [](Points &points, const Protocol &protocol, double lambda, int t, int d, int dv) {
+    const double pairs = d * dv;
     const auto square_of = [&](const std::string &variant, double wanted) {
       const auto draw = [&](const Stretch &stretch) {
         const Sequence s = random_runs(KeyLaw::gaussian, t, d, dv, stretch);
         return state_squares(run(variant, filled(s, &Sequence::alpha, lambda)));
       };
-      return mean_over_runs(protocol.seed, "decayed norm", wanted, block_of(t, d + dv), most_runs(t, d, dv), draw);
+      return mean_over_runs(protocol.seed, "decayed norm", wanted, t, d + dv, draw);
     };
     const auto bound = [&](int power) { return pairs * (1 - std::pow(lambda, power)) / (1 - lambda * lambda); };
     const double law = bound(2 * t), shorter = bound(2 * t - 1);

@@ -28,12 +28,8 @@ Update last_update(bool mean, int t, int d, int dv, const Stretch &stretch) {
 }
 /// t^2 |S_t - S_{t-1}|^2 of every run.
 Vector scaled_squares(const Update &u, int t, int d, int dv) {
-  Vector squares;
-  for (size_t run = 0; run < u.before.size(); run += size_t(d) * dv) {
-    double square = 0;
-    for (int e = 0; e < d * dv; ++e) square += std::pow(t * (u.after[run + e] - u.before[run + e]), 2);
-    squares.push_back(square);
-  }
+  Vector squares(u.before.size() / (d * dv), 0.0);
+  for (size_t e = 0; e < u.before.size(); ++e) squares[e / (d * dv)] += std::pow(t * (u.after[e] - u.before[e]), 2);
   return squares;
 }
 
@@ -67,8 +63,7 @@ Claim updates_fade() {
         .obligation("softmax: $o_t - o_{t-1}$ at one query against $kappa_t/Z_t (v_t - o_{t-1})$, every t", changes,
                     shares);
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int t = p.integer("t"), d = p.integer("d"), dv = p.integer("dv");
+  return measure(c, [](Points &points, const Protocol &protocol, int t, int d, int dv) {
     const Stretch single{protocol.seed, "update", 0, 1};
     const Update one = last_update(true, t, d, dv, single), plain = last_update(false, t, d, dv, single);
     Vector moved, unfaded, gap;
@@ -87,9 +82,10 @@ Claim updates_fade() {
     points.wrong_system("the plain sum: updates do not fade", unfaded, gap);
     if (t > 100) return; // long runs take long, and add no information about the law of the mean
     const double law = d * dv * t / (t - 1.0);
-    const Mean mean = mean_over_runs(
-        protocol.seed, "update size", wanted_sensitivity(protocol), block_of(t, d + dv), size_t(4e7) / (t * (d + dv)),
-        [&](const Stretch &stretch) { return scaled_squares(last_update(true, t, d, dv, stretch), t, d, dv); });
+    const auto draw = [&](const Stretch &stretch) {
+      return scaled_squares(last_update(true, t, d, dv, stretch), t, d, dv);
+    };
+    const Mean mean = mean_over_runs(protocol.seed, "update size", wanted_sensitivity(protocol), t, d + dv, draw);
     auto square = points.statement("mean of $t^2 |S_t - S_{t-1}|^2$ against $d dv (1 + 1/(t-1))$", mean, law);
     if (t <= 3) // where samples can distinguish them
       square.but_not("$1 + 1/t$", d * dv * (1 + 1.0 / t)).but_not("no $1/(t-1)$", d * dv);
@@ -116,13 +112,12 @@ Claim objective_fades() {
   c.because("True, but only the scale vanishes: the minimum of the bracket that $1/t$ multiplies stays where it is.");
   c.runs({"gated_linear", "linear"}), c.takes({integer_param("t", 17, 2, 1000, "step"), key_width, value_width});
   c.at({{}, {{"t", 65}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int t = p.integer("t"), d = p.integer("d"), dv = p.integer("dv");
+  return measure(c, [](Points &points, const Protocol &protocol, int t, int d, int dv) {
     const Dense M = normal_matrix(dv, d, protocol.seed, "objective/map");
     const double map = inner(M.data, M.data), limit = -map / 2,
                  law = limit + ((d + 1) * map + d * dv) / (2.0 * (t - 1));
     const auto mean_bracket = [&](const std::string &layer, double wanted) {
-      return mean_over_runs(protocol.seed, "objective", wanted, block_of(t, d + dv), size_t(4e7) / (t * (d + dv)),
+      return mean_over_runs(protocol.seed, "objective", wanted, t, d + dv,
                             [&](const Stretch &stretch) { return brackets(layer, M, t - 1, stretch); });
     };
     const Mean mean = mean_bracket("gated_linear", wanted_sensitivity(protocol));
@@ -140,9 +135,8 @@ Vector last_change(const std::string &variant, const Sequence &s) {
   Sequence without = s;
   std::fill(without.v.end() - s.shape.Dv, without.v.end(), 0.0);
   const Vector now = fast(variant, s, {{"scale", "1"}}).o, before = fast(variant, without, {{"scale", "1"}}).o;
-  Vector change;
-  for (size_t i = now.size() - s.shape.Dv; i < now.size(); ++i) change.push_back(now[i] - before[i]);
-  return change;
+  const Vector change = minus(now, before);
+  return {change.end() - s.shape.Dv, change.end()};
 }
 
 Claim unnormalised_updates() {
@@ -152,21 +146,16 @@ Claim unnormalised_updates() {
   c.exactly("$S_t - S_{t-1} = v_t phi(k_t)^T$, of norm $|v_t| |phi(k_t)|$, at every $t$.");
   c.runs({"exp_unnormalized", "softmax"});
   c.takes({integer_param("t", 1000, 2, 4000, "step"), key_width, value_width}), c.at({{}, {{"t", 10}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int t = p.integer("t"), d = p.integer("d"), dv = p.integer("dv");
-    Sequence s = random_sequence({1, 1, t, d, dv}, protocol.seed, Keys::unit);
+  return measure(c, [](Points &points, Seed seed, int t, int d, int dv) {
+    Sequence s = random_sequence({1, 1, t, d, dv}, seed, Keys::unit);
     for (double &x : s.k) x *= 1.2;
     std::copy_n(s.k.end() - d, d, s.q.end() - d);
     const double *k = &s.k[size_t(t - 1) * d];
     const Vector v(s.v.end() - dv, s.v.end()), measured = last_change("exp_unnormalized", s);
-    const auto times_v = [&](double factor) {
-      Vector scaled = v;
-      for (double &x : scaled) x *= factor;
-      return scaled;
-    };
-    const double square = std::exp(inner(k, k, d)),
-                 units = 32.0 * t * square * max_abs(s.v) * t; // of reads of size t
-    points.rounding(units)
+    const auto times_v = [&](double factor) { return (factor * Dense(dv, 1, v)).data; };
+    const double square = std::exp(inner(k, k, d));
+    points
+        .rounding(32.0 * t * square * max_abs(s.v) * t) // of reads of size t
         .statement("$(S_t - S_{t-1}) phi(k_t)$ against $v_t |phi(k_t)|^2$", measured, times_v(square))
         .but_not("$1/t$", times_v(square / t))
         .but_not("$1/sqrt t$", times_v(square / std::sqrt(t)));
