@@ -5,15 +5,15 @@
 
 namespace recollect::theory {
 namespace {
-const std::vector<ParamSpec> sizes = {integer_param("dv", 4, 2, 64, "rows of S"),
-                                      integer_param("d", 8, 2, 64, "columns of S")};
+const std::vector<ParamSpec> sizes{integer_param("dv", 4, 2, 64, "rows of S"),
+                                   integer_param("d", 8, 2, 64, "columns of S")};
+const std::vector<Changes> suite{{}, {{"dv", 3}, {"d", 2}}};
 
 struct Recurrence {
   Dense A, B, C, S;
   Dense stepped() const { return A * S * B + C; }
 };
-Recurrence random_recurrence(const Params &at, std::uint64_t seed) {
-  const int dv = at.integer("dv"), d = at.integer("d");
+Recurrence random_recurrence(int dv, int d, Seed seed) {
   return {normal_matrix(dv, dv, seed, "eq 36/A"), normal_matrix(d, d, seed, "eq 36/B"),
           normal_matrix(dv, d, seed, "eq 36/C"), normal_matrix(dv, d, seed, "eq 36/S")};
 }
@@ -24,9 +24,9 @@ double product(const Dense &a, const Dense &b) { return inner(a.data, b.data); }
 
 /// S - dL/dS of L = 1/2 tr(S^T S) - half tr(S^T A S B) - sign tr(C^T S); Eq 36 has half = 1/2, sign = 1.
 Dense descended(const Recurrence &r, double half = 0.5, double sign = 1) {
-  return r.S - gradient(r.S, [&](const Dense &S) {
-           return 0.5 * product(S, S) - half * product(S, r.A * S * r.B) - sign * product(r.C, S);
-         });
+  return gradient_step(r.S, [&](const Dense &S) {
+    return 0.5 * product(S, S) - half * product(S, r.A * S * r.B) - sign * product(r.C, S);
+  });
 }
 
 /// Rounding units of that difference: both of its sides are sums of S.size() products of terms up to (|S|+1)^2 |A||B|.
@@ -42,12 +42,11 @@ Claim eq36_general() {
   c.exactly("An identity.");
   c.because("The gradient of the second term is $(A S B + A^T S B^T)/2$, which equals $A S B$ if both matrices are "
             "symmetric.");
-  c.takes(sizes), c.at({{}, {{"dv", 3}, {"d", 2}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Recurrence r = with_parts(random_recurrence(p, protocol.seed), 1, 1);
+  c.takes(sizes), c.at(suite);
+  return measure(c, [](Points &points, Seed seed, int dv, int d) {
+    const Recurrence r = with_parts(random_recurrence(dv, d, seed), 1, 1);
     const Dense expected = r.stepped();
-    points.rounding(units(r));
-    points.statement("$S - dL/dS$ against $A S B + C$, symmetric A and B", descended(r), expected);
+    points.rounding(units(r)).statement("$S - dL/dS$ against $A S B + C$, symmetric A and B", descended(r), expected);
     points.wrong_system("no $1/2$ on the second term", descended(r, 1, 1), expected);
     points.wrong_system("sign of C flipped", descended(r, 0.5, -1), expected);
   });
@@ -72,11 +71,10 @@ Claim symmetric_is_sufficient() {
             "A X B>$. Eq 36 then generates $(A S B + A^T S B^T)/2 + C$.");
   c.because("A gradient does no work around a closed path. The linear part of the field is a gradient if and only if "
             "its Jacobian is symmetric.");
-  c.takes(sizes), c.at({{}, {{"dv", 3}, {"d", 2}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Recurrence r = random_recurrence(p, protocol.seed), symmetric = with_parts(r, 1, 1);
-    const Dense X = normal_matrix(r.S.rows, r.S.columns, protocol.seed, "eq 36/X"),
-                Y = normal_matrix(r.S.rows, r.S.columns, protocol.seed, "eq 36/Y");
+  c.takes(sizes), c.at(suite);
+  return measure(c, [](Points &points, Seed seed, int dv, int d) {
+    const Recurrence r = random_recurrence(dv, d, seed), symmetric = with_parts(r, 1, 1);
+    const Dense X = normal_matrix(dv, d, seed, "eq 36/X"), Y = normal_matrix(dv, d, seed, "eq 36/Y");
     const double loop = product(X, r.A * Y * r.B) - product(Y, r.A * X * r.B), size = units(r) + units(symmetric);
     const Dense both = 0.5 * (r.A * r.S * r.B + transpose(r.A) * r.S * transpose(r.B)) + r.C;
     points.rounding(size)
@@ -117,22 +115,22 @@ Claim symmetric_is_not_necessary() {
   c.because("That $A$ and $B$ are symmetric is sufficient for a potential, and the rest of the paper uses only that. "
             "It is not necessary: for two antisymmetric matrices there is a potential as well, and Eq 36 generates "
             "their recurrence too.");
-  c.takes(sizes), c.at({{}, {{"dv", 3}, {"d", 2}}});
+  c.takes(sizes), c.at(suite);
   c.first([](Points &points, const Protocol &protocol) {
-    const Params smallest = labels({{"dv", 2}, {"d", 2}});
     const Dense turn(2, 2, {0, 1, -1, 0}), map = jacobian(turn, turn);
-    Recurrence r = random_recurrence(smallest, protocol.seed);
+    Recurrence r = random_recurrence(2, 2, protocol.seed);
     r.A = r.B = turn;
-    points.at(smallest).rounding(1);
-    points.statement("A against $A^T$ where $A = B = [[0,1],[-1,0]]$: $S -> A S B$ is self-adjoint", turn,
-                     transpose(turn));
+    points.at({{"dv", 2}, {"d", 2}})
+        .rounding(1)
+        .statement("A against $A^T$ where $A = B = [[0,1],[-1,0]]$: $S -> A S B$ is self-adjoint", turn,
+                   transpose(turn));
     points.obligation("the matrix of $S -> A S B$ against its transpose, $A = B = [[0,1],[-1,0]]$", map,
                       transpose(map));
     points.rounding(units(r)).obligation("$S - dL/dS$ of Eq 36 against $A S B + C$, $A = B = [[0,1],[-1,0]]$",
                                          descended(r), r.stepped());
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Recurrence any = random_recurrence(p, protocol.seed), both = with_parts(any, -1, -1),
+  return measure(c, [](Points &points, Seed seed, int dv, int d) {
+    const Recurrence any = random_recurrence(dv, d, seed), both = with_parts(any, -1, -1),
                      mixed = with_parts(any, -1, 1);
     const Dense J = jacobian(both.A, both.B), transposed = transpose(J), wrong = jacobian(mixed.A, mixed.B),
                 of_transposes = jacobian(transpose(mixed.A), transpose(mixed.B));
@@ -156,11 +154,10 @@ Claim misplaced_diagonal() {
       "The printed form is a matrix times a number. Meant is $1/2 ||diag(sqrt(1-lambda)) S||_F^2$, as in Table 2.");
   c.because("The first line of Eq 69, $1/2 tr(S^T S) - 1/2 tr(S^T diag(lambda) S)$, and Table 2 are right. The second "
             "line moves the diagonal matrix out of the norm.");
-  c.takes(sizes), c.at({{}, {{"dv", 3}, {"d", 2}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int dv = p.integer("dv"), d = p.integer("d");
-    const Dense S = normal_matrix(dv, d, protocol.seed, "eq 36/S");
-    Vector weights = Stream(protocol.seed, "eq 69/lambda").uniforms(dv, 0.1, 0.9), rival_weights;
+  c.takes(sizes), c.at(suite);
+  return measure(c, [](Points &points, Seed seed, int dv, int d) {
+    const Dense S = normal_matrix(dv, d, seed, "eq 36/S");
+    Vector weights = Stream(seed, "eq 69/lambda").uniforms(dv, 0.1, 0.9), rival_weights;
     Dense kept = S; // diag(lambda) S
     for (int i = 0; i < dv; ++i) {
       for (int j = 0; j < d; ++j) kept(i, j) *= weights[i];
@@ -169,7 +166,7 @@ Claim misplaced_diagonal() {
     }
     const Dense wrong_term = 0.5 * product(S, S) * Dense(dv, 1, weights); // as printed: a matrix
     const auto kept_by = [&](const Vector &w) {
-      return (S - gradient(S, [&](const Dense &X) { return 0.5 * weighted_square(X, w); })).data;
+      return gradient_step(S, [&](const Dense &X) { return 0.5 * weighted_square(X, w); }).data;
     };
     const double needed = 0.5 * product(S, S) - 0.5 * product(S, kept), size = 16 * dv * d * product(S, S);
     points.rounding(size).statement("entries of $diag(1-lambda) ||S||^2 / 2$ against the first line of Eq 69",

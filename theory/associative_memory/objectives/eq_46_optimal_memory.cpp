@@ -2,18 +2,17 @@
 // 000 §2.2.2, Eq 45-48, and Appendix F: the optimal memory S* of fixed weights, each printed form against the least-squares
 // solution on data. Whether DeltaNet converges to it: section_2_2_2_delta_net.cpp.
 #include "theory/associative_memory/objectives/optimal_memory.hpp"
-#include "theory/support/claim_builder.hpp"
+#include "theory/support/measure.hpp"
 
 namespace recollect::theory {
 namespace {
 const ParamSpec input_width = integer_param("D", 8, 2, 32, "width of x"),
                 key_width = integer_param("m", 3, 2, 32, "width of k"),
                 value_width = integer_param("dv", 5, 1, 32, "width of v");
-Layer layer_at(const Params &at, std::uint64_t seed) {
-  const int D = at.integer("D"), m = at.has("m") ? at.integer("m") : D;
+Layer layer_at(int D, int m, int dv, Seed seed) {
   if (m > D)
     usage_error("keys of width m = " + number(m) + " from inputs of width D = " + number(D) + ": m is at most D");
-  return random_layer(D, m, at.integer("dv"), seed);
+  return random_layer(D, m, dv, seed);
 }
 
 /// 25 D inputs that follow N(0, moment), as rows.
@@ -52,10 +51,9 @@ Claim equation_46() {
             "pseudo-inverse gives the minimiser of least norm.");
   c.takes({input_width, key_width, value_width});
   c.at({{}, {{"D", 6}, {"m", 6}, {"dv", 4}}, {{"D", 16}, {"m", 8}, {"dv", 8}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Layer layer = layer_at(p, protocol.seed);
-    const int D = layer.Wk.columns, m = layer.Wk.rows;
-    const Fit f = fit(layer, protocol.seed);
+  return measure(c, [](Points &points, Seed seed, int D, int m, int dv) {
+    const Layer layer = layer_at(D, m, dv, seed);
+    const Fit f = fit(layer, seed);
     const Dense form = optimum_eq46(f.layer);
     points.rounding(f.units);
     auto stated = points.statement("least squares against Eq 46", f.solution, form);
@@ -68,7 +66,7 @@ Claim equation_46() {
     // Two equal rows of Wk: no inverse; the pseudo-inverse gives the minimiser of least norm.
     Layer equal_rows = layer;
     for (int c = 0; c < D; ++c) equal_rows.Wk(m - 1, c) = equal_rows.Wk(0, c);
-    const Fit g = fit(equal_rows, inputs_of(layer.moment, protocol.seed), m - 1);
+    const Fit g = fit(equal_rows, inputs_of(layer.moment, seed), m - 1);
     points.obligation("two rows of Wk equal: least squares of least norm against the pseudo-inverse",
                       against(g, optimum_eq46(g.layer)));
   });
@@ -79,14 +77,13 @@ Claim equation_47() {
   c.says("Where Wk is invertible and $E[xx^T]$ positive definite, $S* = Wv Wk^-1$.");
   c.exactly("For any distribution of $x$.");
   c.takes({input_width, value_width}), c.at({{{"D", 6}, {"dv", 4}}, {{"D", 12}, {"dv", 12}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Layer layer = layer_at(p, protocol.seed);
+  return measure(c, [](Points &points, Seed seed, int D, int dv) {
+    const Layer layer = random_layer(D, D, dv, seed);
     const Dense form = layer.Wv * inverse(layer.Wk);
-    const Fit one = fit(layer, protocol.seed),
-              two = fit(with_moment(layer, random_moment(layer.Wk.columns, protocol.seed + 1)), protocol.seed + 1);
+    const Fit one = fit(layer, seed), two = fit(with_moment(layer, random_moment(D, seed + 1)), seed + 1);
     Layer singular = layer; // Wk loses a row
-    for (int c = 0; c < layer.Wk.columns; ++c) singular.Wk(0, c) = 0;
-    const Fit without = fit(singular, inputs_of(layer.moment, protocol.seed), layer.Wk.rows - 1);
+    for (int c = 0; c < D; ++c) singular.Wk(0, c) = 0;
+    const Fit without = fit(singular, inputs_of(layer.moment, seed), D - 1);
     points.rounding(one.units);
     points.statement("least squares against $Wv Wk^-1$, one law of x", one.solution, form)
         .but_not("$Wv Wk^T$", layer.Wv * transpose(layer.Wk))
@@ -121,15 +118,13 @@ Claim equation_48() {
     points.statement("least squares against Eq 48, $x = (1,1)$, (0,1), $Wk = Wv = (1,0)$",
                      against(smallest, optimum_eq48(smallest.layer)));
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Layer layer = layer_at(p, protocol.seed);
-    const int D = layer.Wk.columns;
-    if (layer.Wk.rows == D) usage_error("at m = D the projection has full rank, and Eq 48 is Eq 47");
-    const Fit f = fit(layer, protocol.seed), isotropic = isotropic_fit(layer, 2),
-              invertible = fit(random_layer(D, D, layer.Wv.rows, protocol.seed), protocol.seed);
+  return measure(c, [](Points &points, Seed seed, int D, int m, int dv) {
+    const Layer layer = layer_at(D, m, dv, seed);
+    if (m == D) usage_error("at m = D the projection has full rank, and Eq 48 is Eq 47");
+    const Fit f = fit(layer, seed), isotropic = isotropic_fit(layer, 2),
+              invertible = fit(random_layer(D, D, dv, seed), seed);
     const Vector of_moment = singular_values(invertible.layer.moment);
-    points.rounding(f.units);
-    points.statement("least squares against Eq 48", f.solution, optimum_eq48(f.layer));
+    points.rounding(f.units).statement("least squares against Eq 48", f.solution, optimum_eq48(f.layer));
     points.obligation("least squares against Eq 46", f.solution, optimum_eq46(f.layer))
         .but_not("$Wv Wk^+$", f.layer.Wv * pseudo_inverse(f.layer.Wk));
     points.wrong_system("other data", f.solution, optimum_eq48(isotropic.layer));
@@ -147,19 +142,17 @@ Claim depends_on_data() {
   c.because("For one stationary distribution of the data it is still one fixed matrix. It is 'not fixed' only if the "
             "distribution changes.");
   c.takes({input_width, key_width, value_width}), c.at({{}, {{"D", 12}, {"m", 4}, {"dv", 3}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Layer layer = layer_at(p, protocol.seed);
-    const int D = layer.Wk.columns;
-    if (layer.Wk.rows == D) usage_error("at m = D the projection has full rank, and S* does not depend on the data");
-    const Layer elsewhere = with_moment(layer, random_moment(D, protocol.seed + 1));
-    const Fit one = fit(layer, protocol.seed), two = fit(elsewhere, protocol.seed + 1), flat = isotropic_fit(layer, 1),
-              scaled = isotropic_fit(layer, 3);
+  return measure(c, [](Points &points, Seed seed, int D, int m, int dv) {
+    const Layer layer = layer_at(D, m, dv, seed), square = random_layer(D, D, dv, seed);
+    if (m == D) usage_error("at m = D the projection has full rank, and S* does not depend on the data");
+    const auto elsewhere = [&](const Layer &of) { return fit(with_moment(of, random_moment(D, seed + 1)), seed + 1); };
+    const Fit one = fit(layer, seed), two = elsewhere(layer), invertible = elsewhere(square),
+              flat = isotropic_fit(layer, 1), scaled = isotropic_fit(layer, 3);
     const auto change = [](const Dense &a, const Dense &b) { return frobenius_norm(a - b) / frobenius_norm(a); };
-    const double law = change(optimum_eq46(one.layer), optimum_eq46(two.layer)), units = 4 * (one.units + two.units);
-    const Layer square = random_layer(D, D, layer.Wv.rows, protocol.seed);
-    const Fit invertible = fit(with_moment(square, random_moment(D, protocol.seed + 1)), protocol.seed + 1);
-    points.rounding(units).statement("relative change of the least-squares $S*$ between two laws of x, against Eq 46's",
-                                     change(one.solution, two.solution), law);
+    const double law = change(optimum_eq46(one.layer), optimum_eq46(two.layer));
+    points.rounding(4 * (one.units + two.units));
+    points.statement("relative change of the least-squares $S*$ between two laws of x, against Eq 46's",
+                     change(one.solution, two.solution), law);
     points.wrong_system("two isotropic laws: no change", change(flat.solution, scaled.solution), law);
     points.rounding(two.units)
         .statement("least squares on the second law against Eq 46's for it", two.solution, optimum_eq46(two.layer))

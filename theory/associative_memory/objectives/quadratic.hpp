@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Objectives of 000 §2.2 are at most quadratic in S: their gradients come from values alone.
 #pragma once
-#include "theory/support/claim_builder.hpp"
 #include "theory/support/differences.hpp"
+#include "theory/support/stored.hpp"
 
 namespace recollect::theory {
+using Objective = std::function<double(const Dense &S)>;
+/// S after one gradient step of size 1 on L.
+inline Dense gradient_step(const Dense &S, const Objective &L) { return S - gradient(S, L); }
+
 /// ||diag(sqrt(weights)) S||_F^2
 inline double weighted_square(const Dense &S, const Vector &weights) {
   double sum = 0;

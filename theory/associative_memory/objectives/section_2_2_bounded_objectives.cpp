@@ -4,7 +4,6 @@
 
 namespace recollect::theory {
 namespace {
-using Objective = std::function<double(const Dense &S)>;
 
 /// Steepest descent with an exact minimum along each line, because three values determine a quadratic. With gates in
 /// 0.1 ... 0.9 the condition number is at most (1 - 0.1) / (1 - 0.9), so that the error of L falls by a factor of at
@@ -22,10 +21,10 @@ double minimum_by_descent(const Objective &L, Dense S) {
 /// The lowest value over states of every size from 1e-3 to 1e3.
 double lowest_of_states(const Objective &L, int rows, int columns, std::uint64_t seed) {
   double lowest = HUGE_VAL;
-  for (int n = 0; n < 100; ++n)
-    lowest =
-        std::min(lowest, L(std::pow(10.0, n % 7 - 3) *
-                           Dense(rows, columns, Stream(seed, "bounded/states", n).normals(size_t(rows) * columns))));
+  for (int n = 0; n < 100; ++n) {
+    const Dense state(rows, columns, Stream(seed, "bounded/states", n).normals(size_t(rows) * columns));
+    lowest = std::min(lowest, L(std::pow(10.0, n % 7 - 3) * state));
+  }
   return lowest;
 }
 
@@ -40,11 +39,9 @@ Claim boundedness() {
       "The objectives of the last two are bounded by their regulariser, which is the decay term of the recurrence.");
   c.takes({integer_param("t", 5, 1, 1000, "step"), integer_param("d", 8, 1, 32, "width of keys (or features)"),
            value_width_param(4, 1, 32)});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int t = p.integer("t"), d = p.integer("d"), dv = p.integer("dv");
-    const Vector k = Stream(protocol.seed, "bounded/key").normals(d),
-                 v = Stream(protocol.seed, "bounded/value").normals(dv);
-    const Vector lambda = Stream(protocol.seed, "bounded/lambda").uniforms(dv, 0.1, 0.9);
+  return measure(c, [](Points &points, Seed seed, int t, int d, int dv) {
+    const Vector k = Stream(seed, "bounded/key").normals(d), v = Stream(seed, "bounded/value").normals(dv);
+    const Vector lambda = Stream(seed, "bounded/lambda").uniforms(dv, 0.1, 0.9);
     const double kk = inner(k, k), vv = inner(v, v);
     Vector weights;
     double gated_minimum = 0;
@@ -66,13 +63,13 @@ Claim boundedness() {
     Vector slopes;
     for (double c : {1.0, 1e3, 1e6}) slopes.push_back(linear(c * outer(v, k)) / c);
     const double units = 16.0 * d * dv * (vv + 1) * (kk + 1), least = -vv * kk / (2 * t);
-    const Dense start = normal_matrix(dv, d, protocol.seed, "bounded/start");
+    const Dense start = normal_matrix(dv, d, seed, "bounded/start");
     const auto found = [&](const Objective &L, double minimum) {
       // 100 times the units, because terms of the loss may be larger by 1/(1-lambda)^2
       return exact_point(minimum_by_descent(L, start), minimum, 100 * units);
     };
     const auto above = [&](const Objective &L, double bound) {
-      return at_least_point(lowest_of_states(L, dv, d, protocol.seed), bound, units * epsilon_of(Real::f64));
+      return at_least_point(lowest_of_states(L, dv, d, seed), bound, units * epsilon_of(Real::f64));
     };
     points.rounding(units)
         .statement("linear and un-normalised softmax (k for $phi$): $L(c v k^T)/c$ for $c = 1$, 1e3, 1e6", slopes,

@@ -14,8 +14,7 @@ struct Step {
   Vector k, v, lambda, key_lambda;
   double recall(const Dense &M) const { return inner(times(M, k), v); }
 };
-Step random_step(const Params &at, std::uint64_t seed) {
-  const int d = at.integer("d"), dv = at.integer("dv");
+Step random_step(int d, int dv, Seed seed) {
   return {normal_matrix(dv, d, seed, "table 2/S"), Stream(seed, "table 2/key").normals(d),
           Stream(seed, "table 2/value").normals(dv), Stream(seed, "table 2/lambda").uniforms(dv, 0.1, 0.9),
           Stream(seed, "table 2/key lambda").uniforms(d, 0.1, 0.9)};
@@ -23,17 +22,14 @@ Step random_step(const Params &at, std::uint64_t seed) {
 
 /// S after one step of a layer on (k, v); `lambda` gates the keys' channels.
 Vector layer_step(const std::string &variant, const Dense &S, const Vector &k, const Vector &v, const Vector &lambda) {
-  Sequence s = of_shape({1, 1, 1, int(k.size()), int(v.size())});
-  s.q = s.k = k, s.v = v, s.lambda = lambda, s.beta = {1}, s.state = S.data;
+  Sequence s = stored({1, 1, 1, int(k.size()), int(v.size())}, k, v);
+  s.lambda = lambda, s.state = S.data;
   return run(variant, s).state;
 }
 /// Table 2 gates the rows of S, gated_linear its columns: therefore keys and values are exchanged, and S is transposed.
 Vector row_gated_step(const Step &s, const Vector &v) {
   return transpose(Dense(s.S.columns, s.S.rows, layer_step("gated_linear", transpose(s.S), v, s.k, s.lambda))).data;
 }
-
-using Objective = std::function<double(const Dense &S)>;
-Vector descended(const Step &s, const Objective &L) { return (s.S - gradient(s.S, L)).data; }
 
 /// Rounding units of an objective of S.size() products up to (|S||k| + |v|)^2 + |S|^2, with S moved by 1.
 double units(const Step &s) {
@@ -46,10 +42,10 @@ Claim linear_row() {
   c.says("Linear attention, $A = B = I$ and $C = v_t k_t^T$, is one gradient step on $-<S k_t, v_t>$.");
   c.exactly("An identity.");
   c.runs({"linear", "delta_net"}), c.takes(widths), c.at(suite);
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Step s = random_step(p, protocol.seed);
+  return measure(c, [](Points &points, Seed seed, int d, int dv) {
+    const Step s = random_step(d, dv, seed);
     const auto recalled = [&](double weight) {
-      return descended(s, [&](const Dense &S) { return weight * s.recall(S); });
+      return gradient_step(s.S, [&](const Dense &S) { return weight * s.recall(S); }).data;
     };
     points.rounding(units(s));
     points.statement("$S_t$ against $S - dL/dS$", layer_step("linear", s.S, s.k, s.v, {}), recalled(-1))
@@ -67,12 +63,12 @@ Claim gated_linear_row() {
   c.because("As printed, the gate acts on the value side (the rows of $S$). The layer of the cited reference [47] "
             "gates the key side, $B = diag(lambda_t)$.");
   c.runs({"gated_linear"}), c.takes(widths), c.at(suite);
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Step s = random_step(p, protocol.seed);
+  return measure(c, [](Points &points, Seed seed, int d, int dv) {
+    const Step s = random_step(d, dv, seed);
     const auto weighted = [&](double power) {
       Vector weights;
       for (double lambda : s.lambda) weights.push_back(std::pow(1 - lambda, power));
-      return descended(s, [&](const Dense &S) { return -s.recall(S) + 0.5 * weighted_square(S, weights); });
+      return gradient_step(s.S, [&](const Dense &S) { return -s.recall(S) + 0.5 * weighted_square(S, weights); }).data;
     };
     Vector gated = s.v;
     for (size_t i = 0; i < gated.size(); ++i) gated[i] *= s.lambda[i];
@@ -90,20 +86,22 @@ Claim delta_row() {
   c.says("DeltaNet, $A = I$, $B = I - k_t k_t^T$, $C = v_t k_t^T$, is one gradient step on $1/2 ||S k_t - v_t||^2$.");
   c.exactly("An identity, for keys of any norm.");
   c.runs({"delta_net", "linear"}), c.takes(widths), c.at(suite);
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Step s = random_step(p, protocol.seed);
+  return measure(c, [](Points &points, Seed seed, int d, int dv) {
+    const Step s = random_step(d, dv, seed);
     const auto half_square = [&](double erase, double weight) {
-      return descended(s, [&](const Dense &S) {
+      const auto loss = [&](const Dense &S) {
         const Vector read = times(S, s.k);
         return weight * (erase * inner(read, read) / 2 - inner(read, s.v));
-      });
+      };
+      return gradient_step(s.S, loss).data;
     };
-    const Vector expected = descended(s, [&](const Dense &S) {
+    const auto stated = [&](const Dense &S) {
       double loss = 0;
       const Vector read = times(S, s.k);
       for (size_t i = 0; i < read.size(); ++i) loss += (read[i] - s.v[i]) * (read[i] - s.v[i]) / 2;
       return loss;
-    });
+    };
+    const Vector expected = gradient_step(s.S, stated).data;
     points.rounding(units(s));
     points.statement("$S_t$ against $S - dL/dS$", layer_step("delta_net", s.S, s.k, s.v, {}), expected)
         .but_not("$||S k - v||^2$ without $1/2$", half_square(1, 2))

@@ -5,27 +5,21 @@
 
 namespace recollect::theory {
 namespace {
-const std::vector<ParamSpec> parameters = {real_param("eta", 0.7, 0.01, 0.99, "momentum of the write"),
-                                           steps_param(20, 2, 60), key_width_param(8, 1, 32),
-                                           value_width_param(4, 1, 32)};
-Sequence story(const Params &at, std::uint64_t seed) {
-  Sequence s = random_sequence({1, 1, at.integer("T"), at.integer("d"), at.integer("dv")}, seed, Keys::gaussian);
+const std::vector<ParamSpec> parameters{real_param("eta", 0.7, 0.01, 0.99, "momentum of the write"),
+                                        steps_param(20, 2, 60), key_width_param(8, 1, 32), value_width_param(4, 1, 32)};
+Sequence story(const Shape &shape, Seed seed) {
+  Sequence s = random_sequence(shape, seed, Keys::gaussian);
   s.alpha.clear(); // a factor on eta at every step
   return s;
 }
 /// The same with eta_t uniform in 0.4 ... 0.95, which the layer takes where its own eta is 1.
-Sequence uneven(Sequence s, std::uint64_t seed) {
+Sequence uneven(Sequence s, Seed seed) {
   s.alpha = Stream(seed, "table 2/eta").uniforms(size_t(s.shape.T), 0.4, 0.95);
   return s;
 }
-const Assignments as_given{{"eta", "1"}};
-Vector key(const Sequence &s, int t) {
-  return Vector(s.k.begin() + t * s.shape.Dk, s.k.begin() + (t + 1) * s.shape.Dk);
-}
-Vector value(const Sequence &s, int t) {
-  return Vector(s.v.begin() + t * s.shape.Dv, s.v.begin() + (t + 1) * s.shape.Dv);
-}
-Assignments setting(const Params &at) { return {{"eta", number(at.real("eta"))}}; }
+Vector key(const Sequence &s, int t) { return steps_of(s.k, s.shape, t, t + 1); }
+Vector value(const Sequence &s, int t) { return steps_of(s.v, s.shape, t, t + 1); }
+Assignments of_eta(double eta) { return {{"eta", number(eta)}}; }
 
 /// prod_{j=i+1..t} eta_j for i <= t.
 double weight(const Vector &eta, int t, int i) {
@@ -35,39 +29,39 @@ double weight(const Vector &eta, int t, int i) {
 }
 
 /// L_t(S), t = 0 ... T-1.
-using Objective = std::function<double(const Dense &S, int t)>;
+using ObjectiveOfStep = std::function<double(const Dense &S, int t)>;
 
 double read_square(const Dense &S, const Vector &k) {
   const Vector read = times(S, k);
   return inner(read, read);
 }
-Objective as_in_table_2(const Sequence &s, const Vector &eta) {
+ObjectiveOfStep as_in_table_2(const Sequence &s, const Vector &eta) {
   return [&s, eta](const Dense &S, int t) {
     double recall = 0;
     for (int i = 0; i <= t; ++i) recall += weight(eta, t, i) * inner(times(S, key(s, i)), value(s, i));
     return read_square(S, key(s, t)) / 2 - recall;
   };
 }
-Objective wrong_pair_of_eq_76(const Sequence &s, const Vector &eta) {
+ObjectiveOfStep wrong_pair_of_eq_76(const Sequence &s, const Vector &eta) {
   return [&s, eta](const Dense &S, int t) {
     double weights = 0;
     for (int i = 0; i <= t; ++i) weights += weight(eta, t, i);
     return read_square(S, key(s, t)) / 2 - weights * inner(times(S, key(s, t)), value(s, t));
   };
 }
-Objective of_delta_net(const Sequence &s) {
+ObjectiveOfStep of_delta_net(const Sequence &s) {
   return
       [&s](const Dense &S, int t) { return read_square(S, key(s, t)) / 2 - inner(times(S, key(s, t)), value(s, t)); };
 }
 
 /// Reads and last S of the memory that takes a step on L_t per token plus `heavy` times the step before (heavy ball).
-Vector descend(const Sequence &s, const Objective &L, double heavy = 0) {
+Vector descend(const Sequence &s, const ObjectiveOfStep &L, double heavy = 0) {
   Vector all;
   Dense S(s.shape.Dv, s.shape.Dk), step = S;
   for (int t = 0; t < s.shape.T; ++t) {
     step = heavy * step - gradient(S, [&](const Dense &M) { return L(M, t); });
     S = S + step;
-    const Vector read = times(S, Vector(s.q.begin() + t * s.shape.Dk, s.q.begin() + (t + 1) * s.shape.Dk));
+    const Vector read = times(S, steps_of(s.q, s.shape, t, t + 1));
     all.insert(all.end(), read.begin(), read.end());
   }
   all.insert(all.end(), S.data.begin(), S.data.end());
@@ -88,17 +82,17 @@ Claim momentum_row() {
   c.because(
       "The momentum acts only on the write. It is not heavy-ball momentum on the gradient of DeltaNet's objective.");
   c.runs({"delta_momentum", "delta_net"}), c.takes(parameters);
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Sequence s = story(p, protocol.seed), other = uneven(s, protocol.seed);
-    const Vector eta(size_t(s.shape.T), p.real("eta")), expected = descend(s, as_in_table_2(s, eta));
-    points.rounding(units(s, setting(p)))
-        .statement("reads and $S_T$ against the descent", results_of("delta_momentum", s, setting(p)), expected)
-        .but_not("heavy ball on DeltaNet's gradient", descend(s, of_delta_net(s), eta[0]))
-        .but_not("Eq 76: $<S k_t, v_t>$ inside the sum", descend(s, wrong_pair_of_eq_76(s, eta)));
+  return measure(c, [](Points &points, Seed seed, double eta, const Shape &shape) {
+    const Sequence s = story(shape, seed), other = uneven(s, seed);
+    const Vector same(shape.T, eta), expected = descend(s, as_in_table_2(s, same));
+    points.rounding(units(s, of_eta(eta)))
+        .statement("reads and $S_T$ against the descent", results_of("delta_momentum", s, of_eta(eta)), expected)
+        .but_not("heavy ball on DeltaNet's gradient", descend(s, of_delta_net(s), eta))
+        .but_not("Eq 76: $<S k_t, v_t>$ inside the sum", descend(s, wrong_pair_of_eq_76(s, same)));
     points.wrong_system("no momentum", results_of("delta_net", s), expected);
-    points.rounding(units(other, as_given))
+    points.rounding(units(other, of_eta(1)))
         .statement("the same with another $eta$ every step, uniform in 0.4 ... 0.95",
-                   results_of("delta_momentum", other, as_given), descend(other, as_in_table_2(other, other.alpha)))
+                   results_of("delta_momentum", other, of_eta(1)), descend(other, as_in_table_2(other, other.alpha)))
         .but_not("the same $eta$ every step", expected);
   });
 }
@@ -113,20 +107,19 @@ Claim momentum_as_printed() {
             "3/4$. The recurrence gives $C_2 = 11/4$, the printed objective $7/2$.");
   c.runs({"delta_momentum"}), c.takes(parameters);
   c.first([](Points &points, const Protocol &) {
-    Sequence s = of_shape({1, 1, 2, 1, 1});
-    s.q = s.k = {1, 1}, s.v = {1, 2}, s.beta = {1, 1};
-    const Params at = labels({{"eta", 0.75}, {"T", 2}, {"d", 1}, {"dv", 1}});
-    points.at(at).rounding(units(s, setting(at)));
+    const Sequence s = stored({1, 1, 2, 1, 1}, {1, 1}, {1, 2});
+    const double eta = 0.75;
+    points.at({{"eta", eta}, {"T", 2}, {"d", 1}, {"dv", 1}}).rounding(units(s, of_eta(eta)));
     points.statement("$S_2$ against the descent, $k = 1$, 1 and $v = 1$, 2",
-                     results_of("delta_momentum", s, setting(at)), descend(s, wrong_pair_of_eq_76(s, {0.75, 0.75})));
+                     results_of("delta_momentum", s, of_eta(eta)), descend(s, wrong_pair_of_eq_76(s, {eta, eta})));
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Sequence s = story(p, protocol.seed);
-    const Vector eta(size_t(s.shape.T), p.real("eta")), squares(eta.size(), eta[0] * eta[0]),
-        measured = results_of("delta_momentum", s, setting(p));
-    points.rounding(units(s, setting(p)));
-    points.statement("reads and $S_T$ against the descent", measured, descend(s, wrong_pair_of_eq_76(s, eta)));
-    points.obligation("the same with $<S k_i, v_i>$ in the sum", measured, descend(s, as_in_table_2(s, eta)))
+  return measure(c, [](Points &points, Seed seed, double eta, const Shape &shape) {
+    const Sequence s = story(shape, seed);
+    const Vector same(shape.T, eta), squares(shape.T, eta * eta),
+        measured = results_of("delta_momentum", s, of_eta(eta));
+    points.rounding(units(s, of_eta(eta)));
+    points.statement("reads and $S_T$ against the descent", measured, descend(s, wrong_pair_of_eq_76(s, same)));
+    points.obligation("the same with $<S k_i, v_i>$ in the sum", measured, descend(s, as_in_table_2(s, same)))
         .but_not("no sum: DeltaNet's objective", descend(s, of_delta_net(s)))
         .but_not("$eta^2$ for $eta$", descend(s, as_in_table_2(s, squares)));
   });
@@ -148,22 +141,22 @@ Claim momentum_sum() {
   c.says("$C_t = eta_t C_{t-1} + v_t k_t^T$ with $C_0 = 0$ is $sum_{i<=t} (prod_{j=i+1..t} eta_j) v_i k_i^T$.");
   c.exactly("An identity; the empty product at $i = t$ is 1.");
   c.runs({"delta_momentum"}), c.takes(parameters);
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Sequence s = story(p, protocol.seed), other = uneven(s, protocol.seed);
-    const int T = s.shape.T;
-    const double size = 4.0 * T * frobenius_norm(Dense(T, s.shape.Dk, s.k)) * frobenius_norm(Dense(T, s.shape.Dv, s.v));
-    const auto second_half = [](const Sequence &given, const Assignments &set) { // the layer's C_T
-      const Vector state = run("delta_momentum", given, set).state;
+  return measure(c, [](Points &points, Seed seed, double eta, const Shape &shape) {
+    const Sequence s = story(shape, seed), other = uneven(s, seed);
+    const int T = shape.T;
+    const auto second_half = [](const Sequence &given, double own_eta) { // the layer's C_T
+      const Vector state = run("delta_momentum", given, of_eta(own_eta)).state;
       return Vector(state.begin() + std::ptrdiff_t(state.size() / 2), state.end());
     };
-    const Vector one(size_t(T), p.real("eta")), C = second_half(other, as_given);
-    points.rounding(size).statement("$C_T$ of the layer", second_half(s, setting(p)), weighted_sum(s, one, 0, 1));
+    const Vector same = weighted_sum(s, Vector(T, eta), 0, 1), C = second_half(other, 1);
+    points.rounding(4.0 * T * frobenius_norm(Dense(T, shape.Dk, s.k)) * frobenius_norm(Dense(T, shape.Dv, s.v)));
+    points.statement("$C_T$ of the layer", second_half(s, eta), same);
     points
         .statement("$C_T$ with another $eta$ every step, uniform in 0.4 ... 0.95", C,
                    weighted_sum(s, other.alpha, 0, 1))
         .but_not("the product from $j = i$", weighted_sum(s, other.alpha, 0, 0))
         .but_not("the first write left out", weighted_sum(s, other.alpha, 1, 1))
-        .but_not("the same $eta$ every step", weighted_sum(s, one, 0, 1));
+        .but_not("the same $eta$ every step", same);
   });
 }
 

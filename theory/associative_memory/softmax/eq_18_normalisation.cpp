@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Softmax's normaliser (000 Eq 18, §2.1.2, D.2): which quantities it bounds, and the per-head norm that can replace it.
 #include "theory/associative_memory/noise/noise_quadrature.hpp"
-#include "theory/support/claim_builder.hpp"
 #include "theory/support/delta_recursion.hpp"
 #include "theory/support/sampling.hpp"
+#include "theory/support/stored.hpp"
 
 namespace recollect::theory {
 namespace {
-Sequence gaussian_sequence(const Params &p, std::uint64_t seed) {
-  Sequence s = of_shape({1, 1, p.integer("T"), p.integer("d"), p.integer("dv")});
-  s.q = normal_matrix(s.shape.T, s.shape.Dk, seed, "normalisation/queries").data;
-  s.k = normal_matrix(s.shape.T, s.shape.Dk, seed, "normalisation/keys").data;
-  s.v = normal_matrix(s.shape.T, s.shape.Dv, seed, "normalisation/values").data;
-  return s;
-}
+
 Vector norms(const Vector &rows, int width) {
   Vector lengths;
   for (size_t i = 0; i < rows.size(); i += width) lengths.push_back(std::sqrt(inner(&rows[i], &rows[i], width)));
@@ -35,16 +29,14 @@ Claim eq18_convex_read() {
             "ahead of all others.");
   c.because("This bound is what the normaliser contributes to stability.");
   c.runs({"softmax", "exp_unnormalized"}), c.takes(sequence_params(40));
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Sequence s = gaussian_sequence(p, protocol.seed);
+  return measure(c, [](Points &points, Seed seed, int T, int d, int dv) {
+    const Sequence s = normal_sequence({1, 1, T, d, dv}, seed, "normalisation");
     const Rows r(s);
-    const int T = s.shape.T, dv = s.shape.Dv;
     const Dense weights =
-        normalise_sums(causal_weights(r.k, 1 / std::sqrt(s.shape.Dk) * r.q, exp_kernel, Triangle::with_diagonal));
+        normalise_sums(causal_weights(r.k, 1 / std::sqrt(d) * r.q, exp_kernel, Triangle::with_diagonal));
     const Vector o = results_of("softmax", s);
     const double units = read_units(s, s.v), bound = max_abs(norms(s.v, dv));
-    points.rounding(units);
-    points.obligation("reads, by weights on the host", o, (weights * r.v).data);
+    points.rounding(units).obligation("reads, by weights on the host", o, (weights * r.v).data);
     points.wrong_system("not normalised", results_of("exp_unnormalized", s), o);
     const auto longest = [&](const std::string &variant) {
       return at_most_point(max_abs(norms(results_of(variant, s), dv)), bound, units * epsilon_of(Real::f64));
@@ -53,7 +45,7 @@ Claim eq18_convex_read() {
     points.wrong_system("longest read, not normalised", longest("exp_unnormalized"));
     // one key dominates: the bound is tight
     Sequence ahead = s;
-    for (int i = 0; i < s.shape.Dk; ++i) ahead.q[size_t(T - 1) * s.shape.Dk + i] = ahead.k[i] = i ? 0 : 1e3;
+    for (int i = 0; i < d; ++i) ahead.q[size_t(T - 1) * d + i] = ahead.k[i] = i ? 0 : 1e3;
     const Vector last = results_of("softmax", ahead), value(s.v.begin(), s.v.begin() + dv);
     points.obligation("read where one key is far ahead, its value", Vector(last.end() - dv, last.end()), value);
     const auto reads_of_all = [&](double equal) { return results_of("softmax", filled(s, &Sequence::v, equal)); };
@@ -92,10 +84,9 @@ Claim eq18_unnormalised_grows() {
   c.runs({"exp_unnormalized", "softmax"});
   c.takes({integer_param("t", 64, 1, 1024, "steps"), real_param("s", 1, 0.1, 16, "$|q|^2$")});
   c.at({{{"t", 1}}, {}, {{"s", 2}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int t = p.integer("t");
-    const double s = p.real("s"), value = 0.75, law = t * std::exp(s / 2) * value;
-    const auto read = [&](const char *variant) { return mean_read(variant, t, s, value, protocol.seed); };
+  return measure(c, [](Points &points, Seed seed, int t, double s) {
+    const double value = 0.75, law = t * std::exp(s / 2) * value;
+    const auto read = [&](const char *variant) { return mean_read(variant, t, s, value, seed); };
     points.obligation("mean read of equal values", integral_point(read("exp_unnormalized"), law))
         .but_not("$e^s$", t * std::exp(s) * value)
         .but_not("$1 + s/2$", t * (1 + s / 2) * value);
@@ -124,9 +115,8 @@ Claim rmsnorm_removes_normaliser() {
       "The norm replaces the normaliser of the read as far as the direction is concerned; the length of the read is "
       "lost in both cases. Inside $u$ ($Z^(1)$ of Eq 94) the length matters, and a norm there gives another model.");
   c.runs({"softmax", "exp_unnormalized", "linear", "linear_rms"}), c.takes(sequence_params(20));
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Sequence s = gaussian_sequence(p, protocol.seed);
-    const int dv = s.shape.Dv;
+  return measure(c, [](Points &points, const Protocol &protocol, int T, int d, int dv) {
+    const Sequence s = normal_sequence({1, 1, T, d, dv}, protocol.seed, "normalisation");
     const auto shortest = [dv](const Vector &reads) {
       const Vector lengths = norms(reads, dv);
       return *std::min_element(lengths.begin(), lengths.end());
@@ -140,20 +130,19 @@ Claim rmsnorm_removes_normaliser() {
     points.wrong_system("LayerNorm, which takes a mean out", rms_norm(without, dv, 0, true), normed);
     points.wrong_system("$epsilon = 0.01$", rms_norm(without, dv, 1e-2), normed);
     // Linear kernel: Z_t = sum q_t . k_i may be negative, and RMSNorm(o/Z) = sign(Z) RMSNorm(o).
-    const size_t size = size_t(s.shape.T) * dv;
+    const size_t size = size_t(T) * dv;
     const auto of_reads = [size](const Vector &o) { return Vector(o.begin(), o.begin() + size); }; // without the state
     const Vector reads = of_reads(results_of("linear", s)), sums = results_of("linear", filled(s, &Sequence::v, 1)),
                  plain = of_reads(results_of("linear_rms", s, {{"epsilon", "1e-30"}}));
     Vector divided = reads, signed_norm = plain;
     for (size_t i = 0; i < size; ++i) divided[i] /= sums[i], signed_norm[i] *= sums[i] < 0 ? -1 : 1;
     divided = rms_norm(divided, dv);
-    points.rounding(64.0 * (s.shape.T + s.shape.Dk) * s.shape.T * std::sqrt(s.shape.Dk) * max_abs(s.q) * max_abs(s.k) *
-                    max_abs(s.v) * dv / shortest(reads));
+    points.rounding(64.0 * (T + d) * T * std::sqrt(d) * max_abs(s.q) * max_abs(s.k) * max_abs(s.v) * dv /
+                    shortest(reads));
     points.obligation("RMSNorm of linear reads, with the sign of Z", signed_norm, divided);
     points.wrong_system("linear kernel, sign of Z lost", plain, divided);
     // Z of a query is negative with probability 1/2, whatever the keys.
     const Mean negative = sample_mean(wanted_sensitivity(protocol), 10000, 1000000, [&](size_t first, size_t count) {
-      const int d = s.shape.Dk;
       Sequence many = of_shape({1, 1, int(count) + 1, d, 1}); // one write of the sum of all keys, then reads
       many.q = Stream(protocol.seed, "normalisation/many queries").normals((count + 1) * d, first * d);
       many.k.assign(many.q.size(), 0.0), many.v.assign(count + 1, 0.0), many.v[0] = 1;

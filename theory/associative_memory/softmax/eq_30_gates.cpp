@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gated attention unrolled (000 Eq 30-31), and what keeping the pairs for a kernel costs in space (§2.2.1).
-#include "theory/support/claim_builder.hpp"
 #include "theory/support/dependence.hpp"
+#include "theory/support/stored.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -26,13 +26,9 @@ Claim gating_unrolled() {
             "= t$ is 1.");
   c.because("The gate of a step does not reduce the write of the same step; every later gate does.");
   c.runs({"gated_linear"}), c.takes({steps_param(20, 2, 128), key_width_param(8, 1, 64), value_width_param(4, 1, 64)});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    Sequence s = of_shape({1, 1, p.integer("T"), p.integer("d"), p.integer("dv")});
-    const int T = s.shape.T;
-    s.q = normal_matrix(T, s.shape.Dk, protocol.seed, "gates/queries").data;
-    s.k = normal_matrix(T, s.shape.Dk, protocol.seed, "gates/keys").data;
-    s.v = normal_matrix(T, s.shape.Dv, protocol.seed, "gates/values").data;
-    s.alpha = Stream(protocol.seed, "gates/alpha").uniforms(T, 0.6, 1);
+  return measure(c, [](Points &points, Seed seed, const Shape &shape) {
+    Sequence s = normal_sequence(shape, seed, "gates");
+    s.alpha = Stream(seed, "gates/alpha").uniforms(shape.T, 0.6, 1);
     const Vector right = unrolled(s, 1, 0);
     points.rounding(rounding_units("gated_linear", s))
         .statement("$o_t$ at every t", run("gated_linear", s).o, right)
@@ -57,23 +53,22 @@ Claim kernel_trick_space() {
   c.because("Stricter than the text: if both store the pairs, as attention does, the exp kernel needs no more space.");
   c.runs({"exp_unnormalized", "linear"});
   c.takes({integer_param("t", 12, 2, 48, "steps"), key_width_param(3, 1, 16), value_width_param(2, 1, 16)});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Sequence s = random_sequence({1, 1, p.integer("t"), p.integer("d"), p.integer("dv")}, protocol.seed);
-    const double t = s.shape.T, d = s.shape.Dk, dv = s.shape.Dv, pairs = t * (d + dv);
+  return measure(c, [](Points &points, Seed seed, const Shape &shape) {
+    const Sequence s = random_sequence(shape, seed);
+    const double t = shape.T, d = shape.Dk, dv = shape.Dv, pairs = t * (d + dv);
     if (pairs <= d * dv)
       usage_error("kernel_trick_space is about more pairs than the state has room for: t > d dv / (d + dv)");
     const Output linear = run("linear", s);
     const double kept = numbers_read("exp_unnormalized", s), state = double(linear.state.size());
     // The next read depends on the past only through the state: the layer is continued from the state alone.
-    const Sequence next = random_sequence({1, 1, 1, s.shape.Dk, s.shape.Dv}, protocol.seed + 1);
-    Sequence resumed = next, whole = s;
+    const Sequence forgotten = random_sequence({1, 1, 1, shape.Dk, shape.Dv}, seed + 1);
+    Sequence resumed = forgotten, whole = of_shape({1, 1, shape.T + 1, shape.Dk, shape.Dv});
     resumed.state = linear.state;
-    for (auto part : {&Sequence::q, &Sequence::k, &Sequence::v})
-      (whole.*part).insert((whole.*part).end(), (next.*part).begin(), (next.*part).end());
-    whole.shape.T += 1, whole.beta.clear(), whole.alpha.clear(), whole.lambda.clear(), whole.w.clear();
-    Sequence forgotten = resumed;
-    forgotten.state.clear();
-    const Vector all = run("linear", whole).o, last(all.end() - s.shape.Dv, all.end());
+    for (auto part : {&Sequence::q, &Sequence::k, &Sequence::v}) {
+      whole.*part = s.*part;
+      (whole.*part).insert((whole.*part).end(), (forgotten.*part).begin(), (forgotten.*part).end());
+    }
+    const Vector all = run("linear", whole).o, last(all.end() - shape.Dv, all.end());
     points.statement("numbers kept for exp against the linear kernel's state", at_most_point(kept, state, 0));
     points.rounding(0).obligation("numbers kept for exp", kept, pairs).but_not("$t - 1$ pairs", (t - 1) * (d + dv));
     points.obligation("numbers kept for linear, as pairs", numbers_read("linear", s), pairs);

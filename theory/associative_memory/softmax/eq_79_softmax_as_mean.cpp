@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // 000 Eq 77-79 and §2.2.1: softmax attention as a running mean. Its normaliser's law of large numbers, the recurrence of
 // the mean, and the weights of new and of old writes.
-#include "theory/support/claim_builder.hpp"
+#include "theory/support/measure.hpp"
 #include "theory/support/sampling.hpp"
 
 namespace recollect::theory {
@@ -33,9 +33,8 @@ Claim law_of_large_numbers() {
   c.holds_asymptotically(), c.runs({"exp_unnormalized"});
   c.takes({integer_param("t", 4, 2, 256, "steps"), real_param("square", 0.25, 0.05, 1, "$|q|^2$")});
   c.at({{{"square", 1}}, {{"t", 16}, {"square", 0.5}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int t = p.integer("t");
-    const double square = p.real("square"), c = std::exp(square / 2), excess = std::exp(square) - 1;
+  return measure(c, [](Points &points, const Protocol &protocol, int t, double square) {
+    const double c = std::exp(square / 2), excess = std::exp(square) - 1;
     // The variance of a squared error is about twice the square of its mean; at large t twice the relative error is
     // accepted, because samples are expensive.
     const double wanted = wanted_sensitivity(protocol) * (t > 8 ? 2 : 1);
@@ -69,15 +68,13 @@ Claim running_mean() {
   c.says("$S_t = (t-1)/t S_{t-1} + v_t phi(k_t)^T / t$ is the mean of $v_i phi(k_i)^T$, $i <= t$.");
   c.exactly("An identity.");
   c.runs({"gated_linear"}), c.takes({steps_param(20, 2, 200), key_width_param(8, 1, 64), value_width_param(4, 1, 64)});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int T = p.integer("T"), d = p.integer("d"), dv = p.integer("dv");
-    Sequence s = random_sequence({1, 1, T, d, dv}, protocol.seed, Keys::gaussian);
+  return measure(c, [](Points &points, Seed seed, int T, int d, int dv) {
+    Sequence s = random_sequence({1, 1, T, d, dv}, seed, Keys::gaussian);
     s.lambda.clear();
     const auto mean_of_first = [&](int terms, double divisor) {
       Dense sum(dv, d);
       for (int t = 0; t < terms; ++t)
-        sum = sum + outer(Vector(s.v.begin() + t * dv, s.v.begin() + (t + 1) * dv),
-                          Vector(s.k.begin() + t * d, s.k.begin() + (t + 1) * d));
+        sum = sum + outer(steps_of(s.v, s.shape, t, t + 1), steps_of(s.k, s.shape, t, t + 1));
       return (1 / divisor * sum).data;
     };
     const Sequence mean = averaged(s);
@@ -127,14 +124,13 @@ Claim write_in_vanishes() {
   c.exactly("Exactly $1/t$ in Eq 79, $kappa(q,k_t)/Z_t$ in softmax attention itself.");
   c.because("At the same step older pairs are scaled down by the same factor: softmax_later_attenuated.");
   c.runs({"softmax", "gated_linear", "exp_unnormalized"}), c.takes(steps), c.at({{}, {{"t", 3}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int t = p.integer("t");
-    const double units = 16.0 * t; // t exponentials and their sum, in the scale of weights up to 1
-    const Weights equal = weights_of(t, true, protocol.seed), random = weights_of(t, false, protocol.seed);
+  return measure(c, [](Points &points, Seed seed, int t) {
+    const Weights equal = weights_of(t, true, seed), random = weights_of(t, false, seed);
     Sequence mean = averaged(equal.s); // Eq 79 on one key
     for (int i = 0; i < t; ++i) std::copy_n(mean.k.begin(), 8, &mean.k[size_t(i) * 8]);
     mean.q = mean.k, mean.lambda.clear();
-    points.rounding(units)
+    points
+        .rounding(16.0 * t) // t exponentials and their sum, in the scale of weights up to 1
         .statement("weight of the newest write at equal scores", last_read("softmax", equal.s)[2], 1.0 / t)
         .but_not("$1/sqrt t$", 1 / std::sqrt(t))
         .but_not("$1/(t+1)$", 1.0 / (t + 1));
@@ -163,13 +159,11 @@ Claim later_is_attenuated() {
   c.because("The write-in term does fall as $1/t$ (softmax_write_in_vanishes); the text leaves out that $A_t$ rescales "
             "the past by just as much. There is no decay in either direction to be reversed.");
   c.runs({"softmax", "exp_unnormalized", "gated_softmax"}), c.takes(steps), c.at({{}, {{"t", 50}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int t = p.integer("t");
-    const double units = 64.0 * t; // as above, and a quotient of two weights
-    const Weights equal = weights_of(t, true, protocol.seed), random = weights_of(t, false, protocol.seed);
+  return measure(c, [](Points &points, Seed seed, int t) {
+    const Weights equal = weights_of(t, true, seed), random = weights_of(t, false, seed);
     const Vector weights = last_read("softmax", equal.s), mixed = last_read("softmax", random.s, unscaled);
     Sequence shuffled = random.s, never = equal.s, gated = equal.s;
-    const std::vector<int> order = Stream(protocol.seed, "softmax/order").permutation(t);
+    const std::vector<int> order = Stream(seed, "softmax/order").permutation(t);
     for (int i = 0; i < t; ++i) {
       std::copy_n(&random.s.k[size_t(order[i]) * 8], 8, &shuffled.k[size_t(i) * 8]);
       std::copy_n(&random.s.v[size_t(order[i]) * 3], 3, &shuffled.v[size_t(i) * 3]);
@@ -177,8 +171,9 @@ Claim later_is_attenuated() {
     std::copy_n(random.s.q.end() - 8, 8, shuffled.q.end() - 8);
     gated.alpha.assign(t, 0.99), never.v = averaged(equal.s).v;
     const Vector summed = last_read("exp_unnormalized", never), forgetful = last_read("gated_softmax", gated);
-    points.rounding(units).statement("newest over oldest weight, against $1/t$: writes enter with $1/i$ and stay",
-                                     weights[2] / weights[0], 1.0 / t); // as printed
+    points.rounding(64.0 * t); // as in write_in_vanishes, and a quotient of two weights
+    points.statement("newest over oldest weight, against $1/t$: writes enter with $1/i$ and stay",
+                     weights[2] / weights[0], 1.0 / t); // as printed
     points.obligation("weights of the oldest, a middle and the newest write against $1/t$", weights,
                       Vector(3, 1.0 / t));
     points.obligation("newest over oldest weight", weights[2] / weights[0], 1);

@@ -19,19 +19,15 @@ Step random_step(const Vector &gates, double t, std::uint64_t seed) {
 }
 /// One step computed with the matrices of the row: (t-1)/t diag(lambda) S + v phi^T / t.
 Dense layer_step(const Step &s) {
-  Sequence one = of_shape({1, 1, 1, s.S.rows, s.S.columns});
-  one.q = one.k = s.v, one.v = s.phi, one.lambda = s.gates, one.alpha = {(s.t - 1) / s.t};
+  Sequence one = stored({1, 1, 1, s.S.rows, s.S.columns}, s.v, s.phi);
+  one.lambda = s.gates, one.alpha = {(s.t - 1) / s.t}, one.state = transpose(s.S).data;
   for (double &x : one.v) x /= s.t;
-  one.state = transpose(s.S).data;
   return transpose(Dense(s.S.columns, s.S.rows, run("gated_linear", one).state));
 }
 /// S - dL/dS of L = -<S phi, v>/t + 1/2 ||diag(sqrt(weights)) S||^2.
-Dense descended(const Step &s, const std::function<double(double lambda)> &weight) {
-  Vector weights;
-  for (double lambda : s.gates) weights.push_back(weight(lambda));
-  return s.S - gradient(s.S, [&](const Dense &S) {
-           return -inner(times(S, s.phi), s.v) / s.t + 0.5 * weighted_square(S, weights);
-         });
+Dense descended(const Step &s, const Vector &weights) {
+  return gradient_step(
+      s.S, [&](const Dense &S) { return -inner(times(S, s.phi), s.v) / s.t + 0.5 * weighted_square(S, weights); });
 }
 /// The factors by which the step multiplies the rows of S: without the write, divided by a column of S.
 Vector row_factors(const Step &s, const Dense &next) {
@@ -71,39 +67,31 @@ Claim gated_softmax_row() {
         {{"t", 1e6}, {"lambda", 0.2}},
         {{"t", 1e6}, {"lambda", 0.5}},
         {{"t", 1e6}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const double t = p.real("t");
-    const Vector gates{p.real("lambda"), p.real("lambda") / 2}; // of two rows
-    const Step s = random_step(gates, t, protocol.seed);
-    const double S = frobenius_norm(s.S) + 1,
-                 size = 16.0 * s.S.data.size() * (S * S + S * std::sqrt(inner(s.phi, s.phi) * inner(s.v, s.v)));
-    const Dense next = layer_step(s), printed = descended(s, [=](double lambda) { return (1 - lambda) / t; }),
-                own_objective = descended(s, [=](double lambda) { return 1 - (t - 1) / t * lambda; }),
-                limit = descended(s, [](double lambda) { return 1 - lambda; });
+  return measure(c, [](Points &points, Seed seed, double t, double gate) {
+    const Vector gates{gate, gate / 2}; // of two rows
+    const Step s = random_step(gates, t, seed);
     const auto each_gate = [&](const auto &law) {
       Vector values;
       for (double lambda : gates) values.push_back(law(lambda));
       return values;
     };
+    const Vector as_printed = each_gate([&](double lambda) { return (1 - lambda) / t; }),
+                 own = each_gate([&](double lambda) { return 1 - (t - 1) / t * lambda; }),
+                 at_infinity = each_gate([](double lambda) { return 1 - lambda; });
+    const double S = frobenius_norm(s.S) + 1,
+                 size = 16.0 * s.S.data.size() * (S * S + S * std::sqrt(inner(s.phi, s.phi) * inner(s.v, s.v)));
+    const Dense next = layer_step(s), printed = descended(s, as_printed), limit = descended(s, at_infinity);
     // The factor by which the objective keeps each row, minus the factor by which the layer keeps it.
-    const auto beyond = [&](const Dense &other) {
-      Vector gap = row_factors(s, other), kept = row_factors(s, next);
-      for (size_t i = 0; i < gates.size(); ++i) gap[i] -= kept[i];
-      return gap;
-    };
-    const Vector gap = beyond(printed),
-                 law = each_gate([&](double lambda) { return (1 - lambda) - (1 - 2 * lambda) / t; }),
-                 rival_share = each_gate([&](double lambda) { return (1 - lambda) / t; }),
-                 rival_limit = each_gate([](double lambda) { return 1 - lambda; });
+    const auto beyond = [&](const Dense &other) { return minus(row_factors(s, other), row_factors(s, next)); };
     points.rounding(size).statement("$S_t$ against $S - dL/dS$ as printed", next.data, printed.data);
     points
         .obligation("gap of the kept shares of S against $(1-lambda) - (1-2 lambda)/t$, gates $lambda$ and $lambda/2$",
-                    gap, law)
-        .but_not("the gap vanishes as $1/t$", rival_share)
-        .but_not("the gap is $1 - lambda$ at finite t", rival_limit);
+                    beyond(printed), each_gate([&](double lambda) { return (1 - lambda) - (1 - 2 * lambda) / t; }))
+        .but_not("the gap vanishes as $1/t$", as_printed)
+        .but_not("the gap is $1 - lambda$ at finite t", at_infinity);
     points
         .obligation("$S_t$ against the step on its own objective, weights $1 - (t-1)/t lambda$", next.data,
-                    own_objective.data)
+                    descended(s, own).data)
         .but_not("weights $1 - lambda$ at finite t", limit.data);
     points.obligation("with weights $1 - lambda$ the kept share is off by $lambda / t$", beyond(limit),
                       each_gate([&](double lambda) { return lambda / t; }));
@@ -137,15 +125,12 @@ Claim gated_normaliser() {
   c.runs({"gated_softmax"});
   c.takes({integer_param("t", 1000, 3, 4000, "step"), real_param("lambda", 0.9, 0.01, 0.99, "gate of every step")});
   c.at({{}, {{"t", 4}, {"lambda", 0.7}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &) {
-    const int t = p.integer("t");
-    // rounding of logits of size up to t log lambda, then of sums of t terms
-    const double lambda = p.real("lambda"), size = 32.0 * t;
-    // Z_t = lambda Z_{t-1} + 1
-    double Z = 0, before = 0;
+  return measure(c, [](Points &points, int t, double lambda) {
+    double Z = 0, before = 0; // Z_t = lambda Z_{t-1} + 1
     for (int i = 0; i < t; ++i) before = Z, Z = lambda * Z + 1;
     const Vector now = last_weights(lambda, t), past = last_weights(lambda, t - 1), ungated = last_weights(1, t);
-    points.rounding(size).statement("weight of the newest write against $1/t$", now[0], 1.0 / t); // as printed
+    points.rounding(32.0 * t); // logits of size up to t log lambda, and sums of t terms
+    points.statement("weight of the newest write against $1/t$", now[0], 1.0 / t); // as printed
     points.obligation("weight of the newest write against $1/Z_t$", now[0], 1 / Z)
         .but_not("$lambda$ for $1 - lambda$", lambda);
     points.wrong_system("no gate", ungated[0], 1 / Z);

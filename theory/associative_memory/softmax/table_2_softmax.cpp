@@ -10,35 +10,30 @@ namespace {
 constexpr int d = 2, dv = 2; // unit keys and queries in the plane: similarities between 1/e and e
 constexpr int order = 18;    // of the features; what is left out is below e / 19! = 2e-17 of a similarity
 
-const std::vector<ParamSpec> lengths = {steps_param(12, 2, 40)};
-
 Sequence plane_sequence(int T, std::uint64_t seed) {
   Sequence s = random_sequence({1, 1, T, d, dv}, seed, Keys::unit);
   normalise_rows(s.q, d);
   return s;
 }
-Vector row(const Vector &array, int t, int width) {
-  return Vector(array.begin() + t * width, array.begin() + (t + 1) * width);
-}
 Vector reads(const std::string &variant, const Sequence &s) { return run(variant, s, {{"scale", "1"}}).o; }
 
 /// L_t(S) from recall = <S phi(k_t), v_t>.
-using Objective = double (*)(const Dense &S, double recall, int t);
+using ObjectiveOfStep = double (*)(const Dense &S, double recall, int t);
 double half_square(const Dense &S) { return inner(S.data, S.data) / 2; }
 double unnormalised(const Dense &, double recall, int) { return -recall; }
 double normalised(const Dense &S, double recall, int t) { return (half_square(S) - recall) / t; }
 
 /// S_t phi(q_t) at every t, for the memory that descends L_t. If not `constant`, the first feature of the keys is 0.
-Vector descended_reads(const Sequence &s, Objective L, bool constant = true) {
+Vector descended_reads(const Sequence &s, ObjectiveOfStep L, bool constant = true) {
   Vector all;
   Dense S;
   for (int t = 1; t <= s.shape.T; ++t) {
-    const Vector v = row(s.v, t - 1, dv);
-    Vector phi = exp_features(row(s.k, t - 1, d), order);
+    const auto row = [&](const Vector &array) { return steps_of(array, s.shape, t - 1, t); };
+    Vector phi = exp_features(row(s.k), order);
     if (!constant) phi[0] = 0;
     if (t == 1) S = Dense(dv, int(phi.size()));
-    S = S - gradient(S, [&](const Dense &M) { return L(M, inner(times(M, phi), v), t); });
-    const Vector read = times(S, exp_features(row(s.q, t - 1, d), order));
+    S = gradient_step(S, [&](const Dense &M) { return L(M, inner(times(M, phi), row(s.v)), t); });
+    const Vector read = times(S, exp_features(row(s.q), order));
     all.insert(all.end(), read.begin(), read.end());
   }
   return all;
@@ -57,9 +52,9 @@ Claim softmax_without_norm() {
   c.says("Softmax attention without its normaliser, $A = B = I$ and $C = v_t phi(k_t)^T$ with $phi$ of Eq 11, is one "
          "gradient step on $-<S phi(k_t), v_t>$.");
   c.exactly("An identity.");
-  c.runs({"exp_unnormalized", "softmax"}), c.takes(lengths);
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Sequence s = plane_sequence(p.integer("T"), protocol.seed);
+  c.runs({"exp_unnormalized", "softmax"}), c.takes({steps_param(12, 2, 40)});
+  return measure(c, [](Points &points, Seed seed, int T) {
+    const Sequence s = plane_sequence(T, seed);
     const Vector expected = descended_reads(s, unnormalised);
     const auto rival_sign = [](const Dense &, double recall, int) { return recall; };
     points.rounding(units(s))
@@ -77,15 +72,12 @@ Claim softmax_with_norm() {
   c.exactly("An identity for every $t$, where $c_t(q) = Z_t(q)/t$ is the normaliser divided by its number of terms.");
   c.because("A large $t$ is needed only for $c_t(q)$ to be independent of $t$ (softmax_lln). The step itself is exact "
             "at every $t$.");
-  c.runs({"softmax", "exp_unnormalized"}), c.takes(lengths);
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Sequence s = plane_sequence(p.integer("T"), protocol.seed);
+  c.runs({"softmax", "exp_unnormalized"}), c.takes({steps_param(12, 2, 40)});
+  return measure(c, [](Points &points, Seed seed, int T) {
+    const Sequence s = plane_sequence(T, seed);
     const Vector Z = reads("exp_unnormalized", filled(s, &Sequence::v, 1));
     Vector measured = reads("softmax", s), summed = measured;
-    for (size_t i = 0; i < measured.size(); ++i) {
-      summed[i] = measured[i] * Z[i];
-      measured[i] = summed[i] / (i / dv + 1);
-    }
+    for (size_t i = 0; i < measured.size(); ++i) summed[i] *= Z[i], measured[i] = summed[i] / (i / dv + 1);
     const Vector expected = descended_reads(s, normalised);
     const auto rival_identity = [](const Dense &, double recall, int t) { return -recall / t; };
     const auto rival_square = [](const Dense &S, double recall, int t) { return (2 * half_square(S) - recall) / t; };
