@@ -2,7 +2,7 @@
 // The exp kernel's power series as a feature map (000 Eq 11-12), and the order at which a number format cuts it off
 // (footnote 5). Features go through the program's linear memory: with one pair of value 1 its read is phi(q).phi(k).
 #include "theory/associative_memory/delta_rule/vector_pair.hpp"
-#include "theory/support/claim_builder.hpp"
+#include "theory/support/measure.hpp"
 #include "theory/support/mercer.hpp"
 #include <boost/math/special_functions/binomial.hpp>
 #include <boost/math/special_functions/gamma.hpp>
@@ -36,15 +36,16 @@ Claim mercer_map() {
                integer_param("order", 8, 2, 12, "order M of the truncation"), real_param("x", -1.074, -1.5, 1.5, "q.k"),
                real_param("tau", 2, 1.5, 100, "temperature")});
   c.at({{{"order", 2}}, {}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int d = p.integer("d"), order = p.integer("order");
-    const double x = p.real("x"), tau = p.real("tau"), square = 1.3 * std::fabs(x) + 0.1;
+  return measure(c, [](Points &points, Seed seed, int d, int order, double x, double tau) {
+    const double square = 1.3 * std::fabs(x) + 0.1;
     if (std::pow(d, order) > 1e5) usage_error("d^order features are at most 1e5");
-    const VectorPair pair = draw_pair(d, square, x, protocol.seed);
+    const VectorPair pair = draw_pair(d, square, x, seed);
     const double whole = read_of_one("exp_unnormalized", pair.x, pair.y), read = truncated(pair.x, pair.y, order);
     const size_t width = mercer_features(pair.x, order).size();
-    const double units = 4.0 * width * std::exp(square), rounding = units * epsilon_of(Real::f64),
-                 bound = std::pow(std::fabs(x), order + 1) * std::exp(std::fabs(x)) / std::tgamma(order + 2.0);
+    const auto rest = [order](double y) {
+      return std::pow(std::fabs(y), order + 1) * std::exp(std::fabs(y)) / std::tgamma(order + 2.0);
+    };
+    const double units = 4.0 * width * std::exp(square), rounding = units * epsilon_of(Real::f64), bound = rest(x);
     if (std::fabs(series(x, order) - series(x, order - 1)) <= rounding)
       usage_error("the last term at this order is below rounding: take a larger x or a lower order");
     points.rounding(units).statement("the kernel itself, exp(q.k)", whole, std::exp(x));
@@ -60,12 +61,11 @@ Claim mercer_map() {
       for (int c = 0; c < d; ++c) scaled.x[c] *= std::pow(tau, -power), scaled.y[c] *= std::pow(tau, -power);
       return truncated(scaled.x, scaled.y, order);
     };
-    const double left_out =
-        std::pow(std::fabs(x / tau), order + 1) * std::exp(std::fabs(x / tau)) / std::tgamma(order + 2.0);
-    const double tempered = read_of_one("exp_unnormalized", pair.x, pair.y, {{"tau", number(tau)}});
-    points.wrong_system("q and k scaled by $1/tau$", bracketed_point(at_temperature(1), tempered, left_out + rounding));
+    const double tempered = read_of_one("exp_unnormalized", pair.x, pair.y, {{"tau", number(tau)}}),
+                 tolerance = rest(x / tau) + rounding;
+    points.wrong_system("q and k scaled by $1/tau$", bracketed_point(at_temperature(1), tempered, tolerance));
     points.obligation("with a temperature, q and k scaled by $tau^(-1/2)$",
-                      bracketed_point(at_temperature(0.5), tempered, left_out + rounding));
+                      bracketed_point(at_temperature(0.5), tempered, tolerance));
     points.rounding(8.0 * width)
         .obligation("number of features", double(width), (std::pow(d, order + 1) - 1) / (d - 1))
         .but_not("symmetric ones alone", boost::math::binomial_coefficient<double>(d + order, order));
@@ -93,7 +93,7 @@ Params place(const std::string &format, double x) { return labels({{"format", fo
 
 const std::vector<ParamSpec> truncation_params{choice_param("format", {"bf16", "fp16", "fp32"}, "number format"),
                                                real_param("x", 8, 0.05, 16, "argument of exp")};
-double needed(const Params &p) { return order_needed(p.real("x"), half_ulp(p.text("format"))); }
+double needed(const std::string &format, double x) { return order_needed(x, half_ulp(format)); }
 
 Claim mercer_truncation_law() {
   ClaimBuilder c("mercer-truncation-law", "000 footnote 5");
@@ -115,13 +115,13 @@ Claim mercer_truncation_law() {
     for (double x : {1.8, 2.75}) // where a whole unit in the last place would need one order less
       points.at(place("bf16", x))
           .rounding(0)
-          .obligation("order needed", needed(place("bf16", x)), order_by_law(x, half_ulp("bf16")))
+          .obligation("order needed", needed("bf16", x), order_by_law(x, half_ulp("bf16")))
           .but_not("one unit in the last place", order_by_law(x, 2 * half_ulp("bf16")));
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &) {
-    const double x = p.real("x"), eps = half_ulp(p.text("format")), law = order_by_law(x, eps);
+  return measure(c, [](Points &points, const std::string &format, double x) {
+    const double eps = half_ulp(format), law = order_by_law(x, eps);
     points.rounding(0)
-        .obligation("order needed", needed(p), law)
+        .obligation("order needed", needed(format, x), law)
         .but_not("one less", law - 1)
         .but_not("one more", law + 1)
         .but_not("a tolerance of $2^-4$ of it", order_by_law(x, eps / 16));
@@ -129,7 +129,7 @@ Claim mercer_truncation_law() {
 }
 
 Claim mercer_truncation_7_8() {
-  const auto around = [](const Params &p) { return bracketed_point(needed(p), 7.5, 0.5); };
+  const auto around = [](const std::string &format, double x) { return bracketed_point(needed(format, x), 7.5, 0.5); };
   ClaimBuilder c("mercer-truncation-7-8", "000 footnote 5");
   c.says("In limited precision the expansion truncates at about the 7th to 8th order, read as whatever the argument "
          "and the format.");
@@ -144,15 +144,15 @@ Claim mercer_truncation_7_8() {
   c.runs({"linear", "exp_unnormalized"}), c.takes(truncation_params);
   c.at({{{"x", 0.5}}, {}, {{"format", "fp32"}, {"x", 1}}, {{"format", "fp32"}}});
   c.last([around](Points &points, const Protocol &) {
-    for (double x : {1.7, 2.75}) points.at(place("bf16", x)).wrong_system("next to it", around(place("bf16", x)));
+    for (double x : {1.7, 2.75}) points.at(place("bf16", x)).wrong_system("next to it", around("bf16", x));
     for (double x : {1.75, 2.25, 2.7})
-      points.at(place("bf16", x)).obligation("order needed, 7 or 8", around(place("bf16", x)));
+      points.at(place("bf16", x)).obligation("order needed, 7 or 8", around("bf16", x));
   });
-  return c.measure([around](Points &points, const Params &p, const Protocol &) {
-    const double law = order_by_law(p.real("x"), half_ulp(p.text("format")));
+  return measure(c, [around](Points &points, const std::string &format, double x) {
+    const double law = order_by_law(x, half_ulp(format));
     if (law == 7 || law == 8) usage_error("the order is 7 or 8 there, as the footnote has it");
-    points.statement("order needed, 7 or 8", around(p));
-    points.rounding(0).obligation("order needed", needed(p), law).but_not("one more", law + 1);
+    points.statement("order needed, 7 or 8", around(format, x));
+    points.rounding(0).obligation("order needed", needed(format, x), law).but_not("one more", law + 1);
   });
 }
 } // namespace

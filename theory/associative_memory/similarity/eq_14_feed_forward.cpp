@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Feed-forward networks as memories (000 Eq 14, 24, 28-29): matrix products against the sums of the program's layers.
-#include "theory/support/claim_builder.hpp"
+#include "theory/support/measure.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -10,9 +10,8 @@ double swish(double z) { return z / (1 + std::exp(-z)); }
 struct Network {
   Dense WK, WV, WG, x; // [m,d], [m,dv], [m,d] and m inputs [m,d]
 };
-Network draw(const Params &p, std::uint64_t seed) {
-  const int m = p.integer("m"), d = p.integer("d");
-  return {normal_matrix(m, d, seed, "network/keys"), normal_matrix(m, p.integer("dv"), seed, "network/values"),
+Network draw(int m, int d, int dv, Seed seed) {
+  return {normal_matrix(m, d, seed, "network/keys"), normal_matrix(m, dv, seed, "network/values"),
           normal_matrix(m, d, seed, "network/gates"), normal_matrix(m, d, seed, "network/inputs")};
 }
 
@@ -50,8 +49,8 @@ Claim ffn_relu_memory() {
   c.exactly("An identity, for any output width.");
   c.because("The paper has $d_v = d$, but nothing depends on that. ReLU(x.y) has no feature map (relu_kernel_psd).");
   c.runs({"ffn_relu", "ffn_silu"}), c.takes(sizes);
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Network n = draw(p, protocol.seed);
+  return measure(c, [](Points &points, Seed seed, int m, int d, int dv) {
+    const Network n = draw(m, d, dv, seed);
     Network last_zero = n;
     std::fill(last_zero.WV.data.end() - n.WV.columns, last_zero.WV.data.end(), 0.0);
     const Dense right = applied(n.x * transpose(n.WK), relu) * n.WV, out = outputs("ffn_relu", n),
@@ -84,10 +83,10 @@ Claim ffn_multihead() {
   c.runs({"ffn_relu"});
   c.takes({integer_param("m", 16, 2, 64, "rows of the weights"),
            integer_param("half", 3, 1, 32, "width of a head's inputs and outputs")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int m = p.integer("m"), half = p.integer("half"), d = 2 * half;
-    const Network n = draw(labels({{"m", m}, {"d", d}, {"dv", d}}), protocol.seed);
-    const Dense WO = normal_matrix(d, d, protocol.seed, "network/output");
+  return measure(c, [](Points &points, Seed seed, int m, int half) {
+    const int d = 2 * half;
+    const Network n = draw(m, d, d, seed);
+    const Dense WO = normal_matrix(d, d, seed, "network/output");
     const auto side_by_side = [&](int heads) { // the first `heads` heads, projected
       Dense out(m, d);
       for (int h = 0; h < heads; ++h) {
@@ -122,8 +121,8 @@ Claim ffn_swiglu() {
   c.exactly("An identity.");
   c.because("Eq 28 prints $W_U$; the text and Eq 29 have $W_K$.");
   c.runs({"ffn_swiglu", "ffn_silu"}), c.takes(sizes);
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Network n = draw(p, protocol.seed), exchanged{n.WG, n.WV, n.WK, n.x};
+  return measure(c, [](Points &points, Seed seed, int m, int d, int dv) {
+    const Network n = draw(m, d, dv, seed), exchanged{n.WG, n.WV, n.WK, n.x};
     const Dense gate = n.x * transpose(n.WG), keys = n.x * transpose(n.WK),
                 right = gated(gate, applied(keys, swish)) * n.WV;
     points.rounding(units_of(n))
@@ -165,10 +164,10 @@ Claim ffn_moe() {
   c.runs({"ffn_moe"});
   c.takes(sizes, {integer_param("block", 6, 1, 64, "rows of an expert, a divisor of m"),
                   integer_param("topk", 1, 1, 64, "experts open to an input, fewer than there are")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int block = p.integer("block"), topk = p.integer("topk"), experts = p.integer("m") / block;
-    if (p.integer("m") % block || topk >= experts) usage_error("block must divide m into more than topk experts");
-    const Network n = draw(p, protocol.seed);
+  return measure(c, [](Points &points, Seed seed, int m, int d, int dv, int block, int topk) {
+    const int experts = m / block;
+    if (m % block || topk >= experts) usage_error("block must divide m into more than topk experts");
+    const Network n = draw(m, d, dv, seed);
     const auto opened = [&](const Network &network, int count) {
       return outputs("ffn_moe", network, 1, {{"block", number(block)}, {"topk", number(count)}});
     };

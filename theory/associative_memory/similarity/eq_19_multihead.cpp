@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several heads (000 Eq 19-23): slices of q, k and v attend separately, and the output projection W_O sums the results.
-#include "theory/support/claim_builder.hpp"
 #include "theory/support/delta_recursion.hpp"
+#include "theory/support/measure.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -11,8 +11,8 @@ struct Heads {
   Dense projection;    // W_O [d_model, heads * dv]
 };
 
-Heads draw(const Params &p, std::uint64_t seed) {
-  Heads x{p.integer("T"), p.integer("heads"), p.integer("d"), p.integer("dv"), {}, {}, {}, {}};
+Heads draw(int T, int heads, int d, int dv, Seed seed) {
+  Heads x{T, heads, d, dv, {}, {}, {}, {}};
   const auto normal = [&](int rows, int width, const std::string &of) {
     return normal_matrix(rows, x.heads * width, seed, "multihead/" + of);
   };
@@ -32,9 +32,10 @@ Dense slice(const Dense &rows, int head, int width) {
 /// [o_1; ...; o_h] of every step, [T, heads * dv], by the layer. Head h reads slice read_as(h) of q and k.
 Dense joined(const std::string &variant, const Heads &x, int (*read_as)(int)) {
   Sequence s = of_shape({1, x.heads, x.T, x.d, x.dv});
-  for (int h = 0; h < x.heads; ++h)
-    append_column(s.q, slice(x.q, read_as(h), x.d)), append_column(s.k, slice(x.k, read_as(h), x.d)),
-        append_column(s.v, slice(x.v, h, x.dv));
+  for (int h = 0; h < x.heads; ++h) {
+    append_column(s.q, slice(x.q, read_as(h), x.d)), append_column(s.k, slice(x.k, read_as(h), x.d));
+    append_column(s.v, slice(x.v, h, x.dv));
+  }
   const Vector o = run(variant, s).o;
   Dense all(x.T, x.heads * x.dv);
   for (int h = 0; h < x.heads; ++h)
@@ -65,19 +66,17 @@ Vector sum_of_blocks(const std::string &variant, const Heads &x, int (*block)(in
 int in_order(int head, int) { return head; }
 int shifted_by_one(int head, int heads) { return (head + 1) % heads; }
 
-void projection(Points &points, const Params &p, std::uint64_t seed) {
-  const Heads x = draw(p, seed);
+void projection(Points &points, const Params &p, const Heads &x) {
   for (const std::string variant : {"softmax", "linear"}) {
     const auto projected = [&](int (*read_as)(int)) {
       return (joined(variant, x, read_as) * transpose(x.projection)).data;
     };
     const Vector measured = projected(its_own), right = sum_of_blocks(variant, x, in_order, 1);
     // Scores are sums of d terms, reads of T, outputs of heads dv; softmax turns an error of a score into a relative one.
-    const double units = 8.0 * (x.T + x.d + x.heads * x.dv) * max_abs(x.projection.data) * x.heads * x.dv *
-                         (1 + max_abs(x.q.data) * max_abs(x.k.data) * x.d * (variant == "linear" ? x.T : 1)) *
-                         max_abs(x.v.data);
     points.at(changed(p, {{"variant", variant}}))
-        .rounding(units)
+        .rounding(8.0 * (x.T + x.d + x.heads * x.dv) * max_abs(x.projection.data) * x.heads * x.dv *
+                  (1 + max_abs(x.q.data) * max_abs(x.k.data) * x.d * (variant == "linear" ? x.T : 1)) *
+                  max_abs(x.v.data))
         .statement("$W_O [o_1; ...; o_h]$", measured, right)
         .but_not("sign of one block", sum_of_blocks(variant, x, in_order, -1))
         .but_not("blocks exchanged", sum_of_blocks(variant, x, shifted_by_one, 1));
@@ -86,8 +85,7 @@ void projection(Points &points, const Params &p, std::uint64_t seed) {
 }
 
 /// Slices of one key, the same value in every head, averaged: the single head over n_h, where the kernel is linear.
-void averaged(Points &points, const Params &p, std::uint64_t seed) {
-  Heads x = draw(p, seed);
+void averaged(Points &points, const Params &p, Heads x) {
   for (int t = 0; t < x.T; ++t)
     for (int h = 1; h < x.heads; ++h)
       for (int c = 0; c < x.dv; ++c) x.v(t, h * x.dv + c) = x.v(t, c);
@@ -98,12 +96,10 @@ void averaged(Points &points, const Params &p, std::uint64_t seed) {
     return mean.data;
   };
   const Dense single = attended("linear", x.q, x.k, slice(x.v, 0, x.dv));
-  const double units =
-      8.0 * (x.T + x.heads * x.d) * x.T * x.heads * x.d * max_abs(x.q.data) * max_abs(x.k.data) * max_abs(x.v.data);
-  const Vector measured = mean_of_heads("linear"), right = (1.0 / x.heads * single).data;
-  points.at(p)
-      .rounding(units)
-      .obligation("linear kernel: mean of heads that share a value", measured, right)
+  const Vector right = (1.0 / x.heads * single).data;
+  points.at(p).rounding(8.0 * (x.T + x.heads * x.d) * x.T * x.heads * x.d * max_abs(x.q.data) * max_abs(x.k.data) *
+                        max_abs(x.v.data));
+  points.obligation("linear kernel: mean of heads that share a value", mean_of_heads("linear"), right)
       .but_not("the single head itself", single.data);
   points.wrong_system("softmax in place of the linear kernel", mean_of_heads("softmax"), right);
 }
@@ -119,9 +115,9 @@ Claim multihead_forms() {
   c.takes({steps_param(12, 2, 64), integer_param("heads", 3, 2, 16, "heads"),
            integer_param("d", 4, 1, 32, "key width of a head"),
            integer_param("dv", 2, 1, 32, "value width of a head")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    projection(points, p, protocol.seed);
-    averaged(points, p, protocol.seed);
+  return measure(c, [](Points &points, Seed seed, const Params &p, int T, int heads, int d, int dv) {
+    const Heads x = draw(T, heads, d, dv, seed);
+    projection(points, p, x), averaged(points, p, x);
   });
 }
 } // namespace

@@ -2,7 +2,7 @@
 // Mixture of block attention's gate (000 Eq 25-27), on the program's moba: the last query sees the complete blocks
 // before its own, which is always one of the k. Values are unit vectors: a read shows the keys chosen and their
 // weights.
-#include "theory/support/claim_builder.hpp"
+#include "theory/support/measure.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -91,27 +91,25 @@ Claim moba_gating() {
   c.takes({integer_param("blocks", 6, 3, 16, "blocks, the query's own included"),
            integer_param("block", 4, 2, 16, "keys a block"), key_width_param(5, 1, 64),
            integer_param("topk", 3, 2, 15, "blocks read, the own one included; fewer than there are")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Blocks b{p.integer("blocks"), p.integer("block"), p.integer("d")};
-    const int topk = std::min(p.integer("topk"), b.count - 1), draws = 32; // so many that no rival agrees on all
-    const Vector keys = Stream(protocol.seed, "moba/keys").normals(size_t(draws) * b.keys() * b.d),
-                 queries = Stream(protocol.seed, "moba/queries").normals(size_t(draws) * b.d);
-    Vector longer = queries;
-    for (double &x : longer) x *= 7;
-    const double units = 8.0 * (b.d + b.keys()) * (1 + b.d * max_abs(keys) * max_abs(queries));
+  return measure(c, [](Points &points, Seed seed, int blocks, int block, int d, int most) {
+    const Blocks b{blocks, block, d};
+    const int topk = std::min(most, blocks - 1), draws = 32; // so many that no rival agrees on all
+    const Vector keys = Stream(seed, "moba/keys").normals(size_t(draws) * b.keys() * d),
+                 queries = Stream(seed, "moba/queries").normals(size_t(draws) * d),
+                 longer = (7 * Dense(draws, d, queries)).data;
     const auto law = [&](Pool pool, Own own) { return by_gate(b, keys, queries, topk, pool, own); };
     const auto moba = [&](const Vector &q, int k) { return weights("moba", b, keys, q, k); };
     const Vector right = law(Pool::mean, Own::always_read), measured = moba(queries, topk),
                  all = weights("softmax", b, keys, queries, 0);
-    points.rounding(units)
-        .statement("weights, by the k best mean scores", measured, right)
+    points.rounding(8.0 * (d + b.keys()) * (1 + d * max_abs(keys) * max_abs(queries)));
+    points.statement("weights, by the k best mean scores", measured, right)
         .but_not("max-pool", law(Pool::max, Own::always_read))
         .but_not("own block left out", law(Pool::mean, Own::left_out));
     points.wrong_system("$k - 1$ blocks", moba(queries, topk - 1), right);
-    points.obligation("$k = E$: full attention", moba(queries, b.count), all);
+    points.obligation("$k = E$: full attention", moba(queries, blocks), all);
     points.wrong_system("$k < E$ in its place", measured, all);
     points.rounding(0).obligation("choice for 7 q", chosen(moba(longer, topk)), chosen(right));
-    ties(points, b.block);
+    ties(points, block);
   });
 }
 } // namespace

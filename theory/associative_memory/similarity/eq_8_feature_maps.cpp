@@ -2,8 +2,8 @@
 // Kernels as feature maps (000 Eq 8-9): which similarities have one, and finite maps, exact and random, that layers use
 // in place of the exp kernel's (the maps' own papers).
 #include "theory/associative_memory/delta_rule/vector_pair.hpp"
-#include "theory/support/claim_builder.hpp"
 #include "theory/support/features.hpp"
+#include "theory/support/measure.hpp"
 #include "theory/support/sampling.hpp"
 
 namespace recollect::theory {
@@ -54,13 +54,12 @@ Claim relu_kernel_psd() {
   c.also([relu](Points &points, const Protocol &) {
     points.at({{"degrees", 90}}).rounding(units).obligation("no violation 90 degrees apart", relu(90), 1);
   });
-  return c.measure([relu](Points &points, const Params &p, const Protocol &) {
-    const double degrees = p.real("degrees"), cosine = std::cos(degrees * M_PI / 180), found = relu(degrees);
+  return measure(c, [relu](Points &points, const Params &p, double degrees) {
+    const double cosine = std::cos(degrees * M_PI / 180), found = relu(degrees);
     const auto law = [&](int vectors) { return 1 - 2 * cosine * std::cos(M_PI / (vectors + 1)); };
     const auto no_violation = [](double least) { return at_least_point(least, 0, units * epsilon_of(Real::f64)); };
     if (law(n) >= 0) usage_error("four vectors violate semi-definiteness up to 51.8 degrees apart only");
-    points.rounding(units);
-    points.statement("smallest eigenvalue of the ReLU kernel's Gram matrix", no_violation(found));
+    points.rounding(units).statement("smallest eigenvalue of the ReLU kernel's Gram matrix", no_violation(found));
     points.obligation("smallest eigenvalue, ReLU", found, law(n)).but_not("of five vectors", law(n + 1));
     const double tau = 2;
     for (const std::string kernel : {"exp_unnormalized", "solu"}) {
@@ -68,8 +67,7 @@ Claim relu_kernel_psd() {
       Dense host = rows * transpose(rows);
       for (double &x : host.data) x = (kernel == "solu" ? x : 1) * std::exp(x / tau);
       const double least = smallest_eigenvalue(gram(kernel, rows, {{"scale", "1"}, {"tau", number(tau)}}));
-      points.at(Params(p).set("kernel", kernel));
-      points.wrong_system("another kernel on the same points", least, law(n));
+      points.at(Params(p).set("kernel", kernel)).wrong_system("another kernel on the same points", least, law(n));
       points.obligation("smallest eigenvalue of a kernel that has a feature map", least, smallest_eigenvalue(host));
       points.obligation("the same", no_violation(least));
     }
@@ -117,10 +115,9 @@ Claim feature_maps_exact() {
             "its initial weights is $2 sum cosh(q_j + k_j)$. elu + 1 acts on each channel separately.");
   c.runs({"based", "hedgehog", "linear_elu"});
   c.takes({key_width, real_param("product", 0.9, 0.3, 1.2, "inner product of the two keys")});
-  return without_row(c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int d = p.integer("d");
-    const double s = p.real("product"), units = 64.0 * d * d;
-    const VectorPair pair = draw_pair(d, 1.5, s, protocol.seed);
+  return without_row(measure(c, [](Points &points, Seed seed, const Params &p, int d, double s) {
+    const double units = 64.0 * d * d;
+    const VectorPair pair = draw_pair(d, 1.5, s, seed);
     const auto summed = [&](const auto &f) {
       double sum = 0;
       for (int i = 0; i < d; ++i) sum += f(pair.x[i], pair.y[i]);
@@ -159,8 +156,8 @@ Claim feature_maps_random() {
   c.takes({key_width, integer_param("features", 4, 2, 256, "random features F")});
   // For independent frequencies Performer's variance is kappa^2 (e^{|q+k|^2} - 1) / F, orthogonal ones lower it; that
   // of trigonometric features is e^{|q|^2+|k|^2} (1 - e^{-|q-k|^2})^2 / (2 F). A seed is tried on many like pairs.
-  return without_row(c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int d = p.integer("d"), F = p.integer("features"), rotations = 32;
+  return without_row(measure(c, [](Points &points, const Protocol &protocol, const Params &p, int d, int F) {
+    const int rotations = 32;
     const double square = 0.15, s = 0.0375, kappa = std::exp(s); // |q + k|^2 = 0.375: the variance's own error is tame
     std::vector<VectorPair> pairs;
     for (int i = 0; i < rotations; ++i) pairs.push_back(draw_pair(d, square, s, protocol.seed + 1000 * i));
