@@ -26,13 +26,12 @@ Claim threshold() {
     points.at(at(0.24, 2)).obligation("every read of two keys", two(0.24));
     points.at(at(0.26, 2)).wrong_system("two keys beyond $2 - 2 eps = 3/2$", two(0.26));
   });
-  return c.measure([=](Points &points, const Params &p, const Protocol &protocol) {
-    const double eps = p.real("eps");
+  return measure(c, [=](Points &points, Seed seed, double eps) {
     if (eps >= 0.125) usage_error("Assumption 1 asks for eps < 1/8");
     const Dense k = worst_keys(eps);
     double reached = 0; // (k1 - k2) . (k3 - k4)
     for (int c = 0; c < 4; ++c) reached += (k(0, c) - k(1, c)) * (k(2, c) - k(3, c));
-    points.at(at(eps, 4)).statement("every read of the worst four keys", tracked(k, protocol.seed));
+    points.at(at(eps, 4)).statement("every read of the worst four keys", tracked(k, seed));
     points.rounding(16).obligation("$(k1 - k2) . (k3 - k4)$", reached, 4 * eps).but_not("$2 eps$", 2 * eps);
   });
 }
@@ -43,12 +42,12 @@ Claim tie() {
   c.exactly("At $eps = 1/8$ the error $4 eps$ can be $1/2$, a tie: rounding half to even still tracks, rounding half "
             "away from zero does not. Below $1/8$ both do.");
   c.draws({"swap"}), c.runs({"delta_former"});
-  return c.measure([](Points &points, const Params &, const Protocol &protocol) {
+  return measure(c, [](Points &points, Seed seed) {
     const auto away = [](double x) { return std::round(x); };
     // Unit vectors e_1, e_2 and Hadamard rows with (e_1 - e_2) . (h_1 - h_2) = 4 / sqrt d, 1/2 at d = 64.
     for (const KeySet &set : {KeySet{"hadamard", 256, 128}, KeySet{"hadamard", 128, 64}}) {
-      const Dense keys = key_rows(set, protocol.seed);
-      const SwapStory story = tell_swaps(keys, 200, protocol.seed);
+      const Dense keys = key_rows(set, seed);
+      const SwapStory story = tell_swaps(keys, 200, seed);
       const Point by_away = exactly_tracked(reads_of_sums(story.sequence, away), story);
       points.at(describe(set));
       set.d == 128 ? (void)points.statement("half away from zero, below $1/8$", by_away)
@@ -97,14 +96,14 @@ Claim random_keys() {
     points.at(describe(structured)).obligation("every read, identity and Hadamard rows", tracked(structured));
     points.at(describe(random)).wrong_system("random for Hadamard rows", tracked(random));
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const KeySet set{"unit", p.integer("n"), p.integer("d")};
-    const Dense keys = key_rows(set, protocol.seed);
+  return measure(c, [](Points &points, Seed seed, int n, int d) {
+    const KeySet set{"unit", n, d};
+    const Dense keys = key_rows(set, seed);
     if (coherence(keys) < 0.125)
       usage_error("at " + describe(set).str() +
                   " the random keys drawn do satisfy Assumption 1: there is nothing to refute");
     points.at(describe(set)).statement("coherence, below $1/8$", at_most_point(coherence(keys), 0.125, 0));
-    points.statement("every read", tracked_by_round(keys, set.n, protocol.seed));
+    points.statement("every read", tracked_by_round(keys, set.n, seed));
   });
 }
 } // namespace

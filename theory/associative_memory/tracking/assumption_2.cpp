@@ -66,12 +66,10 @@ Claim rounding() {
     points.at(sized(2)).obligation("every read over $sqrt(head_dim)$, $|k| = head_dim^{1/4}$", over_root(2));
     points.at(sized(1)).wrong_system("unit keys over $sqrt(head_dim)$", over_root(1));
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &) {
-    const double eps = p.real("eps");
+  return measure(c, [](Points &points, double eps) {
     if (eps >= 0.125) usage_error("Assumption 1 asks for eps < 1/8");
     const Neighbourhood near(eps);
-    points.rounding(0);
-    points.statement("round on U(x, $4 eps$)", similarity_of_layer(near.points, "round"), near.centres);
+    points.rounding(0).statement("round on U(x, $4 eps$)", similarity_of_layer(near.points, "round"), near.centres);
     points.wrong_system("linear for round", similarity_of_layer(near.points, "linear"), near.centres);
   });
 }

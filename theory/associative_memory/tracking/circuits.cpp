@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The circuit classes of 000 §2.2.1 and §3.3. Inclusions are statements about limits; what can be measured is which
 // inputs a gate of bounded depth depends on. The group behind the argument: exchange_group.cpp.
-#include "theory/support/claim_builder.hpp"
+#include "theory/support/measure.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -91,11 +91,11 @@ Claim neighbourhood() {
   c.because("The paper's own definition of TC gives threshold gates unlimited fan-in. Its conclusion rests on $S_5$ "
             "instead of this sentence (s5_nonsolvable, s5_beyond_tc0).");
   c.takes({integer_param("n", 9, 5, 17, "inputs")}), c.at({{}, {{"n", 13}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int n = p.integer("n"), inputs = dependence([n](unsigned x) { return majority(x, n); }, n);
+  return measure(c, [](Points &points, Seed seed, int n) {
+    const int inputs = dependence([n](unsigned x) { return majority(x, n); }, n);
     points.rounding(0).statement("inputs of one majority gate, as at $n = 3$", inputs, 3);
     points.obligation("inputs of one majority gate: n", inputs, n).but_not("the majority's own $(n+1)/2$", (n + 1) / 2);
-    points.wrong_system("fan-in 2 at depth 2 (NC0)", largest_shallow_dependence(2, n, protocol.seed, 3), n);
+    points.wrong_system("fan-in 2 at depth 2 (NC0)", largest_shallow_dependence(2, n, seed, 3), n);
   });
 }
 
@@ -118,8 +118,7 @@ Claim depth_and_reach() {
       if (depth == 3) attained.but_not("2 D inputs", 2 * depth);
     }
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &) {
-    const int n = p.integer("n");
+  return measure(c, [](Points &points, int n) {
     auto depth = points.rounding(0).statement("depth of AND", and_tree(0, n).depth, std::ceil(std::log2(n)));
     if (n & (n - 1)) depth.but_not("$floor(log2 n)$", std::floor(std::log2(n)));
     points.obligation("inputs that it answers right", right_answers(n, n), std::exp2(n));

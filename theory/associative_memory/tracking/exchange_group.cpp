@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The group behind the exchange of n elements (000 §2.2.1, Fig 3): whether it is solvable (the comparison of circuit
 // classes rests on that), and how many exchanges there are.
-#include "theory/support/claim_builder.hpp"
+#include "theory/support/measure.hpp"
 #include <numeric>
 #include <set>
 
@@ -102,8 +102,7 @@ Claim solvability() {
     points.at(of_size(5))
         .wrong_system("rotations of five elements for exchanges", derived_orders(one_cycle(5), 5).back(), 60);
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &) {
-    const int n = p.integer("n");
+  return measure(c, [](Points &points, int n) {
     last_of_series(points, n, derived_orders(transpositions(n), n))
         .but_not(n >= 5 ? "solvable" : "not solvable", n >= 5 ? 1 : std::tgamma(n + 1) / 2);
   });
@@ -139,15 +138,13 @@ Claim vocabulary() {
          "outputs.");
   c.exactly("Counted in the generated task: $n (n-1)/2$ inputs and $n$ outputs.");
   c.draws({"swap"}), c.takes({integer_param("n", 5, 4, 12, "tokens")}), c.at({{}, {{"n", 7}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int n = p.integer("n");
+  return measure(c, [](Points &points, Seed seed, int n) {
     // 40 n^2 swaps: a pair is missed with probability n^2/2 exp(-80) at most.
-    const auto [inputs, outputs] = vocabulary_of(n, "theorem", protocol.seed);
+    const auto [inputs, outputs] = vocabulary_of(n, "theorem", seed);
     const double pairs = n * (n - 1) / 2.0;
-    points.rounding(0);
-    points.statement("different swap steps", inputs, pairs).but_not("with the identity", pairs + 1);
+    points.rounding(0).statement("different swap steps", inputs, pairs).but_not("with the identity", pairs + 1);
     points.statement("different answers", outputs, n).but_not("one answer a pair", pairs);
-    points.wrong_system("ordered pairs", vocabulary_of(n, "any", protocol.seed).first, pairs);
+    points.wrong_system("ordered pairs", vocabulary_of(n, "any", seed).first, pairs);
   });
 }
 } // namespace

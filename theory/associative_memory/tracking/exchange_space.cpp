@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The space that tracking exchanges takes (000 E.3): a cache of keys and u, which is read and written again every n
 // exchanges, against the n x n state of the linear kernel. The numbers are counted in running layers.
-#include "theory/associative_memory/tracking/packing.hpp"
 #include "theory/associative_memory/tracking/swaps.hpp"
 
 namespace recollect::theory {
@@ -24,9 +23,8 @@ Kept exchange(const Dense &keys, int swaps, Keeping keeping, std::uint64_t seed)
   Vector k = keys.data, v;
   for (int i = 0; i < n; ++i) v.push_back(i + 1);
   const auto read_all = [&] {
-    Sequence s;
     const int entries = int(v.size()), T = entries + n;
-    s.shape = {1, 1, T, d, 1};
+    Sequence s = of_shape({1, 1, T, d, 1});
     s.k = k, s.v = v;
     s.k.resize(size_t(T) * d, 0.0), s.v.resize(T, 0.0), s.q.assign(size_t(entries) * d, 0.0);
     s.q.insert(s.q.end(), keys.data.begin(), keys.data.end());
@@ -59,20 +57,21 @@ Claim rewriting() {
   c.draws({"swap"}), c.runs({"delta_former"});
   c.takes({integer_param("n", 16, 3, 64, "elements, of cosine 0.12"),
            integer_param("swaps", 160, 1, 2000, "exchanges, a multiple of n")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int n = p.integer("n"), swaps = p.integer("swaps") * (protocol.full() ? 10 : 1);
+  return measure(c, [](Points &points, const Protocol &protocol, int n, int few) {
+    const int swaps = few * (protocol.full() ? 10 : 1);
     if (swaps % n || swaps < 3 * n) usage_error("the exchanges must be a multiple of n, three times n at least");
-    const Dense keys = key_rows({"equicorrelated", n, n, 0.12}, protocol.seed);
-    const Kept rewritten = exchange(keys, swaps, {n}, protocol.seed), never = exchange(keys, swaps, {0}, protocol.seed),
-               lost = exchange(key_rows({"unit", n, n}, protocol.seed), swaps, {n}, protocol.seed);
-    points.at({{"n", n}, {"swaps", swaps}})
-        .rounding(0)
-        .statement("values at the end", rewritten.values, rewritten.truth);
+    const KeySet leaning{"equicorrelated", n, n, 0.12}, random{"unit", n, n};
+    const auto kept = [&](const KeySet &set, Keeping keeping) {
+      return exchange(key_rows(set, protocol.seed), swaps, keeping, protocol.seed);
+    };
+    const Kept rewritten = kept(leaning, {n}), never = kept(leaning, {0}), lost = kept(random, {n});
+    points.at({{"n", n}, {"swaps", swaps}}).rounding(0);
+    points.statement("values at the end", rewritten.values, rewritten.truth);
     points.wrong_system("random keys, beyond $1/8$", lost.values, lost.truth);
     points.statement("entries at its longest", rewritten.longest, 2 * n);
     points.wrong_system("no rewriting", never.longest, 2 * n);
-    points.wrong_system("every $n + 1$ exchanges", exchange(keys, swaps, {n + 1}, protocol.seed).longest, 2 * n);
-    points.wrong_system("cache not emptied", exchange(keys, swaps, {n, false}, protocol.seed).longest, 2 * n);
+    points.wrong_system("every $n + 1$ exchanges", kept(leaning, {n + 1}).longest, 2 * n);
+    points.wrong_system("cache not emptied", kept(leaning, {n, false}).longest, 2 * n);
     points
         .statement("numbers at its longest: $2 n (d_k + d_v)$, $d_v = 1$", rewritten.longest * (n + 1.0),
                    2 * n * (n + 1))
@@ -97,8 +96,7 @@ double root_of(double a) {
 
 /// Numbers in delta_net's state for n orthonormal keys and values of width dv, which it exchanges by reflections.
 double linear_state(int n, int dv) {
-  Sequence s = of_shape({1, 1, n, n, dv});
-  s.k = s.q = Dense::identity(n).data, s.v.assign(size_t(n) * dv, 1.0), s.beta.assign(n, 1.0);
+  const Sequence s = stored({1, 1, n, n, dv}, Dense::identity(n).data, Vector(size_t(n) * dv, 1.0));
   return double(run("delta_net", s).state.size());
 }
 
@@ -127,10 +125,9 @@ Claim space() {
         .but_not("n entries, u not counted", std::ceil(root_of(256)))
         .but_not("u not counted", std::ceil(root_of(2 * 256)));
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int n = p.integer("n");
+  return measure(c, [](Points &points, Seed seed, int n) {
     // A cache in use, with keys of cosine 0.12 in d = n, and the state with which it is compared.
-    const Kept kept = exchange(key_rows({"equicorrelated", n, n, 0.12}, protocol.seed), 3 * n, {n}, protocol.seed);
+    const Kept kept = exchange(key_rows({"equicorrelated", n, n, 0.12}, seed), 3 * n, {n}, seed);
     const double cache = kept.longest * 2.0 * n, state = linear_state(n, n);
     points.at({{"n", n}, {"d", n}});
     points.statement("numbers of the cache, at most the state's", at_most_point(cache, state, 0));
@@ -155,12 +152,10 @@ Claim value_width() {
   c.because("The text counts the state at $d_v = d_k = n$ and the cache at $d_v = d_k = d$. With footnote 12 this is "
             "fair (e3_space).");
   c.runs({"delta_former", "delta_net"}), c.takes({integer_param("n", 256, 128, 256, "elements, a power of two")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int n = p.integer("n"), d = 128, dv = int(std::ceil(std::log2(n)));
+  return measure(c, [](Points &points, Seed seed, int n) {
+    const int d = 128, dv = int(std::ceil(std::log2(n)));
     if (n & (n - 1)) usage_error("n must be a power of two");
-    const auto exchanged = [&](const char *kind) {
-      return exchange(key_rows({kind, n, d}, protocol.seed), n, {n}, protocol.seed);
-    };
+    const auto exchanged = [&](const char *kind) { return exchange(key_rows({kind, n, d}, seed), n, {n}, seed); };
     const Kept kept = exchanged(n > d ? "hadamard" : "orthonormal"), lost = exchanged("unit");
     const double cache = kept.longest * double(d + dv), state = linear_state(n, dv);
     points.at({{"n", n}, {"d", d}, {"dv", dv}});

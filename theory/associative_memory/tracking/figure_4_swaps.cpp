@@ -81,14 +81,12 @@ Vector accuracies(const std::string &kernel, const Setting &setting, const Excha
   }
   Vector reads;
   if (kernel == "two decimals") { // no layer has it
+    const Kernel two_decimals = [](double x) { return std::nearbyint(100 * x) / 100; };
     for (int story = 0; story < stories; ++story) {
       const Dense k = head_rows(s.k, s.shape, story, d), q = head_rows(s.q, s.shape, story, d),
                   v = head_rows(s.v, s.shape, story, n);
-      const Dense A = causal_weights(
-          k, k, [](double x) { return std::nearbyint(100 * x) / 100; }, Triangle::strict);
-      const Dense o =
-          normalise_sums(causal_weights(k, q, exp_kernel, Triangle::with_diagonal)) * solve_unit_lower(A, v);
-      reads.insert(reads.end(), o.data.begin(), o.data.end());
+      append_column(reads, normalise_sums(causal_weights(k, q, exp_kernel, Triangle::with_diagonal)) *
+                               solve_unit_lower(causal_weights(k, k, two_decimals, Triangle::strict), v));
     }
   } else {
     reads = run("delta_former", s, {{"kappa1", kernel == "none" ? "linear" : kernel}, {"kappa2", "softmax"}}).o;
@@ -151,8 +149,8 @@ Claim ranking() {
     points.at(leaning.label).statement("accuracy of round", leaning.exact("round"));
     leaning.ahead(points, "round", "linear"), leaning.ahead(points, "linear", "relu");
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int n = p.integer("n"), L = p.integer("swaps"), stories = protocol.full() ? 20000 : 2000;
+  return measure(c, [](Points &points, const Protocol &protocol, int n, int L) {
+    const int stories = protocol.full() ? 20000 : 2000;
     const Setting orthonormal{{"orthonormal", n, n}, L};
     const Table near(orthonormal, {"round", "linear", "relu", "exp", "softmax", "none"}, stories, protocol.seed);
     points.at(near.label).statement("accuracy of round", near.exact("round"));
@@ -165,17 +163,19 @@ Claim ranking() {
     // The Transformer's accuracy, over every sequence of three exchanges.
     const int few = 3;
     const Exchanges all = all_exchanges(n, few);
-    const Vector none = accuracies("none", {{"orthonormal", n, n}, few}, all, protocol.seed),
-                 soft = accuracies("softmax", {{"orthonormal", n, n}, few}, all, protocol.seed);
-    double mean = 0, of_soft = 0;
-    for (size_t i = 0; i < none.size(); ++i) mean += none[i] / none.size(), of_soft += soft[i] / soft.size();
-    const double lambda = 1 - 2.0 / (n - 1), units = 4.0 * none.size();
+    const auto accuracy = [&](const char *kernel) {
+      double mean = 0;
+      for (double share : accuracies(kernel, {{"orthonormal", n, n}, few}, all, protocol.seed))
+        mean += share / (all.right.size() / few);
+      return mean;
+    };
+    const double law = law_of_none(n, few, 1 - 2.0 / (n - 1));
     points.at({{"n", n}, {"swaps", few}, {"sequences", "all"}})
-        .rounding(units)
-        .obligation("accuracy of the Transformer: its answer never changes", mean, law_of_none(n, few, lambda))
+        .rounding(4.0 * all.right.size() / few)
+        .obligation("accuracy of the Transformer: its answer never changes", accuracy("none"), law)
         .but_not("chance $1/n$", 1.0 / n)
         .but_not("$lambda = 1 - 2/n$", law_of_none(n, few, 1 - 2.0 / n));
-    points.obligation("accuracy of softmax: the same", of_soft, law_of_none(n, few, lambda));
+    points.obligation("accuracy of softmax: the same", accuracy("softmax"), law);
   });
 }
 
@@ -193,8 +193,8 @@ Claim random_keys() {
             "Random keys of $d = 12$ are far from that; there a kernel that keeps small errors small does better.");
   c.draws({"swap"}), c.runs({"delta_former"});
   c.takes({integer_param("d", 12, 8, 16, "key width of five random unit keys")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int d = p.integer("d"), stories = protocol.full() ? 20000 : 2000;
+  return measure(c, [](Points &points, const Protocol &protocol, int d) {
+    const int stories = protocol.full() ? 20000 : 2000;
     const Table random({{"unit", 5, d}, 16, 10, true}, {"round", "linear", "relu", "exp", "none"}, stories,
                        protocol.seed);
     points.at(random.label);

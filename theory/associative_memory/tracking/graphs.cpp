@@ -91,11 +91,9 @@ Claim path_counts() {
   c.exactly("They are equal, because $A^n = 0$. The entries count paths.");
   c.runs({"delta_former"});
   c.takes({integer_param("n", 16, 5, 48, "nodes"), real_param("p", 0.3, 0.05, 1, "probability of an edge")});
-  return c.measure([](Points &points, const Params &at, const Protocol &protocol) {
-    const int n = at.integer("n");
-    std::vector<std::pair<std::string, Parents>> graphs{{"random", random_dag(n, at.real("p"), protocol.seed)},
-                                                        {"two trees", two_trees(n, protocol.seed)},
-                                                        {"path", path_graph(n)}};
+  return measure(c, [](Points &points, Seed seed, int n, double p) {
+    const std::vector<std::pair<std::string, Parents>> graphs{
+        {"random", random_dag(n, p, seed)}, {"two trees", two_trees(n, seed)}, {"path", path_graph(n)}};
     for (const auto &[name, parents] : graphs) {
       const Dense A = adjacency_of(parents), inverse = by_layer(parents, -1), count = paths(parents, 1);
       const double units = 4.0 * n * max_abs(count.data); // integers, exact up to 2^53
@@ -126,21 +124,18 @@ Claim printed_sign() {
   c.runs({"delta_former"});
   c.takes({integer_param("n", 16, 6, 40, "nodes of the random graph"),
            real_param("p", 0.3, 0.2, 1, "probability of an edge")});
-  return c.measure([](Points &points, const Params &at, const Protocol &protocol) {
+  return measure(c, [](Points &points, Seed seed, int n, double p) {
     const Parents triangle{{}, {0}, {0, 1}}; // 0 -> 2 and 0 -> 1 -> 2: one odd path and one even
-    const Parents dag = random_dag(at.integer("n"), at.real("p"), protocol.seed), trees = two_trees(32, protocol.seed);
-    const Params three = labelled("0 -> 2, 0 -> 1 -> 2", 3), random = labelled("random", at.integer("n")),
-                 forest = labelled("two trees", 32);
-    const Dense printed = by_layer(triangle, +1), mended = by_layer(triangle, -1);
-    const double units = 4.0 * dag.size() * max_abs(paths(dag, 1).data);
-    const Dense signed_counts = by_layer(dag, +1), of_trees = by_layer(trees, +1);
+    const Parents dag = random_dag(n, p, seed), trees = two_trees(32, seed);
+    const Params three = labelled("0 -> 2, 0 -> 1 -> 2", 3), forest = labelled("two trees", 32);
+    const Dense printed = by_layer(triangle, +1), mended = by_layer(triangle, -1), of_trees = by_layer(trees, +1);
     points.at(three).rounding(0).statement("entries > 0, against a search", positive(printed), reached(triangle).data);
     points.at(forest).statement("entries > 0, against a search", positive(of_trees), reached(trees).data);
     points.at(three).obligation("entry (2, 0) of $(I - A)^-1$: two paths", mended(2, 0), 2);
     points.wrong_system("$I + A$ for $I - A$", printed(2, 0), 2);
-    points.at(random)
-        .rounding(units)
-        .obligation("$(I + A)^-1$, against signed path counts", signed_counts.data, paths(dag, -1).data)
+    points.at(labelled("random", n))
+        .rounding(4.0 * n * max_abs(paths(dag, 1).data))
+        .obligation("$(I + A)^-1$, against signed path counts", by_layer(dag, +1).data, paths(dag, -1).data)
         .but_not("unsigned counts", paths(dag, 1).data);
     points.at(forest).rounding(0).obligation("entries not 0, against a search", positive(of_trees, true),
                                              reached(trees).data);
@@ -167,8 +162,7 @@ Claim construction() {
   c.because("Whether training finds such a layer is another question: fig7_training.");
   c.draws({"reachability"}), c.runs({"delta_former"});
   c.takes({integer_param("n", 32, 8, 256, "nodes of the two trees, an even number")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int n = p.integer("n");
+  return measure(c, [](Points &points, const Protocol &protocol, int n) {
     if (n % 2) usage_error("two trees of equal size need an even number of nodes");
     for (int graph = 0; graph < (protocol.full() ? 100 : 10); ++graph) {
       const Parents parents = two_trees(n, protocol.seed, graph);

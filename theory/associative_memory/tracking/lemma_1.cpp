@@ -42,8 +42,7 @@ Lemma both_sides(const Dense &keys, const Kernel &f, bool later_first = true) {
 void of_keys(Points &points, const Dense &keys, Params place) {
   const Lemma both = both_sides(keys, only_assumption_2), other = both_sides(keys, only_assumption_2, false),
               round = both_sides(keys, round_kernel);
-  points.at(place).rounding(0);
-  points.statement("both sides, f of Assumption 2", both.left, both.right);
+  points.at(place).rounding(0).statement("both sides, f of Assumption 2", both.left, both.right);
   points.wrong_system("$j > i$", other.left, other.right);
   points.statement("both sides, f = round", round.left, round.right);
   points.obligation("coherence, below $1/8$", at_most_point(coherence(keys), 0.125, 0));
@@ -77,7 +76,7 @@ Claim identity() {
   });
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     if (p.integer("n") > 40) usage_error("the lemma is checked on every triple of keys: take n <= 40");
-    const Dense keys = keys_at(p, keys_of(p), protocol.seed);
+    const Dense keys = keys_at(keys_of(p), protocol.seed);
     if (coherence(keys) < 1e-6) usage_error("orthonormal keys leave nothing to stray: take a coherence above 0");
     of_keys(points, keys, describe(keys_of(p)));
   });

@@ -67,8 +67,7 @@ Claim random_sets() {
     if (protocol.full()) width_of_random_keys(points, labels({{"n", 128}}), protocol);
     // The width grows with the logarithm of the number of pairs, not with n.
     const double ratio = mean_width_needed(64, protocol).mean / mean_width_needed(16, protocol).mean;
-    points.at({{"n", 64}});
-    points.limit("width at $n = 64$ over that at $n = 16$, at most 2", at_most_point(ratio, 2, 0));
+    points.at({{"n", 64}}).limit("width at $n = 64$ over that at $n = 16$, at most 2", at_most_point(ratio, 2, 0));
     points.wrong_system("orthonormal basis", at_most_point(64 / 16.0, 2, 0));
   });
   c.last([](Points &points, const Protocol &protocol) {
@@ -105,12 +104,11 @@ Claim structured_sets() {
     points.obligation("simplex: Welch's bound", simplex, welch(10, 9))
         .but_not("$n$ for $n - 1$", std::sqrt(1 / (9 * 10.0)));
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const auto rows = [&](int d) { return key_rows({"hadamard", 2 * d, d}, protocol.seed); };
-    const int d = p.integer("d"), n = 2 * d;
+  return measure(c, [](Points &points, Seed seed, int d) {
+    const auto rows = [&](int d) { return key_rows({"hadamard", 2 * d, d}, seed); };
+    const int n = 2 * d;
     const double found = coherence(rows(d));
-    points.at(sized(n, d)).rounding(4 * d);
-    points.statement("coherence of 2 d vectors", below_an_eighth(found));
+    points.at(sized(n, d)).rounding(4 * d).statement("coherence of 2 d vectors", below_an_eighth(found));
     points.at(sized(128, 64)).wrong_system("$d = 64$", below_an_eighth(coherence(rows(64))));
     points.at(sized(n, d));
     points.obligation("coherence", found, 1 / std::sqrt(d)).but_not("$1/sqrt(d-1)$", 1 / std::sqrt(d - 1.0));
@@ -128,14 +126,12 @@ Claim optimised_set() {
             "and every exchange is tracked.");
   c.runs({"delta_former"}), c.draws({"swap"});
   c.takes({integer_param("n", 512, 16, 512, "keys"), key_width_param(128, 8, 256)});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int n = p.integer("n"), d = p.integer("d");
+  return measure(c, [](Points &points, Seed seed, const Params &p, int n, int d) {
     if (n <= d) usage_error("up to d vectors an orthonormal basis will do");
     if (welch(n, d) >= 0.125) usage_error("Welch's bound leaves no such set at " + p.str());
-    const Dense random = key_rows({"unit", n, d}, protocol.seed),
-                keys = key_rows({"packed", n, d, 0.1245}, protocol.seed);
+    const Dense random = key_rows({"unit", n, d}, seed), keys = key_rows({"packed", n, d, 0.1245}, seed);
     if (coherence(random) < 0.125) usage_error("at " + p.str() + " random keys will do");
-    const auto tracked = [&](const Dense &rows) { return tracked_by_round(rows, 300, protocol.seed); };
+    const auto tracked = [&](const Dense &rows) { return tracked_by_round(rows, 300, seed); };
     const auto above_welch = [&](const Dense &rows) { return at_least_point(coherence(rows), welch(n, d), 0); };
     points.statement("coherence of the set found", below_an_eighth(coherence(keys)));
     points.wrong_system("random keys", below_an_eighth(coherence(random)));
@@ -164,11 +160,11 @@ Claim alpha_and_epsilon() {
             "rows, $d = 129$: inner products from -0.0775 to 0.0975.");
   c.runs({"delta_former"}), c.draws({"swap"});
   c.takes({real_param("alpha", 0.01, 1e-3, 0.1, "centre of the inner products")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const double alpha = p.real("alpha"), eps = 0.1, root = 1 / std::sqrt(128.0);
+  return measure(c, [](Points &points, Seed seed, double alpha) {
+    const double eps = 0.1, root = 1 / std::sqrt(128.0);
     if (alpha + (1 - alpha) * root > alpha + eps || alpha + eps >= 0.125)
       usage_error("alpha + eps = " + number(alpha + eps) + " is not below 1/8");
-    const Dense h = key_rows({"hadamard", 256, 128}, protocol.seed);
+    const Dense h = key_rows({"hadamard", 256, 128}, seed);
     const auto extremes = [&](double of) { // the least and the largest inner product
       const Dense keys = shifted(h, of), gram = keys * transpose(keys);
       double low = 1, high = -1;
@@ -188,9 +184,9 @@ Claim alpha_and_epsilon() {
     points.rounding(4 * 129);
     points.obligation("inner products: $alpha -+ (1 - alpha)/sqrt 128$", range, around(1 - alpha))
         .but_not("$alpha -+ 1/sqrt 128$", around(1));
-    const auto tracked = [&](const Dense &keys) { return tracked_by_round(keys, 300, protocol.seed); };
+    const auto tracked = [&](const Dense &keys) { return tracked_by_round(keys, 300, seed); };
     points.obligation("every read over 300 exchanges", tracked(shifted(h, alpha)));
-    points.wrong_system("random keys", tracked(key_rows({"unit", 256, 129}, protocol.seed)));
+    points.wrong_system("random keys", tracked(key_rows({"unit", 256, 129}, seed)));
   });
 }
 } // namespace

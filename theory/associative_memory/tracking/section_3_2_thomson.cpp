@@ -2,7 +2,7 @@
 // 000 §3.2, stress test: the name of a packing problem, on six vectors in space. Thomson's problem asks for the least
 // energy sum_{i<j} 1/|x_i - x_j| of charges on the sphere, almost orthogonal packing for the least max_{i<j} |x_i.x_j|.
 #include "harness/numerics/keys.hpp"
-#include "theory/support/claim_builder.hpp"
+#include "theory/support/measure.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -55,9 +55,9 @@ Claim thomson() {
       "(Grassmannian packing). For six vectors in three dimensions the former gives the octahedron, whose opposite "
       "corners are as far from orthogonal as possible, and the latter the diagonals of the icosahedron.");
   c.because("Only the name is wrong. packing_random and packing_structured measure what the text says about packing.");
-  return c.measure([](Points &points, const Params &, const Protocol &protocol) {
+  return measure(c, [](Points &points, Seed seed) {
     const Params at = labels({{"n", n}, {"d", d}});
-    const Vector charges = settled_charges(protocol.seed), diagonals = icosahedron_diagonals();
+    const Vector charges = settled_charges(seed), diagonals = icosahedron_diagonals();
     const double welch = std::sqrt(double(n - d) / (d * (n - 1))), // 1/sqrt 5, the least coherence of n vectors
         octahedron = 12 / std::sqrt(2.0) + 3 / 2.0;                // 12 edges of sqrt 2, 3 diagonals of 2
     points.at(at).rounding(1e4).statement("coherence of the charges of least energy, against the least there is",

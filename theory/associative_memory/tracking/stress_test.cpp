@@ -21,10 +21,9 @@ Claim linear_against_round() {
   c.draws({"swap"}), c.runs({"delta_net", "delta_former"});
   c.takes({integer_param("n", 256, 64, 512, "elements, more than d; at most 2 d"),
            integer_param("d", 128, 128, 256, "key width, a power of two")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int n = p.integer("n"), d = p.integer("d");
+  return measure(c, [](Points &points, Seed seed, int n, int d) {
     if (n <= d || n > 2 * d) usage_error("the statement is about n > d, and these keys end at n = 2 d");
-    const auto told = [&](const KeySet &set) { return tell_swaps(key_rows(set, protocol.seed), set.n, protocol.seed); };
+    const auto told = [&](const KeySet &set) { return tell_swaps(key_rows(set, seed), set.n, seed); };
     const KeySet many{"hadamard", n, d}, fit{"hadamard", d, d}, few{"unit", d / 2, d};
     const auto values_norm = [](const SwapStory &story) { return std::sqrt(inner(story.values, story.values)); };
     // One reflection per step of a state of norm |values|: each rounds width + 4 times.
@@ -35,8 +34,7 @@ Claim linear_against_round() {
     };
     const SwapStory story = told(many), random = told({"unit", n, d});
     const Output line = by_delta_net(story.sequence);
-    const Dense keys = key_rows(many, protocol.seed), values(n, 1, story.values),
-                reads = keys * Dense(d, 1, line.state);
+    const Dense keys = key_rows(many, seed), values(n, 1, story.values), reads = keys * Dense(d, 1, line.state);
     const double error = frobenius_norm(reads - values),
                  least = frobenius_norm(values - keys * (pseudo_inverse(keys) * values)),
                  of_round = max_difference(reads_by_round(story), story.target);
@@ -50,12 +48,17 @@ Claim linear_against_round() {
   });
 }
 
+/// k_2 + sign k_1.
+Vector difference_of_first(const Dense &keys, double sign) {
+  Vector k;
+  for (int c = 0; c < keys.columns; ++c) k.push_back(keys(1, c) + sign * keys(0, c));
+  return k;
+}
+
 /// DeltaNet exchanges the first two of d orthonormal keys at write strength beta, on a state with a random value at
 /// every key: the value of each key after it, compared with that of an exact exchange.
 Point one_exchange(int d, double beta, double sign, const Dense &keys, std::uint64_t seed) {
-  Sequence s = of_shape({1, 1, 1, d, d});
-  for (int c = 0; c < d; ++c) s.k.push_back(keys(1, c) + sign * keys(0, c));
-  s.q = s.k, s.v.assign(d, 0.0), s.beta = {beta};
+  Sequence s = stored({1, 1, 1, d, d}, difference_of_first(keys, sign), Vector(d, 0.0), beta);
   const Dense values = normal_matrix(d, d, seed, "householder/values"), S = transpose(values) * keys;
   s.state = S.data;
   const Dense after = keys * transpose(Dense(d, d, run("delta_net", s).state));
@@ -71,20 +74,18 @@ Claim householder() {
   c.exactly("$I - beta k k^T$ with $beta |k|^2 = 2$ is a Householder reflection: eigenvalue $1 - beta |k|^2 = -1$ "
             "along $k$, 1 across it.");
   c.draws({"swap"}), c.runs({"delta_net"}), c.takes({key_width_param(6, 2, 256)});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int d = p.integer("d");
-    const Dense keys = key_rows({"orthonormal", d, d}, protocol.seed);
+  return measure(c, [](Points &points, Seed seed, int d) {
+    const Dense keys = key_rows({"orthonormal", d, d}, seed);
     // The eigenvalue along k: the read at k after the step, if the state was k^T.
     const auto along = [&](double beta) {
-      Sequence s = of_shape({1, 1, 1, d, 1});
-      for (int c = 0; c < d; ++c) s.k.push_back(keys(1, c) - keys(0, c));
-      s.q = s.k, s.v = {0}, s.beta = {beta}, s.state = s.k;
+      Sequence s = stored({1, 1, 1, d, 1}, difference_of_first(keys, -1), {0}, beta);
+      s.state = s.k;
       return exact_point(run("delta_net", s).o[0] / 2, -1, 8 * d); // |k|^2 = 2
     };
     const auto label = [&](double beta) { return labels({{"d", d}, {"beta", beta}}); };
-    points.at(label(1)).statement("value at every key after the step", one_exchange(d, 1, -1, keys, protocol.seed));
-    points.at(label(0.5)).wrong_system("$beta = 1/2$", one_exchange(d, 0.5, -1, keys, protocol.seed));
-    points.at(label(1)).wrong_system("$k_a + k_b$", one_exchange(d, 1, +1, keys, protocol.seed));
+    points.at(label(1)).statement("value at every key after the step", one_exchange(d, 1, -1, keys, seed));
+    points.at(label(0.5)).wrong_system("$beta = 1/2$", one_exchange(d, 0.5, -1, keys, seed));
+    points.at(label(1)).wrong_system("$k_a + k_b$", one_exchange(d, 1, +1, keys, seed));
     points.obligation("eigenvalue along k", along(1));
     points.at(label(0.5)).wrong_system("$beta |k|^2 = 1$: a projection", along(0.5));
   });
@@ -119,8 +120,7 @@ Claim participation() {
     points.at({{"n", 128}, {"swaps", 32}})
         .wrong_system("length $n/4$", at_least_point(Mean{1 - few.mean, few.standard_error}, 0.5));
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int n = p.integer("n"), swaps = p.integer("swaps");
+  return measure(c, [](Points &points, const Protocol &protocol, int n, int swaps) {
     const auto draw = [&](size_t i, size_t count) { return untouched(i, count, n, swaps, protocol.seed); };
     const Mean share = sample_mean(wanted_sensitivity(protocol), 500, 400000, draw);
     points.statement("share that takes part: most", at_least_point(Mean{1 - share.mean, share.standard_error}, 0.5));
@@ -156,9 +156,7 @@ Claim rotary() {
   c.draws({"swap"}), c.runs({"delta_former"});
   c.takes({integer_param("n", 5, 3, 16, "elements"), integer_param("d", 8, 4, 64, "key width, even, n at least"),
            integer_param("swaps", 16, 4, 256, "exchanges"), real_param("base", 10000, 10, 1e6, "of the angles")});
-  return c.measure([](Points &points, const Params &at, const Protocol &protocol) {
-    const int n = at.integer("n"), d = at.integer("d"), swaps = at.integer("swaps");
-    const double base = at.real("base");
+  return measure(c, [](Points &points, const Protocol &protocol, int n, int d, int swaps, double base) {
     if (d % 2 || d < n) usage_error("rotary embeddings need an even width, and n orthonormal keys d >= n");
     const auto accuracy = [&](const auto &embed) {
       Vector share;

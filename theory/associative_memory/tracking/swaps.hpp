@@ -8,8 +8,8 @@
 // Every earlier step also reads one key, chosen at random, through its own q: a read writes nothing.
 #pragma once
 #include "harness/numerics/keys.hpp"
-#include "theory/support/claim_builder.hpp"
 #include "theory/support/delta_recursion.hpp"
+#include "theory/support/stored.hpp"
 
 namespace recollect::theory {
 enum class Order {

@@ -18,7 +18,7 @@ SwapStory without_one(SwapStory story, int n) {
 
 /// Every read during this many exchanges, by one form of the layer.
 void track(Points &points, const KeySet &set, int swaps, const std::string &form, Real real, std::uint64_t seed) {
-  const Dense keys = keys_at(describe(set), set, seed);
+  const Dense keys = keys_at(set, seed);
   const auto told = [&](double sign) { return tell_swaps(keys, swaps, seed, Order::later_minus_earlier, sign); };
   const auto reads = [&](const SwapStory &of, const char *kernel = "round") {
     return reads_by(kernel, of.sequence, form, real);
@@ -50,21 +50,19 @@ Claim theorem() {
     }
   });
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    keys_at(p, keys_of(p), protocol.seed);
     track(points, keys_of(p), p.integer("swaps"), "chunked", Real::f64, protocol.seed);
   });
 }
 
 /// Exchanges whose difference of keys is in the order of the theorem, and in either order.
 void in_either_order(Points &points, const KeySet &set, int swaps, std::uint64_t seed) {
-  const Dense keys = keys_at(describe(set), set, seed);
+  const Dense keys = keys_at(set, seed);
   const SwapStory any = tell_swaps(keys, swaps, seed, Order::any), ordered = tell_swaps(keys, swaps, seed),
                   plus = tell_swaps(keys, swaps, seed, Order::any, +1);
   const auto sums = [](const SwapStory &story) {
     return exactly_tracked(reads_of_sums(story.sequence, only_assumption_2), story);
   };
-  points.at(describe(set).set("swaps", swaps));
-  points.statement("$f(-2) = 0$, later minus earlier", sums(ordered));
+  points.at(describe(set).set("swaps", swaps)).statement("$f(-2) = 0$, later minus earlier", sums(ordered));
   points.wrong_system("$f(-2) = 0$, either order", sums(any));
   points.obligation("f = round, either order", tracked_by_round(any));
   points.wrong_system("f = round, sum of two keys", exactly_tracked(reads_by_round(plus), any));
@@ -90,10 +88,10 @@ Claim order() {
 /// The reads of key 0 after n writes of the values 5, 6, ... and after a further step (scale k_0, value).
 double read_after(const Dense &keys, double scale, double value, const std::string &kernel) {
   const int n = keys.rows, d = keys.columns;
+  const Dense first(1, d, {keys.data.begin(), keys.data.begin() + d});
   Sequence s = of_shape({1, 1, n + 1, d, 1});
-  s.k = keys.data;
-  for (int c = 0; c < d; ++c) s.k.push_back(scale * keys(0, c));
-  for (int t = 0; t <= n; ++t) s.q.insert(s.q.end(), keys.data.begin(), keys.data.begin() + d);
+  s.k = keys.data, s.q = repeated(first.data, n + 1);
+  append_column(s.k, scale * first);
   for (int i = 0; i < n; ++i) s.v.push_back(i + 5);
   s.v.push_back(value);
   return reads_by(kernel, s, "recurrent").back();
@@ -101,16 +99,16 @@ double read_after(const Dense &keys, double scale, double value, const std::stri
 
 /// Every step repeated ten times; the nine further ones read and write nothing (k = 0).
 SwapStory asked_ten_times(const SwapStory &story) {
-  const Sequence &s = story.sequence;
-  const int d = s.shape.Dk;
+  const int d = story.sequence.shape.Dk, T = story.sequence.shape.T;
   SwapStory asked;
-  asked.sequence.shape = {1, 1, s.shape.T * 10, d, 1};
-  for (int t = 0; t < s.shape.T; ++t)
-    for (int r = 0; r < 10; ++r) {
-      for (int c = 0; c < d; ++c) asked.sequence.k.push_back(r ? 0 : s.k[size_t(t) * d + c]);
-      asked.sequence.q.insert(asked.sequence.q.end(), &s.q[size_t(t) * d], &s.q[size_t(t) * d] + d);
-      asked.sequence.v.push_back(r ? 0 : s.v[t]), asked.target.push_back(story.target[t]);
-    }
+  Sequence &s = asked.sequence;
+  s.shape = {1, 1, T * 10, d, 1};
+  for (int t = 0; t < T; ++t) {
+    const Sequence step = slice_steps(story.sequence, t, t + 1);
+    append_column(s.k, Dense(1, d, step.k)), append_column(s.q, Dense(10, d, repeated(step.q, 10)));
+    s.v.push_back(step.v[0]), s.k.resize(s.q.size(), 0.0), s.v.resize(10 * size_t(t + 1), 0.0);
+    asked.target.insert(asked.target.end(), 10, story.target[t]);
+  }
   return asked;
 }
 
@@ -124,7 +122,7 @@ Claim queries() {
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const KeySet set = protocol.point ? keys_of(p) : leaning;
     const int swaps = p.integer("swaps");
-    const Dense keys = keys_at(describe(set), set, protocol.seed);
+    const Dense keys = keys_at(set, protocol.seed);
     const SwapStory asked = asked_ten_times(tell_swaps(keys, swaps, protocol.seed));
     const auto after = [&](double scale, double value, const char *kernel = "round") {
       return read_after(keys, scale, value, kernel);
@@ -150,13 +148,12 @@ Claim typo() {
   c.runs({"delta_former"}), c.takes(key_params(1));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const KeySet set = protocol.point ? keys_of(p) : leaning;
-    const Dense keys = keys_at(describe(set), set, protocol.seed);
+    const Dense keys = keys_at(set, protocol.seed);
     Dense V(keys.rows, 1);
     for (int i = 0; i < keys.rows; ++i) V(i, 0) = i + 1;
     // One pair (k_1, 3) written and read at once: o = f(k_1 . k_1) 3.
-    Sequence one = of_shape({1, 1, 1, keys.columns, 1});
-    one.k = one.q = {keys.data.begin(), keys.data.begin() + keys.columns}, one.v = {3};
-    const double of_itself = reads_by("round", one)[0] / 3;
+    const Vector first(keys.data.begin(), keys.data.begin() + keys.columns);
+    const double of_itself = reads_by("round", stored({1, 1, 1, keys.columns, 1}, first, {3}))[0] / 3;
     points.at(describe(set)).rounding(0).statement("$f(k_i . k_i)$", of_itself, 0);
     points.obligation("$f(k_i . k_i)$", of_itself, 1).but_not("0", 0);
     points.obligation("$u_i = v_i$", written(keys, keys, V, {"round"}), V);

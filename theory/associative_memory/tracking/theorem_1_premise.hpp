@@ -15,10 +15,10 @@ inline std::vector<ParamSpec> key_params(int swaps) {
 }
 
 /// The keys that --point asks for; a usage error if Assumption 1 fails for them.
-inline Dense keys_at(const Params &p, const KeySet &keys, std::uint64_t seed) {
+inline Dense keys_at(const KeySet &keys, std::uint64_t seed) {
   const Dense rows = key_rows(keys, seed);
   if (!(coherence(rows) < 0.125))
-    usage_error("Theorem 1 asks for unit keys of coherence below 1/8; at " + p.str() + " it is " +
+    usage_error("Theorem 1 asks for unit keys of coherence below 1/8; at " + describe(keys).str() + " it is " +
                 number(coherence(rows)));
   return rows;
 }
