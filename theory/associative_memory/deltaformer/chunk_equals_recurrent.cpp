@@ -7,8 +7,8 @@
 // perturbation of relative size eps and is inside the same bound. For the delta rule the bound of 000 Eq 51 itself is
 // also tested, with cond(I + A) computed from the Gram matrix of the keys. Rival of every point: the last write negated
 // and the last read reversed and halved, an error in a single step.
-#include "theory/support/claim_builder.hpp"
 #include "theory/support/delta_recursion.hpp"
+#include "theory/support/measure.hpp"
 
 namespace recollect::theory {
 namespace {

@@ -5,8 +5,8 @@
 //
 // so that kappa1 is unchanged and the linear read of Eq 42 is o_t = u_t.
 #pragma once
-#include "theory/support/claim_builder.hpp"
 #include "theory/support/delta_recursion.hpp"
+#include "theory/support/stored.hpp"
 
 namespace recollect::theory {
 /// [rows,columns] of unit vectors, drawn from the stream of this name.

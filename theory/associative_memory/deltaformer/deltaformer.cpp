@@ -5,7 +5,6 @@
 
 namespace recollect::theory {
 namespace {
-Shape shape_at(const Params &p) { return {1, 1, p.integer("T"), p.integer("d"), p.integer("dv")}; }
 const std::vector<ParamSpec> sizes{key_width_param(8, 1, 1024), value_width_param(4, 1, 1024),
                                    steps_param(20, 3, 4096)};
 Params params_of(const Shape &s) { return labels({{"T", s.T}, {"d", s.Dk}, {"dv", s.Dv}}); }
@@ -21,9 +20,7 @@ Vector reads_of_the_state(const Dense &phi_k, const Dense &phi_q, const Dense &v
   Dense S(v.columns, phi_k.columns);
   Vector reads;
   for (int t = 0; t < v.rows; ++t) {
-    const auto row = [t](const Dense &m) {
-      return Vector(m.data.begin() + size_t(t) * m.columns, m.data.begin() + size_t(t + 1) * m.columns);
-    };
+    const auto row = [t](const Dense &m) { return steps_of(m.data, {1, 1, m.rows}, t, t + 1); };
     S = S - outer(times(S, row(phi_k)), row(phi_k)) + outer(row(v), row(phi_k));
     const Vector o = times(S, row(phi_q));
     reads.insert(reads.end(), o.begin(), o.end());
@@ -59,8 +56,7 @@ Claim u_form() {
          "k_t) u_i$, whose read is $o_t = sum_{i<=t} kappa(k_i, q_t) u_i$.");
   c.exactly("An identity, for any kernel that has a feature map.");
   c.runs({"delta_former"}), c.takes(sizes);
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Shape shape = shape_at(p);
+  return measure(c, [](Points &points, Seed seed, int d, int dv, int T) {
     const auto add = [&](const std::string &kernel, const Kernel &f, Sequence s, const auto &features) {
       const Assignments both{{"kappa1", kernel}, {"kappa2", kernel}};
       s = gated(s, 1, 1);
@@ -74,8 +70,8 @@ Claim u_form() {
       points.wrong_system("$v_i$ for $u_i$ in the sum", sums(r, f, Triangle::strict, false), state);
       points.wrong_system("read over $i < t$", sums(r, f, Triangle::strict, true, Triangle::strict), state);
     };
-    add("linear", linear_kernel, random_sequence(shape, protocol.seed), [](const Dense &x) { return x; });
-    Sequence flat = random_sequence({1, 1, shape.T, 2, shape.Dv}, protocol.seed);
+    add("linear", linear_kernel, random_sequence({1, 1, T, d, dv}, seed), [](const Dense &x) { return x; });
+    Sequence flat = random_sequence({1, 1, T, 2, dv}, seed);
     for (double &x : flat.k) x *= 0.8; // kappa(k,k) = exp(0.64) < 2: rewriting contracts
     add("exp", exp_kernel, flat, exp_features);
   });
@@ -87,15 +83,14 @@ Claim sums_are_delta_net() {
          "(k_i . k_t) u_i$ in place of $v_t$ is DeltaNet, $S_t = S_{t-1} (I - k_t k_t^T) + v_t k_t^T$.");
   c.exactly("An identity, on reads and final state, with DeltaNet's step size at 1.");
   c.runs({"delta_net"}), c.takes(sizes);
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Sequence s = gated(random_sequence(shape_at(p), protocol.seed), 1, 1);
+  return measure(c, [](Points &points, Seed seed, int d, int dv, int T) {
+    const Sequence s = gated(random_sequence({1, 1, T, d, dv}, seed), 1, 1);
     const Rows r(s);
     const Dense A = causal_weights(r.k, r.k, linear_kernel, Triangle::strict), I = Dense::identity(A.rows);
     const auto stored = [&](const Dense &u) { // reads, then S = sum u_i k_i^T
-      Output out{(causal_weights(r.k, r.q, linear_kernel, Triangle::with_diagonal) * u).data,
-                 (transpose(u) * r.k).data,
-                 {s.shape.Dv, s.shape.Dk}};
-      return results(out, s.shape);
+      Vector all = (causal_weights(r.k, r.q, linear_kernel, Triangle::with_diagonal) * u).data;
+      append_column(all, transpose(u) * r.k);
+      return all;
     };
     const Dense own = causal_weights(r.k, r.k, linear_kernel, Triangle::with_diagonal);
     const Vector predicted = stored(solve_unit_lower(A, r.v));
@@ -117,8 +112,8 @@ Claim contains_delta_net() {
   c.because("The text names no $beta_t$. Its DeltaNet (Table 2) has none either, which means step size 1. With "
             "$beta_t$ below 1 on both sides and $alpha = 1$ the two models differ.");
   c.runs({"delta_former", "delta_net"}), c.takes(sizes);
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Sequence base = random_sequence(shape_at(p), protocol.seed);
+  return measure(c, [](Points &points, Seed seed, int d, int dv, int T) {
+    const Sequence base = random_sequence({1, 1, T, d, dv}, seed);
     const Assignments linear{{"kappa1", "linear"}, {"kappa2", "linear"}};
     const auto held = [&](const Sequence &former, const Sequence &net) {
       return exact_point(run("delta_former", former, linear).o, run("delta_net", net).o,
@@ -140,10 +135,10 @@ Claim contains_attention() {
          "sum of weights is causal softmax attention.");
   c.exactly("An identity, since $u = v$. Eq 42 itself has no normaliser: the read must be replaced, as the text does.");
   c.runs({"delta_former", "softmax"}), c.takes(sizes);
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Sequence s = gated(random_sequence(shape_at(p), protocol.seed), 1, 0);
+  return measure(c, [](Points &points, Seed seed, int d, int dv, int T) {
+    const Sequence s = gated(random_sequence({1, 1, T, d, dv}, seed), 1, 0);
     const Rows r(s);
-    const double root = std::sqrt(double(s.shape.Dk));
+    const double root = std::sqrt(d);
     const auto attention = [&](double scale, Triangle seen) {
       const Kernel f = [scale](double x) { return std::exp(scale * x); };
       return (normalise_sums(causal_weights(r.k, r.q, f, seen)) * r.v).data;

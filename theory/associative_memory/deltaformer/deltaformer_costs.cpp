@@ -50,10 +50,9 @@ Claim chunked() {
   c.runs({"delta_former"});
   c.takes({integer_param("T", 256, 4, 512, "steps, a multiple of C"), integer_param("C", 16, 2, 128, "chunk length"),
            integer_param("d", 8, 1, 64, "key and value width")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int T = p.integer("T"), C = p.integer("C"), d = p.integer("d");
+  return measure(c, [](Points &points, Seed seed, int T, int C, int d) {
     if (T % C || T < 2 * C) usage_error("T must be a multiple of C, and two chunks at least");
-    const Data x(T, d, protocol.seed);
+    const Data x(T, d, seed);
     const double t = T, c = C, w = d;
     Grid<Counted> by_recursion, by_inverse, by_solve;
     const double plain = count([&] { by_recursion = x.naive<Counted>(); }),
@@ -70,7 +69,7 @@ Claim chunked() {
     points.wrong_system("inverse for solve", inverse, of_solve);
     // u_t waits for one product with u_{t-1}; a chunk waits for two, the read of older u and the inverse.
     const int one = longest_chain(x.chunked<Chained>(C)), // the chain of a whole run, minus that of its first chunk
-        first = longest_chain(Data(C, d, protocol.seed).chunked<Chained>(C));
+        first = longest_chain(Data(C, d, seed).chunked<Chained>(C));
     points.statement("chunks that wait for one another", 1 + (one - first) / 2.0, t / c)
         .but_not("$T/C + 1$", t / c + 1);
     points.statement("products in sequence, recursion", longest_chain(x.naive<Chained>()), t);
@@ -90,10 +89,9 @@ Claim full_inverse() {
   c.exactly("$T^3$ multiplications for a general inverse, $T (T-1) (T-2) / 6$ for a triangular one. Neither is needed, "
             "because the triangular solve costs $T (T-1) d / 2$.");
   c.runs({"delta_former"}), c.takes({steps_param(32, 4, 256), integer_param("d", 4, 1, 64, "value width")});
-  return c.measure([](Points &points, const Params &at, const Protocol &protocol) {
-    const int T = at.integer("T"), d = at.integer("d");
+  return measure(c, [](Points &points, Seed seed, int T, int d) {
     const double t = T;
-    const Data x(T, d, protocol.seed);
+    const Data x(T, d, seed);
     const Dense system = Dense::identity(T) + causal_weights(x.K, x.K, linear_kernel, Triangle::strict);
     Grid<Counted> general = listing::grid<Counted>(system), lower(T, Row<Counted>(T)), U = listing::grid<Counted>(x.V);
     const Grid<Counted> A = general;
@@ -160,13 +158,11 @@ Claim inference() {
   c.because("The two sentences before this one are about the kernel with an infinite feature map (Eq 11). For that "
             "kernel the read is the sum of Eq 40 over all $t$ stored pairs.");
   c.takes({integer_param("t", 1024, 8, 2048, "step"), integer_param("d", 8, 2, 64, "width")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int t = p.integer("t"), d = p.integer("d");
+  return measure(c, [](Points &points, Seed seed, int t, int d) {
     if (2 * t == d) usage_error("at t = d/2 the two costs of a read are the same");
-    const Data now(t, d, protocol.seed), early(t / 8, d, protocol.seed);
-    const double read = cost_of_kernel_read(now), write = cost_of_write(t, d, protocol.seed);
-    points.at({{"t", t}, {"d", d}}).rounding(0);
-    points.statement("multiplications of a read, exp: $d^2$", read, double(d) * d);
+    const Data now(t, d, seed), early(t / 8, d, seed);
+    const double read = cost_of_kernel_read(now), write = cost_of_write(t, d, seed);
+    points.at({{"t", t}, {"d", d}}).rounding(0).statement("multiplications of a read, exp: $d^2$", read, double(d) * d);
     points.obligation("multiplications of a read, exp", read, 2.0 * t * d).but_not("$2 (t-1) d$", 2.0 * (t - 1) * d);
     points.wrong_system("read at $t/8$", cost_of_kernel_read(early), 2.0 * t * d);
     points.obligation("multiplications of a write", write, 2.0 * (t - 1) * d).but_not("2 t d", 2.0 * t * d);

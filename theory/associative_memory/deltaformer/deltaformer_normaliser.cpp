@@ -8,7 +8,6 @@ namespace recollect::theory {
 namespace {
 const std::vector<ParamSpec> sizes{key_width_param(8, 2, 1024), value_width_param(4, 2, 1024),
                                    steps_param(100, 3, 4096)};
-Shape shape_of(const Params &p) { return {1, 1, p.integer("T"), p.integer("d"), p.integer("dv")}; }
 
 Claim common_factor() {
   ClaimBuilder c("normaliser-independent", "000 footnote 9, §2.2.1");
@@ -19,16 +18,15 @@ Claim common_factor() {
   c.because("In this sense the footnote is right. It does not cover Eq 94, which normalises only the erasure: "
             "eq94_differs_from_eq37.");
   c.runs({"gated_delta_net"}), c.takes(sizes), c.at({{{"T", 2}}, {}}, {{{"T", 2}}, {}, {{"T", 2000}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Shape shape = shape_of(p);
-    const Sequence drawn = random_sequence(shape, protocol.seed), s = averaged(filled(drawn, &Sequence::beta, 1));
+  return measure(c, [](Points &points, Seed seed, int d, int dv, int T) {
+    const Sequence drawn = random_sequence({1, 1, T, d, dv}, seed), s = averaged(filled(drawn, &Sequence::beta, 1));
     const Rows r(drawn);
     const Dense u = solve_unit_lower(causal_weights(r.k, r.k, linear_kernel, Triangle::strict), r.v),
                 weights = causal_weights(r.k, r.q, linear_kernel, Triangle::with_diagonal);
     // The reads of Eq 38-40 times factor(t), with u_i times written(i).
     const auto reads = [&](const auto &factor, const auto &written) {
-      Vector of_read(shape.T), of_write(shape.T);
-      for (int t = 0; t < shape.T; ++t) of_read[t] = factor(t + 1.0), of_write[t] = written(t + 1.0);
+      Vector of_read(T), of_write(T);
+      for (int t = 0; t < T; ++t) of_read[t] = factor(t + 1.0), of_write[t] = written(t + 1.0);
       return scale_rows(weights * scale_rows(u, of_write), of_read).data;
     };
     const auto one = [](double) { return 1.0; };
@@ -70,26 +68,23 @@ Claim eq94_is_another_model() {
             "Eq 94 an integration of the delta rule and softmax, not the same model.");
   c.runs({"delta_former"}), c.takes(sizes);
   c.at({{{"T", 16}}, {{"T", 256}}}, {{{"T", 16}}, {{"T", 256}}, {{"T", 2048}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Shape shape = shape_of(p);
+  return measure(c, [](Points &points, Seed seed, const Params &p, int d, int dv, int T) {
     const double norm = 0.7; // kappa(k,k) = exp(0.49) < 2: Eq 39 stays bounded
-    const Dense k = norm * unit_rows(shape.T, shape.Dk, protocol.seed, "eq94/keys"),
-                v = normal_matrix(shape.T, shape.Dv, protocol.seed, "eq94/values"),
-                eq94 = last_written(k, v, "softmax"), eq39 = last_written(k, v, "exp");
-    Dense scaled = eq39;
-    for (double &x : scaled.data) x *= eq94.data[0] / eq39.data[0];
+    const Dense k = norm * unit_rows(T, d, seed, "eq94/keys"), v = normal_matrix(T, dv, seed, "eq94/values"),
+                eq94 = last_written(k, v, "softmax"), eq39 = last_written(k, v, "exp"),
+                scaled = eq94.data[0] / eq39.data[0] * eq39;
     points.at(Params(p).set("norm", norm));
     // rounding of sums over T terms, which T rows of decreasing size pass on
-    points.rounding(8.0 * shape.T * shape.T * max_abs(scaled.data));
+    points.rounding(8.0 * T * T * max_abs(scaled.data));
     points.statement("$u_T$, factor from channel 1", eq94, scaled);
     // Ones in all u before T (v_1 = 1 and v_t = 2) and v_T = 0 leave u_T = -(row sum).
-    Dense ones(shape.T, 1, Vector(shape.T, 2.0));
+    Dense ones(T, 1, Vector(T, 2.0));
     ones.data.front() = 1, ones.data.back() = 0;
     const auto row_sum = [&](const char *kappa) { return -last_written(k, ones, kappa)(0, 0); };
-    points.rounding(8.0 * shape.T);
+    points.rounding(8.0 * T);
     points.obligation("row sum of A in Eq 94", row_sum("softmax"), 1)
-        .but_not("row sum of Eq 39", (shape.T - 1) * mean_exp(norm, shape.Dk))
-        .but_not("each weight over t", (shape.T - 1.0) / shape.T);
+        .but_not("row sum of Eq 39", (T - 1) * mean_exp(norm, d))
+        .but_not("each weight over t", (T - 1.0) / T);
     points.wrong_system("kernel without normaliser", row_sum("exp"), 1);
   });
 }
@@ -111,17 +106,16 @@ Claim indices_of_z() {
   c.because("An index is wrong: both normalisers are meant to be 'similar to softmax attention', and the listing has "
             "the right indices.");
   c.runs({"delta_former"}), c.takes(sizes), c.at({{{"T", 20}}}, {{{"T", 60}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Shape shape = shape_of(p);
-    const Sequence s = random_sequence(shape, protocol.seed);
+  return measure(c, [](Points &points, Seed seed, const Params &p, int d, int dv, int T) {
+    const Sequence s = random_sequence({1, 1, T, d, dv}, seed);
     const auto [k, q, v] = Rows(s);
     const Dense A1 = causal_weights(k, k, exp_kernel, Triangle::strict),
                 A2 = causal_weights(k, q, exp_kernel, Triangle::with_diagonal);
-    Vector z1(shape.T), z2(shape.T);
+    Vector z1(T), z2(T);
     const auto kernel = [&k = k](int i, const Dense &with) { // exp(k_i . with_i)
       return std::exp(inner(&k.data[size_t(i) * k.columns], &with.data[size_t(i) * k.columns], k.columns));
     };
-    for (int t = 0; t < shape.T; ++t) {
+    for (int t = 0; t < T; ++t) {
       z1[t] = t ? z1[t - 1] + kernel(t - 1, k) : 0;
       z2[t] = (t ? z2[t - 1] : 0) + kernel(t, q);
     }
@@ -130,11 +124,11 @@ Claim indices_of_z() {
     const auto sum_of_second_row = [](const Dense &m) {
       return std::accumulate(m.data.begin() + m.columns, m.data.begin() + 2 * m.columns, 0.0);
     };
-    points.at({{"t", 2}, {"d", shape.Dk}}).rounding(4);
+    points.at({{"t", 2}, {"d", d}}).rounding(4);
     points.statement("row sum over Z1 as printed", sum_of_second_row(printed1), 1);
     points.statement("row sum over Z2 as printed", sum_of_second_row(printed2), 1);
     Sequence plain = s;
-    plain.w = plain.k, plain.alpha.assign(shape.T, 1.0), plain.beta = plain.alpha;
+    plain.w = plain.k, plain.alpha.assign(T, 1.0), plain.beta = plain.alpha;
     const Assignments softmax{{"kappa1", "softmax"}, {"kappa2", "softmax"}};
     const auto reads = [&v = v](const Dense &read, const Dense &erase) {
       return (read * solve_unit_lower(erase, v)).data;
@@ -152,9 +146,8 @@ Claim indices_of_z() {
 /// One pair is written `writes` times: the residual v - S phi after the last write, divided by that before it. kappa2
 /// is the same kernel as kappa1, so that o_t = S phi(k).
 double residual_factor(double square_norm, double step, int writes) {
-  Sequence s = of_shape({1, 1, writes, 1, 1});
-  s.k.assign(writes, std::sqrt(square_norm)), s.q = s.k, s.v.assign(writes, 1.0);
-  s.alpha.assign(writes, step), s.beta.assign(writes, step);
+  Sequence s = stored({1, 1, writes, 1, 1}, Vector(writes, std::sqrt(square_norm)), Vector(writes, 1.0), step);
+  s.alpha = s.beta;
   const Vector o = results_of("delta_former", s, {{"kappa1", "exp"}, {"kappa2", "exp"}});
   return (1 - o[writes - 1]) / (1 - o[writes - 2]);
 }
@@ -186,9 +179,8 @@ Claim stability() {
       points.wrong_system("the same without normaliser", last_written(k, v, "exp")(0, 0), 0.5);
     }
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &) {
-    const double square = p.real("square_norm"), step = p.real("beta"), kappa = std::exp(square),
-                 factor = 1 - step * kappa;
+  return measure(c, [](Points &points, const Params &p, double square, double step) {
+    const double kappa = std::exp(square), factor = 1 - step * kappa;
     if (std::fabs(factor) < 0.01) usage_error("one write meets the value: there is no residual to follow");
     const int writes = 6;
     // The residual after m writes is factor^m; read as 1 - o it loses kappa m units of the largest u, or 1 of 1.

@@ -41,7 +41,7 @@ Claim four_points() {
   c.exactly("They are unique: the equations are a generalised Vandermonde system in the nodes $e^{-1}$, 1, $e$, $e^2$, "
             "which are distinct and not zero.");
   c.runs({"delta_former"});
-  return c.measure([](Points &points, const Params &, const Protocol &) {
+  return measure(c, [](Points &points) {
     const auto f = [](const Assignments &more) { return similarity_of_layer(integers, "exp", more); };
     double law = 1, plain = 1; // prod z_i prod_{i<k} (z_k - z_i), and without the first product
     for (int i = 0; i < 4; ++i) {
@@ -86,9 +86,7 @@ Claim no_neighbourhood() {
   c.draws({"swap"}), c.runs({"delta_former"});
   c.takes({real_param("eps", 0.01, 1e-4, 0.1, "bound of Assumption 1"),
            integer_param("n", 5, 3, 12, "orthonormal keys"), integer_param("swaps", 16, 6, 24, "exchanges")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const double eps = p.real("eps");
-    const int n = p.integer("n"), swaps = p.integer("swaps");
+  return measure(c, [](Points &points, Seed seed, double eps, int n, int swaps) {
     Vector moved, slopes, bent;
     double curvature = 0;
     const double h = 1e-5;
@@ -110,14 +108,14 @@ Claim no_neighbourhood() {
     // eps = 0: every weight is an integer up to the fit's rounding, which a step passes on to all later ones
     const double passed_on = 64 * fit_units() * n * std::pow(n + swaps, 3);
     const auto reads = [&](const Dense &keys, Order order, Assignments more) {
-      const SwapStory story = tell_swaps(keys, swaps, protocol.seed, order);
+      const SwapStory story = tell_swaps(keys, swaps, seed, order);
       more["kappa1"] = "exp", more["kappa2"] = "round";
       return exact_point(run("delta_former", story.sequence, more).o, story.target, passed_on);
     };
     Assignments rounded = four_exponentials;
     const Vector a = fitted_weights();
     for (int j = 0; j < 4; ++j) rounded["a" + std::to_string(j + 1)] = number(std::nearbyint(100 * a[j]) / 100);
-    const Dense orthonormal = Dense::identity(n), leaning = key_rows({"equicorrelated", n, n, 0.1}, protocol.seed);
+    const Dense orthonormal = Dense::identity(n), leaning = key_rows({"equicorrelated", n, n, 0.1}, seed);
     points.at({{"n", n}, {"swaps", swaps}})
         .obligation("every read, orthonormal keys", reads(orthonormal, Order::later_minus_earlier, four_exponentials));
     points.wrong_system("inner products of 0.1", reads(leaning, Order::later_minus_earlier, four_exponentials));
@@ -133,15 +131,11 @@ Claim stays_linear() {
   c.exactly("An identity: one linear kernel with $w = sum_j a_j w^j$.");
   c.runs({"delta_former"});
   c.takes({steps_param(20, 4, 256), key_width_param(8, 2, 256), integer_param("G", 4, 2, 16, "groups")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int T = p.integer("T"), d = p.integer("d"), G = p.integer("G");
-    const Dense k = unit_rows(T, d, protocol.seed, "groups/keys"),
-                v = normal_matrix(T, 4, protocol.seed, "groups/values");
+  return measure(c, [](Points &points, Seed seed, int T, int d, int G) {
+    const Dense k = unit_rows(T, d, seed, "groups/keys"), v = normal_matrix(T, 4, seed, "groups/values");
     Dense combined(T, d);
-    const auto weight = [&](int j) { return Stream(protocol.seed, "groups/weights").normal(j) / (G * std::sqrt(d)); };
-    const auto lookups = [&](int j) {
-      return Dense(T, d, Stream(protocol.seed, "groups/lookups", j).normals(size_t(T) * d));
-    };
+    const auto weight = [&](int j) { return Stream(seed, "groups/weights").normal(j) / (G * std::sqrt(d)); };
+    const auto lookups = [&](int j) { return Dense(T, d, Stream(seed, "groups/lookups", j).normals(size_t(T) * d)); };
     const auto grouped = [&](const Kernel &f) {
       Dense A(T, T);
       for (int j = 0; j < G; ++j) A = A + weight(j) * causal_weights(k, lookups(j), f, Triangle::strict);

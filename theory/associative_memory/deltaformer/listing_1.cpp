@@ -55,8 +55,8 @@ Claim equivalence() {
   c.exactly("An identity. In the printed listing a docstring stands on the def line and brackets are missing; the "
             "logic is right.");
   c.runs({"delta_former"}), c.takes(sizes(1024, 32, 64));
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int T = p.integer("T"), C = p.integer("C"), d = p.integer("d"), heads = protocol.full() ? 4 : 1;
+  return measure(c, [](Points &points, const Protocol &protocol, int T, int C, int d) {
+    const int heads = protocol.full() ? 4 : 1;
     if (T % C) usage_error("the program drops the last T mod C rows: take C that divides T (see listing1_tail)");
     for (int head = 0; head < heads; ++head) {
       const Data x(T, d, d, protocol.seed, head);
@@ -95,11 +95,10 @@ Claim tail() {
   c.runs({"delta_former"}), c.takes(sizes(70, 32, 8));
   // The smallest size, and one at which one chunk passes its result to the next.
   c.at({{{"T", 3}, {"C", 2}, {"d", 2}}, {}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int T = p.integer("T"), C = p.integer("C"), d = p.integer("d");
+  return measure(c, [](Points &points, Seed seed, int T, int C, int d) {
     if (T % C == 0) usage_error("T is a multiple of C: there is no tail");
     if (T < C) usage_error("the tail comes after a whole chunk: T > C");
-    const Data x(T, d, d, protocol.seed);
+    const Data x(T, d, d, seed);
     const Vector slow = x.naive<double>(Weights::softmax), printed = x.chunked<double>({size_t(C)}),
                  mended = x.chunked<double>({size_t(C), Weights::softmax, Tail::ragged});
     const double units = units_of(x.A(Weights::softmax), slow);
@@ -124,12 +123,11 @@ Claim parallel_blocks() {
   c.exactly("True, but the condition is not needed: $Z_t$ depends only on the keys, so the blocks of the softmax "
             "kernel can be inverted in advance as well.");
   c.runs({"delta_former"}), c.takes(sizes(96, 16, 8));
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int T = p.integer("T"), C = p.integer("C"), d = p.integer("d");
+  return measure(c, [](Points &points, Seed seed, int T, int C, int d) {
     if (T < 2 * C) usage_error("at T < 2 C there are no two blocks to invert in parallel");
     for (Weights weights : {Weights::linear, Weights::softmax}) {
       const bool linear = weights == Weights::linear;
-      Data x(T, d, d, protocol.seed);
+      Data x(T, d, d, seed);
       if (linear) normalise_rows(x.K.data, d);
       points.at(sized(T, C, d).set("kernel", linear ? "linear" : "softmax"));
       // listing::chunked inverts every block before it solves the first one.
@@ -157,9 +155,9 @@ Claim comment_iteration() {
   c.because("One expression is printed for two names, and $a_i$ is missing in it; Eq 100, one page later, has the "
             "right iteration.");
   c.takes({integer_param("C", 8, 3, 128, "chunk length")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int C = p.integer("C"), steps = ceil_log2(C) - 1;
-    const Dense A = dense_lower(C, protocol.seed), V = normal_matrix(C, 3, protocol.seed, "listing 1/values"),
+  return measure(c, [](Points &points, Seed seed, int C) {
+    const int steps = ceil_log2(C) - 1;
+    const Dense A = dense_lower(C, seed), V = normal_matrix(C, 3, seed, "listing 1/values"),
                 wanted = solve_unit_lower(A, V);
     const auto iterate = [&](auto step, int steps) {
       Dense a = Dense::identity(C) - A, b = A * A;
@@ -170,8 +168,7 @@ Claim comment_iteration() {
     const auto by_comment = [](Dense &a, Dense &b) { a = b = a * b + b * b; };
     const auto product = [](Dense &a, Dense &b) { a = a * b, b = b * b; };
     const auto squared_first = [](Dense &a, Dense &b) { b = b * b, a = a + a * b; };
-    points.rounding(solve_units(A, wanted));
-    points.statement("by the comment", iterate(by_comment, steps), wanted);
+    points.rounding(solve_units(A, wanted)).statement("by the comment", iterate(by_comment, steps), wanted);
     points.obligation("by Eq 100", iterate(by_eq_100, steps), wanted);
     points.wrong_system("one step less", iterate(by_eq_100, steps - 1), wanted);
     points.wrong_system("$a_{i+1} = a_i b_i$", iterate(product, steps), wanted);

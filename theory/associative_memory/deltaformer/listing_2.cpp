@@ -9,11 +9,9 @@ const std::vector<ParamSpec> sizes{steps_param(20, 2, 256), key_width_param(8, 2
 
 struct Data {
   Dense k, w, v;
-  Data(const Params &p, std::uint64_t seed) {
-    const int T = p.integer("T"), d = p.integer("d");
-    k = unit_rows(T, d, seed, "listing 2/keys"), w = unit_rows(T, d, seed, "listing 2/lookups");
-    v = normal_matrix(T, p.integer("dv"), seed, "listing 2/values");
-  }
+  Data(int T, int d, int dv, Seed seed)
+      : k(unit_rows(T, d, seed, "listing 2/keys")), w(unit_rows(T, d, seed, "listing 2/lookups")),
+        v(normal_matrix(T, dv, seed, "listing 2/values")) {}
   /// kernel(w_t . k_i) for i < t; elsewhere what the masked zeros become, as in the listing.
   Dense stored(const Kernel &kernel) const {
     Dense A = causal_weights(k, w, linear_kernel, Triangle::strict);
@@ -39,8 +37,8 @@ Claim solve_sign() {
   c.exactly("It solves $(I + beta tril(A, -1)) u = alpha v$. The diagonal and the upper part of $A$, where exp turns "
             "the masked zeros into 1, are not read.");
   c.runs({"delta_former"}), c.takes(sizes);
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Data x(p, protocol.seed);
+  return measure(c, [](Points &points, Seed seed, const Params &p, int T, int d, int dv) {
+    const Data x(T, d, dv, seed);
     const double alpha = 0.7, beta = 0.4;
     for (const char *kernel : {"linear", "exp"}) {
       const Dense A = x.stored(std::string(kernel) == "exp" ? exp_kernel : linear_kernel), I = Dense::identity(A.rows);
@@ -48,10 +46,10 @@ Claim solve_sign() {
       run.alpha = alpha, run.beta = beta;
       const Dense layer = written(x.k, x.w, x.v, run), u = solve_triangular(beta * A, alpha * x.v);
       Dense lower = A; // what a solve that is not unit triangular would read
-      for (int t = 0; t < A.rows; ++t)
-        for (int i = t + 1; i < A.rows; ++i) lower(t, i) = 0;
+      for (int t = 0; t < T; ++t)
+        for (int i = t + 1; i < T; ++i) lower(t, i) = 0;
       Dense strict = lower;
-      for (int t = 0; t < A.rows; ++t) strict(t, t) = 0, lower(t, t) = 1;
+      for (int t = 0; t < T; ++t) strict(t, t) = 0, lower(t, t) = 1;
       points.at(changed(p, {{"kernel", kernel}})).rounding(solve_units(beta * strict, u));
       auto stated = points.statement("u of delta_former, against the solve", layer, u)
                         .but_not("sign of $beta$", solve_triangular(-beta * A, alpha * x.v))
@@ -77,10 +75,9 @@ Claim softmax_mask() {
   c.because("For the unnormalised kernels the masked entries do no harm, because the solve reads only below the "
             "diagonal (listing2_solve_sign). For softmax, mask with minus infinity.");
   c.runs({"delta_former"}), c.takes(sizes), c.at({{{"T", 2}}, {{"T", 32}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Data x(p, protocol.seed);
-    const int T = x.k.rows;
-    const double e_x = std::exp(recollect::inner(&x.k.data[0], &x.w.data[x.w.columns], x.k.columns));
+  return measure(c, [](Points &points, Seed seed, int T, int d, int dv) {
+    const Data x(T, d, dv, seed);
+    const double e_x = std::exp(recollect::inner(&x.k.data[0], &x.w.data[d], d));
     // torch.softmax over whole rows in which the masked logits are 0
     const Dense listed = normalise_sums(x.stored(exp_kernel)),
                 causal = normalise_sums(causal_weights(x.k, x.w, exp_kernel, Triangle::strict));

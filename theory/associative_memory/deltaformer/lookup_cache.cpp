@@ -68,10 +68,9 @@ Claim same_cache() {
   c.runs({"delta_former"});
   c.takes({integer_param("T", 16, 4, 64, "steps, half of them past"), key_width_param(6, 2, 64),
            value_width_param(3, 1, 64)});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int T = p.integer("T"), d = p.integer("d"), dv = p.integer("dv");
+  return measure(c, [](Points &points, Seed seed, int T, int d, int dv) {
     for (int groups : {1, 4}) {
-      const HandOver run(T, d, dv, groups, protocol.seed);
+      const HandOver run(T, d, dv, groups, seed);
       const Vector whole = run.whole_run();
       const double past = run.cut;
       points.at({{"T", T}, {"d", d}, {"dv", dv}, {"G", groups}}).rounding(0);

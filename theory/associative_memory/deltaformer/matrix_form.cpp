@@ -15,9 +15,8 @@ Claim matrix_form_of_the_recursion() {
   c.exactly("An identity; $A$ is strictly lower triangular.");
   c.runs({"delta_former"});
   c.takes({steps_param(20, 3, 512), key_width_param(8, 2, 512), value_width_param(4, 1, 512)});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int T = p.integer("T"), d = p.integer("d"), dv = p.integer("dv");
-    const Dense K = unit_rows(T, d, protocol.seed, "eq97/keys"), V = normal_matrix(T, dv, protocol.seed, "eq97/values"),
+  return measure(c, [](Points &points, Seed seed, int T, int d, int dv) {
+    const Dense K = unit_rows(T, d, seed, "eq97/keys"), V = normal_matrix(T, dv, seed, "eq97/values"),
                 I = Dense::identity(T);
     const auto add = [&](const std::string &kernel, const Dense &k, const Kernel &f) {
       const auto weights = [&](Triangle triangle) {
@@ -53,11 +52,10 @@ double growth_of_gaussian_keys(int d, double excess = 0) {
 /// head. The keys are isotropic, so every step's factor has the law above, whatever came before.
 Vector erasures(size_t first, size_t heads, int d, bool unit, std::uint64_t seed) {
   const int T = 50;
-  Sequence s = of_shape({1, int(heads), T, d, 1});
-  const size_t size = heads * T * d;
-  s.k = Stream(seed, "conditioning/keys").normals(size, first * T * d);
-  if (unit) normalise_rows(s.k, d);
-  s.q.assign(size, 0.0), s.v.assign(heads * T, 0.0), s.beta.assign(heads * T, 1.0), s.state.assign(heads * d, 0.0);
+  Vector keys = Stream(seed, "conditioning/keys").normals(heads * T * d, first * T * d);
+  if (unit) normalise_rows(keys, d);
+  Sequence s = stored({1, int(heads), T, d, 1}, keys, Vector(heads * T, 0.0));
+  s.state.assign(heads * d, 0.0);
   for (size_t head = 0; head < heads; ++head) s.state[head * d] = 1;
   const Vector end = run("delta_net", s).state;
   Vector growth;
@@ -119,8 +117,7 @@ Claim conditioning() {
     points.at(keys("Gaussian", "exp")).obligation("faster than $T^5$", at_least_point(exponential, fifth));
     points.at(keys("unit", "linear")).wrong_system("unit for Gaussian keys", at_least_point(unit, fifth));
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int d = p.integer("d");
+  return measure(c, [](Points &points, const Protocol &protocol, int d) {
     const double law = growth_of_gaussian_keys(d), nearest = growth_of_gaussian_keys(d, 2);
     const auto grown = [&](bool unit) {
       return sample_mean(std::min(wanted_sensitivity(protocol), 0.6 * (nearest / law - 1)), 200, 100000,
@@ -141,11 +138,10 @@ Claim swaps_by_chunks() {
   c.draws({"swap"}), c.runs({"delta_former"});
   c.takes({integer_param("n", 10, 3, 256, "elements, keys of cosine 0.12"),
            integer_param("swaps", 100, 4, 2000, "exchanges")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int n_keys = p.integer("n"), swaps = protocol.point ? p.integer("swaps") : 116;
-    const KeySet set = protocol.point ? KeySet{"equicorrelated", n_keys, n_keys, 0.12} : KeySet{"hadamard", 140, 128};
-    const Dense keys = key_rows(set, protocol.seed);
-    const SwapStory story = tell_swaps(keys, swaps, protocol.seed);
+  return measure(c, [](Points &points, const Protocol &protocol, int elements, int swaps) {
+    const KeySet set =
+        protocol.point ? KeySet{"equicorrelated", elements, elements, 0.12} : KeySet{"hadamard", 140, 128};
+    const SwapStory story = tell_swaps(key_rows(set, protocol.seed), protocol.point ? swaps : 116, protocol.seed);
     const Shape &n = story.sequence.shape;
     Sequence gaussian = story.sequence;
     for (int t = 0; t < set.n; ++t) gaussian.v[t] = Stream(protocol.seed, "chunked swaps/values").normal(t);

@@ -41,10 +41,10 @@ Claim identity() {
             "its upper limit as $log2 C^{-1}$.");
   c.runs({"delta_former"}), c.takes({integer_param("C", 64, 4, 256, "chunk length, a power of two")});
   c.at(sizes({4, 8, 64}), sizes({4, 8, 16, 32, 64}));
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int C = p.integer("C"), iterations = floor_log2(C) - 1;
+  return measure(c, [](Points &points, Seed seed, int C) {
+    const int iterations = floor_log2(C) - 1;
     if (C < 4 || floor_log2(C) != ceil_log2(C)) usage_error("C must be a power of two from 4 on (neumann_non_power2)");
-    const System x(C, protocol.seed);
+    const System x(C, seed);
     const Doubled doubled = doubling(x.A, iterations), short_of_one = doubling(x.A, iterations - 1);
     points.rounding(x.units).statement("U after $log2 C - 1$ iterations", doubled.X * x.V, x.U);
     points.wrong_system("one iteration less", short_of_one.X * x.V, x.U);
@@ -69,12 +69,11 @@ Claim other_sizes() {
   c.because("The paper assumes $C = 64$.");
   c.runs({"delta_former"}), c.takes({integer_param("C", 12, 3, 255, "chunk length, no power of two")});
   c.at(sizes({3, 5, 12}), sizes({3, 5, 12, 63}));
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int C = p.integer("C"), down = floor_log2(C) - 1, up = ceil_log2(C) - 1;
+  return measure(c, [](Points &points, Seed seed, int C) {
+    const int down = floor_log2(C) - 1, up = ceil_log2(C) - 1;
     if (C < 3 || down == up) usage_error("C is a power of two: see neumann_doubling");
-    const System x(C, protocol.seed);
-    points.rounding(x.units);
-    points.statement("U after $floor(log2 C) - 1$ iterations", doubling(x.A, down).X * x.V, x.U);
+    const System x(C, seed);
+    points.rounding(x.units).statement("U after $floor(log2 C) - 1$ iterations", doubling(x.A, down).X * x.V, x.U);
     points.obligation("U after $ceil(log2 C) - 1$ iterations", doubling(x.A, up).X * x.V, x.U);
     points.wrong_system("$I + A$ for $I - A$", doubling(-1 * x.A, up).X * x.V, x.U);
     points.obligation("delta_former, form doubling", by_layer(x.A, x.V), x.U);
@@ -110,11 +109,11 @@ Claim rounding() {
   c.because("The text claims only efficiency on GPUs. The layer substitutes by default and has the doubling as a "
             "separate form.");
   c.runs({"delta_former"});
-  return c.measure([](Points &points, const Params &, const Protocol &protocol) {
+  return measure(c, [](Points &points, Seed seed) {
     const int C = 64;
     const Variant &layer = find_variant("delta_former");
-    const Sequence same_key = repeated_key(C, protocol.seed);
-    Sequence soft = random_sequence({1, 1, C, 16, 3}, protocol.seed, Keys::gaussian);
+    const Sequence same_key = repeated_key(C, seed);
+    Sequence soft = random_sequence({1, 1, C, 16, 3}, seed, Keys::gaussian);
     soft.w = soft.k, soft.alpha.clear(), soft.beta.clear();
     const auto point = [&](const Sequence &s, const std::string &kappa1, const std::string &form, Real real) {
       const Params kernels = variant_params(layer, {{"kappa1", kappa1}});

@@ -46,10 +46,8 @@ Claim first_order() {
     points.at({{"T", 3}, {"norm", 0.5}})
         .wrong_system("the change itself, at most", at_most_point(change, spectral_norm(steps), 0));
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int T = p.integer("T"), d = p.integer("d");
-    const double norm = p.real("norm");
-    const Case c(T, d, protocol.seed);
+  return measure(c, [](Points &points, Seed seed, int T, int d, double norm) {
+    const Case c(T, d, seed);
     const Dense inverse_A = inverse(Dense::identity(T) + c.A), U = inverse_A * c.V;
     const double reach = spectral_norm(inverse_A);
     const Dense dA = norm * c.dA, first = -1 * (inverse_A * (dA * U)), second = -1 * (inverse_A * (dA * first)),
@@ -82,8 +80,7 @@ Claim strict() {
             "the bound holds strictly.");
   c.because("The text writes 'about' before the bound: it is meant to first order (eq51_perturbation).");
   c.runs({"delta_former"}), c.takes({real_param("norm", 0.5, 0.01, 0.9, "dA: this below the diagonal, negative")});
-  return c.measure([](Points &points, const Params &p, const Protocol &) {
-    const double a = p.real("norm");
+  return measure(c, [](Points &points, double a) {
     const auto change = [&](int size) {
       Dense dA(size, size);
       for (int t = 1; t < size; ++t) dA(t, t - 1) = -a;
@@ -123,10 +120,8 @@ Claim product() {
         .but_not("largest entry for $|dA|$", at_most_point(moved, frobenius_norm(along), 0))
         .but_not("Frobenius norm for $|dA|$", std::sqrt(3) * frobenius_norm(along));
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int T = p.integer("T");
-    const double norm = p.real("norm");
-    const Case c(T, 8, protocol.seed);
+  return measure(c, [](Points &points, Seed seed, int T, double norm) {
+    const Case c(T, 8, seed);
     const Dense A2 = Dense::identity(T) + c.A, U = c.V, dA = norm * c.dA;
     const Vector change = minus(read_with(A2 + dA, U).data, read_with(A2, U).data),
                  twice = minus(read_with(A2 + 2 * dA, U).data, read_with(A2, U).data);
@@ -174,15 +169,14 @@ Claim u_against_o() {
   c.runs({"delta_former"});
   c.takes({integer_param("n", 5, 2, 16, "elements"), integer_param("swaps", 16, 1, 32, "exchanges"),
            real_param("cosine", 0.1, -0.05, 0.12, "inner product of any two keys")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int n = p.integer("n");
+  return measure(c, [](Points &points, Seed seed, int n, int most, double cosine) {
     const std::vector<std::pair<std::string, Kernel>> kernels{
         {"round", round_kernel}, {"linear", linear_kernel}, {"exp", exp_kernel}, {"softmax", exp_kernel}};
     for (const auto &[name, f] : kernels) {
       // exp loses one digit per swap; after four swaps enough digits are left.
-      const int swaps = name == "exp" ? std::min(4, p.integer("swaps")) : p.integer("swaps");
-      const Dense keys = key_rows({"equicorrelated", n, n, p.real("cosine")}, protocol.seed);
-      const Sequence told = slice_steps(tell_swaps(keys, swaps, protocol.seed).sequence, 0, n + swaps);
+      const int swaps = name == "exp" ? std::min(4, most) : most;
+      const Dense keys = key_rows({"equicorrelated", n, n, cosine}, seed);
+      const Sequence told = slice_steps(tell_swaps(keys, swaps, seed).sequence, 0, n + swaps);
       const Shape &shape = told.shape;
       const Dense k = head_rows(told.k, shape, 0, n), q = head_rows(told.q, shape, 0, n);
       Dense V(shape.T, n); // one-hot values, then zero
