@@ -48,7 +48,7 @@ Claim tracking() {
             "layer reaches .35 to .37, of two .37 to .41, of four .35 to .46, with and without rotary embeddings. "
             "Linear $kappa_1$ does as well as rounding, because five keys fit into twelve channels.");
   c.is_reduced(), c.runs({"delta_former", "softmax"});
-  return c.measure([](Points &points, const Params &, const Protocol &protocol) {
+  return measure(c, [](Points &points, const Protocol &protocol) {
     const double whole = 0.98, half = 0.5;
     for (int seed = 1; seed <= seeds(protocol); ++seed) {
       for (const Variation &x : {linear, rounding})
@@ -72,7 +72,7 @@ Claim kernels() {
   c.because("Each at the best of four rates (five seeds, 1000 steps): linear and rounding 1.00, relu .63, exp .59, "
             "softmax .42. At rate .03, exp reaches only .36 under one of five seeds.");
   c.is_reduced(), c.runs({"delta_former"});
-  return c.measure([](Points &points, const Params &, const Protocol &protocol) {
+  return measure(c, [](Points &points, const Protocol &protocol) {
     const Variation exp{"delta_former", "exp"}, softmax{"delta_former", "softmax"},
         shuffled{"delta_former", "round", 1, "shuffled"}, shuffled_exp{"delta_former", "exp", 1, "shuffled"};
     const auto above = [](const Mean &a, const Mean &b, double gap) { return at_least_point(difference(a, b), gap); };

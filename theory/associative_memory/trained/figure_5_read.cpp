@@ -172,13 +172,13 @@ Claim stress_test() {
             "there, less than the text says, and .82 and .83 after 1600 steps (two seeds, 64 held-out texts each). For "
             "an exact read see packing_optimised_512_128, stress_linear_vs_round.");
   c.is_reduced(), c.runs({"delta_former"});
-  return c.measure([](Points &points, const Params &, const Protocol &p) {
+  return measure(c, [](Points &points, const Protocol &protocol) {
     const double whole = 0.95, less = 0.05;
     const KeySet fit{"hadamard", width, width}, many{"hadamard", 2 * width, width},
         most{"packed", 4 * width, width, 0.1245};
     const auto at = [](const KeySet &set, const char *kernel) { return describe(set).set("kappa", kernel); };
     const auto read = [&](const KeySet &set, const char *kernel, std::vector<Taught> taught = {Taught::answers}) {
-      return learned_reads(set, kernel, p.seed, taught);
+      return learned_reads(set, kernel, protocol.seed, taught);
     };
     const auto behind = [&](const Vector &linear, const Vector &round) {
       return at_least_point(mean_of(minus(round, linear)), less);
@@ -191,7 +191,7 @@ Claim stress_test() {
     points.at(at(many, "linear")).statement("falls behind", behind(linear[0], round[0]));
     points.at(at(fit, "linear"))
         .obligation("orthonormal keys lose nothing", at_least_point(mean_of(read(fit, "linear")[0]), whole));
-    if (!p.full()) return;
+    if (!protocol.full()) return;
     const auto of_most = read(most, "linear"), rounded = read(most, "round", {Taught::answers, Taught::next});
     points.at(at(most, "linear")).statement("falls behind", behind(of_most[0], rounded[0]));
     points.wrong_system("round taught the next", behind(of_most[0], rounded[1]));

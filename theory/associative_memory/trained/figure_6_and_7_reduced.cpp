@@ -35,7 +35,7 @@ Claim curriculum() {
             "at 32 exchanges from the start depends on the seed, .99 and .33 after 600 steps. "
             "suites/trained_curriculum.toml compares the two.");
   c.is_reduced(), c.runs({"delta_former"});
-  return c.measure([](Points &points, const Params &, const Protocol &protocol) {
+  return measure(c, [](Points &points, const Protocol &protocol) {
     const double most = 0.9, less = 0.05;
     const Assignments linear = settings("mixer=delta_former delta_former.kappa1=linear positions=none"),
                       rounding = changed(linear, {{"delta_former.kappa1", "round"}}),
@@ -65,7 +65,7 @@ Claim reachability() {
       "Three seeds reach .94 to .97 with DeltaFormer, .73 to .75 with one layer of attention and .77 to .82 with two. "
       "With rounding DeltaFormer has .75, .75 and .94, because it needs longer training (suites/trained_trees.toml).");
   c.is_reduced(), c.runs({"delta_former", "softmax"});
-  return c.measure([](Points &points, const Params &, const Protocol &protocol) {
+  return measure(c, [](Points &points, const Protocol &protocol) {
     const double most = 0.9;
     const Assignments one{{"mixer", "delta_former"}};
     for (int seed = 1; seed <= seeds(protocol); ++seed) {

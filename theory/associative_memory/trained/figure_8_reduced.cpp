@@ -24,10 +24,10 @@ Claim grouped() {
             "four of the seeds and .37 on the fifth, on which no number of lookups learns in that time. "
             "suites/trained_grouped.toml has every $kappa_1$ and rate.");
   c.is_reduced(), c.runs({"delta_former"});
-  return c.measure([](Points &points, const Params &, const Protocol &p) {
+  return measure(c, [](Points &points, const Protocol &protocol) {
     const Assignments four{{"mixer", "delta_former"}, {"heads", "4"}}, one = changed(four, {{"heads", "1"}});
     // linear kappa_1 has .59 with any number of lookups
-    gain_points(points, {four, one, 0.6, 0.15, "four lookups", "above one lookup"}, p.full() ? 2 : 1, trained);
+    gain_points(points, {four, one, 0.6, 0.15, "four lookups", "above one lookup"}, protocol.full() ? 2 : 1, trained);
   });
 }
 } // namespace

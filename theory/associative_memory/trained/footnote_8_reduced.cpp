@@ -21,10 +21,10 @@ Claim momentum() {
       "Five seeds: .64 to .78 with momentum, .34 to .48 without. Each at the best of four rates has .998 with momentum "
       "and .96 without; DeltaNet, whose step is learned, has .9995 without (suites/trained_momentum.toml).");
   c.is_reduced(), c.runs({"delta_momentum"});
-  return c.measure([](Points &points, const Params &, const Protocol &p) {
+  return measure(c, [](Points &points, const Protocol &protocol) {
     const Assignments with{{"mixer", "delta_momentum"}, {"delta_momentum.eta", "0.9"}},
         without = changed(with, {{"delta_momentum.eta", "0"}});
-    gain_points(points, {with, without, 0.5, 0.1, "with momentum", "above none"}, p.full() ? 2 : 1, trained);
+    gain_points(points, {with, without, 0.5, 0.1, "with momentum", "above none"}, protocol.full() ? 2 : 1, trained);
   });
 }
 } // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The trained experiments of 000 §3.2, §3.3, E.2 and E.4, Fig 4 to 8: what the paper asserts, and what it leaves open.
 // Nothing is trained here; the parts that hold without training are separate claims.
-#include "theory/support/claim_builder.hpp"
+#include "theory/support/measure.hpp"
 
 namespace recollect::theory {
 std::vector<Claim> training_experiments() {
