@@ -2,8 +2,9 @@
 // The convergence of DeltaNet: independent runs of delta_net from S_0 = 0 on random keys, and the exact laws of the
 // errors of those runs.
 //
-// With v_t = S* k_t + e_t, e_t independent of the key with covariance R, the error E_t = S_t - S* obeys
-// E_t = E_{t-1} (I - beta k k^T) + beta e_t k^T. For isotropic keys of width d (unit: on the sphere; Gaussian: N(0, I)):
+// Let v_t = S* k_t + e_t, where e_t has covariance R and is independent of the key. Then the error E_t = S_t - S* obeys
+// E_t = E_{t-1} (I - beta k k^T) + beta e_t k^T. For isotropic keys of width d (unit: on the sphere; Gaussian: N(0,
+// I)):
 //   E |E_t|^2 = f E |E_{t-1}|^2 + beta^2 tr(R) E|k|^2,  f = 1 - beta (2 - beta) / d  or  1 - 2 beta + beta^2 (d + 2)
 //   E S_t - S* = (1 - beta E[k_1^2])^t (S_0 - S*),  E[k_1^2] = 1/d  or  1
 #pragma once
@@ -49,6 +50,6 @@ inline Mean mean_error(const DeltaPaths &law, int T, const Dense &target, std::u
   const auto draw = [&](const Stretch &stretch) {
     return squared_errors(run_paths(draw_paths(law, T, target, stretch)), target);
   };
-  return mean_over_runs(seed, std::string("delta paths/") + name_of(law.keys), wanted, T, law.d + law.dv, draw);
+  return mean_over_runs(seed, std::string("delta paths/") + name_of(law.keys), wanted, T, law.d, draw);
 }
 } // namespace recollect::theory

@@ -49,11 +49,11 @@ Claim eq1_recurrent() {
     points.rounding(sum_units(T, story.keys, story.values));
     points.statement("$S_t$ at every t", states_over_time(story, 0), sums)
         .but_not("last write dropped", sums_over_time(story, 1));
-    points.wrong_system("the key before for every value", states_over_time(story, 1), sums);
+    points.wrong_system("every value stored at the key before its own", states_over_time(story, 1), sums);
   });
 }
 
-/// own_i v_i |k_i|^2 + noise sum_{j != i} v_j (k_j.k_i) for every i.
+/// own v_i |k_i|^2 + noise sum_{j != i} v_j (k_j.k_i) for every i.
 Vector split(const Story &story, double own, double noise) {
   Dense gram = story.keys * transpose(story.keys);
   for (int i = 0; i < gram.rows; ++i)
@@ -75,14 +75,14 @@ Claim eq4_split() {
     points.rounding(sum_units(T * d, story.keys, story.values));
     points.statement("$S k_i$ at every i", reads("linear", story), split(story, 1, 1))
         .but_not("sign of the noise term", split(story, 1, -1))
-        .but_not("own term in the noise too", split(story, 2, 1))
+        .but_not("own term counted in the noise too", split(story, 2, 1))
         .but_not("no cross-talk", split(story, 1, 0));
     Story unit = story;
     normalise_rows(unit.keys.data, unit.keys.columns);
     points.wrong_system("the delta rule's memory", reads("delta_net", unit), split(story, 1, 1));
     Dense noise = unit.keys * transpose(unit.keys); // the cross-talk's weights
     for (int i = 0; i < noise.rows; ++i) noise(i, i) = 0;
-    points.obligation("unit keys: the value and cross-talk", reads("linear", unit),
+    points.obligation("unit keys: the read is the value plus the cross-talk", reads("linear", unit),
                       (story.values + noise * story.values).data);
   });
 }

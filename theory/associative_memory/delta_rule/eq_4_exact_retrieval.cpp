@@ -6,8 +6,8 @@
 
 namespace recollect::theory {
 namespace {
-/// The pairs, written repeatedly by the delta rule. Every pass multiplies the error by prod (I - k k^T): `left` is what
-/// remains of the distance to a least-squares solution.
+/// The pairs, which the delta rule writes `count` times. Every pass multiplies the error by prod (I - k k^T). `left` is
+/// what remains of the distance to a least-squares solution.
 struct Passes {
   int count = 1000;
   Dense keys, values, left;
@@ -49,7 +49,7 @@ Claim orthonormal_exact() {
     points.wrong_system("independent unit keys", reads(independent), values);
     points.obligation("independent unit keys: reads, by the Gram matrix", reads(independent),
                       independent * transpose(independent) * values);
-    // The limit of the statement: memories for which linearly independent keys suffice.
+    // Where the statement ends: memories for which linearly independent keys suffice.
     const double smallest = singular_values(independent).back(), ridge = 1e-6,
                  size = frobenius_norm(values) / (smallest * smallest);
     const double by_ridge = 2 * ridge * size; // |reads - values| <= ridge |(Gram + ridge)^-1| |values|, and rounding
@@ -94,8 +94,8 @@ double crosstalk(const Dense &keys) {
 
 Claim crosstalk_floor() {
   ClaimBuilder c("crosstalk-floor", "000 after Eq 4");
-  c.says("The keys' space has only $d_k$ orthogonal bases, so that with many more stored pairs than $d_k$ the "
-         "cross-talk becomes non-zero.");
+  c.says("The space of the keys has only $d_k$ orthogonal bases. With many more stored pairs than $d_k$ the cross-talk "
+         "therefore becomes non-zero.");
   c.exactly("For unit keys the mean over $i$ of $sum_{j != i} (k_j.k_i)^2$ is at least $(n-d)/d$ for every $n > d$. "
             "Tight frames reach this bound; random keys have $(n-1)/d$.");
   c.because("The text says $n >> d$, but $n > d$ suffices. At $n = 2 d$, well-chosen keys have about half the "

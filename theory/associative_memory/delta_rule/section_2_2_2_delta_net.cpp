@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 §2.2.2, single-head DeltaNet: whether it stays at S*, whether it converges to S*, and whether its reads then
-// depend on the current input alone; isotropic unit keys (laws in delta_paths.hpp). Gaussian keys:
+// 000 §2.2.2, single-head DeltaNet on isotropic unit keys: does the memory stay at S*, does it converge to S*, and do
+// its reads then depend on the current input alone? The laws are in delta_paths.hpp. Gaussian keys:
 // section_2_2_2_gaussian_keys.cpp. Noise, normalised keys, many heads: section_2_2_2_noise_and_heads.cpp.
 #include "theory/associative_memory/delta_rule/delta_paths.hpp"
 #include "theory/associative_memory/objectives/optimal_memory.hpp"
@@ -20,8 +20,8 @@ Output one_step_each(const Layer &layer, const Dense &start, const Dense &inputs
 
 Claim fixed_point() {
   ClaimBuilder c("deltanet-fixed-point", "000 §2.2.2, Eq 44-47");
-  c.says("With $k = Wk x$, $v = Wv x$ and $Wk$ invertible, DeltaNet's memory is no longer updated at $S*$: no new "
-         "information is written, and the read depends on the fixed $S*$ alone.");
+  c.says("Let $k = Wk x$ and $v = Wv x$ with an invertible $Wk$. Once DeltaNet's memory is at $S*$, it is no longer "
+         "updated: no new information is written, and the read depends on the fixed $S*$ alone.");
   c.exactly(
       "Since $v = S* k$ for every $x$, the error at $S*$ is zero and $S*$ stays unchanged, whatever the step size.");
   c.runs({"delta_net"});
@@ -44,15 +44,16 @@ Claim fixed_point() {
     points.wrong_system("low rank: from the $S*$ of Eq 46", after(narrow, best).state, each(best));
     Dense reads(n, D); // the inputs whose keys were the queries
     for (int i = 0; i < n; ++i) std::copy_n(&inputs.data[size_t((i + n - 1) % n) * D], D, &reads.data[size_t(i) * D]);
-    points.obligation("reads at other inputs' keys Wk x against Wv x, the input's own value", after(layer, optimum).o,
-                      (reads * transpose(layer.Wv)).data);
+    points.obligation("reads at the key of another input $x$, against the value $Wv x$ of that input",
+                      after(layer, optimum).o, (reads * transpose(layer.Wv)).data);
   });
 }
 
 /// Beyond d^2 steps the fourth moment of the error is too large for sampling: the mean is dominated by a few runs.
 void check_steps(int T, int d) {
   if (T > d * d)
-    usage_error("T = " + number(T) + " at d = " + number(d) + ": the mean square rests on rare runs beyond T = d^2");
+    usage_error("T = " + number(T) + " at d = " + number(d) +
+                ": beyond T = d^2 a few rare runs dominate the mean square");
 }
 
 ParamSpec key_width(int least) { return key_width_param(8, least, 32); }
@@ -62,9 +63,9 @@ Claim converges() {
   ClaimBuilder c("deltanet-converges-unit", "000 §2.2.2; 002 §4");
   c.says("Ideally DeltaNet's $S$ converges to $S* = Wv Wk^-1$ as memory updates progress.");
   c.exactly("For isotropic unit keys and $v = S* k$, $E|S_t - S*|^2$ is multiplied by $1 - beta (2 - beta)/d$ at each "
-            "step. So it converges for $0 < beta < 2$ and for no other $beta$.");
-  c.because("We take 'ideally' to mean independent isotropic keys of norm 1, and values that $S*$ reproduces. What "
-            "happens without these conditions: deltanet_converges_gaussian, deltanet_noise_floor.");
+            "step. So the mean square converges to 0 for $0 < beta < 2$ and for no other $beta$.");
+  c.because("We take 'ideally' to mean independent isotropic keys of norm 1, and values that $S*$ reproduces. The "
+            "claims deltanet_converges_gaussian and deltanet_noise_floor show what happens without these conditions.");
   c.runs({"delta_net"});
   c.takes({real_param("beta", 0.5, 0.2, 1.8, "step size"), steps_param(16, 2, 100), key_width(2), value_width});
   c.at({{}, {{"beta", 1}, {"T", 8}}, {{"beta", 1.5}}});
@@ -89,7 +90,7 @@ Claim converges() {
         squared_errors(run_paths(draw_paths(reflection, T, target, {protocol.seed, "reflections", 0, 50})), target);
     points.rounding(8.0 * T * (d + dv) * start);
     points.obligation("$beta = 2$: $|S_T - S*|^2$ of every run against $|S*|^2$", kept, Vector(kept.size(), start));
-    points.obligation("$beta = 2.5$, 4 steps: mean of $|S - S*|^2$ against its growing law",
+    points.obligation("$beta = 2.5$, 4 steps: mean of $|S - S*|^2$ against the law, which grows",
                       error(overshoot, 4, wanted), overshoot.square_after(4, start));
   });
 }
@@ -98,10 +99,10 @@ Claim bigram() {
   ClaimBuilder c("bigram-degeneration", "000 §2.2.2");
   c.says("If $S*$ is viewed as part of the weights, single-head DeltaNet degenerates into a bi-gram model: the output "
          "depends on the current input alone.");
-  c.exactly("Under the conditions of deltanet_converges_unit with step 1: at the same query, the reads after two "
-            "different histories differ in mean square by $2 ((1-1/d)^t - (1-1/d)^(2t)) |S*|^2 / d$.");
-  c.because(
-      "The word 'degenerates' is right in the limit: the histories are forgotten at the rate at which $S$ converges.");
+  c.exactly("Under the conditions of deltanet_converges_unit and with step size 1, the reads of two different "
+            "histories at the same query differ in mean square by $2 ((1-1/d)^t - (1-1/d)^(2t)) |S*|^2 / d$.");
+  c.because("The word 'degenerates' is right in the limit. The memory forgets its history at the rate at which $S$ "
+            "converges.");
   c.runs({"delta_net", "linear"}), c.takes({steps_param(16, 2, 60), key_width(3), value_width});
   c.at({{}, {{"T", 4}, {"d", 4}}});
   return measure(c, [](Points &points, const Protocol &protocol, int T, int d, int dv) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 §2.2.2 under the law of §2.1: whether DeltaNet converges on standard Gaussian keys.
+// 000 §2.2.2 with the keys of §2.1: does DeltaNet converge on standard Gaussian keys?
 //
 // A row e of the error S - S* obeys e <- e (I - beta k k^T). Hence log|e| is a random walk with independent steps log(1
 // + u g(|k|^2)) / 2, where g(s) = (beta s - 1)^2 - 1 and u is the squared cosine between e and k. The sign of the mean
@@ -46,8 +46,9 @@ Mean sampled_growth(int d, double beta, std::uint64_t seed, double wanted) {
     return log_growth(runs_on(stretch, T, keys, Vector(stretch.runs * T), beta));
   });
 }
-/// The mean growth at d = 2, a small difference of large logarithms, by single steps: the keys are the nodes of a
-/// Fibonacci lattice, shifted at random (Cranley and Patterson 1976), then Box and Muller. Each shift is one sample.
+/// The mean growth at d = 2, where it is a small difference of large logarithms. It is measured on single steps. The
+/// keys are the nodes of a Fibonacci lattice that is shifted at random (Cranley and Patterson 1976), transformed by Box
+/// and Muller. Each shift is one sample.
 Mean lattice_growth(double beta, int nodes, int generator, std::uint64_t seed) {
   const auto part = [](double x) { return x - std::floor(x); };
   Vector samples;
@@ -70,8 +71,9 @@ Mean growth(int d, double beta, const Protocol &protocol) {
                          : lattice_growth(beta, 610, 377, protocol.seed);
 }
 
-/// One step from an error e under k ~ N(0, Sigma): the mean of |e|^2 becomes |e|^2 - 2 beta e Sigma e^T + beta^2 (tr
-/// Sigma e Sigma e^T + 2 e Sigma^2 e^T), less for the first principal e exactly if beta (tr Sigma + 2 lambda_max) < 2.
+/// One step from an error e with a key k ~ N(0, Sigma). The mean of |e|^2 becomes |e|^2 - 2 beta e Sigma e^T + beta^2
+/// (tr Sigma e Sigma e^T + 2 e Sigma^2 e^T). For e along the first principal direction this is a decrease if and only
+/// if beta (tr Sigma + 2 lambda_max) < 2.
 void general_covariance(Points &points, const Protocol &protocol) {
   const int d = 6;
   const Vector basis = make_keys({"orthonormal", d, d}, 1, protocol.seed), first(basis.begin(), basis.begin() + d);
@@ -101,25 +103,27 @@ void general_covariance(Points &points, const Protocol &protocol) {
       .obligation("keys $N(0, Sigma)$, $beta$ at 0.9 of its bound: mean of $|e_1|^2$ along the first direction",
                   falling, law(below, 2))
       .but_not("$e Sigma^2 e^T$ once", law(below, 1));
-  points.obligation("the same against 1", at_most_point(falling, 1));
+  points.obligation("keys $N(0, Sigma)$, $beta$ at 0.9 of its bound: mean of $|e_1|^2$, at most 1",
+                    at_most_point(falling, 1));
   points.at({{"d", d}, {"beta", beyond}});
   points.wrong_system("$beta$ at 1.2 of its bound", at_most_point(one_step(beyond), 1));
 }
 
 Claim gaussian_keys() {
   ClaimBuilder c("deltanet-converges-gaussian", "000 §2.2.2, with the keys of §2.1");
-  c.says(
-      "Stricter reading: at step 1, as in Table 2, $S$ converges to $S*$ also on standard Gaussian keys, $v = S* k$.");
+  c.says("Stricter reading: with step size 1, as in Table 2, $S$ converges to $S*$ also if the keys are standard "
+         "Gaussian and $v = S* k$.");
   c.is_refuted(stricter("§2.2.2, single-head DeltaNet: 'ideally, as memory updates progress, memory $S$ converges to "
                         "the fixed value $S$*'.",
                         "$k = W_k x$, $v = W_v x$; the law of $x$ is not named",
                         "The word 'ideally' precedes it; Gaussian keys are those of §2.1."));
-  c.exactly("The mean square grows by $1 - 2 beta + beta^2 (d+2)$ per step, $d + 1$ at $beta = 1$: stable for $beta < "
-            "2/(d+2)$ only. At step 1 almost every path diverges for $d >= 2$ ($log|S - S*|$ by 0.030 per step at $d = "
-            "2$, 0.97 at 16); at $d = 1$ almost every path converges (-0.417), but the mean square does not. For "
-            "covariance $Sigma$, $beta$ (tr $Sigma + 2 lambda_max$) < 2 suffices.");
+  c.exactly("Each step multiplies the mean of $|S - S*|^2$ by $1 - 2 beta + beta^2 (d+2)$, which is $d + 1$ at $beta = "
+            "1$ and less than 1 only for $beta < 2/(d+2)$. With step size 1 and $d >= 2$ almost every path diverges: "
+            "$log|S - S*|$ grows by 0.030 per step at $d = 2$ and by 0.97 at $d = 16$. At $d = 1$ almost every path "
+            "converges (-0.417 per step), but the mean square does not. For keys of covariance $Sigma$, $beta$ (tr "
+            "$Sigma + 2 lambda_max$) < 2 suffices.");
   c.because("§2.2.2 says 'ideally' and names no distribution of the keys; the Gaussian one is that of §2.1. With "
-            "normalised keys, or a step below $2/(d+2)$, $S$ converges.");
+            "normalised keys, or with a step size below $2/(d+2)$, $S$ converges.");
   c.runs({"delta_net"}), c.takes({key_width_param(16, 2, 32)}), c.at({{{"d", 2}}, {}});
   c.last([](Points &points, const Protocol &protocol) {
     const Integral exponent = mean_log_step(1, 1);
@@ -147,7 +151,7 @@ Claim gaussian_keys() {
         .obligation("mean step of $log|S - S*|$ against its integral",
                     sampled_point(walk, exponent.value, exponent.error))
         .but_not("log of the mean square", 0.5 * std::log(d + 1.0));
-    // T tells the law from the rival with d + 1 for d + 2; in longer runs the fourth moment is too large.
+    // With this T the measurement tells d + 2 from d + 1. In longer runs the fourth moment is too large.
     const int T = std::max(d, 4);
     const DeltaPaths stable{KeyLaw::gaussian, d, dv, 1.5 / (d + 2), 0};
     points.at({{"d", d}, {"dv", dv}, {"beta", stable.beta}, {"T", T}});

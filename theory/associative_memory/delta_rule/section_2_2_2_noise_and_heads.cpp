@@ -18,17 +18,17 @@ Mean error_from_optimum(const DeltaPaths &law, int T, double slowing, std::uint6
 
 Claim noise_floor() {
   ClaimBuilder c("deltanet-noise-floor", "000 §2.2.2");
-  c.says("Stricter reading: once at $S*$ the memory is no longer updated also where $S*$ cannot reproduce the values "
-         "$(v = S* k + e)$.");
+  c.says("Stricter reading: a memory at $S*$ is no longer updated, even if $S*$ cannot reproduce the values ($v = S* k "
+         "+ e$).");
   c.is_refuted(
       outside("§2.2.2: 'When the memory is no longer updated, no new information is written into the memory'.",
               "$v = W_v x$ with invertible $W_k$, so that $S*$ reproduces every value",
               "The multi-head paragraph that follows drops the invertibility and calls $S*$ dependent on the data."));
-  c.exactly("With a constant step the state keeps fluctuating: $E|S - S*|^2$ tends to $beta sigma^2 dv d / (2 - beta)$ "
-            "for unit keys, to $beta sigma^2 dv d / (2 - beta (d+2))$ for Gaussian ones. With a step that decreases "
-            "like $1/t$ it converges.");
-  c.because("The paper's own values $v = Wv x$, with invertible Wk, leave no residual $e$, and its statement holds for "
-            "them (deltanet_fixed_point).");
+  c.exactly("With a constant step size the state keeps fluctuating. If every channel of $e$ has variance $sigma^2$, "
+            "$E|S - S*|^2$ tends to $beta sigma^2 dv d / (2 - beta)$ for unit keys, and to $beta sigma^2 dv d / (2 - "
+            "beta (d+2))$ for Gaussian keys. With a step size that decreases like $1/t$ the state converges.");
+  c.because("The paper's own values, $v = Wv x$ with an invertible $Wk$, leave no residual $e$. For them the statement "
+            "holds (deltanet_fixed_point).");
   c.runs({"delta_net"});
   c.takes({real_param("beta", 0.5, 0.1, 1.6, "step size"), key_width_param(8, 2, 32), value_width_param(4, 1, 32)});
   c.at({{}, {{"beta", 1}}});
@@ -48,30 +48,33 @@ Claim noise_floor() {
     const double law = unit.square_after(T, 0), reached = law / unit.floor();
     points.statement("unit keys, from $S*$: mean of $|S_T - S*|^2$ against 0, $T = 4 d$", constant, 0);
     points
-        .obligation("the same against $beta dv d / (2 - beta)$, reached up to $(1 - beta (2-beta)/d)^T$", constant, law)
+        .obligation("unit keys, from $S*$: mean of $|S_T - S*|^2$ against $beta dv d / (2 - beta) (1 - (1 - beta "
+                    "(2-beta)/d)^T)$",
+                    constant, law)
         .but_not("$beta dv d / 2$", beta * dv * d / 2 * reached)
         .but_not("$d - 1$ for $d$", law * (d - 1) / d)
-        .but_not("the falling step's", slowed);
+        .but_not("the law of the decreasing step size", slowed);
     points.wrong_system("no noise", error(silent, 0, rough), law);
     const double other = gaussian.square_after(T, 0);
     points
-        .obligation("Gaussian keys, $beta = 0.5/(d+2)$: against $beta dv d / (2 - beta (d+2))$",
+        .obligation("Gaussian keys, $beta = 0.5/(d+2)$: mean of $|S_T - S*|^2$ against its law, which tends to $beta "
+                    "dv d / (2 - beta (d+2))$",
                     error(gaussian, 0, wanted), other)
         .but_not("$beta dv d / (2 - beta)$", other / gaussian.floor() * gaussian.beta * dv * d / (2 - gaussian.beta));
-    points.obligation("$beta_t = beta / (1 + t/(2 d))$: mean of $|S_T - S*|^2$ against its falling law",
+    points.obligation("$beta_t = beta / (1 + t/(2 d))$: mean of $|S_T - S*|^2$ against its law with this step size",
                       error(unit, 2.0 * d, wanted), slowed);
   });
 }
 
 Claim normalised_keys() {
   ClaimBuilder c("sstar-normalised-keys", "000 Eq 47 with L2-normalised keys");
-  c.says("Extension: $S* = Wv Wk^-1$ also for $k = Wk x / |Wk x|$.");
+  c.says("Extension: $S* = Wv Wk^-1$ holds also for normalised keys, $k = Wk x / |Wk x|$.");
   c.is_refuted(
       outside("Eq 47: $S* = W_v W_k^{-1}$.", "$k = W_k x$, not normalised", "The text does not normalise the keys."));
   c.exactly("If $Wk x$ is isotropic, $S* = E|Wk x| Wv Wk^-1$. If it is Gaussian, $E|Wk x| = sqrt 2 Gamma((d+1)/2) / "
-            "Gamma(d/2)$, 2.350 at $d = 6$. A residual remains, which keeps the memory moving.");
-  c.because("The paper does not claim this. Normalising keeps the direction of the optimum. The lengths that it "
-            "removes reappear as one factor in the optimum and as noise in the values.");
+            "Gamma(d/2)$, 2.350 at $d = 6$. A residual remains in the values, and it keeps the memory moving.");
+  c.because("The paper does not claim this. Normalising keeps the direction of the optimum. The lengths that "
+            "normalising removes reappear as a factor of the optimum and as noise in the values.");
   c.runs({"delta_net"});
   c.takes({key_width_param(6, 2, 16), value_width_param(3, 1, 16), real_param("beta", 0.5, 0.1, 1.5, "step size"),
            steps_param(40, 2, 100)});
@@ -96,10 +99,14 @@ Claim normalised_keys() {
                  left = kept * length * length * square, residual = inflow * (1 - kept) / (1 - law.factor());
     const Mean scale = mean_of(scales);
     points.statement("mean of $<S_T, Wv Wk^-1> / |Wv Wk^-1|^2$ against $1 - (1-beta/d)^T$", scale, reached);
-    points.obligation("the same against $E|k| (1 - (1-beta/d)^T)$", scale, length * reached)
+    points
+        .obligation("mean of $<S_T, Wv Wk^-1> / |Wv Wk^-1|^2$ against $E|Wk x| (1 - (1-beta/d)^T)$", scale,
+                    length * reached)
         .but_not("$sqrt d$", std::sqrt(d) * reached)
         .but_not("$sqrt(d-1)$", std::sqrt(d - 1) * reached);
-    points.obligation("mean of $|S_T - E|k| Wv Wk^-1|^2$ against its law with residual", error, left + residual)
+    points
+        .obligation("mean of $|S_T - E|Wk x| Wv Wk^-1|^2$ against its law, which includes the residual", error,
+                    left + residual)
         .but_not("no residual", left);
   });
 }
@@ -122,8 +129,8 @@ Claim many_heads() {
   c.says("With the low-rank projections of multi-head attention the memory may not be fixed, which may alleviate the "
          "degeneration of in-context learning.");
   c.exactly("$E S_t$ tends to $S*$ of Eq 46, not of Eq 48. For Gaussian $x$ with $E[k k^T] = I$ the state keeps moving "
-            "about it: $E|S - S*|^2$ tends to $beta m$ tr $R / (2 - beta (m+2))$, where $R$ is the covariance of $v$ "
-            "given $k$, and $m$ the width of $k$.");
+            "about this $S*$: $E|S - S*|^2$ tends to $beta m$ tr $R / (2 - beta (m+2))$, where $R$ is the covariance "
+            "of $v$ given $k$, and $m$ the width of $k$.");
   c.because("The state keeps moving because $k$ does not determine all of $v$.");
   c.runs({"delta_net"});
   c.takes({integer_param("D", 8, 3, 24, "width of x"), integer_param("m", 3, 2, 16, "width of k"),
@@ -157,7 +164,7 @@ Claim many_heads() {
                  fallen = std::pow(1 - 2 * beta + beta * beta * m, T);
     points
         .statement(
-            "mean of $|S_T - S*|^2$, $S*$ of Eq 46, against its law with the floor $beta m tr R / (2 - beta (m+2))$",
+            "mean of $|S_T - S*|^2$, $S*$ of Eq 46, against its law, which tends to $beta m tr R / (2 - beta (m+2))$",
             errors(head, wanted_sensitivity(protocol), true), expected)
         .but_not("$m$ for $m + 2$", fallen * start + (1 - fallen) * stays)
         .but_not("no residual", std::pow(law.factor(), T) * start);
@@ -169,9 +176,9 @@ Claim many_heads() {
         .but_not("the rate of unit keys, $beta/m$", 1 - std::pow(1 - beta / m, T));
     const auto on_line = [&](const Dense &S) { return inner(S.data, line.data) / length * reached; };
     points
-        .obligation("mean of $S_T$ along the line from Eq 46's $S*$ to Eq 48's, against Eq 46's", mean_of(across),
-                    on_line(head.optimum))
-        .but_not("Eq 48's", on_line(printed));
+        .obligation("position of the mean $S_T$ on the line from the $S*$ of Eq 46 to that of Eq 48, against Eq 46",
+                    mean_of(across), on_line(head.optimum))
+        .but_not("Eq 48", on_line(printed));
   });
 }
 } // namespace

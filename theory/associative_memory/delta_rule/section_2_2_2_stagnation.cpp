@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 §2.2.2 Summary: what keeps memory updates from stagnating. The mean square of the last update S_T - S_{T-1} of
-// runs from S_0 = 0 is compared with exact recursions.
+// 000 §2.2.2 Summary: what keeps memory updates from stagnating. Runs start from S_0 = 0. The mean square of their last
+// update, S_T - S_{T-1}, is compared with exact recursions.
 #include "theory/associative_memory/delta_rule/delta_paths.hpp"
 
 namespace recollect::theory {
@@ -17,8 +17,8 @@ Vector update_squares(const std::string &layer, const Sequence &s, double diviso
 /// The steps of points without decay, where the fourth moment of the error grows faster than the square of its mean.
 constexpr int few = 7;
 
-/// Gated linear attention on independent standard Gaussian pairs. The squared norm of the last write is replaced by its
-/// mean d dv, because it causes nearly all of the variance.
+/// The mean square of the last update of gated linear attention on independent standard Gaussian pairs. The squared
+/// norm of the last write is replaced by its mean d dv, because it causes nearly all of the variance.
 Mean decayed_update(double lambda, int T, int d, int dv, std::uint64_t seed, double wanted) {
   const auto draw = [&](const Stretch &stretch) {
     const Sequence s = filled(random_runs(KeyLaw::gaussian, T, d, dv, stretch), &Sequence::alpha, lambda);
@@ -59,10 +59,11 @@ Mean mean_update(const std::string &layer, const std::string &stream, int d, int
 Claim decay() {
   ClaimBuilder c("decay-prevents-stagnation", "000 §2.2.2 Summary");
   c.says("Memory decay can effectively prevent memory updates from stagnating.");
-  c.exactly("Gated linear attention, $lambda < 1$, independent Gaussian pairs: $E|S_t - S_{t-1}|^2$ stays at $2 d dv / "
-            "(1 + lambda)$. DeltaNet with decay $alpha$ on isotropic unit keys, $v = S* k$, settles at a positive mean "
-            "square; without decay it falls by $1 - beta (2 - beta)/d$ per step.");
-  c.because("Decay keeps the memory away from $S*$, because what has decayed must be written again.");
+  c.exactly(
+      "For gated linear attention with $lambda < 1$ on independent Gaussian pairs, $E|S_t - S_{t-1}|^2$ stays at $2 d "
+      "dv / (1 + lambda)$. For DeltaNet with decay $alpha$ on isotropic unit keys with $v = S* k$, the mean square of "
+      "the update settles at a positive value. Without decay every step multiplies it by $1 - beta (2 - beta)/d$.");
+  c.because("Decay keeps the memory away from $S*$: what has decayed must be written again.");
   c.runs({"gated_linear", "gated_delta_net", "delta_net"});
   c.takes({real_param("lambda", 0.9, 0.1, 0.95, "decay of gated linear attention"),
            real_param("alpha", 0.95, 0.5, 0.98, "decay of DeltaNet"),
@@ -93,13 +94,13 @@ Claim decay() {
         .but_not("falling, as without decay", falling(T));
     points.wrong_system("no decay", update("delta_net", T, rough), settled);
     points.at(p.set("T", few))
-        .obligation("without decay: the same against $beta^2/d (1 - beta (2-beta)/d)^(T-1)$",
+        .obligation("no decay: mean of $|S_T - S_{T-1}|^2 / |S*|^2$ against $beta^2/d (1 - beta (2-beta)/d)^(T-1)$",
                     update("delta_net", few, wanted), falling(few));
   });
 }
 
-/// The inputs x_t are uniform on the unit sphere. k_t = a x_t + b x_{t-1} with the taps a, b of the keys; v_t = S* (a
-/// x_t + b x_{t-1}) with the taps of the values. For a given tap b, a = sqrt(1 - b^2).
+/// The inputs x_t are uniform on the unit sphere. Keys are k_t = a x_t + b x_{t-1}, values S* (a' x_t + b' x_{t-1}).
+/// The taps b and b' are given; a = sqrt(1 - b^2), and likewise a'.
 Mean convolved_update(double key_tap, double value_tap, double beta, int d, int T, Seed seed, double wanted) {
   const auto inputs = [&](const Dense &target, const Stretch &stretch) {
     const Vector x = random_keys(KeyLaw::unit, T + 1, d, stretch);
@@ -116,9 +117,9 @@ Mean convolved_update(double key_tap, double value_tap, double beta, int d, int 
   return mean_update("delta_net", "convolved update", d, T, seed, wanted, inputs);
 }
 
-/// Keys x_t, values S* (a x_t + b x_{t-1}), |S*| = 1. The error E_t = S_t - a S* obeys E <- E (I - beta k k^T) + beta b
-/// S* x_{t-1} k^T. Cross terms vanish in the mean: E|E|^2 <- f E|E|^2 + beta^2 b^2 / d, E|S' - S|^2 = beta^2 (E|E|^2 +
-/// b^2) / d.
+/// The law for keys x_t and values S* (a x_t + b x_{t-1}), |S*| = 1. The error E = S_t - a S* obeys E <- E (I - beta k
+/// k^T) + beta b S* x_{t-1} k^T. Cross terms vanish in the mean. So the mean of |E|^2 becomes (1 - beta (2 - beta) / d)
+/// |E|^2 + beta^2 b^2 / d, and the mean square of the update is beta^2 (|E|^2 + b^2) / d.
 double convolved_law(double tap, double beta, int d, int T) {
   double square = 1 - tap * tap, update = 0; // from S_0 = 0
   for (int t = 0; t < T; ++t) {
@@ -132,13 +133,13 @@ Claim convolutions() {
   ClaimBuilder c("conv-prevents-stagnation", "000 §2.2.2 Summary");
   c.says("Short convolutions on keys and values can effectively prevent memory updates from stagnating.");
   c.holds_under("the taps of keys and values differ");
-  c.exactly("This holds only if the taps of $k$ and $v$ differ, so that $v$ is not a function of $k$. Keys $x_t$, "
-            "values $S* (a x_t + b x_{t-1})$ on isotropic unit inputs: $E|S_t - S_{t-1}|^2$ stays at $2 beta^2 b^2 "
+  c.exactly("This holds only if the taps of $k$ and $v$ differ, so that $v$ is not a function of $k$. For keys $x_t$ "
+            "and values $S* (a x_t + b x_{t-1})$ on isotropic unit inputs, $E|S_t - S_{t-1}|^2$ stays at $2 beta^2 b^2 "
             "|S*|^2 / (d (2 - beta))$.");
   c.because("With equal taps $v$ is still $S* k$, and the updates vanish as they do without a convolution. Trained "
             "taps differ, so the sentence is true in practice.");
   c.runs({"delta_net"});
-  c.takes({real_param("tap", 0.6, 0.4, 0.9, "of the values, on the input before"),
+  c.takes({real_param("tap", 0.6, 0.4, 0.9, "weight of the input before in the values"),
            real_param("beta", 0.8, 0.3, 1.2, "step size"), integer_param("d", 5, 4, 10, "key and value width"),
            steps_param(14, 12, 40)});
   return measure(c, [](Points &points, const Protocol &protocol, Params p, double tap, double beta, int d, int T) {
@@ -146,17 +147,18 @@ Claim convolutions() {
     const auto update = [&](double key_tap, double value_tap, int steps, double sensitivity) {
       return convolved_update(key_tap, value_tap, beta, d, steps, protocol.seed, sensitivity);
     };
-    points.statement("equal taps of k and v: mean of $|S_T - S_{T-1}|^2 / |S*|^2$ against that of unequal ones",
+    points.statement("equal taps of k and v: mean of $|S_T - S_{T-1}|^2 / |S*|^2$ against the law of unequal taps",
                      update(tap, tap, T, wanted), law);
     points
-        .condition("taps (1, 0) and ($sqrt(1-tap^2)$, tap): the same against its recursion", update(0, tap, T, wanted),
-                   law)
+        .condition("key taps (1, 0), value taps ($sqrt(1-tap^2)$, tap): mean of $|S_T - S_{T-1}|^2 / |S*|^2$ against "
+                   "its recursion",
+                   update(0, tap, T, wanted), law)
         .but_not("as without convolution", convolved_law(0, beta, d, T))
         .but_not("the memory at rest: $beta^2 b^2 / d$", beta * beta * tap * tap / d);
     points.wrong_system("no convolution", update(0, 0, T, rough), law);
     points.at(p.set("T", few))
-        .obligation("no convolution: the same against its falling law", update(0, 0, few, wanted),
-                    convolved_law(0, beta, d, few));
+        .obligation("no convolution: mean of $|S_T - S_{T-1}|^2 / |S*|^2$ against the law without convolution",
+                    update(0, 0, few, wanted), convolved_law(0, beta, d, few));
   });
 }
 } // namespace
@@ -164,8 +166,8 @@ Claim convolutions() {
 std::vector<Claim> section_2_2_2_stagnation() {
   return {decay(), convolutions(),
           not_tested("layers-prevent-stagnation", "000 §2.2.2 Summary", Reason::under_specified,
-                     "In networks of many layers the fluctuations of each may accumulate and keep memory from smoothly "
-                     "approaching its analytical limit.",
+                     "In networks of many layers the fluctuations of the layers may accumulate and keep the memory "
+                     "from approaching its analytical limit smoothly.",
                      "The text specifies neither the network nor the data.")};
 }
 } // namespace recollect::theory

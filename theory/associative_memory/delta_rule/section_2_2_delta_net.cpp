@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 §2.2 second bullet: how far DeltaNet's decay I - k k^T bounds the norm of S. What it erases: section_2_2_erasing.cpp.
+// 000 §2.2 second bullet: how far DeltaNet's decay I - k k^T bounds the norm of S. What the decay erases:
+// section_2_2_erasing.cpp.
 #include "theory/associative_memory/delta_rule/runs.hpp"
 
 namespace recollect::theory {
@@ -11,7 +12,8 @@ Vector state_squares_of(const std::string &variant, int n, int d, int dv, double
   return state_squares(run(variant, s));
 }
 
-/// |S_1| / |S_0| of one step without a write from S_0 = v k^T: the decay's largest factor, |1 - |k|^2|.
+/// |S_1| / |S_0| of one step without a write from S_0 = v k^T. This is the largest factor by which the decay can change
+/// |S|: |1 - |k|^2|.
 double aligned_factor(const Dense &v, Vector k, double square) {
   const int d = int(k.size());
   normalise_rows(k, d);
@@ -28,12 +30,12 @@ Claim norm_of_unit_keys() {
   ClaimBuilder c("deltanet-norm", "000 §2.2, DeltaNet");
   c.says("DeltaNet's L2 objective regularises the norm of $S$ $k$, and its decay $I - k k^T$ attenuates old values at "
          "similar keys before the write, thus preventing norm explosion (step 1; the norm of the keys is not stated).");
-  c.holds_under("$|k|^2 < 2$, as unit keys have it");
+  c.holds_under("$|k|^2 < 2$, as it is for unit keys");
   c.exactly("If $|k|^2 < 2$, the decay never increases the norm of $S$. For isotropic unit keys and independent values "
             "$E|S_n|_F^2 = d E|v|^2 (1 - (1-1/d)^n)$, at most $d E|v|^2$.");
-  c.because("It is true for the unit keys with which DeltaNet is used. The text omits the condition $|k|^2 < 2$: with "
-            "keys of norm 2 the same recurrence explodes. For Gaussian keys and for chosen unit keys see "
-            "deltanet_norm_gaussian and deltanet_norm_adversarial.");
+  c.because("The statement is true for the unit keys with which DeltaNet is used. The text omits the condition $|k|^2 "
+            "< 2$: with keys of norm 2 the same recurrence explodes. For Gaussian keys see deltanet_norm_gaussian, for "
+            "chosen unit keys deltanet_norm_adversarial.");
   c.runs({"delta_net", "linear"}), c.takes({key_width(8), value_width, integer_param("n", 40, 2, 256, "steps")});
   c.at({{{"n", 8}}, {}, {{"n", 160}, {"d", 16}}});
   return measure(c, [](Points &points, const Protocol &protocol, int d, int dv, int n) {
@@ -55,13 +57,14 @@ Claim norm_of_unit_keys() {
     const Vector k = Stream(protocol.seed, "delta norm/key").normals(d);
     const auto shortens = [&](double norm) { return at_most_point(aligned_factor(v, k, norm), 1, 1e-12); };
     points.rounding(16.0 * d * dv).condition("$|k|^2 = 1.9$: largest factor of the decay on $|S|$", shortens(1.9));
-    points.obligation("the same against $|k|^2 - 1$", aligned_factor(v, k, 1.9), 0.9);
+    points.obligation("$|k|^2 = 1.9$: largest factor of the decay on $|S|$, against $|k|^2 - 1$",
+                      aligned_factor(v, k, 1.9), 0.9);
     points.wrong_system("$|k|^2 = 2.1$", shortens(2.1));
   });
 }
 
-/// dv |.|^2 of the second state, averaged over the first pair and over the values. E S_1^T S_1 = dv I and |S_2|^2 is
-/// linear in it: rows e_1 ... e_d stand for S_1, and one more row, from zero, takes the second write.
+/// dv |S_2|^2, averaged over the first pair and over the values. |S_2|^2 is linear in S_1^T S_1, whose mean is dv I.
+/// Therefore the rows e_1 ... e_d stand for S_1, and one more row, which starts at zero, takes the second write.
 Vector second_squares(int d, int dv, KeyLaw keys, const Stretch &stretch) {
   Sequence s = filled(random_runs(keys, 1, d, d + 1, stretch), &Sequence::beta, 1);
   Vector start = Dense::identity(d).data;
@@ -95,8 +98,8 @@ Claim norm_of_gaussian_keys() {
     points.statement("mean of $|S_2|_F^2$ against $d E|v|^2$, the bound for unit keys",
                      at_most_point(square, wrong_bound));
     points.obligation("mean of $|S_2|_F^2$ against $d E|v|^2 (d + 2)$", square, law)
-        .but_not("growth by $d + 2$ a step", dv * d * (d + 3.0))
-        .but_not("growth by d a step", dv * d * (d + 1.0));
+        .but_not("growth by $d + 2$ per step", dv * d * (d + 3.0))
+        .but_not("growth by d per step", dv * d * (d + 1.0));
     points.wrong_system("unit keys", mean_square(KeyLaw::unit, rough), law);
   });
 }
@@ -106,10 +109,10 @@ Claim norm_of_chosen_keys() {
   c.says("Stricter reading: the norm of $S$ stays bounded for every sequence of unit keys and bounded values.");
   c.is_refuted(stricter("§2.2, DeltaNet: 'preventing norm explosion after updates'.", "the keys are not stated",
                         "'Explosion' is about divergence; growth as $sqrt(t)$ is none."));
-  c.exactly("$|S_t|^2 <= |S_{t-1}|^2 + |v|^2$. Keys that always lie in the null space of $S_{t-1} (d = 2, dv = 1)$ "
-            "reach this bound: $|S_t| = sqrt(t) |v|$. This is no explosion, but there is no bound either.");
-  c.because(
-      "The text speaks of explosion, which never occurs with unit keys. On average there is a bound (deltanet_norm).");
+  c.exactly("$|S_t|^2 <= |S_{t-1}|^2 + |v|^2$. Keys that always lie in the null space of $S_{t-1}$ ($d = 2$, $dv = 1$) "
+            "attain equality: $|S_t| = sqrt(t) |v|$. This is no explosion, but $|S_t|$ has no bound either.");
+  c.because("The text speaks of explosion, which never occurs with unit keys. The mean of $|S_t|^2$ has a bound "
+            "(deltanet_norm).");
   c.runs({"delta_net"}), c.takes({steps_param(1000, 4, 10000)}), c.at({{}, {{"T", 9}}});
   return measure(c, [](Points &points, Seed seed, int T) {
     Vector chosen;
@@ -125,7 +128,8 @@ Claim norm_of_chosen_keys() {
     };
     const double norm = norm_after(chosen), wrong_bound = std::sqrt(2.0), law = std::sqrt(T);
     points.rounding(16.0 * T * law);
-    points.statement("$|S_T|$ against $sqrt(d) |v|$, the bound in the mean", at_most_point(norm, wrong_bound, 1e-12));
+    points.statement("$|S_T|$, at most $sqrt(d) |v|$, the bound of the mean square",
+                     at_most_point(norm, wrong_bound, 1e-12));
     points.obligation("$|S_T|$ against $sqrt(T) |v|$", norm, law).but_not("growth by T", double(T));
     points.wrong_system("random unit keys", norm_after(random_keys(KeyLaw::unit, T, 2, {seed, "chosen keys", 0, 1})),
                         law);

@@ -11,7 +11,8 @@ Claim similar_keys() {
   c.says("The decay $I - k k^T$ retrieves and attenuates the historical values of similar keys before the write.");
   c.exactly("For a unit key $k$ the read at a unit key k' becomes $S k' - cos(k, k') S k$: zero at $k' = k$, and "
             "unchanged if k' is orthogonal to k.");
-  c.runs({"delta_net"}), c.takes({real_param("cosine", 0.4, 0.05, 0.95, "of k and k'"), key_width, value_width});
+  c.runs({"delta_net"}),
+      c.takes({real_param("cosine", 0.4, 0.05, 0.95, "cosine of the angle between k and k'"), key_width, value_width});
   return measure(c, [](Points &points, Seed seed, double cosine, int d, int dv) {
     const Dense S = normal_matrix(dv, d, seed, "attenuation/S");
     const Vector pair = make_keys({"orthonormal", 2, d}, 1, seed), k(pair.begin(), pair.begin() + d);
@@ -35,8 +36,8 @@ Claim similar_keys() {
         .but_not("no cos: $S k' - S k$", less(cosine, 1));
     points.wrong_system("step $1/2$", read_after(cosine, 1, 0.5), law);
     points.wrong_system("a key of norm 1.2", read_after(cosine, 1.2, 1), law);
-    points.obligation("at a right angle: S k'", read_after(0, 1, 1), less(0, 0));
-    points.obligation("at k itself: 0", read_after(1, 1, 1), Vector(dv, 0.0));
+    points.obligation("k' at a right angle to k: S k'", read_after(0, 1, 1), less(0, 0));
+    points.obligation("k' = k: 0", read_after(1, 1, 1), Vector(dv, 0.0));
   });
 }
 
@@ -44,7 +45,7 @@ Claim deletion() {
   ClaimBuilder c("delta-deletes", "000 D.1");
   c.says("The delta rule can both write and delete; plain attention can only write.");
   c.exactly("For a unit key, writing ($k$, 0) with step 1 makes the read at $k$ zero. In the Hebbian sum the same "
-            "write changes nothing; deletion there needs $(k, -v)$, so the value must be known.");
+            "write changes nothing. To delete there, one must write $(k, -v)$, so the value must be known.");
   c.because("As in D.1, 'plain attention' is taken as the sum of outer products, without the exponential kernel and "
             "the normaliser.");
   c.runs({"delta_net", "linear"}), c.takes({integer_param("n", 6, 2, 100, "stored pairs"), key_width, value_width});
@@ -75,7 +76,7 @@ Claim deletion() {
     points
         .statement("Hebbian sum: read at k after (k, 0), against the read before", read_at_second("linear", 0, 1), all)
         .but_not("the sum deletes as well", nothing);
-    points.obligation("Hebbian sum: read at k after $(k, -v)$, the other items' cross-talk",
+    points.obligation("Hebbian sum: read at k after $(k, -v)$ is written, against the cross-talk of the other items",
                       read_at_second("linear", -1, 1), others);
   });
 }

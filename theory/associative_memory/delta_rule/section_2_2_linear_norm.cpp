@@ -15,12 +15,12 @@ Claim growth() {
   ClaimBuilder c("linear-norm-growth", "000 §2.2 first bullet, footnote 14");
   c.says(
       "The objective of linear attention without decay is unbounded; as $t$ increases, the norm of $S$ $k$ explodes.");
-  c.holds_under("the pairs are independent and of zero mean, and the norm is its mean");
+  c.holds_under("the pairs are independent and of zero mean, and 'the norm' is the mean of the norm");
   c.exactly("On average over independent zero-mean pairs: $E|S_t|_F^2 = E|S_t k|^2 = t d dv$ for Gaussian keys and "
             "values, and $|S_t|_2$ is about $sqrt t (sqrt d + sqrt dv)$. If the values depend on the keys, $|S_t|$ "
             "grows as $t |E v k^T|$.");
-  c.because("It is true on average over random pairs. The norm need not grow at every step, nor for every sequence "
-            "(linear_norm_inevitable).");
+  c.because("The statement is true on average over random pairs. The norm need not grow at every step, nor for every "
+            "sequence (linear_norm_inevitable).");
   c.runs({"linear", "gated_linear"}), c.takes({integer_param("t", 16, 4, 256, "steps"), key_width, value_width});
   return measure(c, [](Points &points, const Protocol &protocol, int t, int d, int dv) {
     const double pairs = d * dv;
@@ -30,9 +30,10 @@ Claim growth() {
     const double wanted = wanted_sensitivity(protocol);
     const auto states_of = [&](const std::string &variant, const Stretch &stretch) {
       const Sequence s = random_runs(KeyLaw::gaussian, t, d, dv, stretch);
-      return run(variant, filled(s, &Sequence::alpha, 0.5)); // alpha is of the decayed memory
+      return run(variant, filled(s, &Sequence::alpha, 0.5)); // only the memory with decay reads alpha
     };
-    points.statement("$|S k|$ of a value that turns its sign: at least $|v|$", at_least_point(turning(2 * t), 1, 0));
+    points.statement("one key, values of alternating sign: $|S k|$, at least $|v|$",
+                     at_least_point(turning(2 * t), 1, 0));
     const auto square_of = [&](const std::string &variant, double sensitivity) {
       return over_runs("linear norm", sensitivity,
                        [&](const Stretch &stretch) { return state_squares(states_of(variant, stretch), t); });
@@ -59,7 +60,7 @@ Claim growth() {
       const Output states = states_of(variant, {protocol.seed, "spectral norm", 0, runs});
       return at_least_point(mean_of(each_state(states, square)), std::max(d, dv));
     };
-    points.obligation("mean of $|S_t|_2^2 / t$ against its least, $|S_t|_F^2 / min(d, dv)$", spectral("linear"));
+    points.obligation("mean of $|S_t|_2^2 / t$, at least $|S_t|_F^2 / (t min(d, dv))$", spectral("linear"));
     points.wrong_system("a decay of 0.5", spectral("gated_linear"));
     const Dense M = normal_matrix(dv, d, protocol.seed, "linear norm/map"); // v = M k + e
     const double map = inner(M.data, M.data);
@@ -100,12 +101,12 @@ Claim inevitable() {
   c.is_refuted(stricter(
       "§2.2.1, second bullet: 'It can be mathematically proved that memory models of the form $S_t = S_{t-1} + v_i "
       "k_i^T$ inevitably experience growth in the spectral norm of $S$ over time, resulting in numerical instability'.",
-      "a stream of pairs, of which no law is stated",
+      "a stream of pairs, whose distribution is not stated",
       "The paragraph continues with typical contexts; it does not mention values that cancel at one key."));
   c.exactly("With $v_t = (-1)^t v$ at one key the norm never exceeds $|v||k|$. The statement needs an assumption on "
             "the distribution of the pairs (linear_norm_growth).");
-  c.because("With independent zero-mean pairs the norm does grow on average, and this is what the text has in mind. No "
-            "proof is possible without an assumption on the pairs.");
+  c.because("With independent zero-mean pairs the norm does grow on average, which is what the text means. Without an "
+            "assumption on the pairs there is no proof.");
   c.runs({"linear", "exp_unnormalized"}), c.takes({steps_param(1000, 4, 10000)});
   return measure(c, [](Points &points, Seed seed, int T) {
     Vector k = Stream(seed, "bounded sum/key").normals(5), v = Stream(seed, "bounded sum/value").normals(3);
@@ -121,13 +122,13 @@ Claim inevitable() {
       return largest_norm(variant, k, v, T, signs);
     };
     points.rounding(64.0 * T * featured);
-    points.statement("largest $|S_t|$ over all steps: growth must pass $2 |v||k|$",
+    points.statement("largest $|S_t|$ over all steps: if it grows, at least $2 |v||k|$",
                      at_least_point(largest("linear", alternate), wrong_growth, 0));
     points.obligation("largest $|S_t|$ over all steps against $|v||k|$", largest("linear", alternate), once);
     points.wrong_system("one sign at every step", largest("linear", one_sign), once);
     points.wrong_system("one sign twice in a row", largest("linear", turned), once);
-    points.obligation("the same with the exp kernel against $|v||phi(k)|$", largest("exp_unnormalized", alternate),
-                      featured);
+    points.obligation("exp kernel: largest $|S_t|$ over all steps against $|v||phi(k)|$",
+                      largest("exp_unnormalized", alternate), featured);
   });
 }
 
@@ -158,7 +159,8 @@ Claim decay_bounds_and_forgets() {
     // At later steps the two laws differ by less than a sample mean can detect.
     if (std::pow(lambda, t) > 0.2) square.but_not("$lambda^t$ for $lambda^(2t)$", bound(t));
     points.wrong_system("no decay", square_of("linear", rough), law);
-    // What is left of the first write: the read of all writes at its key, minus that of all others.
+    // What is left of the first write: the read of all writes at the first key, minus the read of all writes but the
+    // first.
     Sequence all = random_runs(KeyLaw::gaussian, t, d, dv, {protocol.seed, "forgotten item", 0, 1});
     std::copy_n(all.k.begin(), d, all.q.end() - d);
     all.alpha.assign(t, lambda);
