@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exp kernel's derivation in 000 Appendix A, line by line: the noise given the probe, the effect of replacing
-// |k_i|^2 by d in an exponent, keys of one norm, and a misplaced bracket.
+// The derivation for the exp kernel in 000 Appendix A, line by line: the noise for a given probe, the effect of
+// replacing |k_i|^2 by d in an exponent, keys that all have the same norm, and a misplaced bracket.
 #include "theory/associative_memory/noise/noise_points.hpp"
 #include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/normal.hpp>
@@ -64,7 +64,8 @@ Claim snr_exp_conditional() {
   });
 }
 
-/// Keys uniform on the sphere of radius sqrt(d): the angle of two has density ~ sin^(d-2).
+/// The noise of one pair for keys uniform on the sphere of radius sqrt(d). The density of the angle between two keys is
+/// proportional to sin^(d-2).
 Integral sphere_noise(int d, std::uint64_t seed) {
   const double tau = std::sqrt(d), z = 2 * tau; // the integrand is exp(z cos)
   const double peak = std::acos((std::sqrt((d - 3.0) * (d - 3) + 4 * z * z) - (d - 3)) / (2 * z)),
@@ -93,7 +94,7 @@ Claim snr_exp_sphere() {
     points.at({{"largest d", 256}});
     limits_of_ratio(points, "exact over printed as d grows", "d", -4, {16, 32, 64, 128, 256},
                     [&](int d) { return 1 / exp_law().printed(d, std::sqrt(d)) * sphere_noise(d, protocol.seed); })
-        .but_not("half of it", -2)
+        .but_not("slope -2", -2)
         .but_not("$-8/d$", -8);
   });
   return measure(c, [](Points &points, Seed seed, int d) {
@@ -117,7 +118,7 @@ Integral log_excess(int d, double square, std::uint64_t seed) {
 }
 double quantile_of_square(int d, double share) { return quantile(boost::math::chi_squared(d), share); }
 
-/// Its mean and variance over Gaussian probes.
+/// The mean and variance of log_excess over Gaussian probes.
 Spread spread_of_excess(int d, std::uint64_t seed) {
   const Rule lengths = length_rule(d, -2, 0);
   std::vector<Integral> logs;
@@ -127,18 +128,17 @@ Spread spread_of_excess(int d, std::uint64_t seed) {
 
 Claim snr_exp_median() {
   ClaimBuilder c("snr-exp-median", "000 App A, concentration");
-  c.says("$|k_i|^2$ concentrates sharply about $d_k$ for large $d_k$, so that replacing it by $d_k$ is harmless, read "
-         "of the exponent of the exp kernel too.");
+  c.says("For large $d_k$, $|k_i|^2$ concentrates sharply about $d_k$, so that replacing it by $d_k$ is harmless. "
+         "Stricter reading: this holds in the exponent of the exp kernel too.");
   c.is_refuted(stricter("Appendix A, linear kernel: $|k_i|^2$ 'concentrates sharply around this value when $d_k$ is "
                         "large, we replace it by its expectation'.",
                         "$d_k$ is large; the sentence is about the linear kernel's denominator",
                         "The exponential kernel is treated on its own, and $d_k + O(sqrt d_k)$ is written in its "
                         "exponent: the text does not call the replacement harmless there."));
-  c.exactly(
-      "The logarithm of a probe's noise over the printed form has mean 0 and variance $2 d a^2 = 8 (1 - 1/sqrt d)^2 -> "
-      "8$. Between the 5% and 95% quantiles of the probes the factor goes from $exp(-4.65)$ to $exp(4.65)$.");
-  c.because("Stricter than the text, which says 'sharply' of the linear kernel's sum and writes $d_k + O(sqrt d_k)$ in "
-            "the exponent. For the median probe, and for keys of one norm, the replacement is harmless.");
+  c.exactly("The logarithm of a probe's noise over the printed form has mean 0 and variance $2 d a^2 = 8 (1 - 1/sqrt "
+            "d)^2 -> 8$. For nine of ten probes this ratio is between $exp(-4.65)$ and $exp(4.65)$.");
+  c.because("The text says 'sharply' only about the linear kernel's sum, and it writes $d_k + O(sqrt d_k)$ in the "
+            "exponent. For the median probe, and for keys of one norm, the replacement is harmless.");
   c.runs({"exp_unnormalized"}), c.takes({width}), c.at({{}, {{"d", 256}}});
   c.also([](Points &points, const Protocol &protocol) {
     const std::vector<int> widths(growing_widths.begin() + 1, growing_widths.end());
@@ -148,23 +148,24 @@ Claim snr_exp_median() {
     const double band = std::sqrt(8.0) * quantile(boost::math::normal(), 0.95); // 4.65
     points.at({{"largest d", 256}});
     points
-        .obligation("its variance as d grows",
+        .obligation("variance over probes of log(noise / printed) as d grows",
                     limit_in_root([&](int d) { return spread_of_excess(d, protocol.seed).variance; }, widths), 8)
-        .but_not("that of half the exponent", 2);
-    points.obligation("its 95% end as d grows", excess_at(0.05), band);
-    points.obligation("its 5% end as d grows", excess_at(0.95), -band);
+        .but_not("the variance for half the exponent", 2);
+    points.obligation("log(noise / printed) at the 5% shortest probe as d grows", excess_at(0.05), band);
+    points.obligation("log(noise / printed) at the 5% longest probe as d grows", excess_at(0.95), -band);
   });
   return measure(c, [](Points &points, Seed seed, int d) {
     const double a = decay_rate(std::sqrt(d)), low = quantile_of_square(d, 0.05), median = quantile_of_square(d, 0.5);
     const Spread found = spread_of_excess(d, seed);
     const Integral noisy = log_excess(d, low, seed);
-    points.statement("log of noise over printed, at the 5% shortest probe", noisy, 0);
+    points.statement("log(noise / printed) at the 5% shortest probe", noisy, 0);
     points.obligation("the same", noisy, a * (d - low));
-    points.obligation("the same at the median probe", log_excess(d, median, seed), a * (d - median));
+    points.obligation("log(noise / printed) at the median probe, against $a (d - |k_i|^2)$",
+                      log_excess(d, median, seed), a * (d - median));
     const double law = 8 * std::pow(1 - 1 / std::sqrt(d), 2);
-    points.obligation("its mean over probes", found.mean, 0);
-    points.obligation("its variance over probes", found.variance, law)
-        .but_not("its limit", 8)
+    points.obligation("mean over probes of log(noise / printed)", found.mean, 0);
+    points.obligation("variance over probes of log(noise / printed)", found.variance, law)
+        .but_not("the limit, 8", 8)
         .but_not("$d a^2$", d * a * a);
     points.wrong_system("variance over other keys, not over probes", spread_of_term(d, std::sqrt(d), d, seed).variance,
                         law);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Retrieval noise of the exp kernel (000 Eq 13) at tau = sqrt(d), at other temperatures, and the width that N pairs
-// need according to it: reads of exp_unnormalized at the nodes of quadrature rules (noise_quadrature.hpp).
+// Retrieval noise of the exp kernel (000 Eq 13) at tau = sqrt(d) and at other temperatures, and the width that N pairs
+// need according to Eq 13. Measured on reads of exp_unnormalized at the nodes of quadrature rules
+// (noise_quadrature.hpp).
 #include "theory/associative_memory/noise/noise_points.hpp"
 
 namespace recollect::theory {
@@ -46,16 +47,17 @@ Claim snr_exp() {
 /// At tau = 2 the mean divided by the printed value is (e/2)^(d/2): even the rate differs.
 Claim snr_exp_fixed_tau() {
   ClaimBuilder c("snr-exp-fixed-tau", "000 Eq 13");
-  c.says(printed_form + ", read as the average over the probe as well, with any $tau > 1$ kept fixed while d grows.");
+  c.says(printed_form + ". Stricter reading: this holds also for the average over probes, and for any $tau > 1$ that "
+                        "stays fixed while $d$ grows.");
   c.is_refuted(stricter(
       "Eq 13 with Appendix A, exponential kernel: expectation over the other pairs, $|k_i|^2$ replaced by $d_k$.",
       "i.i.d. standard Gaussian keys and values; the probe fixed; $d_k$ large",
       "Typically $tau = sqrt(d_k)$; the average over the probe at a fixed $tau$ is not claimed."));
   c.exactly("The mean is $(1+2a)^(-d/2)$. Divided by the printed form it is $exp(d (a - ln(1+2a)/2))$, which at $tau = "
             "2$ is $(e/2)^(d/2)$ and grows without bound.");
-  c.because("Stricter than the text: Eq 6 and Appendix A average over the other pairs only and put $d$ for $|k_i|^2$; "
-            "for that probe the form is exact at every $tau$. The average over probes falls exponentially in $d$ as "
-            "well, but at another rate.");
+  c.because(
+      "Eq 6 and Appendix A average over the other pairs only and replace $|k_i|^2$ by $d$. For that probe the form is "
+      "exact at every $tau$. The average over probes also falls exponentially in $d$, but at another rate.");
   c.runs({"exp_unnormalized"}), c.takes({width(2), real_param("tau", 2, 1.05, 100, "temperature")});
   c.at({{{"d", 8}}, {{"d", 32}}, {{"d", 8}, {"tau", 3}}});
   return measure(c, [](Points &points, Seed seed, int d, double tau) {
@@ -66,7 +68,7 @@ Claim snr_exp_fixed_tau() {
     points.obligation("noise of one pair", mean, law.mean(d, tau))
         .but_not("$(1 + a)^(-d/2)$", std::pow(1 + a, -d / 2.0))
         .but_not("exponent $-(d-1)/2$", std::pow(1 + 2 * a, -(d - 1) / 2.0));
-    points.obligation("log of mean over printed, a dimension", 1.0 / d * log(1 / printed * mean),
+    points.obligation("log of mean over printed, per dimension", 1.0 / d * log(1 / printed * mean),
                       a - std::log(1 + 2 * a) / 2);
     points.obligation("noise of one pair for a probe of $|k_i|^2 = d$", pair_noise_given(d, tau, d, seed), printed);
   });
@@ -76,8 +78,8 @@ Claim snr_exp_fixed_tau() {
 Claim snr_exp_large_tau() {
   ClaimBuilder c("snr-exp-large-tau", "000 Eq 13");
   c.says(printed_form + ", at $tau$ well above $sqrt(d)$ ($tau = d$).");
-  c.exactly("The logarithm of the mean over the printed form is $d a^2 - (4/3) d a^3 + ...$, about $4 d / tau^2$. It "
-            "vanishes if $tau / sqrt(d)$ grows.");
+  c.exactly("The logarithm of the mean over the printed form is $d a^2 - (4/3) d a^3 + ...$ with $a = 2 "
+            "(tau-1)/tau^2$, about $4 d / tau^2$. It tends to 0 if $tau / sqrt(d)$ grows.");
   c.because("If $tau$ grows faster than $sqrt(d)$, the printed form also becomes exact on average.");
   c.holds_asymptotically(), c.runs({"exp_unnormalized"});
   c.takes({width(4), real_param("tau", 16, 1.05, 1000, "temperature, at least $2 sqrt(d)$")}), c.at({{{"d", 16}}});
@@ -85,8 +87,8 @@ Claim snr_exp_large_tau() {
     points.at(place(256, 256));
     limits_of_ratio(points, "mean over printed as $tau = d$ grows", "d", 4, {16, 32, 64, 128, 256},
                     [&](int d) { return 1 / exp_law().printed(d, d) * pair_noise(d, d, protocol.seed); })
-        .but_not("half of it", 2)
-        .but_not("twice it", 8);
+        .but_not("slope 2", 2)
+        .but_not("slope 8", 8);
   });
   return measure(c, [](Points &points, Seed seed, int d, double tau) {
     const KernelLaw law = exp_law();
@@ -108,9 +110,9 @@ Claim snr_log2n() {
   ClaimBuilder c("snr-log2n", "000 after Eq 13");
   c.says("For accurate retrieval of $N$ pairs the linear kernel needs $d_k = O(N)$, the exp kernel at $tau = "
          "sqrt(d_k)$ only $O(log^2 N)$.");
-  c.exactly("At $SNR^-1 = 1$ a probe of norm $sqrt(d)$ gives $d = (1 + ln(N)/2)^2$. The mean gives $ln N = (d/2) ln(1 "
-            "+ 4 (sqrt d - 1)/d)$, so that $d ~ (3 + ln(N)/2)^2$. Both are $1/4 log^2 N$ to leading order. At the "
-            "fixed temperature $tau = 2$ it is $d = 2 log2 N$.");
+  c.exactly("At $SNR^-1 = 1$ a probe of norm $sqrt(d)$ gives $d = (1 + ln(N)/2)^2$. The mean over probes gives $ln N = "
+            "(d/2) ln(1 + 4 (sqrt d - 1)/d)$, so that $d ~ (3 + ln(N)/2)^2$. Both widths are $1/4 log^2 N$ to leading "
+            "order. At the fixed temperature $tau = 2$ the width is $d = 2 log2 N$.");
   c.because("The order is right. On average over probes the required width is larger by about $4 sqrt(d)$. With a "
             "fixed temperature $O(log N)$ suffices, and the width is smallest at $tau = 2$.");
   c.holds_asymptotically(), c.runs({"exp_unnormalized", "linear"}), c.takes({key_width_param(64, 9, 256)});
@@ -137,14 +139,14 @@ Claim snr_log2n() {
                    fixed = -2 / std::log(2) * log(pair_noise(d, 2, protocol.seed)),
                    linear = Integral{1, 0} / mean_noise(linear_law(), d, 1, protocol.seed),
                    intercept = -0.5 * pairs + root;
-    points.statement("$log N$ that d carries, as printed", pairs, 2 * (root - 1));
-    points.obligation("$log N$ that d carries in the mean", pairs, d / 2.0 * std::log(1 + 4 * (root - 1) / d))
+    points.statement("$log N$ at $SNR^-1 = 1$ in the mean, as printed", pairs, 2 * (root - 1));
+    points.obligation("$log N$ at $SNR^-1 = 1$ in the mean", pairs, d / 2.0 * std::log(1 + 4 * (root - 1) / d))
         .but_not("width $d - 1$ for $d$", (d - 1) / 2.0 * std::log(1 + 4 * (root - 1) / d));
-    points.obligation("$log N$ that d carries for a probe of $|k_i|^2 = d$", own, 2 * (root - 1))
+    points.obligation("$log N$ at $SNR^-1 = 1$ for a probe of $|k_i|^2 = d$", own, 2 * (root - 1))
         .but_not("$2 sqrt(d)$", 2 * root);
-    points.obligation("N that d carries with the linear kernel", linear, d - 2);
-    points.obligation("$2 log2 N$ that d carries at $tau = 2$", fixed, d).but_not("$d = log2 N$", 2 * d);
-    if (!protocol.point) return; // between the probe's intercept and the limit of the mean's
+    points.obligation("N at $SNR^-1 = 1$ with the linear kernel", linear, d - 2);
+    points.obligation("$2 log2 N$ at $SNR^-1 = 1$ and $tau = 2$", fixed, d).but_not("$d = log2 N$", 2 * d);
+    if (!protocol.point) return; // between the intercept of a given probe and the limit for the mean
     points.limit("$sqrt(d) - log(N)/2$", at_least_point(intercept.value, 1, intercept.error));
     points.limit("$sqrt(d) - log(N)/2$", at_most_point(intercept.value, 3, intercept.error));
   });
@@ -153,17 +155,17 @@ Claim snr_log2n() {
 /// Noise at tau divided by that at tau = 2, for which the rate a = 2 (tau-1)/tau^2 is largest.
 Claim snr_temperature() {
   ClaimBuilder c("snr-temperature", "000 §2.1.1, Temperature Effects");
-  c.says("Reducing $tau$, kept above 1, improves the exp kernel's retrieval precision, as Eq 13 has it.");
+  c.says("Reducing $tau$, while keeping it above 1, improves the exp kernel's retrieval precision, by Eq 13.");
   c.is_refuted(asserted("§2.1.1, Temperature Effects: 'Reducing the temperature parameter $tau$, while keeping it "
                         "above 1, improves retrieval precision'.",
                         "$tau > 1$", "'consistent with findings by [27, 44]': the condition stays 'above 1'.",
                         "Typically $tau$ is $sqrt(d_k)$, as the paragraph before Eq 13 says, and the findings that we "
                         "cite move it about there. In that range, $tau >= 2$, a lower temperature does improve "
                         "precision; 'above 1' should read 'above 2'."));
-  c.exactly("The rate $a = 2 (tau-1)/tau^2$ is largest at $tau = 2$. So a lower $tau$ helps above 2 and hurts between "
+  c.exactly("The rate $a = 2 (tau-1)/tau^2$ is largest at $tau = 2$. So lowering $tau$ helps above 2 and hurts between "
             "1 and 2. At $tau = 1$ the kernel does not distinguish keys at all: $SNR^-1 = N - 1$.");
-  c.because("True for $tau >= 2$, which the usual $tau = sqrt(d)$ always satisfies, both for the paper's own probe and "
-            "on average.");
+  c.because("The statement is true for $tau >= 2$, which the usual $tau = sqrt(d)$ always satisfies. It is true there "
+            "for the paper's own probe and on average.");
   c.runs({"exp_unnormalized"});
   c.takes({width(4), real_param("tau", 1.25, 1.05, 1000, "the lower temperature, below 2")});
   c.at({{}, {{"tau", 1.5}}});
@@ -175,24 +177,23 @@ Claim snr_temperature() {
                       (n - 1) * dv / (dv - 2.0));
   });
   return measure(c, [](Points &points, Seed seed, int d, double tau) {
-    const double above = 4 / tau; // tau -> 4/tau mirrors the rate's fall on a logarithmic scale
+    const double above = 4 / tau; // on a logarithmic scale the rate falls alike on both sides of 2
     if (tau > 1.95)
-      usage_error(
-          "snr_temperature is refuted between 1 and 2. From tau = 2 on a lower tau does help, and next to 2 the "
-          "noise differs by less than the measurement shows: take tau <= 1.95");
+      usage_error("snr_temperature is refuted between 1 and 2. From tau = 2 on a lower tau does help, and next to 2 "
+                  "the noise differs by less than the measurement shows: take tau <= 1.95");
     const KernelLaw law = exp_law();
     const auto over = [&](double t, double other) { return pair_noise(d, t, seed) / pair_noise(d, other, seed); };
     const auto given = [&](double t) { return pair_noise_given(d, t, d, seed); };
     const auto at_most_one = [](Integral ratio) { return at_most_point(ratio.value, 1, ratio.error); };
-    points.statement("noise over that at $tau = 2$", at_most_one(over(tau, 2)));
-    points.obligation("noise over that at $tau = 2$", over(tau, 2), law.mean(d, tau) / law.mean(d, 2))
+    points.statement("noise at $tau$ over noise at 2", at_most_one(over(tau, 2)));
+    points.obligation("noise at $tau$ over noise at 2", over(tau, 2), law.mean(d, tau) / law.mean(d, 2))
         .but_not("$a = 2/tau$, which falls with $tau$", std::pow((1 + 4 / tau) / 3, -d / 2.0));
-    points.obligation("the same for a probe of $|k_i|^2 = d$", given(tau) / given(2),
+    points.obligation("noise at $tau$ over noise at 2, for a probe of $|k_i|^2 = d$", given(tau) / given(2),
                       law.given_probe(d, tau) / law.given_probe(d, 2));
-    points.at(place(d, above)).obligation("noise at 2 over that", at_most_one(over(2, above)));
+    points.at(place(d, above)).obligation("noise at 2 over noise at $tau$", at_most_one(over(2, above)));
     points.wrong_system("optimum above 2", at_most_one(over(above, 2)));
     points.at(place(d, 2 * above))
-        .obligation("noise at half of this $tau$ over that", at_most_one(over(above, 2 * above)));
+        .obligation("noise at $tau/2$ over noise at $tau$", at_most_one(over(above, 2 * above)));
     points.at(place(d, tau)).wrong_system("optimum below 2", at_most_one(over(tau, 2)));
   });
 }

@@ -9,12 +9,12 @@ const std::vector<ParamSpec> width{key_width_param(64, 3, 256)};
 Claim snr_solu() {
   ClaimBuilder c("snr-solu", "000 App A, before Eq 17");
   c.says("The SoLU kernel (x.y) exp($x.y/tau$) of i.i.d. standard Gaussian pairs has $SNR^-1$ about $N (1 + 4 "
-         "d/tau^2)/d exp(-2 d (tau-1)/tau^2)$, the large-width estimate that puts $d$ for $|k_i|^2$.");
+         "d/tau^2)/d exp(-2 d (tau-1)/tau^2)$, in the large-width estimate with $d$ for $|k_i|^2$.");
   c.exactly("For a given probe with $s = |k_i|^2$: $(N-1) dv/|v_i|^2 (1/s + 4/tau^2) exp(-a s)$. Averaged over the "
             "probe as well: $(N-1) dv/(dv-2) (1+2a)^(-d/2) ((1+2a)/(d-2) + 4/tau^2)$, which is $e^4$ times the printed "
             "value in the limit at $tau = sqrt(d)$.");
-  c.because("For the paper's own probe it is exact except that $N$ should be $N-1$. On average it is right on the log "
-            "scale; the constant $e^4$ is that of the exp kernel.");
+  c.because("For the paper's own probe the form is exact except that $N$ should be $N-1$. On average over probes it is "
+            "right on a logarithmic scale. The constant $e^4$ is the same as for the exp kernel.");
   c.holds_asymptotically(), c.runs({"solu", "exp_unnormalized"}), c.takes(noise_params(3, true));
   c.also([](Points &points, const Protocol &protocol) {
     limits_of_exponent(points, solu_law(), -56.0 / 3 + 4.0 / 5, -56.0 / 3, protocol.seed);
@@ -37,7 +37,7 @@ Claim snr_solu() {
 
 double equation_17(double d) { return 5 / (d * std::exp(2 * std::sqrt(d))); }
 
-/// For |k_i|^2 = d and tau = sqrt(d) the line before Eq 17 is exact, and Eq 17 drops its e^2.
+/// For |k_i|^2 = d and tau = sqrt(d) the line before Eq 17 is exact. Eq 17 drops the factor e^2 of that line.
 Claim snr_solu_eq17() {
   ClaimBuilder c("snr-solu-eq17", "000 Eq 17");
   c.says("At $tau = sqrt(d_k)$ the inverse SNR of SoLU is about $5 N / (d_k exp(2 sqrt d_k))$.");
@@ -104,7 +104,7 @@ Ratios over_relu(Points &points, const KernelLaw &first, int d, const Rival &of_
 }
 
 /// The noise of `first` is below ReLU's. This is tested as a statement about every width, which fails at d = 4, and as
-/// a limit, which holds from some width on in each reading.
+/// a limit, which holds in each reading from some width on.
 Claim below_relu(ClaimBuilder c, const KernelLaw &first, const Rival &of_probe, const Rival &of_mean,
                  const std::function<void(Points &, const Protocol &)> &more = {}) {
   const int mean_from = 7;
@@ -137,7 +137,8 @@ Claim snr_solu_better_than_relu() {
   c.says("SoLU retrieves more precisely than ReLU, by the large-width estimates at $tau = sqrt(d_k)$.");
   c.exactly("SoLU over ReLU is $10 exp(-2 (sqrt d - 1))$ for $|k_i|^2 = d$, below 1 from $d = 5$; $2 (d-2) "
             "(1+2a)^(-d/2) ((1+2a)/(d-2) + 4/d)$ on average, below 1 from $d = 7$.");
-  c.because("It is right from a small width on. Up to $d = 4$ (6 on average) ReLU is more precise.");
+  c.because("The statement is right from a small width on. ReLU is more precise up to $d = 4$, and on average up to $d "
+            "= 6$.");
   c.holds_asymptotically(), c.runs({"solu", "relu_kernel", "linear"});
   const auto wrong_mean = [](double d) {
     return 2 * (d - 2) * std::pow(1 + 2 * decay_rate(std::sqrt(d)), -d / 2) * (1 / d + 4 / d);
@@ -152,8 +153,8 @@ Claim snr_ordering() {
          "$d_k$.");
   c.exactly("ReLU over linear is $1/2$ always. exp over ReLU is $2 d exp(-2 (sqrt d - 1))$ for $|k_i|^2 = d$, below 1 "
             "from $d = 5$; $2 (d-2) (1+2a)^(-d/2)$ on average, below 1 from $d = 7$.");
-  c.because("Right at every width in use (1.1e-3 at $d = 64$ on average); the exp kernel is worse than ReLU at $d = "
-            "4$, and on average at $d = 5$ and 6 too.");
+  c.because("The statement is right at every width in use: at $d = 64$ exp over ReLU is 1.1e-3 on average. The exp "
+            "kernel is worse than ReLU at $d = 4$, and on average also at $d = 5$ and 6.");
   c.holds_asymptotically(), c.runs({"exp_unnormalized", "relu_kernel", "linear"});
   const auto more = [](Points &points, const Protocol &protocol) {
     const int d = protocol.point ? protocol.point->integer("d") : 7;

@@ -7,9 +7,10 @@ namespace {
 const std::vector<ParamSpec> sizes{integer_param("n", 10, 4, 32, "pairs stored"), key_width_param(16, 2, 64),
                                    value_width_param(8, 1, 64)};
 
-/// ReLU memories of n - 1 pairs, every channel of a value of mean `mean`, read at the probe (1, ..., 1) of norm sqrt(d)
-/// and at its opposite, which has the same law and reads the other keys. The first dv channels hold the values, the
-/// next n - 1 unit vectors, so that one read shows r and every kappa.
+/// ReLU memories of n - 1 pairs, in which every channel of a value has the mean `mean`. Each memory is read at the
+/// probe (1, ..., 1) of norm sqrt(d) and at the opposite probe, which follows the same law and reads the other keys.
+/// The first dv channels hold the values and the next n - 1 hold unit vectors, so that one read shows r and every
+/// kappa.
 struct Split {
   double noise, diagonal; // |r|^2 and sum_j kappa_j^2 |v_j|^2, means of both reads
 };
@@ -61,7 +62,8 @@ double second_moment(int d) { return d / 2.0; }
 Claim snr_cross_terms() {
   ClaimBuilder c("snr-cross-terms", "000 Eq 55-57");
   c.says("The cross terms $j != j'$ of $|r|^2$ vanish in expectation, the values being i.i.d. standard Gaussian.");
-  c.exactly("They are 0 in expectation. Independent values of mean $mu$ add $(N-1) (N-2) |mu|^2 (E kappa)^2$.");
+  c.exactly("The cross terms are 0 in expectation. For independent values of mean $mu$ they are $(N-1) (N-2) |mu|^2 (E "
+            "kappa)^2$.");
   c.because("Only independence and mean zero are needed, not a Gaussian distribution.");
   c.runs({"relu_kernel"}), c.takes(sizes);
   return measure(c, [](Points &points, const Protocol &protocol, int n, int d, int dv) {
@@ -74,7 +76,7 @@ Claim snr_cross_terms() {
     const Mean centred = cross(0, HUGE_VAL, protocol.full() ? 20000 : 4000); // 0 has no relative error
     const Mean shifted = cross(1, wanted_sensitivity(protocol, with_mean, {squared}), 1000);
     points.statement("cross terms of $|r|^2$, values of mean 0", centred, 0)
-        .but_not("those of values of mean 1", with_mean);
+        .but_not("the law for values of mean 1", with_mean);
     points.wrong_system("values of mean 1", shifted, 0);
     points.obligation("cross terms, values of mean 1", shifted, with_mean)
         .but_not("$(N-1)^2$ for $(N-1) (N-2)$", squared);
@@ -86,7 +88,8 @@ Claim snr_value_mean() {
   c.says("That the values have mean zero is what removes the cross terms.");
   c.exactly("$E|r|^2 = n (dv + |mu|^2) E kappa^2 + n (n-1) |mu|^2 (E kappa)^2$ over $n$ other pairs with values of "
             "mean $mu$.");
-  c.because("If the values have a mean, the second term soon dominates, and the paper's form does not contain it.");
+  c.because(
+      "If the mean of the values is not zero, the second term soon dominates. The paper's form does not contain it.");
   c.runs({"relu_kernel"}), c.takes(sizes);
   return measure(c, [](Points &points, const Protocol &protocol, int n, int d, int dv) {
     const double others = n - 1, kappa = first_moment(d), diagonal = others * (dv + dv) * second_moment(d),
@@ -131,7 +134,8 @@ Claim snr_value_norm() {
   c.says("$E|v_j|^2 = |v_i|^2$, which holds when the stored values have about the same magnitude.");
   c.exactly("For Gaussian values $E|v_j|^2 / |v_i|^2$ averages $dv/(dv-2)$ over $v_i$, which tends to 1 as $1 + 2/dv$; "
             "infinite for $dv <= 2$.");
-  c.because("It is right for wide values. At finite width the average has the additional factor $dv/(dv-2)$.");
+  c.because(
+      "The statement is right for wide values. At finite width the average has the additional factor $dv/(dv-2)$.");
   c.holds_asymptotically(), c.runs({"linear"}), c.takes({value_width_param(8, 3, 64)});
   return measure(c, [](Points &points, Seed seed, int least) {
     const Integral own = norm_ratio(least, seed);
@@ -141,7 +145,7 @@ Claim snr_value_norm() {
     std::vector<int> widths;
     for (int dv = least; dv <= 32 * least; dv *= 2) widths.push_back(dv);
     points.at({{"largest dv", 32 * least}});
-    limits_of_ratio(points, "that mean as dv grows", "dv", 2, widths, [&](int dv) {
+    limits_of_ratio(points, "mean of $|v_j|^2 / |v_i|^2$ as dv grows", "dv", 2, widths, [&](int dv) {
       return norm_ratio(dv, seed);
     }).but_not("$1 + 1/dv$", 1);
   });

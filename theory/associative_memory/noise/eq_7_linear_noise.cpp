@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Retrieval noise of kernels that are powers of the inner product: linear (000 Eq 7), ReLU (Eq 15), and one that the
-// paper does not derive, as a test of Eq 10 for any kernel.
+// Retrieval noise of three kernels: linear (000 Eq 7), ReLU (Eq 15), and the square of the inner product, which the
+// paper does not derive and which tests Eq 10 for any kernel.
 #include "theory/associative_memory/noise/noise_points.hpp"
 
 namespace recollect::theory {
@@ -19,9 +19,10 @@ void limit_of_size(Points &points, const KernelLaw &law, std::uint64_t seed) {
   const int d = 16;
   const Integral pair = mean_noise(law, d, 1, seed);
   points.at({{"kernel", law.kernel}, {"d", d}, {"largest n = dv", 16}});
-  limits_of_ratio(points, "whole memory over n pairs as $n = dv$ grow", "n", 1, {4, 6, 8, 12, 16}, [&](int n) {
-    return 1.0 / n * (mean_noise(law, d, 1, seed, gaussian_pairs(n, n, gaussian_value(n))) / pair);
-  }).but_not("$N$ for $N - 1$", 2);
+  limits_of_ratio(
+      points, "noise of the whole memory over n times that of one pair, as $n = dv$ grows", "n", 1, {4, 6, 8, 12, 16},
+      [&](int n) { return 1.0 / n * (mean_noise(law, d, 1, seed, gaussian_pairs(n, n, gaussian_value(n))) / pair); })
+      .but_not("$N$ for $N - 1$", 2);
 }
 
 /// exact / printed is (1 - 1/n) dv/(dv-2) times a factor that depends on d; all of these tend to 1.
@@ -49,8 +50,8 @@ Claim snr_linear() {
   c.exactly("For a given probe: $(N-1) dv/|v_i|^2 / |k_i|^2$. Averaged over the probe as well: $(N-1) dv/(dv-2) / "
             "(d-2)$, for $d$, $dv > 2$. The exact value divided by the printed one is $(1-1/N) dv/(dv-2) d/(d-2)$, "
             "which tends to 1.");
-  c.because("The rate $N/d$ is right, and for the paper's own probe the printed form is exact except that $N$ should "
-            "be $N-1$. At finite size the mean over probes is larger, and it is infinite if $d$ or dv is at most 2.");
+  c.because("The rate $N/d$ is right. For the paper's own probe the printed form is exact except that $N$ should be "
+            "$N-1$. At finite size the mean over probes is larger, and it is infinite if $d$ or $dv$ is at most 2.");
   c.holds_asymptotically(), c.runs({"linear", "relu_kernel"}), c.takes(noise_params(3, false));
   c.also([](Points &points, const Protocol &protocol) {
     limit_of_width(points, linear_law(), 2, 1, {8, 16, 32, 64, 128}, protocol.seed);
@@ -64,11 +65,11 @@ Claim snr_linear() {
 
 Claim snr_relu() {
   ClaimBuilder c("snr-relu", "000 Eq 15, App A");
-  c.says("In the same set-up the ReLU kernel's inverse SNR is about $N / (2 d_k)$: it gains over the linear kernel by "
-         "putting negative similarities to zero.");
-  c.exactly("Half of the linear kernel's value at every $N$, $d$, dv, both for a given probe, $(N-1) dv/|v_i|^2 / (2 "
-            "|k_i|^2)$, and on average, $(N-1) dv/(dv-2) / (2 (d-2))$.");
-  c.because("The factor $1/2$ is exact at every size; the rest has the same error as the linear form.");
+  c.says("For the same keys and values the ReLU kernel's inverse SNR is about $N / (2 d_k)$. It gains over the linear "
+         "kernel because it sets negative similarities to zero.");
+  c.exactly("It is half of the linear kernel's value at every $N$, $d$ and $dv$: $(N-1) dv/|v_i|^2 / (2 |k_i|^2)$ for "
+            "a given probe, $(N-1) dv/(dv-2) / (2 (d-2))$ on average.");
+  c.because("The factor $1/2$ is exact at every size. The other factors have the same error as in the linear form.");
   c.holds_asymptotically(), c.runs({"relu_kernel", "linear"}), c.takes(noise_params(3, false));
   c.also([](Points &points, const Protocol &protocol) {
     limit_of_width(points, relu_law(), 2, 1, {8, 16, 32, 64, 128}, protocol.seed);
@@ -89,8 +90,9 @@ Claim snr_eq10_quadratic() {
          "equal norms; here $kappa = (x.y)^2$, so about $3 N / d^2$.");
   c.exactly("For a given probe: $3 (N-1) dv / (|v_i|^2 |k_i|^4)$. Averaged over the probe as well: $3 (N-1) dv / "
             "((dv-2) (d-2) (d-4))$, for $d > 4$. For the linear kernel it is Eq 7 (snr_linear).");
-  c.because("It is right for any kernel and a given probe. The form writes $N$ for $N-1$, and assumes that the probe's "
-            "value is as long as the others. The layer measured is the linear memory over the features $x x^T$.");
+  c.because(
+      "The form is right for any kernel and a given probe. It has $N$ in place of $N-1$, and assumes that the probe's "
+      "value is as long as the others. The layer measured is the linear memory over the features $x x^T$.");
   c.holds_asymptotically(), c.runs({"linear"});
   c.takes({integer_param("n", 4, 2, 64, "pairs stored, the probe included"),
            integer_param("d", 16, 5, 32, "key width; the mean is infinite up to 4"),
@@ -106,16 +108,17 @@ Claim snr_eq10_quadratic() {
   });
 }
 
-/// 1 / noise of one pair of the linear memory is |k_i|^2: its spread over probes, and its harmonic mean.
+/// In the linear memory 1 / noise of one pair is |k_i|^2. The claim measures the spread of |k_i|^2 over probes, and its
+/// harmonic mean.
 Claim snr_sqrt_correction() {
   ClaimBuilder c("snr-sqrt-correction", "000 App A, linear and ReLU");
   c.says("Replacing $|k_i|^2$ by its mean costs a term of order $sqrt(d_k)$ in the denominator: $N / (d_k + O(sqrt "
          "d_k))$, for the linear and ReLU kernels.");
   c.exactly("The $|k_i|^2$ of a probe has standard deviation $sqrt(2 d)$. The mean of the noise over probes has the "
             "denominator $d - 2$ exactly.");
-  c.because(
-      "The order of magnitude is right for a single probe. In the exponentials of exp and SoLU the same deviation of "
-      "$sqrt(d)$ is multiplied by a rate of about $2/sqrt(d)$, which leaves a factor of order 1: see snr_exp_median.");
+  c.because("The order of magnitude is right for a single probe. In exp and SoLU the same deviation of $sqrt(d)$ "
+            "stands in an exponent, where it is multiplied by a rate of about $2/sqrt(d)$. The result is a factor of "
+            "order 1 (snr_exp_median).");
   c.runs({"linear", "relu_kernel"}), c.takes({key_width_param(64, 3, 256)}), c.at({{{"d", 16}}, {}});
   return measure(c, [](Points &points, Seed seed, int d) {
     const Rule lengths = length_rule(d, -2, 0);
@@ -129,11 +132,13 @@ Claim snr_sqrt_correction() {
     const double variance = square.value - mean.value * mean.value, error = square.error + 2 * mean.value * mean.error;
     points.obligation("mean of the denominator over probes", mean, d);
     const double spread = std::sqrt(variance);
-    points.obligation("its standard deviation", Integral{spread, error / (2 * spread)}, std::sqrt(2.0 * d))
+    points
+        .obligation("standard deviation of the denominator over probes", Integral{spread, error / (2 * spread)},
+                    std::sqrt(2.0 * d))
         .but_not("$sqrt(d)$", std::sqrt(d))
         .but_not("of order d", std::sqrt(2.0) * d);
     points.obligation("denominator of the mean noise", denominator(linear_law()), d - 2).but_not("shift by 1", d - 1);
-    points.obligation("the same for ReLU's $2 (d + ...)$", 0.5 * denominator(relu_law()), d - 2);
+    points.obligation("half the denominator of ReLU's mean noise", 0.5 * denominator(relu_law()), d - 2);
   });
 }
 } // namespace

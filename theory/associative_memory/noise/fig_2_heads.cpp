@@ -7,12 +7,12 @@ namespace recollect::theory {
 namespace {
 Claim fig2_head_noise() {
   ClaimBuilder c("fig2-head-noise", "000 §2.1.1 (3), §3.1");
-  c.says("Not in the text, on Fig 2: the retrieval noise of one head falls with its width $D / n_h$, for the linear "
-         "and the exp kernel.");
+  c.says("Not in the text, about Fig 2: the retrieval noise of one head falls as its width $D / n_h$ grows, for the "
+         "linear and the exp kernel.");
   c.exactly("With one other pair and Gaussian keys the noise is $1/(d-2)$ for the linear kernel, and $(1+2a)^(-d/2)$ "
             "for exp at $tau = sqrt(d)$.");
-  c.because("With fewer heads retrieval is more precise for both kernels, and for exp far more so. This says nothing "
-            "about what heads learn in training, which is the subject of Fig 2.");
+  c.because("With fewer and wider heads retrieval is more precise for both kernels, and far more so for exp. This says "
+            "nothing about what heads learn in training, which is the subject of Fig 2.");
   c.runs({"linear", "exp_unnormalized"});
   c.takes(
       {integer_param("D", 192, 10, 256, "width of all heads together"), integer_param("heads", 12, 2, 32, "heads")});
@@ -27,7 +27,8 @@ Claim fig2_head_noise() {
         if (heads > 1) {
           const Integral ratio = wider / noise;
           points.wrong_system("heads and widths exchanged", at_most_point(1 / ratio.value, 1, ratio.error));
-          points.obligation("noise with fewer heads over it", at_most_point(ratio.value, 1, ratio.error));
+          points.obligation("noise with fewer heads over noise with this number",
+                            at_most_point(ratio.value, 1, ratio.error));
         }
         auto stated = points.obligation("noise of one pair in one head", noise, law.mean(d, tau));
         law.tempered ? stated.but_not("exponent $-(d-1)/2$", std::pow(1 + 2 * decay_rate(tau), -(d - 1) / 2))
@@ -42,27 +43,28 @@ Claim fig2_head_noise() {
 std::vector<Claim> fig_2_heads() {
   return {
       fig2_head_noise(),
-      not_tested("fig2-training", "000 §3.1, Fig 2, footnote 16, §2.1.1 (3)", Reason::needs_training,
-                 "GPT-2 small (12 layers, width 768), dataset and training configuration of the open BlaGPT code; "
-                 "softmax replaced by the linear kernel with per-head RMS norm, the softmax baseline likewise without "
-                 "its normaliser and with per-head RMS norm. Validation loss against the number of heads at fixed "
-                 "width: linear attention improves markedly down to 1 head, softmax attention gets worse.",
-                 "The paper does not give: losses, head counts tried, tokens, batch, length, optimiser, learning rate, "
-                 "schedule, seeds, commit, the exp kernel's temperature without its normaliser. fig2_head_noise "
-                 "measures the noise of one head. A small text model (2 layers of width 64, 2 million bytes, "
-                 "suites/trained_text.toml) shows neither ordering: linear attention's loss is 2.74 with 16 heads and "
-                 "2.76 with one, softmax attention's 2.54 and 2.39. Whether GPT-2 small would show them stays open."),
+      not_tested(
+          "fig2-training", "000 §3.1, Fig 2, footnote 16, §2.1.1 (3)", Reason::needs_training,
+          "GPT-2 small (12 layers, width 768) is trained with the dataset and configuration of the open BlaGPT code. "
+          "One model has the linear kernel in place of softmax, with an RMS norm per head. The softmax baseline also "
+          "has no normaliser and an RMS norm per head. At fixed width, as the number of heads falls to 1, the "
+          "validation loss of linear attention improves markedly, and that of softmax attention gets worse.",
+          "The paper does not give the losses, the head counts tried, the number of tokens, batch, length, optimiser, "
+          "learning rate, schedule, seeds, commit, nor the temperature of the exp kernel without normaliser. "
+          "fig2_head_noise measures the noise of one head. A small text model (2 layers of width 64, 2 million bytes, "
+          "suites/trained_text.toml) shows neither ordering: linear attention's loss is 2.74 with 16 heads and 2.76 "
+          "with one, softmax attention's 2.54 and 2.39. Whether GPT-2 small would show them stays open."),
       not_tested("dimension-scaling", "000 §2.1.1 (1)-(2)", Reason::needs_training,
                  "In LLM training longer contexts need a larger $d$ to keep retrieval accurate, and a lower "
                  "temperature retrieves better (cited work).",
                  "The text gives no set-up: no model, text or lengths, and no criterion of accuracy. Related claims "
                  "without training: snr_log2n, snr_temperature."),
       not_tested("polysemantic-hypothesis", "000 §2.1.2, Kernel", Reason::needs_training,
-                 "A kernel of lower retrieval precision stores more, in superposition; cited in support: replacing "
-                 "ReLU by SoLU made representations monosemantic and lowered TriviaQA. Multi-head FFNs and a gate $g_i "
-                 "= W_G(x_i)^T x_t$ are suggested as future work.",
-                 "A hypothesis, as the paper calls it, about what single neurons of a language model represent. The "
-                 "paper gives no set-up, and none of ours has a corpus of facts. Only the kernels' noise is numeric: "
-                 "snr_solu, snr_relu.")};
+                 "A kernel of lower retrieval precision stores more, in superposition. In support the text cites that "
+                 "replacing ReLU by SoLU made representations monosemantic and lowered the score on TriviaQA. "
+                 "Multi-head FFNs and a gate $g_i = W_G(x_i)^T x_t$ are suggested as future work.",
+                 "The paper calls this a hypothesis. It is about what single neurons of a language model represent. "
+                 "The paper gives no set-up, and none of ours has a corpus of facts. Only the noise of the kernels is "
+                 "numeric (snr_solu, snr_relu).")};
 }
 } // namespace recollect::theory

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 §2.1.1, exp kernel: its normaliser can be left out (footnote 4), and tau = sqrt(d) scales x.y, of variance d.
+// 000 §2.1.1, exp kernel: the softmax normaliser can be left out (footnote 4), and x.y, which tau = sqrt(d) scales, has
+// variance d.
 #include "theory/support/measure.hpp"
 #include "theory/support/sampling.hpp"
 
 namespace recollect::theory {
 namespace {
-/// SNR^-1 with the last pair of every memory as probe. The first channels contain the values of the other pairs, the
-/// last ones that of the probe, so that one read of softmax attention contains both, divided by the same normaliser.
-/// With `column_normaliser` every value is divided by the sum of its own key over all queries instead.
+/// SNR^-1 with the last pair of every memory as probe. The first dv channels contain the values of the other pairs, the
+/// last dv channels the value of the probe. So one read of softmax attention contains noise and signal, divided by the
+/// same normaliser. With `column_normaliser` every value is divided by the sum of its key's weights over all queries
+/// instead.
 Vector split_ratios(const std::string &variant, int n, int d, int dv, double tau, bool column_normaliser, Seed seed) {
   const int memories = 20;
   Sequence s = of_shape({memories, 1, n, d, 2 * dv});
@@ -35,8 +37,8 @@ Vector split_ratios(const std::string &variant, int n, int d, int dv, double tau
 Claim snr_norm_invariant() {
   ClaimBuilder c("snr-norm-invariant", "000 footnote 4");
   c.says("The softmax normaliser can be left out: it does not change the inverse SNR.");
-  c.exactly("Exact for every sample: $Z(q)$ multiplies the signal and the noise of a read by the same factor.");
-  c.because("It holds because the normaliser is one number per query. A normaliser per key would change the ratio.");
+  c.exactly("This is exact for every sample: the normaliser $Z(q)$ divides the signal and the noise of a read alike.");
+  c.because("The normaliser is one number per query. A normaliser per key would change the ratio.");
   c.runs({"softmax", "exp_unnormalized"});
   c.takes({integer_param("n", 20, 2, 256, "pairs stored"), key_width_param(16, 2, 64), value_width_param(8, 1, 64),
            real_param("tau", 4, 1, 1000, "temperature")});
@@ -83,7 +85,7 @@ Claim dot_variance() {
   ClaimBuilder c("dot-variance", "000 §2.1.1, Exp Kernel");
   c.says("x.y has variance $d_k$ for independent components of mean zero and unit variance.");
   c.exactly("Exactly $d$.");
-  c.because("It needs independence: equal components give $d^2$.");
+  c.because("The components must be independent: equal components give $d^2$.");
   c.runs({"linear"}), c.takes({integer_param("d", 16, 2, 32, "width")}), c.at({{}, {{"d", 4}}});
   return measure(c, [](Points &points, const Protocol &protocol, int d) {
     const double wanted = wanted_sensitivity(protocol, d, {d - 1.0});

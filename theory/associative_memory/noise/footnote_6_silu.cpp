@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 footnote 6: SiLU behaves like ReLU. Its inverse SNR over ReLU's for a probe of |k_i|^2 = d, by quadrature.
+// 000 footnote 6: SiLU behaves like ReLU. The inverse SNR of SiLU over that of ReLU for a probe of |k_i|^2 = d, by
+// quadrature.
 #include "theory/support/integral_points.hpp"
 #include "theory/support/measure.hpp"
 
@@ -40,15 +41,16 @@ Claim snr_silu() {
   return measure(c, [](Points &points, double d) {
     const double root = std::pow(d, 1.5);
     const Integral ratio = over_relu(d);
-    // the series alternates: its remainder is below the next term; silu(d) lacks the fraction exp(-d) of d
+    // the series alternates, so its remainder is below the next term; silu(d) is below d by the fraction exp(-d)
     const auto held = [&](double law) {
       return bracketed_point(root * (1 - ratio.value), law, next_term(d) + root * (ratio.error + 4 * std::exp(-d)));
     };
-    points.statement("inverse SNR over ReLU's: the same", bracketed_point(ratio.value, 1, ratio.error));
-    points.limit("$d^(3/2)$ times what it lacks to 1", held(lack(d)))
-        .but_not("half of it", lack(d) / 2)
+    points.statement("inverse SNR over ReLU's, against 1", bracketed_point(ratio.value, 1, ratio.error));
+    points.limit("$d^(3/2)$ times (1 minus that ratio)", held(lack(d)))
+        .but_not("half of the law", lack(d) / 2)
         .but_not("leaky ReLU of slope .2: 1.04", -0.04 * root);
-    points.limit("at most $2.7 / d^(3/2)$ from it", at_most_point(std::fabs(1 - ratio.value), 2.7 / root, ratio.error));
+    points.limit("distance of that ratio from 1, at most $2.7 / d^(3/2)$",
+                 at_most_point(std::fabs(1 - ratio.value), 2.7 / root, ratio.error));
   });
 }
 } // namespace

@@ -22,8 +22,9 @@ struct Averaged {
   double noise, signal;
 };
 
-/// One memory for every row b of the matrix over all xi_h. The other keys are all rows of one matrix, so that sum_j k_j
-/// k_j^T is a multiple of I; own keys are multiplied by the signs of xi_h.
+/// There is one memory for every row b of the Hadamard matrix that gives all xi_h. The other keys are all rows of a
+/// second matrix, so that sum_j k_j k_j^T is a multiple of I. If every head has its own keys, they are multiplied by
+/// the signs of xi_h.
 Averaged average_heads(int heads, int d, int dv, Queries queries, double sigma) {
   const int n = hadamard_order(d) + 1, memories = hadamard_order(heads * d + 1);
   const Stored stored = gaussian_pairs(n, dv, only(1));
@@ -107,13 +108,16 @@ Claim footnote_7() {
                         "The heads' queries differ, and we take the noise of different queries for independent, as an "
                         "average over heads does in the usual variance argument. The footnote illustrates an intuition "
                         "('from an intuitive perspective'); it is not used later."));
-  c.exactly("A query that retrieves is $k_i$ in every head, so all heads have the same noise: ratio 1. For $q_h = k_i "
-            "+ sigma xi_h$ the ratio is $(1 + sigma^2/n_h)/(1 + sigma^2)$.");
+  c.exactly("A query that retrieves $v_i$ is $k_i$ in every head. Then all heads have the same noise, and averaging "
+            "leaves its variance as it is. For noisy queries $q_h = k_i + sigma xi_h$ the variance is multiplied by "
+            "$(1 + sigma^2/n_h)/(1 + sigma^2)$.");
   c.because("The factor $1/n_h$ needs independent noises, as from separate keys in each head. With independent queries "
-            "the linear kernel has them, but loses the signal as well. With the exp kernel at $tau = sqrt(d)$ even "
-            "independent queries share $1/e$ of the noise, so that it falls to $1/n_h + (1 - 1/n_h)/e$ at best.");
+            "the linear kernel has independent noises, but the signal is lost as well. With the exp kernel at $tau = "
+            "sqrt(d)$ the heads share $1/e$ of the noise even if their queries are independent, so that the variance "
+            "falls to $1/n_h + (1 - 1/n_h)/e$ at best.");
   c.runs({"linear", "exp_unnormalized"}),
-      c.takes({integer_param("heads", 8, 3, 32, "heads"), real_param("sigma", 1, 0.5, 4, "noise of a head's own query"),
+      c.takes({integer_param("heads", 8, 3, 32, "heads"),
+               real_param("sigma", 1, 0.5, 4, "standard deviation of the noise in each head's query"),
                key_width_param(16, 8, 64), value_width_param(8, 1, 64)});
   c.also([](Points &points, const Protocol &protocol) {
     Vector h;
@@ -121,7 +125,8 @@ Claim footnote_7() {
     for (int width : {16, 24, 32, 48, 64})
       h.push_back(1.0 / width), share.push_back(shared_of_exp(width, protocol.seed));
     points.at({{"largest d", 64}})
-        .obligation("the same as d grows", limit_of(h, share), std::exp(-1))
+        .obligation("$E[kappa kappa']$ over $E kappa^2$, independent queries, exp kernel, as d grows",
+                    limit_of(h, share), std::exp(-1))
         .but_not("$1/2$", 0.5);
   });
   return measure(c, [](Points &points, Seed seed, double heads, double sigma, double d, double dv) {

@@ -16,7 +16,7 @@ struct KernelLaw {
   bool tempered;                                     // kappa has the factor exp(x / tau)
   std::function<double(double, double)> given_probe; // (|k_i|^2, tau): E[kappa^2(k_j,k_i) | k_i] / kappa^2(k_i,k_i)
   std::function<double(double, double)> mean;        // (d, tau): its expectation over k_i ~ N(0, I_d)
-  std::function<double(double, double)> printed;     // (d, tau): SNR^-1 / N as the paper prints it
+  std::function<double(double, double)> printed;     // (d, tau): SNR^-1 / N as printed, with d for |k_i|^2
 };
 
 /// a = 2 (tau - 1) / tau^2, the decay rate of exp and solu: the noise falls as exp(-a |k_i|^2).

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inverse SNR of one kernel memory of n Gaussian pairs, in the paper's two readings: for a probe of |k_i|^2 = d and
-// |v_i|^2 = dv, as Eq 6 and Appendix A have it (the expectation is over the other pairs, then the squared norm is
-// replaced by its mean), and averaged over Gaussian probes as well.
+// The inverse SNR of a kernel memory of n Gaussian pairs, in two readings of the paper. In the first, that of Eq 6 and
+// Appendix A, the expectation is over the other pairs, and the probe has |k_i|^2 = d and |v_i|^2 = dv. In the second,
+// the inverse SNR is averaged over Gaussian probes as well.
 #pragma once
 #include "theory/associative_memory/noise/noise_quadrature.hpp"
 #include "theory/support/measure.hpp"
@@ -30,8 +30,8 @@ inline double exact_noise(const KernelLaw &law, MemorySize size, double tau) {
   return (size.n - 1) * size.dv / (size.dv - 2.0) * law.mean(size.d, tau);
 }
 
-/// Compares both readings with the printed and the exact form, and then the mean with its law. Rivals of the mean are
-/// wrong laws and the memory of another kernel. The points that follow are labelled with the memory.
+/// Compares both readings with the printed form and with the exact one, and returns the mean over probes. Rivals are
+/// wrong laws of that mean and the memory of another kernel. Points that follow have the label of this memory.
 inline Integral noise_points(Points &points, const KernelLaw &law, MemorySize size, double tau, std::uint64_t seed,
                              const std::vector<NoiseRival> &rivals, const KernelLaw &wrong_kernel) {
   const auto [n, d, dv] = size;
@@ -54,7 +54,8 @@ inline Integral noise_points(Points &points, const KernelLaw &law, MemorySize si
   return mean;
 }
 
-/// ratio(x) = 1 + slope / x + O(1/x^2) along growing `sizes`: its limit, and the slope, to which rivals can be added.
+/// ratio(x) = 1 + slope / x + O(1/x^2) along growing `sizes`: compares the limit with 1, then the slope. Rivals can be
+/// added to the slope.
 template <class Ratio>
 Points::Stated<Integral> limits_of_ratio(Points &points, const std::string &label, const std::string &size,
                                          double slope, const std::vector<int> &sizes, const Ratio &ratio) {
@@ -64,7 +65,7 @@ Points::Stated<Integral> limits_of_ratio(Points &points, const std::string &labe
     h.push_back(1.0 / x), ratios.push_back(ratio(x)), slopes.push_back(x * (ratios.back() + -1));
   }
   points.limit(label, limit_of(h, ratios), 1);
-  return points.limit(size + " times its relative error", limit_of(h, slopes), slope);
+  return points.limit(size + " times (that ratio minus 1)", limit_of(h, slopes), slope);
 }
 
 /// The mean over i of |o_i - c_i v_i|^2 / |c_i v_i|^2 for memories first ... first + count - 1 of random pairs, where
@@ -95,7 +96,7 @@ inline Vector sampled_noise(const KernelLaw &law, MemorySize size, double tau, s
     }
   return means;
 }
-/// The same mean, by plain sampling instead of quadrature.
+/// The mean of noise_points over the probe, by plain sampling instead of quadrature.
 inline void sampled_noise_point(Points &points, const KernelLaw &law, MemorySize size, double tau,
                                 const Protocol &protocol) {
   const auto draw = [&](size_t first, size_t count) {
@@ -127,13 +128,13 @@ inline void limits_of_exponent(Points &points, const KernelLaw &law, double slop
   points.limit("log of exact over printed as d grows", limit_in_root([&](int d) { return logs[d]; }), 4)
       .but_not("$e^2$ for $e^4$", 2);
   points
-      .limit("$sqrt(d)$ times what that lacks to 4",
+      .limit("$sqrt(d)$ times (log of exact over printed, minus 4) as d grows",
              limit_in_root([&](int d) { return std::sqrt(d) * (logs[d] + -4); }), slope)
       .but_not("another slope", wrong_slope);
 }
 
-/// For tau >= sqrt(d) the mean exceeds the printed form by a factor of at most (n-1)/n dv/(dv-2) e^4 `rest`, because
-/// the logarithm of mean over printed is d a^2 - (4/3) d a^3 + ... <= d a^2 <= 4 d / tau^2.
+/// For tau >= sqrt(d) the mean exceeds the printed form by a factor of at most (n-1)/n dv/(dv-2) e^4 `rest`. The
+/// reason: the logarithm of mean over printed is d a^2 - (4/3) d a^3 + ..., which is at most d a^2 <= 4 d / tau^2.
 inline Point exponent_law(const KernelLaw &law, MemorySize size, double tau, Integral mean, double rest) {
   const Integral ratio = log(1 / (size.n * law.printed(size.d, tau)) * mean);
   return at_most_point(ratio.value, 4 + std::log(size.dv / (size.dv - 2.0) * rest), ratio.error);

@@ -39,10 +39,10 @@ inline int hadamard_order(int n) {
   return order;
 }
 
-/// n Gaussian pairs with values of dv channels, of which the probe's own has the lengths |v_i| of the rule. The values
-/// of the others are rows of a Hadamard matrix of order P >= n without its constant row, repeated until the number of
-/// channels is a multiple of P and of dv. Per copy v_j . v_j' then sums to 0 and |v_j|^2 to dv, which are the means for
-/// N(0, I), and the channels of every row sum to 0.
+/// n Gaussian pairs with values of dv channels. The probe's own value has the lengths |v_i| of the rule. The values of
+/// the other pairs are rows of a Hadamard matrix of order P >= n without its constant row, repeated until the number of
+/// channels is a multiple of P and of dv. Divided by the number of copies, v_j . v_j' is then 0 and |v_j|^2 is dv,
+/// which are the means for N(0, I). The channels of every row sum to 0.
 inline Stored gaussian_pairs(int n, int dv, const Rule &value_lengths) {
   const int order = hadamard_order(n), copies = order / std::gcd(order, dv);
   Stored stored{Dense(n - 1, dv * copies), copies, value_lengths};
@@ -62,8 +62,9 @@ inline Vector unit_vector(int d, std::uint64_t seed) {
 }
 
 /// |r|^2 for a probe of each of `lengths` at every z, [length][z]. In the memory for z every other key has k_j . k_i =
-/// z length; its other components, Gaussian in the model, have no effect. The first probe is read at the step of the
-/// last pair. The others are read at later steps, which write 0 at a key of 0 and therefore change nothing.
+/// z length. The components of k_j across k_i, which are Gaussian in the model, have no effect. The first probe is read
+/// at the step of the last pair. The others are read at later steps, which write 0 at a key of 0 and therefore change
+/// nothing.
 inline std::vector<std::vector<Integral>> noises_at(const KernelLaw &law, int d, double tau, const Vector &lengths,
                                                     const Vector &z, const Stored &stored, std::uint64_t seed) {
   const int n = stored.others.rows, channels = stored.others.columns, cells = int(z.size()),
@@ -112,7 +113,7 @@ inline Integral inverse_signal(const KernelLaw &law, int d, double tau, double l
   return value_lengths.sum(inverse);
 }
 
-/// The square of a tempered kernel moves the mass of the integrand in z to 2 |k_i| / tau.
+/// Where the integrand in z has its mass: the square of a tempered kernel moves it to 2 |k_i| / tau.
 inline double centre_of_mass(const KernelLaw &law, double tau, double length) {
   return law.tempered ? 2 * length / tau : 0;
 }
@@ -144,8 +145,8 @@ inline std::vector<Rule> normal_rules(double low, double high, double width) {
   return rules;
 }
 
-/// SNR^-1 for every length at common nodes of z: a memory is filled once and all probes read it, which is much less
-/// work for many pairs. The masses of all integrands lie in [low, high].
+/// SNR^-1 for every length at common nodes of z. A memory is filled once and all probes read it, which is much less
+/// work for many pairs.
 inline std::vector<Integral> noise_given_probes(const KernelLaw &law, int d, double tau, const Vector &lengths,
                                                 const Stored &stored, std::uint64_t seed) {
   const auto [shortest, longest] = std::minmax_element(lengths.begin(), lengths.end());
