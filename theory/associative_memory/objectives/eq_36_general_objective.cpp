@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 Eq 35-36, Appendix B.1 (Eq 59-64) and Eq 69: which recurrences S_t = A S_{t-1} B + C are one gradient step, and on
-// which objective. S is [dv,d], A [dv,dv], B [d,d].
+// 000 Eq 35-36, Appendix B.1 (Eq 59-64) and Eq 69: which recurrences S_t = A S_{t-1} B + C are one gradient step, and
+// on which objective. S and C are [dv,d], A is [dv,dv] and B [d,d].
 #include "theory/associative_memory/objectives/quadratic.hpp"
 
 namespace recollect::theory {
@@ -29,7 +29,7 @@ Dense descended(const Recurrence &r, double half = 0.5, double sign = 1) {
   });
 }
 
-/// Rounding units of that difference: both of its sides are sums of S.size() products of terms up to (|S|+1)^2 |A||B|.
+/// Rounding units of `descended` and of A S B + C: both are sums of S.size() products of terms up to (|S|+1)^2 |A||B|.
 double units(const Recurrence &r) {
   const double s = frobenius_norm(r.S) + 1;
   return 8.0 * r.S.data.size() * (s * s * (1 + frobenius_norm(r.A) * frobenius_norm(r.B)) + s * frobenius_norm(r.C));
@@ -52,7 +52,8 @@ Claim eq36_general() {
   });
 }
 
-/// The work of F(S) = S - A S B - C around 0, X, X+Y, Y, 0 (0 for a gradient); the midpoint rule is exact for linear F.
+/// The work of the field F(S) = S - A S B - C along the closed path 0, X, X+Y, Y, 0. It is 0 if F is a gradient. The
+/// midpoint rule is exact because F is linear.
 double circulation(const Recurrence &r, const Dense &X, const Dense &Y) {
   const Dense origin(X.rows, X.columns), corners[] = {origin, X, X + Y, Y, origin};
   double work = 0;
@@ -68,7 +69,7 @@ Claim symmetric_is_sufficient() {
   c.says("If $A_t$ and $B_t$ are not symmetric there is in general no scalar potential whose gradient gives the "
          "recurrence.");
   c.exactly("Around the parallelogram spanned by $X$ and $Y$ the field $S - A S B - C$ does the work $<X, A Y B> - <Y, "
-            "A X B>$. Eq 36 then generates $(A S B + A^T S B^T)/2 + C$.");
+            "A X B>$. With matrices that are not symmetric Eq 36 generates $(A S B + A^T S B^T)/2 + C$.");
   c.because("A gradient does no work around a closed path. The linear part of the field is a gradient if and only if "
             "its Jacobian is symmetric.");
   c.takes(sizes), c.at(suite);
@@ -101,8 +102,8 @@ Dense jacobian(const Dense &A, const Dense &B) {
 
 Claim symmetric_is_not_necessary() {
   ClaimBuilder c("eq63-symmetric-necessary", "000 Eq 63");
-  c.says("For the gradient field to be self-adjoint, $<X, A_t Y B_t> = <A_t X B_t, Y>$ for all $X$ and $Y$, $A_t$ and "
-         "$B_t$ are required to be symmetric.");
+  c.says("The gradient field must be self-adjoint: $<X, A_t Y B_t> = <A_t X B_t, Y>$ for all $X$ and $Y$. This "
+         "requires $A_t$ and $B_t$ to be symmetric.");
   c.is_refuted(asserted("B.1 after Eq 63: 'This condition requires $A_t$ and $B_t$ to be symmetric matrices.'",
                         "$<X, A Y B> = <A X B, Y>$ for arbitrary $X$, $Y$",
                         "The next sentence weakens it to 'if they are not symmetric, generally there does not exist a "
@@ -112,9 +113,9 @@ Claim symmetric_is_not_necessary() {
                         "uses, and Eq 36 is derived for symmetric ones alone."));
   c.exactly("The condition is $A^T S B^T = A S B$ for every $S$: both symmetric, or both antisymmetric (or the map is "
             "zero). Smallest counter-example: $A = B = [[0,1],[-1,0]]$.");
-  c.because("That $A$ and $B$ are symmetric is sufficient for a potential, and the rest of the paper uses only that. "
-            "It is not necessary: for two antisymmetric matrices there is a potential as well, and Eq 36 generates "
-            "their recurrence too.");
+  c.because(
+      "Symmetric $A$ and $B$ are sufficient for a potential, and the rest of the paper uses only that. They are not "
+      "necessary: two antisymmetric matrices have a potential as well, and Eq 36 generates their recurrence too.");
   c.takes(sizes), c.at(suite);
   c.first([](Points &points, const Protocol &protocol) {
     const Dense turn(2, 2, {0, 1, -1, 0}), map = jacobian(turn, turn);
@@ -136,10 +137,10 @@ Claim symmetric_is_not_necessary() {
                 of_transposes = jacobian(transpose(mixed.A), transpose(mixed.B));
     points.rounding(units(both))
         .obligation("the matrix of $S -> A S B$ against its transpose, antisymmetric A and B", J, transposed)
-        .but_not("its adjoint is -A S B", -1.0 * transposed);
+        .but_not("the adjoint is -A S B", -1.0 * transposed);
     points.rounding(units(mixed)).wrong_system("antisymmetric A, symmetric B", wrong, transpose(wrong));
-    points.obligation("its adjoint against $A^T S B^T$, antisymmetric A and symmetric B", transpose(wrong),
-                      of_transposes);
+    points.obligation("the adjoint of $S -> A S B$ against $A^T S B^T$, antisymmetric A and symmetric B",
+                      transpose(wrong), of_transposes);
     points.rounding(units(both))
         .obligation("$S - dL/dS$ of Eq 36 against $A S B + C$, antisymmetric A and B", descended(both), both.stepped());
   });
@@ -150,8 +151,8 @@ Claim misplaced_diagonal() {
   c.says("The gate $diag(lambda)$ adds the term $1/2 diag(1-lambda) ||S||_F^2$ to the objective.");
   c.is_refuted(slip("Eq 69, second line, and Eq 81: $1/2 diag(1 - lambda) |S|_F^2$.", "none",
                     "The first line of Eq 69 and Table 2 have the diagonal inside the norm."));
-  c.exactly(
-      "The printed form is a matrix times a number. Meant is $1/2 ||diag(sqrt(1-lambda)) S||_F^2$, as in Table 2.");
+  c.exactly("The printed form is a matrix times a number. The intended term is $1/2 ||diag(sqrt(1-lambda)) S||_F^2$, "
+            "as in Table 2.");
   c.because("The first line of Eq 69, $1/2 tr(S^T S) - 1/2 tr(S^T diag(lambda) S)$, and Table 2 are right. The second "
             "line moves the diagonal matrix out of the norm.");
   c.takes(sizes), c.at(suite);
@@ -173,7 +174,7 @@ Claim misplaced_diagonal() {
                                     wrong_term.data, Vector(dv, needed));
     points.obligation("$||diag(sqrt(1-lambda)) S||^2 / 2$ against the first line of Eq 69",
                       0.5 * weighted_square(S, weights), needed);
-    points.obligation("S less the gradient of $||diag(sqrt(1-lambda)) S||^2 / 2$ against $diag(lambda) S$",
+    points.obligation("S minus the gradient of $||diag(sqrt(1-lambda)) S||^2 / 2$ against $diag(lambda) S$",
                       kept_by(weights), kept.data);
     points.wrong_system("no square root: $diag(1-lambda)$", kept_by(rival_weights), kept.data);
   });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 §2.2.2, Eq 45-48, and Appendix F: the optimal memory S* of fixed weights, each printed form against the least-squares
-// solution on data. Whether DeltaNet converges to it: section_2_2_2_delta_net.cpp.
+// 000 §2.2.2, Eq 45-48, and Appendix F: the optimal memory S* of fixed weights. Each printed form is compared with the
+// least-squares solution on data. Whether DeltaNet converges to S*: section_2_2_2_delta_net.cpp.
 #include "theory/associative_memory/objectives/optimal_memory.hpp"
 #include "theory/support/measure.hpp"
 
@@ -74,8 +74,8 @@ Claim equation_46() {
 
 Claim equation_47() {
   ClaimBuilder c("sstar-eq47", "000 Eq 47");
-  c.says("Where Wk is invertible and $E[xx^T]$ positive definite, $S* = Wv Wk^-1$.");
-  c.exactly("For any distribution of $x$.");
+  c.says("If $Wk$ is invertible and $E[xx^T]$ is positive definite, $S* = Wv Wk^-1$.");
+  c.exactly("This holds for any distribution of $x$.");
   c.takes({input_width, value_width}), c.at({{{"D", 6}, {"dv", 4}}, {{"D", 12}, {"dv", 12}}});
   return measure(c, [](Points &points, Seed seed, int D, int dv) {
     const Layer layer = random_layer(D, D, dv, seed);
@@ -138,8 +138,8 @@ Claim depends_on_data() {
   ClaimBuilder c("sstar-depends-on-data", "000 §2.2.2 after Eq 48");
   c.says("With low-rank projections $E[xx^T]$ cannot be eliminated: the optimal memory $S*$ depends on the "
          "distribution of the data and may not be fixed.");
-  c.exactly("It depends on the distribution for $m < D$, and does not for invertible Wk.");
-  c.because("For one stationary distribution of the data it is still one fixed matrix. It is 'not fixed' only if the "
+  c.exactly("$S*$ depends on the distribution if $m < D$, and does not if $Wk$ is invertible.");
+  c.because("For one stationary distribution of the data $S*$ is still one fixed matrix. It is 'not fixed' only if the "
             "distribution changes.");
   c.takes({input_width, key_width, value_width}), c.at({{}, {{"D", 12}, {"m", 4}, {"dv", 3}}});
   return measure(c, [](Points &points, Seed seed, int D, int m, int dv) {
@@ -151,12 +151,12 @@ Claim depends_on_data() {
     const auto change = [](const Dense &a, const Dense &b) { return frobenius_norm(a - b) / frobenius_norm(a); };
     const double law = change(optimum_eq46(one.layer), optimum_eq46(two.layer));
     points.rounding(4 * (one.units + two.units));
-    points.statement("relative change of the least-squares $S*$ between two laws of x, against Eq 46's",
+    points.statement("relative change of the least-squares $S*$ between two laws of x, against the change by Eq 46",
                      change(one.solution, two.solution), law);
     points.wrong_system("two isotropic laws: no change", change(flat.solution, scaled.solution), law);
     points.rounding(two.units)
-        .statement("least squares on the second law against Eq 46's for it", two.solution, optimum_eq46(two.layer))
-        .but_not("one $S*$ for every law: that of the first", optimum_eq46(one.layer));
+        .statement("least squares on the second law against Eq 46 for this law", two.solution, optimum_eq46(two.layer))
+        .but_not("one $S*$ for every law: the $S*$ of the first", optimum_eq46(one.layer));
     points.obligation("$m = D$, the second law: least squares against $Wv Wk^-1$",
                       against(invertible, square.Wv * inverse(square.Wk)));
   });

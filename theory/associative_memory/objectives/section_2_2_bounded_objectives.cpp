@@ -6,8 +6,8 @@ namespace recollect::theory {
 namespace {
 
 /// Steepest descent with an exact minimum along each line, because three values determine a quadratic. With gates in
-/// 0.1 ... 0.9 the condition number is at most (1 - 0.1) / (1 - 0.9), so that the error of L falls by a factor of at
-/// least (8/10)^2 per step and is below rounding within 200 steps.
+/// 0.1 ... 0.9 the condition number is at most (1 - 0.1) / (1 - 0.9) = 9. So each step multiplies the error of L by at
+/// most (8/10)^2, and after 200 steps the error is below rounding.
 double minimum_by_descent(const Objective &L, Dense S) {
   for (int step = 0; step < 200; ++step) {
     const Dense g = gradient(S, L);
@@ -32,11 +32,11 @@ Claim boundedness() {
   ClaimBuilder c("objective-boundedness", "000 §2.2 bullets, Eq 34, footnote 14");
   c.says("The objectives of linear attention and of softmax attention without its normaliser are unbounded below; "
          "DeltaNet's and, for large $t$, normalised softmax attention's are bounded.");
-  c.exactly(
-      "$L(c v k^T) = -c |v|^2 |k|^2$ for the first two. DeltaNet: $L >= 0$, attained. Normalised softmax at every $t$: "
-      "$L >= -|v|^2 |phi|^2 / (2t)$, attained at $v phi^T$. Gated linear attention with $lambda < 1$ is bounded too.");
-  c.because(
-      "The objectives of the last two are bounded by their regulariser, which is the decay term of the recurrence.");
+  c.exactly("$L(c v k^T) = -c |v|^2 |k|^2$ for the first two. For DeltaNet $L >= 0$, and 0 is attained. For normalised "
+            "softmax $L >= -|v|^2 |phi|^2 / (2t)$ at every $t$, attained at $S = v phi^T$. The objective of gated "
+            "linear attention with $lambda < 1$ is bounded too.");
+  c.because("The objectives of the last two are bounded because of their regulariser, which is the decay term of the "
+            "recurrence.");
   c.takes({integer_param("t", 5, 1, 1000, "step"), integer_param("d", 8, 1, 32, "width of keys (or features)"),
            value_width_param(4, 1, 32)});
   return measure(c, [](Points &points, Seed seed, int t, int d, int dv) {

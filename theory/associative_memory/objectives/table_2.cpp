@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 Table 2 and Appendix B.2, the rows without features or momentum: the layer's own step S_{t-1} -> S_t from a
-// random S is compared with S_{t-1} - dL_t/dS at S_{t-1}, where L_t is the printed objective. The other rows:
-// table_2_momentum.cpp, table_2_softmax.cpp, table_2_gated_softmax.cpp.
+// 000 Table 2 and Appendix B.2, the rows without features or momentum. One step of the layer from a random S is
+// compared with the gradient step S - dL/dS on the printed objective L. The other rows: table_2_momentum.cpp,
+// table_2_softmax.cpp, table_2_gated_softmax.cpp.
 #include "theory/associative_memory/objectives/quadratic.hpp"
 
 namespace recollect::theory {
@@ -20,18 +20,20 @@ Step random_step(int d, int dv, Seed seed) {
           Stream(seed, "table 2/key lambda").uniforms(d, 0.1, 0.9)};
 }
 
-/// S after one step of a layer on (k, v); `lambda` gates the keys' channels.
+/// S after one step of a layer on (k, v). `lambda` gates the channels of the keys.
 Vector layer_step(const std::string &variant, const Dense &S, const Vector &k, const Vector &v, const Vector &lambda) {
   Sequence s = stored({1, 1, 1, int(k.size()), int(v.size())}, k, v);
   s.lambda = lambda, s.state = S.data;
   return run(variant, s).state;
 }
-/// Table 2 gates the rows of S, gated_linear its columns: therefore keys and values are exchanged, and S is transposed.
+/// Table 2 gates the rows of S, and gated_linear gates the columns. Therefore keys and values are exchanged, and S is
+/// transposed.
 Vector row_gated_step(const Step &s, const Vector &v) {
   return transpose(Dense(s.S.columns, s.S.rows, layer_step("gated_linear", transpose(s.S), v, s.k, s.lambda))).data;
 }
 
-/// Rounding units of an objective of S.size() products up to (|S||k| + |v|)^2 + |S|^2, with S moved by 1.
+/// Rounding units of an objective: S.size() products of size up to (|S||k| + |v|)^2 + |S|^2, where the differences move
+/// S by 1.
 double units(const Step &s) {
   const double S = frobenius_norm(s.S) + 1, read = S * std::sqrt(inner(s.k, s.k)) + std::sqrt(inner(s.v, s.v));
   return 8.0 * s.S.data.size() * (read * read + S * S);
@@ -60,8 +62,8 @@ Claim gated_linear_row() {
   c.says("Gated linear attention, $A = diag(lambda_t)$, $B = I$, $C = v_t k_t^T$, every element of $lambda_t$ in "
          "(0,1), is one gradient step on $-<S k_t, v_t> + 1/2 ||diag(sqrt(1-lambda_t)) S||_F^2$.");
   c.exactly("An identity.");
-  c.because("As printed, the gate acts on the value side (the rows of $S$). The layer of the cited reference [47] "
-            "gates the key side, $B = diag(lambda_t)$.");
+  c.because("As printed, the gate acts on the value side (the rows of $S$). The layer of reference [47], which the row "
+            "cites, gates the key side: $B = diag(lambda_t)$.");
   c.runs({"gated_linear"}), c.takes(widths), c.at(suite);
   return measure(c, [](Points &points, Seed seed, int d, int dv) {
     const Step s = random_step(d, dv, seed);
