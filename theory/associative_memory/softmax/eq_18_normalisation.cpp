@@ -17,7 +17,7 @@ std::vector<ParamSpec> sequence_params(int T) {
   return {steps_param(T, 2, 256), key_width_param(8, 2, 64), value_width_param(4, 2, 64)};
 }
 
-/// A read is a sum over T steps, and the weight of each comes from a score of d terms.
+/// Rounding units of reads: each read is a sum over T steps, whose weights come from scores of d terms.
 double read_units(const Sequence &s, const Vector &o) {
   return 16.0 * (s.shape.T + s.shape.Dk) * (1 + max_abs(s.q) * max_abs(s.k) * std::sqrt(s.shape.Dk)) * max_abs(o);
 }
@@ -41,7 +41,7 @@ Claim eq18_convex_read() {
     const auto longest = [&](const std::string &variant) {
       return at_most_point(max_abs(norms(results_of(variant, s), dv)), bound, units * epsilon_of(Real::f64));
     };
-    points.obligation("longest read against the longest value", longest("softmax"));
+    points.obligation("longest read, at most the longest value", longest("softmax"));
     points.wrong_system("longest read, not normalised", longest("exp_unnormalized"));
     // one key dominates: the bound is tight
     Sequence ahead = s;
@@ -55,8 +55,9 @@ Claim eq18_convex_read() {
   });
 }
 
-/// The mean over keys of the last read of t keys k ~ N(0, I) and equal values, at a query of |q|^2 = s. All t keys are at
-/// one node z of a rule for k.q, so that a read without normaliser is t exp(sqrt(s) z) v.
+/// The last read of t equal values at a query of |q|^2 = s, averaged over the keys k ~ N(0, I). In each memory all t
+/// keys are at one node z of a rule for the component of k along q, so that a read without normaliser is t exp(sqrt(s)
+/// z) v.
 Integral mean_read(const std::string &variant, int t, double s, double value, std::uint64_t seed) {
   const int d = 8;
   const Rule z = normal_rule(std::sqrt(s));
@@ -109,11 +110,11 @@ Vector rms_norm(Vector rows, int width, double epsilon = 0, bool centred = false
 Claim rmsnorm_removes_normaliser() {
   ClaimBuilder c("rmsnorm-removes-normaliser", "000 §2.1.2 Normalization, D.2; 002 §2");
   c.says("A simple per-head norm of the output can replace softmax's normaliser.");
-  c.exactly("Exact for a positive kernel's read: RMSNorm$(o/Z)$ = RMSNorm$(o) (epsilon = 0)$. With the linear kernel "
-            "they agree up to the sign of $Z$, which is negative for half of Gaussian queries.");
-  c.because(
-      "The norm replaces the normaliser of the read as far as the direction is concerned; the length of the read is "
-      "lost in both cases. Inside $u$ ($Z^(1)$ of Eq 94) the length matters, and a norm there gives another model.");
+  c.exactly("For a positive kernel and $epsilon = 0$ this is exact: RMSNorm$(o/Z)$ = RMSNorm$(o)$. For the linear "
+            "kernel the two agree up to the sign of $Z$, which is negative for half of all Gaussian queries.");
+  c.because("The norm replaces the normaliser as far as the direction of the read is concerned. The length of the read "
+            "is lost in both cases. Inside $u$ ($Z^(1)$ of Eq 94) the length matters, and a norm in that place gives "
+            "another model.");
   c.runs({"softmax", "exp_unnormalized", "linear", "linear_rms"}), c.takes(sequence_params(20));
   return measure(c, [](Points &points, const Protocol &protocol, int T, int d, int dv) {
     const Sequence s = normal_sequence({1, 1, T, d, dv}, protocol.seed, "normalisation");

@@ -38,11 +38,12 @@ Claim gating_unrolled() {
   });
 }
 
-/// How many earlier numbers the last read depends on, compared with the size of the linear kernel's own state.
+/// Compares the number of earlier keys' and values' elements on which the last read depends with the size of the linear
+/// kernel's state.
 Claim kernel_trick_space() {
   ClaimBuilder c("kernel-trick-space", "000 §2.2.1, first bullet");
-  c.says("The exp kernel improves recall without increasing spatial complexity, read against the linear kernel's own "
-         "state.");
+  c.says(
+      "Stricter reading: the exp kernel improves recall and needs no more space than the state of the linear kernel.");
   c.is_refuted(stricter("§2.2.1, first bullet: the exponential kernel 'efficiently enhances memory recall accuracy by "
                         "performing additional kernel computations without increasing spatial complexity'.",
                         "softmax attention, which keeps the pairs",
@@ -50,7 +51,7 @@ Claim kernel_trick_space() {
                         "matrix of the linear kernel."));
   c.exactly("The exp kernel stores the pairs, $t (d_k + d_v)$ numbers, and the linear one $d_k d_v$ numbers. The ratio "
             "is $t (1/d_k + 1/d_v)$, 128 at $t = 4096$, $d = 64$.");
-  c.because("Stricter than the text: if both store the pairs, as attention does, the exp kernel needs no more space.");
+  c.because("If both kernels store the pairs, as attention does, the exp kernel needs no more space.");
   c.runs({"exp_unnormalized", "linear"});
   c.takes({integer_param("t", 12, 2, 48, "steps"), key_width_param(3, 1, 16), value_width_param(2, 1, 16)});
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
@@ -69,7 +70,7 @@ Claim kernel_trick_space() {
       (whole.*part).insert((whole.*part).end(), (forgotten.*part).begin(), (forgotten.*part).end());
     }
     const Vector all = run("linear", whole).o, last(all.end() - shape.Dv, all.end());
-    points.statement("numbers kept for exp against the linear kernel's state", at_most_point(kept, state, 0));
+    points.statement("numbers kept for exp, at most those of the linear kernel's state", at_most_point(kept, state, 0));
     points.rounding(0).obligation("numbers kept for exp", kept, pairs).but_not("$t - 1$ pairs", (t - 1) * (d + dv));
     points.obligation("numbers kept for linear, as pairs", numbers_read("linear", s), pairs);
     points.obligation("numbers in the linear kernel's state", state, d * dv).but_not("with a normaliser", d * dv + d);

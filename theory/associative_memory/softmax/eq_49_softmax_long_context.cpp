@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 §2.2.2, softmax attention (Eq 49), and the same without its normaliser: how fast updates and objective fade with t.
-// The memory is Eq 79's running mean S_t of v phi^T, run as gated linear attention with decay (t-1)/t, phi = k.
+// 000 §2.2.2, softmax attention with its normaliser (Eq 49) and without: how fast updates and objective fade with t.
+// The memory is the running mean S_t of v phi^T in Eq 79. It is run as gated linear attention with decay (t-1)/t and
+// phi = k.
 #include "theory/associative_memory/delta_rule/runs.hpp"
 
 namespace recollect::theory {
@@ -87,12 +88,12 @@ Claim updates_fade() {
     };
     const Mean mean = mean_over_runs(protocol.seed, "update size", wanted_sensitivity(protocol), t, d + dv, draw);
     auto square = points.statement("mean of $t^2 |S_t - S_{t-1}|^2$ against $d dv (1 + 1/(t-1))$", mean, law);
-    if (t <= 3) // where samples can distinguish them
+    if (t <= 3) // at larger t the samples cannot tell these laws apart
       square.but_not("$1 + 1/t$", d * dv * (1 + 1.0 / t)).but_not("no $1/(t-1)$", d * dv);
   });
 }
 
-/// The objective's bracket 1/2 |S|^2 - <S phi, v> averaged over the next pair, v = M k + e: 1/2 |S|^2 - <S, M>.
+/// t L_t = 1/2 |S|^2 - <S phi, v> of every run, averaged over the next pair, v = M k + e: 1/2 |S|^2 - <S, M>.
 Vector brackets(const std::string &layer, const Dense &M, int past, const Stretch &stretch) {
   const int d = M.columns, dv = M.rows;
   Sequence s = random_runs(KeyLaw::gaussian, past, d, dv, stretch);
@@ -109,7 +110,8 @@ Claim objective_fades() {
   c.holds_asymptotically();
   c.exactly("$t E L_t$ tends to $-1/2 |E v phi^T|^2$, so that $L_t$ is about $-c/t$. For $v = M k + e$ and Gaussian "
             "$k$ and $e$: $t E L_t = -|M|^2/2 + ((d+1) |M|^2 + d dv) / (2 (t-1))$.");
-  c.because("True, but only the scale vanishes: the minimum of the bracket that $1/t$ multiplies stays where it is.");
+  c.because("The statement is true, but only the scale vanishes. The factor $1/t$ does not move the minimum of the "
+            "objective.");
   c.runs({"gated_linear", "linear"}), c.takes({integer_param("t", 17, 2, 1000, "step"), key_width, value_width});
   c.at({{}, {{"t", 65}}});
   return measure(c, [](Points &points, const Protocol &protocol, int t, int d, int dv) {
@@ -141,8 +143,8 @@ Vector last_change(const std::string &variant, const Sequence &s) {
 
 Claim unnormalised_updates() {
   ClaimBuilder c("unnormalised-update-size", "000 §2.2.2 Softmax");
-  c.says("Without the normaliser the gradient of softmax attention's objective does not vanish as $t$ increases (and "
-         "the objective is unbounded: objective_boundedness).");
+  c.says("Without the normaliser the gradient of softmax attention's objective does not vanish as $t$ increases. (The "
+         "objective is then unbounded: objective_boundedness.)");
   c.exactly("$S_t - S_{t-1} = v_t phi(k_t)^T$, of norm $|v_t| |phi(k_t)|$, at every $t$.");
   c.runs({"exp_unnormalized", "softmax"});
   c.takes({integer_param("t", 1000, 2, 4000, "step"), key_width, value_width}), c.at({{}, {{"t", 10}}});
@@ -167,11 +169,12 @@ Claim unnormalised_updates() {
 std::vector<Claim> eq_49_softmax_long_context() {
   return {
       updates_fade(), objective_fades(), unnormalised_updates(),
-      not_tested("softmax-icl-diminishes", "000 §2.2.2 Softmax", Reason::not_numeric,
-                 "Since the updates of $S$ fade, the in-context learning of softmax attention gradually diminishes as "
-                 "the context grows; a very long cache is an ocean of low signal-to-noise ratio.",
-                 "snr_exp measures the noise: at fixed $d$ and $tau$ the inverse SNR grows as $N - 1$. The conclusion "
-                 "from a common factor $1/t$ to fading learning cannot be measured: the factor cancels in the read.",
-                 "eq49_update_1_over_t measures the factor itself.")};
+      not_tested(
+          "softmax-icl-diminishes", "000 §2.2.2 Softmax", Reason::not_numeric,
+          "Since the updates of $S$ fade, the in-context learning of softmax attention gradually diminishes as the "
+          "context grows. A very long cache is an ocean of low signal-to-noise ratio.",
+          "The claim snr_exp measures the noise: at fixed $d$ and $tau$ the inverse SNR grows as $N - 1$. That "
+          "learning fades because of a common factor $1/t$ cannot be measured, since the factor cancels in the read.",
+          "eq49_update_1_over_t measures the factor itself.")};
 }
 } // namespace recollect::theory

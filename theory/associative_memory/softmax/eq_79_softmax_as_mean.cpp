@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 Eq 77-79 and §2.2.1: softmax attention as a running mean. Its normaliser's law of large numbers, the recurrence of
-// the mean, and the weights of new and of old writes.
+// 000 Eq 77-79 and §2.2.1: softmax attention as a running mean. The law of large numbers for the normaliser, the
+// recurrence of the mean, and the weights of new and of old writes.
 #include "theory/support/measure.hpp"
 #include "theory/support/sampling.hpp"
 
@@ -24,18 +24,18 @@ Vector normalisers(int t, double square, double factor, std::uint64_t seed, size
 
 Claim law_of_large_numbers() {
   ClaimBuilder c("softmax-lln", "000 Eq 77-79");
-  c.says("For sufficiently large $t$, by the law of large numbers, $sum_{j<=t} exp(q.k_j)$ is about $t c(q)$, $c(q)$ "
-         "a constant of the query.");
+  c.says("For sufficiently large $t$, by the law of large numbers, $sum_{j<=t} exp(q.k_j)$ is about $t c(q)$, $c(q)$ a "
+         "constant of the query.");
   c.exactly("For independent Gaussian keys $c(q) = exp(|q|^2/2)$, with relative root mean square error "
             "$sqrt((exp(|q|^2) - 1)/t)$.");
-  c.because("It is true as stated. How large $t$ must be depends on the query: $t >> exp(|q|^2)$. Unscaled queries of "
-            "width 64 never reach this.");
+  c.because("The statement is true. How large $t$ must be depends on the query: $t >> exp(|q|^2)$. For unscaled "
+            "queries of width 64 no text is long enough.");
   c.holds_asymptotically(), c.runs({"exp_unnormalized"});
   c.takes({integer_param("t", 4, 2, 256, "steps"), real_param("square", 0.25, 0.05, 1, "$|q|^2$")});
   c.at({{{"square", 1}}, {{"t", 16}, {"square", 0.5}}});
   return measure(c, [](Points &points, const Protocol &protocol, int t, double square) {
     const double c = std::exp(square / 2), excess = std::exp(square) - 1;
-    // The variance of a squared error is about twice the square of its mean; at large t twice the relative error is
+    // The variance of a squared error is about twice the square of the mean. At large t twice the relative error is
     // accepted, because samples are expensive.
     const double wanted = wanted_sensitivity(protocol) * (t > 8 ? 2 : 1);
     Vector means, damped;
@@ -87,8 +87,8 @@ Claim running_mean() {
   });
 }
 
-/// A layer whose last read shows the weights of three writes: the oldest, the one in the middle and the newest. The
-/// scores are 0, or those of random unit keys and one random query.
+/// A sequence whose last read shows the weights of three writes: the oldest, the middle one and the newest. The scores
+/// are 0, or they are those of random unit keys and one random query.
 struct Weights {
   Sequence s;
   Vector scores; // q.k_i
@@ -143,8 +143,8 @@ Claim write_in_vanishes() {
 
 Claim later_is_attenuated() {
   ClaimBuilder c("softmax-later-attenuated", "000 §2.2.1");
-  c.says("For large $t$ softmax attention's normaliser attenuates information the more the closer it is to the future, "
-         "so that gated linear attention reverses the direction of its decay.");
+  c.says("For large $t$ softmax attention's normaliser attenuates information increasingly the closer it is to the "
+         "future. Gated linear attention reverses the direction of this decay.");
   c.is_refuted(asserted(
       "§2.2.1, second bullet: normalisation 'is approximately equivalent to scaling the newly written information by a "
       "decaying factor $1/t$. This implies that information closer to the future is increasingly attenuated'.",
@@ -179,9 +179,10 @@ Claim later_is_attenuated() {
     points.obligation("newest over oldest weight", weights[2] / weights[0], 1);
     points.wrong_system("$A = I$: writes divided by i, never rescaled", summed[2] / summed[0], 1);
     points.wrong_system("a gate of 0.99 at every step", forgetful[2] / forgetful[0], 1);
-    points.obligation("the same weights at random scores against $kappa_i / Z_t$", mixed, shares(random.scores));
-    points.obligation("the same read with the writes in another order", last_read("softmax", shuffled, unscaled),
-                      mixed);
+    points.obligation("random scores: weights of the oldest, a middle and the newest write against $kappa_i / Z_t$",
+                      mixed, shares(random.scores));
+    points.obligation("random scores: the read, with the writes in another order",
+                      last_read("softmax", shuffled, unscaled), mixed);
   });
 }
 } // namespace

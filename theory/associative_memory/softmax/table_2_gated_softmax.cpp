@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 Table 2, last row, Eq 81 and §2.1.2 Gating: gated softmax attention as the table has it, A = (t-1)/t diag(lambda)
-// and C = v phi^T / t (by gated_linear with keys and values exchanged, because the gate acts on the rows of S), and as
-// the layer that the row cites, FoX, whose normaliser is gated too.
+// 000 Table 2, last row, Eq 81 and §2.1.2 Gating: gated softmax attention in two readings. In the table A = (t-1)/t
+// diag(lambda) and C = v phi^T / t; this is run by gated_linear with keys and values exchanged, because the gate acts
+// on the rows of S. In FoX, the layer that the row cites, the normaliser is gated too.
 #include "theory/associative_memory/objectives/quadratic.hpp"
 
 namespace recollect::theory {
@@ -29,7 +29,7 @@ Dense descended(const Step &s, const Vector &weights) {
   return gradient_step(
       s.S, [&](const Dense &S) { return -inner(times(S, s.phi), s.v) / s.t + 0.5 * weighted_square(S, weights); });
 }
-/// The factors by which the step multiplies the rows of S: without the write, divided by a column of S.
+/// The factors by which the step to `next` multiplies the rows of S: `next` without the write, divided by S.
 Vector row_factors(const Step &s, const Dense &next) {
   Vector factors;
   for (int i = 0; i < s.S.rows; ++i) {
@@ -53,12 +53,13 @@ Claim gated_softmax_row() {
                "The row is derived as the others are, by Eq 64, and the asterisk says that it is approximate. We "
                "carried the factor $1/t$ of the ungated row over; the regulariser should be $1/2 |diag(sqrt(1 - "
                "(t-1)/t lambda)) S|^2$. That a gate adds a decay, which is all the text uses, stays true."));
-  c.exactly("The printed objective generates $A = I - diag(1-lambda)/t$. The difference of the diagonals, $(1-lambda) "
-            "- (1-2 lambda)/t$, grows to $1 - lambda$ with $t$. By Eq 64 the layer's own objective is $-1/t <S phi, v> "
-            "+ 1/2 ||diag(sqrt(1 - (t-1)/t lambda)) S||_F^2$: for large $t$ the regulariser has no factor $1/t$.");
+  c.exactly("The printed objective generates $A = I - diag(1-lambda)/t$. The diagonal of this $A$ exceeds that of "
+            "$(t-1)/t diag(lambda)$ by $(1-lambda) - (1-2 lambda)/t$, which grows to $1 - lambda$ with $t$. By Eq 64 "
+            "the layer's own objective is $-1/t <S phi, v> + 1/2 ||diag(sqrt(1 - (t-1)/t lambda)) S||_F^2$: for large "
+            "$t$ the regulariser has no factor $1/t$.");
   c.because("Every other row of Table 2 is exact, and this one is exact at $lambda = 1$. For $lambda < 1$ the text "
-            "gives the regulariser the normaliser's factor $1/t$, but the decay does not shrink with $t$. So the error "
-            "grows with $t$.");
+            "gives the regulariser the factor $1/t$ of the normaliser. But the decay does not shrink with $t$, so the "
+            "error grows with $t$.");
   c.runs({"gated_linear"});
   c.takes({real_param("t", 1e4, 2, 1e9, "step"), real_param("lambda", 0.9, 0.01, 0.99, "gate")});
   c.at({{{"lambda", 0.2}},
@@ -85,21 +86,22 @@ Claim gated_softmax_row() {
     const auto beyond = [&](const Dense &other) { return minus(row_factors(s, other), row_factors(s, next)); };
     points.rounding(size).statement("$S_t$ against $S - dL/dS$ as printed", next.data, printed.data);
     points
-        .obligation("gap of the kept shares of S against $(1-lambda) - (1-2 lambda)/t$, gates $lambda$ and $lambda/2$",
+        .obligation("kept share of S, objective minus layer, against $(1-lambda) - (1-2 lambda)/t$, gates $lambda$ and "
+                    "$lambda/2$",
                     beyond(printed), each_gate([&](double lambda) { return (1 - lambda) - (1 - 2 * lambda) / t; }))
-        .but_not("the gap vanishes as $1/t$", as_printed)
-        .but_not("the gap is $1 - lambda$ at finite t", at_infinity);
+        .but_not("the difference vanishes as $1/t$", as_printed)
+        .but_not("the difference is $1 - lambda$ at finite t", at_infinity);
     points
-        .obligation("$S_t$ against the step on its own objective, weights $1 - (t-1)/t lambda$", next.data,
+        .obligation("$S_t$ against the step on the layer's own objective, weights $1 - (t-1)/t lambda$", next.data,
                     descended(s, own).data)
         .but_not("weights $1 - lambda$ at finite t", limit.data);
-    points.obligation("with weights $1 - lambda$ the kept share is off by $lambda / t$", beyond(limit),
-                      each_gate([&](double lambda) { return lambda / t; }));
+    points.obligation("weights $1 - lambda$: kept share of S, objective minus layer, against $lambda / t$",
+                      beyond(limit), each_gate([&](double lambda) { return lambda / t; }));
   });
 }
 
-/// With equal scores the weights of a read depend on the gates alone. The weights of three parts of the last of t
-/// reads: the newest write, the one before it, and all older ones together.
+/// The weights, in the last of t reads, of the newest write, of the write before it, and of all older writes together.
+/// The scores are equal, so that the weights depend on the gates alone.
 Vector last_weights(double lambda, int t) {
   Sequence s = of_shape({1, 1, t, 1, 3});
   s.k.assign(t, 1), s.q.assign(t, 0), s.alpha.assign(t, lambda), s.v.assign(3 * size_t(t), 0);
@@ -117,9 +119,9 @@ Claim gated_normaliser() {
                         "attention, adopting a formulation essentially identical'.",
                         "$t$ is sufficiently large",
                         "The text does not print the layer of [21]; it inserts $diag(lambda)$ into $A_t$."));
-  c.exactly("With $Z_t = lambda Z_{t-1} + kappa_t$ the decay is $lambda Z_{t-1}/Z_t$, which tends to $lambda$; so does "
-            "the decay in the row of the table. The weight of a write is $kappa_t/Z_t$, which tends to $1 - lambda$, "
-            "so the update does not vanish.");
+  c.exactly("With $Z_t = lambda Z_{t-1} + kappa_t$ the decay is $lambda Z_{t-1}/Z_t$. It tends to $lambda$, as the "
+            "decay in the table's row does. The weight of a write is $kappa_t/Z_t$, which tends to $1 - lambda$ at "
+            "equal scores. So the update does not vanish.");
   c.because("The text does not print the layer of [21]; §2.2 only inserts $diag(lambda)$ into $A_t$. If the normaliser "
             "forgets as the memory does, every write keeps a fixed share.");
   c.runs({"gated_softmax"});
@@ -136,7 +138,7 @@ Claim gated_normaliser() {
     points.wrong_system("no gate", ungated[0], 1 / Z);
     const double kept = now[1] / past[0]; // the factor by which the last step multiplies the weight of the write before
     points
-        .obligation("$A_t$: what is kept of the write before it, against $lambda Z_{t-1}/Z_t$", kept,
+        .obligation("$A_t$: kept share of the write before the newest, against $lambda Z_{t-1}/Z_t$", kept,
                     lambda * before / Z)
         .but_not("$A_t$ of the row, $(t-1)/t lambda$", (t - 1.0) / t * lambda);
     points.obligation("weight of all older writes against $1 - (1 + lambda)/Z_t$", now[2],

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // 000 Table 2, softmax attention with and without its normaliser; Eq 11-12, 77-80. Softmax attention keeps no S. Its
-// reads at every step are compared with reads S_t phi(q_t) of a memory that descends the printed objective in the space
-// of the exp kernel's features; as many features are used as float64 can resolve.
+// reads are compared at every step with the reads S_t phi(q_t) of a memory that descends the printed objective, where
+// phi are the features of the exp kernel. As many features are used as float64 can resolve.
 #include "theory/associative_memory/objectives/quadratic.hpp"
 #include "theory/support/features.hpp"
 
 namespace recollect::theory {
 namespace {
 constexpr int d = 2, dv = 2; // unit keys and queries in the plane: similarities between 1/e and e
-constexpr int order = 18;    // of the features; what is left out is below e / 19! = 2e-17 of a similarity
+constexpr int order = 18;    // of the features; higher orders add less than e / 19! = 2e-17 to a similarity
 
 Sequence plane_sequence(int T, std::uint64_t seed) {
   Sequence s = random_sequence({1, 1, T, d, dv}, seed, Keys::unit);
@@ -70,8 +70,8 @@ Claim softmax_with_norm() {
   c.says("For large $t$ softmax attention, $A = (t-1)/t I$, $B = I$, $C = v_t phi(k_t)^T / t$, is one gradient step on "
          "$-1/t <S phi(k_t), v_t> + 1/(2t) ||S||_F^2$, read as $S_t phi(q_t) / c(q_t)$.");
   c.exactly("An identity for every $t$, where $c_t(q) = Z_t(q)/t$ is the normaliser divided by its number of terms.");
-  c.because("A large $t$ is needed only for $c_t(q)$ to be independent of $t$ (softmax_lln). The step itself is exact "
-            "at every $t$.");
+  c.because("Only the limit in which $c_t(q)$ is independent of $t$ needs a large $t$ (softmax_lln). The step itself "
+            "is exact at every $t$.");
   c.runs({"softmax", "exp_unnormalized"}), c.takes({steps_param(12, 2, 40)});
   return measure(c, [](Points &points, Seed seed, int T) {
     const Sequence s = plane_sequence(T, seed);
