@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exp kernel's power series as a feature map (000 Eq 11-12), and the order at which a number format cuts it off
-// (footnote 5). Features go through the program's linear memory: with one pair of value 1 its read is phi(q).phi(k).
+// The power series of the exp kernel as a feature map (000 Eq 11-12), and the order at which a number format cuts the
+// series off (footnote 5). The features go through the linear layer: with one pair of value 1 the read is
+// phi(q).phi(k).
 #include "theory/associative_memory/delta_rule/vector_pair.hpp"
 #include "theory/support/measure.hpp"
 #include "theory/support/mercer.hpp"
@@ -30,7 +31,7 @@ Claim mercer_map() {
          "add up to $exp(q.k)$, the temperature omitted.");
   c.exactly("Up to order $M$ the sum is $sum_{m<=M} x^m/m!$, off by at most $|x|^(M+1) e^|x| / (M+1)!$, with "
             "$(d^(M+1)-1)/(d-1)$ features; a temperature scales $q$ and $k$ by $tau^(-1/2)$.");
-  c.because("In the second member of Eq 12, $q_j$ should be $q_t$.");
+  c.because("In the second expression of Eq 12, $q_j$ should be $q_t$.");
   c.runs({"linear", "exp_unnormalized"}),
       c.takes({integer_param("d", 3, 2, 16, "width of q and k"),
                integer_param("order", 8, 2, 12, "order M of the truncation"), real_param("x", -1.074, -1.5, 1.5, "q.k"),
@@ -54,7 +55,7 @@ Claim mercer_map() {
         .but_not("$1/m!$ for $1/sqrt(m!)$", series(x, order, 2));
     points.wrong_system("the constant feature alone",
                         at_most_point(std::fabs(whole - truncated(pair.x, pair.y, 0)), bound, rounding));
-    points.obligation("what the order leaves out, against $|x|^(M+1) e^|x| / (M+1)!$",
+    points.obligation("$exp(q.k) - phi(q).phi(k)$, at most $|x|^(M+1) e^|x| / (M+1)!$ in size",
                       at_most_point(std::fabs(whole - read), bound, rounding));
     const auto at_temperature = [&](double power) { // q and k scaled by tau^-power
       VectorPair scaled = pair;
@@ -68,7 +69,7 @@ Claim mercer_map() {
                       bracketed_point(at_temperature(0.5), tempered, tolerance));
     points.rounding(8.0 * width)
         .obligation("number of features", double(width), (std::pow(d, order + 1) - 1) / (d - 1))
-        .but_not("symmetric ones alone", boost::math::binomial_coefficient<double>(d + order, order));
+        .but_not("equal monomials counted once", boost::math::binomial_coefficient<double>(d + order, order));
   });
 }
 
@@ -79,7 +80,8 @@ int order_needed(double x, double eps) {
   while ((whole - truncated({x}, {1}, order)) / whole >= eps) ++order;
   return order;
 }
-/// That remainder is P(Poisson(x) > M), the lower incomplete gamma function at M + 1.
+/// The same order by its law: the relative remainder is P(Poisson(x) > M), the lower incomplete gamma function at M +
+/// 1.
 int order_by_law(double x, double eps) {
   int order = 0;
   while (boost::math::gamma_p(order + 1, x) >= eps) ++order;
@@ -97,10 +99,10 @@ double needed(const std::string &format, double x) { return order_needed(x, half
 
 Claim mercer_truncation_law() {
   ClaimBuilder c("mercer-truncation-law", "000 footnote 5");
-  c.says("More than the footnote's order 7 to 8: the order at which the series of $exp(x)$, $x > 0$, is cut off at a "
-         "relative tolerance $eps$.");
-  c.exactly("The smallest $M$ with $P(Poisson(x) > M) < eps$; half a unit in the last place is $2^-9$ in bf16, $2^-12$ "
-            "in fp16, $2^-24$ in fp32.");
+  c.says("Not in the text: the order at which the series of $exp(x)$, $x > 0$, is cut off at a relative tolerance "
+         "$eps$. The footnote has 7 to 8.");
+  c.exactly("The order is the smallest $M$ with $P(Poisson(x) > M) < eps$. Half a unit in the last place is $2^-9$ in "
+            "bf16, $2^-12$ in fp16 and $2^-24$ in fp32.");
   c.because("The order grows with the argument and with the precision of the format.");
   c.runs({"linear", "exp_unnormalized"}), c.takes(truncation_params);
   c.at({{{"x", 0.5}},
@@ -124,27 +126,27 @@ Claim mercer_truncation_law() {
         .obligation("order needed", needed(format, x), law)
         .but_not("one less", law - 1)
         .but_not("one more", law + 1)
-        .but_not("a tolerance of $2^-4$ of it", order_by_law(x, eps / 16));
+        .but_not("a tolerance of $eps / 16$", order_by_law(x, eps / 16));
   });
 }
 
 Claim mercer_truncation_7_8() {
   const auto around = [](const std::string &format, double x) { return bracketed_point(needed(format, x), 7.5, 0.5); };
   ClaimBuilder c("mercer-truncation-7-8", "000 footnote 5");
-  c.says("In limited precision the expansion truncates at about the 7th to 8th order, read as whatever the argument "
-         "and the format.");
+  c.says("Stricter reading: in limited precision the expansion truncates at about the 7th to 8th order, whatever the "
+         "argument and the format.");
   c.is_refuted(stricter("Footnote 5: 'due to the limited precision, our experiments have found that this expansion "
                         "practically truncates at around the 7th to 8th order'.",
                         "the authors' experiments; format, arguments and tolerance are not given",
                         "Nothing follows: it is a remark on an experiment, not a law."));
   c.exactly("The order is 7 or 8 in bf16 for $x$ in [1.75, 2.70], but 3 at $x = 0.5$ and 17 at 8. In fp32 it is 10 at "
             "$x = 1$ and 27 at 8 (mercer_truncation_law).");
-  c.because("Stricter than the text, which is a remark on experiments and gives neither format nor arguments nor "
-            "tolerance. $x = 8$ is the product of a key of width 64 with itself at $tau = sqrt(d)$.");
+  c.because("The text is a remark on experiments. It gives neither format nor arguments nor tolerance. $x = 8$ is the "
+            "product of a key of width 64 with itself, divided by $tau = sqrt(d)$.");
   c.runs({"linear", "exp_unnormalized"}), c.takes(truncation_params);
   c.at({{{"x", 0.5}}, {}, {{"format", "fp32"}, {"x", 1}}, {{"format", "fp32"}}});
   c.last([around](Points &points, const Protocol &) {
-    for (double x : {1.7, 2.75}) points.at(place("bf16", x)).wrong_system("next to it", around("bf16", x));
+    for (double x : {1.7, 2.75}) points.at(place("bf16", x)).wrong_system("order needed, 7 or 8", around("bf16", x));
     for (double x : {1.75, 2.25, 2.7})
       points.at(place("bf16", x)).obligation("order needed, 7 or 8", around("bf16", x));
   });

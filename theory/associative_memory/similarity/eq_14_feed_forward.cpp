@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Feed-forward networks as memories (000 Eq 14, 24, 28-29): matrix products against the sums of the program's layers.
+// Feed-forward networks as memories (000 Eq 14, 24, 28-29): matrix products on the host against the reads of the
+// layers.
 #include "theory/support/measure.hpp"
 
 namespace recollect::theory {
@@ -32,7 +33,7 @@ Dense gated(Dense a, const Dense &b) {
   return a;
 }
 
-/// Sums of m terms, each a value times one or two inner products of d terms.
+/// Rounding units of sums of m terms, each a value times one or two inner products of d terms.
 double units_of(const Network &n) {
   const double d = n.WK.columns, score = d * max_abs(n.x.data) * std::max(max_abs(n.WK.data), max_abs(n.WG.data));
   return 4 * (n.WK.rows + d) * n.WK.rows * max_abs(n.WV.data) * (1 + score) * (1 + score);
@@ -56,8 +57,8 @@ Claim ffn_relu_memory() {
     const Dense right = applied(n.x * transpose(n.WK), relu) * n.WV, out = outputs("ffn_relu", n),
                 mirrored = outputs("ffn_relu", n, -1);
     points.rounding(units_of(n)).statement("$sum_i v_i ReLU(k_i.x)$", out, right);
-    points.wrong_system("no ReLU: what x has less what -x has", out - mirrored, right);
-    points.wrong_system("absolute values: both together", out + mirrored, right);
+    points.wrong_system("no ReLU: the output for x minus that for -x", out - mirrored, right);
+    points.wrong_system("absolute value for ReLU: the output for x plus that for -x", out + mirrored, right);
     points.wrong_system("SiLU", outputs("ffn_silu", n), right);
     points.wrong_system("$m - 1$ neurons", outputs("ffn_relu", last_zero), right);
   });
@@ -71,12 +72,12 @@ Dense columns(const Dense &m, int first, int count) {
   return part;
 }
 
-/// Two heads, each a network on one half of x, keys and values; W_O acts on their outputs side by side. As one network
-/// it has a neuron per row and head, whose key is zero outside its half and whose value is W_O v.
+/// Two heads, each a network on one half of x, keys and values. W_O acts on their outputs side by side. The same as one
+/// network has a neuron per row and head. Its key is zero outside the head's half, and its value is W_O v.
 Claim ffn_multihead() {
   ClaimBuilder c("ffn-multihead-sum", "000 §2.1.2, Multihead");
-  c.says("Slicing $x$, $W_K$ and $W_V$ of Eq 14 into heads gives a multi-head feed-forward network, an associative "
-         "memory as well.");
+  c.says("Slicing $x$, $W_K$ and $W_V$ of Eq 14 into heads gives a multi-head feed-forward network, which is an "
+         "associative memory as well.");
   c.exactly("An identity: the sum over heads and rows is a network of $n_h m$ neurons, whose keys are zero outside "
             "their head and whose values are $W_O v$.");
   c.because("So it is a wider network with sparse keys. Whether that helps depends on training.");
@@ -116,8 +117,8 @@ Claim ffn_multihead() {
 
 Claim ffn_swiglu() {
   ClaimBuilder c("ffn-swiglu", "000 Eq 28-29");
-  c.says("SwiGLU, $W_V^T ((W_G x) * Swish(W_K x))$, is the memory $sum_i v_i (g_i.x) Swish(k_i.x)$, the gate a term "
-         "$g_i(x)$ in addition to the kernel.");
+  c.says("SwiGLU, $W_V^T ((W_G x) * Swish(W_K x))$, is the memory $sum_i v_i (g_i.x) Swish(k_i.x)$. The gate is a "
+         "factor $g_i(x)$ in addition to the kernel.");
   c.exactly("An identity.");
   c.because("Eq 28 prints $W_U$; the text and Eq 29 have $W_K$.");
   c.runs({"ffn_swiglu", "ffn_silu"}), c.takes(sizes);
@@ -133,7 +134,8 @@ Claim ffn_swiglu() {
   });
 }
 
-/// The sum over every input's `topk` best experts of `block` rows each, by the mean of their gate rows.
+/// The sum over the `topk` best experts of every input. An expert has `block` rows, and its score is the mean over its
+/// gate rows.
 Dense open_experts(const Network &n, int block, int topk) {
   Dense hidden = applied(n.x * transpose(n.WK), relu);
   const Dense router = n.x * transpose(n.WG);
@@ -155,10 +157,10 @@ Dense open_experts(const Network &n, int block, int topk) {
 
 Claim ffn_moe() {
   ClaimBuilder c("ffn-moe", "000 Eq 24");
-  c.says("In a mixture of experts the experts partition the feed-forward network's rows and gates, typically sparse, "
-         "choose among them.");
-  c.exactly("If every gate is 1, it is the dense network. Otherwise it is the sum over the experts with a non-zero "
-            "gate, each times its gate.");
+  c.says("In a mixture of experts the experts partition the rows of the feed-forward network. Gates, which are "
+         "typically sparse, choose among the experts.");
+  c.exactly("If every gate is 1, the layer is the dense network. Otherwise it is the sum over the experts with a "
+            "non-zero gate, each times its gate.");
   c.because("The layer chooses experts by the mean of their gate rows and has gates 0 or 1, as in Eq 26. Other gates "
             "are applied here by multiplying the values.");
   c.runs({"ffn_moe"});

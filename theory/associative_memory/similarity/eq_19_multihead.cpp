@@ -29,7 +29,7 @@ Dense slice(const Dense &rows, int head, int width) {
   return part;
 }
 
-/// [o_1; ...; o_h] of every step, [T, heads * dv], by the layer. Head h reads slice read_as(h) of q and k.
+/// [o_1; ...; o_h] of every step, [T, heads * dv], by the layer. Head h uses slice read_as(h) of q and k.
 Dense joined(const std::string &variant, const Heads &x, int (*read_as)(int)) {
   Sequence s = of_shape({1, x.heads, x.T, x.d, x.dv});
   for (int h = 0; h < x.heads; ++h) {
@@ -46,7 +46,7 @@ Dense joined(const std::string &variant, const Heads &x, int (*read_as)(int)) {
 int its_own(int head) { return head; }
 int the_first(int) { return 0; }
 
-/// Eq 22 on the host: causal, softmax over scores by 1/sqrt(d) or the plain inner product.
+/// Eq 22 on the host, causal: softmax over scores times 1/sqrt(d), or plain inner products.
 Dense attended(const std::string &variant, const Dense &q, const Dense &k, const Dense &v) {
   if (variant == "linear") return causal_weights(k, q, linear_kernel, Triangle::with_diagonal) * v;
   const double scale = 1 / std::sqrt(q.columns);
@@ -84,7 +84,8 @@ void projection(Points &points, const Params &p, const Heads &x) {
   }
 }
 
-/// Slices of one key, the same value in every head, averaged: the single head over n_h, where the kernel is linear.
+/// The mean of heads that have slices of one key and the same value. With the linear kernel it is the single head over
+/// n_h.
 void averaged(Points &points, const Params &p, Heads x) {
   for (int t = 0; t < x.T; ++t)
     for (int h = 1; h < x.heads; ++h)
@@ -108,9 +109,9 @@ Claim multihead_forms() {
   ClaimBuilder c("multihead-forms", "000 Eq 19-23");
   c.says("Multihead attention slices $q$, $k$ and $v$ into $n_h$ heads, reads each by itself and combines them by the "
          "output matrix: $o = W_O [o_1; ...; o_h]$.");
-  c.exactly("The result is the sum of per-head blocks $W_O^(h) o_h$. With the linear kernel, if all heads have the "
-            "same value and $W_O$ averages, it is the single head divided by $n_h$.");
-  c.because("An identity of block matrices. With the linear kernel, dividing into heads gains nothing.");
+  c.exactly("The output is the sum over heads of $W_O^(h) o_h$. With the linear kernel, if all heads have the same "
+            "value and $W_O$ averages, the output is the single head divided by $n_h$.");
+  c.because("This is an identity of block matrices. With the linear kernel, dividing into heads gains nothing.");
   c.runs({"softmax", "linear"});
   c.takes({steps_param(12, 2, 64), integer_param("heads", 3, 2, 16, "heads"),
            integer_param("d", 4, 1, 32, "key width of a head"),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mixture of block attention's gate (000 Eq 25-27), on the program's moba: the last query sees the complete blocks
-// before its own, which is always one of the k. Values are unit vectors: a read shows the keys chosen and their
-// weights.
+// The gate of mixture of block attention (000 Eq 25-27), on the layer moba. The last query sees the complete blocks
+// before its own, and its own block, which is always one of the k. Values are unit vectors, so that a read shows which
+// keys were chosen and their weights.
 #include "theory/support/measure.hpp"
 
 namespace recollect::theory {
@@ -32,7 +32,7 @@ Vector weights(const std::string &variant, const Blocks &b, const Vector &keys, 
 enum class Pool { mean, max };
 enum class Own { always_read, left_out };
 
-/// Softmax over the rows of the k best blocks; the query's own is one of them, or is not read at all.
+/// Softmax over the rows of the k best blocks. The query's own block is one of them, or it is not read at all.
 Vector by_gate(const Blocks &b, const Vector &keys, const Vector &queries, int topk, Pool pool, Own own) {
   const int T = b.keys(), draws = int(queries.size()) / b.d;
   Vector all;
@@ -65,8 +65,8 @@ Vector chosen(const Vector &weights) {
   return set;
 }
 
-/// Two of the earlier blocks have equal best scores. If blocks are selected by value (is the score among the top
-/// scores?), both are read at k = 1 in addition to the query's own block; if they are selected by index, only one is.
+/// Two of the earlier blocks have equal best scores, and one block is read besides the query's own. If blocks are
+/// selected by value (is the score among the top scores?), both are read. If they are selected by index, only one is.
 void ties(Points &points, int block) {
   const Blocks b{4, block, 2};
   Vector keys(size_t(b.keys()) * b.d, 0.0);
@@ -93,7 +93,7 @@ Claim moba_gating() {
            integer_param("topk", 3, 2, 15, "blocks read, the own one included; fewer than there are")});
   return measure(c, [](Points &points, Seed seed, int blocks, int block, int d, int most) {
     const Blocks b{blocks, block, d};
-    const int topk = std::min(most, blocks - 1), draws = 32; // so many that no rival agrees on all
+    const int topk = std::min(most, blocks - 1), draws = 32; // so many that no rival agrees with all draws
     const Vector keys = Stream(seed, "moba/keys").normals(size_t(draws) * b.keys() * d),
                  queries = Stream(seed, "moba/queries").normals(size_t(draws) * d),
                  longer = (7 * Dense(draws, d, queries)).data;
@@ -108,7 +108,7 @@ Claim moba_gating() {
     points.wrong_system("$k - 1$ blocks", moba(queries, topk - 1), right);
     points.obligation("$k = E$: full attention", moba(queries, blocks), all);
     points.wrong_system("$k < E$ in its place", measured, all);
-    points.rounding(0).obligation("choice for 7 q", chosen(moba(longer, topk)), chosen(right));
+    points.rounding(0).obligation("blocks chosen for 7 q", chosen(moba(longer, topk)), chosen(right));
     ties(points, block);
   });
 }

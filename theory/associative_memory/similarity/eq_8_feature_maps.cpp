@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels as feature maps (000 Eq 8-9): which similarities have one, and finite maps, exact and random, that layers use
-// in place of the exp kernel's (the maps' own papers).
+// Kernels as inner products of features (000 Eq 8-9): which similarities have a feature map, and the finite maps, exact
+// and random, that layers use in place of the features of the exp kernel.
 #include "theory/associative_memory/delta_rule/vector_pair.hpp"
 #include "theory/support/features.hpp"
 #include "theory/support/measure.hpp"
@@ -34,8 +34,8 @@ Dense fan(int n, double degrees) {
 
 Claim relu_kernel_psd() {
   ClaimBuilder c("relu-kernel-psd", "000 §2.1.1 with Eq 8-9, 14");
-  c.says(
-      "The ReLU kernel ReLU(x.y) has a feature map, $kappa(x,y) = phi(x).phi(y)$, as kernels are defined in Eq 8-9.");
+  c.says("Stricter reading: the ReLU kernel ReLU(x.y) has a feature map, $kappa(x,y) = phi(x).phi(y)$, as Eq 8-9 "
+         "define kernels.");
   c.is_refuted(
       stricter("§2.1.1 after Eq 14: the FFN's form 'is consistent with Eq. 9', with the 'kernel function' kappa_ReLU.",
                "Eq 8 and 9 define a kernel by a feature map",
@@ -43,8 +43,8 @@ Claim relu_kernel_psd() {
   c.exactly("The Gram matrix of four unit vectors 45 degrees apart has the eigenvalue $1 - sqrt(2) cos(pi/5) = "
             "-0.144$, so it is not positive semi-definite and ReLU(x.y) is no inner product of features. exp and SoLU "
             "are positive semi-definite.");
-  c.because("Stricter than the text, which only calls ReLU consistent with Eq 9. Eq 10 and 15 use only the values of "
-            "the similarity and stay valid.");
+  c.because("The text only calls ReLU consistent with Eq 9. Eq 10 and 15 use only the values of the similarity and "
+            "stay valid.");
   c.runs({"relu_kernel", "exp_unnormalized", "solu"});
   c.takes({real_param("degrees", 45, 45, 90, "angle between neighbours")}), c.at({{}, {{"degrees", 50}}});
   // from 45 to 90 degrees only neighbours have a positive product: ReLU's Gram matrix is tridiagonal
@@ -52,7 +52,9 @@ Claim relu_kernel_psd() {
   constexpr double units = 64; // an eigenvalue of a 4 x 4 matrix of norm below 6
   const auto relu = [](double degrees) { return smallest_eigenvalue(gram("relu_kernel", fan(n, degrees))); };
   c.also([relu](Points &points, const Protocol &) {
-    points.at({{"degrees", 90}}).rounding(units).obligation("no violation 90 degrees apart", relu(90), 1);
+    points.at({{"degrees", 90}})
+        .rounding(units)
+        .obligation("vectors 90 degrees apart: smallest eigenvalue, ReLU", relu(90), 1);
   });
   return measure(c, [relu](Points &points, const Params &p, double degrees) {
     const double cosine = std::cos(degrees * M_PI / 180), found = relu(degrees);
@@ -69,13 +71,13 @@ Claim relu_kernel_psd() {
       const double least = smallest_eigenvalue(gram(kernel, rows, {{"scale", "1"}, {"tau", number(tau)}}));
       points.at(Params(p).set("kernel", kernel)).wrong_system("another kernel on the same points", least, law(n));
       points.obligation("smallest eigenvalue of a kernel that has a feature map", least, smallest_eigenvalue(host));
-      points.obligation("the same", no_violation(least));
+      points.obligation("smallest eigenvalue of a kernel that has a feature map, at least 0", no_violation(least));
     }
   });
 }
 
-/// phi(x).phi(y) of every pair: after one write with the key x the second row of the state, the normaliser's, is phi(x),
-/// in units of e^peak where a third row holds peaks.
+/// phi(x).phi(y) of every pair. After one write with the key x, phi(x) is the second row of the state, the normaliser.
+/// If the state has a third row, it holds peaks, and the second row is in units of e^peak.
 Vector kernels_of(const std::string &variant, const std::vector<VectorPair> &pairs, const Assignments &set = {}) {
   const int d = int(pairs[0].x.size()), count = int(pairs.size());
   Sequence s = of_shape({count, 2, 1, d, 1});
@@ -154,11 +156,13 @@ Claim feature_maps_random() {
             "2$ for trigonometric ones.");
   c.runs({"performer", "random_feature"});
   c.takes({key_width, integer_param("features", 4, 2, 256, "random features F")});
-  // For independent frequencies Performer's variance is kappa^2 (e^{|q+k|^2} - 1) / F, orthogonal ones lower it; that
-  // of trigonometric features is e^{|q|^2+|k|^2} (1 - e^{-|q-k|^2})^2 / (2 F). A seed is tried on many like pairs.
+  // For independent frequencies Performer's variance is kappa^2 (e^{|q+k|^2} - 1) / F; orthogonal frequencies lower it.
+  // Trigonometric features have the variance e^{|q|^2+|k|^2} (1 - e^{-|q-k|^2})^2 / (2 F). Every seed is tried on many
+  // pairs with the same inner product.
   return without_row(measure(c, [](Points &points, const Protocol &protocol, const Params &p, int d, int F) {
     const int rotations = 32;
-    const double square = 0.15, s = 0.0375, kappa = std::exp(s); // |q + k|^2 = 0.375: the variance's own error is tame
+    const double square = 0.15, s = 0.0375,
+                 kappa = std::exp(s); // |q + k|^2 = 0.375, so small that the variance of the squared error is small too
     std::vector<VectorPair> pairs;
     for (int i = 0; i < rotations; ++i) pairs.push_back(draw_pair(d, square, s, protocol.seed + 1000 * i));
     Vector means; // of the last variant measured
