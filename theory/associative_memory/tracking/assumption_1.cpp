@@ -9,8 +9,8 @@ namespace {
 Claim threshold() {
   ClaimBuilder c("theorem1-eps-threshold", "000 Theorem 1, Assumption 1 (eps < 1/8)");
   c.says("Inner products below $1/8$ in size, so that $4 eps < 1/2$, suffice for $f$ = round to track every exchange.");
-  c.exactly("It is sharp in the worst case: four keys with $(k1 - k2)$ . $(k3 - k4) = 4 eps$. It is not necessary for "
-            "every set: two keys at $eps = 0.24$ are tracked.");
+  c.exactly("The bound $1/8$ is sharp in the worst case: four keys with $(k1 - k2)$ . $(k3 - k4) = 4 eps$. It is not "
+            "necessary for every set of keys: two keys at $eps = 0.24$ are tracked.");
   c.draws({"swap"}), c.runs({"delta_former"});
   c.takes({real_param("eps", 0.12, 1e-3, 0.49, "largest inner product of the worst four keys")});
   c.at({{{"eps", 0.1}}, {}, {{"eps", 0.1249}}});
@@ -62,22 +62,22 @@ Claim tie() {
 
 Claim random_keys() {
   ClaimBuilder c("theorem1-random-keys", "000 §3.2 (d = 128; n = 128, 256, 512), E.2");
-  c.says("Read more strictly than the text says it: unit keys drawn at random satisfy Assumption 1 at the sizes of the "
-         "stress test.");
+  c.says("Stricter reading: unit keys drawn at random satisfy Assumption 1 at the sizes of the stress test.");
   c.is_refuted(stricter(
       "§3.2: 'we adopted the almost orthogonal vectors used in our Theorem 1'; E.2: $2^{cd}$ such vectors exist.",
       "$d = 128$, $n = 128$, 256, 512; the vectors satisfy Assumption 1",
       "The text does not say how they were made, and does not say that random ones suffice."));
-  c.exactly("At $d = 128$ their coherence is 0.3 to 0.4 and about a fifth of the reads are wrong; random keys need $d$ "
-            "of about $256 ln n$. Identity and Hadamard rows have 0.0884 at $n = 256$.");
-  c.because("The theorem holds if its premise does. The paper uses 'the almost orthogonal vectors used in our Theorem "
-            "1' and does not say how they were made. Random keys are not sufficient at these sizes. A structured set "
-            "of keys is, or a width of about $256 ln n$.");
+  c.exactly(
+      "At $d = 128$ the coherence of random keys is 0.3 to 0.4, and about a fifth of the reads are wrong. Random keys "
+      "need a width of about $256 ln n$. Identity and Hadamard rows have a coherence of 0.0884 at $n = 256$.");
+  c.because("The theorem holds if its premise does. The paper does not say how its almost orthogonal vectors were "
+            "made. Random keys are not sufficient at these sizes. A structured set of keys is, and so is a width of "
+            "about $256 ln n$.");
   c.draws({"swap"}), c.runs({"delta_former"});
   c.takes({integer_param("n", 128, 8, 1024, "elements and swaps"), key_width_param(128, 4, 4096)});
   c.at({{}, {{"n", 256}}, {{"n", 512}}});
   c.last([](Points &points, const Protocol &protocol) {
-    const int d = protocol.point ? protocol.point->integer("d") : 128; // how rare pairs beyond 1/8 are
+    const int d = protocol.point ? protocol.point->integer("d") : 128; // at larger widths pairs beyond 1/8 are too rare
     if (share_beyond(0.125, d) > 0.02) {
       const KeySet many{"unit", protocol.full() ? 3000 : 800, d};
       const auto [share, law] = pairs_beyond(key_rows(many, protocol.seed), 0.125);

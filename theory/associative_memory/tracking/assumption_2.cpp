@@ -5,7 +5,7 @@
 
 namespace recollect::theory {
 namespace {
-/// A grid over U(x, 4 eps) around each of the four integers, and for each of its points that integer.
+/// A grid over U(x, 4 eps) around each of the four integers x, and for each point of the grid that x.
 struct Neighbourhood {
   static constexpr int half = 500;
   Vector points, centres;
@@ -13,7 +13,8 @@ struct Neighbourhood {
     for (double x : integers)
       for (int g = -half; g <= half; ++g) points.push_back(x + 4 * eps * g / half), centres.push_back(x);
   }
-  /// Share of the grid that f does not map to its centre, accurate to the grid's step, 1/half.
+  /// The share of the grid's points that f does not map to their centre. It is accurate to the step of the grid,
+  /// 1/half.
   double left_by(const Vector &f) const {
     double left = 0;
     for (size_t i = 0; i < f.size(); ++i) left += f[i] != centres[i];
@@ -29,10 +30,9 @@ Vector two_decimals(Vector x) {
 Claim rounding() {
   ClaimBuilder c("round-assumption2", "000 E.2, Assumption 2; Fig 4 caption; Listing 2");
   c.says("Under appropriate rounding precision the rounding function satisfies Assumption 2.");
-  c.exactly(
-      "$f$ = round satisfies it exactly if $4 eps < 1/2$; beyond that it leaves a share $1 - 1/(8 eps)$. The two "
-      "decimals of Fig 4 need $4 eps < 0.005$. Listing 2 divides by $sqrt(head_dim)$ first, so there keys need the "
-      "norm $head_dim^{1/4}$.");
+  c.exactly("$f$ = round satisfies Assumption 2 exactly if $4 eps < 1/2$. For larger $eps$ it is wrong on a share $1 - "
+            "1/(8 eps)$ of the neighbourhoods. Rounding to two decimals, as in Fig 4, needs $4 eps < 0.005$. Listing 2 "
+            "divides by $sqrt(head_dim)$ before it rounds, so that its keys need the norm $head_dim^{1/4}$.");
   c.draws({"swap"}), c.runs({"delta_former"}), c.takes({real_param("eps", 0.1, 1e-3, 0.49, "bound of Assumption 1")});
   c.at({{{"eps", 0.01}}, {}, {{"eps", 0.1249}}});
   c.last([](Points &points, const Protocol &protocol) {
@@ -42,17 +42,17 @@ Claim rounding() {
     points.at(at(0.13));
     points
         .obligation(
-            "share that round leaves",
+            "share of the neighbourhoods on which round is wrong",
             bracketed_point(beyond.left_by(similarity_of_layer(beyond.points, "round")), 1 - 1 / (8 * 0.13), step))
-        .but_not("none left: $4 eps > 1/2$ is harmless", 0)
+        .but_not("none: $4 eps > 1/2$ is harmless", 0)
         .but_not("reach $5 eps$", 1 - 1 / (10 * 0.13));
     points.at(at(0.00124)).rounding(0);
     points.obligation("two decimals on U(x, $4 eps$)", two_decimals(fine.points), fine.centres);
     points.at(at(0.002));
     points
-        .obligation("share that two decimals leave",
+        .obligation("share of the neighbourhoods on which two decimals are wrong",
                     bracketed_point(coarse.left_by(two_decimals(coarse.points)), 1 - 0.005 / (4 * 0.002), step))
-        .but_not("as round, none", 0);
+        .but_not("none, as for round", 0);
     // Listing 2: logits over sqrt(head_dim), here 4.
     const int d = 16;
     const auto over_root = [&](double norm) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The circuit classes of 000 §2.2.1 and §3.3. Inclusions are statements about limits; what can be measured is which
-// inputs a gate of bounded depth depends on. The group behind the argument: exchange_group.cpp.
+// The circuit classes of 000 §2.2.1 and §3.3. Inclusions of classes are statements about limits. What can be measured
+// is on which inputs a circuit of bounded depth depends. The group behind the argument: exchange_group.cpp.
 #include "theory/support/measure.hpp"
 
 namespace recollect::theory {
@@ -24,7 +24,7 @@ bool majority(unsigned x, int n) {
   return 2 * ones > n;
 }
 
-/// A random fan-in-2 circuit of a depth over n inputs (NC0): a tree of random gates on random inputs.
+/// A random circuit of fan-in 2 and the given depth over n inputs (NC0): a tree of random gates on random inputs.
 Gate shallow(int depth, int n, const Stream &draw) {
   const int leaves = 1 << depth;
   std::vector<int> wires(leaves), tables(leaves);
@@ -88,13 +88,14 @@ Claim neighbourhood() {
       "neighbourhood for NC0 only."));
   c.exactly("The sentence is true of NC0, whose gates have bounded fan-in: at depth $D$ an output sees at most $2^D$ "
             "inputs. A single threshold gate of depth 1 depends on all $n$ inputs.");
-  c.because("The paper's own definition of TC gives threshold gates unlimited fan-in. Its conclusion rests on $S_5$ "
-            "instead of this sentence (s5_nonsolvable, s5_beyond_tc0).");
+  c.because("The paper's own definition of TC gives threshold gates unlimited fan-in. The paper's conclusion rests on "
+            "$S_5$, not on this sentence (s5_nonsolvable, s5_beyond_tc0).");
   c.takes({integer_param("n", 9, 5, 17, "inputs")}), c.at({{}, {{"n", 13}}});
   return measure(c, [](Points &points, Seed seed, int n) {
     const int inputs = dependence([n](unsigned x) { return majority(x, n); }, n);
     points.rounding(0).statement("inputs of one majority gate, as at $n = 3$", inputs, 3);
-    points.obligation("inputs of one majority gate: n", inputs, n).but_not("the majority's own $(n+1)/2$", (n + 1) / 2);
+    points.obligation("inputs of one majority gate: n", inputs, n)
+        .but_not("only the $(n+1)/2$ of a majority", (n + 1) / 2);
     points.wrong_system("fan-in 2 at depth 2 (NC0)", largest_shallow_dependence(2, n, seed, 3), n);
   });
 }
@@ -103,7 +104,7 @@ Claim depth_and_reach() {
   ClaimBuilder c("nc0-and-depth", "000 Eq 43 (not in the text)");
   c.says("With gates of fan-in 2 an output of depth $D$ depends on at most $2^D$ inputs, so that the AND of $n$ inputs "
          "needs depth $ceil(log2 n)$.");
-  c.exactly("The balanced tree attains it.");
+  c.exactly("The balanced tree attains this depth.");
   c.takes({integer_param("n", 12, 3, 16, "inputs of the AND")}), c.at({{{"n", 3}}, {{"n", 8}}, {}});
   c.first([](Points &points, const Protocol &protocol) {
     for (int depth : {1, 2, 3}) {
@@ -121,7 +122,7 @@ Claim depth_and_reach() {
   return measure(c, [](Points &points, int n) {
     auto depth = points.rounding(0).statement("depth of AND", and_tree(0, n).depth, std::ceil(std::log2(n)));
     if (n & (n - 1)) depth.but_not("$floor(log2 n)$", std::floor(std::log2(n)));
-    points.obligation("inputs that it answers right", right_answers(n, n), std::exp2(n));
+    points.obligation("inputs for which the tree gives the AND", right_answers(n, n), std::exp2(n));
     points.wrong_system("a tree that leaves one input out", right_answers(n, n - 1), std::exp2(n));
   });
 }
@@ -133,9 +134,9 @@ std::vector<Claim> circuits() {
           "s5-beyond-tc0", "000 §2.2.1, Model Expressivity", Reason::not_numeric,
           "Because it tracks the exchanges of $n >= 5$ elements, DeltaFormer's expressivity surpasses TC0 and "
           "theoretically reaches NC1, whereas constant-depth Transformers without chain of thought stay within TC0.",
-          "It is conditional on TC0 != NC1.",
-          "Tracking $S_5$ is complete for NC1 (Barrington); that NC1 is more than TC0 is believed and not proved. The "
-          "algebraic premise is measured by s5_nonsolvable, the tracking by theorem1_round."),
+          "The statement is conditional on TC0 != NC1.",
+          "Tracking $S_5$ is complete for NC1 (Barrington). That NC1 is larger than TC0 is believed but not proved. "
+          "The claim s5_nonsolvable measures the algebraic premise, theorem1_round the tracking."),
       not_tested("circuit-hierarchy", "000 Eq 43, Fig 1", Reason::not_numeric,
                  "NC0 is strictly within AC0, AC0 strictly within TC0, and TC0, NC1, AC1, TC1, NC2, ..., $P$ are each "
                  "within the next.",
@@ -145,7 +146,7 @@ std::vector<Claim> circuits() {
       depth_and_reach(), neighbourhood(),
       not_tested("matrix-inverse-beyond-tc0", "000 §3.3, end", Reason::not_numeric,
                  "The matrix inversion in $u$ goes far beyond TC0 and so makes the Transformer more expressive.",
-                 "It is conditional: inversion lies in NC2, and TC0 != NC2 is open.",
+                 "The statement is conditional: inversion is in NC2, and whether TC0 differs from NC2 is open.",
                  "dag_neumann and dag_deltaformer_construction measure what inversion adds on graphs.")};
 }
 } // namespace recollect::theory

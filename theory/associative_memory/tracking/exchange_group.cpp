@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The group behind the exchange of n elements (000 §2.2.1, Fig 3): whether it is solvable (the comparison of circuit
-// classes rests on that), and how many exchanges there are.
+// The group behind the exchange of n elements (000 §2.2.1, Fig 3): whether it is solvable, on which the comparison of
+// circuit classes rests, and how many exchanges there are.
 #include "theory/support/measure.hpp"
 #include <numeric>
 #include <set>
@@ -42,7 +42,7 @@ Group closure(const Group &generators, int n) {
   return group;
 }
 
-/// (0 1 ... n-1): generates a group that commutes.
+/// The cycle (0 1 ... n-1), which generates a commutative group.
 Group one_cycle(int n) {
   Permutation p = identity_of(n);
   std::rotate(p.begin(), p.begin() + 1, p.end());
@@ -74,7 +74,7 @@ Vector derived_orders(const Group &generators, int n) {
   }
 }
 
-/// The last order of the derived series against the law: A_n's from n = 5 on, else 1.
+/// The last order of the derived series against the law: the order of A_n from n = 5 on, else 1.
 Points::Stated<double> last_of_series(Points &points, int n, const Vector &orders) {
   points.at(of_size(n)).rounding(0);
   return points.statement("order of the last derived group of $S_n$", orders.back(),
@@ -134,16 +134,16 @@ std::pair<double, double> vocabulary_of(int n, const std::string &order, std::ui
 
 Claim vocabulary() {
   ClaimBuilder c("vocab-10", "000 Fig 3");
-  c.says("Exchanging two of five tokens a step and asking for one token makes a task of $C(5,2) = 10$ inputs and 5 "
+  c.says("If every step exchanges two of five tokens and asks for one token, the task has $C(5,2) = 10$ inputs and 5 "
          "outputs.");
-  c.exactly("Counted in the generated task: $n (n-1)/2$ inputs and $n$ outputs.");
+  c.exactly("The generated task has $n (n-1)/2$ inputs and $n$ outputs.");
   c.draws({"swap"}), c.takes({integer_param("n", 5, 4, 12, "tokens")}), c.at({{}, {{"n", 7}}});
   return measure(c, [](Points &points, Seed seed, int n) {
     // 40 n^2 swaps: a pair is missed with probability n^2/2 exp(-80) at most.
     const auto [inputs, outputs] = vocabulary_of(n, "theorem", seed);
     const double pairs = n * (n - 1) / 2.0;
     points.rounding(0).statement("different swap steps", inputs, pairs).but_not("with the identity", pairs + 1);
-    points.statement("different answers", outputs, n).but_not("one answer a pair", pairs);
+    points.statement("different answers", outputs, n).but_not("one answer per pair", pairs);
     points.wrong_system("ordered pairs", vocabulary_of(n, "any", seed).first, pairs);
   });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The space that tracking exchanges takes (000 E.3): a cache of keys and u, which is read and written again every n
-// exchanges, against the n x n state of the linear kernel. The numbers are counted in running layers.
+// The space that tracking exchanges takes (000 E.3). A cache of keys and u, which is read and written again every n
+// exchanges, is compared with the n x n state of the linear kernel. The numbers are counted on running layers.
 #include "theory/associative_memory/tracking/swaps.hpp"
 
 namespace recollect::theory {
@@ -16,7 +16,7 @@ struct Kept {
   int longest = 0;      // entries of the cache at its longest
 };
 
-/// n values under exchanges, kept by delta_former with f = round; after the writes one step per key reads it.
+/// delta_former with f = round keeps n values under exchanges. At the end one step per key reads its value.
 Kept exchange(const Dense &keys, int swaps, Keeping keeping, std::uint64_t seed) {
   const int n = keys.rows, d = keys.columns;
   const SwapStory story = tell_swaps(keys, swaps, seed);
@@ -52,8 +52,8 @@ Claim rewriting() {
   ClaimBuilder c("e3-rewrite", "000 E.3");
   c.says("Tracking $T$ exchanges takes a cache of length $T$; reading all $n$ values every $O(n)$ steps and writing "
          "them anew keeps it at length $O(n)$.");
-  c.exactly("Rewritten in this way, the cache never has more than 2 $n$ entries, $2 n (d_k + d_v)$ numbers, and every "
-            "value is exact. Without rewriting it has $n + T$ entries.");
+  c.exactly("If all values are rewritten every $n$ exchanges, the cache never has more than 2 $n$ entries, $2 n (d_k + "
+            "d_v)$ numbers, and every value is exact. Without rewriting the cache has $n + T$ entries.");
   c.draws({"swap"}), c.runs({"delta_former"});
   c.takes({integer_param("n", 16, 3, 64, "elements, of cosine 0.12"),
            integer_param("swaps", 160, 1, 2000, "exchanges, a multiple of n")});
@@ -68,12 +68,12 @@ Claim rewriting() {
     points.at({{"n", n}, {"swaps", swaps}}).rounding(0);
     points.statement("values at the end", rewritten.values, rewritten.truth);
     points.wrong_system("random keys, beyond $1/8$", lost.values, lost.truth);
-    points.statement("entries at its longest", rewritten.longest, 2 * n);
+    points.statement("entries of the cache at its longest", rewritten.longest, 2 * n);
     points.wrong_system("no rewriting", never.longest, 2 * n);
     points.wrong_system("every $n + 1$ exchanges", kept(leaning, {n + 1}).longest, 2 * n);
     points.wrong_system("cache not emptied", kept(leaning, {n, false}).longest, 2 * n);
     points
-        .statement("numbers at its longest: $2 n (d_k + d_v)$, $d_v = 1$", rewritten.longest * (n + 1.0),
+        .statement("numbers of the cache at its longest: $2 n (d_k + d_v)$, $d_v = 1$", rewritten.longest * (n + 1.0),
                    2 * n * (n + 1))
         .but_not("n entries", n * (n + 1));
     points.obligation("entries without rewriting", never.longest, n + swaps);
@@ -94,7 +94,8 @@ double root_of(double a) {
   return n;
 }
 
-/// Numbers in delta_net's state for n orthonormal keys and values of width dv, which it exchanges by reflections.
+/// The numbers in the state of delta_net, which exchanges by reflections, for n orthonormal keys and values of width
+/// dv.
 double linear_state(int n, int dv) {
   const Sequence s = stored({1, 1, n, n, dv}, Dense::identity(n).data, Vector(size_t(n) * dv, 1.0));
   return double(run("delta_net", s).state.size());
@@ -102,15 +103,15 @@ double linear_state(int n, int dv) {
 
 Claim space() {
   ClaimBuilder c("e3-space", "000 E.3");
-  c.says(
-      "With $d = O(log n)$ that is $O(n log n)$ numbers, much less than the $O(n^2)$ that the identity as $f$ takes.");
+  c.says("With $d = O(log n)$ the cache has $O(n log n)$ numbers, much less than the $O(n^2)$ numbers that the "
+         "identity as $f$ needs.");
   c.holds_asymptotically();
-  c.exactly(
-      "With $d_v = d_k$ on both sides, 2 $n$ x 2 $d$ numbers are compared with $n^2$. For random keys of $d = 256 ln "
-      "n$ the cache is smaller from $n = 9365$ on. For identity and Hadamard rows at $n = 2 d$ it takes $2 n^2$.");
+  c.exactly("With $d_v = d_k$ on both sides, 2 $n$ x 2 $d$ numbers are compared with $n^2$. For random keys of width "
+            "$d = 256 ln n$ the cache is smaller from $n = 9365$ on. For identity and Hadamard rows at $n = 2 d$ the "
+            "cache takes $2 n^2$ numbers.");
   c.because("The paper assumes equal widths of keys and values (its footnote 12), and also compares with the 5 x 5 "
             "matrix of other work, which is far smaller than any such cache. If values are only as wide as $n$ "
-            "different ones need, the order is reversed: e3_space_value_width.");
+            "different values need, the order is reversed (e3_space_value_width).");
   c.runs({"delta_former", "delta_net"}), c.takes({integer_param("n", 16, 4, 256, "elements")});
   c.last([](Points &points, const Protocol &) {
     const auto width = [](double m) { return 256 * std::log(m); };
@@ -120,7 +121,7 @@ Claim space() {
     points.at({{"n", 5e3}})
         .wrong_system("already at $n = 5000$", at_most_point(2 * 5e3 * 2 * width(5e3), 5e3 * 5e3, 0));
     points.at({{"d", "256 ln n"}})
-        .obligation("smallest n at which the cache is less",
+        .obligation("smallest n at which the cache is smaller",
                     narrower_from([&](double m) { return 2 * m * 2 * width(m); }), std::ceil(root_of(4 * 256)))
         .but_not("n entries, u not counted", std::ceil(root_of(256)))
         .but_not("u not counted", std::ceil(root_of(2 * 256)));
@@ -140,15 +141,15 @@ Claim space() {
 
 Claim value_width() {
   ClaimBuilder c("e3-space-value-width", "000 E.3");
-  c.says("Read more strictly than the text says it: the cache takes much less space than the linear kernel's state "
-         "also where both hold values of the width that they need.");
+  c.says("Stricter reading: the cache takes much less space than the linear kernel's state, even if the values of both "
+         "are only as wide as they need to be.");
   c.is_refuted(stricter(
       "E.3: a cache of $O(n log n)$ 'is much smaller than the $O(n^2)$ space when $f$ is an identity mapping'.",
       "$d = O(log n)$; footnote 12: one width for keys and values",
       "The comparison is at $d_v = d_k$ on both sides, and is fair there (e3_space)."));
-  c.exactly("$n$ different values need only $d_v = ceil(log2 n)$. The linear state then has $n d_v$ numbers, which is "
-            "$O(n log n)$ as well. The cache is larger at every $n$, by the factor $2 (d_k + d_v) / d_v$, 34 at $n = "
-            "256$, $d = 128$. The $n^2$ comes from $d_v = n$.");
+  c.exactly("$n$ different values need only $d_v = ceil(log2 n)$ channels. The linear state then has $n d_v$ numbers, "
+            "which is $O(n log n)$ as well. The cache is larger at every $n$, by the factor $2 (d_k + d_v) / d_v$, "
+            "which is 34 at $n = 256$, $d = 128$. The state has $n^2$ numbers only if $d_v = n$.");
   c.because("The text counts the state at $d_v = d_k = n$ and the cache at $d_v = d_k = d$. With footnote 12 this is "
             "fair (e3_space).");
   c.runs({"delta_former", "delta_net"}), c.takes({integer_param("n", 256, 128, 256, "elements, a power of two")});

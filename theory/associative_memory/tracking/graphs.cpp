@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reachability in a directed acyclic graph by a matrix inverse (000 §3.3, Eq 97), computed by `delta_former` itself.
 //
-// Node t is step t in topological order. Keys are the standard basis, w_t = s sum of the keys of t's parents, v_t = e_t
-// and linear kernels: then A[t,i] = s where i is a parent of t, u_t is row t of (I + A)^{-1}, and the read q_t = e_t
-// returns it. With s = -1 it is (I - adjacency)^{-1} and counts paths; with s = +1 it is Eq 97 as it stands.
+// Node t is step t in topological order. Keys are the standard basis, w_t is s times the sum of the keys of t's
+// parents, v_t = e_t, and both kernels are linear. Then A[t,i] = s if i is a parent of t, u_t is row t of (I + A)^{-1},
+// and the read at q_t = e_t returns it. With s = -1 the matrix is (I - adjacency)^{-1} and counts paths; with s = +1 it
+// is that of Eq 97.
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 
 namespace recollect::theory {
@@ -72,8 +73,8 @@ Parents path_graph(int n) {
   return parents;
 }
 
-/// A graph as in the experiment: the n nodes are split evenly into two trees with roots 0 and 1, and every other node
-/// has one earlier node of its own tree as parent.
+/// A graph as in the experiment: the n nodes are split evenly into two trees with roots 0 and 1. The parent of every
+/// other node is an earlier node of its own tree.
 Parents two_trees(int n, std::uint64_t seed, std::uint64_t number = 0) {
   Parents parents(n);
   const Stream draw(seed, "graphs/trees", number);
@@ -88,7 +89,7 @@ Claim path_counts() {
   c.says("With the adjacency matrix $A$ of a directed acyclic graph, $j$ is reached where entry ($i$, $j$) of some "
          "power $A$, $A^2$, ..., $A^n$ is greater than 0, and $(I - A)^{-1}$ can be seen as an approximation of $I + A "
          "+ ... + A^n$.");
-  c.exactly("They are equal, because $A^n = 0$. The entries count paths.");
+  c.exactly("The two are equal, because $A^n = 0$. The entries count paths.");
   c.runs({"delta_former"});
   c.takes({integer_param("n", 16, 5, 48, "nodes"), real_param("p", 0.3, 0.05, 1, "probability of an edge")});
   return measure(c, [](Points &points, Seed seed, int n, double p) {
@@ -110,17 +111,18 @@ Claim path_counts() {
 
 Claim printed_sign() {
   ClaimBuilder c("dag-deltaformer-sign", "000 §3.3 with Eq 97");
-  c.says("Read more strictly than the text says it: the inverse of Eq 97 itself, $(I + A)^{-1}$, shows by positive "
-         "entries which nodes are reached.");
+  c.says("Stricter reading: the positive entries of the inverse in Eq 97 itself, $(I + A)^{-1}$, show which nodes are "
+         "reached.");
   c.is_refuted(stricter("§3.3: '$(I - A)^{-1}$ can be seen as an approximation of $I + A + ... + A^n$'; the "
                         "calculation of $u$ 'can be rewritten by matrix inverse' (Eq 97).",
                         "an adjacency matrix $A$; trees in the experiment",
                         "The text argues with $(I - A)^{-1}$; Eq 97 is named as the place of the inverse, and $beta$ "
                         "in Eq 41 may turn the sign."));
-  c.exactly("The entries count paths with the sign of their length, and are 0 if there are as many odd as even paths. "
-            "On forests, as in the experiment, they are +-1. $beta = -1$ in Eq 41 gives $(I - A)^{-1}$.");
+  c.exactly("The entries of $(I + A)^{-1}$ count even paths minus odd paths, so that they are 0 if there are as many "
+            "odd as even paths. On forests, as in the experiment, the entries of reached nodes are +-1. $beta = -1$ in "
+            "Eq 41 gives $(I - A)^{-1}$.");
   c.because("The text argues with $(I - A)^{-1}$ and names Eq 97 only as the place where DeltaFormer inverts a matrix. "
-            "A learned sign can make up for the difference, and on trees the sign does no harm.");
+            "A learned sign of $beta$ removes the difference, and on trees the sign does no harm.");
   c.runs({"delta_former"});
   c.takes({integer_param("n", 16, 6, 40, "nodes of the random graph"),
            real_param("p", 0.3, 0.2, 1, "probability of an edge")});
@@ -144,7 +146,7 @@ Claim printed_sign() {
   });
 }
 
-/// u of one layer that gets the parent of every node: w_t = e_parent, v = 1 at root 0.
+/// u of one layer that is given the parent of every node: w_t = e_parent, v = 1 at root 0.
 Vector mark_from_root(const Parents &parents, double beta) {
   Dense V(int(parents.size()), 1);
   V(0, 0) = 1;

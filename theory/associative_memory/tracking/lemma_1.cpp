@@ -4,8 +4,8 @@
 
 namespace recollect::theory {
 namespace {
-/// Both sides of the lemma for all i, j and l, and how far the argument of f on the left is from the nearest integer,
-/// which it equals for orthonormal keys.
+/// Both sides of the lemma for all i, j and l. For orthonormal keys the argument of f on the left is an integer;
+/// `strayed` is its largest distance from that integer.
 struct Lemma {
   Vector left, right;
   double strayed[4] = {}; // over eps, around 0, 1, -1, 2
@@ -31,7 +31,7 @@ Lemma both_sides(const Dense &keys, const Kernel &f, bool later_first = true) {
       const double argument = sign * gram(n + int(p), l), ideal = std::nearbyint(argument);
       lemma.left.push_back(f(argument));
       lemma.right.push_back(f(gram(i, l)) - f(gram(j, l)));
-      if (ideal < -1 || ideal > 2) continue; // not among the four: the keys are no premise of the lemma
+      if (ideal < -1 || ideal > 2) continue; // not one of the four: these keys violate the premise of the lemma
       double &strayed = lemma.strayed[ideal < 0 ? 2 : ideal == 2 ? 3 : int(ideal)];
       strayed = std::max(strayed, std::fabs(argument - ideal) / eps);
     }
@@ -56,8 +56,8 @@ void of_keys(Points &points, const Dense &keys, Params place) {
 
 Claim identity() {
   ClaimBuilder c("lemma1", "000 Lemma 1, Appendix E.1.1");
-  c.says("Under the same premises, $f((k_i - k_j) . k_l) = f(k_i . k_l) - f(k_j . k_l)$ for $j < i <= n$ and every "
-         "$l$, $k_l$ a key or a difference of two keys of which the later comes first.");
+  c.says("Under the premises of Theorem 1, $f((k_i - k_j) . k_l) = f(k_i . k_l) - f(k_j . k_l)$ for $j < i <= n$ and "
+         "every $l$, where $k_l$ is a key or a difference of two keys, the later one minus the earlier one.");
   c.exactly("An identity. The argument of $f$ differs from its integer by at most $4 eps$ at 0, $3 eps$ at +-1 and $2 "
             "eps$ at 2; $4 eps$ is attained.");
   c.takes(key_params(1)), c.at(std::vector<Changes>{});
@@ -69,7 +69,7 @@ Claim identity() {
     of_keys(points, key_rows({"equicorrelated", 24, 24, 0.12}, protocol.seed), describe({"equicorrelated", 24, 24}));
     of_keys(points, worst, describe({"worst case", 4, 4}));
     points.at(describe({"worst case", 4, 4})).rounding(8 * 4 / 0.12);
-    points.obligation("distance over $eps$ around 0: attained", both_sides(worst, round_kernel).strayed[0], 4)
+    points.obligation("largest distance over $eps$ around 0", both_sides(worst, round_kernel).strayed[0], 4)
         .but_not("$2 eps$", 2);
     const Lemma lost = both_sides(random, round_kernel);
     points.at(describe({"unit", 24, 16})).rounding(0).wrong_system("random keys", lost.left, lost.right);

@@ -11,7 +11,8 @@ Params sized(double n, double d) { return labels({{"n", n}, {"d", d}}); }
 /// Whether the coherence is strictly below 1/8.
 Point below_an_eighth(double coherence) { return at_most_point(coherence, std::nextafter(0.125, 0), 0); }
 
-/// The width from which on n random directions stay almost orthogonal as coordinates are added.
+/// Coordinates are added to n random directions one by one. The width from which on the directions stay almost
+/// orthogonal.
 double width_needed(int n, std::uint64_t seed, int draw) {
   const int most = int(2 * random_width(n));
   const Vector x = Stream(seed, "packing/directions", std::uint64_t(n) << 32 | draw).normals(size_t(n) * most);
@@ -46,17 +47,17 @@ Claim random_sets() {
   ClaimBuilder c("packing-random", "000 E.2, Theorem 5.2.1 of its [50]");
   c.says("$2^{cd}$ unit vectors with inner products in $[alpha - eps, alpha + eps]$ exist in $d$ dimensions, so that "
          "Assumption 1 requires $d = O(log n)$.");
-  c.exactly("For random keys $d > 2 ln(n (n-1)) / eps^2$ suffices, about $256 ln n$ at $eps = 1/8$. This is less than "
-            "the $n$ of an orthonormal basis from $n = 1938$ on. The inner product of two random directions exceeds "
-            "$eps$ with probability at most $2 exp(-d eps^2 / 2)$.");
-  c.because("The text says 'required', but the theorem that it cites states sufficiency. The constant is large: at the "
-            "sizes of the experiments an orthonormal basis is narrower, and structured sets (packing_structured) are "
-            "the practical choice.");
+  c.exactly("For random keys $d > 2 ln(n (n-1)) / eps^2$ suffices, which is about $256 ln n$ at $eps = 1/8$. This is "
+            "less than $n$, the width of an orthonormal basis, from $n = 1938$ on. The inner product of two random "
+            "directions exceeds $eps$ with probability at most $2 exp(-d eps^2 / 2)$.");
+  c.because("The text says 'required', but the theorem that it cites is about sufficiency. The constant is large: at "
+            "the sizes of the experiments an orthonormal basis is narrower. Structured sets are the practical choice "
+            "(packing_structured).");
   c.holds_asymptotically(), c.takes({integer_param("n", 64, 8, 200, "keys")}), c.at({{{"n", 16}}, {}});
   const auto width_of_random_keys = [](Points &points, const Params &p, const Protocol &protocol) {
     const int n = p.integer("n");
     const Mean width = mean_width_needed(n, protocol);
-    points.at(p).statement("width that random keys need, at most the n of a basis", at_most_point(width, n));
+    points.at(p).statement("width that random keys need, at most n, the width of a basis", at_most_point(width, n));
     auto bound = points.limit("width that random keys need, at most $2 ln(n (n-1)) / eps^2$",
                               at_most_point(width, random_width(n)));
     if (n < 32 || protocol.full()) // otherwise the draws are too few to refute this rival
@@ -84,7 +85,9 @@ Claim random_sets() {
           .but_not("$d-8$ for $d$", share_beyond(0.125, d - 8));
     }
     points.at({{"eps", 0.125}}).rounding(0);
-    points.obligation("smallest n above its own width", overtaken([](double n) { return random_width(n); }), 1938.0)
+    points
+        .obligation("smallest n that is larger than the width that n random keys need",
+                    overtaken([](double n) { return random_width(n); }), 1938.0)
         .but_not("$eps = 1/4$", overtaken([](double n) { return random_width(n) / 4; }));
   });
   return c.measure(width_of_random_keys);
@@ -101,7 +104,7 @@ Claim structured_sets() {
     // The regular simplex of 10 vectors, in 9 dimensions, attains Welch's bound.
     const double simplex = coherence(key_rows({"equicorrelated", 10, 10, -1 / 9.0}, protocol.seed));
     points.at(sized(10, 9)).rounding(16);
-    points.obligation("simplex: Welch's bound", simplex, welch(10, 9))
+    points.obligation("coherence of the simplex, against Welch's bound", simplex, welch(10, 9))
         .but_not("$n$ for $n - 1$", std::sqrt(1 / (9 * 10.0)));
   });
   return measure(c, [](Points &points, Seed seed, int d) {
@@ -122,12 +125,12 @@ Claim optimised_set() {
   ClaimBuilder c("packing-optimised-512-128", "000 §3.2 (d = 128, n = 512)");
   c.says("At the largest size of the stress test, 512 keys of width 128, an almost orthogonal set as in Theorem 1 "
          "exists.");
-  c.exactly("Such a set was found by descent from random keys: its coherence is below $1/8$ (Welch: at least 0.0766), "
-            "and every exchange is tracked.");
+  c.exactly("Descent from random keys found such a set. Its coherence is below $1/8$, and every exchange is tracked. "
+            "By Welch's bound the coherence is at least 0.0766.");
   c.runs({"delta_former"}), c.draws({"swap"});
   c.takes({integer_param("n", 512, 16, 512, "keys"), key_width_param(128, 8, 256)});
   return measure(c, [](Points &points, Seed seed, const Params &p, int n, int d) {
-    if (n <= d) usage_error("up to d vectors an orthonormal basis will do");
+    if (n <= d) usage_error("for n <= d an orthonormal basis is such a set");
     if (welch(n, d) >= 0.125) usage_error("Welch's bound leaves no such set at " + p.str());
     const Dense random = key_rows({"unit", n, d}, seed), keys = key_rows({"packed", n, d, 0.1245}, seed);
     if (coherence(random) < 0.125) usage_error("at " + p.str() + " random keys will do");

@@ -9,7 +9,7 @@
 #include "theory/support/quadrature.hpp"
 
 namespace recollect::theory {
-/// The width above at eps = 1/8. With p = 1 it is the bound for "some such set exists".
+/// The width d of the bound above at eps = 1/8. With p = 1 it is the bound for "some such set exists".
 inline double random_width(double n, double p = 1) { return 2 * 64 * std::log(n * (n - 1) / p); }
 inline double welch(double n, double d) { return std::sqrt((n - d) / (d * (n - 1))); }
 
@@ -19,8 +19,8 @@ inline double share_beyond(double eps, int d) {
   return 2 * integrate([&](double c) { return std::exp(log_norm + (d - 3) / 2.0 * std::log1p(-c * c)); }, eps, 1).value;
 }
 
-/// Share of the pairs of keys with an inner product beyond eps, against the law for random directions. Indicators of
-/// different pairs are pairwise independent, because the direction of the shared key does not matter.
+/// The share of the pairs of keys with an inner product beyond eps, and the law for random directions. The indicators
+/// of two pairs are independent, even if the pairs share a key, because the direction of that key does not matter.
 struct PairsBeyond {
   Mean share;
   double law;

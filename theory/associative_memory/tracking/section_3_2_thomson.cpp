@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 §3.2, stress test: the name of a packing problem, on six vectors in space. Thomson's problem asks for the least
-// energy sum_{i<j} 1/|x_i - x_j| of charges on the sphere, almost orthogonal packing for the least max_{i<j} |x_i.x_j|.
+// 000 §3.2, stress test: the name of a packing problem, tried on six vectors in space. Thomson's problem asks for the
+// least energy sum_{i<j} 1/|x_i - x_j| of charges on the sphere. Almost orthogonal packing asks for the least max_{i<j}
+// |x_i.x_j|.
 #include "harness/numerics/keys.hpp"
 #include "theory/support/measure.hpp"
 
@@ -20,7 +21,8 @@ double energy(const Vector &x) {
   return sum;
 }
 
-/// Charges that move along their repulsion until only rounding is left: a step leaves less than 19/20 of the error.
+/// Charges that move along their repulsion until only rounding errors are left. Each step leaves less than 19/20 of the
+/// error.
 Vector settled_charges(std::uint64_t seed) {
   Vector x = Stream(seed, "thomson/charges").normals(n * d);
   normalise_rows(x, d);
@@ -50,19 +52,19 @@ Claim thomson() {
   c.is_refuted(slip("§3.2: 'the famous Thompson problem, which is how to place as many orthogonal vectors as possible "
                     "on the d-dimensional unit sphere'.",
                     "none", "The next sentence is about superposition; only the name is wrong."));
-  c.exactly(
-      "Thomson's problem asks for the least electrostatic energy. The text means almost orthogonal packing "
-      "(Grassmannian packing). For six vectors in three dimensions the former gives the octahedron, whose opposite "
-      "corners are as far from orthogonal as possible, and the latter the diagonals of the icosahedron.");
+  c.exactly("Thomson's problem asks for the least electrostatic energy. The text means almost orthogonal packing "
+            "(Grassmannian packing). For six vectors in three dimensions Thomson's problem gives the octahedron, whose "
+            "opposite corners are as far from orthogonal as possible. The packing problem gives the diagonals of the "
+            "icosahedron.");
   c.because("Only the name is wrong. packing_random and packing_structured measure what the text says about packing.");
   return measure(c, [](Points &points, Seed seed) {
     const Params at = labels({{"n", n}, {"d", d}});
     const Vector charges = settled_charges(seed), diagonals = icosahedron_diagonals();
     const double welch = std::sqrt(double(n - d) / (d * (n - 1))), // 1/sqrt 5, the least coherence of n vectors
         octahedron = 12 / std::sqrt(2.0) + 3 / 2.0;                // 12 edges of sqrt 2, 3 diagonals of 2
-    points.at(at).rounding(1e4).statement("coherence of the charges of least energy, against the least there is",
+    points.at(at).rounding(1e4).statement("coherence of the charges of least energy, against Welch's bound",
                                           coherence(charges, n, d), welch);
-    points.rounding(64).obligation("coherence of the icosahedron's six diagonals, against the least there is",
+    points.rounding(64).obligation("coherence of the icosahedron's six diagonals, against Welch's bound",
                                    coherence(diagonals, n, d), welch);
     points.rounding(1e4)
         .obligation("least energy found, against the octahedron's", energy(charges), octahedron)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The function f of Assumption 2 (000 Theorem 1), as implemented by the layer delta_former.
+// The function f of Assumption 2 (000 Theorem 1), measured on the layer delta_former.
 #pragma once
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 
@@ -7,7 +7,7 @@ namespace recollect::theory {
 /// Points where Assumption 2 requires f(x) = x.
 inline const Vector integers{-1, 0, 1, 2};
 
-/// f at each x, as implemented by the layer delta_former: u_2 = -f(k_1 . w_2) for k_1 = 1, w_2 = x, v_1 = 1, v_2 = 0.
+/// The layer's f at each x: with k_1 = 1, w_2 = x, v_1 = 1 and v_2 = 0 it has u_2 = -f(k_1 . w_2).
 inline Vector similarity_of_layer(const Vector &x, const std::string &kappa1, Assignments more = {}) {
   Sequence s = of_shape({1, int(x.size()), 2, 2, 1});
   for (double of : x) {

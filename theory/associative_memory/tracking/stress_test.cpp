@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 §3.2 at fixed keys, without training: the stress test, where the linear kernel exchanges by reflections, exact
-// for orthonormal keys only, so up to n = d, and round stays exact; rotary embeddings, which make keys no longer match.
+// 000 §3.2 at fixed keys, without training. In the stress test the linear kernel exchanges by reflections, which are
+// exact for orthonormal keys only, so up to n = d; round stays exact beyond. Rotary embeddings make keys and queries no
+// longer match.
 #include "theory/associative_memory/tracking/theorem_1_premise.hpp"
 #include "theory/support/sampling.hpp"
 
@@ -13,11 +14,11 @@ Claim linear_against_round() {
   ClaimBuilder c("stress-linear-vs-round", "000 §3.2, Fig 5 (fixed keys, exact read)");
   c.says("With $d$ fixed at 128, keys and values set to the almost orthogonal vectors of Theorem 1, the linear kernel "
          "is severely degraded as $n >= d$ grows, and rounding is not.");
-  c.exactly("The linear kernel is exact only for orthonormal keys, so up to $n = d = 128$. Beyond, no state of $d$ "
-            "columns holds $n$ arbitrary values, and its final error is at least that of least squares. Rounding is "
-            "exact while the coherence is below $1/8$.");
-  c.because("At $n = d = 128$ itself both kernels are exact, because the keys are orthonormal. The paper's curves are "
-            "of trained reads (fig5_training).");
+  c.exactly("The linear kernel is exact only for orthonormal keys, so up to $n = d = 128$. For $n > d$ no state of $d$ "
+            "columns holds $n$ arbitrary values, and the final error of the linear kernel is at least the error of "
+            "least squares. Rounding is exact if the coherence is below $1/8$.");
+  c.because("At $n = d = 128$ itself both kernels are exact, because the keys are orthonormal. The paper's curves show "
+            "trained reads (fig5_training).");
   c.draws({"swap"}), c.runs({"delta_net", "delta_former"});
   c.takes({integer_param("n", 256, 64, 512, "elements, more than d; at most 2 d"),
            integer_param("d", 128, 128, 256, "key width, a power of two")});
@@ -41,7 +42,7 @@ Claim linear_against_round() {
     points.at(describe(many)).statement("every read, round", tracked_by_round(story));
     points.at(describe({"unit", n, d})).wrong_system("random keys", tracked_by_round(random));
     points.at(describe(many))
-        .statement("final error, linear, at least that of least squares", at_least_point(error, least, 0));
+        .statement("final error, linear, at least the error of least squares", at_least_point(error, least, 0));
     points.wrong_system("round for linear", at_least_point(of_round, least, 0));
     points.at(describe(fit)).obligation("every read, linear, $n = d$ orthonormal keys", reflected(fit));
     points.at(describe(few)).wrong_system("half as many, but random, keys", reflected(few));
@@ -55,8 +56,8 @@ Vector difference_of_first(const Dense &keys, double sign) {
   return k;
 }
 
-/// DeltaNet exchanges the first two of d orthonormal keys at write strength beta, on a state with a random value at
-/// every key: the value of each key after it, compared with that of an exact exchange.
+/// DeltaNet exchanges the values of the first two of d orthonormal keys with write strength beta. Before, the state has
+/// a random value at every key. The values at all keys after the step are compared with those of an exact exchange.
 Point one_exchange(int d, double beta, double sign, const Dense &keys, std::uint64_t seed) {
   Sequence s = stored({1, 1, 1, d, d}, difference_of_first(keys, sign), Vector(d, 0.0), beta);
   const Dense values = normal_matrix(d, d, seed, "householder/values"), S = transpose(values) * keys;
@@ -69,10 +70,10 @@ Point one_exchange(int d, double beta, double sign, const Dense &keys, std::uint
 
 Claim householder() {
   ClaimBuilder c("swap-householder", "000 Theorem 1 with the linear kernel, E.3");
-  c.says("With the identity as $f$, for which $n <= d$ orthonormal keys serve, the step $k_t = k_a - k_b$, $v_t = 0$ "
-         "exchanges the two values.");
-  c.exactly("$I - beta k k^T$ with $beta |k|^2 = 2$ is a Householder reflection: eigenvalue $1 - beta |k|^2 = -1$ "
-            "along $k$, 1 across it.");
+  c.says("With the identity as $f$ and $n <= d$ orthonormal keys, the step $k_t = k_a - k_b$, $v_t = 0$ exchanges the "
+         "two values.");
+  c.exactly("$I - beta k k^T$ with $beta |k|^2 = 2$ is a Householder reflection. Its eigenvalue is $1 - beta |k|^2 = "
+            "-1$ along $k$ and 1 across $k$.");
   c.draws({"swap"}), c.runs({"delta_net"}), c.takes({key_width_param(6, 2, 256)});
   return measure(c, [](Points &points, Seed seed, int d) {
     const Dense keys = key_rows({"orthonormal", d, d}, seed);
@@ -91,7 +92,7 @@ Claim householder() {
   });
 }
 
-/// The number of elements, per sequence, that L random exchanges of n elements do not move.
+/// The share of the n elements that the random exchanges of a sequence do not move, one number per sequence.
 Vector untouched(size_t first, size_t stories, int n, int swaps, std::uint64_t seed) {
   Vector shares;
   for (size_t story = first; story < first + stories; ++story) {
@@ -109,8 +110,9 @@ Vector untouched(size_t first, size_t stories, int n, int swaps, std::uint64_t s
 Claim participation() {
   ClaimBuilder c("stress-participation", "000 §3.2 stress test");
   c.says("Lengths of 256, 512 and 1024 for $n = 128$, 256 and 512 let most elements take part in the exchanges.");
-  c.exactly("After $L$ uniform exchanges an element has not been moved with probability $(1 - 2/n)^L$: 1.8 % at $L = 2 "
-            "n$, so that 98.2 % take part. If the length includes the $n$ writes, the numbers are 13.4 % and 86.6 %.");
+  c.exactly(
+      "After $L$ uniform exchanges an element has not been moved with probability $(1 - 2/n)^L$. At $L = 2 n$ this is "
+      "1.8 %, so that 98.2 % of the elements take part. If the length includes the $n$ writes, 86.6 % take part.");
   c.because("The paper does not say whether the length includes the writes; most elements take part in both cases.");
   c.takes({integer_param("n", 128, 3, 1024, "elements"), integer_param("swaps", 256, 1, 4096, "exchanges")});
   const Changes few{{"n", 8}, {"swaps", 8}}, half{{"swaps", 128}}, most{{"n", 512}, {"swaps", 1024}};
@@ -124,7 +126,7 @@ Claim participation() {
     const auto draw = [&](size_t i, size_t count) { return untouched(i, count, n, swaps, protocol.seed); };
     const Mean share = sample_mean(wanted_sensitivity(protocol), 500, 400000, draw);
     points.statement("share that takes part: most", at_least_point(Mean{1 - share.mean, share.standard_error}, 0.5));
-    auto left = points.obligation("share left alone", share, std::pow(1 - 2.0 / n, swaps))
+    auto left = points.obligation("share of elements that are not moved", share, std::pow(1 - 2.0 / n, swaps))
                     .but_not("$(1 - 1/n)^L$", std::pow(1 - 1.0 / n, swaps));
     if (n < 40) left.but_not("$exp(-2 L / n)$", std::exp(-2.0 * swaps / n));
   });
@@ -148,9 +150,10 @@ Claim rotary() {
   ClaimBuilder c("rope-breaks-construction", "000 §3.2, The Role of Rotary Embeddings");
   c.says("The proof of Theorem 1 needs no positional embedding, and rotary embeddings may damage expression and "
          "extrapolation.");
-  c.exactly("With fixed orthonormal keys and rounding as the kernel, most reads are wrong if keys and queries are "
-            "rotated (accuracy 0.27 at $n = 5$, $d = 8$, 16 exchanges). Without rotation all are right. A lone key of "
-            "pair $p$ is read after a lag of $D$ steps with weight $round(cos(D base^{-2p/d}))$.");
+  c.exactly(
+      "With fixed orthonormal keys and rounding as the kernel, most reads are wrong if keys and queries are rotated "
+      "(accuracy 0.27 at $n = 5$, $d = 8$, 16 exchanges). Without rotation all reads are right. If a single key in the "
+      "channels of pair $p$ is read $D$ steps after its write, its weight is $round(cos(D base^{-2p/d}))$.");
   c.because("The paper suspects this of trained models and calls it speculation. Learned keys, which could leave the "
             "rapidly rotating channels unused, are not covered here (fig6_training).");
   c.draws({"swap"}), c.runs({"delta_former"});
@@ -193,7 +196,7 @@ Claim rotary() {
       for (int t = 0; t < T; ++t)
         law.push_back(3 * std::nearbyint(std::cos(t * std::pow(base, -2.0 * p / d)))), upright.push_back(3);
     }
-    points.rounding(0).obligation("reads of a lone key by lag", read, law).but_not("no rotation", upright);
+    points.rounding(0).obligation("reads of a single key by lag", read, law).but_not("no rotation", upright);
   });
 }
 } // namespace

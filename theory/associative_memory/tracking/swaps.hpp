@@ -14,7 +14,7 @@
 namespace recollect::theory {
 enum class Order {
   later_minus_earlier, // the theorem's
-  any,                 // either, and every third exchange undoes the one before in the other order: k_t . k_{t-1} = -2
+  any, // either; every third exchange undoes the one before in the other order, so that k_t . k_{t-1} = -2
 };
 
 struct SwapStory {
@@ -97,18 +97,18 @@ inline Vector reads_by(const std::string &kernel, const Sequence &s, const std::
 }
 inline Vector reads_by_round(const SwapStory &story) { return reads_by("round", story.sequence); }
 
-/// Requires every read to equal its integer target exactly: with f = round, all quantities of Eq 41-42 are integers,
+/// Requires every read to equal its integer target exactly. With f = round all quantities of Eq 41-42 are integers,
 /// which floating point adds and multiplies without rounding.
 inline Point exactly_tracked(const Vector &reads, const SwapStory &story) {
   return exact_point(reads, story.target, 0);
 }
-/// The same for the reads with f = round, and for so many swaps of these keys.
+/// The same for the reads of a story with f = round, and for a story of `swaps` exchanges of these keys.
 inline Point tracked_by_round(const SwapStory &story) { return exactly_tracked(reads_by_round(story), story); }
 inline Point tracked_by_round(const Dense &keys, int swaps, std::uint64_t seed) {
   return tracked_by_round(tell_swaps(keys, swaps, seed));
 }
 
-/// The same swaps of one-hot values: value i is e_i.
+/// The sequence with one-hot values in place of the integers: value i is e_i.
 inline Sequence with_one_hot_values(Sequence s, int n) {
   s.v.assign(size_t(s.shape.T) * n, 0.0), s.shape.Dv = n;
   for (int t = 0; t < n; ++t) s.v[size_t(t) * n + t] = 1;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 Theorem 1 (Appendix E, E.1; its Lemma 1: lemma_1.cpp): keys of coherence below 1/8 and an f that is right near
-// -1, 0, 1, 2 let the delta rule exchange values without limit.
+// 000 Theorem 1 (Appendix E, E.1; Lemma 1 is in lemma_1.cpp): with keys of coherence below 1/8 and an f that is right
+// near -1, 0, 1 and 2, the delta rule exchanges values any number of times.
 //
-// Values are integers, so with f = round every quantity of Eq 41-42 is an integer and float arithmetic makes no error
-// at all: the reads must be right to the last bit, in every form and real type.
+// Values are integers. With f = round every quantity of Eq 41-42 is then an integer, and floating-point arithmetic
+// makes no error. So the reads must be right to the last bit, in every form and real type.
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 #include "theory/associative_memory/tracking/theorem_1_premise.hpp"
 
 namespace recollect::theory {
 namespace {
-/// The sequence without the write of one exchange, a third of the way through.
+/// The sequence without the write of one exchange, which is a third of the way through the exchanges.
 SwapStory without_one(SwapStory story, int n) {
   Sequence &s = story.sequence;
   std::fill_n(s.k.begin() + size_t(n + (s.shape.T - 2 * n) / 3) * s.shape.Dk, s.shape.Dk, 0.0);
@@ -37,9 +37,10 @@ void track(Points &points, const KeySet &set, int swaps, const std::string &form
 
 Claim theorem() {
   ClaimBuilder c("theorem1-round", "000 Theorem 1, Appendix E.1, §3.2");
-  c.says("With $n$ unit keys whose inner products are at most $eps < 1/8$ in size, and $f$ right on the neighbourhoods "
-         "U($x$, $4 eps$) of $x = -1$, 0, 1, 2, a step with $k_t = k_{t1} - k_{t2}$, $t2 < t1$, and $v_t = 0$ "
-         "exchanges the values of the two keys and leaves all others as they are, however many exchanges went before.");
+  c.says("Let $n$ unit keys have inner products of at most $eps < 1/8$ in size, and let $f(y) = x$ for $y$ in the "
+         "neighbourhoods U($x$, $4 eps$) of $x = -1$, 0, 1, 2. Then a step with $k_t = k_{t1} - k_{t2}$, $t2 < t1$, "
+         "and $v_t = 0$ exchanges the values of the two keys and leaves all others as they are, however many exchanges "
+         "went before.");
   c.exactly("Every read is exact, to the last bit, with $f$ = round.");
   c.draws({"swap"}), c.runs({"delta_former"}), c.takes(key_params(1000)), c.at(std::vector<Changes>{});
   c.also([](Points &points, const Protocol &protocol) {
@@ -54,7 +55,7 @@ Claim theorem() {
   });
 }
 
-/// Exchanges whose difference of keys is in the order of the theorem, and in either order.
+/// Exchanges by differences of keys in the theorem's order, and in either order.
 void in_either_order(Points &points, const KeySet &set, int swaps, std::uint64_t seed) {
   const Dense keys = keys_at(set, seed);
   const SwapStory any = tell_swaps(keys, swaps, seed, Order::any), ordered = tell_swaps(keys, swaps, seed),
@@ -71,10 +72,10 @@ void in_either_order(Points &points, const KeySet &set, int swaps, std::uint64_t
 Claim order() {
   ClaimBuilder c("theorem1-order", "000 Theorem 1 (t2 < t1), Assumption 2");
   c.says("The difference is taken as $k_t = k_{t1} - k_{t2}$ with $t2 < t1$.");
-  c.exactly("The order is needed for an $f$ of which only Assumption 2 is known, because that leaves $f(-2)$ free. $f$ "
-            "= round tracks in either order.");
-  c.because("The theorem states the order without a reason. The proof of Lemma 1 excludes the other order because it "
-            "would need $f(-2) = -2$.");
+  c.exactly("The order is needed if only Assumption 2 is known of $f$, because Assumption 2 leaves $f(-2)$ free. With "
+            "$f$ = round either order tracks.");
+  c.because("The theorem states the order without a reason. In the proof of Lemma 1 the other order would need $f(-2) "
+            "= -2$.");
   c.draws({"swap"}), c.runs({"delta_former"}), c.takes(key_params(200)), c.at(std::vector<Changes>{});
   c.also([](Points &points, const Protocol &protocol) {
     in_either_order(points, leaning, 200, protocol.seed);
@@ -85,7 +86,7 @@ Claim order() {
   });
 }
 
-/// The reads of key 0 after n writes of the values 5, 6, ... and after a further step (scale k_0, value).
+/// The read of key 0 after n writes of the values 5, 6, ... and a further step, which writes `value` at `scale` k_0.
 double read_after(const Dense &keys, double scale, double value, const std::string &kernel) {
   const int n = keys.rows, d = keys.columns;
   const Dense first(1, d, {keys.data.begin(), keys.data.begin() + d});
@@ -115,9 +116,9 @@ SwapStory asked_ten_times(const SwapStory &story) {
 Claim queries() {
   ClaimBuilder c("theorem1-query-step", "000 Theorem 1 ('when retrieving the values')");
   c.says("Reading a key through $q_t$ returns its present value, at any time and any number of times.");
-  c.exactly(
-      "A read writes nothing. A step that reads and also writes does: ($q$, 0) erases the key, and ($q$, its value) "
-      "changes nothing. A write at $k = 0$ changes nothing if $kappa(0) = 0$, as for round but not for exp.");
+  c.exactly("A read writes nothing. If the step also writes at $k = q$, the value 0 erases the key, and the present "
+            "value changes nothing. A write at $k = 0$ changes nothing if $kappa(0) = 0$, which is true for round but "
+            "not for exp.");
   c.draws({"swap"}), c.runs({"delta_former"}), c.takes(key_params(100));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const KeySet set = protocol.point ? keys_of(p) : leaning;
@@ -128,7 +129,7 @@ Claim queries() {
       return read_after(keys, scale, value, kernel);
     };
     points.at(describe(set).set("swaps", swaps)).rounding(0);
-    points.statement("every read asked ten times", tracked_by_round(asked));
+    points.statement("every read, each repeated ten times", tracked_by_round(asked));
     points.wrong_system("exp kernel, a step with $k = 0$", after(0, 0, "exp"), 5);
     points.obligation("a step writes (q, 0)", after(1, 0), 0).but_not("(q, 0) harmless", 5);
     points.obligation("a step writes (q, its value)", after(1, 5), 5);

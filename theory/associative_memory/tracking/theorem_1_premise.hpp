@@ -14,7 +14,7 @@ inline std::vector<ParamSpec> key_params(int swaps) {
           real_param("cosine", 0.12, -1, 1, "inner product of equicorrelated keys")};
 }
 
-/// The keys that --point asks for; a usage error if Assumption 1 fails for them.
+/// The keys of this set. Assumption 1 must hold for them; otherwise it is a usage error.
 inline Dense keys_at(const KeySet &keys, std::uint64_t seed) {
   const Dense rows = key_rows(keys, seed);
   if (!(coherence(rows) < 0.125))
