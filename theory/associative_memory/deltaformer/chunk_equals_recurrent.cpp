@@ -2,11 +2,11 @@
 // Every exact fast form of every variant equals the recurrent form, on outputs and final state (000 Appendix D.3, Eq
 // 96-100).
 //
-// Reference: the recurrent form in float64. Bound: n eps(real) kappa with n = T + Dk + C accumulated terms and kappa
-// the measured input condition number (conditioning.hpp); for float32 the inputs are rounded first, which is one more
-// perturbation of relative size eps and is inside the same bound. For the delta rule the bound of 000 Eq 51 itself is
-// also tested, with cond(I + A) computed from the Gram matrix of the keys. Rival of every point: the last write negated
-// and the last read reversed and halved, an error in a single step.
+// Reference: the recurrent form in float64. Bound: n eps(real) kappa, where n = T + Dk + C is the number of accumulated
+// terms and kappa the measured input condition number (conditioning.hpp). For float32 the inputs are rounded first;
+// this perturbation of relative size eps is inside the same bound. For the delta rule the bound of 000 Eq 51 is also
+// tested, with cond(I + A) computed from the Gram matrix of the keys. The rival of every point has an error in a single
+// step: the last write is negated, and the last read is reversed and halved.
 #include "theory/support/delta_recursion.hpp"
 #include "theory/support/measure.hpp"
 
@@ -73,8 +73,8 @@ void compare(Points &points, const Variant &variant, const Size &size, std::uint
       }
 }
 
-/// The system a delta rule solves on one head, (I + A) U = X, O = R U, with its gates folded in: alpha decays the pair
-/// (i, t) by the product of alpha_{i+1} ... alpha_t where `decays`, and scales v_t where it does not (000 Eq 41).
+/// The system that a delta rule solves on one head, (I + A) U = X and O = R U, with the gates folded in. If `decays`,
+/// alpha multiplies the pair (i, t) by alpha_{i+1} ... alpha_t; if `scales`, it multiplies v_t (000 Eq 41).
 struct System {
   Dense A, R, X;
 };
@@ -93,7 +93,7 @@ System system_of(const Sequence &s, bool decays, bool scales) {
   return system;
 }
 
-/// Eq 51 and 52 for dA, dR, dX of relative size e = n eps, spectral norms of matrices that multiply:
+/// Eq 51 and 52 for errors dA, dR, dX of relative size e = n eps; the norms of A, R and the inverse are spectral:
 ///   |dU| <= e |(I + A)^{-1}| (|A| |U| + |X|),   |dO| <= |R| (|dU| + e |U|).
 void delta_rule_bound(Points &points, const std::string &name, Keys keys, std::uint64_t seed) {
   const Variant &variant = find_variant(name);
@@ -105,7 +105,7 @@ void delta_rule_bound(Points &points, const std::string &name, Keys keys, std::u
   const double reach =
       spectral_norm(system.R) *
       (frobenius_norm(U) + inverse_norm * (spectral_norm(system.A) * frobenius_norm(U) + frobenius_norm(system.X)));
-  const int cut = 16; // of the rivals: the second chunk's first step
+  const int cut = 16; // the first step of the second chunk, where the rivals differ
   Dense edge = system.A;
   edge(cut, cut - 1) = 0;
   const Sequence rest = slice_steps(s, cut, shape.T);
@@ -124,7 +124,8 @@ void delta_rule_bound(Points &points, const std::string &name, Keys keys, std::u
       points.wrong_system("one wrong step", reads(with_one_wrong_step(s)), O.data);
       if (C != cut || keys != Keys::unit) continue;
       stated.but_not("$I - A$ for $I + A$", (system.R * solve_unit_lower(-1 * system.A, system.X)).data)
-          .but_not("a chunk's first row blind to the last key", (system.R * solve_unit_lower(edge, system.X)).data);
+          .but_not("the first row of a chunk does not see the key before it",
+                   (system.R * solve_unit_lower(edge, system.X)).data);
       points.wrong_system("earlier chunks ignored", reads(rest), of_rest);
     }
   }
@@ -132,8 +133,8 @@ void delta_rule_bound(Points &points, const std::string &name, Keys keys, std::u
 
 Claim claim() {
   ClaimBuilder c("chunked-equals-sequential", "000 D.3, Eq 51, 96-100");
-  c.says("Solving $U = (I + A)^{-1} V$ chunk by chunk gives the $u$ of the recursion; so does the chunked form of "
-         "every layer give the outputs and the final state of its recurrence.");
+  c.says("Solving $U = (I + A)^{-1} V$ chunk by chunk gives the $u$ of the recursion. Likewise, the chunked form of "
+         "every layer gives the outputs and the final state of its recurrence.");
   c.exactly("An identity for every $T$, $C <= T$ and $Dk != Dv$. Rounding errors stay within $(T + Dk + C) eps kappa$, "
             "and for the delta rule within the bound of Eq 51. The problem is ill-conditioned for kernels without a "
             "normaliser, and for keys whose norm is not 1.");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The u_t of the layer delta_former (000 Eq 41), which it does not return. Every step gets its own channel,
+// The u_t of the layer delta_former (000 Eq 41), which the layer does not return. Every step gets its own channel,
 //
 //   k_t = (k_t, e_t),   w_t = (w_t, 0),   q_t = (0, e_t),
 //
@@ -46,7 +46,7 @@ inline Dense written(const Dense &k, const Dense &w, const Dense &v, const Delta
   return u_of(s, run);
 }
 
-/// The last u alone, [1,Dv]: one further channel, which is nonzero only in the last key, is enough.
+/// The last u alone, [1,Dv]. For this one further channel is enough, which is nonzero only in the last key.
 inline Dense last_written(const Dense &k, const Dense &v, const std::string &kappa1) {
   const int T = k.rows, d = k.columns;
   Sequence s = of_shape({1, 1, T, d + 1, v.columns});
@@ -60,7 +60,8 @@ inline Dense last_written(const Dense &k, const Dense &v, const std::string &kap
   return {1, v.columns, {u.end() - v.columns, u.end()}};
 }
 
-/// U for any strictly lower A: with orthonormal keys and the linear kernel w_t is row t of A, and q_t = k_t reads u_t.
+/// U for any strictly lower A. Keys are orthonormal and the kernel is linear, so that w_t is row t of A and q_t = k_t
+/// reads u_t.
 inline Dense written(const Dense &A, const Dense &v, const DeltaFormerRun &run = {}) {
   Sequence s = of_shape({1, 1, A.rows, A.rows, v.columns});
   s.k = s.q = Dense::identity(A.rows).data, s.w = A.data, s.v = v.data;

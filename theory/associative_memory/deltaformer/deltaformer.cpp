@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DeltaFormer and what it contains (000 §2.2.1, Eq 37-42, Appendix C and D.1):
-// the memory S = S (I - phi phi^T) + v phi^T, the equivalent sums over u, DeltaNet and softmax attention.
+// DeltaFormer and its special cases (000 §2.2.1, Eq 37-42, Appendix C and D.1): the memory S = S (I - phi phi^T) + v
+// phi^T, the equivalent sums over u, and, as special cases, DeltaNet and softmax attention.
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 
 namespace recollect::theory {
@@ -9,7 +9,7 @@ const std::vector<ParamSpec> sizes{key_width_param(8, 1, 1024), value_width_para
                                    steps_param(20, 3, 4096)};
 Params params_of(const Shape &s) { return labels({{"T", s.T}, {"d", s.Dk}, {"dv", s.Dv}}); }
 
-/// Unit keys and queries; alpha and beta are the same at every step, and w = k.
+/// The sequence with w = k, and with the same alpha and the same beta at every step.
 Sequence gated(Sequence s, double alpha, double beta) {
   s.alpha.assign(s.shape.T, alpha), s.beta.assign(s.shape.T, beta), s.w = s.k;
   return s;
@@ -51,9 +51,9 @@ Vector sums(const Rows &r, const Kernel &f, Triangle erased = Triangle::strict, 
 
 Claim u_form() {
   ClaimBuilder c("deltaformer-u-form", "000 Eq 37-40, 82-90");
-  c.says("With the normaliser left out, the memory $S_t = S_{t-1} (I - phi(k_t) phi(k_t)^T) + v_t phi(k_t)^T$ read at "
+  c.says("Without the normaliser, the memory $S_t = S_{t-1} (I - phi(k_t) phi(k_t)^T) + v_t phi(k_t)^T$ read at "
          "$phi(q_t)$ is exactly the memory $S_t = S_{t-1} + u_t phi(k_t)^T$ with $u_t = v_t - sum_{i<t} kappa(k_i, "
-         "k_t) u_i$, whose read is $o_t = sum_{i<=t} kappa(k_i, q_t) u_i$.");
+         "k_t) u_i$. Its read is $o_t = sum_{i<=t} kappa(k_i, q_t) u_i$.");
   c.exactly("An identity, for any kernel that has a feature map.");
   c.runs({"delta_former"}), c.takes(sizes);
   return measure(c, [](Points &points, Seed seed, int d, int dv, int T) {
@@ -72,7 +72,7 @@ Claim u_form() {
     };
     add("linear", linear_kernel, random_sequence({1, 1, T, d, dv}, seed), [](const Dense &x) { return x; });
     Sequence flat = random_sequence({1, 1, T, 2, dv}, seed);
-    for (double &x : flat.k) x *= 0.8; // kappa(k,k) = exp(0.64) < 2: rewriting contracts
+    for (double &x : flat.k) x *= 0.8; // kappa(k,k) = exp(0.64) < 2, so that writing a pair again contracts its error
     add("exp", exp_kernel, flat, exp_features);
   });
 }
@@ -107,10 +107,10 @@ Claim sums_are_delta_net() {
 Claim contains_delta_net() {
   ClaimBuilder c("deltaformer-special-deltanet", "000 after Eq 42");
   c.says("DeltaFormer with $alpha_t = 1$, $w_t = k_t$ and both kernels the inner product is exactly DeltaNet.");
-  c.exactly("With $beta_t = 1$ it is the DeltaNet of Table 2. To equal a DeltaNet with step $beta_t$ it needs $alpha_t "
-            "= beta_t$.");
-  c.because("The text names no $beta_t$. Its DeltaNet (Table 2) has none either, which means step size 1. With "
-            "$beta_t$ below 1 on both sides and $alpha = 1$ the two models differ.");
+  c.exactly("With $beta_t = 1$ it is the DeltaNet of Table 2. To equal a DeltaNet with step size $beta_t$, DeltaFormer "
+            "needs $alpha_t = beta_t$.");
+  c.because("The text names no $beta_t$. The DeltaNet of Table 2 has none either, which means step size 1. With the "
+            "same $beta_t$ below 1 in both models and $alpha = 1$ the two differ.");
   c.runs({"delta_former", "delta_net"}), c.takes(sizes);
   return measure(c, [](Points &points, Seed seed, int d, int dv, int T) {
     const Sequence base = random_sequence({1, 1, T, d, dv}, seed);
@@ -131,8 +131,8 @@ Claim contains_delta_net() {
 
 Claim contains_attention() {
   ClaimBuilder c("deltaformer-special-transformer", "000 after Eq 42");
-  c.says("DeltaFormer with $beta_t = 0$, $alpha_t = 1$ and the read $sum_i exp(k_i . q_t / sqrt d) u_i$ over its own "
-         "sum of weights is causal softmax attention.");
+  c.says("DeltaFormer with $beta_t = 0$, $alpha_t = 1$ and the read $sum_i exp(k_i . q_t / sqrt d) u_i$ divided by the "
+         "sum of its weights is causal softmax attention.");
   c.exactly("An identity, since $u = v$. Eq 42 itself has no normaliser: the read must be replaced, as the text does.");
   c.runs({"delta_former", "softmax"}), c.takes(sizes);
   return measure(c, [](Points &points, Seed seed, int d, int dv, int T) {

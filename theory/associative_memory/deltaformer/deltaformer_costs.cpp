@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cost of DeltaFormer (000 §2.2.1, D.3): multiplications, as in footnote 13 of the paper, and sequential steps,
-// counted by running the recursion and Listing 1 on counting numbers, not timed.
+// The cost of DeltaFormer (000 §2.2.1, D.3): multiplications, as in footnote 13 of the paper, and sequential steps.
+// They are not timed but counted: the recursion and Listing 1 run on numbers that count.
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 #include "theory/associative_memory/deltaformer/listing_1.hpp"
 
@@ -67,7 +67,8 @@ Claim chunked() {
         .but_not("the recursion's", t * (t - 1) * w);
     points.obligation("multiplications, chunks with a triangular solve", solve, of_solve);
     points.wrong_system("inverse for solve", inverse, of_solve);
-    // u_t waits for one product with u_{t-1}; a chunk waits for two, the read of older u and the inverse.
+    // In the recursion u_t waits for one product with u_{t-1}. A chunk waits for two products, with older u and with
+    // the inverse.
     const int one = longest_chain(x.chunked<Chained>(C)), // the chain of a whole run, minus that of its first chunk
         first = longest_chain(Data(C, d, seed).chunked<Chained>(C));
     points.statement("chunks that wait for one another", 1 + (one - first) / 2.0, t / c)
@@ -112,11 +113,11 @@ Claim full_inverse() {
         .but_not("$(T+1) T (T-1) / 6$", (t + 1) * t * (t - 1) / 6);
     points.obligation("multiplications, triangular solve", by_solve, t * (t - 1) * d / 2)
         .but_not("$T^2 d / 2$", t * t * d / 2);
-    points.wrong_system("triangle for a general matrix", by_triangle, t * t * t);
+    points.wrong_system("a triangular inverse for a general one", by_triangle, t * t * t);
     const double units = solve_units(system - Dense::identity(T), Dense::identity(T));
     const Dense exact = recollect::inverse(system);
     points.rounding(units * max_abs(exact.data)).obligation("the inverse", values_of(general), exact.data);
-    points.obligation("the inverse, by the triangle", values_of(lower), exact.data);
+    points.obligation("the inverse, by the triangular algorithm", values_of(lower), exact.data);
     points.rounding(units * max_abs(values_of(U)))
         .obligation("u of delta_former", values_of(U), written(x.K, x.K, x.V).data);
   });
@@ -144,8 +145,8 @@ double cost_of_write(int t, int d, std::uint64_t seed) {
 
 Claim inference() {
   ClaimBuilder c("complexity-inference", "000 §2.2.1, Inference phase");
-  c.says("At a step of inference $u_t$ costs $O(T d)$, $o_t$ is then recalled from $S_t$ in $O(d^2)$, together $O(T d "
-         "+ d^2)$.");
+  c.says("At a step of inference $u_t$ costs $O(T d)$. Then $o_t$ is recalled from $S_t$ in $O(d^2)$. Together they "
+         "cost $O(T d + d^2)$.");
   c.is_refuted(asserted("§2.2.1, Inference phase: '$q_t$ is employed to recall the final output $o_t$ from $S_t$, with "
                         "computational and time complexities of $O(d^2)$ and $O(1)$'.",
                         "vectors of one width $d$; length $T$; Eq 39 and 40, whose similarity is the exponential",
@@ -155,8 +156,8 @@ Claim inference() {
                         "exponential kernel the read costs $T d$, which is counted already."));
   c.exactly("With the exponential kernel $S_t$ has no finite matrix: $o_t$ costs $t (d_k + d_v)$, and $u_t$ costs "
             "$(t-1) (d_k + d_v)$. The cost $d^2$ is right for the linear kernel, and the total stays an upper bound.");
-  c.because("The two sentences before this one are about the kernel with an infinite feature map (Eq 11). For that "
-            "kernel the read is the sum of Eq 40 over all $t$ stored pairs.");
+  c.because("The two sentences before this one in the paper are about the kernel with an infinite feature map (Eq 11). "
+            "For that kernel the read is the sum of Eq 40 over all $t$ stored pairs.");
   c.takes({integer_param("t", 1024, 8, 2048, "step"), integer_param("d", 8, 2, 64, "width")});
   return measure(c, [](Points &points, Seed seed, int t, int d) {
     if (2 * t == d) usage_error("at t = d/2 the two costs of a read are the same");
@@ -170,7 +171,7 @@ Claim inference() {
     points.wrong_system("exp for the linear kernel", read, double(d) * d);
     points.obligation("both, at most 4 T d", at_most_point(read + write, 4.0 * t * d, 0));
     if (t > 8 * d)
-      points.wrong_system("all u anew at every step",
+      points.wrong_system("all u computed again at every step",
                           at_most_point(count([&] { now.naive<Counted>(); }), 4.0 * t * d, 0));
   });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The normaliser of DeltaFormer (000 footnote 9, §2.2.1, D.2): the effect of a factor 1/t on A_t and C_t, what Eq 94
-// does instead, its two misprints, and the exponential similarity without a normaliser.
+// does instead, the two misprints after Eq 94 and 95, and the exponential similarity without a normaliser.
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 #include <numeric>
 
@@ -11,12 +11,13 @@ const std::vector<ParamSpec> sizes{key_width_param(8, 2, 1024), value_width_para
 
 Claim common_factor() {
   ClaimBuilder c("normaliser-independent", "000 footnote 9, §2.2.1");
-  c.says("For large $t$ the normaliser of softmax attention scales $A_t$ and $C_t$ of Eq 37 by a factor related to "
-         "$1/t$ (Table 2: $(t-1)/t$ and $1/t$); the factor is independent and does not touch the derivation of $u_t$.");
-  c.exactly("Exactly, at every $t$: $S_t = (t-1)/t S_{t-1} (I - phi phi^T) + v phi^T / t$ is $1/t$ times the memory of "
-            "Eq 37, with the same $u_t$.");
-  c.because("In this sense the footnote is right. It does not cover Eq 94, which normalises only the erasure: "
-            "eq94_differs_from_eq37.");
+  c.says(
+      "For large $t$ the normaliser of softmax attention scales $A_t$ and $C_t$ of Eq 37 by a factor related to $1/t$ "
+      "(Table 2: $(t-1)/t$ and $1/t$). The factor is independent and does not affect the derivation of $u_t$.");
+  c.exactly("This is exact at every $t$: $S_t = (t-1)/t S_{t-1} (I - phi phi^T) + v phi^T / t$ is $1/t$ times the "
+            "memory of Eq 37, with the same $u_t$.");
+  c.because("In this sense the footnote is right. It does not cover Eq 94, which normalises only the erasure "
+            "(eq94_differs_from_eq37).");
   c.runs({"gated_delta_net"}), c.takes(sizes), c.at({{{"T", 2}}, {}}, {{{"T", 2}}, {}, {{"T", 2000}}});
   return measure(c, [](Points &points, Seed seed, int d, int dv, int T) {
     const Sequence drawn = random_sequence({1, 1, T, d, dv}, seed), s = averaged(filled(drawn, &Sequence::beta, 1));
@@ -55,15 +56,15 @@ double mean_exp(double r, int d) {
 
 Claim eq94_is_another_model() {
   ClaimBuilder c("eq94-differs-from-eq37", "000 D.2 Eq 94, §2.2.1");
-  c.says("Read more strictly than the text says it: the model in use, whose $kappa_1$ keeps the normaliser of Eq 94, "
-         "writes the $u_t$ of Eq 39 up to a factor of its own step.");
+  c.says("Stricter reading: the model in use, whose $kappa_1$ keeps the normaliser of Eq 94, writes the $u_t$ of Eq 39 "
+         "up to one factor per step.");
   c.is_refuted(
       stricter("§2.2.1 after Eq 37: the normaliser 'is omitted here without affecting the derivation', 'in practice it "
                "is still retained'; D.2: Eq 94 'integrates' the delta rule with softmax attention.",
                "$t$ sufficiently large (footnote 9)",
                "Footnote 9 claims independence of the derivation, not equality of the two models."));
-  c.exactly("Eq 94 scales the erasure but not $v_t$. Its weights sum to exactly 1, those of Eq 39 to about $t$. So it "
-            "subtracts an average of the old $u$, and is a different model at every length.");
+  c.exactly("Eq 94 scales the erasure but not $v_t$. The weights of Eq 94 sum to exactly 1, those of Eq 39 to about "
+            "$t$. So Eq 94 subtracts an average of the old $u$, and is a different model at every length.");
   c.because("The text claims that the derivation does not depend on the normaliser (normaliser_independent). It calls "
             "Eq 94 an integration of the delta rule and softmax, not the same model.");
   c.runs({"delta_former"}), c.takes(sizes);
@@ -103,8 +104,8 @@ Claim indices_of_z() {
                     "The same sentence says 'similar to softmax attention', and Listing 1 has the indices right."));
   c.exactly("$Z1_t = sum_{i<t} exp(k_i . k_t)$ and $Z2_t = sum_{i<=t} exp(k_i . q_t)$, as Listing 1 has them (with "
             "$1/sqrt d$).");
-  c.because("An index is wrong: both normalisers are meant to be 'similar to softmax attention', and the listing has "
-            "the right indices.");
+  c.because("An index is wrong. Both normalisers are meant to be 'similar to softmax attention', and Listing 1 has the "
+            "right indices.");
   c.runs({"delta_former"}), c.takes(sizes), c.at({{{"T", 20}}}, {{{"T", 60}}});
   return measure(c, [](Points &points, Seed seed, const Params &p, int d, int dv, int T) {
     const Sequence s = random_sequence({1, 1, T, d, dv}, seed);
@@ -143,8 +144,8 @@ Claim indices_of_z() {
   });
 }
 
-/// One pair is written `writes` times: the residual v - S phi after the last write, divided by that before it. kappa2
-/// is the same kernel as kappa1, so that o_t = S phi(k).
+/// One pair is written `writes` times. The residual v - S phi after the last write, divided by the residual before that
+/// write. kappa2 is the same kernel as kappa1, so that o_t = S phi(k).
 double residual_factor(double square_norm, double step, int writes) {
   Sequence s = stored({1, 1, writes, 1, 1}, Vector(writes, std::sqrt(square_norm)), Vector(writes, 1.0), step);
   s.alpha = s.beta;
@@ -154,10 +155,10 @@ double residual_factor(double square_norm, double step, int writes) {
 
 Claim stability() {
   ClaimBuilder c("deltaformer-exp-stability", "000 §2.2.1");
-  c.says("The normaliser, left out of the derivation, is kept in practice against numerical instability.");
-  c.exactly("Writing the same pair again multiplies its residual by $1 - beta kappa(k,k)$. This is stable exactly if "
-            "$beta kappa(k,k) < 2$, which for $beta = 1$ and $tau = 1$ means $|k|^2 < ln 2$. For unit keys the factor "
-            "is $1 - e = -1.718$ per write. With the normaliser, $u_t = v/2$ from the third write on.");
+  c.says("The normaliser is left out of the derivation, but in practice it is kept against numerical instability.");
+  c.exactly("Writing the same pair again multiplies its residual by $1 - beta kappa(k,k)$. This is stable if and only "
+            "if $beta kappa(k,k) < 2$, which for $beta = 1$ and $tau = 1$ means $|k|^2 < ln 2$. For unit keys the "
+            "factor is $1 - e = -1.718$ per write. With the normaliser, $u_t = v/2$ from the third write on.");
   c.runs({"delta_former"});
   c.takes({real_param("square_norm", 1, 1e-3, 8, "$|k|^2$"), real_param("beta", 1, 1e-3, 1, "$beta = alpha$")});
   c.at({{},
@@ -175,20 +176,21 @@ Claim stability() {
     for (int writes : {10, 40}) {
       const Dense k(writes, 1, Vector(writes, 1.0)), v = k;
       points.at(place(1).set("writes", writes)).rounding(4.0 * writes);
-      points.obligation("last u with the normaliser: $v/2$", last_written(k, v, "softmax")(0, 0), 0.5);
-      points.wrong_system("the same without normaliser", last_written(k, v, "exp")(0, 0), 0.5);
+      points.obligation("last u with the normaliser, against $v/2$", last_written(k, v, "softmax")(0, 0), 0.5);
+      points.wrong_system("last u without the normaliser", last_written(k, v, "exp")(0, 0), 0.5);
     }
   });
   return measure(c, [](Points &points, const Params &p, double square, double step) {
     const double kappa = std::exp(square), factor = 1 - step * kappa;
     if (std::fabs(factor) < 0.01) usage_error("one write meets the value: there is no residual to follow");
     const int writes = 6;
-    // The residual after m writes is factor^m; read as 1 - o it loses kappa m units of the largest u, or 1 of 1.
+    // The residual after m writes is factor^m. It is read as 1 - o, which loses kappa m units of the largest u, or of
+    // 1.
     const double largest = std::max(1.0, std::pow(std::fabs(factor), writes)),
                  smallest = std::min(1.0, std::pow(std::fabs(factor), writes));
     points.at(Params(p).set("writes", writes));
     points.rounding(16 * writes * kappa * largest / smallest * std::max(1.0, std::fabs(factor)));
-    points.statement("residual after a write over that before it", residual_factor(square, step, writes), factor)
+    points.statement("residual after a write over residual before it", residual_factor(square, step, writes), factor)
         .but_not("$1 + beta kappa(k,k)$", 1 + step * kappa)
         .but_not("$kappa(k,k) = 1 + |k|^2$", 1 - step * (1 + square));
   });

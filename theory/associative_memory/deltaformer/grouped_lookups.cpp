@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Grouped lookups on u (000 E.2, Eq 111). Four exponentials with w^j = j k equal f(x) = x at -1, 0, 1, 2, but on no
-// neighbourhood of these points; linear similarities stay linear. lookup_cache.cpp measures what such lookups store.
+// Grouped lookups on u (000 E.2, Eq 111). A sum of four exponentials with w^j = j k equals f(x) = x at -1, 0, 1 and 2,
+// but on no neighbourhood of these points. Sums of linear similarities stay linear. lookup_cache.cpp measures what such
+// lookups store.
 #include "theory/associative_memory/tracking/similarity_of_layer.hpp"
 #include "theory/associative_memory/tracking/swaps.hpp"
 
@@ -24,7 +25,8 @@ double fitted(double x, int derivative = 0) {
   return sum;
 }
 
-/// Rounding units of f near the four points: of its largest term; the weights are accurate to cond(M) = 1e5 units.
+/// Rounding units of f near the four points, from the largest term of f. The weights are accurate to cond(M) = 1e5
+/// units.
 double fit_units() {
   const Vector a = fitted_weights(), s = singular_values(fit_matrix());
   double largest = 0;
@@ -43,7 +45,8 @@ Claim four_points() {
   c.runs({"delta_former"});
   return measure(c, [](Points &points) {
     const auto f = [](const Assignments &more) { return similarity_of_layer(integers, "exp", more); };
-    double law = 1, plain = 1; // prod z_i prod_{i<k} (z_k - z_i), and without the first product
+    double law = 1,
+           plain = 1; // prod z_i prod_{i<k} (z_k - z_i) over the nodes z_i; `plain` is without the first product
     for (int i = 0; i < 4; ++i) {
       law *= std::exp(integers[i]);
       for (int k = i + 1; k < 4; ++k) {
@@ -62,7 +65,8 @@ Claim four_points() {
     }
     points.at({{"G", 4}}).rounding(fit_units());
     points.statement("f of the layer at -1, 0, 1, 2", f(four_exponentials), integers);
-    points.wrong_system("the fit serves -2 as well", similarity_of_layer({-2}, "exp", four_exponentials), Vector{-2});
+    points.wrong_system("the fit is right at -2 as well", similarity_of_layer({-2}, "exp", four_exponentials),
+                        Vector{-2});
     points.at({{"G", 3}}).wrong_system("three exponentials, nearest fit", f({{"groups", "3"}}), integers);
     points.at({{"G", 4}}).rounding(1e4 * law);
     points.obligation("determinant", determinant, law).but_not("plain Vandermonde", plain);
@@ -71,18 +75,19 @@ Claim four_points() {
 
 Claim no_neighbourhood() {
   ClaimBuilder c("gqa-fit-assumption2", "000 E.2");
-  c.says("So grouped attention with four shared heads can express an $f$ that fulfils Assumption 2.");
+  c.says("Therefore grouped attention with four shared heads can express an $f$ that fulfils Assumption 2.");
   c.is_refuted(
       limited("E.2: 'a group query attention with four shared heads can express an $f$ that fulfills Assumption 2'.",
               "$G = 4$; $f$ fits the four points -1, 0, 1, 2",
               "The next sentence limits it: 'then we can find that we can track at least $S_d$', for which the four "
               "points suffice."));
-  c.exactly("It does so at $eps = 0$ only: near its four points the fit has a slope, $f(x + h) = x + h f'(x) + ...$. "
-            "With orthonormal keys it tracks exchanges ($S_d$, as the next sentence of the text says) in the theorem's "
-            "order $t2 < t1$. In the other order two keys can have the product -2, and $f(-2)$ is not -2.");
+  c.exactly(
+      "The fit fulfils Assumption 2 at $eps = 0$ only: near the four points it has a slope, $f(x + h) = x + h f'(x) + "
+      "...$. With orthonormal keys it tracks exchanges ($S_d$, as the next sentence of the text says) in the theorem's "
+      "order $t2 < t1$. In the other order two keys can have the inner product -2, and $f(-2)$ is not -2.");
   c.because("Four exponentials do fit the four points (gqa_four_point_fit). Assumption 2 asks for a neighbourhood of "
-            "each point, and a smooth $f$ with a slope is right in no neighbourhood. The next sentence of the text, "
-            "'at least $S_d$', needs only keys that are exactly orthonormal, and there the fit suffices.");
+            "each point, and a smooth $f$ with a slope is right on no neighbourhood. The next sentence of the text, "
+            "'at least $S_d$', needs only orthonormal keys, for which the fit suffices.");
   c.draws({"swap"}), c.runs({"delta_former"});
   c.takes({real_param("eps", 0.01, 1e-4, 0.1, "bound of Assumption 1"),
            integer_param("n", 5, 3, 12, "orthonormal keys"), integer_param("swaps", 16, 6, 24, "exchanges")});
@@ -105,7 +110,7 @@ Claim no_neighbourhood() {
     points.obligation("slope of f at -1, 0, 1, 2", measured, slopes)
         .but_not("slope 0", Vector(4, 0.0))
         .but_not("slope 1", Vector(4, 1.0));
-    // eps = 0: every weight is an integer up to the fit's rounding, which a step passes on to all later ones
+    // eps = 0: every weight is an integer up to the rounding of the fit, which every step passes on to all later steps
     const double passed_on = 64 * fit_units() * n * std::pow(n + swaps, 3);
     const auto reads = [&](const Dense &keys, Order order, Assignments more) {
       const SwapStory story = tell_swaps(keys, swaps, seed, order);
@@ -126,9 +131,9 @@ Claim no_neighbourhood() {
 
 Claim stays_linear() {
   ClaimBuilder c("gqa-linear-stays-linear", "000 E.2, Eq 111");
-  c.says("Grouped lookups $w^1 ... w^G$ on $u$ do not improve the linear kernel: a combination of linear kernels is "
-         "linear.");
-  c.exactly("An identity: one linear kernel with $w = sum_j a_j w^j$.");
+  c.says("Grouped lookups $w^1 ... w^G$ on $u$ do not improve the linear kernel, because a combination of linear "
+         "kernels is linear.");
+  c.exactly("An identity: the combination is one linear kernel with $w = sum_j a_j w^j$.");
   c.runs({"delta_former"});
   c.takes({steps_param(20, 4, 256), key_width_param(8, 2, 256), integer_param("G", 4, 2, 16, "groups")});
   return measure(c, [](Points &points, Seed seed, int T, int d, int G) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 Listing 1 (D.3): the chunked program against the naive one, its result for an incomplete last chunk, and what the
+// 000 Listing 1 (D.3): the chunked program against the naive one, the result for an incomplete last chunk, and what the
 // comments in the listing say about parallel blocks and the doubling iteration.
 #include "theory/associative_memory/deltaformer/listing_1.hpp"
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
@@ -52,7 +52,7 @@ Claim equivalence() {
   ClaimBuilder c("listing1-equivalence", "000 Listing 1, verify_equivalence");
   c.says("The chunked program gives what the naive one gives: allclose with atol = 1e-5 at $B = H = 2$, $T = 1024$, $D "
          "= 64$, $C = 32$, Gaussian keys and values, float32.");
-  c.exactly("An identity. In the printed listing a docstring stands on the def line and brackets are missing; the "
+  c.exactly("An identity. In the printed listing a docstring is on the def line and brackets are missing, but the "
             "logic is right.");
   c.runs({"delta_former"}), c.takes(sizes(1024, 32, 64));
   return measure(c, [](Points &points, const Protocol &protocol, int T, int C, int d) {
@@ -85,8 +85,7 @@ Claim equivalence() {
 
 Claim tail() {
   ClaimBuilder c("listing1-tail", "000 Listing 1 (chunk_nums = T // C)");
-  c.says("Read more strictly than the text says it: the chunked program gives what the naive one gives at a $T$ that "
-         "is not a multiple of $C$.");
+  c.says("Stricter reading: the chunked program gives what the naive one gives also if $T$ is not a multiple of $C$.");
   c.is_refuted(outside("Listing 1: chunk_nums = $T // C$, called at $T = 1024$, $C = 32$.",
                        "$N$ equally sized chunks of length $C = floor(T / N) (D.3)$",
                        "The listing is 'a simple implementation, serving as pseudo-code'."));
@@ -106,12 +105,12 @@ Claim tail() {
     Vector cut = slow;
     std::fill(cut.begin() + whole, cut.end(), 0.0);
     points.rounding(units).statement("u of the printed program", printed, slow);
-    points.obligation("u with a ragged last chunk", mended, slow);
+    points.obligation("u with a shorter last chunk", mended, slow);
     points.wrong_system(
-        "a last chunk of its own",
+        "a last chunk that ignores the earlier ones",
         x.chunked<double>({size_t(C), Weights::softmax, Tail::ragged, listing::Solve::inverse, Slip::old_keys_ignored}),
         slow);
-    points.obligation("printed: right, then zero", printed, cut);
+    points.obligation("u of the printed program, against u with the last rows zero", printed, cut);
     points.obligation("u of the layer delta_former", x.layer(Weights::softmax, C), slow);
   });
 }
@@ -120,8 +119,8 @@ Claim parallel_blocks() {
   ClaimBuilder c("listing1-parallel-blocks", "000 Listing 1, comment at the inverse");
   c.says(
       "Each diagonal block can be inverted in parallel with the others if the normalisation of softmax is not used.");
-  c.exactly("True, but the condition is not needed: $Z_t$ depends only on the keys, so the blocks of the softmax "
-            "kernel can be inverted in advance as well.");
+  c.exactly("The comment is true, but the condition is not needed. The normaliser $Z_t$ depends only on the keys, so "
+            "that the blocks of the softmax kernel can be inverted in advance as well.");
   c.runs({"delta_former"}), c.takes(sizes(96, 16, 8));
   return measure(c, [](Points &points, Seed seed, int T, int C, int d) {
     if (T < 2 * C) usage_error("at T < 2 C there are no two blocks to invert in parallel");
@@ -138,8 +137,9 @@ Claim parallel_blocks() {
       points.rounding(units_of(x.A(weights), layer));
       const Vector blocks = beforehand(Slip::none);
       auto stated = linear ? points.statement("u of delta_former against blocks inverted beforehand", layer, blocks)
-                           : points.obligation("the same with the normaliser", layer, blocks);
-      if (!linear) stated.but_not("mass of the block alone", beforehand(Slip::own_mass_only));
+                           : points.obligation("softmax kernel: u of delta_former against blocks inverted beforehand",
+                                               layer, blocks);
+      if (!linear) stated.but_not("normaliser of the block alone", beforehand(Slip::own_mass_only));
       stated.but_not("older chunks ignored", beforehand(Slip::old_keys_ignored));
     }
   });
@@ -152,8 +152,8 @@ Claim comment_iteration() {
   c.is_refuted(slip("Listing 1, comment at the inverse: $a_{i+1}$, $b_{i+1} = a_i b_i + b_i b_i$.", "none",
                     "Eq 100, on the next page, has the iteration right."));
   c.exactly("$a_{i+1} = a_i + a_i b_i$ and $b_{i+1} = b_i b_i$, as in Eq 100.");
-  c.because("One expression is printed for two names, and $a_i$ is missing in it; Eq 100, one page later, has the "
-            "right iteration.");
+  c.because("The comment gives one expression for two names, and $a_i$ is missing in it. Eq 100, one page later, has "
+            "the right iteration.");
   c.takes({integer_param("C", 8, 3, 128, "chunk length")});
   return measure(c, [](Points &points, Seed seed, int C) {
     const int steps = ceil_log2(C) - 1;

@@ -7,7 +7,8 @@
 //            block I + A
 //
 // A(t,i) = k_i . k_t, or the softmax over i < t of k_i . k_t / sqrt d. The softmax of a chunk's rows is taken
-// separately over the keys of earlier chunks and over the chunk's own keys; the logarithms of their sums merge the two.
+// separately over the keys of earlier chunks and over the chunk's own keys. The logarithms of the two normalisers give
+// the weights with which the two are merged.
 #pragma once
 #include "theory/support/counted_layers.hpp"
 #include "theory/support/layer_points.hpp"
@@ -87,9 +88,9 @@ struct Chunking {
   Slip slip = Slip::none;
 };
 
-/// One chunk's own block of I + A, and for each of its rows the share of the softmax mass that lies on older keys.
+/// The rows of I + A of one chunk: the columns of the chunk itself, and the columns of older steps.
 template <class N> struct Block {
-  Grid<N> I_plus_A, old; // [n,n], [n,begin]: the weights of own keys and of old ones
+  Grid<N> I_plus_A, old; // [n,n], [n,begin]
 };
 
 template <class N> Block<N> block(const Grid<N> &K, size_t begin, size_t end, const Chunking &how) {
@@ -122,7 +123,8 @@ template <class N> Block<N> block(const Grid<N> &K, size_t begin, size_t end, co
   return b;
 }
 
-/// All blocks are formed, and inverted if the listing inverts them, before the first is solved: none depends on U.
+/// All blocks are formed (and, with Solve::inverse, inverted) before the first one is solved, because no block depends
+/// on U.
 template <class N> Grid<N> chunked(const Grid<N> &K, const Grid<N> &V, const Chunking &how) {
   const size_t T = K.size(), C = how.C, reached = how.tail == Tail::dropped ? T / C * C : T;
   std::vector<Block<N>> blocks;

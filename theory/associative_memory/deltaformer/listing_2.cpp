@@ -12,7 +12,8 @@ struct Data {
   Data(int T, int d, int dv, Seed seed)
       : k(unit_rows(T, d, seed, "listing 2/keys")), w(unit_rows(T, d, seed, "listing 2/lookups")),
         v(normal_matrix(T, dv, seed, "listing 2/values")) {}
-  /// kernel(w_t . k_i) for i < t; elsewhere what the masked zeros become, as in the listing.
+  /// kernel(w_t . k_i) for i < t. Elsewhere kernel(0), because the listing masks with zeros before it applies the
+  /// kernel.
   Dense stored(const Kernel &kernel) const {
     Dense A = causal_weights(k, w, linear_kernel, Triangle::strict);
     for (double &x : A.data) x = kernel(x);
@@ -62,18 +63,17 @@ Claim solve_sign() {
 
 Claim softmax_mask() {
   ClaimBuilder c("listing2-softmax-mask", "000 Listing 2, kernel_1 = 'softmax'");
-  c.says("Read more strictly than the text says it: this branch, which none of the two pairs it runs takes, is the "
-         "normalisation of Eq 94.");
+  c.says("Stricter reading: the branch kernel_1 = 'softmax', which neither of the two kernel pairs of the listing "
+         "takes, is the normalisation of Eq 94.");
   c.is_refuted(stricter(
       "Listing 2, branch kernel_1 == 'softmax': entries at and above the diagonal are set to 0 before the softmax.",
       "the branch is not among the pairs that the listing runs",
       "The listing is 'a reference code'; it does not say that the branch is Eq 94."));
-  c.exactly(
-      "Masked logits are 0 instead of $-inf$, so each adds $e^0$ to the row's normaliser. The weight at the second "
-      "step "
-      "is $e^x / (e^x + T - 1)$ and depends on the length of the whole sequence. Listing 1 has the causal normaliser.");
-  c.because("For the unnormalised kernels the masked entries do no harm, because the solve reads only below the "
-            "diagonal (listing2_solve_sign). For softmax, mask with minus infinity.");
+  c.exactly("Masked logits are 0 instead of $-inf$, so that each adds $e^0$ to the normaliser of the row. The weight "
+            "of the first step at the second, with logit $x$, is $e^x / (e^x + T - 1)$ and depends on the length $T$ "
+            "of the whole sequence. Listing 1 has the causal normaliser.");
+  c.because("For kernels without a normaliser the masked entries do no harm, because the solve reads only below the "
+            "diagonal (listing2_solve_sign). For softmax the mask must be minus infinity.");
   c.runs({"delta_former"}), c.takes(sizes), c.at({{{"T", 2}}, {{"T", 32}}});
   return measure(c, [](Points &points, Seed seed, int T, int d, int dv) {
     const Data x(T, d, dv, seed);
@@ -84,7 +84,8 @@ Claim softmax_mask() {
     const double weight = listed(1, 0);
     points.rounding(8).statement("weight of the first step at the second", weight, 1);
     points.rounding(8.0 * T)
-        .obligation("the same: $e^x / (e^x + T - 1)$", weight, e_x / (e_x + T - 1))
+        .obligation("weight of the first step at the second, against $e^x / (e^x + T - 1)$", weight,
+                    e_x / (e_x + T - 1))
         .but_not("$T$ for $T - 1$", e_x / (e_x + T))
         .but_not("masked by $-inf$", 1);
     const Dense u = solve_unit_lower(causal, x.v);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What delta_former must keep of its past steps (000 E.2): their keys and u, for any number of grouped lookups.
+// What delta_former must keep of its past steps (000 E.2): keys and u, for any number of grouped lookups.
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 
 namespace recollect::theory {
 namespace {
-/// What a run of delta_former passes to later steps, as a second run: it starts with the past as pairs (k_i, u_i),
-/// which steps with beta = 0 and v = u_i write. If its later reads are the same, they need no w of the past.
+/// What a run of delta_former passes on to later steps, tested by a second run. The second run writes the past as pairs
+/// (k_i, u_i) in steps with beta = 0 and v = u_i. If its later reads equal those of the first run, they need no w of
+/// the past.
 struct HandOver {
   int T, d, dv, cut, groups;
   Dense k, w, v, q;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// U = (I + A)^{-1} V, the matrix form of DeltaFormer (000 D.3, Eq 96-97): that it equals the recursion, its condition
-// number (§3.2), and that Theorem 1's swaps stay exact if it is solved by chunks.
+// U = (I + A)^{-1} V, the matrix form of DeltaFormer (000 D.3, Eq 96-97). It equals the recursion; the condition number
+// of I + A (§3.2); Theorem 1's swaps stay exact if the system is solved by chunks.
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 #include "theory/associative_memory/tracking/swaps.hpp"
 #include "theory/support/quadrature.hpp"
@@ -10,8 +10,8 @@ namespace recollect::theory {
 namespace {
 Claim matrix_form_of_the_recursion() {
   ClaimBuilder c("eq97-matrix-form", "000 D.3, Eq 96-97");
-  c.says("With $A(t,i)$ the weights of $u_i$ in $u_t$, the recursion $U = V - A U$ is $U = (I + A)^{-1} V$, A lower "
-         "triangular.");
+  c.says("Let the lower triangular $A$ hold the weights $A(t,i)$ of $u_i$ in $u_t$. Then the recursion $U = V - A U$ "
+         "is $U = (I + A)^{-1} V$.");
   c.exactly("An identity; $A$ is strictly lower triangular.");
   c.runs({"delta_former"});
   c.takes({steps_param(20, 3, 512), key_width_param(8, 2, 512), value_width_param(4, 1, 512)});
@@ -36,8 +36,8 @@ Claim matrix_form_of_the_recursion() {
   });
 }
 
-/// E log |(I - k k^T) x| over k ~ N(0, I_d), |x| = 1: with g = k.x and s = |k|^2 - g^2 ~ chi^2_{d-1},
-/// |x - g k|^2 = (1 - g^2)^2 + g^2 s. `excess` is added to s: 2 gives the law with |k|^2 in place of |k|^2 - 2.
+/// E log |(I - k k^T) x| over k ~ N(0, I_d), |x| = 1: with g = k.x and s = |k|^2 - g^2 ~ chi^2_{d-1}, |x - g k|^2 = (1
+/// - g^2)^2 + g^2 s. `excess` is added to s: 2 gives a rival law with |k|^2 in place of |k|^2 - 2.
 double growth_of_gaussian_keys(int d, double excess = 0) {
   const Rule root = length_rule(d - 1, 0, 0); // of s
   const auto given_g = [&](double g) {
@@ -48,8 +48,9 @@ double growth_of_gaussian_keys(int d, double excess = 0) {
          integrate([&](double g) { return 2 * std::exp(-g * g / 2) / std::sqrt(2 * M_PI) * given_g(g); }, 1, 13).value;
 }
 
-/// Log growth per step of a row of DeltaNet's state that is only erased (v = 0, step 1), over 50 steps: one sample per
-/// head. The keys are isotropic, so every step's factor has the law above, whatever came before.
+/// The log growth per step, over 50 steps, of a row of DeltaNet's state that is only erased (v = 0, beta = 1). Each
+/// head gives one sample. The keys are isotropic, so that the factor of every step follows the law above, whatever came
+/// before.
 Vector erasures(size_t first, size_t heads, int d, bool unit, std::uint64_t seed) {
   const int T = 50;
   Vector keys = Stream(seed, "conditioning/keys").normals(heads * T * d, first * T * d);
@@ -73,7 +74,7 @@ Mean growth_of_condition(const Kernel &f, bool unit, bool normalised, const Prot
     const auto log_condition = [&](int T) {
       const Dense first(T, 16, {K.data.begin(), K.data.begin() + size_t(T) * 16});
       const Dense A = causal_weights(first, first, f, Triangle::strict);
-      // by substitution: above 1 / eps the smallest singular value is below the rounding of the largest
+      // by substitution, because for condition numbers above 1 / eps the smallest singular value is lost in rounding
       const Dense one = Dense::identity(T), rows = normalised ? normalise_sums(A) : A;
       return std::log(spectral_norm(one + rows) * spectral_norm(solve_unit_lower(rows, one)));
     };
@@ -84,12 +85,12 @@ Mean growth_of_condition(const Kernel &f, bool unit, bool normalised, const Prot
 
 Claim conditioning() {
   ClaimBuilder c("deltaformer-exp-conditioning", "000 §3.2 after Eq 49");
-  c.says("With a similarity $kappa_1$ that does not suit, errors accumulate in the update of $u$: the matrix that is "
-         "inverted is likely to be ill-conditioned.");
-  c.exactly(
-      "For such kernels cond$(I + A)$ grows exponentially in $T$. If one unit key is repeated under exp, the corner of "
-      "the inverse is $-e (1 - e)^{T-2}$. For Gaussian keys under the linear kernel, $E log |(I - k k^T) x| > 0$ per "
-      "step. For softmax rows, and for unit keys under the linear kernel, the growth is polynomial.");
+  c.says("With an unsuitable similarity $kappa_1$ errors accumulate in the update of $u$: the matrix that is inverted "
+         "is likely to be ill-conditioned.");
+  c.exactly("With such kernels cond$(I + A)$ grows exponentially in $T$. If one unit key is repeated with the exp "
+            "kernel, the corner of the inverse is $-e (1 - e)^{T-2}$. With Gaussian keys and the linear kernel, $E log "
+            "|(I - k k^T) x| > 0$ for a unit vector $x$, at every step. For softmax rows, and for unit keys with the "
+            "linear kernel, the growth is polynomial.");
   c.runs({"delta_former", "delta_net"}), c.takes({key_width_param(16, 8, 64)});
   c.first([](Points &points, const Protocol &) {
     const double e = std::exp(1.0);
@@ -110,11 +111,14 @@ Claim conditioning() {
                unit = growth_of_condition(linear_kernel, true, false, protocol),
                line = growth_of_condition(linear_kernel, false, false, protocol),
                exponential = growth_of_condition(exp_kernel, false, false, protocol);
-    points.at(keys("Gaussian", "softmax")).obligation("slower than $T^2$", at_most_point(soft, square));
-    points.at(keys("unit", "linear")).obligation("slower than $T^2$", at_most_point(unit, square));
+    points.at(keys("Gaussian", "softmax"))
+        .obligation("growth of log cond$(I + A)$ per step, at most as for $T^2$", at_most_point(soft, square));
+    points.at(keys("unit", "linear"))
+        .obligation("growth of log cond$(I + A)$ per step, at most as for $T^2$", at_most_point(unit, square));
     points.at(keys("Gaussian", "linear")).wrong_system("Gaussian for unit keys", at_most_point(line, square));
-    points.obligation("faster than $T^5$", at_least_point(line, fifth));
-    points.at(keys("Gaussian", "exp")).obligation("faster than $T^5$", at_least_point(exponential, fifth));
+    points.obligation("growth of log cond$(I + A)$ per step, at least as for $T^5$", at_least_point(line, fifth));
+    points.at(keys("Gaussian", "exp"))
+        .obligation("growth of log cond$(I + A)$ per step, at least as for $T^5$", at_least_point(exponential, fifth));
     points.at(keys("unit", "linear")).wrong_system("unit for Gaussian keys", at_least_point(unit, fifth));
   });
   return measure(c, [](Points &points, const Protocol &protocol, int d) {
@@ -123,7 +127,7 @@ Claim conditioning() {
       return sample_mean(std::min(wanted_sensitivity(protocol), 0.6 * (nearest / law - 1)), 200, 100000,
                          [&](size_t first, size_t n) { return erasures(first, n, d, unit, protocol.seed); });
     };
-    points.statement("log growth a step, Gaussian keys, linear", sampled_point(grown(false), law, 1e-6))
+    points.statement("log growth per step, Gaussian keys, linear", sampled_point(grown(false), law, 1e-6))
         .but_not("$|k|^2$ for $|k|^2 - 2$", nearest)
         .but_not("polynomial growth", 0);
     points.wrong_system("unit keys", sampled_point(grown(true), law, 1e-6));
@@ -132,9 +136,9 @@ Claim conditioning() {
 
 Claim swaps_by_chunks() {
   ClaimBuilder c("chunked-round-swaps", "000 D.3 with f = round");
-  c.says("Chunked and sequential agree on the construction of Theorem 1.");
-  c.exactly("An identity. With integer values the two agree bit for bit in every form and type; otherwise within $n "
-            "eps$ cond$(I + A)$.");
+  c.says("The chunked and the sequential form agree on the construction of Theorem 1.");
+  c.exactly("An identity. With integer values the forms agree bit for bit in every type. With other values they agree "
+            "within $n eps$ cond$(I + A)$.");
   c.draws({"swap"}), c.runs({"delta_former"});
   c.takes({integer_param("n", 10, 3, 256, "elements, keys of cosine 0.12"),
            integer_param("swaps", 100, 4, 2000, "exchanges")});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// (I + A)^{-1} of a strictly lower triangular A by repeated squaring (000 D.3.1, Eq 98-100): what it computes, how many
-// squarings it needs, and how it rounds. Its layer is delta_former, form `doubling`.
+// (I + A)^{-1} of a strictly lower triangular A by repeated squaring (000 D.3.1, Eq 98-100): the result, the number of
+// squarings, and the rounding error. The layer with this form is delta_former, form `doubling`.
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 #include "theory/associative_memory/deltaformer/doubling.hpp"
 
@@ -37,8 +37,8 @@ Claim identity() {
   ClaimBuilder c("neumann-doubling", "000 D.3.1, Eq 98-100");
   c.says("For a strictly lower triangular $A$ of size $C$ x $C$, $C$ generally 64, $A^C = 0$ and $(I + A)^{-1} = (I - "
          "A) prod_{i=1}^{log2 C - 1} (I + A^{2^i})$, which $log2 C - 1$ iterations of Eq 100 compute.");
-  c.exactly("An identity for $C$ a power of two; it takes $2 log2 C - 2$ products of $C$ x $C$ matrices. Eq 99 prints "
-            "its upper limit as $log2 C^{-1}$.");
+  c.exactly("An identity if $C$ is a power of two. It takes $2 log2 C - 2$ products of $C$ x $C$ matrices. Eq 99 "
+            "prints the upper limit of the product as $log2 C^{-1}$.");
   c.runs({"delta_former"}), c.takes({integer_param("C", 64, 4, 256, "chunk length, a power of two")});
   c.at(sizes({4, 8, 64}), sizes({4, 8, 16, 32, 64}));
   return measure(c, [](Points &points, Seed seed, int C) {
@@ -60,8 +60,7 @@ Claim identity() {
 
 Claim other_sizes() {
   ClaimBuilder c("neumann-non-power2", "000 D.3.1, Eq 99-100");
-  c.says("Read more strictly than the text says it: $log2 C - 1$ iterations, the logarithm rounded down, invert $I + "
-         "A$ at any $C$.");
+  c.says("Stricter reading: $log2 C - 1$ iterations, with the logarithm rounded down, invert $I + A$ at any $C$.");
   c.is_refuted(outside("D.3.1, Eq 99-100: $log2 C - 1$ iterations.", "'under the setting of [48], $C$ is generally 64'",
                        "Eq 98 holds with $A^C = 0$ for $C$ a power of two, which is the case treated."));
   c.exactly(
@@ -77,12 +76,14 @@ Claim other_sizes() {
     points.obligation("U after $ceil(log2 C) - 1$ iterations", doubling(x.A, up).X * x.V, x.U);
     points.wrong_system("$I + A$ for $I - A$", doubling(-1 * x.A, up).X * x.V, x.U);
     points.obligation("delta_former, form doubling", by_layer(x.A, x.V), x.U);
-    points.obligation("what rounding down leaves", x.remainder(down, 2 << down))
-        .but_not("nothing left", exact_point(((x.I + x.A) * doubling(x.A, down).X * x.V).data, x.V.data, x.units));
+    points
+        .obligation("$(I + A) X$ after $floor(log2 C) - 1$ iterations, against $I - A^{2^floor(log2 C)}$",
+                    x.remainder(down, 2 << down))
+        .but_not("$(I + A) X = I$", exact_point(((x.I + x.A) * doubling(x.A, down).X * x.V).data, x.V.data, x.units));
   });
 }
 
-/// One key repeated: A is all ones below the diagonal, A^m has binomials C(i-j-1, m-1), (I + A)^{-1} = I - shift.
+/// One key repeated: A is all ones below the diagonal, A^m(i,j) = binomial(i-j-1, m-1), and (I + A)^{-1} = I - shift.
 Sequence repeated_key(int T, std::uint64_t seed) {
   Sequence s = random_sequence({1, 1, T, 4, 3}, seed);
   for (size_t i = 0; i < s.k.size(); ++i) s.k[i] = i % 4 == 0;
@@ -98,16 +99,15 @@ double binomial(int n, int k) {
 
 Claim rounding() {
   ClaimBuilder c("neumann-fp-error", "000 D.3.1");
-  c.says(
-      "Read more strictly than the text says it: the doubling replaces forward substitution without loss of accuracy.");
+  c.says("Stricter reading: the doubling replaces forward substitution without loss of accuracy.");
   c.is_refuted(stricter("D.3.1: the iteration calculates $(I + A)^{-1}$ on GPUs, where forward substitution does not "
                         "use their parallelism.",
                         "A strictly lower triangular", "The text does not mention accuracy in floating point."));
-  c.exactly("It is exact algebra but not backward stable. With one unit key repeated and the linear kernel, the powers "
-            "of A contain binomials up to $C(C-2, C/2-1)$, 4.65e17 at $C = 64$, and every digit is lost, while "
-            "substitution is exact. For softmax rows it is safe.");
-  c.because("The text claims only efficiency on GPUs. The layer substitutes by default and has the doubling as a "
-            "separate form.");
+  c.exactly("The doubling is exact algebra but not backward stable. With one unit key repeated and the linear kernel, "
+            "the powers of $A$ contain binomials up to $C(C-2, C/2-1)$, 4.65e17 at $C = 64$. Every digit is lost, "
+            "while substitution is exact. For softmax rows the doubling is safe.");
+  c.because("The text claims only efficiency on GPUs. The layer delta_former substitutes by default and has the "
+            "doubling as a separate form.");
   c.runs({"delta_former"});
   return measure(c, [](Points &points, Seed seed) {
     const int C = 64;
@@ -128,7 +128,7 @@ Claim rounding() {
           .statement("one key repeated, doubling", point(same_key, "linear", "doubling", real));
       points.obligation("one key repeated, substitution", point(same_key, "linear", "chunked", real));
       points.obligation("softmax rows, doubling", point(soft, "softmax", "doubling", real));
-      points.wrong_system("the doubling where substitution holds", point(same_key, "linear", "doubling", real));
+      points.wrong_system("the doubling in place of substitution", point(same_key, "linear", "doubling", real));
     }
     Dense ones(C, C);
     for (int t = 0; t < C; ++t)

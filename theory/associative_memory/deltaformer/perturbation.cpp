@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // How an error in the weights propagates to u = A1^{-1} v and o = A2 u (000 Eq 50-52), where A1 = I + A with A strictly
-// lower. The layer delta_former runs on the right weights and on wrong ones: with orthonormal keys and linear kernels
-// its w_t and q_t are the rows of A and of A2. Norms are spectral unless another one is named.
+// lower. The layer delta_former runs on the right weights and on wrong ones: with orthonormal keys and linear kernels,
+// w_t is a row of A and q_t a row of A2. Norms are spectral unless another norm is named.
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 #include "theory/associative_memory/tracking/swaps.hpp"
 
 namespace recollect::theory {
 namespace {
-/// A is that of a delta rule on unit keys, dA is strictly lower with spectral norm 1.
+/// A holds the weights of a delta rule on unit keys. dA is strictly lower and has spectral norm 1.
 struct Case {
   Dense A, dA, V;
   Case(int T, int d, std::uint64_t seed)
@@ -24,10 +24,10 @@ Claim first_order() {
   ClaimBuilder c("eq51-perturbation", "000 §3.2, Eq 51");
   c.says(
       "$|(A1 + dA)^{-1} V - A1^{-1} V|$ is about $|A1^{-1} dA A1^{-1} V|$, which is at most $|A1^{-1}|^2 |dA| |V|$.");
-  c.exactly("The first is right to first order: the remainder is $A1^{-1} dA A1^{-1} dA A1^{-1} V + O(|dA|^3)$. The "
-            "second holds for every dA.");
-  c.because("The bound is meant for the first-order term. For the whole change it needs the further factor $1/(1 - "
-            "|A1^{-1}| |dA|)$: eq51_strict_lower.");
+  c.exactly("The first expression is right to first order in $dA$: the remainder is $A1^{-1} dA A1^{-1} dA A1^{-1} V + "
+            "O(|dA|^3)$. The inequality holds for every $dA$.");
+  c.because("The bound is meant for the first-order term. A bound of the whole change needs the further factor $1/(1 - "
+            "|A1^{-1}| |dA|)$ (eq51_strict_lower).");
   c.holds_asymptotically(), c.runs({"delta_former"});
   c.takes(
       {steps_param(16, 3, 64), key_width_param(8, 2, 256), real_param("norm", 1e-3, 1e-4, 1, "spectral norm of dA")});
@@ -37,14 +37,14 @@ Claim first_order() {
     const Dense half(1, 1, {0.5}), product = inverse(half) * inverse(half);
     const double inverse_half = spectral_norm(inverse(half));
     points.at({{"T", 1}, {"A", 0.5}})
-        .obligation("first order, at most",
+        .obligation("first-order change, at most its bound",
                     at_most_point(product(0, 0), inverse_half * inverse_half, 16 * 4 * epsilon_of(Real::f64)))
         .but_not("$|A^-1|$ to the first power", inverse_half);
-    Dense steps(3, 3); // the change itself, of which the bound is no bound: A = 0, V = I
+    Dense steps(3, 3); // A = 0, V = I, where the whole change exceeds the bound
     steps(1, 0) = steps(2, 1) = -0.5;
     const double change = spectral_norm(written(steps, Dense::identity(3)) - Dense::identity(3));
     points.at({{"T", 3}, {"norm", 0.5}})
-        .wrong_system("the change itself, at most", at_most_point(change, spectral_norm(steps), 0));
+        .wrong_system("the whole change, at most the same bound", at_most_point(change, spectral_norm(steps), 0));
   });
   return measure(c, [](Points &points, Seed seed, int T, int d, double norm) {
     const Case c(T, d, seed);
@@ -64,22 +64,22 @@ Claim first_order() {
     points.limit("(change - first order) / $|dA|^2$", held(second))
         .but_not("first order exact", held(0 * second))
         .but_not("second order of the other sign", held(-1 * second));
-    points.obligation("first order, at most",
+    points.obligation("first-order change, at most its bound",
                       at_most_point(spectral_norm(first), reach * reach * norm * spectral_norm(c.V), 0));
   });
 }
 
 Claim strict() {
   ClaimBuilder c("eq51-strict-lower", "000 §3.2, Eq 51");
-  c.says("Read more strictly than the text says it: $|(A1 + dA)^{-1} V - A1^{-1} V| <= |A1^{-1}|^2 |dA| |V|$ as it "
-         "stands, for the triangular matrices in use.");
+  c.says("Stricter reading: $|(A1 + dA)^{-1} V - A1^{-1} V| <= |A1^{-1}|^2 |dA| |V|$ holds exactly for the triangular "
+         "matrices in use.");
   c.is_refuted(limited("Eq 51: $|(A1 + dA)^{-1} V - A1^{-1} V| ~ |A1^{-1} dA A1^{-1} V| <= |A1^{-1}|^2 |dA| |V|$.",
                        "small perturbations", "The sign before the bound is 'about', so it is meant to first order."));
-  c.exactly("Violated by $A1 = V = I$ and $dA = -a$ below the diagonal of a 3 x 3 matrix: the square of dA adds an "
-            "entry, and the norm of the change is a $(a + sqrt(a^2 + 4)) / 2 > a$. Divided by $1 - |A1^{-1}| |dA|$, "
-            "the bound holds strictly.");
+  c.exactly("A counter-example is $A1 = V = I$ and $dA = -a$ on the first subdiagonal of a 3 x 3 matrix: the square of "
+            "$dA$ adds an entry, and the norm of the change is $a (a + sqrt(a^2 + 4)) / 2 > a$. Divided by $1 - "
+            "|A1^{-1}| |dA|$, the bound holds exactly.");
   c.because("The text writes 'about' before the bound: it is meant to first order (eq51_perturbation).");
-  c.runs({"delta_former"}), c.takes({real_param("norm", 0.5, 0.01, 0.9, "dA: this below the diagonal, negative")});
+  c.runs({"delta_former"}), c.takes({real_param("norm", 0.5, 0.01, 0.9, "a, where dA is -a on the first subdiagonal")});
   return measure(c, [](Points &points, double a) {
     const auto change = [&](int size) {
       Dense dA(size, size);
@@ -106,7 +106,7 @@ Dense read_with(const Dense &A2, const Dense &U) {
 Claim product() {
   ClaimBuilder c("eq52-perturbation", "000 §3.2, Eq 52");
   c.says("$|(A2 + dA) U - A2 U| = |dA U| <= |dA| |U|$.");
-  c.exactly("Exact for dA of any size; equality if $U$ lies along the leading direction of dA.");
+  c.exactly("This is exact for $dA$ of any size. Equality holds if $U$ lies along the leading direction of $dA$.");
   c.runs({"delta_former"}), c.takes({steps_param(16, 2, 64), real_param("norm", 1, 1e-3, 1e3, "spectral norm of dA")});
   c.at({{{"norm", 1e-3}}, {}, {{"norm", 1e3}}});
   c.last([](Points &points, const Protocol &) {
@@ -133,8 +133,9 @@ Claim product() {
   });
 }
 
-/// The effects of one unit of error in each single entry of A, and of A2: sum |du|^2 and sum |do|^2 over i < t. Each is
-/// exact, because an error in row t does not change any u before t. The mean squares of independent errors add up.
+/// The effects of one unit of error in each single entry of A, and of A2: the sums of |du|^2 and of |do|^2 over i < t.
+/// Both are exact, because an error in row t does not change any u before t. Effects of independent errors add up in
+/// the mean square.
 std::pair<double, double> effects(const Dense &A, const Dense &A2, const Dense &V) {
   const Dense U = written(A, V), o = read_with(A2, U);
   double of_u = 0, of_o = 0;
@@ -163,9 +164,10 @@ Dense shrunk_most(const Dense &A1) {
 Claim u_against_o() {
   ClaimBuilder c("u-less-stable-than-o", "000 §3.2 after Eq 52");
   c.says("Under perturbations of the score matrices the calculation of $u$ is less stable than that of $o$.");
-  c.exactly("The bound of Eq 51 divided by that of Eq 52 is at least $|A1^{-1}| >= 1$. For independent errors of equal "
-            "size in the entries, $mean |du|^2 / mean |do|^2 = sum_t |A1^{-1} e_t|^2 |U_{<t}|^2 / sum_t |U_{<t}|^2 >= "
-            "1$, with equality only for $A1 = I$. So the statement holds on average, not for every error.");
+  c.exactly(
+      "The bound of Eq 51 divided by the bound of Eq 52 is at least $|A1^{-1}| >= 1$. For independent errors of equal "
+      "size in the entries, $mean |du|^2 / mean |do|^2 = sum_t |A1^{-1} e_t|^2 |U_{<t}|^2 / sum_t |U_{<t}|^2 >= 1$, "
+      "with equality only for $A1 = I$. So the statement holds on average, not for every error.");
   c.runs({"delta_former"});
   c.takes({integer_param("n", 5, 2, 16, "elements"), integer_param("swaps", 16, 1, 32, "exchanges"),
            real_param("cosine", 0.1, -0.05, 0.12, "inner product of any two keys")});
@@ -173,7 +175,7 @@ Claim u_against_o() {
     const std::vector<std::pair<std::string, Kernel>> kernels{
         {"round", round_kernel}, {"linear", linear_kernel}, {"exp", exp_kernel}, {"softmax", exp_kernel}};
     for (const auto &[name, f] : kernels) {
-      // exp loses one digit per swap; after four swaps enough digits are left.
+      // The exp kernel loses one digit per swap. After four swaps enough digits are left.
       const int swaps = name == "exp" ? std::min(4, most) : most;
       const Dense keys = key_rows({"equicorrelated", n, n, cosine}, seed);
       const Sequence told = slice_steps(tell_swaps(keys, swaps, seed).sequence, 0, n + swaps);
@@ -196,7 +198,7 @@ Claim u_against_o() {
       points.at({{"kernel", name}, {"n", n}, {"T", shape.T}})
           .statement("rms of du over do", at_least_point(ratio, 1, 0));
       points.rounding(units)
-          .obligation("rms of du over do, by columns", ratio, std::sqrt(above / below))
+          .obligation("rms of du over do, against the law of columns", ratio, std::sqrt(above / below))
           .but_not("1", 1)
           .but_not("$|A^-1|_F / sqrt T$", frobenius_norm(inverse_A) / std::sqrt(shape.T));
       // One error x e_1^T: du = -A^{-1} x u_1^T and do = x u_1^T.
@@ -204,7 +206,7 @@ Claim u_against_o() {
       Dense erase = A, read = A2;
       for (int t = 1; t < shape.T; ++t) erase(t, 0) += x(t, 0), read(t, 0) += x(t, 0);
       const double of_single = frobenius_norm(read_with(read, U) - read_with(A2, U));
-      points.wrong_system("one error chosen against the mean",
+      points.wrong_system("a single error that harms o more than u",
                           at_least_point(frobenius_norm(written(erase, V) - U) / of_single, 1, 0));
     }
   });
