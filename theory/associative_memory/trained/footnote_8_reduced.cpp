@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 §2.2, footnote 8, in a form that trains in seconds: the delta rule with step 1, with and without momentum, on 8 pairs in
-// 8 heads of 4 channels behind two taps. The claim on the footnote itself, momentum-helps, stays not tested
-// (table_2_momentum.cpp; suites/trained_momentum.toml).
+// 000 §2.2, footnote 8, in a form that trains in seconds: the delta rule with step size 1, with and without momentum,
+// on 8 pairs, in 8 heads of 4 channels after a convolution of two taps. The claim on the footnote itself,
+// momentum-helps, is not tested (table_2_momentum.cpp; suites/trained_momentum.toml).
 #include "theory/support/training.hpp"
 
 namespace recollect::theory {
@@ -14,12 +14,12 @@ Mean trained(const Assignments &shown, int seed) {
 
 Claim momentum() {
   ClaimBuilder c("momentum-reduced", "000 §2.2, footnote 8, reduced");
-  c.says("Trained alike at one rate on key-value recall, the delta rule of step 1 does better with first-order "
-         "momentum than without.");
+  c.says("The delta rule with step size 1 is trained on key-value recall, with and without first-order momentum, at "
+         "the same rate. It does better with momentum.");
   c.exactly("After 300 steps at rate .003, momentum .9 gives at least .5, and at least .1 more than no momentum.");
-  c.because(
-      "Five seeds: .64 to .78 with momentum, .34 to .48 without. Each at the best of four rates has .998 with momentum "
-      "and .96 without; DeltaNet, whose step is learned, has .9995 without (suites/trained_momentum.toml).");
+  c.because("Five seeds reach .64 to .78 with momentum and .34 to .48 without. At the best of four rates the delta "
+            "rule reaches .998 with momentum and .96 without. DeltaNet, whose step size is learned, reaches .9995 "
+            "without (suites/trained_momentum.toml).");
   c.is_reduced(), c.runs({"delta_momentum"});
   return measure(c, [](Points &points, const Protocol &protocol) {
     const Assignments with{{"mixer", "delta_momentum"}, {"delta_momentum.eta", "0.9"}},
