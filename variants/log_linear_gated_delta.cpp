@@ -8,7 +8,7 @@
 // With all weights 1 it is gated_delta_net. State: at most log2(T) + 2 matrices Dv x Dk; this grows with T, so the
 // descriptor has no finite state. Cost of token t: at least 7 Dv Dk, that of one state; chunked: one gated_delta_net
 // per level.
-#include "variants/kernels/chunked/delta_rule_backward.hpp"
+#include "variants/kernels/chunked/decay_first.hpp"
 #include "variants/kernels/chunked/levels.hpp"
 
 namespace recollect::variants {
@@ -31,25 +31,12 @@ template <class Real> void recurrent(const Call<Real> &call) {
 /// The rule of one level: it erases with the strength alpha beta of gated_delta_net, and writes only this level's
 /// steps.
 template <class Real> DeltaRule<Real> as_rule(const Call<Real> &one, const Array<Real> &beta) {
-  const Array<Real> erase = allocate(one, one.steps()), alpha = one.alpha;
-  parallel_loop(
-      "log_linear_gated_delta::erase", one.steps(), KOKKOS_LAMBDA(const size_t t) { erase(t) = alpha(t) * beta(t); });
-  return {1, one.k, one.k, erase, one.beta, alpha, {}};
+  return {1, one.k, one.k, products("log_linear_gated_delta::erase", one, one.alpha, beta), one.beta, one.alpha, {}};
 }
 template <class Real> void chunked(const Call<Real> &call) {
   by_levels(call, [&](const Call<Real> &one) {
     delta_rule("log_linear_gated_delta::chunked", one, as_rule(one, call.beta));
   });
-}
-/// Adds the gradient of the erase strengths alpha beta, which every level has in full, to those of alpha and beta.
-template <class Real>
-void add_erase_gradient(const Array<Real> &alpha, const Array<Real> &beta, const Array<Real> &d_erase,
-                        const Array<Real> &d_alpha, const Array<Real> &d_beta) {
-  parallel_loop(
-      "log_linear_gated_delta::gates", d_erase.extent(0), KOKKOS_LAMBDA(const size_t t) {
-        d_alpha(t) += beta(t) * d_erase(t);
-        d_beta(t) += alpha(t) * d_erase(t);
-      });
 }
 template <class Real> void backward(const BackwardCall<Real> &back) {
   const Array<Real> beta = back.call.beta;

@@ -28,12 +28,7 @@ template <class Real> void recurrent(const Call<Real> &call) {
 }
 
 template <class Real> DeltaRule<Real> as_rule(const Call<Real> &call, const UnitRows<Real> &unit) {
-  const Array<Real> write = per_step(
-      "nlms::write", call, KOKKOS_LAMBDA(const Head<Real> &h, int t)->Real {
-        const Real length = unit.length(h.index * h.T + t);
-        return length > 0 ? 1 / length : Real(0);
-      });
-  return {1, unit.rows, unit.rows, {}, write, {}, {}};
+  return {1, unit.rows, unit.rows, {}, over_lengths(call, unit, {}), {}, {}};
 }
 template <class Real> void chunked(const Call<Real> &call) {
   delta_rule("nlms::chunked", call, as_rule(call, unit_rows(call, call.k, call.shape.Dk)));
@@ -43,10 +38,9 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
   const UnitRows<Real> unit = unit_rows(call, call.k, call.shape.Dk),
                        d{allocate(call, call.k.extent(0)), allocate(call, call.steps())};
   const DeltaRule<Real> rule = as_rule(call, unit);
-  const Array<Real> write = rule.write, d_length = d.length; // at first the gradient of the write strength
-  delta_rule_vjp("nlms::backward", back, rule, {back.d.q, d.rows, {}, d_length});
-  parallel_loop(
-      "nlms::length", call.steps(), KOKKOS_LAMBDA(const size_t t) { d_length(t) *= -write(t) * write(t); });
+  const Array<Real> d_write = allocate(call, call.steps());
+  delta_rule_vjp("nlms::backward", back, rule, {back.d.q, d.rows, {}, d_write});
+  over_lengths_vjp(unit, rule.write, d_write, d.length, {});
   unit_rows_vjp(unit, d, back.d.k);
 }
 

@@ -8,40 +8,25 @@
 // term and the output's normalisation are outside the memory. One token is two sub-steps: an erasure along x_t and a
 // plain write along k_t. State: Dv x Dk. Cost per token: recurrent 9 Dv Dk; chunked 10 Dv Dk + C (6 Dk + 8 Dv) flops,
 // as matrix products.
-#include "variants/kernels/chunked/delta_rule_backward.hpp"
-#include "variants/kernels/common/arrays.hpp"
-#include "variants/kernels/common/rows.hpp"
-#include "variants/kernels/common/unit_rows.hpp"
+#include "variants/kernels/chunked/removal_key.hpp"
 
 namespace recollect::variants {
 namespace {
 
+template <class Real> DeltaRule<Real> as_rule(const Call<Real> &call, const UnitRows<Real> &unit) {
+  return {1, unit.rows, unit.rows, call.beta, {}, {}, call.lambda, call.k};
+}
 template <class Real> void recurrent(const Call<Real> &call) {
-  const Array<Real> unit = unit_rows(call, call.w, call.shape.Dk).rows;
-  recurrent_rows(
-      "rwkv7::recurrent", call, KOKKOS_LAMBDA(const Head<Real> &h, int t, int i, Real *s)->Real {
-        const Real *k = h.k(t), *x = unit.data() + (h.index * h.T + t) * h.Dk, v = h.v(t)[i];
-        const Real removed = h.beta[t] * dot(s, x, h.Dk);
-        for (int j = 0; j < h.Dk; ++j) s[j] = h.lambda(t)[j] * s[j] - removed * x[j] + v * k[j];
-        return dot(s, h.q(t), h.Dk);
-      });
+  recurrent_removal("rwkv7::recurrent", call, as_rule(call, unit_rows(call, call.w, call.shape.Dk)));
 }
-
-template <class Real> DeltaRule<Real> rule(const Call<Real> &call, const Array<Real> &unit) {
-  return {1, unit, unit, call.beta, {}, {}, call.lambda, call.k};
+template <class Real> void chunked(const Call<Real> &call) {
+  chunked_removal("rwkv7::chunked", call, as_rule(call, unit_rows(call, call.w, call.shape.Dk)));
 }
-
-template <class Real> void chunked(Call<Real> call) {
-  // each pair has two weights, so long chunks take longer than single steps
-  if (on_host) call.chunk = std::min(call.chunk, 16);
-  delta_rule("rwkv7::chunked", call, rule(call, unit_rows(call, call.w, call.shape.Dk).rows));
-}
-
 template <class Real> void backward(const BackwardCall<Real> &back) {
   const Call<Real> &call = back.call;
   const UnitRows<Real> unit = unit_rows(call, call.w, call.shape.Dk),
                        d{allocate(call, call.w.extent(0)), filled(call, call.steps(), Real(0))};
-  delta_rule_vjp("rwkv7::backward", back, rule(call, unit.rows),
+  delta_rule_vjp("rwkv7::backward", back, as_rule(call, unit),
                  {back.d.q, d.rows, back.d.beta, {}, {}, {}, back.d.lambda, back.d.k});
   unit_rows_vjp(unit, d, back.d.w);
 }

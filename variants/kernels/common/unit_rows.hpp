@@ -78,4 +78,30 @@ template <class Real> void unit_rows_vjp(const UnitRows<Real> &unit, const UnitR
       });
 }
 
+/// numerators / |x|, 0 where x = 0; without numerators 1 / |x|.
+template <class Real>
+Array<Real> over_lengths(const Call<Real> &call, const UnitRows<Real> &unit, const Array<Real> &numerators) {
+  const Array<Real> out = allocate(call, call.steps());
+  const bool given = numerators.extent(0);
+  parallel_loop(
+      "over_lengths", out.extent(0), KOKKOS_LAMBDA(const size_t t) {
+        const Real length = unit.length(t);
+        out(t) = length > 0 ? (given ? numerators(t) : Real(1)) / length : Real(0);
+      });
+  return out;
+}
+
+/// Writes the gradients of the lengths and, unless the array is empty, of the numerators.
+template <class Real>
+void over_lengths_vjp(const UnitRows<Real> &unit, const Array<Real> &quotients, const Array<Real> &d_quotients,
+                      const Array<Real> &d_length, const Array<Real> &d_numerators) {
+  const bool wanted = d_numerators.extent(0);
+  parallel_loop(
+      "over_lengths::backward", d_length.extent(0), KOKKOS_LAMBDA(const size_t t) {
+        const Real length = unit.length(t), d = length > 0 ? d_quotients(t) / length : Real(0);
+        d_length(t) = -quotients(t) * d;
+        if (wanted) d_numerators(t) = d;
+      });
+}
+
 } // namespace recollect::variants
