@@ -66,8 +66,6 @@ const char *meaning_of(Recipe::Keys keys) {
   }
 }
 
-bool has_gates(const Variant &variant) { return variant.takes(Tensor::alpha) || variant.takes(Tensor::lambda); }
-
 /// A case as the covering array asks for it. The layer may not support all of it.
 struct Asked {
   Shape shape;
@@ -106,9 +104,9 @@ std::string fit(const Variant &variant, const Params &params, Shape &s) {
 class Battery {
 public:
   Battery(const Variant &variant, const Params &params, Precision precision, bool gradient, std::uint64_t seed,
-          int most_steps)
+          int most_steps, const std::vector<Tensor> &without)
       : variant_(variant), params_(params), precision_(precision), gradient_(gradient), seed_(seed),
-        most_steps_(most_steps) {}
+        most_steps_(most_steps), without_(without) {}
 
   std::vector<BatteryCase> run() {
     int count[4] = {};
@@ -143,12 +141,18 @@ private:
     return std::any_of(cases_.begin(), cases_.end(), [&](const BatteryCase &one) { return one.name == name; });
   }
 
-  /// The case without the parts that the layer does not have: gates, beta, w or a state.
+  bool given(Tensor tensor) const {
+    return variant_.takes(tensor) && std::find(without_.begin(), without_.end(), tensor) == without_.end();
+  }
+  bool gates_given() const { return given(Tensor::alpha) || given(Tensor::lambda); }
+
+  /// The case without the parts that the layer does not have or that are not given: gates, beta, w or a state.
   Asked relevant(Asked a) const {
+    a.recipe.without = without_;
     a.recipe.spread = std::max(0.01, 128 * half_spacing(1, precision_)); // rounding must not make keys equal
-    if (!has_gates(variant_)) a.recipe.gates = Recipe::whole_range;
-    if (!variant_.takes(Tensor::beta)) a.recipe.beta_ends = false;
-    if (!variant_.takes(Tensor::w)) a.recipe.w_norms = false;
+    if (!gates_given()) a.recipe.gates = Recipe::whole_range;
+    if (!given(Tensor::beta)) a.recipe.beta_ends = false;
+    if (!given(Tensor::w)) a.recipe.w_norms = false;
     if (variant_.state_shape(a.shape, params_).size() == 0) a.state = false;
     return a;
   }
@@ -167,7 +171,7 @@ private:
   }
   std::string why(const Asked &a, const std::string &toned_down) const {
     std::vector<std::string> parts{meaning_of(a.recipe.keys)};
-    if (has_gates(variant_)) parts.push_back(meaning_of(a.recipe.gates));
+    if (gates_given()) parts.push_back(meaning_of(a.recipe.gates));
     if (a.recipe.beta_ends) parts.push_back("beta 0 and 2");
     if (a.recipe.w_norms) parts.push_back("w of norms from 1/4 to 1.4");
     if (a.state) parts.push_back("a state is given");
@@ -231,7 +235,9 @@ private:
     if (!in_range(out)) return;
     shape.T = 1;
     const std::uint64_t seed = seed_of("decode");
-    Sequence inputs = draw(variant_, shape, {}, seed);
+    Recipe recipe;
+    recipe.without = without_;
+    Sequence inputs = draw(variant_, shape, recipe, seed);
     inputs.state = std::move(out.state);
     push("T1-decode-S0", "one step that starts from the final state of " + cases_.back().name, true, std::move(inputs),
          seed);
@@ -243,6 +249,7 @@ private:
   const bool gradient_;
   const std::uint64_t seed_;
   const int most_steps_;
+  const std::vector<Tensor> without_;
   std::vector<BatteryCase> cases_;
 };
 
@@ -261,8 +268,8 @@ const std::vector<BatteryRow> &battery_rows() {
 }
 
 std::vector<BatteryCase> battery(const Variant &variant, const Params &params, Precision precision, bool gradient,
-                                 std::uint64_t seed, int most_steps) {
-  return Battery(variant, params, precision, gradient, seed, most_steps).run();
+                                 std::uint64_t seed, int most_steps, const std::vector<Tensor> &without) {
+  return Battery(variant, params, precision, gradient, seed, most_steps, without).run();
 }
 
 } // namespace recollect

@@ -67,6 +67,10 @@ double gate(Recipe::Gates kind, const Place &at, double which, double u) {
   throw std::logic_error("unknown kind of gates");
 }
 
+bool is_among(Tensor tensor, const std::vector<Tensor> &all) {
+  return std::find(all.begin(), all.end(), tensor) != all.end();
+}
+
 class Draw {
 public:
   Draw(const Variant &variant, const Shape &shape, const Recipe &recipe, std::uint64_t seed)
@@ -79,6 +83,7 @@ public:
     shape_keys();
     for (const Input &input : variant_.inputs) {
       const Tensor tensor = input.tensor();
+      if (is_among(tensor, recipe_.without)) continue;
       s_[tensor] = tensor == Tensor::beta ? betas() : tensor == Tensor::w ? erase_keys() : gates(input);
     }
     if (!s_.beta.empty() && s_.shape.T >= few) limit_steps();
@@ -280,11 +285,14 @@ const SampleKind &find_sample_kind(const std::string &name) {
   usage_error("unknown kind of sample '" + name + "'" + suggestion(name, names));
 }
 
-Sequence sample(const Variant &variant, Shape shape, const std::string &kind, std::uint64_t seed) {
+Sequence sample(const Variant &variant, Shape shape, const std::string &kind, std::uint64_t seed,
+                const std::vector<Tensor> &without) {
   const SampleKind &found = find_sample_kind(kind);
   if (found.name == "odd-length" && shape.T % 8 == 0) --shape.T;
   if (found.name == "long") shape.T *= 16;
-  return draw_stable(variant, shape, variant_params(variant), found.recipe, seed).inputs;
+  Recipe recipe = found.recipe;
+  recipe.without = without;
+  return draw_stable(variant, shape, variant_params(variant), recipe, seed).inputs;
 }
 
 } // namespace recollect

@@ -22,9 +22,10 @@ struct Recipe {
     tiny,   // 10^-u with u uniform in (0, 6) at every fourth step, the rest in (0.9, 1)
     gentle  // in (0.9, 1): 1 - 10^-u, u uniform in (1, 4)
   } gates = whole_range;
-  bool beta_ends = false; // beta 0 and 2 at a quarter of the steps each; else in (0, 1)
-  double spread = 0.01;   // for repeated keys
-  bool w_norms = false;   // w of norms from 1/4 to 1.4; else unit
+  bool beta_ends = false;           // beta 0 and 2 at a quarter of the steps each; else in (0, 1)
+  double spread = 0.01;             // for repeated keys
+  bool w_norms = false;             // w of norms from 1/4 to 1.4; else unit
+  std::vector<Tensor> without = {}; // optional inputs that are not given
 };
 
 /// q, k, v and the variant's other inputs, without an initial state. In sequences of at least 8 steps beta is at most 2
@@ -59,6 +60,7 @@ const SampleKind &find_sample_kind(const std::string &name);
 
 /// Inputs of that kind, without an initial state, by draw_stable(). For odd-length, a T that is a multiple of 8 is
 /// reduced by one; for long, T is sixteen times as large.
-Sequence sample(const Variant &variant, Shape shape, const std::string &kind, std::uint64_t seed);
+Sequence sample(const Variant &variant, Shape shape, const std::string &kind, std::uint64_t seed,
+                const std::vector<Tensor> &without = {});
 
 } // namespace recollect

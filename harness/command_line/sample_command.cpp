@@ -20,7 +20,7 @@ namespace {
 
 struct SampleFlags {
   std::string variant, shape, kind = "random", output, battery, texts, with;
-  std::vector<std::string> settings;
+  std::vector<std::string> settings, without;
   std::uint64_t seed = 1;
   int qk_heads = 0, kv_heads = 0;
   bool gradient = false, no_state = false;
@@ -42,6 +42,21 @@ std::vector<int> offsets_of(const std::string &lengths, int T) {
     cu_seqlens.push_back(int(end));
   }
   return cu_seqlens;
+}
+
+/// The optional inputs that --without names.
+std::vector<Tensor> left_out(const Variant &variant, const Words &names) {
+  Words optional;
+  for (const Input &input : variant.inputs)
+    if (!input.required) optional.push_back(input.name);
+  std::vector<Tensor> all;
+  for (const std::string &name : names) {
+    if (std::find(optional.begin(), optional.end(), name) == optional.end())
+      usage_error("--without takes optional inputs of " + variant.name + " (" +
+                  (optional.empty() ? "it has none" : join(optional, ", ")) + "), got '" + name + "'");
+    all.push_back(tensor_named(name));
+  }
+  return all;
 }
 
 Sharing sharing_of(const SampleFlags &flags, const Shape &n, const Convention &convention) {
@@ -71,7 +86,10 @@ int write_one(const SampleFlags &flags, const Words &command_line) {
   const Convention convention = flags.convention.get(flags.settings);
   const StatedTypes stated = flags.types.stated(convention);
   const Backend backend;
-  CheckCase problem{variant, params, sample(variant, parse_shape(flags.shape), flags.kind, flags.seed), {}};
+  CheckCase problem{variant,
+                    params,
+                    sample(variant, parse_shape(flags.shape), flags.kind, flags.seed, left_out(variant, flags.without)),
+                    {}};
   Sequence &s = problem.given;
   const Sharing sharing = sharing_of(flags, s.shape, convention);
   Shape of_states = s.shape;
@@ -106,7 +124,8 @@ int write_battery(const SampleFlags &flags, const Words &command_line) {
   const Convention convention = flags.convention.get(flags.settings);
   const StatedTypes stated = flags.types.stated(convention);
   const Backend backend;
-  std::vector<BatteryCase> cases = battery(variant, params, precision, flags.gradient, flags.seed);
+  std::vector<BatteryCase> cases = battery(variant, params, precision, flags.gradient, flags.seed,
+                                           std::numeric_limits<int>::max(), left_out(variant, flags.without));
   make_folder(flags.battery, cases);
   Rows table{{"case", "B,H,T,Dk,Dv", "purpose"}};
   for (BatteryCase &one : cases) {
@@ -161,6 +180,7 @@ Action add_sample(CLI::App &app) {
   c.add_option(
       "--with", flags->with,
       "arrays that Mamba kernels take in addition to the layer's inputs: D (skip term), z (output gate), or D,z");
+  c.add_option("--without", flags->without, "optional inputs to leave out, comma-separated")->delimiter(',');
   c.add_flag("--grad", flags->gradient, "also write do and, if there is a final state, dstate, for `check --grad`");
   flags->types.add(c, "f64",
                    "f64, f32, f16 or bf16: numbers are rounded to this type; files hold float64 for f64, else float32");

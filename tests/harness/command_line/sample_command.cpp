@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command's folders and refusals. tests/files/test_check.py reads what it writes.
 #include "harness/check/samples.hpp"
+#include "harness/system/files.hpp"
 #include "tests/program.hpp"
 #include "tests/testing.hpp"
 
@@ -36,6 +37,37 @@ BOOST_AUTO_TEST_CASE(a_kind_that_nobody_knows_is_refused_with_the_nearest) {
   const Outcome o = run_program("sample linear --shape 1,1,8,4,4 --kind tiny-gate -o '" + (folder / "in.npz") + "'");
   BOOST_TEST(o.status == 2);
   BOOST_TEST(o.err.find("tiny-gates") != std::string::npos, o.err);
+}
+
+BOOST_AUTO_TEST_CASE(optional_inputs_are_left_out_of_one_file_and_of_a_battery) {
+  const Folder folder;
+  const std::string sample = "sample gated_delta_net2 --without w,beta --dtype f32 ";
+  BOOST_TEST_REQUIRE(run_program(sample + "--shape 1,2,9,4,4 -o '" + (folder / "in.npz") + "'").status == 0);
+  BOOST_TEST_REQUIRE(run_program(sample + "--battery '" + (folder / "in") + "'").status == 0);
+  std::vector<std::string> files{folder / "in.npz"};
+  for (const auto &entry : std::filesystem::directory_iterator(folder / "in")) files.push_back(entry.path().string());
+  BOOST_TEST(files.size() >= 10u);
+  for (const std::string &file : files) {
+    const std::string name = std::filesystem::path(file).stem().string();
+    const std::string content = read_regular_file(file);
+    const auto has = [&](const char *array) { return content.find(std::string(array) + ".npy") != std::string::npos; };
+    BOOST_TEST((has("k") && has("lambda") && !has("w") && !has("beta")), file);
+    BOOST_TEST(name.find("beta02") == std::string::npos, file); // no case is there for an input that it does not have
+    BOOST_TEST(name.find("-w") == std::string::npos, file);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(only_optional_inputs_can_be_left_out) {
+  const Folder folder;
+  const auto refusal = [&](const std::string &layer, const std::string &name) {
+    const Outcome o =
+        run_program("sample " + layer + " --shape 1,1,8,4,4 --without " + name + " -o '" + (folder / "in.npz") + "'");
+    BOOST_TEST(o.status != 0);
+    return o.err;
+  };
+  BOOST_TEST(refusal("gated_delta_net2", "lambda").find("(beta, w), got 'lambda'") != std::string::npos);
+  BOOST_TEST(refusal("linear", "w").find("it has none") != std::string::npos);
+  BOOST_TEST(refusal("gated_linear", "alpha,lambda").find("needs alpha or lambda") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(help_says_what_every_kind_means) {
