@@ -15,11 +15,13 @@ import fla_layers  # noqa: E402
 
 # Layers whose kernels take an initial state [Dv,Dk] and return the final one.
 WITH_STATE = ("linear", "retnet", "mamba2", "gated_linear", "hgrn2", "rwkv6", "rwkv7", "scalar_gated_delta", "delta_net",
-              "gated_delta_net", "kda")
+              "gated_delta_net", "gated_delta_net2", "kda")
 # How a library's kernel differs from our layer. Outputs are compared nevertheless, except for keys in NOT_COMPARED.
 NOTES = {
     ("fla", "linear_elu"): "fla gets elu + 1 of q and k",
     ("fla", "mamba2"): "fla gets k times beta",
+    ("fla", "gated_delta_net2"): "fla gets the erase key as strengths w / k",
+    ("fla", "log_linear_mamba2"): "fla gets every head as a text, and k times beta",
     ("fla", "retnet"): "one decay for all heads",
     ("fla", "gated_linear"): "fla gets one gate per channel, the product of both",
     ("fla", "rwkv6"): "fla's kernel has one bonus for all steps",

@@ -17,6 +17,8 @@ With --log-gates the cases hold the logarithms of alpha and lambda, as `sample -
 then the gradients of the logarithms, which the kernels compute. A gradient of the gate itself would be divided by the gate,
 which magnifies rounding if the gate is small.
 
+Some kernels lack an optional input of the layer, such as w of gated_delta_net2; `sample --without w` leaves it out.
+
 With --grad a case holds do (and dstate of the final state). The output also has dq, dk, dv, ... and dstate of the initial
 state.
 
@@ -44,6 +46,8 @@ def computed(layer, kernel, arrays, args):
     with torch.set_grad_enabled(args.grad):
         o, state = layer(kernel, x)
         o, state = o.transpose(1, 2), None if state is None else state.transpose(2, 3)
+    if args.grad and state is None and "dstate" in arrays:
+        raise NotImplementedError("no gradient of the final state")
     if x.zero_gate and args.grad:
         raise NotImplementedError("a gate of 0: its logarithm has no derivative")
     outputs = {"o": o, **({} if state is None else {"state": state})}

@@ -19,7 +19,10 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 WHOLE = ("q", "k", "v", "w")  # [B,H,T,D]; beta, alpha are [B,H,T], lambda [B,H,T,Dk]
 # Parameters of the layers with recollect's defaults. --set changes them here and in `recollect check`.
 SETTINGS = {"scale": None, "gamma": 0.96875, "u": 1.0, "ridge": 0.01, "householder": 2, "lower": 0.0, "gain": 1.0,
-            "shift": 1.5, "d": 0.0, "share": 1.0, "block": 4, "topk": 4, "window": 4}
+            "shift": 1.5, "d": 0.0, "share": 1.0, "block": 4, "topk": 4, "window": 4, "base": 1.5, "center": -0.2,
+            "eps": 1e-6}
+# Optional inputs that fla's kernels do not have, or only in the forward pass: `sample --without`.
+LEFT_OUT = {"gated_delta_net2": ["w"], "preconditioned_delta": ["lambda"]}
 
 
 class Inputs:
@@ -144,6 +147,19 @@ def mamba2(kernel, x):
     return kernel(x.q, k, x.v, g=x.log_alpha(), **x.options())
 
 
+def log_linear_mamba2(kernel, x):
+    """In fla all heads share q and k, so each head is passed as a text of its own. Its kernel reads the weights of at least the
+    seven levels of a chunk of 64 steps."""
+    def texts(a):  # [B,T,H,...] to [B H,T,1,...]
+        return a.transpose(1, 2).flatten(0, 1).unsqueeze(2).contiguous()
+
+    k = x.in_type(x.k.float() * x.beta().float()[..., None])
+    levels, w = max(7, (x.T - 1).bit_length() + 1), x.given("w")
+    weights = x.q.new_ones(x.B, x.T, x.H, levels) if w is None else w[..., torch.arange(levels, device=DEVICE) % x.Dk]
+    o = kernel(*(texts(a) for a in (x.q, k, x.v, x.log_alpha(), weights)))[0]
+    return o.squeeze(2).unflatten(0, (x.B, x.H)).transpose(1, 2), None
+
+
 def gated_linear(kernel, x):
     return kernel(x.q, x.k, x.v, x.log_decays(), **x.options())
 
@@ -208,6 +224,19 @@ def gated_slot_attention(kernel, x):
     return o, torch.cat([values, keys], -1)
 
 
+def abc(kernel, x):
+    """fla's backward pass ignores the gradient of the final state, so that state is not returned with gradients. An initial
+    state would need z, the logarithm of its sum of weights, which fla does not take."""
+    no_state(x)
+    w = x.given("w")
+    w = x.k if w is None else w
+    scale = 1.0 if x.settings["scale"] is None else x.settings["scale"]  # the kernel multiplies q by 1/sqrt(Dk)
+    o, (keys, values) = kernel(x.in_type(x.q.float() * (scale * x.Dk**0.5)), x.k, x.v, w, output_final_state=True)
+    if torch.is_grad_enabled():
+        return o, None
+    return o, torch.cat([values.float(), keys.float(), w.float().logsumexp(1)[..., None]], -1)
+
+
 def path_attention(kernel, x):
     w, scale = x.given("w"), x.settings["scale"]
     w = (x.k if w is None else w).float()
@@ -229,6 +258,34 @@ def gated_delta_net(kernel, x):
 
 def kda(kernel, x):
     return kernel(x.q, x.k, x.v, g=x.log_decays(), beta=x.beta(), **x.options())
+
+
+def gated_delta_net2(kernel, x):
+    """fla's erase key is the key times a strength per channel, here w / k if w is given. Then dk would be a difference of large
+    terms where a channel of k is small, so only the forward pass runs."""
+    w, beta = x.given("w"), x.beta().double()[..., None]
+    erase = beta.expand(x.k.shape)
+    if w is not None:
+        if torch.is_grad_enabled():
+            raise NotImplementedError("no gradients with w: the strengths are w / k; leave w out")
+        if bool(((x.k == 0) & (w != 0)).any()):
+            raise NotImplementedError("the erase key is not 0 where the key is 0")
+        erase = beta * torch.where(x.k == 0, 0, w.double() / x.k.double())
+    return kernel(x.q, x.k, x.v, x.log_decays(), x.in_type(erase), x.in_type(beta.expand(x.v.shape)), **x.options())
+
+
+def preconditioned_delta(kernel, x):
+    """The squares' sum A is the last column of the state. fla can normalise q and k, which is not part of the layer."""
+    if "lambda" in x.leaves:
+        raise NotImplementedError("the kernel has one decay of A for all channels; leave lambda out")
+    options, steps = x.options(), torch.zeros(x.B, x.T, x.H, device=DEVICE)
+    if options["initial_state"] is not None:
+        start = options["initial_state"]
+        options.update(initial_state=start[..., :-1].contiguous(), initial_A_state=start[..., -1].contiguous())
+    o, S, A = kernel(q=x.q, k=x.k, v=x.v, g_atk=steps, g=x.log_alpha(), beta_atk=steps + 1, beta=x.beta(),
+                     use_qk_l2norm_in_kernel=False, x=x.settings["base"], eps=x.settings["eps"],
+                     log_atk_scale=torch.full((x.H,), x.settings["center"], device=DEVICE), **options)
+    return o, torch.cat([S.float(), A.float()[..., None]], -1)
 
 
 def comba(kernel, x):
@@ -340,9 +397,10 @@ def naive(path, name, adapt=lambda reference: reference):
         found = importlib.util.find_spec("fla")
         if not found:
             raise SystemExit("fla_kernels.py: no fla: name the checkout of flash-linear-attention in PYTHONPATH")
-        if "einops" not in sys.modules and not importlib.util.find_spec("einops"):  # not called by them
+        if "einops" not in sys.modules and not importlib.util.find_spec("einops"):
             sys.modules["einops"] = types.ModuleType("einops")
-            sys.modules["einops"].rearrange = sys.modules["einops"].repeat = None
+            sys.modules["einops"].rearrange = None  # they do not call it
+            sys.modules["einops"].repeat = lambda a, axes, g: a.repeat_interleave(g, axes.split("->")[0].split().index("h"))
         file = os.path.join(found.submodule_search_locations[0], "ops", *path.split("/")) + ".py"
         spec = importlib.util.spec_from_file_location("naive", file)
         module = importlib.util.module_from_spec(spec)
@@ -388,6 +446,25 @@ def naive_dplr(reference):
     return lambda r, w, k, v, a, b, **options: moved(r, k, v, a, b, w, **options)
 
 
+def naive_abc(reference):
+    def call(*arrays, output_final_state):
+        o, states = reference(*(a.transpose(1, 2) for a in arrays), output_final_state=output_final_state)
+        return o.transpose(1, 2), states
+
+    return call
+
+
+def naive_preconditioned(reference):
+    """The reference normalises q and k: unit keys stay what they are, and the read is multiplied by the query's length."""
+    def call(q, k, v, *, use_qk_l2norm_in_kernel, **options):
+        if torch.is_grad_enabled() or bool(((k.norm(dim=-1) - 1).abs() > 1e-6).any()):
+            raise NotImplementedError("the reference normalises keys")
+        o, S, A = reference(q, k, v, **options)
+        return o * q.norm(dim=-1, keepdim=True), S, A
+
+    return call
+
+
 def naive_path(reference):
     def call(q, k, v, w, beta, scale):
         return reference(q, k, v, w, beta, torch.zeros_like(beta), scale), None
@@ -400,10 +477,9 @@ def naive_nsa():
     def pooled(a, size, cu_seqlens=None):
         return torch.stack([block.mean(1) for block in a.split(size, 1)], 1)
 
-    imported = {"einops": {"rearrange": None, "repeat": lambda a, axes, g: a.repeat_interleave(g, 2)},
-                "fla.ops.utils": {"prepare_chunk_offsets": None}, "fla.ops.utils.pooling": {"mean_pooling": pooled}}
+    imported = {"fla.ops.utils": {"prepare_chunk_offsets": None}, "fla.ops.utils.pooling": {"mean_pooling": pooled}}
     for name, functions in imported.items():
-        if not importlib.util.find_spec("einops" if name == "einops" else "triton"):
+        if not importlib.util.find_spec("triton"):
             vars(sys.modules.setdefault(name, types.ModuleType(name))).update(functions)
     return naive("nsa/naive", "naive_nsa")()
 
@@ -468,6 +544,9 @@ KERNELS = {
     "retnet": {**all_of(retnet, SIMPLE), "naive": (retnet_by_step, NAIVE_SIMPLE)},
     "mamba2": {**all_of(mamba2, SIMPLE), "naive": (mamba2, NAIVE_SIMPLE),
                "parallel": (lambda kernel, x: (mamba2(kernel, x)[0], None), PARALLEL)},
+    "log_linear_mamba2": {"chunk": (log_linear_mamba2, kernel_of_fla("log_linear_attn.chunk_log_linear_attn")),
+                          "naive": (log_linear_mamba2, naive("log_linear_attn/naive", "naive_log_linear_attn",
+                                                             lambda f: lambda *a: (f(*a), None)))},
     "gated_linear": all_of(gated_linear, GLA),
     "hgrn2": all_of(hgrn2, GLA),
     "hgrn": {"chunk": (hgrn, kernel_of_fla("hgrn.chunk_hgrn")),
@@ -481,6 +560,10 @@ KERNELS = {
                       naive("delta_rule/naive", "delta_rule_recurrence", lambda f: heads_first(f, has_scale=False))),
     "gated_delta_net": both(gated_delta_net, "gated_delta_rule.{}_gated_delta_rule",
                             naive("gated_delta_rule/naive", "naive_recurrent_gated_delta_rule")),
+    "gated_delta_net2": both(gated_delta_net2, "gdn2.{}_gdn2", naive("gdn2/naive", "naive_recurrent_gdn2")),
+    "preconditioned_delta": both(preconditioned_delta, "precond_gated_delta_rule.{}_precond_gated_delta_rule",
+                                 naive("precond_gated_delta_rule/naive", "naive_recurrent_precond_gated_delta_rule",
+                                       naive_preconditioned)),
     "kda": both(kda, "kda.{}_kda", naive("kda/naive", "naive_recurrent_kda")),
     "delta_product": {"chunk": (delta_product, kernel_of_fla("gated_delta_product.chunk_gated_delta_product")),
                       "naive": (delta_product, NAIVE_PRODUCT)},
@@ -497,6 +580,8 @@ KERNELS = {
     "softmax_qknorm": all_of(softmax_qknorm, ATTENTION),
     "gated_softmax": {"parallel": (gated_softmax, kernel_of_fla("forgetting_attn.parallel_forgetting_attn")),
                       "naive": (gated_softmax, ATTENTION["naive"])},
+    "abc": {"chunk": (abc, kernel_of_fla("abc.chunk_abc")),
+            "naive": (abc, naive("abc/naive", "naive_recurrent_abc", naive_abc))},
     "gated_slot_attention": both(gated_slot_attention, "gsa.{}_gsa", naive("gsa/naive", "naive_recurrent_gsa")),
     "path_attention": all_of(path_attention, {"parallel": kernel_of_fla("path_attn.parallel_path_attn"),
                                               "naive": naive("path_attn/naive", "naive_path_attn", naive_path)}),

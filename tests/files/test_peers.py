@@ -134,6 +134,106 @@ class Peers(unittest.TestCase):
         self.assertEqual(library_peers.fla_form("softmax", 4096), "parallel")
 
 
+def level_of(t, i):
+    """The level of a Fenwick tree that holds step i when step t is read; steps count from 0."""
+    level = 0
+    while i < t:
+        level, t = level + 1, t if not t >> level & 1 else t - (1 << level)
+    return level
+
+
+def gdn2(q, k, v, g, b, w, scale, initial_state, output_final_state):
+    S, out = initial_state, []
+    for t in range(q.shape[1]):
+        S = S * g[:, t].exp()[..., None]
+        error = w[:, t] * v[:, t] - torch.einsum("bhk,bhkv->bhv", b[:, t] * k[:, t], S)
+        S = S + k[:, t, ..., None] * error[..., None, :]
+        out.append(scale * torch.einsum("bhk,bhkv->bhv", q[:, t], S))
+    return torch.stack(out, 1), S
+
+
+def preconditioned(q, k, v, g_atk, g, beta_atk, beta, scale, initial_state, initial_A_state, output_final_state,
+                   use_qk_l2norm_in_kernel, x, eps, log_atk_scale):
+    S, A, out = initial_state, initial_A_state, []
+    for t in range(q.shape[1]):
+        A = A * g_atk[:, t].exp()[..., None] + beta_atk[:, t, ..., None] * k[:, t] ** 2
+        r = (A + eps).log() - log_atk_scale[:, None]
+        S = S * g[:, t].exp()[..., None, None]
+        error = beta[:, t, ..., None] * (v[:, t] - torch.einsum("bhk,bhkv->bhv", k[:, t], S))
+        S = S + (k[:, t] * x ** (-r / (1 + r.abs())))[..., None] * error[..., None, :]
+        out.append(scale * torch.einsum("bhk,bhkv->bhv", q[:, t], S))
+    assert not use_qk_l2norm_in_kernel
+    return torch.stack(out, 1), S, A
+
+
+def log_linear(q, k, v, g, level_scales):
+    assert q.shape[2] == 1 and level_scales.shape[-1] >= 7  # a text per head; all levels of a chunk
+    out, run = torch.zeros_like(v), g.cumsum(1)
+    for t in range(q.shape[1]):
+        for i in range(t + 1):
+            weight = level_scales[:, t, :, level_of(t, i)] * (run[:, t] - run[:, i]).exp() * (q[:, t] * k[:, i]).sum(-1)
+            out[:, t] += weight[..., None] * v[:, i]
+    return out, None
+
+
+def bounded_memory(q, k, v, s, output_final_state):
+    share = s.exp() / s.exp().cumsum(1)  # of the new step in its slot
+    keys, values, out = 0, 0, []
+    for t in range(q.shape[1]):
+        new, keep = share[:, t], 1 - share[:, t]
+        keys = keys * keep[..., None, :] + k[:, t, ..., None] * new[..., None, :]
+        values = values * keep[..., None] + new[..., None] * v[:, t, ..., None, :]
+        read = torch.softmax(k.shape[-1] ** -0.5 * torch.einsum("bhk,bhkm->bhm", q[:, t], keys), -1)
+        out.append(torch.einsum("bhm,bhmv->bhv", read, values))
+    return torch.stack(out, 1), (keys, values)
+
+
+@unittest.skipIf(torch is None, "PyTorch is not installed")
+class Adapters(unittest.TestCase):
+    """A kernel as fla documents it, called through the layer's adapter, computes the layer."""
+
+    def compare(self, variant, kernel, left_out=(), state=None):
+        shape = (2, 3, 11, 4, 5)
+        tensors = {name: array for name, array in tensors_of_a_layer(shape).items() if name not in left_out}
+        if state:
+            tensors["state"] = np.random.default_rng(2).uniform(0.5, 1, (2, 3, *state))
+        wanted = ours({name: tensors[name] for name in tensors}, variant)
+        x = library_peers.fla_layers.Inputs(tensors, torch.float32, dict(library_peers.fla_layers.SETTINGS))
+        with torch.no_grad():
+            o, found = library_peers.fla_layers.KERNELS[variant]["chunk"][0](kernel, x)
+        np.testing.assert_allclose(o.transpose(1, 2).cpu().numpy(), wanted["o"], rtol=1e-4, atol=1e-5)
+        if found is not None:
+            np.testing.assert_allclose(found.transpose(2, 3).cpu().numpy(), wanted["state"], rtol=1e-4, atol=1e-5)
+
+    def test_gated_delta_net2(self):
+        self.compare("gated_delta_net2", gdn2, ["alpha"], state=(5, 4))
+        self.compare("gated_delta_net2", gdn2, ["alpha", "w"], state=(5, 4))
+
+    def test_preconditioned_delta(self):
+        self.compare("preconditioned_delta", preconditioned, ["lambda", "w"], state=(6, 4))
+
+    def test_log_linear_mamba2(self):
+        self.compare("log_linear_mamba2", log_linear, ["lambda"])
+
+    def test_abc(self):
+        self.compare("abc", bounded_memory, ["alpha", "beta", "lambda"])
+
+    def refusal(self, variant, **arrays):
+        x = library_peers.fla_layers.Inputs(arrays, torch.float32, dict(library_peers.fla_layers.SETTINGS))
+        with self.assertRaises(NotImplementedError) as refused:
+            library_peers.fla_layers.KERNELS[variant]["chunk"][0](None, x)
+        return str(refused.exception)
+
+    def test_what_a_kernel_cannot_compute_is_refused(self):
+        given = {name: array for name, array in tensors_of_a_layer((1, 1, 3, 4, 4)).items() if name != "alpha"}
+        self.assertIn("leave w out", self.refusal("gated_delta_net2", **given))
+        with torch.no_grad():
+            given["k"][0, 0, 1, 2] = 0
+            self.assertIn("the key is 0", self.refusal("gated_delta_net2", **given))
+        self.assertIn("leave lambda out", self.refusal("preconditioned_delta", **given))
+        self.assertIn("no initial state", self.refusal("abc", **given, state=np.zeros((1, 1, 9, 4))))
+
+
 @unittest.skipIf(torch is None, "PyTorch is not installed")
 class Conversions(unittest.TestCase):
     """Conversions are not part of a peer's time: the kernel is called with the adapter's results."""

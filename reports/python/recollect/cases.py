@@ -209,7 +209,7 @@ def saved(path: str | PathLike[str]) -> Case:
     options = tuple((name, value) for name, value in f["options"])
     types = tuple((name, kind) for name, kind in f.get("types", ()))
     layer = Layer(f["name"], tuple(f["flags"]), f["layout"], f["state"], options, types, tuple(f.get("float32", ())),
-                  tuple(f.get("extra", ())))  # fmt: skip
+                  tuple(f.get("extra", ())), tuple(f.get("without", ())))  # fmt: skip
     return Case(about["name"], layer, about["dtype"], arrays)
 
 

@@ -81,6 +81,7 @@ class Layer:
     types: tuple[tuple[str, str], ...] = ()  # (array, type) of arrays that do not have the type of the computation
     float32: tuple[str, ...] = ()  # arrays that kernels of the convention keep in float32 next to 16-bit ones
     extra: tuple[str, ...] = ()  # D and z of Mamba's kernels, if samples have them
+    without: tuple[str, ...] = ()  # optional inputs that samples do not have
 
     def step_axes(self) -> str:
         """The dimensions of an array over steps, except its width, in order: the letters B, T and H."""
@@ -104,7 +105,8 @@ class Layer:
 
     def sample_flags(self) -> list[str]:
         """The flags of `recollect sample`."""
-        return [*self.flags, *self.type_flags(), *(["--with", ",".join(self.extra)] if self.extra else [])]
+        left_out = ["--without", ",".join(self.without)] if self.without else []
+        return [*self.flags, *self.type_flags(), *(["--with", ",".join(self.extra)] if self.extra else []), *left_out]
 
     def type_of(self, name: str, dtype: str) -> str:
         """The type of an array in a kernel that computes in `dtype`."""
@@ -144,6 +146,7 @@ def layer(
     parameters: Mapping[str, float | str] | None = None,
     types: Mapping[str, str] | None = None,
     extra: Sequence[str] = (),
+    without: Sequence[str] = (),
     options: Mapping[str, Any] | None = None,
 ) -> Layer:
     """The layer `name` in the convention of the user's kernel.
@@ -152,8 +155,8 @@ def layer(
     or "rsqrt"), `l2norm` (EPS), `gate` and `beta` are the flags of `recollect check` and override the convention.
     `parameters` are the layer's own, as in `--set`. `types` are those of arrays that differ from the type that the
     kernel computes in: {"beta": "f32"}; gates and states are float32 next to 16-bit arrays in any case. `extra`
-    names arrays that Mamba's kernels take besides the layer's inputs, "D" and "z". `options` are passed to the
-    kernel with the arrays."""
+    names arrays that Mamba's kernels take besides the layer's inputs, "D" and "z". `without` names optional inputs
+    of the layer that the kernel does not take. `options` are passed to the kernel with the arrays."""
     given = {"convention": convention, "layout": layout, "state": state, "scale": scale, "l2norm": l2norm,
              "gate": gate, "beta": beta}  # fmt: skip
     flags = [word for flag, value in given.items() if value is not None for word in (f"--{flag}", str(value))]
@@ -171,6 +174,7 @@ def layer(
         state or usual_switches["state"],
         types=tuple((types or {}).items()),
         extra=tuple(extra),
+        without=tuple(without),
         float32=tuple(sorted(wide | parameters_of_heads() | (state_weights() if wide & states() else frozenset()))),
     )
     usual = {"output_final_state": True} if convention == "fla" and made.has_state else {}
